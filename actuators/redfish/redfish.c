@@ -1,8 +1,8 @@
-/* redfish.c: the power method Redfish: finds the system, resets it, reads its meter. talk.c sends the
+/* redfish.c: the power method Redfish: finds the system, resets it, reads its meter. session.c sends the
  * requests. */
 #include "actuators/redfish/redfish.h"
 
-#include "actuators/redfish/talk.h"
+#include "actuators/redfish/session.h"
 #include "base/cleanup.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 struct power_method {
     const struct power_host *host;
-    struct redfish_talk *talk;
+    struct redfish_session *talk;
     struct redfish_path system; /* ""; not looked for yet */
     struct redfish_path meter;  /* "": not looked for yet */
 };
@@ -29,7 +29,7 @@ static int method_create(const struct power_host *host, struct power_method **re
     if (!m)
         return err_set(err, -ENOMEM, "out of memory");
     m->host = host;
-    int r = redfish_talk_new(host, &m->talk, err);
+    int r = redfish_session_new(host, &m->talk, err);
     if (r < 0) {
         free(m);
         (void)err_widen(err, "host %s: Redfish", host->name);
@@ -43,7 +43,7 @@ static void method_destroy(struct power_method *m)
 {
     if (!m)
         return;
-    redfish_talk_free(m->talk);
+    redfish_session_free(m->talk);
     free(m);
 }
 
@@ -289,19 +289,19 @@ static int outcome(const struct power_method *m, int r, struct err *err)
 
 static int method_chassis(struct power_method *m, enum chassis *ret, struct err *err)
 {
-    redfish_talk_begin(m->talk);
+    redfish_session_begin(m->talk);
     return outcome(m, read_chassis(m, ret, err), err);
 }
 
 static int method_wake(struct power_method *m, struct err *err)
 {
-    redfish_talk_begin(m->talk);
+    redfish_session_begin(m->talk);
     return outcome(m, reset(m, &wake, err), err);
 }
 
 static int method_shut_down(struct power_method *m, struct err *err)
 {
-    redfish_talk_begin(m->talk);
+    redfish_session_begin(m->talk);
     return outcome(m, reset(m, &soft, err), err);
 }
 
@@ -309,13 +309,13 @@ static int method_cut(struct power_method *m, struct err *err)
 {
     if (!m->host->hard_off)
         return outcome(m, err_set(err, -EPERM, "its power is not cut: hard_off is not allowed"), err);
-    redfish_talk_begin(m->talk);
+    redfish_session_begin(m->talk);
     return outcome(m, reset(m, &hard, err), err);
 }
 
 static int method_watts(struct power_method *m, double *ret, struct err *err)
 {
-    redfish_talk_begin(m->talk);
+    redfish_session_begin(m->talk);
     return outcome(m, read_watts(m, ret, err), err);
 }
 

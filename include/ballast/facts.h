@@ -115,7 +115,7 @@ struct vm_facts {
     double sample_age_s; /* how long ago its figures were measured; UNKNOWN: just now */
     /* Why its figures cannot be right, a phrase such as "its CPU use is given as -5 MHz"; NULL: no fault.
      * The VM stays where it is. Readers set it for figures that a snapshot cannot hold; the pass finds the
-     * rest (src/core/demand/guard.h). */
+     * rest (src/core/demand/sample_guard.h). */
     const char *sample_bad;
     struct labels labels;
     instant_s last_migrated; /* 0: never, or not known */

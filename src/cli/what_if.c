@@ -4,7 +4,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "core/demand/guard.h"
+#include "core/demand/sample_guard.h"
 #include "core/pass.h"
 #include "render/render.h"
 
@@ -65,7 +65,7 @@ static enum exit_code assume_demand(struct what_if *question, const char *text, 
         return EXIT_WRONG;
     }
     uint32_t vm = question->changes[question->n - 1].vm;
-    double most_mhz = guard_most(&question->snap, vm, RES_CPU);
+    double most_mhz = sample_guard_most(&question->snap, vm, RES_CPU);
     if (mhz > most_mhz) { /* the pass would refuse such a demand and keep the VM where it is */
         cli_error("--demand: \"%s\" cannot use %.12g MHz, expected at most %.0f: a core for each vCPU", word,
                   mhz, floor(most_mhz));

@@ -2,9 +2,9 @@
 #include "config/config.h"
 
 #include "config/former_keys.h"
-#include "config/hosts.h"
 #include "config/keys.h"
 #include "config/mqtt.h"
+#include "config/power_hosts.h"
 #include "config/schedule.h"
 #include "config/section.h"
 #include "schema/yaml_tree.h"

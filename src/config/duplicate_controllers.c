@@ -3,7 +3,7 @@
 #include "config/duplicate_controllers.h"
 
 #include "base/mac.h"
-#include "config/hosts.h"
+#include "config/power_hosts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "core/plan/findings.h"
 #include "core/plan/pass_state.h"
-#include "core/power/expected.h"
+#include "core/power/proactive.h"
 #include "core/preferred_rules.h"
 
 #include <errno.h>
@@ -218,7 +218,7 @@ int explain_host(const struct snapshot *snap, const struct policy *policy, uint3
     if (p->power) {
         power_why(p->power, host, &v);
         fill_power(p->power, host, &v, &e);
-        e.outlook = expected_finding_outlook(p->power);
+        e.outlook = proactive_finding_outlook(p->power);
         why = power_why_finding(p->power, host, &v);
     }
     e.verdict = chosen ? VERDICT_CHOSEN : VERDICT_REJECTED;

@@ -75,9 +75,9 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
 /* The guard's snapshot replaces impossible samples. */
 static void estimate_demand(struct pass *p, const struct snapshot *snap)
 {
-    guard_judge(snap, &p->policy, p->a, &p->guard);
+    sample_guard_judge(snap, &p->policy, p->a, &p->guard);
     p->snap = p->guard.snap;
-    if (guard_distrusts(&p->guard))
+    if (sample_guard_distrusts(&p->guard))
         p->policy.optional_moves = false;
     for (int r = 0; r < RES_COUNT; r++) {
         p->demand[r] = arena_array(p->a, double, p->snap->n_vms);

@@ -111,7 +111,7 @@ static void age_request(struct waiting_job *j)
         power->now += waited_us / (int64_t)USEC_PER_S;
 }
 
-static void carry_out(struct worker *w, struct waiting_job *j)
+static void run_job(struct worker *w, struct waiting_job *j)
 {
     struct news *n = xcalloc(1, sizeof *n);
 
@@ -133,7 +133,7 @@ static void *worker_main(void *arg)
 
     while ((j = (struct waiting_job *)queue_pop(w->jobs)) != NULL && j->job) {
         if (!stop || !atomic_load(stop)) /* else the job is not started: the next process submits it again */
-            carry_out(w, j);
+            run_job(w, j);
         waiting_free(&j->item);
     }
     if (j)

@@ -7,7 +7,7 @@
 #ifndef BALLAST_DAEMON_ACTUATOR_WORKERS_H
 #define BALLAST_DAEMON_ACTUATOR_WORKERS_H
 
-#include "daemon/news.h"
+#include "daemon/thread_results.h"
 
 #include <ballast/actuator.h>
 

@@ -3,7 +3,7 @@
 #ifndef BALLAST_DAEMON_COLLECTOR_THREAD_H
 #define BALLAST_DAEMON_COLLECTOR_THREAD_H
 
-#include "daemon/news.h"
+#include "daemon/thread_results.h"
 
 #include <ballast/collector.h>
 

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "mqtt/cloudevent.h"
-#include "mqtt/publish_queue.h"
+#include "mqtt/inflight.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -40,7 +40,7 @@ struct mqtt_thread {
     struct queue *reports;
 
     /* used by the thread only */
-    struct publish_queue *queue;
+    struct inflight *queue;
     struct broker *broker;              /* NULL: not connected */
     bool up;                            /* the broker has accepted the connection */
     time_t up_since, retry_at, stop_at; /* CLOCK_MONOTONIC; stop_at 0: no stop requested */
@@ -89,7 +89,7 @@ static void on_answered(void *ctx, int mid, int reason)
     struct mqtt_thread *t = ctx;
     struct queued_message m;
 
-    if (!publish_queue_acknowledge(t->queue, mid, &m))
+    if (!inflight_acknowledge(t->queue, mid, &m))
         return;
     t->changed = true;
     if (reason >= REFUSED)
@@ -120,7 +120,7 @@ static void connection_lost(struct mqtt_thread *t, const struct err *why)
     t->broker = NULL;
     t->failures = good ? 1 : t->failures + 1;
     t->retry_at = clock_monotonic_s() + retry_pause_s(t, why->code);
-    publish_queue_connection_lost(t->queue);
+    inflight_connection_lost(t->queue);
     if (t->up || strcmp(t->error.text, why->text) != 0)
         log_warning("mqtt: %s; events are kept until the broker can be reached", why->text);
     t->up = false;
@@ -139,13 +139,13 @@ static void connect_if_due(struct mqtt_thread *t)
 }
 
 /* Until the window of unacknowledged messages is full. */
-static void publish_queued(struct mqtt_thread *t)
+static void publish_inflight(struct mqtt_thread *t)
 {
     struct queued_message m;
     struct err err = {0};
     static const int no_mid = -1;
 
-    while (t->broker && t->up && publish_queue_next(t->queue, &m)) {
+    while (t->broker && t->up && inflight_next(t->queue, &m)) {
         bool state = m.event == 0;
         bool json = m.payload[0] == '{';
         int mid = 0;
@@ -153,14 +153,14 @@ static void publish_queued(struct mqtt_thread *t)
                                &mid, &err);
 
         if (r == -EMSGSIZE || r == -EINVAL) { /* handled like a refusal */
-            publish_queue_sent(t->queue, no_mid);
-            (void)publish_queue_acknowledge(t->queue, no_mid, &m);
+            inflight_sent(t->queue, no_mid);
+            (void)inflight_acknowledge(t->queue, no_mid, &m);
             record_refusal(t, m.topic, err.text);
             t->changed = true;
         } else if (r < 0) {
             connection_lost(t, &err);
         } else {
-            publish_queue_sent(t->queue, mid);
+            inflight_sent(t->queue, mid);
         }
     }
 }
@@ -174,18 +174,18 @@ static void take_commands(struct mqtt_thread *t)
     while ((o = (struct mqtt_command *)queue_pop(&t->commands)) != NULL) {
         switch (o->verb) {
         case MQTT_PUBLISH_EVENT:
-            publish_queue_add_event(t->queue, o->id, o->topic, o->payload);
+            inflight_add_event(t->queue, o->id, o->topic, o->payload);
             break;
         case MQTT_PUBLISH_STATE:
-            publish_queue_set_state(t->queue, o->topic, o->payload);
+            inflight_set_state(t->queue, o->topic, o->payload);
             break;
         case MQTT_DROP_EVENTS:
-            publish_queue_drop_events(t->queue, o->id);
+            inflight_drop_events(t->queue, o->id);
             t->changed = true;
             break;
         case MQTT_STOP:
             t->stop_at = clock_monotonic_s() + GOODBYE_S;
-            publish_queue_set_state(t->queue, t->options->online_topic, "offline");
+            inflight_set_state(t->queue, t->options->online_topic, "offline");
             break;
         }
         free_command(&o->item);
@@ -200,7 +200,7 @@ static void report_state(struct mqtt_thread *t)
 
     *n = (struct mqtt_report){
         .connected = t->up,
-        .over = publish_queue_last_done(t->queue),
+        .over = inflight_last_done(t->queue),
         .refused = t->refused,
         .error = t->error,
         .refusal = t->refusal,
@@ -220,7 +220,7 @@ static int wait_ms(const struct mqtt_thread *t)
 
 static bool all_published(const struct mqtt_thread *t)
 {
-    return publish_queue_events(t->queue) == 0 && publish_queue_unacknowledged(t->queue) == 0;
+    return inflight_events(t->queue) == 0 && inflight_unacknowledged(t->queue) == 0;
 }
 
 static bool may_end(const struct mqtt_thread *t)
@@ -238,7 +238,7 @@ static void *mqtt_thread_main(void *arg)
     for (;;) {
         take_commands(t);
         connect_if_due(t);
-        publish_queued(t);
+        publish_inflight(t);
         report_state(t);
         if (may_end(t))
             break;
@@ -272,8 +272,8 @@ int mqtt_thread_start(const struct broker_options *options, struct queue *report
     }
     t->options = options;
     t->reports = reports;
-    t->queue = publish_queue_new();
-    publish_queue_set_state(t->queue, options->online_topic, "online");
+    t->queue = inflight_new();
+    inflight_set_state(t->queue, options->online_topic, "online");
     r = pthread_create(&t->thread, NULL, mqtt_thread_main, t);
     if (r != 0) {
         mqtt_thread_free(t);
@@ -325,7 +325,7 @@ void mqtt_thread_free(struct mqtt_thread *t)
     if (!t)
         return;
     queue_release(&t->commands, free_command);
-    publish_queue_free(t->queue);
+    inflight_free(t->queue);
     idmap_release(&t->logged_topics, NULL);
     free(t);
 }

@@ -35,7 +35,7 @@ static int build(struct power_setup *w, const struct config *c, const struct sou
     power_actuator(&w->config, &w->own);
     w->actuators = &w->own;
     w->source.shared = &w->config;
-    w->ways = arena_array(a, struct host_way, c->n_power_hosts);
+    w->ways = arena_array(a, struct host_power_method, c->n_power_hosts);
     w->uses = arena_array(a, enum entry_use, c->n_power_hosts);
     struct host_draw *draws = arena_array(a, struct host_draw, c->n_power_hosts);
 
@@ -44,7 +44,7 @@ static int build(struct power_setup *w, const struct config *c, const struct sou
 
         draws[i] = (struct host_draw){config_watts(&c->power_hosts[i], a), c->power_hosts[i].standby_w};
         w->uses[i] = ENTRY_NOT_COMPARED;
-        w->ways[i] = (struct host_way){
+        w->ways[i] = (struct host_power_method){
             .name = h->name,
             .wakes = power_wakes(&w->config, h),
             .sleeps = power_sleeps(&w->config, h),

@@ -22,7 +22,7 @@ struct power_setup {
     struct actuator_ops own;              /* used only if n_hosts > 0 */
     const struct actuator_ops *actuators; /* `own`, or the source's actuator; NULL: none */
     struct source_config source;          /* the configuration for `actuators` */
-    struct host_way *ways;                /* one for each configured host */
+    struct host_power_method *ways;       /* one for each configured host */
     enum entry_use *uses;                 /* by configured host: the use last logged */
     struct power_setup *before;           /* the setup before the reload */
 };

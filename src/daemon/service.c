@@ -136,7 +136,7 @@ static void take_news(struct service *s, int64_t for_us)
             engine_on_job_result(s->engine, n->job, &n->result, now);
             break;
         }
-        news_free(&n->item);
+        thread_results_free(&n->item);
     }
 }
 
@@ -378,7 +378,7 @@ static void stop_service(struct service *s)
     collector_thread_free(s->source);
     event_outputs_release(&s->out);
     if (s->news_open)
-        queue_release(&s->news, news_free);
+        queue_release(&s->news, thread_results_free);
     if (s->plugin && s->plugin->close)
         s->plugin->close(s->source_config.shared);
     (void)sd_event_source_disable_unref(s->news_io);

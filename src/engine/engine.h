@@ -35,7 +35,7 @@ struct host_draw {
 
 /* How the actuators can switch one host by ways of its own, whatever the source's own operations are
  * (power.hosts). */
-struct host_way {
+struct host_power_method {
     const char *name; /* the host's id, or its name where no other host has it, nor as its id */
     unsigned wakes,
         sleeps; /* by what: WAKE_* of facts.h; the hypervisor's operations too, if they are among them */
@@ -45,13 +45,13 @@ struct host_way {
 
 /* What the configuration says. */
 struct engine_settings {
-    const char *cluster;             /* the service's name for it; copied */
-    const char *source;              /* what is looked at and acted on; copied. NULL: always the same */
-    struct policy policy;            /* of every pass */
-    const struct schedule *schedule; /* when hosts may sleep and must be back; borrowed until the next
-                                      * engine_configure(); NULL: always, never */
-    unsigned operations;             /* what the actuators can do: 1u << OPERATION_*; of actuator_ops */
-    const struct host_way *ways;     /* hosts that the actuators can switch by themselves; not copied */
+    const char *cluster;                  /* the service's name for it; copied */
+    const char *source;                   /* what is looked at and acted on; copied. NULL: always the same */
+    struct policy policy;                 /* of every pass */
+    const struct schedule *schedule;      /* when hosts may sleep and must be back; borrowed until the next
+                                           * engine_configure(); NULL: always, never */
+    unsigned operations;                  /* what the actuators can do: 1u << OPERATION_*; of actuator_ops */
+    const struct host_power_method *ways; /* hosts that the actuators can switch by themselves; not copied */
     size_t n_ways;
     bool sets_pools;      /* whether they can set what pools have on hosts */
     int64_t history_days; /* actions and migrations kept in the store */
@@ -100,8 +100,8 @@ int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pas
 /* Approves recommendations of the last pass; all of them or none. What one depends on, and the other moves of
  * its group, must be approved already or be among the ids. -ESTALE: a placement was begun since, which they
  * do not count with. `by` is remembered. */
-int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
-                 struct err *err);
+int engine_approve(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
+                   struct err *err);
 
 /* Rejects recommendations, or takes back an approval of what has not begun; what depends on them is rejected
  * too. The VM is left alone for the cool-down, mandatory reasons excepted. */

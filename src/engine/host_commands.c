@@ -5,7 +5,7 @@
 #include "engine/actions/action_states.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
-#include "engine/commands.h"
+#include "engine/admin_commands.h"
 #include "engine/decide.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
@@ -186,7 +186,7 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, const cha
     r = enter ? enter_maintenance(e, h, by, now, ret_id, err) : exit_maintenance(e, h, by, now, ret_id, err);
     engine_tick(e, now);
     if (r == 0 && !host_actions_stored(e, h->id))
-        return command_not_stored(e, enter ? "begun" : "ended", err);
+        return admin_command_not_stored(e, enter ? "begun" : "ended", err);
     return r;
 }
 
@@ -196,10 +196,10 @@ static int check_power_operations(const struct engine *e, const char *host, bool
 {
     const struct action_record wake = {.kind = ACTION_POWER_ON, .host = host};
     const struct action_record sleep = {.kind = ACTION_POWER_OFF, .host = host};
-    int r = down ? command_check_operation(e, &sleep, err) : 0;
+    int r = down ? admin_command_check_operation(e, &sleep, err) : 0;
 
     if (r == 0)
-        r = command_check_operation(e, &wake, err);
+        r = admin_command_check_operation(e, &wake, err);
     if (r == 0 && e->paused)
         r = err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
     return r;
@@ -242,7 +242,7 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
         return r;
     *ret_id = add_standby(e, h, REASON_ASKED, "an admin asked for standby", by, now);
     engine_tick(e, now);
-    return host_actions_stored(e, h->id) ? 0 : command_not_stored(e, "begun", err);
+    return host_actions_stored(e, h->id) ? 0 : admin_command_not_stored(e, "begun", err);
 }
 
 /* It is on: down and up again, which is the proof. */
@@ -324,5 +324,5 @@ int engine_wake(struct engine *e, const char *host, bool verify, const char *by,
     if ((r = find_seen(e, host, &h, err)) < 0 || (r = wake(e, h, verify, by, now, ret_ids, err)) < 0)
         return r;
     engine_tick(e, now);
-    return host_actions_stored(e, h->id) ? 0 : command_not_stored(e, "begun", err);
+    return host_actions_stored(e, h->id) ? 0 : admin_command_not_stored(e, "begun", err);
 }

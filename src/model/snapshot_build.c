@@ -2,8 +2,8 @@
  * objects. */
 #include "model/snapshot_build.h"
 
-#include "model/check.h"
 #include "model/find.h"
+#include "model/inventory_check.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -103,8 +103,8 @@ static int resolve(const struct place *at, const char *field, const struct index
     }
     uint32_t ix = index_find(x, id);
     if (ix == IX_NONE)
-        return check_refuse(at, field, "no object of /%s has the id \"%s\", expected one that is there",
-                            x->kind, id);
+        return inventory_check_refuse(
+            at, field, "no object of /%s has the id \"%s\", expected one that is there", x->kind, id);
     *ret = ix;
     return 0;
 }
@@ -129,7 +129,8 @@ static int resolve_all(struct building *f, const struct place *at, const char *f
     qsort(items, ids->n, sizeof *items, by_value);
     for (uint32_t i = 1; i < ids->n; i++) {
         if (items[i] == items[i - 1])
-            return check_refuse(at, field, "\"%s\" is listed twice, expected once", x->sorted[items[i]].id);
+            return inventory_check_refuse(at, field, "\"%s\" is listed twice, expected once",
+                                          x->sorted[items[i]].id);
     }
     *ret = (struct span){.items = items, .n = ids->n};
     return 0;
@@ -148,7 +149,7 @@ static int sort_labels(struct building *f, const struct place *at, struct labels
     qsort(items, l->n, sizeof *items, by_key);
     for (uint32_t i = 1; i < l->n; i++) {
         if (strcmp(items[i].key, items[i - 1].key) == 0)
-            return check_refuse(at, "labels", "\"%s\" is given twice, expected once", items[i].key);
+            return inventory_check_refuse(at, "labels", "\"%s\" is given twice, expected once", items[i].key);
     }
     l->items = items;
     return 0;
@@ -185,11 +186,12 @@ static int check_vm_place(const struct building *f, const struct place *at, cons
     if (v->is.state != VM_ON)
         return 0;
     if (v->host == IX_NONE)
-        return check_refuse(at, "host", "missing though the VM is on, expected the id of its host");
+        return inventory_check_refuse(at, "host", "missing though the VM is on, expected the id of its host");
     const struct host *h = &f->s->hosts[v->host];
     if (h->is.state == HOST_STANDBY || h->is.state == HOST_MAINTENANCE)
-        return check_refuse(at, "host", "\"%s\" is in %s though the VM is on, expected a host that runs VMs",
-                            h->is.id, host_state_name(h->is.state));
+        return inventory_check_refuse(at, "host",
+                                      "\"%s\" is in %s though the VM is on, expected a host that runs VMs",
+                                      h->is.id, host_state_name(h->is.state));
     return 0;
 }
 
@@ -236,11 +238,11 @@ static int build_ft_pairs(struct building *f)
         struct vm *peer = &s->vms[v->ft_peer];
         enum vm_kind expected = v->is.kind == VM_FT_PRIMARY ? VM_FT_SECONDARY : VM_FT_PRIMARY;
         if (peer->is.kind != expected)
-            return check_refuse(&at, "ft_peer", "\"%s\" is of kind \"%s\", expected %s", peer->is.id,
-                                vm_kind_name(peer->is.kind), vm_kind_name(expected));
+            return inventory_check_refuse(&at, "ft_peer", "\"%s\" is of kind \"%s\", expected %s",
+                                          peer->is.id, vm_kind_name(peer->is.kind), vm_kind_name(expected));
         if (peer->ft_peer != IX_NONE && peer->ft_peer != ix)
-            return check_refuse(&at, "ft_peer", "\"%s\" is the peer of \"%s\", expected \"%s\"", peer->is.id,
-                                s->vms[peer->ft_peer].is.id, v->is.id);
+            return inventory_check_refuse(&at, "ft_peer", "\"%s\" is the peer of \"%s\", expected \"%s\"",
+                                          peer->is.id, s->vms[peer->ft_peer].is.id, v->is.id);
         peer->ft_peer = ix;
     }
     return 0;
@@ -305,8 +307,9 @@ static int check_pool_tree(struct building *f)
             p = s->pools[p].parent;
         }
         if (p != IX_NONE && mark[p] == ON_THE_WAY)
-            return check_refuse(&at, "parent", "the parents of \"%s\" go round in a circle, expected a tree",
-                                s->pools[p].is.id);
+            return inventory_check_refuse(&at, "parent",
+                                          "the parents of \"%s\" go round in a circle, expected a tree",
+                                          s->pools[p].is.id);
         for (p = start; p != IX_NONE && mark[p] == ON_THE_WAY; p = s->pools[p].parent)
             mark[p] = LEADS_TO_ROOT;
     }
@@ -358,11 +361,11 @@ static int build_migrations(struct building *f)
         int r;
 
         if (!seen->vm || !seen->from || !seen->to)
-            return check_refuse(&at,
-                                !seen->vm     ? "vm"
-                                : !seen->from ? "from"
-                                              : "to",
-                                "missing, expected an id");
+            return inventory_check_refuse(&at,
+                                          !seen->vm     ? "vm"
+                                          : !seen->from ? "from"
+                                                        : "to",
+                                          "missing, expected an id");
         if ((r = resolve(&at, "vm", &f->vms, seen->vm, &m->vm)) < 0 ||
             (r = resolve(&at, "from", &f->hosts, seen->from, &m->from)) < 0 ||
             (r = resolve(&at, "to", &f->hosts, seen->to, &m->to)) < 0)
@@ -370,16 +373,17 @@ static int build_migrations(struct building *f)
         m->started = seen->started;
         const struct vm *v = &s->vms[m->vm];
         if (v->is.state != VM_ON)
-            return check_refuse(&at, "vm", "\"%s\" is %s, expected a VM that is on", seen->vm,
-                                vm_state_name(v->is.state));
+            return inventory_check_refuse(&at, "vm", "\"%s\" is %s, expected a VM that is on", seen->vm,
+                                          vm_state_name(v->is.state));
         if (m->from == m->to)
-            return check_refuse(&at, "to", "\"%s\" is where it comes from, expected another host", seen->to);
+            return inventory_check_refuse(&at, "to", "\"%s\" is where it comes from, expected another host",
+                                          seen->to);
         if (v->host != m->from && v->host != m->to)
-            return check_refuse(&at, "vm", "\"%s\" runs on \"%s\", expected \"%s\" or \"%s\"", seen->vm,
-                                s->hosts[v->host].is.id, seen->from, seen->to);
+            return inventory_check_refuse(&at, "vm", "\"%s\" runs on \"%s\", expected \"%s\" or \"%s\"",
+                                          seen->vm, s->hosts[v->host].is.id, seen->from, seen->to);
         if (moving[m->vm]++)
-            return check_refuse(&at, "vm", "\"%s\" is being migrated already, expected one migration of a VM",
-                                seen->vm);
+            return inventory_check_refuse(
+                &at, "vm", "\"%s\" is being migrated already, expected one migration of a VM", seen->vm);
     }
     if (s->n_migrations > 0)
         qsort(s->migrations, s->n_migrations, sizeof *s->migrations, migration_order);
@@ -405,12 +409,14 @@ static int check_pending(const struct place *at, const struct seen_pending *p)
     bool of_vm = p->action == ACTION_MIGRATE || p->action == ACTION_PLACE;
 
     if (of_vm && !p->vm)
-        return check_refuse(at, "vm", "missing, expected the VM of a %s", action_kind_name(p->action));
+        return inventory_check_refuse(at, "vm", "missing, expected the VM of a %s",
+                                      action_kind_name(p->action));
     if (of_vm && !p->to)
-        return check_refuse(at, "to", "missing, expected the destination of a %s",
-                            action_kind_name(p->action));
+        return inventory_check_refuse(at, "to", "missing, expected the destination of a %s",
+                                      action_kind_name(p->action));
     if (!of_vm && !p->host)
-        return check_refuse(at, "host", "missing, expected the host of a %s", action_kind_name(p->action));
+        return inventory_check_refuse(at, "host", "missing, expected the host of a %s",
+                                      action_kind_name(p->action));
     return 0;
 }
 
@@ -434,8 +440,8 @@ static int build_pending(struct building *f)
             (r = resolve(&at, "host", &f->hosts, seen->host, &p->host)) < 0)
             return r;
         if (p->vm != IX_NONE && vm_seen[p->vm]++)
-            return check_refuse(&at, "vm", "\"%s\" has a pending action already, expected one a VM",
-                                seen->vm);
+            return inventory_check_refuse(&at, "vm", "\"%s\" has a pending action already, expected one a VM",
+                                          seen->vm);
     }
     if (s->n_pending > 0)
         qsort(s->pending, s->n_pending, sizeof *s->pending, pending_order);
@@ -465,13 +471,14 @@ static int build_migration_rates(struct building *f)
         const struct place at = {.kind = "migration_rates", .ix = i, .err = f->err};
         const struct seen_migration_rate *seen = &f->inv->migration_rates[i];
         struct migration_rate *m = &s->migration_rates[i];
-        int r = check_migration_rate(seen, i, f->err);
+        int r = inventory_check_migration_rate(seen, i, f->err);
 
         if (r < 0 || (r = resolve(&at, "from", &f->hosts, seen->from, &m->from)) < 0 ||
             (r = resolve(&at, "to", &f->hosts, seen->to, &m->to)) < 0)
             return r;
         if (m->from == m->to)
-            return check_refuse(&at, "to", "\"%s\" is where it comes from, expected another host", seen->to);
+            return inventory_check_refuse(&at, "to", "\"%s\" is where it comes from, expected another host",
+                                          seen->to);
         m->rate_mb_s = seen->rate_mb_s;
     }
     if (s->n_migration_rates > 0)
@@ -508,7 +515,7 @@ static int build_settings(struct building *f)
         const struct place at = {.kind = "settings", .ix = i, .err = f->err};
         const struct seen_setting *seen = &f->inv->settings[i];
         struct host_setting *h = &s->settings[i];
-        int r = check_setting(seen, i, f->err);
+        int r = inventory_check_setting(seen, i, f->err);
 
         if (r < 0 || (r = resolve(&at, "host", &f->hosts, seen->host, &h->host)) < 0 ||
             (r = resolve(&at, "pool", &f->pools, seen->pool, &h->pool)) < 0)
@@ -529,7 +536,7 @@ static int build_settings(struct building *f)
 static int build_ha(struct building *f)
 {
     const struct place at = {.kind = "ha", .ix = NO_IX, .err = f->err};
-    int r = check_ha(&f->inv->ha, f->err);
+    int r = inventory_check_ha(&f->inv->ha, f->err);
 
     if (r < 0)
         return r;
@@ -566,7 +573,7 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
     int r;
 
     /* in this order: each step relies on the checks of the steps before */
-    if ((r = check_inventory(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = build_hosts(&f)) < 0 ||
+    if ((r = inventory_check_all(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = build_hosts(&f)) < 0 ||
         (r = build_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = build_vms(&f)) < 0 ||
         (r = build_ft_pairs(&f)) < 0 || (r = build_rules(&f)) < 0 || (r = build_migrations(&f)) < 0 ||
         (r = build_pending(&f)) < 0 || (r = build_settings(&f)) < 0 || (r = build_migration_rates(&f)) < 0 ||

@@ -1,5 +1,5 @@
 /* snapshot_build_forecast.c: checks the demand forecast of the next hours and sorts it by time. */
-#include "model/check.h"
+#include "model/inventory_check.h"
 #include "model/snapshot_build.h"
 
 #include "base/rfc3339.h"
@@ -25,7 +25,7 @@ int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct
     s->n_forecast = (uint32_t)inv->n_forecast;
     s->forecast = arena_array(a, struct expected, s->n_forecast);
     for (uint32_t i = 0; i < s->n_forecast; i++) {
-        int r = check_expected(&inv->forecast[i], i, err);
+        int r = inventory_check_expected(&inv->forecast[i], i, err);
         if (r < 0)
             return r;
         s->forecast[i] = inv->forecast[i];

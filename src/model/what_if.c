@@ -1,7 +1,7 @@
 /* what_if.c: a snapshot with assumed changes. */
 #include "model/what_if.h"
 
-#include "model/check.h"
+#include "model/inventory_check.h"
 #include "model/named.h"
 
 #include <errno.h>

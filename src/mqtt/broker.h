@@ -1,7 +1,7 @@
 /* broker.h: one connection to an MQTT v5 broker, with libmosquitto.
  *
  * A connection belongs to one thread, which it may block: name lookup and connect() wait. Every connection is
- * a clean start: publish_queue.h knows what must be sent again, and survives more than the library does.
+ * a clean start: inflight.h knows what must be sent again, and survives more than the library does.
  *
  * The last will is `offline` on the topic `online`, retained; the user publishes `online` once connected.
  *

@@ -152,7 +152,7 @@ static void put_emptying(const struct answer *w, uint32_t host)
 }
 
 /* What the host carries in the end; nothing of one that cannot run VMs. */
-static const char *carries(const struct answer *w, uint32_t host, const char *before)
+static const char *loads_in_the_end(const struct answer *w, uint32_t host, const char *before)
 {
     const struct host_load *h = loads_of_host(&w->plan->after, host);
 
@@ -167,11 +167,12 @@ static void put_host_on(const struct answer *w, uint32_t host)
 
     for (uint32_t i = 0; i < w->plan->n_recommendations; i++)
         n += w->plan->recommendations[i].to == host;
-    table_put_wrapped(w->out,
-                      arena_printf(w->a, "%s receives %s%s.", ref_host_name(w->plan->snap, host),
-                                   n > 0 ? render_count(w->a, n, "VM") : "no VM",
-                                   carries(w, host, n > 0 ? "; its load is then " : "; its load is ")),
-                      0);
+    table_put_wrapped(
+        w->out,
+        arena_printf(w->a, "%s receives %s%s.", ref_host_name(w->plan->snap, host),
+                     n > 0 ? render_count(w->a, n, "VM") : "no VM",
+                     loads_in_the_end(w, host, n > 0 ? "; its load is then " : "; its load is ")),
+        0);
 }
 
 static void put_demand(const struct answer *w, uint32_t vm)
@@ -182,7 +183,8 @@ static void put_demand(const struct answer *w, uint32_t vm)
 
     table_put_wrapped(w->out,
                       arena_printf(w->a, "%s %s %s%s.", ref_vm_name(s, vm), r ? "moves to" : "stays on",
-                                   ref_host_name(s, host), carries(w, host, ", whose load is then ")),
+                                   ref_host_name(s, host),
+                                   loads_in_the_end(w, host, ", whose load is then ")),
                       0);
 }
 

@@ -66,8 +66,8 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsig
         }
         layout_weights(&p.layout, weight);
         climb_apply(&p.climb, &fast);
-        double after = weight[RES_CPU] * layout_sigma(&p.layout, RES_CPU) +
-                       weight[RES_MEM] * layout_sigma(&p.layout, RES_MEM);
+        double after = weight[RES_CPU] * layout_load_stddev(&p.layout, RES_CPU) +
+                       weight[RES_MEM] * layout_load_stddev(&p.layout, RES_MEM);
         if (!(after < before))
             fail_msg("seed %llu: a move takes the imbalance from %.17g to %.17g", (unsigned long long)seed,
                      before, after);

@@ -1,6 +1,6 @@
 #include "load.h"
 
-#include "core/demand/guard.h"
+#include "core/demand/sample_guard.h"
 
 #include <math.h>
 
@@ -19,7 +19,7 @@ void expect_rise(struct snapshot *s, const struct policy *policy, double factor,
 {
     struct guard guard;
 
-    guard_judge(s, policy, a, &guard); /* its figures are those that decide */
+    sample_guard_judge(s, policy, a, &guard); /* its figures are those that decide */
     instant_s first = s->time - ((s->time - from) % FORECAST_SLOT_S + FORECAST_SLOT_S) % FORECAST_SLOT_S;
     s->n_forecast = 24;
     s->forecast = arena_array(a, struct expected, s->n_forecast);

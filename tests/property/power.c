@@ -1,7 +1,7 @@
 /* Power management against a brute-force check: a host that may never be put to standby stays on, a host
  * is empty before it goes to standby, no other host rises above its range for that, waking relieves, and
  * level load makes no host alternate. */
-#include "core/demand/guard.h"
+#include "core/demand/sample_guard.h"
 #include "core/divvy/divvy.h"
 #include "core/pass.h"
 #include "load.h"
@@ -426,7 +426,7 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
     random_memory(&r, &w.snap);
     assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
     oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
-    guard_judge(&w.snap, &w.policy, &w.a, &w.guard);
+    sample_guard_judge(&w.snap, &w.policy, &w.a, &w.guard);
     for (int window = 0; window < WINDOW_COUNT; window++)
         for (int k = 0; k < RES_COUNT; k++)
             find_figures(&w, (enum window)window, (enum resource)k);

@@ -107,7 +107,7 @@ static void stop(struct actuators *h, struct queue *news)
 {
     assert_int_equal(actuator_workers_stop(h, time(NULL) + PATIENCE_MS / 1000), 0);
     actuator_workers_free(h);
-    queue_release(news, news_free);
+    queue_release(news, thread_results_free);
     assert_int_equal(atomic_load(&made), atomic_load(&gone));
 }
 
@@ -132,7 +132,7 @@ static void test_meters_hang(void **state)
 
         assert_int_equal(n->kind, NEWS_JOB_RESULT);
         assert_true(n->job->id == 7 && n->result.code == 0);
-        news_free(&n->item);
+        thread_results_free(&n->item);
     }
     for (int i = 0; i < 4; i++)
         (void)sem_post(&hold);
@@ -143,7 +143,7 @@ static void test_meters_hang(void **state)
         assert_string_equal(n->job->measure.host, "slow");
         assert_true(n->result.code == 0 && n->result.watts > 122 && n->result.watts < 124);
         seen |= 1u << n->job->id;
-        news_free(&n->item);
+        thread_results_free(&n->item);
     }
     assert_int_equal(seen, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
     stop(h, &news);
@@ -162,7 +162,7 @@ static void test_answers(void **state)
 
     assert_int_equal(n->result.code, -ENOTSUP);
     assert_int_equal(n->job->id, 9);
-    news_free(&n->item);
+    thread_results_free(&n->item);
     stop(h, &news);
 }
 
@@ -207,9 +207,9 @@ static void test_waits_for_a_thread(void **state)
     for (int i = 0; i < SWITCHERS; i++)
         (void)sem_post(&hold);
     for (int i = 0; i < SWITCHERS; i++)
-        news_free(&next_news(&news)->item);
+        thread_results_free(&next_news(&news)->item);
     (void)sem_post(&hold);
-    news_free(&next_news(&news)->item); /* the last one began when another was over */
+    thread_results_free(&next_news(&news)->item); /* the last one began when another was over */
     assert_true(atomic_load(&started_at) >= 1000 + LATE_S && atomic_load(&started_at) < 1000 + LATE_S + 30);
     assert_true(atomic_load(&was_proven));
     stop(h, &news);
@@ -250,17 +250,17 @@ static void test_change(void **state)
 
     assert_int_equal(n->result.code, 0);
     assert_int_equal(atomic_load(&made) - before, 5); /* one worker's is made anew */
-    news_free(&n->item);
+    thread_results_free(&n->item);
     assert_int_equal(actuator_workers_change(h, &broken, &other, &err), 0); /* its threads run already */
     assert_int_equal(actuator_workers_port.submit(h, &job, &err), 0);
     n = next_news(&news);
     assert_true(n->kind == NEWS_JOB_RESULT && n->job->id == 7 && n->result.code == -EINVAL);
     assert_string_equal(n->result.err.text, "the configuration is wrong");
-    news_free(&n->item);
+    thread_results_free(&n->item);
     (void)sem_post(&hold);
     n = next_news(&news);
     assert_true(n->job->kind == JOB_MEASURE && n->result.code == 0);
-    news_free(&n->item);
+    thread_results_free(&n->item);
     assert_int_equal(actuator_workers_change(h, NULL, &other, &err), 0);
     assert_int_equal(actuator_workers_port.submit(h, &job, &err), -ENOTSUP);
     stop(h, &news);

@@ -149,7 +149,7 @@ static void another_life(void)
 }
 
 static struct power_host host;
-static struct host_way way;
+static struct host_power_method way;
 
 static void begin(struct world *w, size_t n_methods, bool asleep)
 {
@@ -169,10 +169,10 @@ static void begin(struct world *w, size_t n_methods, bool asleep)
     cfg.shared = &setup;
     power_actuator(&setup, &ops);
     assert_int_equal(ops.create(&cfg, &actuators, NULL), 0);
-    way = (struct host_way){.name = "h2",
-                            .wakes = power_wakes(&setup, &host),
-                            .sleeps = power_sleeps(&setup, &host),
-                            .tries_s = power_wake_tries_s(&setup, &host)};
+    way = (struct host_power_method){.name = "h2",
+                                     .wakes = power_wakes(&setup, &host),
+                                     .sleeps = power_sleeps(&setup, &host),
+                                     .tries_s = power_wake_tries_s(&setup, &host)};
     w->settings.ways = &way;
     w->settings.n_ways = 1;
     w->settings.policy.interval_s = 600;

@@ -102,7 +102,7 @@ static void test_told(void **state)
 {
     static const double watts[] = {80, 180, 200};
     static const struct host_draw draws = {{watts, 3}, 6};
-    static const struct host_way ways[] = {{"h0", WAKE_HYPERVISOR, WAKE_HYPERVISOR, &draws}};
+    static const struct host_power_method ways[] = {{"h0", WAKE_HYPERVISOR, WAKE_HYPERVISOR, &draws}};
 
     (void)state;
     for (int figures = 0; figures < 2; figures++) {

@@ -529,7 +529,7 @@ static void test_lost_while_it_is_emptied(void **state)
 
 static void test_ways(void **state)
 {
-    static const struct host_way ways[] = {
+    static const struct host_power_method ways[] = {
         {.name = "h0", .wakes = WAKE_IPMI, .sleeps = WAKE_IPMI},
         {.name = "h1", .wakes = WAKE_WOL},                               /* nobody shuts it down */
         {.name = "h2", .wakes = 0, .sleeps = WAKE_IPMI},                 /* nobody wakes it */

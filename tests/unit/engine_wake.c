@@ -295,7 +295,7 @@ static void test_proof_is_of_its_ways(void **state)
         {WAKE_IPMI | WAKE_WOL | WAKE_REDFISH, true},
         {WAKE_IPMI, false},
     };
-    struct host_way way = {.name = "h2", .wakes = WAKE_IPMI | WAKE_WOL, .sleeps = WAKE_IPMI};
+    struct host_power_method way = {.name = "h2", .wakes = WAKE_IPMI | WAKE_WOL, .sleeps = WAKE_IPMI};
     struct world w;
 
     (void)state;

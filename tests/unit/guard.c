@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "core/demand/demand.h"
-#include "core/demand/guard.h"
+#include "core/demand/sample_guard.h"
 #include "render/wording/wording.h"
 #include "small_cluster.h"
 
@@ -62,10 +62,11 @@ static void test_what_is_found(void **state)
         struct guard g;
         one_vm(&s, c);
         struct finding f;
-        const char *found = guard_find(&s.snap, &s.policy, 0, &f) ? wording_text(&s.snap, &f, &s.a) : NULL;
+        const char *found =
+            sample_guard_find(&s.snap, &s.policy, 0, &f) ? wording_text(&s.snap, &f, &s.a) : NULL;
         if (!found != !c->found || (found && strcmp(found, c->found) != 0))
             fail_msg("%s: \"%s\"", c->what, found ? found : "nothing");
-        guard_judge(&s.snap, &s.policy, &s.a, &g);
+        sample_guard_judge(&s.snap, &s.policy, &s.a, &g);
         assert_int_equal(g.n, 1);
         assert_int_equal(g.n_bad, c->found != NULL);
         if ((g.snap == &s.snap) != !c->found)
@@ -90,7 +91,7 @@ static void test_what_it_counts_with(void **state)
     bad->is.overhead_mb = 100;
     small_vm(&s, "v2", "h1", 500, 4096);
     small_build(&s);
-    guard_judge(&s.snap, &s.policy, &s.a, &g);
+    sample_guard_judge(&s.snap, &s.policy, &s.a, &g);
     const struct vm_facts *f = &g.snap->vms[0].is;
     assert_true(f->demand[RES_CPU] == 2000 && f->demand[RES_MEM] == 4196 && f->consumed_mb == 4196);
     for (int w = 0; w < WINDOW_COUNT; w++)
@@ -117,8 +118,8 @@ static void test_in_flight(void **state)
     small_vm(&s, "v2", "slow", 2900, 1024);
     small_build(&s);
     struct finding f;
-    assert_false(guard_find(&s.snap, &s.policy, 0, &f));
-    assert_true(guard_find(&s.snap, &s.policy, 1, &f));
+    assert_false(sample_guard_find(&s.snap, &s.policy, 0, &f));
+    assert_true(sample_guard_find(&s.snap, &s.policy, 1, &f));
     small_release(&s);
 }
 
@@ -148,8 +149,9 @@ static void test_too_many(void **state)
             v->is.demand[RES_MEM] = 0;
         }
         small_build(&s);
-        guard_judge(&s.snap, &s.policy, &s.a, &g);
-        if (guard_distrusts(&g) != cases[i].distrusts || g.n != cases[i].vms || g.n_bad != cases[i].bad)
+        sample_guard_judge(&s.snap, &s.policy, &s.a, &g);
+        if (sample_guard_distrusts(&g) != cases[i].distrusts || g.n != cases[i].vms ||
+            g.n_bad != cases[i].bad)
             fail_msg("case %zu: %u of %u", i, g.n_bad, g.n);
         small_release(&s);
     }

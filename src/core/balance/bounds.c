@@ -41,7 +41,7 @@ static void bounds_forget_all(struct bounds *b)
     b->shift = 0;
     layout_weights(l, b->weight);
     for (int r = 0; r < RES_COUNT; r++) {
-        b->sigma[r] = layout_sigma(l, (enum resource)r);
+        b->sigma[r] = layout_load_stddev(l, (enum resource)r);
         b->grow[r] = 1;
         b->sum[r] = l->sum[r];
         b->spread[r] = 0;
@@ -221,7 +221,7 @@ static double term_factor(double sigma0, double sigma1, double delta)
 }
 
 /* The factors F and f and the addition of one step; false: no bound can be computed. */
-static bool carry_step(struct bounds *b, double ret_grow[RES_COUNT], double *ret_keep, double *ret_shift)
+static bool advance_step(struct bounds *b, double ret_grow[RES_COUNT], double *ret_keep, double *ret_shift)
 {
     const struct layout *l = b->l;
     double n = l->n_on;
@@ -229,7 +229,7 @@ static bool carry_step(struct bounds *b, double ret_grow[RES_COUNT], double *ret
     double shift = 0;
 
     for (int r = 0; r < RES_COUNT; r++) {
-        double sigma = layout_sigma(l, (enum resource)r);
+        double sigma = layout_load_stddev(l, (enum resource)r);
         double variance = sigma * sigma;
         double moved = fabs(l->sum[r] - b->sum[r]);
         /* the mean moves, and with it every distance from it */
@@ -274,7 +274,7 @@ void bounds_after_move(struct bounds *b, const struct destination_index *t, uint
             b->spread[r] = fmax(b->spread[r], distance(l, r, from));
     }
     layout_weights(l, weight);
-    if (weight[RES_CPU] != b->weight[RES_CPU] || !carry_step(b, grow, &keep, &shift)) {
+    if (weight[RES_CPU] != b->weight[RES_CPU] || !advance_step(b, grow, &keep, &shift)) {
         bounds_forget_all(b);
         return;
     }

@@ -7,8 +7,8 @@ void move_score_refresh(struct move_score *score, const struct layout *l, struct
     migration_cost_set_weights(costs, score->weight);
     score->l = l;
     score->costs = costs;
-    score->imbalance =
-        score->weight[RES_CPU] * layout_sigma(l, RES_CPU) + score->weight[RES_MEM] * layout_sigma(l, RES_MEM);
+    score->imbalance = score->weight[RES_CPU] * layout_load_stddev(l, RES_CPU) +
+                       score->weight[RES_MEM] * layout_load_stddev(l, RES_MEM);
 }
 
 static enum check check_worth(const struct move_score *score, uint32_t unit, uint32_t slot)

@@ -1,7 +1,7 @@
 /* Computes demand from samples, and the demand of each VM from a snapshot. */
 #include "core/demand/demand.h"
 
-#include "core/demand/guard.h"
+#include "core/demand/sample_guard.h"
 
 double demand_cpu_mhz(const struct vm_sample *s, uint32_t vcpus)
 {
@@ -43,7 +43,7 @@ void demand_estimate(const struct snapshot *snap, enum resource r, double *ret_d
         ret_demand[i] = 0;
         if (!vm_takes_part(snap, v))
             continue;
-        double demand = fmin(v->is.demand[r], guard_most(snap, i, r));
+        double demand = fmin(v->is.demand[r], sample_guard_most(snap, i, r));
         ret_demand[i] = fmin(fmax(demand, set->reservation), set->limit);
     }
 }

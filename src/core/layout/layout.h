@@ -154,7 +154,7 @@ static inline bool layout_counts(const struct layout *l, uint32_t slot)
 /* ½ : ½, or 3 : 1 in favour of the one resource of which some host has a shortage. */
 void layout_weights(const struct layout *l, double ret_weight[RES_COUNT]);
 
-double layout_sigma(const struct layout *l, enum resource r);
+double layout_load_stddev(const struct layout *l, enum resource r);
 
 /* With the weights of the present state. */
 double layout_imbalance(const struct layout *l);

@@ -47,7 +47,7 @@ static bool find_migration(const struct pass *p, const struct asked *q, struct f
 
 static bool find_bad_sample(const struct pass *p, const struct asked *q, struct finding *f)
 {
-    f->because = guard_found(&p->guard, q->vm);
+    f->because = sample_guard_found(&p->guard, q->vm);
     return f->because != NULL;
 }
 
@@ -265,7 +265,7 @@ static bool find_mandatory_only(const struct pass *p, const struct asked *q, str
     }
     finding_figure(f, FIGURE_VMS, p->guard.n_bad);
     finding_figure(f, FIGURE_VMS_ALL, p->guard.n);
-    return guard_distrusts(&p->guard);
+    return sample_guard_distrusts(&p->guard);
 }
 
 static bool find_target(const struct pass *p, const struct asked *q, struct finding *f)

@@ -26,7 +26,7 @@ static enum reason balance_reason(const struct pass *p, const struct move *m)
     for (int r = 0; r < RES_COUNT; r++) {
         struct move_trial one = t;
         one.weight[!r] = 0;
-        fall[r] = t.weight[r] * layout_sigma(l, (enum resource)r) - move_trial_at(l, &one, m->to_slot);
+        fall[r] = t.weight[r] * layout_load_stddev(l, (enum resource)r) - move_trial_at(l, &one, m->to_slot);
     }
     return fall[RES_MEM] > fall[RES_CPU] ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
 }

@@ -6,7 +6,7 @@
 
 #include "core/balance/climb.h"
 #include "core/costbenefit/migration_cost.h"
-#include "core/demand/guard.h"
+#include "core/demand/sample_guard.h"
 #include "core/divvy/admission.h"
 #include "core/layout/layout.h"
 #include "core/rules/rules.h"

@@ -1,4 +1,4 @@
-/* Adds faults for samples that the guard (demand/guard.h) rejects. */
+/* Adds faults for samples that the guard (demand/sample_guard.h) rejects. */
 #include "core/plan/faults.h"
 
 void plan_report_samples(struct pass *p)
@@ -6,7 +6,7 @@ void plan_report_samples(struct pass *p)
     const struct snapshot *s = p->snap;
     const struct guard *g = &p->guard;
 
-    if (guard_distrusts(g))
+    if (sample_guard_distrusts(g))
         plan_fault(p, FAULT_SAMPLES_BAD, IX_NONE, IX_NONE, IX_NONE,
                    (struct finding){.code = FIND_SAMPLES_DISTRUSTED,
                                     .figures = {{FIGURE_VMS, g->n_bad}, {FIGURE_VMS_ALL, g->n}}});
@@ -21,6 +21,6 @@ void plan_report_samples(struct pass *p)
             plan_fault(p, FAULT_SAMPLE_BAD, i, v->host, IX_NONE,
                        (struct finding){.code = FIND_SAMPLE_DISTRUSTED,
                                         .subjects = {{SUBJECT_VM, i}},
-                                        .because = guard_found(g, i)});
+                                        .because = sample_guard_found(g, i)});
     }
 }

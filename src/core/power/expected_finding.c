@@ -1,5 +1,5 @@
 /* Builds the findings about the demand forecast: the demand, the time, the days it is based on, the load. */
-#include "core/power/expected.h"
+#include "core/power/proactive.h"
 
 /* The load of the hosts that are on or waking at the end of the rise. */
 static double load_then(const struct power *w, const struct rise *rise, int r, uint32_t *ret_hosts)
@@ -41,7 +41,7 @@ static struct finding find_expected(const struct expected *x, enum resource r)
                                         {FIGURE_AT, (double)x->time}}};
 }
 
-struct finding expected_finding_rise(const struct power *w)
+struct finding proactive_finding_rise(const struct power *w)
 {
     int r = scarcer(w, w->rise);
     struct finding f = find_expected(w->rise->slot[r], (enum resource)r);
@@ -54,9 +54,9 @@ struct finding expected_finding_rise(const struct power *w)
     return f;
 }
 
-struct finding expected_finding_wake(const struct power *w, uint32_t slot, const struct power_verdict *v)
+struct finding proactive_finding_wake(const struct power *w, uint32_t slot, const struct power_verdict *v)
 {
-    struct finding f = expected_finding_rise(w);
+    struct finding f = proactive_finding_rise(w);
 
     f.code = FIND_WAKE_EARLY;
     f.reason = REASON_EXPECTED_DEMAND;
@@ -68,7 +68,7 @@ struct finding expected_finding_wake(const struct power *w, uint32_t slot, const
     return f;
 }
 
-struct finding expected_finding_needed(uint32_t host, const struct power_verdict *v)
+struct finding proactive_finding_needed(uint32_t host, const struct power_verdict *v)
 {
     struct finding f = find_expected(v->soon, v->r);
 
@@ -78,7 +78,7 @@ struct finding expected_finding_needed(uint32_t host, const struct power_verdict
     return f;
 }
 
-const struct finding *expected_finding_outlook(const struct power *w)
+const struct finding *proactive_finding_outlook(const struct power *w)
 {
     const struct snapshot *s = w->l->snap;
     const struct expected *most = NULL;
@@ -95,7 +95,7 @@ const struct finding *expected_finding_outlook(const struct power *w)
         return NULL;
     struct finding f = find_expected(most, RES_CPU);
     f.code = FIND_OUTLOOK;
-    finding_figure(&f, FIGURE_NOW, expected_now(w, RES_CPU));
+    finding_figure(&f, FIGURE_NOW, proactive_now(w, RES_CPU));
     finding_figure(&f, FIGURE_UNTIL, (double)(s->forecast[s->n_forecast - 1].time + FORECAST_SLOT_S));
     return finding_keep(w->p->a, f);
 }

@@ -1,5 +1,5 @@
 /* Decides whether the pass evaluates power-offs or wakes (§4). */
-#include "core/power/expected.h"
+#include "core/power/proactive.h"
 
 #include "core/plan/correct.h"
 #include "core/power/ready_by.h"
@@ -23,7 +23,7 @@ static bool anything_comes(const struct pass *p)
 /* A shortage does not wait until the imbalance has stood for two passes: only bad samples prevent a wake. */
 static bool is_due(const struct pass *p, unsigned priority)
 {
-    return !guard_distrusts(&p->guard) && priority <= p->policy.migration_threshold;
+    return !sample_guard_distrusts(&p->guard) && priority <= p->policy.migration_threshold;
 }
 
 /* POWER_FINE: evaluate power-offs; POWER_HIGH, POWER_EXPECTED: evaluate wakes; else why neither. */
@@ -37,7 +37,7 @@ static enum power_check consider(struct power *w)
         return POWER_MANDATORY_ONLY;
     if (any(w->scores.high))
         return POWER_HIGH;
-    if (expected_needs(w))
+    if (proactive_needs(w))
         return POWER_EXPECTED;
     if (!is_due(p, PRIORITY_SLEEP))
         return POWER_MANDATORY_ONLY;
@@ -85,7 +85,7 @@ void power_evaluate(struct pass *p)
     if (w->end == POWER_HIGH)
         wake_hosts(w);
     else if (w->end == POWER_EXPECTED)
-        expected_wake(w);
+        proactive_wake(w);
     else if (w->end == POWER_FINE)
         sleep_hosts(w);
 }

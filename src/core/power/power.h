@@ -83,7 +83,7 @@ struct power {
     struct power_verdict *verdicts;     /* by slot */
     enum power_check end;               /* why no check was made of the remaining hosts that are on */
     enum power_check wake_end;          /* ... in standby */
-    const struct rise *rise; /* expected.h: the rise that hosts are woken for; NULL: present demand */
+    const struct rise *rise; /* proactive.h: the rise that hosts are woken for; NULL: present demand */
 };
 
 /* ---- what_if.c ---- */

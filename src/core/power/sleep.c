@@ -1,6 +1,6 @@
 /* Chooses the hosts to put to standby (§4.2): each host is tried on the layout that the ones before it leave.
  */
-#include "core/power/expected.h"
+#include "core/power/proactive.h"
 #include "core/power/ready_by.h"
 
 #include <stdlib.h>
@@ -198,7 +198,7 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
     if ((check = ready_by_check(w, slot, v)) != POWER_FINE ||
         (check = sleep_worth_pays(w, &v->worth, &v->r)) != POWER_FINE)
         return check;
-    return expected_lets_sleep(w, slot, v);
+    return proactive_lets_sleep(w, slot, v);
 }
 
 /* Tries the power-off of one host. POWER_FINE leaves the what-if in place; any other result undoes it. */

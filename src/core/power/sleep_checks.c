@@ -1,5 +1,5 @@
 /* Checks a host for standby before any move is tried. */
-#include "core/power/expected.h"
+#include "core/power/proactive.h"
 
 /* Two sums of the same numbers may differ by this much, because their order of addition differs. */
 #define ROUNDING 1e-6
@@ -124,7 +124,7 @@ static double wanted_s(const struct power *w, const struct woken *woken)
     case REASON_CONSOLIDATE:
         return WINDOW_LONG_S;
     case REASON_EXPECTED_DEMAND:
-        return expected_wanted_s(w, woken->at);
+        return proactive_wanted_s(w, woken->at);
     case REASON_ASKED:
         return (double)w->l->policy->dpm.asked_on_s;
     case REASON_READY_BY:  /* ready_by.h decides */

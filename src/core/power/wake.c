@@ -1,5 +1,5 @@
 /* Chooses the hosts to wake (§4.3): one after the other, until no host is above the range. */
-#include "core/power/expected.h"
+#include "core/power/proactive.h"
 
 #include "core/plan/correct.h"
 #include "core/plan/host_wakes.h"
@@ -260,7 +260,7 @@ static enum reason reason_of(const struct power *w)
 static void record_wake(struct power *w, uint32_t slot)
 {
     const struct power_verdict *v = &w->verdicts[slot];
-    struct finding f = w->rise ? expected_finding_wake(w, slot, v) : power_finding_wake(w, slot, v);
+    struct finding f = w->rise ? proactive_finding_wake(w, slot, v) : power_finding_wake(w, slot, v);
 
     host_wake_take(w->p, slot,
                    &(struct wake_why){reason_of(w), IX_NONE, PRIORITY_WAKE, finding_keep(w->p->a, f)});

@@ -1,5 +1,5 @@
 /* Explains why a host stays as it is: the check that decided, and its figures. */
-#include "core/power/expected.h"
+#include "core/power/proactive.h"
 
 #include "core/plan/correct.h"
 #include "core/power/ready_by.h"
@@ -237,9 +237,9 @@ struct finding power_why_finding(const struct power *w, uint32_t host, const str
     case POWER_READY_LATER:
         return ready_by_finding(w, host, v);
     case POWER_EXPECTED:
-        return expected_finding_rise(w);
+        return proactive_finding_rise(w);
     case POWER_NEEDED_SOON:
-        return expected_finding_needed(host, v);
+        return proactive_finding_needed(host, v);
     default:
         return find_check(v, host);
     }

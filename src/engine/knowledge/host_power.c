@@ -10,7 +10,7 @@
  * for the watts themselves. */
 #include "engine/knowledge/host_power.h"
 
-#include "core/demand/guard.h"
+#include "core/demand/sample_guard.h"
 #include "core/power/capped_demand.h"
 #include "engine/knowledge/vm_demand.h"
 
@@ -36,7 +36,7 @@ static void add_vm(struct use *u, const struct knowledge_context *c, const struc
     double demand[RES_COUNT] = {v->is.demand[RES_CPU], v->is.demand[RES_MEM]};
     struct finding wrong;
     bool is_right =
-        ix != IX_NONE && !v->is.demand_unknown && !guard_find(s, &c->settings->policy, ix, &wrong);
+        ix != IX_NONE && !v->is.demand_unknown && !sample_guard_find(s, &c->settings->policy, ix, &wrong);
 
     if (!is_right && !demand_history_last(vm_demand_history(c->known->vms), v->is.id, s->time, demand))
         return;

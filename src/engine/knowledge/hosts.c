@@ -18,7 +18,7 @@
 struct hosts {
     struct idmap of; /* host id -> struct known_host */
     bool dirty;
-    struct idmap ways; /* host id -> const struct host_way: of the hosts of the newest inventory */
+    struct idmap ways; /* host id -> const struct host_power_method: of the hosts of the newest inventory */
     const struct engine_settings *settings;
 };
 
@@ -160,7 +160,7 @@ static void match_ways(struct hosts *h, const struct inventory *inv)
         }
     }
     for (size_t i = 0; i < h->settings->n_ways; i++) {
-        const struct host_way *way = &h->settings->ways[i];
+        const struct host_power_method *way = &h->settings->ways[i];
         const char *by_id = idmap_get(&ids, way->name);
         const char *id = by_id ? by_id : idmap_get(&names, way->name);
 
@@ -177,7 +177,7 @@ static void match_ways(struct hosts *h, const struct inventory *inv)
 
 bool hosts_can(const struct hosts *h, enum action_kind kind, const char *host)
 {
-    const struct host_way *way = idmap_get(&h->ways, host);
+    const struct host_power_method *way = idmap_get(&h->ways, host);
 
     if (way)
         return way->wakes != 0 && (kind == ACTION_POWER_ON || way->sleeps != 0);
@@ -187,7 +187,7 @@ bool hosts_can(const struct hosts *h, enum action_kind kind, const char *host)
 
 instant_s hosts_wake_tries_s(const struct hosts *h, const char *host)
 {
-    const struct host_way *way = idmap_get(&h->ways, host);
+    const struct host_power_method *way = idmap_get(&h->ways, host);
 
     return way ? way->tries_s : 0;
 }
@@ -197,7 +197,7 @@ instant_s hosts_wake_tries_s(const struct hosts *h, const char *host)
  * that sleeps is woken when it is needed, though it could not be put to standby a second time. */
 static void fill_ways(const struct hosts *h, struct host_facts *f)
 {
-    const struct host_way *way = idmap_get(&h->ways, f->id);
+    const struct host_power_method *way = idmap_get(&h->ways, f->id);
     bool sleeps = f->state == HOST_STANDBY || f->state == HOST_POWERING_ON;
 
     if (way)
@@ -208,7 +208,7 @@ static void fill_ways(const struct hosts *h, struct host_facts *f)
 
 static void fill_draws(const struct hosts *h, struct host_facts *f)
 {
-    const struct host_way *way = idmap_get(&h->ways, f->id);
+    const struct host_power_method *way = idmap_get(&h->ways, f->id);
 
     if (!way || !way->draws)
         return;

@@ -4,7 +4,7 @@
 
 #include "base/xalloc.h"
 #include "core/demand/demand.h"
-#include "core/demand/guard.h"
+#include "core/demand/sample_guard.h"
 #include "engine/knowledge/demand_correlation.h"
 
 #include <math.h>
@@ -162,7 +162,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
         struct finding wrong;
 
         if (!vm_takes_part(s, &s->vms[i]) || f->demand_unknown ||
-            guard_find(s, &c->settings->policy, i, &wrong))
+            sample_guard_find(s, &c->settings->policy, i, &wrong))
             continue;
         if (demand_history_add(d->history, f->id, s->time, f->demand))
             d->kept[d->n_kept++] = (struct sample_record){

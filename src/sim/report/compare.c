@@ -134,8 +134,8 @@ static void put_pools(const struct run_set *a, const struct run_set *b, struct a
         table_cell(&t, a->runs[0].pools[p].name);
         table_cell(&t, format_number(arena, a->runs[0].pools[p].vms, ""));
         for (size_t f = 0; f < sizeof compared / sizeof *compared; f++) {
-            table_cell(&t, format_number(arena, pool_spread(a, p, compared[f]).median, "%"));
-            table_cell(&t, format_number(arena, pool_spread(b, p, compared[f]).median, "%"));
+            table_cell(&t, format_number(arena, pool_figures_spread(a, p, compared[f]).median, "%"));
+            table_cell(&t, format_number(arena, pool_figures_spread(b, p, compared[f]).median, "%"));
         }
     }
     table_render(&t, "", out);

@@ -23,7 +23,7 @@ static void put_run_pools(struct json_writer *w, const struct run_set *set)
         jw_int(w, "vms", s->pools[p].vms);
         for (int f = 0; f < POOL_FIGURE_COUNT; f++)
             jw_figure(w, pool_figure_name((enum pool_figure)f),
-                      pool_spread(set, p, (enum pool_figure)f).median);
+                      pool_figures_spread(set, p, (enum pool_figure)f).median);
         jw_end(w);
     }
     jw_end(w);

@@ -156,7 +156,7 @@ static void put_pool_table(const struct page *p, const struct run_set *set, cons
         strbuf_puts(p->out, "</th>");
         put_cell(p, "", format_figure(p->a, set->runs[0].pools[i].vms, ""));
         for (int f = 0; f < POOL_FIGURE_COUNT; f++)
-            put_cell(p, "", format_figure(p->a, pool_spread(set, i, (enum pool_figure)f).median, ""));
+            put_cell(p, "", format_figure(p->a, pool_figures_spread(set, i, (enum pool_figure)f).median, ""));
         strbuf_puts(p->out, "</tr>\n");
     }
     strbuf_puts(p->out, "</tbody></table></div>\n");

@@ -49,7 +49,7 @@ static double pool_figure(const struct pool_result *p, enum pool_figure f)
     return NAN;
 }
 
-struct spread pool_spread(const struct run_set *set, uint32_t pool, enum pool_figure f)
+struct spread pool_figures_spread(const struct run_set *set, uint32_t pool, enum pool_figure f)
 {
     struct arena scratch = {0};
     double *values = arena_array(&scratch, double, set->n);

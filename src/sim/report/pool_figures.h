@@ -22,6 +22,6 @@ const char *pool_figure_name(enum pool_figure f);
 const char *pool_figure_label(enum pool_figure f);
 
 /* The figure in each run. NAN: not known, as the delivered share of a pool without demand. */
-struct spread pool_spread(const struct run_set *set, uint32_t pool, enum pool_figure f);
+struct spread pool_figures_spread(const struct run_set *set, uint32_t pool, enum pool_figure f);
 
 #endif

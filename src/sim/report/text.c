@@ -84,7 +84,7 @@ static void put_pools(const struct run_set *set, struct arena *a, struct strbuf 
         table_cell(&t, set->runs[0].pools[p].name);
         table_cell(&t, format_number(a, set->runs[0].pools[p].vms, ""));
         for (int f = 0; f < POOL_FIGURE_COUNT; f++)
-            table_cell(&t, format_number(a, pool_spread(set, p, (enum pool_figure)f).median, "%"));
+            table_cell(&t, format_number(a, pool_figures_spread(set, p, (enum pool_figure)f).median, "%"));
     }
     table_render(&t, "", out);
 }

@@ -1,5 +1,5 @@
-/* talk.c: login, requests and logout of one Redfish service. It does not know what the resources mean. */
-#include "actuators/redfish/talk.h"
+/* session.c: login, requests and logout of one Redfish service. It does not know what the resources mean. */
+#include "actuators/redfish/session.h"
 
 #include "base/cleanup.h"
 #include "net/http.h"
@@ -16,7 +16,7 @@
 #define WAIT_STEP_MS 100
 #define RETRY_MAX_S 3600
 
-struct redfish_talk {
+struct redfish_session {
     const struct power_host *host;
     struct http_session *http;
     char *base; /* "https://host:port" */
@@ -49,7 +49,7 @@ static int read_url(const char *url, char **ret, struct err *err)
     return err_set(err, -EINVAL, "%s: expected https://HOST or https://HOST:PORT, and no path", url);
 }
 
-int redfish_talk_new(const struct power_host *host, struct redfish_talk **ret, struct err *err)
+int redfish_session_new(const struct power_host *host, struct redfish_session **ret, struct err *err)
 {
     CLEANUP(freep) char *base = NULL;
     int r = read_url(host->redfish.url, &base, err);
@@ -60,7 +60,7 @@ int redfish_talk_new(const struct power_host *host, struct redfish_talk **ret, s
         return err_set(err, -EINVAL, "the username is missing");
     if (!host->redfish.password || !host->redfish.password[0])
         return err_set(err, -EINVAL, "the password is missing (password_file)");
-    struct redfish_talk *t = calloc(1, sizeof *t);
+    struct redfish_session *t = calloc(1, sizeof *t);
     if (!t)
         return err_set(err, -ENOMEM, "out of memory");
     struct http_options options = {
@@ -74,23 +74,23 @@ int redfish_talk_new(const struct power_host *host, struct redfish_talk **ret, s
     t->host = host;
     t->base = base;
     base = NULL;
-    redfish_talk_begin(t);
+    redfish_session_begin(t);
     *ret = t;
     return 0;
 }
 
-void redfish_talk_begin(struct redfish_talk *t)
+void redfish_session_begin(struct redfish_session *t)
 {
     t->deadline_ms =
         net_now_ms() + 1000 * (int64_t)(t->host->timeout_s ? t->host->timeout_s : TIMEOUT_DEFAULT_S);
 }
 
-static int64_t call_left_ms(const struct redfish_talk *t)
+static int64_t call_left_ms(const struct redfish_session *t)
 {
     return t->deadline_ms - net_now_ms();
 }
 
-int redfish_wait(struct redfish_talk *t, int64_t ms)
+int redfish_wait(struct redfish_session *t, int64_t ms)
 {
     for (int64_t until = net_now_ms() + ms; net_now_ms() < until;) {
         const struct timespec step = {.tv_nsec = WAIT_STEP_MS * 1000000L};
@@ -113,7 +113,7 @@ struct question {
     bool parting;
 };
 
-static int ask(struct redfish_talk *t, const struct question *q, struct http_answer *ret, struct err *err)
+static int ask(struct redfish_session *t, const struct question *q, struct http_answer *ret, struct err *err)
 {
     char token[TOKEN_MAX + 32];
     CLEANUP(strbuf_releasep) struct strbuf url = {0};
@@ -148,7 +148,7 @@ static int ask(struct redfish_talk *t, const struct question *q, struct http_ans
                        : r;
 }
 
-static void read_headers(struct redfish_talk *t, struct redfish_reply *ret)
+static void read_headers(struct redfish_session *t, struct redfish_reply *ret)
 {
     const char *location = http_header(t->http, "Location");
     const char *retry = http_header(t->http, "Retry-After");
@@ -173,7 +173,7 @@ static int refused(const struct question *q, long status, const json_t *o, struc
 }
 
 /* One request and its answer, without repeats. */
-static int exchange(struct redfish_talk *t, const struct question *q, struct redfish_reply *ret,
+static int exchange(struct redfish_session *t, const struct question *q, struct redfish_reply *ret,
                     struct err *err)
 {
     struct http_answer answer = {0};
@@ -202,7 +202,7 @@ static int exchange(struct redfish_talk *t, const struct question *q, struct red
 
 /* ---- the session ---- */
 
-static int read_root(struct redfish_talk *t, struct err *err)
+static int read_root(struct redfish_session *t, struct err *err)
 {
     const struct question q = {.method = "GET", .path = root.text, .no_secret = true};
     CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
@@ -225,7 +225,7 @@ static int read_root(struct redfish_talk *t, struct err *err)
     return 0;
 }
 
-static char *credentials(const struct redfish_talk *t)
+static char *credentials(const struct redfish_session *t)
 {
     json_t *o =
         json_pack("{s:s,s:s}", "UserName", t->host->redfish.username, "Password", t->host->redfish.password);
@@ -236,7 +236,7 @@ static char *credentials(const struct redfish_talk *t)
 }
 
 /* The result of a login: the token, and the session's path. */
-static int take_session(struct redfish_talk *t, const struct redfish_reply *reply, struct err *err)
+static int take_session(struct redfish_session *t, const struct redfish_reply *reply, struct err *err)
 {
     const char *token = http_header(t->http, "X-Auth-Token");
     const char *self = json_string_value(json_object_get(reply->body, "@odata.id"));
@@ -250,7 +250,7 @@ static int take_session(struct redfish_talk *t, const struct redfish_reply *repl
     return 0;
 }
 
-static int log_in(struct redfish_talk *t, struct err *err)
+static int log_in(struct redfish_session *t, struct err *err)
 {
     CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
     int r = read_root(t, err);
@@ -279,7 +279,7 @@ static int log_in(struct redfish_talk *t, struct err *err)
     return r;
 }
 
-static int ask_logged_in(struct redfish_talk *t, const struct question *q, struct redfish_reply *ret,
+static int ask_logged_in(struct redfish_session *t, const struct question *q, struct redfish_reply *ret,
                          struct err *err)
 {
     bool fresh = !t->token[0];
@@ -299,19 +299,19 @@ static int ask_logged_in(struct redfish_talk *t, const struct question *q, struc
     return r;
 }
 
-int redfish_get(struct redfish_talk *t, const struct redfish_path *path, struct redfish_reply *ret,
+int redfish_get(struct redfish_session *t, const struct redfish_path *path, struct redfish_reply *ret,
                 struct err *err)
 {
     return ask_logged_in(t, &(struct question){.method = "GET", .path = path->text}, ret, err);
 }
 
-int redfish_post(struct redfish_talk *t, const struct redfish_path *path, const char *body,
+int redfish_post(struct redfish_session *t, const struct redfish_path *path, const char *body,
                  struct redfish_reply *ret, struct err *err)
 {
     return ask_logged_in(t, &(struct question){.method = "POST", .path = path->text, .body = body}, ret, err);
 }
 
-int redfish_systems(struct redfish_talk *t, struct redfish_path *ret, struct err *err)
+int redfish_systems(struct redfish_session *t, struct redfish_path *ret, struct err *err)
 {
     int r = read_root(t, err);
 
@@ -323,7 +323,7 @@ int redfish_systems(struct redfish_talk *t, struct redfish_path *ret, struct err
     return 0;
 }
 
-void redfish_talk_free(struct redfish_talk *t)
+void redfish_session_free(struct redfish_session *t)
 {
     if (!t)
         return;

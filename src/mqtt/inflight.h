@@ -1,4 +1,4 @@
-/* publish_queue.h: the messages between the MQTT thread and the broker: in order, bounded, repeated when a
+/* inflight.h: the messages between the MQTT thread and the broker: in order, bounded, repeated when a
  * connection was lost. Events wait in the store, not here: only a few are queued at a time.
  *
  * Two kinds of messages. Events have growing ids and are sent in order; at most PUBLISH_WINDOW messages are
@@ -8,9 +8,9 @@
  * Messages without an acknowledgement when a connection ends are sent again first, in their order: at least
  * once.
  *
- * No network, no clock, no thread: the owner sends what publish_queue_next() returns. */
-#ifndef BALLAST_MQTT_PUBLISH_QUEUE_H
-#define BALLAST_MQTT_PUBLISH_QUEUE_H
+ * No network, no clock, no thread: the owner sends what inflight_next() returns. */
+#ifndef BALLAST_MQTT_INFLIGHT_H
+#define BALLAST_MQTT_INFLIGHT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,42 +18,42 @@
 
 #define PUBLISH_WINDOW 16
 
-struct publish_queue;
+struct inflight;
 
 struct queued_message {
     uint64_t event;              /* its id; 0: a state */
     const char *topic, *payload; /* payload "": clears the retained message */
 };
 
-struct publish_queue *publish_queue_new(void);
-void publish_queue_free(struct publish_queue *o); /* NULL is fine */
+struct inflight *inflight_new(void);
+void inflight_free(struct inflight *o); /* NULL is fine */
 
 /* Both copy. An id that is not greater than the last one is ignored. */
-void publish_queue_add_event(struct publish_queue *o, uint64_t id, const char *topic, const char *payload);
-void publish_queue_set_state(struct publish_queue *o, const char *topic, const char *payload);
+void inflight_add_event(struct inflight *o, uint64_t id, const char *topic, const char *payload);
+void inflight_set_state(struct inflight *o, const char *topic, const char *payload);
 
 /* The next message to send, states before events. False: none, or the window is full. Valid until the next
- * call; the same message until publish_queue_sent(). */
-bool publish_queue_next(struct publish_queue *o, struct queued_message *ret);
+ * call; the same message until inflight_sent(). */
+bool inflight_next(struct inflight *o, struct queued_message *ret);
 
-/* The message of publish_queue_next() was handed to the connection, which will answer with this id. */
-void publish_queue_sent(struct publish_queue *o, int mid);
+/* The message of inflight_next() was handed to the connection, which will answer with this id. */
+void inflight_sent(struct inflight *o, int mid);
 
 /* The broker has confirmed or refused the message; both end it. False: no message waits for this id. ret: the
  * message, until the next call. */
-bool publish_queue_acknowledge(struct publish_queue *o, int mid, struct queued_message *ret);
+bool inflight_acknowledge(struct inflight *o, int mid, struct queued_message *ret);
 
 /* Drops events up to this one that were not sent yet. */
-void publish_queue_drop_events(struct publish_queue *o, uint64_t id);
+void inflight_drop_events(struct inflight *o, uint64_t id);
 
 /* The connection has ended. */
-void publish_queue_connection_lost(struct publish_queue *o);
+void inflight_connection_lost(struct inflight *o);
 
 /* All events up to this id were confirmed, refused or dropped; to be remembered by the owner. 0: none. */
-uint64_t publish_queue_last_done(const struct publish_queue *o);
+uint64_t inflight_last_done(const struct inflight *o);
 
 /* Events queued or unacknowledged; all unacknowledged messages, states included. */
-size_t publish_queue_events(const struct publish_queue *o);
-size_t publish_queue_unacknowledged(const struct publish_queue *o);
+size_t inflight_events(const struct inflight *o);
+size_t inflight_unacknowledged(const struct inflight *o);
 
 #endif

@@ -29,7 +29,7 @@ static double sigma_of(double sum, double sum_squares, uint32_t n)
     return sqrt(variance > 0 ? variance : 0);
 }
 
-double layout_sigma(const struct layout *l, enum resource r)
+double layout_load_stddev(const struct layout *l, enum resource r)
 {
     return sigma_of(l->sum[r], l->sum_squares[r], l->n_on);
 }
@@ -39,7 +39,8 @@ double layout_imbalance(const struct layout *l)
     double weight[RES_COUNT];
 
     layout_weights(l, weight);
-    return weight[RES_CPU] * layout_sigma(l, RES_CPU) + weight[RES_MEM] * layout_sigma(l, RES_MEM);
+    return weight[RES_CPU] * layout_load_stddev(l, RES_CPU) +
+           weight[RES_MEM] * layout_load_stddev(l, RES_MEM);
 }
 
 double layout_target(uint32_t n_on, int64_t level)
@@ -123,7 +124,7 @@ void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a
     for (uint32_t i = 0; i < n; i++)
         ret->hosts[i].host = l->slot_host[slots[i]];
     for (int r = 0; r < RES_COUNT; r++) {
-        ret->imbalance_of[r] = layout_sigma(l, (enum resource)r);
+        ret->imbalance_of[r] = layout_load_stddev(l, (enum resource)r);
         for (uint32_t i = 0; i < n; i++)
             ret->hosts[i].n[r] = l->norm[r][slots[i]];
     }

@@ -1,6 +1,6 @@
-/* news.h: messages from collector and actuator threads to the main thread. */
-#ifndef BALLAST_DAEMON_NEWS_H
-#define BALLAST_DAEMON_NEWS_H
+/* thread_results.h: messages from collector and actuator threads to the main thread. */
+#ifndef BALLAST_DAEMON_THREAD_RESULTS_H
+#define BALLAST_DAEMON_THREAD_RESULTS_H
 
 #include "daemon/queue.h"
 #include "engine/ports.h"
@@ -17,6 +17,6 @@ struct news {
     struct job_result result;   /* NEWS_JOB_RESULT */
 };
 
-void news_free(struct queue_item *item);
+void thread_results_free(struct queue_item *item);
 
 #endif

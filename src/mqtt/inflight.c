@@ -1,6 +1,6 @@
-/* publish_queue.c: which message is published next, and which again after a lost connection. It sends
+/* inflight.c: which message is published next, and which again after a lost connection. It sends
  * nothing itself. */
-#include "mqtt/publish_queue.h"
+#include "mqtt/inflight.h"
 
 #include "base/xalloc.h"
 
@@ -18,18 +18,18 @@ struct item {
     bool newer; /* a state: a newer payload came before the answer */
 };
 
-struct publish_queue {
+struct inflight {
     struct item *first, *last; /* events */
     struct item *states;       /* in the order of their first appearance */
-    struct item *offered;      /* by publish_queue_next() */
+    struct item *offered;      /* by inflight_next() */
     uint64_t last_id, over;
     size_t n_events, n_sent;
     char *answered_topic, *answered_payload;
 };
 
-struct publish_queue *publish_queue_new(void)
+struct inflight *inflight_new(void)
 {
-    return xcalloc(1, sizeof(struct publish_queue));
+    return xcalloc(1, sizeof(struct inflight));
 }
 
 static void item_free(struct item *i)
@@ -47,7 +47,7 @@ static void list_free(struct item *i)
     }
 }
 
-void publish_queue_free(struct publish_queue *o)
+void inflight_free(struct inflight *o)
 {
     if (!o)
         return;
@@ -68,7 +68,7 @@ static struct item *item_new(uint64_t event, const char *topic, const char *payl
     return i;
 }
 
-void publish_queue_add_event(struct publish_queue *o, uint64_t id, const char *topic, const char *payload)
+void inflight_add_event(struct inflight *o, uint64_t id, const char *topic, const char *payload)
 {
     if (id <= o->last_id)
         return;
@@ -83,7 +83,7 @@ void publish_queue_add_event(struct publish_queue *o, uint64_t id, const char *t
     o->n_events++;
 }
 
-void publish_queue_set_state(struct publish_queue *o, const char *topic, const char *payload)
+void inflight_set_state(struct inflight *o, const char *topic, const char *payload)
 {
     struct item **at = &o->states;
 
@@ -107,7 +107,7 @@ static struct item *first_waiting(struct item *i)
     return i;
 }
 
-bool publish_queue_next(struct publish_queue *o, struct queued_message *ret)
+bool inflight_next(struct inflight *o, struct queued_message *ret)
 {
     o->offered = NULL;
     if (o->n_sent >= PUBLISH_WINDOW)
@@ -123,7 +123,7 @@ bool publish_queue_next(struct publish_queue *o, struct queued_message *ret)
     return true;
 }
 
-void publish_queue_sent(struct publish_queue *o, int mid)
+void inflight_sent(struct inflight *o, int mid)
 {
     struct item *i = o->offered;
 
@@ -144,7 +144,7 @@ static struct item *find_sent(struct item *i, int mid)
 }
 
 /* Drops finished events from the front; a finished event behind an unfinished one stays. */
-static void forget_over(struct publish_queue *o)
+static void forget_over(struct inflight *o)
 {
     while (o->first && o->first->state == ITEM_OVER) {
         struct item *i = o->first;
@@ -159,7 +159,7 @@ static void forget_over(struct publish_queue *o)
 }
 
 /* A cleared state is not sent again. */
-static void forget_state(struct publish_queue *o, struct item *i)
+static void forget_state(struct inflight *o, struct item *i)
 {
     struct item **at = &o->states;
 
@@ -169,7 +169,7 @@ static void forget_state(struct publish_queue *o, struct item *i)
     item_free(i);
 }
 
-bool publish_queue_acknowledge(struct publish_queue *o, int mid, struct queued_message *ret)
+bool inflight_acknowledge(struct inflight *o, int mid, struct queued_message *ret)
 {
     struct item *i = find_sent(o->first, mid);
 
@@ -190,7 +190,7 @@ bool publish_queue_acknowledge(struct publish_queue *o, int mid, struct queued_m
     return true;
 }
 
-void publish_queue_drop_events(struct publish_queue *o, uint64_t id)
+void inflight_drop_events(struct inflight *o, uint64_t id)
 {
     for (struct item *i = o->first; i && i->event <= id; i = i->next) {
         if (i->state == ITEM_WAITS)
@@ -200,7 +200,7 @@ void publish_queue_drop_events(struct publish_queue *o, uint64_t id)
     forget_over(o);
 }
 
-void publish_queue_connection_lost(struct publish_queue *o)
+void inflight_connection_lost(struct inflight *o)
 {
     for (struct item *i = o->first; i; i = i->next) {
         if (i->state == ITEM_SENT)
@@ -214,17 +214,17 @@ void publish_queue_connection_lost(struct publish_queue *o)
     o->offered = NULL;
 }
 
-uint64_t publish_queue_last_done(const struct publish_queue *o)
+uint64_t inflight_last_done(const struct inflight *o)
 {
     return o->over;
 }
 
-size_t publish_queue_events(const struct publish_queue *o)
+size_t inflight_events(const struct inflight *o)
 {
     return o->n_events;
 }
 
-size_t publish_queue_unacknowledged(const struct publish_queue *o)
+size_t inflight_unacknowledged(const struct inflight *o)
 {
     return o->n_sent;
 }

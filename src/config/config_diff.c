@@ -1,8 +1,8 @@
-/* change.c: the configuration as text, and its differences after a reload. */
+/* config_diff.c: the configuration as text, and its differences after a reload. */
 #include "config/config.h"
 
-#include "config/hosts.h"
 #include "config/keys.h"
+#include "config/power_hosts.h"
 
 #include <string.h>
 

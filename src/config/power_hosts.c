@@ -1,5 +1,5 @@
-/* hosts.c: the section `power:`: the defaults, then each host; the changes of a reload. */
-#include "config/hosts.h"
+/* power_hosts.c: the section `power:`: the defaults, then each host; the changes of a reload. */
+#include "config/power_hosts.h"
 
 #include "config/duplicate_controllers.h"
 #include "config/keys.h"

@@ -1,6 +1,6 @@
-/* hosts.h: the section `power:`, whose hosts have tables of their own. Inside config only. */
-#ifndef BALLAST_CONFIG_HOSTS_H
-#define BALLAST_CONFIG_HOSTS_H
+/* power_hosts.h: the section `power:`, whose hosts have tables of their own. Inside config only. */
+#ifndef BALLAST_CONFIG_POWER_HOSTS_H
+#define BALLAST_CONFIG_POWER_HOSTS_H
 
 #include "config/section.h"
 

@@ -1,5 +1,5 @@
 /* Finds impossible samples, and replaces them in a copy of the snapshot. */
-#include "core/demand/guard.h"
+#include "core/demand/sample_guard.h"
 
 #include <string.h>
 
@@ -37,7 +37,7 @@ static const struct migration *migration_of(const struct snapshot *s, uint32_t v
     return NULL;
 }
 
-double guard_most(const struct snapshot *snap, uint32_t vm, enum resource r)
+double sample_guard_most(const struct snapshot *snap, uint32_t vm, enum resource r)
 {
     const struct vm *v = &snap->vms[vm];
 
@@ -67,11 +67,12 @@ static struct finding find_excess(enum finding_code code, enum resource r, uint3
                             .figures = {{FIGURE_NEED, is}, {FIGURE_LIMIT, most}}};
 }
 
-bool guard_find(const struct snapshot *snap, const struct policy *policy, uint32_t vm, struct finding *ret)
+bool sample_guard_find(const struct snapshot *snap, const struct policy *policy, uint32_t vm,
+                       struct finding *ret)
 {
     const struct vm *v = &snap->vms[vm];
-    double cpu = guard_most(snap, vm, RES_CPU);
-    double mem = guard_most(snap, vm, RES_MEM);
+    double cpu = sample_guard_most(snap, vm, RES_CPU);
+    double mem = sample_guard_most(snap, vm, RES_MEM);
 
     if (v->is.sample_bad) {
         *ret = (struct finding){.code = FIND_SAMPLE_MARKED, .subjects = {{SUBJECT_VM, vm}}};
@@ -92,7 +93,7 @@ bool guard_find(const struct snapshot *snap, const struct policy *policy, uint32
     return true;
 }
 
-const struct finding *guard_found(const struct guard *g, uint32_t vm)
+const struct finding *sample_guard_found(const struct guard *g, uint32_t vm)
 {
     return g->found ? g->found[vm] : NULL;
 }
@@ -100,7 +101,7 @@ const struct finding *guard_found(const struct guard *g, uint32_t vm)
 static void mend(const struct snapshot *snap, uint32_t vm, struct vm_facts *f)
 {
     for (int r = 0; r < RES_COUNT; r++) {
-        double most = guard_most(snap, vm, (enum resource)r);
+        double most = sample_guard_most(snap, vm, (enum resource)r);
         f->demand[r] = fmin(f->demand[r], most);
         for (int w = 0; w < WINDOW_COUNT; w++) {
             struct demand_stats *d = &f->window[w][r];
@@ -110,7 +111,7 @@ static void mend(const struct snapshot *snap, uint32_t vm, struct vm_facts *f)
             d->stddev = fmin(d->stddev, most / 2); /* the largest deviation of a value in 0 ... most */
         }
     }
-    f->consumed_mb = fmin(f->consumed_mb, guard_most(snap, vm, RES_MEM));
+    f->consumed_mb = fmin(f->consumed_mb, sample_guard_most(snap, vm, RES_MEM));
 }
 
 /* Copies the VMs before the first change; most passes change none. */
@@ -127,7 +128,8 @@ static struct vm *copy_vms(const struct snapshot *snap, struct arena *a, struct 
     return vms;
 }
 
-void guard_judge(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct guard *ret)
+void sample_guard_judge(const struct snapshot *snap, const struct policy *policy, struct arena *a,
+                        struct guard *ret)
 {
     struct guard g = {.snap = snap};
     struct vm *vms = NULL;
@@ -136,7 +138,7 @@ void guard_judge(const struct snapshot *snap, const struct policy *policy, struc
         if (!vm_takes_part(snap, &snap->vms[i]))
             continue;
         struct finding found;
-        bool bad = guard_find(snap, policy, i, &found);
+        bool bad = sample_guard_find(snap, policy, i, &found);
         g.n++;
         g.n_bad += bad || snap->vms[i].is.demand_unknown;
         if (!bad)
@@ -150,7 +152,7 @@ void guard_judge(const struct snapshot *snap, const struct policy *policy, struc
     *ret = g;
 }
 
-bool guard_distrusts(const struct guard *g)
+bool sample_guard_distrusts(const struct guard *g)
 {
     return (uint64_t)g->n_bad * BAD_ONE_IN > g->n;
 }

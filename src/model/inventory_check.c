@@ -1,5 +1,5 @@
-/* check.c: what can be wrong with one object of an inventory by itself. */
-#include "model/check.h"
+/* inventory_check.c: what can be wrong with one object of an inventory by itself. */
+#include "model/inventory_check.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@ static const char *const res_word[RES_COUNT] = {[RES_CPU] = "cpu", [RES_MEM] = "
 static const char *const window_word[WINDOW_COUNT] = {
     [WINDOW_5M] = "5m", [WINDOW_40M] = "40m", [WINDOW_60M] = "60m"};
 
-int check_refuse(const struct place *at, const char *field, const char *format, ...)
+int inventory_check_refuse(const struct place *at, const char *field, const char *format, ...)
 {
     char text[ERR_TEXT_MAX];
     va_list ap;
@@ -30,11 +30,11 @@ int check_refuse(const struct place *at, const char *field, const char *format, 
 static int check_size(const struct place *at, const char *field, double v)
 {
     if (isnan(v))
-        return check_refuse(at, field, "not a number, expected 0 or more");
+        return inventory_check_refuse(at, field, "not a number, expected 0 or more");
     if (v < 0)
-        return check_refuse(at, field, "%.12g is negative, expected 0 or more", v);
+        return inventory_check_refuse(at, field, "%.12g is negative, expected 0 or more", v);
     if (v > SIZE_ABSURD)
-        return check_refuse(at, field, "%.12g is absurd, expected at most %g", v, SIZE_ABSURD);
+        return inventory_check_refuse(at, field, "%.12g is absurd, expected at most %g", v, SIZE_ABSURD);
     return 0;
 }
 
@@ -61,14 +61,15 @@ static int check_sizes(const struct place *at, const void *of, const struct size
 
 static int check_id(const struct place *at, const char *id)
 {
-    return id && *id ? 0 : check_refuse(at, "id", "missing or empty, expected a text that is unique");
+    return id && *id ? 0
+                     : inventory_check_refuse(at, "id", "missing or empty, expected a text that is unique");
 }
 
 static int check_labels(const struct place *at, const struct labels *l)
 {
     for (uint32_t i = 0; i < l->n; i++) {
         if (!l->items[i].key || !l->items[i].value)
-            return check_refuse(at, "labels", "a label without key or value, expected texts");
+            return inventory_check_refuse(at, "labels", "a label without key or value, expected texts");
     }
     return 0;
 }
@@ -86,9 +87,9 @@ static int check_automation(const struct place *at, const char *field, enum auto
     case automation_count:
         break;
     }
-    return check_refuse(at, field,
-                        "\"%s\" does not apply here, expected inherit, disabled, manual or automatic",
-                        automation_name(a));
+    return inventory_check_refuse(
+        at, field, "\"%s\" does not apply here, expected inherit, disabled, manual or automatic",
+        automation_name(a));
 }
 
 static const struct size_field host_sizes[] = {
@@ -114,16 +115,18 @@ static int check_capacity(const struct place *at, const struct host_facts *f)
 
     for (int r = 0; r < RES_COUNT; r++) {
         if (seen && f->total[r] <= 0)
-            return check_refuse(at, total_field[r], "%.12g, expected more than 0", f->total[r]);
+            return inventory_check_refuse(at, total_field[r], "%.12g, expected more than 0", f->total[r]);
         if (f->reserved[r] > f->total[r] || (seen && f->reserved[r] >= f->total[r]))
-            return check_refuse(at, reserved_field[r],
-                                "%.12g leaves no capacity for VMs, expected less than the host's %.12g",
-                                f->reserved[r], f->total[r]);
+            return inventory_check_refuse(
+                at, reserved_field[r],
+                "%.12g leaves no capacity for VMs, expected less than the host's %.12g", f->reserved[r],
+                f->total[r]);
     }
     if (seen && f->cores == 0)
-        return check_refuse(at, "cores", "0, expected 1 or more");
+        return inventory_check_refuse(at, "cores", "0, expected 1 or more");
     if (f->cores > COUNT_ABSURD)
-        return check_refuse(at, "cores", "%u is absurd, expected at most %u", f->cores, COUNT_ABSURD);
+        return inventory_check_refuse(at, "cores", "%u is absurd, expected at most %u", f->cores,
+                                      COUNT_ABSURD);
     return 0;
 }
 
@@ -134,7 +137,8 @@ static int check_curve(const struct place *at, const struct host_facts *f)
     int r = 0;
 
     if (c->n == 1 || c->n > POWER_POINTS_MAX)
-        return check_refuse(at, "power_curve_w", "%u figures, expected 2 to %d", c->n, POWER_POINTS_MAX);
+        return inventory_check_refuse(at, "power_curve_w", "%u figures, expected 2 to %d", c->n,
+                                      POWER_POINTS_MAX);
     for (uint32_t i = 0; r == 0 && i < c->n; i++) {
         (void)snprintf(field, sizeof field, "power_curve_w/%u", i);
         r = check_size(at, field, c->watts[i]);
@@ -142,11 +146,11 @@ static int check_curve(const struct place *at, const struct host_facts *f)
     if (r < 0 || c->n == 0)
         return r;
     if (f->power_idle_w != c->watts[0])
-        return check_refuse(at, "power_idle_w", "%.12g, expected %.12g, the first of power_curve_w",
-                            f->power_idle_w, c->watts[0]);
+        return inventory_check_refuse(at, "power_idle_w", "%.12g, expected %.12g, the first of power_curve_w",
+                                      f->power_idle_w, c->watts[0]);
     if (f->power_peak_w != c->watts[c->n - 1])
-        return check_refuse(at, "power_peak_w", "%.12g, expected %.12g, the last of power_curve_w",
-                            f->power_peak_w, c->watts[c->n - 1]);
+        return inventory_check_refuse(at, "power_peak_w", "%.12g, expected %.12g, the last of power_curve_w",
+                                      f->power_peak_w, c->watts[c->n - 1]);
     return 0;
 }
 
@@ -161,10 +165,11 @@ static int check_host(const struct seen_host *h, size_t ix, struct err *err)
         (r = check_labels(&at, &h->is.labels)) < 0 || (r = check_curve(&at, &h->is)) < 0)
         return r;
     if (h->is.power_peak_w < h->is.power_idle_w) /* false if one of the two is unknown */
-        return check_refuse(&at, "power_peak_w", "%.12g is below power_idle_w, expected at least %.12g",
-                            h->is.power_peak_w, h->is.power_idle_w);
+        return inventory_check_refuse(&at, "power_peak_w",
+                                      "%.12g is below power_idle_w, expected at least %.12g",
+                                      h->is.power_peak_w, h->is.power_idle_w);
     if (h->is.migration_rate_mb_s <= 0)
-        return check_refuse(&at, "migration_rate_mb_s", "0, expected more than 0");
+        return inventory_check_refuse(&at, "migration_rate_mb_s", "0, expected more than 0");
     return 0;
 }
 
@@ -194,8 +199,9 @@ static int check_alloc(const struct place *at, enum resource r, const struct all
         (void)snprintf(field, sizeof field, "%s/%s", res_word[r], fields[i].name);
         if ((rc = check_size(at, field, fields[i].value)) < 0)
             return rc;
-        return check_refuse(at, field, "%.12g is below the reservation, expected at least %.12g or null",
-                            a->limit, a->reservation);
+        return inventory_check_refuse(at, field,
+                                      "%.12g is below the reservation, expected at least %.12g or null",
+                                      a->limit, a->reservation);
     }
     return 0;
 }
@@ -218,8 +224,8 @@ static int check_window(const struct place *at, enum window w, enum resource r, 
     if (s->min <= s->mean + slack && s->mean <= s->max + slack)
         return 0;
     (void)snprintf(field, sizeof field, "windows/%s/%s/mean", window_word[w], res_word[r]);
-    return check_refuse(at, field, "%.12g, expected it between min (%.12g) and max (%.12g)", s->mean, s->min,
-                        s->max);
+    return inventory_check_refuse(at, field, "%.12g, expected it between min (%.12g) and max (%.12g)",
+                                  s->mean, s->min, s->max);
 }
 
 static const struct size_field vm_sizes[] = {
@@ -241,9 +247,9 @@ static int check_vm_demand(const struct place *at, const struct vm_facts *f)
         if ((rc = check_alloc(at, (enum resource)r, &f->alloc[r])) < 0)
             return rc;
         if (f->state != VM_ON && f->demand[r] > 0)
-            return check_refuse(at, r == RES_CPU ? "cpu/demand" : "mem/demand",
-                                "%.12g though the VM is %s, expected 0", f->demand[r],
-                                vm_state_name(f->state));
+            return inventory_check_refuse(at, r == RES_CPU ? "cpu/demand" : "mem/demand",
+                                          "%.12g though the VM is %s, expected 0", f->demand[r],
+                                          vm_state_name(f->state));
     }
     for (int w = 0; w < WINDOW_COUNT; w++) {
         for (int r = 0; r < RES_COUNT; r++) {
@@ -252,9 +258,9 @@ static int check_vm_demand(const struct place *at, const struct vm_facts *f)
         }
     }
     if (f->alloc[RES_MEM].reservation > f->mem_mb)
-        return check_refuse(at, "mem/reservation",
-                            "%.12g is above the configured size, expected at most %.12g",
-                            f->alloc[RES_MEM].reservation, f->mem_mb);
+        return inventory_check_refuse(at, "mem/reservation",
+                                      "%.12g is above the configured size, expected at most %.12g",
+                                      f->alloc[RES_MEM].reservation, f->mem_mb);
     return 0;
 }
 
@@ -269,14 +275,15 @@ static int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
         (r = check_labels(&at, &v->is.labels)) < 0)
         return r;
     if (v->is.vcpus == 0)
-        return check_refuse(&at, "vcpus", "0, expected 1 or more");
+        return inventory_check_refuse(&at, "vcpus", "0, expected 1 or more");
     if (v->is.vcpus > COUNT_ABSURD)
-        return check_refuse(&at, "vcpus", "%u is absurd, expected at most %u", v->is.vcpus, COUNT_ABSURD);
+        return inventory_check_refuse(&at, "vcpus", "%u is absurd, expected at most %u", v->is.vcpus,
+                                      COUNT_ABSURD);
     if (v->is.mem_mb <= 0)
-        return check_refuse(&at, "mem_mb", "0, expected more than 0");
+        return inventory_check_refuse(&at, "mem_mb", "0, expected more than 0");
     if (v->ft_peer && v->is.kind != VM_FT_PRIMARY && v->is.kind != VM_FT_SECONDARY)
-        return check_refuse(&at, "ft_peer", "given though the kind is \"%s\", expected none",
-                            vm_kind_name(v->is.kind));
+        return inventory_check_refuse(&at, "ft_peer", "given though the kind is \"%s\", expected none",
+                                      vm_kind_name(v->is.kind));
     return check_vm_demand(&at, &v->is);
 }
 
@@ -303,24 +310,24 @@ static int check_rule(const struct seen_rule *r, size_t ix, struct err *err)
     if (rc < 0)
         return rc;
     if (!of_hosts && r->hosts.n > 0)
-        return check_refuse(&at, "hosts", "given though the kind is \"%s\", expected none",
-                            rule_kind_name(r->is.kind));
+        return inventory_check_refuse(&at, "hosts", "given though the kind is \"%s\", expected none",
+                                      rule_kind_name(r->is.kind));
     return 0;
 }
 
-int check_setting(const struct seen_setting *h, size_t ix, struct err *err)
+int inventory_check_setting(const struct seen_setting *h, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "settings", .ix = ix, .err = err};
     int rc = 0;
 
     if (!h->host || !h->pool)
-        return check_refuse(&at, h->host ? "pool" : "host", "missing, expected an id");
+        return inventory_check_refuse(&at, h->host ? "pool" : "host", "missing, expected an id");
     for (int r = 0; rc == 0 && r < RES_COUNT; r++)
         rc = check_alloc(&at, (enum resource)r, &h->alloc[r]);
     return rc;
 }
 
-int check_expected(const struct expected *x, size_t ix, struct err *err)
+int inventory_check_expected(const struct expected *x, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "forecast", .ix = ix, .err = err};
     int r;
@@ -329,32 +336,32 @@ int check_expected(const struct expected *x, size_t ix, struct err *err)
         return r;
     if (!isnan(x->demand[RES_MEM]) && (r = check_size(&at, "mem_mb", x->demand[RES_MEM])) < 0)
         return r;
-    return x->days <= x->of
-               ? 0
-               : check_refuse(&at, "days", "%u, expected no more than the %u of `of`", x->days, x->of);
+    return x->days <= x->of ? 0
+                            : inventory_check_refuse(&at, "days", "%u, expected no more than the %u of `of`",
+                                                     x->days, x->of);
 }
 
-int check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err)
+int inventory_check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "migration_rates", .ix = ix, .err = err};
     int r;
 
     if (!m->from || !m->to)
-        return check_refuse(&at, m->from ? "to" : "from", "missing, expected the id of a host");
+        return inventory_check_refuse(&at, m->from ? "to" : "from", "missing, expected the id of a host");
     if ((r = check_size(&at, "rate_mb_s", m->rate_mb_s)) < 0)
         return r;
-    return m->rate_mb_s > 0 ? 0 : check_refuse(&at, "rate_mb_s", "0, expected more than 0");
+    return m->rate_mb_s > 0 ? 0 : inventory_check_refuse(&at, "rate_mb_s", "0, expected more than 0");
 }
 
-int check_ha(const struct ha_facts *ha, struct err *err)
+int inventory_check_ha(const struct ha_facts *ha, struct err *err)
 {
     static const char *const field[RES_COUNT] = {"cpu_percent", "mem_percent"};
     const struct place at = {.kind = "ha", .ix = NO_IX, .err = err};
 
     for (int r = 0; r < RES_COUNT; r++) {
         if (!(ha->percent[r] >= 0 && ha->percent[r] <= 100))
-            return check_refuse(&at, field[r], "%.12g is not a percentage, expected 0 to 100",
-                                ha->percent[r]);
+            return inventory_check_refuse(&at, field[r], "%.12g is not a percentage, expected 0 to 100",
+                                          ha->percent[r]);
     }
     return 0;
 }
@@ -366,8 +373,8 @@ static int check_schedule(const struct schedule_facts *schedule, struct err *err
 
     for (int r = 0; r < RES_COUNT; r++) {
         if (!(schedule->ready[r] >= 0 && isfinite(schedule->ready[r])))
-            return check_refuse(&at, field[r], "%.12g is not a capacity, expected 0 or more",
-                                schedule->ready[r]);
+            return inventory_check_refuse(&at, field[r], "%.12g is not a capacity, expected 0 or more",
+                                          schedule->ready[r]);
     }
     return 0;
 }
@@ -382,8 +389,8 @@ static int check_correlation(const struct correlation *c, struct err *err)
     for (int w = 0; w < WINDOW_COUNT; w++)
         for (int r = 0; r < RES_COUNT; r++)
             if (!(c->of[w][r] >= 0 && c->of[w][r] <= 1))
-                return check_refuse(&at, field[w][r], "%.12g is no correlation, expected 0 to 1",
-                                    c->of[w][r]);
+                return inventory_check_refuse(&at, field[w][r], "%.12g is no correlation, expected 0 to 1",
+                                              c->of[w][r]);
     return 0;
 }
 
@@ -398,7 +405,7 @@ static int check_early_wake_penalty(const struct early_wake_penalty *g, struct e
     return rc;
 }
 
-int check_inventory(const struct inventory *inv, struct err *err)
+int inventory_check_all(const struct inventory *inv, struct err *err)
 {
     int r = 0;
 

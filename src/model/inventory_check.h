@@ -1,6 +1,6 @@
-/* check.h: what can be wrong with one object by itself. Used by snapshot_build.c. */
-#ifndef BALLAST_MODEL_CHECK_H
-#define BALLAST_MODEL_CHECK_H
+/* inventory_check.h: what can be wrong with one object by itself. Used by snapshot_build.c. */
+#ifndef BALLAST_MODEL_INVENTORY_CHECK_H
+#define BALLAST_MODEL_INVENTORY_CHECK_H
 
 #include <ballast/err.h>
 #include <ballast/inventory.h>
@@ -18,16 +18,16 @@ struct place {
 };
 
 /* Sets err to "/KIND/IX/FIELD: ..." and returns -EINVAL. field may be "". */
-int check_refuse(const struct place *at, const char *field, const char *format, ...)
+int inventory_check_refuse(const struct place *at, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Checks the fields of one object by themselves and together. snapshot_build.c checks references. */
-int check_setting(const struct seen_setting *h, size_t ix, struct err *err);
-int check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err);
-int check_expected(const struct expected *x, size_t ix, struct err *err);
-int check_ha(const struct ha_facts *ha, struct err *err);
+int inventory_check_setting(const struct seen_setting *h, size_t ix, struct err *err);
+int inventory_check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err);
+int inventory_check_expected(const struct expected *x, size_t ix, struct err *err);
+int inventory_check_ha(const struct ha_facts *ha, struct err *err);
 
 /* Checks each object by itself, then the cluster's own fields; returns the first error in that order. */
-int check_inventory(const struct inventory *inv, struct err *err);
+int inventory_check_all(const struct inventory *inv, struct err *err);
 
 #endif

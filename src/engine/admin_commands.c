@@ -1,5 +1,5 @@
-/* commands.c: what an admin asks for, and what can be seen. */
-#include "engine/commands.h"
+/* admin_commands.c: what an admin asks for, and what can be seen. */
+#include "engine/admin_commands.h"
 
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
@@ -40,7 +40,7 @@ int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pas
 }
 
 /* The command is in effect, but would be lost at a restart: the caller is told. */
-int command_not_stored(const struct engine *e, const char *done, struct err *err)
+int admin_command_not_stored(const struct engine *e, const char *done, struct err *err)
 {
     return err_set(err, -EIO, "%s, but that could not be stored and is forgotten at a restart: %s", done,
                    e->persist->error.text);
@@ -71,7 +71,7 @@ static int find_known(const struct engine *e, uint64_t id, struct action **ret, 
                    (unsigned long long)id);
 }
 
-int command_check_operation(const struct engine *e, const struct action_record *r, struct err *err)
+int admin_command_check_operation(const struct engine *e, const struct action_record *r, struct err *err)
 {
     bool power = r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
     const char *name = power ? snapshot_host_name(engine_snapshot(e), r->host) : NULL;
@@ -167,8 +167,8 @@ static bool all_stored(const struct engine *e, const uint64_t *ids, size_t n)
     return true;
 }
 
-int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
-                 struct err *err)
+int engine_approve(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
+                   struct err *err)
 {
     struct action *x;
     int r;
@@ -183,7 +183,7 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
                            (unsigned long long)ids[i], action_state_name(x->r.state),
                            x->r.why ? x->r.why : action_state_meaning(x->r.state),
                            n > 1 ? "; nothing was approved, the others neither" : "");
-        if ((r = command_check_operation(e, &x->r, err)) < 0 || (r = check_seen(e, x, now, err)) < 0 ||
+        if ((r = admin_command_check_operation(e, &x->r, err)) < 0 || (r = check_seen(e, x, now, err)) < 0 ||
             (r = check_needs(e, x, ids, n, err)) < 0 || (r = check_power(e, x, err)) < 0)
             return r;
     }
@@ -193,7 +193,7 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
             action_approve(e, x, by, now);
     }
     engine_tick(e, now);
-    return all_stored(e, ids, n) ? 0 : command_not_stored(e, "approved", err);
+    return all_stored(e, ids, n) ? 0 : admin_command_not_stored(e, "approved", err);
 }
 
 static void reject_with_dependents(struct engine *e, struct action *x, instant_s now)
@@ -228,7 +228,7 @@ int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now
             reject_with_dependents(e, x, now);
     }
     engine_tick(e, now);
-    return all_stored(e, ids, n) ? 0 : command_not_stored(e, "rejected", err);
+    return all_stored(e, ids, n) ? 0 : admin_command_not_stored(e, "rejected", err);
 }
 
 /* ---- pause ----------------------------------------------------------------------------------- */
@@ -244,7 +244,7 @@ int engine_pause(struct engine *e, instant_s now, struct err *err)
                                       .time = now,
                                       .text = "paused: nothing is started until `ballast resume`"});
     engine_tick(e, now);
-    return e->persist->notes_dirty ? command_not_stored(e, "paused", err) : 0;
+    return e->persist->notes_dirty ? admin_command_not_stored(e, "paused", err) : 0;
 }
 
 int engine_resume(struct engine *e, instant_s now, struct err *err)
@@ -257,7 +257,7 @@ int engine_resume(struct engine *e, instant_s now, struct err *err)
     events_publish(
         e, &(struct event){.kind = EVENT_RESUMED, .time = now, .text = "resumed: actions are started again"});
     engine_tick(e, now);
-    return e->persist->notes_dirty ? command_not_stored(e, "resumed", err) : 0;
+    return e->persist->notes_dirty ? admin_command_not_stored(e, "resumed", err) : 0;
 }
 
 /* ---- what can be seen ------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* Proactive operation: wakes hosts before a rise of the demand forecast, and keeps them on shortly before it.
  */
-#include "core/power/expected.h"
+#include "core/power/proactive.h"
 
 /* A smaller rise is normal variation. */
 #define RISE_LEAST 1.2
@@ -9,7 +9,7 @@
 #define INTERVALS_AHEAD 2
 
 /* The forecast is learned from this figure too (demand_profile.h): pool limits do not apply. */
-double expected_now(const struct power *w, enum resource r)
+double proactive_now(const struct power *w, enum resource r)
 {
     return w->u.wanted[WINDOW_5M][r];
 }
@@ -44,7 +44,7 @@ static bool find_expected_rise(const struct power *w, instant_s until, struct ri
     if (!w->l->policy->dpm.proactive || s->n_forecast == 0)
         return false;
     for (int r = 0; r < RES_COUNT; r++) {
-        ret->now[r] = expected_now(w, (enum resource)r);
+        ret->now[r] = proactive_now(w, (enum resource)r);
         ret->part[r] = part_given(w, (enum resource)r);
         for (uint32_t i = 0; i < s->n_forecast && ret->now[r] > 0; i++) {
             const struct expected *x = &s->forecast[i];
@@ -73,7 +73,7 @@ static double lead_s(const struct power *w)
     return boot_s + INTERVALS_AHEAD * (double)w->l->policy->interval_s;
 }
 
-double expected_wanted_s(const struct power *w, instant_s woken)
+double proactive_wanted_s(const struct power *w, instant_s woken)
 {
     const struct snapshot *s = w->l->snap;
     double boot_s = 0;
@@ -108,7 +108,7 @@ static void look_back(struct power *w, const struct utilization *was)
     utilization_score(&w->u, &w->scores);
 }
 
-bool expected_needs(struct power *w)
+bool proactive_needs(struct power *w)
 {
     struct rise *rise = arena_new(w->p->a, struct rise);
     struct utilization was;
@@ -132,7 +132,7 @@ bool expected_needs(struct power *w)
     return high;
 }
 
-void expected_wake(struct power *w)
+void proactive_wake(struct power *w)
 {
     struct utilization was;
 
@@ -182,7 +182,7 @@ static bool overfills(struct power *w, struct rise *rise)
     return over;
 }
 
-enum power_check expected_lets_sleep(struct power *w, uint32_t slot, struct power_verdict *v)
+enum power_check proactive_lets_sleep(struct power *w, uint32_t slot, struct power_verdict *v)
 {
     const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
     const struct dpm_policy *dpm = &w->l->policy->dpm;

@@ -1,11 +1,11 @@
-/* news.c: what becomes of news when it has been told. */
-#include "daemon/news.h"
+/* thread_results.c: what becomes of news when it has been told. */
+#include "daemon/thread_results.h"
 
 #include "base/job.h"
 
 #include <stdlib.h>
 
-void news_free(struct queue_item *item)
+void thread_results_free(struct queue_item *item)
 {
     struct news *n = (struct news *)item;
 

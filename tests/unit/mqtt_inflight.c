@@ -1,8 +1,8 @@
-/* The publish queue: the order of messages, which are sent again, and up to where they are acknowledged. A
+/* Messages in flight: the order of messages, which are sent again, and up to where they are acknowledged. A
  * script of steps on top. */
 #include "unit.h"
 
-#include "mqtt/publish_queue.h"
+#include "mqtt/inflight.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static const struct {
 };
 
 struct run {
-    struct publish_queue *o;
+    struct inflight *o;
     uint64_t given;
     int connection, n_sent;
 };
@@ -142,7 +142,7 @@ static void send_all(struct run *r, const char *expected, const char *what)
     char sent[256] = "";
     size_t len = 0;
 
-    while (publish_queue_next(r->o, &m)) {
+    while (inflight_next(r->o, &m)) {
         const char *space = len ? " " : "";
 
         if (m.event)
@@ -150,11 +150,11 @@ static void send_all(struct run *r, const char *expected, const char *what)
         else
             len += (size_t)snprintf(sent + len, sizeof sent - len, "%s%s%s", space, m.payload[0] ? "" : "-",
                                     m.topic);
-        publish_queue_sent(r->o, r->connection * 1000 + ++r->n_sent);
+        inflight_sent(r->o, r->connection * 1000 + ++r->n_sent);
     }
     if (strcmp(sent, expected) != 0)
         fail_msg("%s: sent \"%s\", expected \"%s\"", what, sent, expected);
-    assert_true(publish_queue_unacknowledged(r->o) <= PUBLISH_WINDOW);
+    assert_true(inflight_unacknowledged(r->o) <= PUBLISH_WINDOW);
 }
 
 static void take(struct run *r, const struct step *s, const char *what)
@@ -165,30 +165,30 @@ static void take(struct run *r, const struct step *s, const char *what)
     switch (s->kind) {
     case EVENTS:
         while (r->given < s->n) {
-            publish_queue_add_event(r->o, ++r->given, "e", "{}");
-            publish_queue_add_event(r->o, r->given, "e", "again"); /* the same one twice is one */
+            inflight_add_event(r->o, ++r->given, "e", "{}");
+            inflight_add_event(r->o, r->given, "e", "again"); /* the same one twice is one */
         }
         break;
     case STATE:
-        publish_queue_set_state(r->o, back ? s->text + 1 : s->text, back ? "" : "{}");
+        inflight_set_state(r->o, back ? s->text + 1 : s->text, back ? "" : "{}");
         break;
     case SEND:
         send_all(r, s->text, what);
         break;
     case ANSWER:
-        (void)publish_queue_acknowledge(r->o, r->connection * 1000 + (int)s->n, &m);
+        (void)inflight_acknowledge(r->o, r->connection * 1000 + (int)s->n, &m);
         break;
     case LOSE:
-        publish_queue_connection_lost(r->o);
+        inflight_connection_lost(r->o);
         r->connection++;
         r->n_sent = 0;
         break;
     case DROP:
-        publish_queue_drop_events(r->o, s->n);
+        inflight_drop_events(r->o, s->n);
         break;
     case OVER:
-        if (publish_queue_last_done(r->o) != s->n)
-            fail_msg("%s: over is %d, expected %u", what, (int)publish_queue_last_done(r->o), s->n);
+        if (inflight_last_done(r->o) != s->n)
+            fail_msg("%s: over is %d, expected %u", what, (int)inflight_last_done(r->o), s->n);
         break;
     case END:
         break;
@@ -199,11 +199,11 @@ static void test_cases(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
-        struct run r = {.o = publish_queue_new()};
+        struct run r = {.o = inflight_new()};
 
         for (const struct step *s = cases[i].steps; s->kind != END; s++)
             take(&r, s, cases[i].what);
-        publish_queue_free(r.o);
+        inflight_free(r.o);
     }
 }
 
@@ -212,38 +212,38 @@ static void test_any_order(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 200; seed++) {
-        struct publish_queue *o = publish_queue_new();
+        struct inflight *o = inflight_new();
         struct queued_message m;
         uint64_t arrived = 0, given = 0;
         int mids[PUBLISH_WINDOW], n_mids = 0, mid = 0;
         unsigned random = seed;
 
-        while (publish_queue_last_done(o) < 100) {
+        while (inflight_last_done(o) < 100) {
             random = random * 1103515245u + 12345u;
             unsigned dice = random >> 16 & 15;
 
             if (dice < 5 && given < 100) {
-                publish_queue_add_event(o, ++given, "e", "{}");
-            } else if (dice < 10 && publish_queue_next(o, &m)) {
+                inflight_add_event(o, ++given, "e", "{}");
+            } else if (dice < 10 && inflight_next(o, &m)) {
                 assert_true(m.event <= arrived + 1); /* nothing is overtaken */
                 arrived = m.event > arrived ? m.event : arrived;
                 assert_true(n_mids < PUBLISH_WINDOW);
                 mids[n_mids++] = ++mid;
-                publish_queue_sent(o, mid);
+                inflight_sent(o, mid);
             } else if (dice < 15 && n_mids > 0) {
                 int which = (int)(random >> 8) % n_mids;
 
                 if (which < 0)
                     which = 0;
-                assert_true(publish_queue_acknowledge(o, mids[which], &m));
+                assert_true(inflight_acknowledge(o, mids[which], &m));
                 mids[which] = mids[--n_mids];
             } else if (dice == 15) {
-                publish_queue_connection_lost(o);
+                inflight_connection_lost(o);
                 n_mids = 0;
             }
-            assert_true(publish_queue_last_done(o) <= arrived);
+            assert_true(inflight_last_done(o) <= arrived);
         }
-        publish_queue_free(o);
+        inflight_free(o);
     }
 }
 
