@@ -4,7 +4,9 @@
 
 static enum exit_code verb_pause_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    return client_tell(args, "pause", "paused: no action is started until `ballast resume`", a, out);
+    /* The former word: a service from before the upgrade, which may still run, knows no other. */
+    return client_tell(args, verb_pause.former_name, "paused: no action is started until `ballast resume`", a,
+                       out);
 }
 
 const struct verb verb_pause = {

@@ -4,7 +4,8 @@
 
 static enum exit_code verb_resume_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    return client_tell(args, "resume", "resumed: actions are started again", a, out);
+    /* The former word, as in pause.c. */
+    return client_tell(args, verb_resume.former_name, "resumed: actions are started again", a, out);
 }
 
 const struct verb verb_resume = {

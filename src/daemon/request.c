@@ -206,7 +206,7 @@ const char *request_kind_name(enum request_kind kind)
     return (unsigned)kind < request_kind_count ? words[kind] : "?";
 }
 
-/* Former words: an older command may talk to a newer service. */
+/* Former words: what older commands send, and `ballast` too (cli/pause.c). */
 static const struct {
     const char *word;
     enum request_kind kind;

@@ -3,7 +3,10 @@
 import contextlib
 import json
 import signal
+import socket
 import sqlite3
+import tempfile
+import threading
 import time
 
 from command import Service, check, end, run, wait_until
@@ -215,6 +218,27 @@ def test_pause():
             done = s.ask(former)
             check(former, done.returncode == 0 and s.ask_json('status')['frozen'] is paused)
             check(f'{former}: one warning', done.stderr.count('\n') == 1 and f'`ballast {name}` now' in done.stderr, done.stderr)
+
+
+def test_pause_of_an_older_service():
+    """The words on the socket are those that a service knows which was not restarted after an upgrade."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f'{folder}/sock')
+        listener.listen()
+        asked = []
+
+        def answer():
+            for _ in range(2):
+                client = listener.accept()[0]
+                with client, client.makefile('rw') as lines:
+                    asked.append(json.loads(lines.readline())['command'])
+                    lines.write('{"ok": true}\n')
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        check('both are answered', all(run(v, socket=f'{folder}/sock').returncode == 0 for v in ('pause', 'resume')))
+        thread.join(10)
+        check('the former words', asked == ['freeze', 'thaw'], str(asked))
 
 
 def test_paused_by_an_older_version():
