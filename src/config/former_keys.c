@@ -33,6 +33,7 @@ int former_keys_rename(const struct section *s, struct node *root)
             return reader_complain_line(&s->reader, n->line, "%s is called %s now, expected one of them",
                                         former[i].path, former[i].key);
         section_warn(s, n->line, "%s is called %s now", former[i].path, former[i].key);
+        n->former_key = n->key;
         n->key = former[i].key;
     }
     return 0;

@@ -176,7 +176,7 @@ static size_t put_path(const struct node *n, char ret[NODE_PATH_MAX])
     (void)snprintf(number, sizeof number, "%zu", n->ix);
     if ((n->json || len > 0) && len + 1 < NODE_PATH_MAX)
         ret[len++] = n->json ? '/' : '.';
-    return put_key(n, n->key ? n->key : number, ret, len);
+    return put_key(n, n->former_key ? n->former_key : n->key ? n->key : number, ret, len);
 }
 
 const char *node_path(const struct node *n, char ret[NODE_PATH_MAX])

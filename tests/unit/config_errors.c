@@ -32,6 +32,9 @@ static const struct {
     {SIM "dpm:\n  time_zone: Mars/Olympus\n", "f.yaml:4: dpm.time_zone is \"Mars/Olympus\", expected UTC or"},
     {SIM "dpm:\n  ready_percent: 0\n",
      "f.yaml:4: dpm.ready_percent is \"0\", expected a whole number from 1 to 100"},
+    /* a former key is named as the file names it */
+    {SIM "history:\n  mb: soon\n",
+     "f.yaml:4: history.mb is \"soon\", expected a whole number from 1 to 1048576"},
     /* the shape of the file */
     {"", "f.yaml:1: cluster is missing, expected the cluster's name"},
     {"# only words\n", "f.yaml:1: cluster is missing"},
