@@ -156,7 +156,7 @@ static int start(struct actuator *x, const struct operation *q, char ret_task[TA
     struct power_task c = {.phase = PHASE_ASK, .began = q->power.now, .since = q->power.now};
 
     if (q->only_adopt)
-        return err_set(err, -ESRCH, "nobody has asked anything of host %s", h->name);
+        return err_set(err, -ESRCH, "no power method of host %s was called", h->name);
     if (strlen(h->name) > ENTRY_NAME_MAX)
         return err_set(err, -EINVAL, "the name of host %.40s... is too long", h->name);
     memcpy(c.entry, h->name, strlen(h->name));
@@ -249,7 +249,7 @@ static int measure_by(const struct power_method_ops *ops, const struct power_hos
     r = ops->watts(m, &w, err);
     ops->destroy(m);
     if (r == 0 && !(isfinite(w) && w >= 0))
-        return err_set(err, -EPROTO, "a meter of host %s gives a figure that nobody can draw", h->name);
+        return err_set(err, -EPROTO, "the power meter of host %s reports an impossible reading", h->name);
     if (r == 0)
         *ret_w = w;
     return r;

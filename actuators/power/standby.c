@@ -312,9 +312,8 @@ static void too_late(struct power_change *j, struct outcome *out)
     if (can_be_seen(j) && look(j, true, &says, out) && says.on == j->host->n_sequence)
         out->state = TASK_SUCCEEDED;
     else if (!out->interrupted)
-        (void)err_set(end_unknown(out), -ETIMEDOUT,
-                      "host %s was not seen off %lld s after it was first asked", j->host->name,
-                      (long long)(j->q->power.now - j->c.began));
+        (void)err_set(end_unknown(out), -ETIMEDOUT, "host %s is still not off %lld s after the first request",
+                      j->host->name, (long long)(j->q->power.now - j->c.began));
 }
 
 void standby_step(struct power_change *j, struct outcome *out)

@@ -95,8 +95,8 @@ static bool is_too_late(const struct power_change *j, unsigned index, struct out
     out->state = TASK_FAILED;
     if (nobody_was_asked(j)) {
         (void)err_set(&out->why, -ESRCH,
-                      "nobody was asked to wake host %s for %lld s, and now it is too late", j->host->name,
-                      (long long)(j->q->power.now - j->c.since));
+                      "no power method was called to wake host %s for %lld s; the wake is too late now",
+                      j->host->name, (long long)(j->q->power.now - j->c.since));
         return true;
     }
     out->gone = true;

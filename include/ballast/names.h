@@ -31,7 +31,7 @@
 #define AUTOMATIONS(X)                                                                                       \
     X(AUTOMATION_INHERIT, "inherit", "the cluster's setting applies")                                        \
     X(AUTOMATION_DISABLED, "disabled", "nothing is recommended or carried out")                              \
-    X(AUTOMATION_MANUAL, "manual", "recommended; a person approves")                                         \
+    X(AUTOMATION_MANUAL, "manual", "recommended; an admin approves")                                         \
     X(AUTOMATION_PARTIAL, "partial",                                                                         \
       "settings of pools on hosts are carried out, migrations are recommended")                              \
     X(AUTOMATION_AUTOMATIC, "automatic", "carried out")                                                      \
@@ -208,7 +208,7 @@
     X(ACTION_DONE, "done", "an inventory confirms it")                                                       \
     X(ACTION_FAILED, "failed", "it was not carried out")                                                     \
     X(ACTION_CANCELLED, "cancelled", "it was stopped, or an action that it depends on failed")               \
-    X(ACTION_REJECTED, "rejected", "a person rejected it")                                                   \
+    X(ACTION_REJECTED, "rejected", "an admin rejected it")                                                   \
     X(ACTION_EXPIRED, "expired", "a later pass no longer recommends it")
 
 #define CHANGE_KINDS(X)                                                                                      \

@@ -232,7 +232,8 @@ static void put_ahead(const json_t *f, bool all, struct arena *a, struct strbuf 
         };
     }
     if (n == 0) {
-        strbuf_puts(out, "unknown: this needs three days of the same kind, of which two thirds agree\n");
+        strbuf_puts(out, "unknown: a forecast needs three days of the same kind, two thirds of them with "
+                         "similar demand\n");
         return;
     }
     if (!all)
@@ -265,7 +266,7 @@ static void show_with(const json_t *reply, bool past, bool all, struct arena *a,
     const json_t *f = json_object_get(reply, "forecast");
     const char *zone = reply_text(f, "time_zone");
 
-    strbuf_puts(out, "Times are of the zone ");
+    strbuf_puts(out, "Times are in ");
     table_put_text(out, zone && zone_is_known(zone) ? zone : ZONE_UTC);
     strbuf_puts(out, ".\n\n");
     if (past)

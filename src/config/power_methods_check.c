@@ -9,10 +9,10 @@ static void warn_about_ipmi(const struct section *s, const struct power_host *h)
     if (h->ipmi.address && (!h->ipmi.username || !h->ipmi.password_file))
         section_warn(s, section_line(s, "ipmi"), "%sipmi: %s is not given: the controller is asked %s",
                      s->prefix, h->ipmi.username ? "password_file" : "username",
-                     h->ipmi.username ? "without a password" : "as nobody");
+                     h->ipmi.username ? "without a password" : "without a user name");
     if (section_has(s, "ipmi.cipher_suite") && h->ipmi.cipher_suite < CIPHER_SUITE_SAFE)
         section_warn(s, section_line(s, "ipmi.cipher_suite"),
-                     "%sipmi.cipher_suite %u: what is said to the controller is not signed and encrypted",
+                     "%sipmi.cipher_suite %u: traffic to the controller is not signed and encrypted",
                      s->prefix, h->ipmi.cipher_suite);
 }
 

@@ -313,7 +313,7 @@ static int need_snapshot(const struct engine *e, const struct snapshot **ret, st
     if (*ret)
         return 0;
     engine_status(e, &st);
-    return err_set(err, -EAGAIN, "the cluster was not seen yet%s%s", st.source_error ? ": " : "",
+    return err_set(err, -EAGAIN, "the cluster has not been read yet%s%s", st.source_error ? ": " : "",
                    st.source_error ? st.source_error : "");
 }
 

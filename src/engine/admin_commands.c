@@ -110,11 +110,11 @@ int admin_command_check_operation(const struct engine *e, const struct action_re
 static int check_seen(const struct engine *e, const struct action *x, instant_s now, struct err *err)
 {
     if (e->poll->state == SOURCE_LOST)
-        return err_set(err, -EHOSTUNREACH, "nothing can be begun while the cluster cannot be read: %s",
+        return err_set(err, -EHOSTUNREACH, "no action can be started while the cluster cannot be read: %s",
                        e->poll->error.text);
     if (now - x->r.seen > source_poll_stale_after_s(e))
         return err_set(err, -ESTALE,
-                       "recommendation %llu rests on what was seen %lld s ago; `ballast run` decides anew",
+                       "recommendation %llu is based on the cluster %lld s ago; `ballast run` makes new ones",
                        (unsigned long long)x->r.id, (long long)(now - x->r.seen));
     if (x->r.pass != e->passes->last) /* a placement was begun since, and the room may be promised */
         return err_set(err, -ESTALE,
@@ -198,7 +198,7 @@ int engine_approve(struct engine *e, const uint64_t *ids, size_t n, const char *
 
 static void reject_with_dependents(struct engine *e, struct action *x, instant_s now)
 {
-    action_enter(e, x, ACTION_REJECTED, "a person said no", now);
+    action_enter(e, x, ACTION_REJECTED, "rejected by an admin", now);
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *y = e->actions->list[i];
 

@@ -88,8 +88,8 @@ static int find_seen(const struct engine *e, const char *word, const struct host
 
     if (!e->now_seen || e->poll->state == SOURCE_LOST)
         return err_set(err, -EHOSTUNREACH, "the cluster %s",
-                       e->now_seen ? "cannot be read now; `ballast status` says why"
-                                   : "was not seen yet; `ballast status` says when it is");
+                       e->now_seen ? "cannot be read now; `ballast status` shows why"
+                                   : "has not been read yet; `ballast status` shows when it is");
     if ((r = find_host(&e->now_seen->snap, word, &ix, err)) < 0)
         return r;
     *ret = &e->now_seen->snap.hosts[ix].is;
@@ -112,7 +112,7 @@ static int enter_maintenance(struct engine *e, const struct host_facts *h, const
         return 0;
     }
     if (h->state == HOST_DISCONNECTED)
-        return err_set(err, -EBUSY, "host %s is not seen: only a host that is seen can enter maintenance",
+        return err_set(err, -EBUSY, "host %s is disconnected: only a connected host can enter maintenance",
                        h->name);
     if (find_host_action(e, ACTION_EXIT_MAINTENANCE, h->id))
         return err_set(err, -EBUSY, "host %s is leaving maintenance just now", h->name);
@@ -270,7 +270,7 @@ static int wake_up(struct engine *e, const struct host_facts *h, const struct ac
 
     if (r < 0)
         return r;
-    ret_ids[0] = add_host_action(e, ACTION_POWER_ON, REASON_ASKED, h->id, "an admin asked for it", by, now);
+    ret_ids[0] = add_host_action(e, ACTION_POWER_ON, REASON_ASKED, h->id, "requested by an admin", by, now);
     if (down)
         action_set_depends(e, action_find(e, ret_ids[0]), &down->r.id, 1);
     return 0;
@@ -305,8 +305,8 @@ static int wake(struct engine *e, const struct host_facts *h, bool verify, const
     if (h->state == HOST_DISCONNECTED)
         return err_set(
             err, -EBUSY,
-            "host %s is not seen, and was not put to standby by this service: whether it sleeps is not "
-            "known; somebody has to look after it, or its manager to reach it again",
+            "host %s is disconnected, and was not put to standby by this service: check its power and its "
+            "connection to the hypervisor's manager",
             h->name);
     return err_set(err, -EBUSY, "host %s is %s: only a host in standby can be woken%s", h->name,
                    host_state_name(h->state),

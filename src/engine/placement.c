@@ -156,7 +156,7 @@ int engine_place_result(const struct engine *e, uint64_t ticket, struct placemen
     size_t i = find_placing(e, ticket);
 
     if (i == e->placements->n)
-        return err_set(err, -ENOENT, "nobody has fetched what was decided for too long");
+        return err_set(err, -ENOENT, "the result of the placement was not fetched in time and is gone");
     const struct pending_placement *p = e->placements->list[i];
 
     if (!p->decided)
@@ -221,10 +221,11 @@ static int check_vm(const struct engine *e, const struct snapshot *s, uint32_t i
                            (unsigned long long)r->id, action_state_name(r->state));
     }
     if (h && h->is.state == HOST_DISCONNECTED)
-        return err_set(err, -EHOSTDOWN,
-                       "VM %s is registered on host %s, which is not seen: it cannot be started before the "
-                       "host is back, or the VM is registered elsewhere",
-                       v->is.name, h->is.name);
+        return err_set(
+            err, -EHOSTDOWN,
+            "VM %s is registered on host %s, which is disconnected: it cannot be started before the "
+            "host is back, or the VM is registered elsewhere",
+            v->is.name, h->is.name);
     return 0;
 }
 

@@ -337,7 +337,7 @@ struct actuators_ops {
     X(EVENT_ACTION, "action", "an action entered the state that it is in")                                   \
     X(EVENT_PAUSED, "frozen", "paused: nothing is started until `ballast resume`")                           \
     X(EVENT_RESUMED, "thawed", "resumed: actions are started again")                                         \
-    X(EVENT_WAKE_FAILED, "wake_failed", "a host that is needed did not wake: somebody should look after it") \
+    X(EVENT_WAKE_FAILED, "wake_failed", "a host that is needed did not wake: check the host")                \
     X(EVENT_STORE_FAILED, "storing_failed",                                                                  \
       "something could not be stored; nothing new is started until it can")                                  \
     X(EVENT_SETTINGS, "settings", "what pools have on the hosts was set")                                    \

@@ -85,7 +85,7 @@ static const struct setting settings[] = {
     BOOL("dpm.enabled", dpm.enabled, "false",
          "hosts that are not needed are put to standby, and woken when they are needed. A wake for a mandatory move or a placement is recommended in any case, unless the host's own dpm is disabled, and carried out without asking only if enabled"),
     WORD("dpm.automation", dpm.automation, dpm_automation_words, automation, "manual",
-         "disabled, manual (a person approves) or automatic, for hosts without a level of their own"),
+         "disabled, manual (an admin approves) or automatic, for hosts without a level of their own"),
     NUMBER("dpm.target", dpm.target, 0, 100, "63", "target utilization of a host in percent"),
     NUMBER("dpm.tolerance", dpm.tolerance, 0, 100, "18", "tolerance around dpm.target in percent"),
     NUMBER("dpm.ratio", dpm.ratio, 0, 1e6, "40", "how many times the benefit of a power-off must exceed its cost"),
@@ -95,7 +95,7 @@ static const struct setting settings[] = {
     INT("dpm.host_uptime_min_s", dpm.host_uptime_min_s, 0, 604800, "600",
         "minimum seconds that a host stays on before it may be put to standby"),
     INT("dpm.asked_on_s", dpm.asked_on_s, 0, 604800, "3600",
-        "minimum seconds that a host stays on after `ballast wake`, unless a person puts it to standby"),
+        "minimum seconds that a host stays on after `ballast wake`, unless an admin puts it to standby"),
     INT("dpm.watch_s", dpm.watch_s, 0, 3600, "2400",
         "seconds that the cluster must have been observed before a host is put to standby"),
     INT("dpm.off_min_s", dpm.off_min_s, 0, 604800, "2400",
@@ -235,7 +235,7 @@ static int set_word(const struct setting *s, void *at, const char *value, struct
         if (n > 0 && (size_t)n < sizeof list - used)
             used += (size_t)n;
     }
-    return err_set(err, -EINVAL, "%s: \"%s\" is not one of its words, expected %s", s->key, value, list);
+    return err_set(err, -EINVAL, "%s: \"%s\" is not known, expected %s", s->key, value, list);
 }
 
 static int set(struct policy *p, const struct setting *s, const char *value, struct err *err)

@@ -42,7 +42,7 @@ void render_explain_json(const struct snapshot *snap, const struct explanation *
 void render_explain_text(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)
 {
     static const struct column columns[] = {
-        {"HOST", false}, {"VERDICT", false}, {"CHECK", false}, {"IMBALANCE", true}, {"WHY", false},
+        {"HOST", false}, {"VERDICT", false}, {"CHECK", false}, {"IMBALANCE", true}, {"", false, true},
     };
     const struct vm *v = &snap->vms[e->vm];
     struct arena scratch = {0};

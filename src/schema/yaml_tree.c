@@ -231,7 +231,7 @@ static int build_document(struct builder *b, struct node **ret)
         if (root->kind == NODE_SCALAR && root->plain && root->text[0] == '\0')
             root->kind = NODE_MAP; /* "---" and nothing else */
         if (root->kind != NODE_MAP)
-            return refuse(b, root->line, "this is not a list of settings, expected `key: value`");
+            return refuse(b, root->line, "there are no keys at the top, expected `key: value`");
     }
     if (!root) {
         root = arena_new(b->a, struct node);

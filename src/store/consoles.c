@@ -60,14 +60,15 @@ static int say_nothing_kept(struct store *s, uint64_t action, struct err *err)
         r = store_failed(s, "read console output", err);
     else if (kind && strcmp(kind, action_kind_name(ACTION_POWER_ON)) != 0)
         r = err_set(err, -ENOENT,
-                    "action %llu is a %s: a console is captured while a host wakes (power_on), where "
-                    "ipmi.console is set for it",
+                    "action %llu is a %s: console output exists only for a wake (power_on) of a host with "
+                    "ipmi.console set",
                     (unsigned long long)action, kind);
     else
-        r = err_set(err, -ENOENT,
-                    "nothing was captured for action %llu: a console is captured while a host with "
-                    "ipmi.console wakes",
-                    (unsigned long long)action);
+        r = err_set(
+            err, -ENOENT,
+            "no console output of action %llu: it is captured only while a host with ipmi.console set "
+            "wakes",
+            (unsigned long long)action);
     (void)sqlite3_finalize(st);
     return r;
 }

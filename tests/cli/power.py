@@ -97,7 +97,7 @@ def test_night():
         history = s.ask('history').stdout
         fits('history', history)
         check('history: what, and by whom', re.search(r' done +migrate +\S+: sim-4 -> sim-\d\n', history) and
-              re.search(r' done +power_on +sim-4\n +an admin asked for it; approved by \S+', history), history)
+              re.search(r' done +power_on +sim-4\n +requested by an admin; approved by \S+', history), history)
         consoles(s)
 
 
@@ -106,7 +106,7 @@ def consoles(s):
     actions = {a['action']: a['id'] for a in s.ask_json('history')}
     says('no such action', s.ask('console', '99999'), 2, ['there is no action 99999', '`ballast history`'])
     says('a migration', s.ask('console', actions['migrate']), 1, [f'action {actions["migrate"]} is a migrate', 'power_on', 'ipmi.console'])
-    says('nothing captured', s.ask('console', actions['power_on']), 1, [f'nothing was captured for action {actions["power_on"]}', 'ipmi.console'])
+    says('nothing captured', s.ask('console', actions['power_on']), 1, [f'no console output of action {actions["power_on"]}', 'ipmi.console'])
     says('no number', s.ask('console', 'last'), 2, ['"last" is not the number of an action'])
 
 
@@ -137,7 +137,7 @@ def test_refusals():
         for verb in ('standby', 'wake'):
             says(f'{verb}: no such host', s.ask(verb, 'nobody'), 2, ['there is no host "nobody"', '`ballast hosts`'])
             says(f'{verb}: no host', s.ask(verb, ''), 2, ['expected the id or the name of a host'])
-        says('not proven', s.ask('standby', 'esx-h3.example'), 1, ['was not seen to wake yet', '`ballast wake h3 --verify`'])
+        says('not proven', s.ask('standby', 'esx-h3.example'), 1, ['no wake of host esx-h3.example has succeeded yet', '`ballast wake h3 --verify`'])
         says('in maintenance', s.ask('standby', 'h4'), 1, ['h4.example is maintenance', '`ballast maintenance exit`'])
         says('not asleep', s.ask('wake', 'h4'), 1, ['only a host in standby can be woken', '`ballast maintenance exit`'])
         s.ask('pause')
@@ -196,7 +196,7 @@ def test_forecast():
         check('it starts again', s.start(), s.log_text())
         text = s.ask('forecast').stdout
         fits('forecast', text)
-        check('which zone', text.startswith('Times are of the zone Europe/Berlin.\n'), text)
+        check('which zone', text.startswith('Times are in Europe/Berlin.\n'), text)
         rows = [line.split() for line in text.splitlines() if re.match(r'^\w{3} \d{4}', line)]
         check('a few rows', 2 <= len(rows) <= 5, text)
         # rows follow each other; a change of the day or of the days alike makes one more

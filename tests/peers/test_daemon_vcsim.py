@@ -299,7 +299,7 @@ def test_wrong_password_and_certificate():
             status = wait_for("the refusal", lambda: d.status()["source"]["state"] == "lost" and d.status(), 30)
             assert not status["pass"] and status["source"]["error"]
             assert "not-it-7f3a" not in d.log.read_text() + str(status)
-            assert "not seen yet" in d.cli("hosts", code=1)
+            assert "not been read yet" in d.cli("hosts", code=1)
             d.stop()
             d.write(source={k: v for k, v in source.items() if k != "ca_file"})
             d.start()

@@ -86,9 +86,9 @@ static const struct {
     {SIM "power: {defaults: {redfish: {tls_verify: false}}}\n",
      "f.yaml:3: power.defaults.redfish: TLS CERTIFICATES ARE NOT VERIFIED"},
     {SIM "power: {hosts: {h: {ipmi: {address: b}}}}\n",
-     "f.yaml:3: power.hosts.h.ipmi: username is not given: the controller is asked as nobody"},
+     "f.yaml:3: power.hosts.h.ipmi: username is not given: the controller is asked without a user name"},
     {SIM "power: {defaults: {ipmi: {cipher_suite: 0}}}\n",
-     "f.yaml:3: power.defaults.ipmi.cipher_suite 0: what is said to the controller is not signed and "
+     "f.yaml:3: power.defaults.ipmi.cipher_suite 0: traffic to the controller is not signed and "
      "encrypted"},
     {SIM "dpm:\n  enabled: true\n  windows: ['20:00 for 10']\n",
      "f.yaml:5: dpm.windows: \"20:00 for 10\" is a window of 10 s"},

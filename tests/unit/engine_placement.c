@@ -202,7 +202,7 @@ static const struct {
      {"vm02"},
      .host = HOST_DISCONNECTED,
      .code = -EHOSTDOWN,
-     .text = "VM vm02 is registered on host h0, which is not seen"},
+     .text = "VM vm02 is registered on host h0, which is disconnected"},
 };
 
 static void test_refusals(void **state)

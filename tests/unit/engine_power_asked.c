@@ -150,7 +150,7 @@ static const struct {
     {HOST_MAINTENANCE, "h2 is maintenance: only a host in standby can be woken; `ballast maintenance exit`"},
     {HOST_ENTERING_MAINTENANCE, "can be woken; `ballast maintenance exit`"},
     {HOST_ENTERING_STANDBY, "can be woken; ask again when it is there"},
-    {HOST_DISCONNECTED, "whether it sleeps is not known; somebody has to look after it"},
+    {HOST_DISCONNECTED, "check its power and its connection"},
 };
 
 /* Each says why, and what is to be done. */

@@ -70,7 +70,7 @@ static const struct {
      .until = BOOTS_S + 10,
      .asked = "ipmi.down",
      .state = TASK_FAILED,
-     .says = "was not seen off"},
+     .says = "is still not off"},
     {.name = "the cut fails, another one cuts",
      .order = "ir",
      .hangs = true,

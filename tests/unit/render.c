@@ -408,12 +408,13 @@ static struct candidate candidates[] = {
 };
 static const struct explanation explanation = {.vm = 0, .candidates = candidates, .n = 2, .summary = &stays};
 
-static const char explain_text[] =
-    "web stays on esx-one: there is no other host.\n"
-    "\n"
-    "  HOST     VERDICT   CHECK         IMBALANCE  WHY\n"
-    "  esx-one  current   current_host          -  The VM is on this host and does not run.\n"
-    "  esx-two  rejected  cost_benefit     0.2500  the migration would cost more than it gains\n";
+static const char explain_text[] = "web stays on esx-one: there is no other host.\n"
+                                   "\n"
+                                   "  HOST     VERDICT   CHECK         IMBALANCE\n"
+                                   "  esx-one  current   current_host          -\n"
+                                   "           The VM is on this host and does not run.\n"
+                                   "  esx-two  rejected  cost_benefit     0.2500\n"
+                                   "           the migration would cost more than it gains\n";
 
 static void test_explain(void **state)
 {

@@ -371,7 +371,7 @@ static void contradicted(struct engine *e, struct action *x, enum observed_state
     char why[WHY_ALL];
     const char *what = at == AT_SOURCE  ? "the inventory shows no change"
                        : at == GONE     ? "it is no longer in the inventory"
-                       : at == NOT_SEEN ? "it is not seen"
+                       : at == NOT_SEEN ? "its host is disconnected"
                                         : "the inventory shows it elsewhere";
 
     if (x->unclear) {

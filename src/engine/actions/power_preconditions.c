@@ -221,7 +221,7 @@ int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const
     if (!test && !hosts_is_proven(e->knowledge->hosts, &h->is))
         return err_set(
             err, -EPERM,
-            "host %s was not seen to wake yet%s, and may not come back: `ballast wake %s --verify` "
+            "no wake of host %s has succeeded yet%s, so it may not come back: `ballast wake %s --verify` "
             "puts it to standby and wakes it once, as a proof",
             h->is.name, why_unproven(e, h->is.id), h->is.id);
     return check_minimums(e, ix, x, err);

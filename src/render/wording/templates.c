@@ -216,8 +216,8 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=min_goodness",
      "The move would lower the imbalance by {gain:4}; at least {gain_min:4} is required."},
     {FIND_CHECK, "check=cost_benefit",
-     "The migration costs {cpu_cost_mhz_s} and {mem_cost_mb_s}, but ends a shortage of only "
-     "{cpu_benefit_mhz_s} and {mem_benefit_mb_s}."},
+     "The migration's cost, {cpu_cost_mhz_s} of CPU and {mem_cost_mb_s} of memory, outweighs the shortage "
+     "that it would end: {cpu_benefit_mhz_s} and {mem_benefit_mb_s}."},
     {FIND_CHECK, "check=worst_case",
      "In the worst case, the move would add a shortage of {cpu_worse_mhz} of CPU and {mem_worse_mb} of "
      "memory."},
@@ -239,7 +239,7 @@ const struct sentence_template wording_templates[] = {
      "{least_s:about} after the wake."},
     {FIND_POWER, "power=woken",
      "{host} was woken {is_s:about} ago: {reason.meaning}. It stays on for at least {least_s:about}, because "
-     "DPM looks at the demand of that long before a power-off."},
+     "DPM checks demand that far back before a power-off."},
     {FIND_POWER, "power=hosts_min hosts=1",
      "Without {host}, 1 host would be on; at least {hosts_min} must stay on (dpm.hosts_min)."},
     {FIND_POWER, "power=hosts_min",
@@ -252,7 +252,7 @@ const struct sentence_template wording_templates[] = {
      "Without {host}, the hosts would have {has} of {resource}, but {least} is reserved."},
     {FIND_POWER, "power=rule_last", "No other host that the rule \"{rule}\" allows is on."},
     {FIND_POWER, "power=vm_stays check=none",
-     "{vm} is moved by a person only, and {host} would have to wait for that."},
+     "only an admin can move {vm}, and {host} would have to wait for that."},
     {FIND_POWER, "power=vm_stays", "{vm} stays on {host}: {check.meaning}."},
     {FIND_POWER, "power=raises_high vm",
      "{vm} could only move to hosts that would then be above {load_max:percent}."},

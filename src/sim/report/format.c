@@ -183,7 +183,7 @@ const char *format_policy(struct arena *a, const struct scenario *s)
     const struct policy *p = &s->policy;
 
     if (!s->ballast)
-        return "Ballast is off: nobody moves a VM, and no host changes its power.";
+        return "Ballast is off: no VM is moved, and no host changes its power.";
     const char *dpm = !p->dpm.enabled
                           ? "hosts stay on"
                           : arena_printf(a, "idle hosts sleep (DPM %s)", automation_name(p->dpm.automation));

@@ -69,7 +69,7 @@ static const struct field top_key_list[] = {
      .meaning = "seconds between two points of the series"},
     {"look_s", FIELD_NUMBER, AT(look_s), 0, 86400,
      .meaning = "seconds between two inventories; 0: as the engine does"},
-    {"ballast", FIELD_BOOL, AT(ballast), .meaning = "false: nobody decides anything"},
+    {"ballast", FIELD_BOOL, AT(ballast), .meaning = "false: nothing is decided, for comparison"},
     {"settings", FIELD_NODE, AT(settings), .meaning = "of the policy"},
     {"schedule", FIELD_NODE, AT(schedule), .meaning = "when hosts may sleep and must be back"},
     {"snapshot", FIELD_PATH, AT(snapshot), .meaning = "a snapshot to begin with"},

@@ -84,8 +84,8 @@ enum host_scheduler {
       "a VM's figures stay as they are, for for_s; rate: per VM and day")                                    \
     X(SIM_SAMPLES_GARBAGE, "samples_garbage",                                                                \
       "a VM's figures are nonsense, for for_s; rate: per VM and day")                                        \
-    X(SIM_SOURCE_DEAF, "source_deaf", "nobody answers the collector for for_s; rate: per day")               \
-    X(SIM_ACTUATOR_DEAF, "actuator_deaf", "nobody answers the actuator for for_s; rate: per day")            \
+    X(SIM_SOURCE_DEAF, "source_deaf", "the collector gets no answer for for_s; rate: per day")               \
+    X(SIM_ACTUATOR_DEAF, "actuator_deaf", "the actuator gets no answer for for_s; rate: per day")            \
     X(SIM_ANSWER_LOST, "answer_lost", "a task begins and its answer is lost; rate: of all starts")           \
     X(SIM_SERVICE_RESTARTS, "service_restarts", "the service is killed, and begins anew; rate: per day")
 
