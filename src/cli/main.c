@@ -44,7 +44,7 @@ static void put_help(struct strbuf *out)
                      "       ballast --version\n\n"
                      "Balances the load of a virtualization cluster and saves power: recommends live\n"
                      "migrations, standby and wake of hosts, and carries out what is approved.\n");
-    list_verbs(false, "Commands that need neither service nor network:", out);
+    list_verbs(false, "Commands that work without the service:", out);
     list_verbs(true, "Commands of the service:", out);
     strbuf_puts(out, "\nExit codes: 0 success; 1 failure; 2 wrong usage or input; 3 the service\n"
                      "cannot be reached.\n");
