@@ -8,7 +8,7 @@ static const char *const privilege_words[] = {"user", "operator", "admin", NULL}
 static const char *check_workaround(const char *word)
 {
 #define X(name) " " #name
-    return ipmi_workaround_known(word) ? NULL : "of FreeIPMI's names:" IPMI_WORKAROUNDS(X);
+    return ipmi_workaround_known(word) ? NULL : "one of FreeIPMI's names:" IPMI_WORKAROUNDS(X);
 #undef X
 }
 

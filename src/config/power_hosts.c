@@ -322,9 +322,10 @@ void config_power_change_text(const struct config *old, const struct config *now
     strbuf_init(&names, STRBUF_NO_LIMIT);
     size_t n = count_changed(now, old, false, a, &names) + count_changed(old, now, true, a, &names);
 
-    *ret_from = arena_printf(a, "%zu hosts", old->n_power_hosts);
-    *ret_to = arena_printf(a, "%zu hosts, changed: %s%s", now->n_power_hosts,
-                           names.len > 0 ? names.text : "their order", n > CHANGED_SHOWN ? ", ..." : "");
+    *ret_from = arena_printf(a, "%zu host%s", old->n_power_hosts, old->n_power_hosts == 1 ? "" : "s");
+    *ret_to =
+        arena_printf(a, "%zu host%s, changed: %s%s", now->n_power_hosts, now->n_power_hosts == 1 ? "" : "s",
+                     names.len > 0 ? names.text : "their order", n > CHANGED_SHOWN ? ", ..." : "");
 }
 
 bool config_power_secrets_changed(const struct config *old, const struct config *now, struct arena *a)

@@ -189,7 +189,7 @@ static const struct {
     {SIM "power: {hosts: {h: {methods: [ipmi, ipmi], ipmi: {address: x}}}}\n",
      "f.yaml:3: power.hosts.h.methods names ipmi twice, expected each once"},
     {SIM "power: {hosts: {h: {ipmi: {address: x, workarounds: [sun21]}}}}\n",
-     "f.yaml:3: power.hosts.h.ipmi.workarounds has \"sun21\" in it, expected of FreeIPMI's names: "},
+     "f.yaml:3: power.hosts.h.ipmi.workarounds has \"sun21\" in it, expected one of FreeIPMI's names: "},
     {SIM "power: {hosts: {h: {ipmi: {address: x, privilege: root}}}}\n",
      "f.yaml:3: power.hosts.h.ipmi.privilege is \"root\", expected user, operator or admin"},
     {SIM "power: {hosts: {h: {hard_off: maybe}}}\n",
