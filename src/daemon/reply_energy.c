@@ -1,9 +1,9 @@
-/* reply_energy.c: the energy account as JSON. engine/knowledge/energy.h defines the figures. */
+/* reply_energy.c: the energy account as JSON. engine/knowledge/energy_account.h defines the figures. */
 #include "daemon/reply_energy.h"
 
 #include "base/cleanup.h"
 #include "daemon/action_json.h"
-#include "engine/knowledge/energy.h"
+#include "engine/knowledge/energy_account.h"
 
 #include <math.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static size_t fold(struct energy_record *list, size_t n, instant_s length_s)
             list[kept++] = r;
             continue;
         }
-        energy_add(&list[kept - 1], &r);
+        energy_account_add(&list[kept - 1], &r);
         list[kept - 1].length_s = r.length_s;
     }
     return kept;
@@ -137,7 +137,7 @@ int reply_energy_put(struct json_writer *w, const struct engine *e, const struct
     instant_s from = first_instant(all, n_all);
 
     for (size_t i = 0; i < n_all; i++)
-        energy_add(&total, &all[i]);
+        energy_account_add(&total, &all[i]);
     if (q->by != ENERGY_BY_HOST) {
         rows = all;
         n = fold(all, n_all, q->by == ENERGY_BY_DAY ? ENERGY_DAY_S : ENERGY_HOUR_S);

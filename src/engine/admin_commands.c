@@ -1,13 +1,12 @@
-/* admin_commands.c: what an admin asks for, and what can be seen. */
+/* Runs a pass for an admin, pauses and resumes, and answers what the engine knows. Approving is approval.c.
+ */
 #include "engine/admin_commands.h"
 
 #include "engine/actions/action.h"
-#include "engine/actions/action_states.h"
-#include "engine/actions/power_preconditions.h"
 #include "engine/decide.h"
 #include "engine/events.h"
 #include "engine/knowledge/cluster_demand.h"
-#include "engine/knowledge/energy.h"
+#include "engine/knowledge/energy_account.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
@@ -44,191 +43,6 @@ int admin_command_not_stored(const struct engine *e, const char *done, struct er
 {
     return err_set(err, -EIO, "%s, but that could not be stored and is forgotten at a restart: %s", done,
                    e->persist->error.text);
-}
-
-/* ---- apply and reject ------------------------------------------------------------------------ */
-
-static bool among(uint64_t id, const uint64_t *ids, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (ids[i] == id)
-            return true;
-    }
-    return false;
-}
-
-static int find_known(const struct engine *e, uint64_t id, struct action **ret, struct err *err)
-{
-    *ret = action_find(e, id);
-    if (*ret)
-        return 0;
-    if (id > 0 && id <= e->actions->last_id)
-        return err_set(err, -ENOENT,
-                       "recommendation %llu ended long ago; `ballast recommendations` lists the "
-                       "ones that are there",
-                       (unsigned long long)id);
-    return err_set(err, -EINVAL, "there is no recommendation %llu; `ballast recommendations` lists them",
-                   (unsigned long long)id);
-}
-
-int admin_command_check_operation(const struct engine *e, const struct action_record *r, struct err *err)
-{
-    bool power = r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
-    const char *name = power ? snapshot_host_name(engine_snapshot(e), r->host) : NULL;
-
-    if (power && hosts_can(e->knowledge->hosts, r->kind, r->host))
-        return 0;
-    if (e->settings.operations == 0)
-        return err_set(
-            err, -ENOTSUP, "this kind of source can only be looked at, nothing can be moved there%s",
-            !power                    ? ""
-            : e->settings.n_ways == 0 ? "; power.hosts in the configuration gives hosts ways to be "
-                                        "switched"
-                                      : ", and the host has no method below power.hosts");
-    if (r->kind == ACTION_POWER_OFF && !hosts_can(e->knowledge->hosts, ACTION_POWER_ON, r->host))
-        return err_set(
-            err, -ENOTSUP,
-            "this source cannot be asked to wake hosts: host %s would stay in standby; power.hosts "
-            "in the configuration gives it a way to be woken",
-            name);
-    if (r->kind == ACTION_POWER_ON)
-        return err_set(err, -ENOTSUP,
-                       "host %s is to be switched on, which this source cannot be asked for: switch it on by "
-                       "hand, and the next pass goes on from there",
-                       name);
-    if (!power && e->settings.operations & 1u << action_operation(r->kind))
-        return 0;
-    if (power)
-        return err_set(err, -ENOTSUP,
-                       "this source cannot be asked to put host %s to standby, and it has no other way to be "
-                       "switched: power.hosts in the configuration gives it one",
-                       name);
-    return err_set(err, -ENOTSUP, "this source cannot be asked to %s",
-                   r->kind == ACTION_PLACE ? "power a VM on" : action_kind_meaning(r->kind));
-}
-
-static int check_seen(const struct engine *e, const struct action *x, instant_s now, struct err *err)
-{
-    if (e->poll->state == SOURCE_LOST)
-        return err_set(err, -EHOSTUNREACH, "no action can be started while the cluster cannot be read: %s",
-                       e->poll->error.text);
-    if (now - x->r.seen > source_poll_stale_after_s(e))
-        return err_set(err, -ESTALE,
-                       "recommendation %llu is based on the cluster %lld s ago; `ballast run` makes new ones",
-                       (unsigned long long)x->r.id, (long long)(now - x->r.seen));
-    if (x->r.pass != e->passes->last) /* a placement was begun since, and the room may be promised */
-        return err_set(err, -ESTALE,
-                       "recommendation %llu is from before VMs were placed, and does not count with them; "
-                       "`ballast run` decides anew",
-                       (unsigned long long)x->r.id);
-    return 0;
-}
-
-/* What it needs must be approved before, or along with it. */
-static int check_needs(const struct engine *e, const struct action *x, const uint64_t *ids, size_t n,
-                       struct err *err)
-{
-    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
-        uint64_t need = x->r.depends_on[i];
-        const struct action *y = action_find(e, need);
-
-        if (!y || (action_ended(y) && y->r.state != ACTION_DONE))
-            return err_set(err, -ESTALE, "recommendation %llu depends on %llu, which did not happen",
-                           (unsigned long long)x->r.id, (unsigned long long)need);
-        if (y->r.state == ACTION_RECOMMENDED && !among(need, ids, n))
-            return err_set(err, -EBUSY, "recommendation %llu depends on %llu: apply both, or that one first",
-                           (unsigned long long)x->r.id, (unsigned long long)need);
-    }
-    for (size_t i = 0; action_needs_group(&x->r) && i < e->actions->n; i++) {
-        const struct action *y = e->actions->list[i];
-
-        if (y->r.group == x->r.group && y->r.pass == x->r.pass && y->r.state == ACTION_RECOMMENDED &&
-            !among(y->r.id, ids, n))
-            return err_set(err, -EBUSY, "recommendations %llu and %llu only make sense together: apply both",
-                           (unsigned long long)x->r.id, (unsigned long long)y->r.id);
-    }
-    return 0;
-}
-
-/* A host is put to standby only if the preconditions hold now, for an admin's command too. */
-static int check_power(const struct engine *e, const struct action *x, struct err *err)
-{
-    uint32_t ix = x->r.kind == ACTION_POWER_OFF ? snapshot_find_host(&e->now_seen->snap, x->r.host) : IX_NONE;
-
-    return ix == IX_NONE ? 0 : power_preconditions_check_standby(e, ix, x, err);
-}
-
-static bool all_stored(const struct engine *e, const uint64_t *ids, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (action_find(e, ids[i])->dirty)
-            return false;
-    }
-    return true;
-}
-
-int engine_approve(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
-                   struct err *err)
-{
-    struct action *x;
-    int r;
-
-    if (e->paused)
-        return err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
-    for (size_t i = 0; i < n; i++) {
-        if ((r = find_known(e, ids[i], &x, err)) < 0)
-            return r;
-        if (x->r.state != ACTION_RECOMMENDED)
-            return err_set(err, -EALREADY, "recommendation %llu is %s already: %s%s",
-                           (unsigned long long)ids[i], action_state_name(x->r.state),
-                           x->r.why ? x->r.why : action_state_meaning(x->r.state),
-                           n > 1 ? "; nothing was approved, the others neither" : "");
-        if ((r = admin_command_check_operation(e, &x->r, err)) < 0 || (r = check_seen(e, x, now, err)) < 0 ||
-            (r = check_needs(e, x, ids, n, err)) < 0 || (r = check_power(e, x, err)) < 0)
-            return r;
-    }
-    for (size_t i = 0; i < n; i++) {
-        x = action_find(e, ids[i]);
-        if (x->r.state == ACTION_RECOMMENDED) /* an id may be given twice */
-            action_approve(e, x, by, now);
-    }
-    engine_tick(e, now);
-    return all_stored(e, ids, n) ? 0 : admin_command_not_stored(e, "approved", err);
-}
-
-static void reject_with_dependents(struct engine *e, struct action *x, instant_s now)
-{
-    action_enter(e, x, ACTION_REJECTED, "rejected by an admin", now);
-    for (size_t i = 0; i < e->actions->n; i++) {
-        struct action *y = e->actions->list[i];
-
-        if (y->r.state != ACTION_RECOMMENDED && y->r.state != ACTION_APPROVED)
-            continue;
-        if (among(x->r.id, y->r.depends_on, y->r.n_depends_on) ||
-            (x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass))
-            reject_with_dependents(e, y, now);
-    }
-}
-
-int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now, struct err *err)
-{
-    struct action *x;
-    int r;
-
-    for (size_t i = 0; i < n; i++) {
-        if ((r = find_known(e, ids[i], &x, err)) < 0)
-            return r;
-        if (x->r.state != ACTION_RECOMMENDED && x->r.state != ACTION_APPROVED)
-            return err_set(err, -EALREADY, "recommendation %llu is %s already, too late to reject it",
-                           (unsigned long long)ids[i], action_state_name(x->r.state));
-    }
-    for (size_t i = 0; i < n; i++) {
-        x = action_find(e, ids[i]);
-        if (!action_ended(x)) /* rejected along with an earlier one of the list */
-            reject_with_dependents(e, x, now);
-    }
-    engine_tick(e, now);
-    return all_stored(e, ids, n) ? 0 : admin_command_not_stored(e, "rejected", err);
 }
 
 /* ---- pause ----------------------------------------------------------------------------------- */
@@ -310,7 +124,7 @@ size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **re
 
 void engine_power(const struct engine *e, struct engine_power *ret)
 {
-    *ret = *energy_now(e->knowledge->energy);
+    *ret = *energy_account_now(e->knowledge->energy);
 }
 
 void engine_forecast(const struct engine *e, instant_s now, instant_s back_s, instant_s ahead_s,

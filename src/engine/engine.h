@@ -217,7 +217,7 @@ struct asleep {
  * arena; the strings are the engine's. */
 size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **ret);
 
-/* What the hosts draw, and what VMs lack, as of the newest inventory; energy.h says what is meant. */
+/* What the hosts draw, and what VMs lack, as of the newest inventory; energy_account.h says what is meant. */
 struct engine_power {
     uint32_t hosts;
     uint32_t unknown;                           /* of them: power unknown, not in the watts */

@@ -6,6 +6,7 @@
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
 #include "engine/admin_commands.h"
+#include "engine/approval.h"
 #include "engine/decide.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
@@ -196,10 +197,10 @@ static int check_power_operations(const struct engine *e, const char *host, bool
 {
     const struct action_record wake = {.kind = ACTION_POWER_ON, .host = host};
     const struct action_record sleep = {.kind = ACTION_POWER_OFF, .host = host};
-    int r = down ? admin_command_check_operation(e, &sleep, err) : 0;
+    int r = down ? approval_check_operation(e, &sleep, err) : 0;
 
     if (r == 0)
-        r = admin_command_check_operation(e, &wake, err);
+        r = approval_check_operation(e, &wake, err);
     if (r == 0 && e->paused)
         r = err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
     return r;

@@ -11,6 +11,7 @@
 #include "engine/actions/action_states.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/admin_commands.h"
+#include "engine/approval.h"
 #include "engine/decide.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
@@ -110,7 +111,7 @@ static int check_allowed(const struct engine *e, struct err *err)
 {
     if (e->paused)
         return err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
-    return admin_command_check_operation(e, &(struct action_record){.kind = ACTION_PLACE}, err);
+    return approval_check_operation(e, &(struct action_record){.kind = ACTION_PLACE}, err);
 }
 
 int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,
@@ -281,7 +282,7 @@ static int check_plan(const struct engine *e, struct pending_placement *p)
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct action_record r =
             recommendation_record(&p->decided_from->snap, &plan->recommendations[i], e->passes->last);
-        int code = admin_command_check_operation(e, &r, &p->error);
+        int code = approval_check_operation(e, &r, &p->error);
 
         if (code < 0)
             return code;

@@ -114,8 +114,8 @@ struct host_record {
 #define ENERGY_HOUR_S 3600
 #define ENERGY_DAY_S 86400
 
-/* What a host drew and lacked in an hour or, later on, a day; of the whole cluster: host is "". energy.h
- * defines the figures. Of the cluster they are the sums of its hosts, span_s apart. */
+/* What a host drew and lacked in an hour or, later on, a day; of the whole cluster: host is "".
+ * energy_account.h defines the figures. Of the cluster they are the sums of its hosts, span_s apart. */
 struct energy_record {
     const char *host;
     instant_s time;     /* the beginning of the hour, or of the day (UTC) */

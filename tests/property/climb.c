@@ -60,7 +60,7 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsig
                      (unsigned long long)seed, *moves, fast.unit, fast.to_slot, fast.gain, brute.unit,
                      brute.to_slot, brute.gain);
         if (fast.unit == IX_NONE) {
-            if (climb_lower_goodness(&p.climb))
+            if (move_score_lower_goodness(&p.climb.score))
                 continue;
             break;
         }

@@ -1,7 +1,7 @@
 /* The energy account: power samples in, energy per hour out. */
 #include "unit.h"
 
-#include "engine/knowledge/energy.h"
+#include "engine/knowledge/energy_account.h"
 
 #include <errno.h>
 #include <math.h>
@@ -66,7 +66,7 @@ static struct energy_sample awake(double watts, double all_on_w)
 
 static void look(struct energy *x, struct energy_sample is, instant_s at)
 {
-    energy_add_samples(x, &is, 1, at, LONGEST_S);
+    energy_account_add_samples(x, &is, 1, at, LONGEST_S);
 }
 
 #define assert_near(a, b) assert_within((a), (b), 1e-9)
@@ -205,7 +205,7 @@ static void test_cluster(void **state)
     both[1].phase = ENERGY_ASLEEP;
     both[1].measured = true;
     for (instant_s t = 0; t <= 120; t += 60)
-        energy_add_samples(x, both, 2, HOUR + t, LONGEST_S);
+        energy_account_add_samples(x, both, 2, HOUR + t, LONGEST_S);
     keep(x, &s);
     const struct energy_record *all = row(&s, "", HOUR);
 
@@ -321,20 +321,20 @@ static void test_scale(void **state)
     struct store s = {0};
 
     (void)state;
-    assert_true(isnan(energy_scale(x, "h")));
-    energy_learn_scale(x, "h", 1.5, HOUR);
-    assert_near(energy_scale(x, "h"), 1.5);
-    energy_learn_scale(x, "h", 1.1, HOUR + 900);
-    assert_near(energy_scale(x, "h"), 1.4);
-    energy_learn_scale(x, "h", 2, HOUR + 9000);
-    assert_near(energy_scale(x, "h"), 2);
+    assert_true(isnan(energy_account_scale(x, "h")));
+    energy_account_learn_scale(x, "h", 1.5, HOUR);
+    assert_near(energy_account_scale(x, "h"), 1.5);
+    energy_account_learn_scale(x, "h", 1.1, HOUR + 900);
+    assert_near(energy_account_scale(x, "h"), 1.4);
+    energy_account_learn_scale(x, "h", 2, HOUR + 9000);
+    assert_near(energy_account_scale(x, "h"), 2);
     look(x, awake(100, 100), HOUR + 9000);
     look(x, awake(100, 100), HOUR + 9060);
     keep(x, &s);
     energy_ops.release(x);
     x = energy_ops.create();
     energy_ops.recall(x, &(struct stored){.energy = s.rows, .n_energy = (size_t)s.n}, HOUR + 9060);
-    assert_near(energy_scale(x, "h"), 2);
+    assert_near(energy_account_scale(x, "h"), 2);
     energy_ops.release(x);
 }
 

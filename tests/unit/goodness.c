@@ -71,13 +71,13 @@ static void test_lowered_once(void **state)
 
     assert_true(fabs(first - 0.5 * load / 9) < 1e-9);
     assert_int_equal(climb_step(&p.climb).unit, IX_NONE);
-    while (climb_lower_goodness(&p.climb)) {
+    while (move_score_lower_goodness(&p.climb.score)) {
         halvings++;
         assert_true(p.climb.score.goodness == first / (1 << halvings));
         assert_int_equal(climb_step(&p.climb).unit, IX_NONE);
     }
     assert_int_equal(halvings, 1);
-    assert_false(climb_lower_goodness(&p.climb));
+    assert_false(move_score_lower_goodness(&p.climb.score));
     small_release(&s);
 }
 
@@ -91,15 +91,15 @@ static void test_not_lowered(void **state)
     prepare(&s, 1000, 100, 256); /* 0.23, and 1.5 times the target is 0.3 */
     begin_climb(&s, &p);
     assert_int_equal(climb_step(&p.climb).unit, IX_NONE);
-    assert_false(climb_lower_goodness(&p.climb));
-    assert_true(p.climb.score.goodness == p.climb.goodness0);
+    assert_false(move_score_lower_goodness(&p.climb.score));
+    assert_true(p.climb.score.goodness == p.climb.score.goodness0);
     small_release(&s);
     prepare(&s, 2400, 100, 256); /* switched off */
     s.policy.min_goodness = false;
     begin_climb(&s, &p);
     assert_true(p.climb.score.goodness == 0);
     assert_int_not_equal(climb_step(&p.climb).unit, IX_NONE);
-    assert_false(climb_lower_goodness(&p.climb));
+    assert_false(move_score_lower_goodness(&p.climb.score));
     small_release(&s);
 }
 

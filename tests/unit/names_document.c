@@ -92,7 +92,8 @@ static const char head[] =
     "# Names\n\n"
     "Every word in the output and input of Ballast. Programs may rely on them: words are added, none changes "
     "its "
-    "meaning.\nMade from `include/ballast/names.h`, `src/engine/ports.h` and `src/model/policy.c`; a unit "
+    "meaning.\nMade from `include/ballast/names.h`, `src/engine/ports.h` and `src/model/policy_settings.c`; "
+    "a unit "
     "test compares.\n";
 
 static void put_values(const struct setting *s, struct strbuf *out)

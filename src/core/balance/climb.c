@@ -1,31 +1,11 @@
 /* Finds the best move of each step of the climb. move_score.c judges a single move. */
 #include "core/balance/climb.h"
 
-/* The minimum goodness, as a part of the gain of moving an average VM away from an average load (README.md).
- */
-#define GOODNESS_PART 0.5
-/* How often the minimum goodness may be halved. */
-#define GOODNESS_HALVINGS 1
-/* The imbalance is far above the target from this multiple of it on. */
-#define GOODNESS_FAR 1.5
-
 /* A gain below all others, but finite: bounds are multiplied and added to. */
 #define NOTHING (-1e9)
 #define ROUNDING 1e-13
 
 #define LIKELY_PART 0.95
-
-/* An average VM is 1 / V of the load; one move reduces the imbalance by about that much. */
-static double goodness_of(const struct layout *l)
-{
-    double load = 0;
-
-    if (l->n_units == 0 || l->n_on == 0)
-        return 0;
-    for (int r = 0; r < RES_COUNT; r++)
-        load += l->sum[r] / l->n_on / RES_COUNT;
-    return GOODNESS_PART * load / l->n_units;
-}
 
 void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs, struct plan_stats *stats,
                 struct arena *a)
@@ -33,8 +13,7 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     *c = (struct climb){.l = l, .costs = costs};
     c->score.stats = stats;
     c->score.vms_left = UINT32_MAX;
-    c->goodness0 = l->policy->min_goodness ? goodness_of(l) : 0;
-    c->score.goodness = c->goodness0;
+    move_score_set_goodness(&c->score, l);
     move_score_refresh(&c->score, l, costs);
     destination_index_init(&c->destinations, l, costs->rates.into, a);
     bounds_init(&c->bounds, l, a);
@@ -263,15 +242,4 @@ void climb_count_rejected(struct climb *c)
                 c->score.stats->rejected[CHECK_COST_BENEFIT] += others;
         }
     }
-}
-
-bool climb_lower_goodness(struct climb *c)
-{
-    double target = layout_target(c->l->n_on, c->l->policy->migration_threshold);
-    double least = c->goodness0 / (1 << GOODNESS_HALVINGS);
-
-    if (!(c->score.goodness > least) || c->score.imbalance < GOODNESS_FAR * target)
-        return false;
-    c->score.goodness /= 2;
-    return true;
 }

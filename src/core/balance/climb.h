@@ -22,7 +22,6 @@ struct climb {
     struct move_score score;
     struct destination_index destinations;
     struct bounds bounds;
-    double goodness0;            /* the minimum goodness before it is halved */
     double last_gain;            /* of the last step's move */
     bool *pays;                  /* by unit: it may move and could pay; valid for the units of ... */
     bool *pays_known;            /* ... these slots */
@@ -44,9 +43,5 @@ void climb_apply(struct climb *c, const struct move *m);
 /* At the end: adds to the statistics the candidates that were never tried, because a unit is held or cannot
  * pay on any host. */
 void climb_count_rejected(struct climb *c);
-
-/* Halves the minimum goodness if the imbalance is far above the target and no move gains enough (§3.1.3).
- * False: the lowest value is reached. */
-bool climb_lower_goodness(struct climb *c);
 
 #endif

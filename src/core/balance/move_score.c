@@ -1,6 +1,43 @@
 /* Judges a move for balance, and compares two. */
 #include "core/balance/move_score.h"
 
+/* The minimum goodness, as a part of the gain of moving an average VM away from an average load (README.md).
+ */
+#define GOODNESS_PART 0.5
+/* How often the minimum goodness may be halved. */
+#define GOODNESS_HALVINGS 1
+/* The imbalance is far above the target from this multiple of it on. */
+#define GOODNESS_FAR 1.5
+
+/* An average VM is 1 / V of the load; one move reduces the imbalance by about that much. */
+static double goodness_of(const struct layout *l)
+{
+    double load = 0;
+
+    if (l->n_units == 0 || l->n_on == 0)
+        return 0;
+    for (int r = 0; r < RES_COUNT; r++)
+        load += l->sum[r] / l->n_on / RES_COUNT;
+    return GOODNESS_PART * load / l->n_units;
+}
+
+void move_score_set_goodness(struct move_score *score, const struct layout *l)
+{
+    score->goodness0 = l->policy->min_goodness ? goodness_of(l) : 0;
+    score->goodness = score->goodness0;
+}
+
+bool move_score_lower_goodness(struct move_score *score)
+{
+    double target = layout_target(score->l->n_on, score->l->policy->migration_threshold);
+    double least = score->goodness0 / (1 << GOODNESS_HALVINGS);
+
+    if (!(score->goodness > least) || score->imbalance < GOODNESS_FAR * target)
+        return false;
+    score->goodness /= 2;
+    return true;
+}
+
 void move_score_refresh(struct move_score *score, const struct layout *l, struct migration_cost *costs)
 {
     layout_weights(l, score->weight);

@@ -22,6 +22,7 @@ struct move_score {
     double weight[RES_COUNT];
     double imbalance;  /* of the present state, with these weights */
     double goodness;   /* the minimum goodness: the least gain that is worth a migration */
+    double goodness0;  /* the minimum goodness before it is halved */
     uint32_t vms_left; /* VMs that the plan may still move for balance */
     double slowest; /* for destination_index_best(): at this copy rate or a lower one the unit cannot pay; 0:
                        unknown */
@@ -30,6 +31,13 @@ struct move_score {
 
 /* Sets the weights and the imbalance to those of the layout. */
 void move_score_refresh(struct move_score *score, const struct layout *l, struct migration_cost *costs);
+
+/* Sets the minimum goodness (README.md): 0 where policy.min_goodness is off. */
+void move_score_set_goodness(struct move_score *score, const struct layout *l);
+
+/* Halves the minimum goodness if the imbalance is far above the target and no move gains enough (§3.1.3).
+ * False: the lowest value is reached. */
+bool move_score_lower_goodness(struct move_score *score);
 
 /* The gain of a move. Call move_trial_begin() once per unit. */
 static inline double move_score_gain(const struct move_score *score, const struct move_trial *t,

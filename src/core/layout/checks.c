@@ -1,8 +1,56 @@
-/* Checks whether a unit may move to a slot, in the order of names.h; counts violations of rules. */
+/* Checks whether a VM may move at all and whether a unit may move to a slot, in the order of names.h; counts
+ * violations of rules. */
 #include "core/layout/layout.h"
 
 /* Two sums of the same numbers may differ in their last digits: one MiB in a billion is no shortage. */
 #define ROUNDING 1e-6
+
+static bool cooling_down(const struct snapshot *s, const struct policy *p, const struct vm_facts *v)
+{
+    return v->last_migrated > 0 && s->time - v->last_migrated < p->cool_down_s;
+}
+
+bool layout_cools_down(const struct layout *l, uint32_t unit)
+{
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
+        if (cooling_down(l->snap, l->policy, &l->snap->vms[l->unit_vms[i]].is))
+            return true;
+    return false;
+}
+
+bool layout_holds_from_balance(enum check held)
+{
+    return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_SAMPLE_BAD || held == CHECK_VM_FT ||
+           held == CHECK_VM_COOL_DOWN;
+}
+
+/* Checks that hold a VM from every move come first, so that a cool-down does not hide them. */
+enum check layout_vm_check(const struct layout *l, uint32_t vm)
+{
+    const struct vm *v = &l->snap->vms[vm];
+
+    if (v->is.state != VM_ON || v->host == IX_NONE)
+        return CHECK_VM_NOT_RUNNING;
+    if (v->is.kind == VM_SPARE)
+        return CHECK_VM_KIND; /* takes no part on any host */
+    if (!vm_takes_part(l->snap, v))
+        return CHECK_VM_HOST_UNSEEN;
+    if (l->in_flight[vm])
+        return CHECK_VM_MIGRATING;
+    if (v->is.kind == VM_AGENT)
+        return CHECK_VM_KIND;
+    if (v->is.automation == AUTOMATION_DISABLED)
+        return CHECK_VM_DISABLED;
+    if (l->rules->held[vm])
+        return CHECK_VM_RULES;
+    if (v->is.demand_unknown)
+        return CHECK_VM_DEMAND_UNKNOWN;
+    if (v->is.sample_bad)
+        return CHECK_VM_SAMPLE_BAD;
+    if (v->is.kind != VM_NORMAL)
+        return CHECK_VM_FT;
+    return cooling_down(l->snap, l->policy, &v->is) ? CHECK_VM_COOL_DOWN : CHECK_NONE;
+}
 
 /* An anti-affinity group has at most one member in a unit: two would contradict the affinity rule. */
 bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t *ret_vm,

@@ -55,7 +55,7 @@ void plan_balance(struct pass *p)
         p->climb.score.vms_left = left;
         struct move m = climb_step(&p->climb);
         if (m.unit == IX_NONE) {
-            if (climb_lower_goodness(&p->climb))
+            if (move_score_lower_goodness(&p->climb.score))
                 continue;
             return;
         }

@@ -270,7 +270,7 @@ void power_preconditions_submitted(struct engine *e, const struct action *x)
     e->actions->power_changes += action_is_of_power(x) && x->r.state == ACTION_APPROVED;
 }
 
-static bool slot_is_free(const struct engine *e)
+static bool is_below_changes_max(const struct engine *e)
 {
     int64_t most = dpm_changes_max(&e->settings.policy.dpm, e->now_seen->snap.n_hosts);
 
@@ -338,7 +338,7 @@ void power_preconditions_want_proof(struct engine *e, struct action *x, instant_
 {
     char why[WHY_MAX] = "";
 
-    if (!e->now_seen || !slot_is_free(e) || !preconditions_may_begin(e, now) ||
+    if (!e->now_seen || !is_below_changes_max(e) || !preconditions_may_begin(e, now) ||
         observed_state(e->now_seen, e->knowledge->hosts, x) != AT_SOURCE || !nothing_left(e, x, why)) {
         x->emptied_serial = 0;
         return;
@@ -397,7 +397,7 @@ enum preconditions power_preconditions_standby(const struct engine *e, const str
 
     if (r != READY)
         return r;
-    if (!slot_is_free(e)) { /* before what costs more: hundreds may wait for one */
+    if (!is_below_changes_max(e)) { /* before what costs more: hundreds may wait for one */
         say_no_slot(why);
         return WAIT;
     }
@@ -451,7 +451,7 @@ enum preconditions power_preconditions_wake(const struct engine *e, const struct
         (void)snprintf(why, WHY_MAX, "host %s is being switched on already", name);
         return WAIT;
     }
-    if (slot_is_free(e))
+    if (is_below_changes_max(e))
         return READY;
     say_no_slot(why);
     return WAIT;

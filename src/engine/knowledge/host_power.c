@@ -198,7 +198,7 @@ static void learn_scale(struct energy *account, const struct host_facts *f, cons
 
     if (is->phase != ENERGY_AWAKE || isnan(f->power_w) || model == 0)
         return;
-    energy_learn_scale(account, f->id, isnan(model) ? f->power_w : f->power_w / model, now);
+    energy_account_learn_scale(account, f->id, isnan(model) ? f->power_w : f->power_w / model, now);
 }
 
 struct energy_sample *host_power_sample(struct energy *account, const struct knowledge_context *c,
@@ -217,7 +217,7 @@ struct energy_sample *host_power_sample(struct energy *account, const struct kno
         struct energy_sample *is = &samples[i];
 
         learn_scale(account, &h->is, is, use[i].used_mhz, s->time);
-        scales[i] = usable_scale(&h->is, energy_scale(account, h->is.id));
+        scales[i] = usable_scale(&h->is, energy_account_scale(account, h->is.id));
         is->watts = watts_of(&h->is, is->phase, use[i].used_mhz, scales[i]);
         is->measured = !isnan(h->is.power_w);
     }

@@ -2,7 +2,7 @@
 #ifndef BALLAST_ENGINE_KNOWLEDGE_HOST_POWER_H
 #define BALLAST_ENGINE_KNOWLEDGE_HOST_POWER_H
 
-#include "engine/knowledge/energy.h"
+#include "engine/knowledge/energy_account.h"
 
 enum energy_phase host_power_phase(enum host_state state);
 

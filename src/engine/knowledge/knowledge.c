@@ -4,7 +4,7 @@
 #include "base/xalloc.h"
 #include "engine/knowledge/cluster_demand.h"
 #include "engine/knowledge/early_wake_penalty.h"
-#include "engine/knowledge/energy.h"
+#include "engine/knowledge/energy_account.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/meters.h"
 #include "engine/knowledge/migration_stats.h"

@@ -4,7 +4,7 @@
 #include "base/xalloc.h"
 #include "engine/actions/action_record.h"
 #include "engine/knowledge/demand_profile.h"
-#include "engine/knowledge/energy.h"
+#include "engine/knowledge/energy_account.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -99,7 +99,7 @@ struct energy_record memory_store_energy(const struct store *s)
         const struct energy_record *r = rows->entries[i].value;
 
         if (r && is_cluster(r))
-            energy_add(&sum, r);
+            energy_account_add(&sum, r);
     }
     return sum;
 }
@@ -388,7 +388,7 @@ static bool keep_recent(const char *key, void *value, void *ctx)
     if (!value || is_recent(p, value))
         return true;
     if (p->kind == RECORD_ENERGY && is_cluster(value))
-        energy_add(&p->s->energy_gone, value);
+        energy_account_add(&p->s->energy_gone, value);
     drop(&shapes[p->kind], value);
     return false;
 }

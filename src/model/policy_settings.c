@@ -1,4 +1,4 @@
-/* policy.c: the table of a pass's settings, read and written as text. */
+/* policy_settings.c: the table of a pass's settings, read and written as text. */
 #include <ballast/policy.h>
 
 #include "base/number.h"

@@ -1,4 +1,4 @@
-#include "engine/knowledge/energy.h"
+#include "engine/knowledge/energy_account.h"
 
 #include "base/idmap.h"
 #include "base/xalloc.h"
@@ -103,7 +103,7 @@ static void add(struct energy_record *r, const struct energy_sample *is, double 
     }
 }
 
-void energy_add(struct energy_record *sum, const struct energy_record *r)
+void energy_account_add(struct energy_record *sum, const struct energy_record *r)
 {
     sum->length_s += r->length_s;
     sum->until = sum->until > r->until ? sum->until : r->until;
@@ -197,8 +197,8 @@ static void look_at(struct account *c, struct account *cluster, const struct ene
         c->until = now;
 }
 
-void energy_add_samples(struct energy *x, const struct energy_sample *samples, size_t n, instant_s now,
-                        instant_s longest_s)
+void energy_account_add_samples(struct energy *x, const struct energy_sample *samples, size_t n,
+                                instant_s now, instant_s longest_s)
 {
     struct account *cluster = account_of(x, CLUSTER);
 
@@ -211,14 +211,14 @@ void energy_add_samples(struct energy *x, const struct energy_sample *samples, s
     x->dirty = true;
 }
 
-double energy_scale(const struct energy *x, const char *host)
+double energy_account_scale(const struct energy *x, const char *host)
 {
     const struct account *c = idmap_get(&x->accounts, host);
 
     return c ? c->scale : UNKNOWN;
 }
 
-void energy_learn_scale(struct energy *x, const char *host, double scale, instant_s now)
+void energy_account_learn_scale(struct energy *x, const char *host, double scale, instant_s now)
 {
     struct account *c = account_of(x, host);
     double since_s = c->scaled != 0 && now > c->scaled ? (double)(now - c->scaled) : 0;
@@ -330,7 +330,7 @@ static void forget(void *piece, const struct retention *keep, instant_s now)
 
 /* ---- as a piece of knowledge ------------------------------------------------------------------ */
 
-const struct engine_power *energy_now(const struct energy *x)
+const struct engine_power *energy_account_now(const struct energy *x)
 {
     return &x->now;
 }
@@ -356,7 +356,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
             x->now.unmet[r] += is->unmet[r];
         }
     }
-    energy_add_samples(x, samples, s->n_hosts, s->time, longest_s);
+    energy_account_add_samples(x, samples, s->n_hosts, s->time, longest_s);
     arena_release(&scratch);
 }
 

@@ -1,5 +1,5 @@
-/* energy.h: the energy account: what the hosts drew, what they would have drawn had none of them slept, and
- * what VMs lacked meanwhile.
+/* energy_account.h: the energy account: what the hosts drew, what they would have drawn had none of them
+ * slept, and what VMs lacked meanwhile.
  *
  * Each look at the cluster says what every host draws and what its VMs want (struct energy_sample;
  * host_power.c makes them). The account adds that up over the time between two looks, by host and hour; what
@@ -23,8 +23,8 @@
  *   wanted      demand of the VMs on the host, each no more than its own limit, its part of its pools', and
  * its vCPUs unmet       what of that they did not get
  */
-#ifndef BALLAST_ENGINE_KNOWLEDGE_ENERGY_H
-#define BALLAST_ENGINE_KNOWLEDGE_ENERGY_H
+#ifndef BALLAST_ENGINE_KNOWLEDGE_ENERGY_ACCOUNT_H
+#define BALLAST_ENGINE_KNOWLEDGE_ENERGY_ACCOUNT_H
 
 #include "engine/knowledge/knowledge.h"
 
@@ -43,18 +43,18 @@ struct energy_sample {
 };
 
 /* What the hosts draw, and what VMs lack, as of the newest snapshot. */
-const struct engine_power *energy_now(const struct energy *x);
+const struct engine_power *energy_account_now(const struct energy *x);
 
 /* All hosts that a look has shown. A look that is no later than the last one adds no time. */
-void energy_add_samples(struct energy *x, const struct energy_sample *samples, size_t n, instant_s now,
-                        instant_s longest_s);
+void energy_account_add_samples(struct energy *x, const struct energy_sample *samples, size_t n,
+                                instant_s now, instant_s longest_s);
 
 /* What a meter reads of what the model says, a moving average over the time that the host was on; UNKNOWN:
- * never read. energy_learn_scale() takes a newer one into account. */
-double energy_scale(const struct energy *x, const char *host);
-void energy_learn_scale(struct energy *x, const char *host, double scale, instant_s now);
+ * never read. energy_account_learn_scale() takes a newer one into account. */
+double energy_account_scale(const struct energy *x, const char *host);
+void energy_account_learn_scale(struct energy *x, const char *host, double scale, instant_s now);
 
 /* Adds what is summed of `r`. */
-void energy_add(struct energy_record *sum, const struct energy_record *r);
+void energy_account_add(struct energy_record *sum, const struct energy_record *r);
 
 #endif
