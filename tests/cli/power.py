@@ -62,42 +62,42 @@ def test_night():
         check('it starts', s.start(), s.log_text())
         text = s.ask('hosts').stdout
         fits('hosts', text)
-        check('the load, of what, and how it is woken', re.search(r'^sim-1 +on +16 +9\d % +41\.6 +6\d % +124 +hypervisor \(proven\)$', text, re.M), text)
+        check('the load, of what, and how it is woken', re.search(r'^pretend-1 +on +16 +9\d % +41\.6 +6\d % +124 +hypervisor \(proven\)$', text, re.M), text)
         wide = s.ask('hosts', '--wide').stdout
         check('--wide has more', all(w in wide for w in ('CPU MHZ', 'MEM MIB', 'WATTS', 'SINCE', 'BOOTS IN', 'DPM')) and
-              re.search(r'^sim-1 .* 41600 .* 126976 .* 180 s +inherit +hypervisor \(proven\)$', wide, re.M), wide)
+              re.search(r'^pretend-1 .* 41600 .* 126976 .* 180 s +inherit +hypervisor \(proven\)$', wide, re.M), wide)
         schedule = s.ask('schedule').stdout
         fits('schedule', schedule)
         check('local time and UTC', re.search(r'^\w{3} \d{4}-\d\d-\d\d 07:30 \+0[12]:00  \d{4}-\d\d-\d\dT0[56]:30Z  capacity must be back$', schedule, re.M), schedule)
         check('local time for now', re.search(r'^now +hosts (may be|are not) put to standby until \w{3} \S+ (20|0[567]):00 \+0[12]:00$', schedule, re.M), schedule)
 
-        done = s.ask('standby', 'sim-4')
+        done = s.ask('standby', 'pretend-4')
         fits('standby', done.stdout)
-        check('it waits, and says for what', 'it waits for host sim-4 to be empty' in done.stdout and
-              '`ballast recommendations` lists the moves' in done.stdout and '`ballast wake sim-4` undoes it' in done.stdout, done.stdout)
+        check('it waits, and says for what', 'it waits for host pretend-4 to be empty' in done.stdout and
+              '`ballast recommendations` lists the moves' in done.stdout and '`ballast wake pretend-4` undoes it' in done.stdout, done.stdout)
         check('the moves are there', wait_until(s.ids, 10))
         fits('recommendations', s.ask('recommendations').stdout)
-        evacuation = [r['id'] for r in s.recommendations() if r['state'] == 'recommended' and r['from'] == 'sim-4']
+        evacuation = [r['id'] for r in s.recommendations() if r['state'] == 'recommended' and r['from'] == 'pretend-4']
         check('apply', s.ask('apply', *evacuation).returncode == 0)
         asleep = lambda: [h['state'] for h in s.ask_json('hosts')][3] == 'standby'
         check('it sleeps', wait_until(asleep, 40, every=1), str(s.recommendations()))
         check('and nothing is left to do', wait_until(lambda: over(s), 20))
-        again = s.ask('standby', 'sim-4')
+        again = s.ask('standby', 'pretend-4')
         check('again', (again.returncode, again.stdout) == (0, 'nothing to do: the host is in standby, or on its way there\n'), again.stdout)
         fits('hosts', s.ask('hosts').stdout)
         fits('status', s.ask('status').stdout)
-        check('status', 'asleep       sim-4, since ' in s.ask('status').stdout and re.search(r' W with all hosts on; .*metered\n +VMs lack 0\.0 GHz of CPU\n', s.ask('status').stdout))
+        check('status', 'asleep       pretend-4, since ' in s.ask('status').stdout and re.search(r' W with all hosts on; .*metered\n +VMs lack 0\.0 GHz of CPU\n', s.ask('status').stdout))
 
-        woken = s.ask('wake', 'sim-4')
+        woken = s.ask('wake', 'pretend-4')
         check('wake', woken.returncode == 0 and 'power_on' in woken.stdout, woken.stderr)
         check('it is back', wait_until(lambda: [h['state'] for h in s.ask_json('hosts')][3] == 'on', 40, every=1))
         check('nothing is left to do', wait_until(lambda: over(s), 20))
-        again = s.ask('wake', 'sim-4')
+        again = s.ask('wake', 'pretend-4')
         check('it is on', again.stdout.startswith('nothing to do: the host is on or boots'), again.stdout)
         history = s.ask('history').stdout
         fits('history', history)
-        check('history: what, and by whom', re.search(r' done +migrate +\S+: sim-4 -> sim-\d\n', history) and
-              re.search(r' done +power_on +sim-4\n +requested by an admin; approved by \S+', history), history)
+        check('history: what, and by whom', re.search(r' done +migrate +\S+: pretend-4 -> pretend-\d\n', history) and
+              re.search(r' done +power_on +pretend-4\n +requested by an admin; approved by \S+', history), history)
         consoles(s)
 
 

@@ -98,7 +98,7 @@ def test_energy():
         check('as text', wait_until(lambda: 'USED KWH' in s.ask('history', '--energy').stdout, 5))
         text = s.ask('history', '--energy', '--by', 'host').stdout
         check('a row a host and the total', [line.split()[0] for line in text.splitlines()[1:6]] ==
-              ['sim-1', 'sim-2', 'sim-3', 'sim-4', 'total'], text)
+              ['pretend-1', 'pretend-2', 'pretend-3', 'pretend-4', 'total'], text)
         check('it fits a terminal', max(map(len, text.splitlines())) <= 80, text)
         check('nothing is not less than nothing', '-0.0' not in text, text)
         for by in ('day', 'hour'):

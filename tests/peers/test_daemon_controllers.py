@@ -16,7 +16,7 @@ HOSTS = [f"esx{i}" for i in range(3)]
 def cluster():
     """Three hosts; a VM on the first. Nobody has seen any of them wake."""
     return {
-        "format": "ballast-snapshot/1", "cluster": "sim", "time": "2026-01-01T00:00:00Z",
+        "format": "ballast-snapshot/1", "cluster": "pretend", "time": "2026-01-01T00:00:00Z",
         "hosts": [{"id": f"h{i}", "name": name, "state": "on", "cpu_mhz": 10000, "cores": 4, "mem_mb": 32768,
                    "boot_s": 120} for i, name in enumerate(HOSTS)],
         "vms": [{"id": "v0", "name": "web", "host": "h0", "state": "on", "vcpus": 2, "mem_mb": 2048,

@@ -15,7 +15,7 @@ QUICK = {"interval_s": 2, "migration_threshold": 3, "cool_down_s": 3}
 def cluster(proven=True):
     """Four hosts of 10 GHz and 32 GiB; two VMs on each, of which nobody wants much."""
     return {
-        "format": "ballast-snapshot/1", "cluster": "sim", "time": "2026-01-01T00:00:00Z",
+        "format": "ballast-snapshot/1", "cluster": "pretend", "time": "2026-01-01T00:00:00Z",
         "hosts": [{"id": f"h{i}", "name": f"esx{i}", "state": "on", "cpu_mhz": 10000, "cores": 4, "mem_mb": 32768,
                    "boot_s": 120, "wake_methods": ["hypervisor"], "wake_verified": proven} for i in range(4)],
         "vms": [{"id": f"v{i}", "name": f"web{i}", "host": f"h{i % 4}", "state": "on", "vcpus": 2, "mem_mb": 2048,

@@ -133,7 +133,7 @@ def test_pools_are_divided():
         d.write(automation="partial")
         d.process.send_signal(signal.SIGHUP)
         settings = wait_for("settings", lambda: d.json("snapshot").get("settings"))
-        assert {s["host"] for s in settings} == {f"sim-{i}" for i in range(1, 5)}
+        assert {s["host"] for s in settings} == {f"pretend-{i}" for i in range(1, 5)}
         for pool in d.json("snapshot")["pools"]:
             parts = [s["cpu"]["shares"] for s in settings if s["pool"] == pool["id"]]
             assert abs(sum(parts) - pool["cpu"]["shares"]) <= len(parts), (pool, parts)

@@ -36,7 +36,7 @@ def name(host):
 def cluster():
     """Two VMs on each host. The largest stays on; the two that will not come back are larger than the others, and woken first."""
     return {
-        "format": "ballast-snapshot/1", "cluster": "sim", "time": "2026-01-01T00:00:00Z",
+        "format": "ballast-snapshot/1", "cluster": "pretend", "time": "2026-01-01T00:00:00Z",
         "hosts": [{"id": h, "name": name(h), "state": "on", "cpu_mhz": SIZE.get(h, 10000),
                    "cores": SIZE.get(h, 10000) // 2000, "mem_mb": 32768, "boot_s": 5,
                    "power_idle_w": 150, "power_peak_w": 300, "power_standby_w": 8, "wake_verified": h != UNPROVEN}

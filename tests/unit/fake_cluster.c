@@ -107,7 +107,7 @@ static void test_migration_takes_its_time(void **state)
     struct inventory inv;
     struct snapshot s;
     char task[TASK_NAME_MAX], again[TASK_NAME_MAX];
-    struct operation q = move("web-01", "sim-1", "sim-3");
+    struct operation q = move("web-01", "pretend-1", "pretend-3");
 
     (void)state;
     world_init(&w, NULL);
@@ -128,14 +128,14 @@ static void test_migration_takes_its_time(void **state)
 
     assert_int_equal(g.state, TASK_RUNNING);
     assert_in_range(g.percent, 10, 90);
-    assert_string_equal(fake_cluster_where(w.p, "web-01"), "sim-1");
+    assert_string_equal(fake_cluster_where(w.p, "web-01"), "pretend-1");
     look(&w, &a, &inv, &s);
     assert_int_equal(s.n_migrations, 1);
     assert_true(s.migrations[0].started == EPOCH);
     w.now_s = 60;
     g = progress_of(&w, &q, task);
     assert_int_equal(g.state, TASK_SUCCEEDED);
-    assert_string_equal(fake_cluster_where(w.p, "web-01"), "sim-3");
+    assert_string_equal(fake_cluster_where(w.p, "web-01"), "pretend-3");
     assert_int_equal(fake_cluster_actuator.start(w.x, &q, again, NULL), -ESTALE);
     assert_int_equal(fake_cluster_actuator.check(w.x, &q, NULL), -ESTALE);
     world_release(&w);
@@ -151,7 +151,7 @@ static void test_slots(void **state)
     (void)state;
     world_init(&w, NULL);
     for (int i = 0; i < 6; i++) {
-        q[i] = move(vms[i], "sim-1", "sim-3");
+        q[i] = move(vms[i], "pretend-1", "pretend-3");
         assert_int_equal(fake_cluster_actuator.start(w.x, &q[i], task[i], NULL), 0);
     }
     assert_int_equal(progress_of(&w, &q[3], task[3]).state, TASK_RUNNING);
@@ -171,14 +171,14 @@ static const struct {
     enum task_state at_half; /* and a little later */
     enum task_state at_end;
 } migrations[] = {
-    {"web-01", "sim-1", "sim-2", FAKE_CLUSTER_OBEYS, 0, TASK_RUNNING, TASK_SUCCEEDED},
-    {"web-01", "sim-1", "sim-2", FAKE_CLUSTER_FAILS, 0, TASK_FAILED, TASK_FAILED},
-    {"web-01", "sim-1", "sim-2", FAKE_CLUSTER_HANGS, 0, TASK_RUNNING, TASK_RUNNING},
-    {"web-01", "sim-1", "sim-2", FAKE_CLUSTER_REFUSES, -EPERM, TASK_FAILED, TASK_FAILED},
-    {"web-01", "sim-2", "sim-3", FAKE_CLUSTER_OBEYS, -ESTALE, TASK_FAILED, TASK_FAILED},
-    {"web-01", "sim-2", "sim-1", FAKE_CLUSTER_OBEYS, -ESTALE, TASK_FAILED, TASK_FAILED},
-    {"none", "sim-1", "sim-2", FAKE_CLUSTER_OBEYS, -ENOENT, TASK_FAILED, TASK_FAILED},
-    {"web-01", "sim-1", "none", FAKE_CLUSTER_OBEYS, -EINVAL, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-1", "pretend-2", FAKE_CLUSTER_OBEYS, 0, TASK_RUNNING, TASK_SUCCEEDED},
+    {"web-01", "pretend-1", "pretend-2", FAKE_CLUSTER_FAILS, 0, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-1", "pretend-2", FAKE_CLUSTER_HANGS, 0, TASK_RUNNING, TASK_RUNNING},
+    {"web-01", "pretend-1", "pretend-2", FAKE_CLUSTER_REFUSES, -EPERM, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-2", "pretend-3", FAKE_CLUSTER_OBEYS, -ESTALE, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-2", "pretend-1", FAKE_CLUSTER_OBEYS, -ESTALE, TASK_FAILED, TASK_FAILED},
+    {"none", "pretend-1", "pretend-2", FAKE_CLUSTER_OBEYS, -ENOENT, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-1", "none", FAKE_CLUSTER_OBEYS, -EINVAL, TASK_FAILED, TASK_FAILED},
 };
 
 static void test_migrations(void **state)
@@ -209,7 +209,7 @@ static void test_cancel(void **state)
 {
     struct world w;
     char task[TASK_NAME_MAX];
-    struct operation q = move("web-01", "sim-1", "sim-2");
+    struct operation q = move("web-01", "pretend-1", "pretend-2");
 
     (void)state;
     world_init(&w, NULL);
@@ -221,7 +221,7 @@ static void test_cancel(void **state)
 
     assert_int_equal(g.state, TASK_FAILED);
     assert_false(g.gone);
-    assert_string_equal(fake_cluster_where(w.p, "web-01"), "sim-1");
+    assert_string_equal(fake_cluster_where(w.p, "web-01"), "pretend-1");
     assert_true(progress_of(&w, &q, "task-of-an-earlier-life").gone);
     world_release(&w);
 }
@@ -233,7 +233,7 @@ static void test_vm_vanishes(void **state)
     struct inventory inv;
     struct snapshot s;
     char task[TASK_NAME_MAX];
-    struct operation q = move("db-01", "sim-1", "sim-2");
+    struct operation q = move("db-01", "pretend-1", "pretend-2");
 
     (void)state;
     world_init(&w, NULL);
@@ -286,37 +286,37 @@ static void test_host_goes_and_comes_back(void **state)
 {
     struct world w;
     char task[TASK_NAME_MAX];
-    struct operation q = {.uid = "m", .kind = OPERATION_ENTER_MAINTENANCE, .host = "sim-3"};
+    struct operation q = {.uid = "m", .kind = OPERATION_ENTER_MAINTENANCE, .host = "pretend-3"};
 
     (void)state;
     world_init(&w, NULL);
     assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     w.now_s = 100;
     assert_int_equal(progress_of(&w, &q, task).state, TASK_RUNNING);
-    assert_int_equal(state_of(&w, "sim-3"), HOST_ENTERING_MAINTENANCE);
-    evacuate(&w, "sim-3", "sim-4");
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_ENTERING_MAINTENANCE);
+    evacuate(&w, "pretend-3", "pretend-4");
     assert_int_equal(progress_of(&w, &q, task).state, TASK_SUCCEEDED);
-    assert_int_equal(state_of(&w, "sim-3"), HOST_MAINTENANCE);
-    struct operation in = move("web-01", "sim-1", "sim-3");
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_MAINTENANCE);
+    struct operation in = move("web-01", "pretend-1", "pretend-3");
 
     assert_int_equal(fake_cluster_actuator.start(w.x, &in, task, NULL), -EHOSTDOWN);
     q.kind = OPERATION_EXIT_MAINTENANCE;
     assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     w.now_s += 100;
-    assert_int_equal(state_of(&w, "sim-3"), HOST_ON);
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_ON);
     q.kind = OPERATION_STANDBY;
     assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
-    assert_int_equal(state_of(&w, "sim-3"), HOST_ENTERING_STANDBY);
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_ENTERING_STANDBY);
     w.now_s += 100;
-    assert_int_equal(state_of(&w, "sim-3"), HOST_STANDBY);
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_STANDBY);
     q.kind = OPERATION_WAKE;
     assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
-    assert_int_equal(state_of(&w, "sim-3"), HOST_POWERING_ON);
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_POWERING_ON);
     w.now_s += 179;
-    assert_int_equal(state_of(&w, "sim-3"), HOST_POWERING_ON);
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_POWERING_ON);
     w.now_s += 2;
-    assert_int_equal(state_of(&w, "sim-3"), HOST_ON);
-    q = (struct operation){.uid = "s", .kind = OPERATION_STANDBY, .host = "sim-1"};
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_ON);
+    q = (struct operation){.uid = "s", .kind = OPERATION_STANDBY, .host = "pretend-1"};
     assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), -EBUSY); /* VMs run on it */
     world_release(&w);
 }
@@ -325,14 +325,14 @@ static void test_maintenance_is_called_off(void **state)
 {
     struct world w;
     char task[TASK_NAME_MAX];
-    struct operation q = {.uid = "m", .kind = OPERATION_ENTER_MAINTENANCE, .host = "sim-2"};
+    struct operation q = {.uid = "m", .kind = OPERATION_ENTER_MAINTENANCE, .host = "pretend-2"};
 
     (void)state;
     world_init(&w, NULL);
     assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     assert_int_equal(fake_cluster_actuator.cancel(w.x, &q, task, NULL), 0);
     assert_int_equal(progress_of(&w, &q, task).state, TASK_FAILED);
-    assert_int_equal(state_of(&w, "sim-2"), HOST_ON);
+    assert_int_equal(state_of(&w, "pretend-2"), HOST_ON);
     world_release(&w);
 }
 
@@ -342,7 +342,7 @@ static void test_deaf(void **state)
     struct world w;
     struct inventory inv = {0};
     struct err err = {0};
-    struct operation q = move("web-01", "sim-1", "sim-2");
+    struct operation q = move("web-01", "pretend-1", "pretend-2");
 
     (void)state;
     world_init(&w, NULL);
@@ -367,7 +367,7 @@ static void test_settings(void **state)
         {.pool = "test", .alloc = {{100, 500, 7, false}, {0, NO_LIMIT, 9, false}}},
         {.pool = "production", .alloc = {{200, NO_LIMIT, 8, false}, {0, NO_LIMIT, 9, false}}},
     };
-    struct pool_settings q = {.host = "sim-2", .settings = list, .n_settings = 2};
+    struct pool_settings q = {.host = "pretend-2", .settings = list, .n_settings = 2};
 
     (void)state;
     world_init(&w, NULL);
@@ -375,7 +375,7 @@ static void test_settings(void **state)
     assert_true(inv.settings_seen && s.n_settings == 0);
     for (int i = 0; i < 2; i++) /* repeating does no harm */
         assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), 0);
-    q.host = "sim-1";
+    q.host = "pretend-1";
     q.n_settings = 1;
     assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), 0);
     look(&w, &a, &inv, &s);
@@ -392,16 +392,16 @@ static void test_settings(void **state)
     assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), -ENOENT);
     q.host = "nowhere";
     assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), -ENOENT);
-    q.host = "sim-2";
+    q.host = "pretend-2";
     q.n_settings = 1;
-    assert_int_equal(fake_cluster_refuse_settings(w.p, "sim-2", true), 0);
+    assert_int_equal(fake_cluster_refuse_settings(w.p, "pretend-2", true), 0);
     assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), -EPERM);
     fake_cluster_set_deaf(w.p, true);
     assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), -ECONNREFUSED);
     fake_cluster_set_deaf(w.p, false);
     assert_int_equal(fake_cluster_refuse_settings(w.p, "nowhere", true), -ENOENT);
     list[0] = (struct pool_setting){.pool = "test", .alloc = {{9, 8, 1, false}, {0, NO_LIMIT, 1, false}}};
-    assert_int_equal(fake_cluster_refuse_settings(w.p, "sim-2", false), 0);
+    assert_int_equal(fake_cluster_refuse_settings(w.p, "pretend-2", false), 0);
     assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), -EINVAL);
     look(&w, &a, &inv, &s);
     assert_true(s.n_settings == 2 && fake_cluster_settings_applied(w.p) == 4);
@@ -488,7 +488,7 @@ static void test_tasks_of_two_processes(void **state)
 {
     struct world w, next;
     char task[TASK_NAME_MAX], its[TASK_NAME_MAX];
-    struct operation q = move("web-01", "sim-1", "sim-3");
+    struct operation q = move("web-01", "pretend-1", "pretend-3");
 
     (void)state;
     world_init(&w, NULL);
@@ -511,8 +511,8 @@ static void *hammer(void *arg)
         return NULL;
     for (int i = 0; i < 200; i++) {
         char task[TASK_NAME_MAX];
-        const char *from = i % 2 ? "sim-2" : "sim-1";
-        struct operation q = move("web-01", from, i % 2 ? "sim-1" : "sim-2");
+        const char *from = i % 2 ? "pretend-2" : "pretend-1";
+        struct operation q = move("web-01", from, i % 2 ? "pretend-1" : "pretend-2");
         struct task_progress g;
 
         if (fake_cluster_actuator.start(x, &q, task, NULL) == 0)

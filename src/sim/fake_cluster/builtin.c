@@ -34,7 +34,7 @@ static void add_hosts(struct inventory *inv, struct arena *a)
     for (int i = 1; i <= HOSTS; i++) {
         struct seen_host *h = inventory_add_host(inv, a);
 
-        h->is.id = h->is.name = arena_printf(a, "sim-%d", i);
+        h->is.id = h->is.name = arena_printf(a, "pretend-%d", i);
         h->is.total[RES_CPU] = CORES * CORE_MHZ;
         h->is.total[RES_MEM] = HOST_MEM_MB;
         h->is.reserved[RES_MEM] = 4096;
@@ -67,7 +67,7 @@ static void add_vms(struct inventory *inv, struct arena *a, const struct group *
         v->is.mem_mb = g->mem_mb;
         vm_facts_default(&v->is);
         v->is.id = v->is.name = arena_printf(a, "%s-%02zu", g->name, i + 1);
-        v->host = arena_printf(a, "sim-%c", g->hosts[i]);
+        v->host = arena_printf(a, "pretend-%c", g->hosts[i]);
         v->pool = g->pool;
         v->is.demand[RES_CPU] = g->cpu_mhz * rng_range(rng, 0.95, 1.05);
         v->is.demand[RES_MEM] = g->mem_mb * g->used_share * rng_range(rng, 0.95, 1.05);

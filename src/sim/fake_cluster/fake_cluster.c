@@ -38,7 +38,7 @@ static int read_snapshot(struct fake_cluster *p, const struct fake_cluster_optio
     } else {
         struct inventory inv = {.time = fake_cluster_instant(p)};
 
-        fake_cluster_fill(&inv, &p->arena, "sim");
+        fake_cluster_fill(&inv, &p->arena, "pretend");
         r = snapshot_build(&inv, &p->arena, ret, err);
     }
     if (r == 0 && o->cluster)

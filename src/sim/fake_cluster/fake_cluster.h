@@ -20,7 +20,7 @@
 struct fake_cluster;
 
 struct fake_cluster_options {
-    const char *cluster;          /* its name; NULL: that of the file, or "sim" */
+    const char *cluster;          /* its name; NULL: that of the file, or "pretend" */
     const char *file;             /* a snapshot to begin with; NULL: the built-in, imbalanced cluster */
     const char *folder;           /* where it outlives the process (control_folder.c); NULL: nowhere */
     double speed;                 /* speed-up; 0: 1 */
