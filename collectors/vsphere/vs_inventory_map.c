@@ -305,7 +305,7 @@ static void map_vm(struct map *m, const struct vs_inventory_vm *v)
         to->is.overhead_mb = v->sample.mem_overhead_mb;
     if (!v->connected || !is_measured(&v->sample))
         to->is.demand_unknown = true;
-    /* another user's migration, whose destination vCenter does not tell: nobody else may move it */
+    /* another user's migration, whose destination vCenter does not tell: the VM must not be moved */
     if (v->migrating)
         to->is.automation = AUTOMATION_DISABLED;
 }

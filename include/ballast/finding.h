@@ -74,7 +74,7 @@ enum finding_code {
     FIND_POOL_SHORTAGE,
     FIND_FAILOVER_SHARE_SHORT,
     FIND_WAITS_FOR_HOST,
-    FIND_CLOSEST,       /* the host that comes closest, and because of what it is no good */
+    FIND_CLOSEST,       /* the host that comes closest, and the check that it fails */
     FIND_CLOSEST_SHORT, /* and how much of what is missing there */
 
     /* Explanations. */

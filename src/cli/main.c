@@ -1,4 +1,4 @@
-/* main.c: finds the verb, runs it, and writes what it printed. */
+/* main.c: finds the verb, runs it, and writes its output. */
 #include "base/cleanup.h"
 #include "cli/options.h"
 #include "cli/output.h"

@@ -40,7 +40,7 @@ bool decide_overload_is_new(const struct engine *e);
 int decide_store(struct engine *e, const struct plan *plan, uint64_t pass, const char *trigger,
                  instant_s now);
 
-/* Answers the runs that wait for this pass, or for what it was to be made from. */
+/* Answers the runs that wait for this pass, or for its inventory. */
 void decide_end_runs(struct engine *e, int code, const struct err *err, uint64_t pass);
 /* The newest decision does not hold any more: another pass at once. */
 void decide_pass_at_once(struct engine *e, instant_s now);

@@ -285,7 +285,7 @@ static void test_no_days_before(void **state)
     }
 }
 
-/* Out of the store it expects what it expected before; what is older than DEMAND_DAYS is gone. */
+/* Recalled from the store, it expects the same as before; what is older than DEMAND_DAYS is gone. */
 static void test_store(void **state)
 {
     struct arena a = {0};

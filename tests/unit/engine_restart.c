@@ -217,7 +217,7 @@ static void test_starting_without_a_task(void **state)
     }
 }
 
-/* A start that perhaps nobody has heard: the process is away for a while, or the service is paused. */
+/* A start whose call may not have arrived: the process is away for a while, or the service is paused. */
 static const struct {
     const char *name;
     enum action_kind kind; /* a migration, unless it says otherwise */

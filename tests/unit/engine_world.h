@@ -155,7 +155,7 @@ struct world {
     instant_s awake_at[WORLD_HOSTS], boot_s;
     int check_code, start_code; /* what the next ones answer */
     int percent;                /* what every running task says of itself */
-    bool (*actuators)(const struct job *o, struct job_result *ret); /* asked first; NULL: nobody */
+    bool (*actuators)(const struct job *o, struct job_result *ret); /* asked first; NULL: none */
     bool start_lost; /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
     bool tasks_lie;         /* they succeed, and nothing has changed */

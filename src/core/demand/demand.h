@@ -1,4 +1,4 @@
-/* demand.h: the demand of a VM: what it would use without contention (§2.3). */
+/* demand.h: the demand of a VM: its use of a resource without contention (§2.3). */
 #ifndef BALLAST_CORE_DEMAND_H
 #define BALLAST_CORE_DEMAND_H
 

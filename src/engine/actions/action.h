@@ -46,7 +46,7 @@ struct action {
     uint64_t emptied_serial; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing
                               * was left to be done on the host; 0: something is */
     struct action_list needed_by; /* those that depend on it; perhaps also some that do not any more */
-    unsigned counted;             /* slot_usage.c: what it counts as */
+    unsigned counted;             /* slot_usage.c: the uses it is counted in */
     bool listed;                  /* ... and whether it is in the lists */
     bool due, queued;             /* action_queue.c: where it waits */
 };

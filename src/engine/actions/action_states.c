@@ -504,7 +504,7 @@ static void on_checked(struct engine *e, struct action *x, const struct job_resu
     }
 }
 
-/* Nobody had heard of it. While the service is paused it waits. */
+/* The actuator was never called. While the service is paused the action waits. */
 static void was_not_begun(struct engine *e, struct action *x, instant_s now)
 {
     if (may_start_again(e, x, now))

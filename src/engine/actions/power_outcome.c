@@ -25,7 +25,8 @@ bool power_outcome_vm_left_by_itself(const struct engine *e, const struct action
            !observed_state_runs_on(&e->now_seen->snap, x->r.vm, x->r.from);
 }
 
-/* ---- what it leaves behind ------------------------------------------------------------------- */
+/* ---- effects that outlast a power change
+ * ------------------------------------------------------------------- */
 
 /* Whether the host may still power off after the power-off failed or was cancelled. */
 static bool off_may_follow(const struct action *x)

@@ -1,4 +1,4 @@
-/* power_outcome.h: what came of a power change, and what it leaves behind. */
+/* power_outcome.h: the results of a power change, and their later effects. */
 #ifndef BALLAST_ENGINE_ACTIONS_POWER_OUTCOME_H
 #define BALLAST_ENGINE_ACTIONS_POWER_OUTCOME_H
 

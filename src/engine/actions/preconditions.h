@@ -11,8 +11,8 @@ struct engine;
 
 enum preconditions {
     READY,
-    WAIT,  /* for what it depends on, a slot, an inventory */
-    NEVER, /* the world is no longer what it was planned for */
+    WAIT,  /* for a dependency, a slot, an inventory */
+    NEVER, /* the cluster has changed since the plan */
 };
 
 /* Of an approved action. NEVER: why, a sentence of at most WHY_MAX bytes, says what has changed. WAIT: what

@@ -13,7 +13,7 @@ struct average {
     instant_s learned; /* 0: nothing was yet */
 };
 
-/* A host, and what it copies to. */
+/* A host, and the destinations that it copies to. */
 struct host_rates {
     struct average own;
     struct idmap to; /* host id -> struct average */

@@ -3,7 +3,7 @@
  * SCHEDULER_SHARES: the host divides what migrations leave of its CPU, and its memory, down its own pool
  * tree: the parts that pools have there (per_host_pools.c), and the VMs with their own settings. The want of
  * a VM takes the place of its limit (§2.3), a pool wants what its members want within its own limit, and
- * reserves at least what they reserve. Nobody gets more than it wants, nothing is idle while somebody wants
+ * reserves at least what they reserve. No child gets more than it wants, nothing is idle while a child wants
  * it.
  *
  * SCHEDULER_PROPORTIONAL is CloudSim's: requests that do not fit are all scaled by the same factor, down to
