@@ -358,6 +358,34 @@ static bool schedule_is_closed(const struct engine *e, instant_s now)
     return s->given && s->power_off == changed;
 }
 
+/* Whether the newest inventory shows the host in the state that the action starts from (`source`, for the
+ * sentence). If not, *ret_r says what follows. */
+static bool is_at_source(const struct engine *e, const struct action *x, const char *source,
+                         enum preconditions *ret_r, char *why)
+{
+    const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
+
+    switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
+    case AT_SOURCE:
+        return true;
+    case AT_TARGET:
+        *ret_r = READY; /* begin() sees that there is nothing to do */
+        break;
+    case NOT_SEEN:
+        *ret_r = WAIT;
+        break;
+    case GONE:
+        (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
+        *ret_r = NEVER;
+        break;
+    case ELSEWHERE:
+        (void)snprintf(why, WHY_MAX, "host %s is no longer %s", name, source);
+        *ret_r = NEVER;
+        break;
+    }
+    return false;
+}
+
 /* Not without what it depends on, on an inventory that was asked for when all that was over and that is
  * fresh, with no VM on the host or on its way there, and only if enough stays on. */
 enum preconditions power_preconditions_standby(const struct engine *e, const struct action *x, instant_s now,
@@ -368,22 +396,10 @@ enum preconditions power_preconditions_standby(const struct engine *e, const str
         return NEVER;
     if (!e->now_seen)
         return WAIT;
-    const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
+    enum preconditions r;
 
-    switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
-    case AT_TARGET:
-        return READY; /* begin() sees that there is nothing to do */
-    case AT_SOURCE:
-        break;
-    case NOT_SEEN:
-        return WAIT;
-    case GONE:
-        (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
-        return NEVER;
-    case ELSEWHERE:
-        (void)snprintf(why, WHY_MAX, "host %s is no longer on", name);
-        return NEVER;
-    }
+    if (!is_at_source(e, x, "on", &r, why))
+        return r;
     if (x->r.pass != 0 && schedule_is_closed(e, now)) {
         (void)snprintf(why, WHY_MAX,
                        "the time in which hosts may be put to standby is over (dpm.windows, dpm.ready_by)");
@@ -393,8 +409,7 @@ enum preconditions power_preconditions_standby(const struct engine *e, const str
 
     if (news && !may_still_sleep(e, x, why))
         return NEVER;
-    enum preconditions r = evacuated(e, x, why);
-
+    r = evacuated(e, x, why);
     if (r != READY)
         return r;
     if (!is_below_changes_max(e)) { /* before what costs more: hundreds may wait for one */
@@ -427,28 +442,14 @@ enum preconditions power_preconditions_wake(const struct engine *e, const struct
     if (!e->now_seen)
         return WAIT;
     enum preconditions r = preconditions_dependencies(e, x, why);
-    const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
 
-    if (r != READY)
+    if (r != READY || !is_at_source(e, x, "in standby, and not on", &r, why))
         return r;
-    switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
-    case AT_TARGET:
-        return READY; /* begin() sees that there is nothing to do */
-    case AT_SOURCE:
-        break;
-    case NOT_SEEN:
-        return WAIT;
-    case GONE:
-        (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
-        return NEVER;
-    case ELSEWHERE:
-        (void)snprintf(why, WHY_MAX, "host %s is no longer in standby, and not on", name);
-        return NEVER;
-    }
     uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
 
     if (e->now_seen->snap.hosts[ix].is.state == HOST_POWERING_ON) {
-        (void)snprintf(why, WHY_MAX, "host %s is being switched on already", name);
+        (void)snprintf(why, WHY_MAX, "host %s is being switched on already",
+                       e->now_seen->snap.hosts[ix].is.name);
         return WAIT;
     }
     if (is_below_changes_max(e))
