@@ -172,6 +172,12 @@ static enum power_check compare_scores(struct power *w, struct power_verdict *v)
     return lower ? POWER_FINE : POWER_KEEPS_LOW;
 }
 
+static bool is_complete(const struct failover_capacity *s)
+{
+    return s->n_open == 0 && failover_gap_excess(s, RES_CPU, 0) <= 0 &&
+           failover_gap_excess(s, RES_MEM, 0) <= 0;
+}
+
 /* Finds the failover slots without the host before any VM leaves it, so that every move is checked against
  * them. */
 static bool finds_failover_slots(struct power *w)
@@ -181,8 +187,19 @@ static bool finds_failover_slots(struct power *w)
     if (!s->active)
         return true;
     failover_capacity_renew_beside(s);
-    return s->n_open == 0 && failover_gap_excess(s, RES_CPU, 0) <= 0 &&
-           failover_gap_excess(s, RES_MEM, 0) <= 0;
+    return is_complete(s);
+}
+
+/* Whether the next pass will find a failover slot for every VM: it finds them anew, after the moves. With
+ * several failures the hosts that count as lost together may then be others. */
+static bool keeps_failover_slots(const struct power *w)
+{
+    struct failover_capacity after;
+
+    if (!w->l->failover.active)
+        return true;
+    failover_capacity_init(&after, w->l, w->p->a);
+    return is_complete(&after);
 }
 
 static enum power_check play(struct power *w, uint32_t slot, struct power_verdict *v)
@@ -196,9 +213,10 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
         return check;
     sleep_worth_estimate(w, slot, first, &v->worth);
     if ((check = ready_by_check(w, slot, v)) != POWER_FINE ||
-        (check = sleep_worth_pays(w, &v->worth, &v->r)) != POWER_FINE)
+        (check = sleep_worth_pays(w, &v->worth, &v->r)) != POWER_FINE ||
+        (check = proactive_lets_sleep(w, slot, v)) != POWER_FINE)
         return check;
-    return proactive_lets_sleep(w, slot, v);
+    return keeps_failover_slots(w) ? POWER_FINE : POWER_SPARE;
 }
 
 /* Tries the power-off of one host. POWER_FINE leaves the what-if in place; any other result undoes it. */

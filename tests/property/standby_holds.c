@@ -1,0 +1,149 @@
+/* Flat load, pass after pass: a power-off stands. No later pass wakes a host that an earlier one put to
+ * standby. */
+#include "core/pass.h"
+#include "load.h"
+#include "oracle.h"
+#include "random_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define PASSES 12
+#define INTERVAL_S 600
+
+struct tally {
+    unsigned clusters, off, on;
+};
+
+struct world {
+    uint64_t seed;
+    struct arena a;
+    struct snapshot snap;
+    struct policy policy;
+    int pass;
+    bool *asleep; /* by host: an earlier pass put it to standby */
+    struct tally *tally;
+};
+
+static const char *host_id(const struct world *w, uint32_t host)
+{
+    return w->snap.hosts[host].is.id;
+}
+
+static void check_wake(const struct world *w, const struct recommendation *rec)
+{
+    if (w->asleep[rec->host])
+        fail_msg("seed %llu, ha %u: pass %d wakes %s again: %s", (unsigned long long)w->seed,
+                 w->snap.ha.hosts, w->pass, host_id(w, rec->host), reason_name(rec->reason));
+    w->tally->on++;
+}
+
+static void check_plan(struct world *w, const struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct recommendation *rec = &plan->recommendations[i];
+        if (rec->action == ACTION_POWER_ON)
+            check_wake(w, rec);
+        if (rec->action != ACTION_POWER_OFF)
+            continue;
+        w->asleep[rec->host] = true;
+        w->tally->off++;
+    }
+}
+
+static void run_passes(struct world *w)
+{
+    w->asleep = arena_array(&w->a, bool, w->snap.n_hosts);
+    for (w->pass = 0; w->pass < PASSES; w->pass++) {
+        struct plan plan;
+        struct snapshot then;
+        struct err err = {0};
+        assert_int_equal(pass_run(&w->snap, &w->policy, &w->a, &plan, &err), 0);
+        check_plan(w, &plan);
+        oracle_carried_out(&plan, w->snap.time, &w->a, &then);
+        w->snap = then;
+        w->snap.time += INTERVAL_S;
+    }
+    w->tally->clusters++;
+}
+
+/* failures: hosts that may fail; 0: the random policy of the cluster. */
+static void check(uint64_t seed, const struct cluster_options *o, uint32_t failures, struct tally *tally)
+{
+    struct world w = {.seed = seed, .tally = tally};
+    struct rng r = {.state = seed};
+
+    random_cluster(&r, o, &w.a, &w.snap);
+    policy_default(&w.policy);
+    w.policy.dpm.enabled = true;
+    w.policy.dpm.automation = AUTOMATION_AUTOMATIC;
+    w.policy.optional_moves = false; /* moves for balance may change what a failure needs */
+    if (failures > 0) {
+        w.snap.ha.policy = HA_HOST_FAILURES;
+        w.snap.ha.hosts = failures;
+    }
+    for (uint32_t h = 0; h < w.snap.n_hosts; h++) {
+        w.snap.hosts[h].is.woken = (struct woken){0};
+        w.snap.hosts[h].failover = w.snap.hosts[h].failover && failures == 0;
+    }
+    flat_load(&w.snap);
+    run_passes(&w);
+    arena_release(&w.a);
+}
+
+static void run(const struct cluster_options *o, unsigned clusters)
+{
+    struct tally t = {0};
+
+    for (unsigned i = 0; i < test_clusters(clusters); i++)
+        for (uint32_t failures = 0; failures <= 2; failures++)
+            check(test_seed() + i, o, failures, &t);
+    (void)printf("%u clusters, %u hosts put to standby, %u woken\n", t.clusters, t.off, t.on);
+    if (test_is_usual())
+        assert_true(t.off > clusters);
+}
+
+static void test_equal_hosts(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 9, .vms_max = 40, .ha = true, .sleeping = true, .power = true},
+        400);
+}
+
+static void test_mixed_hosts(void **state)
+{
+    (void)state;
+    run(
+        &(struct cluster_options){
+            .hosts_max = 9, .vms_max = 40, .mixed_hosts = true, .ha = true, .sleeping = true, .power = true},
+        400);
+}
+
+static void test_rules_and_evacuations(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 9,
+                                  .vms_max = 30,
+                                  .mixed_hosts = true,
+                                  .rules = true,
+                                  .evacuate = true,
+                                  .ha = true,
+                                  .sleeping = true,
+                                  .power = true},
+        400);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_equal_hosts),
+        cmocka_unit_test(test_mixed_hosts),
+        cmocka_unit_test(test_rules_and_evacuations),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
