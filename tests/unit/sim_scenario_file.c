@@ -97,6 +97,35 @@ static void test_seed(void **state)
 
 /* ---- what becomes of a good one ---- */
 
+/* Levels that are not given are parts of what the VM can use; what VMs have in common is the scenario's. */
+static void test_generators(void **state)
+{
+    static const char text[] = BEGIN
+        "start: \"2026-01-08T06:00:00Z\"\nseed: 7\nvms:\n"
+        "- {name: o, count: 2, vcpus: 2, mem_mb: 64, workload: {cpu: {kind: office}, mem: {kind: office, "
+        "percent: true, high: 80}}}\n"
+        "- {name: s, count: 2, mem_mb: 64, workload: {cpu: {kind: surge, high: 600, high_spread: 0}}}\n";
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct scenario one = good(&a, text), two = good(&a, text);
+    const struct workload *cpu = &one.vms[0].of[RES_CPU], *mem = &one.vms[0].of[RES_MEM];
+    const struct workload *surge = one.vms[2].of;
+
+    (void)state;
+    assert_true(cpu->high == 1000 && cpu->low == 100 && cpu->high_spread == 200 && cpu->scale == 1);
+    assert_true(mem->high == 80 && mem->low == 5 && fabs(mem->scale - 0.64) < 1e-12);
+    assert_true(cpu->week_s == 3 * 86400 + 6 * 3600); /* a Thursday */
+    assert_true(cpu->event_seed == mem->event_seed && cpu->seed != mem->seed && cpu->phase_s == mem->phase_s);
+    assert_true(cpu->event_seed != one.vms[1].of[RES_CPU].event_seed);
+    assert_true(cpu->phase_s != one.vms[1].of[RES_CPU].phase_s);
+    assert_true(surge->common_seed == one.vms[3].of[RES_CPU].common_seed);
+    assert_true(surge->high == 600 && surge->high_spread == 0 && surge->low == 100);
+    for (double t = 0; t < 100000; t += 777) {
+        for (uint32_t i = 0; i < one.initial.n_vms; i++)
+            assert_true(workload_at(&one.vms[i].of[RES_CPU], t).value ==
+                        workload_at(&two.vms[i].of[RES_CPU], t).value);
+    }
+}
+
 static void test_defaults(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -512,19 +541,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 
-        cmocka_unit_test(test_overrides),
-        cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_whole_numbers),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_pools_and_shares),
-        cmocka_unit_test(test_placement),
-        cmocka_unit_test(test_fit),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_scripts),
-        cmocka_unit_test(test_traces),
-        cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_overrides),     cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_generators),
+        cmocka_unit_test(test_whole_numbers), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_variants),      cmocka_unit_test(test_pools_and_shares),
+        cmocka_unit_test(test_placement),     cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_random),        cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_traces),        cmocka_unit_test(test_snapshot),
         cmocka_unit_test(test_documented),
     };
 

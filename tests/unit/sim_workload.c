@@ -5,6 +5,7 @@
 #include "sim/workload/workload.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static double trace_times[] = {0, 300, 600, 1500};
 static double trace_values[] = {10, 30, 30, 90};
@@ -132,7 +133,7 @@ static struct workload any(struct rng *r, enum workload_kind kind)
         .high_spread = rng_range(r, 0, 2000),
         .low_spread = rng_range(r, 0, 2000),
         .high_s = rng_range(r, 1, 1000),
-        .low_s = rng_below(r, 2) ? rng_range(r, 1, 1000) : 0,
+        .low_s = kind == WORKLOAD_BURSTY || rng_below(r, 2) ? rng_range(r, 100, 1000) : 0,
         .step_s = rng_range(r, 1, 100),
         .phase_s = rng_below(r, 2) ? rng_range(r, 0, 5000) : 0,
         .from_s = from,
@@ -144,6 +145,14 @@ static struct workload any(struct rng *r, enum workload_kind kind)
         .linear = rng_below(r, 2),
         .repeat = rng_below(r, 2),
         .max = rng_range(r, 100, 3000),
+        .rise_s = rng_below(r, 2) ? rng_range(r, 1, 3000) : 0,
+        .spread_s = rng_range(r, 0, 3000),
+        .every_s = rng_range(r, 1, 9000),
+        .vary_s = rng_range(r, 0, 3000),
+        .part = rng_range(r, 0, 1),
+        .week_s = rng_range(r, 0, 7 * 86400),
+        .event_seed = rng_next(r),
+        .common_seed = rng_next(r),
     };
 }
 
@@ -242,6 +251,248 @@ static void test_draws(void **state)
     }
 }
 
+/* ---- generators ---- */
+
+#define DAY 86400.0
+#define HOUR 3600.0
+
+static struct workload generated(enum workload_kind kind, uint64_t vm)
+{
+    struct workload w = {
+        .kind = kind,
+        .high = 1000,
+        .low = 100,
+        .high_spread = 100,
+        .low_spread = 10,
+        COMMON,
+        .from_s = 8 * HOUR,
+        .until_s = 17 * HOUR,
+        .rise_s = HOUR,
+        .spread_s = HOUR,
+        .high_s = 300,
+        .low_s = HOUR,
+        .every_s = DAY,
+        .vary_s = 2 * HOUR,
+        .part = 0.8,
+        .common_seed = 77,
+    };
+    char name[32];
+
+    (void)snprintf(name, sizeof name, "vm-%03u", (unsigned)vm);
+    w.seed = workload_seed(1, name, "cpu");
+    w.event_seed = workload_seed(1, name, "events");
+    w.phase_s = workload_own_shift(&w);
+    return w;
+}
+
+static double mean_between(const struct workload *w, double from, double until)
+{
+    double sum = 0;
+
+    for (double t = from; t < until;) {
+        struct workload_value v = workload_at(w, t);
+        double end = fmin(v.until_s, until);
+        sum += v.value * (end - t);
+        t = end;
+    }
+    return sum / (until - from);
+}
+
+/* By night and on weekends low, by day high; when a VM begins is its own, within spread_s. */
+static void test_office(void **state)
+{
+    double earliest = DAY, latest = 0;
+
+    (void)state;
+    for (uint64_t vm = 0; vm < 200; vm++) {
+        struct workload w = generated(WORKLOAD_OFFICE, vm);
+        assert_true(fabs(w.phase_s) <= HOUR);
+        earliest = fmin(earliest, w.phase_s);
+        latest = fmax(latest, w.phase_s);
+        for (int day = 0; day < 14; day++) {
+            bool weekend = day % 7 >= 5;
+            assert_true(near(mean_between(&w, day * DAY + 10 * HOUR, day * DAY + 16 * HOUR),
+                             weekend ? 100 : 1000, 40));
+            assert_true(near(mean_between(&w, day * DAY, day * DAY + 7 * HOUR), 100, 4));
+        }
+        double up = DAY + w.from_s + w.phase_s; /* half way up the mean is half of both */
+        assert_true(near(mean_between(&w, up, up + HOUR), 550, 50));
+    }
+    assert_true(earliest < -0.9 * HOUR && latest > 0.9 * HOUR);
+}
+
+/* The day of the week is the calendar's, whenever the scenario begins. */
+static void test_office_begins_on_saturday(void **state)
+{
+    struct workload w = generated(WORKLOAD_OFFICE, 1);
+
+    (void)state;
+    w.week_s = 5 * DAY + 6 * HOUR; /* Saturday, six in the morning */
+    assert_true(near(mean_between(&w, 4 * HOUR, 10 * HOUR), 100, 4));
+    assert_true(near(mean_between(&w, DAY + 4 * HOUR, DAY + 10 * HOUR), 100, 4));
+    assert_true(near(mean_between(&w, 2 * DAY + 4 * HOUR, 2 * DAY + 10 * HOUR), 1000, 40));
+}
+
+struct bursts {
+    double gaps[20000];
+    size_t n;
+    double high_s;
+};
+
+/* A burst is higher than the base can be. */
+static void find_bursts(const struct workload *w, double until, struct bursts *ret)
+{
+    double idle_since = 0;
+    bool in_burst = false;
+
+    for (double t = 0; t < until;) {
+        struct workload_value v = workload_at(w, t);
+        bool high = v.value > 300;
+        if (high && !in_burst && ret->n < ELEMENTS(ret->gaps))
+            ret->gaps[ret->n++] = t - idle_since;
+        ret->high_s += high ? v.until_s - t : 0;
+        idle_since = high ? v.until_s : idle_since;
+        in_burst = high;
+        t = v.until_s;
+    }
+}
+
+/* Gaps are exponential: mean and standard deviation are low_s, and e^-1 of them are longer. A burst lasts
+ * high_s, and those that overlap are one, so the part of the time in bursts is 1 - e^(-high_s / low_s). */
+static void test_bursts(void **state)
+{
+    static struct bursts b;
+    struct workload w = generated(WORKLOAD_BURSTY, 5);
+    double until = 5000 * HOUR, sum = 0, squares = 0;
+    size_t longer = 0;
+
+    (void)state;
+    find_bursts(&w, until, &b);
+    for (size_t i = 0; i < b.n; i++) {
+        sum += b.gaps[i];
+        squares += b.gaps[i] * b.gaps[i];
+        longer += b.gaps[i] > HOUR;
+    }
+    double n = (double)b.n, mean = sum / n;
+    assert_true(near(mean, HOUR, 0.05 * HOUR));
+    assert_true(near(sqrt(squares / n - mean * mean), HOUR, 0.07 * HOUR));
+    assert_true(near((double)longer / n, exp(-1), 0.03));
+    assert_true(near(b.high_s / until, 1 - exp(-300 / HOUR), 0.005));
+}
+
+static double correlation(const struct workload *a, const struct workload *b, double step, int n)
+{
+    double sum_a = 0, sum_b = 0, aa = 0, bb = 0, ab = 0;
+
+    for (int i = 0; i < n; i++) {
+        double x = workload_at(a, i * step).value, y = workload_at(b, i * step).value;
+        sum_a += x;
+        sum_b += y;
+        aa += x * x;
+        bb += y * y;
+        ab += x * y;
+    }
+    double cov = ab - sum_a * sum_b / n;
+    return cov / sqrt((aa - sum_a * sum_a / n) * (bb - sum_b * sum_b / n));
+}
+
+/* Bursts of two VMs have nothing to do with each other; those of a VM's two resources are the same. */
+static void test_bursts_are_independent(void **state)
+{
+    struct workload a = generated(WORKLOAD_BURSTY, 1), b = generated(WORKLOAD_BURSTY, 2), mem = a;
+
+    (void)state;
+    mem.seed = workload_seed(1, "vm-001", "mem");
+    assert_true(near(correlation(&a, &b, 100, 50000), 0, 0.03));
+    assert_true(correlation(&a, &mem, 100, 50000) > 0.9);
+}
+
+/* In each period most VMs are high within spread_s of each other; who is not differs. Periods differ by up to
+ * vary_s, alike for all VMs. */
+static void test_surge(void **state)
+{
+    enum { VMS = 300, PERIODS = 10 };
+    unsigned rose[VMS] = {0};
+    double begins[PERIODS];
+
+    (void)state;
+    for (int k = 0; k < PERIODS; k++) {
+        double first = INFINITY, last = 0;
+        unsigned n = 0;
+        for (uint64_t vm = 0; vm < VMS; vm++) {
+            struct workload w = generated(WORKLOAD_SURGE, vm);
+            double from = w.from_s + k * w.every_s, t = from;
+            w.spread_s = 120;
+            w.rise_s = 0;
+            w.high_s = HOUR;
+            w.phase_s = workload_own_shift(&w);
+            while (t < from + DAY && workload_at(&w, t).value < 300)
+                t = workload_at(&w, t).until_s;
+            if (t >= from + DAY)
+                continue;
+            first = fmin(first, t);
+            last = fmax(last, t);
+            rose[vm]++;
+            n++;
+            assert_true(near(mean_between(&w, t, t + HOUR), 1000, 60));
+            assert_true(workload_at(&w, t + HOUR + 1).value < 300);
+        }
+        assert_in_range(n, 210, 270); /* 0.8 of 300 */
+        assert_true(last - first <= 120 && last - first > 100);
+        begins[k] = first - 8 * HOUR - k * DAY;
+        assert_true(begins[k] >= 0 && begins[k] <= 2 * HOUR);
+    }
+    assert_true(fabs(begins[0] - begins[1]) > 1);
+    for (int vm = 0; vm < VMS; vm++)
+        assert_in_range(rose[vm], 1, PERIODS);
+}
+
+static void test_surge_once(void **state)
+{
+    struct workload w = generated(WORKLOAD_SURGE, 1);
+
+    (void)state;
+    w.every_s = 0;
+    w.part = 1;
+    w.high_s = HOUR;
+    assert_true(near(mean_between(&w, 0, 8 * HOUR), 100, 4));
+    assert_true(mean_between(&w, 8 * HOUR, 13 * HOUR) > 250);
+    assert_true(near(mean_between(&w, 14 * HOUR, 80 * HOUR), 100, 4));
+}
+
+/* One job a period, at high all the time, from half to one and a half high_s long. */
+static void test_batch(void **state)
+{
+    double shortest = INFINITY, longest = 0, sum = 0;
+    int n = 0;
+
+    (void)state;
+    for (uint64_t vm = 0; vm < 100; vm++) {
+        struct workload w = generated(WORKLOAD_BATCH, vm);
+        w.high_s = HOUR;
+        w.high_spread = 0;
+        w.from_s = 22 * HOUR;
+        w.week_s = 2 * DAY + 5 * HOUR; /* begins at five in the morning */
+        assert_true(w.phase_s >= 0 && w.phase_s < HOUR);
+        for (int day = 0; day < 10; day++, n++) {
+            double begin = 17 * HOUR + w.phase_s + day * DAY;
+            double high_s = 0;
+            for (double t = begin - HOUR; t < begin + 3 * HOUR;) {
+                struct workload_value v = workload_at(&w, t);
+                assert_true(v.value < 300 || (v.value == 1000 && t >= begin - 1e-6));
+                high_s += v.value == 1000 ? v.until_s - t : 0;
+                t = v.until_s;
+            }
+            shortest = fmin(shortest, high_s);
+            longest = fmax(longest, high_s);
+            sum += high_s;
+        }
+    }
+    assert_true(near(sum / n, HOUR, 0.05 * HOUR));
+    assert_true(shortest >= 0.5 * HOUR && shortest < 0.55 * HOUR);
+    assert_true(longest <= 1.5 * HOUR && longest > 1.45 * HOUR);
+}
+
 /* A seed says what it is for: another VM, resource or scenario has another one. */
 static void test_seeds(void **state)
 {
@@ -258,8 +509,13 @@ static void test_seeds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),         cmocka_unit_test(test_walk),  cmocka_unit_test(test_integral),
-        cmocka_unit_test(test_high_low_draws), cmocka_unit_test(test_draws), cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_values),   cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_integral), cmocka_unit_test(test_high_low_draws),
+        cmocka_unit_test(test_draws),    cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_office),   cmocka_unit_test(test_office_begins_on_saturday),
+        cmocka_unit_test(test_bursts),   cmocka_unit_test(test_bursts_are_independent),
+        cmocka_unit_test(test_surge),    cmocka_unit_test(test_surge_once),
+        cmocka_unit_test(test_batch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

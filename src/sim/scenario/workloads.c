@@ -55,8 +55,9 @@ static int read_phase(const struct reader *f, const struct node *n, void *at)
 
 /* The kinds with this key, and the kinds that require it. */
 #define IN(kind) (1u << WORKLOAD_##kind)
-#define ALL (IN(CONSTANT) | IN(HIGH_LOW) | IN(NORMAL) | IN(UNIFORM) | IN(SPIKE) | IN(RAMP) | IN(TRACE))
+#define ALL ((1u << workload_kind_count) - 1)
 #define DRAWN (IN(NORMAL) | IN(UNIFORM))
+#define GENERATED (IN(OFFICE) | IN(BURSTY) | IN(SURGE) | IN(BATCH))
 
 static const struct {
     const char *key;
@@ -67,21 +68,26 @@ static const struct {
     {"level", IN(CONSTANT) | IN(HIGH_LOW) | IN(SPIKE) | IN(RAMP),
      IN(CONSTANT) | IN(HIGH_LOW) | IN(SPIKE) | IN(RAMP)},
     {"levels", IN(HIGH_LOW), IN(HIGH_LOW)},
-    {"high", DRAWN | IN(SPIKE) | IN(RAMP), DRAWN | IN(SPIKE) | IN(RAMP)},
-    {"high_spread", DRAWN, 0},
-    {"low", DRAWN, 0},
-    {"low_spread", DRAWN, 0},
-    {"high_s", IN(HIGH_LOW) | DRAWN, IN(HIGH_LOW)},
-    {"low_s", IN(HIGH_LOW) | DRAWN, 0},
-    {"step_s", DRAWN | IN(RAMP) | IN(TRACE), 0},
+    {"high", DRAWN | IN(SPIKE) | IN(RAMP) | GENERATED, DRAWN | IN(SPIKE) | IN(RAMP)},
+    {"high_spread", DRAWN | GENERATED, 0},
+    {"low", DRAWN | GENERATED, 0},
+    {"low_spread", DRAWN | GENERATED, 0},
+    {"high_s", IN(HIGH_LOW) | DRAWN | IN(BURSTY) | IN(SURGE) | IN(BATCH), IN(HIGH_LOW)},
+    {"low_s", IN(HIGH_LOW) | DRAWN | IN(BURSTY), 0},
+    {"step_s", DRAWN | IN(RAMP) | IN(TRACE) | GENERATED, 0},
     {"phase", IN(HIGH_LOW) | DRAWN | IN(TRACE), 0},
-    {"from_s", IN(SPIKE) | IN(RAMP), IN(SPIKE) | IN(RAMP)},
-    {"until_s", IN(SPIKE) | IN(RAMP), IN(SPIKE) | IN(RAMP)},
+    {"from_s", IN(SPIKE) | IN(RAMP) | IN(OFFICE) | IN(SURGE) | IN(BATCH), IN(SPIKE) | IN(RAMP)},
+    {"until_s", IN(SPIKE) | IN(RAMP) | IN(OFFICE), IN(SPIKE) | IN(RAMP)},
     {"file", IN(TRACE), 0},
     {"dir", IN(TRACE), 0},
     {"format", IN(TRACE), 0},
     {"pick", IN(TRACE), 0},
-    {"percent", IN(TRACE), 0},
+    {"rise_s", IN(OFFICE) | IN(SURGE), 0},
+    {"spread_s", IN(OFFICE) | IN(SURGE) | IN(BATCH), 0},
+    {"every_s", IN(SURGE) | IN(BATCH), 0},
+    {"vary_s", IN(SURGE), 0},
+    {"part", IN(SURGE), 0},
+    {"percent", IN(TRACE) | GENERATED, 0},
     {"linear", IN(TRACE), 0},
     {"repeat", IN(TRACE), 0},
 };
@@ -120,12 +126,110 @@ static const struct field workload_key_list[] = {
     NUMBER("low_s", w.low_s, 0, TIME_MOST, "seconds of the low phase"),
     NUMBER("from_s", w.from_s, 0, TIME_MOST, "seconds at which it begins"),
     NUMBER("until_s", w.until_s, 0, TIME_MOST, "seconds at which it ends"),
+    NUMBER("rise_s", w.rise_s, 0, TIME_MOST, "seconds from low to high, and back"),
+    NUMBER("spread_s", w.spread_s, 0, TIME_MOST, "seconds by which VMs differ at most"),
+    NUMBER("every_s", w.every_s, 0, TIME_MOST, "seconds between two surges, or two jobs of a VM"),
+    NUMBER("vary_s", w.vary_s, 0, TIME_MOST, "seconds that a surge may come later, for all VMs alike"),
+    NUMBER("part", w.part, 0, 1, "the part of the VMs that rise, drawn for each surge"),
     SOURCE_KEYS,
 };
 /* clang-format on */
 
 const struct schema source_keys = SCHEMA_OF("", source_key_list);
 const struct schema workload_keys = SCHEMA_OF("", workload_key_list);
+
+/* Defaults of the generators; high and low are parts of the most that the VM can use. */
+static const struct generator {
+    double high, low;
+    double from_s, until_s, rise_s, spread_s, high_s, low_s, every_s, vary_s, part;
+} generators[workload_kind_count] = {
+    [WORKLOAD_OFFICE] =
+        {.high = 0.5, .low = 0.05, .from_s = 28800, .until_s = 61200, .rise_s = 3600, .spread_s = 3600},
+    [WORKLOAD_BURSTY] = {.high = 1, .low = 0.05, .high_s = 300, .low_s = 3600},
+    [WORKLOAD_SURGE] = {.high = 0.8,
+                        .low = 0.1,
+                        .from_s = 7200,
+                        .rise_s = 60,
+                        .spread_s = 120,
+                        .high_s = 3600,
+                        .every_s = 21600,
+                        .vary_s = 7200,
+                        .part = 0.9},
+    [WORKLOAD_BATCH] =
+        {.high = 1, .low = 0.02, .from_s = 79200, .spread_s = 14400, .high_s = 3600, .every_s = 86400},
+};
+
+#define NOISE 0.2 /* of the level: the default of the standard deviation */
+
+static bool is_generated(int kind)
+{
+    return (1u << kind & GENERATED) != 0;
+}
+
+/* high, low and their spreads stay unknown until the VM's size is known. */
+static struct workload_spec generator_spec(enum workload_kind kind)
+{
+    const struct generator *g = &generators[kind];
+
+    return (struct workload_spec){.w = {.scale = 1,
+                                        .step_s = STEP_S,
+                                        .high = UNKNOWN,
+                                        .low = UNKNOWN,
+                                        .high_spread = UNKNOWN,
+                                        .low_spread = UNKNOWN,
+                                        .from_s = g->from_s,
+                                        .until_s = g->until_s,
+                                        .rise_s = g->rise_s,
+                                        .spread_s = g->spread_s,
+                                        .high_s = g->high_s,
+                                        .low_s = g->low_s,
+                                        .every_s = g->every_s,
+                                        .vary_s = g->vary_s,
+                                        .part = g->part}};
+}
+
+/* whole: what the levels are parts of, in the unit of the file. */
+static void fill_levels(struct workload *w, double whole)
+{
+    const struct generator *g = &generators[w->kind];
+
+    w->high = isnan(w->high) ? g->high * whole : w->high;
+    w->low = isnan(w->low) ? fmin(g->low * whole, w->high) : w->low;
+    w->high_spread = isnan(w->high_spread) ? NOISE * w->high : w->high_spread;
+    w->low_spread = isnan(w->low_spread) ? NOISE * w->low : w->low_spread;
+}
+
+#define DAY_S 86400
+#define GAP_LEAST 0.1   /* of a burst: bursts would hardly ever end */
+#define JOB_LONGEST 1.5 /* of high_s */
+
+/* The times of a generator must leave room for what happens in a day or a period. */
+static int check_times(const struct reader *f, const struct node *n, const struct workload_spec *s)
+{
+    const struct workload *w = &s->w;
+    double surge_s = w->vary_s + w->spread_s + 2 * w->rise_s + w->high_s;
+
+    if (s->kind == WORKLOAD_OFFICE && w->from_s + w->rise_s > w->until_s)
+        return reader_complain(f, n, ".until_s is %.12g, expected from_s + rise_s (%.12g) or later",
+                               w->until_s, w->from_s + w->rise_s);
+    if (s->kind == WORKLOAD_OFFICE && w->until_s + w->rise_s > DAY_S)
+        return reader_complain(f, n, ".until_s + rise_s is %.12g, expected at most a day (%d)",
+                               w->until_s + w->rise_s, DAY_S);
+    if (s->kind == WORKLOAD_BURSTY && w->low_s < GAP_LEAST * w->high_s)
+        return reader_complain(f, n, ".low_s is %.12g, expected at least a tenth of high_s (%.12g)", w->low_s,
+                               GAP_LEAST * w->high_s);
+    if (s->kind == WORKLOAD_SURGE && w->every_s > 0 && surge_s > w->every_s)
+        return reader_complain(
+            f, n,
+            ".every_s is %.12g, expected 0 (once) or vary_s + spread_s + 2 rise_s + high_s "
+            "(%.12g) or more",
+            w->every_s, surge_s);
+    if (s->kind == WORKLOAD_BATCH && (w->every_s < JOB_LONGEST * w->high_s))
+        return reader_complain(f, n,
+                               ".every_s is %.12g, expected the longest job (1.5 high_s, %.12g) or more",
+                               w->every_s, JOB_LONGEST * w->high_s);
+    return 0;
+}
 
 /* A key without effect on the kind is an error: it is a misunderstanding. */
 static int check_kind(const struct reader *f, const struct node *n, const struct workload_spec *s)
@@ -147,7 +251,7 @@ static int check_kind(const struct reader *f, const struct node *n, const struct
                                node_child(n, "low") ? "high_s" : "low");
     if (node_child(n, "file") && node_child(n, "dir"))
         return reader_complain(f, n, "has both file and dir, expected one of them");
-    return 0;
+    return is_generated(s->kind) ? check_times(f, n, s) : 0;
 }
 
 static struct workload_spec default_spec(void)
@@ -179,6 +283,10 @@ static int read_one(const struct reader *f, const struct node *n, struct workloa
         return reader_complain(f, n, "has no kind, expected a number, trace or {kind: ...}");
     if (kind->kind != NODE_SCALAR || strcmp(kind->text, "trace") != 0)
         s = default_spec();
+    for (int k = 0; kind->kind == NODE_SCALAR && k < workload_kind_count; k++) {
+        if (is_generated(k) && strcmp(kind->text, kind_words[k]) == 0)
+            s = generator_spec((enum workload_kind)k);
+    }
     s.given = true;
     s.line = n->line;
     if (node_child(n, "file") || node_child(n, "dir"))
@@ -391,6 +499,24 @@ static double period_of(const struct workload *w)
     return w->high_s + w->low_s;
 }
 
+static double week_s_at(instant_s start)
+{
+    const int64_t week_s = 7 * DAY_S;
+    const int64_t monday_s = 4 * DAY_S; /* 1970-01-05 */
+
+    return (double)(((start - monday_s) % week_s + week_s) % week_s);
+}
+
+static void fill_generator(const struct building *b, const struct vm_spec *v, struct workload *w,
+                           double whole)
+{
+    fill_levels(w, whole);
+    w->week_s = week_s_at(b->s->start);
+    w->event_seed = workload_seed(b->seed, v->seen.is.id, "events");
+    w->common_seed = workload_seed(b->seed, "", "common");
+    w->phase_s = workload_own_shift(w);
+}
+
 static void finish(const struct building *b, struct vm_spec *v, enum resource r)
 {
     static const char *const words[RES_COUNT] = {"cpu", "mem"};
@@ -407,6 +533,8 @@ static void finish(const struct building *b, struct vm_spec *v, enum resource r)
     w->max = r == RES_CPU ? v->seen.is.vcpus * v->vcpu_mhz : v->seen.is.mem_mb;
     if (!s->given)
         w->max = fmax(w->max, w->level);
+    if (is_generated(s->kind))
+        fill_generator(b, v, w, s->percent ? 100 : w->max);
     if (s->percent)
         w->scale *= w->max / 100;
     if (s->phase == PHASE_RANDOM) {

@@ -2,7 +2,7 @@
 #include "sim/workload/workload.h"
 
 #include "base/name_define.h"
-#include "base/rng.h"
+#include "sim/workload/generators.h"
 
 #include <math.h>
 
@@ -26,23 +26,16 @@ uint64_t workload_seed(uint64_t seed, const char *name, const char *what)
     return rng_next(&r) ^ hash;
 }
 
-/* Independent numbers for each point in time: both halves are mixed first, or neighbouring streams would be
- * one stream, shifted by a draw. */
-static struct rng draw(uint64_t seed, uint64_t place)
+struct rng workload_draw(uint64_t seed, uint64_t place)
 {
+    /* Both halves are mixed first, or neighbouring streams would be one stream, shifted by a draw. */
     struct rng of_seed = {.state = seed};
     struct rng of_place = {.state = place};
 
     return (struct rng){.state = rng_next(&of_seed) ^ rng_next(&of_place)};
 }
 
-/* The interval between two multiples of a length that contains t. */
-struct cell {
-    double index;
-    double begin, end;
-};
-
-static struct cell cell_at(double t, double origin, double length)
+struct workload_cell workload_cell_at(double t, double origin, double length)
 {
     double i = floor((t - origin) / length);
 
@@ -52,7 +45,7 @@ static struct cell cell_at(double t, double origin, double length)
         i += 1;
     else if (origin + i * length > t)
         i -= 1;
-    return (struct cell){.index = i, .begin = origin + i * length, .end = origin + (i + 1) * length};
+    return (struct workload_cell){.index = i, .begin = origin + i * length, .end = origin + (i + 1) * length};
 }
 
 /* The phase at t: high for high_s, then low for low_s. */
@@ -66,7 +59,7 @@ static struct phase phase_at(const struct workload *w, double t)
 {
     if (w->low_s <= 0 && w->high_s <= 0)
         return (struct phase){.high = true, .begin = -w->phase_s, .end = INFINITY};
-    struct cell period = cell_at(t, -w->phase_s, w->high_s + w->low_s);
+    struct workload_cell period = workload_cell_at(t, -w->phase_s, w->high_s + w->low_s);
     double turn = period.begin + w->high_s;
     uint64_t index = (uint64_t)(int64_t)period.index * 2;
 
@@ -78,7 +71,7 @@ static struct phase phase_at(const struct workload *w, double t)
 static struct workload_value high_low_at(const struct workload *w, double t)
 {
     struct phase p = phase_at(w, t);
-    struct rng r = draw(w->seed, p.index);
+    struct rng r = workload_draw(w->seed, p.index);
 
     if (!p.high || w->n_levels == 0)
         return (struct workload_value){w->level, p.end};
@@ -88,11 +81,11 @@ static struct workload_value high_low_at(const struct workload *w, double t)
 static struct workload_value drawn_at(const struct workload *w, double t)
 {
     struct phase p = phase_at(w, t);
-    struct cell step = cell_at(t, p.begin, w->step_s);
+    struct workload_cell step = workload_cell_at(t, p.begin, w->step_s);
     double around = p.high ? w->high : w->low;
     double spread = p.high ? w->high_spread : w->low_spread;
-    struct rng of_phase = draw(w->seed, p.index);
-    struct rng r = draw(of_phase.state, (uint64_t)(int64_t)step.index);
+    struct rng of_phase = workload_draw(w->seed, p.index);
+    struct rng r = workload_draw(of_phase.state, (uint64_t)(int64_t)step.index);
     double value = w->kind == WORKLOAD_NORMAL ? rng_normal(&r, around, spread)
                                               : rng_range(&r, around - spread, around + spread);
 
@@ -112,7 +105,7 @@ static struct workload_value spike_at(const struct workload *w, double t)
  * with the line; the last one is cut at its end. */
 static struct workload_value line_at(double t, double begin, double end, double from, double to, double step)
 {
-    struct cell c = cell_at(t, begin, step);
+    struct workload_cell c = workload_cell_at(t, begin, step);
     double until = fmin(c.end, end);
     double middle = c.begin + (until - c.begin) / 2;
 
@@ -151,15 +144,15 @@ static struct workload_value trace_at(const struct workload *w, double t)
     if (!trace || trace->n == 0)
         return (struct workload_value){0, INFINITY};
     bool again = w->repeat && trace->length_s > 0;
-    struct cell whole = {.begin = -w->phase_s, .end = INFINITY};
+    struct workload_cell whole = {.begin = -w->phase_s, .end = INFINITY};
 
     if (again)
-        whole = cell_at(t, -w->phase_s, trace->length_s);
+        whole = workload_cell_at(t, -w->phase_s, trace->length_s);
     double origin = whole.begin;
     double end = whole.end;
     uint32_t i = sample_at(trace, t - origin);
 
-    /* As in cell_at(): the reported times are origin + time, so they decide. */
+    /* As in workload_cell_at(): the reported times are origin + time, so they decide. */
     if (i + 1 < trace->n && origin + trace->time_s[i + 1] <= t)
         i++;
     else if (i > 0 && t < origin + trace->time_s[i])
@@ -197,6 +190,14 @@ static struct workload_value raw_at(const struct workload *w, double t)
         return ramp_at(w, t);
     case WORKLOAD_TRACE:
         return trace_at(w, t);
+    case WORKLOAD_OFFICE:
+        return generators_office_at(w, t);
+    case WORKLOAD_BURSTY:
+        return generators_bursty_at(w, t);
+    case WORKLOAD_SURGE:
+        return generators_surge_at(w, t);
+    case WORKLOAD_BATCH:
+        return generators_batch_at(w, t);
     case workload_kind_count:
         break;
     }

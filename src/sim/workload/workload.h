@@ -29,7 +29,15 @@
       "low_s; drawn anew every step_s")                                                                      \
     X(WORKLOAD_SPIKE, "spike", "level, and high from from_s until until_s")                                  \
     X(WORKLOAD_RAMP, "ramp", "level until from_s, rising evenly to high until until_s, high from then on")   \
-    X(WORKLOAD_TRACE, "trace", "what a file says")
+    X(WORKLOAD_TRACE, "trace", "what a file says")                                                           \
+    X(WORKLOAD_OFFICE, "office",                                                                             \
+      "low; from Monday to Friday rises to high at from_s of the day and falls at until_s; each VM up to "   \
+      "spread_s earlier or later")                                                                           \
+    X(WORKLOAD_BURSTY, "bursty", "low; high for high_s at random times of each VM, low_s apart in the mean") \
+    X(WORKLOAD_SURGE, "surge",                                                                               \
+      "low; most VMs rise to high together, for high_s, first at from_s and again every_s")                  \
+    X(WORKLOAD_BATCH, "batch",                                                                               \
+      "low; a job of about high_s at high, every_s, up to spread_s after from_s of the day")
 
 NAME_DECLARE(workload_kind, WORKLOAD_KINDS)
 
@@ -51,6 +59,11 @@ struct workload {
     double from_s, until_s;
     const double *levels; /* WORKLOAD_HIGH_LOW */
     uint32_t n_levels;
+    /* generators.c: office, bursty, surge, batch */
+    double rise_s, spread_s, every_s, vary_s, part;
+    double week_s;        /* seconds since Monday 00:00 UTC at t = 0 */
+    uint64_t event_seed;  /* times of bursts, surges and jobs of this VM; the same for CPU and memory */
+    uint64_t common_seed; /* what all VMs of the scenario have in common: the times of surges */
     const struct trace *trace;
     double scale; /* factor of all values; 1 by default */
     bool linear;  /* trace: a line from sample to sample, in steps of step_s */
@@ -65,6 +78,10 @@ struct workload_value {
 
 /* O(1), for a trace O(log n). */
 struct workload_value workload_at(const struct workload *w, double t_s);
+
+/* office, surge, batch: how many seconds later than others this VM is, for phase_s; drawn from event_seed. 0
+ * for bursty. */
+double workload_own_shift(const struct workload *w);
 
 /* The seed of one random property ("cpu", "phase") of one VM; independent of the rest of the scenario. */
 uint64_t workload_seed(uint64_t seed, const char *name, const char *what);
