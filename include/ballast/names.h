@@ -70,7 +70,7 @@
     X(REASON_BALANCE_CPU, "balance_cpu", "balances CPU load")                                                \
     X(REASON_BALANCE_MEM, "balance_mem", "balances memory load")                                             \
     X(REASON_CONSOLIDATE, "consolidate", "empties a host so that it can go to standby")                      \
-    X(REASON_HIGH_UTILIZATION, "high_utilization", "more hosts are needed for the load")                     \
+    X(REASON_HIGH_UTILIZATION, "high_utilization", "a host is above the target range")                       \
     X(REASON_SPARE_CAPACITY, "spare_capacity", "failover capacity is missing")                               \
     X(REASON_PLACEMENT, "placement", "a VM is powered on")                                                   \
     X(REASON_PREREQUISITE, "prerequisite", "another action needs this one first")                            \
@@ -161,7 +161,7 @@
     X(POWER_UPTIME, "uptime", "the host has not been on for dpm.host_uptime_min_s yet")                      \
     X(POWER_WOKEN, "woken", "the host was woken, and the reason for that still counts")                      \
     X(POWER_NOT_WATCHED, "not_watched", "the cluster has not been observed for dpm.watch_s yet")             \
-    X(POWER_HIGH, "high", "a host is above the target range: hosts are woken, not put to standby")           \
+    X(POWER_HIGH, "high", "a host is above the target range, and the hosts that are on cannot relieve it")   \
     X(POWER_NOT_LOW, "not_low", "no host is below the target range in CPU, or no host in memory")            \
     X(POWER_OTHERS_COMING, "others_coming",                                                                  \
       "another host is being woken, and its relief is not measured yet")                                     \

@@ -26,17 +26,21 @@ static bool is_due(const struct pass *p, unsigned priority)
     return !sample_guard_distrusts(&p->guard) && priority <= p->policy.migration_threshold;
 }
 
-/* POWER_FINE: evaluate power-offs; POWER_HIGH, POWER_EXPECTED: evaluate wakes; else why neither. */
+/* POWER_FINE: evaluate power-offs; POWER_HIGH, POWER_EXPECTED: evaluate wakes; else why neither. Only load
+ * that the hosts that are on cannot take from a host above the range asks for a wake. */
 static enum power_check consider(struct power *w)
 {
     const struct pass *p = w->p;
+    bool high = any(w->scores.high);
 
     if (!p->policy.dpm.enabled)
         return POWER_DPM_OFF;
     if (!is_due(p, PRIORITY_WAKE))
         return POWER_MANDATORY_ONLY;
-    if (any(w->scores.high))
+    if (high && wake_left_over(w, false) > 0)
         return POWER_HIGH;
+    if (high)
+        w->wake_end = POWER_WITHOUT_IT;
     if (proactive_needs(w))
         return POWER_EXPECTED;
     if (!is_due(p, PRIORITY_SLEEP))
@@ -58,8 +62,10 @@ static struct power *begin(struct pass *p)
 
     what_if_begin(w, p);
     p->power = w;
+    w->wake_end = POWER_NOT_HIGH;
     w->end = consider(w);
-    w->wake_end = w->end == POWER_MANDATORY_ONLY ? w->end : POWER_NOT_HIGH;
+    if (w->end == POWER_MANDATORY_ONLY)
+        w->wake_end = w->end;
     return w;
 }
 

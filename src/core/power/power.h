@@ -141,6 +141,10 @@ void wake_hosts(struct power *w);
  * resting: moves VMs in cool-down as well. */
 double wake_left_over(struct power *w, bool resting);
 
+/* Moves VMs off hosts above the range to other hosts that are on, and leaves the what-if in place. Whether no
+ * host is above the range then. */
+bool wake_relieves_all(struct power *w);
+
 /* ---- power_finding.c ---- */
 
 /* The fullest hosts in the what-if's present state. */

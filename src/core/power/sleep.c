@@ -250,6 +250,29 @@ static void take_back(struct power *w)
     w->l->failover = w->failover0;
 }
 
+static uint64_t vms_moved(const struct power *w)
+{
+    uint64_t vms = 0;
+
+    for (size_t i = 0; i < w->n_steps; i++)
+        vms += w->l->unit_from[w->steps[i].unit + 1] - w->l->unit_from[w->steps[i].unit];
+    return vms;
+}
+
+/* Hosts above the range are relieved before the first power-off is tried: every other host is judged on the
+ * layout that this leaves. False: the moves are too many. */
+static bool relieve_first(struct power *w)
+{
+    if (!(w->scores.high[RES_CPU] > 0) && !(w->scores.high[RES_MEM] > 0))
+        return true;
+    if (w->l->failover.active)
+        failover_capacity_renew_beside(&w->l->failover); /* the pass's own stays as it is */
+    if (!wake_relieves_all(w) || vms_moved(w) > w->moves_left)
+        return false;
+    w->moves_left -= vms_moved(w);
+    return true;
+}
+
 static void choose(struct power *w)
 {
     w->order = arena_array(w->p->a, uint32_t, w->l->n_on);
@@ -272,9 +295,17 @@ struct planned {
     uint32_t unit, to;
 };
 
-/* The final destination of each unit, host by host in the order of the choice: a VM that moved twice in the
- * what-if moves once. Only hosts that stay on receive VMs, and none leaves them, so what fits at the end fits
- * at every step. */
+/* The moves of the plan, in groups: first the relief of hosts that stay on, then each host's evacuation in
+ * the order of the choice. */
+struct planned_moves {
+    struct planned **of;
+    uint32_t *n;
+    uint32_t n_groups;
+};
+
+/* The final destination of each unit of this host, or of all hosts that stay on (IX_NONE): a VM that moved
+ * twice in the what-if moves once. Only hosts that stay on receive VMs. VMs leave such a host only for its
+ * relief, which comes first, so what fits at the end fits at every step. */
 static struct planned *list_moves(const struct power *w, uint32_t slot, uint32_t *ret_n)
 {
     struct planned *list = arena_array(w->p->a, struct planned, w->n_steps);
@@ -282,11 +313,23 @@ static struct planned *list_moves(const struct power *w, uint32_t slot, uint32_t
 
     for (size_t i = 0; i < w->n_steps; i++) {
         uint32_t u = w->steps[i].unit;
-        if (!w->steps[i].moved_before && w->home[u] == slot)
+        bool listed = slot == IX_NONE ? !w->l->asleep[w->home[u]] : w->home[u] == slot;
+        if (listed && !w->steps[i].moved_before && w->l->unit_slot[u] != w->home[u])
             list[n++] = (struct planned){.unit = u, .to = w->l->unit_slot[u]};
     }
     *ret_n = n;
     return list;
+}
+
+static struct planned_moves list_all(const struct power *w)
+{
+    struct planned_moves all = {.n_groups = w->n_asleep + 1};
+
+    all.of = arena_array(w->p->a, struct planned *, all.n_groups);
+    all.n = arena_array(w->p->a, uint32_t, all.n_groups);
+    for (uint32_t i = 0; i < all.n_groups; i++)
+        all.of[i] = list_moves(w, i == 0 ? IX_NONE : w->asleep[i - 1], &all.n[i]);
+    return all;
 }
 
 static void record_sleep(struct power *w, uint32_t slot, uint32_t move_group)
@@ -313,7 +356,7 @@ static void record_sleep(struct power *w, uint32_t slot, uint32_t move_group)
 
 /* Whether each move passes its checks in the order of the plan. Only failover capacity depends on the order.
  */
-static bool stands_rehearsal(struct power *w, struct planned *const *moves, const uint32_t *n)
+static bool stands_rehearsal(struct power *w, const struct planned_moves *moves)
 {
     struct layout *l = w->l;
     bool good = true;
@@ -323,11 +366,12 @@ static bool stands_rehearsal(struct power *w, struct planned *const *moves, cons
     good = finds_failover_slots(w);
     struct failover_capacity found = l->failover;
     failover_undo_begin(&l->failover);
-    for (uint32_t i = 0; i < w->n_asleep && good; i++)
-        for (uint32_t k = 0; k < n[i] && good; k++) {
-            good = layout_check(l, moves[i][k].unit, moves[i][k].to) == CHECK_NONE;
+    for (uint32_t i = 0; i < moves->n_groups && good; i++)
+        for (uint32_t k = 0; k < moves->n[i] && good; k++) {
+            const struct planned *m = &moves->of[i][k];
+            good = layout_check(l, m->unit, m->to) == CHECK_NONE;
             if (good)
-                what_if_move(w, moves[i][k].unit, moves[i][k].to);
+                what_if_move(w, m->unit, m->to);
         }
     what_if_undo(w, 0);
     failover_undo(&l->failover);
@@ -335,16 +379,26 @@ static bool stands_rehearsal(struct power *w, struct planned *const *moves, cons
     return good;
 }
 
-static void make_decisions(struct power *w, struct planned *const *moves, const uint32_t *n)
+static bool make_moves(struct pass *p, const struct planned *moves, uint32_t n, enum reason reason)
+{
+    for (uint32_t k = 0; k < n; k++)
+        if (!plan_move(p, moves[k].unit, moves[k].to, reason, IX_NONE, PRIORITY_SLEEP))
+            return false;
+    return true;
+}
+
+static void make_decisions(struct power *w, const struct planned_moves *moves)
 {
     struct pass *p = w->p;
 
+    if (!make_moves(p, moves->of[0], moves->n[0], REASON_HIGH_UTILIZATION))
+        return;
     for (uint32_t i = 0; i < w->n_asleep; i++) {
-        uint32_t move_group = n[i] > 0 ? ++p->n_move_groups : 0;
+        uint32_t n = moves->n[i + 1];
+        uint32_t move_group = n > 0 ? ++p->n_move_groups : 0;
         p->move_group = move_group;
-        for (uint32_t k = 0; k < n[i]; k++)
-            if (!plan_move(p, moves[i][k].unit, moves[i][k].to, REASON_CONSOLIDATE, IX_NONE, PRIORITY_SLEEP))
-                return;
+        if (!make_moves(p, moves->of[i + 1], n, REASON_CONSOLIDATE))
+            return;
         p->move_group = 0;
         record_sleep(w, w->asleep[i], move_group);
     }
@@ -352,16 +406,16 @@ static void make_decisions(struct power *w, struct planned *const *moves, const 
 
 void sleep_hosts(struct power *w)
 {
-    choose(w);
-    struct planned **moves = arena_array(w->p->a, struct planned *, w->n_asleep);
-    uint32_t *n = arena_array(w->p->a, uint32_t, w->n_asleep);
-
-    for (uint32_t i = 0; i < w->n_asleep; i++)
-        moves[i] = list_moves(w, w->asleep[i], &n[i]);
+    if (relieve_first(w))
+        choose(w);
+    else
+        w->end = POWER_HIGH;
+    struct planned_moves moves = list_all(w);
     w->fullest = power_finding_fullest(w, WINDOW_40M);
     take_back(w);
-    if (stands_rehearsal(w, moves, n)) {
-        make_decisions(w, moves, n);
+    if (stands_rehearsal(w, &moves)) {
+        if (w->n_asleep > 0)
+            make_decisions(w, &moves);
         return;
     }
     for (uint32_t i = 0; i < w->n_asleep; i++)

@@ -161,19 +161,32 @@ static void do_without(struct waking *k)
     k->high = high_of(&w->scores);
 }
 
-double wake_left_over(struct power *w, bool resting)
+static void relieve_within(struct power *w, bool resting)
 {
     uint32_t *to = arena_array(w->p->a, uint32_t, w->l->n_on);
-    size_t first = w->n_steps;
 
     for (uint32_t i = 0; i < w->l->n_on; i++)
         to[i] = i;
-    failover_undo_begin(&w->l->failover);
     relieve(w, &(struct relief){.to = to, .n = w->l->n_on, .resting = resting});
+}
+
+double wake_left_over(struct power *w, bool resting)
+{
+    size_t first = w->n_steps;
+
+    failover_undo_begin(&w->l->failover);
+    relieve_within(w, resting);
     double left = high_of(&w->scores);
     what_if_undo(w, first);
     failover_undo(&w->l->failover);
+    utilization_score(&w->u, &w->scores);
     return left;
+}
+
+bool wake_relieves_all(struct power *w)
+{
+    relieve_within(w, false);
+    return !(high_of(&w->scores) > 0);
 }
 
 /* The remaining score with one more host. Leaves the what-if in place. */
