@@ -519,6 +519,7 @@ int main(void)
         cmocka_unit_test(test_small_changes),
         cmocka_unit_test(test_small_changes_in_a_limited_pool),
         cmocka_unit_test(test_memory_short),
+
         cmocka_unit_test(test_proportional),
         cmocka_unit_test(test_samples_tell_the_demand),
         cmocka_unit_test(test_samples_are_means),

@@ -61,8 +61,12 @@ struct host_totals {
     uint32_t power_offs, power_ons, failures; /* ended: asleep, usable again, failed to wake */
 };
 
+/* A host is hot while its VMs together want more than this part of its CPU or memory. */
+#define CLUSTER_HOT 0.9
+
 struct vm_totals {
-    double wanted[RES_COUNT]; /* while it was to run */
+    double to_run_s;          /* while it was to run */
+    double wanted[RES_COUNT]; /* meanwhile, within its own limits: vm_now.due */
     double delivered[RES_COUNT];
     double lost_moving_mhz_s; /* missing because of the migration (PDM); SCHEDULER_PROPORTIONAL: missing
                                  during the migration, for any reason */
@@ -75,13 +79,17 @@ struct vm_now {
     uint32_t host; /* IX_NONE: it does not run */
     bool migrating;
     double wants[RES_COUNT], gets[RES_COUNT];
+    /* What it wants within its own limits; of the CPU what it can use with the memory that its limit leaves
+     * it. What is missing is missing of this: an admin's limit is no shortfall. SCHEDULER_PROPORTIONAL knows
+     * no limits. */
+    double due[RES_COUNT];
 };
 
 struct host_now {
     enum host_state state;
     bool dead;
     bool powered; /* its chassis is on, in any state that the manager shows */
-    double delivered[RES_COUNT], wanted[RES_COUNT];
+    double delivered[RES_COUNT], wanted[RES_COUNT]; /* wanted: vm_now.due of its VMs */
     double watts;
     uint32_t n_vms;
 };
@@ -91,6 +99,12 @@ const struct vm_totals *cluster_vm_totals(const struct cluster *c, uint32_t vm);
 const struct host_now *cluster_host(const struct cluster *c, uint32_t host);
 const struct vm_now *cluster_vm(const struct cluster *c, uint32_t vm);
 uint32_t cluster_migrations_running(const struct cluster *c);
+
+/* Since the beginning or cluster_reset_totals(). Seconds in which any host was hot, and the lengths of the
+ * sleeps that ended, in the order of their ends: from standby until the wake began, in seconds. A sleep
+ * counts with its whole length; a host that was in standby at the beginning has none. */
+double cluster_hot_s(const struct cluster *c);
+const double *cluster_sleeps_s(const struct cluster *c, size_t *ret_n);
 void cluster_reset_totals(struct cluster *c);
 
 /* The true cluster (demand exact, no figure missing), as a snapshot: entitlements and imbalance are

@@ -76,6 +76,7 @@ struct host_sim {
     double settled_s;
     double idle_off_watts;     /* as now.watts; 0 without demand */
     bool active, overloaded;   /* as in host_totals */
+    bool hot;                  /* its VMs want more than CLUSTER_HOT of its CPU or memory */
     double taken_mhz;          /* by migrations, now */
     double given_mhz;          /* to its VMs, slowdown not taken off, now */
     bool plenty;               /* every VM got all that it wants and may have, and no pool is limited */
@@ -89,6 +90,7 @@ struct host_sim {
     struct tree tree;
     bool marked; /* to be recomputed */
     instant_s on_since, standby_since;
+    double asleep_since_s;          /* NAN: not asleep, or since before the beginning */
     uint32_t task;                  /* serial of the host's task */
     double change_from_s, change_s; /* when that began, and how long it takes */
     bool wake_fails;
@@ -140,7 +142,7 @@ struct vm_sim {
     double until_s[RES_COUNT]; /* its demand stays */
     double working_mb, consumed_mb;
     double used_mhz;   /* of its host, now; what it gets is less while it is migrated */
-    double asked_mhz;  /* what it wanted when its host was computed last */
+    double asked_mhz;  /* what was due to it when its host was computed last */
     double ready;      /* vCPUs that wait, now */
     double lost_mhz;   /* to its migration, now */
     uint32_t starting; /* host that it is being started at; IX_NONE */
@@ -189,6 +191,10 @@ struct cluster {
     struct index_list marked; /* hosts */
     struct index_list *below; /* VMs with this pool or one below it as theirs */
     bool links_changed, slots_changed;
+    uint32_t n_hot;           /* hosts */
+    double hot_s, hot_from_s; /* while n_hot was above 0, until hot_from_s */
+    double *sleeps_s;
+    size_t n_sleeps, cap_sleeps;
     struct events events;
     uint32_t first_slot[EVENT_KINDS];
     struct task *tasks; /* a ring: by serial */
@@ -247,6 +253,8 @@ bool cluster_list_remove(struct index_list *l, uint32_t item); /* false: it was 
 /* totals.c */
 void totals_integrate_vm(struct cluster *c, uint32_t vm);
 void totals_integrate_host(struct cluster *c, uint32_t host);
+void totals_set_hot(struct cluster *c, uint32_t host, bool hot);
+void totals_end_sleep(struct cluster *c, uint32_t host); /* if the host sleeps, and since when is known */
 
 /* vm_lifecycle.c: VMs arrive, start, run on a host, leave */
 void cluster_place_vm(struct cluster *c, uint32_t vm, uint32_t host); /* it runs on the host from now on */
@@ -275,6 +283,8 @@ void schedule_host(struct cluster *c, uint32_t host);
 /* After totals_integrate_vm(), when only the VM's CPU demand has changed: true if its allocation could
  * follow without changing another VM's. false: the host must be recomputed. */
 bool schedule_vm(struct cluster *c, uint32_t vm);
+/* What is due to the VM: vm_now.due, from what it wants. */
+void schedule_vm_due(struct cluster *c, uint32_t vm);
 /* The most CPU that the VM can use: a core for each vCPU. */
 double schedule_vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host);
 

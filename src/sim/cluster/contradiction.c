@@ -57,7 +57,7 @@ static const char *host_contradicts(const struct cluster *c, uint32_t host, stru
 
         used += v->used_mhz;
         mem += v->now.gets[RES_MEM];
-        wanted += v->now.wants[RES_CPU];
+        wanted += v->now.due[RES_CPU];
         delivered += v->now.gets[RES_CPU];
     }
     if (differ(wanted, h->now.wanted[RES_CPU]) || differ(delivered, h->now.delivered[RES_CPU]) ||

@@ -57,6 +57,7 @@ int power_meter_read(const struct cluster *c, const char *host, double *ret_w, s
 static void enter(struct cluster *c, uint32_t host, enum host_state state)
 {
     totals_integrate_host(c, host);
+    totals_end_sleep(c, host);
     c->hosts[host].now.state = state;
     c->hosts[host].now.powered = state != HOST_STANDBY && !c->hosts[host].now.dead;
     c->hosts[host].tree.built = false;
@@ -175,6 +176,7 @@ static void end_standby(struct cluster *c, uint32_t host)
     h->totals.power_offs++;
     h->standby_since = instant(c);
     enter(c, host, HOST_STANDBY);
+    h->asleep_since_s = c->now_s;
     task_succeed(c, h->task);
 }
 

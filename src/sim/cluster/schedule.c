@@ -97,6 +97,25 @@ static void build_tree(struct cluster *c, uint32_t host)
 
 /* ---- dividing -------------------------------------------------------------------------------- */
 
+/* The part of its CPU demand that a VM can use with this much of the memory that it wants. */
+static double usable_part(const struct cluster *c, double mem_wanted, double mem)
+{
+    double lacks = mem_wanted > 0 ? fmax(0, 1 - mem / mem_wanted) : 0;
+
+    return fmax(0, 1 - lacks * c->s->swap_slowdown);
+}
+
+void schedule_vm_due(struct cluster *c, uint32_t vm)
+{
+    struct vm_now *v = &c->vms[vm].now;
+    const struct alloc *set = vm_of(c, vm)->is.alloc;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        v->due[r] = c->s->scheduler == SCHEDULER_SHARES ? fmin(v->wants[r], set[r].limit) : v->wants[r];
+    v->due[RES_CPU] =
+        fmin(v->due[RES_CPU], v->wants[RES_CPU] * usable_part(c, v->wants[RES_MEM], v->due[RES_MEM]));
+}
+
 static double cpu_wanted(const struct cluster *c, const struct node *n, uint32_t host)
 {
     const struct vm_sim *v = &c->vms[n->ix];
@@ -104,9 +123,8 @@ static double cpu_wanted(const struct cluster *c, const struct node *n, uint32_t
     if (n->arriving || v->moving.stage == MOVING_STOPPED)
         return 0;
     double most = fmin(v->now.wants[RES_CPU], schedule_vm_most_mhz(c, n->ix, host));
-    double lacks = v->now.wants[RES_MEM] > 0 ? 1 - v->now.gets[RES_MEM] / v->now.wants[RES_MEM] : 0;
 
-    return c->s->swap_slowdown > 0 && lacks > 0 ? most * fmax(0, 1 - lacks * c->s->swap_slowdown) : most;
+    return most * usable_part(c, v->now.wants[RES_MEM], v->now.gets[RES_MEM]);
 }
 
 static double wanted(const struct cluster *c, const struct node *n, uint32_t host, enum resource r)
@@ -235,7 +253,7 @@ static void give_cpu(struct cluster *c, uint32_t host, const struct node *n, dou
     double net = got;
 
     v->used_mhz = got;
-    v->asked_mhz = v->now.wants[RES_CPU];
+    v->asked_mhz = v->now.due[RES_CPU];
     v->ready = vm_of(c, n->ix)->is.vcpus * waiting_part(wants, got);
     v->lost_mhz = 0;
     if (c->s->scheduler == SCHEDULER_PROPORTIONAL && is_moving(v)) {
@@ -243,7 +261,7 @@ static void give_cpu(struct cluster *c, uint32_t host, const struct node *n, dou
         v->lost_mhz =
             fmax(0, v->now.wants[RES_CPU] - net); /* all that it lacks meanwhile, as CloudSim does */
     } else if (v->moving.stage == MOVING_STOPPED) {
-        v->lost_mhz = fmin(v->now.wants[RES_CPU], most);
+        v->lost_mhz = fmin(v->now.due[RES_CPU], most);
     } else if (is_moving(v)) {
         net = got * (1 - fmin(c->s->migration.slowdown, 1));
         v->lost_mhz = got - net;
@@ -251,6 +269,15 @@ static void give_cpu(struct cluster *c, uint32_t host, const struct node *n, dou
     v->now.gets[RES_CPU] = net;
     if (is_moving(v))
         v->moving.dirty_mb_s = most > 0 ? c->s->vms[n->ix].dirty_mb_s * net / most : 0;
+}
+
+static bool is_hot(const struct cluster *c, uint32_t host)
+{
+    const struct host_now *now = &c->hosts[host].now;
+    const double *capacity = host_of(c, host)->capacity;
+
+    return now->wanted[RES_CPU] > CLUSTER_HOT * capacity[RES_CPU] * (1 + ROUNDING) ||
+           now->wanted[RES_MEM] > CLUSTER_HOT * capacity[RES_MEM] * (1 + ROUNDING);
 }
 
 /* What follows from the sums. arriving_mhz: what is wanted by those that are migrated to here. */
@@ -265,6 +292,7 @@ static void conclude(struct cluster *c, uint32_t host, double arriving_mhz)
     }
     h->active = asked > 0;
     h->overloaded = given < asked * (1 - ROUNDING);
+    totals_set_hot(c, host, is_up(h) && is_hot(c, host));
     h->now.watts = power_host_watts(c, host, h->given_mhz + h->taken_mhz);
     h->idle_off_watts = h->active ? h->now.watts : 0;
 }
@@ -282,7 +310,7 @@ static void sum_up(struct cluster *c, uint32_t host)
 
         for (int r = 0; r < RES_COUNT; r++) {
             h->now.delivered[r] += v->now.gets[r];
-            h->now.wanted[r] += v->now.wants[r];
+            h->now.wanted[r] += v->now.due[r];
         }
         h->given_mhz += v->used_mhz;
     }
@@ -355,7 +383,7 @@ bool schedule_vm(struct cluster *c, uint32_t vm)
     totals_integrate_host(c, host);
     h->small_changes++;
     h->now.delivered[RES_CPU] += more;
-    h->now.wanted[RES_CPU] += v->now.wants[RES_CPU] - v->asked_mhz;
+    h->now.wanted[RES_CPU] += v->now.due[RES_CPU] - v->asked_mhz;
     h->given_mhz += more;
     give_cpu(c, host, &node, gets);
     conclude(c, host, 0);

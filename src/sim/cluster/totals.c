@@ -11,9 +11,10 @@ void totals_integrate_vm(struct cluster *c, uint32_t vm)
     if (!(dt > 0) || !v->to_run)
         return;
     for (int r = 0; r < RES_COUNT; r++) {
-        t->wanted[r] += v->now.wants[r] * dt;
+        t->wanted[r] += v->now.due[r] * dt;
         t->delivered[r] += v->now.gets[r] * dt;
     }
+    t->to_run_s += dt;
     t->lost_moving_mhz_s += v->lost_mhz * dt;
     if (v->down || v->moving.stage == MOVING_STOPPED)
         t->down_s += dt;
@@ -49,6 +50,34 @@ void totals_integrate_host(struct cluster *c, uint32_t host)
     t->booting_s += h->now.state == HOST_POWERING_ON && !h->now.dead ? dt : 0;
 }
 
+static void integrate_hot(struct cluster *c)
+{
+    c->hot_s += c->n_hot > 0 ? c->now_s - c->hot_from_s : 0;
+    c->hot_from_s = c->now_s;
+}
+
+void totals_set_hot(struct cluster *c, uint32_t host, bool hot)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    if (h->hot == hot)
+        return;
+    integrate_hot(c);
+    h->hot = hot;
+    c->n_hot += hot ? 1u : -1u;
+}
+
+void totals_end_sleep(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    if (isnan(h->asleep_since_s))
+        return;
+    c->sleeps_s = arena_grow(&c->arena, c->sleeps_s, c->n_sleeps, &c->cap_sleeps, sizeof *c->sleeps_s);
+    c->sleeps_s[c->n_sleeps++] = c->now_s - h->asleep_since_s;
+    h->asleep_since_s = NAN;
+}
+
 /* Reading integrates up to now; the cluster is const to the reader, its integrals are not. */
 static struct cluster *mutable(const struct cluster *c)
 {
@@ -67,8 +96,23 @@ const struct vm_totals *cluster_vm_totals(const struct cluster *c, uint32_t vm)
     return &c->vms[vm].totals;
 }
 
+double cluster_hot_s(const struct cluster *c)
+{
+    integrate_hot(mutable(c));
+    return c->hot_s;
+}
+
+const double *cluster_sleeps_s(const struct cluster *c, size_t *ret_n)
+{
+    *ret_n = c->n_sleeps;
+    return c->sleeps_s;
+}
+
 void cluster_reset_totals(struct cluster *c)
 {
+    integrate_hot(c);
+    c->hot_s = 0;
+    c->n_sleeps = 0;
     for (uint32_t i = 0; i < c->initial->n_hosts; i++) {
         totals_integrate_host(c, i);
         c->hosts[i].totals = (struct host_totals){0};

@@ -36,6 +36,7 @@ void cluster_vm_demand_begin(struct cluster *c, uint32_t vm)
     c->vms[vm].to_run = true;
     want(c, vm, RES_CPU);
     want(c, vm, RES_MEM);
+    schedule_vm_due(c, vm);
     wait_for_demand(c, vm);
 }
 
@@ -46,6 +47,7 @@ static void demand_end(struct cluster *c, uint32_t vm)
     totals_integrate_vm(c, vm);
     v->to_run = v->down = false;
     v->now.wants[RES_CPU] = v->now.wants[RES_MEM] = 0;
+    schedule_vm_due(c, vm);
     events_set(&c->events, event_slot(c, EVENT_DEMAND, vm), INFINITY);
 }
 
@@ -59,6 +61,7 @@ void cluster_on_demand(struct cluster *c, uint32_t vm)
         if (v->until_s[r] <= c->now_s)
             want(c, vm, (enum resource)r);
     }
+    schedule_vm_due(c, vm);
     wait_for_demand(c, vm);
     if (v->now.host == IX_NONE || (v->now.wants[RES_MEM] == mem_before && schedule_vm(c, vm)))
         return;

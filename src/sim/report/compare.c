@@ -113,8 +113,8 @@ static void put_metrics(const struct run_set *a, const struct run_set *b, struct
 }
 
 static const struct column pool_columns[] = {
-    {"POOL", false, false},      {"VMS", true, false},         {"CPU GOT A", true, false},
-    {"CPU GOT B", true, false},  {"HAPPINESS A", true, false}, {"HAPPINESS B", true, false},
+    {"POOL", false, false},      {"VMS", true, false},        {"CPU GOT A", true, false},
+    {"CPU GOT B", true, false},  {"ENTITLED A", true, false}, {"ENTITLED B", true, false},
     {"AT WORST A", true, false}, {"AT WORST B", true, false},
 };
 
@@ -126,9 +126,9 @@ static void put_pools(const struct run_set *a, const struct run_set *b, struct a
 
     if (a->runs[0].n_pools == 0 || a->runs[0].n_pools != b->runs[0].n_pools)
         return;
-    strbuf_puts(out,
-                "\nPools, in percent: got is of what they wanted; happiness of their CPU entitlement; at "
-                "worst is that of\ntheir VMs at the worst time.\n");
+    strbuf_puts(out, "\nPools, in percent: got is of what they wanted; entitled: of the CPU that they were "
+                     "entitled to; at "
+                     "worst is that of\ntheir VMs at the worst time.\n");
     table_init(&t, arena, pool_columns, sizeof pool_columns / sizeof *pool_columns);
     for (uint32_t p = 0; p < a->runs[0].n_pools; p++) {
         table_cell(&t, a->runs[0].pools[p].name);

@@ -98,6 +98,7 @@ void report_html(const struct run_set *a, const struct run_set *b, struct strbuf
     strbuf_puts(out, "<h2>All figures</h2>\n");
     page_metrics(&p);
     page_pools(&p);
+    page_shortfalls(&p);
     page_settings(&p);
     strbuf_printf(out, "</main>\n<script>\n%s</script>\n</body></html>\n", page_script);
     arena_release(&scratch);

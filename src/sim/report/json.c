@@ -29,6 +29,23 @@ static void put_run_pools(struct json_writer *w, const struct run_set *set)
     jw_end(w);
 }
 
+/* The VMs of one run that lacked most CPU, the worst first. */
+static void put_shortfalls(struct json_writer *w, const struct simulation *s)
+{
+    jw_begin(w, "vms_lacking_most", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < s->n_shortfalls; i++) {
+        const struct vm_shortfall *v = &s->shortfalls[i];
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "vm", v->vm);
+        jw_figure(w, "missing_cpu_mhz_s", v->cpu_mhz_s);
+        jw_figure(w, "missing_cpu_percent", v->cpu_percent);
+        jw_figure(w, "missing_entitlement_percent", v->entitled_percent);
+        jw_figure(w, "missing_mem_percent", v->mem_percent);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 static void put_medians(struct json_writer *w, const struct run_set *set)
 {
     jw_begin(w, "metrics", JW_OBJECT, JW_LINES);
@@ -54,6 +71,7 @@ static void put_runs(struct json_writer *w, const struct run_set *set)
         jw_int(w, "seed", (int64_t)set->runs[i].scenario->seed);
         put_run_metrics(w, &set->runs[i]);
         put_run_pools(w, &(struct run_set){.runs = &set->runs[i], .n = 1});
+        put_shortfalls(w, &set->runs[i]);
         jw_end(w);
     }
     jw_end(w);
@@ -69,6 +87,8 @@ static void put_results(struct json_writer *w, const struct run_set *set)
     put_run_pools(w, set);
     if (set->n > 1)
         put_runs(w, set);
+    else
+        put_shortfalls(w, &set->runs[0]);
 }
 
 static void put_scenario(struct json_writer *w, const struct run_set *set)

@@ -13,10 +13,12 @@ struct page {
     struct strbuf *out;
 };
 
-/* The headline figures as large tiles; the table of all metrics; the pools; the settings. */
+/* The headline figures as large tiles; the table of all metrics; the pools; the VMs that lacked most; the
+ * settings. */
 void page_tiles(const struct page *p);
 void page_metrics(const struct page *p);
 void page_pools(const struct page *p);
+void page_shortfalls(const struct page *p);
 void page_settings(const struct page *p);
 
 void page_plots(const struct page *p);

@@ -15,7 +15,8 @@ static const struct {
 } tiles[] = {
     {METRIC_kwh, "Energy", METRIC_kwh_all_on, "with all hosts on"},
     {METRIC_payload_cpu, "CPU delivered", METRIC_payload_cpu_bound, "possible"},
-    {METRIC_happiness_mean, "Happiness of VMs", METRIC_COUNT, NULL},
+    {METRIC_slav, "Missing CPU", METRIC_COUNT, NULL},
+    {METRIC_host_above_90_s, "Any host above 90 %", METRIC_COUNT, NULL},
     {METRIC_imbalance_mean, "Mean imbalance", METRIC_COUNT, NULL},
     {METRIC_time_to_target_s, "From the worst to the target", METRIC_COUNT, NULL},
     {METRIC_migrations, "Migrations", METRIC_COUNT, NULL},
@@ -170,6 +171,54 @@ void page_pools(const struct page *p)
     for (size_t i = 0; i < p->n; i++)
         put_pool_table(p, p->sets[i],
                        p->n == 1 ? "In percent" : arena_printf(p->a, "%s, in percent", i == 0 ? "A" : "B"));
+}
+
+/* ---- VMs ------------------------------------------------------------------------------------- */
+
+#define MHZ_S_PER_GHZ_H 3.6e6
+
+static void put_shortfalls(const struct page *p, const struct run_set *set, const char *caption)
+{
+    const struct simulation *s = &set->runs[0];
+
+    strbuf_puts(p->out, "<div class=\"scroll\"><table><caption>");
+    chart_html_text(p->out, caption);
+    strbuf_puts(p->out,
+                "</caption><thead><tr><th scope=\"col\">VM</th><th scope=\"col\">missing CPU, GHz h</th><th "
+                "scope=\"col\">of what it wanted, %</th><th scope=\"col\">of its entitlement, %</th><th "
+                "scope=\"col\">missing memory, %</th></tr></thead><tbody>\n");
+    for (uint32_t i = 0; i < s->n_shortfalls; i++) {
+        const struct vm_shortfall *v = &s->shortfalls[i];
+        const double figures[] = {v->cpu_mhz_s / MHZ_S_PER_GHZ_H, v->cpu_percent, v->entitled_percent,
+                                  v->mem_percent};
+        strbuf_puts(p->out, "<tr><th scope=\"row\">");
+        chart_html_text(p->out, v->vm);
+        strbuf_puts(p->out, "</th>");
+        for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+            put_cell(p, "", format_figure(p->a, figures[k], ""));
+        strbuf_puts(p->out, "</tr>\n");
+    }
+    strbuf_puts(p->out, "</tbody></table></div>\n");
+}
+
+void page_shortfalls(const struct page *p)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        n += p->sets[i]->runs[0].n_shortfalls;
+    if (n == 0)
+        return;
+    strbuf_puts(p->out, "<h2>VMs that lacked most CPU</h2>\n");
+    for (size_t i = 0; i < p->n; i++)
+        put_shortfalls(p, p->sets[i],
+                       arena_printf(p->a, "%s%s",
+                                    p->n == 1 ? ""
+                                    : i == 0  ? "A"
+                                              : "B",
+                                    p->sets[i]->n == 1 ? ""
+                                    : p->n == 1        ? "The first run"
+                                                       : ", the first run"));
 }
 
 /* ---- settings -------------------------------------------------------------------------------- */

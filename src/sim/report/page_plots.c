@@ -325,7 +325,7 @@ static void put_happiness(const struct page *p, size_t set)
     uint32_t pools[CURVE_STYLES];
     size_t n = choose_pools(p, pools);
     struct chart c =
-        titled(title_of(p, set, n > 0 ? "Happiness of pools" : "Happiness"),
+        titled(title_of(p, set, n > 0 ? "CPU got of the entitlement, by pool" : "CPU got of the entitlement"),
                n < s->n_pools ? "What VMs got of the CPU that they were entitled to; the pools that "
                                 "are worst off."
                               : "What VMs got of the CPU that they were entitled to.",
@@ -337,7 +337,7 @@ static void put_happiness(const struct page *p, size_t set)
         curves[i].style = (unsigned)i;
     }
     if (n == 0)
-        curves[n++] = curve_of(p, s, "happiness", happiness, 0);
+        curves[n++] = curve_of(p, s, "all VMs", happiness, 0);
     for (size_t k = 0; k < p->n; k++) {
         for (size_t i = 0; i < n; i++) {
             struct curve other = s->n_pools > 0 ? curve_of(p, run_of(p, k), "", pool_happiness, pools[i])

@@ -64,9 +64,9 @@ static void put_metrics(const struct run_set *set, struct arena *a, struct strbu
 }
 
 static const struct column pool_columns[] = {
-    {"POOL", false, false},       {"VMS", true, false},       {"CPU PAYLOAD", true, false},
-    {"MEM PAYLOAD", true, false}, {"CPU GOT", true, false},   {"MEM GOT", true, false},
-    {"HAPPINESS", true, false},   {"HAPPY VMS", true, false}, {"AT WORST", true, false},
+    {"POOL", false, false},       {"VMS", true, false},         {"CPU PAYLOAD", true, false},
+    {"MEM PAYLOAD", true, false}, {"CPU GOT", true, false},     {"MEM GOT", true, false},
+    {"ENTITLED", true, false},    {"VMS AT 95 %", true, false}, {"AT WORST", true, false},
 };
 
 static void put_pools(const struct run_set *set, struct arena *a, struct strbuf *out)
@@ -75,16 +75,47 @@ static void put_pools(const struct run_set *set, struct arena *a, struct strbuf 
 
     if (set->runs[0].n_pools == 0)
         return;
-    strbuf_puts(out,
-                "\nPools, in percent: the payload is what they got of what all hosts have; got is of "
-                "what they wanted;\nhappiness of their CPU entitlement; at worst is that of their VMs at "
-                "the worst time.\n");
+    strbuf_puts(
+        out, "\nPools, in percent: the payload is what they got of what all hosts have; got is of "
+             "what they wanted;\nentitled: of the CPU that they were entitled to; then the VMs that got 95 % "
+             "of it, and the mean of its VMs at\nthe worst time.\n");
     table_init(&t, a, pool_columns, sizeof pool_columns / sizeof *pool_columns);
     for (uint32_t p = 0; p < set->runs[0].n_pools; p++) {
         table_cell(&t, set->runs[0].pools[p].name);
         table_cell(&t, format_number(a, set->runs[0].pools[p].vms, ""));
         for (int f = 0; f < POOL_FIGURE_COUNT; f++)
             table_cell(&t, format_number(a, pool_figures_spread(set, p, (enum pool_figure)f).median, "%"));
+    }
+    table_render(&t, "", out);
+}
+
+#define MHZ_S_PER_GHZ_H 3.6e6
+
+static const struct column shortfall_columns[] = {
+    {"VM", false, false},
+    {"MISSING CPU", true, false},
+    {"OF WHAT IT WANTED", true, false},
+    {"OF ITS ENTITLEMENT", true, false},
+    {"MISSING MEMORY", true, false},
+};
+
+static void put_shortfalls(const struct run_set *set, struct arena *a, struct strbuf *out)
+{
+    const struct simulation *s = &set->runs[0];
+    struct table t;
+
+    if (s->n_shortfalls == 0)
+        return;
+    strbuf_printf(out, "\nThe VMs that lacked most CPU%s, in GHz h and percent.\n",
+                  set->n > 1 ? " in the first run" : "");
+    table_init(&t, a, shortfall_columns, sizeof shortfall_columns / sizeof *shortfall_columns);
+    for (uint32_t i = 0; i < s->n_shortfalls; i++) {
+        const struct vm_shortfall *v = &s->shortfalls[i];
+        table_cell(&t, v->vm);
+        table_cell(&t, format_number(a, v->cpu_mhz_s / MHZ_S_PER_GHZ_H, ""));
+        table_cell(&t, format_number(a, v->cpu_percent, "%"));
+        table_cell(&t, format_number(a, v->entitled_percent, "%"));
+        table_cell(&t, format_number(a, v->mem_percent, "%"));
     }
     table_render(&t, "", out);
 }
@@ -96,5 +127,6 @@ void report_text(const struct run_set *set, struct strbuf *out)
     put_heading(set, &scratch, out);
     put_metrics(set, &scratch, out);
     put_pools(set, &scratch, out);
+    put_shortfalls(set, &scratch, out);
     arena_release(&scratch);
 }

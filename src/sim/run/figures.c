@@ -7,10 +7,12 @@
 #include "core/rules/rules.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HAPPY 0.95 /* share of the entitlement from which a VM counts as happy */
 #define ALMOST_NOTHING_MHZ 1e-6
+#define LEAST_SHORTFALL 1e-6 /* percent; less is rounding */
 
 /* ---- classes of VMs -------------------------------------------------------------------------- */
 
@@ -40,6 +42,7 @@ static void make_classes(struct figures *f)
     }
     f->happiness = arena_array(f->a, struct happiness_now, (size_t)f->n_classes + 1);
     f->by_class = arena_array(f->a, struct class_sums, (size_t)f->n_classes + 1);
+    f->entitled = arena_array(f->a, struct entitled, s->initial.n_vms);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -55,6 +58,7 @@ static struct sums current_sums(const struct figures *f)
             s.wanted[r] += v->wanted[r];
             s.delivered[r] += v->delivered[r];
         }
+        s.to_run_s += v->to_run_s;
         s.moved_mb += v->moved_mb;
         s.lost_moving_mhz_s += v->lost_moving_mhz_s;
         s.migrations += v->migrations;
@@ -112,6 +116,10 @@ static void count_happiness(struct figures *f, double length_s)
         c->happiness_least = fmin(c->happiness_least, m->sum / m->n);
         c->time_s += length_s;
     }
+    for (uint32_t i = 0; i < f->scenario->initial.n_vms; i++) {
+        f->entitled[i].due_mhz_s += f->entitled[i].due_mhz * length_s;
+        f->entitled[i].lacks_mhz_s += f->entitled[i].lacks_mhz * length_s;
+    }
 }
 
 /* ---- one sample ------------------------------------------------------------------------------ */
@@ -142,15 +150,8 @@ static void read_ground_truth(struct figures *f, struct ground_truth *t)
     layout_metrics(&layout, &t->metrics, a);
 }
 
-/* The share delivered of the smaller of entitlement and demand. A VM that should run and does not has 0; a VM
- * without demand has 1. */
-static double happiness_of(const struct vm_now *v, double entitlement)
-{
-    double due = v->host == IX_NONE ? v->wants[RES_CPU] : fmin(entitlement, v->wants[RES_CPU]);
-
-    return due < ALMOST_NOTHING_MHZ ? 1 : fmin(v->gets[RES_CPU] / due, 1);
-}
-
+/* happiness: the share delivered of the smaller of entitlement and demand. A VM that should run and does not
+ * has 0; a VM without demand has 1. */
 static void add_happiness(struct happiness_now *m, double happiness)
 {
     m->n++;
@@ -163,10 +164,13 @@ static void add_all_happiness(struct figures *f, const struct ground_truth *t)
     memset(f->happiness, 0, ((size_t)f->n_classes + 1) * sizeof *f->happiness);
     for (uint32_t i = 0; i < f->scenario->initial.n_vms; i++) {
         const struct vm_now *v = cluster_vm(f->cluster, i);
+        double due = v->host == IX_NONE ? v->due[RES_CPU] : fmin(t->entitlement[RES_CPU][i], v->due[RES_CPU]);
 
+        f->entitled[i].due_mhz = due;
+        f->entitled[i].lacks_mhz = fmax(0, due - v->gets[RES_CPU]);
         if (v->host == IX_NONE && !(v->wants[RES_CPU] > 0))
             continue;
-        double happiness = happiness_of(v, t->entitlement[RES_CPU][i]);
+        double happiness = due < ALMOST_NOTHING_MHZ ? 1 : fmin(v->gets[RES_CPU] / due, 1);
 
         add_happiness(&f->happiness[f->n_classes], happiness);
         if (f->class_of[i] != IX_NONE)
@@ -215,7 +219,7 @@ static void keep_now(const struct figures *f, struct series_point *p)
         const struct vm_now *v = cluster_vm(f->cluster, i);
 
         for (int r = 0; r < RES_COUNT; r++) {
-            p->wanted[r] += v->wants[r];
+            p->wanted[r] += v->due[r];
             p->delivered[r] += v->gets[r];
         }
     }
@@ -311,6 +315,7 @@ void figures_begin(struct figures *f, double t_s)
     f->last_s = NAN;
     f->n_taken = 0;
     f->all_on_j = 0;
+    memset(f->entitled, 0, f->scenario->initial.n_vms * sizeof *f->entitled);
     for (int r = 0; r < RES_COUNT; r++)
         f->bound[r] = 0;
     for (uint32_t i = 0; i <= f->n_classes; i++)
@@ -393,6 +398,84 @@ static void fill_violations(const struct sums *s, struct metrics_of_run *m)
     m->esv = m->kwh * m->slatah / 100 * m->pdm / 100;
 }
 
+#define SHORT_SLEEP_S 3600
+#define DAY_S 86400
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void fill_power_cycles(const struct figures *f, const struct sums *s, double length_s,
+                              struct metrics_of_run *m)
+{
+    size_t n;
+    const double *sleeps = cluster_sleeps_s(f->cluster, &n);
+    double *sorted = arena_array(f->a, double, n);
+
+    m->sleep_shortest_s = m->sleep_median_s = NAN;
+    m->sleeps_under_1h = 0;
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = sleeps[i];
+        m->sleeps_under_1h += sleeps[i] < SHORT_SLEEP_S;
+    }
+    if (n > 0) {
+        qsort(sorted, n, sizeof *sorted, by_value);
+        m->sleep_shortest_s = sorted[0];
+        m->sleep_median_s = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+    }
+    double host_days = f->scenario->initial.n_hosts * length_s / DAY_S;
+
+    m->power_cycles_per_host_day = host_days > 0 ? s->power_offs / host_days : NAN;
+}
+
+static bool lacks_more(const struct vm_shortfall *a, const struct vm_shortfall *b)
+{
+    return a->cpu_percent > b->cpu_percent ||
+           (a->cpu_percent >= b->cpu_percent && a->cpu_mhz_s > b->cpu_mhz_s);
+}
+
+/* Keeps the list in order, as long as it may be; of equals the first VM stays before. */
+static void insert_shortfall(struct simulation *ret, struct vm_shortfall x)
+{
+    uint32_t i = ret->n_shortfalls;
+
+    if (i == SHORTFALLS_MAX && !lacks_more(&x, &ret->shortfalls[i - 1]))
+        return;
+    if (i < SHORTFALLS_MAX)
+        ret->n_shortfalls++;
+    else
+        i--;
+    for (; i > 0 && lacks_more(&x, &ret->shortfalls[i - 1]); i--)
+        ret->shortfalls[i] = ret->shortfalls[i - 1];
+    ret->shortfalls[i] = x;
+}
+
+static void fill_shortfalls(const struct figures *f, struct simulation *ret)
+{
+    ret->n_shortfalls = 0;
+    for (uint32_t i = 0; i < f->scenario->initial.n_vms; i++) {
+        const struct vm_totals *v = cluster_vm_totals(f->cluster, i);
+        double lacks[RES_COUNT];
+
+        for (int r = 0; r < RES_COUNT; r++)
+            lacks[r] = percent(v->wanted[r] - v->delivered[r], v->wanted[r]);
+        if (!(lacks[RES_CPU] > LEAST_SHORTFALL))
+            continue;
+        insert_shortfall(
+            ret, (struct vm_shortfall){
+                     .vm = f->scenario->initial.vms[i].is.name,
+                     .cpu_mhz_s = v->wanted[RES_CPU] - v->delivered[RES_CPU],
+                     .cpu_percent = lacks[RES_CPU],
+                     .entitled_percent = percent(f->entitled[i].lacks_mhz_s, f->entitled[i].due_mhz_s),
+                     .mem_percent = lacks[RES_MEM],
+                 });
+    }
+}
+
 static void fill_pools(const struct figures *f, const struct sums *s, struct simulation *ret)
 {
     ret->n_pools = f->n_classes;
@@ -450,6 +533,10 @@ void figures_finish(struct figures *f, double t_s, struct simulation *ret)
     m->hosts_on_mean = ret->duration_s > 0 ? s.on_s / ret->duration_s : NAN;
     fill_imbalance(f, t_s, m);
     fill_violations(&s, m);
+    m->host_above_90_s = cluster_hot_s(f->cluster);
+    m->moves_per_vm_day = s.to_run_s > 0 ? s.migrations / (s.to_run_s / DAY_S) : NAN;
+    fill_power_cycles(f, &s, ret->duration_s, m);
+    fill_shortfalls(f, ret);
     fill_pools(f, &s, ret);
     ret->series = f->series;
     ret->n_series = f->n_series;

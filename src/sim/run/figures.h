@@ -20,10 +20,17 @@ struct class_sums {
     double happiness_least;
 };
 
+/* What a VM was entitled to of the CPU that it wanted, and lacked of that: at the last sample, and the sums
+ * over time since from_s. */
+struct entitled {
+    double due_mhz, lacks_mhz;
+    double due_mhz_s, lacks_mhz_s;
+};
+
 /* Of all VMs or hosts together, since the totals were reset. */
 struct sums {
     double wanted[RES_COUNT], delivered[RES_COUNT], capacity[RES_COUNT];
-    double moved_mb, lost_moving_mhz_s;
+    double moved_mb, lost_moving_mhz_s, to_run_s;
     double energy_j, energy_idle_off_j, on_s, active_s, overloaded_s;
     uint32_t migrations, migrations_failed, power_offs, power_ons, failures;
 };
@@ -48,6 +55,7 @@ struct figures {
     double last_s;                   /* NAN: none since from_s */
     struct happiness_now *happiness; /* at the last sample: by class, then one entry for all VMs */
     struct class_sums *by_class;     /* by class, then one entry for all VMs */
+    struct entitled *entitled;       /* by VM */
     double bound[RES_COUNT];         /* Σ of the demand that all hosts as one could have met */
     double all_on_j;
     struct instant_figures *taken; /* samples since from_s */

@@ -34,8 +34,8 @@ struct cluster;
     X(time_to_target_s, "s", "time from the maximum imbalance until it reaches the target")                  \
     X(happiness_mean, "%", "CPU delivered to VMs, as a share of their entitlement")                          \
     X(happy_share, "%", "VMs with at least 95 % of their CPU entitlement")                                   \
-    X(unmet_mhz_s, "MHz s", "CPU that VMs demanded and did not get")                                         \
-    X(unmet_mb_s, "MiB s", "memory that VMs demanded and did not get")                                       \
+    X(unmet_mhz_s, "MHz s", "CPU that VMs demanded within their limits and did not get")                     \
+    X(unmet_mb_s, "MiB s", "memory that VMs demanded within their limits and did not get")                   \
     X(host_power_offs, "", "hosts put to standby")                                                           \
     X(host_power_ons, "", "hosts woken")                                                                     \
     X(wake_failures, "", "wakes that failed")                                                                \
@@ -43,14 +43,20 @@ struct cluster;
     X(slatah, "%", "share of the hosts' active time in which their VMs got less than they demanded")         \
     X(pdm, "%", "share of the VMs' CPU demand lost to migrations")                                           \
     X(sla, "%", "slatah times pdm (CloudSim's SLA)")                                                         \
-    X(slav, "%", "share of the VMs' CPU demand not delivered (CloudSim's overall SLA violation)")            \
+    X(slav, "%", "share of the VMs' CPU demand, within their limits, not delivered (CloudSim's SLAV)")       \
     X(esv, "", "kwh times slatah times pdm")                                                                 \
     X(unplaced, "", "arrived VMs without a host, counted at each request; requested again after each pass")  \
     X(passes, "", "passes decided")                                                                          \
     X(decide_ms_total, "ms", "decision time of all passes; the only figure that differs between two runs")   \
     X(account_kwh, "kWh", "energy used by all hosts, by Ballast's own account (`ballast history --energy`)") \
     X(account_kwh_all_on, "kWh", "energy used if all hosts were on, by Ballast's own account")               \
-    X(account_unmet_mhz_s, "MHz s", "CPU that VMs demanded and did not get, by Ballast's own account")
+    X(account_unmet_mhz_s, "MHz s", "CPU that VMs demanded and did not get, by Ballast's own account")       \
+    X(host_above_90_s, "s", "time in which the VMs of any host wanted over 90 % of its CPU or memory")       \
+    X(moves_per_vm_day, "", "migrations completed, per VM and day")                                          \
+    X(sleep_shortest_s, "s", "shortest sleep of a host that ended: from standby until its wake began")       \
+    X(sleep_median_s, "s", "median of the sleeps that ended")                                                \
+    X(sleeps_under_1h, "", "sleeps that ended within an hour")                                               \
+    X(power_cycles_per_host_day, "", "hosts put to standby, per host and day")
 
 #define METRIC_FIELD(name, unit, meaning) double name;
 struct metrics_of_run {
@@ -67,6 +73,17 @@ struct pool_result {
     double happiness_mean, happy_share,
         happiness_least; /* percent; least: mean over its VMs at the worst time */
 };
+
+/* A VM that lacked CPU. */
+struct vm_shortfall {
+    const char *vm;
+    double cpu_mhz_s;        /* missing of what it wanted within its limits */
+    double cpu_percent;      /* the same, of what it wanted */
+    double entitled_percent; /* missing of what it was entitled to, from samples; NAN: no sample */
+    double mem_percent;      /* memory missing of what it wanted within its limits */
+};
+
+#define SHORTFALLS_MAX 10
 
 /* One point of the series. */
 struct series_point {
@@ -95,7 +112,9 @@ struct simulation {
     struct metrics_of_run metrics;
     struct pool_result *pools;
     uint32_t n_pools;
-    struct series_point *series; /* empty unless options->series */
+    struct vm_shortfall shortfalls[SHORTFALLS_MAX]; /* the VMs that lacked most, by cpu_percent */
+    uint32_t n_shortfalls;                          /* VMs that lacked nothing are not among them */
+    struct series_point *series;                    /* empty unless options->series */
     size_t n_series;
     struct pass_point *passes;
     size_t n_passes;
