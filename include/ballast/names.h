@@ -173,6 +173,7 @@
     X(POWER_RULE_LAST, "rule_last", "no other host that a mandatory rule allows would stay on")              \
     X(POWER_RESERVED, "reserved", "the reservations would exceed the capacity of the other hosts")           \
     X(POWER_VM_STAYS, "vm_stays", "a VM on the host cannot be moved to save power")                          \
+    X(POWER_NEEDED, "needed", "a fault or a VM that waits for a host needs the host")                        \
     X(POWER_MOVES_MAX, "moves_max", "the plan would exceed its maximum number of moves")                     \
     X(POWER_VM_NO_ROOM, "vm_no_room", "a VM on the host fits on no other host")                              \
     X(POWER_RAISES_HIGH, "raises_high", "other hosts would rise above the target range")                     \

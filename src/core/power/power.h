@@ -52,6 +52,7 @@ struct power_verdict {
     struct sleep_worth worth;
     uint32_t n_moves;            /* VMs to migrate */
     const struct expected *soon; /* POWER_NEEDED_SOON: the forecast slot */
+    const struct fault *fault;   /* POWER_NEEDED: the fault; NULL: vm waits for a host */
 };
 
 /* The fullest host per resource, and its load. */
@@ -120,6 +121,15 @@ bool power_is_disabled(const struct power *w, uint32_t slot);
  */
 enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct power_verdict *ret);
 enum power_check wake_check_host(const struct power *w, uint32_t slot);
+
+/* ---- needed.c ---- */
+
+/* The fault of the plan so far that names the host, or one of whose VMs could run there; NULL: none. ret_vm:
+ * that VM; IX_NONE: the fault names the host. */
+const struct fault *needed_by_fault(const struct power *w, uint32_t slot, uint32_t *ret_vm);
+
+/* A VM that waits for a host and has no room on those that stay on, but could run on the slot; IX_NONE. */
+uint32_t needed_to_start(const struct power *w, uint32_t slot);
 
 /* ---- sleep_worth.c ---- */
 

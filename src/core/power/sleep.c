@@ -216,6 +216,9 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
         (check = sleep_worth_pays(w, &v->worth, &v->r)) != POWER_FINE ||
         (check = proactive_lets_sleep(w, slot, v)) != POWER_FINE)
         return check;
+    v->vm = needed_to_start(w, slot);
+    if (v->vm != IX_NONE)
+        return POWER_NEEDED;
     return keeps_failover_slots(w) ? POWER_FINE : POWER_SPARE;
 }
 

@@ -174,5 +174,9 @@ enum power_check sleep_check(const struct power *w, uint32_t slot, struct power_
         ret->vm = find_staying(w, slot);
         check = ret->vm != IX_NONE ? POWER_VM_STAYS : POWER_FINE;
     }
+    if (check == POWER_FINE) {
+        ret->fault = needed_by_fault(w, slot, &ret->vm);
+        check = ret->fault ? POWER_NEEDED : POWER_FINE;
+    }
     return check;
 }

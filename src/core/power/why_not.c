@@ -88,6 +88,17 @@ static struct finding find_staying(const struct power *w, uint32_t host, const s
     return f;
 }
 
+/* What needs the host: the sentence of a fault, a VM, or both. */
+static struct finding find_needed(uint32_t host, const struct power_verdict *v)
+{
+    struct finding f = find_check(v, host);
+
+    if (v->vm != IX_NONE)
+        finding_subject(&f, SUBJECT_VM, v->vm);
+    f.because = v->fault ? v->fault->found : NULL;
+    return f;
+}
+
 static struct finding find_scores(uint32_t host, const struct power_verdict *v)
 {
     struct finding f = find_check(v, host);
@@ -212,6 +223,8 @@ struct finding power_why_finding(const struct power *w, uint32_t host, const str
         return (struct finding){.code = FIND_POWER,
                                 .power = v->check,
                                 .subjects = {{SUBJECT_HOST, host}, {SUBJECT_RULE, v->other}}};
+    case POWER_NEEDED:
+        return find_needed(host, v);
     case POWER_VM_STAYS:
         return find_staying(w, host, v);
     case POWER_VM_NO_ROOM:
