@@ -44,11 +44,12 @@ struct policy {
     bool cost_benefit, min_goodness;
     bool optional_moves; /* false: this pass makes mandatory moves only, and what DPM wants */
     enum mem_admission mem_admission;
-    double mem_overcommit;   /* times the capacity */
-    double mem_idle_percent; /* of consumed but idle memory that counts as demand */
-    int64_t interval_s;      /* between two passes */
-    int64_t cool_down_s;     /* before a VM is moved for balance again */
-    int64_t horizon_s;       /* how far ahead a migration's benefit is counted */
+    double mem_overcommit;              /* times the capacity */
+    double mem_idle_percent;            /* of consumed but idle memory that counts as demand */
+    double headroom_percent[RES_COUNT]; /* of a host, that should stay free */
+    int64_t interval_s;                 /* between two passes */
+    int64_t cool_down_s;                /* before a VM is moved for balance again */
+    int64_t horizon_s;                  /* how far ahead a migration's benefit is counted */
     double migration_rate_mb_s;
     int64_t migrations_per_host;    /* live migrations in and out of a host at a time */
     int64_t migrations_per_cluster; /* 0: no limit */

@@ -125,7 +125,7 @@ static void build_layout(struct pass *p)
 {
     layout_init(&p->layout, p->snap, &p->policy, &p->rules, p->entitlement, p->a);
     find_coming(p);
-    migration_cost_init(&p->migration_cost, &p->layout, p->demand, p->a);
+    migration_cost_init(&p->migration_cost, &p->layout, p->demand, p->entitlement, p->a);
     measure(&p->layout, p->a, &p->before);
     if (p->policy.moves_max == MOVES_AUTO)
         p->policy.moves_max = migration_cost_moves_per_interval(&p->migration_cost);

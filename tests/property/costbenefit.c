@@ -170,7 +170,7 @@ static double expected_there(const struct pass *p, uint32_t slot, enum resource 
     for (uint32_t v = 0; v < p->snap->n_vms; v++) {
         uint32_t u = l->vm_unit[v];
         if (u != IX_NONE && (l->going_to[v] != IX_NONE ? l->going_to[v] : l->unit_slot[u]) == slot)
-            sum += p->demand[r][v];
+            sum += fmin(p->demand[r][v], p->entitlement[r][v]);
     }
     return sum;
 }
@@ -181,9 +181,9 @@ static void check_bound(uint64_t seed, const struct pass *p, unsigned *paid)
 
     for (uint32_t s = 0; s < l->n_slots; s++)
         for (int r = 0; r < RES_COUNT; r++)
-            if (fabs(p->migration_cost.slot[r][s].demand - expected_there(p, s, (enum resource)r)) > 1e-6)
+            if (fabs(p->migration_cost.slot[r][s].load - expected_there(p, s, (enum resource)r)) > 1e-6)
                 fail_msg("seed %llu: %.10g is expected on slot %u, not %.10g", (unsigned long long)seed,
-                         expected_there(p, s, (enum resource)r), s, p->migration_cost.slot[r][s].demand);
+                         expected_there(p, s, (enum resource)r), s, p->migration_cost.slot[r][s].load);
     for (uint32_t u = 0; u < l->n_units; u++) {
         bool may = migration_cost_may_pay(&p->migration_cost, u);
         if (l->unit_slot[u] >= l->n_on || l->unit_held[u] == CHECK_VM_MIGRATING)
@@ -193,21 +193,21 @@ static void check_bound(uint64_t seed, const struct pass *p, unsigned *paid)
             if (s == l->unit_slot[u])
                 continue;
             migration_cost_worth(&p->migration_cost, u, s, &w);
-            if (w.net > 0 && !may)
-                fail_msg("seed %llu: unit %u pays on slot %u (net %.10g), and is passed over",
-                         (unsigned long long)seed, u, s, w.net);
-            if (w.net > 0 && !p->migration_cost.rates.single[l->unit_slot[u]] &&
+            bool pays = migration_cost_pays(&p->migration_cost, &w);
+            if (pays && !may)
+                fail_msg("seed %llu: unit %u pays on slot %u (gain %.10g, loss %.10g), and is passed over",
+                         (unsigned long long)seed, u, s, w.gain, w.loss);
+            if (pays && !p->migration_cost.rates.single[l->unit_slot[u]] &&
                 rates_between(&p->migration_cost.rates, l->unit_slot[u], s) <=
                     migration_cost_rate_needed(&p->migration_cost, u))
                 fail_msg("seed %llu: unit %u pays on slot %u at %.10g MiB/s, and needs more than %.10g",
                          (unsigned long long)seed, u, s,
                          rates_between(&p->migration_cost.rates, l->unit_slot[u], s),
                          migration_cost_rate_needed(&p->migration_cost, u));
-            for (int r = 0; r < RES_COUNT; r++)
-                if (w.cost[r] < p->migration_cost.least[r][u] * (1 - 1e-12))
-                    fail_msg("seed %llu: unit %u costs %.10g on slot %u, and %.10g at least",
-                             (unsigned long long)seed, u, w.cost[r], s, p->migration_cost.least[r][u]);
-            *paid += w.net > 0;
+            if (w.cost[RES_CPU] < p->migration_cost.least[u] * (1 - 1e-12))
+                fail_msg("seed %llu: unit %u costs %.10g on slot %u, and %.10g at least",
+                         (unsigned long long)seed, u, w.cost[RES_CPU], s, p->migration_cost.least[u]);
+            *paid += pays;
         }
     }
 }

@@ -90,7 +90,8 @@ static double widest(const struct oracle *o, enum resource r, double *ret_most)
 }
 
 /* Whether there was something to even out before this move (§3.1.1). */
-static bool needed_balance(const struct oracle *o, double imbalance, double target, int64_t level)
+static bool needed_balance(const struct oracle *o, double imbalance, double target,
+                           const struct policy *policy)
 {
     static const double outlier[] = {0, 0, 0.3, 0.2, 0.1, 0.05};
     bool needed = imbalance > target - CLOSE;
@@ -98,7 +99,9 @@ static bool needed_balance(const struct oracle *o, double imbalance, double targ
     for (int r = 0; r < RES_COUNT; r++) {
         double most;
         double wide = widest(o, (enum resource)r, &most);
-        needed = needed || (most > 0.5 - CLOSE && wide > outlier[level] - CLOSE);
+        needed = needed || (most > 0.5 - CLOSE && wide > outlier[policy->migration_threshold] - CLOSE);
+        double kept = 1 - policy->headroom_percent[r] / 100;
+        needed = needed || (policy->cost_benefit && most > kept - CLOSE && most - wide < kept + CLOSE);
     }
     return needed;
 }
@@ -113,7 +116,7 @@ static void check_step(struct world *w, uint32_t from, uint32_t to)
     w->o.woken = w->asleep; /* what is balanced are the hosts that are on */
     oracle_weights(&w->o, weight);
     double before = oracle_imbalance_at(&w->o, weight);
-    bool needed = needed_balance(&w->o, before, w->plan.before.target, w->plan.policy.migration_threshold);
+    bool needed = needed_balance(&w->o, before, w->plan.before.target, &w->plan.policy);
     w->o.woken = woken;
     for (uint32_t i = from; i < to; i++) {
         const struct recommendation *rec = &w->plan.recommendations[i];
@@ -145,11 +148,10 @@ static void check_step(struct world *w, uint32_t from, uint32_t to)
             "seed %llu: recommendation %u takes the imbalance from %.10g to %.10g, and balance was%s needed",
             (unsigned long long)w->seed, first->id, before, oracle_imbalance_at(&w->o, weight),
             needed ? "" : " not");
-    const double unit = 0.1 * sqrt(2.0 / w->plan.before.n_hosts);
-    double priority = fmin(fmax(6 - ceil(before / unit), 2), 5);
-    if (first->priority != (unsigned)priority && fabs(before / unit - round(before / unit)) > 1e-6)
-        fail_msg("seed %llu: recommendation %u has priority %u, expected %g (imbalance %.10g)",
-                 (unsigned long long)w->seed, first->id, first->priority, priority, before);
+    if (first->priority < 2 || first->priority > (unsigned)w->plan.policy.migration_threshold)
+        fail_msg("seed %llu: recommendation %u has priority %u at migration threshold %u",
+                 (unsigned long long)w->seed, first->id, first->priority,
+                 (unsigned)w->plan.policy.migration_threshold);
     w->o.woken = woken;
 }
 

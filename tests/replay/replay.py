@@ -383,19 +383,16 @@ class Replay:
         imbalance = sum(weight[r] * after['imbalance_' + r] for r in RESOURCES)
         if imbalance >= before['imbalance'] + ABSOLUTE:
             self.wrong(f'the imbalance goes from {before["imbalance"]:.9f} to {imbalance:.9f}', where)
-        n = len(before['hosts'])
-        exact = before['imbalance'] / (0.1 * math.sqrt(2.0 / n))
-        allowed = {min(5, max(2, 6 - math.ceil(exact + d))) for d in (-1e-6, 0, 1e-6)}
-        if rec['priority'] not in allowed:
-            self.wrong(f'priority {rec["priority"]}, by the imbalance before it {sorted(allowed)}', where)
-        if self.policy['migration_threshold'] == 1:
-            self.wrong('an optional move at migration threshold 1', where)
+        level = rec['priority']
+        if not 2 <= level <= self.policy['migration_threshold']:
+            self.wrong(f'priority {level} at migration threshold {self.policy["migration_threshold"]}', where)
         if self.policy['cost_benefit']:
             total = {r: sum(h.capacity[r] for h in self.cluster.hosts_on(woken=False)) for r in RESOURCES}
-            net = sum(weight[r] * (m['benefit'][r_key] - m['cost'][r_key]) / total[r] for m in group
+            times = {2: 4, 3: 1, 4: 0.25, 5: 0}.get(level, 1)  # what a level asks of benefit over cost
+            net = sum(weight[r] * (m['benefit'][r_key] - times * m['cost'][r_key]) / total[r] for m in group
                       for r, r_key in (('cpu', 'cpu_mhz_s'), ('mem', 'mem_mb_s')))
             if net <= -1e-9:
-                self.wrong(f'costs more than it gains ({net:.3g})', where)
+                self.wrong(f'gains too little for its cost ({net:.3g})', where)
 
     # All other orders.
 

@@ -58,10 +58,12 @@ static void test_answers(void **state)
         prepare(&s, &p, i);
         uint32_t unit = p.layout.vm_unit[0];
         migration_cost_worth(&p.migration_cost, unit, 1, &w);
-        enum answer got = w.net <= 0 ? COSTS_MORE : w.worse > 0 ? WORST_CASE : PAYS;
+        enum answer got = !migration_cost_pays(&p.migration_cost, &w) ? COSTS_MORE
+                          : w.worse > 0                               ? WORST_CASE
+                                                                      : PAYS;
         if (got != cases[i].expected)
-            fail_msg("%s: net %g, worse %g", cases[i].what, w.net, w.worse);
-        if (w.net > 0)
+            fail_msg("%s: gain %g, loss %g, worse %g", cases[i].what, w.gain, w.loss, w.worse);
+        if (got != COSTS_MORE)
             assert_true(migration_cost_may_pay(&p.migration_cost, unit));
         small_release(&s);
     }
@@ -81,11 +83,11 @@ static void test_there_and_back(void **state)
     migration_cost_worth(&p.migration_cost, unit, 1, &before);
     layout_move(&p.layout, unit, 1);
     migration_cost_move(&p.migration_cost, unit, 0, 1);
-    assert_true(fabs(p.migration_cost.slot[RES_CPU][1].demand - 4000) < 1e-9);
+    assert_true(fabs(p.migration_cost.slot[RES_CPU][1].load - 4000) < 1e-9);
     layout_move(&p.layout, unit, 0);
     migration_cost_move(&p.migration_cost, unit, 1, 0);
     migration_cost_worth(&p.migration_cost, unit, 1, &after);
-    assert_true(fabs(before.net - after.net) < 1e-6 * fabs(before.net));
+    assert_true(fabs(before.gain - after.gain) < 1e-6 * fabs(before.gain));
     assert_true(before.duration_s == after.duration_s);
     small_release(&s);
 }
@@ -127,7 +129,7 @@ static void test_rate_of_pair(void **state)
     assert_true(rates_between(&p.migration_cost.rates, 2, 0) == s.policy.migration_rate_mb_s);
     migration_cost_worth(&p.migration_cost, 0, 1, &to_h2);
     migration_cost_worth(&p.migration_cost, 0, 2, &to_h3);
-    assert_true(to_h3.duration_s < to_h2.duration_s / 7 && to_h3.net > to_h2.net);
+    assert_true(to_h3.duration_s < to_h2.duration_s / 7 && to_h3.loss < to_h2.loss);
     assert_true(to_h2.duration_s == migration_cost_duration(&p.migration_cost, 0, 0, 1));
     small_release(&s);
 }

@@ -74,9 +74,9 @@ static void test_stays(void **state)
 
     hot_host(&s);
     s.policy.cost_benefit = true; /* the VMs are content: nothing is gained */
-    s.policy.migration_threshold = 5;
-    s.inv.vms[0].is.demand[RES_CPU] = 1500;
-    s.inv.vms[1].is.demand[RES_CPU] = 1500;
+    s.policy.migration_threshold = 4;
+    s.inv.vms[0].is.demand[RES_CPU] = 2400;
+    s.inv.vms[1].is.demand[RES_CPU] = 2400;
     expect(&s, "v1", "current_host cost_benefit cost_benefit");
 
     hot_host(&s);

@@ -54,10 +54,12 @@ static void begin_climb(struct small *s, struct pass *p)
 {
     small_build(s);
     pass_prepare(p, &s->snap, &s->policy, false, IX_NONE, &s->a);
+    climb_set_level(&p->climb, s->policy.migration_threshold);
 }
 
-/* Half of what moving an average VM away could do: ½ · load / V, and half of it where that is too much. */
-static void test_lowered_once(void **state)
+/* What moving an average VM away could do, load / V, and a half and a quarter of it where that is too much.
+ */
+static void test_lowered_twice(void **state)
 {
     struct small s;
     struct pass p;
@@ -69,14 +71,14 @@ static void test_lowered_once(void **state)
     double load = ((19210.0 / 20000 + 32832.0 / 65536) / 2) / 2;
     double first = p.climb.score.goodness;
 
-    assert_true(fabs(first - 0.5 * load / 9) < 1e-9);
+    assert_true(fabs(first - load / 9) < 1e-9);
     assert_int_equal(climb_step(&p.climb).unit, IX_NONE);
     while (move_score_lower_goodness(&p.climb.score)) {
         halvings++;
         assert_true(p.climb.score.goodness == first / (1 << halvings));
         assert_int_equal(climb_step(&p.climb).unit, IX_NONE);
     }
-    assert_int_equal(halvings, 1);
+    assert_int_equal(halvings, 2);
     assert_false(move_score_lower_goodness(&p.climb.score));
     small_release(&s);
 }
@@ -105,7 +107,8 @@ static void test_not_lowered(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_sides), cmocka_unit_test(test_lowered_once),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_sides),
+                                       cmocka_unit_test(test_lowered_twice),
                                        cmocka_unit_test(test_not_lowered)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,8 +89,8 @@ static void test_in_flight(void **state)
         assert_int_equal(l->going_to[0], 1);
         assert_int_equal(l->going_to[1], both ? 1 : IX_NONE);
         /* the forecast expects them where they will be */
-        assert_true(near(p.migration_cost.slot[RES_CPU][0].demand, both ? 0 : 3000));
-        assert_true(near(p.migration_cost.slot[RES_CPU][1].demand, both ? 4000 : 1000));
+        assert_true(near(p.migration_cost.slot[RES_CPU][0].load, both ? 0 : 3000));
+        assert_true(near(p.migration_cost.slot[RES_CPU][1].load, both ? 4000 : 1000));
         small_release(&s);
     }
 }
@@ -117,7 +117,7 @@ static void test_switched_over(void **state)
         assert_true(near(l->mem_free[slot], 8192));
     }
     assert_int_equal(l->going_to[0], IX_NONE);
-    assert_true(near(p.migration_cost.slot[RES_CPU][0].demand, 0));
+    assert_true(near(p.migration_cost.slot[RES_CPU][0].load, 0));
     small_release(&s);
 }
 

@@ -31,8 +31,7 @@ static double distance(const struct layout *l, int r, uint32_t slot)
     return fabs(l->norm[r][slot] - l->sum[r] / l->n_on);
 }
 
-/* All bounds are unknown. */
-static void bounds_forget_all(struct bounds *b)
+void bounds_forget_all(struct bounds *b)
 {
     const struct layout *l = b->l;
 

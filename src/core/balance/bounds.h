@@ -38,6 +38,9 @@ struct bounds {
 
 void bounds_init(struct bounds *b, const struct layout *l, struct arena *a);
 
+/* All bounds are unknown. */
+void bounds_forget_all(struct bounds *b);
+
 /* Carries the bounds over a move from one slot to another, or forgets them. */
 void bounds_after_move(struct bounds *b, const struct destination_index *t, uint32_t from, uint32_t to);
 

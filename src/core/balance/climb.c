@@ -1,6 +1,8 @@
 /* Finds the best move of each step of the climb. move_score.c judges a single move. */
 #include "core/balance/climb.h"
 
+#include <string.h>
+
 /* A gain below all others, but finite: bounds are multiplied and added to. */
 #define NOTHING (-1e9)
 #define ROUNDING 1e-13
@@ -13,7 +15,7 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     *c = (struct climb){.l = l, .costs = costs};
     c->score.stats = stats;
     c->score.vms_left = UINT32_MAX;
-    move_score_set_goodness(&c->score, l);
+    move_score_set_level(&c->score, l, costs, LAYOUT_LEVEL_FIRST);
     move_score_refresh(&c->score, l, costs);
     destination_index_init(&c->destinations, l, costs->rates.into, a);
     bounds_init(&c->bounds, l, a);
@@ -23,6 +25,22 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     c->pays_known = arena_array(a, bool, l->n_on);
     c->slowest = arena_array(a, double, l->n_units);
     c->corner = arena_array(a, double, l->n_units);
+}
+
+static void forget_what_pays(struct climb *c)
+{
+    for (uint32_t i = 0; i < c->l->n_on; i++)
+        c->pays_known[i] = false;
+}
+
+void climb_set_level(struct climb *c, int64_t level)
+{
+    move_score_set_level(&c->score, c->l, c->costs, level);
+    memset(c->score.stats->rejected, 0,
+           sizeof c->score.stats->rejected); /* why the last level goes no further */
+    forget_what_pays(c); /* and with it the bounds, which cover only the units that could pay */
+    bounds_forget_all(&c->bounds);
+    c->last_gain = 0;
 }
 
 static bool may_pay(struct climb *c, uint32_t slot, uint32_t unit)
@@ -52,12 +70,6 @@ static void find_paying_units(struct climb *c, uint32_t slot)
     }
     bounds_set_largest(&c->bounds, slot, largest);
     c->pays_known[slot] = true;
-}
-
-static void forget_what_pays(struct climb *c)
-{
-    for (uint32_t i = 0; i < c->l->n_on; i++)
-        c->pays_known[i] = false;
 }
 
 /* The gain of a unit on a host with the lowest N of its class in both resources, and the largest contribution

@@ -34,6 +34,9 @@ struct climb {
 void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs, struct plan_stats *stats,
                 struct arena *a);
 
+/* Searches the moves of this level, 2 ... 5, from now on. */
+void climb_set_level(struct climb *c, int64_t level);
+
 /* Finds the best move; unit IX_NONE: none. Changes nothing but the bounds. */
 struct move climb_step(struct climb *c);
 

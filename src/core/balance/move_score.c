@@ -1,13 +1,20 @@
 /* Judges a move for balance, and compares two. */
 #include "core/balance/move_score.h"
 
-/* The minimum goodness, as a part of the gain of moving an average VM away from an average load (README.md).
- */
-#define GOODNESS_PART 0.5
-/* How often the minimum goodness may be halved. */
-#define GOODNESS_HALVINGS 1
+/* The minimum goodness, as a part of the gain of moving an average VM away from an average load (README.md):
+ * at first, where the imbalance is within the target (the climb goes on for an outlier or for headroom, and
+ * such a move may gain little), and where it is far above the target. */
+#define GOODNESS_PART 1.0
+#define GOODNESS_PART_WITHIN 0.5
+#define GOODNESS_PART_FAR 0.25
 /* The imbalance is far above the target from this multiple of it on. */
 #define GOODNESS_FAR 1.5
+
+/* How many times its cost a move must gain, by level; 0: it must only do no harm (README.md). */
+static const double ratio_of_level[] = {[2] = 4, [3] = 1, [4] = 0.25, [5] = 0};
+
+/* A growth of the shortage below this part of the cluster's capacity is rounding. */
+#define WORSE_LEAST 1e-12
 
 /* An average VM is 1 / V of the load; one move reduces the imbalance by about that much. */
 static double goodness_of(const struct layout *l)
@@ -18,21 +25,26 @@ static double goodness_of(const struct layout *l)
         return 0;
     for (int r = 0; r < RES_COUNT; r++)
         load += l->sum[r] / l->n_on / RES_COUNT;
-    return GOODNESS_PART * load / l->n_units;
+    return load / l->n_units;
 }
 
-void move_score_set_goodness(struct move_score *score, const struct layout *l)
+void move_score_set_level(struct move_score *score, const struct layout *l, struct migration_cost *costs,
+                          int64_t level)
 {
+    score->level = level;
+    migration_cost_set_ratio(costs, ratio_of_level[level]);
     score->goodness0 = l->policy->min_goodness ? goodness_of(l) : 0;
     score->goodness = score->goodness0;
 }
 
 bool move_score_lower_goodness(struct move_score *score)
 {
-    double target = layout_target(score->l->n_on, score->l->policy->migration_threshold);
-    double least = score->goodness0 / (1 << GOODNESS_HALVINGS);
+    double target = layout_target(score->l->n_on, score->level);
+    double part = score->imbalance <= target                  ? GOODNESS_PART_WITHIN
+                  : score->imbalance >= GOODNESS_FAR * target ? GOODNESS_PART_FAR
+                                                              : GOODNESS_PART;
 
-    if (!(score->goodness > least) || score->imbalance < GOODNESS_FAR * target)
+    if (!(score->goodness > score->goodness0 * part))
         return false;
     score->goodness /= 2;
     return true;
@@ -53,9 +65,9 @@ static enum check check_worth(const struct move_score *score, uint32_t unit, uin
     struct migration_worth w;
 
     migration_cost_worth(score->costs, unit, slot, &w);
-    if (!(w.net > 0))
+    if (!migration_cost_pays(score->costs, &w))
         return CHECK_COST_BENEFIT;
-    return w.worse > 0 ? CHECK_WORST_CASE : CHECK_NONE;
+    return w.worse > WORSE_LEAST ? CHECK_WORST_CASE : CHECK_NONE;
 }
 
 enum check move_score_check(const struct move_score *score, uint32_t unit, uint32_t slot, double gain)
@@ -84,8 +96,8 @@ bool move_score_is_better(const struct move_score *score, const struct move *x, 
         return true;
     if (x->gain != than->gain)
         return x->gain > than->gain;
-    if (l->unit_backed[x->unit] != l->unit_backed[than->unit])
-        return l->unit_backed[x->unit] < l->unit_backed[than->unit];
+    if (score->costs->least[x->unit] != score->costs->least[than->unit])
+        return score->costs->least[x->unit] < score->costs->least[than->unit];
     if (score->costs->rates.differ) {
         double mine = migration_cost_duration(score->costs, x->unit, l->unit_slot[x->unit], x->to_slot);
         double theirs =

@@ -21,6 +21,7 @@ struct move_score {
     const struct migration_cost *costs;
     double weight[RES_COUNT];
     double imbalance;  /* of the present state, with these weights */
+    int64_t level;     /* of the moves that are searched now: its target and its ratio of benefit to cost */
     double goodness;   /* the minimum goodness: the least gain that is worth a migration */
     double goodness0;  /* the minimum goodness before it is halved */
     uint32_t vms_left; /* VMs that the plan may still move for balance */
@@ -32,11 +33,13 @@ struct move_score {
 /* Sets the weights and the imbalance to those of the layout. */
 void move_score_refresh(struct move_score *score, const struct layout *l, struct migration_cost *costs);
 
-/* Sets the minimum goodness (README.md): 0 where policy.min_goodness is off. */
-void move_score_set_goodness(struct move_score *score, const struct layout *l);
+/* Sets the level, 2 ... 5, whose moves are searched: the ratio of benefit to cost, and the minimum goodness
+ * before it is halved (0 where policy.min_goodness is off). */
+void move_score_set_level(struct move_score *score, const struct layout *l, struct migration_cost *costs,
+                          int64_t level);
 
-/* Halves the minimum goodness if the imbalance is far above the target and no move gains enough (§3.1.3).
- * False: the lowest value is reached. */
+/* Halves the minimum goodness if no move gains enough and the imbalance is far above the target (§3.1.3), or
+ * within it. False: the lowest value is reached. */
 bool move_score_lower_goodness(struct move_score *score);
 
 /* The gain of a move. Call move_trial_begin() once per unit. */
@@ -50,8 +53,8 @@ static inline double move_score_gain(const struct move_score *score, const struc
  * in the statistics. */
 enum check move_score_check(const struct move_score *score, uint32_t unit, uint32_t slot, double gain);
 
-/* More gain; then the cheaper migration (less memory to copy, or less time if hosts copy at different rates),
- * the lower VM, the lower host. */
+/* More gain; then the cheaper migration (less CPU at the fastest rate, or less time if hosts copy at
+ * different rates), the lower VM, the lower host. */
 bool move_score_is_better(const struct move_score *score, const struct move *x, const struct move *than);
 
 #endif

@@ -18,20 +18,24 @@ static const double hourly_drift[RES_COUNT] = {[RES_CPU] = 0.20, [RES_MEM] = 0.0
  */
 #define STABLE_LEAST 60
 
+/* A smaller part of a VM's demand that it is not entitled to is rounding. */
+#define HELD_PART 1e-9
+
 /* Two sums of the same numbers may differ by this factor, because their order of addition differs. */
 #define MARGIN (1 + 1e-9)
 
-static double stddev_of(const struct demand_range *o, int r)
+static double stddev_of(const struct load_range *o, int r)
 {
-    double drift = hourly_drift[r] * o->demand;
+    double drift = hourly_drift[r] * o->varying;
     double variance = o->variance + drift * drift;
 
     return sqrt(variance > 0 ? variance : 0);
 }
 
-static struct demand_range plus(struct demand_range a, const struct demand_range *b, double by)
+static struct load_range plus(struct load_range a, const struct load_range *b, double by)
 {
-    a.demand += by * b->demand;
+    a.load += by * b->load;
+    a.varying += by * b->varying;
     a.variance += by * b->variance;
     a.min += by * b->min;
     a.max += by * b->max;
@@ -43,33 +47,54 @@ static double capacity_of(const struct migration_cost *costs, int r, uint32_t sl
     return costs->l->snap->hosts[costs->l->slot_host[slot]].capacity[r];
 }
 
-static double shortfall_of(const struct migration_cost *costs, const struct demand_range *o, int r,
-                           uint32_t slot)
-{
-    return shortfall_expected(o->demand, stddev_of(o, r), capacity_of(costs, r, slot));
-}
-
 static double positive(double x)
 {
     return x > 0 ? x : 0;
 }
 
-/* ---- demand ---- */
-
-static struct demand_range demand_range_of(const struct layout *l, double *const demand[RES_COUNT], int r,
-                                           uint32_t vm)
+static double headroom_shortage(const struct migration_cost *costs, const struct load_range *o, int r,
+                                uint32_t slot)
 {
-    const struct demand_stats *hour = &l->snap->vms[vm].is.window[WINDOW_60M][r];
-    double limit = l->snap->vms[vm].is.alloc[r].limit; /* demand beyond its own limit is never served */
-    double jitter = within_interval[r] * demand[r][vm];
-
-    return (struct demand_range){.demand = demand[r][vm],
-                                 .variance = hour->stddev * hour->stddev + jitter * jitter,
-                                 .min = fmin(hour->min, demand[r][vm]),
-                                 .max = fmin(fmax(hour->max, demand[r][vm]), limit)};
+    return shortfall_of_headroom(o->load, capacity_of(costs, r, slot),
+                                 costs->l->policy->headroom_percent[r] / 100);
 }
 
-static void look_out(struct migration_cost *costs, uint32_t u, double *const demand[RES_COUNT])
+/* The expected shortage of a slot, with the load that its headroom should keep free. */
+static double shortage_of(const struct migration_cost *costs, const struct load_range *o, int r,
+                          uint32_t slot)
+{
+    return shortfall_expected(o->load, stddev_of(o, r), capacity_of(costs, r, slot)) +
+           headroom_shortage(costs, o, r, slot);
+}
+
+/* The shortage at exactly this load. */
+static double shortage_at(const struct migration_cost *costs, const struct load_range *o, int r,
+                          uint32_t slot)
+{
+    return positive(o->load - capacity_of(costs, r, slot)) + headroom_shortage(costs, o, r, slot);
+}
+
+/* ---- loads ---- */
+
+/* A VM that is entitled to less than it demands gets no more by demanding more: its load is steady. */
+static struct load_range load_range_of(const struct migration_cost *costs, int r, uint32_t vm)
+{
+    const struct vm_facts *v = &costs->l->snap->vms[vm].is;
+    const struct demand_stats *hour = &v->window[WINDOW_60M][r];
+    double demand = costs->demand[r][vm];
+    double load = fmin(costs->entitlement[r][vm], demand);
+    double jitter = within_interval[r] * demand;
+
+    if (load < demand * (1 - HELD_PART))
+        return (struct load_range){.load = load, .min = fmin(hour->min, load), .max = load};
+    return (struct load_range){.load = load,
+                               .varying = load,
+                               .variance = hour->stddev * hour->stddev + jitter * jitter,
+                               .min = fmin(hour->min, load),
+                               .max = fmin(fmax(hour->max, load), v->alloc[r].limit)};
+}
+
+static void set_unit(struct migration_cost *costs, uint32_t u)
 {
     const struct layout *l = costs->l;
     double horizon = (double)l->policy->horizon_s;
@@ -79,7 +104,7 @@ static void look_out(struct migration_cost *costs, uint32_t u, double *const dem
         uint32_t vm = l->unit_vms[i];
         const struct vm_facts *v = &l->snap->vms[vm].is;
         for (int r = 0; r < RES_COUNT; r++) {
-            struct demand_range mine = demand_range_of(l, demand, r, vm);
+            struct load_range mine = load_range_of(costs, r, vm);
             costs->unit[r][u] = plus(costs->unit[r][u], &mine, 1);
         }
         double stable = isnan(v->stable_s) ? STABLE_FALLBACK * horizon : v->stable_s;
@@ -91,19 +116,19 @@ static void add_to_slot(struct migration_cost *costs, uint32_t u, uint32_t slot,
 {
     for (int r = 0; r < RES_COUNT; r++)
         costs->slot[r][slot] = plus(costs->slot[r][slot], &costs->unit[r][u], by);
-    costs->slot_stable[slot] += by * costs->unit_stable_s[u] * costs->unit[RES_CPU][u].demand;
+    costs->slot_stable[slot] += by * costs->unit_stable_s[u] * costs->unit[RES_CPU][u].load;
 }
 
-/* Counts the demand of a migrating VM at its destination, where it is for most of the horizon. */
-static void follow_flight(struct migration_cost *costs, double *const demand[RES_COUNT], uint32_t vm)
+/* Counts the load of a migrating VM at its destination, where it is for most of the horizon. */
+static void follow_flight(struct migration_cost *costs, uint32_t vm)
 {
     const struct layout *l = costs->l;
     uint32_t from = l->unit_slot[l->vm_unit[vm]];
     uint32_t to = l->going_to[vm];
-    double stable = costs->unit_stable_s[l->vm_unit[vm]] * demand[RES_CPU][vm];
+    double stable = costs->unit_stable_s[l->vm_unit[vm]] * load_range_of(costs, RES_CPU, vm).load;
 
     for (int r = 0; r < RES_COUNT; r++) {
-        struct demand_range mine = demand_range_of(l, demand, r, vm);
+        struct load_range mine = load_range_of(costs, r, vm);
         costs->slot[r][from] = plus(costs->slot[r][from], &mine, -1);
         costs->slot[r][to] = plus(costs->slot[r][to], &mine, 1);
     }
@@ -111,76 +136,69 @@ static void follow_flight(struct migration_cost *costs, double *const demand[RES
     costs->slot_stable[to] += stable;
 }
 
-static void set_shortfall(struct migration_cost *costs, uint32_t slot)
+static void set_shortage(struct migration_cost *costs, uint32_t slot)
 {
     if (slot == costs->l->outside)
         return;
     for (int r = 0; r < RES_COUNT; r++)
-        costs->slot_shortfall[r][slot] = shortfall_of(costs, &costs->slot[r][slot], r, slot);
+        costs->slot_shortage[r][slot] = shortage_of(costs, &costs->slot[r][slot], r, slot);
 }
 
 /* ---- cost ---- */
 
-/* Adds what migrating one VM costs. */
-static void add_cost(const struct vm_facts *v, const struct migration_model *m, double cost[RES_COUNT])
+/* The CPU that migrating one VM costs: what copying takes, and what the workload in the VM loses. */
+static double copy_cost(const struct migration_cost *costs, uint32_t vm, const struct migration_model *m)
 {
-    double demand = fmin(v->demand[RES_CPU], v->alloc[RES_CPU].limit);
+    double load = fmin(costs->entitlement[RES_CPU][vm], costs->demand[RES_CPU][vm]);
 
-    cost[RES_CPU] += demand * m->duration_s + migration_copy_mhz_s(m) + migration_loss_mhz_s(m, demand);
-    cost[RES_MEM] += (v->consumed_mb + v->overhead_mb) * m->duration_s;
+    return migration_copy_mhz_s(m) + migration_loss_mhz_s(m, load);
 }
 
-/* The members of a unit migrate one after the other. */
-static void cost_at_rate(const struct migration_cost *costs, uint32_t u, double rate, double cost[RES_COUNT],
-                         double *duration_s)
+/* CPU and time of moving a unit whose members migrate one after the other. */
+static double copy_cost_at(const struct migration_cost *costs, uint32_t u, double rate,
+                           double *ret_duration_s)
 {
     const struct layout *l = costs->l;
+    double cost = 0;
 
-    cost[RES_CPU] = 0;
-    cost[RES_MEM] = 0;
-    *duration_s = 0;
+    *ret_duration_s = 0;
     for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
         const struct vm_facts *v = &l->snap->vms[l->unit_vms[i]].is;
         struct migration_model m;
         migration_model(v->consumed_mb, v->dirty_mb_s, rate, &m);
-        *duration_s += m.duration_s;
-        add_cost(v, &m, cost);
+        *ret_duration_s += m.duration_s;
+        cost += copy_cost(costs, l->unit_vms[i], &m);
     }
+    return cost;
 }
 
-/* A lower bound of the cost at this copy rate, which is at most the fastest one. */
-static void cost_at_least(const struct migration_cost *costs, uint32_t u, double fastest, double rate,
-                          double cost[RES_COUNT])
+/* A lower bound of the CPU at this copy rate, which is at most the fastest one. */
+static double copy_cost_least(const struct migration_cost *costs, uint32_t u, double fastest, double rate)
 {
     const struct layout *l = costs->l;
+    double cost = 0;
 
-    cost[RES_CPU] = 0;
-    cost[RES_MEM] = 0;
     for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
         const struct vm_facts *v = &l->snap->vms[l->unit_vms[i]].is;
         struct migration_model m;
         migration_least(v->consumed_mb, v->dirty_mb_s, fastest, rate, &m);
-        add_cost(v, &m, cost);
+        cost += copy_cost(costs, l->unit_vms[i], &m);
     }
+    return cost;
 }
 
 /* A lower bound of the cost of moving the unit off this slot, to any destination. */
 static void set_least(struct migration_cost *costs, uint32_t u, uint32_t slot)
 {
     double fastest = costs->rates.fastest[slot];
-    double fixed[RES_COUNT];
-    double least[RES_COUNT];
     double duration;
 
     if (costs->rates.single[slot]) {
-        cost_at_rate(costs, u, fastest, least, &duration);
+        costs->least[u] = copy_cost_at(costs, u, fastest, &duration);
+        costs->fixed[u] = costs->least[u];
     } else {
-        cost_at_least(costs, u, fastest, fastest, least);
-        cost_at_least(costs, u, fastest, NO_LIMIT, fixed);
-    }
-    for (int r = 0; r < RES_COUNT; r++) {
-        costs->least[r][u] = least[r];
-        costs->fixed[r][u] = costs->rates.single[slot] ? least[r] : fixed[r];
+        costs->least[u] = copy_cost_least(costs, u, fastest, fastest);
+        costs->fixed[u] = copy_cost_least(costs, u, fastest, NO_LIMIT);
     }
 }
 
@@ -196,10 +214,9 @@ static double over_capacity(const struct migration_cost *costs, const double amo
 double migration_cost_duration(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                                uint32_t to_slot)
 {
-    double cost[RES_COUNT];
     double duration;
 
-    cost_at_rate(costs, unit, rates_between(&costs->rates, from_slot, to_slot), cost, &duration);
+    (void)copy_cost_at(costs, unit, rates_between(&costs->rates, from_slot, to_slot), &duration);
     return duration;
 }
 
@@ -207,43 +224,47 @@ void migration_cost_between(const struct migration_cost *costs, uint32_t unit, u
                             uint32_t to_slot, struct migration_worth *ret)
 {
     *ret = (struct migration_worth){0};
-    cost_at_rate(costs, unit, rates_between(&costs->rates, from_slot, to_slot), ret->cost, &ret->duration_s);
+    ret->cost[RES_CPU] =
+        copy_cost_at(costs, unit, rates_between(&costs->rates, from_slot, to_slot), &ret->duration_s);
 }
 
 /* ---- sums per slot ---- */
 
 void migration_cost_init(struct migration_cost *costs, const struct layout *l,
-                         double *const demand[RES_COUNT], struct arena *a)
+                         double *const demand[RES_COUNT], double *const entitlement[RES_COUNT],
+                         struct arena *a)
 {
-    *costs = (struct migration_cost){.l = l};
+    *costs = (struct migration_cost){.l = l, .ratio = 1};
     for (int r = 0; r < RES_COUNT; r++) {
-        costs->unit[r] = arena_array(a, struct demand_range, l->n_units);
-        costs->slot[r] = arena_array(a, struct demand_range, (size_t)l->n_slots + 1);
-        costs->slot_shortfall[r] = arena_array(a, double, (size_t)l->n_slots + 1);
-        costs->least[r] = arena_array(a, double, l->n_units);
-        costs->fixed[r] = arena_array(a, double, l->n_units);
+        costs->demand[r] = demand[r];
+        costs->entitlement[r] = entitlement[r];
+        costs->unit[r] = arena_array(a, struct load_range, l->n_units);
+        costs->slot[r] = arena_array(a, struct load_range, (size_t)l->n_slots + 1);
+        costs->slot_shortage[r] = arena_array(a, double, (size_t)l->n_slots + 1);
         for (uint32_t i = 0; i < l->n_on; i++)
             costs->capacity[r] += capacity_of(costs, r, i);
     }
+    costs->least = arena_array(a, double, l->n_units);
+    costs->fixed = arena_array(a, double, l->n_units);
     costs->unit_stable_s = arena_array(a, double, l->n_units);
     costs->slot_stable = arena_array(a, double, (size_t)l->n_slots + 1);
     rates_init(&costs->rates, l, a);
     for (uint32_t u = 0; u < l->n_units; u++) {
-        look_out(costs, u, demand);
+        set_unit(costs, u);
         add_to_slot(costs, u, l->unit_slot[u], 1);
         set_least(costs, u, l->unit_slot[u]);
     }
     for (uint32_t i = 0; i < l->snap->n_vms; i++)
         if (l->going_to[i] != IX_NONE)
-            follow_flight(costs, demand, i);
-    double demand_sum = 0;
+            follow_flight(costs, i);
+    double load_sum = 0;
     double stable_sum = 0;
     for (uint32_t i = 0; i < l->n_slots; i++) {
-        set_shortfall(costs, i);
-        demand_sum += costs->slot[RES_CPU][i].demand;
+        set_shortage(costs, i);
+        load_sum += costs->slot[RES_CPU][i].load;
         stable_sum += costs->slot_stable[i];
     }
-    costs->stable_mean = demand_sum > 0 ? stable_sum / demand_sum : 0;
+    costs->stable_mean = load_sum > 0 ? stable_sum / load_sum : 0;
     layout_weights(l, costs->weight);
 }
 
@@ -251,8 +272,8 @@ void migration_cost_move(struct migration_cost *costs, uint32_t unit, uint32_t f
 {
     add_to_slot(costs, unit, from_slot, -1);
     add_to_slot(costs, unit, to_slot, 1);
-    set_shortfall(costs, from_slot);
-    set_shortfall(costs, to_slot);
+    set_shortage(costs, from_slot);
+    set_shortage(costs, to_slot);
     if (costs->rates.differ)
         set_least(costs, unit, to_slot);
 }
@@ -265,12 +286,12 @@ void migration_cost_set_weights(struct migration_cost *costs, const double weigh
 
 /* ---- benefit ---- */
 
-/* How long demand stays as it is: the mean over the source's VMs, weighted by their demand, or over the
+/* How long loads stay as they are: the mean over the source's VMs, weighted by their loads, or over the
  * cluster's VMs (for the destination) if that is shorter. One value for all destinations. */
 static double stable_time(const struct migration_cost *costs, uint32_t slot)
 {
-    double demand = costs->slot[RES_CPU][slot].demand;
-    double stable = demand > 0 ? costs->slot_stable[slot] / demand : 0;
+    double load = costs->slot[RES_CPU][slot].load;
+    double stable = load > 0 ? costs->slot_stable[slot] / load : 0;
 
     return stable < costs->stable_mean ? positive(stable) : costs->stable_mean;
 }
@@ -282,67 +303,90 @@ void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uin
     uint32_t s = l->unit_slot[unit];
     uint32_t d = to_slot;
     double stable = stable_time(costs, s);
-    double gain[RES_COUNT];
+    double more[RES_COUNT]; /* shortage at today's loads */
 
-    *ret = (struct migration_worth){0};
-    cost_at_rate(costs, unit, rates_between(&costs->rates, s, d), ret->cost, &ret->duration_s);
+    migration_cost_between(costs, unit, s, d, ret);
+    double after_s = positive(stable - ret->duration_s); /* of the stable time, after the migration */
     for (int r = 0; r < RES_COUNT; r++) {
-        const struct demand_range *u = &costs->unit[r][unit];
-        struct demand_range left = plus(costs->slot[r][s], u, -1);
-        struct demand_range joined = plus(costs->slot[r][d], u, 1);
+        const struct load_range *u = &costs->unit[r][unit];
+        const struct load_range *here = &costs->slot[r][s];
+        const struct load_range *there = &costs->slot[r][d];
+        struct load_range left = plus(*here, u, -1);
+        struct load_range joined = plus(*there, u, 1);
         double cs = capacity_of(costs, r, s);
         double cd = capacity_of(costs, r, d);
-        double now = costs->slot_shortfall[r][s] + costs->slot_shortfall[r][d];
-        double then = shortfall_of(costs, &left, r, s) + shortfall_of(costs, &joined, r, d);
-        double worst_stay = positive(left.min + u->max - cs) + positive(costs->slot[r][d].max - cd);
+        double headroom = headroom_shortage(costs, here, r, s) + headroom_shortage(costs, there, r, d);
+        double now = costs->slot_shortage[r][s] + costs->slot_shortage[r][d] - headroom;
+        double taken = shortage_of(costs, &joined, r, d) - costs->slot_shortage[r][d];
+        double relief = costs->slot_shortage[r][s] - shortage_of(costs, &left, r, s);
+        double worst_stay = positive(left.min + u->max - cs) + positive(there->max - cd);
         double worst_move = positive(left.min - cs) + positive(joined.max - cd);
-        ret->benefit[r] = (now - then) * stable;
-        gain[r] = ret->benefit[r] - ret->cost[r];
+        /* the destination holds the VM's memory from the first page on */
+        ret->benefit[r] = relief * after_s - taken * (r == RES_MEM ? stable : after_s);
         ret->worse_of[r] = worst_move - fmax(worst_stay, now);
+        more[r] = shortage_at(costs, &left, r, s) + shortage_at(costs, &joined, r, d) - headroom -
+                  positive(here->load - cs) - positive(there->load - cd);
     }
-    ret->net = over_capacity(costs, gain);
-    ret->worse = over_capacity(costs, ret->worse_of);
+    ret->gain = over_capacity(costs, ret->benefit);
+    ret->loss = over_capacity(costs, ret->cost);
+    ret->worse = fmax(over_capacity(costs, ret->worse_of), over_capacity(costs, more));
+}
+
+bool migration_cost_pays(const struct migration_cost *costs, const struct migration_worth *w)
+{
+    return costs->ratio > 0 ? w->gain > costs->ratio * w->loss : w->gain >= 0;
+}
+
+void migration_cost_set_ratio(struct migration_cost *costs, double ratio)
+{
+    costs->ratio = ratio;
 }
 
 /* An upper bound of the benefit: the relief of the source, without any shortage on the destination. */
 static double most_to_gain(const struct migration_cost *costs, uint32_t unit, int r, double stable)
 {
     uint32_t s = costs->l->unit_slot[unit];
-    const struct demand_range *u = &costs->unit[r][unit];
-    struct demand_range left = plus(costs->slot[r][s], u, -1);
-    double now = costs->slot_shortfall[r][s];
+    const struct load_range *u = &costs->unit[r][unit];
+    struct load_range left = plus(costs->slot[r][s], u, -1);
+    double now = costs->slot_shortage[r][s];
 
-    return now > 0 ? (now - shortfall_of(costs, &left, r, s)) * stable : 0;
+    return now > 0 ? (now - shortage_of(costs, &left, r, s)) * stable : 0;
+}
+
+/* ... over the cluster's capacity and weighted. */
+static double most_gain(const struct migration_cost *costs, uint32_t unit)
+{
+    double stable = stable_time(costs, costs->l->unit_slot[unit]);
+    double gain[RES_COUNT];
+
+    for (int r = 0; r < RES_COUNT; r++)
+        gain[r] = most_to_gain(costs, unit, r, stable) * MARGIN;
+    return over_capacity(costs, gain);
 }
 
 /* At rate r the cost is at least fixed + (least - fixed) × fastest / r. */
 double migration_cost_rate_needed(const struct migration_cost *costs, uint32_t unit)
 {
-    uint32_t s = costs->l->unit_slot[unit];
-    double stable = stable_time(costs, s);
-    double gain = 0;
-    double by_rate = 0;
+    double weight = costs->ratio * costs->weight[RES_CPU] / costs->capacity[RES_CPU];
+    double left = most_gain(costs, unit) - weight * costs->fixed[unit];
+    double by_rate =
+        weight * (costs->least[unit] - costs->fixed[unit]) * costs->rates.fastest[costs->l->unit_slot[unit]];
 
-    for (int r = 0; r < RES_COUNT; r++) {
-        double weight = costs->weight[r] / costs->capacity[r];
-        gain += weight * (most_to_gain(costs, unit, r, stable) * MARGIN - costs->fixed[r][unit]);
-        by_rate += weight * (costs->least[r][unit] - costs->fixed[r][unit]) * costs->rates.fastest[s];
-    }
-    return gain > 0 ? by_rate / gain / MARGIN : NO_LIMIT;
+    if (!(costs->ratio > 0))
+        return 0;
+    return left > 0 ? by_rate / left / MARGIN : NO_LIMIT;
 }
 
 bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit)
 {
     uint32_t s = costs->l->unit_slot[unit];
-    double stable = stable_time(costs, s);
-    double net = 0;
 
+    if (!(costs->ratio > 0))
+        return true;
     if (!costs->rates.single[s])
         return migration_cost_rate_needed(costs, unit) < costs->rates.fastest[s];
-    for (int r = 0; r < RES_COUNT; r++)
-        net += costs->weight[r] * (most_to_gain(costs, unit, r, stable) * MARGIN - costs->least[r][unit]) /
-               costs->capacity[r];
-    return net > 0;
+    return most_gain(costs, unit) >
+           costs->ratio * costs->weight[RES_CPU] * costs->least[unit] / costs->capacity[RES_CPU];
 }
 
 int64_t migration_cost_moves_per_interval(const struct migration_cost *costs)

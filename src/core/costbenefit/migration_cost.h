@@ -1,10 +1,15 @@
 /* migration_cost.h: whether a migration is worth its cost (§3.1.4).
  *
  * Cost and benefit are resource × time: MHz · s and MiB · s. The benefit is the shortage that the move ends,
- * on both hosts together, at today's demand, for the stable time. The worst case after it (the source's VMs
- * at their minimum of the last hour, the destination's VMs and the moved VM at their maximum) can reject a
- * move but adds nothing to the benefit (README.md). Demand varies, so the shortage is an expected value;
- * README.md states the variance and its sources.
+ * on both hosts together, at today's loads, for the stable time. A host's load is what its VMs are entitled
+ * to, so that under contention a move pays that serves shares. Shortage is load above the host's capacity
+ * (an expected value, because demand varies; README.md states the variance and its sources), and load that
+ * its headroom should keep free, with growing weight. The cost is what others lose: the CPU of copying, the
+ * workload's loss meanwhile, and the shortage of memory that the copy causes at the destination.
+ *
+ * Two conditions add nothing to the benefit but reject a move: the shortage at exactly today's loads, and in
+ * the worst case (the source's VMs at their minimum of the last hour, the destination's VMs and the moved VM
+ * at their maximum) must not grow.
  *
  * A migrating VM counts on its destination. Sums are kept per slot, so that estimating a move is O(1). */
 #ifndef BALLAST_CORE_MIGRATION_COST_H
@@ -14,38 +19,41 @@
 #include "core/costbenefit/rates.h"
 #include "core/layout/layout.h"
 
-/* Demand of a unit, or of all units of a slot. */
-struct demand_range {
-    double demand, variance; /* today's */
-    double min, max;         /* of the last hour */
+/* Load of a unit, or of all units of a slot: what the VMs are entitled to. */
+struct load_range {
+    double load, variance; /* today's */
+    double varying;        /* of `load`: of VMs that get all they demand, so that it follows their demand */
+    double min, max;       /* of the last hour */
 };
 
 struct migration_cost {
     const struct layout *l;
-    struct demand_range *unit[RES_COUNT], *slot[RES_COUNT];
-    double *unit_stable_s;             /* stable time, s */
-    double *slot_stable;               /* Σ stable × demand, CPU */
-    double *slot_shortfall[RES_COUNT]; /* expected shortage at today's demand */
-    double capacity[RES_COUNT];        /* of the cluster */
-    struct rates rates;                /* copy rates between the hosts */
-    double
-        *least[RES_COUNT]; /* lower bound of the cost of moving each unit off its slot, to any destination */
-    double *fixed[RES_COUNT]; /* of `least`: the part that does not depend on the copy rate */
-    double stable_mean;       /* over the cluster, s */
+    double *demand[RES_COUNT], *entitlement[RES_COUNT]; /* by VM; the caller's */
+    struct load_range *unit[RES_COUNT], *slot[RES_COUNT];
+    double *unit_stable_s;            /* stable time, s */
+    double *slot_stable;              /* Σ stable × load, CPU */
+    double *slot_shortage[RES_COUNT]; /* expected, at today's load */
+    double capacity[RES_COUNT];       /* of the cluster */
+    struct rates rates;               /* copy rates between the hosts */
+    double *least;      /* lower bound of the CPU cost of moving each unit off its slot, to any destination */
+    double *fixed;      /* of `least`: the part that does not depend on the copy rate */
+    double stable_mean; /* over the cluster, s */
     double weight[RES_COUNT];
+    double ratio; /* how many times its cost a move must gain at least; 0: it must only do no harm */
 };
 
 struct migration_worth {
     double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz · s, MiB · s */
-    double
-        net; /* benefit - cost, each divided by the cluster's capacity and weighted like the imbalance; s */
+    double gain, loss; /* benefit and cost over the cluster's capacity, weighted like the imbalance; s */
     double worse_of[RES_COUNT]; /* growth of the shortage in the worst case: MHz, MiB */
-    double worse;               /* `worse_of` in the units of net / s; <= 0: no growth */
+    double worse; /* the larger of it and the growth at today's loads, in the units of gain / s; <= 0: none */
     double duration_s;
 };
 
+/* demand, entitlement: by resource, then VM; they must outlive *costs. */
 void migration_cost_init(struct migration_cost *costs, const struct layout *l,
-                         double *const demand[RES_COUNT], struct arena *a);
+                         double *const demand[RES_COUNT], double *const entitlement[RES_COUNT],
+                         struct arena *a);
 
 /* Updates the sums for a move, beside layout_move(). */
 void migration_cost_move(struct migration_cost *costs, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
@@ -53,19 +61,25 @@ void migration_cost_move(struct migration_cost *costs, uint32_t unit, uint32_t f
 /* Sets the weights of the imbalance. */
 void migration_cost_set_weights(struct migration_cost *costs, const double weight[RES_COUNT]);
 
+/* Sets how many times its cost a move must gain. */
+void migration_cost_set_ratio(struct migration_cost *costs, double ratio);
+
 void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
                           struct migration_worth *ret);
+
+/* Whether the benefit is large enough for the cost. */
+bool migration_cost_pays(const struct migration_cost *costs, const struct migration_worth *w);
 
 /* Cost and duration only, between any two slots, wherever the unit is. */
 void migration_cost_between(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                             uint32_t to_slot, struct migration_worth *ret);
 
-/* Whether the move could pay at any destination. False only if migration_cost_worth() finds net <= 0 for
+/* Whether the move could pay at any destination. False only if migration_cost_pays() is false for
  * every destination. */
 bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit);
 
 /* With different copy rates: the rate above which a move of the unit may pay; NO_LIMIT: it cannot.
- * migration_cost_worth() finds net <= 0 for every destination at this rate or below. */
+ * migration_cost_pays() is false for every destination at this rate or below. */
 double migration_cost_rate_needed(const struct migration_cost *costs, uint32_t unit);
 
 /* Duration of the migration between these slots, s. */

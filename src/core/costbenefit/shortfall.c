@@ -1,4 +1,4 @@
-/* The expected shortfall of a normally distributed demand. */
+/* The expected shortfall of a normally distributed demand, and the shortage of headroom. */
 #include "core/costbenefit/shortfall.h"
 
 #define Z_MAX 6.0 /* the loss beyond it is negligible */
@@ -37,4 +37,15 @@ double shortfall_expected(double mean, double stddev, double capacity)
         return lack > 0 ? lack : 0;
     /* L(-z) = z + L(z) */
     return lack > 0 ? lack + stddev * unit_loss(lack / stddev) : stddev * unit_loss(-lack / stddev);
+}
+
+/* The integral of the weight, from where the headroom begins. */
+double shortfall_of_headroom(double load, double capacity, double headroom)
+{
+    double width = headroom * capacity;
+    double used = load - (capacity - width);
+
+    if (!(width > 0) || used <= 0)
+        return 0;
+    return used < width ? used * used / (2 * width) : used - width / 2;
 }

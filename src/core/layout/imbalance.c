@@ -4,7 +4,6 @@
 /* 3 : 1, after the paper's experiments */
 #define WEIGHT_SHORT 0.75
 #define TARGET_STEP 0.1
-#define LEVEL_MAX 5
 #define OUTLIER_LOAD 0.5
 #define ROUNDING 1e-9 /* two sums of the same numbers may differ by this share */
 
@@ -45,14 +44,14 @@ double layout_imbalance(const struct layout *l)
 
 double layout_target(uint32_t n_on, int64_t level)
 {
-    return n_on == 0 ? 0 : TARGET_STEP * (double)(LEVEL_MAX - level) * sqrt(2.0 / n_on);
+    return n_on == 0 ? 0 : TARGET_STEP * (double)(LAYOUT_LEVEL_LAST - level) * sqrt(2.0 / n_on);
 }
 
 bool layout_has_outlier(const struct layout *l, int64_t level)
 {
     static const double difference[] = {[2] = 0.30, [3] = 0.20, [4] = 0.10, [5] = 0.05};
 
-    if (level < 2 || level > LEVEL_MAX)
+    if (level < LAYOUT_LEVEL_FIRST || level > LAYOUT_LEVEL_LAST)
         return false;
     for (int r = 0; r < RES_COUNT; r++) {
         double least = NO_LIMIT;
@@ -62,6 +61,22 @@ bool layout_has_outlier(const struct layout *l, int64_t level)
             most = l->norm[r][i] > most ? l->norm[r][i] : most;
         }
         if (most > OUTLIER_LOAD + ROUNDING && most - least > difference[level] + ROUNDING)
+            return true;
+    }
+    return false;
+}
+
+bool layout_lacks_headroom(const struct layout *l)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        double kept = 1 - l->policy->headroom_percent[r] / 100;
+        bool above = false;
+        bool below = false;
+        for (uint32_t i = 0; i < l->n_on && kept < 1; i++) {
+            above = above || l->norm[r][i] > kept + ROUNDING;
+            below = below || l->norm[r][i] < kept - ROUNDING;
+        }
+        if (above && below)
             return true;
     }
     return false;

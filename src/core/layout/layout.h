@@ -21,6 +21,10 @@
 /* A host with N above this is overloaded; an excess below 1e-9 is rounding. */
 #define LAYOUT_FULL (1 + 1e-9)
 
+/* The levels (policy.migration_threshold) that make moves for balance. */
+#define LAYOUT_LEVEL_FIRST 2
+#define LAYOUT_LEVEL_LAST 5
+
 /* The units of a slot, in no particular order. */
 struct unit_list {
     uint32_t *items;
@@ -169,6 +173,9 @@ double layout_target(uint32_t n_on, int64_t level);
 /* Whether max - min of N exceeds the limit of the level, with a host more than half full. In a large cluster
  * one hot host hardly changes σ. */
 bool layout_has_outlier(const struct layout *l, int64_t level);
+
+/* Whether a host's load is in its headroom (policy.headroom_percent) while another host has some to spare. */
+bool layout_lacks_headroom(const struct layout *l);
 
 /* All metrics except the scores of power management. */
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a);
