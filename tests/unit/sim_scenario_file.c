@@ -160,6 +160,32 @@ static void test_whole_numbers(void **state)
     assert_int_equal(s.initial.n_vms - 10, plain.initial.n_vms - 2);
 }
 
+/* A number is the VM's; a word is a rate for each vCPU; without either the workload says what the VM is. */
+static void test_dirty_rates(void **state)
+{
+    static const struct {
+        const char *keys;
+        double mb_s;
+    } vms[] = {
+        {"workload: {cpu: 5}", 5},
+        {"dirty_mb_s: web, workload: {cpu: 5}", 8},
+        {"dirty_mb_s: database, workload: {cpu: 5}", 32},
+        {"dirty_mb_s: idle, workload: {cpu: {kind: batch}}", 2},
+        {"dirty_mb_s: 0.5, workload: {cpu: {kind: batch}}", 0.5},
+        {"workload: {cpu: {kind: batch}}", 16},
+        {"workload: {cpu: {kind: office}, mem: {kind: batch}}", 8},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(vms); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct scenario s =
+            good(&a, arena_printf(&a, BEGIN "vms: [{name: v, vcpus: 2, mem_mb: 64, %s}]\n", vms[i].keys));
+        if (fabs(s.vms[0].dirty_mb_s - vms[i].mb_s) > 1e-9)
+            fail_msg("%s: %g", vms[i].keys, s.vms[0].dirty_mb_s);
+    }
+}
+
 /* Models follow their objects though the snapshot sorts them. */
 static void test_order(void **state)
 {
@@ -541,13 +567,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 
-        cmocka_unit_test(test_overrides),     cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_generators),
-        cmocka_unit_test(test_whole_numbers), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_variants),      cmocka_unit_test(test_pools_and_shares),
-        cmocka_unit_test(test_placement),     cmocka_unit_test(test_fit),
-        cmocka_unit_test(test_random),        cmocka_unit_test(test_scripts),
-        cmocka_unit_test(test_traces),        cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_generators),
+        cmocka_unit_test(test_whole_numbers),
+        cmocka_unit_test(test_dirty_rates),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_pools_and_shares),
+        cmocka_unit_test(test_placement),
+        cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_traces),
+        cmocka_unit_test(test_snapshot),
         cmocka_unit_test(test_documented),
     };
 

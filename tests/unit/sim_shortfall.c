@@ -139,6 +139,61 @@ static void test_sleeps(void **state)
     sim_release(&w);
 }
 
+/* CPU falls with the part of the working set that is missing, never rises; the hypervisor's own part is
+ * missing first, and costs nothing. */
+static void test_memory_slows(void **state)
+{
+    double before = INFINITY;
+
+    (void)state;
+    for (double host_mb = 2300; host_mb > 100; host_mb -= 100) {
+        struct sim w;
+
+        sim_init(&w);
+        small_host(&w.small, "h1", 10000, host_mb);
+        small_vm(&w.small, "a", "h1", 4000, 2000)->is.overhead_mb = 200;
+        sim_build(&w);
+        w.s.swap_slowdown = 1;
+        sim_begin(&w);
+        double cpu = sim_gets(&w, "a", RES_CPU);
+        NEAR(cpu, 4000 * fmin(1, host_mb / 2000));
+        assert_true(cpu <= before);
+        before = cpu;
+        sim_release(&w);
+    }
+}
+
+/* What a VM cannot do for want of memory is missing CPU, if the host is short; its own limit is no shortfall,
+ * of memory and of the CPU that it cannot use for it. */
+static void test_memory_limit_is_no_shortfall(void **state)
+{
+    static const struct {
+        double host_mb, limit_mb, due_mhz, gets_mhz;
+    } cases[] = {
+        {4096, NO_LIMIT, 4000, 4000},
+        {1000, NO_LIMIT, 4000, 2000},
+        {4096, 1000, 2000, 2000},
+        {500, 1000, 2000, 1000},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct sim w;
+
+        sim_init(&w);
+        small_host(&w.small, "h1", 10000, cases[i].host_mb);
+        small_vm(&w.small, "a", "h1", 4000, 2000)->is.alloc[RES_MEM].limit = cases[i].limit_mb;
+        sim_build(&w);
+        w.s.swap_slowdown = 1;
+        sim_begin(&w);
+        sim_run(&w, 100);
+        NEAR(cluster_vm(w.c, 0)->gets[RES_CPU], cases[i].gets_mhz);
+        NEAR(cluster_vm_totals(w.c, 0)->wanted[RES_CPU], 100 * cases[i].due_mhz);
+        NEAR(cluster_vm_totals(w.c, 0)->wanted[RES_MEM], 100 * fmin(2000, cases[i].limit_mb));
+        sim_release(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +201,8 @@ int main(void)
         cmocka_unit_test(test_shortfalls),
         cmocka_unit_test(test_hot_time),
         cmocka_unit_test(test_sleeps),
+        cmocka_unit_test(test_memory_slows),
+        cmocka_unit_test(test_memory_limit_is_no_shortfall),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,10 +97,12 @@ static void build_tree(struct cluster *c, uint32_t host)
 
 /* ---- dividing -------------------------------------------------------------------------------- */
 
-/* The part of its CPU demand that a VM can use with this much of the memory that it wants. */
-static double usable_part(const struct cluster *c, double mem_wanted, double mem)
+/* The part of its CPU demand that a VM can use with this much memory. The hypervisor's own part for it is the
+ * first to be missing. */
+static double usable_part(const struct cluster *c, uint32_t vm, double mem)
 {
-    double lacks = mem_wanted > 0 ? fmax(0, 1 - mem / mem_wanted) : 0;
+    double working = c->vms[vm].working_mb;
+    double lacks = working > 0 ? fmax(0, 1 - mem / working) : 0;
 
     return fmax(0, 1 - lacks * c->s->swap_slowdown);
 }
@@ -112,8 +114,7 @@ void schedule_vm_due(struct cluster *c, uint32_t vm)
 
     for (int r = 0; r < RES_COUNT; r++)
         v->due[r] = c->s->scheduler == SCHEDULER_SHARES ? fmin(v->wants[r], set[r].limit) : v->wants[r];
-    v->due[RES_CPU] =
-        fmin(v->due[RES_CPU], v->wants[RES_CPU] * usable_part(c, v->wants[RES_MEM], v->due[RES_MEM]));
+    v->due[RES_CPU] = fmin(v->due[RES_CPU], v->wants[RES_CPU] * usable_part(c, vm, v->due[RES_MEM]));
 }
 
 static double cpu_wanted(const struct cluster *c, const struct node *n, uint32_t host)
@@ -124,7 +125,7 @@ static double cpu_wanted(const struct cluster *c, const struct node *n, uint32_t
         return 0;
     double most = fmin(v->now.wants[RES_CPU], schedule_vm_most_mhz(c, n->ix, host));
 
-    return most * usable_part(c, v->now.wants[RES_MEM], v->now.gets[RES_MEM]);
+    return most * usable_part(c, n->ix, v->now.gets[RES_MEM]);
 }
 
 static double wanted(const struct cluster *c, const struct node *n, uint32_t host, enum resource r)

@@ -107,7 +107,8 @@ struct vm_spec {
     double vcpu_mhz;                 /* UNKNOWN: a core of the fastest host */
     struct range arrives_s, lasts_s; /* lasts_s: UNKNOWN: for good */
     double consumed_mb;              /* UNKNOWN: its initial memory use */
-    double dirty_mb_s;
+    double dirty_mb_s;               /* UNKNOWN: by dirty_kind, or by the workload */
+    int dirty_kind;
     const char *share_class;
     struct at_spec at;
     struct workload_spec workload[RES_COUNT];

@@ -83,7 +83,7 @@ static const struct field top_key_list[] = {
     {"scheduler", FIELD_WORD, AT(scheduler), .words = scheduler_words,
      .meaning = "how a host divides its CPU"},
     {"swap_slowdown", FIELD_NUMBER, AT(swap_slowdown), 0, 1000,
-     .meaning = "part of its CPU that a VM loses, in times the part of its memory that it lacks"},
+     .meaning = "part of its CPU that a VM loses, in times the part of its working set that it lacks"},
     {"faults", FIELD_NODE, AT(faults), .meaning = "what goes wrong"},
     {"script", FIELD_NODE, AT(script), .meaning = "what an admin does"},
 };
@@ -99,6 +99,7 @@ static struct top top_default(const char *file)
         .duration_s = UNKNOWN,
         .sample_s = 60,
         .ballast = true,
+        .swap_slowdown = 1,
         .migration = {MIGRATION_PRECOPY, 100, 0.3, 30, 5, 0.1},
     };
 }

@@ -135,7 +135,7 @@ struct scenario {
     struct vm_model *vms;
     struct migration_model migration;
     enum host_scheduler scheduler;
-    double swap_slowdown; /* a VM that lacks a part x of its memory demand can use that much less of its CPU:
+    double swap_slowdown; /* a VM that lacks a part x of its working set can use that much less of its CPU:
                            * x times this, at most all. 0: no effect */
     double restart_s; /* after a host failure its VMs start elsewhere after this; INFINITY: when the host is
                        * back */
