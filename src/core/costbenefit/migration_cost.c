@@ -2,6 +2,7 @@
 #include "core/costbenefit/migration_cost.h"
 
 #include "core/costbenefit/shortfall.h"
+#include "core/divvy/divvy.h"
 
 /* The windows hold averages over minutes. Within an interval, a VM's CPU demand varies by about this share
  * (median over VMs of the spread between neighbouring 5-minute samples: Bitbrains .26, PlanetLab .60)... */
@@ -76,6 +77,35 @@ static double shortage_at(const struct migration_cost *costs, const struct load_
 
 /* ---- loads ---- */
 
+static bool is_held(const struct migration_cost *costs, int r, uint32_t vm)
+{
+    return costs->entitlement[r][vm] < costs->demand[r][vm] * (1 - HELD_PART);
+}
+
+static double most_demand(const struct migration_cost *costs, int r, uint32_t vm)
+{
+    const struct vm_facts *v = &costs->l->snap->vms[vm].is;
+
+    return fmin(fmax(v->window[WINDOW_60M][r].max, costs->demand[r][vm]), v->alloc[r].limit);
+}
+
+/* Under contention, the most that VMs may get is what they are entitled to if all demand their maximum. */
+static void find_most(struct migration_cost *costs, int r, struct arena *a)
+{
+    const struct snapshot *snap = costs->l->snap;
+    bool held = false;
+
+    for (uint32_t i = 0; i < snap->n_vms && !held; i++)
+        held = costs->l->vm_unit[i] != IX_NONE && is_held(costs, r, i);
+    if (!held)
+        return;
+    double *demand = arena_array(a, double, snap->n_vms);
+    costs->most[r] = arena_array(a, double, snap->n_vms);
+    for (uint32_t i = 0; i < snap->n_vms; i++)
+        demand[i] = most_demand(costs, r, i);
+    (void)divvy_entitle(snap, (enum resource)r, demand, a, costs->most[r]);
+}
+
 /* A VM that is entitled to less than it demands gets no more by demanding more: its load is steady. */
 static struct load_range load_range_of(const struct migration_cost *costs, int r, uint32_t vm)
 {
@@ -84,14 +114,15 @@ static struct load_range load_range_of(const struct migration_cost *costs, int r
     double demand = costs->demand[r][vm];
     double load = fmin(costs->entitlement[r][vm], demand);
     double jitter = within_interval[r] * demand;
-
-    if (load < demand * (1 - HELD_PART))
-        return (struct load_range){.load = load, .min = fmin(hour->min, load), .max = load};
-    return (struct load_range){.load = load,
-                               .varying = load,
-                               .variance = hour->stddev * hour->stddev + jitter * jitter,
+    struct load_range range = {.load = load,
                                .min = fmin(hour->min, load),
-                               .max = fmin(fmax(hour->max, load), v->alloc[r].limit)};
+                               .max = costs->most[r] ? costs->most[r][vm] : most_demand(costs, r, vm)};
+
+    if (is_held(costs, r, vm))
+        return range;
+    range.varying = load;
+    range.variance = hour->stddev * hour->stddev + jitter * jitter;
+    return range;
 }
 
 static void set_unit(struct migration_cost *costs, uint32_t u)
@@ -238,6 +269,7 @@ void migration_cost_init(struct migration_cost *costs, const struct layout *l,
     for (int r = 0; r < RES_COUNT; r++) {
         costs->demand[r] = demand[r];
         costs->entitlement[r] = entitlement[r];
+        find_most(costs, r, a);
         costs->unit[r] = arena_array(a, struct load_range, l->n_units);
         costs->slot[r] = arena_array(a, struct load_range, (size_t)l->n_slots + 1);
         costs->slot_shortage[r] = arena_array(a, double, (size_t)l->n_slots + 1);

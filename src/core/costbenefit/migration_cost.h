@@ -29,6 +29,8 @@ struct load_range {
 struct migration_cost {
     const struct layout *l;
     double *demand[RES_COUNT], *entitlement[RES_COUNT]; /* by VM; the caller's */
+    double
+        *most[RES_COUNT]; /* by VM, under contention: entitlement if all demand their maximum; NULL: none */
     struct load_range *unit[RES_COUNT], *slot[RES_COUNT];
     double *unit_stable_s;            /* stable time, s */
     double *slot_stable;              /* Σ stable × load, CPU */
