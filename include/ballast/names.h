@@ -178,6 +178,8 @@
     X(POWER_VM_NO_ROOM, "vm_no_room", "a VM on the host fits on no other host")                              \
     X(POWER_RAISES_HIGH, "raises_high", "other hosts would rise above the target range")                     \
     X(POWER_KEEPS_LOW, "keeps_low", "the remaining hosts would not come closer to the target range")         \
+    X(POWER_FAILOVER_DEMAND, "failover_demand",                                                              \
+      "after the losses that ha promises to survive, demand would exceed the other hosts' capacity")         \
     X(POWER_SPARE, "spare", "failover capacity would be missing afterwards")                                 \
     X(POWER_COST_BENEFIT, "cost_benefit", "the saving is less than dpm.ratio times the cost")                \
     X(POWER_MISSED_BEFORE, "missed_before",                                                                  \

@@ -1,5 +1,7 @@
 /* Flat load, pass after pass: a power-off stands. No later pass wakes a host that an earlier one put to
- * standby, and no plan puts a host to standby that a fault of the same plan names. */
+ * standby, no plan puts a host to standby that a fault of the same plan names, and whichever hosts the
+ * failover policy allows to be lost, the others could serve all demand. */
+#include "core/demand/sample_guard.h"
 #include "core/pass.h"
 #include "load.h"
 #include "oracle.h"
@@ -14,6 +16,7 @@
 
 #define PASSES 12
 #define INTERVAL_S 600
+#define CLOSE 1e-3
 
 struct tally {
     unsigned clusters, off, on;
@@ -53,6 +56,66 @@ static void check_sleep(const struct world *w, const struct plan *plan, uint32_t
     w->tally->off++;
 }
 
+/* The VMs' demand, within their own limits; the pools have none. */
+static double demand_of_all(const struct world *w, const struct snapshot *snap, enum resource r)
+{
+    struct arena a = {0};
+    struct guard guard;
+    double sum = 0;
+
+    sample_guard_judge(snap, &w->policy, &a, &guard); /* its figures are those that decide */
+    const struct snapshot *s = guard.snap;
+    for (uint32_t v = 0; v < s->n_vms; v++)
+        if (vm_takes_part(s, &s->vms[v]))
+            sum += fmin(s->vms[v].is.window[WINDOW_40M][r].mean, s->vms[v].is.alloc[r].limit);
+    arena_release(&a);
+    return sum;
+}
+
+/* Capacity of all hosts that run VMs, or may after a failure, but those two. IX_NONE: no such host. */
+static double capacity_without(const struct snapshot *s, enum resource r, uint32_t lost, uint32_t other)
+{
+    double sum = 0;
+
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        if (s->hosts[h].is.state == HOST_ON && h != lost && h != other)
+            sum += s->hosts[h].capacity[r];
+    return sum;
+}
+
+/* In the state after the plan. */
+static void check_losses(const struct world *w, const struct snapshot *s, uint32_t lost, uint32_t other)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        double part = s->ha.policy == HA_PERCENT ? 1 - s->ha.percent[r] / 100 : 1;
+        double left = part * capacity_without(s, (enum resource)r, lost, other);
+        double demand = demand_of_all(w, s, (enum resource)r);
+        if (demand > left + CLOSE)
+            fail_msg("seed %llu, ha %u: after pass %d the loss of %s%s%s leaves %g for a demand of %g",
+                     (unsigned long long)w->seed, s->ha.hosts, w->pass,
+                     lost == IX_NONE ? "a part" : s->hosts[lost].is.id, other == IX_NONE ? "" : " and ",
+                     other == IX_NONE ? "" : s->hosts[other].is.id, left, demand);
+    }
+}
+
+/* Every set of hosts that may be lost, for policies that allow two at most. */
+static void check_demand(const struct world *w, const struct snapshot *s)
+{
+    bool failures = s->ha.policy == HA_HOST_FAILURES && s->ha.hosts > 0 && s->ha.hosts <= 2;
+
+    if (s->ha.policy == HA_PERCENT)
+        check_losses(w, s, IX_NONE, IX_NONE);
+    for (uint32_t h = 0; h < s->n_hosts && failures; h++) {
+        if (s->hosts[h].is.state != HOST_ON)
+            continue;
+        if (s->ha.hosts == 1)
+            check_losses(w, s, h, IX_NONE);
+        for (uint32_t k = h + 1; k < s->n_hosts && s->ha.hosts == 2; k++)
+            if (s->hosts[k].is.state == HOST_ON)
+                check_losses(w, s, h, k);
+    }
+}
+
 static void check_plan(struct world *w, const struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
@@ -72,8 +135,11 @@ static void run_passes(struct world *w)
         struct snapshot then;
         struct err err = {0};
         assert_int_equal(pass_run(&w->snap, &w->policy, &w->a, &plan, &err), 0);
+        unsigned off = w->tally->off;
         check_plan(w, &plan);
         oracle_carried_out(&plan, w->snap.time, &w->a, &then);
+        if (w->tally->off > off)
+            check_demand(w, &then);
         w->snap = then;
         w->snap.time += INTERVAL_S;
     }
@@ -99,6 +165,9 @@ static void check(uint64_t seed, const struct cluster_options *o, uint32_t failu
         w.snap.hosts[h].is.woken = (struct woken){0};
         w.snap.hosts[h].failover = w.snap.hosts[h].failover && failures == 0;
     }
+    for (uint32_t i = 0; i < w.snap.n_pools; i++)
+        for (int k = 0; k < RES_COUNT; k++)
+            w.snap.pools[i].is.alloc[k].limit = NO_LIMIT;
     flat_load(&w.snap);
     run_passes(&w);
     arena_release(&w.a);

@@ -48,6 +48,7 @@ struct power_verdict {
     uint32_t vm, other; /* subjects of the check: a VM; a host or a rule (indices of the snapshot) */
     enum resource r;
     double is, bound; /* the compared figures; UNKNOWN */
+    uint32_t hosts;   /* POWER_FAILOVER_DEMAND: hosts that may be lost; 0: a percentage of the capacity */
     struct scores before, after;
     struct sleep_worth worth;
     uint32_t n_moves;            /* VMs to migrate */
@@ -74,6 +75,7 @@ struct power {
     uint32_t *alive; /* slots that are on and stay on */
     uint32_t n_alive;
     double alive_capacity[RES_COUNT];
+    double *by_capacity;      /* scratch: one for each host */
     uint32_t *order, n_order; /* slots in the order of the trials */
     uint32_t *asleep;         /* slots put to standby, in the order of the decisions */
     uint32_t n_asleep;
@@ -130,6 +132,13 @@ const struct fault *needed_by_fault(const struct power *w, uint32_t slot, uint32
 
 /* A VM that waits for a host and has no room on those that stay on, but could run on the slot; IX_NONE. */
 uint32_t needed_to_start(const struct power *w, uint32_t slot);
+
+/* ---- failover_demand.c ---- */
+
+/* Whether the hosts that stay on could serve the demand after the losses that ha promises to survive:
+ * POWER_FINE or POWER_FAILOVER_DEMAND. host_failures N: any N of them; percent: that share of their capacity;
+ * dedicated: as many hosts as there are failover hosts, with the failover hosts running VMs instead. */
+enum power_check failover_demand_check(const struct power *w, struct power_verdict *ret);
 
 /* ---- sleep_worth.c ---- */
 

@@ -209,6 +209,8 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
 
     if (check == POWER_FINE)
         check = compare_scores(w, v);
+    if (check == POWER_FINE)
+        check = failover_demand_check(w, v);
     if (check != POWER_FINE)
         return check;
     sleep_worth_estimate(w, slot, first, &v->worth);

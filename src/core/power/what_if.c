@@ -26,6 +26,7 @@ void what_if_begin(struct power *w, struct pass *p)
     w->home = arena_array(p->a, uint32_t, l->n_units);
     w->alive = arena_array(p->a, uint32_t, l->n_slots);
     w->asleep = arena_array(p->a, uint32_t, l->n_slots);
+    w->by_capacity = arena_array(p->a, double, l->n_slots);
     w->verdicts = arena_array(p->a, struct power_verdict, l->n_slots);
     for (uint32_t i = 0; i < l->n_on; i++) {
         if (l->closing[i])

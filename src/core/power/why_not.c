@@ -208,6 +208,20 @@ static struct finding find_moves(uint32_t host, const struct power_verdict *v)
     return f;
 }
 
+static struct finding find_failover_demand(const struct power *w, uint32_t host,
+                                           const struct power_verdict *v)
+{
+    struct finding f = find_check(v, host);
+
+    if (v->hosts > 0)
+        finding_figure(&f, FIGURE_HOSTS, v->hosts);
+    else
+        finding_figure(&f, FIGURE_PERCENT, w->l->snap->ha.percent[v->r]);
+    finding_figure(&f, FIGURE_NEED, v->is);
+    finding_figure(&f, FIGURE_HAS, v->bound);
+    return f;
+}
+
 struct finding power_why_finding(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
     switch ((int)v->check) { /* all others have no figures */
@@ -242,6 +256,8 @@ struct finding power_why_finding(const struct power *w, uint32_t host, const str
         return find_not_low(w, host, v);
     case POWER_MOVES_MAX:
         return find_moves(host, v);
+    case POWER_FAILOVER_DEMAND:
+        return find_failover_demand(w, host, v);
     case POWER_OTHERS_COMING:
         return find_coming(w, host, v);
     case POWER_WINDOW:

@@ -268,6 +268,15 @@ const struct sentence_template wording_templates[] = {
     {FIND_POWER, "power=keeps_low",
      "Without {host}, the scores for load below the target range would go from {cpu_low:3} to "
      "{cpu_low_after:3} (CPU) and from {mem_low:3} to {mem_low_after:3} (memory)."},
+    {FIND_POWER, "power=failover_demand hosts=1",
+     "Without {host}, the failure of 1 more host could leave {has} of {resource}, but the VMs demand "
+     "{need}."},
+    {FIND_POWER, "power=failover_demand hosts",
+     "Without {host}, the failure of {hosts} more hosts could leave {has} of {resource}, but the VMs demand "
+     "{need}."},
+    {FIND_POWER, "power=failover_demand",
+     "Without {host}, {percent} % of the capacity kept for failures would leave {has} of {resource}, but the "
+     "VMs demand {need}."},
     {FIND_POWER, "power=cost_benefit evacuate_s",
      "Evacuating {host} takes {evacuate_s:about}; demand is expected to change before the host is off."},
     {FIND_POWER, "power=cost_benefit resource=CPU",
