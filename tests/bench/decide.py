@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Measures the time of a decision, by cluster size.
 
-decide.py [--largest HOSTS] [--instructions] [--repeat N] [--with PROGRAM]
+decide.py [--largest HOSTS] [--instructions] [--before BALLAST] [--repeat N] [--with PROGRAM]
 
 Generates clusters, plans each with $BALLAST, and prints for each: the recommendations, the time of the decision (the plan's own
 stats, the best of N), and the total time (read, decide, print). With --instructions valgrind's callgrind counts the instructions of
-the decision, which do not depend on other processes of the machine: the growth from one size to the next is then exact.
+the decision, which do not depend on other processes of the machine: the growth from one size to the next is then exact. With --before
+the counts of another program on the same snapshots are given beside them, also for contended clusters and for those of the
+benchmark data (BALLAST_DATA).
 Figures to compare with: Gulati et al. 2012 report 20 s for 32 x 1,280; our aims are 2 ms, 50 ms and 1 s for the first
 three. Ten times the hosts and VMs must cost less than fifteen times the instructions. With --with decide_cpu the same clusters
 are decided with rules and pools, reservations, spare capacity and hosts to be emptied as well, in CPU time and as multiples of the
@@ -14,7 +16,6 @@ plain one: 2,000 rules and 500 pools must stay within twice the time without the
 import argparse
 import json
 import os
-import pathlib
 import re
 import shutil
 import subprocess
@@ -23,27 +24,24 @@ import tempfile
 import time
 
 import clusters
+import snapshots
 
-HERE = pathlib.Path(__file__).resolve().parent
-BALLAST = os.environ.get('BALLAST', str(HERE.parent.parent / 'build-release/src/cli/ballast'))
 # hosts, VMs, shape, the aim in ms
 CLUSTERS = [(32, 1280, 'spike', 2.0), (96, 10000, 'skewed', 50.0), (1000, 100000, 'skewed', 1000.0)]
 # each ten times the one before, otherwise alike
 GROWTH = [(10, 1000, 'skewed'), (100, 10000, 'skewed'), (1000, 100000, 'skewed')]
+# compared with another program: not contended, and contended
+COMPARED = [(32, 1280, 'skewed'), (96, 10000, 'skewed'), (32, 1280, 'spike'), (32, 1280, 'pools'), (96, 10000, 'pools')]
+STORED = ('c8x80', 'c32x1280', 'c8x80-low', 'c32x640-low')
 
 
 def generate(folder, hosts, vms, shape):
-    path = os.path.join(folder, f'{hosts}x{vms}-{shape}.json')
-    if not os.path.exists(path):
-        with open(path, 'w', encoding='utf-8') as f:
-            subprocess.run([BALLAST, 'generate', '--hosts', str(hosts), '--vms', str(vms), '--seed', '1', '--shape', shape],
-                           stdout=f, check=True)
-    return path
+    return str(snapshots.generated(hosts, vms, shape, folder))
 
 
-def plan(path, before=()):
+def plan(path, before=(), program=snapshots.BALLAST):
     begin = time.monotonic()
-    done = subprocess.run([*before, BALLAST, 'plan', '--snapshot', path, '--format', 'json'], capture_output=True, text=True,
+    done = subprocess.run([*before, program, 'plan', '--snapshot', path, '--format', 'json'], capture_output=True, text=True,
                           check=True)
     return json.loads(done.stdout), time.monotonic() - begin, done.stderr
 
@@ -102,9 +100,9 @@ def show_variants(folder, measured, program, repeat, instructions):
                   flush=True)
 
 
-def count_instructions(folder, path):
+def count_instructions(folder, path, program=snapshots.BALLAST):
     out = os.path.join(folder, 'callgrind.out')
-    _, _, words = plan(path, ['valgrind', '--tool=callgrind', '--toggle-collect=pass_run', f'--callgrind-out-file={out}'])
+    _, _, words = plan(path, ['valgrind', '--tool=callgrind', '--toggle-collect=pass_run', f'--callgrind-out-file={out}'], program)
     match = re.search(r'Collected : (\d+)', words)
     return int(match.group(1)) if match else 0
 
@@ -122,10 +120,24 @@ def show_growth(folder, clusters):
         before = n
 
 
+def show_compared(folder, compared, before):
+    print(f'\n{"cluster":>24} {"moves":>6} {"instructions":>15} {"moves":>6} {"before":>15} {"times":>7}')
+    paths = [(f'{hosts} x {vms} {shape}', generate(folder, hosts, vms, shape)) for hosts, vms, shape in compared]
+    paths += [(name, snapshots.stored(name, folder)) for name in STORED]
+    for name, path in paths:
+        if not path:
+            print(f'{name:>24} no data: BALLAST_DATA names its folder')
+            continue
+        sides = [(len(snapshots.moves(plan(str(path), program=program)[0])), count_instructions(folder, str(path), program))
+                 for program in (snapshots.BALLAST, before)]
+        print(f'{name:>24} ' + ' '.join(f'{moved:>6} {n:>15,}' for moved, n in sides) + f' {sides[0][1] / sides[1][1]:>7.2f}', flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--largest', type=int, default=1000, metavar='HOSTS')
     parser.add_argument('--instructions', action='store_true')
+    parser.add_argument('--before', metavar='BALLAST', help='another program, whose instructions are counted too')
     parser.add_argument('--repeat', type=int, default=3)
     parser.add_argument('--with', dest='program', metavar='PROGRAM')
     options = parser.parse_args()
@@ -133,6 +145,8 @@ def main():
         show_times(folder, [c for c in CLUSTERS if c[0] <= options.largest], options.repeat)
         if options.instructions:
             show_growth(folder, [c for c in GROWTH if c[0] <= options.largest])
+        if options.before and shutil.which('valgrind'):
+            show_compared(folder, [c for c in COMPARED if c[0] <= options.largest], options.before)
         if options.program:
             show_variants(folder, [c for c in CLUSTERS if c[0] <= options.largest], options.program, options.repeat,
                           options.instructions and shutil.which('valgrind'))
