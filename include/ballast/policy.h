@@ -94,6 +94,10 @@ void policy_default(struct policy *ret);
  * of range. The value "auto" is understood where there is such a thing. */
 int policy_set(struct policy *p, const char *key, const char *value, struct err *err);
 
+/* A setting that is possible and probably a mistake: a sentence for a warning, without line or key before it;
+ * *ret_key is the setting's key. NULL: none. */
+const char *policy_warning(const struct policy *p, const char **ret_key);
+
 /* The present value as text, in the form that policy_set() reads. */
 const char *policy_get(const struct policy *p, const struct setting *s, struct arena *a);
 

@@ -71,6 +71,15 @@ static enum exit_code read_scenario(const struct simulate_variant *variant, bool
     return EXIT_DONE;
 }
 
+static void warn(const struct simulate_variant *variant)
+{
+    const char *key;
+    const char *warning = policy_warning(&variant->first.policy, &key);
+
+    if (warning && variant->first.ballast)
+        cli_error("warning: %s", warning);
+}
+
 enum exit_code simulate_variant_read(const struct simulate_variant_options *options, const char *own,
                                      struct arena *a, struct simulate_variant *ret)
 {
@@ -86,6 +95,7 @@ enum exit_code simulate_variant_read(const struct simulate_variant_options *opti
     if ((code = add_override_list(&variant.all, "compare", own ? own : "", a)) != EXIT_DONE ||
         (code = read_scenario(&variant, options->seed_given, options->seed, a, &variant.first)) != EXIT_DONE)
         return code;
+    warn(&variant);
     *ret = variant;
     return EXIT_DONE;
 }

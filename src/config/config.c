@@ -121,6 +121,15 @@ static void warn_about_dpm(const struct section *s)
                      (long long)dpm->off_max_s, (long long)dpm->off_min_s);
 }
 
+static void warn_about_policy(const struct section *s)
+{
+    const char *key;
+    const char *warning = policy_warning(&s->config->policy, &key);
+
+    if (warning)
+        section_warn(s, section_line(s, key), "%s", warning);
+}
+
 /* The checks that need several keys. */
 static int finish(const struct section *s, const struct schema *keys)
 {
@@ -136,6 +145,7 @@ static int finish(const struct section *s, const struct schema *keys)
         (r = section_files(s, keys, "source.", c)) < 0 || (r = config_check_mqtt(s, keys)) < 0)
         return r;
     warn_about_tls(s);
+    warn_about_policy(s);
     warn_about_dpm(s);
     return 0;
 }

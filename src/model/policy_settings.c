@@ -277,6 +277,16 @@ void policy_default(struct policy *ret)
         (void)set(ret, &settings[i], settings[i].fallback, NULL); /* tested for each fallback */
 }
 
+const char *policy_warning(const struct policy *p, const char **ret_key)
+{
+    if (p->cool_down_s > 0)
+        return NULL;
+    *ret_key = "cool_down_s";
+    return "cool_down_s is 0: a VM that has just moved may be moved again by every pass, there and back "
+           "while demand "
+           "varies; use at least interval_s, 1800 is the default";
+}
+
 #define WHOLE_MOST 1e15 /* no exponent below this number */
 
 /* The shortest form that reads back as this number. */

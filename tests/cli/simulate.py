@@ -70,6 +70,13 @@ def test_formats(path):
     check('text: no time of this machine', ' ms' not in text.stdout)
 
 
+def test_warnings(path):
+    quiet, warned = simulate(path), simulate(path, '--set', 'cool_down_s=0', '--format', 'json')
+    check('no warning about the defaults', 'warning' not in quiet.stderr, quiet.stderr)
+    check('a warning about cool_down_s: 0', warned.returncode == 0 and 'warning: cool_down_s is 0: ' in warned.stderr, warned.stderr)
+    check('a warning is not part of the result', json.loads(warned.stdout)['policy']['cool_down_s'] == 0)
+
+
 def test_changes(path):
     check('--set: a value of the scenario', parsed('set', path, '--set', 'duration_s=3600')['duration_s'] == 3600)
     check('--set: a setting', parsed('set', path, '--set', 'migration_threshold=1')['policy']['migration_threshold'] == 1)
@@ -211,6 +218,7 @@ with tempfile.TemporaryDirectory(prefix='ballast-simulate.') as name:
     scenario = home / 'scenario.yaml'
     scenario.write_text(SCENARIO)
     test_formats(scenario)
+    test_warnings(scenario)
     test_changes(scenario)
     test_seeds(scenario)
     test_compare(scenario)

@@ -44,6 +44,9 @@ static const struct {
     const char *warning; /* NULL: none */
 } odd[] = {
     {SIM "dpm: {enabled: true}\n", NULL},
+    {SIM "cool_down_s: 1\n", NULL},
+    {SIM "interval_s: 60\ncool_down_s: 0\n",
+     "f.yaml:4: cool_down_s is 0: a VM that has just moved may be moved again"},
     {SIM "dpm: {enabled: true, target: 80, tolerance: 20}\n", NULL},
     {SIM "dpm: {enabled: false, target: 90, tolerance: 20}\n", NULL},
     {SIM "dpm:\n  enabled: true\n  target: 90\n",
