@@ -149,10 +149,13 @@ enum finding_code {
     X(FIGURE_MEM_MISSING, "mem_missing_mb", PLAIN)                                                           \
     X(FIGURE_CPU_WORSE, "cpu_worse_mhz", PLAIN)                                                              \
     X(FIGURE_MEM_WORSE, "mem_worse_mb", PLAIN)                                                               \
+    X(FIGURE_CPU_WORSE_NOW, "cpu_worse_now_mhz", PLAIN)                                                      \
+    X(FIGURE_MEM_WORSE_NOW, "mem_worse_now_mb", PLAIN)                                                       \
     X(FIGURE_CPU_COST, "cpu_cost_mhz_s", PLAIN)                                                              \
     X(FIGURE_MEM_COST, "mem_cost_mb_s", PLAIN)                                                               \
     X(FIGURE_CPU_BENEFIT, "cpu_benefit_mhz_s", PLAIN)                                                        \
     X(FIGURE_MEM_BENEFIT, "mem_benefit_mb_s", PLAIN)                                                         \
+    X(FIGURE_RATIO, "ratio", PLAIN)                                                                          \
     X(FIGURE_RATIO_MIN, "ratio_min", PLAIN)                                                                  \
     X(FIGURE_CORRELATION, "correlation", PLAIN)                                                              \
     X(FIGURE_WATTS, "watts", PLAIN)                                                                          \
@@ -175,6 +178,7 @@ enum finding_code {
     X(FIGURE_DAYS_ALL, "days_all", PLAIN)                                                                    \
     X(FIGURE_IS_S, "is_s", PLAIN)                                                                            \
     X(FIGURE_LEAST_S, "least_s", PLAIN)                                                                      \
+    X(FIGURE_DURATION_S, "duration_s", PLAIN)                                                                \
     X(FIGURE_OFF_S, "off_s", PLAIN)                                                                          \
     X(FIGURE_EVACUATE_S, "evacuate_s", PLAIN)                                                                \
     X(FIGURE_BOOT_S, "boot_s", PLAIN)                                                                        \

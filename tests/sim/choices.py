@@ -23,7 +23,8 @@ BALLAST = os.environ.get('BALLAST', str(TREE / 'build/src/cli/ballast'))
 TRACES = {'planetlab': 'planetlab-20110303', 'bitbrains': 'bitbrains-rnd-2013-08-first250'}
 # Heading, figure, digits.
 FIGURES = (('CPU lacked, %', 'slav', 3), ('memory lacked, GiB s', 'unmet_gb_s', 0), ('happiness, %', 'happiness_mean', 2),
-           ('worst pool, %', 'worst_pool', 2), ('migrations', 'migrations', 0), ('GiB moved', 'gb_moved', 0),
+           ('worst pool, %', 'worst_pool', 2), ('a host above 90 %, min', 'above_90_min', 0), ('migrations', 'migrations', 0),
+           ('GiB moved', 'gb_moved', 0),
            ('imbalance', 'imbalance_mean', 4), ('to the target, min', 'to_target', 0), ('passes', 'passes', 0))
 
 
@@ -62,6 +63,7 @@ def simulate(path, ballast, changes):
     for run in runs:
         m = run['metrics']
         m['unmet_gb_s'] = m['unmet_mb_s'] / 1024
+        m['above_90_min'] = m['host_above_90_s'] / 60
         m['worst_pool'] = min(p['happiness_mean'] for p in run['pools'].values())
         m['to_target'] = float('inf') if m['time_to_target_s'] is None else m['time_to_target_s'] / 60
     return [run['metrics'] for run in runs]

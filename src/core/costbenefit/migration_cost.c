@@ -335,7 +335,6 @@ void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uin
     uint32_t s = l->unit_slot[unit];
     uint32_t d = to_slot;
     double stable = stable_time(costs, s);
-    double more[RES_COUNT]; /* shortage at today's loads */
 
     migration_cost_between(costs, unit, s, d, ret);
     double after_s = positive(stable - ret->duration_s); /* of the stable time, after the migration */
@@ -356,12 +355,15 @@ void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uin
         /* the destination holds the VM's memory from the first page on */
         ret->benefit[r] = relief * after_s - taken * (r == RES_MEM ? stable : after_s);
         ret->worse_of[r] = worst_move - fmax(worst_stay, now);
-        more[r] = shortage_at(costs, &left, r, s) + shortage_at(costs, &joined, r, d) - headroom -
-                  positive(here->load - cs) - positive(there->load - cd);
+        ret->more_of[r] = shortage_at(costs, &left, r, s) + shortage_at(costs, &joined, r, d) - headroom -
+                          positive(here->load - cs) - positive(there->load - cd);
     }
     ret->gain = over_capacity(costs, ret->benefit);
     ret->loss = over_capacity(costs, ret->cost);
-    ret->worse = fmax(over_capacity(costs, ret->worse_of), over_capacity(costs, more));
+    double worst_case = over_capacity(costs, ret->worse_of);
+    double today = over_capacity(costs, ret->more_of);
+    ret->worse = fmax(worst_case, today);
+    ret->today = today > worst_case;
 }
 
 bool migration_cost_pays(const struct migration_cost *costs, const struct migration_worth *w)

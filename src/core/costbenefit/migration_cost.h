@@ -48,7 +48,9 @@ struct migration_worth {
     double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz · s, MiB · s */
     double gain, loss; /* benefit and cost over the cluster's capacity, weighted like the imbalance; s */
     double worse_of[RES_COUNT]; /* growth of the shortage in the worst case: MHz, MiB */
-    double worse; /* the larger of it and the growth at today's loads, in the units of gain / s; <= 0: none */
+    double more_of[RES_COUNT];  /* growth of the shortage at exactly today's loads: MHz, MiB */
+    double worse;               /* the larger of the two, in the units of gain / s; <= 0: none */
+    bool today;                 /* `worse` is the growth at today's loads */
     double duration_s;
 };
 

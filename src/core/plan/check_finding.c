@@ -300,20 +300,33 @@ static bool find_goodness(const struct pass *p, const struct asked *q, struct fi
     return true;
 }
 
+/* The level is the one whose moves were searched last. */
 static bool find_worth(const struct pass *p, const struct asked *q, struct finding *f)
 {
     const struct migration_worth *w = q->worth;
 
+    finding_figure(f, FIGURE_DURATION_S, w->duration_s);
+    finding_figure(f, FIGURE_CPU_COST, w->cost[RES_CPU]);
+    finding_figure(f, FIGURE_CPU_BENEFIT, w->benefit[RES_CPU]);
+    finding_figure(f, FIGURE_MEM_BENEFIT, w->benefit[RES_MEM]);
+    if (w->loss > 0)
+        finding_figure(f, FIGURE_RATIO, w->gain / w->loss);
+    finding_figure(f, FIGURE_RATIO_MIN, p->migration_cost.ratio);
+    finding_figure(f, FIGURE_THRESHOLD, (double)p->climb.score.level);
+    return true;
+}
+
+/* Only what would grow. */
+static bool find_worse(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct migration_worth *w = q->worth;
+    const double *grows = w->today ? w->more_of : w->worse_of;
+
     (void)p;
-    if (q->check == CHECK_COST_BENEFIT) {
-        finding_figure(f, FIGURE_CPU_COST, w->cost[RES_CPU]);
-        finding_figure(f, FIGURE_MEM_COST, w->cost[RES_MEM]);
-        finding_figure(f, FIGURE_CPU_BENEFIT, w->benefit[RES_CPU]);
-        finding_figure(f, FIGURE_MEM_BENEFIT, w->benefit[RES_MEM]);
-    } else {
-        finding_figure(f, FIGURE_CPU_WORSE, w->worse_of[RES_CPU]);
-        finding_figure(f, FIGURE_MEM_WORSE, w->worse_of[RES_MEM]);
-    }
+    if (grows[RES_CPU] > 0)
+        finding_figure(f, w->today ? FIGURE_CPU_WORSE_NOW : FIGURE_CPU_WORSE, grows[RES_CPU]);
+    if (grows[RES_MEM] > 0)
+        finding_figure(f, w->today ? FIGURE_MEM_WORSE_NOW : FIGURE_MEM_WORSE, grows[RES_MEM]);
     return true;
 }
 
@@ -372,7 +385,7 @@ static const struct {
     [CHECK_NO_GAIN] = {find_no_gain, ABOUT_SLOT},
     [CHECK_MIN_GOODNESS] = {find_goodness, ABOUT_SLOT},
     [CHECK_COST_BENEFIT] = {find_worth, ABOUT_SLOT},
-    [CHECK_WORST_CASE] = {find_worth, ABOUT_SLOT},
+    [CHECK_WORST_CASE] = {find_worse, ABOUT_SLOT},
     [CHECK_MOVES_MAX] = {find_moves_max, ABOUT_VM},
     [CHECK_LESS_GAIN] = {find_less_gain, ABOUT_SLOT},
 };

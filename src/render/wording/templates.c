@@ -215,12 +215,25 @@ const struct sentence_template wording_templates[] = {
      "The move would not lower the imbalance: {imbalance_after:4} after it, {imbalance:4} now."},
     {FIND_CHECK, "check=min_goodness",
      "The move would lower the imbalance by {gain:4}; at least {gain_min:4} is required."},
+    {FIND_CHECK, "check=cost_benefit ratio>0.005",
+     "The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU. It would {shortage_ended}, "
+     "worth {ratio:2} times its cost; migration threshold {migration_threshold} asks for {ratio_asked}."},
     {FIND_CHECK, "check=cost_benefit",
-     "The migration's cost, {cpu_cost_mhz_s} of CPU and {mem_cost_mb_s} of memory, outweighs the shortage "
-     "that it would end: {cpu_benefit_mhz_s} and {mem_benefit_mb_s}."},
-    {FIND_CHECK, "check=worst_case",
+     "The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU, and would {shortage_ended}."},
+    {FIND_CHECK, "check=worst_case cpu_worse_now_mhz mem_worse_now_mb",
+     "The move would add a shortage of {cpu_worse_now_mhz} of CPU and {mem_worse_now_mb} of memory at "
+     "today's load."},
+    {FIND_CHECK, "check=worst_case cpu_worse_now_mhz",
+     "The move would add a shortage of {cpu_worse_now_mhz} of CPU at today's load."},
+    {FIND_CHECK, "check=worst_case mem_worse_now_mb",
+     "The move would add a shortage of {mem_worse_now_mb} of memory at today's load."},
+    {FIND_CHECK, "check=worst_case cpu_worse_mhz mem_worse_mb",
      "In the worst case, the move would add a shortage of {cpu_worse_mhz} of CPU and {mem_worse_mb} of "
      "memory."},
+    {FIND_CHECK, "check=worst_case mem_worse_mb",
+     "In the worst case, the move would add a shortage of {mem_worse_mb} of memory."},
+    {FIND_CHECK, "check=worst_case",
+     "In the worst case, the move would add a shortage of {cpu_worse_mhz} of CPU."},
     {FIND_CHECK, "check=moves_max moves_max=1", "The plan already has its maximum of 1 move (moves_max)."},
     {FIND_CHECK, "check=moves_max", "The plan already has its maximum of {moves_max} moves (moves_max)."},
     {FIND_CHECK, "check=less_gain",
@@ -370,6 +383,24 @@ const struct phrase wording_phrases[] = {
     {"why_move", "reason=expected_demand",
      ", because {from} is expected to rise above the target range soon"},
     {"why_move", "", " ({reason.meaning})"},
+    /* What a move would change for others, and what a level asks for. */
+    {"shortage_ended", "cpu_benefit_mhz_s>0.5 mem_benefit_mb_s>0.5",
+     "end a shortage of {cpu_benefit_mhz_s} of CPU and {mem_benefit_mb_s} of memory"},
+    {"shortage_ended", "cpu_benefit_mhz_s>0.5 mem_benefit_mb_s<-0.5",
+     "end a shortage of {cpu_benefit_mhz_s} of CPU but add one of {mem_benefit_mb_s:minus} of memory"},
+    {"shortage_ended", "cpu_benefit_mhz_s<-0.5 mem_benefit_mb_s>0.5",
+     "end a shortage of {mem_benefit_mb_s} of memory but add one of {cpu_benefit_mhz_s:minus} of CPU"},
+    {"shortage_ended", "cpu_benefit_mhz_s<-0.5 mem_benefit_mb_s<-0.5",
+     "add a shortage of {cpu_benefit_mhz_s:minus} of CPU and {mem_benefit_mb_s:minus} of memory"},
+    {"shortage_ended", "cpu_benefit_mhz_s>0.5", "end a shortage of {cpu_benefit_mhz_s} of CPU"},
+    {"shortage_ended", "mem_benefit_mb_s>0.5", "end a shortage of {mem_benefit_mb_s} of memory"},
+    {"shortage_ended", "cpu_benefit_mhz_s<-0.5", "add a shortage of {cpu_benefit_mhz_s:minus} of CPU"},
+    {"shortage_ended", "mem_benefit_mb_s<-0.5", "add a shortage of {mem_benefit_mb_s:minus} of memory"},
+    {"shortage_ended", "", "end no shortage"},
+    {"ratio_asked", "ratio_min>1", "more than {ratio_min}"},
+    {"ratio_asked", "ratio_min=1", "more than its cost"},
+    {"ratio_asked", "ratio_min>0", "more than {ratio_min:2}"},
+    {"ratio_asked", "", "no added shortage"},
     /* What waking a host brings. */
     {"after_wake", "cpu_high>0", "Other hosts are needed besides {host}."},
     {"after_wake", "mem_high>0", "Other hosts are needed besides {host}."},
@@ -386,11 +417,9 @@ const struct phrase wording_phrases[] = {
      "The benefit is {cpu_benefit_mhz_s/cpu_cost_mhz_s} times the cost for CPU and "
      "{mem_benefit_mb_s/mem_cost_mb_s} times for memory ({ratio_min} required)"},
     {"worth_of_sleep", "cpu_cost_mhz_s>0",
-     "The benefit is {cpu_benefit_mhz_s/cpu_cost_mhz_s} times the cost for CPU ({ratio_min} required); "
-     "memory costs nothing"},
+     "The benefit is {cpu_benefit_mhz_s/cpu_cost_mhz_s} times the cost for CPU ({ratio_min} required)"},
     {"worth_of_sleep", "mem_cost_mb_s>0",
-     "The benefit is {mem_benefit_mb_s/mem_cost_mb_s} times the cost for memory ({ratio_min} required); CPU "
-     "costs nothing"},
+     "The benefit is {mem_benefit_mb_s/mem_cost_mb_s} times the cost for memory ({ratio_min} required)"},
     {"worth_of_sleep", "", "That costs nothing"},
     {"correlated", "correlation",
      " The demands of the VMs rise and fall together (correlation {correlation:2}): in the worst case "

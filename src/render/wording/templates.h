@@ -3,11 +3,11 @@
  * `text` is the sentence. In braces stands
  *   a subject        {vm}: its name; {vm.state}, {host.boot_s}: a fact of it (wording.c has the list)
  *   a figure         {need}, {cpu_mhz}: its member in ballast/finding.h, with the unit; {cpu_load:percent},
- *                    {imbalance:4}: in another form (wording.c has the list); {is_s/least_s},
- *                    {least_s-is_s}: their ratio, their difference
- *   a word           {resource}, {reason}, {check}, {power}, {check.meaning}, {because}, ...
- *   a phrase         {fullest}: a part that several sentences share, or that has variants of its own
- * and {^...} begins with a capital letter. What the finding does not have is "?".
+ *                    {imbalance:4}: in another form (wording.c has the list); {cpu_benefit_mhz_s:minus}: with
+ * the other sign; {is_s/least_s}, {least_s-is_s}: their ratio, their difference a word           {resource},
+ * {reason}, {check}, {power}, {check.meaning}, {because}, ... a phrase         {fullest}: a part that several
+ * sentences share, or that has variants of its own and {^...} begins with a capital letter. What the finding
+ * does not have is "?".
  *
  * `when` says when the row is the one, in conditions with a space between them; all must hold:
  *   vm, !vm          the finding has it, or does not

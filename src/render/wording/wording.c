@@ -349,10 +349,11 @@ static void put_value(const struct sentence *w, struct strbuf *out, const char *
 
     (void)snprintf(name, sizeof name, "%.*s", (int)(len - capital), braces + capital);
     struct value v = value_of(w, name);
-    const char *text = v.kind == NO_SUCH_NAME ? NULL
-                       : v.kind == ABSENT     ? "?"
-                       : v.kind == TEXT       ? v.text
-                                              : formatted(w->a, v.number, form ? form : v.form);
+    const char *text = v.kind == NO_SUCH_NAME               ? NULL
+                       : v.kind == ABSENT                   ? "?"
+                       : v.kind == TEXT                     ? v.text
+                       : form && strcmp(form, "minus") == 0 ? formatted(w->a, -v.number, v.form)
+                                                            : formatted(w->a, v.number, form ? form : v.form);
     if (!text)
         strbuf_printf(out, "{%s}", braces);
     else if (capital && *text >= 'a' && *text <= 'z')
