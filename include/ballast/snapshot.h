@@ -27,6 +27,7 @@ struct host {
 struct vm {
     struct vm_facts is;
     uint32_t host, pool, ft_peer;
+    uint32_t left_host; /* the host that its last migration took it from; IX_NONE: not known */
     bool compatible_given;
     struct span compatible_hosts;
 };

@@ -83,7 +83,7 @@ static size_t notice_moves(struct engine *e, const struct inventory *inv, struct
 
         if (!from || is_ours(e, v->is.id, v->host) || !is_on(inv, from))
             continue;
-        backoff_of_vm(e->actions, v->is.id)->moved = now;
+        backoff_moved(backoff_of_vm(e->actions, v->is.id), from, now);
         *ret = arena_grow(a, *ret, n, &cap, sizeof **ret);
         (*ret)[n++] = (struct migration_record){.vm = v->is.id,
                                                 .from = arena_strdup(a, from),

@@ -285,7 +285,7 @@ static void recall_backoffs(struct engine *e, const struct stored *s, struct are
         struct backoff *h = backoff_of_vm(e->actions, m->vm);
 
         if (h->moved < past(m->ended, now))
-            h->moved = past(m->ended, now);
+            backoff_moved(h, m->from, past(m->ended, now));
     }
 }
 

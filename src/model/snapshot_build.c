@@ -214,6 +214,7 @@ static int build_vms(struct building *f)
         if ((r = resolve(&at, "host", &f->hosts, seen->host, &v->host)) < 0 ||
             (r = resolve(&at, "pool", &f->pools, seen->pool, &v->pool)) < 0 ||
             (r = resolve(&at, "ft_peer", &f->vms, seen->ft_peer, &v->ft_peer)) < 0 ||
+            (r = resolve(&at, "left_host", &f->hosts, seen->left_host, &v->left_host)) < 0 ||
             (r = check_vm_place(f, &at, v)) < 0 || (r = sort_labels(f, &at, &v->is.labels)) < 0)
             return r;
         if (seen->compatible_given && (r = resolve_all(f, &at, "compatible_hosts", &f->hosts,

@@ -204,6 +204,7 @@ static const struct field vm_fields[] = {
      .flags = OPT, .given = offsetof(struct seen_vm, compatible_given)},
     F("labels", FIELD_LABELS, is.labels, OPT),
     F("last_migrated", FIELD_INSTANT, is.last_migrated, OPT),
+    F("left_host", FIELD_TEXT, left_host, OPT),
 };
 SCHEMA(snapshot_fields_vm, "vm", vm_fields);
 #undef S

@@ -36,6 +36,7 @@ struct seen_vm snapshot_to_inventory_vm(const struct snapshot *s, const struct v
         .host = host_id(s, v->host),
         .pool = pool_id(s, v->pool),
         .ft_peer = vm_id(s, v->ft_peer),
+        .left_host = host_id(s, v->left_host),
         .compatible_given = v->compatible_given,
         .compatible_hosts = ids_of(s, &v->compatible_hosts, ids, host_id),
     };

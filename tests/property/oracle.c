@@ -371,6 +371,7 @@ void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct aren
         }
         ret->vms[rec->vm].host = rec->to;
         ret->vms[rec->vm].is.last_migrated = moved_at;
+        ret->vms[rec->vm].left_host = rec->action == ACTION_MIGRATE ? rec->from : IX_NONE;
         ret->hosts[rec->to].is.mem_free_mb -= oracle_needs(&o, rec->vm, ORACLE_PHYSICAL);
         ret->hosts[rec->from].is.mem_free_mb += oracle_frees(&o, rec->vm, ORACLE_PHYSICAL);
     }

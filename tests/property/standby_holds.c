@@ -1,6 +1,7 @@
 /* Flat load, pass after pass: a power-off stands. No later pass wakes a host that an earlier one put to
  * standby, no plan puts a host to standby that a fault of the same plan names, and whichever hosts the
- * failover policy allows to be lost, the others could serve all demand. */
+ * failover policy allows to be lost, the others could serve all demand. No optional move returns a VM to the
+ * host that it left within the cool-down. */
 #include "core/demand/sample_guard.h"
 #include "core/pass.h"
 #include "load.h"
@@ -17,9 +18,10 @@
 #define PASSES 12
 #define INTERVAL_S 600
 #define CLOSE 1e-3
+#define PRIORITY_MANDATORY 1
 
 struct tally {
-    unsigned clusters, off, on;
+    unsigned clusters, off, on, moves;
 };
 
 struct world {
@@ -43,6 +45,17 @@ static void check_wake(const struct world *w, const struct recommendation *rec)
         fail_msg("seed %llu, ha %u: pass %d wakes %s again: %s", (unsigned long long)w->seed,
                  w->snap.ha.hosts, w->pass, host_id(w, rec->host), reason_name(rec->reason));
     w->tally->on++;
+}
+
+static void check_move(const struct world *w, const struct recommendation *rec)
+{
+    const struct vm *v = &w->snap.vms[rec->vm];
+    bool rests = v->is.last_migrated > 0 && w->snap.time - v->is.last_migrated < w->policy.cool_down_s;
+
+    if (rests && v->left_host == rec->to && rec->priority != PRIORITY_MANDATORY)
+        fail_msg("seed %llu, ha %u: pass %d moves %s back to %s: %s", (unsigned long long)w->seed,
+                 w->snap.ha.hosts, w->pass, v->is.id, host_id(w, rec->to), reason_name(rec->reason));
+    w->tally->moves++;
 }
 
 static void check_sleep(const struct world *w, const struct plan *plan, uint32_t host)
@@ -120,6 +133,8 @@ static void check_plan(struct world *w, const struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *rec = &plan->recommendations[i];
+        if (rec->action == ACTION_MIGRATE)
+            check_move(w, rec);
         if (rec->action == ACTION_POWER_ON)
             check_wake(w, rec);
         if (rec->action == ACTION_POWER_OFF)
@@ -180,7 +195,8 @@ static void run(const struct cluster_options *o, unsigned clusters)
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         for (uint32_t failures = 0; failures <= (o->ha ? 2 : 0); failures++)
             check(test_seed() + i, o, failures, &t);
-    (void)printf("%u clusters, %u hosts put to standby, %u woken\n", t.clusters, t.off, t.on);
+    (void)printf("%u clusters, %u hosts put to standby, %u woken, %u moves\n", t.clusters, t.off, t.on,
+                 t.moves);
     if (test_is_usual())
         assert_true(t.off > clusters / 2);
 }

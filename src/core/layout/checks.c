@@ -18,6 +18,17 @@ bool layout_cools_down(const struct layout *l, uint32_t unit)
     return false;
 }
 
+bool layout_just_left(const struct layout *l, uint32_t unit, uint32_t slot)
+{
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        const struct vm *v = &l->snap->vms[l->unit_vms[i]];
+        if (v->left_host != IX_NONE && v->left_host == l->slot_host[slot] &&
+            cooling_down(l->snap, l->policy, &v->is))
+            return true;
+    }
+    return false;
+}
+
 bool layout_holds_from_balance(enum check held)
 {
     return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_SAMPLE_BAD || held == CHECK_VM_FT ||

@@ -81,7 +81,7 @@ static uint32_t best_to_take(const struct power *w, uint32_t unit, const struct 
         uint32_t to = how->to[i];
         double added = layout_added_squares(l, unit, to);
         if (to == l->unit_slot[unit] || l->closing[to] || (best != IX_NONE && added >= best_added) ||
-            !utilization_takes(&w->u, unit, to, WINDOW_5M, w->u.above) ||
+            !utilization_takes(&w->u, unit, to, WINDOW_5M, w->u.above) || layout_just_left(l, unit, to) ||
             layout_check(l, unit, to) != CHECK_NONE)
             continue;
         best = to;

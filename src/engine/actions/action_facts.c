@@ -71,28 +71,6 @@ void action_facts_explain_lost_hosts(struct engine *e, struct inventory *inv)
 
 /* ---- what is left alone, and why --------------------------------------------------------------- */
 
-/* When a VM was moved last, or when a move of it last came to nothing: both keep it where it is for the
- * cool-down. What the source knows of moves by others counts too. An instant in the future tells of a clock
- * that was set back, and is taken for now: a rest is no longer than a rest. */
-static void fill_last_migrated(const struct engine *e, struct inventory *inv)
-{
-    const instant_s now = inv->time;
-
-    for (size_t i = 0; i < inv->n_vms; i++) {
-        struct vm_facts *f = &inv->vms[i].is;
-        struct backoff *h = f->id ? idmap_get(&e->actions->vm_backoff, f->id) : NULL;
-
-        if (!h)
-            continue;
-        h->moved = h->moved < now ? h->moved : now;
-        h->tried = h->tried < now ? h->tried : now;
-        if (f->last_migrated < h->moved)
-            f->last_migrated = h->moved;
-        if (f->last_migrated < h->tried)
-            f->last_migrated = h->tried;
-    }
-}
-
 /* The wake of ours that is not over yet: the inventory that is being filled may be the one that ends it. */
 static struct woken being_woken(const struct engine *e, const char *host)
 {
@@ -152,6 +130,31 @@ static void finder_release(struct finder *f)
     idmap_release(&f->hosts, NULL);
 }
 
+/* When a VM was moved last, or when a move of it last came to nothing: both keep it where it is for the
+ * cool-down. What the source knows of moves by others counts too. An instant in the future tells of a clock
+ * that was set back, and is taken for now: a rest is no longer than a rest. */
+static void fill_last_migrated(const struct engine *e, struct inventory *inv, struct arena *a,
+                               const struct finder *finder)
+{
+    const instant_s now = inv->time;
+
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct vm_facts *f = &inv->vms[i].is;
+        struct backoff *h = f->id ? idmap_get(&e->actions->vm_backoff, f->id) : NULL;
+
+        if (!h)
+            continue;
+        h->moved = h->moved < now ? h->moved : now;
+        h->tried = h->tried < now ? h->tried : now;
+        if (h->left && f->last_migrated <= h->moved && idmap_get(&finder->hosts, h->left))
+            inv->vms[i].left_host = arena_strdup(a, h->left);
+        if (f->last_migrated < h->moved)
+            f->last_migrated = h->moved;
+        if (f->last_migrated < h->tried)
+            f->last_migrated = h->tried;
+    }
+}
+
 static bool migration_listed(const struct inventory *inv, const char *vm)
 {
     for (size_t i = 0; i < inv->n_migrations; i++) {
@@ -177,8 +180,10 @@ static void add_move(struct inventory *inv, struct arena *a, const struct finder
 {
     struct seen_vm *v = idmap_get(&f->vms, x->r.vm);
 
-    if (v && v->host && x->r.state != ACTION_APPROVED && strcmp(v->host, x->r.to) == 0)
+    if (v && v->host && x->r.state != ACTION_APPROVED && strcmp(v->host, x->r.to) == 0) {
         v->is.last_migrated = inv->time; /* it has just arrived */
+        v->left_host = idmap_get(&f->hosts, x->r.from) ? arena_strdup(a, x->r.from) : NULL;
+    }
     if (!v || v->is.state != VM_ON || !v->host || strcmp(v->host, x->r.from) != 0 ||
         !idmap_get(&f->hosts, x->r.from) || !idmap_get(&f->hosts, x->r.to) ||
         migration_listed(inv, x->r.vm) || pending_listed(inv, x->r.vm))
@@ -267,12 +272,12 @@ void action_facts_fill(const struct engine *e, struct inventory *inv, struct are
 {
     struct finder f = {0};
 
-    fill_last_migrated(e, inv);
+    finder_init(&f, inv);
+    fill_last_migrated(e, inv, a, &f);
     for (size_t i = 0; i < inv->n_hosts; i++) {
         if (inv->hosts[i].is.id)
             fill_host(e, &inv->hosts[i].is, inv->time);
     }
-    finder_init(&f, inv);
     for (size_t i = 0; i < e->actions->n; i++) {
         const struct action *x = e->actions->list[i];
 

@@ -25,6 +25,13 @@ struct backoff *backoff_of_vm(struct actions *all, const char *vm)
     return find_or_make(&all->vm_backoff, vm);
 }
 
+void backoff_moved(struct backoff *b, const char *from, instant_s at)
+{
+    free(b->left);
+    b->left = from ? xstrdup(from) : NULL;
+    b->moved = at;
+}
+
 static struct backoff *of_action(struct actions *all, const struct action_record *r)
 {
     if (r->vm)
@@ -60,13 +67,23 @@ void backoff_end(struct actions *all, const struct policy *p, const struct actio
     struct backoff *b = of_action(all, r);
 
     if (r->state == ACTION_DONE) {
-        *b = (struct backoff){.moved = ended, .tried = b->tried};
+        b->failures = 0;
+        b->until = 0;
+        backoff_moved(b, r->vm ? r->from : NULL, ended);
         return;
     }
     b->tried = ended;
     if (r->state == ACTION_FAILED)
         b->failures++;
     b->until = ended + length_s(p, r->kind, r->state == ACTION_FAILED ? b->failures : 1);
+}
+
+static void free_backoff(void *value)
+{
+    struct backoff *b = value;
+
+    free(b->left);
+    free(b);
 }
 
 /* As after a restart, which reads no further back. */
@@ -78,7 +95,7 @@ static bool keep_recent(const char *key, void *value, void *ctx)
     (void)key;
     if (b->moved >= *before || b->tried >= *before || b->until >= *before)
         return true;
-    free(value);
+    free_backoff(value);
     return false;
 }
 
@@ -88,11 +105,6 @@ void backoff_forget(struct actions *all, instant_s before)
 
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         idmap_keep(maps[i], keep_recent, &before);
-}
-
-static void free_backoff(void *value)
-{
-    free(value);
 }
 
 void backoff_release(struct actions *all)

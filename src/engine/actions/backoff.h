@@ -11,6 +11,7 @@ struct policy;
 /* What is remembered of a VM because of its own moves, or of a host because it was to be woken. */
 struct backoff {
     instant_s moved;   /* last arrived somewhere, moved by Ballast or an admin; or was woken */
+    char *left;        /* the host that this move took it from; NULL: a host's, or no move */
     instant_s tried;   /* last failed or was refused by a person */
     instant_s until;   /* the engine does not try by itself before this */
     unsigned failures; /* in a row */
@@ -18,6 +19,8 @@ struct backoff {
 
 /* Made if there is none yet. */
 struct backoff *backoff_of_vm(struct actions *all, const char *vm);
+/* It has arrived at another host than `from`, at that time. */
+void backoff_moved(struct backoff *b, const char *from, instant_s at);
 /* Those of VMs and hosts that nothing has happened to since then. */
 void backoff_forget(struct actions *all, instant_s before);
 /* What an end at that time means for the next one of the same VM or host. */
