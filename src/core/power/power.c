@@ -82,13 +82,24 @@ bool power_first(struct pass *p)
     return w->n_asleep > 0;
 }
 
+/* Whether no host was above the range before the balancing: moves for balance know nothing of the range, and
+ * what they overfill is no lack of hosts. The next pass judges the hosts as they are then. */
+static bool were_enough(const struct power *before_balancing)
+{
+    return before_balancing && !any(before_balancing->scores.high);
+}
+
 void power_evaluate(struct pass *p)
 {
+    const struct power *first = p->power; /* of power_first() */
+
     if (!p->policy.dpm.enabled || p->stopped)
         return;
     struct power *w = begin(p);
 
-    if (w->end == POWER_HIGH)
+    if (w->end == POWER_HIGH && were_enough(first))
+        w->wake_end = POWER_WITHOUT_IT;
+    else if (w->end == POWER_HIGH)
         wake_hosts(w);
     else if (w->end == POWER_EXPECTED)
         proactive_wake(w);
