@@ -38,9 +38,10 @@ struct division {
     uint32_t *vm_node, *pool_node;
     double *total;         /* by node: weight of the children that have VMs; 0: they count alike */
     double *seat_reserved; /* the VM's divvied reservation */
-    double *own, *want,
-        *held; /* by part: divvied to VMs directly in the pool; demand; share of the pool's weight */
-    struct alloc *alloc; /* by part: result */
+    double *own, *want, *entitled, *held; /* by part: divvied to VMs directly in the pool; demand;
+                                             entitlement; share of the pool's weight */
+    double *vm_entitled;                  /* by VM, where some pool has a limit */
+    struct alloc *alloc;                  /* by part: result */
 };
 
 /* ---- seats ---- */
@@ -257,7 +258,7 @@ static bool fit_host(struct division *d, uint32_t host)
 static void add_seats(struct division *d)
 {
     for (uint32_t i = 0; i < d->n; i++) {
-        d->own[i] = d->want[i] = d->held[i] = 0;
+        d->own[i] = d->want[i] = d->entitled[i] = d->held[i] = 0;
         d->alloc[i] = (struct alloc){0};
     }
     for (uint32_t h = 0; h < d->snap->n_hosts; h++) {
@@ -269,6 +270,7 @@ static void add_seats(struct division *d)
                 continue;
             d->own[part] += d->seat_reserved[i];
             d->want[part] += node->demand;
+            d->entitled[part] += d->vm_entitled[d->seat_vm[i]];
             d->held[part] += standing(d, node);
         }
         for (uint32_t i = d->seat_from[h]; full && i < d->seat_from[h + 1]; i++)
@@ -309,8 +311,20 @@ static void ask_hosts(const struct division *d, uint32_t from, uint32_t n, doubl
     }
 }
 
-/* Divides a pool's limit among its hosts: first by demand; the rest by shares, up to each host's capacity, so
- * that busy hosts may use more. */
+/* The hosts' VMs want more than the limit: each host asks for what its VMs are entitled to of it. */
+static double ask_entitlement(const struct division *d, uint32_t from, uint32_t n, struct divvy_child *hosts)
+{
+    double wanted = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        hosts[i].limit = fmax(hosts[i].reservation, d->entitled[from + i]);
+        wanted += hosts[i].limit;
+    }
+    return wanted;
+}
+
+/* Divides a pool's limit among its hosts: first by demand, or by entitlement where that is more than the
+ * limit; the rest by shares, up to each host's capacity, so that busy hosts may use more. */
 static void divide_limit(struct division *d, uint32_t from, uint32_t n, double limit)
 {
     struct divvy_child *hosts = arena_array(d->a, struct divvy_child, n);
@@ -322,10 +336,12 @@ static void divide_limit(struct division *d, uint32_t from, uint32_t n, double l
         reserved += d->alloc[from + i].reservation;
     double quantity = fmax(floor(limit + 0.5), reserved);
     ask_hosts(d, from, n, quantity, hosts);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         wanted += hosts[i].limit;
+    if (wanted > quantity)
+        wanted = ask_entitlement(d, from, n, hosts);
+    for (uint32_t i = 0; i < n; i++)
         most += fmax(hosts[i].limit, d->snap->hosts[d->parts[from + i].host].capacity[d->r]);
-    }
     for (uint32_t i = 0; i < n && wanted <= quantity; i++) {
         double capacity = d->snap->hosts[d->parts[from + i].host].capacity[d->r];
         base[i] = hosts[i].limit;
@@ -365,6 +381,7 @@ static void settle_pool(struct division *d, uint32_t rank, double *running)
             continue;
         d->alloc[up].reservation += d->alloc[i].reservation;
         d->want[up] += fmin(d->want[i], d->alloc[i].limit);
+        d->entitled[up] += d->entitled[i];
         d->held[up] += standing(d, node) * d->held[i];
     }
 }
@@ -377,6 +394,8 @@ static void divide(struct division *d, enum resource r, const double *demand)
     if (r != RES_CPU) /* the CPU tree exists already, for its shape */
         divvy_build_reserved(d->snap, r, demand, d->a, &d->tree);
     index_nodes(d);
+    if (divvy_has_limits(d->snap, r))
+        (void)divvy_entitle(d->snap, r, demand, d->a, d->vm_entitled);
     add_seats(d);
     for (uint32_t k = 0; k < d->snap->n_pools; k++)
         settle_pool(d, k, &running);
@@ -422,6 +441,8 @@ void pool_parts(const struct snapshot *snap, double *const demand[RES_COUNT], st
     d.seat_reserved = arena_array(a, double, d.seat_from[snap->n_hosts]);
     d.own = arena_array(a, double, d.n);
     d.want = arena_array(a, double, d.n);
+    d.entitled = arena_array(a, double, d.n);
+    d.vm_entitled = arena_array(a, double, snap->n_vms);
     d.held = arena_array(a, double, d.n);
     d.alloc = arena_array(a, struct alloc, d.n);
     struct host_setting *all = arena_array(a, struct host_setting, d.n);

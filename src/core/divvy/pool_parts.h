@@ -14,7 +14,7 @@
  *   limit: none if the pool has none, whatever its ancestors have: their limits hold on the host too. Else
  *     Σ parts = the pool's limit, rounded (or its reservations, if VMs in flight make them larger), and
  *     each part is at least the reservation. No host gets less than its VMs' demand, unless the pool's
- *     demand exceeds its limit; and never less than a tenth of its shares.
+ *     demand exceeds its limit: then its VMs' entitlements decide; and never less than a tenth of its shares.
  *   shares: the VMs' part of the pool's weight (divvy.h), at least 1, in the unit of the pool's siblings,
  *     so that they compete on the host as in the cluster.
  * All numbers are whole. Equal snapshots give equal parts; O(V + parts · log V).
