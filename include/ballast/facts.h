@@ -109,6 +109,9 @@ struct vm_facts {
     double consumed_mb;       /* host memory that backs it now; the configured size when not known */
     double overhead_mb;       /* the hypervisor's own memory for it */
     struct demand_stats window[WINDOW_COUNT][RES_COUNT];
+    /* Usual standard deviation of its demand within an hour, measured over a day; a cautious estimate while
+     * it has been watched for few hours. UNKNOWN: that of the last hour. */
+    double deviation[RES_COUNT];
     double stable_s;     /* how long its recent demand levels lasted; UNKNOWN */
     double dirty_mb_s;   /* UNKNOWN */
     bool demand_unknown; /* could not be read: the VM is left where it is */

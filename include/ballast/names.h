@@ -184,6 +184,7 @@
       "after the losses that ha promises to survive, demand would exceed the other hosts' capacity")         \
     X(POWER_SPARE, "spare", "failover capacity would be missing afterwards")                                 \
     X(POWER_COST_BENEFIT, "cost_benefit", "the saving is less than dpm.ratio times the cost")                \
+    X(POWER_BURSTS, "bursts", "the other hosts could not serve the bursts of their VMs")                     \
     X(POWER_MISSED_BEFORE, "missed_before",                                                                  \
       "hosts in standby were needed again soon, and demand has not been low for long enough since")          \
     X(POWER_NOT_HIGH, "not_high", "no host is above the target range")                                       \

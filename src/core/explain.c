@@ -181,9 +181,8 @@ static void fill_power(const struct power *w, uint32_t host, const struct power_
                        struct host_explanation *e)
 {
     uint32_t slot = w->l->host_slot[host];
-    bool judged =
-        slot != IX_NONE && slot < w->l->n_on && v->asked &&
-        (v->check == POWER_FINE || v->check == POWER_COST_BENEFIT || v->check == POWER_MISSED_BEFORE);
+    bool judged = slot != IX_NONE && slot < w->l->n_on && v->asked &&
+                  (v->check == POWER_FINE || v->check == POWER_COST_BENEFIT);
 
     for (int r = 0; r < RES_COUNT && slot != IX_NONE && slot < w->l->n_on; r++)
         e->utilization[r] = utilization_of(&w->u, &w->u.slot[slot], WINDOW_40M, (enum resource)r, slot);

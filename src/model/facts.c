@@ -65,6 +65,7 @@ void vm_facts_default(struct vm_facts *f)
         .alloc = {[RES_CPU] = {.limit = NO_LIMIT, .shares = VM_CPU_SHARES_PER_VCPU * vcpus},
                   [RES_MEM] = {.limit = NO_LIMIT, .shares = VM_MEM_SHARES_PER_MB * mem_mb}},
         .consumed_mb = mem_mb,
+        .deviation = {UNKNOWN, UNKNOWN},
         .stable_s = UNKNOWN,
         .dirty_mb_s = UNKNOWN,
         .sample_age_s = UNKNOWN,

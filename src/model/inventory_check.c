@@ -234,6 +234,8 @@ static const struct size_field vm_sizes[] = {
     {"mem/demand", offsetof(struct vm_facts, demand[RES_MEM]), false},
     {"mem/consumed", offsetof(struct vm_facts, consumed_mb), false},
     {"mem/overhead", offsetof(struct vm_facts, overhead_mb), false},
+    {"cpu/deviation", offsetof(struct vm_facts, deviation[RES_CPU]), true},
+    {"mem/deviation", offsetof(struct vm_facts, deviation[RES_MEM]), true},
     {"stable_s", offsetof(struct vm_facts, stable_s), true},
     {"dirty_mb_s", offsetof(struct vm_facts, dirty_mb_s), true},
     {"sample_age_s", offsetof(struct vm_facts, sample_age_s), true},

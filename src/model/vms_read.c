@@ -69,8 +69,10 @@ static void forget_use(struct vm_facts *f)
     f->stable_s = UNKNOWN;
     f->dirty_mb_s = UNKNOWN;
     f->last_migrated = 0;
-    for (int r = 0; r < RES_COUNT; r++)
+    for (int r = 0; r < RES_COUNT; r++) {
         f->demand[r] = 0;
+        f->deviation[r] = UNKNOWN;
+    }
     vm_facts_windows(f);
 }
 

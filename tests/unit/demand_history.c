@@ -122,6 +122,36 @@ static void test_looks_that_come_sooner(void **state)
     demand_history_free(h);
 }
 
+#define BURST_MHZ 6000.0
+#define BURST_EVERY 12
+
+/* A burst of five minutes an hour is in the deviation long after the hour no longer shows it, and a steady VM
+ * has none. Few hours are told with more caution than a day. */
+static void test_usual_deviation(void **state)
+{
+    struct demand_history *h = demand_history_new();
+    double first[RES_COUNT];
+    double usual[RES_COUNT];
+    double truth = BURST_MHZ * sqrt((BURST_EVERY - 1.0) / (BURST_EVERY * BURST_EVERY));
+
+    (void)state;
+    demand_history_deviation(h, "vm", usual);
+    assert_true(isnan(usual[RES_CPU]));
+    for (int k = 0; k < 26 * BURST_EVERY; k++) {
+        bool burst = k % BURST_EVERY == 5 && k < 25 * BURST_EVERY;
+        const double d[RES_COUNT] = {burst ? 200 + BURST_MHZ : 200, 4096};
+
+        assert_true(demand_history_add(h, "vm", NOW + k * 300, d));
+        if (k == 2 * BURST_EVERY)
+            demand_history_deviation(h, "vm", first);
+    }
+    demand_history_deviation(h, "vm", usual);
+    assert_true(usual[RES_CPU] > 0.9 * truth && usual[RES_CPU] < 1.15 * truth);
+    assert_true(first[RES_CPU] > 1.1 * usual[RES_CPU]);
+    NEAR(usual[RES_MEM], 0);
+    demand_history_free(h);
+}
+
 /* Years of it do not grow: 2,000 VMs, met and gone. */
 static void test_forgets(void **state)
 {
@@ -191,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_samples_keep_their_distance),
         cmocka_unit_test(test_looks_that_come_sooner),
+        cmocka_unit_test(test_usual_deviation),
         cmocka_unit_test(test_forgets),
         cmocka_unit_test(test_how_long_it_was_watched),
     };

@@ -63,9 +63,12 @@ static const struct {
     enum alike_days alike;
 } cases[] = {
     {"the first day", "#", NOTHING, 0, 0, 0},
-    {"two days are too few", "###", NOTHING, 0, 0, 0},
+    {"the second day", "##", HIGH, 1, 1, ALIKE_WORKING_DAYS},
+    {"two days that differ", "#.#", NOTHING, 0, 0, 0},
+    {"two days", "###", HIGH, 2, 2, ALIKE_WORKING_DAYS},
     {"three working days", "####", HIGH, 3, 3, ALIKE_WORKING_DAYS},
     {"the first Saturday", "#####.", NOTHING, 0, 0, 0},
+    {"the first Sunday", "#####..", LOW, 1, 1, ALIKE_WEEKENDS},
     {"the second Saturday", "#####..#####.", LOW, 2, 2, ALIKE_WEEKENDS},
     {"a Monday after two weeks", "#####..#####..#", HIGH, 10, 10, ALIKE_WORKING_DAYS},
     {"the day after a holiday", "#####...#", HIGH, 5, 6, ALIKE_WORKING_DAYS},

@@ -11,6 +11,8 @@ static void own_figures(const struct vm_facts *v, enum window w, enum resource r
 
     ret->mean = fmin(is->mean, limit);
     ret->variance = is->stddev * is->stddev;
+    if (w == WINDOW_60M && v->deviation[r] > is->stddev) /* false where it is UNKNOWN */
+        ret->variance = v->deviation[r] * v->deviation[r];
     if (limit < NO_LIMIT)
         ret->variance = fmin(ret->variance, ret->mean * (limit - ret->mean));
     ret->most = fmin(is->max, limit);

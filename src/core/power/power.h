@@ -25,8 +25,7 @@ bool power_first(struct pass *p);
 /* One move of a what-if. */
 struct what_if_step {
     uint32_t unit, to;
-    bool moved_before;        /* by an earlier step */
-    struct unserved unserved; /* growth of the unserved demand by this step, in the worst case */
+    bool moved_before; /* by an earlier step */
     struct layout_mark layout;
     struct utilization_mark utilization;
 };
@@ -34,11 +33,9 @@ struct what_if_step {
 /* Cost and benefit of a power-off, in MHz s and MiB s. */
 struct sleep_worth {
     double cost[RES_COUNT], benefit[RES_COUNT];
-    double usual[RES_COUNT]; /* the cost without the early-wake penalty */
-    double lacks[RES_COUNT]; /* unserved demand without the host in the worst case, MHz and MiB */
-    double off_s;            /* expected time off */
-    double evacuate_s;       /* time to evacuate it */
-    double watts;            /* saved while it is off; UNKNOWN */
+    double off_s;      /* expected time off */
+    double evacuate_s; /* time to evacuate it */
+    double watts;      /* saved while it is off; UNKNOWN */
 };
 
 /* The check that decided about a host. */
@@ -147,8 +144,7 @@ double sleep_worth_stable_time(const struct power *w);
 /* Cost and benefit of the steps from `first` on, which have evacuated the slot. */
 void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret);
 
-/* Whether the power-off pays: POWER_FINE; POWER_COST_BENEFIT; POWER_MISSED_BEFORE: only without the
- * early-wake penalty. ret_r: the resource that decided. */
+/* Whether the power-off pays: POWER_FINE or POWER_COST_BENEFIT. ret_r: the resource that decided. */
 enum power_check sleep_worth_pays(const struct power *w, const struct sleep_worth *worth,
                                   enum resource *ret_r);
 

@@ -46,7 +46,7 @@ static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32
     return list;
 }
 
-/* The conditions for a destination: the highest utilization, and whether it must also hold the worst-case
+/* The conditions for a destination: the highest utilization, and whether it must also serve the worst-case
  * demand. */
 struct bound {
     double most;
@@ -102,21 +102,53 @@ static uint32_t find_room(const struct power *w, uint32_t unit, bool worst, enum
     return best;
 }
 
-/* Prefers a host that holds the worst-case demand: demand unserved there is part of the cost. */
-static uint32_t find_failover_slot(const struct power *w, uint32_t unit, uint32_t slot,
-                                   enum power_check *ret_check)
+/* Of the hosts within the range, the one that would be the least full in the worst case with the unit on it.
+ * IX_NONE: none. */
+static void find_worst(const struct power *w, uint32_t unit, struct power_verdict *v)
 {
-    uint32_t to = IX_NONE;
+    double least = 0;
 
-    for (int i = 0; i < 2 && to == IX_NONE; i++) {
-        bool worst = i == 0;
-        to = find_holder(w, unit, slot, &(struct bound){w->u.aim, worst});
-        if (to == IX_NONE)
-            to = find_holder(w, unit, slot, &(struct bound){w->u.above, worst});
-        if (to == IX_NONE)
-            to = find_room(w, unit, worst, ret_check);
+    v->other = IX_NONE;
+    for (uint32_t i = 0; i < w->n_alive; i++) {
+        uint32_t t = w->alive[i];
+        if (!takes(w, unit, t, &(struct bound){w->u.above, false}) ||
+            layout_check(w->l, unit, t) != CHECK_NONE)
+            continue;
+        double full = 0;
+        enum resource fuller = RES_CPU;
+        for (int r = 0; r < RES_COUNT; r++) {
+            double load = utilization_worst(&w->u, unit, t, (enum resource)r) * w->l->inverse[r][t];
+            if (load > full) {
+                full = load;
+                fuller = (enum resource)r;
+            }
+        }
+        if (v->other != IX_NONE && full >= least)
+            continue;
+        least = full;
+        v->other = w->l->slot_host[t];
+        v->r = fuller;
+        v->is = 1 / w->l->inverse[fuller][t];
+        v->bound = utilization_worst(&w->u, unit, t, fuller);
     }
-    return to;
+}
+
+/* Every host that stays on must be able to serve the worst case of its VMs: a burst that is missing its
+ * capacity is over before a host has booted. */
+static uint32_t find_destination(const struct power *w, uint32_t unit, uint32_t slot, struct power_verdict *v,
+                                 enum power_check *ret_check)
+{
+    uint32_t to = find_holder(w, unit, slot, &(struct bound){w->u.aim, true});
+
+    if (to == IX_NONE)
+        to = find_holder(w, unit, slot, &(struct bound){w->u.above, true});
+    if (to == IX_NONE)
+        to = find_room(w, unit, true, ret_check);
+    if (to != IX_NONE || *ret_check != POWER_RAISES_HIGH || find_room(w, unit, false, ret_check) == IX_NONE)
+        return to;
+    find_worst(w, unit, v);
+    *ret_check = w->u.rise[v->r] > 0 ? POWER_MISSED_BEFORE : POWER_BURSTS;
+    return IX_NONE;
 }
 
 /* The VMs that move for this host and have not moved in the plan. */
@@ -147,7 +179,7 @@ static enum power_check evacuate(struct power *w, uint32_t slot, struct power_ve
     if (exceeds_moves(w, v->n_moves))
         return POWER_MOVES_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t to = find_failover_slot(w, list[i].unit, slot, &check);
+        uint32_t to = find_destination(w, list[i].unit, slot, v, &check);
         v->vm = w->l->unit_first[list[i].unit];
         if (to == IX_NONE)
             return check;

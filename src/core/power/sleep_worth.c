@@ -47,14 +47,10 @@ void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, st
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
     const struct policy *policy = l->policy;
     double at_a_time = h->is.migrations_max ? h->is.migrations_max : (double)policy->migrations_per_host;
-    double boot_s = isnan(h->is.boot_s) ? (double)policy->dpm.boot_s : h->is.boot_s;
     struct sleep_worth v = {.watts = saved_watts(&h->is)};
-    struct unserved unserved = {0};
 
     for (size_t i = first; i < w->n_steps; i++) {
         struct migration_worth move;
-        for (int r = 0; r < RES_COUNT; r++)
-            unserved_add(&unserved, &w->steps[i].unserved, (enum resource)r, 1);
         if (w->steps[i].moved_before) /* the host that it leaves counted the move */
             continue;
         migration_cost_between(&w->p->migration_cost, w->steps[i].unit, slot, w->steps[i].to, &move);
@@ -64,34 +60,18 @@ void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, st
     }
     v.evacuate_s /= fmax(at_a_time, MIGRATIONS_LEAST);
     v.off_s = fmax(w->stable_s - v.evacuate_s - (double)policy->dpm.standby_s, 0);
-    for (int r = 0; r < RES_COUNT; r++) {
-        /* the next pass notices, then the host boots */
-        double late_s = (double)policy->interval_s + boot_s;
-        v.lacks[r] = fmax(unserved.worst[r], 0);
-        v.usual[r] = v.cost[r] + fmax(unserved.usual[r], 0) * late_s;
-        v.cost[r] += fmax(unserved.worst[r], 0) * late_s;
+    for (int r = 0; r < RES_COUNT; r++)
         v.benefit[r] = h->capacity[r] * v.off_s;
-    }
     *ret = v;
-}
-
-static bool pays(const struct power *w, const struct sleep_worth *worth, const double cost[RES_COUNT],
-                 enum resource *ret_r)
-{
-    for (int r = 0; r < RES_COUNT; r++) {
-        *ret_r = (enum resource)r;
-        if (!(worth->off_s > 0) || worth->benefit[r] < w->l->policy->dpm.ratio * cost[r])
-            return false;
-    }
-    return true;
 }
 
 enum power_check sleep_worth_pays(const struct power *w, const struct sleep_worth *worth,
                                   enum resource *ret_r)
 {
-    enum resource usual;
-
-    if (pays(w, worth, worth->cost, ret_r))
-        return POWER_FINE;
-    return pays(w, worth, worth->usual, &usual) ? POWER_MISSED_BEFORE : POWER_COST_BENEFIT;
+    for (int r = 0; r < RES_COUNT; r++) {
+        *ret_r = (enum resource)r;
+        if (!(worth->off_s > 0) || worth->benefit[r] < w->l->policy->dpm.ratio * worth->cost[r])
+            return POWER_COST_BENEFIT;
+    }
+    return POWER_FINE;
 }

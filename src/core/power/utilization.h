@@ -25,6 +25,7 @@ struct loads {
     double variance[WINDOW_COUNT][RES_COUNT], deviation[WINDOW_COUNT][RES_COUNT]; /* Σσ², Σσ */
     double most[WINDOW_COUNT][RES_COUNT];                                         /* Σ of the VMs' maxima */
     double now[RES_COUNT];
+    double able[RES_COUNT]; /* what the VMs can use at most: vCPUs and configured memory, or limits */
 };
 
 /* Call utilization_move() with each layout_move(). */
@@ -44,17 +45,6 @@ struct utilization_mark {
     uint32_t slot[2];
     struct loads loads[2];
 };
-
-/* Unserved demand in the worst case; usual: without the early-wake penalty. */
-struct unserved {
-    double worst[RES_COUNT], usual[RES_COUNT];
-};
-
-static inline void unserved_add(struct unserved *to, const struct unserved *of, enum resource r, double by)
-{
-    to->worst[r] += by * of->worst[r];
-    to->usual[r] += by * of->usual[r];
-}
 
 struct scores {
     double high[RES_COUNT], low[RES_COUNT];
@@ -83,9 +73,10 @@ static inline bool utilization_counts(const struct layout *l, uint32_t slot)
 double utilization_of(const struct utilization *u, const struct loads *loads, enum window w, enum resource r,
                       uint32_t slot);
 
-/* Unserved demand of the slot in the worst case, MHz or MiB: mean of an hour plus three standard deviations
- * (§4.2), or the demand of the early-wake penalty if that is higher. */
-void utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot, struct unserved *ret);
+/* Worst-case demand of the slot with the unit on it, MHz or MiB: mean of an hour plus four standard
+ * deviations, where each VM's deviation is that of the last hour or, if higher, its usual one; or the demand
+ * of the early-wake penalty if that is higher. */
+double utilization_worst(const struct utilization *u, uint32_t unit, uint32_t slot, enum resource r);
 
 /* Whether the slot serves its worst-case demand with the unit on it. */
 bool utilization_holds_worst(const struct utilization *u, uint32_t unit, uint32_t slot);

@@ -40,16 +40,6 @@ void what_if_begin(struct power *w, struct pass *p)
     utilization_score(&w->u, &w->scores);
 }
 
-static void add_unserved(const struct power *w, struct unserved *to, uint32_t slot, double by)
-{
-    struct unserved is;
-
-    for (int r = 0; r < RES_COUNT; r++) {
-        utilization_unserved(&w->u, (enum resource)r, slot, &is);
-        unserved_add(to, &is, (enum resource)r, by);
-    }
-}
-
 void what_if_move(struct power *w, uint32_t unit, uint32_t to)
 {
     struct layout *l = w->l;
@@ -59,13 +49,9 @@ void what_if_move(struct power *w, uint32_t unit, uint32_t to)
     if (!w->moved[unit])
         w->home[unit] = from;
     w->moved[unit] = true;
-    add_unserved(w, &s.unserved, from, -1);
-    add_unserved(w, &s.unserved, to, -1);
     failover_capacity_follow(&l->failover, unit, to);
     layout_try(l, unit, to, &s.layout);
     utilization_move(&w->u, unit, from, to, &s.utilization);
-    add_unserved(w, &s.unserved, from, 1);
-    add_unserved(w, &s.unserved, to, 1);
     w->steps = arena_grow(w->p->a, w->steps, w->n_steps, &w->cap_steps, sizeof w->steps[0]);
     w->steps[w->n_steps++] = s;
 }

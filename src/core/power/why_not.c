@@ -154,7 +154,6 @@ static struct finding find_just_left(const struct power *w, uint32_t host, const
 static struct finding find_too_dear(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
     struct finding f = find_check(v, host);
-    double correlation = w->l->snap->correlation.of[WINDOW_60M][v->r];
 
     if (!(v->worth.off_s > 0)) {
         finding_figure(&f, FIGURE_EVACUATE_S, v->worth.evacuate_s);
@@ -164,10 +163,20 @@ static struct finding find_too_dear(const struct power *w, uint32_t host, const 
     finding_figure(&f, v->r == RES_CPU ? FIGURE_CPU_BENEFIT : FIGURE_MEM_BENEFIT, v->worth.benefit[v->r]);
     finding_figure(&f, FIGURE_RATIO_MIN, w->l->policy->dpm.ratio);
     finding_figure(&f, FIGURE_OFF_S, v->worth.off_s);
-    if (correlation >= CORRELATION_SAID && v->worth.lacks[v->r] > 0) {
+    return f;
+}
+
+static struct finding find_bursts(const struct power *w, uint32_t host, const struct power_verdict *v)
+{
+    struct finding f = find_check(v, host);
+    double correlation = w->l->snap->correlation.of[WINDOW_60M][v->r];
+
+    finding_subject(&f, SUBJECT_VM, v->vm);
+    finding_subject(&f, SUBJECT_OTHER_HOST, v->other);
+    finding_figure(&f, FIGURE_LEAST, v->bound);
+    finding_figure(&f, FIGURE_HAS, v->is);
+    if (correlation >= CORRELATION_SAID)
         finding_figure(&f, FIGURE_CORRELATION, correlation);
-        finding_figure(&f, FIGURE_MISSING, v->worth.lacks[v->r]);
-    }
     return f;
 }
 
@@ -178,7 +187,7 @@ static struct finding find_missed(const struct power *w, uint32_t host, const st
 
     finding_figure(&f, FIGURE_CPU_NEED, g->wanted[RES_CPU]);
     finding_figure(&f, FIGURE_MEM_NEED, g->wanted[RES_MEM]);
-    finding_figure(&f, FIGURE_MISSING, v->worth.lacks[v->r]);
+    finding_figure(&f, FIGURE_MISSING, v->bound - v->is);
     finding_figure(&f, FIGURE_IS_S, (double)(w->l->snap->time - g->busy_at));
     finding_figure(&f, FIGURE_LEAST_S, g->quiet_s);
     finding_figure(&f, FIGURE_AT, (double)g->at);
@@ -271,6 +280,8 @@ struct finding power_why_finding(const struct power *w, uint32_t host, const str
         return find_scores(host, v);
     case POWER_COST_BENEFIT:
         return find_too_dear(w, host, v);
+    case POWER_BURSTS:
+        return find_bursts(w, host, v);
     case POWER_MISSED_BEFORE:
         return find_missed(w, host, v);
     case POWER_HIGH:

@@ -10,8 +10,7 @@
 
 #define ALIKE_MOST 10 /* days that are looked at */
 #define WEEKS_MOST 4
-#define ALIKE_LEAST 3
-#define WEEKENDS_LEAST 2
+#define WEEKS_LEAST 3 /* one day may be expected to be like the last; a weekday only like several */
 
 #define AGREE_PART 0.85 /* of what is expected: a day that came to so much had it */
 #define QUARTILE 0.75
@@ -140,9 +139,7 @@ static uint32_t came(const struct days *d, uint32_t n, double expected)
 /* False: too few days, or they do not agree. */
 static bool agree(const struct days *d, enum alike_days kind, double *ret_value, uint32_t *ret_hits)
 {
-    uint32_t least = kind == ALIKE_WEEKENDS ? WEEKENDS_LEAST : ALIKE_LEAST;
-
-    if (d->n < least)
+    if (d->n < (kind == ALIKE_WEEKDAY ? WEEKS_LEAST : 1))
         return false;
     double value = upper_quartile(d);
     uint32_t hits = came(d, d->n, value);

@@ -12,6 +12,11 @@
 static const instant_s window_length_s[WINDOW_COUNT] = {
     [WINDOW_5M] = 300, [WINDOW_40M] = 2400, [WINDOW_60M] = DEMAND_HISTORY_LENGTH_S};
 
+/* A sample stands for the time since the one before, but not for longer than this. */
+#define SAMPLE_STANDS_S 300.0
+
+#define DAY_S 86400.0
+
 /* A level has changed when demand is away from it by this share of it, and by this much. */
 #define LEVEL_SHARE 0.25
 static const double level_least[RES_COUNT] = {[RES_CPU] = 100, [RES_MEM] = 64};
@@ -24,6 +29,9 @@ struct sample {
 struct track {
     struct sample *items; /* oldest first */
     size_t n, cap;
+    double level[RES_COUNT];    /* moving average of an hour */
+    double variance[RES_COUNT]; /* about that level; moving average of a day */
+    double watched_s;
 };
 
 struct demand_history {
@@ -65,6 +73,23 @@ static void track_drop_before(struct track *t, instant_s time)
     t->n -= gone;
 }
 
+/* Moving averages that begin as plain means: the first samples do not weigh more than later ones. */
+static void follow(struct track *t, instant_s time, const double demand[RES_COUNT])
+{
+    double for_s = t->n > 0 ? fmin((double)(time - t->items[t->n - 1].time), SAMPLE_STANDS_S) : 0;
+
+    t->watched_s += for_s;
+    for (int r = 0; r < RES_COUNT; r++) {
+        if (!(t->watched_s > 0)) {
+            t->level[r] = demand[r];
+            continue;
+        }
+        double away = demand[r] - t->level[r];
+        t->variance[r] += for_s / fmin(t->watched_s, DAY_S) * (away * away - t->variance[r]);
+        t->level[r] += for_s / fmin(t->watched_s, DEMAND_HISTORY_LENGTH_S) * away;
+    }
+}
+
 bool demand_history_add(struct demand_history *h, const char *vm, instant_s time,
                         const double demand[RES_COUNT])
 {
@@ -76,6 +101,7 @@ bool demand_history_add(struct demand_history *h, const char *vm, instant_s time
 
     if (t->n > 0 && time < t->items[t->n - 1].time + DEMAND_HISTORY_SPACING_S)
         return false;
+    follow(t, time, demand);
     if (t->n == t->cap) {
         track_drop_before(t, time - DEMAND_HISTORY_LENGTH_S);
         if (t->n == t->cap) {
@@ -223,6 +249,18 @@ void demand_history_describe(const struct demand_history *h, const char *vm, ins
 
     describe_windows(t, now, demand, all, ret);
     *ret_stable_s = t ? stable_s(t, now, demand) : UNKNOWN;
+}
+
+/* The factor is that of a prediction from so many hours: what was seen in few hours says little of the next.
+ */
+void demand_history_deviation(const struct demand_history *h, const char *vm, double ret[RES_COUNT])
+{
+    const struct track *t = idmap_get(&h->tracks, vm);
+
+    for (int r = 0; r < RES_COUNT; r++)
+        ret[r] = t && t->watched_s > 0
+                     ? sqrt(t->variance[r] * (1 + DEMAND_HISTORY_LENGTH_S / fmin(t->watched_s, DAY_S)))
+                     : UNKNOWN;
 }
 
 instant_s demand_history_watched_s(const struct demand_history *h, instant_s now, instant_s gap_s)

@@ -38,6 +38,11 @@ void demand_history_describe(const struct demand_history *h, const char *vm, ins
                              const double demand[RES_COUNT], struct demand_correlation *all,
                              struct demand_stats ret[][RES_COUNT], double *ret_stable_s);
 
+/* How much each VM's demand usually varies within an hour: the standard deviation about its mean of the hour,
+ * over the last day or since it was first seen, raised as much as so few hours leave open. An hour by itself
+ * shows too little of VMs whose demand comes in rare bursts. UNKNOWN: not watched yet. */
+void demand_history_deviation(const struct demand_history *h, const char *vm, double ret[RES_COUNT]);
+
 /* For how many seconds until now the cluster has been watched without a gap longer than gap_s: of the VM of
  * which that holds the longest, DEMAND_HISTORY_LENGTH_S at most. */
 instant_s demand_history_watched_s(const struct demand_history *h, instant_s now, instant_s gap_s);

@@ -9,10 +9,12 @@
  * working days (Monday to Friday), the last days of weekends, or the same weekday of the weeks before; the
  * last comes first where there are three such weeks that agree. Each day is weighed by how large the VMs that
  * run now are against those that ran at this time on that day; where that is more than twice or less than
- * half the day says nothing. Of the days' figures the upper quartile is expected, and only where the days
- * agree: two thirds of them, and two of the last three, came to 85 % of it at least; and not where it did not
- * come on the last two days on which it was expected. So a single holiday changes nothing, two days in a row
- * without the rise end it, and demand without a pattern is not expected.
+ * half the day says nothing. One day alike is enough: to wake hosts for a rise that does not come costs some
+ * energy once, and to miss one costs users each morning until it is known. Of the days' figures the upper
+ * quartile is expected, and only where the days agree: two thirds of them, and two of the last three, came to
+ * 85 % of it at least; and not where it did not come on the last two days on which it was expected. So a
+ * single holiday changes nothing, two days in a row without the rise end it, and demand without a pattern is
+ * not expected.
  *
  * While a day turns out to be another one, nothing is expected of the rest of it: after two slots in a row
  * that stayed below what was expected of them, until one comes as expected again (as at night after a

@@ -141,6 +141,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
             demand_history_describe(history, v->is.id, now, v->is.demand, all, v->is.window, &stable_s);
             if (isnan(v->is.stable_s))
                 v->is.stable_s = stable_s;
+            demand_history_deviation(history, v->is.id, v->is.deviation);
             measured = true;
         }
     }

@@ -297,10 +297,15 @@ const struct sentence_template wording_templates[] = {
      "Evacuating {host} takes {evacuate_s:about}; demand is expected to change before the host is off."},
     {FIND_POWER, "power=cost_benefit resource=CPU",
      "With {host} off for {off_s:about}, the benefit in CPU would be {cpu_benefit_mhz_s/cpu_cost_mhz_s:1} "
-     "times the cost; {ratio_min} times is required (dpm.ratio).{correlated}"},
+     "times the cost; {ratio_min} times is required (dpm.ratio)."},
     {FIND_POWER, "power=cost_benefit",
      "With {host} off for {off_s:about}, the benefit in memory would be {mem_benefit_mb_s/mem_cost_mb_s:1} "
-     "times the cost; {ratio_min} times is required (dpm.ratio).{correlated}"},
+     "times the cost; {ratio_min} times is required (dpm.ratio)."},
+    {FIND_POWER, "power=bursts",
+     "{other_host} is the host with the most room for {vm}, but in the worst case (the mean of an hour and "
+     "four "
+     "standard deviations) its VMs and {vm} would want {least} of {resource}, and {other_host} has "
+     "{has}.{correlated}"},
     {FIND_POWER, "power=missed_before",
      "At {at}, soon after hosts were put to standby, VMs needed them again: {cpu_need_mhz} of CPU and "
      "{mem_need_mb} of memory. Demand has been low for {is_s:about} since. Until it has been low for "
@@ -425,8 +430,7 @@ const struct phrase wording_phrases[] = {
      "The benefit is {mem_benefit_mb_s/mem_cost_mb_s} times the cost for memory ({ratio_min} required)"},
     {"worth_of_sleep", "", "That costs nothing"},
     {"correlated", "correlation",
-     " The demands of the VMs rise and fall together (correlation {correlation:2}): in the worst case "
-     "{missing} of {resource} would be missing."},
+     " The demands of the VMs rise and fall together (correlation {correlation:2})."},
     {"correlated", "", ""},
     {"but_asleep", "hosts_asleep>0", " except those that the plan puts to standby"},
     {"but_asleep", "", ""},
