@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Measures the time of simulated days, and the part of it that decisions take: 32 hosts with 1,280 VMs, 800 with 1,052 and 1,463.
+"""Measures the CPU time of simulated days: 32 hosts with 1,280 VMs, 800 with 1,052 and 1,463.
 
 simulate.py [--hours N] [--instructions] [--before BALLAST] [NAME...]
 
 Demand is PlanetLab's, as it was measured (BALLAST_DATA), and that of the paper's surge; each day with and without DPM, with the default settings.
-CPU time does not depend on other processes of the machine. With --instructions callgrind counts instructions, all and those of the
-decisions, which are the same on every machine; that takes fifty times as long, so --hours runs the beginning of the day. With --before the counts of
+With --instructions callgrind counts instructions, all and those of the decisions, which are the same on every machine; that takes fifty times as long, so --hours runs the beginning of the day. With --before the counts of
 another program are given too, and how many times as many these are.
 """
 import argparse
@@ -30,7 +29,7 @@ DAYS = {
     'PlanetLab 20110303': (EXPERIMENTS / 'planetlab.yaml', (), 'planetlab-20110303'),
     'PlanetLab 20110403': (EXPERIMENTS / 'planetlab.yaml', ('start=2011-04-03T00:00:00Z',), 'planetlab-20110403'),
 }
-HEAD = ('day', 'DPM', 'passes', 'migrations', 'hosts on', 'CPU time, s', 'of it deciding, s')
+HEAD = ('day', 'DPM', 'passes', 'migrations', 'hosts on', 'CPU time, s')
 COUNTED = ('instructions, M', 'of it deciding, M')
 
 
@@ -64,7 +63,7 @@ def rows_of(name, folder, options):
         made = [*changes, f'dpm.enabled={dpm}']
         metrics, cpu_s = run(snapshots.BALLAST, scenario, made)
         cells = [name, 'on' if dpm == 'true' else 'off', f'{metrics["passes"]:.0f}', f'{metrics["migrations"]:,.0f}', f'{metrics["hosts_on_mean"]:.0f}',
-                 f'{cpu_s:.1f}', f'{metrics["decide_ms_total"] / 1000:.2f}']
+                 f'{cpu_s:.1f}']
         if options.instructions:
             counted = count(snapshots.BALLAST, scenario, made, folder)
             cells += [f'{n:,.0f}' for n in counted]

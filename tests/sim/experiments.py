@@ -20,8 +20,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
 BALLAST = os.environ.get('BALLAST', str(TREE / 'build/src/cli/ballast'))
 SKIPPED = 77
+SIXTY = '-60 % migrations or less'
+GOODNESS = 'the minimum goodness alone saves a quarter of the moves that this is a part of, at the same payload'
 TENTH = 'a tenth of its migrations'
-JUMPS = 'demand jumps between samples, so that hosts leave DPM\'s range often; half a percent of the range moves the count by a tenth'
+JUMPS = ('nearly all hosts that sleep do so in the first hours; later moves, two thirds, relieve packed hosts, which demand that jumps '
+         'between samples makes short')
 
 
 def changed(change):
@@ -117,8 +120,11 @@ class Report:
 
 # Aims that are known to be missed, and why. They stay aims: a reason is no excuse for a setting, a constant or a scenario that suits the aim.
 KNOWN_MISSES = {
+    ('Table 2, 2', SIXTY): GOODNESS,
     ('PlanetLab 20110303, default settings', TENTH): JUMPS,
-    ('PlanetLab 20110403, tuned', TENTH): JUMPS,
+    ('PlanetLab 20110303, hosts off from the first round on', TENTH): JUMPS,
+    ('PlanetLab 20110403, default settings', TENTH): JUMPS,
+    ('PlanetLab 20110403, hosts off from the first round on', TENTH): JUMPS,
 }
 
 PERCENT = (('payload_cpu', 'CPU payload, %', 2), ('payload_mem', 'memory payload, %', 2))
@@ -176,7 +182,7 @@ def table_2(report, seeds):
         put_both(report, name, 'hosts put to standby', 'host_power_offs', 0, without, with_it)
         if change:
             continue
-        report.aim(name, '-60 % migrations or less', f'{100 * ratio:+.0f} %', ratio <= -0.6)
+        report.aim(name, SIXTY, f'{100 * ratio:+.0f} %', ratio <= -0.6)
         report.aim(name, f'no more migrations than the {after} of the paper', with_it.shown('migrations', 0), with_it.median('migrations') <= after)
         aim_not_lower(report, name, without, with_it)
 
@@ -270,10 +276,10 @@ PEERS = {
 }
 # The policy to be better than, of those that keep idle VMs: LR-MMT, which ends with an error on the second day.
 AIMS = {'20110303': ('LR-MMT', 221.4, 44405, 0.00495), '20110403': ('THR-MMT', 347.5, 56168, 0.00307)}
-JUDGED = (('default settings', ''), ('tuned: dpm.watch_s 0, range 70 ± 20 %', 'dpm.watch_s=0,dpm.target=70,dpm.tolerance=20'))
-VARIANT = ('defaults, hosts off from the first round on: dpm.watch_s 0', 'dpm.watch_s=0')
+JUDGED = (('default settings', ''), ('hosts off from the first round on: defaults, dpm.watch_s 0', 'dpm.watch_s=0'),
+          ('tuned: dpm.watch_s 0, range 70 ± 20 %', 'dpm.watch_s=0,dpm.target=70,dpm.tolerance=20'))
 RESERVED = ('defaults, memory reserved: 690 kWh at least', 'mem_admission=configured')
-NEIGHBOURS = ('dpm.target=62.5', 'dpm.target=63.5', 'dpm.tolerance=17.5', 'dpm.tolerance=18.5')
+NEIGHBOURS = ('dpm.target=62.5', 'dpm.target=63.5')
 OF_A_DAY = (('kwh_idle_off', 1), ('kwh', 1), ('migrations', 0), ('sla', 5), ('slatah', 2), ('pdm', 4), ('slav', 3), ('host_power_offs', 0))
 
 
@@ -291,7 +297,7 @@ def planetlab(report, day):
         def run(change):
             return simulate('planetlab', [change], 1, start)[0]
 
-        variants = [VARIANT, *(('', change) for change in NEIGHBOURS)] if arguments.variants else []
+        variants = [('', change) for change in NEIGHBOURS] if arguments.variants else []
         if arguments.variants and day == '20110303':  # what it shows, the model's use of memory, is the same on any day
             variants.append(RESERVED)
         policies = (*JUDGED, *variants)
@@ -306,7 +312,7 @@ def planetlab(report, day):
     if near:
         ranges = [(figure(min(values), digits), figure(max(values), digits))
                   for values, digits in (([side.median(metric) for side in near], digits) for metric, digits in OF_A_DAY)]
-        report.days.row(day, 'defaults, but half a percent more or less of target or tolerance', *(f'{least} – {most}' for least, most in ranges))
+        report.days.row(day, 'defaults, but dpm.target 62.5 and 63.5', *(least if least == most else f'{least} – {most}' for least, most in ranges))
     for policy, kwh, *others in PEERS[day]:
         report.days.row(day, policy, kwh, '', *others)
 
