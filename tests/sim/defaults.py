@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""What an admin gets who sets nothing but dpm.enabled: hosts sleep where they can, sleeps are long, and users hardly notice.
+
+    tests/sim/defaults.py [NAME...]
+
+Runs the scenarios of defaults/ and prints figures; exit code 1 if one is not as it must be. BALLAST_TEST_LONG: with all seeds.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+BALLAST = os.environ.get('BALLAST', str(HERE.parents[1] / 'build/src/cli/ballast'))
+LONG = bool(os.environ.get('BALLAST_TEST_LONG'))
+
+
+def simulate(scenario, seed, *changes):
+    """The metrics of one run; missing_percent: of the CPU that could have been delivered."""
+    words = [word for change in changes for word in ('--set', change)]
+    done = subprocess.run([BALLAST, 'simulate', str(HERE / 'defaults' / f'{scenario}.yaml'), '--seed', str(seed), *words, '--format', 'json',
+                           '--no-progress'], stdout=subprocess.PIPE, check=True, text=True)
+    metrics = json.loads(done.stdout)['metrics']
+    metrics['missing_percent'] = 100 * (1 - metrics['payload_cpu'] / metrics['payload_cpu_bound'])
+    shown = ', '.join(f'{name} {metrics[name]:.4g}' for name in ('kwh', 'hosts_on_mean', 'missing_percent', 'migrations', 'host_power_offs',
+                                                                 'sleeps_under_1h'))
+    print(f'{" ".join([scenario, *changes])}, seed {seed}: {shown}')
+    return metrics
+
+
+class Verdict:
+    def __init__(self):
+        self.wrong = []
+
+    def must(self, what, is_so):
+        print(f'{"good" if is_so else "WRONG"}: {what}')
+        if not is_so:
+            self.wrong.append(what)
+
+
+def one_host_above(verdict):
+    run = simulate('one-host-above', 1)
+    # All VMs want 2.6 hosts' memory, so four hosts would do within the range of DPM.
+    verdict.must('hosts sleep beside one host above the range', run['hosts_on_mean'] <= 5)
+    verdict.must('none is woken again', run['host_power_ons'] == 0)
+    verdict.must('nothing is missing', run['missing_percent'] < 0.01)
+
+
+def bursts(verdict):
+    for seed in (1, 2, 3) if LONG else (1, 2):
+        balanced, run = simulate('bursts', seed, 'dpm.enabled=false'), simulate('bursts', seed)
+        verdict.must('at most one sleep under an hour', run['sleeps_under_1h'] <= 1)
+        verdict.must('at most .05 points more of CPU missing than without DPM', run['missing_percent'] <= balanced['missing_percent'] + 0.05)
+        verdict.must('no more energy than without DPM', run['kwh'] <= balanced['kwh'])
+
+
+# Means of the seeds, with the first edition of the decision.
+OFFICE_SEEDS = (1, 2, 3, 4, 5, 6)
+OFFICE_KWH_BEFORE, OFFICE_MISSING_BEFORE = 171.7, 0.0495
+
+
+def office_days(verdict):
+    runs = [simulate('office-days', seed) for seed in OFFICE_SEEDS]
+    kwh, missing = (sum(run[name] for run in runs) / len(runs) for name in ('kwh', 'missing_percent'))
+    verdict.must(f'{kwh:.1f} kWh on average, no more than the {OFFICE_KWH_BEFORE} of the first edition', kwh <= OFFICE_KWH_BEFORE)
+    verdict.must(f'{missing:.4f} % missing on average, at most half of the {OFFICE_MISSING_BEFORE} of the first edition',
+                 missing <= OFFICE_MISSING_BEFORE / 2)
+
+
+SITUATIONS = {'one-host-above': one_host_above, 'bursts': bursts, 'office-days': office_days}
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument('names', nargs='*', metavar='NAME', help=' '.join(SITUATIONS))
+arguments = parser.parse_args()
+unknown = set(arguments.names) - set(SITUATIONS)
+if unknown:
+    parser.error(f'no situation {", ".join(sorted(unknown))}')
+result = Verdict()
+for name in arguments.names or SITUATIONS:
+    SITUATIONS[name](result)
+sys.exit(1 if result.wrong else 0)
