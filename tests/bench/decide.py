@@ -42,7 +42,7 @@ def generate(folder, hosts, vms, shape):
 def plan(path, before=(), program=snapshots.BALLAST):
     begin = time.monotonic()
     done = subprocess.run([*before, program, 'plan', '--snapshot', path, '--format', 'json'], capture_output=True, text=True,
-                          check=True)
+                          check=True, env=snapshots.COUNTING if before else None)
     return json.loads(done.stdout), time.monotonic() - begin, done.stderr
 
 

@@ -38,7 +38,7 @@ def run(program, scenario, changes, before=()):
     args = [*before, program, 'simulate', str(scenario), '--format', 'json', '--no-progress']
     began = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([*args, *(part for change in changes for part in ('--set', change))], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL if before else None, check=True)
+                          stderr=subprocess.DEVNULL if before else None, check=True, env=snapshots.COUNTING if before else None)
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return json.loads(done.stdout)['metrics'], ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
 
