@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares alternatives to Ballast's choices: runs each scenario with each alternative, over several seeds.
 
-    tests/sim/choices.py [--seeds N] [--jobs N] [--traces DIR]... [--markdown] --try LABEL[=PATH][,KEY=VALUE]... [SCENARIO...]
+    tests/sim/choices.py [--seeds N] [--jobs N] [--traces DIR]... [--markdown] [--power] --try LABEL[=PATH][,KEY=VALUE]... [SCENARIO...]
 
 An alternative is a setting (--try 'level 5,migration_threshold=5'), or another ballast, built with another constant
 (--try 'no floor=/tmp/other/ballast'). SCENARIO is a name in choices/ or experiments/ or a path; without one, all of choices/.
@@ -22,10 +22,14 @@ BALLAST = os.environ.get('BALLAST', str(TREE / 'build/src/cli/ballast'))
 # What a scenario takes from traces: the folder that is looked for in those of --traces.
 TRACES = {'planetlab': 'planetlab-20110303', 'bitbrains': 'bitbrains-rnd-2013-08-first250'}
 # Heading, figure, digits.
-FIGURES = (('CPU lacked, %', 'slav', 3), ('memory lacked, GiB s', 'unmet_gb_s', 0), ('happiness, %', 'happiness_mean', 2),
-           ('worst pool, %', 'worst_pool', 2), ('a host above 90 %, min', 'above_90_min', 0), ('migrations', 'migrations', 0),
-           ('GiB moved', 'gb_moved', 0),
-           ('imbalance', 'imbalance_mean', 4), ('to the target, min', 'to_target', 0), ('passes', 'passes', 0))
+FIGURES = (('missing CPU, %', 'slav', 3), ('missing memory, GiB s', 'unmet_gb_s', 0), ('CPU of entitlement, %', 'happiness_mean', 2),
+           ('worst pool, %', 'worst_pool', 2), ('any host above 90 %, min', 'above_90_min', 0), ('migrations', 'migrations', 0),
+           ('moves per VM and day', 'moves_per_vm_day', 2), ('GiB moved', 'gb_moved', 0), ('imbalance', 'imbalance_mean', 4),
+           ('to the target, min', 'to_target', 0), ('passes', 'passes', 0))
+# With --power: DPM.
+POWER_FIGURES = (('kWh', 'kwh', 1), ('missing CPU, %', 'slav', 3), ('any host above 90 %, min', 'above_90_min', 0), ('migrations', 'migrations', 0),
+                 ('sleeps', 'host_power_offs', 0), ('shortest, min', 'shortest_min', 1), ('median, min', 'median_min', 0),
+                 ('under an hour', 'sleeps_under_1h', 0))
 
 
 def path_of(scenario):
@@ -52,6 +56,11 @@ def parse(text):
     return label, ballast or BALLAST, [part for change in changes for part in ('--set', change)]
 
 
+def minutes(seconds):
+    """null: never."""
+    return float('inf') if seconds is None else seconds / 60
+
+
 def simulate(path, ballast, changes):
     """The figures of each seed."""
     args = [ballast, 'simulate', str(path), '--format', 'json', '--seeds', str(arguments.seeds), *traces_of(path), *changes]
@@ -63,9 +72,11 @@ def simulate(path, ballast, changes):
     for run in runs:
         m = run['metrics']
         m['unmet_gb_s'] = m['unmet_mb_s'] / 1024
-        m['above_90_min'] = m['host_above_90_s'] / 60
         m['worst_pool'] = min(p['happiness_mean'] for p in run['pools'].values())
-        m['to_target'] = float('inf') if m['time_to_target_s'] is None else m['time_to_target_s'] / 60
+        m['to_target'] = minutes(m['time_to_target_s'])
+        m['above_90_min'] = minutes(m['host_above_90_s'])
+        m['shortest_min'] = minutes(m['sleep_shortest_s'])
+        m['median_min'] = minutes(m['sleep_median_s'])
     return [run['metrics'] for run in runs]
 
 
@@ -96,12 +107,14 @@ parser.add_argument('--seeds', type=int, default=10)
 parser.add_argument('--jobs', type=int, default=2)
 parser.add_argument('--traces', action='append', default=[], help='a folder with unpacked traces: ' + ', '.join(TRACES.values()))
 parser.add_argument('--markdown', action='store_true')
+parser.add_argument('--power', action='store_true', help='energy, sleeps and what they cost instead of balance')
 parser.add_argument('--try', dest='tries', action='append', metavar='LABEL[=PATH][,KEY=VALUE]...', help='an alternative')
 parser.add_argument('scenarios', nargs='*', metavar='SCENARIO')
 arguments = parser.parse_args()
 paths = [path_of(s) for s in arguments.scenarios] or sorted((HERE / 'choices').glob('*.yaml'))
+figures = POWER_FIGURES if arguments.power else FIGURES
 alternatives = [parse(text) for text in arguments.tries or ['as it is']]
-table = [('scenario', 'alternative', *(heading for heading, _, _ in FIGURES))]
+table = [('scenario', 'alternative', *(heading for heading, _, _ in figures))]
 with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
     waiting = []
     for scenario in paths:
@@ -110,5 +123,5 @@ with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             continue
         waiting += [(scenario.stem, label, pool.submit(simulate, scenario, ballast, changes)) for label, ballast, changes in alternatives]
     for scenario, label, run in waiting:
-        table.append((scenario, label, *(shown(run.result(), name, digits) for _, name, digits in FIGURES)))
+        table.append((scenario, label, *(shown(run.result(), name, digits) for _, name, digits in figures)))
 show(table)
