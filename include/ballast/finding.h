@@ -62,6 +62,11 @@ enum finding_code {
     FIND_SAMPLE_CONSUMED,
     FIND_SAMPLE_OLD,
 
+    /* Why a state is not even: phrases. */
+    FIND_UNEVEN_IMBALANCE, /* above the target */
+    FIND_UNEVEN_OUTLIER,   /* the fullest and the emptiest host differ too much */
+    FIND_UNEVEN_HEADROOM,  /* of the host that lacks most of it */
+
     /* Why a preferred rule is left out, beside the faults above. */
     FIND_LEAVES_NO_HOST,
     FIND_LEAVES_NO_COMMON_HOST,
@@ -78,6 +83,7 @@ enum finding_code {
     FIND_CLOSEST_SHORT, /* and how much of what is missing there */
 
     /* Explanations. */
+    FIND_RATIO,   /* how much a move must gain at the threshold of the plan */
     FIND_CHECK,   /* what `check` found */
     FIND_MEANING, /* `check` alone decides: there are no figures */
     FIND_OFF_HERE,
@@ -122,6 +128,7 @@ enum finding_code {
     X(FIGURE_CPU_LOAD_FULLEST, "cpu_load_fullest", PLAIN)                                                    \
     X(FIGURE_MEM_LOAD_FULLEST, "mem_load_fullest", PLAIN)                                                    \
     X(FIGURE_LOAD, "load", PLAIN)                                                                            \
+    X(FIGURE_LOAD_OTHER, "load_other", PLAIN)                                                                \
     X(FIGURE_LOAD_MAX, "load_max", PLAIN)                                                                    \
     X(FIGURE_LOAD_MIN, "load_min", PLAIN)                                                                    \
     X(FIGURE_CPU_HIGH, "cpu_high", PLAIN)                                                                    \
@@ -162,6 +169,7 @@ enum finding_code {
     X(FIGURE_PERCENT, "percent", PLAIN)                                                                      \
     X(FIGURE_IMBALANCE, "imbalance", PLAIN)                                                                  \
     X(FIGURE_IMBALANCE_AFTER, "imbalance_after", PLAIN)                                                      \
+    X(FIGURE_DIFFERENCE_MAX, "difference_max", PLAIN)                                                        \
     X(FIGURE_IMBALANCE_CHOSEN, "imbalance_chosen", PLAIN)                                                    \
     X(FIGURE_TARGET, "target", PLAIN)                                                                        \
     X(FIGURE_GAIN, "gain", PLAIN)                                                                            \

@@ -217,6 +217,12 @@
     X(ACTION_REJECTED, "rejected", "an admin rejected it")                                                   \
     X(ACTION_EXPIRED, "expired", "a later pass no longer recommends it")
 
+/* Why a state is not even. */
+#define UNEVENS(X)                                                                                           \
+    X(UNEVEN_IMBALANCE, "imbalance", "the imbalance is above the target")                                    \
+    X(UNEVEN_OUTLIER, "outlier", "the loads of two hosts differ by more than the threshold tolerates")       \
+    X(UNEVEN_HEADROOM, "headroom", "a host lacks headroom that another host has")
+
 #define CHANGE_KINDS(X)                                                                                      \
     X(CHANGE_HOST_OFF, "host_off", "the host is to be put to standby")                                       \
     X(CHANGE_HOST_ON, "host_on", "the host is on")                                                           \
@@ -246,5 +252,6 @@ NAME_DECLARE(power_check, POWER_CHECKS)
 NAME_DECLARE(action_state, ACTION_STATES)
 NAME_DECLARE(change_kind, CHANGE_KINDS)
 NAME_DECLARE(alike_days, ALIKE_DAYS)
+NAME_DECLARE(uneven, UNEVENS)
 
 #endif

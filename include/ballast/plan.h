@@ -14,6 +14,14 @@ struct host_load {
     double n[RES_COUNT]; /* normalized entitlement */
 };
 
+/* A reason why a state is not even. */
+struct unevenness {
+    enum uneven kind;
+    const struct finding *found;
+};
+
+#define UNEVENNESS_MAX 5 /* the imbalance, and the other two for each resource */
+
 /* The state of the cluster in figures; §3.1.1 and §4.1. */
 struct metrics {
     double imbalance;
@@ -23,6 +31,8 @@ struct metrics {
     double dpm_high[RES_COUNT], dpm_low[RES_COUNT];
     struct host_load *hosts; /* those that can run VMs, by index */
     uint32_t n_hosts;
+    struct unevenness uneven[UNEVENNESS_MAX]; /* most serious first; none: the load is even */
+    uint32_t n_uneven;
 };
 
 /* Another host that could power on the VM, with the reasons for the chosen host. */
@@ -77,6 +87,7 @@ struct plan {
     uint32_t n_faults;
     enum check end; /* why there are no more moves for balance: CHECK_TARGET_REACHED, CHECK_MOVES_MAX,
                      * CHECK_MANDATORY_ONLY, CHECK_POWER_FIRST; CHECK_NONE: none passed, see stats.rejected */
+    const struct finding *ratio; /* what the threshold asks of a move for balance; NULL: nothing is asked */
     const instant_s
         *ready_wakes; /* by host: when it is woken for dpm.ready_by at the latest; 0: not. NULL: none */
     struct plan_stats stats;

@@ -39,12 +39,21 @@ static void show_pass(const json_t *st, struct strbuf *out)
 {
     const json_t *pass = json_object_get(st, "pass");
     const char *error = reply_text(st, "pass_error");
+    const char *end = reply_text(json_object_get(pass, "end"), "text");
+    const json_t *uneven;
+    size_t i;
 
     put_label(out, "imbalance");
     if (json_is_object(pass)) {
         strbuf_printf(out, "%.3f (CPU %.3f, memory %.3f), target %.3f\n", reply_number(pass, "imbalance"),
                       reply_number(pass, "imbalance_cpu"), reply_number(pass, "imbalance_mem"),
                       reply_number(pass, "target"));
+        json_array_foreach(json_object_get(pass, "uneven"), i, uneven)
+        {
+            put_label(out, i == 0 ? "uneven" : "");
+            table_put_text(out, reply_text(uneven, "text") ? reply_text(uneven, "text") : "-");
+            strbuf_puts(out, "\n");
+        }
         put_label(out, "last pass");
         strbuf_printf(out, "number %lld at %s: ", (long long)reply_int(pass, "id"),
                       reply_text(pass, "time") ? reply_text(pass, "time") : "-");
@@ -54,6 +63,11 @@ static void show_pass(const json_t *st, struct strbuf *out)
                           reply_number(pass, "imbalance_after"));
         else
             strbuf_puts(out, "no recommendations\n");
+        if (end && json_array_size(json_object_get(pass, "uneven")) > 0) {
+            put_label(out, "no more");
+            table_put_text(out, end);
+            strbuf_puts(out, "\n");
+        }
     } else {
         strbuf_puts(out, "no pass yet\n");
     }

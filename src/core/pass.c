@@ -63,6 +63,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before, .end = p->end};
     pass_order(p, ret); /* 8. order: dependencies, groups, priorities, reasons, the state after */
     host_settings(snap, p->demand, a, &ret->settings, &ret->n_settings);
+    ret->ratio = plan_ratio_finding(p);
     ret->ready_wakes = ready_by_wake_times(p);
     ret->faults = p->faults;
     ret->n_faults = (uint32_t)p->n_faults;

@@ -95,6 +95,8 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
         jw_figure(w, "target", plan->before.target);
         jw_int(w, "recommendations", plan->n_recommendations);
         jw_int(w, "decide_us", plan->stats.decide_us);
+        render_unevenness(w, plan->snap, &plan->before);
+        render_end_of_balance(w, plan);
         jw_end(w);
     }
     jw_text(w, "pass_error", st->last_pass_error);

@@ -51,6 +51,8 @@ static void put_pass(struct json_writer *w, const struct plan *plan, const struc
         jw_figure(w, "imbalance", plan->before.imbalance);
         jw_figure(w, "target", plan->before.target);
         jw_int(w, "recommendations", plan->n_recommendations);
+        render_unevenness(w, plan->snap, &plan->before);
+        render_end_of_balance(w, plan);
         jw_end(w);
     }
     jw_begin(w, "faults", JW_ARRAY, JW_INLINE);

@@ -12,6 +12,43 @@ void render_amount(struct json_writer *w, const char *key, const double amount[R
     jw_end(w);
 }
 
+static enum check end_of_balance(const struct plan *plan)
+{
+    enum check most = CHECK_NO_GAIN;
+
+    if (plan->end != CHECK_NONE)
+        return plan->end;
+    for (int c = CHECK_NONE + 1; c < check_count; c++)
+        if (plan->stats.rejected[c] > plan->stats.rejected[most])
+            most = (enum check)c;
+    return most;
+}
+
+void render_end_of_balance(struct json_writer *w, const struct plan *plan)
+{
+    enum check end = end_of_balance(plan);
+
+    jw_begin(w, "end", JW_OBJECT, JW_INLINE);
+    jw_text(w, "check", check_name(end));
+    if (end == CHECK_COST_BENEFIT && plan->ratio)
+        render_sentence(w, "text", plan->snap, plan->ratio);
+    else
+        jw_text(w, "text", check_meaning(end));
+    jw_end(w);
+}
+
+void render_unevenness(struct json_writer *w, const struct snapshot *s, const struct metrics *m)
+{
+    jw_begin(w, "uneven", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < m->n_uneven; i++) {
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "kind", uneven_name(m->uneven[i].kind));
+        render_finding(w, "text", s, m->uneven[i].found);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 static void put_metrics(struct json_writer *w, const char *key, const struct snapshot *s,
                         const struct metrics *m)
 {
@@ -37,6 +74,7 @@ static void put_metrics(struct json_writer *w, const char *key, const struct sna
         jw_end(w);
     }
     jw_end(w);
+    render_unevenness(w, s, m);
     jw_end(w);
 }
 
@@ -190,6 +228,7 @@ static void put_plan(const struct plan *plan, const struct what_if *question, co
     put_faults(&w, plan);
     if (question)
         put_what_if(&w, question, now);
+    render_end_of_balance(&w, plan);
     put_stats(&w, &plan->stats);
     jw_end(&w);
 }

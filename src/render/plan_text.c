@@ -1,6 +1,9 @@
 /* plan_text.c: a plan as text: puts the sections in order. */
 #include "render/plan_section.h"
 #include "render/render.h"
+#include "render/table.h"
+
+#include "base/cleanup.h"
 
 #include <stdlib.h>
 
@@ -21,8 +24,17 @@ static int by_count(const void *a, const void *b)
     return (int)x->check - (int)y->check;
 }
 
+static uint64_t count_rejected(const struct plan *plan)
+{
+    uint64_t n = 0;
+
+    for (int c = CHECK_NONE + 1; c < check_count; c++)
+        n += plan->stats.rejected[c];
+    return n;
+}
+
 /* What the candidates failed at that were looked at, the most frequent first. */
-static void put_why_nots(const struct plan *plan, struct strbuf *out)
+static void put_why_nots(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     struct why_not why[check_count];
     size_t n = 0;
@@ -32,18 +44,37 @@ static void put_why_nots(const struct plan *plan, struct strbuf *out)
             why[n++] = (struct why_not){(enum check)c, plan->stats.rejected[c]};
     }
     qsort(why, n, sizeof *why, by_count);
-    strbuf_puts(out, n > 0 ? ".\nRejected moves, by reason:\n" : ": no move would lower the imbalance.\n");
+    if (n > 0)
+        strbuf_puts(out, "Rejected moves, by reason:\n");
     for (size_t i = 0; i < n && i < WHY_NOTS_MAX; i++)
         strbuf_printf(out, "  %s (%llu): %s\n", check_name(why[i].check), (unsigned long long)why[i].n,
                       check_meaning(why[i].check));
+    if (plan->stats.rejected[CHECK_COST_BENEFIT] > 0 && plan->ratio)
+        table_put_wrapped(out, wording_text(plan->snap, plan->ratio, a), 0);
+}
+
+/* "although ...": why the state at the end is not even. Above the target, outliers add nothing. */
+static void put_unevenness(const struct plan *plan, struct arena *a, struct strbuf *out)
+{
+    const struct metrics *m = &plan->after;
+    uint32_t n = m->n_uneven;
+
+    while (n > 1 && m->uneven[0].kind == UNEVEN_IMBALANCE && m->uneven[n - 1].kind == UNEVEN_OUTLIER)
+        n--;
+    for (uint32_t i = 0; i < n; i++)
+        strbuf_printf(out, "%s%s",
+                      i == 0      ? ", although "
+                      : i + 1 < n ? ", "
+                                  : " and ",
+                      wording_text(plan->snap, m->uneven[i].found, a));
 }
 
 /* Why there is nothing, or not more. */
-static void put_reasons(const struct plan *plan, struct strbuf *out)
+static void put_reasons(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
     bool none = plan->n_recommendations == 0;
     bool skipped = plan->end == CHECK_MANDATORY_ONLY || plan->end == CHECK_POWER_FIRST; /* balance */
-    bool reached = plan->after.imbalance <= plan->after.target;
 
     if (plan->end == CHECK_TARGET_REACHED) {
         if (none)
@@ -52,16 +83,20 @@ static void put_reasons(const struct plan *plan, struct strbuf *out)
                                                    : check_meaning(plan->end));
         return;
     }
-    if (reached && !none && skipped)
+    if (plan->after.n_uneven == 0 && !none && skipped)
         return;
-    strbuf_printf(out, "\n%s%s", none ? "Nothing is recommended" : "Nothing else is recommended",
-                  reached && !skipped ? ", although the load of some hosts still differs"
-                  : !reached          ? ", although the target is not reached"
-                                      : "");
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    strbuf_puts(&text, none ? "Nothing is recommended" : "Nothing else is recommended");
+    put_unevenness(plan, a, &text);
+    if (plan->end != CHECK_NONE)
+        strbuf_printf(&text, ": %s", check_meaning(plan->end));
+    else if (count_rejected(plan) == 0)
+        strbuf_puts(&text, ": no move would lower the imbalance");
+    strbuf_puts(&text, ".");
+    strbuf_puts(out, "\n");
+    table_put_wrapped(out, text.text, 0);
     if (plan->end == CHECK_NONE)
-        put_why_nots(plan, out);
-    else
-        strbuf_printf(out, ": %s.\n", check_meaning(plan->end));
+        put_why_nots(plan, a, out);
 }
 
 void render_plan_text(const struct plan *plan, struct strbuf *out)
@@ -72,7 +107,7 @@ void render_plan_text(const struct plan *plan, struct strbuf *out)
     plan_section_balance(plan, &scratch, out);
     plan_section_recommendations(plan, &scratch, out);
     plan_section_alternatives(plan, &scratch, out);
-    put_reasons(plan, out);
+    put_reasons(plan, &scratch, out);
     plan_section_faults(plan, &scratch, out);
     plan_section_settings(plan, &scratch, out);
     arena_release(&scratch);

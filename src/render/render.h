@@ -39,6 +39,14 @@ void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
 /* How many of the VMs the plan has no place for. */
 uint32_t render_unplaced_count(const struct plan *plan, const uint32_t *vms, uint32_t n);
 
+/* Why a state is not even, as the member "uneven" of the object that is open: [{kind, text, subjects,
+ * figures}]; empty where it is even. */
+void render_unevenness(struct json_writer *w, const struct snapshot *s, const struct metrics *m);
+
+/* Why there are no more moves for balance, as the member "end" of the object that is open: {check, text},
+ * with what ended the search, or the check that rejected most of the other moves. */
+void render_end_of_balance(struct json_writer *w, const struct plan *plan);
+
 /* An amount of each resource, as in "cost" and "benefit". */
 void render_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT]);
 

@@ -48,6 +48,7 @@ LIST(action_state)
 LIST(change_kind)
 LIST(event_kind)
 LIST(alike_days)
+LIST(uneven)
 
 #define ENTRY(list) list##_count, list##_word, list##_text
 
@@ -75,6 +76,9 @@ static const struct word_list lists[] = {
     {"Days alike",
      "`alike` of what a snapshot's `forecast` expects: the days that it rests on, of the zone dpm.time_zone.",
      ENTRY(alike_days)},
+    {"Uneven",
+     "`kind` in `uneven` of a plan's `before` and `after`, and of the status: why the load is not even.",
+     ENTRY(uneven)},
     {"Host states", "`state` of a host in a snapshot.", ENTRY(host_state)},
     {"VM states", "`state` of a VM in a snapshot.", ENTRY(vm_state)},
     {"VM kinds", "`kind` of a VM in a snapshot.", ENTRY(vm_kind)},

@@ -47,20 +47,60 @@ double layout_target(uint32_t n_on, int64_t level)
     return n_on == 0 ? 0 : TARGET_STEP * (double)(LAYOUT_LEVEL_LAST - level) * sqrt(2.0 / n_on);
 }
 
+/* How far max and min of N may differ, by level (README.md). */
+static const double difference_of_level[] = {[2] = 0.30, [3] = 0.20, [4] = 0.10, [5] = 0.05};
+
+/* The fullest and the emptiest of the slots that count. */
+struct extremes {
+    uint32_t fullest, emptiest; /* IX_NONE: no slot counts */
+    double most, least;
+};
+
+/* end: at the end of the plan, with the hosts that it wakes and without those that it puts to standby. */
+static struct extremes find_extremes(const struct layout *l, int r, bool end)
+{
+    struct extremes x = {.fullest = IX_NONE, .emptiest = IX_NONE, .least = NO_LIMIT};
+    uint32_t n = end ? l->n_slots : l->n_on;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (end && !layout_counts(l, i))
+            continue;
+        if (x.fullest == IX_NONE || l->norm[r][i] > x.most) {
+            x.fullest = i;
+            x.most = l->norm[r][i];
+        }
+        if (l->norm[r][i] < x.least) {
+            x.emptiest = i;
+            x.least = l->norm[r][i];
+        }
+    }
+    return x;
+}
+
+static bool is_outlier(const struct extremes *x, int64_t level)
+{
+    return level >= LAYOUT_LEVEL_FIRST && level <= LAYOUT_LEVEL_LAST && x->most > OUTLIER_LOAD + ROUNDING &&
+           x->most - x->least > difference_of_level[level] + ROUNDING;
+}
+
+/* The load up to which a host keeps its headroom, which is a part of the benefit. */
+static double load_with_headroom(const struct layout *l, int r)
+{
+    return !l->policy->cost_benefit ? 1 : 1 - l->policy->headroom_percent[r] / 100;
+}
+
+static bool lacks_headroom(const struct layout *l, int r, const struct extremes *x)
+{
+    double kept = load_with_headroom(l, r);
+
+    return kept < 1 && x->most > kept + ROUNDING && x->least < kept - ROUNDING;
+}
+
 bool layout_has_outlier(const struct layout *l, int64_t level)
 {
-    static const double difference[] = {[2] = 0.30, [3] = 0.20, [4] = 0.10, [5] = 0.05};
-
-    if (level < LAYOUT_LEVEL_FIRST || level > LAYOUT_LEVEL_LAST)
-        return false;
     for (int r = 0; r < RES_COUNT; r++) {
-        double least = NO_LIMIT;
-        double most = 0;
-        for (uint32_t i = 0; i < l->n_on; i++) {
-            least = l->norm[r][i] < least ? l->norm[r][i] : least;
-            most = l->norm[r][i] > most ? l->norm[r][i] : most;
-        }
-        if (most > OUTLIER_LOAD + ROUNDING && most - least > difference[level] + ROUNDING)
+        struct extremes x = find_extremes(l, r, false);
+        if (is_outlier(&x, level))
             return true;
     }
     return false;
@@ -69,14 +109,8 @@ bool layout_has_outlier(const struct layout *l, int64_t level)
 bool layout_lacks_headroom(const struct layout *l)
 {
     for (int r = 0; r < RES_COUNT; r++) {
-        double kept = 1 - l->policy->headroom_percent[r] / 100;
-        bool above = false;
-        bool below = false;
-        for (uint32_t i = 0; i < l->n_on && kept < 1; i++) {
-            above = above || l->norm[r][i] > kept + ROUNDING;
-            below = below || l->norm[r][i] < kept - ROUNDING;
-        }
-        if (above && below)
+        struct extremes x = find_extremes(l, r, false);
+        if (lacks_headroom(l, r, &x))
             return true;
     }
     return false;
@@ -125,6 +159,61 @@ double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], 
     return imbalance;
 }
 
+static struct finding find_headroom(const struct layout *l, int r, uint32_t slot)
+{
+    return (struct finding){
+        .code = FIND_UNEVEN_HEADROOM,
+        .resource = (enum resource)r,
+        .subjects = {{SUBJECT_HOST, l->slot_host[slot]}},
+        .figures = {{FIGURE_LOAD, l->norm[r][slot]}, {FIGURE_LOAD_MAX, load_with_headroom(l, r)}}};
+}
+
+static struct finding find_outlier(const struct layout *l, int r, const struct extremes *x, int64_t level)
+{
+    return (struct finding){.code = FIND_UNEVEN_OUTLIER,
+                            .resource = (enum resource)r,
+                            .subjects = {{SUBJECT_HOST, l->slot_host[x->fullest]},
+                                         {SUBJECT_OTHER_HOST, l->slot_host[x->emptiest]}},
+                            .figures = {{FIGURE_LOAD, x->most},
+                                        {FIGURE_LOAD_OTHER, x->least},
+                                        {FIGURE_DIFFERENCE_MAX, difference_of_level[level]}}};
+}
+
+const struct finding *layout_headroom_finding(const struct layout *l, uint32_t slot, struct arena *a)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        if (l->norm[r][slot] > load_with_headroom(l, r) + ROUNDING && load_with_headroom(l, r) < 1)
+            return finding_keep(a, find_headroom(l, r, slot));
+    return NULL;
+}
+
+uint32_t layout_unevenness(const struct layout *l, int64_t level, double imbalance,
+                           struct unevenness ret[UNEVENNESS_MAX], struct arena *a)
+{
+    struct extremes x[RES_COUNT];
+    uint32_t n_counted = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        n_counted += layout_counts(l, i);
+    for (int r = 0; r < RES_COUNT; r++)
+        x[r] = find_extremes(l, r, true);
+    double target = layout_target(n_counted, level);
+    if (imbalance > target)
+        ret[n++] = (struct unevenness){
+            UNEVEN_IMBALANCE, finding_keep(a, (struct finding){.code = FIND_UNEVEN_IMBALANCE,
+                                                               .figures = {{FIGURE_IMBALANCE, imbalance},
+                                                                           {FIGURE_TARGET, target}}})};
+    for (int r = 0; r < RES_COUNT; r++)
+        if (lacks_headroom(l, r, &x[r]))
+            ret[n++] =
+                (struct unevenness){UNEVEN_HEADROOM, finding_keep(a, find_headroom(l, r, x[r].fullest))};
+    for (int r = 0; r < RES_COUNT; r++)
+        if (is_outlier(&x[r], level))
+            ret[n++] = (struct unevenness){UNEVEN_OUTLIER, finding_keep(a, find_outlier(l, r, &x[r], level))};
+    return n;
+}
+
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a)
 {
     uint32_t *slots = arena_array(a, uint32_t, l->n_slots);
@@ -145,4 +234,5 @@ void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a
     }
     if (changed)
         ret->imbalance = layout_imbalance_woken(l, ret->imbalance_of, ret->weight);
+    ret->n_uneven = layout_unevenness(l, l->policy->migration_threshold, ret->imbalance, ret->uneven, a);
 }

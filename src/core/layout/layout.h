@@ -177,8 +177,17 @@ double layout_target(uint32_t n_on, int64_t level);
  * one hot host hardly changes σ. */
 bool layout_has_outlier(const struct layout *l, int64_t level);
 
-/* Whether a host's load is in its headroom (policy.headroom_percent) while another host has some to spare. */
+/* Whether a host's load is in its headroom (policy.headroom_percent) while another host has some to spare.
+ * False without cost_benefit: headroom is a part of the benefit. */
 bool layout_lacks_headroom(const struct layout *l);
+
+/* Why the state of the slots that count is not even, at this level; the most serious reason first. Returns
+ * the number. */
+uint32_t layout_unevenness(const struct layout *l, int64_t level, double imbalance,
+                           struct unevenness ret[UNEVENNESS_MAX], struct arena *a);
+
+/* That the load of a slot is in its headroom; NULL: it is not. */
+const struct finding *layout_headroom_finding(const struct layout *l, uint32_t slot, struct arena *a);
 
 /* All metrics except the scores of power management. */
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a);

@@ -534,7 +534,8 @@ int place_run(const struct snapshot *snap, const struct policy *policy, const ui
     if (r < 0)
         return r;
     struct attempt *t = best_attempt(what_if, policy, a);
-    struct plan plan = {.snap = snap, .policy = t->p.policy, .before = t->p.before};
+    struct plan plan = {
+        .snap = snap, .policy = t->p.policy, .before = t->p.before, .end = CHECK_MANDATORY_ONLY};
     pass_order(&t->p, &plan);
     attempt_report_broken(t);
     if (n_vms == 1)

@@ -39,7 +39,8 @@ static struct finding find_move(const struct pass *p, const struct decision *d, 
                                         {FIGURE_CPU_LOAD, d->load_from[RES_CPU]},
                                         {FIGURE_MEM_LOAD, d->load_from[RES_MEM]},
                                         {FIGURE_CPU_LOAD_TO, d->load_to[RES_CPU]},
-                                        {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]}}};
+                                        {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]}},
+                            .because = d->because};
 }
 
 const struct finding *decision_finding(const struct pass *p, const struct decision *d, uint32_t vm)

@@ -19,11 +19,27 @@ static enum reason balance_reason(const struct pass *p, const struct move *m)
     return fall[RES_MEM] > fall[RES_CPU] ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
 }
 
+/* What a move off this slot is for where the imbalance is within the plan's target; NULL: it is above. */
+static const struct finding *purpose_within(const struct pass *p, uint32_t from)
+{
+    const struct layout *l = &p->layout;
+    int64_t level = p->policy.migration_threshold;
+    struct unevenness uneven[UNEVENNESS_MAX];
+    double imbalance = layout_imbalance(l);
+
+    if (imbalance > layout_target(l->n_on, level))
+        return NULL;
+    const struct finding *of_source = layout_headroom_finding(l, from, p->a);
+    if (of_source)
+        return of_source;
+    return layout_unevenness(l, level, imbalance, uneven, p->a) > 0 ? uneven[0].found : NULL;
+}
+
 /* Whether this level has nothing to mend. */
 static bool is_balanced(const struct layout *l, int64_t level)
 {
     return layout_imbalance(l) <= layout_target(l->n_on, level) && !layout_has_outlier(l, level) &&
-           !(l->policy->cost_benefit && layout_lacks_headroom(l)); /* it is part of the benefit */
+           !layout_lacks_headroom(l);
 }
 
 /* Makes the moves of one level, at most *left. False: the pass stops here. */
@@ -44,8 +60,11 @@ static bool climb_level(struct pass *p, int64_t level, uint32_t *left)
                 continue;
             return true;
         }
+        p->because = purpose_within(p, p->layout.unit_slot[m.unit]);
         uint32_t members = p->layout.unit_from[m.unit + 1] - p->layout.unit_from[m.unit];
-        if (!plan_move(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE, (unsigned)level))
+        bool goes_on = plan_move(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE, (unsigned)level);
+        p->because = NULL;
+        if (!goes_on)
             return false;
         *left -= *left == UINT32_MAX ? 0 : members;
     }
@@ -64,6 +83,16 @@ void plan_balance(struct pass *p)
     for (int64_t level = LAYOUT_LEVEL_FIRST; level <= p->policy.migration_threshold; level++)
         if (!climb_level(p, level, &left))
             return;
+}
+
+const struct finding *plan_ratio_finding(const struct pass *p)
+{
+    if (p->climb.score.level < LAYOUT_LEVEL_FIRST || !p->policy.cost_benefit)
+        return NULL;
+    return finding_keep(p->a,
+                        (struct finding){.code = FIND_RATIO,
+                                         .figures = {{FIGURE_RATIO_MIN, p->migration_cost.ratio},
+                                                     {FIGURE_THRESHOLD, (double)p->climb.score.level}}});
 }
 
 void plan_review(struct pass *p)

@@ -36,6 +36,7 @@ bool plan_move(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
                          .move_group = p->move_group != 0 ? p->move_group : p->slot_move_group[to_slot],
                          .reason = reason,
                          .priority = priority,
+                         .because = p->because,
                          .imbalance_before = layout_imbalance(l)};
 
     for (int r = 0; r < RES_COUNT; r++) {

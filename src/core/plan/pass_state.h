@@ -27,6 +27,7 @@ struct decision {
     double imbalance_before, imbalance_after;
     double load_from[RES_COUNT], load_to[RES_COUNT]; /* N before the move */
     double failover_reserved[RES_COUNT];             /* failover reservation of to_slot after the move */
+    const struct finding *because;                   /* of a move for balance within the target: why; NULL */
     const struct finding *found; /* NULL, or a finding whose figures the pass does not keep */
 };
 
@@ -44,6 +45,7 @@ struct pass {
     struct migration_cost migration_cost;
     struct climb climb;
     struct metrics before;
+    const struct finding *because; /* of the next move for balance; NULL */
 
     struct decision *decisions;
     size_t n_decisions, cap_decisions;

@@ -16,6 +16,9 @@ void plan_balance(struct pass *p);
 /* After all moves: reports the remaining gaps in failover capacity. */
 void plan_review(struct pass *p);
 
+/* What the last level asked of a move for balance; NULL: no level ran, or cost_benefit is off. */
+const struct finding *plan_ratio_finding(const struct pass *p);
+
 /* order.c: turns decisions into recommendations with dependencies and the imbalance after each. Returns the
  * layout after the plan, whose units are single VMs. */
 const struct layout *plan_order(struct pass *p, struct plan *ret);

@@ -122,6 +122,12 @@ const struct sentence_template wording_templates[] = {
     {FIND_SAMPLE_CONSUMED, "",
      "the reported memory consumption is {need:whole} MiB, but the VM has {limit:whole} MiB"},
     {FIND_SAMPLE_OLD, "", "the measurements are {is_s:about} old"},
+    /* Why a state is not even: phrases, behind a move, in a plan's end and in the status. */
+    {FIND_UNEVEN_IMBALANCE, "", "the imbalance of {imbalance:4} is above the target of {target:4}"},
+    {FIND_UNEVEN_OUTLIER, "",
+     "the {resource} loads of {host} ({load:percent}) and {other_host} ({load_other:percent}) differ by more "
+     "than {difference_max:percent}"},
+    {FIND_UNEVEN_HEADROOM, "", "{host} lacks headroom ({resource} {load:tenths}, above {load_max:percent})"},
     /* Why a preferred rule is left out. */
     {FIND_LEAVES_NO_HOST, "", "The rule excludes every host that {vm} may run on."},
     {FIND_LEAVES_NO_COMMON_HOST, "", "No host may run both {other_vm} and {vm}."},
@@ -215,9 +221,13 @@ const struct sentence_template wording_templates[] = {
      "The move would not lower the imbalance: {imbalance_after:4} after it, {imbalance:4} now."},
     {FIND_CHECK, "check=min_goodness",
      "The move would lower the imbalance by {gain:4}; at least {gain_min:4} is required."},
+    {FIND_RATIO, "ratio_min>0",
+     "Migration threshold {migration_threshold} makes a move only if it gains {ratio_asked}."},
+    {FIND_RATIO, "", "Migration threshold {migration_threshold} makes every move that adds no shortage."},
     {FIND_CHECK, "check=cost_benefit ratio>0.005",
      "The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU. It would {shortage_ended}, "
-     "worth {ratio:2} times its cost; migration threshold {migration_threshold} asks for {ratio_asked}."},
+     "worth {ratio:2} times its cost; migration threshold {migration_threshold} asks for {ratio_asked} "
+     "times."},
     {FIND_CHECK, "check=cost_benefit",
      "The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU, and would {shortage_ended}."},
     {FIND_CHECK, "check=worst_case cpu_worse_now_mhz mem_worse_now_mb",
@@ -380,6 +390,8 @@ const struct phrase wording_phrases[] = {
      ", because {ft_peer}, the other half of its fault-tolerant pair, is on {from}"},
     {"why_move", "reason=rule", ", because it is not compatible with {from}"},
     {"why_move", "reason=host_overcommitted", ", because the reservations on {from} exceed its capacity"},
+    {"why_move", "reason=balance_cpu because", " to balance CPU load, because {because}"},
+    {"why_move", "reason=balance_mem because", " to balance memory load, because {because}"},
     {"why_move", "reason=balance_cpu", " to balance CPU load"},
     {"why_move", "reason=balance_mem", " to balance memory load"},
     {"why_move", "reason=spare_capacity for_vm", ", to keep room on {from} for a restart of {for_vm}"},
@@ -405,9 +417,10 @@ const struct phrase wording_phrases[] = {
     {"shortage_ended", "cpu_benefit_mhz_s<-0.5", "add a shortage of {cpu_benefit_mhz_s:minus} of CPU"},
     {"shortage_ended", "mem_benefit_mb_s<-0.5", "add a shortage of {mem_benefit_mb_s:minus} of memory"},
     {"shortage_ended", "", "end no shortage"},
-    {"ratio_asked", "ratio_min>1", "more than {ratio_min}"},
+    {"ratio_asked", "ratio_min>1", "more than {ratio_min} times its cost"},
     {"ratio_asked", "ratio_min=1", "more than its cost"},
-    {"ratio_asked", "ratio_min>0", "more than {ratio_min:2}"},
+    {"ratio_asked", "ratio_min=0.25", "more than a quarter of its cost"},
+    {"ratio_asked", "ratio_min>0", "more than {ratio_min:2} times its cost"},
     {"ratio_asked", "", "no added shortage"},
     /* What waking a host brings. */
     {"after_wake", "cpu_high>0", "Other hosts are needed besides {host}."},
