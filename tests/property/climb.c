@@ -1,4 +1,4 @@
-/* The climb takes the same moves as a search over all pairs of a unit and a host, step by step; every move
+/* At every level the climb takes the same moves as a search over all pairs of a unit and a host; every move
  * lowers the imbalance; and planning again on the result finds no move. */
 #include "core/pass.h"
 #include "core/plan/pass_state.h"
@@ -48,7 +48,7 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsig
     pass_prepare(&p, &snap, &policy, true, IX_NONE, &a);
     if (o->evacuate)
         plan_correct(&p);
-    for (;;) {
+    for (int64_t level = LAYOUT_LEVEL_FIRST;;) {
         struct plan_stats stats = {0};
         double before = layout_imbalance(&p.layout);
         double weight[RES_COUNT];
@@ -62,7 +62,10 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsig
         if (fast.unit == IX_NONE) {
             if (move_score_lower_goodness(&p.climb.score))
                 continue;
-            break;
+            if (++level > policy.migration_threshold)
+                break;
+            climb_set_level(&p.climb, level);
+            continue;
         }
         layout_weights(&p.layout, weight);
         climb_apply(&p.climb, &fast);
@@ -160,13 +163,29 @@ static void test_rates_of_pairs(void **state)
         500);
 }
 
+/* Most moves of much gain fit nowhere. */
+static void test_full_memory(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 12, .vms_max = 120, .full = true}, 500);
+    run(&(struct cluster_options){.hosts_max = 40, .vms_max = 500, .mixed_hosts = true, .full = true}, 40);
+    run(
+        &(struct cluster_options){
+            .hosts_max = 16, .vms_max = 160, .rules = true, .rates = true, .full = true, .ha = true},
+        300);
+    run(
+        &(struct cluster_options){
+            .hosts_max = 40, .vms_max = 400, .rules = true, .pairs = true, .full = true, .ha = true},
+        30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_equal_hosts), cmocka_unit_test(test_mixed_hosts_and_rules),
         cmocka_unit_test(test_larger_clusters),   cmocka_unit_test(test_after_corrections),
         cmocka_unit_test(test_moves_under_way),   cmocka_unit_test(test_rates_of_pairs),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_failures),          cmocka_unit_test(test_full_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,27 @@ static void add_flights(struct rng *r, struct inventory *inv, struct arena *a)
     }
 }
 
+/* The memory of most hosts is hardly more than their VMs use; some have room for one or two VMs. */
+static void fill_memory(struct rng *r, struct inventory *inv)
+{
+    for (size_t h = 0; h < inv->n_hosts; h++) {
+        struct host_facts *host = &inv->hosts[h].is;
+        double used = 0;
+        for (size_t i = 0; i < inv->n_vms; i++) {
+            struct vm_facts *v = &inv->vms[i].is;
+            if (inv->vms[i].host != host->id || v->state != VM_ON)
+                continue;
+            if (chance(r, 0.3))
+                v->alloc[RES_MEM].reservation = fmin(v->consumed_mb, v->mem_mb);
+            used += v->consumed_mb + v->overhead_mb;
+        }
+        double free_mb = chance(r, 0.8) ? rng_range(r, 0, 0.03) * used : rng_range(r, 1000, 8000);
+        host->total[RES_MEM] = host->reserved[RES_MEM] + fmax(used, 4096) + free_mb;
+        if (chance(r, 0.5))
+            host->mem_free_mb = free_mb;
+    }
+}
+
 /* What past migrations between two hosts have shown; some of it far from what the hosts' own rates say. */
 static void add_pairs(struct rng *r, struct inventory *inv, struct arena *a)
 {
@@ -247,6 +268,8 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
     if (o->pairs)
         add_pairs(r, &inv, a);
     random_extras(r, o, &inv, a);
+    if (o->full)
+        fill_memory(r, &inv);
     if (snapshot_build(&inv, a, ret, &err) < 0) {
         (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);
         exit(1);

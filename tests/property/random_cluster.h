@@ -28,6 +28,7 @@ struct cluster_options {
     bool ha;          /* a policy for failures of any kind, spare VMs, reservations that matter */
     bool newcomers;   /* VMs that are off, on no host mostly, to be placed: those of new_vms() */
     bool approved;    /* approved placements and wakes, hosts that are about to be switched off */
+    bool full;        /* VMs fill the memory of most hosts, and many reserve it */
     bool power;       /* hosts that can be woken, and often little to do; settings: random_dpm() */
 };
 

@@ -3,6 +3,8 @@
 
 /* Bounds are products of many factors; the slack exceeds their accumulated rounding. */
 #define SLACK 1e-9
+/* Two gains of one move, computed from sums that differ in their last digits. */
+#define ROUNDING 1e-13
 
 /* Above this ratio of the largest possible change of the variance to the variance itself, the square root is
  * too steep for a useful bound. */
@@ -24,6 +26,14 @@ static void bounds_forget(struct bounds *b, uint32_t slot)
     const double none[RES_COUNT] = {0};
 
     bounds_set(b, slot, NO_LIMIT, none);
+    b->leaves_out[slot] = false;
+}
+
+void bounds_forget_rejections(struct bounds *b)
+{
+    for (uint32_t i = 0; i < b->l->n_on; i++)
+        if (b->leaves_out[i])
+            bounds_forget(b, i);
 }
 
 static double distance(const struct layout *l, int r, uint32_t slot)
@@ -58,6 +68,8 @@ void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
     b->positive_kept = arena_array(a, double, l->n_on);
     b->grown = arena_array(a, double, l->n_on);
     b->shift0 = arena_array(a, double, l->n_on);
+    b->leaves_out = arena_array(a, bool, l->n_on);
+    b->moment = arena_array(a, struct bounds_moment, l->n_on);
     for (int r = 0; r < RES_COUNT; r++) {
         b->largest[r] = arena_array(a, double, l->n_on);
         b->positive_grown[r] = arena_array(a, double, l->n_on);
@@ -93,7 +105,30 @@ void bounds_lower(struct bounds *b, uint32_t slot, double gain)
 {
     const double positive[RES_COUNT] = {positive_now(b, RES_CPU, slot), positive_now(b, RES_MEM, slot)};
 
-    bounds_set(b, slot, gain, positive);
+    bounds_set(b, slot, gain + ROUNDING, positive);
+}
+
+void bounds_leave_out(struct bounds *b, uint32_t slot, double gain)
+{
+    bounds_lower(b, slot, gain);
+    b->leaves_out[slot] = true;
+    b->moment[slot] = (struct bounds_moment){.grow = {b->grow[RES_CPU], b->grow[RES_MEM]},
+                                             .grow_any = b->grow_any,
+                                             .keep = b->keep,
+                                             .shift = b->shift};
+}
+
+/* A contribution t of then is now t' = F t + s, with f <= F <= F_r and |s| no more than the additions S. So
+ * (F - f) t <= (1 - f / F_r) (t' + S). */
+struct bounds_carry bounds_carry_of(const struct bounds *b, uint32_t slot)
+{
+    const struct bounds_moment *m = &b->moment[slot];
+    double shift = b->grow_any / m->grow_any * (b->shift - m->shift);
+    struct bounds_carry c = {.factor = b->keep / m->keep, .more = (1 + RES_COUNT) * shift + ROUNDING};
+
+    for (int r = 0; r < RES_COUNT; r++)
+        c.part[r] = 1 - c.factor * m->grow[r] / b->grow[r];
+    return c;
 }
 
 /* How much colder `slot` is than the other host, in resource r. */
@@ -194,6 +229,14 @@ static void raise_bounds_towards(struct bounds *b, const struct destination_inde
             raise_bound(b, i, to, witness != IX_NONE && i != witness ? by_demand : NULL);
 }
 
+/* A host of a move may now accept what it rejected before: raises the bounds that left that out. */
+static void raise_bounds_left_out(struct bounds *b, uint32_t changed)
+{
+    for (uint32_t i = 0; i < b->l->n_on; i++)
+        if (b->leaves_out[i] && i != changed)
+            raise_bound(b, i, changed, NULL);
+}
+
 /* Bounds a host that received a unit. That unit does not move again, so the largest movable unit is
  * unchanged; only the load is higher. */
 static void bound_receiver(struct bounds *b, const struct destination_index *t, uint32_t slot)
@@ -211,6 +254,7 @@ static void bound_receiver(struct bounds *b, const struct destination_index *t, 
             most_of[r] = fmax(most_of[r], of[r]);
     }
     bounds_set(b, slot, most, most_of);
+    b->leaves_out[slot] = false;
 }
 
 /* (σ0 + √(σ0² + δ)) / (σ1 + √(σ1² + δ)) */
@@ -284,8 +328,10 @@ void bounds_after_move(struct bounds *b, const struct destination_index *t, uint
     b->keep *= keep;
     b->shift += shift;
     bound_receiver(b, t, to);
+    raise_bounds_left_out(b, to);
     if (from >= l->n_on)
         return;
     bounds_forget(b, from);
+    raise_bounds_left_out(b, from);
     raise_bounds_towards(b, t, from);
 }

@@ -15,11 +15,27 @@
  *   better one. If another host of its class (the witness) has loads that are at least as low, moves to the
  *   witness already had that gain. Without a witness, all bounds that the source may break are forgotten.
  *
+ * Where a search had moves that checks rejected, the bound may leave them out: a full cluster has many moves
+ * of much gain that fit nowhere, and every step would search them again. A rejected move stays rejected until
+ * one of its two hosts changes. So the bound of such a host is raised for both hosts of every move, with no
+ * regard to a witness, which may have rejected what the changed host accepts.
+ *
  * tests/property/climb.c compares every step with a search of all pairs. */
 #ifndef BALLAST_CORE_BOUNDS_H
 #define BALLAST_CORE_BOUNDS_H
 
 #include "core/balance/destination_index.h"
+
+/* The factors of a moment from which gains are carried. */
+struct bounds_moment {
+    double grow[RES_COUNT], grow_any, keep, shift;
+};
+
+/* A gain g of then is now at most factor × g + Σ_r part_r × p_r + more, where p_r is the largest contribution
+ * of resource r now. */
+struct bounds_carry {
+    double factor, part[RES_COUNT], more;
+};
 
 struct bounds {
     const struct layout *l;
@@ -27,7 +43,9 @@ struct bounds {
      * carried so far, so that carrying is one product for all slots. */
     double *gain, *positive_kept, *grown, *shift0;
     double *positive_grown[RES_COUNT];
-    double *largest[RES_COUNT];                    /* by slot: demand of its largest unit that may move */
+    bool *leaves_out;             /* by slot: the bound leaves out moves that checks rejected ... */
+    struct bounds_moment *moment; /* ... by the search at this moment */
+    double *largest[RES_COUNT];   /* by slot: demand of its largest unit that may move */
     double grow[RES_COUNT], grow_any, keep, shift; /* Π F_r, Π max F_r, Π f, Σ additions, so far */
     double part_max[RES_COUNT];                    /* the largest unit's share of the smallest host */
     double uneven[RES_COUNT]; /* the largest change of Σ N by one unit, with hosts of different capacity */
@@ -41,6 +59,9 @@ void bounds_init(struct bounds *b, const struct layout *l, struct arena *a);
 /* All bounds are unknown. */
 void bounds_forget_all(struct bounds *b);
 
+/* Bounds that leave out rejected moves are unknown. */
+void bounds_forget_rejections(struct bounds *b);
+
 /* Carries the bounds over a move from one slot to another, or forgets them. */
 void bounds_after_move(struct bounds *b, const struct destination_index *t, uint32_t from, uint32_t to);
 
@@ -52,6 +73,12 @@ void bounds_set_largest(struct bounds *b, uint32_t slot, const double largest[RE
 
 /* Lowers the bound just recorded, after a closer search. */
 void bounds_lower(struct bounds *b, uint32_t slot, double gain);
+
+/* Records the result of a search that leaves out rejected moves. All other moves gain at most this. */
+void bounds_leave_out(struct bounds *b, uint32_t slot, double gain);
+
+/* How gains that were found by the search before the last bounds_leave_out() are carried to now. */
+struct bounds_carry bounds_carry_of(const struct bounds *b, uint32_t slot);
 
 /* The present bound of the slot. */
 static inline double bounds_now(const struct bounds *b, uint32_t slot)

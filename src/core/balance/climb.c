@@ -9,6 +9,13 @@
 
 #define LIKELY_PART 0.95
 
+/* A unit whose better moves are rejected is searched down to this part of the minimum goodness, so that it
+ * need not be searched again when the gains of the next steps are a little lower. */
+#define AHEAD_PART 0.5
+
+/* A slot is searched down to this part of the next slot's bound. */
+#define NEXT_PART 0.9
+
 void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs, struct plan_stats *stats,
                 struct arena *a)
 {
@@ -24,7 +31,32 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     c->pays = arena_array(a, bool, l->n_units);
     c->pays_known = arena_array(a, bool, l->n_on);
     c->slowest = arena_array(a, double, l->n_units);
-    c->corner = arena_array(a, double, l->n_units);
+    c->limit = arena_array(a, double, l->n_units);
+    c->known_to = arena_array(a, uint32_t, l->n_units);
+    c->known = arena_array(a, double, l->n_units);
+    c->again = arena_array(a, uint32_t, l->n_units);
+    c->changed = (struct changed_slots){.newest = IX_NONE};
+    c->changed.older = arena_array(a, uint32_t, l->n_on);
+    c->changed.newer = arena_array(a, uint32_t, l->n_on);
+    c->changed.changed_at = arena_array(a, uint64_t, l->n_on);
+    c->changed.searched_at = arena_array(a, uint64_t, l->n_on);
+}
+
+/* Makes the slot the newest. */
+static void note_change(struct changed_slots *s, uint32_t slot)
+{
+    if (s->changed_at[slot] > 0 && s->newest != slot) {
+        s->older[s->newer[slot]] = s->older[slot];
+        if (s->older[slot] != IX_NONE)
+            s->newer[s->older[slot]] = s->newer[slot];
+    }
+    if (s->newest != slot) {
+        s->older[slot] = s->newest;
+        if (s->newest != IX_NONE)
+            s->newer[s->newest] = slot;
+    }
+    s->newest = slot;
+    s->changed_at[slot] = ++s->n;
 }
 
 static void forget_what_pays(struct climb *c)
@@ -33,13 +65,18 @@ static void forget_what_pays(struct climb *c)
         c->pays_known[i] = false;
 }
 
+void climb_forget_rejections(struct climb *c)
+{
+    forget_what_pays(c); /* and with it the bounds, which cover only the units that could pay */
+    bounds_forget_all(&c->bounds);
+}
+
 void climb_set_level(struct climb *c, int64_t level)
 {
     move_score_set_level(&c->score, c->l, c->costs, level);
     memset(c->score.stats->rejected, 0,
            sizeof c->score.stats->rejected); /* why the last level goes no further */
-    forget_what_pays(c); /* and with it the bounds, which cover only the units that could pay */
-    bounds_forget_all(&c->bounds);
+    climb_forget_rejections(c);
     c->last_gain = 0;
 }
 
@@ -91,6 +128,19 @@ static void bound_unit_at_corner(const struct climb *c, const struct move_trial 
     *gain = sum > *gain ? sum : *gain;
 }
 
+/* The same over all classes that are not too slow. */
+static double bound_unit(const struct climb *c, uint32_t unit, double positive[RES_COUNT])
+{
+    struct move_trial t;
+    double gain = NOTHING;
+
+    move_trial_begin(c->l, c->score.weight, unit, &t);
+    for (uint32_t k = 0; k < c->destinations.n_classes; k++)
+        if (!destination_index_too_slow(&c->destinations, &c->destinations.classes[k], c->slowest[unit]))
+            bound_unit_at_corner(c, &t, &c->destinations.classes[k], &gain, positive);
+    return gain;
+}
+
 /* First, cheap search of a slot: every unit at the corner of each class. Returns the index of the unit with
  * the highest bound. */
 static uint32_t search_corners(struct climb *c, uint32_t slot)
@@ -103,61 +153,215 @@ static uint32_t search_corners(struct climb *c, uint32_t slot)
         find_paying_units(c, slot);
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t u = list->items[i];
-        struct move_trial t;
-        c->corner[i] = NOTHING;
+        c->known_to[u] = IX_NONE;
+        c->limit[u] = c->pays[u] ? bound_unit(c, u, positive) : NOTHING;
         if (!c->pays[u])
             continue;
-        move_trial_begin(c->l, c->score.weight, u, &t);
-        for (uint32_t k = 0; k < c->destinations.n_classes; k++)
-            if (!destination_index_too_slow(&c->destinations, &c->destinations.classes[k], c->slowest[u]))
-                bound_unit_at_corner(c, &t, &c->destinations.classes[k], &c->corner[i], positive);
-        if (best == IX_NONE || c->corner[i] > c->corner[best])
+        if (best == IX_NONE || c->limit[u] > c->limit[list->items[best]])
             best = i;
     }
-    bounds_set(&c->bounds, slot, best == IX_NONE ? NOTHING : c->corner[best], positive);
+    c->bounds.leaves_out[slot] = false;
+    bounds_set(&c->bounds, slot, best == IX_NONE ? NOTHING : c->limit[list->items[best]], positive);
     return best;
 }
 
+/* The gain from which a move is of use in this step. */
 static double needed(const struct climb *c, const struct move *best)
 {
-    return best->unit == IX_NONE ? c->score.goodness : best->gain;
+    return best->unit == IX_NONE ? c->floor : best->gain;
 }
 
-/* Searches all destinations of one unit. Returns the bound of the units searched so far. */
-static double search_unit(struct climb *c, uint32_t unit, double bound, struct move *best)
+/* The score with which a search looks further than the step needs. */
+static struct move_score score_ahead(const struct climb *c)
 {
+    struct move_score score = c->score;
+
+    score.goodness *= AHEAD_PART;
+    return score;
+}
+
+static void take(const struct climb *c, const struct move *m, struct move *best)
+{
+    if (m->unit != IX_NONE && m->gain >= needed(c, best) && move_score_is_better(&c->score, m, best))
+        *best = *m;
+}
+
+/* Finds the unit's best move that passes the checks and gains no more than this, and sets its limit. */
+static void search_ahead(struct climb *c, const struct move_trial *t, uint32_t unit, double most,
+                         struct move *best)
+{
+    struct move_score score = score_ahead(c);
+    struct gain_range range = {.least = score.goodness, .most = most};
+    struct move own = {.unit = IX_NONE, .to_slot = IX_NONE};
+
+    destination_index_best(&c->destinations, &score, t, unit, range, &own);
+    c->limit[unit] = own.unit == IX_NONE ? range.least : own.gain;
+    c->known_to[unit] = IX_NONE;
+    take(c, &own, best);
+}
+
+/* Searches all destinations of one unit, which sets its limit: first without the checks, then with them if
+ * that could be the best move. Returns the bound of the units searched so far; *rejected: a limit leaves out
+ * moves that were rejected. */
+static double search_unit(struct climb *c, uint32_t unit, double bound, bool *rejected, struct move *best)
+{
+    double most = needed(c, best);
+    double floor = bound < most ? bound : most;
+    struct gain_range range = {.least = most > c->score.goodness ? most : -NO_LIMIT, .most = NO_LIMIT};
     struct move_trial t;
 
     move_trial_begin(c->l, c->score.weight, unit, &t);
     c->score.slowest = c->slowest[unit];
-    bound = destination_index_relaxed(&c->destinations, &c->score, &t, c->l->unit_slot[unit], bound);
-    if (bound >= needed(c, best))
-        destination_index_best(&c->destinations, &c->score, &t, unit, best);
-    return bound;
+    double gain = destination_index_relaxed(&c->destinations, &c->score, &t, c->l->unit_slot[unit], floor);
+    c->limit[unit] = gain < c->limit[unit] ? gain : c->limit[unit];
+    if (gain >= most && destination_index_best(&c->destinations, &c->score, &t, unit, range, best)) {
+        *rejected = true;
+        if (best->unit == unit)
+            c->limit[unit] = best->gain;
+        else
+            search_ahead(c, &t, unit, most, best);
+    }
+    return gain > bound ? gain : bound;
+}
+
+/* The slot's new bound leaves out the moves that were rejected. */
+static void leave_out_rejected(struct climb *c, uint32_t slot)
+{
+    const struct unit_list *list = &c->l->list[slot];
+    double most = NOTHING;
+
+    for (uint32_t i = 0; i < list->n; i++) {
+        uint32_t u = list->items[i];
+        most = c->limit[u] > most ? c->limit[u] : most;
+        if (c->known_to[u] != IX_NONE && c->known[u] > most)
+            most = c->known[u];
+    }
+    bounds_leave_out(&c->bounds, slot, most);
+    c->changed.searched_at[slot] = c->changed.n;
 }
 
 /* Second, full search of a slot: the units that could have the best move, the highest bound first. The slot's
  * new bound covers the other units. */
-static void search_slot(struct climb *c, uint32_t slot, struct move *best)
+static void search_anew(struct climb *c, uint32_t slot, struct move *best)
 {
     const struct unit_list *list = &c->l->list[slot];
     uint32_t first = search_corners(c, slot);
+    bool rejected = false;
 
-    if (first == IX_NONE || c->corner[first] < needed(c, best) || c->corner[first] < GAIN_LEAST)
+    if (first == IX_NONE || c->limit[list->items[first]] < needed(c, best) ||
+        c->limit[list->items[first]] < GAIN_LEAST)
         return;
-    double bound = search_unit(c, list->items[first], NOTHING, best);
-    for (uint32_t i = 0; i < list->n; i++)
-        if (i != first && (c->corner[i] > bound || c->corner[i] >= needed(c, best)))
-            bound = search_unit(c, list->items[i], bound, best);
-    bounds_lower(&c->bounds, slot, bound);
+    double bound = search_unit(c, list->items[first], NOTHING, &rejected, best);
+    for (uint32_t i = 0; i < list->n; i++) {
+        double limit = c->limit[list->items[i]];
+        if (i != first && (limit > bound || limit >= needed(c, best)))
+            bound = search_unit(c, list->items[i], bound, &rejected, best);
+    }
+    if (rejected)
+        leave_out_rejected(c, slot);
+    else
+        bounds_lower(&c->bounds, slot, bound);
+}
+
+/* Judges one move of the unit that its limit does not cover. The best one that passes is known from now on;
+ * the limit covers the others. */
+static void judge(struct climb *c, const struct move_score *score, const struct move *m, struct move *known)
+{
+    bool good = m->gain >= score->goodness;
+    double other = m->gain;
+
+    if (m->gain <= c->limit[m->unit] ||
+        (good && move_score_check(score, m->unit, m->to_slot, m->gain) != CHECK_NONE))
+        return;
+    if (good && (known->unit == IX_NONE || move_score_is_better(score, m, known))) {
+        other = known->unit == IX_NONE ? NOTHING : known->gain;
+        *known = *m;
+    }
+    c->limit[m->unit] = other > c->limit[m->unit] ? other : c->limit[m->unit];
+}
+
+/* Judges the unit's moves to the slots that changed, and the one that was known. */
+static void search_changed(struct climb *c, uint32_t unit, uint32_t n_changed, uint64_t since,
+                           struct move *best)
+{
+    struct move_score score = score_ahead(c);
+    struct move known = {.unit = IX_NONE, .to_slot = IX_NONE};
+    struct move m = {.unit = unit, .to_slot = c->changed.newest};
+    uint32_t to = c->known_to[unit];
+    struct move_trial t;
+
+    move_trial_begin(c->l, c->score.weight, unit, &t);
+    for (uint32_t i = 0; i < n_changed; i++, m.to_slot = c->changed.older[m.to_slot]) {
+        m.gain = move_score_gain(&score, &t, m.to_slot);
+        judge(c, &score, &m, &known);
+    }
+    if (to != IX_NONE && c->changed.changed_at[to] <= since) {
+        m = (struct move){.unit = unit, .to_slot = to, .gain = move_score_gain(&score, &t, to)};
+        judge(c, &score, &m, &known);
+    }
+    c->known_to[unit] = known.to_slot;
+    c->known[unit] = known.unit == IX_NONE ? NOTHING : known.gain;
+    take(c, &known, best);
+}
+
+/* Brings the unit's limit to the present step. */
+static void renew_limit(struct climb *c, uint32_t unit, const struct bounds_carry *factors)
+{
+    double positive[RES_COUNT] = {0};
+    double bound = bound_unit(c, unit, positive);
+    double limit = factors->factor * c->limit[unit] + factors->more;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        limit += factors->part[r] * positive[r];
+    c->limit[unit] = limit < bound ? limit : bound;
+}
+
+/* Searches a slot of which the last search left out rejected moves: no unit is searched again but for the
+ * slots that changed since, unless its limit says that it may have the best move. */
+static void search_again(struct climb *c, uint32_t slot, uint32_t n_changed, struct move *best)
+{
+    const struct unit_list *list = &c->l->list[slot];
+    struct bounds_carry factors = bounds_carry_of(&c->bounds, slot);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < list->n; i++) {
+        uint32_t u = list->items[i];
+        if (!c->pays[u])
+            continue;
+        renew_limit(c, u, &factors);
+        if (c->limit[u] >= needed(c, best))
+            c->again[n++] = u;
+        search_changed(c, u, n_changed, c->changed.searched_at[slot], best);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct move_trial t;
+        if (c->limit[c->again[i]] < needed(c, best))
+            continue;
+        move_trial_begin(c->l, c->score.weight, c->again[i], &t);
+        c->score.slowest = c->slowest[c->again[i]];
+        search_ahead(c, &t, c->again[i], NO_LIMIT, best);
+    }
+    leave_out_rejected(c, slot);
+}
+
+static void search_slot(struct climb *c, uint32_t slot, struct move *best)
+{
+    uint32_t n = 0;
+
+    if (!c->bounds.leaves_out[slot]) {
+        search_anew(c, slot, best);
+        return;
+    }
+    for (uint32_t s = c->changed.newest; s != IX_NONE; s = c->changed.older[s], n++)
+        if (c->changed.changed_at[s] <= c->changed.searched_at[slot])
+            break;
+    search_again(c, slot, n, best);
 }
 
 /* Lists the slots with a positive bound of at least floor. */
 static uint32_t list_sources(struct climb *c, double floor)
 {
     uint32_t n = 0;
-
-    floor = floor > GAIN_LEAST ? floor : GAIN_LEAST;
 
     /* two loops: the first has no branches, so the compiler vectorizes it */
     for (uint32_t i = 0; i < c->l->n_on; i++)
@@ -178,20 +382,46 @@ static uint32_t drop_hopeless(struct climb *c, uint32_t n, double gain)
     return kept;
 }
 
-/* Searches the listed slots until no bound reaches the best move. */
+/* The source with the highest bound, and the bound of the next; at least floor. */
+static uint32_t highest_source(const struct climb *c, uint32_t n, double floor, double *ret_next)
+{
+    uint32_t best = 0;
+
+    *ret_next = floor;
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t other = c->sources[i].bound > c->sources[best].bound ? best : i;
+        best = other == i ? best : i;
+        *ret_next = c->sources[other].bound > *ret_next ? c->sources[other].bound : *ret_next;
+    }
+    return best;
+}
+
+/* Searches the slots with a bound of at least floor until no bound reaches the best move. Without a best move
+ * yet, a slot whose bound leaves out rejected moves is searched only down to about the next one's bound, and
+ * takes its turn again. */
 static void search_sources(struct climb *c, double floor, struct move *best)
 {
+    floor = fmax(floor, GAIN_LEAST);
     uint32_t n = list_sources(c, floor);
 
     while (n > 0) {
-        uint32_t next = 0;
-        for (uint32_t i = 1; i < n; i++)
-            if (c->sources[i].bound > c->sources[next].bound)
-                next = i;
-        if (c->sources[next].bound < needed(c, best))
+        double next;
+        uint32_t i = highest_source(c, n, floor, &next);
+        uint32_t slot = c->sources[i].slot;
+        c->floor = c->bounds.leaves_out[slot] ? fmax(NEXT_PART * next, floor) : floor;
+        if (c->sources[i].bound < needed(c, best))
             return;
-        search_slot(c, c->sources[next].slot, best);
-        c->sources[next] = c->sources[--n];
+        search_slot(c, slot, best);
+        double left = bounds_now(&c->bounds, slot);
+        bool done = best->unit != IX_NONE || !(c->floor > floor) || left < floor;
+        if (!done && !(left < c->sources[i].bound)) { /* rounding: to the end at once */
+            c->floor = floor;
+            search_slot(c, slot, best);
+            done = true;
+        }
+        c->sources[i].bound = left;
+        if (done)
+            c->sources[i] = c->sources[--n];
         /* the first search rules out most other slots */
         if (best->unit != IX_NONE)
             n = drop_hopeless(c, n, best->gain);
@@ -208,8 +438,8 @@ struct move climb_step(struct climb *c)
     double likely = LIKELY_PART * c->last_gain;
     if (likely > c->score.goodness)
         search_sources(c, likely, &best);
-    if (best.unit == IX_NONE || best.gain < likely)
-        search_sources(c, needed(c, &best), &best);
+    if (best.unit == IX_NONE)
+        search_sources(c, c->score.goodness, &best);
     c->last_gain = best.gain;
     return best;
 }
@@ -220,19 +450,28 @@ void climb_apply(struct climb *c, const struct move *m)
 
     double weight_before = c->bounds.weight[RES_CPU];
 
+    const struct failover_capacity *failover = &c->l->failover;
+    double reserved[RES_COUNT] = {failover->reserved[RES_CPU][from], failover->reserved[RES_MEM][from]};
     failover_capacity_follow(&c->l->failover, m->unit, m->to_slot);
+    /* where the source has become a holder, other VMs may use the same capacity for other losses */
+    bool holds_more = failover->reserved[RES_CPU][from] > reserved[RES_CPU] ||
+                      failover->reserved[RES_MEM][from] > reserved[RES_MEM];
     layout_move(c->l, m->unit, m->to_slot);
     migration_cost_move(c->costs, m->unit, from, m->to_slot);
     c->l->unit_held[m->unit] = CHECK_VM_MOVED;
     if (m->to_slot < c->l->n_on) {
         destination_index_update(&c->destinations, m->to_slot);
+        note_change(&c->changed, m->to_slot);
         c->pays_known[m->to_slot] = false;
     }
     if (from < c->l->n_on) {
         destination_index_update(&c->destinations, from);
+        note_change(&c->changed, from);
         c->pays_known[from] = false;
     }
     bounds_after_move(&c->bounds, &c->destinations, from, m->to_slot);
+    if (holds_more)
+        bounds_forget_rejections(&c->bounds);
     /* `pays` depends on the weights of the imbalance */
     if (c->bounds.weight[RES_CPU] != weight_before)
         forget_what_pays(c);

@@ -2,7 +2,13 @@
  *
  * Each step takes, of all pairs of a movable unit and a host, the move that reduces the imbalance most. A
  * step searches only the pairs that could be the best (bounds.h, destination_index.h) and finds the same move
- * as a search of all pairs. */
+ * as a search of all pairs.
+ *
+ * In a full cluster most moves of much gain are rejected. So each unit has a limit: no move of it that passes
+ * the checks gains more. A limit holds until the unit's host changes; when another host changes, only the
+ * moves to that host are judged again. This needs checks that depend, beside the unit, on nothing but its
+ * host, the destination and the weights of the imbalance. Where anything else that a check uses changes, call
+ * climb_forget_rejections(). */
 #ifndef BALLAST_CORE_CLIMB_H
 #define BALLAST_CORE_CLIMB_H
 
@@ -16,6 +22,15 @@ struct source_slot {
     double bound;
 };
 
+/* The slots in the order of their last change, so that a search finds those that changed since another. */
+struct changed_slots {
+    uint32_t newest;
+    uint32_t *older, *newer; /* by slot; IX_NONE: none */
+    uint64_t *changed_at;    /* by slot: the number of its last change; 0: none */
+    uint64_t *searched_at;   /* by slot: the number of the last change before its search */
+    uint64_t n;              /* changes so far */
+};
+
 struct climb {
     struct layout *l;
     struct migration_cost *costs;
@@ -23,12 +38,19 @@ struct climb {
     struct destination_index destinations;
     struct bounds bounds;
     double last_gain;            /* of the last step's move */
+    double floor;                /* only moves that gain this are searched now */
     bool *pays;                  /* by unit: it may move and could pay; valid for the units of ... */
     bool *pays_known;            /* ... these slots */
     double *slowest;             /* by unit that could pay: move_score.slowest */
     struct source_slot *sources; /* scratch: the slots to search in a step */
     double *bound;               /* scratch: by slot */
-    double *corner;              /* scratch: by index in a slot's list */
+    double *limit; /* by unit: the most that a move of it can gain; valid for the units of the slots in
+                      bounds.leaves_out, as of their last search */
+    uint32_t
+        *known_to; /* by unit: the destination of a move that passes and that the limit leaves out; IX_NONE */
+    double *known; /* by unit: its gain, as of the last search */
+    uint32_t *again; /* scratch: the units of a slot to search again */
+    struct changed_slots changed;
 };
 
 void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs, struct plan_stats *stats,
@@ -39,6 +61,10 @@ void climb_set_level(struct climb *c, int64_t level);
 
 /* Finds the best move; unit IX_NONE: none. Changes nothing but the bounds. */
 struct move climb_step(struct climb *c);
+
+/* What checks rejected may pass from now on: call this when anything that a check uses has changed by other
+ * means than climb_apply() - the minimum goodness excepted, which is a limit of gain. */
+void climb_forget_rejections(struct climb *c);
 
 /* Makes the move. Its units do not move again: unit_held becomes CHECK_VM_MOVED. */
 void climb_apply(struct climb *c, const struct move *m);

@@ -330,47 +330,62 @@ static bool too_slow(const struct move_score *score, uint32_t unit, uint32_t slo
            rates_between(&score->costs->rates, score->l->unit_slot[unit], slot) <= score->slowest;
 }
 
-static void try_slot(const struct move_score *score, const struct move_trial *trial, uint32_t unit,
-                     uint32_t slot, struct move *best)
-{
-    struct move m = {.unit = unit, .to_slot = slot, .gain = move_score_gain(score, trial, slot)};
+/* The search for one unit's best destination. */
+struct search {
+    const struct destination_index *t;
+    const struct move_score *score;
+    const struct move_trial *trial;
+    uint32_t unit;
+    struct gain_range range;
+    struct move *best;
+    bool rejected; /* a move that would have been better */
+};
 
-    if (!move_score_is_better(score, &m, best))
+static void try_slot(struct search *s, uint32_t slot)
+{
+    const struct move_score *score = s->score;
+    struct move m = {.unit = s->unit, .to_slot = slot, .gain = move_score_gain(score, s->trial, slot)};
+
+    if (m.gain < s->range.least || m.gain > s->range.most || !move_score_is_better(score, &m, s->best))
         return;
-    if (too_slow(score, unit, slot)) {
+    if (too_slow(score, s->unit, slot)) {
         score->stats->evaluated++;
         score->stats->rejected[CHECK_COST_BENEFIT]++;
+        s->rejected = true;
         return;
     }
-    if (move_score_check(score, unit, slot, m.gain) == CHECK_NONE)
-        *best = m;
+    if (move_score_check(score, s->unit, slot, m.gain) == CHECK_NONE)
+        *s->best = m;
+    else
+        s->rejected = s->rejected || m.gain >= score->goodness;
 }
 
-static void try_leaf(const struct destination_index *t, const struct move_score *score,
-                     const struct move_trial *trial, uint32_t unit, uint32_t from, uint32_t to,
-                     struct move *best)
+static void try_leaf(struct search *s, const struct destination_class *c, uint32_t leaf)
 {
-    for (uint32_t p = from; p < to; p++)
-        if (t->order[p] != score->l->unit_slot[unit])
-            try_slot(score, trial, unit, t->order[p], best);
+    uint32_t own = s->score->l->unit_slot[s->unit];
+
+    for (uint32_t p = leaf_start(c, leaf); p < leaf_start(c, leaf + 1); p++)
+        if (s->t->order[p] != own)
+            try_slot(s, s->t->order[p]);
 }
 
 /* Tries only the pairs with a known, faster copy rate, when the source's own rate is too slow. */
-static bool only_pairs(const struct move_score *score, const struct move_trial *trial, uint32_t unit,
-                       struct move *best)
+static bool only_pairs(struct search *s)
 {
+    const struct move_score *score = s->score;
     const struct rates *rates = &score->costs->rates;
-    uint32_t from = score->l->unit_slot[unit];
+    uint32_t from = score->l->unit_slot[s->unit];
     uint32_t n;
 
     if (!(score->slowest > 0 && rates->own[from] <= score->slowest))
         return false;
     const struct migration_rate *pairs = rates_pairs_of(rates, from, &n);
 
+    s->rejected = true; /* by the rate */
     for (uint32_t i = 0; i < n; i++) {
         uint32_t slot = score->l->host_slot[pairs[i].to];
         if (slot < score->l->n_on && pairs[i].rate_mb_s > score->slowest)
-            try_slot(score, trial, unit, slot, best);
+            try_slot(s, slot);
     }
     return true;
 }
@@ -388,11 +403,11 @@ static enum check lacking(const struct layout *l, const struct destination_node 
 }
 
 /* Skips all hosts of a box, and counts them as tried. */
-static bool leave_out(const struct destination_index *t, const struct move_score *score,
-                      const struct destination_class *c, uint32_t i, uint32_t unit)
+static bool leave_out(struct search *s, const struct destination_class *c, uint32_t i)
 {
-    enum check check = lacking(score->l, &t->nodes[c->first_node + i], unit);
-    uint32_t own = score->l->unit_slot[unit];
+    const struct layout *l = s->score->l;
+    enum check check = lacking(l, &s->t->nodes[c->first_node + i], s->unit);
+    uint32_t own = l->unit_slot[s->unit];
     uint32_t first = i;
     uint32_t end = i + 1;
 
@@ -402,37 +417,55 @@ static bool leave_out(const struct destination_index *t, const struct move_score
         first *= 2;
     uint32_t from = leaf_start(c, first - c->leaves);
     uint32_t to = leaf_start(c, end - c->leaves);
-    bool here = own < score->l->n_on && t->position[own] >= from && t->position[own] < to;
+    bool here = own < l->n_on && s->t->position[own] >= from && s->t->position[own] < to;
     uint32_t hosts = to - from - here;
-    score->stats->evaluated += hosts;
-    score->stats->rejected[check] += hosts;
+    s->score->stats->evaluated += hosts;
+    s->score->stats->rejected[check] += hosts;
+    s->rejected = true;
     return true;
 }
 
-void destination_index_best(const struct destination_index *t, const struct move_score *score,
-                            const struct move_trial *trial, uint32_t unit, struct move *best)
+/* Whether the hosts of a box gain too little. A bound equal to the best gain may hide a tie, which the
+ * cheaper migration wins. */
+static bool gains_too_little(const struct search *s, double bound)
 {
-    if (only_pairs(score, trial, unit, best))
-        return;
-    for (uint32_t k = 0; k < t->n_classes; k++) {
-        const struct destination_class *c = &t->classes[k];
-        const struct destination_node *nodes = t->nodes + c->first_node;
-        if (destination_index_too_slow(t, c, score->slowest))
+    return bound < s->range.least || bound < s->score->goodness || bound < GAIN_LEAST ||
+           bound < s->best->gain;
+}
+
+static void search_class(struct search *s, const struct destination_class *c)
+{
+    const struct destination_node *nodes = s->t->nodes + c->first_node;
+    struct walk w = {.node = {1}, .bound = {box_gain(s->score, s->trial, c, &nodes[1])}, .depth = 1};
+
+    while (w.depth > 0) {
+        w.depth--;
+        uint32_t i = w.node[w.depth];
+        if (gains_too_little(s, w.bound[w.depth]))
             continue;
-        struct walk w = {.node = {1}, .bound = {box_gain(score, trial, c, &nodes[1])}, .depth = 1};
-        while (w.depth > 0) {
-            w.depth--;
-            uint32_t i = w.node[w.depth];
-            /* a bound equal to the best gain may hide a tie, which the cheaper migration wins */
-            if (w.bound[w.depth] < score->goodness || w.bound[w.depth] < GAIN_LEAST ||
-                w.bound[w.depth] < best->gain || nodes[i].rate_mb_s <= score->slowest ||
-                leave_out(t, score, c, i, unit))
-                continue;
-            if (i < c->leaves)
-                push_children(&w, nodes, i, score, trial, c);
-            else
-                try_leaf(t, score, trial, unit, leaf_start(c, i - c->leaves),
-                         leaf_start(c, i - c->leaves + 1), best);
+        if (nodes[i].rate_mb_s <= s->score->slowest) {
+            s->rejected = true;
+            continue;
         }
+        if (leave_out(s, c, i))
+            continue;
+        if (i < c->leaves)
+            push_children(&w, nodes, i, s->score, s->trial, c);
+        else
+            try_leaf(s, c, i - c->leaves);
     }
+}
+
+bool destination_index_best(const struct destination_index *t, const struct move_score *score,
+                            const struct move_trial *trial, uint32_t unit, struct gain_range range,
+                            struct move *best)
+{
+    struct search s = {.t = t, .score = score, .trial = trial, .unit = unit, .range = range, .best = best};
+
+    if (only_pairs(&s))
+        return s.rejected;
+    for (uint32_t k = 0; k < t->n_classes; k++)
+        if (!destination_index_too_slow(t, &t->classes[k], score->slowest))
+            search_class(&s, &t->classes[k]);
+    return s.rejected;
 }

@@ -62,8 +62,15 @@ void destination_index_refresh(struct destination_index *t);
 double destination_index_relaxed(const struct destination_index *t, const struct move_score *score,
                                  const struct move_trial *trial, uint32_t except, double floor);
 
-/* Replaces *best by the unit's best move that passes every check, if that is better. */
-void destination_index_best(const struct destination_index *t, const struct move_score *score,
-                            const struct move_trial *trial, uint32_t unit, struct move *best);
+/* Which moves a search looks at. */
+struct gain_range {
+    double least, most;
+};
+
+/* Replaces *best by the unit's best move in the range that passes every check, if that is better. Returns
+ * whether a check rejected a move that would have been better. */
+bool destination_index_best(const struct destination_index *t, const struct move_score *score,
+                            const struct move_trial *trial, uint32_t unit, struct gain_range range,
+                            struct move *best);
 
 #endif
