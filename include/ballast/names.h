@@ -118,6 +118,8 @@
     X(CHECK_VM_DISABLED, "vm_disabled", "automation is disabled for the VM")                                 \
     X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated recently and is in its cool-down")            \
     X(CHECK_VM_MOVED, "vm_moved", "the plan moves the VM already")                                           \
+    X(CHECK_VM_HELD_BACK, "vm_held_back",                                                                    \
+      "after the plan's moves, its move would leave failover capacity missing or a host too full")           \
     X(CHECK_VM_RULES, "vm_rules", "the VM's rules contradict each other")                                    \
     X(CHECK_UNIT_HELD, "unit_held", "another VM of its affinity set cannot be moved")                        \
     X(CHECK_HOST_NOT_ON, "host_not_on", "the host cannot run VMs now")                                       \

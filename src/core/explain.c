@@ -65,7 +65,8 @@ static enum check check_held(const struct layout *l, uint32_t vm, uint32_t slot)
         enum check joining = layout_check(l, l->vm_unit[vm], slot);
         return joining != CHECK_NONE ? joining : unit;
     }
-    if (unit == CHECK_NONE || unit == CHECK_RULE_AFFINITY || unit == CHECK_VM_MOVED || unit == own)
+    if (unit == CHECK_NONE || unit == CHECK_RULE_AFFINITY || unit == CHECK_VM_MOVED ||
+        unit == CHECK_VM_HELD_BACK || unit == own)
         return unit;
     return own != CHECK_NONE ? own : CHECK_UNIT_HELD;
 }

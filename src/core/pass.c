@@ -17,6 +17,9 @@
  * few hundred hosts never reach the limit. */
 #define PREREQUISITE_TRIALS 4000000
 
+/* Tries that hold back one more unit each. */
+#define TRIES_MAX 8
+
 static void estimate_demand(struct pass *p, const struct snapshot *snap);
 static void divide(struct pass *p);
 static void build_layout(struct pass *p);
@@ -28,6 +31,7 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
                        .a = a,
                        .watched_vm = watched_vm,
                        .for_vm = IX_NONE,
+                       .hold_back = IX_NONE,
                        .prerequisite_trials = PREREQUISITE_TRIALS};
     estimate_demand(p, snap);                    /* 1. demand: samples -> each VM's demand */
     divide(p);                                   /* 2. divvy: pool tree -> each VM's entitlement */
@@ -35,10 +39,11 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
     build_layout(p);                             /* 4. layout: the what-if copy of the cluster */
 }
 
-void pass_decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
-                 uint32_t watched_vm, struct arena *a)
+static void decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
+                   uint32_t watched_vm, const bool *held_back, struct arena *a)
 {
     pass_prepare(p, snap, policy, rules, watched_vm, a);
+    p->held_back = held_back;
     plan_report_state(p); /* faults that exist before any decision */
     plan_correct(p);      /* 5. corrections: mandatory moves first */
     if (p->stopped)
@@ -47,9 +52,48 @@ void pass_decide(struct pass *p, const struct snapshot *snap, const struct polic
     bool saves = power_first(p); /* and power-offs of unneeded hosts, before the balancing */
     if (!saves)
         plan_balance(p); /* 6. balance: optional moves while the benefit exceeds the cost */
-    plan_review(p);      /* the remaining gaps in failover capacity */
+    if (p->hold_back != IX_NONE)
+        return;
+    plan_review(p); /* the remaining gaps in failover capacity */
     if (!saves)
         power_evaluate(p); /* 7. power: wakes and power-offs, each tried on the layout */
+}
+
+/* The units that the next try holds back: one more; after many tries, all but those of the first half of the
+ * moves before that one. */
+static void hold_back_more(const struct pass *p, uint32_t tries, bool *held_back)
+{
+    const struct layout *l = &p->layout;
+    size_t n = 0;
+
+    held_back[p->hold_back] = true;
+    if (tries < TRIES_MAX)
+        return;
+    while (p->decisions[n].unit != p->hold_back)
+        n++;
+    bool *moves = arena_array(p->a, bool, l->n_units);
+    for (size_t i = 0; i < n / 2; i++)
+        if (p->decisions[i].unit != IX_NONE)
+            moves[p->decisions[i].unit] = true;
+    for (uint32_t u = 0; u < l->n_units; u++)
+        held_back[u] = held_back[u] || !moves[u];
+}
+
+/* A move for balance may not leave failover capacity missing, nor a host so full that another must be woken.
+ * That shows only when all are made, so the pass then decides again without the move that is the cause. */
+void pass_decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
+                 uint32_t watched_vm, struct arena *a)
+{
+    bool *held_back = NULL;
+
+    decide(p, snap, policy, rules, IX_NONE, NULL, a);
+    for (uint32_t tries = 1; p->hold_back != IX_NONE; tries++) {
+        held_back = held_back ? held_back : arena_array(a, bool, p->layout.n_units);
+        hold_back_more(p, tries, held_back);
+        decide(p, snap, policy, rules, IX_NONE, held_back, a);
+    }
+    if (watched_vm != IX_NONE)
+        decide(p, snap, policy, rules, watched_vm, held_back, a);
 }
 
 int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,

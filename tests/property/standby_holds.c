@@ -1,7 +1,7 @@
 /* Flat load, pass after pass: a power-off stands. No later pass wakes a host that an earlier one put to
  * standby, no plan puts a host to standby that a fault of the same plan names, and whichever hosts the
  * failover policy allows to be lost, the others could serve all demand. No optional move returns a VM to the
- * host that it left within the cool-down. */
+ * host that it left within the cool-down. With and without moves for balance. */
 #include "core/demand/sample_guard.h"
 #include "core/pass.h"
 #include "load.h"
@@ -39,11 +39,17 @@ static const char *host_id(const struct world *w, uint32_t host)
     return w->snap.hosts[host].is.id;
 }
 
+static const char *balances_name(const struct world *w)
+{
+    return w->policy.optional_moves ? "balanced" : "not balanced";
+}
+
 static void check_wake(const struct world *w, const struct recommendation *rec)
 {
     if (w->asleep[rec->host])
-        fail_msg("seed %llu, ha %u: pass %d wakes %s again: %s", (unsigned long long)w->seed,
-                 w->snap.ha.hosts, w->pass, host_id(w, rec->host), reason_name(rec->reason));
+        fail_msg("seed %llu, ha %u, %s: pass %d wakes %s again: %s", (unsigned long long)w->seed,
+                 w->snap.ha.hosts, balances_name(w), w->pass, host_id(w, rec->host),
+                 reason_name(rec->reason));
     w->tally->on++;
 }
 
@@ -53,8 +59,9 @@ static void check_move(const struct world *w, const struct recommendation *rec)
     bool rests = v->is.last_migrated > 0 && w->snap.time - v->is.last_migrated < w->policy.cool_down_s;
 
     if (rests && v->left_host == rec->to && rec->priority != PRIORITY_MANDATORY)
-        fail_msg("seed %llu, ha %u: pass %d moves %s back to %s: %s", (unsigned long long)w->seed,
-                 w->snap.ha.hosts, w->pass, v->is.id, host_id(w, rec->to), reason_name(rec->reason));
+        fail_msg("seed %llu, ha %u, %s: pass %d moves %s back to %s: %s", (unsigned long long)w->seed,
+                 w->snap.ha.hosts, balances_name(w), w->pass, v->is.id, host_id(w, rec->to),
+                 reason_name(rec->reason));
     w->tally->moves++;
 }
 
@@ -62,9 +69,9 @@ static void check_sleep(const struct world *w, const struct plan *plan, uint32_t
 {
     for (uint32_t i = 0; i < plan->n_faults; i++)
         if (plan->faults[i].host == host)
-            fail_msg("seed %llu, ha %u: pass %d puts %s to standby, which the fault %s names",
-                     (unsigned long long)w->seed, w->snap.ha.hosts, w->pass, host_id(w, host),
-                     fault_code_name(plan->faults[i].code));
+            fail_msg("seed %llu, ha %u, %s: pass %d puts %s to standby, which the fault %s names",
+                     (unsigned long long)w->seed, w->snap.ha.hosts, balances_name(w), w->pass,
+                     host_id(w, host), fault_code_name(plan->faults[i].code));
     w->asleep[host] = true;
     w->tally->off++;
 }
@@ -104,8 +111,8 @@ static void check_losses(const struct world *w, const struct snapshot *s, uint32
         double left = part * capacity_without(s, (enum resource)r, lost, other);
         double demand = demand_of_all(w, s, (enum resource)r);
         if (demand > left + CLOSE)
-            fail_msg("seed %llu, ha %u: after pass %d the loss of %s%s%s leaves %g for a demand of %g",
-                     (unsigned long long)w->seed, s->ha.hosts, w->pass,
+            fail_msg("seed %llu, ha %u, %s: after pass %d the loss of %s%s%s leaves %g for a demand of %g",
+                     (unsigned long long)w->seed, s->ha.hosts, balances_name(w), w->pass,
                      lost == IX_NONE ? "a part" : s->hosts[lost].is.id, other == IX_NONE ? "" : " and ",
                      other == IX_NONE ? "" : s->hosts[other].is.id, left, demand);
     }
@@ -162,7 +169,8 @@ static void run_passes(struct world *w)
 }
 
 /* failures: hosts that may fail; 0: the random policy of the cluster. */
-static void check(uint64_t seed, const struct cluster_options *o, uint32_t failures, struct tally *tally)
+static void check(uint64_t seed, const struct cluster_options *o, uint32_t failures, bool balances,
+                  struct tally *tally)
 {
     struct world w = {.seed = seed, .tally = tally};
     struct rng r = {.state = seed};
@@ -171,7 +179,7 @@ static void check(uint64_t seed, const struct cluster_options *o, uint32_t failu
     policy_default(&w.policy);
     w.policy.dpm.enabled = true;
     w.policy.dpm.automation = AUTOMATION_AUTOMATIC;
-    w.policy.optional_moves = false; /* moves for balance may change what a failure needs */
+    w.policy.optional_moves = balances;
     if (failures > 0) {
         w.snap.ha.policy = HA_HOST_FAILURES;
         w.snap.ha.hosts = failures;
@@ -194,7 +202,8 @@ static void run(const struct cluster_options *o, unsigned clusters)
 
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         for (uint32_t failures = 0; failures <= (o->ha ? 2 : 0); failures++)
-            check(test_seed() + i, o, failures, &t);
+            for (int balances = 0; balances < 2; balances++)
+                check(test_seed() + i, o, failures, balances, &t);
     (void)printf("%u clusters, %u hosts put to standby, %u woken, %u moves\n", t.clusters, t.off, t.on,
                  t.moves);
     if (test_is_usual())

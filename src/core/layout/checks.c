@@ -32,7 +32,7 @@ bool layout_just_left(const struct layout *l, uint32_t unit, uint32_t slot)
 bool layout_holds_from_balance(enum check held)
 {
     return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_SAMPLE_BAD || held == CHECK_VM_FT ||
-           held == CHECK_VM_COOL_DOWN;
+           held == CHECK_VM_COOL_DOWN || held == CHECK_VM_HELD_BACK;
 }
 
 /* Checks that hold a VM from every move come first, so that a cool-down does not hide them. */

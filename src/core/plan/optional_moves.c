@@ -70,19 +70,31 @@ static bool climb_level(struct pass *p, int64_t level, uint32_t *left)
     }
 }
 
+static void hold_back(struct pass *p)
+{
+    enum check *held = p->layout.unit_held;
+
+    for (uint32_t u = 0; u < p->layout.n_units && p->held_back; u++)
+        if (p->held_back[u] && held[u] == CHECK_NONE)
+            held[u] = CHECK_VM_HELD_BACK;
+}
+
 /* One level after the other, so that a level's moves are the first ones of the next level's. A move's
  * priority is the level that makes it. */
 void plan_balance(struct pass *p)
 {
     uint64_t most = plan_moves_left(p);
     uint32_t left = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+    size_t first = p->n_decisions;
 
     p->end = CHECK_MANDATORY_ONLY;
     if (!p->policy.optional_moves)
         return;
+    hold_back(p);
     for (int64_t level = LAYOUT_LEVEL_FIRST; level <= p->policy.migration_threshold; level++)
         if (!climb_level(p, level, &left))
             return;
+    p->hold_back = plan_failover_broken_by(p, first);
 }
 
 const struct finding *plan_ratio_finding(const struct pass *p)

@@ -53,8 +53,10 @@ struct pass {
     uint32_t *slot_move_group;          /* by slot: of the decision that wakes its host */
     uint32_t for_vm;                    /* the VM that the current prerequisite moves are for; IX_NONE */
     bool *coming;                       /* by slot: wake under way, or approved */
-    bool may_make_room;                 /* whether mandatory moves may use prerequisite moves and wakes */
-    uint64_t prerequisite_trials;       /* remaining trials of hosts in the search for prerequisite moves */
+    const bool *held_back; /* by unit: makes no move for balance, as an earlier try found; NULL: none */
+    uint32_t hold_back;    /* a unit that the next try must hold back; IX_NONE: this try stands */
+    bool may_make_room;    /* whether mandatory moves may use prerequisite moves and wakes */
+    uint64_t prerequisite_trials; /* remaining trials of hosts in the search for prerequisite moves */
     struct fault *faults;
     size_t n_faults, cap_faults;
     struct plan_stats stats;

@@ -13,6 +13,11 @@ void plan_correct(struct pass *p);
 /* optional_moves.c: moves for balance, the best first, while the benefit exceeds the cost. */
 void plan_balance(struct pass *p);
 
+/* failover_after.c: of the decisions from `first` on, all of them moves for balance, the unit of one that
+ * leaves more VMs without a failover slot than before `first`, although the moves before it do not; IX_NONE:
+ * none. The slots are found anew, as the next pass finds them. Changes nothing. */
+uint32_t plan_failover_broken_by(const struct pass *p, size_t first);
+
 /* After all moves: reports the remaining gaps in failover capacity. */
 void plan_review(struct pass *p);
 

@@ -82,11 +82,24 @@ bool power_first(struct pass *p)
     return w->n_asleep > 0;
 }
 
-/* Whether no host was above the range before the balancing: moves for balance know nothing of the range, and
- * what they overfill is no lack of hosts. The next pass judges the hosts as they are then. */
-static bool were_enough(const struct power *before_balancing)
+/* Moves for balance know nothing of the range. If no host had to be woken before them, they are the cause:
+ * the last VM that they brought to a host above the range is held back, or else the last that they moved.
+ * IX_NONE: no host could be woken, so they may stand. */
+static uint32_t find_overfilling(const struct power *w)
 {
-    return before_balancing && !any(before_balancing->scores.high);
+    const struct pass *p = w->p;
+    uint32_t *order = arena_array(p->a, uint32_t, w->l->n_slots);
+    uint32_t last = IX_NONE;
+
+    for (size_t i = rank_to_wake(w, order) > 0 ? p->n_decisions : 0; i-- > 0;) {
+        const struct decision *d = &p->decisions[i];
+        if (d->reason != REASON_BALANCE_CPU && d->reason != REASON_BALANCE_MEM)
+            continue;
+        if (w->u.high[RES_CPU][d->to_slot] > 0 || w->u.high[RES_MEM][d->to_slot] > 0)
+            return d->unit;
+        last = last == IX_NONE ? d->unit : last;
+    }
+    return last;
 }
 
 void power_evaluate(struct pass *p)
@@ -97,9 +110,10 @@ void power_evaluate(struct pass *p)
         return;
     struct power *w = begin(p);
 
-    if (w->end == POWER_HIGH && were_enough(first))
+    if (w->end == POWER_HIGH && first && first->end != POWER_HIGH) {
         w->wake_end = POWER_WITHOUT_IT;
-    else if (w->end == POWER_HIGH)
+        p->hold_back = find_overfilling(w);
+    } else if (w->end == POWER_HIGH)
         wake_hosts(w);
     else if (w->end == POWER_EXPECTED)
         proactive_wake(w);

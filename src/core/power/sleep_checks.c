@@ -69,7 +69,7 @@ static bool may_leave(const struct power *w, uint32_t unit, uint32_t *ret_vm)
 {
     const struct layout *l = w->l;
     enum check held = l->unit_held[unit];
-    bool loose = held == CHECK_NONE || held == CHECK_VM_COOL_DOWN;
+    bool loose = held == CHECK_NONE || held == CHECK_VM_COOL_DOWN || held == CHECK_VM_HELD_BACK;
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
