@@ -4,13 +4,38 @@
 #include "render/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MHZ_PER_GHZ 1000.0
+#define LABEL_WIDTH 13
+#define WIDTH 80
 
 static void put_label(struct strbuf *out, const char *label)
 {
     strbuf_printf(out, "%-12s ", label);
+}
+
+/* Behind a label, on lines of at most WIDTH columns. */
+static void put_sentence(struct strbuf *out, const char *label, const char *text)
+{
+    size_t most = WIDTH - LABEL_WIDTH;
+
+    while (*text) {
+        size_t len = strlen(text);
+        size_t end = len;
+        if (len > most)
+            for (end = most; end > 0 && text[end] != ' '; end--)
+                ;
+        end = end > 0 ? end : len; /* one long word */
+        put_label(out, label);
+        char *line = strndup(text, end);
+        table_put_text(out, line ? line : "?");
+        free(line);
+        strbuf_puts(out, "\n");
+        text += end + (text[end] == ' ');
+        label = "";
+    }
 }
 
 static void show_source(const json_t *st, struct strbuf *out)
@@ -50,9 +75,8 @@ static void show_pass(const json_t *st, struct strbuf *out)
                       reply_number(pass, "target"));
         json_array_foreach(json_object_get(pass, "uneven"), i, uneven)
         {
-            put_label(out, i == 0 ? "uneven" : "");
-            table_put_text(out, reply_text(uneven, "text") ? reply_text(uneven, "text") : "-");
-            strbuf_puts(out, "\n");
+            put_sentence(out, i == 0 ? "uneven" : "",
+                         reply_text(uneven, "text") ? reply_text(uneven, "text") : "-");
         }
         put_label(out, "last pass");
         strbuf_printf(out, "number %lld at %s: ", (long long)reply_int(pass, "id"),
@@ -64,9 +88,7 @@ static void show_pass(const json_t *st, struct strbuf *out)
         else
             strbuf_puts(out, "no recommendations\n");
         if (end && json_array_size(json_object_get(pass, "uneven")) > 0) {
-            put_label(out, "no more");
-            table_put_text(out, end);
-            strbuf_puts(out, "\n");
+            put_sentence(out, "no more", end);
         }
     } else {
         strbuf_puts(out, "no pass yet\n");
