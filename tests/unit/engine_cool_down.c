@@ -1,5 +1,5 @@
-/* The cool-down of a VM after a move or a failed move: over restarts, over days, with any clock, and after
- * moves by others. */
+/* The cool-down of a VM after a move or a failed move, and the host that the VM left: over restarts, over
+ * days, with any clock, and after moves by others. */
 #include "engine_world.h"
 
 #include "engine/actions/action.h"
@@ -29,12 +29,31 @@ static instant_s last_migrated(const char *vm)
     return s->vms[snapshot_find_vm(s, vm)].is.last_migrated;
 }
 
+/* NULL: not known. */
+static const char *left_host(const char *vm)
+{
+    const struct snapshot *s = engine_snapshot(W->engine);
+    uint32_t host = s->vms[snapshot_find_vm(s, vm)].left_host;
+
+    return host == IX_NONE ? NULL : s->hosts[host].is.id;
+}
+
 /* As layout.c sees it. */
 static bool rests(const char *vm)
 {
     instant_s last = last_migrated(vm);
 
     return last > 0 && engine_snapshot(W->engine)->time - last < W->settings.policy.cool_down_s;
+}
+
+static void expect_left(const char *vm, const char *host)
+{
+    const char *is = left_host(vm);
+
+    if (!is || !host)
+        assert_true(is == host);
+    else
+        assert_string_equal(is, host);
 }
 
 /* A pass now, however far away the next one is. */
@@ -165,6 +184,64 @@ static void test_moved_by_somebody_else(void **state)
     world_release();
 }
 
+/* The host that the last move took a VM from, whoever made it. */
+static void expect_hosts_left(void)
+{
+    expect_left("vm00", "h1"); /* by Ballast from h0, then by another from h1 */
+    expect_left("vm01", "h0"); /* by another */
+    expect_left("vm02", "h2"); /* by another from h0, then by Ballast */
+    expect_left("vm03", NULL);
+}
+
+static void test_host_left(void **state)
+{
+    struct world w;
+
+    (void)state;
+    move_one(&w, 6000, false);
+    w.n_script = 0;
+    look_now();
+    expect_left("vm00", "h0");
+    w.vms[0].host = 2;
+    w.vms[1].host = 1;
+    w.vms[2].host = 2;
+    world_run(70);
+    expect_left("vm00", "h1");
+    expect_left("vm02", "h0");
+    w.script[0] = (struct world_move){.vm = 2, .to = 1, .priority = 3};
+    w.n_script = 1;
+    look_now();
+    world_run(70);
+    assert_int_equal(w.vms[2].host, 1);
+    expect_hosts_left();
+    w.n_script = 0;
+    world_restart();
+    look_now();
+    expect_hosts_left();
+    w.gone[1] = true; /* the VMs there went to another host with it */
+    w.vms[1].host = w.vms[2].host = 2;
+    world_restart();
+    look_now();
+    expect_left("vm00", NULL);
+    world_release();
+}
+
+static void test_failed_move_leaves_no_host(void **state)
+{
+    struct world w;
+
+    (void)state;
+    move_one(&w, 600, true);
+    w.n_script = 0;
+    look_now();
+    assert_true(rests("vm00"));
+    expect_left("vm00", NULL);
+    world_restart();
+    look_now();
+    expect_left("vm00", NULL);
+    world_release();
+}
+
 /* Not every VM that is elsewhere was moved. */
 static void test_not_moved(void **state)
 {
@@ -235,6 +312,8 @@ int main(void)
         cmocka_unit_test(test_clock_back_while_running),
         cmocka_unit_test(test_rest_of_days),
         cmocka_unit_test(test_moved_by_somebody_else),
+        cmocka_unit_test(test_host_left),
+        cmocka_unit_test(test_failed_move_leaves_no_host),
         cmocka_unit_test(test_not_moved),
         cmocka_unit_test(test_forgotten),
         cmocka_unit_test(test_arrives_late),
