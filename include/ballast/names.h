@@ -178,8 +178,6 @@
     X(POWER_NEEDED, "needed", "a fault or a VM that waits for a host needs the host")                        \
     X(POWER_MOVES_MAX, "moves_max", "the plan would exceed its maximum number of moves")                     \
     X(POWER_VM_NO_ROOM, "vm_no_room", "a VM on the host fits on no other host")                              \
-    X(POWER_JUST_LEFT, "just_left",                                                                          \
-      "a VM on the host fits only on the host that it left within its cool-down")                            \
     X(POWER_RAISES_HIGH, "raises_high", "other hosts would rise above the target range")                     \
     X(POWER_KEEPS_LOW, "keeps_low", "the remaining hosts would not come closer to the target range")         \
     X(POWER_FAILOVER_DEMAND, "failover_demand",                                                              \

@@ -69,8 +69,7 @@ static bool is_balancing(const struct recommendation *rec)
     return rec->reason == REASON_BALANCE_CPU || rec->reason == REASON_BALANCE_MEM;
 }
 
-/* A VM does not go back but for a mandatory reason, and does not move again for balance. That its new host
- * goes to standby a few passes later may move it on. */
+/* A VM does not go back but for a mandatory reason, and does not move again for balance or to save power. */
 static void check_moves_last(uint64_t seed, const struct cluster_options *options, unsigned *moves)
 {
     struct world w;
@@ -88,7 +87,7 @@ static void check_moves_last(uint64_t seed, const struct cluster_options *option
                 continue;
             bool again = left[rec->vm] != IX_NONE;
             bool back = again && rec->to == left[rec->vm] && rec->priority != PRIORITY_MANDATORY;
-            if (back || (again && is_balancing(rec)))
+            if (back || (again && (is_balancing(rec) || rec->reason == REASON_CONSOLIDATE)))
                 fail_msg("seed %llu: pass %d moves %s %s: %s", (unsigned long long)seed, w.pass,
                          w.snap.vms[rec->vm].is.id, back ? "back" : "again", reason_name(rec->reason));
             left[rec->vm] = rec->from;

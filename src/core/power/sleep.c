@@ -66,14 +66,13 @@ static uint32_t find_holder(const struct power *w, uint32_t unit, uint32_t slot,
 {
     for (uint32_t i = w->n_order; i-- > 0 && w->order[i] != slot;)
         if (!w->l->closing[w->order[i]] && takes(w, unit, w->order[i], b) &&
-            !layout_just_left(w->l, unit, w->order[i]) && layout_check(w->l, unit, w->order[i]) == CHECK_NONE)
+            layout_check(w->l, unit, w->order[i]) == CHECK_NONE)
             return w->order[i];
     return IX_NONE;
 }
 
 /* Of the hosts that stay on and stay within the range, the one with the lowest imbalance; ties go to the
- * lower slot. IX_NONE: *ret_check is POWER_RAISES_HIGH if only the range rejected some host, or else
- * POWER_JUST_LEFT if the unit has come from one. */
+ * lower slot. IX_NONE: *ret_check is POWER_RAISES_HIGH if only the range rejected some host. */
 static uint32_t find_room(const struct power *w, uint32_t unit, bool worst, enum power_check *ret_check)
 {
     const struct layout *l = w->l;
@@ -86,14 +85,13 @@ static uint32_t find_room(const struct power *w, uint32_t unit, bool worst, enum
         double added = layout_added_squares(l, unit, t);
         if (best != IX_NONE && added >= best_added)
             continue;
-        bool left = layout_just_left(l, unit, t);
-        bool within = !left && takes(w, unit, t, &(struct bound){w->u.above, worst});
+        bool within = takes(w, unit, t, &(struct bound){w->u.above, worst});
         if (!within && *ret_check == POWER_RAISES_HIGH)
             continue;
         if (layout_check(l, unit, t) != CHECK_NONE)
             continue;
         if (!within) {
-            *ret_check = left ? POWER_JUST_LEFT : POWER_RAISES_HIGH;
+            *ret_check = POWER_RAISES_HIGH;
             continue;
         }
         best = t;

@@ -7,9 +7,6 @@
 /* The window of power-offs. */
 #define WINDOW_LONG_S 2400
 
-/* A move to save power waits for this fraction (1 / 3) of the cool-down. */
-#define POWER_REST_PART 3
-
 /* A mandatory VM-host rule that no other host that is on satisfies; IX_NONE. VMs that are off count: they may
  * be powered on at any time. */
 static uint32_t rule_left_alone(const struct power *w, uint32_t slot)
@@ -53,29 +50,18 @@ static enum power_check ask_minimums(const struct power *w, uint32_t slot, struc
     return POWER_FINE;
 }
 
-/* Whether the VM is in the shortened cool-down of a power-off, which gains many times the cost of its moves;
- * after a surge all VMs are in cool-down (README.md). */
-static bool rests(const struct power *w, uint32_t vm)
-{
-    const struct vm_facts *v = &w->l->snap->vms[vm].is;
-
-    return v->last_migrated > 0 &&
-           w->l->snap->time - v->last_migrated < w->l->policy->cool_down_s / POWER_REST_PART;
-}
-
 /* A VM at the manual automation level is not moved to save power: its host would wait half empty for an
  * admin. */
 static bool may_leave(const struct power *w, uint32_t unit, uint32_t *ret_vm)
 {
     const struct layout *l = w->l;
     enum check held = l->unit_held[unit];
-    bool loose = held == CHECK_NONE || held == CHECK_VM_COOL_DOWN || held == CHECK_VM_HELD_BACK;
+    bool loose = held == CHECK_NONE || held == CHECK_VM_HELD_BACK; /* held back from balance only */
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         *ret_vm = vm;
-        if (l->snap->vms[vm].is.automation == AUTOMATION_MANUAL || rests(w, vm) ||
-            (!loose && layout_vm_check(l, vm) == held))
+        if (l->snap->vms[vm].is.automation == AUTOMATION_MANUAL || (!loose && layout_vm_check(l, vm) == held))
             return false;
     }
     *ret_vm = l->unit_first[unit];

@@ -130,27 +130,6 @@ static struct finding find_no_room(const struct power *w, uint32_t host, const s
     return f;
 }
 
-/* The VM of the unit that came from another host not long ago, and from where. */
-static struct finding find_just_left(const struct power *w, uint32_t host, const struct power_verdict *v)
-{
-    const struct layout *l = w->l;
-    struct finding f = find_check(v, host);
-    uint32_t unit = l->vm_unit[v->vm];
-
-    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
-        const struct vm *vm = &l->snap->vms[l->unit_vms[i]];
-        uint32_t slot = vm->left_host == IX_NONE ? IX_NONE : l->host_slot[vm->left_host];
-        if (slot == IX_NONE || !layout_just_left(l, unit, slot))
-            continue;
-        finding_subject(&f, SUBJECT_VM, l->unit_vms[i]);
-        finding_subject(&f, SUBJECT_OTHER_HOST, vm->left_host);
-        finding_figure(&f, FIGURE_IS_S, (double)(l->snap->time - vm->is.last_migrated));
-        finding_figure(&f, FIGURE_LEAST_S, (double)l->policy->cool_down_s);
-        break;
-    }
-    return f;
-}
-
 static struct finding find_too_dear(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
     struct finding f = find_check(v, host);
@@ -271,8 +250,6 @@ struct finding power_why_finding(const struct power *w, uint32_t host, const str
         return find_needed(host, v);
     case POWER_VM_STAYS:
         return find_staying(w, host, v);
-    case POWER_JUST_LEFT:
-        return find_just_left(w, host, v);
     case POWER_VM_NO_ROOM:
     case POWER_RAISES_HIGH:
         return find_no_room(w, host, v);

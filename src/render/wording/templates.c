@@ -280,9 +280,6 @@ const struct sentence_template wording_templates[] = {
     {FIND_POWER, "power=vm_stays check=none",
      "only an admin can move {vm}, and {host} would have to wait for that."},
     {FIND_POWER, "power=vm_stays", "{vm} stays on {host}: {check.meaning}."},
-    {FIND_POWER, "power=just_left other_host",
-     "{vm} fits only on {other_host}, which it left {is_s:about} ago. It does not go back there within its "
-     "cool-down of {least_s:about}."},
     {FIND_POWER, "power=raises_high vm",
      "{vm} could only move to hosts that would then be above {load_max:percent}."},
     {FIND_POWER, "power=raises_high",
