@@ -225,6 +225,15 @@ static int most_reserved_first(const void *a, const void *b)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
+/* A host that the plan puts to standby and that has only its agents left: the next pass does not count it. */
+static bool is_emptied(const struct layout *l, uint32_t slot)
+{
+    for (uint32_t i = 0; i < l->list[slot].n; i++)
+        if (!layout_is_agent(l, l->list[slot].items[i]))
+            return false;
+    return l->asleep[slot];
+}
+
 static struct ranked *rank_slots(const struct failover_capacity *s, uint32_t *ret_n)
 {
     const struct layout *l = s->l;
@@ -232,7 +241,7 @@ static struct ranked *rank_slots(const struct failover_capacity *s, uint32_t *re
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < l->n_slots; i++) {
-        if (i >= l->n_on && !l->waking[i])
+        if ((i >= l->n_on && !l->waking[i]) || is_emptied(l, i))
             continue;
         ranked[n] = (struct ranked){.slot = i};
         for (int r = 0; r < RES_COUNT; r++)
