@@ -160,7 +160,6 @@
     X(POWER_HOST_COMING, "host_coming", "the host is already being woken")                                   \
     X(POWER_WAKE_FAILED, "wake_failed", "the last wake of the host failed")                                  \
     X(POWER_WAKE_UNPROVEN, "wake_unproven", "no wake of the host has been verified yet")                     \
-    X(POWER_UPTIME, "uptime", "the host has not been on for dpm.host_uptime_min_s yet")                      \
     X(POWER_WOKEN, "woken", "the host was woken, and the reason for that still counts")                      \
     X(POWER_NOT_WATCHED, "not_watched", "the cluster has not been observed for dpm.watch_s yet")             \
     X(POWER_HIGH, "high", "a host is above the target range, and the hosts that are on cannot relieve it")   \

@@ -115,10 +115,10 @@ static void warn_about_dpm(const struct section *s)
             s, line,
             "dpm.target and dpm.tolerance put no host to standby: none is ever used less than %.12g %%",
             dpm->target - dpm->tolerance);
-    if (dpm->off_max_s < dpm->off_min_s)
-        section_warn(s, line_of_either(s, "dpm.off_min_s", "dpm.off_max_s"),
-                     "dpm.off_max_s (%lld) is less than dpm.off_min_s (%lld), and does not count",
-                     (long long)dpm->off_max_s, (long long)dpm->off_min_s);
+    if (dpm->off_min_s <= dpm->standby_s)
+        section_warn(s, line_of_either(s, "dpm.off_min_s", "dpm.standby_s"),
+                     "dpm.off_min_s (%lld) is not more than dpm.standby_s (%lld): no host is put to standby",
+                     (long long)dpm->off_min_s, (long long)dpm->standby_s);
 }
 
 static void warn_about_policy(const struct section *s)

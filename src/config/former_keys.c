@@ -1,34 +1,54 @@
-/* former_keys.c: renames former keys in the tree, before any other reader. */
+/* former_keys.c: renames former keys in the tree, or takes them out, before any other reader. */
 #include "config/former_keys.h"
 
 #include <string.h>
 
-/* Both names are in one section; `key` is the last part of the present name. */
+/* Both names are in one section; `key` is the last part of the present name; NULL: there is no such setting
+ * any more. */
 static const struct {
     const char *path, *key;
 } former[] = {
     {"history.mb", "passes_mb"},
+    {"dpm.host_uptime_min_s", NULL},
+    {"dpm.off_max_s", NULL},
 };
 
-/* The child at the path "a.b", which may be renamed. */
-static struct node *find(struct node *map, const char *path)
+/* The child at the path "a.b", which may be renamed; *ret_in: the mapping that holds it. */
+static struct node *find(struct node *map, const char *path, struct node **ret_in)
 {
     size_t len = strcspn(path, ".");
 
+    *ret_in = map;
     for (struct node *n = map->kind == NODE_MAP ? map->first : NULL; n; n = n->next) {
         if (strncmp(n->key, path, len) == 0 && n->key[len] == '\0')
-            return path[len] ? find(n, path + len + 1) : n;
+            return path[len] ? find(n, path + len + 1, ret_in) : n;
     }
     return NULL;
+}
+
+static void take_out(struct node *map, struct node *n)
+{
+    struct node **at = &map->first;
+
+    while (*at != n)
+        at = &(*at)->next;
+    *at = n->next;
+    map->n--;
 }
 
 int former_keys_rename(const struct section *s, struct node *root)
 {
     for (size_t i = 0; i < sizeof(former) / sizeof(former[0]); i++) {
-        struct node *n = find(root, former[i].path);
+        struct node *in;
+        struct node *n = find(root, former[i].path, &in);
 
         if (!n)
             continue;
+        if (!former[i].key) {
+            section_warn(s, n->line, "%s is not used any more", former[i].path);
+            take_out(in, n);
+            continue;
+        }
         if (node_child(n->up, former[i].key))
             return reader_complain_line(&s->reader, n->line, "%s is called %s now, expected one of them",
                                         former[i].path, former[i].key);

@@ -77,7 +77,7 @@ def test_an_admin_asks():
 
 def test_by_itself():
     """A quiet cluster consolidates itself, down to what must stay on, and wakes a host for a VM that is powered on."""
-    dpm = {"enabled": True, "automation": "automatic", "host_uptime_min_s": 0, "hosts_min": 2, "watch_s": 0}
+    dpm = {"enabled": True, "automation": "automatic", "hosts_min": 2, "watch_s": 0}
     with daemon(cluster(), automation="full", dpm=dpm) as d:
         wait_for("two hosts asleep", lambda: len(asleep(d)) == 2, 60)
         wait_for("the end", lambda: not d.actions("approved", "starting", "running", "verifying"))

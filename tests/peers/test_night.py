@@ -62,7 +62,7 @@ class Lab:
     def __init__(self, dpm, broken=(), **settings):
         self.broken, self.switched, self.wrong, self.over = set(broken), [], [], threading.Event()
         self.d = Daemon({"kind": "sim", "speed": 1}, interval_s=2, automation="full", cool_down_s=3, moves_max=0, dpm={
-            "enabled": True, "automation": "automatic", "host_uptime_min_s": 0, "watch_s": 0, "ratio": 0, "off_min_s": 20, "standby_s": 3, **dpm}, **settings)
+            "enabled": True, "automation": "automatic", "watch_s": 0, "ratio": 0, "off_min_s": 20, "standby_s": 3, **dpm}, **settings)
         self.folder = self.d.folder / "simulated"
         file = self.d.folder / "cluster.json"
         file.write_text(json.dumps(cluster()))

@@ -20,7 +20,6 @@ static void settings(struct rng *r, struct policy *policy)
 {
     policy->dpm.enabled = true;
     policy->dpm.automation = AUTOMATION_AUTOMATIC;
-    policy->dpm.host_uptime_min_s = 0;
     policy->moves_max = 0;
     if (rng_unit(r) < 0.3)
         policy->dpm.ratio = 1 + rng_below(r, 40);

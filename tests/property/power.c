@@ -249,9 +249,8 @@ static void check_host_may_sleep(const struct world *w, uint32_t host)
 {
     const struct host *h = &w->snap.hosts[host];
     enum automation dpm = h->is.dpm == AUTOMATION_INHERIT ? w->policy.dpm.automation : h->is.dpm;
-    bool up = h->is.on_since == 0 || w->snap.time - h->is.on_since >= w->policy.dpm.host_uptime_min_s;
 
-    if (h->is.state != HOST_ON || h->failover || !h->is.wake_verified || dpm == AUTOMATION_DISABLED || !up ||
+    if (h->is.state != HOST_ON || h->failover || !h->is.wake_verified || dpm == AUTOMATION_DISABLED ||
         is_about_to_go(&w->snap, host) || is_wanted(w, &h->is))
         fail_msg("seed %llu: %s must not be put to standby", (unsigned long long)w->seed, h->is.id);
     for (uint32_t v = 0; v < w->snap.n_vms; v++)
@@ -339,8 +338,7 @@ static void check_empty_hosts(const struct world *w, const struct scores *after)
         for (uint32_t v = 0; v < w->snap.n_vms; v++)
             empty = empty && (!oracle_is_on(&w->o, v, h) && w->o.home[v] != h);
         if (!oracle_runs_vms(&w->o, h) || !empty || !host->is.wake_verified ||
-            host->is.dpm == AUTOMATION_DISABLED ||
-            w->snap.time - host->is.on_since < w->policy.dpm.host_uptime_min_s || is_wanted(w, &host->is))
+            host->is.dpm == AUTOMATION_DISABLED || is_wanted(w, &host->is))
             continue;
         fail_msg("seed %llu: %s is empty and stays on", (unsigned long long)w->seed, host->is.id);
     }

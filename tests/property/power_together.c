@@ -322,7 +322,6 @@ static void check_passes(uint64_t seed, const struct cluster_options *o, struct 
 
     random_everything(&r, o, &policy, &a, &s);
     flat_load(&s);
-    policy.dpm.host_uptime_min_s = 0;
     double factor = 1 + 2 * rng_unit(&r);
     instant_s from = s.time + (instant_s)rng_below(&r, 3 * HOUR_S);
     struct past past = {.off = arena_array(&a, instant_s, s.n_hosts),

@@ -55,9 +55,12 @@ static const struct {
      "f.yaml:5: dpm.target and dpm.tolerance let hosts be filled to 123 %"},
     {SIM "dpm:\n  enabled: true\n  target: 40\n  tolerance: 40\n",
      "f.yaml:5: dpm.target and dpm.tolerance put no host to standby"},
-    {SIM "dpm:\n  enabled: true\n  off_min_s: 20000\n",
-     "f.yaml:5: dpm.off_max_s (14400) is less than dpm.off_min_s (20000)"},
-    {SIM "dpm:\n  enabled: true\n  ratio: 0\n  off_min_s: 14400\n", NULL},
+    {SIM "dpm:\n  enabled: true\n  ratio: 0\n  off_min_s: 20000\n", NULL},
+    {SIM "dpm:\n  enabled: true\n  off_min_s: 60\n",
+     "f.yaml:5: dpm.off_min_s (60) is not more than dpm.standby_s (60): no host is put to standby"},
+    {SIM "dpm:\n  enabled: true\n  off_max_s: 3600\n  off_min_s: 600\n",
+     "f.yaml:5: dpm.off_max_s is not used any more"},
+    {SIM "dpm:\n  host_uptime_min_s: 60\n", "f.yaml:4: dpm.host_uptime_min_s is not used any more"},
 };
 
 static void test_odd(void **state)

@@ -77,7 +77,6 @@ struct power {
     uint32_t *asleep;         /* slots put to standby, in the order of the decisions */
     uint32_t n_asleep;
     uint64_t moves_left;                /* of policy.moves_max */
-    double stable_s;                    /* expected time for which demand stays as it is */
     struct fullest fullest;             /* after the last power-off */
     struct failover_capacity failover0; /* the pass's own, before the what-if */
     struct power_verdict *verdicts;     /* by slot */
@@ -138,8 +137,6 @@ uint32_t needed_to_start(const struct power *w, uint32_t slot);
 enum power_check failover_demand_check(const struct power *w, struct power_verdict *ret);
 
 /* ---- sleep_worth.c ---- */
-
-double sleep_worth_stable_time(const struct power *w);
 
 /* Cost and benefit of the steps from `first` on, which have evacuated the slot. */
 void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret);

@@ -125,7 +125,6 @@ enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct p
 {
     const struct layout *l = w->l;
     const struct host_facts *h = &l->snap->hosts[l->slot_host[slot]].is;
-    const struct dpm_policy *dpm = &l->policy->dpm;
 
     if (power_is_disabled(w, slot))
         return POWER_HOST_DISABLED;
@@ -133,10 +132,6 @@ enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct p
         return POWER_HOST_STATE;
     if (!h->wake_verified)
         return POWER_WAKE_UNPROVEN;
-    ret->is = (double)(l->snap->time - h->on_since);
-    ret->bound = (double)dpm->host_uptime_min_s;
-    if (h->on_since > 0 && ret->is < ret->bound)
-        return POWER_UPTIME;
     ret->is = (double)(l->snap->time - h->woken.at);
     ret->bound = h->woken.at != 0 ? wanted_s(w, &h->woken) : 0;
     if (h->woken.at != 0 && ret->is < ret->bound)

@@ -6,33 +6,6 @@
 /* The evacuation, and as many moves back. */
 #define WAYS 2
 
-/* A VM's stable time for DPM: at least the window of power-offs, in which its demand was low. */
-static double stable_of(const struct power *w, double stable_s)
-{
-    const struct dpm_policy *dpm = &w->l->policy->dpm;
-    double least = (double)dpm->off_min_s;
-
-    return fmin(isnan(stable_s) ? least : fmax(stable_s, least), fmax(least, (double)dpm->off_max_s));
-}
-
-/* The expected time for which demand stays as it is: the mean of the VMs' stable times, weighted by demand.
- */
-double sleep_worth_stable_time(const struct power *w)
-{
-    const struct layout *l = w->l;
-    double demand = 0;
-    double sum = 0;
-
-    for (uint32_t i = 0; i < l->snap->n_vms; i++) {
-        if (l->vm_unit[i] == IX_NONE)
-            continue;
-        double mine = l->snap->vms[i].is.window[WINDOW_40M][RES_CPU].mean;
-        demand += mine;
-        sum += mine * stable_of(w, l->snap->vms[i].is.stable_s);
-    }
-    return demand > 0 ? sum / demand : stable_of(w, NO_LIMIT);
-}
-
 /* Idle power less standby power, because the load moves elsewhere; UNKNOWN. */
 static double saved_watts(const struct host_facts *f)
 {
@@ -59,7 +32,7 @@ void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, st
             v.cost[r] += WAYS * move.cost[r];
     }
     v.evacuate_s /= fmax(at_a_time, MIGRATIONS_LEAST);
-    v.off_s = fmax(w->stable_s - v.evacuate_s - (double)policy->dpm.standby_s, 0);
+    v.off_s = fmax((double)(policy->dpm.off_min_s - policy->dpm.standby_s) - v.evacuate_s, 0);
     for (int r = 0; r < RES_COUNT; r++)
         v.benefit[r] = h->capacity[r] * v.off_s;
     *ret = v;

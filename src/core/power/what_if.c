@@ -36,7 +36,6 @@ void what_if_begin(struct power *w, struct pass *p)
             w->alive_capacity[r] += l->snap->hosts[l->slot_host[i]].capacity[r];
     }
     find_busy(w);
-    w->stable_s = sleep_worth_stable_time(w);
     utilization_score(&w->u, &w->scores);
 }
 

@@ -56,7 +56,7 @@ static struct finding find_check(const struct power_verdict *v, uint32_t host)
         .code = FIND_POWER, .power = v->check, .resource = v->r, .subjects = {{SUBJECT_HOST, host}}};
 }
 
-static struct finding find_uptime(const struct power *w, uint32_t host, const struct power_verdict *v)
+static struct finding find_woken(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
     struct finding f = find_check(v, host);
 
@@ -234,9 +234,8 @@ static struct finding find_failover_demand(const struct power *w, uint32_t host,
 struct finding power_why_finding(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
     switch ((int)v->check) { /* all others have no figures */
-    case POWER_UPTIME:
     case POWER_WOKEN:
-        return find_uptime(w, host, v);
+        return find_woken(w, host, v);
     case POWER_HOSTS_MIN:
     case POWER_CPU_MIN:
     case POWER_MEM_MIN:

@@ -252,8 +252,6 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "", "{^check.meaning}."},
     {FIND_MEANING, "", "{^check.meaning}."},
     /* Why a host stays as it is, by check. */
-    {FIND_POWER, "power=uptime",
-     "{host} has been on for {is_s:about}; at least {least_s:about} is required (dpm.host_uptime_min_s)."},
     {FIND_POWER, "power=woken reason=asked",
      "An admin requested the wake of {host} {is_s:about} ago; {host} stays on for at least {least_s:about} "
      "(dpm.asked_on_s). `ballast standby {host}` puts {host} to standby earlier."},
