@@ -166,6 +166,7 @@
     X(POWER_NOT_LOW, "not_low", "no host is below the target range in CPU, or no host in memory")            \
     X(POWER_OTHERS_COMING, "others_coming",                                                                  \
       "another host is being woken, and its relief is not measured yet")                                     \
+    X(POWER_AFTER_WAKE, "after_wake", "another host was woken for load, and the reason still counts")        \
     X(POWER_SPARE_MISSING, "spare_missing", "failover capacity is missing already")                          \
     X(POWER_HOST_BUSY, "host_busy", "a VM is being migrated to the host or from it")                         \
     X(POWER_HOSTS_MIN, "hosts_min", "fewer hosts than dpm.hosts_min would stay on")                          \

@@ -363,6 +363,8 @@ static void test_pass_after_pass(void **state)
         check_passes(test_seed() + i, &options, &t);
     if (!getenv("BALLAST_TEST_SEED")) /* what was woken for a rise went before it came */
         check_passes(6041, &options, &t);
+    if (!getenv("BALLAST_TEST_SEED")) /* went to standby for a host that was woken for load with it */
+        check_passes(13474, &options, &t);
     if (!getenv("BALLAST_TEST_SEED")) /* was woken for ready_by a minute too early */
         check_passes(7026, &options, &t);
     print(&t);

@@ -32,6 +32,7 @@ static enum power_check consider(struct power *w)
 {
     const struct pass *p = w->p;
     bool high = any(w->scores.high);
+    struct power_verdict after;
 
     if (!p->policy.dpm.enabled)
         return POWER_DPM_OFF;
@@ -53,6 +54,8 @@ static enum power_check consider(struct power *w)
         return POWER_NOT_LOW;
     if (anything_comes(p))
         return POWER_OTHERS_COMING;
+    if (sleep_check_wakes(w, &after))
+        return POWER_AFTER_WAKE;
     return p->layout.failover.n_open > 0 ? POWER_SPARE_MISSING : POWER_FINE;
 }
 

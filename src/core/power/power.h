@@ -115,6 +115,11 @@ enum power_check sleep_check(const struct power *w, uint32_t slot, struct power_
 /* Whether DPM is disabled for the host, by its own setting or else the cluster's. */
 bool power_is_disabled(const struct power *w, uint32_t slot);
 
+/* Whether a host was woken for load or for an expected rise and must still stay on. No host goes to standby
+ * then: the load that it was woken for fills the others too. ret: the host, how long ago, and for how long.
+ */
+bool sleep_check_wakes(const struct power *w, struct power_verdict *ret);
+
 /* The checks of sleep_check() that depend on the host alone; for a host in standby, whether it may be woken.
  */
 enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct power_verdict *ret);

@@ -121,6 +121,24 @@ static double wanted_s(const struct power *w, const struct woken *woken)
     return 0;
 }
 
+bool sleep_check_wakes(const struct power *w, struct power_verdict *ret)
+{
+    const struct layout *l = w->l;
+
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        const struct woken *woken = &l->snap->hosts[l->slot_host[i]].is.woken;
+        if (woken->at == 0 ||
+            (woken->reason != REASON_HIGH_UTILIZATION && woken->reason != REASON_EXPECTED_DEMAND))
+            continue;
+        ret->other = l->slot_host[i];
+        ret->is = (double)(l->snap->time - woken->at);
+        ret->bound = wanted_s(w, woken);
+        if (ret->is < ret->bound)
+            return true;
+    }
+    return false;
+}
+
 enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
     const struct layout *l = w->l;

@@ -198,6 +198,21 @@ static struct finding find_coming(const struct power *w, uint32_t host, const st
     return f;
 }
 
+/* The host that was woken, why, and for how long that holds back power-offs. */
+static struct finding find_after_wake(const struct power *w, uint32_t host, const struct power_verdict *v)
+{
+    struct finding f = find_check(v, host);
+    struct power_verdict after;
+
+    if (!sleep_check_wakes(w, &after))
+        return f;
+    f.reason = w->l->snap->hosts[after.other].is.woken.reason;
+    finding_subject(&f, SUBJECT_OTHER_HOST, after.other);
+    finding_figure(&f, FIGURE_IS_S, after.is);
+    finding_figure(&f, FIGURE_LEAST_S, after.bound);
+    return f;
+}
+
 static struct finding find_not_low(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
     struct finding f = find_check(v, host);
@@ -270,6 +285,8 @@ struct finding power_why_finding(const struct power *w, uint32_t host, const str
         return find_failover_demand(w, host, v);
     case POWER_OTHERS_COMING:
         return find_coming(w, host, v);
+    case POWER_AFTER_WAKE:
+        return find_after_wake(w, host, v);
     case POWER_WINDOW:
     case POWER_WINDOW_ENDS:
     case POWER_READY_SOON:

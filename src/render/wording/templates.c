@@ -330,6 +330,9 @@ const struct sentence_template wording_templates[] = {
     {FIND_POWER, "power=moves_max",
      "{host} has {vms} VMs to move, but the plan may have only {moves_max} more moves (moves_max)."},
     {FIND_POWER, "power=others_coming", "{other_host} is being woken, and its relief is not measured yet."},
+    {FIND_POWER, "power=after_wake",
+     "{other_host} was woken {is_s:about} ago: {reason.meaning}. No host is put to standby until "
+     "{least_s:about} after the wake."},
     {FIND_POWER, "power=window until",
      "No host is put to standby before {until} (dpm.windows, dpm.ready_by)."},
     {FIND_POWER, "power=window",
