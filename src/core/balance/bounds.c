@@ -126,8 +126,10 @@ struct bounds_carry bounds_carry_of(const struct bounds *b, uint32_t slot)
     double shift = b->grow_any / m->grow_any * (b->shift - m->shift);
     struct bounds_carry c = {.factor = b->keep / m->keep, .more = (1 + RES_COUNT) * shift + ROUNDING};
 
-    for (int r = 0; r < RES_COUNT; r++)
+    for (int r = 0; r < RES_COUNT; r++) {
         c.part[r] = 1 - c.factor * m->grow[r] / b->grow[r];
+        c.any += c.part[r] * positive_now(b, r, slot);
+    }
     return c;
 }
 
@@ -183,6 +185,16 @@ static double gain_towards(const struct bounds *b, uint32_t slot, const double n
         ret_of[r] = b->weight[r] * falls * (1 + SLACK) + SLACK * SLACK;
     }
     return ret_of[RES_CPU] + ret_of[RES_MEM];
+}
+
+double bounds_gain_towards(const struct bounds *b, uint32_t slot, uint32_t to)
+{
+    const struct layout *l = b->l;
+    const double norm[RES_COUNT] = {l->norm[RES_CPU][to], l->norm[RES_MEM][to]};
+    const double inverse[RES_COUNT] = {l->inverse[RES_CPU][to], l->inverse[RES_MEM][to]};
+    double of[RES_COUNT];
+
+    return gain_towards(b, slot, norm, inverse, of) + ROUNDING;
 }
 
 /* Raises the bound of a slot for a host that has become a better destination. by_demand: from the witness, if

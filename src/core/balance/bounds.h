@@ -32,9 +32,9 @@ struct bounds_moment {
 };
 
 /* A gain g of then is now at most factor × g + Σ_r part_r × p_r + more, where p_r is the largest contribution
- * of resource r now. */
+ * of resource r now, of the unit; `any` is the sum with those of the slot. */
 struct bounds_carry {
-    double factor, part[RES_COUNT], more;
+    double factor, part[RES_COUNT], more, any;
 };
 
 struct bounds {
@@ -79,6 +79,9 @@ void bounds_leave_out(struct bounds *b, uint32_t slot, double gain);
 
 /* How gains that were found by the search before the last bounds_leave_out() are carried to now. */
 struct bounds_carry bounds_carry_of(const struct bounds *b, uint32_t slot);
+
+/* The most that any unit of the slot that may move can gain on this other slot. */
+double bounds_gain_towards(const struct bounds *b, uint32_t slot, uint32_t to);
 
 /* The present bound of the slot. */
 static inline double bounds_now(const struct bounds *b, uint32_t slot)

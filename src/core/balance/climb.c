@@ -35,6 +35,7 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     c->known_to = arena_array(a, uint32_t, l->n_units);
     c->known = arena_array(a, double, l->n_units);
     c->again = arena_array(a, uint32_t, l->n_units);
+    c->towards = arena_array(a, uint32_t, l->n_on);
     c->changed = (struct changed_slots){.newest = IX_NONE};
     c->changed.older = arena_array(a, uint32_t, l->n_on);
     c->changed.newer = arena_array(a, uint32_t, l->n_on);
@@ -196,7 +197,6 @@ static void search_ahead(struct climb *c, const struct move_trial *t, uint32_t u
 
     destination_index_best(&c->destinations, &score, t, unit, range, &own);
     c->limit[unit] = own.unit == IX_NONE ? range.least : own.gain;
-    c->known_to[unit] = IX_NONE;
     take(c, &own, best);
 }
 
@@ -280,23 +280,24 @@ static void judge(struct climb *c, const struct move_score *score, const struct 
     c->limit[m->unit] = other > c->limit[m->unit] ? other : c->limit[m->unit];
 }
 
-/* Judges the unit's moves to the slots that changed, and the one that was known. */
-static void search_changed(struct climb *c, uint32_t unit, uint32_t n_changed, uint64_t since,
-                           struct move *best)
+/* Judges the unit's moves to the first n slots of c->towards, and the one that was known. */
+static void search_changed(struct climb *c, uint32_t unit, uint32_t n, uint64_t since, struct move *best)
 {
     struct move_score score = score_ahead(c);
     struct move known = {.unit = IX_NONE, .to_slot = IX_NONE};
-    struct move m = {.unit = unit, .to_slot = c->changed.newest};
     uint32_t to = c->known_to[unit];
+    struct move m;
     struct move_trial t;
 
+    if (n == 0 && to == IX_NONE)
+        return;
     move_trial_begin(c->l, c->score.weight, unit, &t);
-    for (uint32_t i = 0; i < n_changed; i++, m.to_slot = c->changed.older[m.to_slot]) {
-        m.gain = move_score_gain(&score, &t, m.to_slot);
+    for (uint32_t i = 0; i < n; i++) {
+        m = (struct move){unit, c->towards[i], move_score_gain(&score, &t, c->towards[i])};
         judge(c, &score, &m, &known);
     }
     if (to != IX_NONE && c->changed.changed_at[to] <= since) {
-        m = (struct move){.unit = unit, .to_slot = to, .gain = move_score_gain(&score, &t, to)};
+        m = (struct move){unit, to, move_score_gain(&score, &t, to)};
         judge(c, &score, &m, &known);
     }
     c->known_to[unit] = known.to_slot;
@@ -304,24 +305,70 @@ static void search_changed(struct climb *c, uint32_t unit, uint32_t n_changed, u
     take(c, &known, best);
 }
 
-/* Brings the unit's limit to the present step. */
+/* Brings the unit's limit to the present step. Where the slot's contributions show that it is of no use,
+ * those of the unit are not computed. */
 static void renew_limit(struct climb *c, uint32_t unit, const struct bounds_carry *factors)
 {
     double positive[RES_COUNT] = {0};
-    double bound = bound_unit(c, unit, positive);
     double limit = factors->factor * c->limit[unit] + factors->more;
 
+    if (limit + factors->any < AHEAD_PART * c->score.goodness) {
+        c->limit[unit] = limit + factors->any;
+        return;
+    }
+    double bound = bound_unit(c, unit, positive);
     for (int r = 0; r < RES_COUNT; r++)
         limit += factors->part[r] * positive[r];
     c->limit[unit] = limit < bound ? limit : bound;
 }
 
+/* Lists, in c->towards, the slots that changed since the slot's last search, but for those on which its units
+ * gain too little. *ret_limit: the most that they gain on these. */
+static uint32_t list_changed(struct climb *c, uint32_t slot, double *ret_limit)
+{
+    const struct changed_slots *changed = &c->changed;
+    uint32_t n = 0;
+
+    *ret_limit = NOTHING;
+    for (uint32_t s = changed->newest; s != IX_NONE; s = changed->older[s]) {
+        if (changed->changed_at[s] <= changed->searched_at[slot])
+            break;
+        double gain = bounds_gain_towards(&c->bounds, slot, s);
+        if (gain < AHEAD_PART * c->score.goodness)
+            *ret_limit = gain > *ret_limit ? gain : *ret_limit;
+        else
+            c->towards[n++] = s;
+    }
+    return n;
+}
+
+/* Searches those of the n units in c->again that could have the best move, the highest limit first. Moves
+ * that gain more than the unit's limit need not be judged: they do not pass, or the best of them is known. */
+static void search_limited(struct climb *c, uint32_t n, struct move *best)
+{
+    while (n > 0) {
+        struct move_trial t;
+        uint32_t i = 0;
+        for (uint32_t k = 1; k < n; k++)
+            i = c->limit[c->again[k]] > c->limit[c->again[i]] ? k : i;
+        uint32_t u = c->again[i];
+        if (c->limit[u] < needed(c, best))
+            return;
+        c->again[i] = c->again[--n];
+        move_trial_begin(c->l, c->score.weight, u, &t);
+        c->score.slowest = c->slowest[u];
+        search_ahead(c, &t, u, c->limit[u], best);
+    }
+}
+
 /* Searches a slot of which the last search left out rejected moves: no unit is searched again but for the
  * slots that changed since, unless its limit says that it may have the best move. */
-static void search_again(struct climb *c, uint32_t slot, uint32_t n_changed, struct move *best)
+static void search_again(struct climb *c, uint32_t slot, struct move *best)
 {
     const struct unit_list *list = &c->l->list[slot];
     struct bounds_carry factors = bounds_carry_of(&c->bounds, slot);
+    double least;
+    uint32_t n_changed = list_changed(c, slot, &least);
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < list->n; i++) {
@@ -329,33 +376,21 @@ static void search_again(struct climb *c, uint32_t slot, uint32_t n_changed, str
         if (!c->pays[u])
             continue;
         renew_limit(c, u, &factors);
+        c->limit[u] = c->limit[u] > least ? c->limit[u] : least;
+        search_changed(c, u, n_changed, c->changed.searched_at[slot], best);
         if (c->limit[u] >= needed(c, best))
             c->again[n++] = u;
-        search_changed(c, u, n_changed, c->changed.searched_at[slot], best);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        struct move_trial t;
-        if (c->limit[c->again[i]] < needed(c, best))
-            continue;
-        move_trial_begin(c->l, c->score.weight, c->again[i], &t);
-        c->score.slowest = c->slowest[c->again[i]];
-        search_ahead(c, &t, c->again[i], NO_LIMIT, best);
-    }
+    search_limited(c, n, best);
     leave_out_rejected(c, slot);
 }
 
 static void search_slot(struct climb *c, uint32_t slot, struct move *best)
 {
-    uint32_t n = 0;
-
-    if (!c->bounds.leaves_out[slot]) {
+    if (c->bounds.leaves_out[slot])
+        search_again(c, slot, best);
+    else
         search_anew(c, slot, best);
-        return;
-    }
-    for (uint32_t s = c->changed.newest; s != IX_NONE; s = c->changed.older[s], n++)
-        if (c->changed.changed_at[s] <= c->changed.searched_at[slot])
-            break;
-    search_again(c, slot, n, best);
 }
 
 /* Lists the slots with a positive bound of at least floor. */

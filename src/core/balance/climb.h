@@ -49,7 +49,8 @@ struct climb {
     uint32_t
         *known_to; /* by unit: the destination of a move that passes and that the limit leaves out; IX_NONE */
     double *known; /* by unit: its gain, as of the last search */
-    uint32_t *again; /* scratch: the units of a slot to search again */
+    uint32_t *again;   /* scratch: the units of a slot to search again */
+    uint32_t *towards; /* scratch: the changed slots of a search */
     struct changed_slots changed;
 };
 

@@ -60,19 +60,17 @@ static double headroom_shortage(const struct migration_cost *costs, const struct
                                  costs->l->policy->headroom_percent[r] / 100);
 }
 
-/* The expected shortage of a slot, with the load that its headroom should keep free. */
-static double shortage_of(const struct migration_cost *costs, const struct load_range *o, int r,
-                          uint32_t slot)
+/* The shortage of a slot with this load. */
+static struct load_shortage shortage_of(const struct migration_cost *costs, const struct load_range *o, int r,
+                                        uint32_t slot)
 {
-    return shortfall_expected(o->load, stddev_of(o, r), capacity_of(costs, r, slot)) +
-           headroom_shortage(costs, o, r, slot);
-}
+    double headroom = headroom_shortage(costs, o, r, slot);
+    double capacity = capacity_of(costs, r, slot);
 
-/* The shortage at exactly this load. */
-static double shortage_at(const struct migration_cost *costs, const struct load_range *o, int r,
-                          uint32_t slot)
-{
-    return positive(o->load - capacity_of(costs, r, slot)) + headroom_shortage(costs, o, r, slot);
+    return (struct load_shortage){.expected =
+                                      shortfall_expected(o->load, stddev_of(o, r), capacity) + headroom,
+                                  .today = positive(o->load - capacity) + headroom,
+                                  .headroom = headroom};
 }
 
 /* ---- loads ---- */
@@ -169,10 +167,30 @@ static void follow_flight(struct migration_cost *costs, uint32_t vm)
 
 static void set_shortage(struct migration_cost *costs, uint32_t slot)
 {
+    costs->changed_at[slot] = ++costs->n_changes;
     if (slot == costs->l->outside)
         return;
     for (int r = 0; r < RES_COUNT; r++)
         costs->slot_shortage[r][slot] = shortage_of(costs, &costs->slot[r][slot], r, slot);
+}
+
+/* The shortage of the unit's slot without the unit: the same for all destinations, until the slot changes. */
+static const struct shortage_left *shortage_left(const struct migration_cost *costs, uint32_t unit)
+{
+    struct shortage_left *left = &costs->left[unit];
+    uint32_t s = costs->l->unit_slot[unit];
+
+    if (left->since == costs->changed_at[s])
+        return left;
+    left->since = costs->changed_at[s];
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct load_range load = plus(costs->slot[r][s], &costs->unit[r][unit], -1);
+        struct load_shortage shortage = shortage_of(costs, &load, r, s);
+        left->min[r] = load.min;
+        left->expected[r] = shortage.expected;
+        left->today[r] = shortage.today;
+    }
+    return left;
 }
 
 /* ---- cost ---- */
@@ -186,21 +204,28 @@ static double copy_cost(const struct migration_cost *costs, uint32_t vm, const s
 }
 
 /* CPU and time of moving a unit whose members migrate one after the other. */
-static double copy_cost_at(const struct migration_cost *costs, uint32_t u, double rate,
-                           double *ret_duration_s)
+static struct unit_copy copy_at(const struct migration_cost *costs, uint32_t u, double rate)
 {
     const struct layout *l = costs->l;
-    double cost = 0;
+    struct unit_copy copy = {.rate_mb_s = rate};
 
-    *ret_duration_s = 0;
     for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
         const struct vm_facts *v = &l->snap->vms[l->unit_vms[i]].is;
         struct migration_model m;
         migration_model(v->consumed_mb, v->dirty_mb_s, rate, &m);
-        *ret_duration_s += m.duration_s;
-        cost += copy_cost(costs, l->unit_vms[i], &m);
+        copy.duration_s += m.duration_s;
+        copy.cost += copy_cost(costs, l->unit_vms[i], &m);
     }
-    return cost;
+    return copy;
+}
+
+/* The same between two slots: most copies of a unit run at the fastest rate off its slot. */
+static struct unit_copy copy_between(const struct migration_cost *costs, uint32_t u, uint32_t from_slot,
+                                     uint32_t to_slot)
+{
+    double rate = rates_between(&costs->rates, from_slot, to_slot);
+
+    return rate == costs->fastest[u].rate_mb_s ? costs->fastest[u] : copy_at(costs, u, rate);
 }
 
 /* A lower bound of the CPU at this copy rate, which is at most the fastest one. */
@@ -222,10 +247,10 @@ static double copy_cost_least(const struct migration_cost *costs, uint32_t u, do
 static void set_least(struct migration_cost *costs, uint32_t u, uint32_t slot)
 {
     double fastest = costs->rates.fastest[slot];
-    double duration;
 
+    costs->fastest[u] = copy_at(costs, u, fastest);
     if (costs->rates.single[slot]) {
-        costs->least[u] = copy_cost_at(costs, u, fastest, &duration);
+        costs->least[u] = costs->fastest[u].cost;
         costs->fixed[u] = costs->least[u];
     } else {
         costs->least[u] = copy_cost_least(costs, u, fastest, fastest);
@@ -245,18 +270,15 @@ static double over_capacity(const struct migration_cost *costs, const double amo
 double migration_cost_duration(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                                uint32_t to_slot)
 {
-    double duration;
-
-    (void)copy_cost_at(costs, unit, rates_between(&costs->rates, from_slot, to_slot), &duration);
-    return duration;
+    return copy_between(costs, unit, from_slot, to_slot).duration_s;
 }
 
 void migration_cost_between(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                             uint32_t to_slot, struct migration_worth *ret)
 {
-    *ret = (struct migration_worth){0};
-    ret->cost[RES_CPU] =
-        copy_cost_at(costs, unit, rates_between(&costs->rates, from_slot, to_slot), &ret->duration_s);
+    struct unit_copy copy = copy_between(costs, unit, from_slot, to_slot);
+
+    *ret = (struct migration_worth){.cost = {[RES_CPU] = copy.cost}, .duration_s = copy.duration_s};
 }
 
 /* ---- sums per slot ---- */
@@ -272,10 +294,13 @@ void migration_cost_init(struct migration_cost *costs, const struct layout *l,
         find_most(costs, r, a);
         costs->unit[r] = arena_array(a, struct load_range, l->n_units);
         costs->slot[r] = arena_array(a, struct load_range, (size_t)l->n_slots + 1);
-        costs->slot_shortage[r] = arena_array(a, double, (size_t)l->n_slots + 1);
+        costs->slot_shortage[r] = arena_array(a, struct load_shortage, (size_t)l->n_slots + 1);
         for (uint32_t i = 0; i < l->n_on; i++)
             costs->capacity[r] += capacity_of(costs, r, i);
     }
+    costs->fastest = arena_array(a, struct unit_copy, l->n_units);
+    costs->left = arena_array(a, struct shortage_left, l->n_units);
+    costs->changed_at = arena_array(a, uint64_t, (size_t)l->n_slots + 1);
     costs->least = arena_array(a, double, l->n_units);
     costs->fixed = arena_array(a, double, l->n_units);
     costs->unit_stable_s = arena_array(a, double, l->n_units);
@@ -336,27 +361,30 @@ void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uin
     uint32_t d = to_slot;
     double stable = stable_time(costs, s);
 
+    const struct shortage_left *left = shortage_left(costs, unit);
     migration_cost_between(costs, unit, s, d, ret);
     double after_s = positive(stable - ret->duration_s); /* of the stable time, after the migration */
     for (int r = 0; r < RES_COUNT; r++) {
         const struct load_range *u = &costs->unit[r][unit];
         const struct load_range *here = &costs->slot[r][s];
         const struct load_range *there = &costs->slot[r][d];
-        struct load_range left = plus(*here, u, -1);
         struct load_range joined = plus(*there, u, 1);
         double cs = capacity_of(costs, r, s);
         double cd = capacity_of(costs, r, d);
-        double headroom = headroom_shortage(costs, here, r, s) + headroom_shortage(costs, there, r, d);
-        double now = costs->slot_shortage[r][s] + costs->slot_shortage[r][d] - headroom;
-        double taken = shortage_of(costs, &joined, r, d) - costs->slot_shortage[r][d];
-        double relief = costs->slot_shortage[r][s] - shortage_of(costs, &left, r, s);
-        double worst_stay = positive(left.min + u->max - cs) + positive(there->max - cd);
-        double worst_move = positive(left.min - cs) + positive(joined.max - cd);
+        const struct load_shortage *from = &costs->slot_shortage[r][s];
+        const struct load_shortage *to = &costs->slot_shortage[r][d];
+        struct load_shortage after = shortage_of(costs, &joined, r, d);
+        double headroom = from->headroom + to->headroom;
+        double now = from->expected + to->expected - headroom;
+        double taken = after.expected - to->expected;
+        double relief = from->expected - left->expected[r];
+        double worst_stay = positive(left->min[r] + u->max - cs) + positive(there->max - cd);
+        double worst_move = positive(left->min[r] - cs) + positive(joined.max - cd);
         /* the destination holds the VM's memory from the first page on */
         ret->benefit[r] = relief * after_s - taken * (r == RES_MEM ? stable : after_s);
         ret->worse_of[r] = worst_move - fmax(worst_stay, now);
-        ret->more_of[r] = shortage_at(costs, &left, r, s) + shortage_at(costs, &joined, r, d) - headroom -
-                          positive(here->load - cs) - positive(there->load - cd);
+        ret->more_of[r] =
+            left->today[r] + after.today - headroom - positive(here->load - cs) - positive(there->load - cd);
     }
     ret->gain = over_capacity(costs, ret->benefit);
     ret->loss = over_capacity(costs, ret->cost);
@@ -380,11 +408,9 @@ void migration_cost_set_ratio(struct migration_cost *costs, double ratio)
 static double most_to_gain(const struct migration_cost *costs, uint32_t unit, int r, double stable)
 {
     uint32_t s = costs->l->unit_slot[unit];
-    const struct load_range *u = &costs->unit[r][unit];
-    struct load_range left = plus(costs->slot[r][s], u, -1);
-    double now = costs->slot_shortage[r][s];
+    double now = costs->slot_shortage[r][s].expected;
 
-    return now > 0 ? (now - shortage_of(costs, &left, r, s)) * stable : 0;
+    return now > 0 ? (now - shortage_left(costs, unit)->expected[r]) * stable : 0;
 }
 
 /* ... over the cluster's capacity and weighted. */

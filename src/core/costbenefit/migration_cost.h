@@ -26,17 +26,39 @@ struct load_range {
     double min, max;       /* of the last hour */
 };
 
+/* Moving a unit at a copy rate. */
+struct unit_copy {
+    double rate_mb_s, cost, duration_s; /* cost: MHz · s */
+};
+
+/* Of a slot, each with the load that its headroom should keep free. */
+struct load_shortage {
+    double expected, today; /* an expected value, and at exactly the present load */
+    double headroom;        /* that load alone */
+};
+
+/* A unit's slot without the unit. */
+struct shortage_left {
+    double min[RES_COUNT];                        /* load, as in struct load_range */
+    double expected[RES_COUNT], today[RES_COUNT]; /* shortage */
+    uint64_t since; /* the slot's change after which this was computed; 0: never */
+};
+
 struct migration_cost {
     const struct layout *l;
     double *demand[RES_COUNT], *entitlement[RES_COUNT]; /* by VM; the caller's */
     double
         *most[RES_COUNT]; /* by VM, under contention: entitlement if all demand their maximum; NULL: none */
     struct load_range *unit[RES_COUNT], *slot[RES_COUNT];
-    double *unit_stable_s;            /* stable time, s */
-    double *slot_stable;              /* Σ stable × load, CPU */
-    double *slot_shortage[RES_COUNT]; /* expected, at today's load */
-    double capacity[RES_COUNT];       /* of the cluster */
-    struct rates rates;               /* copy rates between the hosts */
+    double *unit_stable_s; /* stable time, s */
+    double *slot_stable;   /* Σ stable × load, CPU */
+    struct load_shortage *slot_shortage[RES_COUNT];
+    struct shortage_left *left; /* by unit, computed when it is asked for */
+    uint64_t *changed_at;       /* by slot: the number of its last change */
+    uint64_t n_changes;
+    double capacity[RES_COUNT]; /* of the cluster */
+    struct rates rates;         /* copy rates between the hosts */
+    struct unit_copy *fastest;  /* by unit: at the fastest rate off its slot */
     double *least;      /* lower bound of the CPU cost of moving each unit off its slot, to any destination */
     double *fixed;      /* of `least`: the part that does not depend on the copy rate */
     double stable_mean; /* over the cluster, s */
