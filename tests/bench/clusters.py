@@ -1,4 +1,4 @@
-"""Adds to a generated cluster for the benchmarks: rules, pools, reservations, hosts that enter maintenance.
+"""Adds to a generated cluster for the benchmarks: rules, pools, reservations, full memory, hosts that enter maintenance.
 
 Hosts, VMs and demands stay as they are, so that decisions with and without the additions can be compared. Reproducible: a seed of
 its own, and Python's random.Random, which gives the same numbers everywhere.
@@ -9,6 +9,8 @@ VIOLATED_ONE_IN = 50  # rules that are not kept at the beginning
 HOSTS_PER_GROUP = 20  # of a VM-host rule, and at most a quarter of all hosts
 DEPTH = 3
 POOL_RESERVES = 0.05
+FILL_SPREAD = 0.015  # by how much a host's memory may be fuller or emptier than the mean
+FILL_MOST = 0.998
 LOOSE = 1.5  # a pool's limit, of what is demanded in it
 
 
@@ -127,6 +129,37 @@ def add_reservations(snap, part):
         if rng.random() < part:
             for what in ('cpu', 'mem'):
                 vm[what]['reservation'] = min(round(vm[what]['demand'] / 2), vm['mem_mb'] if what == 'mem' else vm['cpu']['demand'])
+
+
+def fill_memory(snap, part, active=None):
+    """VMs consume so much of their hosts' memory, each in proportion to what it consumed before, and are configured with at least
+    that. active: they also demand this part of what they consume; without it, demands stay as they are."""
+    rng = random.Random(4)
+    on = {h['id']: [] for h in snap['hosts']}
+    for vm in snap['vms']:
+        on[vm['host']].append(vm)
+    for host in snap['hosts']:
+        vms = on[host['id']]
+        usable = host['mem_mb'] - host.get('mem_reserved_mb', 0)
+        full = min(rng.uniform(part - FILL_SPREAD, part + FILL_SPREAD), FILL_MOST) * usable
+        overhead = sum(vm['mem']['overhead'] for vm in vms)
+        scale = (full - overhead) / max(1, sum(vm['mem']['consumed'] for vm in vms))
+        for vm in vms:
+            mem = vm['mem']
+            mem['consumed'] = int(mem['consumed'] * scale)
+            wanted = mem['demand'] if active is None else int(mem['consumed'] * active)
+            demand_memory(vm, min(wanted, mem['consumed']))
+            vm['mem_mb'] = max(vm['mem_mb'], mem['consumed'])
+        host['mem_free_mb'] = max(0, usable - sum(vm['mem']['consumed'] + vm['mem']['overhead'] for vm in vms))
+
+
+def demand_memory(vm, demand):
+    """Scales the memory demand of the VM, and that of the last hour, to this."""
+    scale = demand / vm['mem']['demand'] if vm['mem']['demand'] else 0
+    vm['mem']['demand'] = demand
+    for window in vm['windows'].values():
+        for what in window['mem']:
+            window['mem'][what] = round(window['mem'][what] * scale, 1)
 
 
 def keep_for_failures(snap, hosts):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the time of a decision, by cluster size.
 
-decide.py [--largest HOSTS] [--instructions] [--before BALLAST] [--repeat N] [--with PROGRAM]
+decide.py [--largest HOSTS] [--instructions] [--before BALLAST] [--repeat N] [--with PROGRAM] [--full]
 
 Generates clusters, plans each with $BALLAST, and prints for each: the recommendations, the time of the decision (the plan's own
 stats, the best of N), and the total time (read, decide, print). With --instructions valgrind's callgrind counts the instructions of
@@ -11,7 +11,8 @@ benchmark data (BALLAST_DATA).
 Figures to compare with: Gulati et al. 2012 report 20 s for 32 x 1,280; our aims are 2 ms, 50 ms and 1 s for the first
 three. Ten times the hosts and VMs must cost less than fifteen times the instructions. With --with decide_cpu the same clusters
 are decided with rules and pools, reservations, spare capacity and hosts to be emptied as well, in CPU time and as multiples of the
-plain one: 2,000 rules and 500 pools must stay within twice the time without them. Prints, and never fails for being slow.
+plain one: 2,000 rules and 500 pools must stay within twice the time without them. With --full roomy
+clusters are compared with the same ones whose memory is full: the aim is five times the time. Prints, and never fails for being slow.
 """
 import argparse
 import json
@@ -32,6 +33,9 @@ CLUSTERS = [(32, 1280, 'spike', 2.0), (96, 10000, 'skewed', 50.0), (1000, 100000
 GROWTH = [(10, 1000, 'skewed'), (100, 10000, 'skewed'), (1000, 100000, 'skewed')]
 # compared with another program: not contended, and contended
 COMPARED = [(32, 1280, 'skewed'), (96, 10000, 'skewed'), (32, 1280, 'spike'), (32, 1280, 'pools'), (96, 10000, 'pools')]
+# roomy, against memory that is used to 98 %, and of which VMs also demand 97 %
+FULL = [(32, 1280, 'skewed'), (100, 10000, 'skewed'), (250, 25000, 'skewed')]
+FILLED = (('98 % used', None), ('98 % used, active', 0.97))
 STORED = ('c8x80', 'c32x1280', 'c8x80-low', 'c32x640-low')
 
 
@@ -120,6 +124,31 @@ def show_growth(folder, clusters):
         before = n
 
 
+def fill(path, active):
+    filled = path.replace('.json', f'-filled-{active}.json')
+    with open(path, encoding='utf-8') as f:
+        snap = json.load(f)
+    clusters.fill_memory(snap, 0.98, active)
+    with open(filled, 'w', encoding='utf-8') as f:
+        json.dump(snap, f)
+    return filled
+
+
+def show_full(folder, compared, repeat, instructions):
+    print(f'\n{"cluster":>24} {"memory":>18} {"moves":>6} {"decide":>11} {"times":>6} {"instructions":>15} {"times":>6}')
+    for hosts, vms, shape in compared:
+        roomy = generate(folder, hosts, vms, shape)
+        first = None
+        for what, path in [('roomy', roomy)] + [(what, fill(roomy, active)) for what, active in FILLED]:
+            runs = [plan(path)[0] for _ in range(repeat)]
+            ms = min(r['stats']['decide_us'] for r in runs) / 1000.0
+            counted = count_instructions(folder, path) if instructions else 0
+            first = first or (ms, counted)
+            exact = f'{counted:>15,} {counted / first[1]:>6.2f}' if counted else ''
+            print(f'{f"{hosts} x {vms} {shape}":>24} {what:>18} {len(runs[0]["recommendations"]):>6} {ms:>8.1f} ms {ms / first[0]:>6.2f} '
+                  f'{exact}', flush=True)
+
+
 def show_compared(folder, compared, before):
     print(f'\n{"cluster":>24} {"moves":>6} {"instructions":>15} {"moves":>6} {"before":>15} {"times":>7}')
     paths = [(f'{hosts} x {vms} {shape}', generate(folder, hosts, vms, shape)) for hosts, vms, shape in compared]
@@ -140,8 +169,12 @@ def main():
     parser.add_argument('--before', metavar='BALLAST', help='another program, whose instructions are counted too')
     parser.add_argument('--repeat', type=int, default=3)
     parser.add_argument('--with', dest='program', metavar='PROGRAM')
+    parser.add_argument('--full', action='store_true', help='roomy clusters against full ones, and nothing else')
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        if options.full:
+            show_full(folder, [c for c in FULL if c[0] <= options.largest], options.repeat, options.instructions and shutil.which('valgrind'))
+            return 0
         show_times(folder, [c for c in CLUSTERS if c[0] <= options.largest], options.repeat)
         if options.instructions:
             show_growth(folder, [c for c in GROWTH if c[0] <= options.largest])
