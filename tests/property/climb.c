@@ -23,6 +23,7 @@ static struct move brute_step(const struct climb *c, struct plan_stats *stats)
         if (c->l->unit_held[u] != CHECK_NONE || c->l->unit_slot[u] >= c->l->n_on)
             continue;
         struct move_trial t;
+        c->costs->left[u].since = 0; /* computed anew, so that a kept one that no longer holds is found */
         move_trial_begin(c->l, j.weight, u, &t);
         for (uint32_t s = 0; s < c->l->n_on; s++) {
             if (s == c->l->unit_slot[u])
