@@ -227,12 +227,39 @@ static void test_metrics(void **state)
     }
 }
 
+/* Rounding leaves less than 0 of these loads, when they are subtracted in the order in which they came. */
+static void test_emptied(void **state)
+{
+    static const double demand[] = {1000, 1700, 2000};
+    struct small s;
+    struct pass p;
+
+    (void)state;
+    small_init(&s);
+    small_host(&s, "h1", 10000, 10000);
+    small_host(&s, "h2", 10000, 10000);
+    small_vm(&s, "v1", "h1", demand[0], demand[0]);
+    small_vm(&s, "v2", "h1", demand[1], demand[1])->is.vcpus = 2;
+    small_vm(&s, "v3", "h1", demand[2], demand[2])->is.vcpus = 2;
+    prepare(&s, &p);
+    assert_int_equal(p.layout.n_units, ELEMENTS(demand));
+    for (uint32_t u = 0; u < p.layout.n_units; u++)
+        layout_move(&p.layout, u, 1);
+    for (int r = 0; r < RES_COUNT; r++) {
+        assert_true(p.layout.norm[r][0] == 0);
+        assert_true(!signbit(p.layout.norm[r][0]));
+        assert_true(near(p.layout.norm[r][1], 0.47));
+    }
+    small_release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_holds),    cmocka_unit_test(test_in_flight),
         cmocka_unit_test(test_switched_over), cmocka_unit_test(test_checks),
         cmocka_unit_test(test_target),        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_emptied),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

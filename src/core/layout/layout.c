@@ -321,9 +321,11 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
 
 /* ---- sums ---- */
 
-static void set_norm(struct layout *l, enum resource r, uint32_t slot, double norm)
+/* A host that is emptied has no load: what rounding leaves of the sum may be below 0. */
+static void set_norm(struct layout *l, enum resource r, uint32_t slot, double sum)
 {
     double old = l->norm[r][slot];
+    double norm = sum > 0 ? sum : 0;
 
     l->norm[r][slot] = norm;
     if (slot >= l->n_on)
