@@ -143,7 +143,7 @@
     X(CHECK_TARGET_REACHED, "target_reached", "the imbalance is within the target")                          \
     X(CHECK_NO_GAIN, "no_gain", "the move would not lower the imbalance")                                    \
     X(CHECK_MIN_GOODNESS, "min_goodness", "the move would lower the imbalance too little")                   \
-    X(CHECK_COST_BENEFIT, "cost_benefit", "the migration would cost more than it gains")                     \
+    X(CHECK_COST_BENEFIT, "cost_benefit", "the migration would gain too little for its cost")                \
     X(CHECK_WORST_CASE, "worst_case", "the move would increase the shortage, now or in the worst case")      \
     X(CHECK_MOVES_MAX, "moves_max", "the plan has reached its maximum number of moves")                      \
     X(CHECK_LESS_GAIN, "less_gain", "another move lowers the imbalance more")

@@ -47,7 +47,8 @@ static enum exit_code verb_plan_run(const struct args *args, struct arena *a, st
 const struct verb verb_plan = {
     .name = "plan",
     .summary = "Decide once from a snapshot and print the recommendations.",
-    .more = "PRIO: 1 is mandatory, 5 a slight improvement. IMBALANCE: once this action and "
+    .more = "LOAD: what the VMs of a host are entitled to, in percent of what the host has for VMs. PRIO: 1 "
+            "is mandatory, 5 a slight improvement. IMBALANCE: once this action and "
             "those before it are done. NEEDS: actions that must be done first. GROUP: actions that "
             "only make sense together. The same snapshot and settings give the same plan, except for "
             "its statistics. Settings: ballast.yaml(5).",

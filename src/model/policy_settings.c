@@ -64,7 +64,7 @@ static const struct setting settings[] = {
         "1 makes mandatory moves only; from 2 to 5 a move for balance may gain less and less for its cost, and the imbalance target falls"),
     INT("moves_max", moves_max, 0, 1e6, WORD_AUTO,
         "maximum number of migrations in one plan; 0: no limit; auto: as many as can end within one interval"),
-    BOOL("cost_benefit", cost_benefit, "true", "a move must gain more than it costs"),
+    BOOL("cost_benefit", cost_benefit, "true", "a move must gain enough for its cost; migration_threshold says how much"),
     BOOL("min_goodness", min_goodness, "true", "a move must lower the imbalance by more than a minimum"),
     WORD("mem_admission", mem_admission, mem_admission_words, mem_admission, "consumed",
          "how much memory a VM needs on its destination: its reservation, what it consumes, or its configured size"),

@@ -430,7 +430,7 @@ static const char explain_text[] = "web stays on esx-one: there is no other host
                                    "  esx-one  current   current_host          -\n"
                                    "           The VM is on this host and does not run.\n"
                                    "  esx-two  rejected  cost_benefit     0.2500\n"
-                                   "           the migration would cost more than it gains\n";
+                                   "           the migration would gain too little for its cost\n";
 
 static void test_explain(void **state)
 {
