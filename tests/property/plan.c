@@ -101,7 +101,7 @@ static bool needed_balance(const struct oracle *o, double imbalance, double targ
         double wide = widest(o, (enum resource)r, &most);
         needed = needed || (most > 0.5 - CLOSE && wide > outlier[policy->migration_threshold] - CLOSE);
         double kept = 1 - policy->headroom_percent[r] / 100;
-        needed = needed || (policy->cost_benefit && most > kept - CLOSE && most - wide < kept + CLOSE);
+        needed = needed || (policy->cost_benefit && most > kept - CLOSE && wide > CLOSE);
     }
     return needed;
 }

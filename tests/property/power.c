@@ -315,6 +315,13 @@ static void check_mover(const struct world *w, const struct recommendation *rec)
 
 /* An empty host that nothing speaks against goes to standby, whatever else does, while there is reason to
  * save. */
+/* While such a host must stay on, no other goes to standby. */
+static bool was_woken_for_load(const struct host_facts *f)
+{
+    return f->woken.at != 0 &&
+           (f->woken.reason == REASON_HIGH_UTILIZATION || f->woken.reason == REASON_EXPECTED_DEMAND);
+}
+
 static void check_empty_hosts(const struct world *w, const struct scores *after)
 {
     bool low = after->low[RES_CPU] > CLOSE && after->low[RES_MEM] > CLOSE;
@@ -326,7 +333,8 @@ static void check_empty_hosts(const struct world *w, const struct scores *after)
     for (uint32_t h = 0; h < w->snap.n_hosts; h++)
         n += oracle_runs_vms(&w->o, h);
     for (uint32_t h = 0; h < w->snap.n_hosts; h++)
-        quiet = quiet && w->snap.hosts[h].is.state != HOST_POWERING_ON && !w->o.woken[h];
+        quiet = quiet && w->snap.hosts[h].is.state != HOST_POWERING_ON && !w->o.woken[h] &&
+                !was_woken_for_load(&w->snap.hosts[h].is);
     for (uint32_t v = 0; v < w->snap.n_vms; v++) /* nor is anything reserved, or kept for failures */
         quiet = quiet && w->snap.vms[v].is.kind != VM_SPARE &&
                 w->snap.vms[v].is.alloc[RES_CPU].reservation <= 0 &&

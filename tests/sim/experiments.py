@@ -23,6 +23,9 @@ SKIPPED = 77
 SIXTY = '-60 % migrations or less'
 GOODNESS = 'the minimum goodness alone saves a quarter of the moves that this is a part of, at the same payload'
 TENTH = 'a tenth of its migrations'
+BURSTS = ('hosts that receive VMs must serve their bursts (src/core/power/README.md), so the evening empties its hosts in more rounds and some '
+          'VMs move twice: 240 moves without that check')
+FEWER_MOVES = 'fewer than 273 migrations'
 JUMPS = ('nearly all hosts that sleep do so in the first hours; later moves, two thirds, relieve packed hosts, which demand that jumps '
          'between samples makes short')
 
@@ -121,6 +124,7 @@ class Report:
 # Aims that are known to be missed, and why. They stay aims: a reason is no excuse for a setting, a constant or a scenario that suits the aim.
 KNOWN_MISSES = {
     ('Table 2, 2', SIXTY): GOODNESS,
+    ('Table 3', FEWER_MOVES): BURSTS,
     ('PlanetLab 20110303, default settings', TENTH): JUMPS,
     ('PlanetLab 20110303, hosts off from the first round on', TENTH): JUMPS,
     ('PlanetLab 20110403, default settings', TENTH): JUMPS,
@@ -198,7 +202,7 @@ def table_3(report, seeds):
     report.row(name, 'change of the medians, kWh', f'{100 * ratio:+.0f} %', '-62 %')
     report.aim(name, '-62 % energy or less', f'{100 * ratio:+.0f} %', ratio <= -0.62)
     aim_not_lower(report, name, without, with_it)
-    report.aim(name, 'fewer than 273 migrations', with_it.shown('migrations', 0), with_it.median('migrations') < 273)
+    report.aim(name, FEWER_MOVES, with_it.shown('migrations', 0), with_it.median('migrations') < 273)
 
 
 def figures_8_13(report, seeds):

@@ -5,6 +5,9 @@
 #define WEIGHT_SHORT 0.75
 #define TARGET_STEP 0.1
 #define OUTLIER_LOAD 0.5
+/* A host that uses less than this part of its headroom is left alone within the target: DPM fills hosts up to
+ * 81 %, and one host above the other by a percent is no reason for a migration. */
+#define HEADROOM_UNUSED 0.1
 #define ROUNDING 1e-9 /* two sums of the same numbers may differ by this share */
 
 static void weights_of(bool cpu, bool mem, double ret_weight[RES_COUNT])
@@ -91,9 +94,9 @@ static double load_with_headroom(const struct layout *l, int r)
 
 static bool lacks_headroom(const struct layout *l, int r, const struct extremes *x)
 {
-    double kept = load_with_headroom(l, r);
+    double begins = 1 - (1 - HEADROOM_UNUSED) * (1 - load_with_headroom(l, r));
 
-    return kept < 1 && x->most > kept + ROUNDING && x->least < kept - ROUNDING;
+    return l->policy->cost_benefit && x->most > begins + ROUNDING && x->least < x->most - ROUNDING;
 }
 
 bool layout_has_outlier(const struct layout *l, int64_t level)

@@ -177,7 +177,8 @@ double layout_target(uint32_t n_on, int64_t level);
  * one hot host hardly changes σ. */
 bool layout_has_outlier(const struct layout *l, int64_t level);
 
-/* Whether a host's load is in its headroom (policy.headroom_percent) while another host has some to spare.
+/* Whether a host uses more than a tenth of its headroom (policy.headroom_percent), or lacks capacity, while
+ * another host is less full; whether a move pays is another question.
  * False without cost_benefit: headroom is a part of the benefit. */
 bool layout_lacks_headroom(const struct layout *l);
 
