@@ -437,6 +437,17 @@ double migration_cost_rate_needed(const struct migration_cost *costs, uint32_t u
     return left > 0 ? by_rate / left / MARGIN : NO_LIMIT;
 }
 
+/* An upper bound of most_gain() for every unit of the slot: the end of all its shortage. */
+static double most_gain_of_slot(const struct migration_cost *costs, uint32_t slot)
+{
+    double stable = stable_time(costs, slot);
+    double gain[RES_COUNT];
+
+    for (int r = 0; r < RES_COUNT; r++)
+        gain[r] = costs->slot_shortage[r][slot].expected * stable * MARGIN;
+    return over_capacity(costs, gain);
+}
+
 bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit)
 {
     uint32_t s = costs->l->unit_slot[unit];
@@ -445,8 +456,8 @@ bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit)
         return true;
     if (!costs->rates.single[s])
         return migration_cost_rate_needed(costs, unit) < costs->rates.fastest[s];
-    return most_gain(costs, unit) >
-           costs->ratio * costs->weight[RES_CPU] * costs->least[unit] / costs->capacity[RES_CPU];
+    double cost = costs->ratio * costs->weight[RES_CPU] * costs->least[unit] / costs->capacity[RES_CPU];
+    return most_gain_of_slot(costs, s) > cost && most_gain(costs, unit) > cost;
 }
 
 int64_t migration_cost_moves_per_interval(const struct migration_cost *costs)
