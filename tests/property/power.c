@@ -304,7 +304,7 @@ static void check_rules_keep_a_host(const struct world *w)
 static void check_mover(const struct world *w, const struct recommendation *rec)
 {
     const struct vm_facts *v = &w->snap.vms[rec->vm].is;
-    bool rests = v->last_migrated > 0 && w->snap.time - v->last_migrated < w->policy.cool_down_s / 3;
+    bool rests = v->last_migrated > 0 && w->snap.time - v->last_migrated < w->policy.cool_down_s;
 
     if (rec->reason == REASON_CONSOLIDATE &&
         (v->kind != VM_NORMAL || v->automation == AUTOMATION_DISABLED || v->automation == AUTOMATION_MANUAL ||
@@ -313,15 +313,14 @@ static void check_mover(const struct world *w, const struct recommendation *rec)
                  (unsigned long long)w->seed, rec->id);
 }
 
-/* An empty host that nothing speaks against goes to standby, whatever else does, while there is reason to
- * save. */
-/* While such a host must stay on, no other goes to standby. */
+/* While a host that was woken for load must stay on, no other goes to standby. */
 static bool was_woken_for_load(const struct host_facts *f)
 {
     return f->woken.at != 0 &&
            (f->woken.reason == REASON_HIGH_UTILIZATION || f->woken.reason == REASON_EXPECTED_DEMAND);
 }
 
+/* An empty host goes to standby if no rule keeps it on, while there is reason to save. */
 static void check_empty_hosts(const struct world *w, const struct scores *after)
 {
     bool low = after->low[RES_CPU] > CLOSE && after->low[RES_MEM] > CLOSE;
