@@ -72,6 +72,22 @@ struct power_curve {
     uint32_t n; /* 0: not known, else 2 ... POWER_POINTS_MAX */
 };
 
+/* Ids of objects, or names. */
+struct ids {
+    const char *const *items;
+    uint32_t n;
+};
+
+/* Bounds of a list of networks, datastores, devices or CPU baselines: above the limits of any hypervisor. */
+#define FACT_NAMES_MAX 16384
+#define FACT_NAME_BYTES_MAX 255
+
+/* What a host offers, by name. Not known: no VM is kept off the host for it. Known and empty: nothing. */
+struct offer {
+    struct ids names;
+    bool known;
+};
+
 struct host_facts {
     const char *id, *name;
     enum host_state state;
@@ -95,6 +111,15 @@ struct host_facts {
     struct labels labels;
     double migration_rate_mb_s; /* UNKNOWN: the setting */
     uint32_t migrations_max;    /* live migrations in and out at a time; 0: the setting */
+    /* What VMs find on it, by the names that the requirements of VMs use. Ids where the source has them. */
+    struct offer networks, datastores;
+    struct offer devices;   /* models or profiles: "grid_p40-2q" */
+    struct offer cpu_modes; /* CPU baselines: EVC modes of vSphere, CPU models of libvirt */
+    const char *cpu_vendor; /* NULL: not known */
+    enum failure_detection failure_detection;
+    bool quarantine; /* it is degraded: it receives no VM, and its VMs leave where rules and load allow */
+    bool vsan;       /* its disks are part of a shared store: it is never put to standby */
+    const char *hardware_uuid; /* as the firmware reports it; NULL: not known */
 };
 
 struct vm_facts {
@@ -122,6 +147,15 @@ struct vm_facts {
     const char *sample_bad;
     struct labels labels;
     instant_s last_migrated; /* 0: never, or not known */
+    /* What its host must offer; empty or NULL: nothing. A host whose offer is not known is taken to offer it.
+     */
+    struct ids networks, datastores, devices;
+    const char *cpu_vendor, *cpu_mode;
+    /* Why it can be moved by no means, a phrase such as "a passthrough device"; NULL: it can. */
+    const char *immovable;
+    /* Why it moves only where it must (an evacuation, a mandatory rule, an overcommitted host), a phrase such
+     * as "latency sensitivity high"; NULL: it moves as any other. */
+    const char *mandatory_only;
 };
 
 struct pool_facts {

@@ -15,11 +15,6 @@
 
 #include <stddef.h>
 
-struct ids {
-    const char *const *items;
-    uint32_t n;
-};
-
 /* A hypervisor's measurements of a VM over the last interval; the engine computes the demand from them, by
  * the formula of §2.3 (src/core/demand). A collector that reads demand itself leaves present false. Each
  * field may be UNKNOWN. */

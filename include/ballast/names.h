@@ -16,6 +16,13 @@
     X(HOST_POWERING_ON, "powering_on", "woken, not yet back in the cluster")                                 \
     X(HOST_DISCONNECTED, "disconnected", "out of contact: no VM is moved to it or from it")
 
+/* Of the agent that watches a host for failures: vSphere HA, a cluster manager. */
+#define FAILURE_DETECTIONS(X)                                                                                \
+    X(FAILURE_DETECTION_UNKNOWN, "unknown", "not reported; treated as healthy")                              \
+    X(FAILURE_DETECTION_HEALTHY, "healthy", "a failure of the host would be noticed")                        \
+    X(FAILURE_DETECTION_UNHEALTHY, "unhealthy",                                                              \
+      "a failure of the host would not be noticed: it receives no VMs")
+
 #define VM_STATES(X)                                                                                         \
     X(VM_ON, "on", "running")                                                                                \
     X(VM_OFF, "off", "powered off")                                                                          \
@@ -237,6 +244,7 @@
     int name##_parse(const char *word, enum name *ret);
 
 NAME_DECLARE(host_state, HOST_STATES)
+NAME_DECLARE(failure_detection, FAILURE_DETECTIONS)
 NAME_DECLARE(vm_state, VM_STATES)
 NAME_DECLARE(vm_kind, VM_KINDS)
 NAME_DECLARE(automation, AUTOMATIONS)

@@ -4,6 +4,7 @@
 #include "base/name_define.h"
 
 NAME_DEFINE(host_state, HOST_STATES)
+NAME_DEFINE(failure_detection, FAILURE_DETECTIONS)
 NAME_DEFINE(vm_state, VM_STATES)
 NAME_DEFINE(vm_kind, VM_KINDS)
 NAME_DEFINE(automation, AUTOMATIONS)

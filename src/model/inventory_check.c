@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define COUNT_ABSURD 1000000u
+#define PHRASE_BYTES_MAX 1024
 /* Averages are sums of floating-point numbers: they may exceed their range by a rounding error. */
 #define ROUNDING 1e-6
 
@@ -63,6 +64,47 @@ static int check_id(const struct place *at, const char *id)
 {
     return id && *id ? 0
                      : inventory_check_refuse(at, "id", "missing or empty, expected a text that is unique");
+}
+
+/* A phrase or a name that may be absent, but not empty. */
+static int check_phrase(const struct place *at, const char *field, const char *text, size_t bytes_max)
+{
+    if (!text)
+        return 0;
+    if (!*text)
+        return inventory_check_refuse(at, field, "empty, expected a text, or no such field");
+    if (strlen(text) > bytes_max)
+        return inventory_check_refuse(at, field, "%zu bytes, expected at most %zu", strlen(text), bytes_max);
+    return 0;
+}
+
+struct names_field {
+    const char *name;
+    const struct ids *of;
+};
+
+/* Lists of networks, datastores and so on. */
+static int check_names(const struct place *at, const struct names_field *fields, size_t n)
+{
+    char item[64];
+
+    for (size_t i = 0; i < n; i++) {
+        const struct ids *of = fields[i].of;
+
+        if (of->n > FACT_NAMES_MAX)
+            return inventory_check_refuse(at, fields[i].name, "%u entries, expected at most %d", of->n,
+                                          FACT_NAMES_MAX);
+        for (uint32_t k = 0; k < of->n; k++) {
+            size_t length = of->items[k] ? strnlen(of->items[k], FACT_NAME_BYTES_MAX + 1) : 0;
+
+            if (length > 0 && length <= FACT_NAME_BYTES_MAX)
+                continue;
+            (void)snprintf(item, sizeof item, "%s/%u", fields[i].name, k);
+            return inventory_check_refuse(at, item, "%s, expected a name of at most %d bytes",
+                                          length == 0 ? "empty" : "too long", FACT_NAME_BYTES_MAX);
+        }
+    }
+    return 0;
 }
 
 static int check_labels(const struct place *at, const struct labels *l)
@@ -154,6 +196,20 @@ static int check_curve(const struct place *at, const struct host_facts *f)
     return 0;
 }
 
+/* What a host offers, and what it is made of. */
+static int check_offers(const struct place *at, const struct host_facts *f)
+{
+    const struct names_field names[] = {{"networks", &f->networks.names},
+                                        {"datastores", &f->datastores.names},
+                                        {"devices", &f->devices.names},
+                                        {"cpu_modes", &f->cpu_modes.names}};
+    int r = check_names(at, names, sizeof names / sizeof *names);
+
+    if (r < 0 || (r = check_phrase(at, "cpu_vendor", f->cpu_vendor, FACT_NAME_BYTES_MAX)) < 0)
+        return r;
+    return check_phrase(at, "hardware_uuid", f->hardware_uuid, FACT_NAME_BYTES_MAX);
+}
+
 static int check_host(const struct seen_host *h, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "hosts", .ix = ix, .err = err};
@@ -162,7 +218,8 @@ static int check_host(const struct seen_host *h, size_t ix, struct err *err)
     if ((r = check_id(&at, h->is.id)) < 0 ||
         (r = check_sizes(&at, &h->is, host_sizes, sizeof host_sizes / sizeof *host_sizes)) < 0 ||
         (r = check_capacity(&at, &h->is)) < 0 || (r = check_automation(&at, "dpm", h->is.dpm)) < 0 ||
-        (r = check_labels(&at, &h->is.labels)) < 0 || (r = check_curve(&at, &h->is)) < 0)
+        (r = check_labels(&at, &h->is.labels)) < 0 || (r = check_curve(&at, &h->is)) < 0 ||
+        (r = check_offers(&at, &h->is)) < 0)
         return r;
     if (h->is.power_peak_w < h->is.power_idle_w) /* false if one of the two is unknown */
         return inventory_check_refuse(&at, "power_peak_w",
@@ -266,6 +323,20 @@ static int check_vm_demand(const struct place *at, const struct vm_facts *f)
     return 0;
 }
 
+/* What a VM needs of its host, and what holds it there. */
+static int check_needs(const struct place *at, const struct vm_facts *f)
+{
+    const struct names_field names[] = {
+        {"networks", &f->networks}, {"datastores", &f->datastores}, {"devices", &f->devices}};
+    int r = check_names(at, names, sizeof names / sizeof *names);
+
+    if (r < 0 || (r = check_phrase(at, "cpu_vendor", f->cpu_vendor, FACT_NAME_BYTES_MAX)) < 0 ||
+        (r = check_phrase(at, "cpu_mode", f->cpu_mode, FACT_NAME_BYTES_MAX)) < 0 ||
+        (r = check_phrase(at, "immovable", f->immovable, PHRASE_BYTES_MAX)) < 0)
+        return r;
+    return check_phrase(at, "mandatory_only", f->mandatory_only, PHRASE_BYTES_MAX);
+}
+
 static int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "vms", .ix = ix, .err = err};
@@ -274,7 +345,7 @@ static int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
     if ((r = check_id(&at, v->is.id)) < 0 ||
         (r = check_sizes(&at, &v->is, vm_sizes, sizeof vm_sizes / sizeof *vm_sizes)) < 0 ||
         (r = check_automation(&at, "automation", v->is.automation)) < 0 ||
-        (r = check_labels(&at, &v->is.labels)) < 0)
+        (r = check_labels(&at, &v->is.labels)) < 0 || (r = check_needs(&at, &v->is)) < 0)
         return r;
     if (v->is.vcpus == 0)
         return inventory_check_refuse(&at, "vcpus", "0, expected 1 or more");

@@ -2,6 +2,7 @@
  * objects. */
 #include "model/snapshot_build.h"
 
+#include "model/compatibility.h"
 #include "model/find.h"
 #include "model/inventory_check.h"
 
@@ -174,7 +175,8 @@ static int build_hosts(struct building *f)
             h->capacity[res] = h->is.total[res] - h->is.reserved[res];
         if ((r = resolve_all(f, &at, "agents_required", &f->vms, &seen->agents_required,
                              &h->agents_required)) < 0 ||
-            (r = sort_labels(f, &at, &h->is.labels)) < 0)
+            (r = sort_labels(f, &at, &h->is.labels)) < 0 ||
+            (r = compatibility_sort_host(&at, &h->is, f->a)) < 0)
             return r;
     }
     return 0;
@@ -215,7 +217,8 @@ static int build_vms(struct building *f)
             (r = resolve(&at, "pool", &f->pools, seen->pool, &v->pool)) < 0 ||
             (r = resolve(&at, "ft_peer", &f->vms, seen->ft_peer, &v->ft_peer)) < 0 ||
             (r = resolve(&at, "left_host", &f->hosts, seen->left_host, &v->left_host)) < 0 ||
-            (r = check_vm_place(f, &at, v)) < 0 || (r = sort_labels(f, &at, &v->is.labels)) < 0)
+            (r = check_vm_place(f, &at, v)) < 0 || (r = sort_labels(f, &at, &v->is.labels)) < 0 ||
+            (r = compatibility_sort_vm(&at, &v->is, f->a)) < 0)
             return r;
         if (seen->compatible_given && (r = resolve_all(f, &at, "compatible_hosts", &f->hosts,
                                                        &seen->compatible_hosts, &v->compatible_hosts)) < 0)

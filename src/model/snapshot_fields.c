@@ -16,6 +16,11 @@ const char *const automation_words[] = {
     [AUTOMATION_INHERIT] = "inherit", [AUTOMATION_DISABLED] = "disabled",   [AUTOMATION_MANUAL] = "manual",
     [AUTOMATION_PARTIAL] = "",        [AUTOMATION_AUTOMATIC] = "automatic", NULL};
 
+static const char *const failure_detection_words[] = {[FAILURE_DETECTION_UNKNOWN] = "", /* absent */
+                                                      [FAILURE_DETECTION_HEALTHY] = "healthy",
+                                                      [FAILURE_DETECTION_UNHEALTHY] = "unhealthy",
+                                                      NULL};
+
 /* By the numbers of the bits WAKE_*. */
 static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor", NULL};
 
@@ -41,6 +46,11 @@ static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor",
 #define O_OPT(n, schema)                                                                                     \
     {                                                                                                        \
         .name = (n), .type = FIELD_OBJECT, .inner = &(schema), .flags = OPT                                  \
+    }
+#define OFFER(n, member)                                                                                     \
+    {                                                                                                        \
+        .name = (n), .type = FIELD_IDS, .offset = offsetof(S, member.names), .flags = OPT,                   \
+        .given = offsetof(S, member.known)                                                                   \
     }
 #define SKIPPED(n)                                                                                           \
     {                                                                                                        \
@@ -135,6 +145,15 @@ static const struct field host_fields[] = {
     F("labels", FIELD_LABELS, is.labels, OPT),
     F("migration_rate_mb_s", FIELD_NUMBER, is.migration_rate_mb_s, OPT),
     F("migrations_max", FIELD_COUNT, is.migrations_max, OPT),
+    OFFER("networks", is.networks),
+    OFFER("datastores", is.datastores),
+    OFFER("devices", is.devices),
+    F("cpu_vendor", FIELD_TEXT, is.cpu_vendor, OPT),
+    OFFER("cpu_modes", is.cpu_modes),
+    F("quarantine", FIELD_BOOL, is.quarantine, OPT),
+    W("failure_detection", is.failure_detection, failure_detection_words, OPT),
+    F("vsan", FIELD_BOOL, is.vsan, OPT),
+    F("hardware_uuid", FIELD_TEXT, is.hardware_uuid, OPT),
 };
 SCHEMA(snapshot_fields_host, "host", host_fields);
 #undef S
@@ -207,6 +226,13 @@ static const struct field vm_fields[] = {
     F("labels", FIELD_LABELS, is.labels, OPT),
     F("last_migrated", FIELD_INSTANT, is.last_migrated, OPT),
     F("left_host", FIELD_TEXT, left_host, OPT),
+    F("networks", FIELD_IDS, is.networks, OPT),
+    F("datastores", FIELD_IDS, is.datastores, OPT),
+    F("devices", FIELD_IDS, is.devices, OPT),
+    F("cpu_vendor", FIELD_TEXT, is.cpu_vendor, OPT),
+    F("cpu_mode", FIELD_TEXT, is.cpu_mode, OPT),
+    F("immovable", FIELD_TEXT, is.immovable, OPT),
+    F("mandatory_only", FIELD_TEXT, is.mandatory_only, OPT),
 };
 SCHEMA(snapshot_fields_vm, "vm", vm_fields);
 #undef S

@@ -56,9 +56,11 @@ const char *reader_words(const struct reader *r, const char *const *words)
     const char *all = NULL;
 
     for (size_t i = 0; words[i]; i++) {
+        if (!words[i][0])
+            continue;
         if (!all)
             all = words[i];
-        else if (words[i][0])
+        else
             all = arena_printf(r->a, "%s%s%s", all, words[i + 1] ? ", " : " or ", words[i]);
     }
     return all;

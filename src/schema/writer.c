@@ -73,8 +73,9 @@ static bool is_known(const struct field *f, const void *from)
         return ((const struct power_curve *)p)->n > 0;
     case FIELD_OBJECT:
         return is_whole(f->inner, from);
-    case FIELD_LIMIT:
     case FIELD_WORD:
+        return f->words[*(const int *)p][0] != '\0';
+    case FIELD_LIMIT:
         return true;
     case FIELD_PATH:
     case FIELD_SECRET:

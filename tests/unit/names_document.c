@@ -32,6 +32,7 @@ struct word_list {
     }
 
 LIST(host_state)
+LIST(failure_detection)
 LIST(vm_state)
 LIST(vm_kind)
 LIST(automation)
@@ -80,6 +81,7 @@ static const struct word_list lists[] = {
      "`kind` in `uneven` of a plan's `before` and `after`, and of the status: why the load is not even.",
      ENTRY(uneven)},
     {"Host states", "`state` of a host in a snapshot.", ENTRY(host_state)},
+    {"Failure detection", "`failure_detection` of a host in a snapshot.", ENTRY(failure_detection)},
     {"VM states", "`state` of a VM in a snapshot.", ENTRY(vm_state)},
     {"VM kinds", "`kind` of a VM in a snapshot.", ENTRY(vm_kind)},
     {"Rule kinds", "`kind` of a rule in a snapshot.", ENTRY(rule_kind)},

@@ -21,6 +21,14 @@
 #define VM_OFF_WITH(more) "{\"id\":\"v1\",\"state\":\"off\",\"vcpus\":1,\"mem_mb\":512" more "}"
 #define TOP "\"format\":\"ballast-snapshot/1\",\"cluster\":\"c\",\"time\":\"2026-01-01T00:00:00Z\""
 #define DOC(rest) "{" TOP rest "}"
+#define OFFERS                                                                                               \
+    ",\"networks\":[\"net-2\",\"net-1\"],\"datastores\":[\"ssd\"],\"devices\":[],\"cpu_vendor\":\"amd\","    \
+    "\"cpu_modes\":[\"amd-zen2\",\"amd-zen\"],\"quarantine\":true,\"failure_detection\":\"unhealthy\","      \
+    "\"vsan\":true,\"hardware_uuid\":\"4c4c4544-0050\""
+#define NEEDS                                                                                                \
+    ",\"networks\":[\"net-1\"],\"datastores\":[\"ssd\",\"hdd\"],\"devices\":[\"grid_p40-2q\"],"              \
+    "\"cpu_vendor\":\"amd\",\"cpu_mode\":\"amd-zen\",\"immovable\":\"a passthrough device\","                \
+    "\"mandatory_only\":\"vGPU grid_p40-2q\""
 #define HOSTS ",\"hosts\":[" HOST("") "," OTHER "]"
 #define WITH_HOST(more) DOC(",\"hosts\":[" HOST(more) "]")
 #define WITH_VM(more) DOC(HOSTS ",\"vms\":[" VM(more) "]")
@@ -75,6 +83,17 @@ static const struct {
     {WITH_HOST(",\"woken\":{\"reason\":\"asked\"}"), "/hosts/0/woken/at: missing"},
     {WITH_HOST(",\"woken\":{\"at\":\"2025-12-31T23:00:00Z\",\"reason\":\"bored\"}"),
      "/hosts/0/woken/reason: \"bored\", expected maintenance, standby,"},
+    {WITH_HOST(OFFERS), NULL},
+    {WITH_HOST(",\"networks\":[],\"cpu_modes\":null,\"quarantine\":null,\"failure_detection\":null"), NULL},
+    {WITH_HOST(",\"networks\":[\"b\",\"a\",\"b\"]"), "/hosts/0/networks: \"b\" is listed twice"},
+    {WITH_HOST(",\"datastores\":[\"a\",\"\"]"), "/hosts/0/datastores/1: empty"},
+    {WITH_HOST(",\"devices\":\"grid_p40-2q\""), "/hosts/0/devices: \"grid_p40-2q\", expected an array"},
+    {WITH_HOST(",\"cpu_modes\":[7]"), "/hosts/0/cpu_modes/0: 7, expected a string"},
+    {WITH_HOST(",\"cpu_vendor\":\"\""), "/hosts/0/cpu_vendor: empty"},
+    {WITH_HOST(",\"hardware_uuid\":1"), "/hosts/0/hardware_uuid: 1, expected a string"},
+    {WITH_HOST(",\"failure_detection\":\"unsure\""),
+     "/hosts/0/failure_detection: \"unsure\", expected healthy or unhealthy"},
+    {WITH_HOST(",\"quarantine\":1"), "/hosts/0/quarantine: 1, expected true or false"},
     {WITH_HOST(",\"dpm\":\"partial\""),
      "/hosts/0/dpm: \"partial\", expected inherit, disabled, manual or automatic"},
     {WITH_HOST(",\"dpm\":true"), "/hosts/0/dpm: true, expected inherit, disabled, manual or automatic"},
@@ -123,6 +142,14 @@ static const struct {
     {WITH_VM(",\"compatible_hosts\":[\"h2\",\"h9\"]"), "/vms/0/compatible_hosts/1: no object of /hosts"},
     {WITH_VM(",\"ft_peer\":\"v1\",\"kind\":\"ft_primary\""),
      "/vms/0/ft_peer: \"v1\" is of kind \"ft_primary\""},
+    {WITH_VM(NEEDS), NULL},
+    {WITH_VM(",\"networks\":[],\"cpu_mode\":null,\"immovable\":null,\"mandatory_only\":null"), NULL},
+    {WITH_VM(",\"networks\":[\"a\",\"a\"]"), "/vms/0/networks: \"a\" is listed twice"},
+    {WITH_VM(",\"devices\":[\"\"]"), "/vms/0/devices/0: empty"},
+    {WITH_VM(",\"datastores\":{}"), "/vms/0/datastores: an object, expected an array"},
+    {WITH_VM(",\"cpu_mode\":\"\""), "/vms/0/cpu_mode: empty"},
+    {WITH_VM(",\"immovable\":true"), "/vms/0/immovable: true, expected a string"},
+    {WITH_VM(",\"mandatory_only\":\"\""), "/vms/0/mandatory_only: empty"},
     {WITH_VM(",\"last_migrated\":\"2026-02-30T00:00:00Z\""), "/vms/0/last_migrated: "},
     {DOC(HOSTS ",\"vms\":[{\"id\":\"v\",\"state\":\"on\",\"vcpus\":1,\"mem_mb\":1}]"),
      "/vms/0/host: missing"},
@@ -278,6 +305,44 @@ static void test_defaults(void **state)
     /* nobody said what it uses: never taken for nothing */
     assert_int_equal(read_and_build(WITH_VM(""), &a, &s, NULL, &err), 0);
     assert_true(s.vms[0].is.demand_unknown);
+    arena_release(&a);
+}
+
+/* What a host offers is sorted, and kept apart from what is not known of it; all of it survives the dump. */
+static void test_offers_and_needs(void **state)
+{
+    struct arena a = {0};
+    struct snapshot s;
+    struct err err = {0};
+    struct strbuf text;
+
+    (void)state;
+    assert_int_equal(read_and_build(DOC(",\"hosts\":[" HOST(OFFERS) "," OTHER "],\"vms\":[" VM(NEEDS) "]"),
+                                    &a, &s, NULL, &err),
+                     0);
+    const struct host_facts *h = &s.hosts[0].is;
+    const struct vm_facts *v = &s.vms[0].is;
+
+    assert_true(h->networks.known && h->networks.names.n == 2 && h->devices.known && h->devices.names.n == 0);
+    assert_string_equal(h->networks.names.items[0], "net-1");
+    assert_false(s.hosts[1].is.networks.known || s.hosts[1].is.devices.known);
+    assert_true(h->quarantine && h->vsan && h->failure_detection == FAILURE_DETECTION_UNHEALTHY);
+    assert_int_equal(s.hosts[1].is.failure_detection, FAILURE_DETECTION_UNKNOWN);
+    assert_string_equal(v->datastores.items[0], "hdd");
+    assert_string_equal(v->immovable, "a passthrough device");
+    assert_null(s.vms[0].is.sample_bad);
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    snapshot_dump(&s, &text);
+    assert_non_null(strstr(text.text,
+                           "\"devices\": [], \"cpu_vendor\": \"amd\", \"cpu_modes\": [\"amd-zen\", "
+                           "\"amd-zen2\"], \"quarantine\": true, \"failure_detection\": "
+                           "\"unhealthy\", \"vsan\": true, \"hardware_uuid\": \"4c4c4544-0050\"}"));
+    assert_non_null(strstr(text.text,
+                           "\"datastores\": [\"hdd\", \"ssd\"], \"devices\": [\"grid_p40-2q\"], "
+                           "\"cpu_vendor\": \"amd\", \"cpu_mode\": \"amd-zen\", \"immovable\": \"a "
+                           "passthrough device\", \"mandatory_only\": \"vGPU grid_p40-2q\"}"));
+    strbuf_release(&text);
     arena_release(&a);
 }
 
@@ -494,6 +559,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_offers_and_needs),
         cmocka_unit_test(test_default_failures),
         cmocka_unit_test(test_unknown_fields),
         cmocka_unit_test(test_round_trip),
