@@ -25,7 +25,7 @@ static const struct field keys[] = {
      .type = FIELD_SECRET,
      .offset = offsetof(struct source_config, password_file),
      .secret = offsetof(struct source_config, password),
-     .flags = FIELD_REQUIRED,
+     .flags = FIELD_REQUIRED | FIELD_REREAD,
      .meaning = "a file with the password on its only line; only the service should be able to read it"},
     {.name = "ca_file",
      .type = FIELD_PATH,
@@ -40,7 +40,7 @@ static const struct field keys[] = {
     {.name = "cluster",
      .type = FIELD_TEXT,
      .offset = offsetof(struct source_config, cluster),
-     .meaning = "the name of the cluster at the source"},
+     .meaning = "the cluster: its name, its path (/Datacenter/host/folder/name) or its id (domain-c8)"},
 };
 
 static const struct field settings[] = {

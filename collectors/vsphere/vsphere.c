@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "collectors/vsphere/counters.h"
+#include "collectors/vsphere/find_cluster.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,7 +20,7 @@ struct collector {
     const struct source_config *cfg;
     struct vsphere *vsphere;
     enum vsphere_stats stats;
-    char cluster[128]; /* moref; "" until it was found */
+    char cluster[CLUSTER_ID_MAX]; /* "" until it was found */
     struct counters counters;
     bool said_no_counters, said_drs, said_ha;
     size_t said_unreadable, said_rules;
@@ -51,102 +52,14 @@ static void destroy(struct collector *c)
     free(c);
 }
 
-/* Every cluster of the vCenter, by name. */
-struct clusters {
-    struct arena *a;
-    struct {
-        const char *id, *name;
-    } * items;
-    size_t n, cap;
-};
-
-static void clusters_begin(void *ctx)
+/* An id is used as it is; where it leads nowhere, the error lists what there is. */
+static int choose_cluster(struct collector *c, bool id_leads_nowhere, struct err *err)
 {
-    struct clusters *l = ctx;
+    const char *wanted = c->cfg->cluster;
 
-    l->items = NULL;
-    l->n = l->cap = 0;
-}
-
-static int clusters_object(void *ctx, const struct vsphere_object *o, struct err *err)
-{
-    struct clusters *l = ctx;
-    const char *name = vs_inventory_name(vsphere_prop(o, "name"), l->a);
-
-    (void)err;
-    if (strcmp(o->type, "ClusterComputeResource") != 0 || !name)
-        return 0;
-    l->items = arena_grow(l->a, l->items, l->n, &l->cap, sizeof *l->items);
-    l->items[l->n].id = arena_strdup(l->a, o->value);
-    l->items[l->n].name = name;
-    l->n++;
-    return 0;
-}
-
-static int list_clusters(struct collector *c, struct clusters *ret, struct err *err)
-{
-    static const char *const paths[] = {"name", NULL};
-    static const char *const first[] = {"children", "hosts", NULL};
-    static const char *const again[] = {"children", "hosts", NULL};
-    static const char *const only_children[] = {"children", NULL};
-    static const struct vsphere_step steps[] = {{"children", "Folder", "childEntity", again},
-                                                {"hosts", "Datacenter", "hostFolder", only_children}};
-    static const struct vsphere_wanted wanted = {"ClusterComputeResource", paths};
-    int r = vsphere_login(c->vsphere, err);
-
-    if (r < 0)
-        return r;
-    struct vsphere_query q = {.start_type = "Folder",
-                              .start = vsphere_content(c->vsphere)->root_folder,
-                              .skip_start = true,
-                              .wanted = &wanted,
-                              .n_wanted = 1,
-                              .steps = steps,
-                              .n_steps = sizeof steps / sizeof steps[0],
-                              .first = first,
-                              .page = PAGE};
-    struct vsphere_reader reader = {.begin = clusters_begin, .object = clusters_object, .ctx = ret};
-
-    return vsphere_retrieve(c->vsphere, &q, &reader, err);
-}
-
-static const char *names_of(const struct clusters *l, struct arena *a)
-{
-    const char *all = "none";
-
-    for (size_t i = 0; i < l->n; i++)
-        all = i == 0 ? l->items[i].name : arena_printf(a, "%s, %s", all, l->items[i].name);
-    return all;
-}
-
-/* The cluster that the configuration names, or the only one. */
-static int find_cluster(struct collector *c, struct err *err)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    struct clusters l = {.a = &a};
-    const char *name = c->cfg->cluster && c->cfg->cluster[0] ? c->cfg->cluster : NULL;
-    const char *found = NULL;
-    size_t n = 0;
-    int r = list_clusters(c, &l, err);
-
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < l.n; i++) {
-        if (!name || strcmp(l.items[i].name, name) == 0) {
-            found = l.items[i].id;
-            n++;
-        }
-    }
-    if (n > 1)
-        return err_set(err, -EINVAL, "%s: %s: name one of them as source.cluster (%.200s)", c->cfg->url,
-                       name ? "several clusters have this name" : "there are several clusters",
-                       names_of(&l, &a));
-    if (n == 0)
-        return err_set(err, -ENOENT, "%s: there is no cluster %s that this user may see (there are: %.200s)",
-                       c->cfg->url, name ? name : "at all", names_of(&l, &a));
-    if (strlen(found) >= sizeof c->cluster)
-        return err_set(err, -EPROTO, "%s: the cluster's id is too long", c->cfg->url);
-    memcpy(c->cluster, found, strlen(found) + 1);
+    if (!wanted || !find_cluster_is_id(wanted) || strlen(wanted) >= sizeof c->cluster || id_leads_nowhere)
+        return find_cluster(c->vsphere, wanted, c->cluster, err);
+    memcpy(c->cluster, wanted, strlen(wanted) + 1);
     return 0;
 }
 
@@ -161,15 +74,14 @@ static int read_cluster(struct collector *c, struct vs_inventory *s, struct err 
 
 static int see(struct collector *c, struct vs_inventory *s, struct err *err)
 {
-    bool known = c->cluster[0] != '\0';
-    int r = known ? 0 : find_cluster(c, err);
+    int r = c->cluster[0] ? 0 : choose_cluster(c, false, err);
 
     if (r == 0)
         r = read_cluster(c, s, err);
-    if (r != -ENOENT || !known)
+    if (r != -ENOENT || !c->cluster[0])
         return r;
-    c->cluster[0] = '\0'; /* the cluster was created anew, with another id */
-    r = find_cluster(c, err);
+    c->cluster[0] = '\0'; /* the cluster is gone, or was created anew, with another id */
+    r = choose_cluster(c, true, err);
     return r < 0 ? r : read_cluster(c, s, err);
 }
 

@@ -45,6 +45,7 @@ enum field_type {
 #define FIELD_RESTART (1u << 3) /* configuration: a change takes effect at the next start */
 #define FIELD_READABLE (1u << 4) /* configuration: the file must be there */
 #define FIELD_ONE_HOST (1u << 5) /* configuration: has no place in power.defaults */
+#define FIELD_REREAD (1u << 6)   /* configuration: the plug-in reads the secret's file at each login */
 
 typedef int field_reader(const struct reader *r, const struct node *n, void *at);
 

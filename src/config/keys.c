@@ -298,7 +298,7 @@ static void add_source_keys(struct key_list *l, const struct schema *keys, size_
 
         key.name = arena_printf(a, "source.%s", keys->fields[i].name);
         shift(&key, at);
-        key.flags = (key.flags & FIELD_READABLE) | FIELD_RESTART;
+        key.flags = (key.flags & (FIELD_READABLE | FIELD_REREAD)) | FIELD_RESTART;
         if (!has_key(l, key.name))
             (void)add_key(l, &key, a);
     }

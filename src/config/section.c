@@ -1,7 +1,7 @@
 /* section.c: lines, warnings and secrets of a section, for the checks. */
 #include "config/section.h"
 
-#include "config/secret.h"
+#include "base/secret.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -53,13 +53,15 @@ void startup_log_reload(const struct config_change *changes, size_t n, bool powe
     size_t later = 0;
 
     for (size_t i = 0; i < n; i++) {
+        bool reread = changes[i].secret && changes[i].key->flags & FIELD_REREAD;
         bool waits = power_waits && config_is_of_power(&changes[i]);
-        const char *when = changes[i].key->flags & FIELD_RESTART ? "; takes effect at the next start"
+        const char *when = reread                                  ? "; takes effect at the next login"
+                           : changes[i].key->flags & FIELD_RESTART ? "; takes effect at the next start"
                            : waits ? "; takes effect at the next reload or start, because a power change is "
                                      "under way"
                                    : "";
 
-        later += when[0] != '\0';
+        later += !reread && when[0] != '\0';
         if (changes[i].secret)
             log_notice("%s: the contents of the file have changed%s", changes[i].key->name, when);
         else

@@ -217,7 +217,7 @@ void engine_configure(struct engine *e, const struct engine_settings *settings, 
     take_settings(e, settings);
     e->passes->next =
         earlier(e->passes->next - interval + settings->policy.interval_s, now + settings->policy.interval_s);
-    source_poll_want(e, now + source_poll_period_s(e));
+    source_poll_reconfigured(e, now);
     action_queue_add_all(e->actions);
     proceed(e, now);
 }

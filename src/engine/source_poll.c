@@ -73,6 +73,15 @@ void source_poll_worked(struct engine *e, instant_s now)
     e->poll->since = now;
 }
 
+void source_poll_reconfigured(struct engine *e, instant_s now)
+{
+    bool lost = e->poll->state == SOURCE_LOST; /* what failed may be what the admin has just mended */
+
+    if (lost)
+        e->poll->next_ask = now;
+    source_poll_want(e, lost ? now : now + source_poll_period_s(e));
+}
+
 static bool run_is_wanted(const struct engine *e)
 {
     return e->passes->runs_wanted > e->passes->runs_done;

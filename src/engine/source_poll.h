@@ -31,6 +31,8 @@ void source_poll_notice_silence(struct engine *e, instant_s now);
 /* The answer: an inventory that can be used, or why there is none. */
 void source_poll_worked(struct engine *e, instant_s now);
 void source_poll_failed(struct engine *e, const struct err *why, instant_s now);
+/* After new settings: a source that is lost is asked at once. */
+void source_poll_reconfigured(struct engine *e, instant_s now);
 /* When something is due here next. */
 instant_s source_poll_wakeup(const struct engine *e, instant_s now);
 

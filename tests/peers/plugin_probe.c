@@ -353,9 +353,10 @@ static bool set(struct source_config *cfg, const struct source_kind *kind, void 
             return true;
         }
     }
-    if (strcmp(argument, "password_file") == 0)
+    if (strcmp(argument, "password_file") == 0) {
+        cfg->password_file = value;
         cfg->password = read_password(value);
-    else if (strcmp(argument, "tls_verify") == 0)
+    } else if (strcmp(argument, "tls_verify") == 0)
         cfg->tls_verify = strcmp(value, "true") == 0;
     else if (strcmp(argument, "timeout_s") == 0)
         cfg->timeout_s = (unsigned)strtoul(value, NULL, 10);
@@ -399,7 +400,9 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "plugin_probe: there is no source of kind \"%s\"\n", p.cfg.kind);
         return 2;
     }
-    r = p.plugin->collector->create(&p.cfg, &p.collector, &err);
+    r = p.plugin->open ? p.plugin->open(&p.cfg, &p.cfg.shared, &err) : 0;
+    if (r == 0)
+        r = p.plugin->collector->create(&p.cfg, &p.collector, &err);
     if (r == 0 && p.plugin->actuator)
         r = p.plugin->actuator->create(&p.cfg, &p.actuator, &err);
     if (r < 0)
@@ -410,6 +413,8 @@ int main(int argc, char **argv)
     p.plugin->collector->destroy(p.collector);
     if (p.plugin->actuator)
         p.plugin->actuator->destroy(p.actuator);
+    if (p.plugin->close)
+        p.plugin->close(p.cfg.shared);
     free((void *)p.cfg.password);
     free(settings);
     return r < 0 ? 1 : 0;

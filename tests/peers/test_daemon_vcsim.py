@@ -3,6 +3,7 @@
 ballastd's requests."""
 import contextlib
 import json
+import signal
 import statistics
 import subprocess
 import sys
@@ -100,6 +101,28 @@ def test_manual_waits_for_apply():
             wait_for("its end", lambda: not any(a["id"] == left[0]["id"] for a in d.actions("recommended", *BUSY)), 30)
             assert left[0]["vm"] not in relay.relocations
             assert d.status()["source"]["state"] == "up"
+        d.stop()
+
+
+def test_password_rotation():
+    """A refused password is not sent again; a new one in the file works after SIGHUP, without a restart."""
+    with lab(automation="manual") as (sim, _, relay, d):
+        right = open(sim.password_file).read()
+        with open(sim.password_file, "w") as f:
+            f.write("not-the-password\n")
+        d.start()
+        source = wait_for("the refusal", lambda: (s := d.status()["source"])["state"] == "lost" and s, 30)
+        assert "the login of" in source["error"] and "the next try is in 1 min" in source["error"], source
+        time.sleep(12)
+        assert relay.counts["Login"] == 1, relay.counts
+        with open(sim.password_file, "w") as f:
+            f.write(right)
+        d.process.send_signal(signal.SIGHUP)
+        wait_for("the new password", lambda: d.status()["source"]["state"] == "up", 10)
+        log = d.log.read_text()
+        changed = next(line for line in log.splitlines() if "source.password_file" in line)
+        assert "have changed" in changed and "next start" not in changed, changed
+        assert right.strip() not in log and "not-the-password" not in log
         d.stop()
 
 

@@ -217,6 +217,21 @@ def test_several_clusters():
             assert all(names[1] in o["name"] for o in inv["hosts"] + inv["vms"]), inv
 
 
+def test_equal_names():
+    """Two datacenters with a cluster of the same name: by path, or by id."""
+    with Vcsim(hosts=2, vms=3, extra=("-dc", "2")) as sim:
+        api = sim.client()
+        clusters = api.clusters()
+        api.rename("ClusterComputeResource", clusters["DC1_C0"], "DC0_C0")
+        with probe(sim, cluster="DC0_C0") as p:
+            refused("which one", p("collect"), "EINVAL", "(/DC0/host/DC0_C0, /DC1/host/DC0_C0)")
+        for wanted in ("/DC1/host/DC0_C0", clusters["DC1_C0"]):
+            with probe(sim, cluster=wanted) as p:
+                inv = p("collect")
+                equal("cluster", inv.get("cluster") or inv, "DC0_C0")
+                equal("its own", {o["name"][:4] for o in inv["hosts"] + inv["vms"]}, {"DC1_"})
+
+
 def test_migration():
     """A migration takes its time, is followed, is not begun twice, and is seen to arrive by somebody else."""
     with Vcsim(hosts=3, vms=6, slow_ms=6000) as sim:  # long enough for all that is looked at meanwhile

@@ -299,6 +299,17 @@ class Client:
         self.reconfigure(vm, f'<extraConfig xsi:type="OptionValue"><key>SET.{path}</key>'
                              f'<value xsi:type="xsd:{kind}">{escape(str(value))}</value></extraConfig>')
 
+    def set_any(self, kind, moref, path, value, xsi_type):
+        """Sets any property of any object, by the launcher's back door; value is text, or XML of a data object."""
+        body = (f'<set xmlns:xsi="{XSI}" xmlns:xsd="http://www.w3.org/2001/XMLSchema"><obj type="{kind}">{moref}</obj>'
+                f'<path>{path}</path><val xsi:type="{xsi_type}">{value}</val></set>')
+        with self.opener.open(urllib.request.Request(self.url.replace("/sdk", "/set"), body.encode()), timeout=CALL_S):
+            pass
+
+    def rename(self, kind, moref, name):
+        self.wait(self.task(f'<Rename_Task xmlns="{VIM}"><_this type="{kind}">{moref}</_this>'
+                            f"<newName>{escape(name)}</newName></Rename_Task>"))
+
     def reconfigure(self, vm, spec):
         self.wait(self.task(f'<ReconfigVM_Task xmlns="{VIM}"><_this type="VirtualMachine">{vm}</_this>'
                             f"<spec>{spec}</spec></ReconfigVM_Task>"))

@@ -3,6 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/secret.h"
+#include "net/vsphere/login_guard.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +20,8 @@
 struct vsphere {
     const struct source_config *cfg;
     struct http_session *http;
+    struct login_guard *guard;     /* that of all sessions of the source, or own_guard */
+    struct login_guard *own_guard; /* NULL: the source has one */
     char action[64];
     bool logged_in;
     bool parting;
@@ -52,10 +56,14 @@ int vsphere_new(const struct source_config *cfg, struct vsphere **ret, struct er
     struct http_options options = {.ca_file = cfg->ca_file, .tls_verify = cfg->tls_verify, .stop = cfg->stop};
 
     r = http_session_new(&options, &v->http, err);
+    if (r == 0 && !cfg->shared)
+        r = login_guard_new(&v->own_guard, err);
     if (r < 0) {
+        http_session_free(v->http);
         free(v);
         return r;
     }
+    v->guard = cfg->shared ? cfg->shared : v->own_guard;
     v->cfg = cfg;
     (void)snprintf(v->action, sizeof v->action, "%s", ACTION_OLDEST);
     vsphere_deadline_from_config(v);
@@ -211,32 +219,73 @@ static int read_content(struct vsphere *v, struct err *err)
     return 0;
 }
 
-int vsphere_login(struct vsphere *v, struct err *err)
+/* The password as its file has it now, so that a changed one needs no restart. */
+static void present_password(const struct vsphere *v, char ret[SECRET_MAX + 1])
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *password = NULL;
+    struct err err = {0};
+    bool exposed;
+
+    if (!v->cfg->password_file || secret_read(v->cfg->password_file, &a, &password, &exposed, &err) < 0)
+        password = v->cfg->password;
+    if (err.text[0])
+        log_warning("%s; the password that it held at the start is used", err.text);
+    (void)snprintf(ret, SECRET_MAX + 1, "%s", password);
+}
+
+static int send_login(struct vsphere *v, const char *password, bool *ret_refused, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 
     strbuf_init(&body, STRBUF_NO_LIMIT);
-    if (v->logged_in)
-        return 0;
     http_forget(v->http);
     int r = read_content(v, err);
     if (r < 0)
         return r;
     vsphere_begin(&body, "Login", "SessionManager", v->content.session_manager);
     soap_put_text(&body, "userName", v->cfg->username);
-    soap_put_text(&body, "password", v->cfg->password);
+    soap_put_text(&body, "password", password);
     vsphere_end(&body, "Login");
     r = exchange(v, "Login", &body, &answer, err);
     explicit_bzero(body.text, body.len);
-    if (r == -EACCES || r == -EKEYEXPIRED)
-        return err_set(err, -EACCES, "%s: the login of %s was refused: user name or password are wrong",
-                       v->cfg->url, v->cfg->username);
-    if (r < 0)
-        return r;
-    v->logged_in = true;
-    log_debug("%s: logged in as %s, API %s", v->cfg->url, v->cfg->username, v->content.api_version);
-    return 0;
+    *ret_refused = r == -EACCES || r == -EKEYEXPIRED;
+    return *ret_refused ? -EACCES : r;
+}
+
+/* The login was refused, now or before. */
+static int say_refused(const struct vsphere *v, int64_t left_s, struct err *err)
+{
+    return err_set(err, -EACCES,
+                   "%s: the login of %s was refused: user name or password are wrong; the next try is in "
+                   "%lld min, or once password_file has changed",
+                   v->cfg->url, v->cfg->username, (long long)(left_s + 59) / 60);
+}
+
+int vsphere_login(struct vsphere *v, struct err *err)
+{
+    char password[SECRET_MAX + 1];
+    bool refused = false;
+    int64_t left_s = 0;
+
+    if (v->logged_in)
+        return 0;
+    present_password(v, password);
+    int r = login_guard_begin(v->guard, password, net_now_ms(), v->deadline_ms, v->cfg->stop, &left_s);
+    if (r == 0) {
+        r = send_login(v, password, &refused, err);
+        left_s = login_guard_end(v->guard, password, r == 0, refused, net_now_ms());
+    } else if (r == -EACCES) {
+        refused = true;
+    } else {
+        (void)err_set(err, r, "%s: another login is under way and has not ended in time", v->cfg->url);
+    }
+    explicit_bzero(password, sizeof password);
+    v->logged_in = r == 0;
+    if (r == 0)
+        log_debug("%s: logged in as %s, API %s", v->cfg->url, v->cfg->username, v->content.api_version);
+    return refused ? say_refused(v, left_s, err) : r;
 }
 
 int vsphere_call_once(struct vsphere *v, const char *method, const struct strbuf *body,
@@ -278,5 +327,6 @@ void vsphere_free(struct vsphere *v)
         (void)exchange(v, "Logout", &body, &answer, NULL);
     }
     http_session_free(v->http);
+    login_guard_free(v->own_guard);
     free(v);
 }

@@ -28,7 +28,8 @@ struct vsphere_content {
     bool is_vcenter;
 };
 
-/* cfg is borrowed until vsphere_free(). -EINVAL: url, username or password is missing or malformed. */
+/* cfg is borrowed until vsphere_free(); cfg->shared is the login_guard of all sessions of the source. NULL:
+ * the session has one of its own. -EINVAL: url, username or password is missing or malformed. */
 int vsphere_new(const struct source_config *cfg, struct vsphere **ret, struct err *err);
 void vsphere_free(struct vsphere *v); /* NULL is fine. Logs out, within 2 s */
 
@@ -39,7 +40,8 @@ const struct vsphere_content *vsphere_content(const struct vsphere *v);
 /* Sets the deadline of the calls that follow: cfg->timeout_s from now. */
 void vsphere_deadline_from_config(struct vsphere *v);
 
-/* Logs in unless a session exists. -EACCES: user name or password is wrong. */
+/* Logs in unless a session exists, with what password_file holds now. -EACCES: user name or password is
+ * wrong, or they were a while ago (login_guard.h). */
 int vsphere_login(struct vsphere *v, struct err *err);
 
 /* Begins a request: <Method xmlns="urn:vim25"><_this type="type">value</_this>. */

@@ -1,6 +1,6 @@
 /* secret.h: passwords in files of their own. */
-#ifndef BALLAST_CONFIG_SECRET_H
-#define BALLAST_CONFIG_SECRET_H
+#ifndef BALLAST_BASE_SECRET_H
+#define BALLAST_BASE_SECRET_H
 
 #include <ballast/arena.h>
 #include <ballast/err.h>

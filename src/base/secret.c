@@ -1,5 +1,5 @@
 /* secret.c: reads a password from its file. */
-#include "config/secret.h"
+#include "base/secret.h"
 
 #include "base/cleanup.h"
 

@@ -1,0 +1,117 @@
+/* login_guard.c: one login at a time, and pauses after refused ones. It sends nothing. */
+#include "net/vsphere/login_guard.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOOK_AGAIN_MS 200 /* how often a waiting login looks at its deadline */
+
+struct login_guard {
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    bool busy;
+    char *refused; /* the password that was refused last; NULL: none since the last login that worked */
+    unsigned refusals;
+    int64_t until_ms;
+};
+
+int login_guard_new(struct login_guard **ret, struct err *err)
+{
+    struct login_guard *g = calloc(1, sizeof *g);
+
+    if (!g)
+        return err_set(err, -ENOMEM, "out of memory");
+    (void)pthread_mutex_init(&g->lock, NULL);
+    (void)pthread_cond_init(&g->ended, NULL);
+    *ret = g;
+    return 0;
+}
+
+static void forget_refused(struct login_guard *g)
+{
+    if (g->refused)
+        explicit_bzero(g->refused, strlen(g->refused));
+    free(g->refused);
+    g->refused = NULL;
+}
+
+void login_guard_free(struct login_guard *g)
+{
+    if (!g)
+        return;
+    forget_refused(g);
+    (void)pthread_cond_destroy(&g->ended);
+    (void)pthread_mutex_destroy(&g->lock);
+    free(g);
+}
+
+/* Waits for the login that is under way; returns the time after it. */
+static int wait_for_turn(struct login_guard *g, int64_t *now_ms, int64_t deadline_ms, const atomic_bool *stop)
+{
+    while (g->busy) {
+        struct timespec until;
+        int64_t began_us = clock_us(CLOCK_MONOTONIC);
+
+        if (stop && atomic_load(stop))
+            return -ECANCELED;
+        if (*now_ms >= deadline_ms)
+            return -ETIMEDOUT;
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += LOOK_AGAIN_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        (void)pthread_cond_timedwait(&g->ended, &g->lock, &until);
+        *now_ms += (clock_us(CLOCK_MONOTONIC) - began_us) / 1000;
+    }
+    return 0;
+}
+
+static int64_t left_s(const struct login_guard *g, int64_t now_ms)
+{
+    return g->until_ms > now_ms ? (g->until_ms - now_ms + 999) / 1000 : 0;
+}
+
+int login_guard_begin(struct login_guard *g, const char *password, int64_t now_ms, int64_t deadline_ms,
+                      const atomic_bool *stop, int64_t *ret_left_s)
+{
+    *ret_left_s = 0;
+    (void)pthread_mutex_lock(&g->lock);
+    int r = wait_for_turn(g, &now_ms, deadline_ms, stop);
+    if (r == 0 && g->refused && strcmp(g->refused, password) == 0 && left_s(g, now_ms) > 0) {
+        *ret_left_s = left_s(g, now_ms);
+        r = -EACCES;
+    }
+    if (r == 0)
+        g->busy = true;
+    (void)pthread_mutex_unlock(&g->lock);
+    return r;
+}
+
+int64_t login_guard_end(struct login_guard *g, const char *password, bool accepted, bool refused,
+                        int64_t now_ms)
+{
+    int64_t pause_s = LOGIN_PAUSE_FIRST_S;
+
+    (void)pthread_mutex_lock(&g->lock);
+    if (accepted || refused)
+        forget_refused(g);
+    if (accepted)
+        g->refusals = 0;
+    if (refused) {
+        for (unsigned i = 0; i < g->refusals && pause_s < LOGIN_PAUSE_MOST_S; i++)
+            pause_s *= 2;
+        pause_s = pause_s < LOGIN_PAUSE_MOST_S ? pause_s : LOGIN_PAUSE_MOST_S;
+        g->refusals++;
+        g->refused = strdup(password); /* NULL: out of memory, the engine's own pause is left */
+        g->until_ms = now_ms + pause_s * 1000;
+    }
+    g->busy = false;
+    (void)pthread_cond_broadcast(&g->ended);
+    (void)pthread_mutex_unlock(&g->lock);
+    return refused ? pause_s : 0;
+}
