@@ -102,7 +102,8 @@ static enum exit_code receive_line(const char *path, int fd, struct strbuf *ret)
     }
 }
 
-/* Maps the reply's `ok` and `code` to an exit code. */
+/* Maps the reply's `ok` and `code` to an exit code. An overloaded service counts as one that cannot be
+ * reached. */
 static enum exit_code judge(const char *path, json_t *reply)
 {
     if (json_is_true(json_object_get(reply, "ok")))
@@ -112,7 +113,9 @@ static enum exit_code judge(const char *path, json_t *reply)
     if (!error)
         return unreachable(path, "the peer is not ballastd", 0);
     cli_error("ballast: %s", error);
-    return reply_int(reply, "code") == EXIT_WRONG ? EXIT_WRONG : EXIT_FAILED;
+    long long code = reply_int(reply, "code");
+
+    return code == EXIT_WRONG || code == EXIT_UNREACHABLE ? (enum exit_code)code : EXIT_FAILED;
 }
 
 enum exit_code client_call(const char *path, json_t *request, json_t **ret)

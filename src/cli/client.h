@@ -2,7 +2,7 @@
  *
  * One request a connection. If the service cannot be reached, one line on standard error names the socket and
  * the reason, and the verb ends with EXIT_UNREACHABLE. If the service refuses the request, its error is
- * printed and the verb ends with the exit code in the reply (1 or 2).
+ * printed and the verb ends with the exit code in the reply (1, 2, or 3 when it is overloaded).
  */
 #ifndef BALLAST_CLI_CLIENT_H
 #define BALLAST_CLI_CLIENT_H

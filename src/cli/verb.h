@@ -20,9 +20,10 @@
 
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_FAILED = 1,      /* the request was valid and failed */
-    EXIT_WRONG = 2,       /* wrong usage or input */
-    EXIT_UNREACHABLE = 3, /* the service cannot be reached */
+    EXIT_FAILED = 1, /* the request was valid and failed */
+    EXIT_WRONG = 2,  /* wrong usage or input */
+    EXIT_UNREACHABLE =
+        3, /* the service cannot be reached, or is overloaded: the same request may succeed later */
 };
 
 #define OPTION_REQUIRED (1u << 0)

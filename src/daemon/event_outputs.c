@@ -9,6 +9,7 @@ int event_outputs_open(const struct config *c, sd_event *loop, struct store *sto
     if (r < 0)
         return r;
     ret->stream = event_stream_new(store);
+    event_stream_set_newest(ret->stream, journal_last(ret->journal));
     return mqtt_feed_start(c, loop, store, journal_last(ret->journal), &ret->mqtt, err);
 }
 
@@ -18,6 +19,7 @@ void event_outputs_update(struct event_outputs *o, const struct engine *e, const
     mqtt_feed_update(o->mqtt, e, journal_last(o->journal), now);
     mqtt_feed_skip(
         o->mqtt, journal_prune(o->journal, c->history_days, c->history_events, mqtt_feed_sent(o->mqtt), now));
+    event_stream_set_newest(o->stream, journal_last(o->journal));
 }
 
 const struct mqtt_status *event_outputs_mqtt_status(const struct event_outputs *o, struct mqtt_status *ret)

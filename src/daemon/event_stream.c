@@ -27,7 +27,8 @@ struct event_stream {
     struct store *store;
     struct follower *first;
     uint64_t last_ticket;
-    bool failed; /* the last read from the store failed */
+    uint64_t newest; /* number of the newest stored event */
+    bool failed;     /* the last read from the store failed */
 };
 
 struct event_stream *event_stream_new(struct store *store)
@@ -47,6 +48,11 @@ void event_stream_free(struct event_stream *f)
         free(x);
     }
     free(f);
+}
+
+void event_stream_set_newest(struct event_stream *f, uint64_t newest)
+{
+    f->newest = newest;
 }
 
 bool event_stream_owns(uint64_t ticket)
@@ -84,7 +90,7 @@ static void follow(struct event_stream *f, const struct request *q, struct clien
     memcpy(x->kind, q->event_kind, sizeof x->kind);
     x->next = f->first;
     f->first = x;
-    server_wait(c, x->ticket);
+    server_wait(c, SERVER_STAY_EVENTS, x->ticket);
 }
 
 int event_stream_serve(struct event_stream *f, const struct request *q, struct client *c, struct strbuf *out,
@@ -97,7 +103,8 @@ int event_stream_serve(struct event_stream *f, const struct request *q, struct c
     size_t n = 0;
     int r;
 
-    if ((r = store_list_events(f->store, &query, &a, &list, &n, err)) < 0 ||
+    if ((q->follow && (r = server_may_stay(c, SERVER_STAY_EVENTS, err)) < 0) ||
+        (r = store_list_events(f->store, &query, &a, &list, &n, err)) < 0 ||
         (r = store_event_range(f->store, &first, &last, err)) < 0)
         return r;
     event_json_reply(list, n, out);
@@ -118,7 +125,7 @@ void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket
     size_t n = 0;
     struct err err = {0};
 
-    if (!x || !server_client_took_all(c))
+    if (!x || x->after >= f->newest || !server_client_took_all(c))
         return;
     const struct event_query q = {
         .after = x->after, .since = x->since, .kind = x->kind[0] ? x->kind : NULL, .limit = BATCH};
@@ -127,9 +134,14 @@ void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket
     if (r < 0 && !f->failed)
         log_warning("%s", err.text);
     f->failed = r < 0;
-    if (r < 0 || n == 0)
+    if (r < 0)
         return;
-    x->after = list[n - 1].id;
+    if (n < BATCH && x->after < f->newest)
+        x->after = f->newest; /* the rest is of other kinds */
+    if (n == 0)
+        return;
+    if (n == BATCH || list[n - 1].id > x->after)
+        x->after = list[n - 1].id;
     strbuf_init(&out, STRBUF_NO_LIMIT);
     event_json_reply(list, n, &out);
     server_stream(c, &out);

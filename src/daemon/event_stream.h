@@ -17,6 +17,9 @@ struct event_stream;
 struct event_stream *event_stream_new(struct store *store);
 void event_stream_free(struct event_stream *f); /* NULL is fine */
 
+/* The number of the newest stored event: a follower that has it needs no look into the store. */
+void event_stream_set_newest(struct event_stream *f, uint64_t newest);
+
 /* Writes the answer to `out`. -EINPROGRESS: the client follows from now on. */
 int event_stream_serve(struct event_stream *f, const struct request *q, struct client *c, struct strbuf *out,
                        struct err *err);

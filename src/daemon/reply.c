@@ -35,7 +35,7 @@ void reply_error(const struct err *err, struct strbuf *out)
     jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", false);
-    jw_int(&w, "code", err->code == -EINVAL ? 2 : 1);
+    jw_int(&w, "code", err->code == -EINVAL ? 2 : err->code == -EUSERS ? 3 : 1);
     jw_text(&w, "error", err->text);
     jw_end(&w);
 }

@@ -75,7 +75,10 @@ static int serve_place(const struct request_handler *s, const struct request *q,
     CLEANUP(freep) const char **vms = calloc(q->n_vms, sizeof *vms);
     const char *next = q->vms;
     uint64_t ticket;
+    int r = server_may_stay(c, SERVER_STAY_RESULT, err);
 
+    if (r < 0)
+        return r;
     if (!vms)
         return err_set(err, -ENOMEM, "out of memory");
     for (size_t i = 0; i < q->n_vms; i++) {
@@ -84,12 +87,19 @@ static int serve_place(const struct request_handler *s, const struct request *q,
     }
     const struct place_request request = {
         .vms = vms, .n_vms = q->n_vms, .apply = q->apply, .by = server_client_user(c)};
-    int r = engine_place(s->engine, &request, s->now, &ticket, err);
-
-    if (r < 0)
+    if ((r = engine_place(s->engine, &request, s->now, &ticket, err)) < 0)
         return r;
-    server_wait(c, ticket | PLACEMENT);
+    server_wait(c, SERVER_STAY_RESULT, ticket | PLACEMENT);
     return -EINPROGRESS;
+}
+
+static int serve_view(const struct request_handler *s, const struct request *q, struct strbuf *out,
+                      struct err *err)
+{
+    struct mqtt_status broker;
+
+    return reply_view(s->engine, &store_sqlite, s->store, q, event_outputs_mqtt_status(s->out, &broker),
+                      s->now, out, err);
 }
 
 /* Writes the answer to `out`; -EINPROGRESS: the client waits. */
@@ -111,10 +121,12 @@ static int serve_request(const struct request_handler *s, const struct request *
             reply_actions(s->engine, q->ids, q->n_ids, out);
         return r;
     case REQUEST_RUN:
+        if ((r = server_may_stay(c, SERVER_STAY_RESULT, err)) < 0)
+            return r;
         r = engine_run(s->engine, s->now, &ticket, err);
         if (r < 0)
             return r;
-        server_wait(c, ticket);
+        server_wait(c, SERVER_STAY_RESULT, ticket);
         return -EINPROGRESS;
     case REQUEST_PAUSE:
     case REQUEST_RESUME:
@@ -150,10 +162,46 @@ static int serve_request(const struct request_handler *s, const struct request *
     case request_kind_count:
         break;
     }
-    struct mqtt_status broker;
+    return serve_view(s, q, out, err);
+}
 
-    return reply_view(s->engine, &store_sqlite, s->store, q, event_outputs_mqtt_status(s->out, &broker),
-                      s->now, out, err);
+/* ---- replies that clients share -------------------------------------------------------------- */
+
+void request_handler_forget_shared(struct shared_replies *shared)
+{
+    for (size_t i = 0; i < request_kind_count; i++) {
+        server_line_unref(shared->lines[i]);
+        shared->lines[i] = NULL;
+    }
+}
+
+/* Long, and equal for all clients until the next inventory or pass. */
+static bool is_shared(enum request_kind kind)
+{
+    return kind == REQUEST_SNAPSHOT || kind == REQUEST_SAMPLES || kind == REQUEST_VMS ||
+           kind == REQUEST_HOSTS || kind == REQUEST_POOLS;
+}
+
+static int serve_shared(const struct request_handler *s, const struct request *q, struct client *c,
+                        struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    struct server_line **line = &s->shared->lines[q->kind];
+    struct engine_status st;
+    int r;
+
+    engine_status(s->engine, &st);
+    if (s->shared->pass != st.last_pass)
+        request_handler_forget_shared(s->shared);
+    s->shared->pass = st.last_pass;
+    if (!*line) {
+        strbuf_init(&out, STRBUF_NO_LIMIT);
+        if ((r = serve_view(s, q, &out, err)) < 0)
+            return r;
+        *line = server_line_new(&out);
+    }
+    server_reply_line(c, *line);
+    return -EINPROGRESS;
 }
 
 void request_handler_serve(const struct request_handler *s, struct client *c, const char *line, size_t len)
@@ -165,7 +213,7 @@ void request_handler_serve(const struct request_handler *s, struct client *c, co
 
     strbuf_init(&out, STRBUF_NO_LIMIT);
     if (r == 0)
-        r = serve_request(s, q, c, &out, &err);
+        r = is_shared(q->kind) ? serve_shared(s, q, c, &err) : serve_request(s, q, c, &out, &err);
     if (r < 0 && r != -EINPROGRESS)
         reply_error(&err, &out);
     if (r != -EINPROGRESS)

@@ -5,11 +5,23 @@
 
 #include "config/config.h"
 #include "daemon/event_outputs.h"
+#include "daemon/request.h"
 #include "daemon/server.h"
 #include "engine/engine.h"
 
+/* Long replies that depend only on the last inventory and the last pass: made once, and sent to each client
+ * that asks for them. All zero: none is made. */
+struct shared_replies {
+    struct server_line *lines[request_kind_count];
+    uint64_t pass; /* that they were made after */
+};
+
+/* Call it after each inventory and each change of the configuration, and at the end. */
+void request_handler_forget_shared(struct shared_replies *shared);
+
 /* The objects that a request uses; borrowed for the call. */
 struct request_handler {
+    struct shared_replies *shared;
     struct engine *engine;
     struct store *store;
     const struct config *config; /* in force */

@@ -55,6 +55,7 @@ struct service {
     struct event_outputs out;
     struct engine *engine;
     struct server *server;
+    struct shared_replies shared;
     struct wall_clock clock;
     bool restart; /* run the program again after the stop */
     char *const *argv;
@@ -65,7 +66,8 @@ struct service {
 
 static struct request_handler request_handler_of(struct service *s)
 {
-    return (struct request_handler){.engine = s->engine,
+    return (struct request_handler){.shared = &s->shared,
+                                    .engine = s->engine,
                                     .store = s->store,
                                     .config = s->config,
                                     .out = &s->out,
@@ -127,6 +129,7 @@ static void take_news(struct service *s, int64_t for_us)
         switch (n->kind) {
         case NEWS_INVENTORY:
             engine_on_inventory(s->engine, n->serial, &n->collected, now);
+            request_handler_forget_shared(&s->shared);
             power_setup_compare(s->power, engine_snapshot(s->engine));
             break;
         case NEWS_SOURCE_ERROR:
@@ -228,6 +231,7 @@ static void reload(struct service *s)
     engine_configure(s->engine, &settings, wall_clock_now(&s->clock));
     arena_release(&s->reloaded);
     s->reloaded = a;
+    request_handler_forget_shared(&s->shared);
     startup_log_standby_hosts(s->config, s->engine);
 }
 
@@ -351,6 +355,7 @@ static void stop_service(struct service *s)
     int64_t deadline = (int64_t)time(NULL) + STOP_S;
 
     server_stop(s->server);
+    request_handler_forget_shared(&s->shared);
     atomic_store(&s->stop, true);
     int actuators = actuator_workers_stop(s->actuators, deadline);
     int source = collector_thread_stop(s->source, deadline);
