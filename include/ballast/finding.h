@@ -66,6 +66,7 @@ enum finding_code {
     FIND_UNEVEN_IMBALANCE, /* above the target */
     FIND_UNEVEN_OUTLIER,   /* the fullest and the emptiest host differ too much */
     FIND_UNEVEN_HEADROOM,  /* of the host that lacks most of it */
+    FIND_UNEVEN_ELSEWHERE, /* behind a move between other hosts */
 
     /* Why a preferred rule is left out, beside the faults above. */
     FIND_LEAVES_NO_HOST,
@@ -84,6 +85,7 @@ enum finding_code {
 
     /* Explanations. */
     FIND_RATIO,   /* how much a move must gain at the threshold of the plan */
+    FIND_CHOSEN,  /* what the move to the chosen host costs and gains */
     FIND_CHECK,   /* what `check` found */
     FIND_MEANING, /* `check` alone decides: there are no figures */
     FIND_OFF_HERE,

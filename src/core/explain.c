@@ -103,7 +103,7 @@ static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct ca
             fill_figures(p, unit, slot, c, &w);
     }
     if (c->verdict == VERDICT_CHOSEN)
-        c->found = decision_finding(p, &p->next, vm);
+        c->found = check_finding_chosen(p, &w, decision_finding(p, &p->next, vm));
     else if (c->verdict == VERDICT_CURRENT && p->snap->vms[vm].is.state != VM_ON)
         c->found = finding_keep(p->a, (struct finding){.code = FIND_OFF_HERE});
     else

@@ -60,10 +60,7 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
             table_cellf(&t, "%.4f", c->imbalance_after);
         else
             table_cell(&t, NULL);
-        /* why it is the chosen one is said above */
-        table_cell(&t, c->verdict == VERDICT_CHOSEN && e->summary ? "The plan moves it here."
-                       : c->found                                 ? wording_text(snap, c->found, &scratch)
-                                                                  : check_meaning(c->check));
+        table_cell(&t, c->found ? wording_text(snap, c->found, &scratch) : check_meaning(c->check));
     }
     table_render(&t, "  ", out);
     arena_release(&scratch);

@@ -9,6 +9,7 @@
 #include "base/rfc3339.h"
 
 #define SETTINGS_SHOWN_MAX 20
+#define LOAD_SHOWN_AS_CONTENDED 1.0005 /* 100.1 % in the table */
 
 static const char *const res_title[RES_COUNT] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
 
@@ -49,6 +50,7 @@ void plan_section_balance(const struct plan *plan, struct arena *a, struct strbu
     const struct metrics *phases[] = {&plan->before, &plan->after};
     static const char *const phase_names[] = {"before", "after"};
     size_t n_phases = plan->n_recommendations > 0 ? 2 : 1;
+    bool contended = false;
     struct table t;
 
     strbuf_printf(out, "Imbalance %.4f now, %.4f after the plan; target %.4f (migration threshold %lld)\n\n",
@@ -60,11 +62,15 @@ void plan_section_balance(const struct plan *plan, struct arena *a, struct strbu
             table_cell(&t, arena_printf(a, "%s %s", res_title[r], phase_names[p]));
             table_cell(&t, arena_printf(a, "%.4f", phases[p]->imbalance_of[r]));
             table_cell(&t, arena_printf(a, "%.2f", phases[p]->weight[r]));
-            put_load(&t, plan->snap, loads_extreme(phases[p], (enum resource)r, 1), (enum resource)r);
+            const struct host_load *fullest = loads_extreme(phases[p], (enum resource)r, 1);
+            contended = contended || (fullest && fullest->n[r] > LOAD_SHOWN_AS_CONTENDED);
+            put_load(&t, plan->snap, fullest, (enum resource)r);
             put_load(&t, plan->snap, loads_extreme(phases[p], (enum resource)r, -1), (enum resource)r);
         }
     }
     table_render(&t, "  ", out);
+    if (contended)
+        strbuf_puts(out, "  Above 100 %: the VMs of the host are entitled to more than the host has.\n");
 }
 
 static const char *ids_text(struct arena *a, const uint32_t *ids, uint32_t n)

@@ -1,5 +1,5 @@
 /* The explanation of a VM agrees with the plan: the chosen host is the plan's, a VM that stays has none,
- * and each named check fails for the reason given. */
+ * and each named check fails for the reason given. The plan counts rejected moves by the same checks. */
 #include "core/explain.h"
 #include "core/pass.h"
 #include "oracle.h"
@@ -274,6 +274,56 @@ static void run(const struct cluster_options *options, unsigned clusters)
         assert_true(chosen > clusters / 4 && confirmed > clusters);
 }
 
+/* Where no move was tried, the plan counts the rejected moves by the checks that the explanations name: with
+ * two hosts each VM has one. The plan leaves out VMs whose move could pay but gains nothing, and does not ask
+ * whether a VM that cannot pay has room. */
+static void check_counts(struct world *w, unsigned *counted)
+{
+    uint64_t named[check_count] = {0};
+    struct err err = {0};
+
+    if (w->plan.before.n_hosts != 2 || w->plan.stats.evaluated > 0 || w->plan.end != CHECK_NONE)
+        return;
+    for (uint32_t vm = 0; vm < w->snap.n_vms; vm++) {
+        struct explanation e;
+        assert_int_equal(explain_vm(&w->snap, &w->policy, vm, IX_NONE, &w->a, &e, &err), 0);
+        for (uint32_t i = 0; i < e.n; i++)
+            named[e.candidates[i].check]++;
+    }
+    uint64_t no_room = 0;
+    for (int c = CHECK_RESERVATION_CPU; c <= CHECK_MEMORY_FREE; c++)
+        no_room += named[c];
+    for (int c = CHECK_NO_GAIN; c <= CHECK_COST_BENEFIT; c++) {
+        if (w->plan.stats.rejected[c] > named[c] + no_room)
+            fail_msg("seed %llu: %llu moves are counted as %s, the explanations name %llu",
+                     (unsigned long long)w->seed, (unsigned long long)w->plan.stats.rejected[c],
+                     check_name((enum check)c), (unsigned long long)(named[c] + no_room));
+        *counted += w->plan.stats.rejected[c] > 0;
+    }
+}
+
+static void test_counts(void **state)
+{
+    const struct cluster_options options = {.hosts_max = 2, .vms_max = 12, .mixed_hosts = true};
+    const unsigned clusters = 400;
+    unsigned counted = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(clusters); i++) {
+        struct world w = {.seed = test_seed() + i};
+        struct rng r = {.state = w.seed};
+        struct err err = {0};
+        random_cluster(&r, &options, &w.a, &w.snap);
+        random_policy(&r, &w.policy);
+        assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
+        check_counts(&w, &counted);
+        arena_release(&w.a);
+    }
+    (void)printf("%u counts\n", counted);
+    if (test_is_usual())
+        assert_true(counted > clusters / 20);
+}
+
 static void test_plain(void **state)
 {
     (void)state;
@@ -326,10 +376,8 @@ static void test_power(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_power),
+        cmocka_unit_test(test_plain), cmocka_unit_test(test_everything), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_power), cmocka_unit_test(test_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,41 @@ static bool needed_balance(const struct oracle *o, double imbalance, double targ
     return needed;
 }
 
+/* The host that a finding names; IX_NONE: none. */
+static uint32_t named_host(const struct finding *f, enum finding_subject name)
+{
+    for (int i = 0; i < FINDING_SUBJECTS_MAX; i++)
+        if (f->subjects[i].name == name)
+            return f->subjects[i].ix;
+    return IX_NONE;
+}
+
+/* Within the target a move says what is not even: about its own hosts, with the resource of its reason, or
+ * that it is about others. The state is the one before the move. */
+static void check_purpose(const struct world *w, const struct recommendation *rec)
+{
+    const struct finding *f = rec->found->because;
+
+    if (!is_balancing(rec) || !f || f->code == FIND_UNEVEN_IMBALANCE)
+        return;
+    bool elsewhere = f->code == FIND_UNEVEN_ELSEWHERE;
+    f = elsewhere ? f->because : f;
+    uint32_t host = named_host(f, SUBJECT_HOST);
+    bool own =
+        host == rec->from || (f->code == FIND_UNEVEN_OUTLIER && named_host(f, SUBJECT_OTHER_HOST) == rec->to);
+    if (own == elsewhere)
+        fail_msg("seed %llu: the purpose of recommendation %u is%s about its own hosts",
+                 (unsigned long long)w->seed, rec->id, own ? "" : " not");
+    bool mem = rec->reason == REASON_BALANCE_MEM;
+    if (own && mem != (f->resource == RES_MEM))
+        fail_msg("seed %llu: the reason of recommendation %u is %s, but its purpose is not",
+                 (unsigned long long)w->seed, rec->id, reason_name(rec->reason));
+    if (fabs(f->figures[0].value - oracle_norm(&w->o, host, f->resource)) > CLOSE)
+        fail_msg("seed %llu: the purpose of recommendation %u says that %s is at %g, not %g",
+                 (unsigned long long)w->seed, rec->id, w->snap.hosts[host].is.id, f->figures[0].value,
+                 oracle_norm(&w->o, host, f->resource));
+}
+
 /* A move for balance, or all moves of a group, which count as one. */
 static void check_step(struct world *w, uint32_t from, uint32_t to)
 {
@@ -118,6 +153,7 @@ static void check_step(struct world *w, uint32_t from, uint32_t to)
     double before = oracle_imbalance_at(&w->o, weight);
     bool needed = needed_balance(&w->o, before, w->plan.before.target, &w->plan.policy);
     w->o.woken = woken;
+    check_purpose(w, first);
     for (uint32_t i = from; i < to; i++) {
         const struct recommendation *rec = &w->plan.recommendations[i];
         if (oracle_is_power(rec)) {

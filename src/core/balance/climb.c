@@ -512,20 +512,54 @@ void climb_apply(struct climb *c, const struct move *m)
         forget_what_pays(c);
 }
 
-void climb_count_rejected(struct climb *c)
+static uint32_t find_coldest(const struct climb *c)
+{
+    const struct layout *l = c->l;
+    double least = NO_LIMIT;
+    uint32_t coldest = 0;
+
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        double load = 0;
+        for (int r = 0; r < RES_COUNT; r++)
+            load += c->score.weight[r] * l->norm[r][i];
+        coldest = load < least ? i : coldest;
+        least = load < least ? load : least;
+    }
+    return coldest;
+}
+
+/* The check, in the order of names.h, at which the best move of a unit fails that cannot pay anywhere; rules
+ * and memory are left aside. likely: a slot on which it probably gains much, so that few others are tried. */
+static enum check check_of_unpaid(const struct climb *c, uint32_t unit, uint32_t likely)
+{
+    struct move_score score = c->score;
+    struct move_trial t;
+
+    score.slowest = 0;
+    move_trial_begin(c->l, score.weight, unit, &t);
+    double gain = c->l->unit_slot[unit] == likely ? 0 : move_score_gain(&score, &t, likely);
+    if (gain < score.goodness || gain < GAIN_LEAST)
+        gain = destination_index_relaxed(&c->destinations, &score, &t, c->l->unit_slot[unit], fmax(gain, 0));
+    return gain < GAIN_LEAST       ? CHECK_NO_GAIN
+           : gain < score.goodness ? CHECK_MIN_GOODNESS
+                                   : CHECK_COST_BENEFIT;
+}
+
+void climb_count_rejected(struct climb *c, bool searched)
 {
     uint64_t others = c->l->n_on > 0 ? c->l->n_on - 1 : 0;
+    uint32_t coldest = searched ? find_coldest(c) : IX_NONE;
 
     for (uint32_t i = 0; i < c->l->n_on; i++) {
-        if (!c->pays_known[i])
+        if (searched && !c->pays_known[i])
             find_paying_units(c, i);
         for (uint32_t k = 0; k < c->l->list[i].n; k++) {
             uint32_t u = c->l->list[i].items[k];
             enum check held = c->l->unit_held[u];
             if (held != CHECK_NONE && held != CHECK_VM_MOVED)
                 c->score.stats->rejected[held] += others;
-            if (held == CHECK_NONE && !c->pays[u])
-                c->score.stats->rejected[CHECK_COST_BENEFIT] += others;
+            if (searched && held == CHECK_NONE && !c->pays[u])
+                c->score.stats->rejected[check_of_unpaid(c, u, coldest)] += others;
         }
     }
 }

@@ -70,8 +70,8 @@ void climb_forget_rejections(struct climb *c);
 /* Makes the move. Its units do not move again: unit_held becomes CHECK_VM_MOVED. */
 void climb_apply(struct climb *c, const struct move *m);
 
-/* At the end: adds to the statistics the candidates that were never tried, because a unit is held or cannot
- * pay on any host. */
-void climb_count_rejected(struct climb *c);
+/* At the end: adds to the statistics the candidates that were never tried, because a unit is held or, where
+ * the last level was `searched` to its end, cannot pay on any host. */
+void climb_count_rejected(struct climb *c, bool searched);
 
 #endif

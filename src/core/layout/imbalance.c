@@ -182,11 +182,32 @@ static struct finding find_outlier(const struct layout *l, int r, const struct e
                                         {FIGURE_DIFFERENCE_MAX, difference_of_level[level]}}};
 }
 
-const struct finding *layout_headroom_finding(const struct layout *l, uint32_t slot, struct arena *a)
+/* The outlier that ends at the slots of a move: their own difference, or that of the fullest and the emptiest
+ * slot if one of the two is the move's. False: there is none. */
+static bool find_outlier_of_move(const struct layout *l, int r, uint32_t from, uint32_t to, int64_t level,
+                                 struct extremes *ret)
 {
-    for (int r = 0; r < RES_COUNT; r++)
-        if (l->norm[r][slot] > load_with_headroom(l, r) + ROUNDING && load_with_headroom(l, r) < 1)
-            return finding_keep(a, find_headroom(l, r, slot));
+    *ret = (struct extremes){from, to, l->norm[r][from], l->norm[r][to]};
+    if (is_outlier(ret, level))
+        return true;
+    *ret = find_extremes(l, r, false);
+    return (ret->fullest == from || ret->emptiest == to) && is_outlier(ret, level);
+}
+
+const struct finding *layout_uneven_move(const struct layout *l, int64_t level, enum resource first,
+                                         uint32_t from, uint32_t to, struct arena *a)
+{
+    const enum resource order[RES_COUNT] = {first, first == RES_CPU ? RES_MEM : RES_CPU};
+    struct extremes x;
+
+    for (int i = 0; i < RES_COUNT; i++) {
+        enum resource r = order[i];
+        if (l->norm[r][from] > load_with_headroom(l, r) + ROUNDING && load_with_headroom(l, r) < 1)
+            return finding_keep(a, find_headroom(l, r, from));
+    }
+    for (int i = 0; i < RES_COUNT; i++)
+        if (find_outlier_of_move(l, order[i], from, to, level, &x))
+            return finding_keep(a, find_outlier(l, order[i], &x, level));
     return NULL;
 }
 

@@ -187,8 +187,10 @@ bool layout_lacks_headroom(const struct layout *l);
 uint32_t layout_unevenness(const struct layout *l, int64_t level, double imbalance,
                            struct unevenness ret[UNEVENNESS_MAX], struct arena *a);
 
-/* That the load of a slot is in its headroom; NULL: it is not. */
-const struct finding *layout_headroom_finding(const struct layout *l, uint32_t slot, struct arena *a);
+/* What is not even about the two slots of a move at this level: the source uses its headroom, or the loads
+ * differ too much; `first` is the resource that is asked first. NULL: neither. */
+const struct finding *layout_uneven_move(const struct layout *l, int64_t level, enum resource first,
+                                         uint32_t from, uint32_t to, struct arena *a);
 
 /* All metrics except the scores of power management. */
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a);

@@ -300,17 +300,20 @@ static bool find_goodness(const struct pass *p, const struct asked *q, struct fi
     return true;
 }
 
-/* The level is the one whose moves were searched last. */
-static bool find_worth(const struct pass *p, const struct asked *q, struct finding *f)
+static void add_worth(struct finding *f, const struct migration_worth *w)
 {
-    const struct migration_worth *w = q->worth;
-
     finding_figure(f, FIGURE_DURATION_S, w->duration_s);
     finding_figure(f, FIGURE_CPU_COST, w->cost[RES_CPU]);
     finding_figure(f, FIGURE_CPU_BENEFIT, w->benefit[RES_CPU]);
     finding_figure(f, FIGURE_MEM_BENEFIT, w->benefit[RES_MEM]);
     if (w->loss > 0)
         finding_figure(f, FIGURE_RATIO, w->gain / w->loss);
+}
+
+/* The level is the one whose moves were searched last. */
+static bool find_worth(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    add_worth(f, q->worth);
     finding_figure(f, FIGURE_RATIO_MIN, p->migration_cost.ratio);
     finding_figure(f, FIGURE_THRESHOLD, (double)p->climb.score.level);
     return true;
@@ -342,8 +345,10 @@ static bool find_less_gain(const struct pass *p, const struct asked *q, struct f
     if (!p->stopped)
         return false;
     finding_subject(f, SUBJECT_TO, p->layout.slot_host[p->next.to_slot]);
-    finding_figure(f, FIGURE_IMBALANCE_AFTER, p->climb.score.imbalance - gain(p, q));
-    finding_figure(f, FIGURE_IMBALANCE_CHOSEN, p->next.imbalance_after);
+    double after = p->climb.score.imbalance - gain(p, q);
+    double chosen = p->next.imbalance_after;
+    finding_figure(f, FIGURE_IMBALANCE_AFTER, fabs(after - chosen) < GAIN_LEAST ? chosen : after);
+    finding_figure(f, FIGURE_IMBALANCE_CHOSEN, chosen);
     return true;
 }
 
@@ -405,6 +410,15 @@ const struct finding *check_finding(const struct pass *p, uint32_t vm, uint32_t 
 
     if (!checks[check].find || !known || !checks[check].find(p, &q, &f))
         f = (struct finding){.code = FIND_MEANING, .check = check};
+    return finding_keep(p->a, f);
+}
+
+const struct finding *check_finding_chosen(const struct pass *p, const struct migration_worth *worth,
+                                           const struct finding *because)
+{
+    struct finding f = {.code = FIND_CHOSEN, .because = because};
+
+    add_worth(&f, worth);
     return finding_keep(p->a, f);
 }
 

@@ -12,4 +12,8 @@ const struct finding *decision_finding(const struct pass *p, const struct decisi
 const struct finding *check_finding(const struct pass *p, uint32_t vm, uint32_t host, enum check check,
                                     const struct migration_worth *worth);
 
+/* Likewise: what the move to the chosen host costs and gains. because: the decision's finding. */
+const struct finding *check_finding_chosen(const struct pass *p, const struct migration_worth *worth,
+                                           const struct finding *because);
+
 #endif

@@ -3,24 +3,38 @@
 
 #include "core/plan/correct.h"
 
-/* The resource whose deviation the move reduces more. */
-static enum reason balance_reason(const struct pass *p, const struct move *m)
+/* A benefit below this is rounding: seconds of the whole cluster's capacity. */
+#define BENEFIT_LEAST 1e-9
+
+/* The resource that the move is for: that of the larger benefit, or whose deviation falls more where the
+ * move has no benefit. */
+static enum resource resource_of(const struct pass *p, const struct move *m)
 {
     const struct layout *l = &p->layout;
     double fall[RES_COUNT];
+    double benefit[RES_COUNT] = {0};
     struct move_trial t;
+    struct migration_worth w;
 
+    if (p->policy.cost_benefit) {
+        migration_cost_worth(&p->migration_cost, m->unit, m->to_slot, &w);
+        for (int r = 0; r < RES_COUNT; r++)
+            benefit[r] = w.benefit[r] / p->migration_cost.capacity[r];
+    }
+    if (benefit[RES_CPU] > BENEFIT_LEAST || benefit[RES_MEM] > BENEFIT_LEAST)
+        return benefit[RES_MEM] > benefit[RES_CPU] ? RES_MEM : RES_CPU;
     move_trial_begin(l, p->climb.score.weight, m->unit, &t);
     for (int r = 0; r < RES_COUNT; r++) {
         struct move_trial one = t;
         one.weight[!r] = 0;
         fall[r] = t.weight[r] * layout_load_stddev(l, (enum resource)r) - move_trial_at(l, &one, m->to_slot);
     }
-    return fall[RES_MEM] > fall[RES_CPU] ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
+    return fall[RES_MEM] > fall[RES_CPU] ? RES_MEM : RES_CPU;
 }
 
-/* What a move off this slot is for where the imbalance is within the plan's target; NULL: it is above. */
-static const struct finding *purpose_within(const struct pass *p, uint32_t from)
+/* What is not even where the imbalance is within the plan's target: about the hosts of the move, which gives
+ * the resource that the move is for, or else about other hosts. NULL: the imbalance is above the target. */
+static const struct finding *purpose_within(const struct pass *p, const struct move *m, enum resource *r)
 {
     const struct layout *l = &p->layout;
     int64_t level = p->policy.migration_threshold;
@@ -29,10 +43,16 @@ static const struct finding *purpose_within(const struct pass *p, uint32_t from)
 
     if (imbalance > layout_target(l->n_on, level))
         return NULL;
-    const struct finding *of_source = layout_headroom_finding(l, from, p->a);
-    if (of_source)
-        return of_source;
-    return layout_unevenness(l, level, imbalance, uneven, p->a) > 0 ? uneven[0].found : NULL;
+    const struct finding *found = layout_uneven_move(l, level, *r, l->unit_slot[m->unit], m->to_slot, p->a);
+    if (found) {
+        *r = found->resource;
+        return found;
+    }
+    if (layout_unevenness(l, level, imbalance, uneven, p->a) == 0)
+        return NULL;
+    if (uneven[0].kind == UNEVEN_IMBALANCE)
+        return uneven[0].found;
+    return finding_keep(p->a, (struct finding){.code = FIND_UNEVEN_ELSEWHERE, .because = uneven[0].found});
 }
 
 /* Whether this level has nothing to mend. */
@@ -60,9 +80,11 @@ static bool climb_level(struct pass *p, int64_t level, uint32_t *left)
                 continue;
             return true;
         }
-        p->because = purpose_within(p, p->layout.unit_slot[m.unit]);
+        enum resource r = resource_of(p, &m);
+        p->because = purpose_within(p, &m, &r);
+        enum reason reason = r == RES_MEM ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
         uint32_t members = p->layout.unit_from[m.unit + 1] - p->layout.unit_from[m.unit];
-        bool goes_on = plan_move(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE, (unsigned)level);
+        bool goes_on = plan_move(p, m.unit, m.to_slot, reason, IX_NONE, (unsigned)level);
         p->because = NULL;
         if (!goes_on)
             return false;
@@ -110,5 +132,5 @@ const struct finding *plan_ratio_finding(const struct pass *p)
 void plan_review(struct pass *p)
 {
     correct_failover_review(p);
-    climb_count_rejected(&p->climb);
+    climb_count_rejected(&p->climb, p->end == CHECK_NONE);
 }

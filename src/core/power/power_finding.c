@@ -26,10 +26,11 @@ struct fullest power_finding_fullest(const struct power *w, enum window window)
     return f;
 }
 
-/* w->u is that before the plan's power-offs. */
+/* w->u is that before the plan's power-offs; what the last of them leaves is said once, there. */
 struct finding power_finding_sleep(const struct power *w, uint32_t slot, const struct power_verdict *v)
 {
-    const struct fullest *full = &w->fullest;
+    const struct fullest none = {.host = {IX_NONE, IX_NONE}, .load = {UNKNOWN, UNKNOWN}};
+    const struct fullest *full = slot == w->asleep[w->n_asleep - 1] ? &w->fullest : &none;
     double load[RES_COUNT];
 
     for (int r = 0; r < RES_COUNT; r++)

@@ -24,8 +24,8 @@ const struct sentence_template wording_templates[] = {
      "{host} is woken late: {hosts} of {hosts_all} hosts should be on since {ready_by} (dpm.ready_by); "
      "booting {boot}."},
     {FIND_SLEEP, "",
-     "{host}{load_here} {evacuated} put to standby for about {off_s:about}{saving}. {worth_of_sleep}. "
-     "Afterwards the fullest host is at {fullest}."},
+     "{host}{used_here} {evacuated} put to standby for about {off_s:about}{saving}. "
+     "{worth_of_sleep}.{fullest_after}"},
     /* Faults. */
     {FIND_HOST_UNSEEN, "vms=0", "{host} is disconnected."},
     {FIND_HOST_UNSEEN, "vms=1", "{host} is disconnected; its VM is not moved."},
@@ -124,10 +124,17 @@ const struct sentence_template wording_templates[] = {
     {FIND_SAMPLE_OLD, "", "the measurements are {is_s:about} old"},
     /* Why a state is not even: phrases, behind a move, in a plan's end and in the status. */
     {FIND_UNEVEN_IMBALANCE, "", "the imbalance of {imbalance:4} is above the target of {target:4}"},
+    {FIND_UNEVEN_OUTLIER, "load>1.005",
+     "the VMs of {host} are entitled to {load:percent} of its {resource} and those of {other_host} to "
+     "{load_other:percent}, more than {difference_max:points} apart"},
     {FIND_UNEVEN_OUTLIER, "",
      "the {resource} loads of {host} ({load:percent}) and {other_host} ({load_other:percent}) differ by more "
-     "than {difference_max:percent}"},
+     "than {difference_max:points}"},
+    {FIND_UNEVEN_HEADROOM, "load>1.005",
+     "{host} lacks headroom (its VMs are entitled to {load:tenths} of its {resource}, above "
+     "{load_max:percent})"},
     {FIND_UNEVEN_HEADROOM, "", "{host} lacks headroom ({resource} {load:tenths}, above {load_max:percent})"},
+    {FIND_UNEVEN_ELSEWHERE, "", "elsewhere, {because}, and this move lowers the imbalance most"},
     /* Why a preferred rule is left out. */
     {FIND_LEAVES_NO_HOST, "", "The rule excludes every host that {vm} may run on."},
     {FIND_LEAVES_NO_COMMON_HOST, "", "No host may run both {other_vm} and {vm}."},
@@ -224,6 +231,12 @@ const struct sentence_template wording_templates[] = {
     {FIND_RATIO, "ratio_min>0",
      "Migration threshold {migration_threshold} makes a move only if it gains {ratio_asked}."},
     {FIND_RATIO, "", "Migration threshold {migration_threshold} makes a move only if it adds no shortage."},
+    {FIND_CHOSEN, "ratio>0.005",
+     "The plan moves the VM here. The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU, "
+     "and would {shortage_ended}, worth {ratio:2} times its cost."},
+    {FIND_CHOSEN, "",
+     "The plan moves the VM here. The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU, "
+     "and would {shortage_ended}."},
     {FIND_CHECK, "check=cost_benefit ratio>0.005",
      "The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU. It would {shortage_ended}, "
      "worth {ratio:2} times its cost; migration threshold {migration_threshold} asks for {ratio_asked}."},
@@ -245,6 +258,8 @@ const struct sentence_template wording_templates[] = {
      "In the worst case, the move would add a shortage of {cpu_worse_mhz} of CPU."},
     {FIND_CHECK, "check=moves_max moves_max=1", "The plan already has its maximum of 1 move (moves_max)."},
     {FIND_CHECK, "check=moves_max", "The plan already has its maximum of {moves_max} moves (moves_max)."},
+    {FIND_CHECK, "check=less_gain imbalance_after={imbalance_chosen}",
+     "The imbalance would be equal, {imbalance_after:4}, with the VM on {to}, which is first among equals."},
     {FIND_CHECK, "check=less_gain",
      "The imbalance would be {imbalance_after:4}; with the VM on {to} it is {imbalance_chosen:4}."},
     /* The other checks come without figures. */
@@ -362,12 +377,24 @@ const struct sentence_template wording_templates[] = {
 const struct phrase wording_phrases[] = {
     /* A VM and its share, hosts and their load. */
     {"vm_with_share", "", "{vm} ({cpu_mhz}, {mem_mb})"},
+    {"load_here", "cpu_load>1.005",
+     " (its VMs are entitled to {cpu_load:percent} of CPU, {mem_load:percent} of memory)"},
+    {"load_here", "mem_load>1.005",
+     " (its VMs are entitled to {cpu_load:percent} of CPU, {mem_load:percent} of memory)"},
     {"load_here", "cpu_load", " (CPU {cpu_load:percent}, memory {mem_load:percent})"},
     {"load_here", "", ""},
+    {"used_here", "cpu_load", " (CPU {cpu_load:percent}, memory {mem_load:percent})"},
+    {"used_here", "", ""},
+    {"load_there", "cpu_load_to>1.005",
+     " (its VMs are entitled to {cpu_load_to:percent} of CPU, {mem_load_to:percent} of memory)"},
+    {"load_there", "mem_load_to>1.005",
+     " (its VMs are entitled to {cpu_load_to:percent} of CPU, {mem_load_to:percent} of memory)"},
     {"load_there", "", " (CPU {cpu_load_to:percent}, memory {mem_load_to:percent})"},
     {"fullest", "cpu_fullest",
      "CPU {cpu_load_fullest:percent} ({cpu_fullest}) and memory {mem_load_fullest:percent} ({mem_fullest})"},
     {"fullest", "", "nothing"},
+    {"fullest_after", "cpu_load_fullest", " Afterwards the fullest host is at {fullest}."},
+    {"fullest_after", "", ""},
     {"vcpus", "vm.vcpus=1", "its 1 vCPU"},
     {"vcpus", "", "its {vm.vcpus} vCPUs"},
     /* A host that cannot receive VMs. */

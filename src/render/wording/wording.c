@@ -326,6 +326,7 @@ static const char *formatted(struct arena *a, double x, const char *form)
     return strcmp(form, "whole") == 0      ? arena_printf(a, "%.0f", whole(x))
            : strcmp(form, "percent") == 0  ? arena_printf(a, "%.0f %%", PERCENT * x)
            : strcmp(form, "tenths") == 0   ? arena_printf(a, "%.1f %%", PERCENT * x) /* percent */
+           : strcmp(form, "points") == 0   ? arena_printf(a, "%.0f percentage points", PERCENT * x)
            : strcmp(form, "mhz") == 0      ? mhz(a, x, "")
            : strcmp(form, "mb") == 0       ? mb(a, x, "")
            : strcmp(form, "mhz_s") == 0    ? mhz(a, x, " s")
