@@ -31,6 +31,11 @@ int host_operation_is_due(const struct vsphere *v, const struct operation *q, co
     case OPERATION_STANDBY:
         if (host->standby)
             return already(v, host, "is in standby", err);
+        if (host->vsan)
+            return err_set(
+                err, -EPERM,
+                "%s: host %s is part of vSAN: its disks hold data of other hosts' VMs, so it stays on",
+                vsphere_url(v), host->name);
         break;
     case OPERATION_WAKE:
         if (awake)

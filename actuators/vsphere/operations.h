@@ -17,7 +17,7 @@
 /* A VM's or a host's state, with the task that works on it. */
 struct entity {
     char name[MOREF_MAX]; /* for people; the moref when it has none */
-    bool powered_on, standby, connected, in_maintenance;
+    bool powered_on, standby, connected, in_maintenance, vsan;
     char host[MOREF_MAX]; /* of a VM */
     struct vsphere_task task;
     char task_name[TASK_NAME_MAX]; /* "": no queued or running task of the work that was asked for */

@@ -88,6 +88,7 @@ static int look_object(void *ctx, const struct vsphere_object *o, struct err *er
                  xml_text_is(vsphere_prop(o, "runtime.standbyMode"), "in");
     e->connected = xml_text_is(vsphere_prop(o, "runtime.connectionState"), "connected");
     e->in_maintenance = xml_bool(vsphere_prop(o, "runtime.inMaintenanceMode"));
+    e->vsan = xml_bool(vsphere_prop(o, "config.vsanHostConfig.enabled"));
     return 0;
 }
 
@@ -101,6 +102,7 @@ int vsphere_entity_look(struct vsphere *v, const char *type, const char *id, enu
                                              "runtime.standbyMode",
                                              "runtime.connectionState",
                                              "runtime.inMaintenanceMode",
+                                             "config.vsanHostConfig.enabled",
                                              NULL};
     static const char *const task_paths[] = {"info", NULL};
     static const char *const first[] = {"tasks", NULL};

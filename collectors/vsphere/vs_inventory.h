@@ -29,6 +29,7 @@ struct vs_inventory_host {
     bool runs_vms;                  /* by the VMs' own host references */
     double vm_consumed_mb;          /* of the VMs that run on it */
     double power_w;                 /* current draw; UNKNOWN */
+    bool vsan;
 };
 
 /* Shares by level are resolved when the sizes are known. */
@@ -91,8 +92,8 @@ struct vs_inventory {
     struct arena *arena;
     const char *cluster, *root_pool;
     const char *automation; /* the cluster's own, for people */
-    bool drs_moves;         /* vCenter's own DRS migrates without asking */
-    bool overrides_count;   /* the cluster lets VMs have levels of their own */
+    struct conflict_facts conflicts;
+    bool overrides_count; /* the cluster lets VMs have levels of their own */
     bool root_scales;
     double effective[RES_COUNT]; /* what the cluster says it has for VMs; UNKNOWN */
     struct vs_inventory_host *hosts;

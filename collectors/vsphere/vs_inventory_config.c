@@ -135,6 +135,29 @@ static void read_ha(struct vs_inventory *s, const xml_node *das)
         s->ha.unknown = "the policy of its admission control is none that is known";
 }
 
+static bool is_automated(const xml_node *behavior)
+{
+    return !behavior || xml_text_is(behavior, "automated");
+}
+
+/* DPM switches hosts without asking: all, or those that have the level automated. Otherwise it only
+ * recommends. */
+static bool dpm_acts(const xml_node *config)
+{
+    const xml_node *dpm = xml_child(config, "dpmConfigInfo");
+
+    if (!xml_bool(xml_child(dpm, "enabled")))
+        return false;
+    if (is_automated(xml_child(dpm, "defaultDpmBehavior")))
+        return true;
+    for (const xml_node *n = xml_child(config, "dpmHostConfig"); n; n = xml_again(n)) {
+        const xml_node *enabled = xml_child(n, "enabled");
+        if (xml_text_is(xml_child(n, "behavior"), "automated") && (!enabled || xml_bool(enabled)))
+            return true;
+    }
+    return false;
+}
+
 void vs_inventory_config(struct vs_inventory *s, const xml_node *config)
 {
     const xml_node *drs = xml_child(config, "drsConfig");
@@ -153,7 +176,9 @@ void vs_inventory_config(struct vs_inventory *s, const xml_node *config)
     read_ha(s, xml_child(config, "dasConfig"));
     s->overrides_count = !own_levels || xml_bool(own_levels);
     s->root_scales = xml_text_is(xml_child(drs, "scaleDescendantsShares"), "scaleCpuAndMemoryShares");
-    s->drs_moves = xml_bool(xml_child(drs, "enabled")) && behavior && strcmp(behavior, "fullyAutomated") == 0;
+    s->conflicts.balancer =
+        xml_bool(xml_child(drs, "enabled")) && behavior && strcmp(behavior, "fullyAutomated") == 0;
+    s->conflicts.power = dpm_acts(config);
     if (!drs)
         return;
     if (!xml_bool(xml_child(drs, "enabled")))

@@ -152,6 +152,7 @@ static void map_hosts(struct map *m)
         to->is.on_since = to->is.state == HOST_ON ? h->boot : 0;
         to->is.power_w = h->power_w;
         to->is.wake_methods = h->can_standby ? WAKE_HYPERVISOR : 0;
+        to->is.vsan = h->vsan;
     }
 }
 
@@ -522,7 +523,8 @@ static void map_ha(struct map *m)
 int vs_inventory_map(struct vs_inventory *s, struct inventory *ret, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena work = {0};
-    struct inventory inv = {.source_automation = s->automation, .cluster = s->cluster};
+    struct inventory inv = {
+        .source_automation = s->automation, .cluster = s->cluster, .conflicts = s->conflicts};
     struct map m = {.s = s, .inv = &inv, .a = s->arena, .work = &work};
 
     if (!s->cluster || !s->root_pool)

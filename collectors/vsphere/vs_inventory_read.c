@@ -26,6 +26,7 @@ static const char *const host_paths[] = {"name",
                                          "summary.hardware.memorySize",
                                          "summary.quickStats.overallMemoryUsage",
                                          "capability.standbySupported",
+                                         "config.vsanHostConfig.enabled",
                                          NULL};
 static const char *const vm_paths[] = {"name",
                                        "runtime.host",
@@ -211,6 +212,7 @@ static void read_host(struct vs_inventory *s, const struct vsphere_object *o)
         .mem_mb = bytes / BYTES_PER_MIB,
         .mem_used_mb = vs_inventory_number(vsphere_prop(o, "summary.quickStats.overallMemoryUsage")),
         .power_w = UNKNOWN,
+        .vsan = xml_bool(vsphere_prop(o, "config.vsanHostConfig.enabled")),
     };
     if (boot)
         (void)rfc3339_parse(boot, &h->boot);

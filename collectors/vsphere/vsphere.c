@@ -22,7 +22,7 @@ struct collector {
     enum vsphere_stats stats;
     char cluster[CLUSTER_ID_MAX]; /* "" until it was found */
     struct counters counters;
-    bool said_no_counters, said_drs, said_ha;
+    bool said_no_counters, said_ha;
     size_t said_unreadable, said_rules;
 };
 
@@ -177,14 +177,9 @@ static void say_what_is_missing(struct collector *c, const struct vs_inventory *
     if (s->rules_left_out > c->said_rules)
         log_warning("%s: %zu rules are left out, because no host of their groups is in the cluster: %s",
                     c->cfg->url, s->rules_left_out, s->rule_left_out);
-    if (s->drs_moves && !c->said_drs)
-        log_warning(
-            "%s: DRS of cluster %s is fully automated: it and Ballast may move the same VMs to and fro",
-            c->cfg->url, s->cluster);
     if (s->ha.unknown && !c->said_ha)
         log_warning("%s: HA of cluster %s: %s, so nothing is kept free for failures", c->cfg->url, s->cluster,
                     s->ha.unknown);
-    c->said_drs = s->drs_moves;
     c->said_ha = s->ha.unknown != NULL;
     c->said_unreadable = s->unreadable;
     c->said_rules = s->rules_left_out;

@@ -170,6 +170,12 @@ struct rule_facts {
     bool enabled, mandatory;
 };
 
+/* Other managers that act on the same VMs or hosts by themselves. */
+struct conflict_facts {
+    bool balancer; /* migrates VMs: DRS of vCenter, fully automated */
+    bool power;    /* switches hosts: DPM of vCenter, automated */
+};
+
 /* When hosts may be put to standby, and by when they must be back, as of the moment of the snapshot. */
 struct schedule_facts {
     bool given;                  /* false: no schedule; hosts may be put to standby at any time */

@@ -54,6 +54,9 @@ enum finding_code {
     FIND_READY_MISSING,
     FIND_CANNOT_PLACE,
     FIND_CANNOT_PLACE_HALF,
+    FIND_OTHER_BALANCER,
+    FIND_OTHER_POWER,
+    FIND_VSAN, /* of some hosts, or of all */
 
     /* What is wrong with a VM's figures. */
     FIND_SAMPLE_MARKED, /* its source says so, in words */

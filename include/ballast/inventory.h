@@ -120,6 +120,7 @@ struct inventory {
     struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
     struct early_wake_penalty early_wake_penalty;
+    struct conflict_facts conflicts;
     /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the
      * status page only, the settings of Ballast decide. NULL: it has none. */
     const char *source_automation;

@@ -104,7 +104,10 @@
     X(FAULT_PREFERENCE_DROPPED, "preference_dropped", "a preferred rule is not followed")                    \
     X(FAULT_SPARE_MISSING, "spare_missing", "failover capacity is missing")                                  \
     X(FAULT_CANNOT_PLACE, "cannot_place", "a VM cannot be powered on at any host")                           \
-    X(FAULT_READY_BY, "ready_by", "less capacity than required can be on by dpm.ready_by")
+    X(FAULT_READY_BY, "ready_by", "less capacity than required can be on by dpm.ready_by")                   \
+    X(FAULT_OTHER_BALANCER, "other_balancer", "another balancer migrates the same VMs by itself")            \
+    X(FAULT_OTHER_POWER, "other_power_management", "another power management switches the same hosts")       \
+    X(FAULT_VSAN, "vsan", "hosts that are part of vSAN are never put to standby, though dpm.enabled is true")
 
 #define VERDICTS(X)                                                                                          \
     X(VERDICT_CURRENT, "current", "the host that the VM runs on")                                            \

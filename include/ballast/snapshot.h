@@ -83,6 +83,7 @@ struct snapshot {
     struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
     struct early_wake_penalty early_wake_penalty;
+    struct conflict_facts conflicts;
 };
 
 /* Whether the host counts: in the imbalance, and in the capacity that is divided. One that is designated for

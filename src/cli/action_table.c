@@ -67,6 +67,27 @@ bool action_table_print_begun(const json_t *reply, const char *nothing, struct a
     return json_array_size(list) > 0;
 }
 
+/* Names of VMs in a note; more are counted. */
+#define OFF_VMS_LISTED 3
+
+void action_table_print_off_vms(const json_t *reply, const char *what, struct strbuf *out)
+{
+    const json_t *list = json_object_get(reply, "off_vms");
+    size_t n = json_array_size(list);
+
+    if (n == 0)
+        return;
+    strbuf_printf(out, "\nNote: %zu VM%s registered on the host, but %s not run\n(", n,
+                  n == 1 ? " is" : "s are", n == 1 ? "does" : "do");
+    for (size_t i = 0; i < n && i < OFF_VMS_LISTED; i++) {
+        strbuf_puts(out, i > 0 ? ", " : "");
+        table_put_text(out, json_string_value(json_array_get(list, i)));
+    }
+    if (n > OFF_VMS_LISTED)
+        strbuf_printf(out, " and %zu more", n - OFF_VMS_LISTED);
+    strbuf_printf(out, "). %s\n", what);
+}
+
 void action_table_print(const json_t *list, struct arena *a, struct strbuf *out)
 {
     struct table t;

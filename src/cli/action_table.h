@@ -15,6 +15,10 @@ void action_table_print(const json_t *list, struct arena *a, struct strbuf *out)
  * host is on"), and returns false. */
 bool action_table_print_begun(const json_t *reply, const char *nothing, struct arena *a, struct strbuf *out);
 
+/* Prints a note on the VMs of a host that do not run (`off_vms` of a reply); nothing where there are none.
+ * `what`: what follows for them. */
+void action_table_print_off_vms(const json_t *reply, const char *what, struct strbuf *out);
+
 /* The subject of an action: "web-1: esx1 -> esx2", "web-1 -> esx2" for a VM that is powered on there, or the
  * host. */
 const char *action_table_subject(const json_t *action, struct arena *a);

@@ -12,8 +12,10 @@ static void show_standby(const json_t *reply, struct arena *a, struct strbuf *ou
     const json_t *action = json_array_get(json_object_get(reply, "actions"), 0);
     const char *state = reply_text(action, "state");
 
-    if (!action_table_print_begun(reply, ": the host is in standby, or on its way there", a, out) || !state ||
-        strcmp(state, "approved") != 0)
+    bool begun = action_table_print_begun(reply, ": the host is in standby, or on its way there", a, out);
+
+    action_table_print_off_vms(reply, "Such VMs cannot be started while the host is in standby.", out);
+    if (!begun || !state || strcmp(state, "approved") != 0)
         return;
     strbuf_puts(out, "\nIts VMs are moved away first: `ballast recommendations` lists the moves, which\n"
                      "wait for `ballast apply` unless automation is full.\n`ballast wake ");

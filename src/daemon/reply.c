@@ -8,6 +8,7 @@
 #include "daemon/action_json.h"
 #include "daemon/reply_energy.h"
 #include "daemon/reply_forecast.h"
+#include "model/named.h"
 #include "model/snapshot_json.h"
 #include "render/render.h"
 
@@ -426,6 +427,32 @@ void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, struct
 
     open_reply(&w, out);
     put_these(&w, e, ids, n);
+    jw_end(&w);
+}
+
+/* The names of the VMs that are registered on the host and do not run: they stay there. */
+static void put_off_vms(struct json_writer *w, const struct snapshot *s, const char *host)
+{
+    uint32_t ix = IX_NONE;
+
+    jw_begin(w, "off_vms", JW_ARRAY, JW_INLINE);
+    if (s && named_host(s, host, &ix, NULL) == 0) {
+        for (uint32_t i = 0; i < s->n_vms; i++) {
+            if (s->vms[i].host == ix && s->vms[i].is.state != VM_ON)
+                jw_text(w, NULL, s->vms[i].is.name);
+        }
+    }
+    jw_end(w);
+}
+
+void reply_host_power(const struct engine *e, const char *host, const uint64_t *ids, size_t n,
+                      struct strbuf *out)
+{
+    struct json_writer w;
+
+    open_reply(&w, out);
+    put_these(&w, e, ids, n);
+    put_off_vms(&w, engine_snapshot(e), host);
     jw_end(&w);
 }
 

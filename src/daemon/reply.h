@@ -29,4 +29,8 @@ void reply_placement(const struct engine *e, const struct placement *p, struct s
 /* These actions in their present state. */
 void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, struct strbuf *out);
 
+/* The same after a standby or a wake of the host, with its VMs that do not run. */
+void reply_host_power(const struct engine *e, const char *host, const uint64_t *ids, size_t n,
+                      struct strbuf *out);
+
 #endif

@@ -64,7 +64,7 @@ static int serve_power(const struct request_handler *s, const struct request *q,
         return r;
     while (n < WAKE_ACTIONS && ids[n] != 0)
         n++;
-    reply_actions(s->engine, ids, n, out);
+    reply_host_power(s->engine, q->host, ids, n, out);
     return 0;
 }
 

@@ -572,7 +572,8 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
                          .time = inv->time,
                          .schedule = inv->schedule,
                          .correlation = inv->correlation,
-                         .early_wake_penalty = inv->early_wake_penalty};
+                         .early_wake_penalty = inv->early_wake_penalty,
+                         .conflicts = inv->conflicts};
     struct building f = {.inv = inv, .a = a, .s = &s, .err = err};
     int r;
 

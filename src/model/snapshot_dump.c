@@ -109,7 +109,7 @@ static bool any_correlation(const struct correlation *c)
     return false;
 }
 
-/* The cluster's own fields; the last two are optional. */
+/* The cluster's own fields; all but `ha` are optional. */
 static void dump_cluster(struct dump *d)
 {
     const struct snapshot *s = d->s;
@@ -117,7 +117,8 @@ static void dump_cluster(struct dump *d)
                                   .ha_failover_hosts = snapshot_to_inventory_failover_hosts(s, d->ids),
                                   .schedule = s->schedule,
                                   .correlation = s->correlation,
-                                  .early_wake_penalty = s->early_wake_penalty};
+                                  .early_wake_penalty = s->early_wake_penalty,
+                                  .conflicts = s->conflicts};
 
     writer_object(&d->w, "ha", &snapshot_fields_ha, &top);
     if (s->schedule.given)
@@ -126,6 +127,8 @@ static void dump_cluster(struct dump *d)
         writer_object(&d->w, "correlation", &snapshot_fields_correlation, &top);
     if (s->early_wake_penalty.at != 0)
         writer_object(&d->w, "regret", &snapshot_fields_early_wake_penalty, &top);
+    if (s->conflicts.balancer || s->conflicts.power)
+        writer_object(&d->w, "conflicts", &snapshot_fields_conflicts, &top);
 }
 
 static void dump_forecast(struct dump *d)

@@ -69,6 +69,7 @@ static const struct field document_fields[] = {
     O("schedule", snapshot_fields_schedule),
     O("correlation", snapshot_fields_correlation),
     O("regret", snapshot_fields_early_wake_penalty),
+    O("conflicts", snapshot_fields_conflicts),
 };
 SCHEMA(snapshot_fields_document, "snapshot", document_fields);
 
@@ -80,6 +81,12 @@ static const struct field ha_fields[] = {
     F("failover_hosts", FIELD_IDS, ha_failover_hosts, NUL),
 };
 SCHEMA(snapshot_fields_ha, "ha", ha_fields);
+
+static const struct field conflict_fields[] = {
+    F("balancer", FIELD_BOOL, conflicts.balancer, OPT),
+    F("power", FIELD_BOOL, conflicts.power, OPT),
+};
+SCHEMA(snapshot_fields_conflicts, "conflicts", conflict_fields);
 
 static const struct field schedule_fields[] = {
     F("power_off", FIELD_BOOL, schedule.power_off, 0),

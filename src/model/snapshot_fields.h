@@ -16,9 +16,10 @@ extern const char *const automation_words[];
 extern const struct schema snapshot_fields_document; /* struct inventory; its lists are skipped */
 extern const struct schema snapshot_fields_ha;       /* struct inventory */
 extern const struct schema snapshot_fields_correlation,
-    snapshot_fields_early_wake_penalty;              /* struct inventory */
-extern const struct schema snapshot_fields_host;     /* struct seen_host */
-extern const struct schema snapshot_fields_vm;       /* struct seen_vm, and so on */
+    snapshot_fields_early_wake_penalty;               /* struct inventory */
+extern const struct schema snapshot_fields_host;      /* struct seen_host */
+extern const struct schema snapshot_fields_vm;        /* struct seen_vm, and so on */
+extern const struct schema snapshot_fields_conflicts; /* struct inventory */
 extern const struct schema snapshot_fields_schedule; /* struct inventory; .schedule.given is not part of it */
 extern const struct schema snapshot_fields_pool;
 extern const struct schema snapshot_fields_rule;

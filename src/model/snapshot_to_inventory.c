@@ -91,7 +91,8 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
                             .ha = s->ha,
                             .schedule = s->schedule,
                             .correlation = s->correlation,
-                            .early_wake_penalty = s->early_wake_penalty};
+                            .early_wake_penalty = s->early_wake_penalty,
+                            .conflicts = s->conflicts};
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
         *inventory_add_host(&inv, a) = snapshot_to_inventory_host(

@@ -74,13 +74,13 @@ static json_t *hosts(const struct inventory *inv)
     for (size_t i = 0; i < inv->n_hosts; i++) {
         const struct host_facts *h = &inv->hosts[i].is;
         json_array_append_new(
-            l, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:s,s:i,s:o}", "id", h->id, "name",
+            l, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:s,s:i,s:b,s:o}", "id", h->id, "name",
                          h->name, "state", host_state_name(h->state), "cpu_mhz", number(h->total[RES_CPU]),
                          "mem_mb", number(h->total[RES_MEM]), "cpu_reserved_mhz",
                          number(h->reserved[RES_CPU]), "mem_reserved_mb", number(h->reserved[RES_MEM]),
                          "mem_free_mb", number(h->mem_free_mb), "power_w", number(h->power_w), "cores",
                          (int)h->cores, "dpm", automation_name(h->dpm), "wake_methods", (int)h->wake_methods,
-                         "agents_required", list(&inv->hosts[i].agents_required)));
+                         "vsan", h->vsan, "agents_required", list(&inv->hosts[i].agents_required)));
     }
     return l;
 }
@@ -168,8 +168,9 @@ static json_t *do_collect(struct probe *p)
     if (r < 0)
         return failed(r, &err);
     const char *frozen = snapshot_build(&inv, &a, &snap, &err) < 0 ? err.text : "ok";
-    return json_pack("{s:b,s:s,s:I,s:o,s:s,s:o,s:o,s:o,s:o,s:o}", "ok", 1, "cluster", inv.cluster, "time",
-                     (json_int_t)inv.time, "source_automation", text(inv.source_automation), "freeze", frozen,
+    return json_pack("{s:b,s:s,s:I,s:o,s:s,s:{s:b,s:b},s:o,s:o,s:o,s:o,s:o}", "ok", 1, "cluster", inv.cluster,
+                     "time", (json_int_t)inv.time, "source_automation", text(inv.source_automation), "freeze",
+                     frozen, "conflicts", "balancer", inv.conflicts.balancer, "power", inv.conflicts.power,
                      "hosts", hosts(&inv), "vms", vms(&inv), "pools", pools(&inv), "rules", rules(&inv), "ha",
                      ha(&inv));
 }

@@ -126,6 +126,35 @@ def test_password_rotation():
         d.stop()
 
 
+def test_conflicts_are_faults():
+    """DRS, DPM and vSAN: faults in the status and events, as long as they last; a host of vSAN stays on."""
+    with lab(automation="manual", dpm={"enabled": True}) as (_, api, _, d):
+        host = sorted(api.hosts())[0]
+        vm = next(vm for vm, at in sorted(api.placement().items()) if at == api.hosts()[host])
+        api.power_off(vm)
+        api.set_drs("fullyAutomated")
+        api.set_dpm("automated")
+        api.set_vsan(api.hosts()[host])
+        d.start()
+
+        def faults():
+            return {f["code"]: f["text"] for f in d.status()["faults"] or ()} if d.status()["pass"] else {}
+
+        found = wait_for("faults", faults, 30)
+        assert "DRS is fully automated" in found["other_balancer"], found
+        assert "DPM is automated" in found["other_power_management"], found
+        assert "A host is part of vSAN" in found["vsan"], found
+        assert "is part of vSAN" in d.cli("standby", host, code=1)
+        said = d.cli("wake", host)
+        assert "Note: 1 VM is registered on the host, but does not run" in said, said
+        api.set_drs("manual")
+        api.set_dpm("manual")
+        wait_for("their end", lambda: set(faults()) == {"vsan"}, 30)
+        cleared = {e["data"]["code"] for e in d.json("events") if e["type"].endswith("fault_cleared")}
+        assert cleared == {"other_balancer", "other_power_management"}, d.json("events")
+        d.stop()
+
+
 def power_of(api, vm):
     return api.get("VirtualMachine", vm, "runtime.powerState")["runtime.powerState"].text
 

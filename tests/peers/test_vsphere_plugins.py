@@ -157,6 +157,28 @@ def test_high_availability():
         equal("HA off", p("collect")["ha"], nothing)
 
 
+def test_conflicts():
+    """What vCenter decides by itself; levels that only recommend are none."""
+    with Vcsim(hosts=2, vms=2) as sim, probe(sim) as p:
+        api = sim.client()
+
+        def seen():
+            return tuple(p("collect")["conflicts"].values())
+
+        equal("as it was made", seen(), (False, False))
+        for behavior, moves in (("fullyAutomated", True), ("partiallyAutomated", False), ("manual", False)):
+            api.set_drs(behavior)
+            equal(behavior, seen(), (moves, False))
+        for behavior, acts in (("automated", True), ("manual", False)):
+            api.set_dpm(behavior)
+            equal(f"DPM {behavior}", seen(), (False, acts))
+        host = sorted(api.hosts().values())[0]
+        api.set_vsan(host)
+        equal("vSAN", {h["id"] for h in p("collect")["hosts"] if h["vsan"]}, {host})
+        refused("standby", p("check", "standby", "u", host), "EPERM", "is part of vSAN")
+        refused("standby", p("start", "standby", "u", host), "EPERM", "is part of vSAN")
+
+
 def test_agents_and_pairs():
     with Vcsim(hosts=3, vms=6) as sim, probe(sim) as p:
         api = sim.client()

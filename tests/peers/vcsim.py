@@ -403,6 +403,19 @@ class Client:
             f"<dasConfig><enabled>{str(enabled).lower()}</enabled>{inside}"
             f"<admissionControlEnabled>{str(admission).lower()}</admissionControlEnabled></dasConfig>", cluster)
 
+    def set_drs(self, behavior, enabled=True, cluster=None):
+        """The cluster's own level: fullyAutomated, partiallyAutomated, manual."""
+        self._reconfigure_cluster(f"<drsConfig><enabled>{str(enabled).lower()}</enabled>"
+                                  f"<defaultVmBehavior>{behavior}</defaultVmBehavior></drsConfig>", cluster)
+
+    def set_dpm(self, behavior, enabled=True, cluster=None):
+        """The cluster's DPM: automated, manual."""
+        self._reconfigure_cluster(f"<dpmConfig><enabled>{str(enabled).lower()}</enabled>"
+                                  f"<defaultDpmBehavior>{behavior}</defaultDpmBehavior></dpmConfig>", cluster)
+
+    def set_vsan(self, host):
+        self.set_any("HostSystem", host, "config.vsanHostConfig", "<enabled>true</enabled>", "VsanHostConfigInfo")
+
     def set_owner(self, vm, extension, kind):
         """Gives the VM to an extension: config.managedBy."""
         self.reconfigure(vm, f"<managedBy><extensionKey>{extension}</extensionKey><type>{kind}</type></managedBy>")

@@ -3,6 +3,34 @@
 
 #include "core/plan/plan.h"
 
+static uint32_t count_vsan(const struct snapshot *s)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        n += s->hosts[i].is.vsan;
+    return n;
+}
+
+/* Managers that work against this one. Hosts of a shared store matter only where hosts would be put to
+ * standby. */
+static void report_conflicts(struct pass *p)
+{
+    const struct snapshot *s = p->snap;
+    uint32_t vsan = p->policy.dpm.enabled ? count_vsan(s) : 0;
+
+    if (s->conflicts.balancer)
+        plan_fault(p, FAULT_OTHER_BALANCER, IX_NONE, IX_NONE, IX_NONE,
+                   (struct finding){.code = FIND_OTHER_BALANCER});
+    if (s->conflicts.power)
+        plan_fault(p, FAULT_OTHER_POWER, IX_NONE, IX_NONE, IX_NONE,
+                   (struct finding){.code = FIND_OTHER_POWER});
+    if (vsan > 0)
+        plan_fault(p, FAULT_VSAN, IX_NONE, IX_NONE, IX_NONE,
+                   (struct finding){.code = FIND_VSAN,
+                                    .figures = {{FIGURE_HOSTS, vsan}, {FIGURE_HOSTS_ALL, s->n_hosts}}});
+}
+
 void plan_report_state(struct pass *p)
 {
     const struct snapshot *s = p->snap;
@@ -16,4 +44,5 @@ void plan_report_state(struct pass *p)
                                         .figures = {{FIGURE_VMS, s->hosts[i].vms.n}}});
     plan_report_samples(p);
     plan_report_rules(p);
+    report_conflicts(p);
 }

@@ -84,6 +84,9 @@ static uint32_t fault_looks_for(const struct layout *l, const struct fault *f, u
     case FAULT_RULE_TOO_LARGE:
     case FAULT_PREFERENCE_DROPPED:
     case FAULT_READY_BY:
+    case FAULT_OTHER_BALANCER:
+    case FAULT_OTHER_POWER:
+    case FAULT_VSAN:
     case fault_code_count:
         break;
     }

@@ -218,6 +218,10 @@ int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const
                        "host %s is kept on for failures: it is a failover host of the cluster's high "
                        "availability, which is set at its manager",
                        h->is.name);
+    if (h->is.vsan)
+        return err_set(err, -EPERM,
+                       "host %s is part of vSAN: its disks hold data of other hosts' VMs, so it stays on",
+                       h->is.name);
     if (!test && !hosts_is_proven(e->knowledge->hosts, &h->is))
         return err_set(
             err, -EPERM,

@@ -113,6 +113,20 @@ const struct sentence_template wording_templates[] = {
     {FIND_CANNOT_PLACE_HALF, "",
      "{vm} cannot be powered on with {ft_peer}, as a rule demands: no host can run {other_vm}, the other "
      "half of the fault-tolerant pair of {ft_peer}."},
+    {FIND_OTHER_BALANCER, "",
+     "Another balancer migrates this cluster's VMs by itself (in vCenter: DRS is fully automated). It and "
+     "Ballast may move the same VMs to and fro; set it to manual."},
+    {FIND_OTHER_POWER, "",
+     "Another power management switches this cluster's hosts by itself (in vCenter: DPM is automated). It "
+     "and Ballast may undo each other's decisions; switch it off."},
+    {FIND_VSAN, "hosts=1 hosts_all>1",
+     "A host is part of vSAN: its disks hold data of the cluster, so it is never put to standby."},
+    {FIND_VSAN, "hosts={hosts_all}",
+     "All {hosts_all} hosts are part of vSAN: their disks hold data of the cluster, so no host is ever put "
+     "to standby. Set dpm.enabled to false."},
+    {FIND_VSAN, "",
+     "{hosts} of {hosts_all} hosts are part of vSAN: their disks hold data of the cluster, so they are never "
+     "put to standby."},
     /* What is wrong with a VM's measurements: a phrase, behind SAMPLE_DISTRUSTED and the check vm_sample_bad.
      */
     {FIND_SAMPLE_MARKED, "", "{vm.sample_bad}"},

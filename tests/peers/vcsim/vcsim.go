@@ -2,8 +2,8 @@
 //
 // Debian packages the library (golang-github-vmware-govmomi-dev 0.24.2) but not the command. The SOAP server, the
 // inventory and the methods are govmomi's; this adds a command line, a certificate of our own, migrations
-// that take time (-slow-relocate), because the library's end before they answer, the configuration of high
-// availability (ha.go), and a back door that sets any property (set.go).
+// that take time (-slow-relocate), because the library's end before they answer, the configuration of a cluster
+// (cluster_config.go), and a back door that sets any property (set.go).
 //
 // Prints one line, "URL https://user:pass@127.0.0.1:PORT/sdk", when it is ready, and ends on SIGTERM or when its
 // standard input is closed, so that it never outlives the test that started it.
@@ -73,7 +73,7 @@ func main() {
 		m.Service.TLS = config
 	}
 	s := m.Service.NewServer()
-	s.Config.Handler = withSet(withHA(s.Config.Handler))
+	s.Config.Handler = withSet(withClusterConfig(s.Config.Handler))
 	fmt.Println("URL", s.URL)
 
 	done := make(chan os.Signal, 1)
