@@ -11,7 +11,8 @@ const struct verb verb_apply = {
     .name = "apply",
     .summary = "Approve recommendations, so that the service carries them out.",
     .more = "A recommendation that depends on another can only be approved with it or after it. "
-            "Either all IDs are approved, or none.",
+            "Either all IDs are approved, or none. While it waits for an approval, a recommendation "
+            "keeps its number and its VM; its destination is that of the newest pass.",
     .operands = "ID...",
     .operands_min = 1,
     .operands_max = 1000,

@@ -23,6 +23,25 @@ static void put_host(struct json_writer *w, const struct event *ev)
     jw_text(w, "state", ev->is == host_state_count ? NULL : host_state_name(ev->is));
 }
 
+static void put_changes(struct json_writer *w, const struct event *ev)
+{
+    const struct recommendation_changes *c = ev->changes;
+
+    jw_int(w, "new", c->n_new);
+    jw_int(w, "gone", c->n_gone);
+    jw_begin(w, "redirected", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < c->n_redirected; i++) {
+        const struct action_record *r = c->redirected[i];
+
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_int(w, "id", (int64_t)r->id);
+        jw_text(w, "to", r->to);
+        jw_text(w, "to_name", snapshot_host_name(ev->snapshot, r->to));
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 void event_json_data(const struct event *ev, struct strbuf *out)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
@@ -39,6 +58,8 @@ void event_json_data(const struct event *ev, struct strbuf *out)
         put_fault(&w, ev);
     else if (ev->kind == EVENT_HOST || ev->kind == EVENT_HOST_LOST || ev->kind == EVENT_HOST_BACK)
         put_host(&w, ev);
+    if (ev->changes)
+        put_changes(&w, ev);
     if (ev->action)
         action_json(&w, "action", ev->snapshot, ev->action);
     jw_end(&w);

@@ -307,16 +307,23 @@ int decide_store(struct engine *e, const struct plan *plan, uint64_t pass, const
     return persist_flush(e, &r, now);
 }
 
-static void publish_pass(struct engine *e, const struct plan *plan, instant_s now)
+static void publish_pass(struct engine *e, const struct plan *plan,
+                         const struct recommendation_changes *changes, instant_s now)
 {
     char text[EVENT_TEXT_MAX];
+    char changed[EVENT_TEXT_MAX / 4] = "";
 
-    (void)snprintf(text, sizeof text,
-                   "pass %llu: imbalance %.3f (target %.3f), %u recommendation%s, %.3f after",
-                   (unsigned long long)e->passes->last, plan->before.imbalance, plan->before.target,
-                   plan->n_recommendations, plan->n_recommendations == 1 ? "" : "s", plan->after.imbalance);
+    if (changes->n_new + changes->n_gone + changes->n_redirected > 0)
+        (void)snprintf(changed, sizeof changed, " (%u new, %u gone, %u with another destination)",
+                       changes->n_new, changes->n_gone, changes->n_redirected);
+    (void)snprintf(
+        text, sizeof text, "pass %llu: imbalance %.3f (target %.3f), %u recommendation%s%s, %.3f after",
+        (unsigned long long)e->passes->last, plan->before.imbalance, plan->before.target,
+        plan->n_recommendations, plan->n_recommendations == 1 ? "" : "s", changed, plan->after.imbalance);
     events_publish(
-        e, &(struct event){.kind = EVENT_PASS_DONE, .time = now, .pass = e->passes->last, .text = text});
+        e,
+        &(struct event){
+            .kind = EVENT_PASS_DONE, .time = now, .pass = e->passes->last, .changes = changes, .text = text});
 }
 
 /* The same trouble in two passes, though its sentence has other figures in it. */
@@ -394,12 +401,14 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
 
     uint64_t *number = recommendation_numbers(&v->plan, a);
 
-    publish_pass(e, &v->plan, now);
+    struct recommendation_changes changes;
+
     publish_faults(e, &v->plan, last ? &last->plan : NULL, now);
     observation_unref(last);
     bool withdrawn = power_outcome_withdraw_standbys(e, &v->plan, false, now);
 
-    recommendations_take(e, v, e->passes->last, a, number, now);
+    recommendations_take(e, v, e->passes->last, a, number, &changes, now);
+    publish_pass(e, &v->plan, &changes, now);
     if (withdrawn) /* the plan counted without those hosts: the next one, made at once, counts with them */
         e->passes->again = true;
     else

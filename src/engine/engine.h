@@ -11,8 +11,9 @@
  *     process dies at, the next one finds the action and follows it; nothing is started twice.
  *   - An action is done when an inventory that was asked for afterwards shows it.
  *   - A VM has one action under way at most; host and cluster limits hold at every moment.
- *   - Each number given to a recommendation is given once. A pass that recommends the same move again keeps
- * its number; what a pass no longer recommends expires unless it was approved.
+ *   - Each number given to a recommendation is given once. A pass that wants the same VM to leave its host
+ * for the same reason keeps the number, whatever the destination; what a pass no longer recommends expires
+ * unless it was approved.
  */
 #ifndef BALLAST_ENGINE_ENGINE_H
 #define BALLAST_ENGINE_ENGINE_H

@@ -351,10 +351,20 @@ struct actuators_ops {
 
 NAME_DECLARE(event_kind, EVENTS)
 
+/* What a pass changed of the recommendations that wait for an approval. Each one that is new or gone is an
+ * event of its own; one whose destination changed is not, or each pass of a large cluster would be hundreds.
+ */
+struct recommendation_changes {
+    uint32_t n_new, n_gone;
+    uint32_t n_redirected;
+    const struct action_record *const *redirected; /* with another destination than before */
+};
+
 struct event {
     enum event_kind kind;
     instant_s time;
-    const struct action_record *action; /* EVENT_ACTION */
+    const struct action_record *action;           /* EVENT_ACTION */
+    const struct recommendation_changes *changes; /* EVENT_PASS_DONE */
     uint64_t pass;           /* the last one, or that of the action; 0 where none has to do with it */
     const char *text;        /* one whole sentence */
     const char *vm, *host;   /* EVENT_FAULT..., EVENT_HOST...: ids of what it is about; NULL */

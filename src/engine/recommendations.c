@@ -53,14 +53,17 @@ struct action_record recommendation_record(const struct snapshot *s, const struc
     return r;
 }
 
-/* The unapproved recommendation of an earlier pass that this one repeats, or NULL. */
+/* The unapproved recommendation of an earlier pass that this one repeats, or NULL. It is the same one if the
+ * VM is to leave its host for the same reason, even to another host: of many hosts with about the same load,
+ * each pass finds another one the best. */
 static struct action *find_repeated(const struct engine *e, const struct action_record *r)
 {
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *x = e->actions->list[i];
 
-        if (x->r.state == ACTION_RECOMMENDED && x->r.kind == r->kind && same_text(x->r.vm, r->vm) &&
-            same_text(x->r.from, r->from) && same_text(x->r.to, r->to) && same_text(x->r.host, r->host))
+        if (x->r.state == ACTION_RECOMMENDED && x->r.pass != r->pass && x->r.kind == r->kind &&
+            same_text(x->r.vm, r->vm) && same_text(x->r.from, r->from) && same_text(x->r.host, r->host) &&
+            (x->r.reason == r->reason || same_text(x->r.to, r->to)))
             return x;
     }
     return NULL;
@@ -88,6 +91,7 @@ static void refresh(struct engine *e, struct action *x, const struct action_reco
         x->r.cost[res] = r->cost[res];
         x->r.benefit[res] = r->benefit[res];
     }
+    replace_text(&x->r.to, r->to);
     replace_text(&x->r.rule, r->rule);
     replace_text(&x->r.text, r->text);
     action_changed(e, x);
@@ -155,9 +159,13 @@ uint64_t *recommendation_numbers(const struct plan *plan, struct arena *a)
 }
 
 void recommendations_take(struct engine *e, const struct observation *v, uint64_t pass, struct arena *a,
-                          uint64_t *ret_number, instant_s now)
+                          uint64_t *ret_number, struct recommendation_changes *ret, instant_s now)
 {
     const struct plan *plan = &v->plan;
+    const struct action_record **redirected =
+        arena_array(a, const struct action_record *, plan->n_recommendations);
+
+    *ret = (struct recommendation_changes){.redirected = redirected};
 
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *rec = &plan->recommendations[i];
@@ -175,22 +183,28 @@ void recommendations_take(struct engine *e, const struct observation *v, uint64_
         struct action *x = find_repeated(e, &r);
         bool news = !x;
 
+        if (x && !same_text(x->r.to, r.to))
+            redirected[ret->n_redirected++] = &x->r;
         if (x)
             refresh(e, x, &r);
         else
             x = action_add(e, &r);
         if (!recommendation_needs(e, x, rec, ret_number, a)) {
             action_enter(e, x, ACTION_EXPIRED, "what it depends on cannot be carried out", now);
+            ret->n_gone += !news;
             continue;
         }
         ret_number[rec->id] = x->r.id;
         if (news)
             action_enter(e, x, ACTION_RECOMMENDED, NULL, now);
+        ret->n_new += news;
     }
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *x = e->actions->list[i];
 
-        if (x->r.state == ACTION_RECOMMENDED && x->r.pass != pass)
+        if (x->r.state == ACTION_RECOMMENDED && x->r.pass != pass) {
             action_enter(e, x, ACTION_EXPIRED, "a later pass no longer recommends it", now);
+            ret->n_gone++;
+        }
     }
 }

@@ -24,9 +24,9 @@ def test_manual_moves_nothing_before_apply():
         time.sleep(12)  # two passes and more
         assert d.placement() == before
         assert not d.actions("approved", "starting", "running", "verifying", "done")
-        again = {a["id"]: (a["vm"], a["to"]) for a in d.actions("recommended")}
-        for a in first:  # a number stands for the same move as long as it is recommended
-            assert again.get(a["id"], (a["vm"], a["to"])) == (a["vm"], a["to"])
+        again = {a["id"]: (a["vm"], a["from"], a["reason"]) for a in d.actions("recommended")}
+        for a in first:  # a number stands for the same VM and reason as long as it is recommended
+            assert again.get(a["id"], (a["vm"], a["from"], a["reason"])) == (a["vm"], a["from"], a["reason"])
         chosen = d.decide("apply", lambda a: not a["depends_on"])
         assert chosen["vm_name"] in chosen["said"]
         wait_for("the move", lambda: any(a["id"] == chosen["id"] for a in d.actions("done")))
@@ -40,6 +40,40 @@ def test_manual_moves_nothing_before_apply():
             assert "rejected" in d.cli("apply", left["id"], code=1)
         assert "no recommendation 4711" in d.cli("apply", 4711, code=2)
         d.cli("apply", "x", code=2)
+        d.stop()
+
+
+def test_manual_tells_what_is_new_or_gone():
+    with Daemon(SIM, automation="manual", **EAGER, cost_benefit=False) as d:
+        path = d.folder / "spike.json"
+        path.write_text(subprocess.run([BALLAST, "generate", "--hosts", "160", "--vms", "5000", "--shape", "spike"], check=True,
+                                       capture_output=True, text=True).stdout)
+        d.write(source={**SIM, "speed": 30, "file": str(path)})
+        d.start()
+        wait_for("passes", lambda: d.status()["pass"] and d.status()["pass"]["id"] >= 5)
+        events, after = [], 0
+        while more := d.request({"command": "events", "after": after, "limit": 1000})["events"]:
+            events += more
+            after = more[-1]["id"]
+        done = [e for e in events if e["kind"] == "pass_done"]
+        shown = {}  # the recommendations as the events tell them
+        told = []
+        for e in events:
+            if e["kind"] == "action":
+                told.append(a := e["data"]["action"])
+                if a["state"] == "recommended":
+                    shown[a["id"]] = a["to"]
+                else:
+                    del shown[a["id"]]
+            elif e["kind"] == "pass_done":
+                assert e["data"]["new"] == sum(a["state"] == "recommended" for a in told)
+                assert e["data"]["gone"] == sum(a["state"] == "expired" for a in told)
+                shown |= {r["id"]: r["to"] for r in e["data"]["redirected"]}
+                if e is not done[0]:
+                    assert len(shown) > 500 and len(told) < len(shown) / 2, (len(told), len(shown))
+                told = []
+        if d.status()["pass"]["id"] == len(done):
+            assert shown == {a["id"]: a["to"] for a in d.actions("recommended")}
         d.stop()
 
 
@@ -256,6 +290,6 @@ def test_notifies_systemd():
 
 
 if __name__ == "__main__":
-    main(test_manual_moves_nothing_before_apply, test_full_reaches_its_target, test_pause_maintenance_and_reload,
-         test_killed_and_back, test_snapshot_replays, test_pools_are_divided, test_socket_bears_anything,
+    main(test_manual_moves_nothing_before_apply, test_manual_tells_what_is_new_or_gone, test_full_reaches_its_target,
+         test_pause_maintenance_and_reload, test_killed_and_back, test_snapshot_replays, test_pools_are_divided, test_socket_bears_anything,
          test_wrong_configuration, test_notifies_systemd)

@@ -203,6 +203,45 @@ static void test_inventory_restart(void **state)
     world_release();
 }
 
+/* What waits for an approval is an event when it is new and when it is gone. Another destination is told with
+ * the pass; another reason makes another recommendation. */
+static void test_recommendations(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 4, 4);
+    w.settings.policy.automation = AUTOMATION_MANUAL;
+    w.keeps = true;
+    w.hottest = 1.2;
+    w.script[0] = (struct world_move){.vm = 0, .to = 1, .priority = 3};
+    w.script[1] = (struct world_move){.vm = 1, .to = 1, .priority = 3};
+    w.n_script = 2;
+    world_begin_engine();
+    world_run(300);
+    assert_true(w.passes >= 5);
+    assert_int_equal(count("1 recommended") + count("2 recommended"), 2);
+    assert_int_equal(w.n_redirected, 0);
+    w.script[0].to = 2;
+    world_run(300);
+    assert_int_equal(w.n_stored, 2 + count("pass_done"));
+    assert_int_equal(w.n_redirected, 1);
+    assert_string_equal(world_action(1)->to, "h2");
+    assert_int_equal(world_apply(1), 0); /* it goes where the newest pass says */
+    world_run(10);
+    assert_int_equal(w.tasks[0].to, 2);
+    w.script[0] = w.script[1];
+    w.script[0].to = 3;
+    w.script[0].evacuates = true;
+    w.n_script = 1;
+    world_run(60);
+    assert_int_equal(world_state(2), ACTION_EXPIRED);
+    assert_int_equal(count("2 expired"), 1);
+    assert_int_equal(world_state(3), ACTION_RECOMMENDED);
+    assert_int_equal(w.n_redirected, 1);
+    world_release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_hosts),
         cmocka_unit_test(test_inventory),
         cmocka_unit_test(test_inventory_restart),
+        cmocka_unit_test(test_recommendations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ static void test_expires_when_no_longer_recommended(void **state)
     (void)state;
     begin_one_move(&w, AUTOMATION_MANUAL);
     world_run(5);
-    w.script[0].to = 2;
+    w.script[0].vm = 1;
     world_run(60);
     assert_int_equal(world_state(1), ACTION_EXPIRED);
     assert_int_equal(world_state(2), ACTION_RECOMMENDED);
