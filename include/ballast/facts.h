@@ -146,6 +146,7 @@ struct vm_facts {
      * rest (src/core/demand/sample_guard.h). */
     const char *sample_bad;
     struct labels labels;
+    const char *folder;      /* its path, "/prod/db"; NULL: none, or not known */
     instant_s last_migrated; /* 0: never, or not known */
     /* What its host must offer; empty or NULL: nothing. A host whose offer is not known is taken to offer it.
      */
@@ -167,6 +168,7 @@ struct pool_facts {
 struct rule_facts {
     const char *id, *name;
     enum rule_kind kind;
+    enum rule_origin origin;
     bool enabled, mandatory;
 };
 

@@ -50,6 +50,12 @@
     X(RULE_HOST_AFFINE, "vm-host-affine", "these VMs run on these hosts only")                               \
     X(RULE_HOST_ANTI_AFFINE, "vm-host-anti-affine", "these VMs do not run on these hosts")
 
+/* Where a rule comes from. */
+#define RULE_ORIGINS(X)                                                                                      \
+    X(RULE_OF_SOURCE, "source", "the hypervisor's manager, or the snapshot file")                            \
+    X(RULE_OF_CONFIGURATION, "configuration", "`rules` or `vms` of the service's configuration")             \
+    X(RULE_OF_TAG, "tag", "a tag of its VMs")
+
 #define HA_POLICIES(X)                                                                                       \
     X(HA_NONE, "none", "no failover capacity is reserved")                                                   \
     X(HA_HOST_FAILURES, "host_failures", "capacity for the failure of the largest hosts is reserved")        \
@@ -252,6 +258,7 @@ NAME_DECLARE(vm_state, VM_STATES)
 NAME_DECLARE(vm_kind, VM_KINDS)
 NAME_DECLARE(automation, AUTOMATIONS)
 NAME_DECLARE(rule_kind, RULE_KINDS)
+NAME_DECLARE(rule_origin, RULE_ORIGINS)
 NAME_DECLARE(ha_policy, HA_POLICIES)
 NAME_DECLARE(mem_admission, MEM_ADMISSIONS)
 NAME_DECLARE(action_kind, ACTION_KINDS)

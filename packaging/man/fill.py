@@ -24,7 +24,7 @@ def text(words):
 
 
 def literal(lines):
-    return ['.Bd -literal -offset indent', *(line.strip().replace('\\', r'\e') for line in lines), '.Ed']
+    return ['.Bd -literal -offset indent', *(line.replace('\\', r'\e') for line in textwrap.dedent('\n'.join(lines)).split('\n')), '.Ed']
 
 
 def blocks(lines):
@@ -101,13 +101,20 @@ def item_of(name, key):
 
 
 def settings(path):
-    """Several keys that follow each other share the comment above them; a key without one only opens a level."""
-    out, above, comment = [], [], []
+    """Several keys that follow each other share the comment above them; a key without one only opens a level. The lines below a
+    key of the first level that is commented out are an example."""
+    out, above, comment, example = [], [], [], []
     listed = described = False
     with open(path, encoding='utf-8') as file:
         lines = file.read().split('\n\n', 1)[1].splitlines()  # what comes first is about the file
     for line in lines:
         title = re.match(r'# ---- (.*?) -+$', line)
+        if example:
+            if line.startswith('#'):
+                example.append(line[1:])
+                continue
+            out += literal(example)
+            example = []
         key = KEY.match(line)
         if title:
             out += ['.El'] * listed + [f'.Ss {title[1][0].upper()}{title[1][1:]}']
@@ -121,6 +128,8 @@ def settings(path):
                 if not comment:  # the text goes below the last of them
                     del out[-len(body):]
                 out += [item_of('.'.join(above), key), *body]
+            if key['off'] and not key['indent'] and not key['value']:
+                example = [line[1:]]
             comment, described = [], bool(key['value']) and (bool(comment) or described)
         elif line.strip().startswith('#'):
             comment.append(re.sub(r'^#? *# ?', '', line))

@@ -88,6 +88,9 @@ static int say_host(const struct snapshot *snap, const struct policy *policy, ui
 
 static enum exit_code verb_explain_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
+    const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, "-"),
+                                        .config = args_value(args, OPT_CONFIG, NULL),
+                                        .sets = &args->options[OPT_SET]};
     enum cli_format format;
     struct policy policy;
     struct snapshot snap;
@@ -97,9 +100,7 @@ static enum exit_code verb_explain_run(const struct args *args, struct arena *a,
     uint32_t host;
 
     if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = cli_read_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, &policy)) !=
-            EXIT_DONE ||
-        (code = cli_read_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE ||
+        (code = cli_read_cluster(&paths, a, &policy, &snap)) != EXIT_DONE ||
         (code = find(&snap, args_value(args, OPT_VM, NULL), args_value(args, OPT_HOST, NULL), &vm, &host)) !=
             EXIT_DONE)
         return code;

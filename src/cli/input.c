@@ -4,7 +4,10 @@
 #include "base/clock.h"
 #include "cli/output.h"
 #include "config/config.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
+#include "model/snapshot_to_inventory.h"
+#include "overlay/overlay.h"
 #include "schedule/when.h"
 
 #include <ctype.h>
@@ -53,32 +56,21 @@ enum exit_code cli_read_vms(const char *path, const struct snapshot *cluster, st
     return EXIT_DONE;
 }
 
-static enum exit_code load_config(const char *path, struct arena *a, struct policy *ret)
+static enum exit_code load_config(const char *path, struct arena *a, struct config *ret)
 {
-    struct config config;
     struct err err = {0};
 
-    if (config_load_for(path, CONFIG_FOR_POLICY, a, &config, &err) < 0) {
+    if (config_load_for(path, CONFIG_FOR_POLICY, a, ret, &err) < 0) {
         cli_error("%s", err.text);
         return EXIT_WRONG;
     }
-    for (size_t i = 0; i < config.n_warnings; i++)
-        cli_error("warning: %s", config.warnings[i]);
-    *ret = config.policy;
+    for (size_t i = 0; i < ret->n_warnings; i++)
+        cli_error("warning: %s", ret->warnings[i]);
     return EXIT_DONE;
 }
 
-enum exit_code cli_read_policy(const char *config_path, const struct option_values *sets, struct arena *a,
-                               struct policy *ret)
+static enum exit_code set_settings(const struct option_values *sets, struct arena *a, struct policy *ret)
 {
-    struct policy policy;
-
-    policy_default(&policy);
-    if (config_path) {
-        enum exit_code code = load_config(config_path, a, &policy);
-        if (code != EXIT_DONE)
-            return code;
-    }
     for (size_t i = 0; i < sets->n; i++) {
         const char *equals = strchr(sets->items[i], '=');
         struct err err = {0};
@@ -87,13 +79,46 @@ enum exit_code cli_read_policy(const char *config_path, const struct option_valu
             return EXIT_WRONG;
         }
         const char *key = arena_strndup(a, sets->items[i], (size_t)(equals - sets->items[i]));
-        if (policy_set(&policy, key, equals + 1, &err) < 0) {
+        if (policy_set(ret, key, equals + 1, &err) < 0) {
             cli_error("--set: %s", err.text);
             return EXIT_WRONG;
         }
     }
-    *ret = policy;
     return EXIT_DONE;
+}
+
+/* The rules and settings of VMs and hosts that the configuration has now; those that it had when the snapshot
+ * was made go. */
+static enum exit_code lay_over(const struct overlay *overlay, struct arena *a, struct snapshot *s)
+{
+    struct overlay_findings found = {0};
+    struct inventory inv;
+    struct err err = {0};
+
+    snapshot_to_inventory(s, a, &inv);
+    overlay_apply(overlay, &inv, a, &found);
+    for (size_t i = 0; i < found.n; i++)
+        cli_error("warning: %s", found.items[i]);
+    if (snapshot_build(&inv, a, s, &err) == 0)
+        return EXIT_DONE;
+    cli_error("%s", err.text);
+    return EXIT_WRONG;
+}
+
+enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena *a, struct policy *ret_policy,
+                                struct snapshot *ret)
+{
+    struct config config = {0};
+    enum exit_code code;
+
+    policy_default(&config.policy);
+    if (paths->config && (code = load_config(paths->config, a, &config)) != EXIT_DONE)
+        return code;
+    if ((code = set_settings(paths->sets, a, &config.policy)) != EXIT_DONE ||
+        (code = cli_read_snapshot(paths->snapshot, a, ret)) != EXIT_DONE)
+        return code;
+    *ret_policy = config.policy;
+    return paths->config ? lay_over(&config.overlay, a, ret) : EXIT_DONE;
 }
 
 enum exit_code cli_parse_number(const char *option, const char *text, unsigned long long most,

@@ -16,9 +16,17 @@ enum exit_code cli_read_snapshot(const char *path, struct arena *a, struct snaps
 enum exit_code cli_read_vms(const char *path, const struct snapshot *cluster, struct arena *a,
                             struct vms_to_place *ret);
 
-/* The defaults, then the configuration (NULL: none), then each KEY=VALUE. */
-enum exit_code cli_read_policy(const char *config_path, const struct option_values *sets, struct arena *a,
-                               struct policy *ret);
+/* What a verb decides from. */
+struct cluster_paths {
+    const char *snapshot;
+    const char *config;               /* --config; NULL: not given */
+    const struct option_values *sets; /* --set */
+};
+
+/* The settings: the defaults, then the configuration, then each KEY=VALUE. The snapshot, as the
+ * configuration's rules and settings of VMs and hosts change it. */
+enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena *a, struct policy *ret_policy,
+                                struct snapshot *ret);
 
 /* A whole number from 0 to `most`. `option` is named in the error. */
 enum exit_code cli_parse_number(const char *option, const char *text, unsigned long long most,

@@ -36,9 +36,11 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
         cli_error("ballast place: --snapshot and --vms cannot both be standard input");
         return EXIT_WRONG;
     }
-    if ((code = cli_read_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a,
-                                ret_policy)) != EXIT_DONE ||
-        (code = cli_read_snapshot(snapshot_path, a, cluster)) != EXIT_DONE)
+    const struct cluster_paths paths = {.snapshot = snapshot_path,
+                                        .config = args_value(args, OPT_CONFIG, NULL),
+                                        .sets = &args->options[OPT_SET]};
+
+    if ((code = cli_read_cluster(&paths, a, ret_policy, cluster)) != EXIT_DONE)
         return code;
     return cli_read_vms(vms_path, cluster, a, ret);
 }

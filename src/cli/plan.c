@@ -18,6 +18,9 @@ static const struct option_spec options[] = {
 
 static enum exit_code verb_plan_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
+    const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, "-"),
+                                        .config = args_value(args, OPT_CONFIG, NULL),
+                                        .sets = &args->options[OPT_SET]};
     enum cli_format format;
     struct policy policy;
     struct snapshot snap;
@@ -26,9 +29,7 @@ static enum exit_code verb_plan_run(const struct args *args, struct arena *a, st
     enum exit_code code;
 
     if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = cli_read_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, &policy)) !=
-            EXIT_DONE ||
-        (code = cli_read_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
+        (code = cli_read_cluster(&paths, a, &policy, &snap)) != EXIT_DONE)
         return code;
     int64_t began_us = cli_now_us();
     int r = pass_run(&snap, &policy, a, &plan, &err);

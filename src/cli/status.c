@@ -225,6 +225,10 @@ static void show_status(const json_t *reply, struct arena *a, struct strbuf *out
         table_put_text(out, store);
         strbuf_puts(out, "\n");
     }
+    json_array_foreach(json_object_get(st, "configuration"), i, fault)
+    {
+        put_sentence(out, i == 0 ? "config" : "", json_string_value(fault));
+    }
     json_array_foreach(faults, i, fault)
     {
         put_label(out, i == 0 ? "faults" : "");

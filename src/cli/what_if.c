@@ -115,6 +115,9 @@ static int decide(const struct what_if *question, const struct policy *policy, s
 
 static enum exit_code verb_what_if_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
+    const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, "-"),
+                                        .config = args_value(args, OPT_CONFIG, NULL),
+                                        .sets = &args->options[OPT_SET]};
     enum cli_format format;
     struct policy policy;
     struct snapshot snap;
@@ -125,9 +128,7 @@ static enum exit_code verb_what_if_run(const struct args *args, struct arena *a,
     enum exit_code code;
 
     if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = cli_read_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, &policy)) !=
-            EXIT_DONE ||
-        (code = cli_read_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
+        (code = cli_read_cluster(&paths, a, &policy, &snap)) != EXIT_DONE)
         return code;
     what_if_init(&question, &snap, a);
     if ((code = assume(args, &question, a)) != EXIT_DONE)

@@ -4,6 +4,7 @@
 #include "config/former_keys.h"
 #include "config/keys.h"
 #include "config/mqtt.h"
+#include "config/overlay.h"
 #include "config/power_hosts.h"
 #include "config/schedule.h"
 #include "config/section.h"
@@ -180,6 +181,8 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
         r = config_read_power(&s);
     if (r == 0)
         r = config_read_schedule(&s);
+    if (r == 0)
+        r = config_read_overlay(&s);
     if (r == 0 && use != CONFIG_FOR_POLICY)
         r = finish(&s, &schema);
     if (r == 0)

@@ -22,6 +22,7 @@
 #include <ballast/power.h>
 #include <ballast/source.h>
 
+#include "overlay/overlay.h"
 #include "schedule/schedule.h"
 #include "schema/field.h"
 
@@ -78,8 +79,10 @@ struct config {
     const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
     const char *dpm_time_zone;                            /* NULL: the system's own */
     int64_t dpm_ready_percent;
-    struct schedule schedule;    /* the schedule that these four keys define */
-    const char *const *warnings; /* whole sentences, FILE:LINE in front */
+    struct overlay overlay;                         /* rules, vms and hosts */
+    const char *rules_text, *vms_text, *hosts_text; /* these sections, to find changes; NULL: none */
+    struct schedule schedule;                       /* the schedule that these four keys define */
+    const char *const *warnings;                    /* whole sentences, FILE:LINE in front */
     size_t n_warnings;
 };
 

@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include "config/keys.h"
+#include "config/overlay.h"
 #include "config/power_hosts.h"
 
 #include <string.h>
@@ -24,6 +25,8 @@ const char *config_get(const struct config *c, const struct field *key, struct a
         return policy_get(&c->policy, setting, a);
     if (is_power_hosts(key))
         return config_power_text(c->power_hosts, c->n_power_hosts, a);
+    if (key->read == config_overlay_text)
+        return *(const char *const *)((const char *)c + key->offset);
     if (key->read)
         return config_power_text(c->power_defaults, c->power_defaults ? 1 : 0, a);
     return field_text(key, c, a);

@@ -1,6 +1,7 @@
 /* keys.c: the tables of keys. */
 #include "config/keys.h"
 
+#include "config/overlay.h"
 #include "plugins/power_method_keys.h"
 #include "plugins/source_kinds.h"
 #include "schema/reader.h"
@@ -173,6 +174,21 @@ static const struct field service_keys[] = {
      .fallback = "ballast",
      .flags = FIELD_RESTART,
      .meaning = "the beginning of all topics"},
+    {.name = "rules",
+     .type = FIELD_OWN,
+     .offset = AT(rules_text),
+     .read = config_overlay_text,
+     .meaning = "by name: affinity, anti-affinity, and rules between VMs and hosts"},
+    {.name = "vms",
+     .type = FIELD_OWN,
+     .offset = AT(vms_text),
+     .read = config_overlay_text,
+     .meaning = "settings of VMs"},
+    {.name = "hosts",
+     .type = FIELD_OWN,
+     .offset = AT(hosts_text),
+     .read = config_overlay_text,
+     .meaning = "settings of hosts"},
     {.name = "dpm.windows",
      .type = FIELD_LIST,
      .max = WORDS_MOST,

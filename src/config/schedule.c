@@ -14,7 +14,8 @@ static int widen(const struct section *in, const struct node *item, const char *
     return -EINVAL;
 }
 
-static int read_windows(const struct section *in, const struct node *list, struct schedule *ret)
+int config_read_windows(const struct section *in, const struct node *list, const char *key,
+                        struct schedule *ret)
 {
     struct schedule_window *windows = arena_array(in->reader.a, struct schedule_window, list->n + 1);
 
@@ -22,13 +23,12 @@ static int read_windows(const struct section *in, const struct node *list, struc
         struct schedule_window *w = &windows[ret->n_windows++];
 
         if (schedule_window_parse(n->text, ret->zone, in->reader.a, w, in->reader.err) < 0)
-            return widen(in, n, "dpm.windows");
+            return widen(in, n, key);
         if (w->span_s < SHORT_S)
-            section_warn(
-                in, n->line,
-                "dpm.windows: \"%.60s\" is a window of %lld s, in which no host can be emptied and put to "
-                "standby; a number without a unit is seconds",
-                n->text, (long long)w->span_s);
+            section_warn(in, n->line,
+                         "%s: \"%.60s\" is a window of %lld s, too short to move VMs off a host; a number "
+                         "without a unit is seconds",
+                         key, n->text, (long long)w->span_s);
     }
     ret->windows = windows;
     return 0;
@@ -59,7 +59,7 @@ int config_read_schedule(const struct section *in)
     if (!s.zone)
         s.zone = zone_of_system(in->reader.a);
     if (windows)
-        e = read_windows(in, windows, &s);
+        e = config_read_windows(in, windows, "dpm.windows", &s);
     if (e == 0 && ready)
         e = read_ready_by(in, ready, &s);
     if (e < 0)

@@ -6,6 +6,8 @@
 #include "config/section.h"
 
 /* -EINVAL with the line of the wrong expression. */
+int config_read_windows(const struct section *s, const struct node *list, const char *key,
+                        struct schedule *ret);
 int config_read_schedule(const struct section *s);
 
 #endif

@@ -169,6 +169,10 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     put_last_pass(w, e, &st);
     jw_bool(w, "frozen", st.paused);
     jw_instant(w, "frozen_since", st.paused_since);
+    jw_begin(w, "configuration", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; st.overlay_findings && i < st.overlay_findings->n; i++)
+        jw_text(w, NULL, st.overlay_findings->items[i]);
+    jw_end(w);
     jw_text(w, "store_error", st.store_error);
     put_broker(w, broker);
     jw_begin(w, "actions", JW_OBJECT, JW_INLINE);

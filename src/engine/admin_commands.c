@@ -89,6 +89,7 @@ void engine_status(const struct engine *e, struct engine_status *ret)
         .asking = e->poll->asking,
         .paused = e->paused,
         .paused_since = e->paused_since,
+        .overlay_findings = e->now_seen ? &e->now_seen->overlay_findings : NULL,
         .store_error = e->persist->error.code != 0 ? e->persist->error.text : NULL,
         .last_pass = e->passes->n_here > 0 ? e->passes->decided_id : 0,
         .last_pass_time = e->passes->last_time,

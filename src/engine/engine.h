@@ -24,6 +24,7 @@
 #include <ballast/policy.h>
 #include <ballast/snapshot.h>
 
+#include "overlay/overlay.h"
 #include "schedule/schedule.h"
 
 struct engine;
@@ -51,6 +52,8 @@ struct engine_settings {
     struct policy policy;                 /* of every pass */
     const struct schedule *schedule;      /* when hosts may sleep and must be back; borrowed until the next
                                            * engine_configure(); NULL: always, never */
+    const struct overlay *overlay;        /* rules and settings of VMs and hosts; borrowed likewise; NULL:
+                                           * none */
     unsigned operations;                  /* what the actuators can do: 1u << OPERATION_*; of actuator_ops */
     const struct host_power_method *ways; /* hosts that the actuators can switch by themselves; not copied */
     size_t n_ways;
@@ -187,8 +190,10 @@ struct engine_status {
     bool asking;              /* another one has been asked for */
     bool paused;
     instant_s paused_since;
-    const char *store_error; /* NULL: the store works */
-    uint64_t last_pass;      /* 0: none yet in this process */
+    const struct overlay_findings *overlay_findings; /* entries of the configuration that select nothing;
+                                                        NULL: nothing was seen yet */
+    const char *store_error;                         /* NULL: the store works */
+    uint64_t last_pass;                              /* 0: none yet in this process */
     instant_s last_pass_time;
     const char *last_pass_error; /* why the newest attempt gave none; NULL */
     instant_s next_pass;

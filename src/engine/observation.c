@@ -143,6 +143,8 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
                                   .before = engine_snapshot(e),
                                   .look_period_s = source_poll_period_s(e)};
 
+    if (e->settings.overlay)
+        overlay_apply(e->settings.overlay, inv, a, &v->overlay_findings);
     action_facts_explain_lost_hosts(e, inv);
     knowledge_fill(e->knowledge, &c, inv, a);
     action_facts_fill(e, inv, a);

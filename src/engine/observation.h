@@ -17,6 +17,7 @@ struct observation {
     double reserved[RES_COUNT]; /* of the VMs that run; see power_preconditions.c */
     bool reserved_known;
     instant_s received;
+    struct overlay_findings overlay_findings;
 };
 
 /* Demand, cool-downs, moves under way, all that is known: then the snapshot. Takes over *collected. */

@@ -21,6 +21,10 @@ static const char *const failure_detection_words[] = {[FAILURE_DETECTION_UNKNOWN
                                                       [FAILURE_DETECTION_UNHEALTHY] = "unhealthy",
                                                       NULL};
 
+/* A rule without an origin is the source's. */
+static const char *const rule_origin_words[] = {
+    [RULE_OF_SOURCE] = "", [RULE_OF_CONFIGURATION] = "configuration", [RULE_OF_TAG] = "tag", NULL};
+
 /* By the numbers of the bits WAKE_*. */
 static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor", NULL};
 
@@ -231,6 +235,7 @@ static const struct field vm_fields[] = {
     {.name = "compatible_hosts", .type = FIELD_IDS, .offset = offsetof(struct seen_vm, compatible_hosts),
      .flags = OPT, .given = offsetof(struct seen_vm, compatible_given)},
     F("labels", FIELD_LABELS, is.labels, OPT),
+    F("folder", FIELD_TEXT, is.folder, OPT),
     F("last_migrated", FIELD_INSTANT, is.last_migrated, OPT),
     F("left_host", FIELD_TEXT, left_host, OPT),
     F("networks", FIELD_IDS, is.networks, OPT),
@@ -273,6 +278,7 @@ static const struct field rule_fields[] = {
     F("enabled", FIELD_BOOL, is.enabled, 0),
     W("kind", is.kind, rule_kind_words, REQ),
     F("mandatory", FIELD_BOOL, is.mandatory, 0),
+    W("origin", is.origin, rule_origin_words, OPT),
     F("vms", FIELD_IDS, vms, REQ),
     F("hosts", FIELD_IDS, hosts, OPT),
 };

@@ -460,11 +460,12 @@ static void test_files(void **state)
     place_remove(&p);
 }
 
-/* A setting that is off: "#key: ..." or "#    key: ...". Words have one blank after the #. */
+/* A setting that is off: "#key: ...", "#    key: ..." or "#  - key: ...". Words have one blank after the #.
+ */
 static bool is_off(const char *line)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
-    size_t blanks = line[0] == '#' ? strspn(line + 1, " ") : 1;
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_-0123456789";
+    size_t blanks = line[0] == '#' ? strspn(line + 1, " -") : 1;
     size_t len = blanks == 1 ? 0 : strspn(line + 1 + blanks, letters);
 
     return len > 0 && line[1 + blanks + len] == ':';

@@ -37,6 +37,7 @@ LIST(vm_state)
 LIST(vm_kind)
 LIST(automation)
 LIST(rule_kind)
+LIST(rule_origin)
 LIST(ha_policy)
 LIST(mem_admission)
 LIST(action_kind)
@@ -85,6 +86,7 @@ static const struct word_list lists[] = {
     {"VM states", "`state` of a VM in a snapshot.", ENTRY(vm_state)},
     {"VM kinds", "`kind` of a VM in a snapshot.", ENTRY(vm_kind)},
     {"Rule kinds", "`kind` of a rule in a snapshot.", ENTRY(rule_kind)},
+    {"Rule origins", "`origin` of a rule in a snapshot; absent: source.", ENTRY(rule_origin)},
     {"HA policies", "`ha.policy` of a snapshot.", ENTRY(ha_policy)},
     {"Automation",
      "`automation` of a VM and `dpm` of a host in a snapshot: inherit, disabled, manual or automatic. The "

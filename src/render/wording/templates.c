@@ -51,39 +51,37 @@ const struct sentence_template wording_templates[] = {
     {FIND_DEMAND_UNKNOWN, "", "The demand of {vm} is unknown; {vm} is not moved for balance."},
     {FIND_SAMPLE_DISTRUSTED, "", "{vm} is not moved for balance: {because}."},
     {FIND_RULE_JOINS_PAIR, "",
-     "The rule \"{rule}\" keeps {vm} together with {other_vm}, but the two are a fault-tolerant pair and "
+     "The rule {rule} keeps {vm} together with {other_vm}, but the two are a fault-tolerant pair and "
      "must run apart; neither VM is moved."},
     {FIND_RULE_JOINS_APART, "",
-     "The rule \"{rule}\" keeps {vm} together with {other_vm}, but no host may run both; neither VM is "
+     "The rule {rule} keeps {vm} together with {other_vm}, but no host may run both; neither VM is "
      "moved."},
     {FIND_RULE_LEAVES_NO_HOST, "",
-     "The rule \"{rule}\" excludes every host that {vm} may run on; {vm} is not moved."},
+     "The rule {rule} excludes every host that {vm} may run on; {vm} is not moved."},
     {FIND_RULES_CONTRADICT, "",
-     "The rules \"{rule}\" and \"{other_rule}\" contradict each other for {vm}; {vm} is not moved."},
+     "The rules {rule} and {other_rule} contradict each other for {vm}; {vm} is not moved."},
     {FIND_RULES_CONTRADICT_BOTH, "",
-     "The rules \"{rule}\" and \"{other_rule}\" contradict each other for {other_vm} and {vm}; neither VM is "
+     "The rules {rule} and {other_rule} contradict each other for {other_vm} and {vm}; neither VM is "
      "moved."},
     {FIND_RULES_CONTRADICT_CHAIN, "",
-     "The rule \"{rule}\" contradicts the rules \"{third_rule}\" and \"{other_rule}\", which keep {other_vm} "
+     "The rule {rule} contradicts the rules {third_rule} and {other_rule}, which keep {other_vm} "
      "with {vm} through other VMs; neither VM is moved."},
     {FIND_RULE_JOINS_AGENT, "",
-     "The rule \"{rule}\" cannot keep {vm} together with {other_vm}: {other_vm} is an agent VM and part of "
+     "The rule {rule} cannot keep {vm} together with {other_vm}: {other_vm} is an agent VM and part of "
      "its host."},
-    {FIND_RULE_TOO_LARGE, "hosts=1",
-     "The rule \"{rule}\" keeps {vms} VMs apart, but only 1 host can run them."},
-    {FIND_RULE_TOO_LARGE, "",
-     "The rule \"{rule}\" keeps {vms} VMs apart, but only {hosts} hosts can run them."},
-    {FIND_RULE_LEFT_OUT, "because", "The preferred rule \"{rule}\" is not followed. {because}"},
+    {FIND_RULE_TOO_LARGE, "hosts=1", "The rule {rule} keeps {vms} VMs apart, but only 1 host can run them."},
+    {FIND_RULE_TOO_LARGE, "", "The rule {rule} keeps {vms} VMs apart, but only {hosts} hosts can run them."},
+    {FIND_RULE_LEFT_OUT, "because", "The preferred rule {rule} is not followed. {because}"},
     {FIND_RULE_LEFT_OUT, "",
-     "The preferred rule \"{rule}\" is not followed, because more rules would be violated with it."},
+     "The preferred rule {rule} is not followed, because more rules would be violated with it."},
     {FIND_RULE_BROKEN, "", "{vm} on {host} {violates}, and cannot be moved to another host. {because}"},
     {FIND_RULE_BROKEN_YET, "",
      "{vm} on {host} {violates}, and waits for {other_host}, which is being woken."},
     {FIND_RULE_BROKEN_BY_PLACEMENT, "rule.mandatory",
-     "{vm} is powered on although that violates the rule \"{rule}\": no host can run {vm} and keep the "
+     "{vm} is powered on although that violates the rule {rule}: no host can run {vm} and keep the "
      "rule."},
     {FIND_RULE_BROKEN_BY_PLACEMENT, "",
-     "{vm} is powered on although that violates the preferred rule \"{rule}\": no host can run {vm} and keep "
+     "{vm} is powered on although that violates the preferred rule {rule}: no host can run {vm} and keep "
      "the rule."},
     {FIND_CANNOT_LEAVE, "", "{vm} cannot leave {host}. {because}"},
     {FIND_CANNOT_LEAVE_YET, "",
@@ -152,7 +150,7 @@ const struct sentence_template wording_templates[] = {
     /* Why a preferred rule is left out. */
     {FIND_LEAVES_NO_HOST, "", "The rule excludes every host that {vm} may run on."},
     {FIND_LEAVES_NO_COMMON_HOST, "", "No host may run both {other_vm} and {vm}."},
-    {FIND_CONTRADICTS, "", "For {vm} the rule contradicts the rule \"{rule}\"."},
+    {FIND_CONTRADICTS, "", "For {vm} the rule contradicts the rule {rule}."},
     /* Why a VM cannot be powered on, or moved. */
     {FIND_RULES_HELD, "", "The VM's rules contradict each other."},
     {FIND_NO_HOST, "", "No host can run VMs."},
@@ -194,8 +192,8 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=vm_cool_down",
      "The VM is in its cool-down: {least_s-is_s:about} of {least_s:about} left."},
     {FIND_CHECK, "check=vm_rules other_rule",
-     "The rules \"{rule}\" and \"{other_rule}\" contradict each other for the VM."},
-    {FIND_CHECK, "check=vm_rules", "The rule \"{rule}\" excludes every host that the VM may run on."},
+     "The rules {rule} and {other_rule} contradict each other for the VM."},
+    {FIND_CHECK, "check=vm_rules", "The rule {rule} excludes every host that the VM may run on."},
     {FIND_CHECK, "check=unit_held",
      "The VM must stay with {other_vm}, which cannot be moved: {because.check.meaning}."},
     /* What keeps a VM off a host. */
@@ -208,13 +206,13 @@ const struct sentence_template wording_templates[] = {
      "The agent VM {other_vm}, which {host} requires, does not run there."},
     {FIND_CHECK, "check=agent_missing",
      "The agent VM {other_vm}, which {host} requires, is {other_vm.state}."},
-    {FIND_CHECK, "check=rule_vm_host", "The rule \"{rule}\" keeps {other_vm} off {host}."},
+    {FIND_CHECK, "check=rule_vm_host", "The rule {rule} keeps {other_vm} off {host}."},
     {FIND_CHECK, "check=rule_anti_affinity to",
-     "The rule \"{rule}\" keeps {vm} apart from {other_vm}, which is moving to {to}."},
+     "The rule {rule} keeps {vm} apart from {other_vm}, which is moving to {to}."},
     {FIND_CHECK, "check=rule_anti_affinity from",
-     "The rule \"{rule}\" keeps {vm} apart from {other_vm}, which is still moving from {from}."},
+     "The rule {rule} keeps {vm} apart from {other_vm}, which is still moving from {from}."},
     {FIND_CHECK, "check=rule_anti_affinity",
-     "The rule \"{rule}\" keeps {vm} apart from {other_vm}, which is on {host}."},
+     "The rule {rule} keeps {vm} apart from {other_vm}, which is on {host}."},
     {FIND_CHECK, "check=ft_peer",
      "{ft_peer}, the other half of the fault-tolerant pair of {other_vm}, is on {host}."},
     {FIND_CHECK, "check=rule_affinity", "The VM must stay with {other_vm}, which is on {other_host}."},
@@ -299,7 +297,7 @@ const struct sentence_template wording_templates[] = {
      "Without {host}, the hosts would have {has} of memory; at least {least} must stay on (dpm.mem_min_mb)."},
     {FIND_POWER, "power=reserved",
      "Without {host}, the hosts would have {has} of {resource}, but {least} is reserved."},
-    {FIND_POWER, "power=rule_last", "No other host that the rule \"{rule}\" allows is on."},
+    {FIND_POWER, "power=rule_last", "No other host that the rule {rule} allows is on."},
     {FIND_POWER, "power=needed because vm", "{vm} needs another host, and could run on {host}. {because}"},
     {FIND_POWER, "power=needed because", "A fault of this plan names {host}. {because}"},
     {FIND_POWER, "power=needed", "{vm} waits for a host, and without {host} it would fit on none."},
@@ -423,7 +421,7 @@ const struct phrase wording_phrases[] = {
     /* Why a VM moves. */
     {"why_move", "reason=maintenance", ", because {from} is entering maintenance"},
     {"why_move", "reason=standby", ", because {from} is entering standby"},
-    {"why_move", "reason=rule rule", ", because on {from} it violates the rule \"{rule}\""},
+    {"why_move", "reason=rule rule", ", because on {from} it violates the rule {rule}"},
     {"why_move", "reason=rule ft_peer",
      ", because {ft_peer}, the other half of its fault-tolerant pair, is on {from}"},
     {"why_move", "reason=rule", ", because it is not compatible with {from}"},
@@ -498,7 +496,7 @@ const struct phrase wording_phrases[] = {
     {"load_then", "",
      "the {hosts} hosts that are on or being woken would then be at {load:percent} on average"},
     /* Parts of faults. */
-    {"violates", "rule", "violates the rule \"{rule}\""},
+    {"violates", "rule", "violates the rule {rule}"},
     {"violates", "ft_peer", "runs beside the other half of its fault-tolerant pair"},
     {"violates", "", "is not compatible with the host"},
     {"hosts_run_vms", "hosts=0", "No host runs VMs"},

@@ -48,8 +48,9 @@ static struct value number_value(double number, const char *form)
 
 /* ---- subjects, and facts of them ---- */
 
-static struct value vms_fact(const struct snapshot *s, uint32_t ix, const char *fact)
+static struct value vms_fact(const struct sentence *w, uint32_t ix, const char *fact)
 {
+    const struct snapshot *s = w->snap;
     const struct vm_facts *v = &s->vms[ix].is;
 
     return strcmp(fact, "") == 0               ? text_value(v->name)
@@ -61,8 +62,9 @@ static struct value vms_fact(const struct snapshot *s, uint32_t ix, const char *
                                                : no_such_name;
 }
 
-static struct value hosts_fact(const struct snapshot *s, uint32_t ix, const char *fact)
+static struct value hosts_fact(const struct sentence *w, uint32_t ix, const char *fact)
 {
+    const struct snapshot *s = w->snap;
     const struct host_facts *h = &s->hosts[ix].is;
 
     return strcmp(fact, "") == 0           ? text_value(h->name)
@@ -72,14 +74,24 @@ static struct value hosts_fact(const struct snapshot *s, uint32_t ix, const char
                                            : no_such_name;
 }
 
-static struct value pools_fact(const struct snapshot *s, uint32_t ix, const char *fact)
+static struct value pools_fact(const struct sentence *w, uint32_t ix, const char *fact)
 {
+    const struct snapshot *s = w->snap;
     return *fact ? no_such_name : text_value(s->pools[ix].is.name);
 }
 
-static struct value rules_fact(const struct snapshot *s, uint32_t ix, const char *fact)
+static const char *quoted_rule(const struct sentence *w, const struct rule_facts *rule)
 {
-    return strcmp(fact, "") == 0            ? text_value(s->rules[ix].is.name)
+    if (rule->origin == RULE_OF_SOURCE)
+        return arena_printf(w->a, "\"%s\"", rule->name);
+    return arena_printf(w->a, "\"%s\" (%s)", rule->name, rule_origin_name(rule->origin));
+}
+
+static struct value rules_fact(const struct sentence *w, uint32_t ix, const char *fact)
+{
+    const struct snapshot *s = w->snap;
+
+    return strcmp(fact, "") == 0            ? text_value(quoted_rule(w, &s->rules[ix].is))
            : strcmp(fact, "mandatory") == 0 ? text_value(s->rules[ix].is.mandatory ? "mandatory" : NULL)
                                             : no_such_name;
 }
@@ -91,7 +103,7 @@ static struct value subject(const struct sentence *w, const char *name)
     static const struct {
         enum finding_subject subject;
         const char *member;
-        struct value (*fact)(const struct snapshot *, uint32_t, const char *);
+        struct value (*fact)(const struct sentence *, uint32_t, const char *);
     } rows[] = {FINDING_SUBJECTS(SUBJECT_ROW)};
     size_t len = strcspn(name, ".");
 
@@ -102,7 +114,7 @@ static struct value subject(const struct sentence *w, const char *name)
             uint32_t ix = w->f->subjects[j].ix;
             if (w->f->subjects[j].name != rows[i].subject || ix == IX_NONE)
                 continue;
-            struct value v = rows[i].fact(w->snap, ix, name + len + (name[len] == '.'));
+            struct value v = rows[i].fact(w, ix, name + len + (name[len] == '.'));
             v.ix = ix;
             return v;
         }

@@ -1,0 +1,366 @@
+/* overlay.c: the sections `rules:`, `vms:` and `hosts:`. */
+#include "config/overlay.h"
+
+#include "config/schedule.h"
+#include "model/snapshot_fields.h"
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+
+#include <string.h>
+
+#define PATTERNS_MOST 1000 /* in a list */
+#define ENTRIES_MOST 10000 /* of a section */
+#define NAME_BYTES_MAX 100
+#define REASON_BYTES_MAX 200
+#define WINDOWS_MOST 32
+
+/* ---- selectors ---- */
+
+#define CONDITION_FIELDS(at)                                                                                 \
+    {.name = "name",                                                                                         \
+     .type = FIELD_IDS,                                                                                      \
+     .max = PATTERNS_MOST,                                                                                   \
+     .offset = (at) + offsetof(struct condition, names),                                                     \
+     .meaning = "patterns of names or ids"},                                                                 \
+        {.name = "label",                                                                                    \
+         .type = FIELD_IDS,                                                                                  \
+         .max = PATTERNS_MOST,                                                                               \
+         .offset = (at) + offsetof(struct condition, labels),                                                \
+         .meaning = "labels: KEY, or KEY=VALUE with a pattern for the value"},                               \
+    {                                                                                                        \
+        .name = "tag", .type = FIELD_IDS, .max = PATTERNS_MOST,                                              \
+        .offset = (at) + offsetof(struct condition, tags), .meaning = "patterns of tags"                     \
+    }
+
+#define CONDITION_FOLDER(at)                                                                                 \
+    {                                                                                                        \
+        .name = "folder", .type = FIELD_IDS, .max = PATTERNS_MOST,                                           \
+        .offset = (at) + offsetof(struct condition, folders),                                                \
+        .meaning = "patterns of folders; those below are included"                                           \
+    }
+
+static const struct field vm_condition[] = {CONDITION_FIELDS(0), CONDITION_FOLDER(0)};
+static const struct field host_condition[] = {CONDITION_FIELDS(0)};
+
+static int read_condition(const struct reader *r, const struct node *n, const struct schema *keys,
+                          struct condition *ret)
+{
+    int e;
+
+    if (n->kind == NODE_SCALAR) /* the short form: a pattern of names */
+        return reader_value(r, n, &keys->fields[0], &ret->names);
+    if (n->kind != NODE_MAP)
+        return reader_refuse(r, n, "a pattern of names, or a section with conditions");
+    if ((e = reader_object(r, n, keys, ret)) < 0)
+        return e;
+    return selector_condition_given(ret)
+               ? 0
+               : reader_complain(r, n, "has no condition, expected at least one, for example name");
+}
+
+/* One condition, or a list of them. */
+static int read_selector(const struct reader *r, const struct node *n, const struct schema *keys,
+                         struct selector *ret)
+{
+    bool list = n->kind == NODE_LIST;
+    struct condition *c = arena_array(r->a, struct condition, list ? n->n : 1);
+    uint32_t i = 0;
+    int e = 0;
+
+    if (list && (n->n == 0 || n->n > PATTERNS_MOST))
+        return reader_complain(r, n, "has %zu entries, expected 1 to %d", n->n, PATTERNS_MOST);
+    if (!list)
+        e = read_condition(r, n, keys, &c[i++]);
+    for (const struct node *item = list ? n->first : NULL; item && e == 0; item = item->next)
+        e = read_condition(r, item, keys, &c[i++]);
+    *ret = (struct selector){.conditions = c, .n = i};
+    return e;
+}
+
+static int read_vm_selector(const struct reader *r, const struct node *n, void *at)
+{
+    const struct schema keys = SCHEMA_OF("", vm_condition);
+
+    return read_selector(r, n, &keys, at);
+}
+
+static int read_host_selector(const struct reader *r, const struct node *n, void *at)
+{
+    const struct schema keys = SCHEMA_OF("", host_condition);
+
+    return read_selector(r, n, &keys, at);
+}
+
+/* ---- rules ---- */
+
+static const char *const rule_words[] = {[RULE_VM_AFFINE] = "affinity",
+                                         [RULE_VM_ANTI_AFFINE] = "anti-affinity",
+                                         [RULE_HOST_AFFINE] = "host-affinity",
+                                         [RULE_HOST_ANTI_AFFINE] = "host-anti-affinity",
+                                         NULL};
+
+#define AT(member) offsetof(struct overlay_rule, member)
+static const struct field rule_keys[] = {
+    {.name = "kind",
+     .type = FIELD_WORD,
+     .offset = AT(kind),
+     .words = rule_words,
+     .flags = FIELD_REQUIRED,
+     .meaning = "the kind of the rule"},
+    {.name = "vms",
+     .type = FIELD_OWN,
+     .offset = AT(vms),
+     .read = read_vm_selector,
+     .flags = FIELD_REQUIRED,
+     .meaning = "the VMs that the rule is for"},
+    {.name = "hosts",
+     .type = FIELD_OWN,
+     .offset = AT(hosts),
+     .read = read_host_selector,
+     .meaning = "the hosts of a rule between VMs and hosts"},
+    {.name = "mandatory",
+     .type = FIELD_BOOL,
+     .offset = AT(mandatory),
+     .fallback = "true",
+     .meaning = "false: a preferred rule"},
+};
+#undef AT
+
+static const struct schema rule_schema = SCHEMA_OF("rule", rule_keys);
+
+static int read_rule(const struct section *s, const struct node *n, struct overlay_rule *ret)
+{
+    const struct reader *r = &s->reader;
+    int e;
+
+    if (strlen(n->key) > NAME_BYTES_MAX)
+        return reader_complain(r, n, "is a name of %zu bytes, expected at most %d", strlen(n->key),
+                               NAME_BYTES_MAX);
+    reader_defaults(r, &rule_schema, ret);
+    ret->name = n->key;
+    if ((e = reader_object(r, n, &rule_schema, ret)) < 0)
+        return e;
+    bool of_hosts = ret->kind == RULE_HOST_AFFINE || ret->kind == RULE_HOST_ANTI_AFFINE;
+
+    if (of_hosts && ret->hosts.n == 0)
+        return reader_complain(r, n, "has no hosts, expected those that the %s rule is about",
+                               rule_words[ret->kind]);
+    if (!of_hosts && ret->hosts.n > 0)
+        return reader_complain(r, n,
+                               "has hosts, expected them only in a host-affinity or a "
+                               "host-anti-affinity rule");
+    return 0;
+}
+
+static int read_rules(const struct section *s, const struct node *n)
+{
+    struct overlay_rule *rules = arena_array(s->reader.a, struct overlay_rule, n->n);
+    struct overlay *o = &s->config->overlay;
+    int e = 0;
+
+    for (const struct node *rule = n->first; rule && e == 0; rule = rule->next)
+        e = read_rule(s, rule, &rules[o->n_rules++]);
+    o->rules = rules;
+    return e;
+}
+
+/* ---- vms and hosts ---- */
+
+/* An entry: its conditions stand beside its settings. */
+struct vms_entry {
+    struct condition condition;
+    struct overlay_vms is;
+    const char *const *no_moves;
+};
+
+struct hosts_entry {
+    struct condition condition;
+    struct overlay_hosts is;
+};
+
+#define AT(member) offsetof(struct vms_entry, member)
+static const struct field vms_keys[] = {
+    CONDITION_FIELDS(0),
+    CONDITION_FOLDER(0),
+    {.name = "automation",
+     .type = FIELD_WORD,
+     .offset = AT(is.automation),
+     .words = automation_words,
+     .given = AT(is.automation_given),
+     .meaning = "how far the service may move the VMs by itself"},
+    {.name = "pin",
+     .type = FIELD_OWN,
+     .offset = AT(is.pin),
+     .read = read_host_selector,
+     .meaning = "the only hosts that the VMs may run on"},
+    {.name = "never_move",
+     .type = FIELD_TEXT,
+     .offset = AT(is.never_move),
+     .meaning = "why the VMs are never moved"},
+    {.name = "no_moves",
+     .type = FIELD_LIST,
+     .max = WINDOWS_MOST,
+     .offset = AT(no_moves),
+     .meaning = "when the VMs are not moved: calendar expressions with a duration"},
+};
+#undef AT
+
+#define AT(member) offsetof(struct hosts_entry, member)
+static const struct field hosts_keys[] = {
+    CONDITION_FIELDS(0),
+    {.name = "dpm",
+     .type = FIELD_WORD,
+     .offset = AT(is.dpm),
+     .words = automation_words,
+     .given = AT(is.dpm_given),
+     .meaning = "how far the service may put the hosts to standby and wake them by itself"},
+    {.name = "migrations_max",
+     .type = FIELD_COUNT,
+     .offset = AT(is.migrations_max),
+     .min = 1,
+     .max = 64,
+     .meaning = "live migrations in and out of a host at a time"},
+};
+#undef AT
+
+/* An entry with a condition and a setting. */
+static int read_entry(const struct section *s, const struct node *n, const struct schema *keys,
+                      const struct condition *condition, void *into)
+{
+    int e;
+
+    if (n->kind != NODE_MAP)
+        return reader_refuse(&s->reader, n, "a section with conditions and settings");
+    if ((e = reader_object(&s->reader, n, keys, into)) < 0)
+        return e;
+    if (!selector_condition_given(condition))
+        return reader_complain(&s->reader, n, "has no condition, expected at least one, for example name");
+    for (const struct node *k = n->first; k; k = k->next) {
+        bool is_condition = strcmp(k->key, "name") == 0 || strcmp(k->key, "label") == 0 ||
+                            strcmp(k->key, "tag") == 0 || strcmp(k->key, "folder") == 0;
+
+        if (!is_condition)
+            return 0;
+    }
+    return reader_complain(&s->reader, n, "has no setting, expected at least one, for example %s",
+                           keys->fields[keys->n - 1].name);
+}
+
+static struct selector selector_of(const struct condition *c)
+{
+    return (struct selector){.conditions = c, .n = 1};
+}
+
+static int check_times(const struct section *s, const struct node *n, struct vms_entry *entry)
+{
+    char path[NODE_PATH_MAX];
+
+    if (entry->is.never_move && strlen(entry->is.never_move) > REASON_BYTES_MAX)
+        return reader_complain(&s->reader, node_child(n, "never_move"),
+                               "is too long, expected at most %d bytes", REASON_BYTES_MAX);
+    if (entry->is.never_move && entry->no_moves)
+        return reader_complain(&s->reader, n, "has never_move and no_moves, expected one of them");
+    if (!entry->no_moves)
+        return 0;
+    entry->is.no_moves.zone = s->config->schedule.zone;
+    (void)node_path(n, path);
+    return config_read_windows(s, node_child(n, "no_moves"), arena_printf(s->reader.a, "%s.no_moves", path),
+                               &entry->is.no_moves);
+}
+
+static int read_vms(const struct section *s, const struct node *n)
+{
+    struct overlay_vms *list = arena_array(s->reader.a, struct overlay_vms, n->n);
+    const struct schema keys = SCHEMA_OF("", vms_keys);
+    struct overlay *o = &s->config->overlay;
+    int e = 0;
+
+    for (const struct node *item = n->first; item && e == 0; item = item->next) {
+        struct vms_entry *entry = arena_new(s->reader.a, struct vms_entry);
+
+        if ((e = read_entry(s, item, &keys, &entry->condition, entry)) == 0)
+            e = check_times(s, item, entry);
+        entry->is.vms = selector_of(&entry->condition);
+        list[o->n_vms++] = entry->is;
+    }
+    o->vms = list;
+    return e;
+}
+
+static int read_hosts(const struct section *s, const struct node *n)
+{
+    struct overlay_hosts *list = arena_array(s->reader.a, struct overlay_hosts, n->n);
+    const struct schema keys = SCHEMA_OF("", hosts_keys);
+    struct overlay *o = &s->config->overlay;
+    int e = 0;
+
+    for (const struct node *item = n->first; item && e == 0; item = item->next) {
+        struct hosts_entry *entry = arena_new(s->reader.a, struct hosts_entry);
+
+        e = read_entry(s, item, &keys, &entry->condition, entry);
+        entry->is.hosts = selector_of(&entry->condition);
+        list[o->n_hosts++] = entry->is;
+    }
+    o->hosts = list;
+    return e;
+}
+
+/* ---- the sections ---- */
+
+static const struct {
+    const char *name;
+    enum node_kind kind;
+    const char *expected;
+    int (*read)(const struct section *s, const struct node *n);
+} sections[] = {
+    {"rules", NODE_MAP, "a section with a rule below each name", read_rules},
+    {"vms", NODE_LIST, "a list of entries, each with a - in front", read_vms},
+    {"hosts", NODE_LIST, "a list of entries, each with a - in front", read_hosts},
+};
+
+int config_read_overlay(const struct section *s)
+{
+    int e = 0;
+
+    for (size_t i = 0; i < sizeof sections / sizeof *sections && e == 0; i++) {
+        const struct node *n = node_child(s->root, sections[i].name);
+
+        if (!n || node_is_null(n)) /* all its entries are commented out */
+            continue;
+        if (n->kind != sections[i].kind)
+            return reader_refuse(&s->reader, n, sections[i].expected);
+        if (n->n > ENTRIES_MOST)
+            return reader_complain(&s->reader, n, "has %zu entries, expected at most %d", n->n, ENTRIES_MOST);
+        e = sections[i].read(s, n);
+    }
+    return e;
+}
+
+/* ---- as text ---- */
+
+static void put_node(const struct node *n, struct strbuf *out)
+{
+    if (n->kind != NODE_MAP && n->kind != NODE_LIST) {
+        strbuf_puts(out, n->text ? n->text : "");
+        return;
+    }
+    strbuf_puts(out, n->kind == NODE_MAP ? "{" : "[");
+    for (const struct node *child = n->first; child; child = child->next) {
+        if (n->kind == NODE_MAP)
+            strbuf_printf(out, "%s: ", child->key);
+        put_node(child, out);
+        strbuf_puts(out, child->next ? ", " : "");
+    }
+    strbuf_puts(out, n->kind == NODE_MAP ? "}" : "]");
+}
+
+int config_overlay_text(const struct reader *r, const struct node *n, void *at)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    put_node(n, &text);
+    *(const char **)at = node_is_null(n) ? NULL : arena_strdup(r->a, text.text);
+    return 0;
+}

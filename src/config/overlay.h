@@ -1,0 +1,13 @@
+/* overlay.h: reads `rules:`, `vms:` and `hosts:` into the struct of ../overlay. Inside config only. */
+#ifndef BALLAST_CONFIG_OVERLAY_H
+#define BALLAST_CONFIG_OVERLAY_H
+
+#include "config/section.h"
+
+/* Fills config->overlay. -EINVAL with the line. */
+int config_read_overlay(const struct section *s);
+
+/* field_reader of these sections: their text, to find the changes of a reload; *at is a const char *. */
+int config_overlay_text(const struct reader *r, const struct node *n, void *at);
+
+#endif

@@ -1,0 +1,218 @@
+/* overlay.c: from patterns to rules and attributes of an inventory. */
+#include "overlay/overlay.h"
+
+#include "base/rfc3339.h"
+
+#include <string.h>
+
+struct application {
+    const struct overlay *o;
+    struct inventory *inv;
+    struct arena *a;
+    struct overlay_findings *found;
+};
+
+static void find(struct application *p, const char *text)
+{
+    struct overlay_findings *f = p->found;
+
+    f->items = arena_grow(p->a, f->items, f->n, &f->cap, sizeof *f->items);
+    f->items[f->n++] = text;
+}
+
+/* ---- what a selector selects ---- */
+
+static struct ids select_vms(struct application *p, const struct selector *s)
+{
+    const char **items = arena_array(p->a, const char *, p->inv->n_vms);
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < p->inv->n_vms; i++)
+        if (selector_takes_vm(s, &p->inv->vms[i].is))
+            items[n++] = p->inv->vms[i].is.id;
+    return (struct ids){.items = items, .n = n};
+}
+
+static struct ids select_hosts(struct application *p, const struct selector *s)
+{
+    const char **items = arena_array(p->a, const char *, p->inv->n_hosts);
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < p->inv->n_hosts; i++)
+        if (selector_takes_host(s, &p->inv->hosts[i].is))
+            items[n++] = p->inv->hosts[i].is.id;
+    return (struct ids){.items = items, .n = n};
+}
+
+/* ---- rules ---- */
+
+/* The source's rules come first, in their order. */
+static void drop_former_rules(struct inventory *inv)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < inv->n_rules; i++)
+        if (inv->rules[i].is.origin == RULE_OF_SOURCE)
+            inv->rules[n++] = inv->rules[i];
+    inv->n_rules = n;
+}
+
+static bool id_is_taken(const struct inventory *inv, const char *id)
+{
+    for (size_t i = 0; i < inv->n_rules; i++)
+        if (inv->rules[i].is.id && strcmp(inv->rules[i].is.id, id) == 0)
+            return true;
+    return false;
+}
+
+static struct seen_rule *add_rule(struct application *p, enum rule_kind kind, enum rule_origin origin,
+                                  const char *name)
+{
+    const char *id = arena_printf(p->a, "%s:%s", rule_origin_name(origin), name);
+
+    while (id_is_taken(p->inv, id)) /* a source may use any id */
+        id = arena_printf(p->a, "%s'", id);
+    struct seen_rule *rule = inventory_add_rule(p->inv, p->a);
+
+    rule_facts_default(&rule->is, kind);
+    rule->is.id = id;
+    rule->is.name = arena_strdup(p->a, name);
+    rule->is.origin = origin;
+    return rule;
+}
+
+static bool is_of_hosts(enum rule_kind kind)
+{
+    return kind == RULE_HOST_AFFINE || kind == RULE_HOST_ANTI_AFFINE;
+}
+
+/* A rule that names hosts, none of which are there, is kept: the VMs must not run anywhere else. */
+static void apply_rule(struct application *p, const struct overlay_rule *r)
+{
+    const struct ids vms = select_vms(p, &r->vms);
+    const struct ids hosts = is_of_hosts(r->kind) ? select_hosts(p, &r->hosts) : (struct ids){0};
+
+    if (vms.n == 0)
+        find(p, arena_printf(p->a, "rules.%s selects no VM", r->name));
+    else if (vms.n == 1 && !is_of_hosts(r->kind))
+        find(p, arena_printf(p->a, "rules.%s selects only one VM", r->name));
+    if (is_of_hosts(r->kind) && hosts.n == 0)
+        find(p, arena_printf(p->a, "rules.%s selects no host", r->name));
+    if (vms.n == 0)
+        return;
+    struct seen_rule *rule = add_rule(p, r->kind, RULE_OF_CONFIGURATION, r->name);
+
+    rule->is.mandatory = r->mandatory;
+    rule->vms = vms;
+    rule->hosts = hosts;
+}
+
+/* ---- settings of VMs and hosts ---- */
+
+/* Why no VM of the entry may be moved now; NULL: they may. */
+static const char *immovable_by(const struct application *p, const struct overlay_vms *v)
+{
+    struct schedule_state state;
+    char until[RFC3339_MAX];
+
+    if (v->never_move)
+        return arena_printf(p->a, "%s (never_move of the configuration)", v->never_move);
+    if (v->no_moves.n_windows == 0)
+        return NULL;
+    schedule_at(&v->no_moves, p->inv->time, &state);
+    if (!state.power_off)
+        return NULL;
+    if (state.changes == 0)
+        return "no_moves of the configuration";
+    return arena_printf(p->a, "no_moves of the configuration, until %s",
+                        rfc3339_format(state.changes, until));
+}
+
+/* pins: by VM, the number of the entry that pins it, + 1. */
+static void apply_pin(struct application *p, size_t entry, const size_t *pins)
+{
+    const struct overlay_vms *v = &p->o->vms[entry];
+    const char **vms = arena_array(p->a, const char *, p->inv->n_vms);
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < p->inv->n_vms; i++)
+        if (pins[i] == entry + 1)
+            vms[n++] = p->inv->vms[i].is.id;
+    const struct ids hosts = select_hosts(p, &v->pin);
+
+    if (hosts.n == 0)
+        find(p, arena_printf(p->a, "vms.%zu.pin selects no host", entry));
+    if (n == 0)
+        return;
+    struct seen_rule *rule =
+        add_rule(p, RULE_HOST_AFFINE, RULE_OF_CONFIGURATION, arena_printf(p->a, "vms.%zu.pin", entry));
+
+    rule->is.mandatory = true;
+    rule->vms = (struct ids){.items = vms, .n = n};
+    rule->hosts = hosts;
+}
+
+/* What the source itself says about a VM that cannot be moved stands. */
+static void apply_vms(struct application *p)
+{
+    size_t *pins = arena_array(p->a, size_t, p->inv->n_vms);
+    const char **immovable = arena_array(p->a, const char *, p->inv->n_vms);
+
+    for (size_t i = 0; i < p->o->n_vms; i++) {
+        const struct overlay_vms *v = &p->o->vms[i];
+        const char *held = immovable_by(p, v);
+        bool any = false;
+
+        for (size_t k = 0; k < p->inv->n_vms; k++) {
+            struct vm_facts *vm = &p->inv->vms[k].is;
+
+            if (!selector_takes_vm(&v->vms, vm))
+                continue;
+            any = true;
+            vm->automation = v->automation_given ? v->automation : vm->automation;
+            pins[k] = v->pin.n > 0 ? i + 1 : pins[k];
+            immovable[k] = held ? held : immovable[k];
+        }
+        if (!any)
+            find(p, arena_printf(p->a, "vms.%zu selects no VM", i));
+    }
+    for (size_t k = 0; k < p->inv->n_vms; k++)
+        if (!p->inv->vms[k].is.immovable)
+            p->inv->vms[k].is.immovable = immovable[k];
+    for (size_t i = 0; i < p->o->n_vms; i++)
+        if (p->o->vms[i].pin.n > 0)
+            apply_pin(p, i, pins);
+}
+
+static void apply_hosts(struct application *p)
+{
+    for (size_t i = 0; i < p->o->n_hosts; i++) {
+        const struct overlay_hosts *h = &p->o->hosts[i];
+        bool any = false;
+
+        for (size_t k = 0; k < p->inv->n_hosts; k++) {
+            struct host_facts *host = &p->inv->hosts[k].is;
+
+            if (!selector_takes_host(&h->hosts, host))
+                continue;
+            any = true;
+            host->dpm = h->dpm_given ? h->dpm : host->dpm;
+            host->migrations_max = h->migrations_max > 0 ? h->migrations_max : host->migrations_max;
+        }
+        if (!any)
+            find(p, arena_printf(p->a, "hosts.%zu selects no host", i));
+    }
+}
+
+void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena *a,
+                   struct overlay_findings *ret)
+{
+    struct overlay_findings unread = {0};
+    struct application p = {.o = o, .inv = inv, .a = a, .found = ret ? ret : &unread};
+
+    drop_former_rules(inv);
+    for (size_t i = 0; i < o->n_rules; i++)
+        apply_rule(&p, &o->rules[i]);
+    apply_vms(&p);
+    apply_hosts(&p);
+}

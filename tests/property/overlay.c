@@ -1,0 +1,198 @@
+/* Rules and settings of the configuration, by chance, laid over clusters by chance: they weaken no rule of
+ * the source, a second application changes nothing, and the snapshot stays valid. */
+#include "overlay/overlay.h"
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "core/pass.h"
+#include "model/snapshot_build.h"
+#include "model/snapshot_json.h"
+#include "model/snapshot_to_inventory.h"
+#include "oracle.h"
+#include "random_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SECTION_MAX 4
+
+struct counts {
+    unsigned rules, source_rules, moves, immovable;
+};
+
+/* Some names, or all of one last character. */
+static struct selector random_selector(struct rng *r, bool of_hosts, const struct snapshot *s,
+                                       struct arena *a)
+{
+    struct condition *c = arena_new(a, struct condition);
+    uint32_t n = 1 + rng_below(r, 3);
+    const char **names = arena_array(a, const char *, n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const char *id =
+            of_hosts ? s->hosts[rng_below(r, s->n_hosts)].is.id : s->vms[rng_below(r, s->n_vms)].is.id;
+
+        names[i] = rng_unit(r) < 0.3 ? arena_printf(a, "*%s", id + strlen(id) - 1) : id;
+    }
+    c->names = (struct ids){.items = names, .n = n};
+    return (struct selector){.conditions = c, .n = 1};
+}
+
+static void random_overlay(struct rng *r, const struct snapshot *s, struct arena *a, struct overlay *ret)
+{
+    struct overlay_rule *rules = arena_array(a, struct overlay_rule, SECTION_MAX);
+    struct overlay_vms *vms = arena_array(a, struct overlay_vms, SECTION_MAX);
+    struct overlay_hosts *hosts = arena_array(a, struct overlay_hosts, SECTION_MAX);
+
+    *ret = (struct overlay){.rules = rules, .vms = vms, .hosts = hosts};
+    ret->n_rules = 1 + rng_below(r, SECTION_MAX);
+    ret->n_vms = rng_below(r, SECTION_MAX);
+    ret->n_hosts = rng_below(r, SECTION_MAX);
+    for (size_t i = 0; i < ret->n_rules; i++)
+        rules[i] = (struct overlay_rule){.name = arena_printf(a, "r%zu", i),
+                                         .kind = (enum rule_kind)rng_below(r, rule_kind_count),
+                                         .mandatory = rng_unit(r) < 0.6,
+                                         .vms = random_selector(r, false, s, a),
+                                         .hosts = random_selector(r, true, s, a)};
+    for (size_t i = 0; i < ret->n_vms; i++)
+        vms[i] = (struct overlay_vms){.vms = random_selector(r, false, s, a),
+                                      .automation = AUTOMATION_MANUAL,
+                                      .automation_given = rng_unit(r) < 0.3,
+                                      .never_move = rng_unit(r) < 0.3 ? "reason" : NULL,
+                                      .pin = rng_unit(r) < 0.5 ? random_selector(r, true, s, a)
+                                                               : (struct selector){0}};
+    for (size_t i = 0; i < ret->n_hosts; i++)
+        hosts[i] = (struct overlay_hosts){.hosts = random_selector(r, true, s, a),
+                                          .dpm = AUTOMATION_DISABLED,
+                                          .dpm_given = rng_unit(r) < 0.5,
+                                          .migrations_max = rng_below(r, 3)};
+}
+
+static const char *dump(const struct snapshot *s, struct arena *a)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    snapshot_dump(s, &text);
+    return arena_strdup(a, text.text);
+}
+
+static void lay_over(const struct overlay *o, const struct snapshot *s, struct arena *a, struct snapshot *ret)
+{
+    struct inventory inv;
+    struct err err = {0};
+
+    snapshot_to_inventory(s, a, &inv);
+    overlay_apply(o, &inv, a, NULL);
+    if (snapshot_build(&inv, a, ret, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static bool same_span(struct span a, struct span b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.items, b.items, a.n * sizeof *a.items) == 0);
+}
+
+static void check_rules(uint64_t seed, const struct snapshot *was, const struct snapshot *is,
+                        struct counts *counts)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < was->n_rules; i++) {
+        while (next < is->n_rules && is->rules[next].is.origin != RULE_OF_SOURCE)
+            next++;
+        const struct rule *x = &was->rules[i];
+        const struct rule *y = &is->rules[next++];
+
+        if (next > is->n_rules || strcmp(x->is.id, y->is.id) != 0 || x->is.kind != y->is.kind ||
+            x->is.enabled != y->is.enabled || x->is.mandatory != y->is.mandatory ||
+            !same_span(x->vms, y->vms) || !same_span(x->hosts, y->hosts))
+            fail_msg("seed %llu: the rule %s of the source is changed", (unsigned long long)seed, x->is.id);
+        counts->source_rules++;
+    }
+    counts->rules += is->n_rules - was->n_rules;
+}
+
+/* Judged by the snapshot without the configuration: what the source forbids stays forbidden. */
+static void check_plan(uint64_t seed, const struct snapshot *was, const struct plan *plan, struct arena *a,
+                       struct counts *counts)
+{
+    struct oracle o;
+
+    oracle_init(&o, was, &plan->policy, a);
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct recommendation *rec = &plan->recommendations[i];
+
+        if (rec->action != ACTION_MIGRATE)
+            continue;
+        counts->moves++;
+        if (!oracle_may_run(&o, rec->vm, rec->to, false))
+            fail_msg("seed %llu: %s may not run on %s, says the source", (unsigned long long)seed,
+                     was->vms[rec->vm].is.id, was->hosts[rec->to].is.id);
+    }
+    for (uint32_t i = 0; i < plan->n_recommendations; i++)
+        oracle_begin(&o, &plan->recommendations[i]);
+    for (uint32_t i = 0; i < plan->n_recommendations; i++)
+        oracle_end(&o, &plan->recommendations[i]);
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct recommendation *rec = &plan->recommendations[i];
+
+        for (uint32_t v = 0; rec->action == ACTION_MIGRATE && v < was->n_vms; v++)
+            if (v != rec->vm && o.at[v] == rec->to && o.home[v] != o.home[rec->vm] &&
+                oracle_kept_apart(&o, rec->vm, v, false))
+                fail_msg("seed %llu: %s joins %s, from which the source keeps it apart",
+                         (unsigned long long)seed, was->vms[rec->vm].is.id, was->vms[v].is.id);
+    }
+}
+
+static void check_cluster(uint64_t seed, struct counts *counts)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct rng r = {.state = seed};
+    struct snapshot was, once, twice;
+    struct overlay overlay;
+    struct policy policy;
+    struct plan plan;
+
+    random_cluster(&r,
+                   &(struct cluster_options){
+                       .hosts_max = 6, .vms_max = 24, .mixed_hosts = true, .rules = true, .evacuate = true},
+                   &a, &was);
+    random_policy(&r, &policy);
+    if (was.n_vms == 0)
+        return;
+    random_overlay(&r, &was, &a, &overlay);
+    lay_over(&overlay, &was, &a, &once);
+    lay_over(&overlay, &once, &a, &twice);
+    assert_string_equal(dump(&once, &a), dump(&twice, &a));
+    check_rules(seed, &was, &once, counts);
+    for (uint32_t i = 0; i < once.n_vms; i++)
+        counts->immovable += once.vms[i].is.immovable != NULL;
+    assert_int_equal(pass_run(&once, &policy, &a, &plan, NULL), 0);
+    check_plan(seed, &was, &plan, &a, counts);
+}
+
+static void test_weakens_nothing(void **state)
+{
+    struct counts counts = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(2000); i++)
+        check_cluster(test_seed() + i, &counts);
+    (void)printf("%u rules of the configuration beside %u of sources, %u moves, %u VMs immovable\n",
+                 counts.rules, counts.source_rules, counts.moves, counts.immovable);
+    if (test_is_usual())
+        assert_true(counts.rules > 2000 && counts.source_rules > 2000 && counts.moves > 2000 &&
+                    counts.immovable > 500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_weakens_nothing)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

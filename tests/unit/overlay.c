@@ -1,0 +1,234 @@
+/* Rules and settings of the configuration: which objects they select, and what they change in an inventory.
+ */
+#include "unit.h"
+
+#include "config/config.h"
+#include "model/snapshot_build.h"
+#include "overlay/overlay.h"
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIM "cluster: a\nsource: {kind: sim}\n"
+
+struct world {
+    struct arena a;
+    struct inventory inv;
+    struct config config;
+    struct overlay_findings found;
+};
+
+static struct seen_vm *add_vm(struct world *w, const char *id, const char *name, const char *folder)
+{
+    struct seen_vm *v = inventory_add_vm(&w->inv, &w->a);
+
+    v->is = (struct vm_facts){.vcpus = 1, .mem_mb = 1024};
+    vm_facts_default(&v->is);
+    v->is.id = id;
+    v->is.name = name;
+    v->is.folder = folder;
+    v->is.state = VM_ON;
+    v->host = "h1";
+    return v;
+}
+
+static void label(struct world *w, struct labels *l, const char *key, const char *value)
+{
+    struct label *items = arena_array(&w->a, struct label, l->n + 1);
+
+    for (uint32_t i = 0; i < l->n; i++)
+        items[i] = l->items[i];
+    items[l->n] = (struct label){key, value};
+    *l = (struct labels){.items = items, .n = l->n + 1};
+}
+
+/* Hosts h1 (esx1), h2 (esx2); VMs web-1, web-2, db-1, batch in folders, with labels. */
+static void world_init(struct world *w)
+{
+    *w = (struct world){0};
+    w->inv.cluster = "a";
+    w->inv.time = 1767225600; /* 2026-01-01T00:00:00Z, a Thursday */
+    for (int i = 1; i <= 2; i++) {
+        struct seen_host *h = inventory_add_host(&w->inv, &w->a);
+
+        host_facts_default(&h->is);
+        h->is.id = arena_printf(&w->a, "h%d", i);
+        h->is.name = arena_printf(&w->a, "esx%d", i);
+        h->is.state = HOST_ON;
+        h->is.cores = 4;
+        h->is.total[RES_CPU] = 10000;
+        h->is.total[RES_MEM] = 65536;
+    }
+    label(w, &w->inv.hosts[1].is.labels, "rack", "r2");
+    (void)add_vm(w, "1", "web-1", "/prod/web");
+    (void)add_vm(w, "2", "web-2", "/prod/web/new");
+    (void)add_vm(w, "3", "db-1", "/prod");
+    (void)add_vm(w, "4", "batch", NULL);
+    label(w, &w->inv.vms[2].is.labels, "tier", "gold;licensed");
+    label(w, &w->inv.vms[3].is.labels, "no-drs", "");
+}
+
+static void apply(struct world *w, const char *yaml)
+{
+    char text[2048];
+    struct err err = {0};
+
+    (void)snprintf(text, sizeof text, SIM "dpm: {time_zone: UTC}\n%s", yaml);
+    if (config_parse("f.yaml", text, strlen(text), CONFIG_FOR_SERVICE, &w->a, &w->config, &err) < 0)
+        fail_msg("%s", err.text);
+    w->found = (struct overlay_findings){0};
+    overlay_apply(&w->config.overlay, &w->inv, &w->a, &w->found);
+}
+
+/* "id kind! vms | hosts; ...": ! is mandatory. Then the findings. */
+static const char *rules_of(struct world *w)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    for (size_t i = 0; i < w->inv.n_rules; i++) {
+        const struct seen_rule *r = &w->inv.rules[i];
+
+        strbuf_printf(&out, "%s%s %s%s", i ? "; " : "", r->is.id, rule_kind_name(r->is.kind),
+                      r->is.mandatory ? "!" : "");
+        for (uint32_t k = 0; k < r->vms.n; k++)
+            strbuf_printf(&out, " %s", r->vms.items[k]);
+        for (uint32_t k = 0; k < r->hosts.n; k++)
+            strbuf_printf(&out, "%s%s", k ? " " : " | ", r->hosts.items[k]);
+    }
+    for (size_t i = 0; i < w->found.n; i++)
+        strbuf_printf(&out, "%s(%s)", out.len > 0 ? " " : "", w->found.items[i]);
+    return arena_strdup(&w->a, out.text);
+}
+
+#define APART(vms) "rules: {r: {kind: anti-affinity, vms: " vms "}}"
+#define APART_OF(ids) "configuration:r vm-vm-anti-affine! " ids
+
+static const struct {
+    const char *yaml, *expected;
+} of_rules[] = {
+    {"", ""},
+    {APART("'web-*'"), APART_OF("1 2")},
+    {APART("'Web-*'"), "(rules.r selects no VM)"},
+    {APART("['web-1', batch]"), APART_OF("1 4")},
+    {APART("{name: ['1', 'db*']}"), APART_OF("1 3")}, /* by id, too */
+    {APART("{name: web-1}"), APART_OF("1 (rules.r selects only one VM)")},
+    /* folders: those below, too; a * is one level */
+    {APART("{folder: /prod}"), APART_OF("1 2 3")},
+    {APART("{folder: /prod/web}"), APART_OF("1 2")},
+    {APART("{folder: /pro}"), "(rules.r selects no VM)"},
+    {APART("{folder: '/*/web'}"), APART_OF("1 2")},
+    {APART("{folder: '/*/new'}"), "(rules.r selects no VM)"},
+    {APART("{folder: /prod, name: '*-1'}"), APART_OF("1 3")},                    /* and */
+    {APART("[{folder: /prod/web, name: '*-1'}, {tag: no-*}]"), APART_OF("1 4")}, /* or */
+    /* labels and tags */
+    {APART("[{label: tier}, {label: no-drs}]"), APART_OF("3 4")},
+    {APART("[{label: tier=licensed}, {label: 'no-drs='}]"), APART_OF("3 4")},
+    {APART("[{label: 'tier=gold;*'}, {label: tier=gold}, web-1]"), APART_OF("1 3")},
+    {APART("{label: tier=silver}"), "(rules.r selects no VM)"},
+    {APART("{label: tie}"), "(rules.r selects no VM)"},
+    {APART("{tag: [licensed, no-drs]}"), APART_OF("3 4")},
+    {APART("{tag: tier}"), "(rules.r selects no VM)"}, /* a category is no tag */
+    /* kinds */
+    {"rules: {x: {kind: host-affinity, mandatory: false, vms: '*', hosts: {label: rack=r2}}}",
+     "configuration:x vm-host-affine 1 2 3 4 | h2"},
+    {"rules: {x: {kind: host-anti-affinity, vms: batch, hosts: [esx1, h2]}}",
+     "configuration:x vm-host-anti-affine! 4 | h1 h2"},
+    {"rules: {x: {kind: host-affinity, vms: batch, hosts: esx9}}",
+     "configuration:x vm-host-affine! 4 (rules.x selects no host)"},
+    {"rules: {x: {kind: affinity, vms: 'web*'}, b: {kind: affinity, vms: [batch, db-1]}}",
+     "configuration:x vm-vm-affine! 1 2; configuration:b vm-vm-affine! 3 4"},
+    /* pins: the last one counts */
+    {"vms: [{name: '*', pin: esx1}, {name: batch, pin: [esx2]}]",
+     "configuration:vms.0.pin vm-host-affine! 1 2 3 | h1; configuration:vms.1.pin vm-host-affine! 4 | h2"},
+    {"vms: [{name: nobody, automation: manual}]\nhosts: [{name: esx9, dpm: disabled}]",
+     "(vms.0 selects no VM) (hosts.0 selects no host)"},
+};
+
+static void test_rules(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(of_rules); i++) {
+        struct world w;
+
+        world_init(&w);
+        apply(&w, of_rules[i].yaml);
+        assert_string_equal(rules_of(&w), of_rules[i].expected);
+        arena_release(&w.a);
+    }
+}
+
+/* A rule of the source keeps its id; one of the configuration is replaced by the next application. */
+static void test_beside_those_of_the_source(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    struct seen_rule *own = inventory_add_rule(&w.inv, &w.a);
+
+    rule_facts_default(&own->is, RULE_VM_AFFINE);
+    own->is.id = "configuration:r";
+    own->vms = (struct ids){.items = (const char *const[]){"3", "4"}, .n = 2};
+    for (int i = 0; i < 2; i++) {
+        apply(&w, APART("'web-*'"));
+        assert_string_equal(rules_of(&w), "configuration:r vm-vm-affine! 3 4; configuration:r' "
+                                          "vm-vm-anti-affine! 1 2");
+    }
+    struct snapshot s;
+
+    assert_int_equal(snapshot_build(&w.inv, &w.a, &s, NULL), 0);
+    assert_int_equal(s.rules[0].is.origin, RULE_OF_SOURCE);
+    assert_int_equal(s.rules[1].is.origin, RULE_OF_CONFIGURATION);
+    arena_release(&w.a);
+}
+
+static void test_settings(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    w.inv.vms[2].is.automation = AUTOMATION_DISABLED;
+    apply(&w, "vms: [{name: '*', automation: manual}, {tag: gold, automation: inherit}]\n"
+              "hosts: [{name: 'esx*', dpm: disabled}, {label: rack, migrations_max: 2}]");
+    assert_int_equal(w.inv.vms[0].is.automation, AUTOMATION_MANUAL);
+    assert_int_equal(w.inv.vms[2].is.automation, AUTOMATION_INHERIT);
+    assert_int_equal(w.inv.hosts[0].is.dpm, AUTOMATION_DISABLED);
+    assert_int_equal(w.inv.hosts[1].is.dpm, AUTOMATION_DISABLED);
+    assert_int_equal(w.inv.hosts[0].is.migrations_max, 0);
+    assert_int_equal(w.inv.hosts[1].is.migrations_max, 2);
+    arena_release(&w.a);
+}
+
+static void test_immovable(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    w.inv.vms[1].is.immovable = "a passthrough device";
+    apply(&w, "vms:\n- {name: 'web-*', never_move: dongle}\n- {name: db-1, no_moves: ['Thu 00:00 for 2h']}\n"
+              "- {name: batch, no_moves: ['Thu 00:01 for 2h']}");
+    assert_string_equal(w.inv.vms[0].is.immovable, "dongle (never_move of the configuration)");
+    assert_string_equal(w.inv.vms[1].is.immovable, "a passthrough device");
+    assert_string_equal(w.inv.vms[2].is.immovable,
+                        "no_moves of the configuration, until 2026-01-01T02:00:00Z");
+    assert_null(w.inv.vms[3].is.immovable);
+    arena_release(&w.a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_beside_those_of_the_source),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_immovable),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
