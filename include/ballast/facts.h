@@ -111,7 +111,7 @@ struct host_facts {
     struct labels labels;
     double migration_rate_mb_s; /* UNKNOWN: the setting */
     uint32_t migrations_max;    /* live migrations in and out at a time; 0: the setting */
-    /* What VMs find on it, by the names that the requirements of VMs use. Ids where the source has them. */
+    /* What VMs find on it, by the names that people know and that the needs of VMs use. */
     struct offer networks, datastores;
     struct offer devices;   /* models or profiles: "grid_p40-2q" */
     struct offer cpu_modes; /* CPU baselines: EVC modes of vSphere, CPU models of libvirt */

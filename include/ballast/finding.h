@@ -184,6 +184,7 @@ enum finding_code {
     X(FIGURE_HOSTS_ALL, "hosts_all", PLAIN)                                                                  \
     X(FIGURE_HOSTS_MIN, "hosts_min", PLAIN)                                                                  \
     X(FIGURE_HOSTS_ASLEEP, "hosts_asleep", PLAIN)                                                            \
+    X(FIGURE_MISSING_MORE, "missing_more", PLAIN)                                                            \
     X(FIGURE_VMS, "vms", PLAIN)                                                                              \
     X(FIGURE_VMS_ALL, "vms_all", PLAIN)                                                                      \
     X(FIGURE_MOVES_MAX, "moves_max", PLAIN)                                                                  \

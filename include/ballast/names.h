@@ -28,6 +28,14 @@
     X(VM_OFF, "off", "powered off")                                                                          \
     X(VM_SUSPENDED, "suspended", "suspended to disk")
 
+/* What hosts offer and VMs need of their host; the meaning is the word of sentences. */
+#define OFFER_KINDS(X)                                                                                       \
+    X(OFFER_NETWORK, "network", "network")                                                                   \
+    X(OFFER_DATASTORE, "datastore", "datastore")                                                             \
+    X(OFFER_DEVICE, "device", "device")                                                                      \
+    X(OFFER_CPU_VENDOR, "cpu_vendor", "CPU vendor")                                                          \
+    X(OFFER_CPU_MODE, "cpu_mode", "CPU baseline")
+
 #define VM_KINDS(X)                                                                                          \
     X(VM_NORMAL, "normal", "an ordinary VM")                                                                 \
     X(VM_AGENT, "agent", "part of its host's platform; never moved")                                         \
@@ -128,9 +136,11 @@
     X(CHECK_VM_HOST_UNSEEN, "vm_host_unseen", "the VM's host is disconnected, so the VM's state is unknown") \
     X(CHECK_VM_MIGRATING, "vm_migrating", "the VM is being migrated, or its migration is approved")          \
     X(CHECK_VM_KIND, "vm_kind", "VMs of this kind are not migrated")                                         \
+    X(CHECK_VM_IMMOVABLE, "vm_immovable", "the VM cannot be moved")                                          \
     X(CHECK_VM_DEMAND_UNKNOWN, "vm_demand_unknown", "the VM's demand is unknown")                            \
     X(CHECK_VM_SAMPLE_BAD, "vm_sample_bad", "the VM's measurements are old or implausible")                  \
     X(CHECK_VM_FT, "vm_ft", "a fault-tolerant pair is moved only when it must be")                           \
+    X(CHECK_VM_MANDATORY_ONLY, "vm_mandatory_only", "the VM is moved only when it must be")                  \
     X(CHECK_VM_DISABLED, "vm_disabled", "automation is disabled for the VM")                                 \
     X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated recently and is in its cool-down")            \
     X(CHECK_VM_MOVED, "vm_moved", "the plan moves the VM already")                                           \
@@ -255,6 +265,7 @@
 NAME_DECLARE(host_state, HOST_STATES)
 NAME_DECLARE(failure_detection, FAILURE_DETECTIONS)
 NAME_DECLARE(vm_state, VM_STATES)
+NAME_DECLARE(offer_kind, OFFER_KINDS)
 NAME_DECLARE(vm_kind, VM_KINDS)
 NAME_DECLARE(automation, AUTOMATIONS)
 NAME_DECLARE(rule_kind, RULE_KINDS)

@@ -16,6 +16,9 @@ struct span {
     uint32_t n;
 };
 
+/* Whether the span holds the index. Binary search. */
+bool span_has(struct span s, uint32_t ix);
+
 struct host {
     struct host_facts is;
     double capacity[RES_COUNT]; /* total - reserved: what VMs can have */
@@ -30,6 +33,9 @@ struct vm {
     uint32_t left_host; /* the host that its last migration took it from; IX_NONE: not known */
     bool compatible_given;
     struct span compatible_hosts;
+    /* The hosts that offer what it needs (facts.h), a bit each; NULL: all. VMs that need the same share it.
+     */
+    const uint64_t *offered;
 };
 
 struct pool {
@@ -85,6 +91,18 @@ struct snapshot {
     struct early_wake_penalty early_wake_penalty;
     struct conflict_facts conflicts;
 };
+
+/* Whether the host offers what the VM needs. */
+static inline bool vm_is_offered(const struct vm *v, uint32_t host)
+{
+    return !v->offered || (v->offered[host / 64] >> (host % 64) & 1);
+}
+
+/* Whether the VM may come to the host, by what the source says of both. */
+static inline bool vm_is_compatible(const struct vm *v, uint32_t host)
+{
+    return vm_is_offered(v, host) && (!v->compatible_given || span_has(v->compatible_hosts, host));
+}
 
 /* Whether the host counts: in the imbalance, and in the capacity that is divided. One that is designated for
  * failover "is not used for running VMs except during failover" (§3.3.2). */

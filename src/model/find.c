@@ -1,4 +1,4 @@
-/* find.c: an object by its id, by binary search. */
+/* find.c: an object by its id, and an index in a span, by binary search. */
 #include "model/find.h"
 
 #include <string.h>
@@ -20,6 +20,21 @@ uint32_t find_id(const void *items, uint32_t n, size_t stride, const char *id)
             high = mid;
     }
     return IX_NONE;
+}
+
+bool span_has(struct span s, uint32_t ix)
+{
+    uint32_t from = 0;
+    uint32_t to = s.n;
+
+    while (from < to) {
+        uint32_t mid = from + (to - from) / 2;
+        if (s.items[mid] < ix)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from < s.n && s.items[from] == ix;
 }
 
 uint32_t snapshot_find_host(const struct snapshot *s, const char *id)

@@ -585,6 +585,7 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
         (r = build_ha(&f)) < 0 || (r = snapshot_build_forecast(inv, a, &s, err)) < 0)
         return r;
     collect_vms_of_hosts(&f);
+    compatibility_compile(&s, a);
     *ret = s;
     return 0;
 }

@@ -3,10 +3,12 @@
 #include "render/render.h"
 
 #include "base/rfc3339.h"
+#include "model/compatibility.h"
 
 #include <stdio.h>
 
 #define MEMBER_MAX 40
+#define MISSING_MAX 64 /* names listed; the figure missing_more counts all but the first */
 
 /* How a figure's member is completed, or its value written. */
 enum unit { PLAIN, AMOUNT, TIME };
@@ -70,6 +72,37 @@ static void put_figures(struct json_writer *w, const struct finding *f)
     jw_end(w);
 }
 
+static uint32_t subject_of(const struct finding *f, enum finding_subject name)
+{
+    for (int i = 0; i < FINDING_SUBJECTS_MAX; i++)
+        if (f->subjects[i].name == name)
+            return f->subjects[i].ix;
+    return IX_NONE;
+}
+
+/* All that the host does not offer of what the VM needs. */
+static void put_missing(struct json_writer *w, const struct snapshot *s, const struct finding *f)
+{
+    uint32_t vm = subject_of(f, SUBJECT_OTHER_VM);
+    uint32_t host = subject_of(f, SUBJECT_HOST);
+    struct missing first[MISSING_MAX];
+
+    if (f->check != CHECK_INCOMPATIBLE || vm == IX_NONE || host == IX_NONE)
+        return;
+    uint32_t n = compatibility_missing(&s->vms[vm].is, &s->hosts[host].is, first, MISSING_MAX);
+
+    if (n == 0)
+        return;
+    jw_begin(w, "missing", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < n && i < MISSING_MAX; i++) {
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "kind", offer_kind_name(first[i].kind));
+        jw_text(w, "name", first[i].name);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 void render_sentence(struct json_writer *w, const char *key, const struct snapshot *snap,
                      const struct finding *f)
 {
@@ -84,6 +117,7 @@ static void put_particulars(struct json_writer *w, const struct snapshot *snap, 
 {
     put_subjects(w, snap, f);
     put_figures(w, f);
+    put_missing(w, snap, f);
     if (!f->because)
         return;
     jw_begin(w, "because", JW_OBJECT, JW_INLINE);

@@ -176,7 +176,7 @@ static bool is_movable(const struct world *w, uint32_t vm)
     const struct vm_facts *v = &w->snap.vms[vm].is;
 
     return !w->moved[vm] && !w->o.in_flight[vm] && v->kind != VM_AGENT && w->o.at[vm] != IX_NONE &&
-           v->automation != AUTOMATION_DISABLED && !is_affine(w, vm);
+           v->automation != AUTOMATION_DISABLED && !v->immovable && !is_affine(w, vm);
 }
 
 static bool takes(const struct world *w, uint32_t host, uint32_t vm)

@@ -157,6 +157,10 @@ static bool is_so(const struct world *w, enum check check, uint32_t vm)
         return v->is.kind != VM_NORMAL;
     case CHECK_VM_DISABLED:
         return v->is.automation == AUTOMATION_DISABLED;
+    case CHECK_VM_IMMOVABLE:
+        return v->is.immovable != NULL;
+    case CHECK_VM_MANDATORY_ONLY:
+        return v->is.mandatory_only != NULL;
     case CHECK_VM_DEMAND_UNKNOWN:
         return v->is.demand_unknown;
     case CHECK_VM_SAMPLE_BAD:

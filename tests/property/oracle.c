@@ -237,11 +237,53 @@ bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host)
     return true;
 }
 
+static bool has_name(const struct ids *names, const char *name)
+{
+    for (uint32_t i = 0; i < names->n; i++)
+        if (strcmp(names->items[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool has_all(const struct offer *offer, const struct ids *needs)
+{
+    for (uint32_t i = 0; offer->known && i < needs->n; i++)
+        if (!has_name(&offer->names, needs->items[i]))
+            return false;
+    return true;
+}
+
+bool oracle_offers(const struct snapshot *s, uint32_t vm, uint32_t host)
+{
+    const struct vm_facts *v = &s->vms[vm].is;
+    const struct host_facts *h = &s->hosts[host].is;
+    const struct ids mode = {.items = &v->cpu_mode, .n = v->cpu_mode != NULL};
+
+    return has_all(&h->networks, &v->networks) && has_all(&h->datastores, &v->datastores) &&
+           has_all(&h->devices, &v->devices) && has_all(&h->cpu_modes, &mode) &&
+           (!v->cpu_vendor || !h->cpu_vendor || strcmp(v->cpu_vendor, h->cpu_vendor) == 0);
+}
+
+bool oracle_forbids(const struct snapshot *s, const struct recommendation *rec)
+{
+    if (rec->action != ACTION_MIGRATE && rec->action != ACTION_PLACE)
+        return false;
+    const struct vm_facts *v = &s->vms[rec->vm].is;
+    bool moves = rec->action == ACTION_MIGRATE;
+
+    return !oracle_offers(s, rec->vm, rec->to) || (moves && v->immovable) ||
+           (moves && v->mandatory_only && rec->priority != PRIORITY_MANDATORY);
+}
+
 bool oracle_may_run(const struct oracle *o, uint32_t vm, uint32_t host, bool with_preferred)
 {
     const struct vm *v = &o->snap->vms[vm];
 
+    bool runs_there = v->is.state == VM_ON && v->host == host;
+
     if (v->compatible_given && !names(v->compatible_hosts, host))
+        return false;
+    if (!runs_there && !oracle_offers(o->snap, vm, host))
         return false;
     for (uint32_t i = 0; i < o->snap->n_rules; i++) {
         const struct rule *r = &o->snap->rules[i];

@@ -70,6 +70,13 @@ double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need
 bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host);
 
 /* By compatibility and by the rules; with_preferred: by all of them. */
+/* Whether the facts of the VM or of the host forbid the recommendation: its destination does not offer what
+ * the VM needs, or the VM is moved though it is immovable, or for less than a mandatory reason. */
+bool oracle_forbids(const struct snapshot *s, const struct recommendation *rec);
+
+/* Whether the host offers what the VM needs, name by name. */
+bool oracle_offers(const struct snapshot *s, uint32_t vm, uint32_t host);
+
 bool oracle_may_run(const struct oracle *o, uint32_t vm, uint32_t host, bool with_preferred);
 
 /* By a rule, or as the halves of a fault-tolerant pair. */

@@ -152,7 +152,7 @@ static void check_steps(struct world *w)
         bool moves = rec->action == ACTION_MIGRATE;
         if (moves &&
             (w->o.at[rec->vm] != rec->from || w->o.in_flight[rec->vm] || rec->reason != REASON_PREREQUISITE ||
-             w->snap.vms[rec->vm].is.automation == AUTOMATION_DISABLED ||
+             w->snap.vms[rec->vm].is.automation == AUTOMATION_DISABLED || oracle_forbids(&w->snap, rec) ||
              w->snap.vms[rec->vm].is.kind == VM_AGENT))
             fail_msg("seed %llu: recommendation %u moves %s", (unsigned long long)w->seed, rec->id,
                      id_of(w, rec->vm));
@@ -342,7 +342,7 @@ static bool may_make_way(const struct world *w, uint32_t vm, uint32_t host)
     const struct vm_facts *v = &w->snap.vms[vm].is;
 
     return w->o.at[vm] == host && !w->o.in_flight[vm] && v->kind == VM_NORMAL &&
-           v->automation != AUTOMATION_DISABLED && !is_affine(w, vm);
+           v->automation != AUTOMATION_DISABLED && !v->immovable && !is_affine(w, vm);
 }
 
 /* A VM on the host whose move to any other would make room; IX_NONE: none. */

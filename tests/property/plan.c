@@ -167,7 +167,7 @@ static void check_step(struct world *w, uint32_t from, uint32_t to)
         enum vm_kind kind = w->snap.vms[rec->vm].is.kind;
         bool half = kind == VM_FT_PRIMARY || kind == VM_FT_SECONDARY;
         if (w->o.in_flight[rec->vm] || (kind != VM_NORMAL && (!half || is_balancing(rec))) ||
-            w->snap.vms[rec->vm].is.automation == AUTOMATION_DISABLED)
+            w->snap.vms[rec->vm].is.automation == AUTOMATION_DISABLED || oracle_forbids(&w->snap, rec))
             fail_msg("seed %llu: recommendation %u moves a VM that is not to be touched",
                      (unsigned long long)w->seed, rec->id);
         oracle_end(&w->o, rec);

@@ -306,9 +306,12 @@ static void check_mover(const struct world *w, const struct recommendation *rec)
     const struct vm_facts *v = &w->snap.vms[rec->vm].is;
     bool rests = v->last_migrated > 0 && w->snap.time - v->last_migrated < w->policy.cool_down_s;
 
+    if (oracle_forbids(&w->snap, rec))
+        fail_msg("seed %llu: recommendation %u moves %s against its facts", (unsigned long long)w->seed,
+                 rec->id, v->id);
     if (rec->reason == REASON_CONSOLIDATE &&
         (v->kind != VM_NORMAL || v->automation == AUTOMATION_DISABLED || v->automation == AUTOMATION_MANUAL ||
-         v->demand_unknown || rests))
+         v->mandatory_only || v->demand_unknown || rests))
         fail_msg("seed %llu: recommendation %u moves a VM that is not moved to save power",
                  (unsigned long long)w->seed, rec->id);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ELEMENTS_OF(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+
 static bool chance(struct rng *r, double p)
 {
     return rng_unit(r) < p;
@@ -246,6 +248,64 @@ static void keep(const struct snapshot *s, struct arena *a)
     (void)fclose(f);
 }
 
+/* ---- what hosts offer and VMs need ---- */
+
+static const char *const net_names[] = {"net-a", "net-b", "net-c"};
+static const char *const store_names[] = {"ssd-1", "ssd-2"};
+static const char *const device_names[] = {"grid_p40-1q", "grid_p40-2q"};
+static const char *const mode_names[] = {"amd-zen", "intel-broadwell", "intel-skylake"};
+
+/* Some of the names; NULL at the end of none. */
+static struct ids some_of(struct rng *r, struct arena *a, const char *const *names, uint32_t n, double part)
+{
+    const char **items = arena_array(a, const char *, n);
+    uint32_t k = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (chance(r, part))
+            items[k++] = names[i];
+    return (struct ids){.items = items, .n = k};
+}
+
+static struct offer offer_some(struct rng *r, struct arena *a, const char *const *names, uint32_t n)
+{
+    struct ids some = some_of(r, a, names, n, 0.8);
+
+    return chance(r, 0.9) ? (struct offer){some, true} : (struct offer){0};
+}
+
+/* A third of the clusters report them. Its own random numbers, so that all else is as without. */
+static void add_offers(uint64_t seed, struct inventory *inv, struct arena *a)
+{
+    struct rng own = {.state = seed};
+    struct rng *r = &own;
+
+    if (!chance(r, 0.33))
+        return;
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        struct host_facts *h = &inv->hosts[i].is;
+
+        h->networks = offer_some(r, a, net_names, ELEMENTS_OF(net_names));
+        h->datastores = offer_some(r, a, store_names, ELEMENTS_OF(store_names));
+        h->devices = offer_some(r, a, device_names, ELEMENTS_OF(device_names));
+        h->cpu_modes = offer_some(r, a, mode_names, ELEMENTS_OF(mode_names));
+        h->cpu_vendor = chance(r, 0.1) ? "amd" : chance(r, 0.9) ? "intel" : NULL;
+    }
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct vm_facts *v = &inv->vms[i].is;
+
+        if (v->kind == VM_AGENT)
+            continue;
+        v->networks = some_of(r, a, net_names, ELEMENTS_OF(net_names), 0.3);
+        v->datastores = some_of(r, a, store_names, ELEMENTS_OF(store_names), 0.3);
+        v->devices = some_of(r, a, device_names, ELEMENTS_OF(device_names), 0.05);
+        v->cpu_mode = chance(r, 0.1) ? mode_names[rng_below(r, ELEMENTS_OF(mode_names))] : NULL;
+        v->cpu_vendor = chance(r, 0.1) ? "intel" : NULL;
+        v->immovable = chance(r, 0.03) ? "a passthrough device" : NULL;
+        v->mandatory_only = chance(r, 0.05) ? "latency sensitivity high" : NULL;
+    }
+}
+
 void random_cluster(struct rng *r, const struct cluster_options *o, struct arena *a, struct snapshot *ret)
 {
     struct inventory inv = {.cluster = "random", .time = 1767225600};
@@ -270,6 +330,9 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
     random_extras(r, o, &inv, a);
     if (o->full)
         fill_memory(r, &inv);
+    struct rng fork = *r;
+    if (o->rules)
+        add_offers(rng_next(&fork), &inv, a);
     if (snapshot_build(&inv, a, ret, &err) < 0) {
         (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);
         exit(1);

@@ -34,6 +34,7 @@ struct word_list {
 LIST(host_state)
 LIST(failure_detection)
 LIST(vm_state)
+LIST(offer_kind)
 LIST(vm_kind)
 LIST(automation)
 LIST(rule_kind)
@@ -84,6 +85,7 @@ static const struct word_list lists[] = {
     {"Host states", "`state` of a host in a snapshot.", ENTRY(host_state)},
     {"Failure detection", "`failure_detection` of a host in a snapshot.", ENTRY(failure_detection)},
     {"VM states", "`state` of a VM in a snapshot.", ENTRY(vm_state)},
+    {"Offers", "`kind` of what a host does not offer to a VM (`missing`).", ENTRY(offer_kind)},
     {"VM kinds", "`kind` of a VM in a snapshot.", ENTRY(vm_kind)},
     {"Rule kinds", "`kind` of a rule in a snapshot.", ENTRY(rule_kind)},
     {"Rule origins", "`origin` of a rule in a snapshot; absent: source.", ENTRY(rule_origin)},

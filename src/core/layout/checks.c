@@ -18,6 +18,14 @@ bool layout_cools_down(const struct layout *l, uint32_t unit)
     return false;
 }
 
+bool layout_moves_only_if_it_must(const struct layout *l, uint32_t unit)
+{
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
+        if (l->snap->vms[l->unit_vms[i]].is.mandatory_only)
+            return true;
+    return false;
+}
+
 bool layout_just_left(const struct layout *l, uint32_t unit, uint32_t slot)
 {
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
@@ -32,7 +40,7 @@ bool layout_just_left(const struct layout *l, uint32_t unit, uint32_t slot)
 bool layout_holds_from_balance(enum check held)
 {
     return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_SAMPLE_BAD || held == CHECK_VM_FT ||
-           held == CHECK_VM_COOL_DOWN || held == CHECK_VM_HELD_BACK;
+           held == CHECK_VM_MANDATORY_ONLY || held == CHECK_VM_COOL_DOWN || held == CHECK_VM_HELD_BACK;
 }
 
 /* Checks that hold a VM from every move come first, so that a cool-down does not hide them. */
@@ -50,6 +58,8 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
         return CHECK_VM_MIGRATING;
     if (v->is.kind == VM_AGENT)
         return CHECK_VM_KIND;
+    if (v->is.immovable)
+        return CHECK_VM_IMMOVABLE;
     if (v->is.automation == AUTOMATION_DISABLED)
         return CHECK_VM_DISABLED;
     if (l->rules->held[vm])
@@ -60,6 +70,8 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
         return CHECK_VM_SAMPLE_BAD;
     if (v->is.kind != VM_NORMAL)
         return CHECK_VM_FT;
+    if (v->is.mandatory_only)
+        return CHECK_VM_MANDATORY_ONLY;
     return cooling_down(l->snap, l->policy, &v->is) ? CHECK_VM_COOL_DOWN : CHECK_NONE;
 }
 
@@ -119,8 +131,7 @@ bool layout_has_component(const struct layout *l, uint32_t slot, uint32_t unit)
 static enum check check_host_rules(const struct layout *l, uint32_t unit, uint32_t host)
 {
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
-        const struct vm *v = &l->snap->vms[l->unit_vms[i]];
-        if (v->compatible_given && !rules_span_has(v->compatible_hosts, host))
+        if (!vm_is_compatible(&l->snap->vms[l->unit_vms[i]], host))
             return CHECK_INCOMPATIBLE;
     }
     return CHECK_RULE_VM_HOST;

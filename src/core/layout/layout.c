@@ -271,6 +271,17 @@ static void hold_scattered(struct layout *l)
     }
 }
 
+/* The VM's check holds its unit, unless another VM's does so more firmly: a cool-down ends by itself, and all
+ * other checks of layout_holds_from_balance() still allow mandatory moves. */
+static void hold_unit(struct layout *l, uint32_t unit, enum check held)
+{
+    enum check before = l->unit_held[unit];
+
+    if (before == CHECK_NONE || (before == CHECK_VM_COOL_DOWN && held != CHECK_NONE) ||
+        (layout_holds_from_balance(before) && !layout_holds_from_balance(held) && held != CHECK_NONE))
+        l->unit_held[unit] = held;
+}
+
 static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
 {
     const struct snapshot *s = l->snap;
@@ -305,10 +316,7 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         uint32_t u = l->n_units - 1;
         l->unit_vms[i] = places[i].vm;
         l->vm_unit[places[i].vm] = u;
-        enum check held = layout_vm_check(l, places[i].vm);
-        if (l->unit_held[u] == CHECK_NONE ||
-            (layout_holds_from_balance(l->unit_held[u]) && held != CHECK_NONE))
-            l->unit_held[u] = held;
+        hold_unit(l, u, layout_vm_check(l, places[i].vm));
         l->unit_from[u + 1] = i + 1;
     }
     for (uint32_t u = 0; u < l->n_units; u++) {

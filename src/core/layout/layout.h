@@ -139,6 +139,9 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm);
 /* Whether a VM of the unit is in its cool-down, whatever else holds it. */
 bool layout_cools_down(const struct layout *l, uint32_t unit);
 
+/* Whether a VM of the unit moves only for a mandatory reason, whatever else holds it. */
+bool layout_moves_only_if_it_must(const struct layout *l, uint32_t unit);
+
 /* Whether a VM of the unit has left the slot within its cool-down: only a mandatory move takes it back. */
 bool layout_just_left(const struct layout *l, uint32_t unit, uint32_t slot);
 

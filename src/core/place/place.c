@@ -363,7 +363,7 @@ static void bind_agents(struct pass *p)
         uint64_t *hosts = arena_array(p->a, uint64_t, p->rules.words);
         bool required = false;
         for (uint32_t h = 0; h < s->n_hosts && layout_is_agent(l, u); h++) {
-            if (!rules_span_has(s->hosts[h].agents_required, l->unit_first[u]))
+            if (!span_has(s->hosts[h].agents_required, l->unit_first[u]))
                 continue;
             required = true;
             if (!l->unit_allowed[u] || bitmap_has(l->unit_allowed[u], h))

@@ -45,8 +45,10 @@ static struct obstacle obstacle_at(const struct layout *l, uint32_t component, u
             continue;
         }
         if (!correct_may_move(l, u, priority))
-            return (struct obstacle){correct_can_move(l, u) ? CHECK_VM_COOL_DOWN : l->unit_held[u], u,
-                                     IX_NONE};
+            return (struct obstacle){!correct_can_move(l, u)              ? l->unit_held[u]
+                                     : layout_moves_only_if_it_must(l, u) ? CHECK_VM_MANDATORY_ONLY
+                                                                          : CHECK_VM_COOL_DOWN,
+                                     u, IX_NONE};
         enum check check = layout_check(l, u, slot);
         if (check != CHECK_NONE)
             return (struct obstacle){check, u, slot};
@@ -227,6 +229,14 @@ static void hold_those_joined(struct layout *l, uint32_t component, uint32_t at)
             l->unit_held[o] = CHECK_UNIT_HELD;
 }
 
+static bool any_moves_only_if_it_must(const struct layout *l, uint32_t component)
+{
+    for (uint32_t u = l->set_first[component]; u != IX_NONE; u = l->unit_next[u])
+        if (layout_moves_only_if_it_must(l, u))
+            return true;
+    return false;
+}
+
 /* One set whose parts are on several hosts. */
 static bool bring_together(struct pass *p, uint32_t unit)
 {
@@ -237,7 +247,7 @@ static bool bring_together(struct pass *p, uint32_t unit)
         return true;
     struct obstacle why;
     uint32_t to = affine_set_meeting_slot(l, component, priority, &why);
-    if (to == IX_NONE && priority != PRIORITY_MANDATORY &&
+    if (to == IX_NONE && priority != PRIORITY_MANDATORY && !any_moves_only_if_it_must(l, component) &&
         affine_set_meeting_slot(l, component, PRIORITY_MANDATORY, &why) != IX_NONE)
         return true; /* at the end of a cool-down */
     if (to == IX_NONE && priority == PRIORITY_MANDATORY && p->may_make_room) {

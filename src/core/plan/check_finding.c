@@ -2,6 +2,8 @@
  */
 #include "core/plan/correct.h"
 
+#include "model/compatibility.h"
+
 struct asked {
     uint32_t vm, unit, host, slot;
     enum check check;
@@ -109,10 +111,15 @@ static bool find_incompatible(const struct pass *p, const struct asked *q, struc
 
     for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++) {
         const struct vm *v = &p->snap->vms[l->unit_vms[i]];
-        if (!v->compatible_given || rules_span_has(v->compatible_hosts, q->host))
+        if (vm_is_compatible(v, q->host))
             continue;
         finding_subject(f, SUBJECT_OTHER_VM, l->unit_vms[i]);
         finding_subject(f, SUBJECT_HOST, q->host);
+        if (!vm_is_offered(v, q->host)) {
+            uint32_t n = compatibility_missing(&v->is, &p->snap->hosts[q->host].is, NULL, 0);
+            finding_figure(f, FIGURE_MISSING_MORE, (double)n - 1);
+            return true;
+        }
         finding_figure(f, FIGURE_HOSTS, v->compatible_hosts.n);
         finding_figure(f, FIGURE_HOSTS_ALL, p->snap->n_hosts);
         return true;
@@ -366,6 +373,8 @@ static const struct {
     [CHECK_VM_HOST_UNSEEN] = {find_unseen, ABOUT_VM},
     [CHECK_VM_MIGRATING] = {find_migration, ABOUT_VM},
     [CHECK_VM_KIND] = {find_vm, ABOUT_VM},
+    [CHECK_VM_IMMOVABLE] = {find_vm, ABOUT_VM},
+    [CHECK_VM_MANDATORY_ONLY] = {find_vm, ABOUT_VM},
     [CHECK_VM_SAMPLE_BAD] = {find_bad_sample, ABOUT_VM},
     [CHECK_VM_FT] = {find_ft_pair, ABOUT_VM},
     [CHECK_VM_COOL_DOWN] = {find_cool_down, ABOUT_VM},
@@ -422,8 +431,25 @@ const struct finding *check_finding_chosen(const struct pass *p, const struct mi
     return finding_keep(p->a, f);
 }
 
+/* The VM of the unit that the check holds. */
+static uint32_t held_vm(const struct pass *p, const struct obstacle *why)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = l->unit_from[why->unit]; i < l->unit_from[why->unit + 1]; i++) {
+        const struct vm_facts *v = &p->snap->vms[l->unit_vms[i]].is;
+        if (why->check == CHECK_VM_IMMOVABLE ? v->immovable != NULL : v->mandatory_only != NULL)
+            return l->unit_vms[i];
+    }
+    return l->unit_first[why->unit];
+}
+
 const struct finding *check_finding_of_obstacle(const struct pass *p, struct obstacle why)
 {
+    if (why.slot == IX_NONE && why.unit != IX_NONE &&
+        (why.check == CHECK_VM_IMMOVABLE || why.check == CHECK_VM_MANDATORY_ONLY))
+        return check_finding(p, held_vm(p, &why), p->layout.slot_host[p->layout.unit_slot[why.unit]],
+                             why.check, NULL);
     if (why.slot == IX_NONE)
         return finding_keep(
             p->a, (struct finding){.code = why.check == CHECK_HOST_NOT_ON ? FIND_NO_OTHER_HOST : FIND_MEANING,

@@ -18,7 +18,9 @@ bool correct_can_move(const struct layout *l, uint32_t unit)
 
 bool correct_may_move(const struct layout *l, uint32_t unit, unsigned priority)
 {
-    return correct_can_move(l, unit) && (priority == PRIORITY_MANDATORY || !layout_cools_down(l, unit));
+    return correct_can_move(l, unit) &&
+           (priority == PRIORITY_MANDATORY ||
+            (!layout_cools_down(l, unit) && !layout_moves_only_if_it_must(l, unit)));
 }
 
 /* Of the allowed hosts, takes a host with another member of the unit's affine set; then the lowest imbalance.
@@ -134,8 +136,8 @@ static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         const struct vm *v = &p->snap->vms[vm];
-        if (rule == IX_NONE ? v->compatible_given && !rules_span_has(v->compatible_hosts, host)
-                            : rules_span_has(p->snap->rules[rule].vms, vm))
+        if (rule == IX_NONE ? v->compatible_given && !span_has(v->compatible_hosts, host)
+                            : span_has(p->snap->rules[rule].vms, vm))
             return vm;
     }
     return l->unit_first[unit];
@@ -179,8 +181,11 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
             correct_violated(p, unit, rule, why);
         return true;
     }
-    if (!correct_may_move(&p->layout, unit, correct_priority(p, rule)))
-        return true; /* a later pass mends this; no fault */
+    if (!correct_may_move(&p->layout, unit, correct_priority(p, rule))) {
+        if (layout_moves_only_if_it_must(&p->layout, unit))
+            correct_violated(p, unit, rule, (struct obstacle){CHECK_VM_MANDATORY_ONLY, unit, IX_NONE});
+        return true; /* after the cool-down, a later pass mends this: no fault */
+    }
     struct cause cause = {.reason = REASON_RULE, .rule = rule, .priority = correct_priority(p, rule)};
     uint32_t waits_for;
     enum outcome outcome = correct_bring_out(p, unit, cause, &why, &waits_for);
@@ -201,7 +206,7 @@ static uint32_t host_rule_of(const struct pass *p, uint32_t unit)
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         const struct vm *v = &p->snap->vms[l->unit_vms[i]];
-        if (v->compatible_given && !rules_span_has(v->compatible_hosts, host))
+        if (v->compatible_given && !span_has(v->compatible_hosts, host))
             return IX_NONE;
         uint32_t rule = rules_find_vm_host(&p->rules, l->unit_vms[i], host);
         if (rule != IX_NONE && (best == IX_NONE || correct_priority(p, rule) < correct_priority(p, best)))
@@ -241,6 +246,10 @@ static uint32_t cheapest_member(const struct pass *p, struct span vms, uint32_t 
         struct obstacle why;
         if (layout_slot_of(l, vms.items[i]) != slot || !correct_can_move(l, u))
             continue;
+        if (priority != PRIORITY_MANDATORY && layout_moves_only_if_it_must(l, u)) {
+            stuck = stuck == IX_NONE ? u : stuck;
+            continue;
+        }
         if (!correct_may_move(l, u, priority)) {
             rests = rests || correct_best_target(p, u, &why) != IX_NONE;
             continue;

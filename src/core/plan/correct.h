@@ -10,8 +10,8 @@
 /* Whether the unit may make a mandatory move. A cool-down does not prevent it. */
 bool correct_can_move(const struct layout *l, uint32_t unit);
 
-/* Whether the unit may make a move of this priority: priority 2 and above waits for the end of a cool-down.
- */
+/* Whether the unit may make a move of this priority: priority 2 and above waits for the end of a cool-down,
+ * and is not for a VM that moves only when it must. */
 bool correct_may_move(const struct layout *l, uint32_t unit, unsigned priority);
 
 /* Why a unit cannot move: the check that failed on the slot that passed most checks (checks have a fixed

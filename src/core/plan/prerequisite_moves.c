@@ -66,12 +66,13 @@ static uint32_t unit_in_the_way(const struct layout *l, uint32_t unit, uint32_t 
 }
 
 /* Of the units that free all of the shortage, the one with the least memory to copy; else the one that frees
- * most. */
+ * most. Units that move only when they must come last. */
 static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double shortage[SHORTAGE_COUNT],
                             const uint32_t *tried, uint32_t n_tried)
 {
     uint32_t best = IX_NONE;
     bool best_enough = false;
+    bool best_free = false;
     double best_part = 0;
 
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
@@ -93,8 +94,11 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
         }
         if (!(part > 0))
             continue;
+        bool is_free = !layout_moves_only_if_it_must(l, u);
         bool better = best == IX_NONE;
-        if (!better && enough != best_enough)
+        if (!better && is_free != best_free)
+            better = is_free;
+        else if (!better && enough != best_enough)
             better = enough;
         else if (!better && enough && l->unit_backed[u] != l->unit_backed[best])
             better = l->unit_backed[u] < l->unit_backed[best];
@@ -105,6 +109,7 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
         if (better) {
             best = u;
             best_enough = enough;
+            best_free = is_free;
             best_part = part;
         }
     }

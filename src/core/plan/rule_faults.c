@@ -11,8 +11,8 @@ static enum finding_code code_of(const struct pass *p, const struct rule_conflic
         return s->vms[c->vm].ft_peer == c->with ? FIND_RULE_JOINS_PAIR : FIND_RULE_JOINS_APART;
     if (c->with == IX_NONE)
         return FIND_RULES_CONTRADICT;
-    return rules_span_has(s->rules[c->other].vms, c->with) ? FIND_RULES_CONTRADICT_BOTH
-                                                           : FIND_RULES_CONTRADICT_CHAIN;
+    return span_has(s->rules[c->other].vms, c->with) ? FIND_RULES_CONTRADICT_BOTH
+                                                     : FIND_RULES_CONTRADICT_CHAIN;
 }
 
 static struct finding find_conflict(const struct pass *p, const struct rule_conflict *c)

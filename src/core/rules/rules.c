@@ -1,21 +1,6 @@
 /* Compiles the rules of a snapshot: allowed hosts as bitmaps, affine components, anti-affinity groups. */
 #include "core/rules/rules.h"
 
-bool rules_span_has(struct span s, uint32_t ix)
-{
-    uint32_t from = 0;
-    uint32_t to = s.n;
-
-    while (from < to) {
-        uint32_t mid = from + (to - from) / 2;
-        if (s.items[mid] < ix)
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    return from < s.n && s.items[from] == ix;
-}
-
 bool rules_in_force(const struct rules *rules, const struct rule *rule)
 {
     return rule->is.enabled && (rule->is.mandatory || rules->with_preferred);
@@ -32,21 +17,24 @@ static uint64_t *span_bitmap(const struct rules *r, struct span hosts, struct ar
     return bits;
 }
 
-/* Narrows the VM's bitmap; returns whether any host is left. */
+/* Narrows the VM's bitmap; false: it took the last host. */
 static bool narrow(struct rules *r, uint32_t vm, const uint64_t *with, bool complement, struct arena *a)
 {
     uint64_t *mine = arena_array(a, uint64_t, r->words);
     uint32_t n_hosts = r->snap->n_hosts;
+    uint64_t had = 0;
     uint64_t any = 0;
 
     for (uint32_t w = 0; w < r->words; w++) {
         uint64_t all =
             w + 1 < r->words || n_hosts % 64 == 0 ? UINT64_MAX : ((uint64_t)1 << (n_hosts % 64)) - 1;
-        mine[w] = (r->allowed[vm] ? r->allowed[vm][w] : all) & (complement ? ~with[w] : with[w]) & all;
+        uint64_t before = r->allowed[vm] ? r->allowed[vm][w] : all;
+        mine[w] = before & (complement ? ~with[w] : with[w]) & all;
+        had |= before;
         any |= mine[w];
     }
     r->allowed[vm] = mine;
-    return any != 0;
+    return any != 0 || had == 0;
 }
 
 void rules_add_conflict(struct rules *r, struct rule_conflict conflict, struct arena *a)
@@ -65,7 +53,7 @@ static bool is_between_vm_and_host(const struct rule *rule)
 
 bool rules_lets_run(const struct rule *rule, uint32_t host)
 {
-    return rules_span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
+    return span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
 }
 
 static bool have_common_host(const struct snapshot *s, const struct rule *a, const struct rule *b)
@@ -82,7 +70,7 @@ static uint32_t contrary_rule(const struct rules *r, uint32_t rule, uint32_t vm)
 {
     for (uint32_t i = 0; i < r->snap->n_rules; i++) {
         const struct rule *o = &r->snap->rules[i];
-        if (i != rule && is_between_vm_and_host(o) && rules_in_force(r, o) && rules_span_has(o->vms, vm) &&
+        if (i != rule && is_between_vm_and_host(o) && rules_in_force(r, o) && span_has(o->vms, vm) &&
             !have_common_host(r->snap, o, &r->snap->rules[rule]))
             return i;
     }
@@ -107,14 +95,37 @@ static void compile_host_rules(struct rules *r, bool mandatory, struct arena *a)
     }
 }
 
+/* The hosts that the VM is compatible with; NULL: all. VMs that need the same share a bitmap. What a host
+ * does not offer keeps VMs from coming, and moves none away: a VM that runs there has what it needs, or would
+ * be no better off elsewhere. */
+static const uint64_t *compatible_hosts(const struct rules *r, uint32_t vm, struct arena *a)
+{
+    const struct vm *v = &r->snap->vms[vm];
+    bool lacks_here = v->is.state == VM_ON && v->host != IX_NONE && !vm_is_offered(v, v->host);
+
+    if (!v->compatible_given && !lacks_here)
+        return v->offered;
+    uint64_t *bits = arena_array(a, uint64_t, r->words);
+
+    for (uint32_t w = 0; w < r->words; w++)
+        bits[w] = v->offered ? v->offered[w] : UINT64_MAX;
+    if (lacks_here)
+        bits[v->host / 64] |= (uint64_t)1 << (v->host % 64);
+    if (v->compatible_given) {
+        const uint64_t *listed = span_bitmap(r, v->compatible_hosts, a);
+        for (uint32_t w = 0; w < r->words; w++)
+            bits[w] &= listed[w];
+    }
+    return bits;
+}
+
 /* Preferred rules come last, so that a preferred rule is the one named in a contradiction. */
 static void compile_hosts(struct rules *r, struct arena *a)
 {
     const struct snapshot *s = r->snap;
 
     for (uint32_t i = 0; i < s->n_vms; i++)
-        if (s->vms[i].compatible_given)
-            r->allowed[i] = span_bitmap(r, s->vms[i].compatible_hosts, a);
+        r->allowed[i] = compatible_hosts(r, i, a);
     compile_host_rules(r, true, a);
     for (uint32_t i = 0; i < s->n_vms; i++)
         r->must[i] = r->allowed[i]; /* a bitmap never changes after this */
@@ -251,7 +262,7 @@ uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t hos
 
     for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
         const struct rule *rule = &rules->snap->rules[i];
-        if (!rules_in_force(rules, rule) || !rules_span_has(rule->vms, vm))
+        if (!rules_in_force(rules, rule) || !span_has(rule->vms, vm))
             continue;
         bool keeps_off = is_between_vm_and_host(rule) && !rules_lets_run(rule, host);
         if (keeps_off && rule->is.mandatory)
@@ -266,8 +277,8 @@ uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32
 {
     for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
         const struct rule *rule = &rules->snap->rules[i];
-        if (rule->is.kind == kind && rules_in_force(rules, rule) && rules_span_has(rule->vms, vm) &&
-            rules_span_has(rule->vms, other))
+        if (rule->is.kind == kind && rules_in_force(rules, rule) && span_has(rule->vms, vm) &&
+            span_has(rule->vms, other))
             return i;
     }
     return IX_NONE;
@@ -277,7 +288,7 @@ uint32_t rules_find_bond(const struct rules *rules, uint32_t vm)
 {
     for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
         const struct rule *rule = &rules->snap->rules[i];
-        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(rules, rule) || !rules_span_has(rule->vms, vm))
+        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(rules, rule) || !span_has(rule->vms, vm))
             continue;
         for (uint32_t j = 0; j < rule->vms.n; j++)
             if (rule->vms.items[j] != vm && rules->component[rule->vms.items[j]] == rules->component[vm])

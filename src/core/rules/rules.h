@@ -78,8 +78,6 @@ uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32
 /* The first affinity rule that joins the VM with another of its set; IX_NONE. */
 uint32_t rules_find_bond(const struct rules *rules, uint32_t vm);
 
-bool rules_span_has(struct span s, uint32_t ix);
-
 /* Whether the VM-host rule allows its VMs on the host. */
 bool rules_lets_run(const struct rule *rule, uint32_t host);
 

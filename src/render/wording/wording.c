@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/rfc3339.h"
 #include "base/strbuf.h"
+#include "model/compatibility.h"
 #include "render/wording/templates.h"
 
 #include <stdio.h>
@@ -53,13 +54,15 @@ static struct value vms_fact(const struct sentence *w, uint32_t ix, const char *
     const struct snapshot *s = w->snap;
     const struct vm_facts *v = &s->vms[ix].is;
 
-    return strcmp(fact, "") == 0               ? text_value(v->name)
-           : strcmp(fact, "state") == 0        ? text_value(vm_state_name(v->state))
-           : strcmp(fact, "kind") == 0         ? text_value(vm_kind_name(v->kind))
-           : strcmp(fact, "kind_meaning") == 0 ? text_value(vm_kind_meaning(v->kind))
-           : strcmp(fact, "vcpus") == 0        ? number_value(v->vcpus, "whole")
-           : strcmp(fact, "sample_bad") == 0   ? text_value(v->sample_bad)
-                                               : no_such_name;
+    return strcmp(fact, "") == 0                 ? text_value(v->name)
+           : strcmp(fact, "state") == 0          ? text_value(vm_state_name(v->state))
+           : strcmp(fact, "kind") == 0           ? text_value(vm_kind_name(v->kind))
+           : strcmp(fact, "kind_meaning") == 0   ? text_value(vm_kind_meaning(v->kind))
+           : strcmp(fact, "vcpus") == 0          ? number_value(v->vcpus, "whole")
+           : strcmp(fact, "sample_bad") == 0     ? text_value(v->sample_bad)
+           : strcmp(fact, "immovable") == 0      ? text_value(v->immovable)
+           : strcmp(fact, "mandatory_only") == 0 ? text_value(v->mandatory_only)
+                                                 : no_such_name;
 }
 
 static struct value hosts_fact(const struct sentence *w, uint32_t ix, const char *fact)
@@ -182,6 +185,19 @@ static struct value figure_of_two(const struct sentence *w, const char *name, si
 
 /* ---- words and phrases ---- */
 
+/* The first name that a VM needs and the host does not offer. */
+static struct value first_not_offered(const struct sentence *w)
+{
+    struct value vm = subject(w, "other_vm");
+    struct value host = subject(w, "host");
+    struct missing first;
+
+    if (vm.ix == IX_NONE || host.ix == IX_NONE ||
+        compatibility_missing(&w->snap->vms[vm.ix].is, &w->snap->hosts[host.ix].is, &first, 1) == 0)
+        return absent;
+    return text_value(arena_printf(w->a, "%s \"%s\"", offer_kind_meaning(first.kind), first.name));
+}
+
 static struct value word(const struct sentence *w, const char *name)
 {
     static const char *const resources[RES_COUNT + 1] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
@@ -198,8 +214,9 @@ static struct value word(const struct sentence *w, const char *name)
            : strcmp(name, "because") == 0        ? text_value(wording_text(w->snap, f->because, w->a))
            : strcmp(name, "because.check.meaning") == 0
                ? text_value(f->because ? check_meaning(f->because->check) : NULL)
-           : strcmp(name, "time") == 0 ? number_value((double)w->snap->time, "instant")
-                                       : no_such_name;
+           : strcmp(name, "not_offered") == 0 ? first_not_offered(w)
+           : strcmp(name, "time") == 0        ? number_value((double)w->snap->time, "instant")
+                                              : no_such_name;
 }
 
 static bool holds(const struct sentence *w, const char *when);

@@ -142,13 +142,7 @@ bool cluster_vm_fits(const struct cluster *c, uint32_t vm, uint32_t host)
 
 bool cluster_vm_is_compatible(const struct cluster *c, uint32_t vm, uint32_t host)
 {
-    const struct vm *v = vm_of(c, vm);
-
-    for (uint32_t i = 0; v->compatible_given && i < v->compatible_hosts.n; i++) {
-        if (v->compatible_hosts.items[i] == host)
-            return true;
-    }
-    return !v->compatible_given;
+    return vm_is_compatible(vm_of(c, vm), host);
 }
 
 /* ---- starts ---- */
