@@ -180,13 +180,25 @@ static void test_full_memory(void **state)
         30);
 }
 
+/* A move makes its source a holder of failover slots, which lets a VM of a third host pass. */
+static void test_exchange_of_failover_slots(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 8, .vms_max = 100, .exchange = true}, 1500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_equal_hosts), cmocka_unit_test(test_mixed_hosts_and_rules),
-        cmocka_unit_test(test_larger_clusters),   cmocka_unit_test(test_after_corrections),
-        cmocka_unit_test(test_moves_under_way),   cmocka_unit_test(test_rates_of_pairs),
-        cmocka_unit_test(test_failures),          cmocka_unit_test(test_full_memory),
+        cmocka_unit_test(test_small_equal_hosts),
+        cmocka_unit_test(test_mixed_hosts_and_rules),
+        cmocka_unit_test(test_larger_clusters),
+        cmocka_unit_test(test_after_corrections),
+        cmocka_unit_test(test_moves_under_way),
+        cmocka_unit_test(test_rates_of_pairs),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_full_memory),
+        cmocka_unit_test(test_exchange_of_failover_slots),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

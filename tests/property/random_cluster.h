@@ -29,6 +29,7 @@ struct cluster_options {
     bool newcomers;   /* VMs that are off, on no host mostly, to be placed: those of new_vms() */
     bool approved;    /* approved placements and wakes, hosts that are about to be switched off */
     bool full;        /* VMs fill the memory of most hosts, and many reserve it */
+    bool exchange;    /* a VM that may leave only after another one has left a host full of reservations */
     bool power;       /* hosts that can be woken, and often little to do; settings: random_dpm() */
 };
 

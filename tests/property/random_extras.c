@@ -332,6 +332,51 @@ static void add_power(struct rng *r, struct inventory *inv, struct arena *a)
     }
 }
 
+static struct seen_vm *add_reserving(struct rng *r, struct inventory *inv, struct arena *a, const char *id,
+                                     uint32_t host, double mhz)
+{
+    struct seen_vm *v = inventory_add_vm(inv, a);
+
+    v->is.vcpus = 8;
+    v->is.mem_mb = 1024;
+    vm_facts_default(&v->is);
+    v->is.id = id;
+    v->is.name = id;
+    v->is.state = VM_ON;
+    v->host = inv->hosts[host].is.id;
+    v->is.demand[RES_CPU] = mhz * rng_range(r, 0.8, 1.6);
+    v->is.demand[RES_MEM] = 512;
+    v->is.consumed_mb = 512;
+    reserve(v, mhz, 0);
+    vm_facts_windows(&v->is);
+    return v;
+}
+
+/* Only the second host could hold `second` for the loss of the fourth, where it may move to, and is full of
+ * reservations. When `first` moves from the second host to the third one, the second host keeps its capacity
+ * for the loss of the third, and can use it for the loss of the fourth as well. */
+static void add_exchange(struct rng *r, struct inventory *inv, struct arena *a)
+{
+    double first = rng_range(r, 1500, 4000);
+    double second = first * rng_range(r, 0.6, 1.1);
+    double full = inv->hosts[1].is.total[RES_CPU] - inv->hosts[1].is.reserved[RES_CPU];
+
+    if (inv->n_hosts < 4)
+        return;
+    inv->ha.policy = HA_HOST_FAILURES;
+    inv->ha.hosts = 1;
+    for (size_t i = 0; i < inv->n_vms; i++)
+        reserve(&inv->vms[i], 0, 0);
+    (void)add_reserving(r, inv, a, "x-first", 1, first);
+    struct seen_vm *v = add_reserving(r, inv, a, "x-second", 0, second);
+    v->compatible_given = true;
+    append(a, &v->compatible_hosts, inv->hosts[1].is.id);
+    append(a, &v->compatible_hosts, inv->hosts[3].is.id);
+    v = add_reserving(r, inv, a, "x-stays", 1, full - first - second * rng_range(r, 0.3, 1.2));
+    v->is.automation = AUTOMATION_DISABLED;
+    v->is.demand[RES_CPU] = 0;
+}
+
 void random_extras(struct rng *r, const struct cluster_options *o, struct inventory *inv, struct arena *a)
 {
     if (o->deep_pools)
@@ -350,6 +395,8 @@ void random_extras(struct rng *r, const struct cluster_options *o, struct invent
         add_approved(r, inv, a);
     if (o->power)
         add_power(r, inv, a);
+    if (o->exchange)
+        add_exchange(r, inv, a);
 }
 
 uint32_t *new_vms(const struct snapshot *s, struct arena *a, uint32_t *ret_n)
