@@ -41,7 +41,7 @@ def test_inventory():
         equal("freeze", inv["freeze"], "ok")
         equal("cluster", inv["cluster"], CLUSTER)
         equal("source_automation", inv["source_automation"], "DRS fullyAutomated, rate 3")
-        equal("conflicts", inv["conflicts"], {"balancer": True, "power": False})
+        equal("conflicts", inv["conflicts"], {"balancer": True, "power": True})
         equal("calls", s.calls, ["RetrieveServiceContent", "Login", "RetrievePropertiesEx", "RetrievePropertiesEx",
                                  "ContinueRetrievePropertiesEx", "ContinueRetrievePropertiesEx"])
         hosts, vms, pools, rules = (by_id(inv[k]) for k in ("hosts", "vms", "pools", "rules"))
