@@ -29,7 +29,12 @@ struct vs_inventory_host {
     bool runs_vms;                  /* by the VMs' own host references */
     double vm_consumed_mb;          /* of the VMs that run on it */
     double power_w;                 /* current draw; UNKNOWN */
-    bool vsan;
+    bool vsan, quarantine;
+    bool networks_known, datastores_known, devices_known;
+    struct ids networks, datastores; /* ids */
+    struct ids vgpus;                /* profiles of its vGPUs */
+    const char *cpu_model, *evc_mode, *evc_mode_max, *uuid;
+    enum failure_detection failure_detection;
 };
 
 /* Shares by level are resolved when the sizes are known. */
@@ -49,9 +54,15 @@ struct vs_inventory_vm {
     double vcpus, mem_mb; /* UNKNOWN: its configuration could not be read */
     struct vs_inventory_alloc alloc[RES_COUNT];
     enum vm_kind kind;
-    bool required;           /* an agent without which its host may run nothing else */
-    struct ids ft_peers;     /* the other halves of its fault-tolerant pair, as it says; mostly one */
-    struct vm_sample sample; /* present: quick stats or counters were there */
+    bool required;                   /* an agent without which its host may run nothing else */
+    struct ids ft_peers;             /* the other halves of its fault-tolerant pair, as it says; mostly one */
+    struct vm_sample sample;         /* present: quick stats or counters were there */
+    struct ids networks, datastores; /* ids */
+    const char *evc_mode;            /* that its host must have */
+    const char *config_version;      /* changes with its configuration; NULL: could not be read */
+    bool asks, migration_disabled;   /* it waits for an answer; a backup, say, has disabled its migration */
+    bool latency_sensitive, consolidation_needed;
+    const struct vm_devices *devices; /* vs_devices.h; NULL: not read */
 };
 
 struct vs_inventory_pool {
@@ -73,6 +84,23 @@ struct vs_inventory_group {
     const char *name;
     bool of_hosts;
     struct ids members;
+};
+
+/* A network or a datastore. */
+struct vs_inventory_named {
+    const char *id, *name;
+    bool datastore;
+};
+
+/* A CPU baseline of the vCenter. */
+struct evc_mode {
+    const char *key, *vendor;
+    int64_t tier; /* among those of the vendor: one with a higher tier can do what lower ones can */
+};
+
+struct evc_modes {
+    const struct evc_mode *items;
+    size_t n;
 };
 
 struct vs_inventory_override {
@@ -104,8 +132,10 @@ struct vs_inventory {
     struct vs_inventory_override *overrides;
     struct vs_inventory_ha ha;
     struct vsphere_task *tasks; /* those that are queued or running */
-    size_t n_hosts, n_vms, n_pools, n_rules, n_groups, n_overrides, n_tasks;
-    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_groups, cap_overrides, cap_tasks;
+    struct vs_inventory_named *named;
+    struct evc_modes evc; /* none: not known; not reset by vs_inventory_begin() */
+    size_t n_hosts, n_vms, n_pools, n_rules, n_groups, n_overrides, n_tasks, n_named;
+    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_groups, cap_overrides, cap_tasks, cap_named;
     size_t unreadable;         /* properties that the peer refused */
     size_t rules_left_out;     /* rules that keep VMs on hosts, none of which exists */
     const char *rule_left_out; /* one of them */
@@ -132,6 +162,14 @@ const char *vs_inventory_name(const xml_node *node, struct arena *a);
 
 /* The properties that vs_inventory_object() understands, from a cluster down. */
 void vs_inventory_query(const char *cluster, unsigned page, struct vsphere_query *ret);
+
+/* Reads the value of ServiceInstance.capability.supportedEVCMode. */
+struct evc_modes vs_inventory_evc_modes(const xml_node *list, struct arena *a);
+
+/* What the hosts offer and the VMs need, of objects that are in the inventory: host i of `s` is host i of
+ * `inv`, and kept[v] says whether VM v is there, in order. (vs_inventory_compatibility.c) */
+void vs_inventory_map_offers(const struct vs_inventory *s, struct inventory *inv);
+void vs_inventory_map_needs(const struct vs_inventory *s, const bool *kept, struct inventory *inv);
 
 /* Makes the inventory of the objects. -EPROTO: no cluster is among them. */
 int vs_inventory_map(struct vs_inventory *s, struct inventory *ret, struct err *err);

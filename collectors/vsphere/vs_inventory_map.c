@@ -540,6 +540,8 @@ int vs_inventory_map(struct vs_inventory *s, struct inventory *ret, struct err *
     map_vms(&m);
     map_agents(&m);
     map_peers(&m);
+    vs_inventory_map_offers(s, &inv);
+    vs_inventory_map_needs(s, m.vm_kept, &inv);
     map_overrides(&m);
     map_rules(&m);
     map_ha(&m);

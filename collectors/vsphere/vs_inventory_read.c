@@ -27,6 +27,15 @@ static const char *const host_paths[] = {"name",
                                          "summary.quickStats.overallMemoryUsage",
                                          "capability.standbySupported",
                                          "config.vsanHostConfig.enabled",
+                                         "network",
+                                         "datastore",
+                                         "config.sharedPassthruGpuTypes",
+                                         "summary.hardware.cpuModel",
+                                         "summary.currentEVCModeKey",
+                                         "summary.maxEVCModeKey",
+                                         "hardware.systemInfo.uuid",
+                                         "runtime.inQuarantineMode",
+                                         "runtime.dasHostState",
                                          NULL};
 static const char *const vm_paths[] = {"name",
                                        "runtime.host",
@@ -41,9 +50,19 @@ static const char *const vm_paths[] = {"name",
                                        "config.ftInfo",
                                        "config.managedBy",
                                        "summary.quickStats",
+                                       "network",
+                                       "datastore",
+                                       "disabledMethod",
+                                       "runtime.minRequiredEVCModeKey",
+                                       "runtime.question",
+                                       "runtime.consolidationNeeded",
+                                       "config.latencySensitivity",
+                                       "config.changeVersion",
+                                       "config.modified",
                                        NULL};
 static const char *const pool_paths[] = {"name", "parent", "config", NULL};
 static const char *const task_paths[] = {"info", NULL};
+static const char *const named_paths[] = {"name", NULL};
 
 static const struct vsphere_wanted wanted[] = {
     {"ClusterComputeResource", cluster_paths},
@@ -51,9 +70,11 @@ static const struct vsphere_wanted wanted[] = {
     {"VirtualMachine", vm_paths},
     {"ResourcePool", pool_paths}, /* and VirtualApp, which is one */
     {"Task", task_paths},
+    {"Network", named_paths}, /* and DistributedVirtualPortgroup, OpaqueNetwork */
+    {"Datastore", named_paths},
 };
 
-static const char *const first[] = {"hosts", "root", NULL};
+static const char *const first[] = {"hosts", "root", "networks", "datastores", NULL};
 static const char *const below_host[] = {"host_tasks", NULL};
 static const char *const below_pool[] = {"pools", "vms", NULL};
 static const char *const below_vm[] = {"vm_tasks", NULL};
@@ -61,6 +82,8 @@ static const char *const below_vm[] = {"vm_tasks", NULL};
 static const struct vsphere_step steps[] = {
     {"hosts", "ComputeResource", "host", below_host},
     {"root", "ComputeResource", "resourcePool", below_pool},
+    {"networks", "ComputeResource", "network", NULL},
+    {"datastores", "ComputeResource", "datastore", NULL},
     {"pools", "ResourcePool", "resourcePool", below_pool},
     {"vms", "ResourcePool", "vm", below_vm},
     {"host_tasks", "HostSystem", "recentTask", NULL},
@@ -88,8 +111,10 @@ void vs_inventory_init(struct vs_inventory *s, struct arena *a)
 void vs_inventory_begin(void *ctx)
 {
     struct vs_inventory *s = ctx;
+    const struct evc_modes evc = s->evc;
 
     vs_inventory_init(s, s->arena); /* objects of a first try stay in the arena, unused */
+    s->evc = evc;
 }
 
 static double number_up_to(const xml_node *node, double most)
@@ -182,6 +207,43 @@ static void read_alloc(const xml_node *node, struct vs_inventory_alloc *ret)
     };
 }
 
+/* The states of HA's agent (ClusterDasFdmAvailabilityState). One that is starting, or electing, says nothing
+ * yet; without HA there is none. */
+static enum failure_detection agent_state(const xml_node *state)
+{
+    static const char *const bad[] = {
+        "fdmUnreachable",      "networkIsolated",       "networkPartitionedFromMaster",
+        "initializationError", "uninitializationError", "hostDown"};
+
+    if (xml_text_is(state, "master") || xml_text_is(state, "connectedToMaster"))
+        return FAILURE_DETECTION_HEALTHY;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (xml_text_is(state, bad[i]))
+            return FAILURE_DETECTION_UNHEALTHY;
+    }
+    return FAILURE_DETECTION_UNKNOWN;
+}
+
+static void read_offers(struct vs_inventory *s, const struct vsphere_object *o, struct vs_inventory_host *h)
+{
+    const xml_node *networks = vsphere_prop(o, "network");
+    const xml_node *datastores = vsphere_prop(o, "datastore");
+    const xml_node *vgpus = vsphere_prop(o, "config.sharedPassthruGpuTypes");
+
+    h->uuid = text(s, vsphere_prop(o, "hardware.systemInfo.uuid"));
+    h->networks_known = networks != NULL;
+    h->networks = vs_inventory_refs(s, networks, "ManagedObjectReference");
+    h->datastores_known = datastores != NULL;
+    h->datastores = vs_inventory_refs(s, datastores, "ManagedObjectReference");
+    h->devices_known = h->uuid != NULL; /* its configuration can be read, so no list means that it has none */
+    h->vgpus = vs_inventory_refs(s, vgpus, "string");
+    h->cpu_model = text(s, vsphere_prop(o, "summary.hardware.cpuModel"));
+    h->evc_mode = text(s, vsphere_prop(o, "summary.currentEVCModeKey"));
+    h->evc_mode_max = text(s, vsphere_prop(o, "summary.maxEVCModeKey"));
+    h->quarantine = xml_bool(vsphere_prop(o, "runtime.inQuarantineMode"));
+    h->failure_detection = agent_state(xml_child(vsphere_prop(o, "runtime.dasHostState"), "state"));
+}
+
 static void read_host(struct vs_inventory *s, const struct vsphere_object *o)
 {
     struct vs_inventory_host *h = VS_INVENTORY_ADD(s, hosts, n_hosts, cap_hosts);
@@ -216,6 +278,7 @@ static void read_host(struct vs_inventory *s, const struct vsphere_object *o)
     };
     if (boot)
         (void)rfc3339_parse(boot, &h->boot);
+    read_offers(s, o, h);
 }
 
 /* A VM's owner tells its purpose (VirtualMachineConfigInfo.managedBy). EAM's agent VMs belong to their
@@ -260,6 +323,35 @@ static void read_kind(struct vs_inventory *s, const struct vsphere_object *o, st
     }
 }
 
+static bool lists(const xml_node *list, const char *const *words)
+{
+    for (const xml_node *n = xml_child(list, "string"); n; n = xml_again(n)) {
+        for (const char *const *word = words; *word; word++) {
+            if (xml_text_is(n, *word))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void read_needs(struct vs_inventory *s, const struct vsphere_object *o, struct vs_inventory_vm *v)
+{
+    static const char *const moves[] = {"MigrateVM_Task", "RelocateVM_Task", NULL};
+    const char *version = text(s, vsphere_prop(o, "config.changeVersion"));
+    const char *modified = text(s, vsphere_prop(o, "config.modified"));
+
+    v->networks = vs_inventory_refs(s, vsphere_prop(o, "network"), "ManagedObjectReference");
+    v->datastores = vs_inventory_refs(s, vsphere_prop(o, "datastore"), "ManagedObjectReference");
+    v->migration_disabled = lists(vsphere_prop(o, "disabledMethod"), moves);
+    v->evc_mode = text(s, vsphere_prop(o, "runtime.minRequiredEVCModeKey"));
+    v->asks = vsphere_prop(o, "runtime.question") != NULL;
+    v->consolidation_needed = xml_bool(vsphere_prop(o, "runtime.consolidationNeeded"));
+    v->latency_sensitive =
+        xml_text_is(xml_child(vsphere_prop(o, "config.latencySensitivity"), "level"), "high");
+    if (version || modified)
+        v->config_version = arena_printf(s->arena, "%s %s", version ? version : "", modified ? modified : "");
+}
+
 static void read_vm(struct vs_inventory *s, const struct vsphere_object *o)
 {
     struct vs_inventory_vm *v = VS_INVENTORY_ADD(s, vms, n_vms, cap_vms);
@@ -281,6 +373,7 @@ static void read_vm(struct vs_inventory *s, const struct vsphere_object *o)
         .mem_mb = vs_inventory_number(vsphere_prop(o, "config.hardware.memoryMB")),
     };
     read_kind(s, o, v);
+    read_needs(s, o, v);
     read_alloc(vsphere_prop(o, "config.cpuAllocation"), &v->alloc[RES_CPU]);
     read_alloc(vsphere_prop(o, "config.memoryAllocation"), &v->alloc[RES_MEM]);
     double consumed = vs_inventory_number(xml_child(stats, "hostMemoryUsage"));
@@ -336,12 +429,22 @@ static void read_task(struct vs_inventory *s, const struct vsphere_object *o)
     *VS_INVENTORY_ADD(s, tasks, n_tasks, cap_tasks) = t;
 }
 
+static void read_named(struct vs_inventory *s, const struct vsphere_object *o)
+{
+    *VS_INVENTORY_ADD(s, named, n_named, cap_named) =
+        (struct vs_inventory_named){.id = arena_strdup(s->arena, o->value),
+                                    .name = name_of(s, o),
+                                    .datastore = strcmp(o->type, "Datastore") == 0};
+}
+
 static const struct {
     const char *type;
     void (*read)(struct vs_inventory *s, const struct vsphere_object *o);
 } readers[] = {
-    {"VirtualMachine", read_vm}, {"HostSystem", read_host}, {"ResourcePool", read_pool},
-    {"VirtualApp", read_pool},   {"Task", read_task},       {"ClusterComputeResource", read_cluster},
+    {"VirtualMachine", read_vm},   {"HostSystem", read_host}, {"ResourcePool", read_pool},
+    {"VirtualApp", read_pool},     {"Task", read_task},       {"ClusterComputeResource", read_cluster},
+    {"Network", read_named},       {"Datastore", read_named}, {"DistributedVirtualPortgroup", read_named},
+    {"OpaqueNetwork", read_named},
 };
 
 int vs_inventory_object(void *ctx, const struct vsphere_object *o, struct err *err)

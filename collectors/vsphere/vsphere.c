@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "collectors/vsphere/counters.h"
 #include "collectors/vsphere/find_cluster.h"
+#include "collectors/vsphere/vs_devices.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,7 +23,12 @@ struct collector {
     enum vsphere_stats stats;
     char cluster[CLUSTER_ID_MAX]; /* "" until it was found */
     struct counters counters;
-    bool said_no_counters, said_ha;
+    struct parallel *parallel;
+    struct vs_devices_cache *devices;
+    struct arena evc_arena;
+    struct evc_modes evc; /* of the vCenter, once a host has named one */
+    bool evc_read;
+    bool said_no_counters, said_no_devices, said_ha;
     size_t said_unreadable, said_rules;
 };
 
@@ -48,6 +54,9 @@ static void destroy(struct collector *c)
 {
     if (!c)
         return;
+    vs_devices_cache_free(c->devices);
+    parallel_free(c->parallel);
+    arena_release(&c->evc_arena);
     vsphere_free(c->vsphere);
     free(c);
 }
@@ -89,6 +98,51 @@ static int see(struct collector *c, struct vs_inventory *s, struct err *err)
 static bool is_refusal(int r)
 {
     return r == -ENOTSUP || r == -EPERM || r == -EREMOTEIO || r == -ENOENT;
+}
+
+static bool names_modes(const struct vs_inventory *s)
+{
+    for (size_t i = 0; i < s->n_hosts; i++) {
+        if (s->hosts[i].evc_mode || s->hosts[i].evc_mode_max)
+            return true;
+    }
+    return false;
+}
+
+/* The order of the CPU baselines is a property of the vCenter: read once. */
+static int read_modes(struct collector *c, struct vs_inventory *s, struct err *err)
+{
+    static const char *const paths[] = {"capability.supportedEVCMode", NULL};
+    CLEANUP(arena_releasep) struct arena a = {0};
+    CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
+    struct vsphere_object o;
+
+    if (!c->evc_read && names_modes(s)) {
+        int r = vsphere_get(c->vsphere, "ServiceInstance", "ServiceInstance", paths, &a, &answer, &o, err);
+        if (r < 0 && !is_refusal(r))
+            return r;
+        if (r == 0)
+            c->evc = vs_inventory_evc_modes(vsphere_prop(&o, "capability.supportedEVCMode"), &c->evc_arena);
+        c->evc_read = true;
+    }
+    s->evc = c->evc;
+    return 0;
+}
+
+/* What binds VMs to hosts, beside what the inventory says. Where it may not be read, it binds nothing:
+ * vCenter checks each migration anyway. */
+static int read_bonds(struct collector *c, struct vs_inventory *s, struct err *err)
+{
+    int r = read_modes(c, s, err);
+
+    if (r == 0)
+        r = vs_devices_collect(&c->devices, &c->parallel, c->vsphere, s, err);
+    if (r == 0 || !is_refusal(r))
+        return r;
+    if (!c->said_no_devices)
+        log_warning("%s: the devices of VMs are not known: %s", c->cfg->url, err->text);
+    c->said_no_devices = true;
+    return 0;
 }
 
 /* Counters and quick stats are figures of the same hosts, some seconds apart: over a whole cluster they
@@ -196,6 +250,8 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
     vsphere_deadline_from_config(c->vsphere);
     vs_inventory_init(&s, a);
     int r = see(c, &s, err);
+    if (r == 0)
+        r = read_bonds(c, &s, err);
     if (r == 0)
         r = measure(c, &s, err);
     if (r < 0)

@@ -136,6 +136,17 @@ void http_forget(struct http_session *s)
     (void)curl_easy_setopt(s->easy, CURLOPT_COOKIELIST, "ALL");
 }
 
+void http_share(struct http_session *s, struct http_session *with)
+{
+    struct curl_slist *cookies = NULL;
+
+    http_forget(s);
+    (void)curl_easy_getinfo(with->easy, CURLINFO_COOKIELIST, &cookies);
+    for (const struct curl_slist *c = cookies; c; c = c->next)
+        (void)curl_easy_setopt(s->easy, CURLOPT_COOKIELIST, c->data);
+    curl_slist_free_all(cookies);
+}
+
 static struct curl_slist *set_request(struct http_session *s, const struct http_request *q, int64_t left_ms)
 {
     CURL *c = s->easy;

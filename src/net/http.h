@@ -63,6 +63,9 @@ void http_session_free(struct http_session *s); /* NULL is fine */
 /* Forgets all cookies; the next request starts a new session at the peer. */
 void http_forget(struct http_session *s);
 
+/* Takes over the other session's cookies: both are one session to the peer. */
+void http_share(struct http_session *s, struct http_session *with);
+
 /* Sends the request and reads the whole answer, whatever its status. The caller releases ret->body.
  * -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (the name is unknown or the host has no route), -EKEYREJECTED (the
  * peer's certificate is not trusted), -ECONNRESET (the connection broke), -EFBIG (the answer is too large),

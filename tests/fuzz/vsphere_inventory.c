@@ -2,6 +2,7 @@
  * mapping. The envelope is added here, as tests/replies/server.py does; the target soap tests envelopes. */
 #include "base/strbuf.h"
 #include "collectors/vsphere/counters.h"
+#include "collectors/vsphere/vs_devices.h"
 #include "model/snapshot_build.h"
 
 static const char head[] = "<soapenv:Envelope xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\" "
@@ -31,6 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .begin = vs_inventory_begin, .object = vs_inventory_object, .ctx = &s};
     if (soap_parse(text.text, text.len, &answer, &err) == 0 && answer.payload &&
         vsphere_read_page(answer.payload, &reader, token, sizeof token, &count, &err) == 0) {
+        struct vm_devices devices = {0};
+
+        vs_devices_read(xml_child(answer.payload, "returnval/objects/propSet/val"), &a, &devices);
+        s.evc = vs_inventory_evc_modes(xml_child(answer.payload, "returnval/objects/propSet/val"), &a);
+        for (size_t i = 0; i < s.n_vms; i++)
+            s.vms[i].devices = &devices;
         counters_read_numbers(xml_child(answer.payload, "returnval/objects/propSet/val"), &c);
         for (int i = 0; i < COUNTER_COUNT; i++)
             c.number[i] = c.number[i] < 0 ? 100 + i : c.number[i];

@@ -179,6 +179,68 @@ def test_conflicts():
         refused("standby", p("start", "standby", "u", host), "EPERM", "is part of vSAN")
 
 
+def test_compatibility():
+    """What hosts offer and VMs need, by the names that people know; what keeps a VM where it is."""
+    with Vcsim(hosts=3, vms=9, extra=("-portgroup", "3", "-ds", "2")) as sim, probe(sim) as p:
+        api = sim.client()
+        vms, hosts = sorted(api.vms().values()), sorted(api.hosts().values())
+        groups = {v["name"].text: ref for ref, v in api.properties("DistributedVirtualPortgroup", "name").items()}
+        stores = {v["name"].text: ref for ref, v in api.properties("Datastore", "name").items()}
+        one, two, three = (groups[f"DC0_DVPG{i}"] for i in range(3))
+        api.set_networks("HostSystem", hosts[0], (one, two))
+        api.set_networks("HostSystem", hosts[1], (two, three))
+        api.set_networks("HostSystem", hosts[2], ())
+        api.set_datastores("HostSystem", hosts[0], (stores["LocalDS_0"],))
+        api.set_networks("VirtualMachine", vms[0], (one, three))
+        api.set_datastores("VirtualMachine", vms[0], (stores["LocalDS_1"],))
+        api.set_vgpus(hosts[1], "grid_p40-2q", "grid_p40-4q")
+        api.set_any("HostSystem", hosts[1], "runtime.inQuarantineMode", "true", "xsd:boolean")
+        for host, state in zip(hosts, ("connectedToMaster", "networkIsolated", "election")):
+            api.set_any("HostSystem", host, "runtime.dasHostState", f"<state>{state}</state>",
+                        "ClusterDasFdmHostState")
+        api.add_vgpu(vms[1], "grid_p40-2q")
+        device = '<backing xsi:type="VirtualPCIPassthroughDeviceBackingInfo"><deviceName>x</deviceName></backing>'
+        api.add_device(vms[2], "VirtualPCIPassthrough", device)
+        api.add_device(vms[3], "VirtualSriovEthernetCard")
+        api.set_any("VirtualMachine", vms[4], "config.latencySensitivity", "<level>high</level>", "LatencySensitivity")
+        api.set_any("VirtualMachine", vms[5], "runtime.question",
+                    "<id>1</id><text>I copied it?</text><choice><choiceInfo/></choice>", "VirtualMachineQuestionInfo")
+        api.set_any("VirtualMachine", vms[6], "disabledMethod", "<string>RelocateVM_Task</string>", "ArrayOfString")
+        api.set_any("VirtualMachine", vms[7], "runtime.consolidationNeeded", "true", "xsd:boolean")
+        inv = p("collect")
+        equal("freeze", inv.get("freeze") or inv, "ok")
+        offers = [by_id(inv["hosts"])[h]["offers"] for h in hosts]
+        equal("networks", [o["networks"] for o in offers], [["DC0_DVPG0", "DC0_DVPG1"], ["DC0_DVPG1", "DC0_DVPG2"], []])
+        equal("datastores", [sorted(o["datastores"]) for o in offers],
+              [["LocalDS_0"], ["LocalDS_0", "LocalDS_1"], ["LocalDS_0", "LocalDS_1"]])
+        equal("vGPUs", [o["devices"] for o in offers], [[], ["grid_p40-2q", "grid_p40-4q"], []])
+        equal("CPU", [(o["cpu_vendor"], o["cpu_modes"]) for o in offers], [("intel", None)] * 3)
+        equal("health", [(o["quarantine"], o["failure_detection"]) for o in offers],
+              [(False, "healthy"), (True, "unhealthy"), (False, "unknown")])
+        uuids = {r: v["hardware.systemInfo.uuid"].text for r, v in api.properties("HostSystem", "hardware.systemInfo.uuid").items()}
+        equal("hardware", {h["id"]: h["offers"]["hardware_uuid"] for h in inv["hosts"]}, uuids)
+        needs = [by_id(inv["vms"])[vm]["needs"] for vm in vms]
+        equal("of a VM", {k: needs[0][k] for k in ("networks", "datastores", "devices", "cpu_vendor")},
+              {"networks": ["DC0_DVPG0", "DC0_DVPG2"], "datastores": ["LocalDS_1"], "devices": [], "cpu_vendor": "intel"})
+        equal("vGPU", needs[1]["devices"], ["grid_p40-2q"])
+        equal("immovable", [n["immovable"] for n in needs],
+              [None, None, "a passthrough device", "an SR-IOV network card", None,
+               "a question in vCenter that waits for an answer", "vCenter's ban on its migration, as during a backup", None,
+               None])
+        equal("only where they must", [n["mandatory_only"] for n in needs],
+              [None, "a vGPU (grid_p40-2q)", None, None, "latency sensitivity high", None, None,
+               "disks that need consolidation", None])
+        # what is read once is read again when it changes, and forgotten with the VM
+        api.add_device(vms[8], "VirtualLsiLogicController", "<busNumber>3</busNumber><sharedBus>physicalSharing</sharedBus>")
+        api.set_any("VirtualMachine", vms[6], "disabledMethod", "", "ArrayOfString")
+        api.destroy(vms[3])
+        inv = p("collect")
+        needs = {v["id"]: v["needs"] for v in inv["vms"]}
+        equal("shared bus", needs[vms[8]]["mandatory_only"], "a SCSI bus that it shares with VMs of other hosts")
+        equal("the others", (needs[vms[1]]["devices"], needs[vms[2]]["immovable"], needs[vms[6]]["immovable"]),
+              (["grid_p40-2q"], "a passthrough device", None))
+
+
 def test_agents_and_pairs():
     with Vcsim(hosts=3, vms=6) as sim, probe(sim) as p:
         api = sim.client()

@@ -403,6 +403,30 @@ class Client:
             f"<dasConfig><enabled>{str(enabled).lower()}</enabled>{inside}"
             f"<admissionControlEnabled>{str(admission).lower()}</admissionControlEnabled></dasConfig>", cluster)
 
+    @staticmethod
+    def refs(kind, *morefs):
+        return "".join(f'<ManagedObjectReference type="{kind}">{ref}</ManagedObjectReference>' for ref in morefs)
+
+    def set_networks(self, kind, moref, port_groups):
+        """The networks of a host (kind HostSystem) or of a VM (kind VirtualMachine): distributed port groups."""
+        self.set_any(kind, moref, "network", self.refs("DistributedVirtualPortgroup", *port_groups),
+                     "ArrayOfManagedObjectReference")
+
+    def set_datastores(self, kind, moref, datastores):
+        self.set_any(kind, moref, "datastore", self.refs("Datastore", *datastores), "ArrayOfManagedObjectReference")
+
+    def add_device(self, vm, kind, inside=""):
+        self.reconfigure(vm, f'<deviceChange><operation>add</operation><device xsi:type="{kind}"><key>-1</key>{inside}'
+                             f"</device></deviceChange>")
+
+    def add_vgpu(self, vm, profile):
+        self.add_device(vm, "VirtualPCIPassthrough", f'<backing xsi:type="VirtualPCIPassthroughVmiopBackingInfo">'
+                                                     f"<vgpu>{profile}</vgpu></backing>")
+
+    def set_vgpus(self, host, *profiles):
+        self.set_any("HostSystem", host, "config.sharedPassthruGpuTypes",
+                     "".join(f"<string>{p}</string>" for p in profiles), "ArrayOfString")
+
     def set_drs(self, behavior, enabled=True, cluster=None):
         """The cluster's own level: fullyAutomated, partiallyAutomated, manual."""
         self._reconfigure_cluster(f"<drsConfig><enabled>{str(enabled).lower()}</enabled>"

@@ -79,11 +79,14 @@ static void put_query(struct strbuf *b, const struct vsphere *v, const struct vs
     strbuf_puts(b, "<specSet>");
     for (size_t i = 0; i < q->n_wanted; i++)
         put_wanted(b, &q->wanted[i]);
-    strbuf_puts(b, "<objectSet>");
-    vsphere_put_ref(b, "obj", q->start_type, q->start);
-    soap_put_text(b, "skip", q->skip_start ? "true" : "false");
-    put_steps(b, q, q->first, &written);
-    strbuf_puts(b, "</objectSet></specSet>");
+    for (size_t i = 0; i < (q->starts ? q->n_starts : 1); i++) {
+        strbuf_puts(b, "<objectSet>");
+        vsphere_put_ref(b, "obj", q->start_type, q->starts ? q->starts[i] : q->start);
+        soap_put_text(b, "skip", q->skip_start ? "true" : "false");
+        put_steps(b, q, q->first, &written);
+        strbuf_puts(b, "</objectSet>");
+    }
+    strbuf_puts(b, "</specSet>");
     if (q->page)
         strbuf_printf(b, "<options><maxObjects>%u</maxObjects></options>", q->page);
     else

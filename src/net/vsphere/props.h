@@ -42,6 +42,8 @@ struct vsphere_step {
 
 struct vsphere_query {
     const char *start_type, *start;
+    const char *const *starts; /* instead of start: ids of several objects */
+    size_t n_starts;
     bool skip_start;
     const struct vsphere_wanted *wanted;
     size_t n_wanted;

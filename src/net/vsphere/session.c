@@ -24,6 +24,7 @@ struct vsphere {
     struct login_guard *own_guard; /* NULL: the source has one */
     char action[64];
     bool logged_in;
+    bool joined; /* a connection in the session of another */
     bool parting;
     int64_t deadline_ms;
     struct vsphere_content content;
@@ -71,6 +72,34 @@ int vsphere_new(const struct source_config *cfg, struct vsphere **ret, struct er
         log_warning("%s is not encrypted: the password is sent in clear text", cfg->url);
     *ret = v;
     return 0;
+}
+
+int vsphere_new_connection(const struct vsphere *v, struct vsphere **ret, struct err *err)
+{
+    struct http_options options = {
+        .ca_file = v->cfg->ca_file, .tls_verify = v->cfg->tls_verify, .stop = v->cfg->stop};
+    struct vsphere *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return err_set(err, -ENOMEM, "out of memory");
+    int r = http_session_new(&options, &c->http, err);
+    if (r < 0) {
+        free(c);
+        return r;
+    }
+    c->cfg = v->cfg;
+    c->joined = true;
+    *ret = c;
+    return 0;
+}
+
+void vsphere_connect_to_session(struct vsphere *connection, const struct vsphere *v)
+{
+    http_share(connection->http, v->http);
+    memcpy(connection->action, v->action, sizeof connection->action);
+    connection->content = v->content;
+    connection->deadline_ms = v->deadline_ms;
+    connection->logged_in = v->logged_in;
 }
 
 const char *vsphere_url(const struct vsphere *v)
@@ -271,6 +300,8 @@ int vsphere_login(struct vsphere *v, struct err *err)
 
     if (v->logged_in)
         return 0;
+    if (v->joined)
+        return err_set(err, -EKEYEXPIRED, "%s: the session has expired", v->cfg->url);
     present_password(v, password);
     int r = login_guard_begin(v->guard, password, net_now_ms(), v->deadline_ms, v->cfg->stop, &left_s);
     if (r == 0) {
@@ -315,7 +346,7 @@ void vsphere_free(struct vsphere *v)
 {
     if (!v)
         return;
-    if (v->logged_in) {
+    if (v->logged_in && !v->joined) {
         CLEANUP(strbuf_releasep) struct strbuf body = {0};
         CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 

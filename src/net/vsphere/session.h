@@ -64,6 +64,13 @@ int vsphere_call_once(struct vsphere *v, const char *method, const struct strbuf
 /* The fault of the last call that failed with one; .object is the managed object concerned. */
 const struct soap_fault *vsphere_fault(const struct vsphere *v);
 
+/* A second connection in the session of `v`, for requests at the same time (parallel.h). It neither logs in
+ * nor out: when the session has expired, its calls return -EKEYEXPIRED. It uses the configuration, so it is
+ * freed before `v`. */
+int vsphere_new_connection(const struct vsphere *v, struct vsphere **ret, struct err *err);
+/* Before requests: takes over the present session and deadline of `v`, which is logged in. */
+void vsphere_connect_to_session(struct vsphere *connection, const struct vsphere *v);
+
 /* Drops the session, because an answer showed that it has expired. */
 void vsphere_expired(struct vsphere *v);
 

@@ -33,6 +33,8 @@ func main() {
 	flag.IntVar(&m.Host, "standalone-host", 0, "hosts outside of any cluster, with VMs of their own")
 	flag.IntVar(&m.Machine, "vm", 40, "VMs per pool")
 	flag.IntVar(&m.Pool, "pool", 0, "pools below the root of each cluster; 0: the VMs stand in the root")
+	flag.IntVar(&m.Portgroup, "portgroup", 1, "distributed port groups per datacenter")
+	flag.IntVar(&m.Datastore, "ds", 1, "datastores per datacenter")
 	listen := flag.String("l", "127.0.0.1:0", "address and port to listen on")
 	user := flag.String("username", "user", "the only user")
 	pass := flag.String("password", "pass", "password of the user")
