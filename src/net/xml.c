@@ -5,6 +5,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <libxml/SAX2.h>
+#include <libxml/dict.h>
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 #include <limits.h>
@@ -15,23 +17,61 @@
 #define NUMBER_MAX 32 /* characters; the longest int64 has 20 */
 #define NAME_MAX_LEN 64
 
-/* The parser compares each attribute with all others of its element: a million of them would keep it busy for
- * hours, uninterruptible. Real elements have a handful. */
+/* The parser compares each attribute with all others of its element, and looks for a prefix in all
+ * declarations of the elements around: many of them would keep it busy for hours, uninterruptible. Real
+ * elements have a handful of attributes, and real documents less than 20 levels. */
 #define TAG_BYTES_MAX 8192
+#define ATTRIBUTES_MAX 32
+#define DEPTH_MAX 64
 
-/* Each element takes 120 bytes of memory, however short its text. The largest real answers have about 4
- * million tags. */
-#define TAGS_MAX 5000000
+/* Each node takes 100 to 150 bytes of memory, however short its text. Real answers have one node for each 14
+ * bytes, so this many are 40 MB of text. */
+#define NODES_MAX 3000000
 
 static pthread_once_t xml_once = PTHREAD_ONCE_INIT;
 
+/* The parser's table of names is slow beyond this: a million names take hours. Real answers have some
+ * hundred.
+ */
+#define NAMES_MAX 10000
+
+static void stop(xmlParserCtxt *parser, const char *why)
+{
+    parser->_private = (void *)(uintptr_t)why;
+    xmlStopParser(parser);
+}
+
 static void refuse_dtd(void *ctx, const xmlChar *name, const xmlChar *external, const xmlChar *system)
 {
-    xmlParserCtxt *parser = ctx;
-
     (void)name, (void)external, (void)system;
-    parser->_private = parser; /* marks that a DTD ended the parsing */
-    xmlStopParser(parser);
+    stop(ctx, "the answer carries a document type, which is refused");
+}
+
+static bool has_many_names(xmlParserCtxt *parser)
+{
+    if (xmlDictSize(parser->dict) <= NAMES_MAX)
+        return false;
+    stop(parser, "the answer has too many different names, which is refused");
+    return true;
+}
+
+static void start_element(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int n_ns,
+                          const xmlChar **ns, int n_attributes, int n_defaulted, const xmlChar **attributes)
+{
+    if (!has_many_names(ctx))
+        xmlSAX2StartElementNs(ctx, name, prefix, uri, n_ns, ns, n_attributes, n_defaulted, attributes);
+}
+
+static void instruction(void *ctx, const xmlChar *target, const xmlChar *data)
+{
+    if (!has_many_names(ctx))
+        xmlSAX2ProcessingInstruction(ctx, target, data);
+}
+
+/* The error is taken from the parser afterwards; by default some are printed as well. */
+static void print_nothing(void *ctx, xmlErrorPtr error)
+{
+    (void)ctx, (void)error;
 }
 
 static int why_not(const xmlParserCtxt *parser, struct err *err)
@@ -40,7 +80,7 @@ static int why_not(const xmlParserCtxt *parser, struct err *err)
     char what[200];
 
     if (parser->_private)
-        return err_set(err, -EPROTO, "the answer carries a document type, which is refused");
+        return err_set(err, -EPROTO, "%s", (const char *)parser->_private);
     (void)snprintf(what, sizeof what, "%s", last->message ? last->message : "it is empty");
     what[strcspn(what, "\n")] = '\0';
     return err_set(err, -EPROTO, "the answer is not XML, or only half of it: %s (line %d)", what, last->line);
@@ -58,43 +98,91 @@ static bool begins(const char *at, const char *end, const char *word)
     return (size_t)(end - at) >= strlen(word) && memcmp(at, word, strlen(word)) == 0;
 }
 
-/* The end of the tag that begins here; NULL: the tag is too long. A > in quotes does not end a tag. */
-static const char *past_tag(const char *at, const char *end)
+/* A start of an element, an end, or both. */
+struct tag {
+    const char *end; /* behind its >; the end of the text: it is cut off */
+    size_t attributes;
+    bool opens, closes;
+};
+
+/* Reads the tag that begins here. A > in quotes does not end a tag. */
+static int read_tag(const char *at, const char *end, struct tag *ret, struct err *err)
 {
     const char *limit = end - at > TAG_BYTES_MAX ? at + TAG_BYTES_MAX : end;
+    const bool is_end = begins(at, end, "</");
     char quote = '\0';
 
+    *ret = (struct tag){.end = end, .opens = !is_end, .closes = is_end};
     for (; at < limit; at++) {
-        if (quote)
+        if (quote) {
             quote = *at == quote ? '\0' : quote;
-        else if (*at == '"' || *at == '\'')
+        } else if (*at == '"' || *at == '\'') {
             quote = *at;
-        else if (*at == '>')
-            return at + 1;
+            ret->attributes++;
+        } else if (*at == '>') {
+            ret->end = at + 1;
+            ret->closes = is_end || at[-1] == '/';
+            break;
+        }
     }
-    return limit == end ? end : NULL;
+    if (at == limit && limit != end)
+        return err_set(err, -EPROTO, "the answer has a tag of more than %d bytes, which is refused",
+                       TAG_BYTES_MAX);
+    if (ret->attributes > ATTRIBUTES_MAX)
+        return err_set(err, -EPROTO,
+                       "the answer has an element with more than %d attributes, which is refused",
+                       ATTRIBUTES_MAX);
+    return 0;
 }
 
-static int check_tags(const char *text, size_t len, struct err *err)
+/* Reads the markup that begins here, and counts its nodes: an attribute has its text as a second one. */
+static int read_markup(const char **at, const char *end, struct xml_size *size, struct err *err)
 {
     static const struct {
         const char *begin, *end;
     } others[] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
+    struct tag tag;
+    int r;
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (!begins(*at, end, others[i].begin))
+            continue;
+        *at = past(*at + strlen(others[i].begin), end, others[i].end);
+        size->nodes++;
+        return 0;
+    }
+    if ((r = read_tag(*at, end, &tag, err)) < 0)
+        return r;
+    *at = tag.end;
+    size->nodes += tag.opens + 2 * tag.attributes;
+    size->depth += tag.opens;
+    size->depth_max = size->depth > size->depth_max ? size->depth : size->depth_max;
+    size->depth -= tag.closes && size->depth > 0;
+    return 0;
+}
+
+int xml_measure(const char *text, size_t len, struct xml_size *ret, struct err *err)
+{
     const char *end = text + len;
-    size_t n = 0;
+    const char *at = text;
+    int r;
 
-    for (const char *at = text; (at = memchr(at, '<', (size_t)(end - at))) != NULL;) {
-        size_t i = 0;
+    *ret = (struct xml_size){0};
+    while (at < end) {
+        const char *markup = memchr(at, '<', (size_t)(end - at));
 
-        while (i < sizeof others / sizeof others[0] && !begins(at, end, others[i].begin))
-            i++;
-        if (i < sizeof others / sizeof others[0])
-            at = past(at + strlen(others[i].begin), end, others[i].end);
-        else if (!(at = past_tag(at, end)))
-            return err_set(err, -EPROTO, "the answer has a tag of more than %d bytes, which is refused",
-                           TAG_BYTES_MAX);
-        if (++n > TAGS_MAX)
-            return err_set(err, -EFBIG, "the answer has more than %d tags, which is refused", TAGS_MAX);
+        ret->nodes += markup != at; /* text */
+        if (!markup)
+            break;
+        at = markup;
+        if ((r = read_markup(&at, end, ret, err)) < 0)
+            return r;
+        if (ret->nodes > NODES_MAX)
+            return err_set(err, -EFBIG,
+                           "the answer has more than %d elements, attributes and texts, which is refused",
+                           NODES_MAX);
+        if (ret->depth_max > DEPTH_MAX)
+            return err_set(err, -EPROTO, "the answer has more than %d levels, which is refused", DEPTH_MAX);
     }
     return 0;
 }
@@ -104,14 +192,19 @@ int xml_parse(const char *text, size_t len, xml_doc **ret, struct err *err)
     (void)pthread_once(&xml_once, xmlInitParser);
     if (len > INT_MAX)
         return err_set(err, -EFBIG, "the answer is too large");
-    int r = check_tags(text, len, err);
+    struct xml_size size;
+    int r = xml_measure(text, len, &size, err);
+
     if (r < 0)
         return r;
     xmlParserCtxt *parser = xmlNewParserCtxt();
     if (!parser)
         return err_set(err, -ENOMEM, "out of memory");
+    parser->sax->serror = print_nothing;
     parser->sax->internalSubset = refuse_dtd;
-    /* XML_PARSE_HUGE is not set, so libxml2 itself bounds depth (256) and text length. */
+    parser->sax->startElementNs = start_element;
+    parser->sax->processingInstruction = instruction;
+    /* XML_PARSE_HUGE is not set, so libxml2 itself bounds the length of a text. */
     /* Peers send UTF-8; another declared encoding would only call converters. */
     xmlDoc *doc = xmlCtxtReadMemory(parser, text, (int)len, NULL, "UTF-8",
                                     XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | XML_PARSE_NOERROR |

@@ -483,7 +483,7 @@ BODIES = (  # name, body, HTTP status, error, words of the sentence
     ("no cluster", made.retrieved(), 200, "EPROTO", "no cluster"),
     ("a fault of no kind", made.envelope("<soapenv:Fault><faultstring>hm\nhm</faultstring></soapenv:Fault>"), 500,
      "EREMOTEIO", "hm hm"),
-    ("deep", made.envelope("<a>" * 5000 + "</a>" * 5000), 200, "EPROTO", "not XML"),
+    ("deep", made.envelope("<a>" * 5000 + "</a>" * 5000), 200, "EPROTO", "more than 64 levels"),
     ("no permission", made.fault("NoPermission", "Permission to perform this operation was denied."), 500, "EPERM",
      "denied"),
 )

@@ -178,13 +178,6 @@ static void test_tags(void **state)
         assert_int_equal(xml_parse(b.text, b.len, &doc, &err), 0);
         xml_free(doc);
     }
-    /* an element of four bytes is thirty times as large in memory */
-    strbuf_clear(&b);
-    strbuf_puts(&b, "<a>");
-    for (int i = 0; i < 5000000; i++)
-        strbuf_puts(&b, "<b/>");
-    strbuf_puts(&b, "</a>");
-    assert_int_equal(xml_parse(b.text, b.len, &doc, &err), -EFBIG);
     /* text may be as long as it likes */
     strbuf_clear(&b);
     strbuf_puts(&b, "<a>");
@@ -193,6 +186,55 @@ static void test_tags(void **state)
     strbuf_puts(&b, "</a>");
     assert_int_equal(xml_parse(b.text, b.len, &doc, &err), 0);
     xml_free(doc);
+}
+
+/* Documents of short pieces, which are many times as large in memory or slow to read. */
+static void test_many(void **state)
+{
+    static const char *const many[] = {"<b c='' d='' e='' f=''/>", "<b>x</b>", "x<!---->", "<?x?>",
+                                       "<![CDATA[x]]><b/>"};
+    CLEANUP(strbuf_releasep) struct strbuf b = {0};
+    xml_doc *doc = NULL;
+    struct err err = {0};
+
+    (void)state;
+    strbuf_init(&b, STRBUF_NO_LIMIT);
+    /* few bytes in one tag, but many attributes in all */
+    strbuf_clear(&b);
+    strbuf_puts(&b, "<a");
+    for (int i = 0; i < 33; i++)
+        strbuf_printf(&b, " b%d=''", i);
+    strbuf_puts(&b, "/>");
+    assert_int_equal(xml_parse(b.text, b.len, &doc, &err), -EPROTO);
+    assert_non_null(strstr(err.text, "more than 32 attributes"));
+    for (size_t i = 0; i < ELEMENTS(many); i++) {
+        strbuf_clear(&b);
+        strbuf_puts(&b, "<a>");
+        while (b.len < (size_t)64 << 20)
+            strbuf_puts(&b, many[i]);
+        strbuf_puts(&b, "</a>");
+        assert_int_equal(xml_parse(b.text, b.len, &doc, &err), -EFBIG);
+        assert_non_null(strstr(err.text, "elements, attributes and texts"));
+    }
+    for (size_t i = 0; i < 3; i++) { /* each different name makes the next one slower */
+        strbuf_clear(&b);
+        strbuf_puts(&b, "<a>");
+        for (int k = 0; k < 500000; k++) {
+            strbuf_puts(&b, i == 0 ? "<" : i == 1 ? "<b " : "<?");
+            strbuf_printf(&b, "n%d", k);
+            strbuf_puts(&b, i == 0 ? "/>" : i == 1 ? "=''/>" : "?>");
+        }
+        strbuf_puts(&b, "</a>");
+        assert_int_equal(xml_parse(b.text, b.len, &doc, &err), -EPROTO);
+        assert_non_null(strstr(err.text, "too many different names"));
+    }
+    /* an element of four bytes is thirty times as large in memory */
+    strbuf_clear(&b);
+    strbuf_puts(&b, "<a>");
+    for (int i = 0; i < 5000000; i++)
+        strbuf_puts(&b, "<b/>");
+    strbuf_puts(&b, "</a>");
+    assert_int_equal(xml_parse(b.text, b.len, &doc, &err), -EFBIG);
 }
 
 static void test_depth(void **state)
@@ -207,6 +249,16 @@ static void test_depth(void **state)
         strbuf_puts(&b, "<a>");
     assert_int_equal(xml_parse(b.text, b.len, &doc, &err), -EPROTO);
     assert_null(doc);
+    for (int levels = 64; levels <= 65; levels++) {
+        strbuf_clear(&b);
+        for (int i = 0; i < levels; i++)
+            strbuf_puts(&b, "<a>");
+        for (int i = 0; i < levels; i++)
+            strbuf_puts(&b, "</a>");
+        assert_int_equal(xml_parse(b.text, b.len, &doc, &err), levels == 64 ? 0 : -EPROTO);
+    }
+    assert_non_null(strstr(err.text, "more than 64 levels"));
+    xml_free(doc);
 }
 
 int main(void)
@@ -214,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_escaping), cmocka_unit_test(test_envelopes), cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_walking),  cmocka_unit_test(test_depth),     cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
