@@ -188,6 +188,14 @@ struct schedule_facts {
                                     (host_is_managed()) */
 };
 
+/* Whether the time is one in which optional moves are carried out (balance.windows), as of the moment of the
+ * snapshot. */
+struct balance_facts {
+    bool given; /* false: always */
+    bool open;
+    instant_s changes; /* when that ends, or begins; 0: not foreseen */
+};
+
 /* load: of all its CPU; what is beyond 0 ... 1 counts as the end. UNKNOWN without figures. */
 double power_curve_watts(const struct power_curve *c, double load);
 double host_facts_watts(const struct host_facts *f, double load);

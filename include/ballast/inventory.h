@@ -118,6 +118,7 @@ struct inventory {
     struct ha_facts ha;
     struct ids ha_failover_hosts;
     struct schedule_facts schedule;
+    struct balance_facts balance;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
     struct early_wake_penalty early_wake_penalty;
     struct conflict_facts conflicts;

@@ -86,6 +86,7 @@ struct snapshot {
     uint32_t n_forecast;
     struct ha_facts ha;
     struct span ha_failover_hosts;
+    struct balance_facts balance;
     struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
     struct early_wake_penalty early_wake_penalty;

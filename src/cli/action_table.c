@@ -109,3 +109,13 @@ void action_table_print(const json_t *list, struct arena *a, struct strbuf *out)
     }
     table_render(&t, "", out);
 }
+
+void action_table_print_waiting(const json_t *balance, struct strbuf *out)
+{
+    const char *changes = reply_text(balance, "changes");
+
+    if (!json_is_object(balance) || json_is_true(json_object_get(balance, "open")))
+        return;
+    strbuf_printf(out, "optional moves wait until %s (balance.windows); ballast apply does not wait\n",
+                  changes ? changes : "the configuration changes");
+}

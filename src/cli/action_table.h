@@ -13,7 +13,8 @@ void action_table_print(const json_t *list, struct arena *a, struct strbuf *out)
 
 /* Prints the actions of a reply. If there are none it prints "nothing to do", followed by `nothing` (": the
  * host is on"), and returns false. */
-bool action_table_print_begun(const json_t *reply, const char *nothing, struct arena *a, struct strbuf *out);
+bool action_table_print_begun(const json_t *balance, const char *nothing, struct arena *a,
+                              struct strbuf *out);
 
 /* Prints a note on the VMs of a host that do not run (`off_vms` of a reply); nothing where there are none.
  * `what`: what follows for them. */
@@ -22,5 +23,8 @@ void action_table_print_off_vms(const json_t *reply, const char *what, struct st
 /* The subject of an action: "web-1: esx1 -> esx2", "web-1 -> esx2" for a VM that is powered on there, or the
  * host. */
 const char *action_table_subject(const json_t *action, struct arena *a);
+
+/* The line that says that optional moves wait (balance.windows), if they do. */
+void action_table_print_waiting(const json_t *reply, struct strbuf *out);
 
 #endif

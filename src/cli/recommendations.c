@@ -13,6 +13,7 @@ static void show_recommendations(const json_t *reply, struct arena *a, struct st
         strbuf_puts(out, "no recommendations\n");
     else
         action_table_print(list, a, out);
+    action_table_print_waiting(json_object_get(reply, "balance"), out);
 }
 
 static enum exit_code verb_recommendations_run(const struct args *args, struct arena *a, struct strbuf *out)

@@ -1,4 +1,6 @@
 /* ballast status: the state of the service and its cluster. */
+#include "base/cleanup.h"
+#include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/verbs.h"
 #include "render/table.h"
@@ -97,6 +99,18 @@ static void show_pass(const json_t *st, struct strbuf *out)
         put_label(out, "no pass");
         table_put_text(out, error);
         strbuf_puts(out, "\n");
+    }
+}
+
+static void show_waiting(const json_t *st, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+
+    strbuf_init(&line, STRBUF_NO_LIMIT);
+    action_table_print_waiting(json_object_get(st, "balance"), &line);
+    if (line.len > 0) {
+        line.text[line.len - 1] = '\0'; /* the newline */
+        put_sentence(out, "windows", line.text);
     }
 }
 
@@ -218,6 +232,7 @@ static void show_status(const json_t *reply, struct arena *a, struct strbuf *out
     show_asleep(st, out);
     show_power(st, out);
     show_pass(st, out);
+    show_waiting(st, out);
     show_counts(st, out);
     show_broker(st, out);
     if (store) {

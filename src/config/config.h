@@ -82,6 +82,8 @@ struct config {
     struct overlay overlay;                         /* rules, vms and hosts */
     const char *rules_text, *vms_text, *hosts_text; /* these sections, to find changes; NULL: none */
     struct schedule schedule;                       /* the schedule that these four keys define */
+    const char *const *balance_windows;             /* as written */
+    struct schedule balance;                        /* the windows of this key */
     const char *const *warnings;                    /* whole sentences, FILE:LINE in front */
     size_t n_warnings;
 };

@@ -54,6 +54,9 @@ static int read_setting(const struct reader *r, const struct node *n, void *at)
 
 static const char *const mqtt_schemes[] = {"mqtts", "mqtt", NULL};
 
+static const char *const proxlb_words[] = {
+    [PROXLB_OFF] = "off", [PROXLB_PREFERRED] = "preferred", [PROXLB_MANDATORY] = "mandatory", NULL};
+
 static const struct field service_keys[] = {
     {.name = "cluster",
      .type = FIELD_TEXT,
@@ -174,6 +177,17 @@ static const struct field service_keys[] = {
      .fallback = "ballast",
      .flags = FIELD_RESTART,
      .meaning = "the beginning of all topics"},
+    {.name = "proxlb_tags",
+     .type = FIELD_WORD,
+     .offset = AT(overlay.proxlb_tags),
+     .words = proxlb_words,
+     .fallback = "preferred",
+     .meaning = "tags of VMs that begin with plb_: not read, or read as preferred or as mandatory rules"},
+    {.name = "balance.windows",
+     .type = FIELD_LIST,
+     .max = WORDS_MOST,
+     .offset = AT(balance_windows),
+     .meaning = "when optional moves are carried out: calendar expressions with a duration; default: always"},
     {.name = "rules",
      .type = FIELD_OWN,
      .offset = AT(rules_text),

@@ -50,6 +50,7 @@ int config_read_schedule(const struct section *in)
     struct config *c = in->config;
     struct schedule s = {.zone = c->dpm_time_zone, .ready_percent = (double)c->dpm_ready_percent};
     const struct node *windows = node_find(in->root, "dpm.windows");
+    const struct node *balance = node_find(in->root, "balance.windows");
     const struct node *ready = node_find(in->root, "dpm.ready_by");
     int e = 0;
 
@@ -62,6 +63,9 @@ int config_read_schedule(const struct section *in)
         e = config_read_windows(in, windows, "dpm.windows", &s);
     if (e == 0 && ready)
         e = read_ready_by(in, ready, &s);
+    c->balance.zone = s.zone;
+    if (e == 0 && balance)
+        e = config_read_windows(in, balance, "balance.windows", &c->balance);
     if (e < 0)
         return e;
     if (!c->policy.dpm.enabled && (s.n_windows > 0 || s.n_ready_by > 0))

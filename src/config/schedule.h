@@ -1,5 +1,5 @@
-/* schedule.h: from dpm.windows, dpm.ready_by, dpm.time_zone and dpm.ready_percent to the schedule that they
- * define. Inside config only. */
+/* schedule.h: from balance.windows, and from dpm.windows, dpm.ready_by, dpm.time_zone and dpm.ready_percent
+ * to the schedule that they define. Inside config only. */
 #ifndef BALLAST_CONFIG_SCHEDULE_H
 #define BALLAST_CONFIG_SCHEDULE_H
 

@@ -147,6 +147,19 @@ static void put_broker(struct json_writer *w, const struct mqtt_status *b)
     jw_end(w);
 }
 
+/* Whether optional moves are carried out now; null without balance.windows. */
+static void put_balance(struct json_writer *w, const struct snapshot *s)
+{
+    if (!s || !s->balance.given) {
+        jw_text(w, "balance", NULL);
+        return;
+    }
+    jw_begin(w, "balance", JW_OBJECT, JW_INLINE);
+    jw_bool(w, "open", s->balance.open);
+    jw_instant(w, "changes", s->balance.changes);
+    jw_end(w);
+}
+
 static void put_status(struct json_writer *w, const struct engine *e, const struct mqtt_status *broker,
                        instant_s now)
 {
@@ -169,6 +182,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     put_last_pass(w, e, &st);
     jw_bool(w, "frozen", st.paused);
     jw_instant(w, "frozen_since", st.paused_since);
+    put_balance(w, s);
     jw_begin(w, "configuration", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; st.overlay_findings && i < st.overlay_findings->n; i++)
         jw_text(w, NULL, st.overlay_findings->items[i]);
@@ -376,6 +390,7 @@ static void put_actions(struct json_writer *w, const struct engine *e)
     const struct action_record **list;
     size_t n = engine_actions(e, &a, &list);
 
+    put_balance(w, engine_snapshot(e));
     jw_begin(w, "recommendations", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++) {
         if (list[i]->state != ACTION_EXPIRED)

@@ -183,6 +183,7 @@ static struct engine_settings settings_of(const struct service *s)
         .source = s->source_name,
         .policy = c->policy,
         .schedule = &c->schedule,
+        .balance = &c->balance,
         .overlay = &c->overlay,
         .operations = actuators ? actuators->operations : 0,
         .ways = s->power->ways,

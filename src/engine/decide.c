@@ -10,6 +10,7 @@
 #include "engine/actions/pool_updates.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
+#include "engine/actions/preconditions.h"
 #include "engine/events.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/vm_demand.h"
@@ -178,6 +179,7 @@ static bool may_move(const struct engine *e, const struct snapshot *s, const str
 
     return e->settings.policy.automation == AUTOMATION_FULL && ix != IX_NONE &&
            s->vms[ix].is.automation != AUTOMATION_MANUAL && s->vms[ix].is.automation != AUTOMATION_DISABLED &&
+           (x->r.priority == PRIORITY_MANDATORY || !preconditions_balance_waits(e, now)) &&
            !is_held(&e->actions->vm_backoff, x->r.vm, now);
 }
 
@@ -271,7 +273,7 @@ static void approve_by_itself(struct engine *e, const struct observation *v, con
         ;
     for (size_t i = 0; i < n; i++) {
         if (ok[i])
-            action_approve(e, list[i], "engine", now);
+            action_approve(e, list[i], APPROVED_BY_ENGINE, now);
     }
 }
 

@@ -47,14 +47,15 @@ struct host_power_method {
 
 /* What the configuration says. */
 struct engine_settings {
-    const char *cluster;                  /* the service's name for it; copied */
-    const char *source;                   /* what is looked at and acted on; copied. NULL: always the same */
-    struct policy policy;                 /* of every pass */
-    const struct schedule *schedule;      /* when hosts may sleep and must be back; borrowed until the next
-                                           * engine_configure(); NULL: always, never */
-    const struct overlay *overlay;        /* rules and settings of VMs and hosts; borrowed likewise; NULL:
-                                           * none */
-    unsigned operations;                  /* what the actuators can do: 1u << OPERATION_*; of actuator_ops */
+    const char *cluster;             /* the service's name for it; copied */
+    const char *source;              /* what is looked at and acted on; copied. NULL: always the same */
+    struct policy policy;            /* of every pass */
+    const struct schedule *schedule; /* when hosts may sleep and must be back; borrowed until the next
+                                      * engine_configure(); NULL: always, never */
+    const struct schedule *balance; /* when optional moves are carried out; borrowed likewise; NULL: always */
+    const struct overlay *overlay;  /* rules and settings of VMs and hosts; borrowed likewise; NULL:
+                                     * none */
+    unsigned operations;            /* what the actuators can do: 1u << OPERATION_*; of actuator_ops */
     const struct host_power_method *ways; /* hosts that the actuators can switch by themselves; not copied */
     size_t n_ways;
     bool sets_pools;      /* whether they can set what pools have on hosts */

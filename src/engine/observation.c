@@ -98,6 +98,17 @@ static size_t notice_moves(struct engine *e, const struct inventory *inv, struct
 
 /* What the schedule says at this moment. What must be back is a part of what DPM may manage now: a host in
  * maintenance is not waited for. */
+static void fill_balance(const struct engine *e, struct snapshot *s)
+{
+    const struct schedule *balance = e->settings.balance;
+    struct schedule_state state;
+
+    if (!balance || balance->n_windows == 0)
+        return;
+    schedule_at(balance, s->time, &state);
+    s->balance = (struct balance_facts){.given = true, .open = state.open, .changes = state.changes};
+}
+
 static void fill_schedule(const struct engine *e, struct snapshot *s)
 {
     const struct schedule *schedule = e->settings.schedule;
@@ -107,7 +118,7 @@ static void fill_schedule(const struct engine *e, struct snapshot *s)
         return;
     schedule_at(schedule, s->time, &state);
     s->schedule = (struct schedule_facts){.given = true,
-                                          .power_off = state.power_off,
+                                          .power_off = state.open,
                                           .power_off_changes = state.changes,
                                           .ready_by = state.ready_by};
     for (uint32_t i = 0; i < s->n_hosts; i++)
@@ -154,6 +165,7 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
         observation_unref(v);
         return err_widen(err, "what the source says contradicts itself");
     }
+    fill_balance(e, &v->snap);
     fill_schedule(e, &v->snap);
     c.n_waking = action_facts_wakes(e, a, &c.waking);
     knowledge_observe(e->knowledge, &c, &v->snap, a);

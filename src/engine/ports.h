@@ -33,6 +33,8 @@
 
 /* A recommendation and, once it is approved, the action that carries it out: one record, one number, one row,
  * from ACTION_RECOMMENDED to its end. Strings may be NULL where it says so. */
+#define APPROVED_BY_ENGINE "engine"
+
 struct action_record {
     uint64_t id;     /* 1, 2, ...: grows for ever, never used twice in one store; what `apply` is given */
     const char *uid; /* unique for ever and everywhere: what the hypervisor's task is recognised by */
@@ -51,8 +53,8 @@ struct action_record {
     double imbalance_after;
     double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz s, MiB s */
     double duration_s;                          /* estimated */
-    const char *approved_by;                    /* "engine", or who said `apply`; NULL: not approved */
-    const char *task;                           /* the hypervisor's own name of it; NULL until it is known */
+    const char *approved_by;            /* APPROVED_BY_ENGINE, or who said `apply`; NULL: not approved */
+    const char *task;                   /* the hypervisor's own name of it; NULL until it is known */
     const char *why;                    /* the last thing worth knowing: why it failed, waits, ...; NULL */
     unsigned attempts;                  /* how often start was called */
     bool cancel_asked;                  /* it took too long, or an admin wants it stopped */

@@ -571,6 +571,7 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
     struct snapshot s = {.cluster = inv->cluster,
                          .time = inv->time,
                          .schedule = inv->schedule,
+                         .balance = inv->balance,
                          .correlation = inv->correlation,
                          .early_wake_penalty = inv->early_wake_penalty,
                          .conflicts = inv->conflicts};

@@ -116,11 +116,14 @@ static void dump_cluster(struct dump *d)
     const struct inventory top = {.ha = s->ha,
                                   .ha_failover_hosts = snapshot_to_inventory_failover_hosts(s, d->ids),
                                   .schedule = s->schedule,
+                                  .balance = s->balance,
                                   .correlation = s->correlation,
                                   .early_wake_penalty = s->early_wake_penalty,
                                   .conflicts = s->conflicts};
 
     writer_object(&d->w, "ha", &snapshot_fields_ha, &top);
+    if (s->balance.given)
+        writer_object(&d->w, "balance", &snapshot_fields_balance, &top);
     if (s->schedule.given)
         writer_object(&d->w, "schedule", &snapshot_fields_schedule, &top);
     if (any_correlation(&s->correlation))

@@ -71,6 +71,7 @@ static const struct field document_fields[] = {
     SKIPPED("migration_rates"), SKIPPED("settings"), SKIPPED("forecast"),
     O("ha", snapshot_fields_ha),
     O("schedule", snapshot_fields_schedule),
+    O("balance", snapshot_fields_balance),
     O("correlation", snapshot_fields_correlation),
     O("regret", snapshot_fields_early_wake_penalty),
     O("conflicts", snapshot_fields_conflicts),
@@ -100,6 +101,13 @@ static const struct field schedule_fields[] = {
     F("ready_mem_mb", FIELD_NUMBER, schedule.ready[RES_MEM], 0),
 };
 SCHEMA(snapshot_fields_schedule, "schedule", schedule_fields);
+
+static const struct field balance_fields[] = {
+    F("open", FIELD_BOOL, balance.open, 0),
+    F("changes", FIELD_INSTANT, balance.changes, OPT),
+};
+SCHEMA(snapshot_fields_balance, "balance", balance_fields);
+
 #define CORRELATION(name, w)                                                                                    \
     static const struct field name##_fields[] = {                                                            \
         F("cpu", FIELD_NUMBER, correlation.of[w][RES_CPU], 0),                                               \

@@ -21,6 +21,7 @@ extern const struct schema snapshot_fields_host;      /* struct seen_host */
 extern const struct schema snapshot_fields_vm;        /* struct seen_vm, and so on */
 extern const struct schema snapshot_fields_conflicts; /* struct inventory */
 extern const struct schema snapshot_fields_schedule; /* struct inventory; .schedule.given is not part of it */
+extern const struct schema snapshot_fields_balance;  /* struct inventory; .balance.given likewise */
 extern const struct schema snapshot_fields_pool;
 extern const struct schema snapshot_fields_rule;
 extern const struct schema snapshot_fields_migration;

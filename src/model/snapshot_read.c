@@ -224,7 +224,7 @@ static void finish_ha(const json_t *ha, struct inventory *inv)
 
 static int read_document(const struct reader *r, const struct node *document, struct inventory *ret)
 {
-    struct inventory inv = {.schedule.power_off = true};
+    struct inventory inv = {.schedule.power_off = true, .balance.open = true};
     int rc;
 
     if (document->kind != NODE_MAP)
@@ -234,6 +234,7 @@ static int read_document(const struct reader *r, const struct node *document, st
         return rc;
     finish_ha(json_object_get(document->json, "ha"), &inv);
     inv.schedule.given = node_has(document, "schedule");
+    inv.balance.given = node_has(document, "balance");
     for (size_t i = 0; i < LIST_COUNT; i++) {
         if ((rc = read_list(r, document, &lists[i], &inv)) < 0)
             return rc;

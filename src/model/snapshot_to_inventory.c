@@ -90,6 +90,7 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
                             .time = s->time,
                             .ha = s->ha,
                             .schedule = s->schedule,
+                            .balance = s->balance,
                             .correlation = s->correlation,
                             .early_wake_penalty = s->early_wake_penalty,
                             .conflicts = s->conflicts};

@@ -1,18 +1,14 @@
 /* overlay.c: from patterns to rules and attributes of an inventory. */
 #include "overlay/overlay.h"
 
+#include "overlay/application.h"
+#include "overlay/tags.h"
+
 #include "base/rfc3339.h"
 
 #include <string.h>
 
-struct application {
-    const struct overlay *o;
-    struct inventory *inv;
-    struct arena *a;
-    struct overlay_findings *found;
-};
-
-static void find(struct application *p, const char *text)
+void application_find(struct application *p, const char *text)
 {
     struct overlay_findings *f = p->found;
 
@@ -65,8 +61,8 @@ static bool id_is_taken(const struct inventory *inv, const char *id)
     return false;
 }
 
-static struct seen_rule *add_rule(struct application *p, enum rule_kind kind, enum rule_origin origin,
-                                  const char *name)
+struct seen_rule *application_add_rule(struct application *p, enum rule_kind kind, enum rule_origin origin,
+                                       const char *name, bool mandatory)
 {
     const char *id = arena_printf(p->a, "%s:%s", rule_origin_name(origin), name);
 
@@ -78,6 +74,7 @@ static struct seen_rule *add_rule(struct application *p, enum rule_kind kind, en
     rule->is.id = id;
     rule->is.name = arena_strdup(p->a, name);
     rule->is.origin = origin;
+    rule->is.mandatory = mandatory;
     return rule;
 }
 
@@ -93,16 +90,15 @@ static void apply_rule(struct application *p, const struct overlay_rule *r)
     const struct ids hosts = is_of_hosts(r->kind) ? select_hosts(p, &r->hosts) : (struct ids){0};
 
     if (vms.n == 0)
-        find(p, arena_printf(p->a, "rules.%s selects no VM", r->name));
+        application_find(p, arena_printf(p->a, "rules.%s selects no VM", r->name));
     else if (vms.n == 1 && !is_of_hosts(r->kind))
-        find(p, arena_printf(p->a, "rules.%s selects only one VM", r->name));
+        application_find(p, arena_printf(p->a, "rules.%s selects only one VM", r->name));
     if (is_of_hosts(r->kind) && hosts.n == 0)
-        find(p, arena_printf(p->a, "rules.%s selects no host", r->name));
+        application_find(p, arena_printf(p->a, "rules.%s selects no host", r->name));
     if (vms.n == 0)
         return;
-    struct seen_rule *rule = add_rule(p, r->kind, RULE_OF_CONFIGURATION, r->name);
+    struct seen_rule *rule = application_add_rule(p, r->kind, RULE_OF_CONFIGURATION, r->name, r->mandatory);
 
-    rule->is.mandatory = r->mandatory;
     rule->vms = vms;
     rule->hosts = hosts;
 }
@@ -120,7 +116,7 @@ static const char *immovable_by(const struct application *p, const struct overla
     if (v->no_moves.n_windows == 0)
         return NULL;
     schedule_at(&v->no_moves, p->inv->time, &state);
-    if (!state.power_off)
+    if (!state.open)
         return NULL;
     if (state.changes == 0)
         return "no_moves of the configuration";
@@ -141,13 +137,12 @@ static void apply_pin(struct application *p, size_t entry, const size_t *pins)
     const struct ids hosts = select_hosts(p, &v->pin);
 
     if (hosts.n == 0)
-        find(p, arena_printf(p->a, "vms.%zu.pin selects no host", entry));
+        application_find(p, arena_printf(p->a, "vms.%zu.pin selects no host", entry));
     if (n == 0)
         return;
-    struct seen_rule *rule =
-        add_rule(p, RULE_HOST_AFFINE, RULE_OF_CONFIGURATION, arena_printf(p->a, "vms.%zu.pin", entry));
+    struct seen_rule *rule = application_add_rule(p, RULE_HOST_AFFINE, RULE_OF_CONFIGURATION,
+                                                  arena_printf(p->a, "vms.%zu.pin", entry), true);
 
-    rule->is.mandatory = true;
     rule->vms = (struct ids){.items = vms, .n = n};
     rule->hosts = hosts;
 }
@@ -174,7 +169,7 @@ static void apply_vms(struct application *p)
             immovable[k] = held ? held : immovable[k];
         }
         if (!any)
-            find(p, arena_printf(p->a, "vms.%zu selects no VM", i));
+            application_find(p, arena_printf(p->a, "vms.%zu selects no VM", i));
     }
     for (size_t k = 0; k < p->inv->n_vms; k++)
         if (!p->inv->vms[k].is.immovable)
@@ -200,7 +195,7 @@ static void apply_hosts(struct application *p)
             host->migrations_max = h->migrations_max > 0 ? h->migrations_max : host->migrations_max;
         }
         if (!any)
-            find(p, arena_printf(p->a, "hosts.%zu selects no host", i));
+            application_find(p, arena_printf(p->a, "hosts.%zu selects no host", i));
     }
 }
 
@@ -215,4 +210,6 @@ void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena 
         apply_rule(&p, &o->rules[i]);
     apply_vms(&p);
     apply_hosts(&p);
+    if (o->proxlb_tags != PROXLB_OFF)
+        tags_apply(&p);
 }

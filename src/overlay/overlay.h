@@ -41,7 +41,11 @@ struct overlay_hosts {
     uint32_t migrations_max; /* 0: not given */
 };
 
+/* What becomes of the tags that tags.h lists. */
+enum proxlb_tags { PROXLB_OFF, PROXLB_PREFERRED, PROXLB_MANDATORY };
+
 struct overlay {
+    enum proxlb_tags proxlb_tags;
     const struct overlay_rule *rules;
     const struct overlay_vms *vms;
     const struct overlay_hosts *hosts;

@@ -46,7 +46,7 @@ static void put_events(struct json_writer *w, const struct schedule *s, instant_
         if (next == ready)
             put_event(w, s, next, "ready_by");
         if (next == state.changes && (next != ready || ++i < n))
-            put_event(w, s, next, state.power_off ? "ends" : "begins");
+            put_event(w, s, next, state.open ? "ends" : "begins");
         schedule_at(s, next, &state);
         at = next;
     }
@@ -75,7 +75,7 @@ void render_schedule_json(const struct schedule *s, bool enabled, instant_s now,
     jw_bool(w, "enabled", enabled);
     put_texts(w, s);
     jw_figure(w, "ready_percent", s->ready_percent);
-    jw_bool(w, "power_off", state.power_off);
+    jw_bool(w, "power_off", state.open);
     jw_instant(w, "power_off_changes", state.changes);
     put_local(w, "power_off_changes_local", s, state.changes);
     jw_instant(w, "ready_by", state.ready_by);

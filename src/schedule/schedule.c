@@ -167,8 +167,8 @@ void schedule_at(const struct schedule *s, instant_s now, struct schedule_state 
     bool held = is_held(s, now, &passed);
     bool open = s->n_windows == 0 || open_until(s, now) > now;
 
-    *ret = (struct schedule_state){.power_off = open && !held};
-    ret->changes = ret->power_off ? ends(s, now) : begins(s, now, passed);
+    *ret = (struct schedule_state){.open = open && !held};
+    ret->changes = ret->open ? ends(s, now) : begins(s, now, passed);
     if (held && now - passed < SCHEDULE_HOLD_S)
         ret->ready_by = passed;
     else if (schedule_next_ready(s, now, &ready))

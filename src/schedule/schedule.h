@@ -1,5 +1,6 @@
-/* schedule.h: the windows in which hosts may be put to standby, and the instants by which capacity must be
- * on.
+/* schedule.h: windows of time, and instants that close them. Used for the windows in which hosts may be put
+ * to standby with the instants by which capacity must be on (dpm), those in which optional moves are carried
+ * out (balance.windows), and those in which VMs are not moved (no_moves).
  *
  * A window is a calendar expression for its begin and a time span for its length: "Mon..Fri 20:00 for 10h".
  * DPM may put hosts to standby inside any window; without windows, always. ready_by is a calendar expression
@@ -39,8 +40,8 @@ int schedule_window_parse(const char *text, const char *zone, struct arena *a, s
 
 /* The schedule at one instant. */
 struct schedule_state {
-    bool power_off;     /* hosts may be put to standby */
-    instant_s changes;  /* the next change of power_off; 0: never, or not within two months */
+    bool open;          /* inside a window, or there are none */
+    instant_s changes;  /* the next change of `open`; 0: never, or not within two months */
     instant_s ready_by; /* the next one; 0: none. An instant less than SCHEDULE_HOLD_S ago counts while no
                          * window has begun since: late hosts are still needed */
 };

@@ -259,7 +259,7 @@ static void test_clock_jumps(void **state)
         world_run(120);
         const struct snapshot *s = engine_snapshot(w.engine);
         schedule_at(&p.schedule, s->time, &is);
-        assert_int_equal(s->schedule.power_off, is.power_off);
+        assert_int_equal(s->schedule.power_off, is.open);
         assert_int_equal(s->schedule.power_off_changes, is.changes);
         assert_int_equal(s->schedule.ready_by, is.ready_by);
     }

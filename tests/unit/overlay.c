@@ -186,6 +186,50 @@ static void test_beside_those_of_the_source(void **state)
     arena_release(&w.a);
 }
 
+/* web-1: apart, pinned; web-2: apart, pinned; db-1: a tag of a category among others; batch: ignored. */
+static void tag_all(struct world *w)
+{
+    label(w, &w->inv.vms[0].is.labels, "plb_anti_affinity_web", "");
+    label(w, &w->inv.vms[0].is.labels, "plb_pin_esx2", "");
+    label(w, &w->inv.vms[1].is.labels, "ProxLB",
+          "plb_affinity_db;plb_anti_affinity_web;plb_pin_ESX2;plb_pin_h1");
+    label(w, &w->inv.vms[2].is.labels, "other", "x;plb_affinity_db;plb_pin_gone;plb_affinity_alone");
+    label(w, &w->inv.vms[3].is.labels, "plb_ignore_dev", "");
+}
+
+static void test_proxlb_tags(void **state)
+{
+    static const char *const expected[] = {
+        [PROXLB_OFF] = "",
+        [PROXLB_PREFERRED] = "tag:plb_affinity_db vm-vm-affine 2 3; "
+                             "tag:plb_anti_affinity_web vm-vm-anti-affine 1 2; "
+                             "tag:plb_pin_esx2 vm-host-affine 1 | h2; "
+                             "tag:plb_pin_ESX2, plb_pin_h1 vm-host-affine 2 | h2 h1 "
+                             "(the tag plb_pin_gone names no host)",
+        [PROXLB_MANDATORY] = "tag:plb_affinity_db vm-vm-affine! 2 3; "
+                             "tag:plb_anti_affinity_web vm-vm-anti-affine! 1 2; "
+                             "tag:plb_pin_esx2 vm-host-affine! 1 | h2; "
+                             "tag:plb_pin_ESX2, plb_pin_h1 vm-host-affine! 2 | h2 h1 "
+                             "(the tag plb_pin_gone names no host)",
+    };
+    static const char *const yaml[] = {"proxlb_tags: off", "", "proxlb_tags: mandatory"};
+
+    (void)state;
+    for (int i = PROXLB_OFF; i <= PROXLB_MANDATORY; i++) {
+        struct world w;
+
+        world_init(&w);
+        tag_all(&w);
+        apply(&w, yaml[i]);
+        assert_string_equal(rules_of(&w), expected[i]);
+        if (i == PROXLB_OFF)
+            assert_null(w.inv.vms[3].is.immovable);
+        else
+            assert_string_equal(w.inv.vms[3].is.immovable, "the tag plb_ignore_dev");
+        arena_release(&w.a);
+    }
+}
+
 static void test_settings(void **state)
 {
     struct world w;
@@ -224,9 +268,8 @@ static void test_immovable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_beside_those_of_the_source),
-        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_rules),       cmocka_unit_test(test_beside_those_of_the_source),
+        cmocka_unit_test(test_proxlb_tags), cmocka_unit_test(test_settings),
         cmocka_unit_test(test_immovable),
     };
 

@@ -243,7 +243,7 @@ static void test_state(void **state)
         print_message("  %s\n", state_cases[i].name);
         fill(&s, &a, state_cases[i].windows, state_cases[i].ready);
         schedule_at(&s, at(state_cases[i].now), &is);
-        assert_int_equal(is.power_off, state_cases[i].power_off);
+        assert_int_equal(is.open, state_cases[i].power_off);
         assert_string_equal(shown(is.changes, text), state_cases[i].changes);
         assert_string_equal(shown(is.ready_by, text), state_cases[i].ready_by);
     }
@@ -269,7 +269,7 @@ static void test_changes_are_kept(void **state)
         for (instant_s t = at(from[i]) + 300; t < at(from[i]) + 21 * 86400; t += 300) {
             schedule_at(&s, t, &is);
             bool foreseen = was.changes != 0 && t >= was.changes;
-            assert_int_equal(is.power_off, was.power_off != foreseen);
+            assert_int_equal(is.open, was.open != foreseen);
             if (!foreseen)
                 assert_int_equal(is.changes, was.changes);
             assert_true(is.changes > t);

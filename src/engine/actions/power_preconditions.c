@@ -242,7 +242,7 @@ bool power_preconditions_are_automatic(const struct engine *e, const struct host
 
 static bool is_by_engine(const struct action *x)
 {
-    return x->r.approved_by && strcmp(x->r.approved_by, "engine") == 0;
+    return x->r.approved_by && strcmp(x->r.approved_by, APPROVED_BY_ENGINE) == 0;
 }
 
 /* What must hold until it has begun. */

@@ -88,14 +88,39 @@ static bool vm_makes_sense(const struct engine *e, const struct action *x, char 
     return false;
 }
 
+bool preconditions_balance_waits(const struct engine *e, instant_s now)
+{
+    const struct balance_facts *b = e->now_seen ? &e->now_seen->snap.balance : NULL;
+    bool changed = b && b->changes != 0 && now >= b->changes;
+
+    return b && b->given && b->open == changed;
+}
+
+/* Whether the VM may be moved at all, and at this time. False with the reason why not. */
+static bool vm_may_move(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t ix = snapshot_find_vm(s, x->r.vm);
+    const char *immovable = ix == IX_NONE ? NULL : s->vms[ix].is.immovable;
+    bool by_itself = x->r.approved_by && strcmp(x->r.approved_by, APPROVED_BY_ENGINE) == 0;
+
+    if (immovable)
+        (void)snprintf(why, WHY_MAX, "VM %s cannot be moved: %s", s->vms[ix].is.name, immovable);
+    else if (by_itself && x->r.priority > PRIORITY_MANDATORY && preconditions_balance_waits(e, now))
+        (void)snprintf(why, WHY_MAX, "the time for optional moves is over (balance.windows)");
+    else
+        return true;
+    return false;
+}
+
 /* Whether the world is still what the move, or the start, was planned for. False with the reason why not. */
-static bool makes_sense(const struct engine *e, const struct action *x, char *why)
+static bool makes_sense(const struct engine *e, const struct action *x, instant_s now, char *why)
 {
     const struct snapshot *s = &e->now_seen->snap;
     const char *name = snapshot_host_name(s, x->r.to);
     uint32_t to = snapshot_find_host(s, x->r.to);
 
-    if (!vm_makes_sense(e, x, why))
+    if (!vm_makes_sense(e, x, why) || (x->r.kind == ACTION_MIGRATE && !vm_may_move(e, x, now, why)))
         return false;
     if (to == IX_NONE)
         (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
@@ -257,7 +282,7 @@ static enum preconditions vm_preconditions(const struct engine *e, const struct 
         return NEVER;
     if (!e->now_seen) /* after a restart: the first inventory decides */
         return WAIT;
-    if (!makes_sense(e, x, why))
+    if (!makes_sense(e, x, now, why))
         return NEVER;
     enum preconditions r = preconditions_dependencies(e, x, why);
 

@@ -21,6 +21,9 @@ enum preconditions preconditions(const struct engine *e, const struct action *x,
 
 /* Parts of it, for power_preconditions.c. */
 enum preconditions preconditions_dependencies(const struct engine *e, const struct action *x, char *why);
+/* Optional moves are not carried out without a person now (balance.windows), by what the newest inventory was
+ * given. */
+bool preconditions_balance_waits(const struct engine *e, instant_s now);
 /* A plan is made from one moment, and holds for a while only. */
 bool preconditions_plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why);
 /* The last VM has left, agents apart, and none is on its way. */
