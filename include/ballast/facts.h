@@ -33,16 +33,6 @@ struct correlation {
     double of[WINDOW_COUNT][RES_COUNT];
 };
 
-/* The cluster woke hosts so soon after their power-off that the power-off did not pay. Later power-offs count
- * the demand of that moment in their worst case until the cluster has been quiet for quiet_s. `regret` in a
- * snapshot. */
-struct early_wake_penalty {
-    instant_s at;      /* last such wake; 0: none, or forgotten */
-    instant_s busy_at; /* last time that the demand reached `wanted`, or half of its rise above the usual */
-    double quiet_s;    /* required quiet time after busy_at; falls day by day without a further such wake */
-    double wanted[RES_COUNT]; /* highest total demand of all VMs: cpu_mhz, mem_mb */
-};
-
 /* Why a host was woken. How long it stays on for that: src/core/power/README.md. */
 struct woken {
     instant_s at; /* when it was decided or an admin asked, also for a host that was on; 0: not known */

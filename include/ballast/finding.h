@@ -190,6 +190,8 @@ enum finding_code {
     X(FIGURE_MOVES_MAX, "moves_max", PLAIN)                                                                  \
     X(FIGURE_DAYS, "days", PLAIN)                                                                            \
     X(FIGURE_DAYS_ALL, "days_all", PLAIN)                                                                    \
+    X(FIGURE_TIMES, "times", PLAIN)                                                                          \
+    X(FIGURE_TIMES_SUDDEN, "times_sudden", PLAIN)                                                            \
     X(FIGURE_IS_S, "is_s", PLAIN)                                                                            \
     X(FIGURE_LEAST_S, "least_s", PLAIN)                                                                      \
     X(FIGURE_DURATION_S, "duration_s", PLAIN)                                                                \

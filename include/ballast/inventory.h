@@ -91,6 +91,16 @@ struct expected {
 
 #define FORECAST_SLOT_S 900
 
+/* How long the total demand of the cluster's VMs is expected to stay at or below a level, by past times in
+ * which it did: those that lasted longer than the present one has so far. */
+struct quiet {
+    double level[RES_COUNT]; /* MHz or MiB; UNKNOWN for the resource that this does not tell of */
+    double lasts_s;          /* from now on: the lower quartile of those times */
+    uint32_t of;             /* those times; 0: demand has never been above the level */
+    uint32_t sudden;         /* of them: ended by a rise that was not foreseen */
+    double rise;             /* demand at such a rise, on average: MHz or MiB */
+};
+
 struct ha_facts {
     enum ha_policy policy;
     uint32_t hosts;
@@ -115,12 +125,13 @@ struct inventory {
                            remember them */
     struct expected *forecast; /* by time; none twice */
     size_t n_forecast, cap_forecast;
+    struct quiet *quiet;
+    size_t n_quiet, cap_quiet;
     struct ha_facts ha;
     struct ids ha_failover_hosts;
     struct schedule_facts schedule;
     struct balance_facts balance;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
-    struct early_wake_penalty early_wake_penalty;
     struct conflict_facts conflicts;
     /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the
      * status page only, the settings of Ballast decide. NULL: it has none. */
@@ -138,5 +149,6 @@ struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *
 struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, struct arena *a);
 struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a);
 struct expected *inventory_add_expected(struct inventory *inv, struct arena *a);
+struct quiet *inventory_add_quiet(struct inventory *inv, struct arena *a);
 
 #endif

@@ -211,8 +211,10 @@
     X(POWER_SPARE, "spare", "failover capacity would be missing afterwards")                                 \
     X(POWER_COST_BENEFIT, "cost_benefit", "the saving is less than dpm.ratio times the cost")                \
     X(POWER_BURSTS, "bursts", "the other hosts could not serve the bursts of their VMs")                     \
+    X(POWER_QUIET_SHORT, "quiet_short",                                                                      \
+      "by past quiet times, demand rises again in less than dpm.off_min_s")                                  \
     X(POWER_MISSED_BEFORE, "missed_before",                                                                  \
-      "hosts in standby were needed again soon, and demand has not been low for long enough since")          \
+      "by past quiet times, demand rises suddenly before standby has paid, to more than the others serve")   \
     X(POWER_NOT_HIGH, "not_high", "no host is above the target range")                                       \
     X(POWER_WITHOUT_IT, "without_it", "the hosts that are on or being woken are enough")                     \
     X(POWER_NO_RELIEF, "no_relief", "waking the host would not relieve the hosts above the target range")    \

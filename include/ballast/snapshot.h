@@ -84,12 +84,13 @@ struct snapshot {
     uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
     struct expected *forecast; /* ascending times */
     uint32_t n_forecast;
+    struct quiet *quiet; /* of CPU, then of memory; ascending levels */
+    uint32_t n_quiet;
     struct ha_facts ha;
     struct span ha_failover_hosts;
     struct balance_facts balance;
     struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
-    struct early_wake_penalty early_wake_penalty;
     struct conflict_facts conflicts;
 };
 

@@ -74,6 +74,14 @@ struct expected *inventory_add_expected(struct inventory *inv, struct arena *a)
     return x;
 }
 
+struct quiet *inventory_add_quiet(struct inventory *inv, struct arena *a)
+{
+    struct quiet *q = INVENTORY_ADD(inv, a, quiet, n_quiet, cap_quiet);
+
+    *q = (struct quiet){.level = {UNKNOWN, UNKNOWN}};
+    return q;
+}
+
 struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a)
 {
     struct seen_setting *h = INVENTORY_ADD(inv, a, settings, n_settings, cap_settings);

@@ -414,6 +414,23 @@ int inventory_check_expected(const struct expected *x, size_t ix, struct err *er
                                                      x->days, x->of);
 }
 
+int inventory_check_quiet(const struct quiet *q, size_t ix, struct err *err)
+{
+    const struct place at = {.kind = "quiet", .ix = ix, .err = err};
+    enum resource r = isnan(q->level[RES_CPU]) ? RES_MEM : RES_CPU;
+    int rc;
+
+    if (isnan(q->level[RES_CPU]) == isnan(q->level[RES_MEM]))
+        return inventory_check_refuse(&at, "cpu_mhz", "expected either this or mem_mb");
+    if ((rc = check_size(&at, r == RES_CPU ? "cpu_mhz" : "mem_mb", q->level[r])) < 0 ||
+        (rc = check_size(&at, "lasts_s", q->lasts_s)) < 0)
+        return rc;
+    if (q->sudden > q->of)
+        return inventory_check_refuse(&at, "sudden", "%u, expected no more than the %u of `of`", q->sudden,
+                                      q->of);
+    return check_size(&at, "rise", q->rise);
+}
+
 int inventory_check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "migration_rates", .ix = ix, .err = err};
@@ -467,17 +484,6 @@ static int check_correlation(const struct correlation *c, struct err *err)
     return 0;
 }
 
-static int check_early_wake_penalty(const struct early_wake_penalty *g, struct err *err)
-{
-    static const char *const field[RES_COUNT] = {"cpu_mhz", "mem_mb"};
-    const struct place at = {.kind = "regret", .ix = NO_IX, .err = err};
-    int rc = check_size(&at, "quiet_s", g->quiet_s);
-
-    for (int r = 0; rc == 0 && r < RES_COUNT; r++)
-        rc = check_size(&at, field[r], g->wanted[r]);
-    return rc;
-}
-
 int inventory_check_all(const struct inventory *inv, struct err *err)
 {
     int r = 0;
@@ -486,9 +492,7 @@ int inventory_check_all(const struct inventory *inv, struct err *err)
         return err_set(err, -EINVAL, "/cluster: missing or empty, expected the cluster's name");
     if (inv->n_hosts == 0)
         return err_set(err, -EINVAL, "/hosts: empty, expected at least one host");
-    if ((r = check_correlation(&inv->correlation, err)) < 0 ||
-        (r = check_early_wake_penalty(&inv->early_wake_penalty, err)) < 0 ||
-        (r = check_schedule(&inv->schedule, err)) < 0)
+    if ((r = check_correlation(&inv->correlation, err)) < 0 || (r = check_schedule(&inv->schedule, err)) < 0)
         return r;
     for (size_t i = 0; r == 0 && i < inv->n_hosts; i++)
         r = check_host(&inv->hosts[i], i, err);

@@ -24,6 +24,7 @@ int inventory_check_refuse(const struct place *at, const char *field, const char
 /* Checks the fields of one object by themselves and together. snapshot_build.c checks references. */
 int inventory_check_setting(const struct seen_setting *h, size_t ix, struct err *err);
 int inventory_check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err);
+int inventory_check_quiet(const struct quiet *q, size_t ix, struct err *err);
 int inventory_check_expected(const struct expected *x, size_t ix, struct err *err);
 int inventory_check_ha(const struct ha_facts *ha, struct err *err);
 

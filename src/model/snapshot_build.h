@@ -18,6 +18,7 @@
 int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err);
 
 /* A step of snapshot_build(): the demand forecast, into s. */
+int snapshot_build_quiet(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err);
 int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct snapshot *s,
                             struct err *err);
 

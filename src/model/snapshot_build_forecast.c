@@ -1,4 +1,5 @@
-/* snapshot_build_forecast.c: checks the demand forecast of the next hours and sorts it by time. */
+/* snapshot_build_forecast.c: checks the demand forecast of the next hours and sorts it by time; the same for
+ * the expected quiet, by level. */
 #include "model/inventory_check.h"
 #include "model/snapshot_build.h"
 
@@ -37,5 +38,39 @@ int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct
             return err_set(err, -EINVAL, "/forecast: %s is given twice, expected once",
                            rfc3339_format(s->forecast[i].time, text));
     }
+    return 0;
+}
+
+/* Rows of CPU come first. */
+static int by_level(const void *a, const void *b)
+{
+    const struct quiet *x = a;
+    const struct quiet *y = b;
+    bool x_mem = isnan(x->level[RES_CPU]);
+    bool y_mem = isnan(y->level[RES_CPU]);
+    enum resource r = x_mem ? RES_MEM : RES_CPU;
+
+    if (x_mem != y_mem)
+        return x_mem ? 1 : -1;
+    return (x->level[r] > y->level[r]) - (x->level[r] < y->level[r]);
+}
+
+int snapshot_build_quiet(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err)
+{
+    if (inv->n_quiet >= IX_NONE)
+        return err_set(err, -EINVAL, "/quiet: %zu are absurd, expected fewer than %u", inv->n_quiet, IX_NONE);
+    s->n_quiet = (uint32_t)inv->n_quiet;
+    s->quiet = arena_array(a, struct quiet, s->n_quiet);
+    for (uint32_t i = 0; i < s->n_quiet; i++) {
+        int r = inventory_check_quiet(&inv->quiet[i], i, err);
+        if (r < 0)
+            return r;
+        s->quiet[i] = inv->quiet[i];
+    }
+    if (s->n_quiet > 0)
+        qsort(s->quiet, s->n_quiet, sizeof *s->quiet, by_level);
+    for (uint32_t i = 1; i < s->n_quiet; i++)
+        if (by_level(&s->quiet[i], &s->quiet[i - 1]) == 0)
+            return err_set(err, -EINVAL, "/quiet: a level is given twice, expected once");
     return 0;
 }

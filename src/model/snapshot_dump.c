@@ -118,7 +118,6 @@ static void dump_cluster(struct dump *d)
                                   .schedule = s->schedule,
                                   .balance = s->balance,
                                   .correlation = s->correlation,
-                                  .early_wake_penalty = s->early_wake_penalty,
                                   .conflicts = s->conflicts};
 
     writer_object(&d->w, "ha", &snapshot_fields_ha, &top);
@@ -128,8 +127,6 @@ static void dump_cluster(struct dump *d)
         writer_object(&d->w, "schedule", &snapshot_fields_schedule, &top);
     if (any_correlation(&s->correlation))
         writer_object(&d->w, "correlation", &snapshot_fields_correlation, &top);
-    if (s->early_wake_penalty.at != 0)
-        writer_object(&d->w, "regret", &snapshot_fields_early_wake_penalty, &top);
     if (s->conflicts.balancer || s->conflicts.power)
         writer_object(&d->w, "conflicts", &snapshot_fields_conflicts, &top);
 }
@@ -141,6 +138,16 @@ static void dump_forecast(struct dump *d)
     jw_begin(&d->w, "forecast", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_forecast; i++)
         writer_object(&d->w, NULL, &snapshot_fields_expected, &d->s->forecast[i]);
+    jw_end(&d->w);
+}
+
+static void dump_quiet(struct dump *d)
+{
+    if (d->s->n_quiet == 0)
+        return;
+    jw_begin(&d->w, "quiet", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < d->s->n_quiet; i++)
+        writer_object(&d->w, NULL, &snapshot_fields_quiet, &d->s->quiet[i]);
     jw_end(&d->w);
 }
 
@@ -162,6 +169,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_migration_rates(&d);
     dump_settings(&d);
     dump_forecast(&d);
+    dump_quiet(&d);
     dump_cluster(&d);
     jw_end(&d.w);
     arena_release(&d.scratch);

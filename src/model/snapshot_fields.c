@@ -68,12 +68,11 @@ static const struct field document_fields[] = {
     F("cluster", FIELD_TEXT, cluster, REQ),
     F("time", FIELD_INSTANT, time, REQ),
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
-    SKIPPED("migration_rates"), SKIPPED("settings"), SKIPPED("forecast"),
+    SKIPPED("migration_rates"), SKIPPED("settings"), SKIPPED("forecast"), SKIPPED("quiet"),
     O("ha", snapshot_fields_ha),
     O("schedule", snapshot_fields_schedule),
     O("balance", snapshot_fields_balance),
     O("correlation", snapshot_fields_correlation),
-    O("regret", snapshot_fields_early_wake_penalty),
     O("conflicts", snapshot_fields_conflicts),
 };
 SCHEMA(snapshot_fields_document, "snapshot", document_fields);
@@ -120,15 +119,6 @@ CORRELATION(correlation_60m, WINDOW_60M);
 static const struct field correlation_fields[] = {
     O("5m", correlation_5m), O("40m", correlation_40m), O("60m", correlation_60m)};
 SCHEMA(snapshot_fields_correlation, "correlation", correlation_fields);
-
-static const struct field early_wake_penalty_fields[] = {
-    F("at", FIELD_INSTANT, early_wake_penalty.at, REQ),
-    F("busy_at", FIELD_INSTANT, early_wake_penalty.busy_at, REQ),
-    F("quiet_s", FIELD_NUMBER, early_wake_penalty.quiet_s, REQ),
-    F("cpu_mhz", FIELD_NUMBER, early_wake_penalty.wanted[RES_CPU], 0),
-    F("mem_mb", FIELD_NUMBER, early_wake_penalty.wanted[RES_MEM], 0),
-};
-SCHEMA(snapshot_fields_early_wake_penalty, "regret", early_wake_penalty_fields);
 #undef S
 
 #define S struct seen_host
@@ -357,5 +347,17 @@ static const struct field expected_fields[] = {
     W("alike", alike, alike_days_words, 0),
 };
 SCHEMA(snapshot_fields_expected, "expected demand", expected_fields);
+#undef S
+
+#define S struct quiet
+static const struct field quiet_fields[] = {
+    F("cpu_mhz", FIELD_NUMBER, level[RES_CPU], OPT),
+    F("mem_mb", FIELD_NUMBER, level[RES_MEM], OPT),
+    F("lasts_s", FIELD_NUMBER, lasts_s, REQ),
+    F("of", FIELD_COUNT, of, REQ),
+    F("sudden", FIELD_COUNT, sudden, 0),
+    F("rise", FIELD_NUMBER, rise, 0),
+};
+SCHEMA(snapshot_fields_quiet, "quiet time", quiet_fields);
 #undef S
 /* clang-format on */

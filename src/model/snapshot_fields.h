@@ -13,13 +13,12 @@
 /* Indexed by enum automation; "" for a value that no host and no VM has. */
 extern const char *const automation_words[];
 
-extern const struct schema snapshot_fields_document; /* struct inventory; its lists are skipped */
-extern const struct schema snapshot_fields_ha;       /* struct inventory */
-extern const struct schema snapshot_fields_correlation,
-    snapshot_fields_early_wake_penalty;               /* struct inventory */
-extern const struct schema snapshot_fields_host;      /* struct seen_host */
-extern const struct schema snapshot_fields_vm;        /* struct seen_vm, and so on */
-extern const struct schema snapshot_fields_conflicts; /* struct inventory */
+extern const struct schema snapshot_fields_document;    /* struct inventory; its lists are skipped */
+extern const struct schema snapshot_fields_ha;          /* struct inventory */
+extern const struct schema snapshot_fields_correlation; /* struct inventory */
+extern const struct schema snapshot_fields_host;        /* struct seen_host */
+extern const struct schema snapshot_fields_vm;          /* struct seen_vm, and so on */
+extern const struct schema snapshot_fields_conflicts;   /* struct inventory */
 extern const struct schema snapshot_fields_schedule; /* struct inventory; .schedule.given is not part of it */
 extern const struct schema snapshot_fields_balance;  /* struct inventory; .balance.given likewise */
 extern const struct schema snapshot_fields_pool;
@@ -29,5 +28,6 @@ extern const struct schema snapshot_fields_pending;
 extern const struct schema snapshot_fields_migration_rate;
 extern const struct schema snapshot_fields_setting;
 extern const struct schema snapshot_fields_expected; /* struct expected */
+extern const struct schema snapshot_fields_quiet;    /* struct quiet */
 
 #endif

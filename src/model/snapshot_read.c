@@ -43,6 +43,11 @@ static void *add_expected(struct inventory *inv, struct arena *a)
     return inventory_add_expected(inv, a);
 }
 
+static void *add_quiet(struct inventory *inv, struct arena *a)
+{
+    return inventory_add_quiet(inv, a);
+}
+
 static void *add_migration_rate(struct inventory *inv, struct arena *a)
 {
     return inventory_add_migration_rate(inv, a);
@@ -152,6 +157,7 @@ enum {
     LIST_RATES,
     LIST_SETTINGS,
     LIST_FORECAST,
+    LIST_QUIET,
     LIST_COUNT
 };
 
@@ -165,6 +171,7 @@ static const struct list lists[LIST_COUNT] = {
     [LIST_RATES] = {"migration_rates", &snapshot_fields_migration_rate, add_migration_rate, NULL},
     [LIST_SETTINGS] = {"settings", &snapshot_fields_setting, add_setting, NULL},
     [LIST_FORECAST] = {"forecast", &snapshot_fields_expected, add_expected, finish_expected},
+    [LIST_QUIET] = {"quiet", &snapshot_fields_quiet, add_quiet, NULL},
 };
 
 static int read_item(const struct reader *r, const struct node *n, const struct list *l,

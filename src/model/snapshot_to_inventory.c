@@ -92,7 +92,6 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
                             .schedule = s->schedule,
                             .balance = s->balance,
                             .correlation = s->correlation,
-                            .early_wake_penalty = s->early_wake_penalty,
                             .conflicts = s->conflicts};
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
@@ -119,6 +118,8 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
         *inventory_add_setting(&inv, a) = snapshot_to_inventory_setting(s, &s->settings[i]);
     for (uint32_t i = 0; i < s->n_forecast; i++)
         *inventory_add_expected(&inv, a) = s->forecast[i];
+    for (uint32_t i = 0; i < s->n_quiet; i++)
+        *inventory_add_quiet(&inv, a) = s->quiet[i];
     inv.ha_failover_hosts =
         snapshot_to_inventory_failover_hosts(s, arena_array(a, const char *, s->ha_failover_hosts.n));
     *ret = inv;

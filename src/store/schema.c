@@ -88,6 +88,8 @@ static const char *const scripts[] = {
     "ALTER TABLE hosts ADD COLUMN woken_for TEXT NOT NULL DEFAULT 'asked';",
 
     "ALTER TABLE hosts ADD COLUMN woke_by INTEGER NOT NULL DEFAULT 0;",
+
+    "DELETE FROM notes WHERE key = 'regret';", /* quiet times come from the patterns */
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -107,7 +107,7 @@ ANYWHERE = {  # as a part of an identifier or of a file's name
     'agenda': 'action_queue', 'daytime': 'wall_clock', 'deed': 'operation', 'dialler': 'console_opener',
     'greet': 'presence_ping', 'hearer': 'subscriber', 'keeper': 'holder',
     'occupancy': 'slot_usage', 'outlet': 'event_sink', 'parcel': 'share_solver', 'readiness': 'preconditions',
-    'refuge': 'candidate', 'regret': 'early_wake_penalty', 'serving': 'request_handler', 'sight': 'inventory or sample',
+    'refuge': 'candidate', 'regret': 'quiet', 'serving': 'request_handler', 'sight': 'inventory or sample',
     'storing': 'persist', 'teller': 'thread', 'telling': 'feed', 'thaw': 'resume', 'freeze': 'snapshot_build or pause',
     'whereabouts': 'observed_state', 'switching': 'power_progress',
 }

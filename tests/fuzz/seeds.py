@@ -10,7 +10,7 @@ OF_OTHERS = {
     'config': ['conf/ballast.yaml', 'conf/examples/*.yaml'],
     'scenario': ['conf/examples/simulate-*.yaml'],
     'snapshot': ['tests/scenarios/input/*/snapshot.json', 'tests/scenarios/settings/*/snapshot.json',
-                 'tests/scenarios/ha/percent-*/snapshot.json', 'tests/scenarios/power/missed-before/snapshot.json',
+                 'tests/scenarios/ha/percent-*/snapshot.json', 'tests/scenarios/power/quiet-then-surge/snapshot.json',
                  'tests/scenarios/power/rise-together/snapshot.json', 'tests/scenarios/explain/every-host-*/snapshot.json',
                  'tests/scenarios/expected/rise-did-not-come/snapshot.json', 'tests/scenarios/ft/explained/snapshot.json'],
     'trace': ['conf/examples/simulate-replay/*.csv'],

@@ -1,5 +1,5 @@
-/* All inputs of power management at once: a schedule, expected demand, demand correlation, and an
- * early-wake penalty. None of them undoes a power change of another, in a plan or pass after pass. */
+/* All inputs of power management at once: a schedule, expected demand, demand correlation, and
+ * past quiet times. None of them undoes a power change of another, in a plan or pass after pass. */
 #include "core/pass.h"
 #include "load.h"
 #include "oracle.h"
@@ -32,20 +32,13 @@ static void random_settings(struct rng *r, struct policy *policy)
     policy->moves_max = 0;
 }
 
-static void random_memory(struct rng *r, struct snapshot *s)
+static void random_memory(struct rng *r, struct arena *a, struct snapshot *s)
 {
     for (int w = 0; w < WINDOW_COUNT && rng_below(r, 2) == 0; w++)
         for (int k = 0; k < RES_COUNT; k++)
             s->correlation.of[w][k] = rng_unit(r);
     if (rng_below(r, 2) == 0)
-        return;
-    s->early_wake_penalty =
-        (struct early_wake_penalty){.at = s->time - 2 * HOUR_S,
-                                    .busy_at = s->time - (instant_s)rng_range(r, 0, 2 * HOUR_S),
-                                    .quiet_s = rng_range(r, 0, 3 * HOUR_S)};
-    for (uint32_t v = 0; v < s->n_vms; v++)
-        for (int k = 0; k < RES_COUNT; k++)
-            s->early_wake_penalty.wanted[k] += s->vms[v].is.demand[k] * rng_range(r, 1, 2);
+        random_quiet(r, a, s);
 }
 
 static void add_managed(const struct snapshot *s, uint32_t host, const struct policy *policy,
@@ -221,7 +214,7 @@ static void random_everything(struct rng *r, const struct cluster_options *o, st
 {
     random_cluster(r, o, a, s);
     random_settings(r, policy);
-    random_memory(r, s);
+    random_memory(r, a, s);
     for (uint32_t h = 0; h < s->n_hosts; h++) {
         if (s->hosts[h].is.state == HOST_STANDBY && rng_below(r, 6) == 0)
             s->hosts[h].is.wake_failed_at = s->time - HOUR_S;

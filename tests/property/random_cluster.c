@@ -370,6 +370,28 @@ void random_policy(struct rng *r, struct policy *ret)
         say_policy(ret);
 }
 
+#define QUIET_LEVELS 6
+
+void random_quiet(struct rng *r, struct arena *a, struct snapshot *s)
+{
+    double demand[RES_COUNT] = {0};
+
+    for (uint32_t v = 0; v < s->n_vms; v++)
+        for (int k = 0; k < RES_COUNT; k++)
+            demand[k] += s->vms[v].is.demand[k];
+    s->n_quiet = 0;
+    s->quiet = arena_array(a, struct quiet, RES_COUNT * (size_t)QUIET_LEVELS);
+    for (int k = 0; k < RES_COUNT; k++)
+        for (uint32_t i = 0; i < QUIET_LEVELS; i++) {
+            struct quiet *q = &s->quiet[s->n_quiet++];
+            *q = (struct quiet){.level = {UNKNOWN, UNKNOWN}, .lasts_s = rng_range(r, 0, 40000)};
+            q->level[k] = demand[k] * (1 + 0.5 * i);
+            q->of = i + 1 < QUIET_LEVELS ? 1 + (uint32_t)rng_below(r, 9) : 0;
+            q->sudden = (uint32_t)rng_below(r, q->of + 1);
+            q->rise = q->sudden > 0 ? q->level[k] * rng_range(r, 1, 3) : 0;
+        }
+}
+
 void random_dpm(struct rng *r, struct policy *ret)
 {
     static const double ratios[] = {0, 1, 40};

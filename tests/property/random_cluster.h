@@ -49,6 +49,9 @@ void random_policy(struct rng *r, struct policy *ret);
 /* Power management is on, with settings of all kinds. */
 void random_dpm(struct rng *r, struct policy *ret);
 
+/* Quiet times of the past: of any length, ended by any rise. */
+void random_quiet(struct rng *r, struct arena *a, struct snapshot *s);
+
 /* The seed to begin with and how many clusters to try: BALLAST_TEST_SEED repeats one alone,
  * BALLAST_TEST_CLUSTERS sets how many. Without them a slow run
  * (sanitizers) that is not a long one tries a tenth. */

@@ -35,13 +35,11 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
-    ret->notes = arena_array(a, struct note, 3);
+    ret->notes = arena_array(a, struct note, 2);
     if (W->paused_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->source_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "source", .value = W->source_note};
-    if (W->early_wake_penalty_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "regret", .value = W->early_wake_penalty_note};
     return 0;
 }
 
@@ -167,13 +165,12 @@ static void put_note(const char *key, const char *value)
     } notes[] = {
         {"frozen", W->paused_note, sizeof W->paused_note},
         {"source", W->source_note, sizeof W->source_note},
-        {"regret", W->early_wake_penalty_note, sizeof W->early_wake_penalty_note},
     };
     size_t i = 0;
 
-    while (i < 3 && strcmp(notes[i].key, key) != 0)
+    while (i < ELEMENTS(notes) && strcmp(notes[i].key, key) != 0)
         i++;
-    assert_true(i < 3);
+    assert_true(i < ELEMENTS(notes));
     (void)snprintf(notes[i].text, notes[i].size, "%s", value ? value : "");
 }
 

@@ -34,7 +34,7 @@
 #define WITH_VM(more) DOC(HOSTS ",\"vms\":[" VM(more) "]")
 #define WITH_POOLS(pools) DOC(HOSTS ",\"pools\":[" pools "]")
 #define WITH_RATES(rates) DOC(HOSTS ",\"migration_rates\":[" rates "]")
-#define WITH_EARLY_WAKE_PENALTY(rest) DOC(HOSTS ",\"regret\":{\"at\":\"2025-12-31T22:00:00Z\"," rest "}")
+#define WITH_QUIET(list) DOC(HOSTS ",\"quiet\":[" list "]")
 #define WITH_SETTINGS(list) DOC(HOSTS ",\"pools\":[{\"id\":\"p\"}],\"settings\":[" list "]")
 #define AT "\"time\":\"2026-01-01T08:00:00Z\""
 #define WITH_FORECAST(list) DOC(HOSTS ",\"forecast\":[" list "]")
@@ -225,13 +225,20 @@ static const struct {
     {DOC(HOSTS ",\"correlation\":{\"5m\":{\"cpu\":-0.1}}"),
      "/correlation/5m/cpu: -0.1 is no correlation, expected 0 to 1"},
     {DOC(HOSTS ",\"correlation\":0.5"), "/correlation: "},
-    {WITH_EARLY_WAKE_PENALTY("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":7200,\"cpu_mhz\":900"), NULL},
-    {WITH_EARLY_WAKE_PENALTY("\"quiet_s\":7200"), "/regret/busy_at: missing"},
-    {WITH_EARLY_WAKE_PENALTY("\"busy_at\":\"2025-12-31T23:00:00Z\""), "/regret/quiet_s: missing"},
-    {WITH_EARLY_WAKE_PENALTY("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":-1"),
-     "/regret/quiet_s: -1 is negative"},
-    {WITH_EARLY_WAKE_PENALTY("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":1,\"mem_mb\":-1"),
-     "/regret/mem_mb: -1 is negative"},
+    {WITH_QUIET("{\"cpu_mhz\":900,\"lasts_s\":7200,\"of\":2,\"sudden\":1,\"rise\":1000}"), NULL},
+    {WITH_QUIET(""), NULL},
+    {WITH_QUIET("{\"cpu_mhz\":900,\"of\":2}"), "/quiet/0/lasts_s: missing"},
+    {WITH_QUIET("{\"cpu_mhz\":900,\"lasts_s\":1}"), "/quiet/0/of: missing"},
+    {WITH_QUIET("{\"lasts_s\":1,\"of\":2}"), "/quiet/0/cpu_mhz: expected either this or mem_mb"},
+    {WITH_QUIET("{\"cpu_mhz\":900,\"mem_mb\":5,\"lasts_s\":1,\"of\":2}"),
+     "/quiet/0/cpu_mhz: expected either this or mem_mb"},
+    {WITH_QUIET("{\"mem_mb\":-1,\"lasts_s\":1,\"of\":2}"), "/quiet/0/mem_mb: -1 is negative"},
+    {WITH_QUIET("{\"mem_mb\":1,\"lasts_s\":-1,\"of\":2}"), "/quiet/0/lasts_s: -1 is negative"},
+    {WITH_QUIET("{\"mem_mb\":1,\"lasts_s\":1,\"of\":2,\"rise\":1e300}"), "/quiet/0/rise: 1e+300 is absurd"},
+    {WITH_QUIET("{\"mem_mb\":1,\"lasts_s\":1,\"of\":2,\"sudden\":3}"),
+     "/quiet/0/sudden: 3, expected no more than the 2"},
+    {WITH_QUIET("{\"mem_mb\":1,\"lasts_s\":1,\"of\":2},{\"mem_mb\":1,\"lasts_s\":2,\"of\":2}"),
+     "/quiet: a level is given twice"},
     {WITH_SETTINGS(
          "{\"host\":\"h1\",\"pool\":\"p\",\"cpu\":{\"reservation\":10,\"limit\":null,\"shares\":5}},"
          "{\"host\":\"h2\",\"pool\":\"p\"}"),
@@ -423,8 +430,8 @@ static void shuffle(json_t *array, struct rng *rng)
 /* The text with every list in another order, those within rules included. */
 static char *shuffled(const char *text, uint64_t seed)
 {
-    static const char *const lists[] = {"hosts",      "vms",     "pools",           "rules",
-                                        "migrations", "pending", "migration_rates", "forecast"};
+    static const char *const lists[] = {
+        "hosts", "vms", "pools", "rules", "migrations", "pending", "migration_rates", "forecast", "quiet"};
     struct rng rng = {.state = seed};
     json_t *document = json_loads(text, 0, NULL);
     size_t i;
@@ -468,9 +475,6 @@ static void test_round_trip(void **state)
                                              .rate_mb_s = 1 + rng_unit(&rng) * 1e3};
         if (seed > 2) {
             inv.correlation.of[seed % WINDOW_COUNT][seed % RES_COUNT] = rng_unit(&rng);
-            inv.early_wake_penalty = (struct early_wake_penalty){
-                .at = inv.time - 5, .busy_at = inv.time - 3, .quiet_s = rng_unit(&rng)};
-            inv.early_wake_penalty.wanted[seed % RES_COUNT] = rng_unit(&rng) * 1e5;
             inv.hosts[seed % inv.n_hosts].is.woken =
                 (struct woken){.at = inv.time - 60 * seed, .reason = (enum reason)(seed % reason_count)};
         }
@@ -481,10 +485,18 @@ static void test_round_trip(void **state)
                 .days = i,
                 .of = i + i % 2,
                 .alike = (enum alike_days)(i % alike_days_count)};
+        for (uint32_t i = 0; i < seed && seed > 2; i++) {
+            struct quiet *q = inventory_add_quiet(&inv, &a);
+            q->level[i % RES_COUNT] = i * 7 % 13 + rng_unit(&rng);
+            q->lasts_s = rng_unit(&rng) * 1e5;
+            q->of = i;
+            q->sudden = i / 2;
+            q->rise = rng_unit(&rng) * 1e6;
+        }
         assert_int_equal(snapshot_build(&inv, &a, &s, &err), 0);
         char *first = dump(&s);
         assert_true((strstr(first, "\"correlation\"") != NULL) == (seed > 2));
-        assert_true((strstr(first, "\"regret\"") != NULL) == (seed > 2));
+        assert_true((strstr(first, "\"quiet\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "\"woken\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "migration_rates") != NULL) == (seed > 1));
         assert_true((strstr(first, "forecast") != NULL) == (seed > 1));

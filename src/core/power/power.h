@@ -33,6 +33,7 @@ struct what_if_step {
 /* Cost and benefit of a power-off, in MHz s and MiB s. */
 struct sleep_worth {
     double cost[RES_COUNT], benefit[RES_COUNT];
+    double quiet_s;    /* for so long demand is expected to stay low */
     double off_s;      /* expected time off */
     double evacuate_s; /* time to evacuate it */
     double watts;      /* saved while it is off; UNKNOWN */
@@ -47,6 +48,8 @@ struct power_verdict {
     double is, bound; /* the compared figures; UNKNOWN */
     uint32_t hosts;   /* POWER_FAILOVER_DEMAND: hosts that may be lost; 0: a percentage of the capacity */
     struct scores before, after;
+    const struct quiet *quiet[RES_COUNT]; /* past quiet times; NULL: demand has never been higher */
+    double left[RES_COUNT];               /* capacity of the hosts that stay on */
     struct sleep_worth worth;
     uint32_t n_moves;            /* VMs to migrate */
     const struct expected *soon; /* POWER_NEEDED_SOON: the forecast slot */
@@ -143,7 +146,13 @@ enum power_check failover_demand_check(const struct power *w, struct power_verdi
 
 /* ---- sleep_worth.c ---- */
 
-/* Cost and benefit of the steps from `first` on, which have evacuated the slot. */
+/* How long demand is expected to stay low enough without the slot, which was closed: by past quiet times,
+ * else dpm.off_min_s. POWER_QUIET_SHORT: less than dpm.off_min_s. Where time off would not pay for a shortage
+ * at the next rise, w->u.rise is set: hosts that receive VMs must be able to serve it. */
+enum power_check sleep_worth_expect(struct power *w, uint32_t slot, struct power_verdict *v);
+
+/* Cost and benefit of the steps from `first` on, which have evacuated the slot. ret->quiet_s is
+ * given. */
 void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret);
 
 /* Whether the power-off pays: POWER_FINE or POWER_COST_BENEFIT. ret_r: the resource that decided. */

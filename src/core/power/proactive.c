@@ -14,8 +14,7 @@ double proactive_now(const struct power *w, enum resource r)
     return w->u.wanted[WINDOW_5M][r];
 }
 
-/* The part of the present demand that pool limits allow. */
-static double part_given(const struct power *w, enum resource r)
+double proactive_part_given(const struct power *w, enum resource r)
 {
     double gets = 0;
 
@@ -45,7 +44,7 @@ static bool find_expected_rise(const struct power *w, instant_s until, struct ri
         return false;
     for (int r = 0; r < RES_COUNT; r++) {
         ret->now[r] = proactive_now(w, (enum resource)r);
-        ret->part[r] = part_given(w, (enum resource)r);
+        ret->part[r] = proactive_part_given(w, (enum resource)r);
         for (uint32_t i = 0; i < s->n_forecast && ret->now[r] > 0; i++) {
             const struct expected *x = &s->forecast[i];
             double factor = x->demand[r] / ret->now[r]; /* UNKNOWN compares as false below */

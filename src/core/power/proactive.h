@@ -21,6 +21,9 @@ struct rise {
 /* The total demand of all VMs, mean of the last 5 minutes. */
 double proactive_now(const struct power *w, enum resource r);
 
+/* The part of it that pool limits allow. */
+double proactive_part_given(const struct power *w, enum resource r);
+
 /* Whether the hosts that are on or waking would exceed the range at the forecast for the time at which a host
  * woken now can run VMs. Sets w->rise. */
 bool proactive_needs(struct power *w);

@@ -100,10 +100,11 @@ static uint32_t find_room(const struct power *w, uint32_t unit, bool worst, enum
     return best;
 }
 
-/* Of the hosts within the range, the one that would be the least full in the worst case with the unit on it.
- * IX_NONE: none. */
-static void find_worst(const struct power *w, uint32_t unit, struct power_verdict *v)
+/* Of the hosts within the range, the one that would be the least full in the worst case with the unit on it,
+ * and why that is too full. IX_NONE: none. */
+static enum power_check find_worst(const struct power *w, uint32_t unit, struct power_verdict *v)
 {
+    enum power_check check = POWER_BURSTS;
     double least = 0;
 
     v->other = IX_NONE;
@@ -128,7 +129,10 @@ static void find_worst(const struct power *w, uint32_t unit, struct power_verdic
         v->r = fuller;
         v->is = 1 / w->l->inverse[fuller][t];
         v->bound = utilization_worst(&w->u, unit, t, fuller);
+        double now = w->u.slot[t].mean[WINDOW_40M][fuller] + w->u.unit[unit].mean[WINDOW_40M][fuller];
+        check = w->u.rise[fuller] * now >= v->bound ? POWER_MISSED_BEFORE : POWER_BURSTS;
     }
+    return check;
 }
 
 /* Every host that stays on must be able to serve the worst case of its VMs: a burst that is missing its
@@ -144,8 +148,7 @@ static uint32_t find_destination(const struct power *w, uint32_t unit, uint32_t 
         to = find_room(w, unit, true, ret_check);
     if (to != IX_NONE || *ret_check != POWER_RAISES_HIGH || find_room(w, unit, false, ret_check) == IX_NONE)
         return to;
-    find_worst(w, unit, v);
-    *ret_check = w->u.rise[v->r] > 0 ? POWER_MISSED_BEFORE : POWER_BURSTS;
+    *ret_check = find_worst(w, unit, v);
     return IX_NONE;
 }
 
@@ -266,7 +269,9 @@ static enum power_check try_host(struct power *w, uint32_t slot, struct power_ve
     if (check != POWER_FINE)
         return check;
     what_if_close(w, slot);
-    check = finds_failover_slots(w) ? play(w, slot, v) : POWER_SPARE;
+    check = sleep_worth_expect(w, slot, v);
+    if (check == POWER_FINE)
+        check = finds_failover_slots(w) ? play(w, slot, v) : POWER_SPARE;
     if (check == POWER_FINE)
         return check;
     what_if_undo(w, first);

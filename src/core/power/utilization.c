@@ -146,20 +146,6 @@ double utilization_worst(const struct utilization *u, uint32_t unit, uint32_t sl
     return fmin(worst, both.able[r]);
 }
 
-/* Reads the early-wake penalty, until the cluster has been quiet for the required time. */
-static void find_rise(struct utilization *u)
-{
-    const struct early_wake_penalty *g = &u->l->snap->early_wake_penalty;
-
-    if (g->at == 0 || (double)(u->l->snap->time - g->busy_at) >= g->quiet_s)
-        return;
-    for (int r = 0; r < RES_COUNT; r++) {
-        double now = u->wanted[WINDOW_40M][r];
-
-        u->rise[r] = now > 0 ? g->wanted[r] / now : 0;
-    }
-}
-
 static double square_beyond(double excess)
 {
     return excess > ROUNDING ? excess * excess : 0;
@@ -203,7 +189,6 @@ static void begin(struct utilization *u, const struct layout *l, struct arena *a
         u->low[r] = arena_array(a, double, l->n_slots);
     }
     load_slots(u);
-    find_rise(u);
     for (uint32_t i = 0; i < l->n_slots && !u->surge; i++)
         u->surge = utilization_counts(l, i) && is_short(u, i);
     for (uint32_t i = 0; i < l->n_slots; i++)

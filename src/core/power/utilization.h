@@ -35,7 +35,8 @@ struct utilization {
     double wanted[WINDOW_COUNT][RES_COUNT]; /* Σ mean demand of all VMs, within their own limits only */
     double above, aim, below; /* the range, and the first fill level of the hosts that stay on */
     bool surge;               /* some host has a shortage now */
-    double rise[RES_COUNT];   /* early-wake penalty: demand of that time over present demand; 0: none */
+    double rise[RES_COUNT]; /* demand of a sudden rise over present demand, which hosts that receive VMs must
+                             * serve; 0: none (sleep_worth_expect()) */
     struct loads *unit, *slot;
     double *high[RES_COUNT], *low[RES_COUNT]; /* by slot: the squares that make up the scores */
 };
@@ -75,7 +76,7 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
 
 /* Worst-case demand of the slot with the unit on it, MHz or MiB: mean of an hour plus four standard
  * deviations, where each VM's deviation is that of the last hour or, if higher, its usual one; or the demand
- * of the early-wake penalty if that is higher. */
+ * of a sudden rise if that is higher. */
 double utilization_worst(const struct utilization *u, uint32_t unit, uint32_t slot, enum resource r);
 
 /* Whether the slot serves its worst-case demand with the unit on it. */

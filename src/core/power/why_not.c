@@ -159,17 +159,25 @@ static struct finding find_bursts(const struct power *w, uint32_t host, const st
     return f;
 }
 
-static struct finding find_missed(const struct power *w, uint32_t host, const struct power_verdict *v)
+/* What past quiet times say. */
+static struct finding find_quiet(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
-    const struct early_wake_penalty *g = &w->l->snap->early_wake_penalty;
+    const struct quiet *q = v->quiet[v->r];
     struct finding f = find_check(v, host);
 
-    finding_figure(&f, FIGURE_CPU_NEED, g->wanted[RES_CPU]);
-    finding_figure(&f, FIGURE_MEM_NEED, g->wanted[RES_MEM]);
-    finding_figure(&f, FIGURE_MISSING, v->bound - v->is);
-    finding_figure(&f, FIGURE_IS_S, (double)(w->l->snap->time - g->busy_at));
-    finding_figure(&f, FIGURE_LEAST_S, g->quiet_s);
-    finding_figure(&f, FIGURE_AT, (double)g->at);
+    finding_figure(&f, FIGURE_TIMES, q->of);
+    finding_figure(&f, FIGURE_IS_S, v->worth.quiet_s);
+    if (v->check == POWER_QUIET_SHORT) {
+        finding_figure(&f, FIGURE_HAS, w->u.above * v->left[v->r]);
+        finding_figure(&f, FIGURE_LEAST_S, (double)w->l->policy->dpm.off_min_s);
+        return f;
+    }
+    finding_subject(&f, SUBJECT_VM, v->vm);
+    finding_subject(&f, SUBJECT_OTHER_HOST, v->other);
+    finding_figure(&f, FIGURE_TIMES_SUDDEN, q->sudden);
+    finding_figure(&f, FIGURE_NEED, q->rise);
+    finding_figure(&f, FIGURE_LEAST, v->bound);
+    finding_figure(&f, FIGURE_HAS, v->is);
     return f;
 }
 
@@ -273,8 +281,9 @@ struct finding power_why_finding(const struct power *w, uint32_t host, const str
         return find_too_dear(w, host, v);
     case POWER_BURSTS:
         return find_bursts(w, host, v);
+    case POWER_QUIET_SHORT:
     case POWER_MISSED_BEFORE:
-        return find_missed(w, host, v);
+        return find_quiet(w, host, v);
     case POWER_HIGH:
         return find_high(w, host, v);
     case POWER_NOT_LOW:

@@ -68,10 +68,10 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
     struct cluster_demand *d = piece;
     struct cluster_demand_sums sums;
 
-    (void)c;
     if (take_sums(s, &sums))
         demand_profile_add(d->profile, s->time, &sums);
     s->n_forecast = (uint32_t)demand_forecast_next(d->profile, s->time, FORECAST_SLOTS, a, &s->forecast);
+    s->n_quiet = (uint32_t)demand_quiet(d->profile, s->time, c->settings->policy.dpm.proactive, a, &s->quiet);
 }
 
 static int64_t offset_of(void *zone, instant_s at)

@@ -3,7 +3,6 @@
 
 #include "base/xalloc.h"
 #include "engine/knowledge/cluster_demand.h"
-#include "engine/knowledge/early_wake_penalty.h"
 #include "engine/knowledge/energy_account.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/meters.h"
@@ -21,7 +20,6 @@ static const struct piece {
     {offsetof(struct knowledge, vms), &vm_demand_ops},
     {offsetof(struct knowledge, migrations), &migration_stats_ops},
     {offsetof(struct knowledge, hosts), &hosts_ops},
-    {offsetof(struct knowledge, penalty), &early_wake_penalty_ops},
     {offsetof(struct knowledge, cluster), &cluster_demand_ops},
     {offsetof(struct knowledge, energy), &energy_ops},
     {offsetof(struct knowledge, meters), &meters_ops},

@@ -15,7 +15,6 @@ struct knowledge {
     struct vm_demand *vms;
     struct migration_stats *migrations;
     struct hosts *hosts;
-    struct penalty_history *penalty;
     struct cluster_demand *cluster;
     struct energy *energy;
     struct meters *meters;

@@ -346,11 +346,16 @@ const struct sentence_template wording_templates[] = {
      "four "
      "standard deviations) its VMs and {vm} would want {least} of {resource}, and {other_host} has "
      "{has}.{correlated}"},
+    {FIND_POWER, "power=quiet_short",
+     "Without {host}, the other hosts serve a total demand of {has} of {resource} within the target range. "
+     "Going by past quiet times ({times} known), demand rises above that in "
+     "{is_s:about}; at least {least_s:about} is required (dpm.off_min_s)."},
     {FIND_POWER, "power=missed_before",
-     "At {at}, soon after hosts were put to standby, VMs needed them again: {cpu_need_mhz} of CPU and "
-     "{mem_need_mb} of memory. Demand has been low for {is_s:about} since. Until it has been low for "
-     "{least_s:about}, the remaining hosts must be able to serve that demand; without {host}, {missing} of "
-     "{resource} would be missing."},
+     "Going by past quiet times ({times} known; {times_sudden} ended in a sudden rise, to "
+     "{need} of {resource} on average), demand rises again in {is_s:about}. {other_host} is the host with "
+     "the "
+     "most room for {vm}; its VMs and {vm} would then want {least}, and it has {has}. What would be missing "
+     "until {host} is back is worth more than its standby saves."},
     {FIND_POWER, "power=high",
      "The fullest host is at {fullest}; the target range ends at {load_max:percent}."},
     {FIND_POWER, "power=not_low resource=CPU",
