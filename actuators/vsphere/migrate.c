@@ -24,7 +24,8 @@ int migrate_is_due(const struct vsphere *v, const struct operation *q, const str
     return 0;
 }
 
-int migrate_can_arrive(struct vsphere *v, const struct operation *q, struct err *err)
+int migrate_can_arrive(struct vsphere *v, const struct operation *q, char ret_name[MOREF_MAX],
+                       struct err *err)
 {
     struct entity host;
     int r = vsphere_entity_look(v, "HostSystem", q->to, VSPHERE_WORK_ENTER_MAINTENANCE, &host, err);
@@ -37,6 +38,7 @@ int migrate_can_arrive(struct vsphere *v, const struct operation *q, struct err 
     if (host.in_maintenance || host.task_name[0])
         return err_set(err, -EHOSTDOWN, "%s: the destination %s is in maintenance or about to be",
                        vsphere_url(v), host.name);
+    memcpy(ret_name, host.name, MOREF_MAX);
     return 0;
 }
 

@@ -31,8 +31,10 @@ int vsphere_entity_look(struct vsphere *v, const char *type, const char *id, enu
 int vsphere_call_for_task(struct vsphere *v, const char *method, const struct strbuf *body,
                           char ret_task[TASK_NAME_MAX], struct err *err);
 
-/* Whether the destination can take VMs. -EHOSTDOWN: it cannot; -ENOENT: the host is gone. */
-int migrate_can_arrive(struct vsphere *v, const struct operation *q, struct err *err);
+/* Whether the destination can take VMs; its name goes to ret_name. -EHOSTDOWN: it cannot; -ENOENT: the host
+ * is gone. */
+int migrate_can_arrive(struct vsphere *v, const struct operation *q, char ret_name[MOREF_MAX],
+                       struct err *err);
 
 /* Whether the VM still runs on the source host. -ESTALE: it does not. */
 int migrate_is_due(const struct vsphere *v, const struct operation *q, const struct entity *vm,

@@ -2,6 +2,7 @@
  * The single operations are in the files that operations.h lists. */
 #include "actuators/vsphere/vsphere.h"
 
+#include "actuators/vsphere/move_checker.h"
 #include "actuators/vsphere/operations.h"
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -13,6 +14,7 @@
 
 struct actuator {
     struct vsphere *vsphere;
+    struct move_checker checker;
 };
 
 static int create(const struct source_config *cfg, struct actuator **ret, struct err *err)
@@ -184,6 +186,7 @@ static int check_request(const struct operation *q, struct err *err)
 static int check(struct actuator *x, const struct operation *q, struct err *err)
 {
     struct entity e;
+    char host_name[MOREF_MAX];
     int r = check_request(q, err);
 
     vsphere_deadline_from_config(x->vsphere);
@@ -191,7 +194,12 @@ static int check(struct actuator *x, const struct operation *q, struct err *err)
         return r;
     if (q->kind == OPERATION_POWER_ON_VM && (r = power_on_is_ours(x->vsphere, q, &e, err)) < 0)
         return r;
-    return operation_is_of_vm(q->kind) ? migrate_can_arrive(x->vsphere, q, err) : 0;
+    if (!operation_is_of_vm(q->kind))
+        return 0;
+    r = migrate_can_arrive(x->vsphere, q, host_name, err);
+    if (r < 0 || q->kind != OPERATION_MIGRATE)
+        return r;
+    return move_checker_ask(&x->checker, x->vsphere, q, e.name, host_name, err);
 }
 
 /* 1 and the name of a running task, if there is one. */

@@ -5,6 +5,7 @@ import sys
 import time
 
 from probe import Probe, by_id
+from relay import Relay
 from vcsim import Vcsim, build, main, make_certificates
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -239,6 +240,32 @@ def test_compatibility():
         equal("shared bus", needs[vms[8]]["mandatory_only"], "a SCSI bus that it shares with VMs of other hosts")
         equal("the others", (needs[vms[1]]["devices"], needs[vms[2]]["immovable"], needs[vms[6]]["immovable"]),
               (["grid_p40-2q"], "a passthrough device", None))
+
+
+def test_migration_is_checked():
+    """vCenter's check refuses with its own words; vcsim without one is asked once and costs nothing."""
+    for checker in (True, False):
+        extra = ("-portgroup", "2", *(("-checker",) if checker else ()))
+        with Vcsim(hosts=3, vms=3, slow_ms=100, tls=False, extra=extra) as sim, Relay(sim.url) as relay, \
+                probe(sim, url=relay.url) as p:
+            api = sim.client()
+            vm, source = sorted(api.placement().items())[0]
+            lacking, good = [h for h in sorted(api.hosts().values()) if h != source]
+            api.set_networks("HostSystem", lacking, ())
+            api.add_vgpu(vm, "grid_p40-2q")
+            api.set_vgpus(good, "grid_p40-2q")
+            assert p("check", "migrate", "u", vm, source, good)["ok"]
+            answer = p("check", "migrate", "u", vm, source, lacking)
+            asked = relay.counts["QueryVMotionCompatibilityEx_Task"], relay.counts["CheckMigrate_Task"]
+            if checker:
+                refused("no network, no vGPU", answer, "EPERM", "Currently connected network 'DC0_DVPG0' is not accessible")
+                assert "'grid_p40-2q' is not available" in answer["text"], answer
+                equal("asked", asked, (2, 0))
+                task = p("start", "migrate", "u", vm, source, lacking)["task"]  # started without a check
+                wait_for(p, task, "failed")
+            else:
+                assert answer["ok"], answer
+                equal("asked once", asked, (1, 1))
 
 
 def test_agents_and_pairs():

@@ -108,6 +108,48 @@ def test_check():
         equal("a request without a VM", p("check", "migrate", "u")["error"], "EINVAL")
 
 
+def test_compatibility_check():
+    """vCenter's own check of a migration, by either method; a peer without one is asked once, one that is slow is not waited for."""
+    errors = ("Currently connected network 'DMZ' is not accessible", "The disk uses a raw device mapping", "A third")
+    result = ('<result xsi:type="ArrayOfCheckResult"><CheckResult xsi:type="CheckResult"><vm type="VirtualMachine">vm-1</vm>'
+              '<warning><fault xsi:type="X"/><localizedMessage>a warning</localizedMessage></warning>%s</CheckResult></result>')
+    bad = "".join(f'<error><fault xsi:type="Y"/><localizedMessage>{e}</localizedMessage></error>' for e in errors)
+    service = made.file("RetrieveServiceContent").replace(
+        "<taskManager", '<vmProvisioningChecker type="VirtualMachineProvisioningChecker">ProvChecker</vmProvisioningChecker><taskManager')
+    for n_missing, method in enumerate(("QueryVMotionCompatibilityEx_Task", "CheckMigrate_Task")):
+        with Peer() as s, s.probe() as p:
+            s.on["RetrieveServiceContent"] = s.gives(made.envelope(service))
+            s.begins(method, "task-5")
+            s.run("task-5", "vm-1", what="x.y", state="success")
+            s.tasks["task-5"] += result % ""
+            assert p("check", *MOVE)["ok"]
+            asked = s.bodies[s.calls.index(method)]
+            assert '<vm type="VirtualMachine">vm-1</vm><host type="HostSystem">host-12</host>' in asked, asked
+            s.tasks["task-5"] = made.task_info(state="success") + result % bad
+            refused(method, p("check", *MOVE), "EPERM", "vCenter would not migrate VM web to esx-host-12: "
+                    f"{errors[0]}; {errors[1]}; and 1 more")
+            s.tasks["task-5"] = made.task_info(state="error", error="<error><localizedMessage>busy</localizedMessage></error>")
+            assert p("check", *MOVE)["ok"]  # a check that failed says nothing of the migration
+            equal("the missing one is asked once", s.calls.count("QueryVMotionCompatibilityEx_Task"), 1 if n_missing else 3)
+            refused("other operations are not asked about", p("check", "wake", "u", "host-12"), "ESTALE")
+            del s.tasks["task-5"]
+            assert p("check", *MOVE)["ok"]  # forgotten
+    with Peer() as s, s.probe() as p:
+        s.on["RetrieveServiceContent"] = s.gives(made.envelope(service))
+        s.on["CheckMigrate_Task"] = s.gives(made.fault("NoPermission", "Permission to perform this operation was denied."), 500)
+        for _ in range(3):
+            assert p("check", *MOVE)["ok"]
+        equal("none", [s.calls.count(m) for m in ("QueryVMotionCompatibilityEx_Task", "CheckMigrate_Task")], [1, 1])
+    with Peer() as s, s.probe() as p:
+        s.on["RetrieveServiceContent"] = s.gives(made.envelope(service))
+        s.begins("QueryVMotionCompatibilityEx_Task", "task-5")
+        s.run("task-5", "vm-1", what="x.y", state="running")
+        assert p("check", *MOVE)["ok"]
+        assert 9 < p.took_s < 20, p.took_s
+        s.on["QueryVMotionCompatibilityEx_Task"] = s.vanish
+        refused("the connection broke", p("check", *MOVE), "ECONNRESET")
+
+
 def test_migration():
     with Peer() as s, s.probe() as p:
         s.begins("RelocateVM_Task", "task-1")

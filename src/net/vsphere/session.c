@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LOGOUT_MS 2000
 #define TIMEOUT_DEFAULT_S 60
+#define SLEEP_PIECE_MS 100
 
 /* The oldest API version with all calls used here; requested until the peer's version is known. */
 #define ACTION_OLDEST "urn:vim25/6.0"
@@ -122,6 +124,23 @@ void vsphere_deadline_from_config(struct vsphere *v)
     unsigned timeout_s = v->cfg->timeout_s ? v->cfg->timeout_s : TIMEOUT_DEFAULT_S;
 
     v->deadline_ms = net_now_ms() + (int64_t)timeout_s * 1000;
+}
+
+int vsphere_sleep(const struct vsphere *v, int64_t ms, struct err *err)
+{
+    const int64_t until = net_now_ms() + ms;
+
+    if (until > v->deadline_ms)
+        return err_set(err, -ETIMEDOUT, "%s: no time was left for the request", v->cfg->url);
+    for (int64_t now = net_now_ms(); now < until; now = net_now_ms()) {
+        int64_t piece = until - now < SLEEP_PIECE_MS ? until - now : SLEEP_PIECE_MS;
+        const struct timespec t = {.tv_sec = 0, .tv_nsec = (long)piece * 1000000L};
+
+        if (v->cfg->stop && atomic_load(v->cfg->stop))
+            return err_set(err, -ECANCELED, "%s: cancelled, because the service stops", v->cfg->url);
+        (void)nanosleep(&t, NULL);
+    }
+    return 0;
 }
 
 void vsphere_expired(struct vsphere *v)
@@ -235,6 +254,7 @@ static int read_content(struct vsphere *v, struct err *err)
     xml_line(xml_child(n, "sessionManager"), c.session_manager, sizeof c.session_manager);
     xml_line(xml_child(n, "perfManager"), c.perf_manager, sizeof c.perf_manager);
     xml_line(xml_child(n, "eventManager"), c.event_manager, sizeof c.event_manager);
+    xml_line(xml_child(n, "vmProvisioningChecker"), c.provisioning_checker, sizeof c.provisioning_checker);
     xml_line(xml_child(n, "about/apiVersion"), c.api_version, sizeof c.api_version);
     xml_line(xml_child(n, "about/apiType"), api_type, sizeof api_type);
     c.is_vcenter = strcmp(api_type, "VirtualCenter") == 0;

@@ -24,6 +24,7 @@ struct vsphere_content {
     char session_manager[128];
     char perf_manager[128];
     char event_manager[128];
+    char provisioning_checker[128];
     char api_version[32];
     bool is_vcenter;
 };
@@ -39,6 +40,9 @@ const struct vsphere_content *vsphere_content(const struct vsphere *v);
 
 /* Sets the deadline of the calls that follow: cfg->timeout_s from now. */
 void vsphere_deadline_from_config(struct vsphere *v);
+
+/* Sleeps. -ECANCELED: the service goes down; -ETIMEDOUT: the deadline comes first. */
+int vsphere_sleep(const struct vsphere *v, int64_t ms, struct err *err);
 
 /* Logs in unless a session exists, with what password_file holds now. -EACCES: user name or password is
  * wrong, or they were a while ago (login_guard.h). */

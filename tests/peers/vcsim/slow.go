@@ -96,10 +96,15 @@ func (vm *slowVM) RelocateVMTask(ctx *simulator.Context, req *types.RelocateVM_T
 	simulator.Map.Put(task)
 	vm.recent([]types.ManagedObjectReference{task.Self})
 
+	var refused []types.LocalizedMethodFault
+	if checking && req.Spec.Host != nil {
+		refused = incompatibilities(vm.Self, *req.Spec.Host)
+	}
+
 	go func() {
 		arrives := task.run(vm.takes)
 		simulator.Map.WithLock(vm, func() {
-			if arrives && !vm.broken {
+			if arrives && !vm.broken && refused == nil {
 				vm.VirtualMachine.RelocateVMTask(ctx, req)
 			}
 			vm.recent(nil)
@@ -108,6 +113,8 @@ func (vm *slowVM) RelocateVMTask(ctx *simulator.Context, req *types.RelocateVM_T
 		switch {
 		case !arrives:
 			task.fail(&types.RequestCanceled{}, "The task was canceled by a user.")
+		case refused != nil:
+			task.fail(&types.MigrationFault{}, refused[0].LocalizedMessage)
 		case vm.broken:
 			task.fail(&types.MigrationFault{}, "The migration failed: the destination did not answer.")
 		default:

@@ -43,6 +43,7 @@ func main() {
 	key := flag.String("key", "", "PEM file with its key")
 	slow := flag.Int("slow-relocate", 0, "milliseconds that RelocateVM_Task runs before the VM arrives; then VMs also start at the host that is asked for")
 	broken := flag.Bool("fail-relocate", false, "slow relocations end in an error, with the VM where it was")
+	checker := flag.Bool("checker", false, "check migrations for networks, datastores and vGPUs (checker.go)")
 	verbose := flag.Bool("v", false, "let the library log")
 	flag.IntVar(&m.DelayConfig.Delay, "delay", 0, "milliseconds that every method takes")
 	flag.Parse()
@@ -60,6 +61,10 @@ func main() {
 	defer m.Remove()
 	if *slow > 0 {
 		slowDown(time.Duration(*slow)*time.Millisecond, *broken)
+	}
+
+	if *checker {
+		startChecking()
 	}
 
 	m.Service.Listen = &url.URL{Host: *listen, User: url.UserPassword(*user, *pass)}
