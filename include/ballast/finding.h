@@ -26,6 +26,7 @@ enum finding_code {
 
     /* Faults. */
     FIND_HOST_UNSEEN,
+    FIND_QUARANTINE, /* the host, and how many VMs stay there */
     FIND_CLUSTER_OVERCOMMITTED,
     FIND_HOST_OVERCOMMITTED,
     FIND_POOL_OVERCOMMITTED, /* by another pool that could not give the rest, past its limit, or by itself */

@@ -93,6 +93,7 @@
     X(REASON_CONSOLIDATE, "consolidate", "empties a host so that it can go to standby")                      \
     X(REASON_HIGH_UTILIZATION, "high_utilization", "a host is above the target range")                       \
     X(REASON_SPARE_CAPACITY, "spare_capacity", "failover capacity is missing")                               \
+    X(REASON_QUARANTINE, "quarantine", "the host is in quarantine, or its failure would not be noticed")     \
     X(REASON_PLACEMENT, "placement", "a VM is powered on")                                                   \
     X(REASON_PREREQUISITE, "prerequisite", "another action needs this one first")                            \
     X(REASON_AGENT, "agent", "a host's agent VM needs its reservation")                                      \
@@ -107,6 +108,8 @@
     X(FAULT_RULE_VIOLATED, "rule_violated", "a mandatory rule is violated, and no allowed move fixes it")    \
     X(FAULT_CANNOT_EVACUATE, "cannot_evacuate", "a VM cannot leave a host that is to be evacuated")          \
     X(FAULT_HOST_DISCONNECTED, "host_disconnected", "a host is disconnected; its VMs are not moved")         \
+    X(FAULT_QUARANTINE, "quarantine",                                                                        \
+      "a host is in quarantine, or its failure would not be noticed: it receives no VMs")                    \
     X(FAULT_DEMAND_UNKNOWN, "demand_unknown", "a VM's demand is unknown; the VM is not moved for balance")   \
     X(FAULT_SAMPLE_BAD, "sample_bad",                                                                        \
       "a VM's measurements are old or implausible; the VM is not moved for balance")                         \
@@ -151,6 +154,8 @@
     X(CHECK_HOST_NOT_ON, "host_not_on", "the host cannot run VMs now")                                       \
     X(CHECK_HOST_SLEEPS, "host_sleeps", "the plan puts the host to standby")                                 \
     X(CHECK_FAILOVER_HOST, "failover_host", "the host is a dedicated failover host")                         \
+    X(CHECK_HOST_QUARANTINE, "host_quarantine", "the host is in quarantine")                                 \
+    X(CHECK_HOST_UNHEALTHY, "host_unhealthy", "a failure of the host would not be noticed")                  \
     X(CHECK_INCOMPATIBLE, "incompatible", "the VM is not compatible with the host")                          \
     X(CHECK_AGENT_MISSING, "agent_missing", "an agent VM that the host requires does not run there")         \
     X(CHECK_RULE_VM_HOST, "rule_vm_host", "a VM-host rule keeps the VM off the host")                        \
@@ -164,6 +169,7 @@
     X(CHECK_SPARE_CAPACITY, "spare_capacity", "failover capacity would be missing afterwards")               \
     X(CHECK_MEMORY, "memory", "the VM's memory does not fit on the host")                                    \
     X(CHECK_MEMORY_FREE, "memory_free", "the host has too little free memory")                               \
+    X(CHECK_HOST_LOAD, "host_load", "the host would lack headroom, and the VM need not leave its host")      \
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
     X(CHECK_POWER_FIRST, "power_first", "hosts are put to standby first; load is balanced afterwards")       \
     X(CHECK_TARGET_REACHED, "target_reached", "the imbalance is within the target")                          \
@@ -182,7 +188,10 @@
     X(POWER_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
     X(POWER_HOST_STATE, "host_state", "the host is neither on nor in standby")                               \
     X(POWER_HOST_FAILOVER, "host_failover", "the host is a dedicated failover host")                         \
+    X(POWER_HOST_QUARANTINE, "host_quarantine",                                                              \
+      "the host is in quarantine, or its failure would not be noticed: DPM leaves it as it is")              \
     X(POWER_HOST_DISABLED, "host_disabled", "DPM is disabled for the host")                                  \
+    X(POWER_VSAN, "vsan", "the host is part of vSAN: its disks hold data of other hosts' VMs")               \
     X(POWER_HOST_COMING, "host_coming", "the host is already being woken")                                   \
     X(POWER_WAKE_FAILED, "wake_failed", "the last wake of the host failed")                                  \
     X(POWER_WAKE_UNPROVEN, "wake_unproven", "no wake of the host has been verified yet")                     \

@@ -106,11 +106,19 @@ static inline bool vm_is_compatible(const struct vm *v, uint32_t host)
     return vm_is_offered(v, host) && (!v->compatible_given || span_has(v->compatible_hosts, host));
 }
 
+/* Whether the host is degraded, so that it receives no VM and its VMs leave where rules and load allow: in
+ * quarantine, or on and not watched for failures. */
+static inline bool host_is_avoided(const struct host *h)
+{
+    return h->is.quarantine ||
+           (h->is.state == HOST_ON && h->is.failure_detection == FAILURE_DETECTION_UNHEALTHY);
+}
+
 /* Whether the host counts: in the imbalance, and in the capacity that is divided. One that is designated for
  * failover "is not used for running VMs except during failover" (§3.3.2). */
 static inline bool host_can_run_vms(const struct host *h)
 {
-    return h->is.state == HOST_ON && !h->failover;
+    return h->is.state == HOST_ON && !h->failover && !host_is_avoided(h);
 }
 
 /* Whether the host is one that DPM may put to standby and wake, and is neither lost nor out of service.
@@ -120,7 +128,7 @@ static inline bool host_is_managed(const struct host *h, enum automation level)
     bool there = h->is.state == HOST_ON || h->is.state == HOST_STANDBY ||
                  h->is.state == HOST_ENTERING_STANDBY || h->is.state == HOST_POWERING_ON;
 
-    return there && !h->failover &&
+    return there && !h->failover && !host_is_avoided(h) &&
            (h->is.dpm == AUTOMATION_INHERIT ? level : h->is.dpm) != AUTOMATION_DISABLED;
 }
 

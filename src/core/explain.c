@@ -1,6 +1,7 @@
 /* Explains the move of a VM or why it stays, and the power decision about a host. */
 #include "core/explain.h"
 
+#include "core/plan/correct.h"
 #include "core/plan/findings.h"
 #include "core/plan/pass_state.h"
 #include "core/power/proactive.h"
@@ -34,6 +35,10 @@ static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot
     enum check check = layout_check(l, unit, slot);
     if (check != CHECK_NONE)
         return check;
+    bool leaves = l->snap->hosts[l->slot_host[l->unit_slot[unit]]].is.state == HOST_ON &&
+                  host_is_avoided(&l->snap->hosts[l->slot_host[l->unit_slot[unit]]]);
+    if (leaves && slot < l->n_on && quarantine_check(p, unit, slot) == CHECK_HOST_LOAD)
+        return CHECK_HOST_LOAD;
     /* a mandatory move needs no benefit: the chosen host is better */
     if (p->stopped && p->next.reason != REASON_BALANCE_CPU && p->next.reason != REASON_BALANCE_MEM)
         return CHECK_LESS_GAIN;

@@ -44,8 +44,9 @@ static void decide(struct pass *p, const struct snapshot *snap, const struct pol
 {
     pass_prepare(p, snap, policy, rules, watched_vm, a);
     p->held_back = held_back;
-    plan_report_state(p); /* faults that exist before any decision */
-    plan_correct(p);      /* 5. corrections: mandatory moves first */
+    plan_report_state(p);      /* faults that exist before any decision */
+    plan_correct(p);           /* 5. corrections: mandatory moves first, */
+    quarantine_empty_hosts(p); /* then those off degraded hosts */
     if (p->stopped)
         return;
     ready_by_wake(p);            /* 7. power, first part: wakes for dpm.ready_by, */
@@ -55,6 +56,7 @@ static void decide(struct pass *p, const struct snapshot *snap, const struct pol
     if (p->hold_back != IX_NONE)
         return;
     plan_review(p); /* the remaining gaps in failover capacity */
+    quarantine_report(p);
     if (!saves)
         power_evaluate(p); /* 7. power: wakes and power-offs, each tried on the layout */
 }

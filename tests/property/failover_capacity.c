@@ -129,7 +129,8 @@ static void revert_plan(struct world *w)
 static bool is_missing(struct world *w, const struct fault *f)
 {
     if (f->vm == IX_NONE && f->host != IX_NONE) /* a failover host that is not there */
-        return w->snap.hosts[f->host].failover && w->snap.hosts[f->host].is.state != HOST_ON;
+        return w->snap.hosts[f->host].failover &&
+               (w->snap.hosts[f->host].is.state != HOST_ON || host_is_avoided(&w->snap.hosts[f->host]));
     bool missing = is_missing_now(w, f);
 
     if (w->snap.ha.hosts > 1 && w->plan.n_recommendations > 0)

@@ -274,13 +274,13 @@ static struct offer offer_some(struct rng *r, struct arena *a, const char *const
     return chance(r, 0.9) ? (struct offer){some, true} : (struct offer){0};
 }
 
-/* A third of the clusters report them. Its own random numbers, so that all else is as without. */
+/* A quarter of the clusters report them. Its own random numbers, so that all else is as without. */
 static void add_offers(uint64_t seed, struct inventory *inv, struct arena *a)
 {
     struct rng own = {.state = seed};
     struct rng *r = &own;
 
-    if (!chance(r, 0.33))
+    if (!chance(r, 0.25))
         return;
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *h = &inv->hosts[i].is;
@@ -289,6 +289,12 @@ static void add_offers(uint64_t seed, struct inventory *inv, struct arena *a)
         h->datastores = offer_some(r, a, store_names, ELEMENTS_OF(store_names));
         h->devices = offer_some(r, a, device_names, ELEMENTS_OF(device_names));
         h->cpu_modes = offer_some(r, a, mode_names, ELEMENTS_OF(mode_names));
+        bool few = inv->n_hosts == 2; /* or one host would be left */
+        h->quarantine = !few && chance(r, 0.04);
+        h->failure_detection = !few && chance(r, 0.04) ? FAILURE_DETECTION_UNHEALTHY
+                               : chance(r, 0.8)        ? FAILURE_DETECTION_HEALTHY
+                                                       : FAILURE_DETECTION_UNKNOWN;
+        h->vsan = chance(r, 0.1);
         h->cpu_vendor = chance(r, 0.1) ? "amd" : chance(r, 0.9) ? "intel" : NULL;
     }
     for (size_t i = 0; i < inv->n_vms; i++) {

@@ -28,6 +28,7 @@ bool restart_minds(const struct restart *w, uint32_t vm)
 static bool is_place(const struct search *s, uint32_t vm, uint32_t host)
 {
     bool fits = oracle_receives(s->w->o, host) && oracle_may_run(s->w->o, vm, host, false) &&
+                oracle_offers(s->w->o->snap, vm, host) &&
                 (!s->w->lost[host] || (!s->strict && s->w->o->snap->vms[vm].is.kind == VM_SPARE));
 
     for (int r = 0; r < RES_COUNT && fits; r++)

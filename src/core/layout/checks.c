@@ -151,13 +151,22 @@ static enum check check_reserved(const struct layout *l, uint32_t unit, uint32_t
     return any && !failover_capacity_admits(&l->failover, unit, to_slot) ? CHECK_SPARE_CAPACITY : CHECK_NONE;
 }
 
+/* Why the host receives nothing. */
+static enum check check_closed_host(const struct host *h)
+{
+    if (h->is.state != HOST_ON)
+        return CHECK_HOST_NOT_ON;
+    if (h->failover)
+        return CHECK_FAILOVER_HOST;
+    return h->is.quarantine ? CHECK_HOST_QUARANTINE : CHECK_HOST_UNHEALTHY;
+}
+
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
 {
     uint32_t host = l->slot_host[to_slot];
 
     if (to_slot >= l->n_on && !l->waking[to_slot])
-        return l->snap->hosts[host].failover && l->snap->hosts[host].is.state == HOST_ON ? CHECK_FAILOVER_HOST
-                                                                                         : CHECK_HOST_NOT_ON;
+        return check_closed_host(&l->snap->hosts[host]);
     if (l->asleep[to_slot])
         return CHECK_HOST_SLEEPS;
     if (l->closing[to_slot])

@@ -251,7 +251,7 @@ static bool may_exchange(const struct failover_capacity *s, uint32_t unit, uint3
     uint32_t from = l->unit_slot[unit];
 
     if (s->singly || from >= l->n_on || s->over[from] ||
-        !failover_capacity_is_candidate(s, lost, from, l->unit_allowed[unit]))
+        !failover_capacity_is_candidate(s, lost, from, l->unit_restart[unit]))
         return false;
     const struct failover_reserved *k = failover_capacity_find_reserved(s, lost, from);
     for (int r = 0; r < RES_COUNT; r++) {
@@ -274,7 +274,7 @@ static uint32_t candidate_of(const struct failover_capacity *s, uint32_t unit, u
     for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             used[r][s->by_lost[lost].items[i].slot] = s->by_lost[lost].items[i].used[r];
-    uint32_t to = failover_capacity_find_candidate(s, lost, s->l->unit_allowed[unit], need, s->l->n_on, any);
+    uint32_t to = failover_capacity_find_candidate(s, lost, s->l->unit_restart[unit], need, s->l->n_on, any);
     for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             used[r][s->by_lost[lost].items[i].slot] = 0;
@@ -309,9 +309,24 @@ static bool is_unit_bound_to(const struct failover_capacity *s, uint32_t unit, u
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
         if (failover_capacity_protects(s, l->unit_vms[i]) &&
-            !failover_slot_is_bound(s, l->rules->must[l->unit_vms[i]], slot))
+            !failover_slot_is_bound(s, l->rules->restart[l->unit_vms[i]], slot))
             return false;
     return true;
+}
+
+/* Whether the unit runs where it may not stay. On a degraded host it may (host_is_avoided()). */
+static bool must_leave(const struct layout *l, uint32_t unit)
+{
+    uint32_t from = l->unit_slot[unit];
+
+    if (from == l->outside)
+        return false;
+    uint32_t host = l->slot_host[from];
+    bool degraded = l->snap->hosts[host].is.state == HOST_ON && host_is_avoided(&l->snap->hosts[host]) &&
+                    !l->snap->hosts[host].failover;
+
+    return (from >= l->n_on && !degraded) ||
+           (l->unit_allowed[unit] && !bitmap_has(l->unit_allowed[unit], host));
 }
 
 bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot)
@@ -327,9 +342,9 @@ bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, 
         return true;
     if (s->counted_on[to_slot])
         return false;
-    /* a running VM without a failover slot may move, since staying is no better; a new VM needs one */
+    /* a running VM that must leave needs none where no other host could give one; a new VM needs one */
     return may_exchange(s, unit, to_slot) || candidate_of(s, unit, to_slot, true) != IX_NONE ||
-           (l->unit_slot[unit] != l->outside && is_unit_bound_to(s, unit, to_slot));
+           (must_leave(l, unit) && is_unit_bound_to(s, unit, to_slot));
 }
 
 static void reserve_for(struct failover_capacity *s, uint32_t unit, uint32_t lost, uint32_t slot)
@@ -371,7 +386,7 @@ static void name_hopeless(struct failover_capacity *s, uint32_t unit, uint32_t s
         uint32_t vm = l->unit_vms[i];
         const double need[RES_COUNT] = {[RES_CPU] = failover_capacity_need_of(s, vm, RES_CPU),
                                         [RES_MEM] = failover_capacity_need_of(s, vm, RES_MEM)};
-        if (!failover_capacity_protects(s, vm) || !failover_slot_is_bound(s, l->rules->must[vm], slot))
+        if (!failover_capacity_protects(s, vm) || !failover_slot_is_bound(s, l->rules->restart[vm], slot))
             continue;
         failover_slot_missing(s, vm, slot, need);
         s->gaps[s->n_gaps - 1].hopeless = true;

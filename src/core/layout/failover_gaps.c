@@ -4,7 +4,8 @@
 bool failover_gap_measure(const struct failover_capacity *s, const struct failover_gap *gap, uint32_t slot,
                           double ret_more[RES_COUNT], double ret_left[RES_COUNT])
 {
-    if (gap->vm == IX_NONE || !failover_capacity_is_candidate(s, gap->lost, slot, s->l->rules->must[gap->vm]))
+    if (gap->vm == IX_NONE ||
+        !failover_capacity_is_candidate(s, gap->lost, slot, s->l->rules->restart[gap->vm]))
         return false;
     const struct failover_reserved *k =
         gap->lost == IX_NONE ? NULL : failover_capacity_find_reserved(s, gap->lost, slot);

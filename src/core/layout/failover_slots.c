@@ -52,8 +52,8 @@ bool failover_slot_is_bound(const struct failover_capacity *s, const uint64_t *a
 
     for (uint32_t t = 0; t < l->n_slots; t++) {
         const struct host *h = &l->snap->hosts[l->slot_host[t]];
-        bool could =
-            t < l->n_on || (!h->failover && (h->is.state == HOST_STANDBY || h->is.state == HOST_POWERING_ON));
+        bool could = t < l->n_on || (!h->failover && !host_is_avoided(h) &&
+                                     (h->is.state == HOST_STANDBY || h->is.state == HOST_POWERING_ON));
         if (t != slot && could && (!allowed || bitmap_has(allowed, l->slot_host[t])))
             return false;
     }
@@ -62,13 +62,13 @@ bool failover_slot_is_bound(const struct failover_capacity *s, const uint64_t *a
 
 static uint32_t count_hosts_of(const struct failover_capacity *s, uint32_t vm)
 {
-    const uint64_t *must = s->l->rules->must[vm];
+    const uint64_t *may = s->l->rules->restart[vm];
     uint32_t n = 0;
 
-    if (!must)
+    if (!may)
         return s->l->n_slots;
     for (uint32_t t = 0; t < s->l->n_slots; t++)
-        n += bitmap_has(must, s->l->slot_host[t]);
+        n += bitmap_has(may, s->l->slot_host[t]);
     return n;
 }
 
@@ -113,13 +113,13 @@ static void find_failover_slots(struct failover_capacity *s, uint32_t lost, cons
         const double need[RES_COUNT] = {[RES_CPU] = failover_capacity_need_of(s, vm, RES_CPU),
                                         [RES_MEM] = failover_capacity_need_of(s, vm, RES_MEM)};
         uint32_t to =
-            failover_capacity_find_candidate(s, lost, s->l->rules->must[vm], need, s->l->n_slots, false);
+            failover_capacity_find_candidate(s, lost, s->l->rules->restart[vm], need, s->l->n_slots, false);
         if (to != IX_NONE) {
             failover_slot_reserve(s, vm, lost, to);
             continue;
         }
         failover_slot_missing(s, vm, lost, need);
-        if (failover_slot_is_bound(s, s->l->rules->must[vm], lost)) {
+        if (failover_slot_is_bound(s, s->l->rules->restart[vm], lost)) {
             s->gaps[s->n_gaps - 1].hopeless = true;
             s->n_open--; /* hopeless gaps do not count when plan_loss() compares two sequences */
         }

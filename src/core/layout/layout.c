@@ -169,6 +169,22 @@ static const uint64_t *common_hosts(struct layout *l, uint32_t u)
     return both ? both : one;
 }
 
+static const uint64_t *restart_hosts(struct layout *l, uint32_t u)
+{
+    uint64_t *narrower = NULL;
+
+    for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+        if (l->rules->restart[vm] == l->rules->must[vm])
+            continue;
+        bool first = !narrower;
+        narrower = first ? arena_array(l->a, uint64_t, l->rules->words) : narrower;
+        for (uint32_t w = 0; w < l->rules->words; w++)
+            narrower[w] = (first ? l->unit_allowed[u][w] : narrower[w]) & l->rules->restart[vm][w];
+    }
+    return narrower ? narrower : l->unit_allowed[u];
+}
+
 struct by_place {
     uint32_t slot, component, vm;
 };
@@ -200,6 +216,7 @@ static void alloc_units(struct layout *l, uint32_t n)
     l->unit_phys = arena_array(l->a, double, n);
     l->unit_backed = arena_array(l->a, double, n);
     l->unit_allowed = arena_array(l->a, const uint64_t *, n);
+    l->unit_restart = arena_array(l->a, const uint64_t *, n);
     l->unit_held = arena_array(l->a, enum check, n);
 }
 
@@ -322,6 +339,7 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
     for (uint32_t u = 0; u < l->n_units; u++) {
         weigh_unit(l, entitlement, u);
         l->unit_allowed[u] = common_hosts(l, u);
+        l->unit_restart[u] = restart_hosts(l, u);
     }
     chain_sets(l);
     hold_scattered(l);

@@ -70,6 +70,7 @@ struct layout {
     double *unit_phys;   /* physical memory that its destination must have free: at least what backs it now */
     double *unit_backed; /* physical memory that its host gets back */
     const uint64_t **unit_allowed; /* hosts (not slots); NULL: every one */
+    const uint64_t **unit_restart; /* of these, the hosts where it can be powered on (rules.h) */
     enum check *unit_held;         /* CHECK_NONE: may move for balance */
     uint32_t *vm_unit;             /* IX_NONE: takes no part */
     uint32_t *set_first;           /* by component: the first unit of the affine set; IX_NONE */

@@ -261,6 +261,21 @@ static bool find_memory_free(const struct pass *p, const struct asked *q, struct
     return true;
 }
 
+/* The resource of which the host would have the least headroom left. */
+static bool find_load(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    double over[RES_COUNT];
+
+    for (int r = 0; r < RES_COUNT; r++)
+        over[r] = quarantine_load_at(p, q->unit, q->slot, (enum resource)r) -
+                  quarantine_load_limit(p, (enum resource)r);
+    f->resource = over[RES_CPU] >= over[RES_MEM] ? RES_CPU : RES_MEM;
+    finding_subject(f, SUBJECT_HOST, q->host);
+    finding_figure(f, FIGURE_LOAD, quarantine_load_at(p, q->unit, q->slot, f->resource));
+    finding_figure(f, FIGURE_LOAD_MAX, quarantine_load_limit(p, f->resource));
+    return true;
+}
+
 /* ---- cost and benefit ---- */
 
 static bool find_mandatory_only(const struct pass *p, const struct asked *q, struct finding *f)
@@ -383,6 +398,9 @@ static const struct {
     [CHECK_HOST_NOT_ON] = {find_host, ABOUT_VM},
     [CHECK_HOST_SLEEPS] = {find_host, ABOUT_VM},
     [CHECK_FAILOVER_HOST] = {find_host, ABOUT_VM},
+    [CHECK_HOST_QUARANTINE] = {find_host, ABOUT_VM},
+    [CHECK_HOST_UNHEALTHY] = {find_host, ABOUT_VM},
+    [CHECK_HOST_LOAD] = {find_load, ABOUT_SLOT},
     [CHECK_INCOMPATIBLE] = {find_incompatible, ABOUT_UNIT},
     [CHECK_AGENT_MISSING] = {find_agent, ABOUT_VM},
     [CHECK_RULE_VM_HOST] = {find_host_rule, ABOUT_UNIT},

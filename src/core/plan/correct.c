@@ -215,6 +215,12 @@ static uint32_t host_rule_of(const struct pass *p, uint32_t unit)
     return best;
 }
 
+/* Whether rules are mended on the slot: a host that is evacuated is emptied anyway. */
+static bool is_corrected(const struct pass *p, uint32_t slot)
+{
+    return slot < p->layout.n_on || (slot < p->layout.n_slots && quarantine_has(p, slot));
+}
+
 /* Mends VM-host rules and incompatibility. */
 static bool mend_hosts(struct pass *p)
 {
@@ -222,7 +228,8 @@ static bool mend_hosts(struct pass *p)
 
     for (uint32_t u = 0; u < l->n_units; u++) {
         uint32_t slot = l->unit_slot[u];
-        if (slot >= l->n_on || !l->unit_allowed[u] || bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
+        if (!is_corrected(p, slot) || !l->unit_allowed[u] ||
+            bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
             continue;
         uint32_t rule = host_rule_of(p, u);
         if (is_due(p, rule) && !mend(p, u, rule))
@@ -287,7 +294,7 @@ static bool mend_apart(struct pass *p, uint32_t group)
     for (uint32_t i = 0; i < vms.n; i++) {
         uint32_t slot = layout_slot_of(l, vms.items[i]);
         uint32_t first = i;
-        if (slot == IX_NONE || slot >= l->n_on || members_on(l, vms, slot, &first) < 2 || first != i)
+        if (slot == IX_NONE || !is_corrected(p, slot) || members_on(l, vms, slot, &first) < 2 || first != i)
             continue;
         uint32_t u = l->vm_unit[vms.items[i]];
         bool later;
@@ -333,7 +340,7 @@ static bool mend_pairs(struct pass *p)
         uint32_t peer = p->snap->vms[i].ft_peer;
         uint32_t slot = layout_slot_of(&p->layout, i);
         if (p->snap->vms[i].is.kind != VM_FT_SECONDARY || peer == IX_NONE || slot == IX_NONE ||
-            slot >= p->layout.n_on || layout_slot_of(&p->layout, peer) != slot)
+            !is_corrected(p, slot) || layout_slot_of(&p->layout, peer) != slot)
             continue;
         if (!mend(p, half_to_move(p, i, peer), IX_NONE))
             return false;

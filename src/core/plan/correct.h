@@ -71,6 +71,17 @@ void correct_failover_review(struct pass *p);
 /* ---- evacuate.c ---- */
 bool evacuate_hosts(struct pass *p);
 
+/* ---- quarantine.c ---- */
+
+/* Whether the slot is that of a degraded host that is on. */
+bool quarantine_has(const struct pass *p, uint32_t slot);
+
+/* The first check that keeps a unit of a degraded host from the slot: those of layout_check(), then
+ * CHECK_HOST_LOAD, if the slot would lack headroom. */
+enum check quarantine_check(const struct pass *p, uint32_t unit, uint32_t slot);
+double quarantine_load_limit(const struct pass *p, enum resource r);
+double quarantine_load_at(const struct pass *p, uint32_t unit, uint32_t slot, enum resource r);
+
 /* ---- affine_sets.c ---- */
 
 /* The slot on which moves of this priority can bring a scattered set together; IX_NONE: none, and *ret_why is

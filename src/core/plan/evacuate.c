@@ -99,8 +99,9 @@ static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
 bool evacuate_hosts(struct pass *p)
 {
     for (uint32_t i = p->layout.n_on; i < p->layout.n_slots; i++) {
-        enum host_state state = p->snap->hosts[p->layout.slot_host[i]].is.state;
-        if (state == HOST_ON && !evacuate(p, i, REASON_SPARE_CAPACITY)) /* a failover host */
+        const struct host *h = &p->snap->hosts[p->layout.slot_host[i]];
+        enum host_state state = h->is.state;
+        if (state == HOST_ON && h->failover && !evacuate(p, i, REASON_SPARE_CAPACITY))
             return false;
         if (state == HOST_ENTERING_MAINTENANCE && !evacuate(p, i, REASON_MAINTENANCE))
             return false;

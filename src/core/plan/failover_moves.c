@@ -221,9 +221,10 @@ static void want_failover_hosts(struct pass *p)
     for (uint32_t i = 0; i < p->snap->n_hosts; i++) {
         const struct host *h = &p->snap->hosts[i];
         uint32_t slot = p->layout.host_slot[i];
-        if (!h->failover || h->is.state == HOST_ON)
+        if (!h->failover || (h->is.state == HOST_ON && !host_is_avoided(h)))
             continue;
-        if (h->is.state == HOST_STANDBY && h->is.dpm != AUTOMATION_DISABLED && h->is.wake_failed_at == 0) {
+        if (h->is.state == HOST_STANDBY && !host_is_avoided(h) && h->is.dpm != AUTOMATION_DISABLED &&
+            h->is.wake_failed_at == 0) {
             if (!p->coming[slot])
                 host_wake_record(
                     p, slot, &(struct wake_why){REASON_SPARE_CAPACITY, IX_NONE, PRIORITY_MANDATORY, NULL}, 0);

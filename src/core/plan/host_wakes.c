@@ -7,7 +7,7 @@ bool host_wake_is_allowed(const struct pass *p, uint32_t slot)
     const struct host *h = &p->snap->hosts[p->layout.slot_host[slot]];
 
     return h->is.state == HOST_STANDBY && h->is.dpm != AUTOMATION_DISABLED && h->is.wake_failed_at == 0 &&
-           !h->failover && !p->coming[slot];
+           !h->failover && !host_is_avoided(h) && !p->coming[slot];
 }
 
 unsigned host_wake_uncertainty(const struct pass *p, uint32_t slot)

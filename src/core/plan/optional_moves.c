@@ -50,9 +50,10 @@ static const struct finding *purpose_within(const struct pass *p, const struct m
     }
     if (layout_unevenness(l, level, imbalance, uneven, p->a) == 0)
         return NULL;
-    if (uneven[0].kind == UNEVEN_IMBALANCE)
-        return uneven[0].found;
-    return finding_keep(p->a, (struct finding){.code = FIND_UNEVEN_ELSEWHERE, .because = uneven[0].found});
+    const struct finding *most = uneven[0].found;
+    if (uneven[0].kind == UNEVEN_IMBALANCE || most->subjects[0].ix == l->slot_host[l->unit_slot[m->unit]])
+        return most;
+    return finding_keep(p->a, (struct finding){.code = FIND_UNEVEN_ELSEWHERE, .because = most});
 }
 
 /* Whether this level has nothing to mend. */

@@ -10,6 +10,12 @@ void plan_report_state(struct pass *p);
 /* correct.c: mandatory moves, the fewest and cheapest; a fault for each violation that no move mends. */
 void plan_correct(struct pass *p);
 
+/* quarantine.c: moves VMs off hosts that are degraded, where rules and load allow. */
+void quarantine_empty_hosts(struct pass *p);
+
+/* After all moves: a fault for each such host. */
+void quarantine_report(struct pass *p);
+
 /* optional_moves.c: moves for balance, the best first, while the benefit exceeds the cost. */
 void plan_balance(struct pass *p);
 

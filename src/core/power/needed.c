@@ -77,6 +77,7 @@ static uint32_t fault_looks_for(const struct layout *l, const struct fault *f, u
     case FAULT_SPARE_MISSING: /* no host goes to standby while a gap is open (power.c) */
     case FAULT_RULE_CONFLICT: /* no host ends the others */
     case FAULT_HOST_DISCONNECTED:
+    case FAULT_QUARANTINE:
     case FAULT_DEMAND_UNKNOWN:
     case FAULT_SAMPLE_BAD:
     case FAULT_SAMPLES_BAD:

@@ -103,6 +103,7 @@ static double wanted_s(const struct power *w, const struct woken *woken)
     case REASON_MAINTENANCE:
     case REASON_STANDBY:
     case REASON_AGENT:
+    case REASON_QUARANTINE:
     case REASON_PLACEMENT:
     case REASON_PREREQUISITE:
     case REASON_BALANCE_CPU:
@@ -146,6 +147,8 @@ enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct p
 
     if (power_is_disabled(w, slot))
         return POWER_HOST_DISABLED;
+    if (h->vsan)
+        return POWER_VSAN;
     if (l->closing[slot])
         return POWER_HOST_STATE;
     if (!h->wake_verified)

@@ -337,6 +337,8 @@ enum power_check wake_check_host(const struct power *w, uint32_t slot)
 {
     const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
 
+    if (host_is_avoided(&w->l->snap->hosts[w->l->slot_host[slot]]))
+        return POWER_HOST_QUARANTINE;
     if (power_is_disabled(w, slot))
         return POWER_HOST_DISABLED;
     if (w->p->coming[slot] || w->l->waking[slot])

@@ -38,6 +38,8 @@ void power_why(const struct power *w, uint32_t host, struct power_verdict *ret)
 
     if (h->failover)
         v.check = POWER_HOST_FAILOVER;
+    else if (host_is_avoided(h))
+        v.check = POWER_HOST_QUARANTINE;
     else if (h->is.state == HOST_ON)
         v.check = why_on(w, slot, &v);
     else if (h->is.state == HOST_STANDBY)

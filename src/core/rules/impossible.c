@@ -55,7 +55,8 @@ static bool may_be_used(const struct host *h)
 {
     bool sleeps = h->is.state == HOST_STANDBY || h->is.state == HOST_POWERING_ON;
 
-    return host_can_run_vms(h) || (sleeps && h->is.dpm != AUTOMATION_DISABLED && !h->failover);
+    return host_can_run_vms(h) ||
+           (sleeps && h->is.dpm != AUTOMATION_DISABLED && !h->failover && !host_is_avoided(h));
 }
 
 /* Members that take part, and hosts that could run any of them. */

@@ -95,21 +95,26 @@ static void compile_host_rules(struct rules *r, bool mandatory, struct arena *a)
     }
 }
 
+/* Whether the VM runs on a host that does not offer what it needs. */
+static bool lacks_here(const struct vm *v)
+{
+    return v->is.state == VM_ON && v->host != IX_NONE && !vm_is_offered(v, v->host);
+}
+
 /* The hosts that the VM is compatible with; NULL: all. VMs that need the same share a bitmap. What a host
  * does not offer keeps VMs from coming, and moves none away: a VM that runs there has what it needs, or would
  * be no better off elsewhere. */
 static const uint64_t *compatible_hosts(const struct rules *r, uint32_t vm, struct arena *a)
 {
     const struct vm *v = &r->snap->vms[vm];
-    bool lacks_here = v->is.state == VM_ON && v->host != IX_NONE && !vm_is_offered(v, v->host);
 
-    if (!v->compatible_given && !lacks_here)
+    if (!v->compatible_given && !lacks_here(v))
         return v->offered;
     uint64_t *bits = arena_array(a, uint64_t, r->words);
 
     for (uint32_t w = 0; w < r->words; w++)
         bits[w] = v->offered ? v->offered[w] : UINT64_MAX;
-    if (lacks_here)
+    if (lacks_here(v))
         bits[v->host / 64] |= (uint64_t)1 << (v->host % 64);
     if (v->compatible_given) {
         const uint64_t *listed = span_bitmap(r, v->compatible_hosts, a);
@@ -117,6 +122,22 @@ static const uint64_t *compatible_hosts(const struct rules *r, uint32_t vm, stru
             bits[w] &= listed[w];
     }
     return bits;
+}
+
+/* A VM that runs where its need is not offered may stay, but it cannot start there. */
+static void compile_restarts(struct rules *r, struct arena *a)
+{
+    for (uint32_t i = 0; i < r->snap->n_vms; i++) {
+        const struct vm *v = &r->snap->vms[i];
+
+        r->restart[i] = r->must[i];
+        if (!lacks_here(v))
+            continue;
+        uint64_t *bits = arena_array(a, uint64_t, r->words);
+        for (uint32_t w = 0; w < r->words; w++)
+            bits[w] = r->must[i][w] & v->offered[w];
+        r->restart[i] = bits;
+    }
 }
 
 /* Preferred rules come last, so that a preferred rule is the one named in a contradiction. */
@@ -129,6 +150,7 @@ static void compile_hosts(struct rules *r, struct arena *a)
     compile_host_rules(r, true, a);
     for (uint32_t i = 0; i < s->n_vms; i++)
         r->must[i] = r->allowed[i]; /* a bitmap never changes after this */
+    compile_restarts(r, a);
     compile_host_rules(r, false, a);
 }
 
@@ -247,6 +269,7 @@ void rules_compile(const struct snapshot *snap, unsigned which, struct arena *a,
                           .words = (snap->n_hosts + 63) / 64};
     ret->allowed = arena_array(a, const uint64_t *, snap->n_vms);
     ret->must = arena_array(a, const uint64_t *, snap->n_vms);
+    ret->restart = arena_array(a, const uint64_t *, snap->n_vms);
     ret->component = arena_array(a, uint32_t, snap->n_vms);
     ret->held = arena_array(a, bool, snap->n_vms);
     compile_hosts(ret, a);

@@ -30,6 +30,7 @@ struct rules {
     uint32_t words;           /* length of a bitmap of hosts */
     const uint64_t **allowed; /* by VM; NULL: all hosts */
     const uint64_t **must;    /* likewise, without preferred rules */
+    const uint64_t **restart; /* by VM: the hosts of `must` at which it can be powered on */
     uint32_t *component;      /* by VM: the lowest member of its affine set; itself if alone */
     bool *held;               /* by VM: held by a conflict */
     uint32_t n_groups;        /* anti-affinity groups */

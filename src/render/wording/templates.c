@@ -30,6 +30,12 @@ const struct sentence_template wording_templates[] = {
     {FIND_HOST_UNSEEN, "vms=0", "{host} is disconnected."},
     {FIND_HOST_UNSEEN, "vms=1", "{host} is disconnected; its VM is not moved."},
     {FIND_HOST_UNSEEN, "", "{host} is disconnected; its {vms} VMs are not moved."},
+    {FIND_QUARANTINE, "vms=0", "{host} is {host_is}: it receives no VMs."},
+    {FIND_QUARANTINE, "vms=1",
+     "{host} is {host_is}: it receives no VMs, and its VM leaves only where rules and load allow."},
+    {FIND_QUARANTINE, "",
+     "{host} is {host_is}: it receives no VMs, and its remaining {vms} VMs leave only where rules and load "
+     "allow."},
     {FIND_CLUSTER_OVERCOMMITTED, "",
      "The {resource} reservations add up to {need}, but the hosts have only {has}; all reservations were "
      "scaled down in proportion."},
@@ -202,6 +208,9 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=host_not_on", "{host} is {host_is}."},
     {FIND_CHECK, "check=host_sleeps", "The plan puts {host} to standby."},
     {FIND_CHECK, "check=failover_host", "{host} is a dedicated failover host."},
+    {FIND_CHECK, "check=host_quarantine", "{host} is in quarantine and receives no VMs."},
+    {FIND_CHECK, "check=host_unhealthy",
+     "A failure of {host} would not be noticed, so {host} receives no VMs."},
     {FIND_CHECK, "check=incompatible missing_more=0",
      "{host} does not offer the {not_offered} that {other_vm} needs."},
     {FIND_CHECK, "check=incompatible missing_more",
@@ -235,6 +244,10 @@ const struct sentence_template wording_templates[] = {
      "The VM needs {need} of memory, but {host} has only {left} of {limit} left."},
     {FIND_CHECK, "check=memory_free",
      "The VM needs {need} of physical memory, but only {left} is free on {host}."},
+    {FIND_CHECK, "check=host_load",
+     "With the VM, {host} would be at {load:percent} of {resource}; at most {load_max:percent} is right for "
+     "a "
+     "VM that need not leave its host."},
     /* Whether the move is worth it. */
     {FIND_CHECK, "check=mandatory_only migration_threshold",
      "At migration threshold 1 only mandatory moves are made."},
@@ -284,6 +297,14 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "", "{^check.meaning}."},
     {FIND_MEANING, "", "{^check.meaning}."},
     /* Why a host stays as it is, by check. */
+    {FIND_POWER, "power=host_quarantine host.quarantine",
+     "{host} is in quarantine: it receives no VMs, does not count as capacity, and is neither put to standby "
+     "nor woken."},
+    {FIND_POWER, "power=host_quarantine",
+     "A failure of {host} would not be noticed: it receives no VMs, does not count as capacity, and is not "
+     "put to standby."},
+    {FIND_POWER, "power=vsan",
+     "{host} is part of vSAN: its disks hold data of other hosts' VMs, so it is never put to standby."},
     {FIND_POWER, "power=woken reason=asked",
      "An admin requested the wake of {host} {is_s:about} ago; {host} stays on for at least {least_s:about} "
      "(dpm.asked_on_s). `ballast standby {host}` puts {host} to standby earlier."},
@@ -424,6 +445,8 @@ const struct phrase wording_phrases[] = {
     {"vcpus", "vm.vcpus=1", "its 1 vCPU"},
     {"vcpus", "", "its {vm.vcpus} vCPUs"},
     /* A host that cannot receive VMs. */
+    {"host_is", "host.state=on host.quarantine", "in quarantine"},
+    {"host_is", "host.state=on host.unhealthy", "not watched for failures"},
     {"host_is", "host.state=on", "about to be put to standby or into maintenance"},
     {"host_is", "host.state=maintenance", "in maintenance"},
     {"host_is", "host.state=entering_maintenance", "entering maintenance"},
@@ -448,6 +471,8 @@ const struct phrase wording_phrases[] = {
     {"why_move", "reason=spare_capacity for_vm", ", to keep room on {from} for a restart of {for_vm}"},
     {"why_move", "reason=spare_capacity", ", because {from} is a dedicated failover host"},
     {"why_move", "reason=prerequisite for_vm !for_vm={vm}", ", to make room on {from} for {for_vm}"},
+    {"why_move", "reason=quarantine from.quarantine", ", because {from} is in quarantine"},
+    {"why_move", "reason=quarantine", ", because a failure of {from} would not be noticed"},
     {"why_move", "reason=agent", ", because the agent VM of {from} needs its reservation there"},
     {"why_move", "reason=consolidate", ", so that {from} can go to standby"},
     {"why_move", "reason=high_utilization", ", because {from} is above the target range"},
