@@ -15,6 +15,16 @@
 #define REALTIME_S 20 /* the interval of real-time counters, the same on all versions */
 #define INTERVAL_MAX_S 86400
 
+#define SAMPLES_MOST 3 /* a minute, the time between two inventories; the hosts keep an hour */
+
+unsigned counters_samples_since(int64_t elapsed_ms)
+{
+    const int64_t sample_ms = 1000 * REALTIME_S;
+    int64_t n = (elapsed_ms + sample_ms / 2) / sample_ms;
+
+    return elapsed_ms < 0 || n > SAMPLES_MOST ? SAMPLES_MOST : n < 1 ? 1 : (unsigned)n;
+}
+
 static const struct {
     const char *group, *name, *rollup;
 } counter_names[COUNTER_COUNT] = {
@@ -48,60 +58,87 @@ void counters_read_numbers(const xml_node *list, struct counters *ret)
     *ret = c;
 }
 
-/* The last number of "1,2,3"; -1 when there is none. Negative numbers mean that nothing was measured. */
-static int64_t last_number(const char *csv)
+/* The values of a series: their mean, and the last one. UNKNOWN where there are none; negative ones mean that
+ * nothing was measured. */
+struct series {
+    double mean, last;
+};
+
+/* One value, or several with commas between them. */
+static void add_values(const char *csv, double *sum, size_t *n, double *last)
 {
-    const char *comma = strrchr(csv, ',');
-    const char *begin = comma ? comma + 1 : csv;
-    char *end = NULL;
-    long long v;
+    while (csv && *csv) {
+        char *end = NULL;
 
-    errno = 0;
-    v = strtoll(begin, &end, 10);
-    return end == begin || *end != '\0' || errno ? -1 : v;
-}
-
-/* Reads one series: PerfMetricIntSeries has a value element for each sample, PerfMetricSeriesCSV one for
- * all. */
-static double series_value(const xml_node *series, struct arena *a)
-{
-    const xml_node *last = NULL;
-
-    for (const xml_node *n = xml_child(series, "value"); n; n = xml_again(n))
-        last = n;
-    int64_t v = last ? last_number(xml_text(last, a)) : -1;
-
-    return v < 0 || v > INT32_MAX * INT64_C(1024) ? UNKNOWN : (double)v;
-}
-
-static double interval_ms(const xml_node *metric, struct arena *a)
-{
-    const char *csv = xml_text(xml_child(metric, "sampleInfoCSV"), a);
-    int64_t s = 0;
-
-    if (csv) /* "20,2026-01-01T00:00:20Z": interval and instant in turn */
-        s = strtoll(csv, NULL, 10);
-    else
-        (void)xml_int(xml_child(metric, "sampleInfo/interval"), &s);
-    return 1000.0 * (double)(s > 0 && s <= INTERVAL_MAX_S ? s : REALTIME_S);
-}
-
-/* "20,2026-01-01T00:00:20Z": of several samples the last one counts, here as in series_value(). */
-static instant_s measured(const xml_node *metric, struct arena *a)
-{
-    const char *csv = xml_text(xml_child(metric, "sampleInfoCSV"), a);
-    const xml_node *last = NULL;
-    instant_s t = 0;
-
-    if (csv) {
-        const char *comma = strrchr(csv, ',');
-        return comma && rfc3339_parse(comma + 1, &t) == 0 ? t : 0;
+        errno = 0;
+        long long v = strtoll(csv, &end, 10);
+        if (end == csv)
+            return;
+        if (!errno && v >= 0 && v <= INT32_MAX * INT64_C(1024)) {
+            *sum += (double)v;
+            *last = (double)v;
+            (*n)++;
+        }
+        csv = *end == ',' ? end + 1 : NULL;
     }
-    for (const xml_node *n = xml_child(metric, "sampleInfo"); n; n = xml_again(n))
-        last = n;
-    const char *text = last ? xml_text(xml_child(last, "timestamp"), a) : NULL;
+}
 
-    return text && rfc3339_parse(text, &t) == 0 ? t : 0;
+/* PerfMetricIntSeries has a value element for each sample, PerfMetricSeriesCSV one for all. */
+static struct series read_series(const xml_node *series, struct arena *a)
+{
+    struct series x = {.mean = UNKNOWN, .last = UNKNOWN};
+    double sum = 0;
+    size_t n = 0;
+
+    for (const xml_node *v = xml_child(series, "value"); v; v = xml_again(v))
+        add_values(xml_text(v, a), &sum, &n, &x.last);
+    if (n > 0)
+        x.mean = sum / (double)n;
+    return x;
+}
+
+/* What the samples of an answer were measured over. */
+struct timing {
+    double interval_ms; /* of all samples together */
+    double samples;     /* 1 or more */
+    instant_s measured; /* the end of the last one; 0: not known */
+};
+
+static void add_sample(struct timing *t, int64_t interval_s, const char *at)
+{
+    instant_s when = 0;
+
+    t->interval_ms +=
+        1000.0 * (double)(interval_s > 0 && interval_s <= INTERVAL_MAX_S ? interval_s : REALTIME_S);
+    t->samples++;
+    if (at && rfc3339_parse(at, &when) == 0)
+        t->measured = when;
+}
+
+/* "20,2026-01-01T00:00:20Z,20,2026-01-01T00:00:40Z": interval and instant in turn. */
+static void read_timing_csv(char *csv, struct timing *ret)
+{
+    char *rest = csv;
+
+    for (char *interval = strsep(&rest, ","); interval && interval[0]; interval = strsep(&rest, ","))
+        add_sample(ret, strtoll(interval, NULL, 10), strsep(&rest, ","));
+}
+
+static struct timing read_timing(const xml_node *metric, struct arena *a)
+{
+    struct timing t = {0};
+    char *csv = xml_text(xml_child(metric, "sampleInfoCSV"), a);
+
+    if (csv)
+        read_timing_csv(csv, &t);
+    for (const xml_node *n = xml_child(metric, "sampleInfo"); n; n = xml_again(n)) {
+        int64_t interval = 0;
+        (void)xml_int(xml_child(n, "interval"), &interval);
+        add_sample(&t, interval, xml_text(xml_child(n, "timestamp"), a));
+    }
+    if (t.samples < 1)
+        add_sample(&t, REALTIME_S, NULL);
+    return t;
 }
 
 static void set_if_known(double *to, double value, double per)
@@ -110,13 +147,14 @@ static void set_if_known(double *to, double value, double per)
         *to = value / per;
 }
 
-static void take_metric(const struct counters *c, const xml_node *metric, struct vm_sample *x,
+static void take_metric(const struct counters *c, const xml_node *metric, struct vs_inventory_vm *vm,
                         struct arena *a)
 {
-    double value[COUNTER_COUNT];
+    struct vm_sample *x = &vm->sample;
+    struct series value[COUNTER_COUNT];
 
     for (int i = 0; i < COUNTER_COUNT; i++)
-        value[i] = UNKNOWN;
+        value[i] = (struct series){.mean = UNKNOWN, .last = UNKNOWN};
     for (const xml_node *n = xml_child(metric, "value"); n; n = xml_again(n)) {
         int64_t number = -1;
         const char *instance = xml_text(xml_child(n, "id/instance"), a);
@@ -124,22 +162,25 @@ static void take_metric(const struct counters *c, const xml_node *metric, struct
             continue; /* of a single vCPU */
         for (int i = 0; i < COUNTER_COUNT; i++) {
             if (c->number[i] == number && number >= 0)
-                value[i] = series_value(n, a);
+                value[i] = read_series(n, a);
         }
     }
-    if (isnan(value[COUNTER_CPU_USED]))
+    if (isnan(value[COUNTER_CPU_USED].mean))
         return; /* just powered on: not measured yet */
+    const struct timing t = read_timing(metric, a);
+
     x->present = true;
-    x->measured = measured(metric, a);
-    x->interval_ms = interval_ms(metric, a);
-    x->cpu_used_mhz = value[COUNTER_CPU_USED];
-    x->cpu_ready_ms = value[COUNTER_CPU_READY];
-    x->cpu_run_ms = value[COUNTER_CPU_RUN];
-    x->cpu_sleep_ms = value[COUNTER_CPU_WAIT];
-    set_if_known(&x->mem_active_mb, value[COUNTER_MEM_ACTIVE], KIB_PER_MIB);
-    set_if_known(&x->mem_overhead_mb, value[COUNTER_MEM_OVERHEAD], KIB_PER_MIB);
-    if (value[COUNTER_MEM_CONSUMED] > 0)
-        x->mem_consumed_mb = value[COUNTER_MEM_CONSUMED] / KIB_PER_MIB;
+    x->measured = t.measured;
+    x->interval_ms = t.interval_ms;
+    x->cpu_used_mhz = value[COUNTER_CPU_USED].mean;
+    vm->counted_last_mhz = value[COUNTER_CPU_USED].last;
+    x->cpu_ready_ms = value[COUNTER_CPU_READY].mean * t.samples; /* sums, so of all samples together */
+    x->cpu_run_ms = value[COUNTER_CPU_RUN].mean * t.samples;
+    x->cpu_sleep_ms = value[COUNTER_CPU_WAIT].mean * t.samples;
+    set_if_known(&x->mem_active_mb, value[COUNTER_MEM_ACTIVE].mean, KIB_PER_MIB);
+    set_if_known(&x->mem_overhead_mb, value[COUNTER_MEM_OVERHEAD].mean, KIB_PER_MIB);
+    if (value[COUNTER_MEM_CONSUMED].mean > 0)
+        x->mem_consumed_mb = value[COUNTER_MEM_CONSUMED].mean / KIB_PER_MIB;
 }
 
 static int by_id(const void *a, const void *b)
@@ -167,12 +208,12 @@ static struct vs_inventory_vm **running(struct vs_inventory *s, struct arena *a,
     return vms;
 }
 
-size_t counters_read(const struct counters *c, const xml_node *payload, struct vs_inventory *s)
+/* Answers about these VMs, which are sorted; others are ignored. */
+static size_t read_answer(const struct counters *c, const xml_node *payload, struct vs_inventory_vm **vms,
+                          size_t n)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    size_t n = 0;
     size_t filled = 0;
-    struct vs_inventory_vm **vms = running(s, &a, &n);
 
     for (const xml_node *metric = xml_child(payload, "returnval"); metric; metric = xml_again(metric)) {
         const char *id = xml_text(xml_child(metric, "entity"), &a);
@@ -180,22 +221,29 @@ size_t counters_read(const struct counters *c, const xml_node *payload, struct v
         if (!vm)
             continue;
         double before = (*vm)->sample.interval_ms;
-        take_metric(c, metric, &(*vm)->sample, &a);
+        take_metric(c, metric, *vm, &a);
         filled += isnan(before) && !isnan((*vm)->sample.interval_ms);
     }
     return filled;
 }
 
-static void put_query(struct strbuf *b, const struct vsphere *v, const struct counters *c,
+size_t counters_read(const struct counters *c, const xml_node *payload, struct vs_inventory *s)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    size_t n = 0;
+    struct vs_inventory_vm **vms = running(s, &a, &n);
+
+    return read_answer(c, payload, vms, n);
+}
+
+static void put_query(struct strbuf *b, const struct vsphere *v, const struct counters *c, unsigned samples,
                       struct vs_inventory_vm *const *vms, size_t n)
 {
     vsphere_begin(b, "QueryPerf", "PerformanceManager", vsphere_content(v)->perf_manager);
     for (size_t i = 0; i < n; i++) {
-        if (!vms[i])
-            continue;
         strbuf_puts(b, "<querySpec>");
         vsphere_put_ref(b, "entity", "VirtualMachine", vms[i]->id);
-        strbuf_puts(b, "<maxSample>1</maxSample>");
+        strbuf_printf(b, "<maxSample>%u</maxSample>", samples);
         for (int k = 0; k < COUNTER_COUNT; k++) {
             if (c->number[k] >= 0)
                 strbuf_printf(b, "<metricId><counterId>%lld</counterId><instance></instance></metricId>",
@@ -207,36 +255,48 @@ static void put_query(struct strbuf *b, const struct vsphere *v, const struct co
 }
 
 /* Removes the VM that a fault names from the batch and from the inventory. */
-static bool drop_gone(struct vs_inventory_vm **vms, size_t n, const char *id)
+static bool drop_gone(struct vs_inventory_vm **vms, size_t *n, const char *id)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (vms[i] && strcmp(vms[i]->id, id) == 0) {
+    for (size_t i = 0; i < *n; i++) {
+        if (strcmp(vms[i]->id, id) == 0) {
             vms[i]->state_known = false;
-            vms[i] = NULL;
+            memmove(vms + i, vms + i + 1, (*n - i - 1) * sizeof *vms);
+            (*n)--;
             return true;
         }
     }
     return false;
 }
 
-static int collect_batch(struct vsphere *v, const struct counters *c, struct vs_inventory *s,
-                         struct vs_inventory_vm **vms, size_t n, size_t *count, struct err *err)
+/* All batches of a collection; each writes its own VMs and its own count. */
+struct batches {
+    const struct counters *c;
+    unsigned samples;
+    struct vs_inventory_vm **vms;
+    size_t n;
+    size_t *counts;
+};
+
+static int collect_batch(void *ctx, struct vsphere *v, size_t i, struct err *err)
 {
+    const struct batches *all = ctx;
+    struct vs_inventory_vm **vms = all->vms + i * BATCH;
+    size_t n = all->n - i * BATCH < BATCH ? all->n - i * BATCH : BATCH;
     int r = -ENOENT;
 
-    for (int tries = 0; r == -ENOENT && tries < GONE_MAX; tries++) {
+    for (int tries = 0; r == -ENOENT && n > 0 && tries < GONE_MAX; tries++) {
         CLEANUP(strbuf_releasep) struct strbuf body = {0};
         CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 
         strbuf_init(&body, STRBUF_NO_LIMIT);
-        put_query(&body, v, c, vms, n);
+        put_query(&body, v, all->c, all->samples, vms, n);
         r = vsphere_call(v, "QueryPerf", &body, &answer, err);
         if (r == 0)
-            *count += counters_read(c, answer.payload, s);
-        else if (r == -ENOENT && !drop_gone(vms, n, vsphere_fault(v)->object))
+            all->counts[i] = read_answer(all->c, answer.payload, vms, n);
+        else if (r == -ENOENT && !drop_gone(vms, &n, vsphere_fault(v)->object))
             return r;
     }
-    return r;
+    return n == 0 ? 0 : r;
 }
 
 static int look_up(struct vsphere *v, struct counters *c, struct err *err)
@@ -259,23 +319,24 @@ static int look_up(struct vsphere *v, struct counters *c, struct err *err)
     return err_set(err, -ENOTSUP, "%s: the server has no counter cpu.usagemhz.average", vsphere_url(v));
 }
 
-int counters_collect(struct vsphere *v, struct counters *c, struct vs_inventory *s, size_t *ret_vms,
-                     struct err *err)
+int counters_collect(struct parallel **p, struct vsphere *v, struct counters *c, unsigned samples,
+                     struct vs_inventory *s, size_t *ret_vms, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    size_t n = 0;
-    size_t count = 0;
+    struct batches all = {.c = c, .samples = samples};
     int r = c->known ? 0 : look_up(v, c, err);
 
     if (r < 0)
         return r;
-    struct vs_inventory_vm **vms = running(s, &a, &n);
-    for (size_t i = 0; i < n; i += BATCH) {
-        r = collect_batch(v, c, s, vms + i, n - i < BATCH ? n - i : BATCH, &count, err);
-        if (r < 0)
-            return r;
-    }
-    *ret_vms = count;
+    all.vms = running(s, &a, &all.n);
+    size_t n = (all.n + BATCH - 1) / BATCH;
+    all.counts = arena_array(&a, size_t, n);
+    r = parallel_run(p, v, n, collect_batch, &all, err);
+    if (r < 0)
+        return r;
+    *ret_vms = 0;
+    for (size_t i = 0; i < n; i++)
+        *ret_vms += all.counts[i];
     return 0;
 }
 
@@ -302,7 +363,7 @@ void counters_read_power(const struct counters *c, const xml_node *payload, stru
 
         for (const xml_node *n = xml_child(metric, "value"); h && n; n = xml_again(n)) {
             int64_t number = -1;
-            double watts = series_value(n, &a);
+            double watts = read_series(n, &a).mean;
 
             if (xml_int(xml_child(n, "id/counterId"), &number) == 0 && number == c->power && c->power >= 0 &&
                 watts > 0 && watts <= WATTS_MOST) /* a host without a sensor says 0 */
@@ -317,37 +378,40 @@ static bool is_up(const struct vs_inventory_host *h)
 }
 
 static void put_power_query(struct strbuf *b, const struct vsphere *v, const struct counters *c,
-                            const struct vs_inventory_host *hosts, size_t n)
+                            unsigned samples, struct vs_inventory_host *const *hosts, size_t n)
 {
     vsphere_begin(b, "QueryPerf", "PerformanceManager", vsphere_content(v)->perf_manager);
     for (size_t i = 0; i < n; i++) {
-        if (!is_up(&hosts[i]))
-            continue;
         strbuf_puts(b, "<querySpec>");
-        vsphere_put_ref(b, "entity", "HostSystem", hosts[i].id);
+        vsphere_put_ref(b, "entity", "HostSystem", hosts[i]->id);
         strbuf_printf(b,
-                      "<maxSample>1</maxSample><metricId><counterId>%lld</counterId><instance></instance>"
+                      "<maxSample>%u</maxSample><metricId><counterId>%lld</counterId><instance></instance>"
                       "</metricId><intervalId>%d</intervalId><format>csv</format></querySpec>",
-                      (long long)c->power, REALTIME_S);
+                      samples, (long long)c->power, REALTIME_S);
     }
     vsphere_end(b, "QueryPerf");
 }
 
-void counters_collect_power(struct vsphere *v, const struct counters *c, struct vs_inventory *s)
+void counters_collect_power(struct vsphere *v, const struct counters *c, unsigned samples,
+                            struct vs_inventory *s)
 {
-    for (size_t i = 0; c->known && c->power >= 0 && i < s->n_hosts; i += BATCH) {
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct vs_inventory_host **up = arena_array(&a, struct vs_inventory_host *, s->n_hosts);
+    size_t n = 0;
+
+    if (!c->known || c->power < 0)
+        return;
+    for (size_t i = 0; i < s->n_hosts; i++) {
+        if (is_up(&s->hosts[i]))
+            up[n++] = &s->hosts[i];
+    }
+    for (size_t i = 0; i < n; i += BATCH) {
         CLEANUP(strbuf_releasep) struct strbuf body = {0};
         CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
         struct err err = {0};
-        size_t n = s->n_hosts - i < BATCH ? s->n_hosts - i : BATCH;
-        size_t up = 0;
 
-        for (size_t k = 0; k < n; k++)
-            up += is_up(&s->hosts[i + k]);
-        if (up == 0)
-            continue;
         strbuf_init(&body, STRBUF_NO_LIMIT);
-        put_power_query(&body, v, c, s->hosts + i, n);
+        put_power_query(&body, v, c, samples, up + i, n - i < BATCH ? n - i : BATCH);
         if (vsphere_call(v, "QueryPerf", &body, &answer, &err) < 0)
             return;
         counters_read_power(c, answer.payload, s);

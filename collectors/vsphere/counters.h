@@ -9,6 +9,7 @@
 #define BALLAST_COLLECTORS_VSPHERE_COUNTERS_H
 
 #include "collectors/vsphere/vs_inventory.h"
+#include "net/vsphere/parallel.h"
 
 enum counter {
     COUNTER_CPU_USED,
@@ -34,17 +35,23 @@ void counters_read_numbers(const xml_node *list, struct counters *ret);
  */
 size_t counters_read(const struct counters *c, const xml_node *payload, struct vs_inventory *s);
 
-/* Reads the counters of all running VMs of the inventory; the first call fills *c, the caller keeps it.
- * Only answered VMs' samples change. A VM that turns out to be gone is taken out of the inventory
- * (state_known false). *ret_vms: VMs with counters. -ENOTSUP: the peer has no usable counters. */
-int counters_collect(struct vsphere *v, struct counters *c, struct vs_inventory *s, size_t *ret_vms,
-                     struct err *err);
+/* The newest samples that make up the time since the last reading, `elapsed_ms` ago (negative: none yet): 1
+ * to 3, which is a minute. Older ones would count twice, or say little of now. */
+unsigned counters_samples_since(int64_t elapsed_ms);
+
+/* Reads the counters of all running VMs of the inventory, as means over that many samples; the first call
+ * fills *c, the caller keeps it. Only answered VMs' samples change. A VM that turns out to be gone is taken
+ * out of the inventory (state_known false). *ret_vms: VMs with counters. -ENOTSUP: the peer has no usable
+ * counters. */
+int counters_collect(struct parallel **p, struct vsphere *v, struct counters *c, unsigned samples,
+                     struct vs_inventory *s, size_t *ret_vms, struct err *err);
 
 /* Reads one answer of QueryPerf into its hosts. */
 void counters_read_power(const struct counters *c, const xml_node *payload, struct vs_inventory *s);
 
 /* Reads the draw of the hosts that are on, with the numbers that counters_collect() has looked up. Only
  * the energy account needs it: after an error, or for a host without a meter, power_w stays unchanged. */
-void counters_collect_power(struct vsphere *v, const struct counters *c, struct vs_inventory *s);
+void counters_collect_power(struct vsphere *v, const struct counters *c, unsigned samples,
+                            struct vs_inventory *s);
 
 #endif

@@ -23,6 +23,8 @@ struct collector {
     enum vsphere_stats stats;
     char cluster[CLUSTER_ID_MAX]; /* "" until it was found */
     struct counters counters;
+    int64_t counted_ms; /* when the counters were read; 0: never */
+    unsigned samples;   /* of the last reading */
     struct parallel *parallel;
     struct vs_devices_cache *devices;
     struct arena evc_arena;
@@ -159,7 +161,7 @@ static bool contradict(const struct vs_inventory *s, const struct vm_sample *qui
     double most = 0;
 
     for (size_t i = 0; i < s->n_vms; i++) {
-        double counted = s->vms[i].sample.cpu_used_mhz;
+        double counted = s->vms[i].counted_last_mhz; /* quick stats are of the last seconds, too */
         if (s->vms[i].sample.mem_consumed_mb > BACKED_MOST * s->vms[i].mem_mb)
             return true;
         if (isnan(quick[i].cpu_used_mhz) || isnan(counted) || isnan(s->vms[i].sample.interval_ms))
@@ -177,16 +179,28 @@ static void say_no_counters(struct collector *c, const char *why)
     c->said_no_counters = true;
 }
 
+/* The counters, as means over the time since they were last read. */
+static int read_counters(struct collector *c, struct vs_inventory *s, struct err *err)
+{
+    int64_t now = net_now_ms();
+    size_t n = 0;
+
+    c->samples = counters_samples_since(c->counted_ms > 0 ? now - c->counted_ms : -1);
+    int r = counters_collect(&c->parallel, c->vsphere, &c->counters, c->samples, s, &n, err);
+    if (r == 0)
+        c->counted_ms = now;
+    return r;
+}
+
 /* Counters where there are any, quick stats for the rest; quick stats alone where the two contradict each
  * other. */
 static int measure_auto(struct collector *c, struct vs_inventory *s, struct err *err)
 {
     struct vm_sample *quick = arena_array(s->arena, struct vm_sample, s->n_vms);
-    size_t n = 0;
 
     for (size_t i = 0; i < s->n_vms; i++)
         quick[i] = s->vms[i].sample;
-    int r = counters_collect(c->vsphere, &c->counters, s, &n, err);
+    int r = read_counters(c, s, err);
     if (r < 0 && !is_refusal(r))
         return r;
     if (r < 0) {
@@ -196,14 +210,13 @@ static int measure_auto(struct collector *c, struct vs_inventory *s, struct err 
         for (size_t i = 0; i < s->n_vms; i++)
             s->vms[i].sample = quick[i];
     } else {
-        counters_collect_power(c->vsphere, &c->counters, s);
+        counters_collect_power(c->vsphere, &c->counters, c->samples, s);
     }
     return 0;
 }
 
 static int measure(struct collector *c, struct vs_inventory *s, struct err *err)
 {
-    size_t n = 0;
     int r;
 
     switch (c->stats) {
@@ -212,9 +225,9 @@ static int measure(struct collector *c, struct vs_inventory *s, struct err *err)
     case VSPHERE_STATS_COUNTERS:
         for (size_t i = 0; i < s->n_vms; i++)
             s->vms[i].sample.present = false; /* quick stats are not configured, not even as a substitute */
-        r = counters_collect(c->vsphere, &c->counters, s, &n, err);
+        r = read_counters(c, s, err);
         if (r == 0)
-            counters_collect_power(c->vsphere, &c->counters, s);
+            counters_collect_power(c->vsphere, &c->counters, c->samples, s);
         return r;
     case VSPHERE_STATS_QUICK:
         break;

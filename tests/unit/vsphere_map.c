@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/cleanup.h"
-#include "collectors/vsphere/vs_inventory.h"
+#include "collectors/vsphere/counters.h"
 
 #include <errno.h>
 #include <string.h>
@@ -51,6 +51,20 @@ static void map(struct vs_inventory *s, struct inventory *ret)
     s->root_pool = "root";
     if (vs_inventory_map(s, ret, &err) < 0)
         fail_msg("%s", err.text);
+}
+
+static const struct {
+    int64_t elapsed_ms;
+    unsigned samples;
+} readings[] = {{-1, 3},    {0, 1},     {5000, 1},  {20000, 1},  {29999, 1},
+                {30000, 2}, {45000, 2}, {60000, 3}, {3600000, 3}};
+
+/* As many samples as are new, a minute at most. */
+static void test_samples(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(readings); i++)
+        assert_int_equal(counters_samples_since(readings[i].elapsed_ms), readings[i].samples);
 }
 
 static const struct {
@@ -368,11 +382,17 @@ static void test_turbo(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_host_states), cmocka_unit_test(test_host_without_hardware),
-        cmocka_unit_test(test_free_memory), cmocka_unit_test(test_kept_for_the_hypervisor),
-        cmocka_unit_test(test_shares),      cmocka_unit_test(test_broken_references),
-        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_agents),
-        cmocka_unit_test(test_turbo),       cmocka_unit_test(test_scalable_shares),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_host_states),
+        cmocka_unit_test(test_host_without_hardware),
+        cmocka_unit_test(test_free_memory),
+        cmocka_unit_test(test_kept_for_the_hypervisor),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_broken_references),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_agents),
+        cmocka_unit_test(test_turbo),
+        cmocka_unit_test(test_scalable_shares),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
