@@ -207,6 +207,17 @@ static void show_power(const json_t *st, struct strbuf *out)
     strbuf_printf(out, "VMs lack %.1f GHz of CPU\n", reply_number(p, "unmet_mhz") / MHZ_PER_GHZ);
 }
 
+static void show_paused(const json_t *st, struct strbuf *out)
+{
+    const char *since = reply_text(st, "frozen_since");
+    const char *by = reply_text(st, "frozen_by");
+
+    if (!json_is_true(json_object_get(st, "frozen")))
+        return;
+    put_label(out, "PAUSED");
+    strbuf_printf(out, "since %s%s%s\n", since ? since : "-", by ? " by " : "", by ? by : "");
+}
+
 static void show_status(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *st = json_object_get(reply, "status");
@@ -221,13 +232,10 @@ static void show_status(const json_t *reply, struct arena *a, struct strbuf *out
     strbuf_printf(out, ": %lld hosts, %lld VMs\n", (long long)reply_int(st, "hosts"),
                   (long long)reply_int(st, "vms"));
     put_label(out, "automation");
-    strbuf_printf(out, "%s, threshold %lld, a pass every %lld s%s%s\n",
+    strbuf_printf(out, "%s, threshold %lld, a pass every %lld s\n",
                   reply_text(st, "automation") ? reply_text(st, "automation") : "-",
-                  (long long)reply_int(st, "migration_threshold"), (long long)reply_int(st, "interval_s"),
-                  json_is_true(json_object_get(st, "frozen")) ? "; PAUSED since " : "",
-                  json_is_true(json_object_get(st, "frozen")) && reply_text(st, "frozen_since")
-                      ? reply_text(st, "frozen_since")
-                      : "");
+                  (long long)reply_int(st, "migration_threshold"), (long long)reply_int(st, "interval_s"));
+    show_paused(st, out);
     show_source(st, out);
     show_asleep(st, out);
     show_power(st, out);

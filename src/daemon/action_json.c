@@ -35,6 +35,7 @@ void action_json_fields(struct json_writer *w, const struct snapshot *s, const s
     jw_figure(w, "duration_s", r->duration_s);
     jw_int(w, "pass", (int64_t)r->pass);
     jw_text(w, "approved_by", r->approved_by);
+    jw_text(w, "ended_by", r->ended_by);
     jw_text(w, "task", r->task);
     jw_text(w, "why", r->why);
     jw_instant(w, "created", r->created);

@@ -58,6 +58,8 @@ void event_json_data(const struct event *ev, struct strbuf *out)
         put_fault(&w, ev);
     else if (ev->kind == EVENT_HOST || ev->kind == EVENT_HOST_LOST || ev->kind == EVENT_HOST_BACK)
         put_host(&w, ev);
+    if (ev->kind == EVENT_PAUSED || ev->kind == EVENT_RESUMED || ev->kind == EVENT_CONFIGURATION)
+        jw_text(&w, "by", ev->by);
     if (ev->changes)
         put_changes(&w, ev);
     if (ev->action)

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,4 +34,16 @@ int process_block_signals(struct err *err)
 
     (void)signal(SIGPIPE, SIG_IGN);
     return r == 0 ? 0 : err_set(err, -r, "signals cannot be blocked: %s", strerror(r));
+}
+
+void process_name_user(uid_t uid, char *ret, size_t size)
+{
+    struct passwd entry;
+    struct passwd *found = NULL;
+    char buffer[2048];
+
+    if (getpwuid_r(uid, &entry, buffer, sizeof buffer, &found) == 0 && found)
+        (void)snprintf(ret, size, "%.40s (uid %u)", entry.pw_name, (unsigned)uid);
+    else
+        (void)snprintf(ret, size, "uid %u", (unsigned)uid);
 }

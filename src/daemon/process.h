@@ -4,7 +4,9 @@
 
 #include <ballast/err.h>
 
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define USEC_PER_S ((uint64_t)1000000)
 
@@ -17,5 +19,10 @@ int process_restart(char *const argv[]);
 
 /* Call it before any thread starts, so that only the loop receives SIGTERM, SIGINT and SIGHUP. */
 int process_block_signals(struct err *err);
+
+#define USER_NAME_MAX 64
+
+/* "root (uid 0)", or "uid 4711" for a user without a name. */
+void process_name_user(uid_t uid, char *ret, size_t size);
 
 #endif

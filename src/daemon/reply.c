@@ -182,6 +182,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     put_last_pass(w, e, &st);
     jw_bool(w, "frozen", st.paused);
     jw_instant(w, "frozen_since", st.paused_since);
+    jw_text(w, "frozen_by", st.paused_by);
     put_balance(w, s);
     jw_begin(w, "configuration", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; st.overlay_findings && i < st.overlay_findings->n; i++)

@@ -116,7 +116,7 @@ static int serve_request(const struct request_handler *s, const struct request *
             reply_actions(s->engine, q->ids, q->n_ids, out);
         return r;
     case REQUEST_REJECT:
-        r = engine_reject(s->engine, q->ids, q->n_ids, s->now, err);
+        r = engine_reject(s->engine, q->ids, q->n_ids, server_client_user(c), s->now, err);
         if (r == 0)
             reply_actions(s->engine, q->ids, q->n_ids, out);
         return r;
@@ -130,8 +130,8 @@ static int serve_request(const struct request_handler *s, const struct request *
         return -EINPROGRESS;
     case REQUEST_PAUSE:
     case REQUEST_RESUME:
-        r = q->kind == REQUEST_PAUSE ? engine_pause(s->engine, s->now, err)
-                                     : engine_resume(s->engine, s->now, err);
+        r = q->kind == REQUEST_PAUSE ? engine_pause(s->engine, server_client_user(c), s->now, err)
+                                     : engine_resume(s->engine, server_client_user(c), s->now, err);
         if (r == 0)
             reply_done(out);
         return r;

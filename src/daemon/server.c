@@ -6,10 +6,10 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "daemon/listener.h"
+#include "daemon/process.h"
 #include "daemon/request.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,6 @@
 #define SEND_AT_ONCE (1 << 20)       /* to one client, before the others are served */
 #define STALLED_US UINT64_C(2000000) /* a client that has read nothing for so long has stopped reading */
 #define SMALL_BYTES ((size_t)1 << 20)
-#define USEC_PER_S ((uint64_t)1000000)
 
 struct server_line {
     size_t references;
@@ -57,7 +56,7 @@ struct client {
     bool last; /* close once the reply is sent */
     bool user_known;
     uid_t uid;
-    char who[64];
+    char who[USER_NAME_MAX];
 };
 
 struct server {
@@ -403,9 +402,6 @@ static void name_peer(struct client *c)
 {
     struct ucred cred;
     socklen_t len = sizeof cred;
-    struct passwd entry;
-    struct passwd *found = NULL;
-    char buffer[2048];
 
     if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0) {
         (void)snprintf(c->who, sizeof c->who, "an unknown user");
@@ -413,10 +409,7 @@ static void name_peer(struct client *c)
     }
     c->user_known = true;
     c->uid = cred.uid;
-    if (getpwuid_r(cred.uid, &entry, buffer, sizeof buffer, &found) == 0 && found)
-        (void)snprintf(c->who, sizeof c->who, "%.40s (uid %u)", entry.pw_name, (unsigned)cred.uid);
-    else
-        (void)snprintf(c->who, sizeof c->who, "uid %u", (unsigned)cred.uid);
+    process_name_user(cred.uid, c->who, sizeof c->who);
 }
 
 static unsigned count_of_user(const struct client *c)

@@ -195,7 +195,8 @@ static struct engine_settings settings_of(const struct service *s)
     };
 }
 
-static int reload_config(struct service *s, struct arena *a, struct config *fresh, struct err *err)
+static int reload_config(struct service *s, const char *by, struct arena *a, struct config *fresh,
+                         struct err *err)
 {
     struct config_change *changes;
     int r = config_load(s->config->path, a, fresh, err);
@@ -209,19 +210,20 @@ static int reload_config(struct service *s, struct arena *a, struct config *fres
     if (r < 0 && r != -EBUSY)
         return r;
     consoles_change(s->consoles, s->power);
-    startup_log_reload(changes, n, r == -EBUSY);
+    startup_log_reload(changes, n, r == -EBUSY, s->engine, by, wall_clock_now(&s->clock));
     config_keep_fixed(s->config, fresh, r == -EBUSY, a);
     return 0;
 }
 
-static void reload(struct service *s)
+static void reload(struct service *s, const char *by)
 {
     struct arena a = {0};
     struct config *fresh = arena_new(&a, struct config);
     struct err err = {0};
 
-    if (reload_config(s, &a, fresh, &err) < 0) {
-        log_error("configuration not reloaded, the old one stays in force: %s", err.text);
+    if (reload_config(s, by, &a, fresh, &err) < 0) {
+        log_error("configuration not reloaded (asked for by %s), the old one stays in force: %s", by,
+                  err.text);
         arena_release(&a);
         return;
     }
@@ -231,6 +233,7 @@ static void reload(struct service *s)
     const struct engine_settings settings = settings_of(s);
 
     engine_configure(s->engine, &settings, wall_clock_now(&s->clock));
+    engine_tick(s->engine, wall_clock_now(&s->clock)); /* stores the events */
     arena_release(&s->reloaded);
     s->reloaded = a;
     request_handler_forget_shared(&s->shared);
@@ -240,10 +243,13 @@ static void reload(struct service *s)
 static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si, void *userdata)
 {
     struct service *s = userdata;
+    char by[USER_NAME_MAX] = "the system";
 
-    (void)source, (void)si;
+    (void)source;
+    if (si->ssi_code <= 0) /* sent by a process */
+        process_name_user(si->ssi_uid, by, sizeof by);
     (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)clock_us(CLOCK_MONOTONIC));
-    reload(s);
+    reload(s, by);
     (void)sd_notify(0, "READY=1");
     update_outputs_and_timer(s);
     return 0;

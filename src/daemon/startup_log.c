@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 
 void startup_log_settings(const struct config *c)
 {
@@ -48,9 +49,13 @@ void startup_log_warnings(const struct config *c, const struct power_config *pow
                     c->source.kind);
 }
 
-void startup_log_reload(const struct config_change *changes, size_t n, bool power_waits)
+void startup_log_reload(const struct config_change *changes, size_t n, bool power_waits, struct engine *e,
+                        const char *by, instant_s now)
 {
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
     size_t later = 0;
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
 
     for (size_t i = 0; i < n; i++) {
         bool reread = changes[i].secret && changes[i].key->flags & FIELD_REREAD;
@@ -62,13 +67,17 @@ void startup_log_reload(const struct config_change *changes, size_t n, bool powe
                                    : "";
 
         later += !reread && when[0] != '\0';
+        strbuf_clear(&text);
         if (changes[i].secret)
-            log_notice("%s: the contents of the file have changed%s", changes[i].key->name, when);
+            strbuf_printf(&text, "%s: the contents of the file have changed%s", changes[i].key->name, when);
         else
-            log_notice("%s: %s -> %s%s", changes[i].key->name, changes[i].from ? changes[i].from : "(none)",
-                       changes[i].to ? changes[i].to : "(none)", when);
+            strbuf_printf(&text, "%s: %s -> %s%s", changes[i].key->name,
+                          changes[i].from ? changes[i].from : "(none)",
+                          changes[i].to ? changes[i].to : "(none)", when);
+        strbuf_printf(&text, "; by %s", by);
+        engine_tell_change(e, text.text, by, now);
     }
-    log_notice("configuration reloaded, %zu change%s", n, n == 1 ? "" : "s");
+    log_notice("configuration reloaded by %s, %zu change%s", by, n, n == 1 ? "" : "s");
     if (later > 0)
         log_warning("%zu of the changes %s not in force yet: see above", later, later == 1 ? "is" : "are");
 }

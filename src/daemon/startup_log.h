@@ -15,9 +15,10 @@ void startup_log_standby_hosts(const struct config *c, const struct engine *e);
 /* The configuration's warnings, and the schedule. */
 void startup_log_warnings(const struct config *c, const struct power_config *power);
 
-/* The changes of a reload, and when each takes effect. power_waits: changes below `power:` wait, because a
- * power change is under way. */
-void startup_log_reload(const struct config_change *changes, size_t n, bool power_waits);
+/* The changes of a reload, each as an event of the engine, and when it takes effect. power_waits: changes
+ * below `power:` wait, because a power change is under way. by: who asked for the reload. */
+void startup_log_reload(const struct config_change *changes, size_t n, bool power_waits, struct engine *e,
+                        const char *by, instant_s now);
 
 /* Actions that still run at the hypervisor. */
 void startup_log_unfinished(const struct engine *e);

@@ -81,6 +81,7 @@ void states_of_cluster(const struct engine *e, struct strbuf *out)
     jw_text(&w, "automation", automation_name(st.policy.automation));
     jw_bool(&w, "frozen", st.paused);
     jw_instant(&w, "frozen_since", st.paused_since);
+    jw_text(&w, "frozen_by", st.paused_by);
     jw_begin(&w, "dpm", JW_OBJECT, JW_INLINE);
     jw_bool(&w, "enabled", st.policy.dpm.enabled);
     jw_text(&w, "automation", automation_name(st.policy.dpm.automation));

@@ -2,6 +2,7 @@
  */
 #include "engine/admin_commands.h"
 
+#include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/decide.h"
 #include "engine/events.h"
@@ -14,7 +15,10 @@
 #include "engine/state.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+#define TEXT_MAX 256
 
 int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err *err)
 {
@@ -47,31 +51,43 @@ int admin_command_not_stored(const struct engine *e, const char *done, struct er
 
 /* ---- pause ----------------------------------------------------------------------------------- */
 
-int engine_pause(struct engine *e, instant_s now, struct err *err)
+static void set_paused(struct engine *e, bool paused, const char *by, instant_s now)
 {
+    e->paused = paused;
+    e->paused_since = paused ? now : 0;
+    xstrset(&e->paused_by, paused ? by : NULL);
+    e->persist->notes_dirty = true;
+}
+
+int engine_pause(struct engine *e, const char *by, instant_s now, struct err *err)
+{
+    char text[TEXT_MAX];
+
     if (e->paused)
         return 0;
-    e->paused = true;
-    e->paused_since = now;
-    e->persist->notes_dirty = true;
-    events_publish(e, &(struct event){.kind = EVENT_PAUSED,
-                                      .time = now,
-                                      .text = "paused: nothing is started until `ballast resume`"});
+    set_paused(e, true, by, now);
+    (void)snprintf(text, sizeof text, "paused by %s: nothing is started until `ballast resume`", by);
+    events_publish(e, &(struct event){.kind = EVENT_PAUSED, .time = now, .by = by, .text = text});
     engine_tick(e, now);
     return e->persist->notes_dirty ? admin_command_not_stored(e, "paused", err) : 0;
 }
 
-int engine_resume(struct engine *e, instant_s now, struct err *err)
+int engine_resume(struct engine *e, const char *by, instant_s now, struct err *err)
 {
+    char text[TEXT_MAX];
+
     if (!e->paused)
         return 0;
-    e->paused = false;
-    e->paused_since = 0;
-    e->persist->notes_dirty = true;
-    events_publish(
-        e, &(struct event){.kind = EVENT_RESUMED, .time = now, .text = "resumed: actions are started again"});
+    set_paused(e, false, by, now);
+    (void)snprintf(text, sizeof text, "resumed by %s: actions are started again", by);
+    events_publish(e, &(struct event){.kind = EVENT_RESUMED, .time = now, .by = by, .text = text});
     engine_tick(e, now);
     return e->persist->notes_dirty ? admin_command_not_stored(e, "resumed", err) : 0;
+}
+
+void engine_tell_change(struct engine *e, const char *text, const char *by, instant_s now)
+{
+    events_publish(e, &(struct event){.kind = EVENT_CONFIGURATION, .time = now, .by = by, .text = text});
 }
 
 /* ---- what can be seen ------------------------------------------------------------------------ */
@@ -89,6 +105,7 @@ void engine_status(const struct engine *e, struct engine_status *ret)
         .asking = e->poll->asking,
         .paused = e->paused,
         .paused_since = e->paused_since,
+        .paused_by = e->paused_by,
         .overlay_findings = e->now_seen ? &e->now_seen->overlay_findings : NULL,
         .store_error = e->persist->error.code != 0 ? e->persist->error.text : NULL,
         .last_pass = e->passes->n_here > 0 ? e->passes->decided_id : 0,

@@ -13,6 +13,7 @@
 #include "engine/state.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static bool among(uint64_t id, const uint64_t *ids, size_t n)
 {
@@ -162,9 +163,13 @@ int engine_approve(struct engine *e, const uint64_t *ids, size_t n, const char *
     return all_stored(e, ids, n) ? 0 : admin_command_not_stored(e, "approved", err);
 }
 
-static void reject_with_dependents(struct engine *e, struct action *x, instant_s now)
+static void reject_with_dependents(struct engine *e, struct action *x, const char *by, instant_s now)
 {
-    action_enter(e, x, ACTION_REJECTED, "rejected by an admin", now);
+    char why[WHY_MAX];
+
+    (void)snprintf(why, sizeof why, "rejected by %s", by);
+    action_set_ended_by(e, x, by);
+    action_enter(e, x, ACTION_REJECTED, why, now);
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *y = e->actions->list[i];
 
@@ -172,11 +177,12 @@ static void reject_with_dependents(struct engine *e, struct action *x, instant_s
             continue;
         if (among(x->r.id, y->r.depends_on, y->r.n_depends_on) ||
             (x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass))
-            reject_with_dependents(e, y, now);
+            reject_with_dependents(e, y, by, now);
     }
 }
 
-int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now, struct err *err)
+int engine_reject(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
+                  struct err *err)
 {
     struct action *x;
     int r;
@@ -191,7 +197,7 @@ int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now
     for (size_t i = 0; i < n; i++) {
         x = action_find(e, ids[i]);
         if (!action_ended(x)) /* rejected along with an earlier one of the list */
-            reject_with_dependents(e, x, now);
+            reject_with_dependents(e, x, by, now);
     }
     engine_tick(e, now);
     return all_stored(e, ids, n) ? 0 : admin_command_not_stored(e, "rejected", err);

@@ -205,6 +205,7 @@ void engine_free(struct engine *e)
     observation_unref(e->passes->decided);
     free(e->passes);
     free(e->poll);
+    free(e->paused_by);
     free(e->cluster);
     free(e->source_name);
     free(e);

@@ -76,6 +76,10 @@ void engine_free(struct engine *e);
 /* New settings, from now on. What is under way is carried on. */
 void engine_configure(struct engine *e, const struct engine_settings *settings, instant_s now);
 
+/* Publishes that a setting was changed, as EVENT_CONFIGURATION. The text names the setting and both values.
+ */
+void engine_tell_change(struct engine *e, const char *text, const char *by, instant_s now);
+
 /* ---- what happens ---------------------------------------------------------------------------- */
 
 /* Time has passed. To be called at engine_wakeup() at the latest; more often does no harm. */
@@ -110,12 +114,13 @@ int engine_approve(struct engine *e, const uint64_t *ids, size_t n, const char *
 
 /* Rejects recommendations, or takes back an approval of what has not begun; what depends on them is rejected
  * too. The VM is left alone for the cool-down, mandatory reasons excepted. */
-int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now, struct err *err);
+int engine_reject(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
+                  struct err *err);
 
 /* Paused, the engine looks and recommends, but starts nothing; what runs is followed to its end. Outlives a
  * restart. */
-int engine_pause(struct engine *e, instant_s now, struct err *err);
-int engine_resume(struct engine *e, instant_s now, struct err *err);
+int engine_pause(struct engine *e, const char *by, instant_s now, struct err *err);
+int engine_resume(struct engine *e, const char *by, instant_s now, struct err *err);
 
 /* Takes a host out of service: passes see it as entering maintenance and evacuate it (as far as the
  * automation level lets moves be carried out without approval), and when nothing runs on it any more the
@@ -191,6 +196,7 @@ struct engine_status {
     bool asking;              /* another one has been asked for */
     bool paused;
     instant_s paused_since;
+    const char *paused_by; /* NULL: not paused, or by a version that did not store it */
     const struct overlay_findings *overlay_findings; /* entries of the configuration that select nothing;
                                                         NULL: nothing was seen yet */
     const char *store_error;                         /* NULL: the store works */

@@ -14,6 +14,7 @@
 #include "engine/state.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- common ---------------------------------------------------------------------------------- */
@@ -81,6 +82,16 @@ static uint64_t add_host_action(struct engine *e, enum action_kind kind, enum re
     return x->r.id;
 }
 
+/* Cancels it, because of what a person wants; `wish` follows the person's name. */
+static void take_back(struct engine *e, struct action *x, const char *wish, const char *by, instant_s now)
+{
+    char why[WHY_MAX];
+
+    (void)snprintf(why, sizeof why, "%s %s", by, wish);
+    action_set_ended_by(e, x, by);
+    action_cancel(e, x, why, now);
+}
+
 /* The host as it was last seen, which it must have been. */
 static int find_seen(const struct engine *e, const char *word, const struct host_facts **ret, struct err *err)
 {
@@ -119,25 +130,31 @@ static int enter_maintenance(struct engine *e, const struct host_facts *h, const
         return err_set(err, -EBUSY, "host %s is leaving maintenance just now", h->name);
     x = find_host_action(e, ACTION_POWER_OFF, h->id);
     if (x && x->r.state == ACTION_APPROVED)
-        action_cancel(e, x, "an admin wants the host in maintenance", now);
+        take_back(e, x, "wants the host in maintenance", by, now);
     x = find_host_action(e, ACTION_POWER_ON, h->id);
     if (x && x->r.state == ACTION_APPROVED)
-        action_cancel(e, x, "an admin wants the host in maintenance", now);
+        take_back(e, x, "wants the host in maintenance", by, now);
     *ret_id = add_host_action(e, ACTION_ENTER_MAINTENANCE, REASON_MAINTENANCE, h->id,
                               "an admin asked for maintenance", by, now);
     return 0;
 }
 
 /* The host is wanted again, so what was to empty it and has not begun is not begun any more. */
-static void end_evacuation(struct engine *e, struct action *wish, instant_s now)
+static void end_evacuation(struct engine *e, struct action *wish, const char *by, instant_s now)
 {
-    action_enter(e, wish, ACTION_CANCELLED, "an admin put the host back into service", now);
+    char why[WHY_MAX];
+
+    (void)snprintf(why, sizeof why, "%s put the host back into service", by);
+    action_set_ended_by(e, wish, by);
+    action_enter(e, wish, ACTION_CANCELLED, why, now);
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *x = e->actions->list[i];
 
         if (x->r.state == ACTION_APPROVED && x->r.reason == REASON_MAINTENANCE && x->r.from &&
-            strcmp(x->r.from, wish->r.host) == 0)
-            action_enter(e, x, ACTION_CANCELLED, "an admin put the host back into service", now);
+            strcmp(x->r.from, wish->r.host) == 0) {
+            action_set_ended_by(e, x, by);
+            action_enter(e, x, ACTION_CANCELLED, why, now);
+        }
     }
     e->passes->next = now;
 }
@@ -149,13 +166,13 @@ static int exit_maintenance(struct engine *e, const struct host_facts *h, const 
 
     if (x && x->r.state == ACTION_APPROVED) { /* still being evacuated: nothing to undo */
         *ret_id = x->r.id;
-        end_evacuation(e, x, now);
+        end_evacuation(e, x, by, now);
         return 0;
     }
     if (x && x->r.state == ACTION_RUNNING) {
         *ret_id = x->r.id;
         x->r.cancel_asked = true;
-        action_changed(e, x);
+        action_set_ended_by(e, x, by);
         return 0;
     }
     if (x)
@@ -212,7 +229,7 @@ static uint64_t add_standby(struct engine *e, const struct host_facts *h, enum r
     struct action *x = find_host_action(e, ACTION_POWER_ON, h->id);
 
     if (x && x->r.state == ACTION_APPROVED) /* it was to be woken, and is on already */
-        action_cancel(e, x, "an admin wants the host in standby", now);
+        take_back(e, x, "wants the host in standby", by, now);
     return add_host_action(e, ACTION_POWER_OFF, reason, h->id, text, by, now);
 }
 
@@ -230,7 +247,7 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
     *ret_id = x ? x->r.id : 0;
     if (h->state == HOST_STANDBY && up && up->r.state == ACTION_APPROVED) { /* taken back */
         *ret_id = up->r.id;
-        action_cancel(e, up, "an admin wants the host in standby", now);
+        take_back(e, up, "wants the host in standby", by, now);
         e->passes->next = now;
         return 0;
     }
@@ -285,7 +302,7 @@ static int wake(struct engine *e, const struct host_facts *h, bool verify, const
 
     if (down && down->r.state == ACTION_APPROVED && !verify) { /* nothing has been asked yet: taken back */
         ret_ids[0] = down->r.id;
-        action_cancel(e, down, "an admin wants the host on", now);
+        take_back(e, down, "wants the host on", by, now);
         hosts_wanted(e->knowledge->hosts, h->id, REASON_ASKED, now);
         e->passes->next = now;
         return 0;

@@ -24,6 +24,7 @@
 #define ENERGY_HOURS_KEPT_DAYS 8 /* what was drawn is kept by the hour for so long, then by the day */
 
 #define NOTE_PAUSED "frozen" /* since when; the key in stores of every version */
+#define NOTE_PAUSED_BY "frozen_by"
 #define NOTE_SOURCE "source" /* what all the ids and the names of tasks belong to */
 
 static void persist_failed(struct engine *e, const struct err *why, instant_s now)
@@ -129,6 +130,7 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
         const char *value = e->paused ? rfc3339_format(e->paused_since, since) : NULL;
 
         if ((r = put_note(e, NOTE_PAUSED, value, err)) < 0 ||
+            (r = put_note(e, NOTE_PAUSED_BY, e->paused_by, err)) < 0 ||
             (r = put_note(e, NOTE_SOURCE, e->source_name, err)) < 0)
             return r;
     }
@@ -322,6 +324,7 @@ static void recall_paused(struct engine *e, const struct stored *s, instant_s no
     const char *since = ports_find_note(s, NOTE_PAUSED);
 
     e->paused = since != NULL;
+    xstrset(&e->paused_by, since ? ports_find_note(s, NOTE_PAUSED_BY) : NULL);
     if (since && rfc3339_parse(since, &e->paused_since) < 0)
         e->paused_since = now;
 }

@@ -53,13 +53,16 @@ struct action_record {
     double imbalance_after;
     double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz s, MiB s */
     double duration_s;                          /* estimated */
-    const char *approved_by;            /* APPROVED_BY_ENGINE, or who said `apply`; NULL: not approved */
-    const char *task;                   /* the hypervisor's own name of it; NULL until it is known */
-    const char *why;                    /* the last thing worth knowing: why it failed, waits, ...; NULL */
-    unsigned attempts;                  /* how often start was called */
-    bool cancel_asked;                  /* it took too long, or an admin wants it stopped */
-    instant_s created;                  /* first recommended */
-    instant_s seen;                     /* time of the last snapshot that it was recommended from */
+    const char *approved_by; /* APPROVED_BY_ENGINE, or who said `apply`; NULL: not approved */
+    const char *ended_by;    /* who rejected it or had it cancelled; NULL: no person did */
+    const char *task;        /* the hypervisor's own name of it; NULL until it is known */
+    const char *why;         /* the last thing worth knowing: why it failed, waits, ...; NULL */
+    unsigned attempts;       /* how often start was called */
+    bool cancel_asked;       /* it took too long, or an admin wants it stopped */
+    uint32_t unclear;        /* ACTION_VERIFYING: 0: the hypervisor reported success; else the errno
+                              * because of which no end was reported, about which `why` says more */
+    instant_s created;       /* first recommended */
+    instant_s seen;          /* time of the last snapshot that it was recommended from */
     instant_s approved, started, ended; /* 0: not yet */
 };
 
@@ -349,6 +352,7 @@ struct actuators_ops {
     X(EVENT_HOST, "host", "a host's state has changed, whoever changed it, or a new host is there")          \
     X(EVENT_HOST_LOST, "host_lost", "a host is not in the inventory any more")                               \
     X(EVENT_HOST_BACK, "host_back", "a host is in the inventory again")                                      \
+    X(EVENT_CONFIGURATION, "configuration", "a setting was changed by a reload of the configuration")        \
     X(EVENT_GAP, "gap", "events were dropped before they could be stored, or sent")
 
 NAME_DECLARE(event_kind, EVENTS)
@@ -367,8 +371,9 @@ struct event {
     instant_s time;
     const struct action_record *action;           /* EVENT_ACTION */
     const struct recommendation_changes *changes; /* EVENT_PASS_DONE */
-    uint64_t pass;           /* the last one, or that of the action; 0 where none has to do with it */
-    const char *text;        /* one whole sentence */
+    uint64_t pass;    /* the last one, or that of the action; 0 where none has to do with it */
+    const char *text; /* one whole sentence */
+    const char *by; /* EVENT_PAUSED, EVENT_RESUMED, EVENT_CONFIGURATION: who asked for it; NULL: not known */
     const char *vm, *host;   /* EVENT_FAULT..., EVENT_HOST...: ids of what it is about; NULL */
     enum fault_code fault;   /* EVENT_FAULT, EVENT_FAULT_CLEARED; fault_code_count: more than are listed */
     enum host_state was, is; /* EVENT_HOST...: host_state_count: not seen before (was); lost (is) */

@@ -12,6 +12,7 @@ struct engine {
     struct observation *now_seen; /* the newest inventory; NULL before the first */
     bool paused;
     instant_s paused_since;
+    char *paused_by;
     instant_s ticked; /* the last tick: actions are looked at again a while after it, however many
                          calls come in between */
 

@@ -47,6 +47,8 @@ static const struct sql_column action_columns[] = {
     COLUMN(action_record, I64, "approved", approved),
     COLUMN(action_record, I64, "started", started),
     COLUMN(action_record, I64, "ended", ended),
+    COLUMN(action_record, TEXT, "ended_by", ended_by),
+    COLUMN(action_record, U32, "unclear", unclear),
 };
 
 static const struct sql_column migration_columns[] = {

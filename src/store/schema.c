@@ -90,6 +90,9 @@ static const char *const scripts[] = {
     "ALTER TABLE hosts ADD COLUMN woke_by INTEGER NOT NULL DEFAULT 0;",
 
     "DELETE FROM notes WHERE key = 'regret';", /* quiet times come from the patterns */
+
+    "ALTER TABLE actions ADD COLUMN ended_by TEXT;"
+    "ALTER TABLE actions ADD COLUMN unclear INTEGER NOT NULL DEFAULT 0;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

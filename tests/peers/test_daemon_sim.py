@@ -118,6 +118,40 @@ def test_pause_maintenance_and_reload():
         d.stop()
 
 
+def test_who_did_it():
+    """Each command of a person names the user: in history, in events, and after a restart."""
+    me = f"(uid {os.geteuid()})"
+    with Daemon(SIM, automation="manual", **EAGER | {"interval_s": 3600}).start() as d:
+        wait_for("recommendations", lambda: d.actions("recommended"))
+        first, second = [a for a in d.actions("recommended") if not a["depends_on"]][:2]
+        d.cli("reject", first["id"])
+        d.cli("pause")
+        d.cli("maintenance", "enter", second["from"])
+        d.cli("maintenance", "exit", second["from"])
+        d.write(automation="manual", migration_threshold=2, cool_down_s=90)
+        d.process.send_signal(signal.SIGHUP)
+        wait_for("the reload", lambda: d.status()["migration_threshold"] == 2, 10)
+        d.kill()
+        d.start()
+        assert me in d.status()["frozen_by"] and d.status()["frozen_since"]
+        assert me in next(line for line in d.cli("status").splitlines() if line.startswith("PAUSED"))
+        d.cli("resume")
+        assert d.status()["frozen_by"] is None
+        ended = {a["id"]: a for a in d.json("history")}
+        assert ended[first["id"]]["state"] == "rejected" and me in ended[first["id"]]["ended_by"]
+        taken_back = next(a for a in ended.values() if a["action"] == "enter_maintenance")
+        assert taken_back["state"] == "cancelled" and me in taken_back["ended_by"] and me in taken_back["approved_by"], taken_back
+        text = " ".join(d.cli("history").split())
+        assert "rejected by" in text and "put the host back into service" in text and me in text, text
+        events = d.json("events", "--since", "2020-01-01")
+        for kind in ("frozen", "thawed"):
+            assert [me in e["data"]["by"] and me in e["data"]["text"] for e in events if e["kind"] == kind] == [True], kind
+        changed = [e["data"] for e in events if e["kind"] == "configuration"]
+        assert [c["text"].split(";")[0] for c in changed] == ["migration_threshold: 4 -> 2", "cool_down_s: 60 -> 90"], changed
+        assert all(me in c["by"] and me in c["text"] for c in changed)
+        d.stop()
+
+
 def test_killed_and_back():
     with Daemon(SIM, automation="manual", **EAGER).start() as d:
         wait_for("recommendations", lambda: d.actions("recommended"))
@@ -291,5 +325,5 @@ def test_notifies_systemd():
 
 if __name__ == "__main__":
     main(test_manual_moves_nothing_before_apply, test_manual_tells_what_is_new_or_gone, test_full_reaches_its_target,
-         test_pause_maintenance_and_reload, test_killed_and_back, test_snapshot_replays, test_pools_are_divided, test_socket_bears_anything,
+         test_pause_maintenance_and_reload, test_who_did_it, test_killed_and_back, test_snapshot_replays, test_pools_are_divided, test_socket_bears_anything,
          test_wrong_configuration, test_notifies_systemd)

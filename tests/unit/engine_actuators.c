@@ -372,14 +372,14 @@ static void stand_still(struct world *w, size_t i)
     const instant_s until = w->now + still_cases[i].still_s;
 
     if (still_cases[i].paused)
-        assert_int_equal(engine_pause(w->engine, w->now, NULL), 0);
+        assert_int_equal(engine_pause(w->engine, "tester", w->now, NULL), 0);
     while (still_cases[i].paused && w->now < until)
         second();
     w->now = until;
     if (still_cases[i].killed)
         world_restart();
     if (still_cases[i].paused)
-        assert_int_equal(engine_resume(w->engine, w->now, NULL), 0);
+        assert_int_equal(engine_resume(w->engine, "tester", w->now, NULL), 0);
 }
 
 static void test_stopped_before_the_first_call(void **state)

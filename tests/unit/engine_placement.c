@@ -222,7 +222,7 @@ static void test_refusals(void **state)
                 (struct world_move){.kind = ACTION_PLACE, .vm = 3, .to = 2, .priority = 1, .depends_on = 3};
             w.n_places = 4;
             if (refusals[i].paused)
-                assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
+                assert_int_equal(engine_pause(w.engine, "tester", w.now, NULL), 0);
             if (refusals[i].no_actuators)
                 w.settings.operations &= ~(1u << OPERATION_POWER_ON_VM);
             if (refusals[i].no_wake)

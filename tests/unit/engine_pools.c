@@ -71,10 +71,10 @@ static void test_not_by_itself(void **state)
     assert_int_equal(engine_plan(w.engine)->n_settings, 6); /* but it is said */
     w.settings.policy.automation = AUTOMATION_PARTIAL;
     engine_configure(w.engine, &w.settings, w.now);
-    assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_pause(w.engine, "tester", w.now, NULL), 0);
     world_run(200);
     assert_int_equal(calls(), 0);
-    assert_int_equal(engine_resume(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_resume(w.engine, "tester", w.now, NULL), 0);
     world_run(5);
     assert_true(as_wanted());
     world_release();

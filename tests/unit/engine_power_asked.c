@@ -131,7 +131,7 @@ static void test_refusals(void **state)
         engine_configure(w.engine, &w.settings, w.now);
         world_run(60);
         if (refusal_cases[i].paused)
-            assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
+            assert_int_equal(engine_pause(w.engine, "tester", w.now, NULL), 0);
         assert_int_equal(engine_standby(w.engine, refusal_cases[i].host ? refusal_cases[i].host : "h2",
                                         "tester", w.now, &id, &err),
                          refusal_cases[i].code);

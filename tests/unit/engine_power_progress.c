@@ -193,7 +193,7 @@ static void test_proven_before_each_call(void **state)
             w.vms[0].host = 2;
         w.source_silent = unproven_cases[i].source_silent;
         if (unproven_cases[i].paused)
-            assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
+            assert_int_equal(engine_pause(w.engine, "tester", w.now, NULL), 0);
         if (unproven_cases[i].below_minimum)
             w.host_state[3] = w.host_state[1] = HOST_MAINTENANCE;
         w.settings.policy.dpm.hosts_min = unproven_cases[i].below_minimum ? 2 : 1;

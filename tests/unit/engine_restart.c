@@ -308,14 +308,14 @@ static void test_start_that_nobody_heard(void **state)
         print_message("  %s\n", unheard_cases[i].name);
         begin_unheard(&w, kind, unheard_cases[i].heard, unheard_cases[i].task_s);
         if (unheard_cases[i].paused)
-            assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
+            assert_int_equal(engine_pause(w.engine, "tester", w.now, NULL), 0);
         w.now += unheard_cases[i].away;
         world_restart();
         world_run(60);
         assert_int_equal(world_state(1), unheard_cases[i].after);
         assert_int_equal(starts_of(&w, kind), unheard_cases[i].starts);
         if (unheard_cases[i].after == ACTION_STARTING) {
-            assert_int_equal(engine_resume(w.engine, w.now, NULL), 0);
+            assert_int_equal(engine_resume(w.engine, "tester", w.now, NULL), 0);
             world_run(20);
             assert_int_equal(world_state(1), ACTION_DONE);
             assert_int_equal(starts_of(&w, kind), 1);
@@ -333,7 +333,7 @@ static void test_cool_down_and_pause_survive(void **state)
     w.n_script = 1;
     world_run(20);
     instant_s ended = world_action(1)->ended;
-    assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_pause(w.engine, "tester", w.now, NULL), 0);
     w.script[0].to = 2;
     world_restart();
     world_run(70);
@@ -342,12 +342,43 @@ static void test_cool_down_and_pause_survive(void **state)
     struct engine_status st;
     engine_status(w.engine, &st);
     assert_true(st.paused);
+    assert_string_equal(st.paused_by, "tester");
     assert_int_equal(w.n_tasks, 1); /* recommended, and nothing begun */
-    assert_int_equal(engine_resume(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_resume(w.engine, "tester", w.now, NULL), 0);
     world_restart();
     engine_status(w.engine, &st);
     assert_false(st.paused);
+    assert_null(st.paused_by);
     world_release();
+}
+
+/* The hypervisor forgot the task, so nothing is known of its end; a restart does not make it a success. */
+static void test_unclear_end_survives(void **state)
+{
+    struct world w;
+
+    (void)state;
+    for (int restart = 0; restart < 2; restart++) {
+        begin_moves(&w, AUTOMATION_FULL);
+        w.n_script = 1;
+        w.task_s = 600;
+        for (int s = 0; s < 60 && world_state(1) != ACTION_RUNNING; s++)
+            world_second();
+        w.tasks[0].forgotten = true;
+        w.source_silent = true;
+        for (int s = 0; s < 60 && world_state(1) != ACTION_VERIFYING; s++)
+            world_second();
+        assert_int_equal(world_state(1), ACTION_VERIFYING);
+        if (restart)
+            world_restart();
+        w.source_silent = false;
+        w.n_script = 0;
+        world_run(120);
+        assert_int_equal(world_state(1), ACTION_FAILED);
+        assert_string_equal(world_action(1)->why, "the task failed; the inventory shows no change");
+        assert_null(world_action(1)->ended_by);
+        world_release();
+    }
 }
 
 /* A failed move's back-off is not forgotten by a restart. */
@@ -376,7 +407,7 @@ int main(void)
         cmocka_unit_test(test_store_of_another_source), cmocka_unit_test(test_approved_in_the_future),
         cmocka_unit_test(test_task_is_adopted),         cmocka_unit_test(test_starting_without_a_task),
         cmocka_unit_test(test_start_that_nobody_heard), cmocka_unit_test(test_cool_down_and_pause_survive),
-        cmocka_unit_test(test_back_off_survives),
+        cmocka_unit_test(test_back_off_survives),       cmocka_unit_test(test_unclear_end_survives),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -451,11 +451,11 @@ static void test_paused(void **state)
     begin(&w);
     w.task_s = 20;
     world_run(5);
-    assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_pause(w.engine, "tester", w.now, NULL), 0);
     world_run(40);
     assert_int_equal(world_state(1), ACTION_DONE); /* what ran is followed */
     assert_int_equal(w.downs[2], 0);
-    assert_int_equal(engine_resume(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_resume(w.engine, "tester", w.now, NULL), 0);
     world_run(40);
     assert_int_equal(w.downs[2], 1);
     world_release();
@@ -470,7 +470,7 @@ static void test_rejected(void **state)
     begin(&w);
     w.task_s = 20;
     world_run(5);
-    assert_int_equal(engine_reject(w.engine, &off, 1, w.now, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, &off, 1, "tester", w.now, NULL), 0);
     assert_int_equal(world_state(3), ACTION_REJECTED);
     world_run(500); /* the pass goes on recommending it */
     assert_int_equal(w.downs[2], 0);

@@ -154,10 +154,10 @@ static void test_reject(void **state)
     w.vms[1].host = 2;
     w.n_script = 2;
     world_run(5);
-    assert_int_equal(engine_reject(w.engine, ids, 1, w.now, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, ids, 1, "tester", w.now, NULL), 0);
     assert_int_equal(world_state(1), ACTION_REJECTED);
-    assert_int_equal(world_state(2), ACTION_REJECTED); /* it depended on it */
-    assert_int_equal(engine_reject(w.engine, ids, 1, w.now, NULL), -EALREADY);
+    assert_string_equal(world_action(2)->why, "rejected by tester"); /* it depended on it */
+    assert_int_equal(engine_reject(w.engine, ids, 1, "tester", w.now, NULL), -EALREADY);
     /* the snapshot of the next pass keeps the VM for the cool-down */
     world_run(70);
     uint32_t ix = snapshot_find_vm(engine_snapshot(w.engine), "vm00");
@@ -432,10 +432,10 @@ static void test_changes_while_it_waits(void **state)
         world_run(5);
         w.script[0].vm = 3; /* later passes do not recommend it again */
         assert_int_equal(world_apply(1), 0);
-        assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
+        assert_int_equal(engine_pause(w.engine, "tester", w.now, NULL), 0);
         change_cases[i].change();
         world_run(change_cases[i].wait);
-        assert_int_equal(engine_resume(w.engine, w.now, NULL), 0);
+        assert_int_equal(engine_resume(w.engine, "tester", w.now, NULL), 0);
         world_run(15);
         assert_int_equal(world_state(1), change_cases[i].after);
         if (change_cases[i].after != ACTION_DONE)

@@ -36,6 +36,8 @@ static void assert_same_action(const struct action_record *a, const struct actio
     assert_same_text(a->rule, b->rule);
     assert_same_text(a->text, b->text);
     assert_same_text(a->approved_by, b->approved_by);
+    assert_same_text(a->ended_by, b->ended_by);
+    assert_int_equal(a->unclear, b->unclear);
     assert_same_text(a->task, b->task);
     assert_same_text(a->why, b->why);
     assert_int_equal(a->n_depends_on, b->n_depends_on);
@@ -378,7 +380,8 @@ static void test_older_store(void **state)
     store_close(s);
     tamper(&p, "DROP TABLE rates; DROP TABLE dirty_rates; DROP TABLE settings; DROP TABLE hosts; "
                "DROP TABLE energy; DROP TABLE events; DROP TABLE patterns; DROP TRIGGER consoles_end; "
-               "DROP TABLE consoles; PRAGMA "
+               "DROP TABLE consoles; ALTER TABLE actions DROP COLUMN ended_by; "
+               "ALTER TABLE actions DROP COLUMN unclear; PRAGMA "
                "user_version = 1");
     s = must_open(&p);
     struct stored all = must_load(s, &a);

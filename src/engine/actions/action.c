@@ -234,6 +234,15 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
         power_outcome_apply(e, x, now);
 }
 
+void action_set_ended_by(struct engine *e, struct action *x, const char *by)
+{
+    char *own = (char *)(uintptr_t)x->r.ended_by;
+
+    xstrset(&own, by);
+    x->r.ended_by = own;
+    action_changed(e, x);
+}
+
 const char *action_append_why(const struct action *x, const char *more, char buffer[WHY_ALL])
 {
     const char *before = x->r.why;

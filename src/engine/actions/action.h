@@ -39,8 +39,6 @@ struct action {
     instant_s polled;      /* when the actuators last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
     bool refused;          /* at the first call: nothing was begun */
-    bool unclear;          /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
-    int unclear_code;      /* the errno behind it */
     struct copy_timing copy;
     uint64_t waited_serial;  /* the inventory with which it was last found to have to wait */
     uint64_t emptied_serial; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing
@@ -80,6 +78,8 @@ enum operation_kind action_operation(enum action_kind kind); /* what the actuato
 /* The states: each stores and publishes. `why` may be NULL. */
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,
                   instant_s now);
+/* The end that it comes to next, or was asked to stop for, is this person's wish. */
+void action_set_ended_by(struct engine *e, struct action *x, const char *by);
 /* The action's `why` so far with one more sentence behind it, in *buffer: the `why` of its next state. */
 const char *action_append_why(const struct action *x, const char *more, char buffer[WHY_ALL]);
 void action_set_depends(struct engine *e, struct action *x, const uint64_t *ids, uint32_t n);

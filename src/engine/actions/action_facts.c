@@ -27,7 +27,7 @@ static enum host_state lost_because_of_us(const struct engine *e, const char *ho
 
         if (x->r.kind != ACTION_POWER_OFF || strcmp(x->r.host, host) != 0)
             continue;
-        if (x->r.state == ACTION_VERIFYING && !x->unclear)
+        if (x->r.state == ACTION_VERIFYING && x->r.unclear == 0)
             return HOST_STANDBY;
         if (x->r.state == ACTION_RUNNING)
             return HOST_ENTERING_STANDBY;

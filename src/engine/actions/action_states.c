@@ -194,8 +194,7 @@ static void run(struct engine *e, struct action *x, const char *task, instant_s 
 /* -> verifying. `why` and code tell what else is known when it is not a success that was reported. */
 static void verify(struct engine *e, struct action *x, const char *why, int code, instant_s now)
 {
-    x->unclear = code != 0;
-    x->unclear_code = code;
+    x->r.unclear = (uint32_t)-code;
     x->inventory_after = e->poll->serial; /* whatever was asked for until now may show the past */
     x->inventories_seen = 0;
     action_enter(e, x, ACTION_VERIFYING, why, now);
@@ -374,11 +373,11 @@ static void contradicted(struct engine *e, struct action *x, enum observed_state
                        : at == NOT_SEEN ? "its host is disconnected"
                                         : "the inventory shows it elsewhere";
 
-    if (x->unclear) {
+    if (x->r.unclear != 0) {
         (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "no end of the task was reported",
                        what);
         /* a VM that was not there to be moved is no failure; a host that does not wake or is lost is one */
-        if (x->unclear_code == -ESTALE && x->r.kind != ACTION_POWER_ON && at != NOT_SEEN)
+        if (x->r.unclear == ESTALE && x->r.kind != ACTION_POWER_ON && at != NOT_SEEN)
             action_cancel(e, x, why, now);
         else
             fail(e, x, why, now);
@@ -400,11 +399,11 @@ static bool must_look_again(const struct engine *e, const struct action *x, enum
                             instant_s now)
 {
     if (x->r.kind == ACTION_POWER_ON)
-        return (at == NOT_SEEN || (at == AT_SOURCE && (!x->unclear || x->unclear_code == -ESTALE))) &&
+        return (at == NOT_SEEN || (at == AT_SOURCE && (x->r.unclear == 0 || x->r.unclear == ESTALE))) &&
                now < deadline(e, x);
     if (x->r.kind == ACTION_POWER_OFF) /* on its way down it may be lost before it is seen to sleep */
         return (at == NOT_SEEN && now < x->r.started + HANG_MIN_S) ||
-               (at == AT_SOURCE && !x->unclear && now < deadline(e, x));
+               (at == AT_SOURCE && x->r.unclear == 0 && now < deadline(e, x));
     return at == NOT_SEEN;
 }
 
