@@ -17,6 +17,7 @@ extern const struct verb verb_maintenance;
 extern const struct verb verb_standby;
 extern const struct verb verb_wake;
 extern const struct verb verb_console;
+extern const struct verb verb_backup;
 extern const struct verb verb_schedule;
 extern const struct verb verb_pause;
 extern const struct verb verb_place;

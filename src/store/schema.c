@@ -135,6 +135,13 @@ static int name_instance(sqlite3 *db, const char *path, struct err *err)
     return run(db, path, sql, err);
 }
 
+int schema_rename_instance(sqlite3 *db, const char *path, struct err *err)
+{
+    int r = run(db, path, "DELETE FROM instance", err);
+
+    return r < 0 ? r : name_instance(db, path, err);
+}
+
 static int migrate(sqlite3 *db, const char *path, int64_t version, struct err *err)
 {
     char sql[96];
@@ -170,6 +177,16 @@ static int check_owner(sqlite3 *db, const char *path, int64_t version, struct er
                        ", expected at most %" PRId64 "); it was left as it is",
                        path, version, VERSION);
     return 0;
+}
+
+int schema_check_owner(sqlite3 *db, const char *path, struct err *err)
+{
+    int64_t version = 0;
+    int r = number(db, path, "PRAGMA user_version", &version, err);
+
+    if (r == 0 && version == 0)
+        return err_set(err, -EIO, "the store %s is empty or not one of Ballast", path);
+    return r < 0 ? r : check_owner(db, path, version, err);
 }
 
 int schema_migrate(sqlite3 *db, const char *path, struct err *err)

@@ -10,4 +10,10 @@
  * version, or not a database of Ballast. */
 int schema_migrate(sqlite3 *db, const char *path, struct err *err);
 
+/* The database is one of Ballast, and not of a newer version. -EIO: it is not. */
+int schema_check_owner(sqlite3 *db, const char *path, struct err *err);
+
+/* Gives the store another random name. */
+int schema_rename_instance(sqlite3 *db, const char *path, struct err *err);
+
 #endif

@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     'src/store': 'base model engine',
     'src/mqtt': 'base model render engine',
     'src/engine': 'base schedule model overlay core render',
-    'src/cli': 'base schedule model overlay core render config engine sim',
+    'src/cli': 'base schedule model overlay core render config engine sim store',
     'src/daemon': 'base schedule model overlay core render net config store engine sim mqtt plugins actuators',
     'collectors': 'base net',
     'collectors/file': 'base model',

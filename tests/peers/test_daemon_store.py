@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""The store of a running service: copied, restored, deleted under it; and a second service for the same cluster."""
+import contextlib
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import threading
+import time
+
+from daemon import BALLAST, SIM, Daemon, main, wait_for
+
+EAGER = {"interval_s": 5, "migration_threshold": 4, "cool_down_s": 60}
+
+
+def backup(d, file, *options):
+    return subprocess.run([BALLAST, "backup", str(file), "--config", str(d.config), *options], capture_output=True, text=True,
+                          timeout=120)
+
+
+def name_of(database):
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as db:
+        return db.execute("SELECT name FROM instance").fetchone()[0]
+
+
+def restore(d, file):
+    """As ballastd(8) says."""
+    state = d.folder / "state"
+    for old in state.glob("ballast.db*"):
+        old.unlink()
+    shutil.copyfile(file, state / "ballast.db")
+    (state / "ballast.db").chmod(0o600)
+
+
+def test_a_copy_is_restored():
+    with Daemon(SIM, automation="manual", **EAGER).start() as d:
+        wait_for("recommendations", lambda: d.actions("recommended"))
+        moved = d.decide("apply", lambda a: not a["depends_on"])
+        wait_for("the move", lambda: any(a["id"] == moved["id"] for a in d.actions("done")))
+        rejected = d.decide("reject", lambda a: not a["depends_on"])
+        d.cli("pause")
+        copy = d.folder / "copy.db"
+        done = backup(d, copy)
+        assert done.returncode == 0 and str(copy) in done.stdout, done
+        assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+        assert not list(d.folder.glob("copy.db?*")), "no log and no temporary file beside it"
+        events = d.json("events", "--since", "2020-01-01")
+        d.cli("resume")  # after the copy
+        # not overwritten unless asked for
+        before = copy.stat().st_mtime_ns
+        again = backup(d, copy)
+        assert again.returncode == 2 and "--force" in again.stderr and copy.stat().st_mtime_ns == before, again
+        other = d.folder / "other.db"
+        other.write_text("mine")
+        assert backup(d, other, "--force").returncode == 0 and other.stat().st_size > 4096
+        original = name_of(d.folder / "state" / "ballast.db")
+        assert len({original, name_of(copy), name_of(other)}) == 3, "each copy has a name of its own"
+        d.stop()
+        shutil.rmtree(d.folder / "state")
+        (d.folder / "state").mkdir(mode=0o700)
+        restore(d, copy)
+        d.start()
+        status = d.status()
+        assert status["frozen"] and "uid" in status["frozen_by"]
+        history = {a["id"]: a for a in d.json("history")}
+        assert history[moved["id"]]["state"] == "done" and history[moved["id"]]["approved_by"] == status["frozen_by"]
+        assert history[rejected["id"]]["state"] == "rejected"
+        restored = d.json("events", "--since", "2020-01-01")
+        assert [e["id"] for e in restored[:len(events)]] == [e["id"] for e in events]
+        assert "rejected" in d.cli("apply", rejected["id"], code=1) or "paused" in d.cli("apply", rejected["id"], code=1)
+        d.cli("resume")
+        d.cli("run")
+        highest = max(history)
+        for a in d.actions("recommended"):
+            if a["id"] > highest:
+                assert not a["uid"].startswith(original), (a, original)
+        d.stop()
+
+
+def test_copies_while_it_writes():
+    """Each copy is sound, and the service goes on."""
+    with Daemon({**SIM, "speed": 500}, automation="full", cost_benefit=False, **EAGER | {"interval_s": 5}).start() as d:
+        wait_for("a pass", lambda: d.status()["pass"])
+        stop = threading.Event()
+
+        def work():
+            while not stop.is_set():
+                d.run("pause")
+                d.run("run")
+                d.run("resume")
+
+        worker = threading.Thread(target=work)
+        worker.start()
+        try:
+            for i in range(20):
+                copy = d.folder / f"copy-{i}.db"
+                done = backup(d, copy)
+                assert done.returncode == 0, done
+                with contextlib.closing(sqlite3.connect(copy)) as db:
+                    assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        finally:
+            stop.set()
+            worker.join()
+        assert d.status()["store_error"] is None
+        d.stop()
+        assert backup(d, d.folder / "stopped.db").returncode == 0  # without a service, too
+
+
+def test_what_cannot_be_copied():
+    with Daemon(SIM, automation="manual", **EAGER) as d:
+        assert backup(d, d.folder / "x.db").returncode == 1  # no store yet
+        d.start()
+        d.stop()
+        assert "cannot be written" in backup(d, d.folder / "nowhere" / "x.db").stderr
+        database = d.folder / "state" / "ballast.db"
+        with contextlib.closing(sqlite3.connect(database)) as db:
+            db.executescript("PRAGMA application_id = 7")
+        done = backup(d, d.folder / "x.db")
+        assert done.returncode == 1 and "another program" in done.stderr, done
+        database.write_bytes(b"")
+        done = backup(d, d.folder / "x.db")
+        assert done.returncode == 1 and "empty" in done.stderr, done
+        assert not list(d.folder.glob("x.db*"))
+        done = subprocess.run([BALLAST, "backup", str(d.folder / "x.db"), "--config", "/nowhere"], capture_output=True)
+        assert done.returncode == 2
+
+
+if __name__ == "__main__":
+    main(test_a_copy_is_restored, test_copies_while_it_writes, test_what_cannot_be_copied)
