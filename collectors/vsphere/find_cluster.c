@@ -14,6 +14,10 @@
 
 #define CLUSTER_ID "domain-c"
 
+#define FOLDERS                                                                                              \
+    "to find a cluster by its name or path, the user must be allowed to read the folders above the cluster " \
+    "(role Read-only, without propagation); source.cluster may be the cluster's id (domain-c8) instead"
+
 bool find_cluster_is_id(const char *wanted)
 {
     const char *number = wanted + strlen(CLUSTER_ID);
@@ -134,6 +138,15 @@ static const char *paths_of(const struct places *l, const char *wanted)
     return all;
 }
 
+static bool has_cluster(const struct places *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->items[i].is_cluster)
+            return true;
+    }
+    return false;
+}
+
 int find_cluster(struct vsphere *v, const char *wanted, char ret[CLUSTER_ID_MAX], struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -144,6 +157,8 @@ int find_cluster(struct vsphere *v, const char *wanted, char ret[CLUSTER_ID_MAX]
     if (wanted && !wanted[0])
         wanted = NULL;
     int r = list_places(v, &l, err);
+    if (r == -EPERM && err)
+        return err_set(err, r, "%s: " FOLDERS, vsphere_url(v));
     if (r < 0)
         return r;
     for (size_t i = 0; i < l.n; i++) {
@@ -156,9 +171,11 @@ int find_cluster(struct vsphere *v, const char *wanted, char ret[CLUSTER_ID_MAX]
         return err_set(
             err, -EINVAL, "%s: %s: give the path of one of them as source.cluster (%s)", vsphere_url(v),
             wanted ? "several clusters have this name" : "there are several clusters", paths_of(&l, wanted));
+    if (n == 0 && !has_cluster(&l))
+        return err_set(err, -ENOENT, "%s: this user sees no cluster: " FOLDERS, vsphere_url(v));
     if (n == 0)
         return err_set(err, -ENOENT, "%s: there is no cluster %s that this user may see (there are: %s)",
-                       vsphere_url(v), wanted ? wanted : "at all", paths_of(&l, NULL));
+                       vsphere_url(v), wanted, paths_of(&l, NULL));
     if (strlen(found) >= CLUSTER_ID_MAX)
         return err_set(err, -EPROTO, "%s: the cluster's id is too long", vsphere_url(v));
     memcpy(ret, found, strlen(found) + 1);

@@ -63,6 +63,7 @@ static void read_fault(const xml_node *node, struct soap_fault *ret)
     if (!type && len > 5 && strcmp(ret->type + len - 5, "Fault") == 0)
         ret->type[len - 5] = '\0'; /* "InvalidLoginFault" carries an InvalidLogin */
     xml_line(xml_child(detail, "obj"), ret->object, sizeof ret->object);
+    xml_line(xml_child(detail, "privilegeId"), ret->privilege, sizeof ret->privilege);
 }
 
 int soap_parse(const char *text, size_t len, struct soap_answer *ret, struct err *err)

@@ -18,9 +18,10 @@ void soap_put_escaped(struct strbuf *b, const char *text);
 
 struct soap_fault {
     bool present;
-    char type[64];    /* of the fault's detail: "NotAuthenticated"; "" without a detail */
-    char text[256];   /* the peer's message */
-    char object[128]; /* the managed object that the fault is about; "" */
+    char type[64];      /* of the fault's detail: "NotAuthenticated"; "" without a detail */
+    char text[256];     /* the peer's message */
+    char object[128];   /* the managed object that the fault is about; "" */
+    char privilege[64]; /* the one that the user lacks; "" */
 };
 
 struct soap_answer {

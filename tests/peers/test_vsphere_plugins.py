@@ -268,6 +268,50 @@ def test_migration_is_checked():
                 equal("asked once", asked, (1, 1))
 
 
+READ = "System.View,System.Read"
+ROLES = (  # what the manual page lists for each kind of operation, and the operation
+    ("Resource.HotMigrate", "migrate"), ("Host.Config.Maintenance", "enter_maintenance"),
+    ("VirtualMachine.Interact.PowerOn", "power_on_vm"), ("Host.Config.Maintenance", "standby"))
+
+
+def test_roles():
+    """Read-only is enough to see everything; each kind of operation needs the privilege that the manual page names, and no other."""
+    for privilege, operation in ROLES:
+        for given in (READ, f"{READ},{privilege}"):
+            extra = ("-limited", "reader", "-privileges", given, "-checker")
+            with Vcsim(hosts=2, vms=3, slow_ms=100, extra=extra) as sim, probe(sim, username="reader", stats="auto") as p:
+                api = sim.client()
+                vm, host = sorted(api.placement().items())[0]
+                to = next(h for h in api.hosts().values() if h != host)
+                inv = p("collect")
+                equal("freeze", inv.get("freeze") or inv, "ok")
+                if operation == "power_on_vm":
+                    api.power_off(vm)
+                request = {"migrate": ("migrate", "u", vm, host, to), "power_on_vm": ("power_on_vm", "u", vm, to)}.get(
+                    operation, (operation, "u", host))
+                checked = p("check", *request)
+                assert checked["ok"], checked  # what may not be asked refuses nothing
+                answer = p("start", *request)
+                if given == READ:
+                    refused(operation, answer, "EPERM", f"was refused: reader lacks the privilege {privilege}")
+                elif operation == "standby":  # which the simulator has not
+                    equal(operation, answer.get("error"), "EOPNOTSUPP")
+                else:
+                    wait_for(p, answer["task"], "succeeded")
+
+
+def test_folders_above():
+    """By name or path the cluster is searched for, which takes the right to read the folders above it; by id it is not."""
+    for folders, by_name in (("true", None), ("false", "EPERM")):
+        with Vcsim(hosts=2, vms=3, extra=("-limited", "reader", f"-folders={folders}")) as sim:
+            name, ref = next(iter(sim.client().clusters().items()))
+            for wanted in (name, f"/DC0/host/{name}"):
+                with probe(sim, username="reader", cluster=wanted) as p:
+                    answer = p("collect")
+                    equal(f"{wanted}, {folders}", answer.get("error"), by_name)
+                    assert answer["ok"] or "read the folders above the cluster" in answer["text"], answer
+
+
 def test_agents_and_pairs():
     with Vcsim(hosts=3, vms=6) as sim, probe(sim) as p:
         api = sim.client()

@@ -171,6 +171,9 @@ static int fault_error(struct vsphere *v, const char *method, struct err *err)
 {
     const struct soap_fault *f = &v->fault;
 
+    if (f->privilege[0] && strcmp(f->type, "NoPermission") == 0)
+        return err_set(err, -EPERM, "%s: %s was refused: %s lacks the privilege %s", v->cfg->url, method,
+                       v->cfg->username, f->privilege);
     for (size_t i = 0; i < sizeof fault_codes / sizeof fault_codes[0]; i++) {
         if (strcmp(f->type, fault_codes[i].type) == 0)
             return err_set(err, fault_codes[i].code, "%s: %s was refused: %s (%s)", v->cfg->url, method,

@@ -44,6 +44,9 @@ func main() {
 	slow := flag.Int("slow-relocate", 0, "milliseconds that RelocateVM_Task runs before the VM arrives; then VMs also start at the host that is asked for")
 	broken := flag.Bool("fail-relocate", false, "slow relocations end in an error, with the VM where it was")
 	checker := flag.Bool("checker", false, "check migrations for networks, datastores and vGPUs (checker.go)")
+	limited := flag.String("limited", "", "a second user, who may do what -privileges allow (privileges.go)")
+	privileges := flag.String("privileges", "System.View,System.Read", "of that user, with commas between them")
+	folders := flag.Bool("folders", true, "that user may read the folders above the cluster")
 	verbose := flag.Bool("v", false, "let the library log")
 	flag.IntVar(&m.DelayConfig.Delay, "delay", 0, "milliseconds that every method takes")
 	flag.Parse()
@@ -81,6 +84,9 @@ func main() {
 	}
 	s := m.Service.NewServer()
 	s.Config.Handler = withSet(withClusterConfig(s.Config.Handler))
+	if *limited != "" {
+		s.Config.Handler = newLimitedUser(*limited, *user, *privileges, *folders).wrap(s.Config.Handler)
+	}
 	fmt.Println("URL", s.URL)
 
 	done := make(chan os.Signal, 1)
