@@ -93,6 +93,12 @@ void policy_default(struct policy *ret);
  * of range. The value "auto" is understood where there is such a thing. */
 int policy_set(struct policy *p, const char *key, const char *value, struct err *err);
 
+/* Settings of earlier versions that are not used any more, NULL at the end. policy_set() accepts and ignores
+ * them, and whatever reads settings warns of them. */
+const char *const *policy_former_settings(void);
+bool policy_is_former_setting(const char *key);
+#define POLICY_FORMER_SETTING_WARNING "%s is not used any more"
+
 /* A setting that is possible and probably a mistake: a sentence for a warning, without line or key before it;
  * *ret_key is the setting's key. NULL: none. */
 const char *policy_warning(const struct policy *p, const char **ret_key);

@@ -71,6 +71,10 @@ static enum exit_code load_config(const char *path, struct arena *a, struct conf
 
 static enum exit_code set_settings(const struct option_values *sets, struct arena *a, struct policy *ret)
 {
+    const char *warning;
+    const char *warned;
+    bool known = policy_warning(ret, &warned); /* load_config() has said it */
+
     for (size_t i = 0; i < sets->n; i++) {
         const char *equals = strchr(sets->items[i], '=');
         struct err err = {0};
@@ -83,7 +87,11 @@ static enum exit_code set_settings(const struct option_values *sets, struct aren
             cli_error("--set: %s", err.text);
             return EXIT_WRONG;
         }
+        if (policy_is_former_setting(key))
+            cli_error("warning: --set: " POLICY_FORMER_SETTING_WARNING, key);
     }
+    if (!known && (warning = policy_warning(ret, &warned)))
+        cli_error("warning: --set: %s", warning);
     return EXIT_DONE;
 }
 

@@ -76,6 +76,8 @@ static void warn(const struct simulate_variant *variant)
     const char *key;
     const char *warning = policy_warning(&variant->first.policy, &key);
 
+    for (size_t i = 0; i < variant->first.n_warnings; i++)
+        cli_error("warning: %s", variant->first.warnings[i]);
     if (warning && variant->first.ballast)
         cli_error("warning: %s", warning);
 }

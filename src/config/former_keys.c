@@ -3,14 +3,11 @@
 
 #include <string.h>
 
-/* Both names are in one section; `key` is the last part of the present name; NULL: there is no such setting
- * any more. */
+/* Both names are in one section; `key` is the last part of the present name. */
 static const struct {
     const char *path, *key;
 } former[] = {
     {"history.mb", "passes_mb"},
-    {"dpm.host_uptime_min_s", NULL},
-    {"dpm.off_max_s", NULL},
 };
 
 /* The child at the path "a.b", which may be renamed; *ret_in: the mapping that holds it. */
@@ -36,19 +33,28 @@ static void take_out(struct node *map, struct node *n)
     map->n--;
 }
 
+static void take_out_settings(const struct section *s, struct node *root)
+{
+    for (const char *const *key = policy_former_settings(); *key; key++) {
+        struct node *in;
+        struct node *n = find(root, *key, &in);
+
+        if (!n)
+            continue;
+        section_warn(s, n->line, POLICY_FORMER_SETTING_WARNING, *key);
+        take_out(in, n);
+    }
+}
+
 int former_keys_rename(const struct section *s, struct node *root)
 {
+    take_out_settings(s, root);
     for (size_t i = 0; i < sizeof(former) / sizeof(former[0]); i++) {
         struct node *in;
         struct node *n = find(root, former[i].path, &in);
 
         if (!n)
             continue;
-        if (!former[i].key) {
-            section_warn(s, n->line, "%s is not used any more", former[i].path);
-            take_out(in, n);
-            continue;
-        }
         if (node_child(n->up, former[i].key))
             return reader_complain_line(&s->reader, n->line, "%s is called %s now, expected one of them",
                                         former[i].path, former[i].key);

@@ -254,12 +254,30 @@ static int set(struct policy *p, const struct setting *s, const char *value, str
     return -EINVAL;
 }
 
+const char *const *policy_former_settings(void)
+{
+    static const char *const former[] = {"dpm.host_uptime_min_s", "dpm.off_max_s", NULL};
+
+    return former;
+}
+
+bool policy_is_former_setting(const char *key)
+{
+    const char *const *former = policy_former_settings();
+
+    while (*former && strcmp(*former, key) != 0)
+        former++;
+    return *former;
+}
+
 int policy_set(struct policy *p, const char *key, const char *value, struct err *err)
 {
     const struct setting *s = find(key);
 
     if (s)
         return set(p, s, value, err);
+    if (policy_is_former_setting(key))
+        return 0;
     s = nearest(key);
     if (s)
         return err_set(err, -EINVAL, "%s: no such setting, did you mean %s?", key, s->key);

@@ -83,6 +83,17 @@ def test_usage():
         check(f'{arguments}: says why, and nothing else', done.stderr and not done.stdout, done.stdout)
 
 
+def test_settings_warnings():
+    for wanted, warning in (('cool_down_s=0', 'warning: --set: cool_down_s is 0: '),
+                            ('dpm.off_max_s=3600', 'warning: --set: dpm.off_max_s is not used any more'),
+                            ('dpm.host_uptime_min_s=60', 'warning: --set: dpm.host_uptime_min_s is not used any more')):
+        done = run('plan', '--snapshot', '-', '--set', wanted, stdin=json.dumps(SNAPSHOT))
+        check(f'--set {wanted}: accepted with a warning', done.returncode == 0 and done.stderr.strip().count('\n') == 0 and
+              warning in done.stderr, done.stderr)
+    done = run('plan', '--snapshot', '-', '--set', 'cool_down_s=60', stdin=json.dumps(SNAPSHOT))
+    check('--set cool_down_s=60: no warning', done.returncode == 0 and not done.stderr, done.stderr)
+
+
 def test_malformed():
     for n, (change, pointer) in enumerate(MALFORMED):
         text = changed(change)

@@ -74,6 +74,10 @@ def test_warnings(path):
     quiet, warned = simulate(path), simulate(path, '--set', 'cool_down_s=0', '--format', 'json')
     check('no warning about the defaults', 'warning' not in quiet.stderr, quiet.stderr)
     check('a warning about cool_down_s: 0', warned.returncode == 0 and 'warning: cool_down_s is 0: ' in warned.stderr, warned.stderr)
+    former = simulate(path, '--set', 'dpm.off_max_s=3600')
+    check('a setting of an earlier version is accepted with a warning',
+          former.returncode == 0 and 'warning: --set dpm.off_max_s: dpm.off_max_s is not used any more' in former.stderr and
+          former.stdout == quiet.stdout, former.stderr)
     check('a warning is not part of the result', json.loads(warned.stdout)['policy']['cool_down_s'] == 0)
 
 

@@ -142,7 +142,7 @@ struct building {
     size_t first_pool, first_rule;
     double core_mhz;             /* of the fastest host */
     struct workload_spec source; /* defaults of the traces */
-    size_t cap_operations;
+    size_t cap_operations, cap_warnings;
     struct trace_source **sources;
     size_t n_sources, cap_sources;
 };
@@ -189,7 +189,8 @@ struct settings_given {
 /* When hosts may be in standby and when they must be on; NULL: always, never. */
 int schedule_build(struct building *b, const struct node *section);
 
-int settings_read(const struct reader *f, const struct node *section, struct policy *policy,
+/* Adds a warning to the scenario for each that is not used any more. */
+int settings_read(struct building *b, const struct node *section, struct policy *policy,
                   struct settings_given *ret);
 
 /* ---- helpers of several files ---- */

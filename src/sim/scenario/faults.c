@@ -278,7 +278,7 @@ static int add_settings(struct building *b, const struct node *set, double at_s)
 {
     struct policy scratch = b->s->policy;
     struct settings_given given;
-    int r = settings_read(&b->f, set, &scratch, &given);
+    int r = settings_read(b, set, &scratch, &given);
 
     for (size_t i = 0; r == 0 && i < given.n; i++) {
         struct scripted_operation *d = add_operation(b, at_s, SCRIPT_SET);

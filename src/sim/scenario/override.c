@@ -33,7 +33,7 @@ static bool is_setting(const char *path)
         if (strcmp(settings[i].key, path) == 0)
             return true;
     }
-    return false;
+    return policy_is_former_setting(path);
 }
 
 static bool is_key(const struct schema *keys, const char *word)

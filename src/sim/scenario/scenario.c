@@ -140,7 +140,7 @@ static int build_policy(struct building *b, const struct node *settings)
     policy_default(&b->s->policy);
     b->s->policy.automation = AUTOMATION_FULL;
     b->s->policy.dpm.automation = AUTOMATION_AUTOMATIC;
-    return settings ? settings_read(&b->f, settings, &b->s->policy, &given) : 0;
+    return settings ? settings_read(b, settings, &b->s->policy, &given) : 0;
 }
 
 /* ---- a snapshot to begin with ---- */

@@ -120,6 +120,8 @@ struct scripted_operation {
 struct scenario {
     const char *name;
     const char *file; /* for errors */
+    const char **warnings;
+    size_t n_warnings;
     instant_s start;
     double duration_s;
     double measure_from_s; /* the figures start here */

@@ -6,9 +6,20 @@
 
 #define VALUE_LENGTH_MAX 60 /* policy_set() quotes a wrong value in full */
 
-static int set_one(const struct reader *f, const struct node *n, const char *key, struct policy *policy,
+static void warn_of_former(struct building *b, const struct node *n, const char *key)
+{
+    struct scenario *s = b->s;
+
+    s->warnings = arena_grow(b->f.a, s->warnings, s->n_warnings, &b->cap_warnings, sizeof *s->warnings);
+    s->warnings[s->n_warnings++] =
+        arena_printf(b->f.a, "%s: " POLICY_FORMER_SETTING_WARNING, reader_place(&b->f, n->line), key);
+}
+
+static int set_one(struct building *b, const struct node *n, const char *key, struct policy *policy,
                    struct settings_given *given)
 {
+    const struct reader *f = &b->f;
+
     if (n->kind != NODE_SCALAR || node_is_null(n) || strlen(n->text) > VALUE_LENGTH_MAX)
         return reader_refuse(f, n, "a word or a number");
     for (size_t i = 0; i < given->n; i++) {
@@ -21,15 +32,21 @@ static int set_one(const struct reader *f, const struct node *n, const char *key
         (void)err_widen(f->err, "%s", reader_place(f, n->line));
         return r;
     }
+    if (policy_is_former_setting(key)) {
+        warn_of_former(b, n, key);
+        return 0;
+    }
     given->items = arena_grow(f->a, given->items, given->n, &given->cap, sizeof *given->items);
     given->items[given->n].key = key;
     given->items[given->n++].value = n->text;
     return 0;
 }
 
-int settings_read(const struct reader *f, const struct node *section, struct policy *policy,
+int settings_read(struct building *b, const struct node *section, struct policy *policy,
                   struct settings_given *ret)
 {
+    const struct reader *f = &b->f;
+
     *ret = (struct settings_given){0};
     if (section->kind != NODE_MAP && !node_is_null(section))
         return reader_refuse(f, section, "{KEY: VALUE}");
@@ -37,9 +54,9 @@ int settings_read(const struct reader *f, const struct node *section, struct pol
         int r = 0;
         if (n->kind == NODE_MAP) {
             for (const struct node *c = n->first; r == 0 && c; c = c->next)
-                r = set_one(f, c, arena_printf(f->a, "%.64s.%.64s", n->key, c->key), policy, ret);
+                r = set_one(b, c, arena_printf(f->a, "%.64s.%.64s", n->key, c->key), policy, ret);
         } else {
-            r = set_one(f, n, arena_printf(f->a, "%.128s", n->key), policy, ret);
+            r = set_one(b, n, arena_printf(f->a, "%.128s", n->key), policy, ret);
         }
         if (r < 0)
             return r;
