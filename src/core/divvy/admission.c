@@ -51,6 +51,16 @@ static void order_pools(struct admission *ad, struct arena *a)
     }
 }
 
+/* A VM that does not take part yet, because it is to be powered on, or migrates from a disconnected host. */
+static void count_arrival(struct admission *ad, double *used, enum resource r, uint32_t vm, uint32_t to)
+{
+    const struct vm *v = &ad->snap->vms[vm];
+
+    if (!vm_takes_part(ad->snap, v) && v->is.kind != VM_SPARE &&
+        ad->snap->hosts[to].is.state != HOST_DISCONNECTED)
+        used[place_of(ad, v->pool)] += v->is.alloc[r].reservation;
+}
+
 void admission_init(const struct snapshot *snap, struct arena *a, struct admission *ret)
 {
     *ret = (struct admission){.snap = snap};
@@ -60,10 +70,12 @@ void admission_init(const struct snapshot *snap, struct arena *a, struct admissi
         for (uint32_t i = 0; i < snap->n_vms; i++)
             if (vm_takes_part(snap, &snap->vms[i]))
                 used[place_of(ret, snap->vms[i].pool)] += snap->vms[i].is.alloc[r].reservation;
+        for (uint32_t i = 0; i < snap->n_migrations; i++)
+            count_arrival(ret, used, (enum resource)r, snap->migrations[i].vm, snap->migrations[i].to);
         for (uint32_t i = 0; i < snap->n_pending; i++) {
             const struct pending *p = &snap->pending[i];
-            if (p->action == ACTION_PLACE && !vm_takes_part(snap, &snap->vms[p->vm]))
-                used[place_of(ret, snap->vms[p->vm].pool)] += snap->vms[p->vm].is.alloc[r].reservation;
+            if (p->action == ACTION_PLACE || p->action == ACTION_MIGRATE)
+                count_arrival(ret, used, (enum resource)r, p->vm, p->to);
         }
         for (uint32_t i = 0; i < snap->n_pools; i++) {
             const struct pool *p = &snap->pools[ret->order[i]];
