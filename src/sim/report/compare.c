@@ -77,8 +77,8 @@ static void add_metric(struct table *t, const struct metric_row *m, const struct
     bool alike = !isnan(from) && !isnan(to) && metric_judge(&(struct metric_row){.better = 1}, from, to) == 0;
 
     table_cellf(t, "  %s", m->label);
-    table_cell(t, format_number(t->a, from, unit));
-    table_cell(t, format_number(t->a, to, unit));
+    table_cell(t, metric_number(t->a, from, m->id));
+    table_cell(t, metric_number(t->a, to, m->id));
     table_cell(t, format_unit(unit));
     table_cell(t, alike ? "the same" : format_difference(t->a, from, to, unit));
     const char *percent = alike ? "" : format_percent(t->a, from, to);

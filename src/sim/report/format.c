@@ -10,6 +10,24 @@
 #define DIGITS_MAX 64
 #define TINY 1e-4 /* smaller values are written with an exponent */
 
+/* Amounts over time are reckoned per second and shown per hour, in larger units. */
+static const struct shown_unit {
+    const char *unit, *shown;
+    double per_shown;
+} shown_units[] = {
+    {"MHz s", "GHz h", 1000 * S_PER_H},
+    {"MiB s", "GiB h", 1024 * S_PER_H},
+};
+
+static const struct shown_unit *find_shown(const char *unit)
+{
+    for (size_t i = 0; i < sizeof shown_units / sizeof *shown_units; i++) {
+        if (strcmp(shown_units[i].unit, unit) == 0)
+            return &shown_units[i];
+    }
+    return NULL;
+}
+
 bool format_is_duration(const char *unit)
 {
     return strcmp(unit, "s") == 0;
@@ -107,12 +125,17 @@ const char *format_number(struct arena *a, double value, const char *unit)
         return NULL;
     if (format_is_duration(unit))
         return duration(a, value);
+    const struct shown_unit *shown = find_shown(unit);
+    if (shown)
+        value /= shown->per_shown;
     return plain_number(a, value, strcmp(unit, "%") == 0 ? 2 : fabs(value) < 1000 ? 1 : 0);
 }
 
 const char *format_unit(const char *unit)
 {
-    return format_is_duration(unit) ? "" : unit;
+    const struct shown_unit *shown = find_shown(unit);
+
+    return shown ? shown->shown : format_is_duration(unit) ? "" : unit;
 }
 
 const char *format_figure(struct arena *a, double value, const char *unit)

@@ -78,6 +78,21 @@ const char *metric_unit(enum metric_id id)
     return facts[id].unit;
 }
 
+static bool is_no_sleep(double value, enum metric_id id)
+{
+    return isinf(value) && (id == METRIC_sleep_shortest_s || id == METRIC_sleep_median_s);
+}
+
+const char *metric_number(struct arena *a, double value, enum metric_id id)
+{
+    return is_no_sleep(value, id) ? "none" : format_number(a, value, facts[id].unit);
+}
+
+const char *metric_figure(struct arena *a, double value, enum metric_id id)
+{
+    return is_no_sleep(value, id) ? "none" : format_figure(a, value, facts[id].unit);
+}
+
 const char *metric_meaning(enum metric_id id)
 {
     return facts[id].meaning;

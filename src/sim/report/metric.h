@@ -45,6 +45,10 @@ extern const struct metric_row metric_rows[];
 
 const char *metric_name(enum metric_id id); /* the contract's */
 const char *metric_unit(enum metric_id id);
+
+/* As format_number() and format_figure(); of sleeps that there are not: "none". */
+const char *metric_number(struct arena *a, double value, enum metric_id id);
+const char *metric_figure(struct arena *a, double value, enum metric_id id);
 const char *metric_meaning(enum metric_id id);
 const char *metric_group_title(enum metric_group group);
 

@@ -86,7 +86,6 @@ static void put_cell(const struct page *p, const char *class, const char *text)
 
 static void put_metric(const struct page *p, const struct metric_row *m)
 {
-    const char *unit = metric_unit(m->id);
     struct spread first = metric_spread(p->sets[0], m->id);
 
     strbuf_puts(p->out, "<tr><th scope=\"row\">");
@@ -94,16 +93,16 @@ static void put_metric(const struct page *p, const struct metric_row *m)
     strbuf_puts(p->out, "<small>");
     chart_html_text(p->out, arena_printf(p->a, "%s: %s", metric_name(m->id), metric_meaning(m->id)));
     strbuf_puts(p->out, "</small></th>");
-    put_cell(p, "", format_figure(p->a, first.median, unit));
+    put_cell(p, "", metric_figure(p->a, first.median, m->id));
     if (p->n == 2) {
         double b = metric_spread(p->sets[1], m->id).median;
         int judged = metric_judge(m, first.median, b);
-        put_cell(p, "", format_figure(p->a, b, unit));
+        put_cell(p, "", metric_figure(p->a, b, m->id));
         put_cell(p, "", format_percent(p->a, first.median, b));
         put_cell(p, "better", judged > 0 ? "B" : judged < 0 ? "A" : "");
     } else if (p->sets[0]->n > 1) {
-        put_cell(p, "", format_figure(p->a, first.least, unit));
-        put_cell(p, "", format_figure(p->a, first.most, unit));
+        put_cell(p, "", metric_figure(p->a, first.least, m->id));
+        put_cell(p, "", metric_figure(p->a, first.most, m->id));
     }
     strbuf_puts(p->out, "</tr>\n");
 }

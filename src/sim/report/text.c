@@ -22,16 +22,15 @@ static const struct column many_runs[] = {
 
 static void add_metric(struct table *t, const struct run_set *set, const struct metric_row *m)
 {
-    const char *unit = metric_unit(m->id);
     struct spread v = metric_spread(set, m->id);
 
     table_cellf(t, "  %s", m->label);
-    table_cell(t, format_number(t->a, v.median, unit));
+    table_cell(t, metric_number(t->a, v.median, m->id));
     if (set->n > 1) {
-        table_cell(t, format_number(t->a, v.least, unit));
-        table_cell(t, format_number(t->a, v.most, unit));
+        table_cell(t, metric_number(t->a, v.least, m->id));
+        table_cell(t, metric_number(t->a, v.most, m->id));
     }
-    table_cell(t, format_unit(unit));
+    table_cell(t, format_unit(metric_unit(m->id)));
 }
 
 /* A group's title is a row, so that the figures of all groups are aligned. */
