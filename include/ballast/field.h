@@ -63,7 +63,7 @@ struct field {
     const char *fallback;     /* the default as text; NULL: none */
     unsigned flags;
     const struct schema *inner; /* FIELD_OBJECT */
-    size_t given;               /* offset of a bool: whether the field is there at all; 0: nobody asks */
+    size_t given;               /* offset of a bool: whether the field is there at all; 0: not needed */
     size_t secret;              /* FIELD_SECRET: offset of the const char * */
     field_check *check;         /* FIELD_TEXT, FIELD_SECRET, words of FIELD_LIST; NULL: any will do */
 };

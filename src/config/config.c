@@ -71,10 +71,9 @@ static void warn_about_tls(const struct section *s)
         section_warn(s, section_line(s, "source.url"),
                      "the source is asked over http: its password goes over the network in the clear");
     else if (!source->tls_verify)
-        section_warn(
-            s, section_line(s, "source.tls_verify"),
-            "TLS CERTIFICATES ARE NOT VERIFIED: whoever can reach the network can pose as the source and "
-            "read its password");
+        section_warn(s, section_line(s, "source.tls_verify"),
+                     "TLS CERTIFICATES ARE NOT VERIFIED: a host in the network can pose as the source and "
+                     "read its password");
     if (!source->tls_verify && source->ca_file)
         section_warn(s, section_line(s, "source.ca_file"),
                      "source.ca_file is of no use while source.tls_verify is false");

@@ -84,10 +84,9 @@ static void warn(const struct section *s)
         section_warn(s, section_line(s, "mqtt.url"),
                      "the broker is reached without TLS: its password goes over the network in the clear");
     if (m->tls && !m->tls_verify)
-        section_warn(
-            s, section_line(s, "mqtt.tls_verify"),
-            "TLS CERTIFICATES ARE NOT VERIFIED: whoever can reach the network can pose as the broker and "
-            "read its password");
+        section_warn(s, section_line(s, "mqtt.tls_verify"),
+                     "TLS CERTIFICATES ARE NOT VERIFIED: a host in the network can pose as the broker and "
+                     "read its password");
     if (m->tls && !m->tls_verify && m->ca_file)
         section_warn(s, section_line(s, "mqtt.ca_file"),
                      "mqtt.ca_file is of no use while mqtt.tls_verify is false");

@@ -19,11 +19,10 @@ static void warn_about_ipmi(const struct section *s, const struct power_host *h)
 static void warn_about_redfish(const struct section *s, const struct power_host *h)
 {
     if (section_has(s, "redfish.tls_verify") && !h->redfish.tls_verify)
-        section_warn(
-            s, section_line(s, "redfish.tls_verify"),
-            "%sredfish: TLS CERTIFICATES ARE NOT VERIFIED: whoever can reach the network can pose as the "
-            "controller and read its password",
-            s->prefix);
+        section_warn(s, section_line(s, "redfish.tls_verify"),
+                     "%sredfish: TLS CERTIFICATES ARE NOT VERIFIED: a host in the network can pose as the "
+                     "controller and read its password",
+                     s->prefix);
 }
 
 int power_methods_check(const struct section *s, const struct power_host *h)

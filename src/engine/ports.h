@@ -113,7 +113,7 @@ struct host_record {
     instant_s wake_failed; /* the last wake of ours did not */
     double boot_s;         /* moving average of its wakes; UNKNOWN */
     instant_s seen;        /* in an inventory; to the day */
-    struct woken woken;    /* what it was woken for last, since it came up; by us or by a person */
+    struct woken woken;    /* the reason of its last wake, since it came up; by us or by a person */
 };
 
 #define ENERGY_HOUR_S 3600

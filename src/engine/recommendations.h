@@ -16,8 +16,8 @@ struct action_record recommendation_record(const struct snapshot *s, const struc
                                            uint64_t pass);
 /* Room for the number that each of the plan's recommendations is given, by its id in the plan; all 0. */
 uint64_t *recommendation_numbers(const struct plan *plan, struct arena *a);
-/* Translates what it depends on, and adds what the plan could not name: moves of earlier plans that make room
- * at its destination and have not ended. False: it depends on something that was dropped. */
+/* Translates its dependencies, and adds those that the plan could not name: moves of earlier plans that make
+ * room at its destination and have not ended. False: it depends on something that was dropped. */
 bool recommendation_needs(struct engine *e, struct action *x, const struct recommendation *rec,
                           const uint64_t *number, struct arena *a);
 /* Whether an action is under way, or waits, for the same VM. A pass knows of those and proposes nothing for

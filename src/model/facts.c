@@ -1,6 +1,9 @@
 /* facts.c: the defaults of facts that a source does not report: never optimistic. */
 #include <ballast/facts.h>
 
+#include "model/inventory_check.h"
+
+#include <math.h>
 #include <string.h>
 
 /* vSphere's normal shares: a cluster whose source reports no shares divides capacity as vSphere does. */
@@ -63,7 +66,8 @@ void vm_facts_default(struct vm_facts *f)
         .vcpus = vcpus,
         .mem_mb = mem_mb,
         .alloc = {[RES_CPU] = {.limit = NO_LIMIT, .shares = VM_CPU_SHARES_PER_VCPU * vcpus},
-                  [RES_MEM] = {.limit = NO_LIMIT, .shares = VM_MEM_SHARES_PER_MB * mem_mb}},
+                  [RES_MEM] = {.limit = NO_LIMIT,
+                               .shares = fmin(VM_MEM_SHARES_PER_MB * mem_mb, SIZE_ABSURD)}},
         .consumed_mb = mem_mb,
         .deviation = {UNKNOWN, UNKNOWN},
         .stable_s = UNKNOWN,

@@ -196,7 +196,7 @@ static int check_curve(const struct place *at, const struct host_facts *f)
     return 0;
 }
 
-/* What a host offers, and what it is made of. */
+/* The offers and the parts of a host. */
 static int check_offers(const struct place *at, const struct host_facts *f)
 {
     const struct names_field names[] = {{"networks", &f->networks.names},

@@ -155,7 +155,7 @@ void render_entitlements_text(const struct snapshot *snap, const struct divvy_tr
             table_put_text(out, n->ix == IX_NONE
                                     ? "the cluster"
                                     : arena_printf(&scratch, "pool %s", ref_pool_name(snap, n->ix)));
-            strbuf_puts(out, " exceed what it has and were scaled down.\n");
+            strbuf_puts(out, " exceed its capacity and were scaled down.\n");
         }
     }
     arena_release(&scratch);

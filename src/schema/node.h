@@ -28,7 +28,7 @@ struct node {
     unsigned line;             /* YAML: the line of the key if there is one, else of the value; from 1 */
     const struct node *up;     /* the mapping or list around it; NULL: the document */
     const char *key;           /* in a mapping, else NULL */
-    const char *former_key;    /* in the file, if key is what it is called now; else NULL */
+    const char *former_key;    /* in the file, if key is its present name; else NULL */
     size_t ix;                 /* in a list: from 0 */
     const char *text;          /* NODE_SCALAR */
     struct node *first, *next; /* YAML: children; node_walk_first() is for both */

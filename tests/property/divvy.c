@@ -56,7 +56,7 @@ static struct level random_level(struct rng *r)
 static void check_level(uint64_t seed, const struct level *l, const double *portion)
 {
     double sum = 0;
-    double growing = 0; /* λ is at least the portion / shares of whoever got more than it had to */
+    double growing = 0; /* λ is at least the portion / shares of each child that got more than its minimum */
     double waiting = NO_LIMIT;
     bool thirsty = false; /* a child without shares got more than its reservation */
 

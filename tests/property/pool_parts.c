@@ -294,7 +294,7 @@ static void check_limits(const struct world *w, int r)
         for (uint32_t i = 0; i < w->n && set < NO_LIMIT && most < set; i++)
             if (w->parts[i].pool == p &&
                 w->parts[i].alloc[r].limit < floor(tally(w, r, w->parts[i].host, p).demand))
-                fail_msg("seed %llu: %s is held back below what it wants", (unsigned long long)w->seed,
+                fail_msg("seed %llu: %s is held back below its demand", (unsigned long long)w->seed,
                          w->snap.pools[p].is.id);
     }
 }

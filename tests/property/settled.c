@@ -49,7 +49,7 @@ static void plan_it(struct world *w)
     assert_int_equal(pass_run(&w->snap, &w->policy, &w->a, &w->plan, &err), 0);
 }
 
-/* The plan succeeds at once; nobody's demand changes. */
+/* The plan succeeds at once; no demand changes. */
 static void apply_plan(struct world *w)
 {
     struct snapshot then;

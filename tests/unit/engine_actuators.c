@@ -302,7 +302,8 @@ static void test_killed_while_power_is_cut(void **state)
             for (int s = 0; s < 300 && !w.dead; s++)
                 second();
             if (w.dead) {
-                for (int k = 0; mode == 2 && k < w.n_jobs; k++) /* carried out, and nobody heard of it */
+                for (int k = 0; mode == 2 && k < w.n_jobs;
+                     k++) /* carried out, and the engine never read the answer */
                     (void)w_carry_out(&w.jobs[k]);
                 w.n_jobs = 0;
                 another_life();
@@ -349,8 +350,9 @@ static void test_second_method_has_time(void **state)
     }
 }
 
-/* Nobody is asked between the intent and the first call, for so long: the service stands still, is paused, or
- * is dead. It goes on; after hours nobody has failed, and the pass that is made at once wants it as before.
+/* No source is asked between the intent and the first call, for so long: the service stands still, is paused,
+ * or is dead. It goes on; after hours nobody has failed, and the pass that is made at once wants it as
+ * before.
  */
 static const struct {
     const char *name;

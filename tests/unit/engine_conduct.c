@@ -322,7 +322,7 @@ static void test_slow_is_not_hanging(void **state)
     world_release();
 }
 
-/* Nor is one that nobody has asked for long: the service was down, or the clock has been set forward. */
+/* Nor is a source that was not asked for long: the service was down, or the clock has been set forward. */
 static void test_slow_while_nobody_asks(void **state)
 {
     struct world w;

@@ -184,7 +184,7 @@ static void test_moved_by_somebody_else(void **state)
     world_release();
 }
 
-/* The host that the last move took a VM from, whoever made it. */
+/* The host that the last move took a VM from, Ballast's or an admin's. */
 static void expect_hosts_left(void)
 {
     expect_left("vm00", "h1"); /* by Ballast from h0, then by another from h1 */

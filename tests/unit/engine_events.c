@@ -1,5 +1,5 @@
-/* Published events: each is stored together with its change or not at all; host states, whoever changes
- * them. */
+/* Published events: each is stored together with its change or not at all; host states, whichever program
+ * changes them. */
 #include "engine_world.h"
 
 #include <stdlib.h>

@@ -76,7 +76,7 @@ static bool many_steps(const struct job *o, struct job_result *ret)
     if (o->operation.kind != OPERATION_STANDBY)
         return false;
     if (o->kind == JOB_START && o->operation.only_adopt) {
-        ret->code = err_set(&ret->err, -ESRCH, "nobody has asked");
+        ret->code = err_set(&ret->err, -ESRCH, "it was not requested");
     } else if (o->kind == JOB_START) {
         (void)snprintf(ret->task, sizeof ret->task, "m %d", STEP_ASK);
     } else if (o->kind == JOB_CANCEL) {

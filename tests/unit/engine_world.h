@@ -165,7 +165,8 @@ struct world {
     bool dead;
     int crash_in; /* calls until the process dies; 0: never */
     bool crash_before_effect;
-    bool jobs_survive; /* what the workers had been given was still carried out, and nobody heard the answer
+    bool jobs_survive; /* what the workers had been given was still carried out, and the engine never read the
+                        * answer
                         */
     char events[64][24];
     int n_events;

@@ -17,7 +17,7 @@ static bool w_is_busy(const struct snapshot *s, uint32_t vm)
     return false;
 }
 
-/* A finding that names nobody. */
+/* A finding without subjects. */
 static const struct finding script_says = {.code = FIND_RULES_HELD};
 
 static struct recommendation *w_add(struct plan *p, const struct world_move *m)

@@ -22,7 +22,7 @@ static const struct {
     {"the source says how much is", 1000, 50, 20, 100},
     {"it took no time", 1000, UNKNOWN, 0, 0},
     {"too short to be timed", 1000, UNKNOWN, 4.9, 0},
-    {"nobody knows how large it was", UNKNOWN, UNKNOWN, 10, 0},
+    {"the size is unknown", UNKNOWN, UNKNOWN, 10, 0},
     {"it had no memory", 0, UNKNOWN, 10, 0},
     {"slower than any link", 1000, 0, 1001, 0},
     {"faster than any link", 1e6, 0, 9, 0},

@@ -147,7 +147,8 @@ static void test_killed_before_the_name_is_stored(void **state)
     end(&w);
 }
 
-/* Time in which nobody could be asked does not count: stopped, paused or dead between the intent and a call.
+/* Time in which no controller could be asked does not count: stopped, paused or dead between the intent and a
+ * call.
  */
 static void test_stood_still(void **state)
 {

@@ -385,7 +385,7 @@ static const char entitlements_text[] =
     "      web          5.500      -    1000             0           5000       0            0      -\n"
     "      database         0   4000    1000             0           4000    3000         2750   92 %\n"
     "\n"
-    "  The reservations in pool gold exceed what it has and were scaled down.\n";
+    "  The reservations in pool gold exceed its capacity and were scaled down.\n";
 
 static void test_entitlements(void **state)
 {

@@ -63,8 +63,7 @@ static const struct {
      "f.yaml:3: hosts.0.cycle and split stand together"},
     {BEGIN "snapshot: nothing.json\n", "f.yaml:3: nothing.json: "},
     /* VMs */
-    {BEGIN "vms:\n- {name: v, mem_mb: 5}\n",
-     "f.yaml:4: VM \"v\" has no workload.cpu, expected what it wants"},
+    {BEGIN "vms:\n- {name: v, mem_mb: 5}\n", "f.yaml:4: VM \"v\" has no workload.cpu, expected its demand"},
     {BEGIN "vms:\n- {name: v, workload: {cpu: 5}}\n", "f.yaml:4: VM \"v\" has no mem_mb"},
     {BEGIN "vms:\n- {name: v, mem_mb: 5, workload: {cpu: {level: 5}}}\n",
      "f.yaml:4: vms.0.workload.cpu has no kind, expected a number, trace or {kind: ...}"},
@@ -81,6 +80,9 @@ static const struct {
      "f.yaml:4: vms.0.workload.cpu has low_s without low"},
     {BEGIN "vms:\n- {name: v, mem_mb: 5, workload: {cpu: {kind: office, every_s: 5}}}\n",
      "f.yaml:4: vms.0.workload.cpu.every_s means nothing for kind office"},
+    {BEGIN "vms:\n- {name: v, mem_mb: 5, workload: {cpu: {kind: office, evry_s: 5}}}\n",
+     "f.yaml:4: vms.0.workload.cpu.evry_s is not known, expected one of the keys of kind office: kind, "
+     "scale, high, high_spread, low, low_spread, step_s, from_s, until_s, rise_s, spread_s, percent"},
     {BEGIN "vms:\n- {name: v, mem_mb: 5, workload: {cpu: {kind: office, from_s: 57700}}}\n",
      "f.yaml:4: vms.0.workload.cpu.until_s is 61200, expected from_s + rise_s (61300) or later"},
     {BEGIN "vms:\n- {name: v, mem_mb: 5, workload: {cpu: {kind: office, until_s: 84000}}}\n",

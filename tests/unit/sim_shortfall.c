@@ -18,7 +18,7 @@ static struct simulation run(const struct scenario *s, struct arena *a)
     return ret;
 }
 
-/* A VM's own limit is no shortfall: nothing is missing, and nobody could have delivered more. */
+/* A VM's own limit is no shortfall: nothing is missing, and no host could have delivered more. */
 static void test_limit_is_no_shortfall(void **state)
 {
     struct arena a = {0};

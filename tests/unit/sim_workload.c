@@ -407,8 +407,8 @@ static void test_bursts_are_independent(void **state)
     assert_true(correlation(&a, &mem, 100, 50000) > 0.9);
 }
 
-/* In each period most VMs are high within spread_s of each other; who is not differs. Periods differ by up to
- * vary_s, alike for all VMs. */
+/* In each period most VMs are high within spread_s of each other; which are not differs. Periods differ by up
+ * to vary_s, alike for all VMs. */
 static void test_surge(void **state)
 {
     enum { VMS = 300, PERIODS = 10 };

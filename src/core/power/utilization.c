@@ -13,7 +13,7 @@
  * distributed normally: beyond three deviations they still lack more than an admin accepts (measured.md). */
 #define WORST_DEVIATIONS 4
 
-/* A VM that is being placed takes what it asks for. */
+/* A VM that is being placed takes its configured demand. */
 static double able_of(const struct utilization *u, uint32_t vm, enum resource r)
 {
     const struct vm *v = &u->l->snap->vms[vm];

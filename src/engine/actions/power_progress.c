@@ -127,7 +127,7 @@ instant_s power_progress_waits_since(const struct action *x)
 
 /* A controller's task says nothing of the cluster: the host is awake when its manager has it back, and then
  * it is of no matter what else the task would do. The other way round it is not so: a host that is not seen
- * any more may still be on its way down, and what it was asked for is verified at the end. */
+ * any more may still be on its way down, and the request is verified at the end. */
 bool power_progress_host_is_awake(struct engine *e, struct action *x, instant_s now)
 {
     if (x->r.kind != ACTION_POWER_ON)

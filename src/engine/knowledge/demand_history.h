@@ -47,7 +47,7 @@ void demand_history_deviation(const struct demand_history *h, const char *vm, do
  * which that holds the longest, DEMAND_HISTORY_LENGTH_S at most. */
 instant_s demand_history_watched_s(const struct demand_history *h, instant_s now, instant_s gap_s);
 
-/* What it wanted when that was last known, within the last DEMAND_HISTORY_LENGTH_S; false: it is not known.
+/* The VM's demand when that was last known, within the last DEMAND_HISTORY_LENGTH_S; false: it is not known.
  */
 bool demand_history_last(const struct demand_history *h, const char *vm, instant_s now,
                          double ret_demand[RES_COUNT]);

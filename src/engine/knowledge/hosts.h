@@ -1,8 +1,8 @@
 /* hosts.h: what is remembered of each host's power, because its source does not say it or would forget it.
  *
  * Since when it is on or asleep, how long it boots, when it last woke or failed to, whether we put it to
- * standby, what it was woken for. Stored as it changes; a host that we put to standby is never forgotten.
- * Which way of the configuration is meant for which host is known here, too. */
+ * standby, the reason of its last wake. Stored as it changes; a host that we put to standby is never
+ * forgotten. Which way of the configuration is meant for which host is known here, too. */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_HOSTS_H
 #define BALLAST_ENGINE_KNOWLEDGE_HOSTS_H
 

@@ -124,7 +124,7 @@ static void init_events(struct cluster *c)
     events_init(&c->events, n, &c->arena);
 }
 
-/* What is under way at the beginning: nobody has asked this cluster for it, so it has no task. */
+/* What is under way at the beginning: no caller has asked this cluster for it, so it has no task. */
 static void init_transitions(struct cluster *c)
 {
     for (uint32_t i = 0; i < c->initial->n_hosts; i++) {

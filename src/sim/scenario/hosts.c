@@ -32,7 +32,7 @@ static const struct field power_key_list[] = {
     WATTS("boot_w", boot_w, "watts while it boots"),
     WATTS("sleep_w", sleep_w, "watts while it goes to sleep"),
     {"meter", FIELD_BOOL, offsetof(struct power_spec, meter),
-     .meaning = "whether its controller says what it draws"},
+     .meaning = "whether its controller reports its power draw"},
     {"meter_error", FIELD_NUMBER, offsetof(struct power_spec, meter_error), 0, 0.9, NULL, NULL,
      "by which part of it what the controller says may be off, 0 to 0.9"},
 };
@@ -75,7 +75,7 @@ static const struct field host_key_list[] = {
     NUMBER("mem_reserved_mb", seen.is.reserved[RES_MEM], 0, SIZE_MOST, "MiB kept for the hypervisor"),
     {"state", FIELD_WORD, offsetof(struct host_spec, state), .words = state_words,
      .meaning = "at the beginning"},
-    {"power", FIELD_OWN, offsetof(struct host_spec, power), .read = read_power, .meaning = "what it draws"},
+    {"power", FIELD_OWN, offsetof(struct host_spec, power), .read = read_power, .meaning = "its power draw"},
     NUMBER("boot_s", model.boot_s, 0, 86400, "seconds from waking to usable"),
     NUMBER("sleep_s", model.sleep_s, 0, 86400, "seconds from empty to asleep"),
     NUMBER("link_mb_s", model.link_mb_s, 0.1, 1e6, "MiB/s of the network for migrations, each way"),

@@ -58,7 +58,7 @@ const struct schema migration_keys = SCHEMA_OF("", migration_key_list);
 #define AT(member) offsetof(struct top, member)
 
 static const struct field top_key_list[] = {
-    {"name", FIELD_TEXT, AT(name), .meaning = "what it is called in reports"},
+    {"name", FIELD_TEXT, AT(name), .meaning = "its name in reports"},
     {"start", FIELD_TEXT, AT(start), .meaning = "the date of t = 0"},
     {"duration_s", FIELD_NUMBER, AT(duration_s), 1, TIME_MOST, .meaning = "seconds to simulate"},
     {"measure_from_s", FIELD_NUMBER, AT(measure_from_s), 0, TIME_MOST,

@@ -115,7 +115,7 @@ static const struct {
 static const struct field source_key_list[] = {SOURCE_KEYS};
 
 static const struct field workload_key_list[] = {
-    {"kind", FIELD_WORD, AT(kind), .words = kind_words, .meaning = "what it looks like over time"},
+    {"kind", FIELD_WORD, AT(kind), .words = kind_words, .meaning = "its course over time"},
     NUMBER("level", w.level, 0, LEVEL_MOST, "MHz or MiB"),
     {"levels", FIELD_OWN, AT(w.levels), .read = read_levels, .meaning = "MHz or MiB, one of which is drawn"},
     NUMBER("high", w.high, 0, LEVEL_MOST, "MHz or MiB in the high phase, at the top"),
@@ -254,6 +254,25 @@ static int check_kind(const struct reader *f, const struct node *n, const struct
     return is_generated(s->kind) ? check_times(f, n, s) : 0;
 }
 
+/* A key that no kind has is answered with the keys of this kind. */
+static int check_keys(const struct reader *f, const struct node *n, int kind)
+{
+    for (const struct node *c = n->first; c; c = c->next) {
+        const char *list = "";
+        bool known = false;
+        for (size_t i = 0; i < sizeof keys_of_kinds / sizeof *keys_of_kinds; i++) {
+            const char *key = keys_of_kinds[i].key;
+            known = known || strcmp(key, c->key) == 0;
+            if (keys_of_kinds[i].known & 1u << kind)
+                list = arena_printf(f->a, "%s%s%s", list, *list ? ", " : "", key);
+        }
+        if (!known)
+            return reader_complain(f, c, "is not known, expected one of the keys of kind %s: %s",
+                                   kind_words[kind], list);
+    }
+    return 0;
+}
+
 static struct workload_spec default_spec(void)
 {
     return (struct workload_spec){.w = {.scale = 1, .step_s = STEP_S}};
@@ -284,7 +303,12 @@ static int read_one(const struct reader *f, const struct node *n, struct workloa
     if (kind->kind != NODE_SCALAR || strcmp(kind->text, "trace") != 0)
         s = default_spec();
     for (int k = 0; kind->kind == NODE_SCALAR && k < workload_kind_count; k++) {
-        if (is_generated(k) && strcmp(kind->text, kind_words[k]) == 0)
+        if (strcmp(kind->text, kind_words[k]) != 0)
+            continue;
+        int r = check_keys(f, n, k);
+        if (r < 0)
+            return r;
+        if (is_generated(k))
             s = generator_spec((enum workload_kind)k);
     }
     s.given = true;
@@ -571,8 +595,8 @@ int workloads_build(struct building *b)
         if (r < 0)
             return r;
         if (!v->of_snapshot && !v->workload[RES_CPU].given)
-            return reader_complain_line(
-                &b->f, v->line, "VM \"%s\" has no workload.cpu, expected what it wants", v->seen.is.id);
+            return reader_complain_line(&b->f, v->line, "VM \"%s\" has no workload.cpu, expected its demand",
+                                        v->seen.is.id);
         v->vcpu_mhz_given = !isnan(v->vcpu_mhz);
         if (!v->vcpu_mhz_given)
             v->vcpu_mhz = b->core_mhz;
