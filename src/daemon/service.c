@@ -12,6 +12,7 @@
 #include "daemon/power_setup.h"
 #include "daemon/process.h"
 #include "daemon/request_handler.h"
+#include "daemon/source_lock.h"
 #include "daemon/startup_log.h"
 #include "daemon/subscribers.h"
 #include "daemon/wall_clock.h"
@@ -28,6 +29,7 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NEWS_AT_ONCE_US INT64_C(100000)
 #define NEWS_AT_END_US INT64_C(3000000) /* the rest is left to the next process */
@@ -40,6 +42,7 @@ struct service {
     const char *source_name; /* identifies the source across restarts */
     struct arena names;
     const struct plugin *plugin;
+    int source_fd;             /* holds the source for this process */
     struct power_setup *power; /* now */
     struct consoles *consoles;
     struct subscribers subscribers;
@@ -284,6 +287,9 @@ static int open_source(struct service *s, struct err *err)
         return err_set(err, -ENOTSUP, "source.kind: %s is not built into this ballastd", c->source.kind);
     config_source(c, &s->source_config);
     s->source_name = config_source_name(c, &s->names);
+    /* a source without a URL is no server that another process could use, too */
+    if (s->plugin->actuator && c->source.url && (r = source_lock(s->source_name, &s->source_fd, err)) < 0)
+        return r;
     s->source_config.stop = &s->stop;
     if (s->plugin->open && (r = s->plugin->open(&s->source_config, &s->source_config.shared, err)) < 0)
         return r;
@@ -402,12 +408,14 @@ static void stop_service(struct service *s)
     (void)sd_event_unref(s->loop);
     arena_release(&s->reloaded);
     arena_release(&s->names);
+    if (s->source_fd >= 0)
+        (void)close(s->source_fd);
     power_setup_free(s->power);
 }
 
 int service_run(const struct config *config, char *const argv[], struct err *err)
 {
-    struct service s = {.config = config, .argv = argv};
+    struct service s = {.config = config, .argv = argv, .source_fd = -1};
     int r = start_service(&s, err);
 
     if (r == 0) {

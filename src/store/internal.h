@@ -5,6 +5,7 @@
 #include "store/sqlite.h"
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 /* Statements that are prepared once, when the store is opened. */
 enum statement {
@@ -31,8 +32,11 @@ enum statement {
 
 struct store {
     sqlite3 *db;
-    char *path;           /* of the database */
+    char *path; /* of the database */
+    char *lock_path;
     int lock_fd;          /* holds the lock while open */
+    dev_t device;         /* of the database file ... */
+    ino_t inode;          /* ... as it was opened */
     int64_t passes_bytes; /* limit of the passes' size */
     bool in_transaction;  /* between begin() and commit() */
     sqlite3_stmt *st[ST_COUNT];
@@ -45,6 +49,9 @@ int store_failed(const struct store *s, const char *doing, struct err *err);
 /* A full disk can make SQLite roll back a whole transaction. -EIO then: later puts of the same transaction
  * must not be stored alone. */
 int store_check_transaction(const struct store *s, struct err *err);
+
+/* -EIO: the database or the lock was deleted or replaced, so what is written now would be lost. */
+int store_check_files(const struct store *s, struct err *err);
 
 /* Prepares all of s->st. */
 int store_prepare(struct store *s, struct err *err);

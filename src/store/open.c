@@ -63,12 +63,13 @@ static int refuse_second(const char *dir, int fd, struct err *err)
 }
 
 /* The lock lasts while the file is open, so a crash needs no cleaning up. */
-static int lock_directory(const char *dir, int *ret_fd, struct err *err)
+static int lock_directory(const char *dir, char **ret_path, int *ret_fd, struct err *err)
 {
-    CLEANUP(freep) char *path = NULL;
+    char *path = NULL;
 
     if (asprintf(&path, "%s/lock", dir) < 0)
         return err_set(err, -ENOMEM, "out of memory");
+    *ret_path = path;
     CLEANUP(closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
 
     if (fd < 0)
@@ -85,14 +86,38 @@ static int lock_directory(const char *dir, int *ret_fd, struct err *err)
 }
 
 /* SQLite would use the process's umask; its other files take this file's mode. */
-static int create_file(const char *path, struct err *err)
+static int create_file(struct store *s, const char *path, struct err *err)
 {
     CLEANUP(closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, FILE_MODE);
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return err_set(err, -errno, "the store %s cannot be opened: %s", path, strerror(errno));
+    s->device = st.st_dev;
+    s->inode = st.st_ino;
     return S_ISREG(st.st_mode) ? 0 : err_set(err, -EINVAL, "the store %s is not a regular file", path);
+}
+
+static bool is_file(const char *path, dev_t device, ino_t inode)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && st.st_dev == device && st.st_ino == inode;
+}
+
+int store_check_files(const struct store *s, struct err *err)
+{
+    static const char advice[] =
+        "was deleted or replaced while the service runs: what is stored now would be lost at "
+        "the next start, so nothing new is started. Put the file back, or restore a copy of "
+        "the store, and restart the service";
+    struct stat lock;
+
+    if (!is_file(s->path, s->device, s->inode))
+        return err_set(err, -EIO, "the store %s %s", s->path, advice);
+    if (fstat(s->lock_fd, &lock) < 0 || !is_file(s->lock_path, lock.st_dev, lock.st_ino))
+        return err_set(err, -EIO, "the lock %s %s", s->lock_path, advice);
+    return 0;
 }
 
 static int set_up(struct store *s, struct err *err)
@@ -150,7 +175,7 @@ static int open_database(struct store *s, const char *state_dir, struct err *err
         s->path = NULL;
         return err_set(err, -ENOMEM, "out of memory");
     }
-    if ((r = create_file(s->path, err)) < 0)
+    if ((r = create_file(s, s->path, err)) < 0)
         return r;
     if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return store_failed(s, "be opened", err);
@@ -169,7 +194,8 @@ int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, str
         return err_set(err, -ENOMEM, "out of memory");
     s->lock_fd = -1;
     s->passes_bytes = passes_mb * 1024 * 1024;
-    if ((r = make_directory(state_dir, err)) < 0 || (r = lock_directory(state_dir, &s->lock_fd, err)) < 0 ||
+    if ((r = make_directory(state_dir, err)) < 0 ||
+        (r = lock_directory(state_dir, &s->lock_path, &s->lock_fd, err)) < 0 ||
         (r = open_database(s, state_dir, err)) < 0) {
         store_close(s);
         return r;
@@ -189,6 +215,7 @@ void store_close(struct store *s)
     (void)sqlite3_close(s->db);
     if (s->lock_fd >= 0)
         (void)close(s->lock_fd);
+    free(s->lock_path);
     free(s->path);
     free(s);
 }

@@ -174,8 +174,10 @@ static int group_end(struct store *s, int r, const char *doing, struct err *err)
 
 static int begin(struct store *s, struct err *err)
 {
-    int r = run(s, s->st[ST_BEGIN], SQLITE_OK, "begin to write", err);
+    int r = store_check_files(s, err);
 
+    if (r == 0)
+        r = run(s, s->st[ST_BEGIN], SQLITE_OK, "begin to write", err);
     s->in_transaction = r == 0;
     return r;
 }

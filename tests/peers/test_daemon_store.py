@@ -126,5 +126,33 @@ def test_what_cannot_be_copied():
         assert done.returncode == 2
 
 
+def test_files_deleted_under_it():
+    """It is told, nothing new is started, and a restart ends it."""
+    for name in ("ballast.db", "lock"):
+        with Daemon(SIM, automation="manual", **EAGER).start() as d:
+            wait_for("recommendations", lambda: d.actions("recommended"))
+            file = d.folder / "state" / name
+            kept = d.folder / "kept"
+            file.rename(kept)
+            wait_for("the fault", lambda: d.status()["store_error"], 30)
+            assert f"{name} was deleted or replaced" in d.status()["store_error"]
+            assert "was deleted or replaced" in " ".join(d.cli("status").split())
+            assert "storing_failed" in d.log.read_text()
+            chosen = next(a for a in d.actions("recommended") if not a["depends_on"])
+            assert "could not be stored" in d.cli("apply", chosen["id"], code=1)
+            time.sleep(8)
+            assert not d.actions("starting", "running", "verifying", "done")
+            kept.rename(file)  # put back: it goes on, with nothing lost
+            wait_for("the end of the fault", lambda: not d.status()["store_error"], 30)
+            wait_for("the move", lambda: any(a["id"] == chosen["id"] for a in d.actions("done", "cancelled")), 60)
+            file.unlink()
+            wait_for("the fault", lambda: d.status()["store_error"], 30)
+            d.stop()
+            d.start()
+            assert d.status()["store_error"] is None
+            d.stop()
+
+
 if __name__ == "__main__":
-    main(test_a_copy_is_restored, test_copies_while_it_writes, test_what_cannot_be_copied)
+    main(test_a_copy_is_restored, test_copies_while_it_writes, test_what_cannot_be_copied,
+         test_files_deleted_under_it)

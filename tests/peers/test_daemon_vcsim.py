@@ -10,7 +10,7 @@ import sys
 import time
 
 import vcsim
-from daemon import BALLAST, Daemon, main, wait_for
+from daemon import BALLAST, BALLASTD, Daemon, main, wait_for
 from relay import Relay
 
 HOST_MHZ = 2 * 2294
@@ -336,6 +336,26 @@ def test_high_availability_agents_and_pairs():
 
         api.set_ha(admission=False)
         wait_for("no policy", lambda: d.json("snapshot").get("ha", {}).get("policy", "none") == "none", 30)
+
+
+def test_second_service_is_refused():
+    """With a store and a socket of its own, for the same cluster; for another cluster it is not."""
+    with lab(automation="manual") as (_, api, relay, d):
+        d.start()
+        settings = {k: v for k, v in d.settings.items() if k not in ("state_dir", "socket", "source")}
+        with Daemon(d.settings["source"], **settings) as second:
+            done = subprocess.run([BALLASTD, "--config", str(second.config)], capture_output=True, text=True, timeout=60)
+            assert done.returncode == 1 and f"process {d.process.pid} of" in done.stderr, done
+            assert d.settings["source"]["url"] in done.stderr and "password" not in done.stderr
+            d.kill()  # the name is free at once
+            second.start()
+            second.stop()
+        d.start()
+        with Daemon(d.settings["source"] | {"cluster": "another"}, **settings) as third:
+            third.start()
+            assert third.status()["source"]["state"] != "up"
+            third.stop()
+        d.stop()
 
 
 def test_wrong_password_and_certificate():
