@@ -178,7 +178,8 @@ static void show_broker(const json_t *st, struct strbuf *out)
     }
     if (refusal) {
         put_label(out, "");
-        strbuf_printf(out, "%lld refused by the broker; the last: ", (long long)reply_int(b, "refused"));
+        strbuf_printf(out, "%lld refused by the broker, %lld of them sent again; the last: ",
+                      (long long)reply_int(b, "refused"), (long long)reply_int(b, "refused_kept"));
         table_put_text(out, refusal);
         strbuf_puts(out, "\n");
     }

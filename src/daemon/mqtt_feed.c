@@ -280,6 +280,7 @@ bool mqtt_feed_status(const struct mqtt_feed *t, uint64_t last, struct mqtt_stat
         .sent = t->sent,
         .unsent = last > t->sent ? last - t->sent : 0,
         .refused = t->report.refused,
+        .kept = t->report.kept,
         .error = t->report.error.code != 0 ? t->report.error.text : NULL,
         .refusal = t->report.refusal.code != 0 ? t->report.refusal.text : NULL,
     };

@@ -36,6 +36,7 @@ struct mqtt_status {
     uint64_t sent;       /* the last event that the broker confirmed */
     uint64_t unsent;     /* stored events after `sent` */
     uint64_t refused;    /* messages that the broker refused since the start */
+    uint64_t kept;       /* of these, events that are sent again */
     const char *error;   /* the error of the connection; NULL */
     const char *refusal; /* the last refusal; NULL */
 };

@@ -23,6 +23,8 @@
 #define LOGGED_TOPICS_MAX 1000
 #define REFUSED 128 /* reason codes from here on are refusals */
 #define MS_PER_S 1000
+#define REFUSED_RETRY_S 30  /* until a refused event is sent again */
+#define REFUSED_KEPT_S 3600 /* after its first refusal */
 
 enum mqtt_command_kind { MQTT_PUBLISH_EVENT, MQTT_PUBLISH_STATE, MQTT_DROP_EVENTS, MQTT_STOP };
 
@@ -46,6 +48,7 @@ struct mqtt_thread {
     time_t up_since, retry_at, stop_at; /* CLOCK_MONOTONIC; stop_at 0: no stop requested */
     unsigned failures;                  /* in a row */
     uint64_t refused;
+    time_t retry_refused_at; /* CLOCK_MONOTONIC */
     struct err error, refusal;
     struct idmap logged_topics; /* topics whose refusal was logged */
     bool changed;               /* the newest state is not reported yet */
@@ -74,14 +77,15 @@ static void on_connected(void *ctx)
 }
 
 /* Logged once per topic. */
-static void record_refusal(struct mqtt_thread *t, const char *topic, const char *why)
+static void record_refusal(struct mqtt_thread *t, const char *topic, const char *why, bool again)
 {
     t->refused++;
     (void)err_set(&t->refusal, -EPERM, "the broker refuses messages to %s: %s", topic, why);
     if (idmap_get(&t->logged_topics, topic) || t->logged_topics.n >= LOGGED_TOPICS_MAX)
         return;
     *idmap_slot(&t->logged_topics, topic) = t;
-    log_error("mqtt: %s; not sent again", t->refusal.text);
+    log_error("mqtt: %s; %s", t->refusal.text,
+              again ? "the event is kept and sent again for an hour" : "not sent again");
 }
 
 static void on_answered(void *ctx, int mid, int reason)
@@ -89,11 +93,17 @@ static void on_answered(void *ctx, int mid, int reason)
     struct mqtt_thread *t = ctx;
     struct queued_message m;
 
-    if (!inflight_acknowledge(t->queue, mid, &m))
+    if (reason < REFUSED) {
+        t->changed = inflight_acknowledge(t->queue, mid, &m) || t->changed;
+        return;
+    }
+    size_t kept = inflight_refused_kept(t->queue);
+
+    if (!inflight_refuse(t->queue, mid, clock_monotonic_s(), &m))
         return;
     t->changed = true;
-    if (reason >= REFUSED)
-        record_refusal(t, m.topic, broker_reason(reason));
+    if (m.event == 0 || inflight_refused_kept(t->queue) > kept) /* the first refusal of this message */
+        record_refusal(t, m.topic, broker_reason(reason), m.event != 0);
 }
 
 static const struct broker_handlers handlers = {.connected = on_connected, .answered = on_answered};
@@ -155,7 +165,7 @@ static void publish_inflight(struct mqtt_thread *t)
         if (r == -EMSGSIZE || r == -EINVAL) { /* handled like a refusal */
             inflight_sent(t->queue, no_mid);
             (void)inflight_acknowledge(t->queue, no_mid, &m);
-            record_refusal(t, m.topic, err.text);
+            record_refusal(t, m.topic, err.text, false);
             t->changed = true;
         } else if (r < 0) {
             connection_lost(t, &err);
@@ -192,6 +202,23 @@ static void take_commands(struct mqtt_thread *t)
     }
 }
 
+/* An admin may give the service the right meanwhile. */
+static void retry_refused(struct mqtt_thread *t)
+{
+    time_t now = clock_monotonic_s();
+
+    if (now < t->retry_refused_at || inflight_refused_kept(t->queue) == 0)
+        return;
+    t->retry_refused_at = now + REFUSED_RETRY_S;
+    size_t lost = inflight_give_up_refused(t->queue, now - REFUSED_KEPT_S);
+
+    if (lost > 0)
+        log_error("mqtt: %zu event%s that the broker refused for an hour will not be sent: %s", lost,
+                  lost == 1 ? "" : "s", t->refusal.text);
+    inflight_retry_refused(t->queue);
+    t->changed = true;
+}
+
 static void report_state(struct mqtt_thread *t)
 {
     if (!t->changed)
@@ -202,6 +229,7 @@ static void report_state(struct mqtt_thread *t)
         .connected = t->up,
         .over = inflight_last_done(t->queue),
         .refused = t->refused,
+        .kept = inflight_refused_kept(t->queue),
         .error = t->error,
         .refusal = t->refusal,
     };
@@ -238,6 +266,7 @@ static void *mqtt_thread_main(void *arg)
     for (;;) {
         take_commands(t);
         connect_if_due(t);
+        retry_refused(t);
         publish_inflight(t);
         report_state(t);
         if (may_end(t))

@@ -22,6 +22,7 @@ struct mqtt_report {
     bool connected;
     uint64_t over;      /* all events up to this one were confirmed or refused */
     uint64_t refused;   /* messages refused so far */
+    uint64_t kept;      /* refused events that are sent again */
     struct err error;   /* why there is no connection; code 0: no error */
     struct err refusal; /* the last refusal; code 0: none */
 };

@@ -143,6 +143,7 @@ static void put_broker(struct json_writer *w, const struct mqtt_status *b)
     jw_int(w, "sent", (int64_t)b->sent);
     jw_int(w, "unsent", (int64_t)b->unsent);
     jw_int(w, "refused", (int64_t)b->refused);
+    jw_int(w, "refused_kept", (int64_t)b->kept);
     jw_text(w, "refusal", b->refusal);
     jw_end(w);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum item_state { ITEM_WAITS, ITEM_SENT, ITEM_OVER };
+enum item_state { ITEM_WAITS, ITEM_SENT, ITEM_OVER, ITEM_KEPT };
 
 struct item {
     struct item *next;
@@ -15,13 +15,16 @@ struct item {
     char *topic, *payload;
     enum item_state state;
     int mid;
-    bool newer; /* a state: a newer payload came before the answer */
+    bool newer;      /* a state: a newer payload came before the answer */
+    int64_t refused; /* an event that is kept: when it was refused first */
 };
 
 struct inflight {
     struct item *first, *last; /* events */
     struct item *states;       /* in the order of their first appearance */
-    struct item *offered;      /* by inflight_next() */
+    struct item *refused;      /* events that the broker refused, the oldest first */
+    size_t n_refused;
+    struct item *offered; /* by inflight_next() */
     uint64_t last_id, over;
     size_t n_events, n_sent;
     char *answered_topic, *answered_payload;
@@ -53,6 +56,7 @@ void inflight_free(struct inflight *o)
         return;
     list_free(o->first);
     list_free(o->states);
+    list_free(o->refused);
     free(o->answered_topic);
     free(o->answered_payload);
     free(o);
@@ -117,6 +121,8 @@ bool inflight_next(struct inflight *o, struct queued_message *ret)
     if (!i)
         i = first_waiting(o->first);
     if (!i)
+        i = first_waiting(o->refused);
+    if (!i)
         return false;
     o->offered = i;
     *ret = (struct queued_message){.event = i->event, .topic = i->topic, .payload = i->payload};
@@ -169,24 +175,118 @@ static void forget_state(struct inflight *o, struct item *i)
     item_free(i);
 }
 
-bool inflight_acknowledge(struct inflight *o, int mid, struct queued_message *ret)
+/* ---- what was refused ------------------------------------------------------------------------ */
+
+static void forget_refused(struct inflight *o, struct item *i)
+{
+    struct item **at = &o->refused;
+
+    while (*at != i)
+        at = &(*at)->next;
+    *at = i->next;
+    o->n_refused--;
+    if (o->offered == i)
+        o->offered = NULL;
+    item_free(i);
+}
+
+static void keep_refused(struct inflight *o, const struct item *refused, int64_t now)
+{
+    struct item *i = item_new(refused->event, refused->topic, refused->payload);
+    struct item **at = &o->refused;
+
+    if (o->n_refused >= REFUSED_KEPT_MAX && o->refused->state != ITEM_SENT)
+        forget_refused(o, o->refused);
+    i->state = ITEM_KEPT;
+    i->refused = now;
+    while (*at)
+        at = &(*at)->next;
+    *at = i;
+    o->n_refused++;
+}
+
+void inflight_retry_refused(struct inflight *o)
+{
+    for (struct item *i = o->refused; i; i = i->next) {
+        if (i->state == ITEM_KEPT)
+            i->state = ITEM_WAITS;
+    }
+}
+
+size_t inflight_give_up_refused(struct inflight *o, int64_t before)
+{
+    size_t n = 0;
+
+    for (struct item *i = o->refused, *next; i; i = next) {
+        next = i->next;
+        if (i->refused >= before || i->state == ITEM_SENT)
+            continue;
+        forget_refused(o, i);
+        n++;
+    }
+    return n;
+}
+
+size_t inflight_refused_kept(const struct inflight *o)
+{
+    return o->n_refused;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static struct item *take_answered(struct inflight *o, int mid, struct queued_message *ret)
 {
     struct item *i = find_sent(o->first, mid);
 
     if (!i)
         i = find_sent(o->states, mid);
     if (!i)
-        return false;
+        i = find_sent(o->refused, mid);
+    if (!i)
+        return NULL;
     xstrset(&o->answered_topic, i->topic);
     xstrset(&o->answered_payload, i->payload);
     *ret = (struct queued_message){
         .event = i->event, .topic = o->answered_topic, .payload = o->answered_payload};
     o->n_sent--;
+    return i;
+}
+
+static void end_message(struct inflight *o, struct item *i)
+{
+    if (i->refused != 0) {
+        forget_refused(o, i);
+        return;
+    }
     i->state = i->newer ? ITEM_WAITS : ITEM_OVER;
     if (i->event != 0)
         forget_over(o);
     else if (i->state == ITEM_OVER && i->payload[0] == '\0')
         forget_state(o, i);
+}
+
+bool inflight_acknowledge(struct inflight *o, int mid, struct queued_message *ret)
+{
+    struct item *i = take_answered(o, mid, ret);
+
+    if (i)
+        end_message(o, i);
+    return i != NULL;
+}
+
+bool inflight_refuse(struct inflight *o, int mid, int64_t now, struct queued_message *ret)
+{
+    struct item *i = take_answered(o, mid, ret);
+
+    if (!i)
+        return false;
+    if (i->refused != 0) {
+        i->state = ITEM_KEPT;
+        return true;
+    }
+    if (i->event != 0)
+        keep_refused(o, i, now);
+    end_message(o, i);
     return true;
 }
 
@@ -206,6 +306,8 @@ void inflight_connection_lost(struct inflight *o)
         if (i->state == ITEM_SENT)
             i->state = ITEM_WAITS;
     }
+    for (struct item *i = o->refused; i; i = i->next) /* the broker may have been told other rules */
+        i->state = ITEM_WAITS;
     for (struct item *i = o->states; i; i = i->next) {
         i->state = ITEM_WAITS;
         i->newer = false;

@@ -8,6 +8,9 @@
  * Messages without an acknowledgement when a connection ends are sent again first, in their order: at least
  * once.
  *
+ * An event that the broker refuses is kept aside and does not hold up the others: its owner has it sent again
+ * from time to time, and ends that. It then comes late, after events with greater ids.
+ *
  * No network, no clock, no thread: the owner sends what inflight_next() returns. */
 #ifndef BALLAST_MQTT_INFLIGHT_H
 #define BALLAST_MQTT_INFLIGHT_H
@@ -17,6 +20,7 @@
 #include <stdint.h>
 
 #define PUBLISH_WINDOW 16
+#define REFUSED_KEPT_MAX 1000 /* one more replaces the oldest */
 
 struct inflight;
 
@@ -42,6 +46,17 @@ void inflight_sent(struct inflight *o, int mid);
 /* The broker has confirmed or refused the message; both end it. False: no message waits for this id. ret: the
  * message, until the next call. */
 bool inflight_acknowledge(struct inflight *o, int mid, struct queued_message *ret);
+
+/* As inflight_acknowledge() for a message that was refused at the time `now`, on the owner's clock: an event
+ * is kept, with the time of its first refusal. */
+bool inflight_refuse(struct inflight *o, int mid, int64_t now, struct queued_message *ret);
+
+/* Sends all kept events again, after the others. */
+void inflight_retry_refused(struct inflight *o);
+
+/* Drops the kept events that were first refused before this time; returns their number. */
+size_t inflight_give_up_refused(struct inflight *o, int64_t before);
+size_t inflight_refused_kept(const struct inflight *o);
 
 /* Drops events up to this one that were not sent yet. */
 void inflight_drop_events(struct inflight *o, uint64_t id);

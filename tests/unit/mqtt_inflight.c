@@ -247,11 +247,66 @@ static void test_any_order(void **state)
     }
 }
 
+static void refuse_next(struct inflight *o, uint64_t event, int mid, int64_t now)
+{
+    struct queued_message m;
+
+    assert_true(inflight_next(o, &m) && m.event == event);
+    inflight_sent(o, mid);
+    assert_true(inflight_refuse(o, mid, now, &m) && m.event == event);
+}
+
+/* A refused event holds up nothing, is sent again when its owner says so, and ends with a confirmation or
+ * with its time. */
+static void test_refused(void **state)
+{
+    struct inflight *o = inflight_new();
+    struct queued_message m;
+
+    (void)state;
+    for (uint64_t id = 1; id <= 3; id++)
+        inflight_add_event(o, id, "e", "{}");
+    refuse_next(o, 1, 1, 100);
+    assert_int_equal(inflight_last_done(o), 1);
+    refuse_next(o, 2, 2, 200);
+    assert_int_equal(inflight_refused_kept(o), 2);
+    assert_true(inflight_next(o, &m) && m.event == 3);
+    inflight_sent(o, 3);
+    assert_false(inflight_next(o, &m)); /* not before its time */
+    inflight_retry_refused(o);
+    refuse_next(o, 1, 4, 300); /* once more: its first refusal counts */
+    assert_true(inflight_next(o, &m) && m.event == 2);
+    inflight_sent(o, 5);
+    inflight_connection_lost(o); /* all are sent again: the unconfirmed first */
+    assert_true(inflight_next(o, &m) && m.event == 3);
+    inflight_sent(o, 6);
+    assert_int_equal(inflight_give_up_refused(o, 150), 1);
+    assert_true(inflight_next(o, &m) && m.event == 2);
+    inflight_sent(o, 7);
+    assert_int_equal(inflight_give_up_refused(o, 1000), 0); /* an answer is on its way */
+    assert_true(inflight_acknowledge(o, 7, &m) && inflight_acknowledge(o, 6, &m));
+    assert_int_equal(inflight_refused_kept(o) + inflight_unacknowledged(o), 0);
+    assert_int_equal(inflight_last_done(o), 3);
+    /* a state is not kept: it is sent again when it changes */
+    inflight_set_state(o, "s", "1");
+    refuse_next(o, 0, 8, 400);
+    assert_int_equal(inflight_refused_kept(o), 0);
+    for (uint64_t id = 4; id < 4 + REFUSED_KEPT_MAX + 5; id++) {
+        inflight_add_event(o, id, "e", "{}");
+        refuse_next(o, id, (int)id + 10, 500);
+    }
+    assert_int_equal(inflight_refused_kept(o), REFUSED_KEPT_MAX);
+    inflight_retry_refused(o);
+    assert_true(inflight_next(o, &m) && m.event == 9); /* the oldest made room */
+    inflight_free(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
