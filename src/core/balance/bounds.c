@@ -124,11 +124,12 @@ struct bounds_carry bounds_carry_of(const struct bounds *b, uint32_t slot)
 {
     const struct bounds_moment *m = &b->moment[slot];
     double shift = b->grow_any / m->grow_any * (b->shift - m->shift);
-    struct bounds_carry c = {.factor = b->keep / m->keep, .more = (1 + RES_COUNT) * shift + ROUNDING};
+    struct bounds_carry c = {
+        .factor = b->keep / m->keep, .more = (1 + RES_COUNT) * shift + ROUNDING, .shift = shift + ROUNDING};
 
     for (int r = 0; r < RES_COUNT; r++) {
-        c.part[r] = 1 - c.factor * m->grow[r] / b->grow[r];
-        c.any += c.part[r] * positive_now(b, r, slot);
+        c.grow[r] = b->grow[r] / m->grow[r];
+        c.part[r] = 1 - c.factor / c.grow[r];
     }
     return c;
 }
@@ -163,13 +164,15 @@ static uint32_t nearest_witness(const struct bounds *b, const struct destination
     return best;
 }
 
-/* An upper bound on the gain of any unit of `slot` on a host with this N and 1 / capacity: per resource, the
+/* Upper bounds on the gain of any unit of `slot` on a host with this N and 1 / capacity: per resource, the
  * part of the slot's largest unit that fills the difference best. A part e of demand changes n times the
- * variance by A e² + B e. */
-static double gain_towards(const struct bounds *b, uint32_t slot, const double norm[RES_COUNT],
-                           const double inverse[RES_COUNT], double ret_of[RES_COUNT])
+ * variance by A e² + B e. With δ' the lowest change of the variance, it gains no more than -B e / n / (σ +
+ * √(σ² + δ')). */
+static struct bounds_towards gain_towards(const struct bounds *b, uint32_t slot, const double norm[RES_COUNT],
+                                          const double inverse[RES_COUNT])
 {
     const struct layout *l = b->l;
+    struct bounds_towards ret = {.slot = IX_NONE};
     double n = l->n_on;
 
     for (int r = 0; r < RES_COUNT; r++) {
@@ -181,20 +184,25 @@ static double gain_towards(const struct bounds *b, uint32_t slot, const double n
         double best = linear < 0 ? -linear / (2 * square) : 0;
         double part = best < b->largest[r][slot] ? best : b->largest[r][slot];
         double variance = b->sigma[r] * b->sigma[r] + (square * part + linear) * part / n;
-        double falls = b->sigma[r] - sqrt(variance > 0 ? variance : 0);
-        ret_of[r] = b->weight[r] * falls * (1 + SLACK) + SLACK * SLACK;
+        double root = sqrt(variance > 0 ? variance : 0);
+        double falls = b->sigma[r] - root;
+        ret.of[r] = b->weight[r] * falls * (1 + SLACK) + SLACK * SLACK;
+        ret.per_demand[r] = linear < 0 ? b->weight[r] * -linear / n / (b->sigma[r] + root) * (1 + SLACK) : 0;
     }
-    return ret_of[RES_CPU] + ret_of[RES_MEM];
+    ret.gain = ret.of[RES_CPU] + ret.of[RES_MEM];
+    return ret;
 }
 
-double bounds_gain_towards(const struct bounds *b, uint32_t slot, uint32_t to)
+struct bounds_towards bounds_gain_towards(const struct bounds *b, uint32_t slot, uint32_t to)
 {
     const struct layout *l = b->l;
     const double norm[RES_COUNT] = {l->norm[RES_CPU][to], l->norm[RES_MEM][to]};
     const double inverse[RES_COUNT] = {l->inverse[RES_CPU][to], l->inverse[RES_MEM][to]};
-    double of[RES_COUNT];
+    struct bounds_towards towards = gain_towards(b, slot, norm, inverse);
 
-    return gain_towards(b, slot, norm, inverse, of) + ROUNDING;
+    towards.slot = to;
+    towards.gain += ROUNDING;
+    return towards;
 }
 
 /* Raises the bound of a slot for a host that has become a better destination. by_demand: from the witness, if
@@ -204,18 +212,17 @@ static void raise_bound(struct bounds *b, uint32_t slot, uint32_t to, const doub
     const struct layout *l = b->l;
     const double norm[RES_COUNT] = {l->norm[RES_CPU][to], l->norm[RES_MEM][to]};
     const double inverse[RES_COUNT] = {l->inverse[RES_CPU][to], l->inverse[RES_MEM][to]};
-    double there[RES_COUNT];
     double now = bounds_now(b, slot);
-    double gain = gain_towards(b, slot, norm, inverse, there);
+    struct bounds_towards there = gain_towards(b, slot, norm, inverse);
 
     if (by_demand) {
         double by =
             by_demand[RES_CPU] * b->largest[RES_CPU][slot] + by_demand[RES_MEM] * b->largest[RES_MEM][slot];
-        gain = now + by < gain ? now + by : gain;
+        there.gain = now + by < there.gain ? now + by : there.gain;
     }
     for (int r = 0; r < RES_COUNT; r++)
-        there[r] = fmax(there[r], positive_now(b, r, slot));
-    bounds_set(b, slot, fmax(gain, now), there);
+        there.of[r] = fmax(there.of[r], positive_now(b, r, slot));
+    bounds_set(b, slot, fmax(there.gain, now), there.of);
 }
 
 /* `to` has become a better destination. A move to `to` gains little more than the same move to the witness,
@@ -260,10 +267,10 @@ static void bound_receiver(struct bounds *b, const struct destination_index *t, 
         return;
     for (uint32_t k = 0; k < t->n_classes; k++) {
         const struct destination_class *c = &t->classes[k];
-        double of[RES_COUNT];
-        most = fmax(most, gain_towards(b, slot, t->nodes[c->first_node + 1].least, c->inverse, of));
+        struct bounds_towards there = gain_towards(b, slot, t->nodes[c->first_node + 1].least, c->inverse);
+        most = fmax(most, there.gain);
         for (int r = 0; r < RES_COUNT; r++)
-            most_of[r] = fmax(most_of[r], of[r]);
+            most_of[r] = fmax(most_of[r], there.of[r]);
     }
     bounds_set(b, slot, most, most_of);
     b->leaves_out[slot] = false;

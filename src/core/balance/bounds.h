@@ -32,9 +32,9 @@ struct bounds_moment {
 };
 
 /* A gain g of then is now at most factor × g + Σ_r part_r × p_r + more, where p_r is the largest contribution
- * of resource r now, of the unit; `any` is the sum with those of the slot. */
+ * of resource r now; that is at most grow_r × the largest one of then + shift. */
 struct bounds_carry {
-    double factor, part[RES_COUNT], more, any;
+    double factor, part[RES_COUNT], more, grow[RES_COUNT], shift;
 };
 
 struct bounds {
@@ -80,8 +80,14 @@ void bounds_leave_out(struct bounds *b, uint32_t slot, double gain);
 /* How gains that were found by the search before the last bounds_leave_out() are carried to now. */
 struct bounds_carry bounds_carry_of(const struct bounds *b, uint32_t slot);
 
-/* The most that any unit of the slot that may move can gain on this other slot. */
-double bounds_gain_towards(const struct bounds *b, uint32_t slot, uint32_t to);
+/* What units of a slot that may move can gain on another slot. */
+struct bounds_towards {
+    uint32_t slot;
+    double gain, of[RES_COUNT];   /* the most, and by each resource */
+    double per_demand[RES_COUNT]; /* a unit gains at most this, by each resource, times its demand */
+};
+
+struct bounds_towards bounds_gain_towards(const struct bounds *b, uint32_t slot, uint32_t to);
 
 /* The present bound of the slot. */
 static inline double bounds_now(const struct bounds *b, uint32_t slot)

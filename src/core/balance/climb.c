@@ -13,6 +13,9 @@
  * need not be searched again when the gains of the next steps are a little lower. */
 #define AHEAD_PART 0.5
 
+/* ... but not below this part of the best move: its slot probably changes before its lower moves matter. */
+#define BEST_PART 0.8
+
 /* A slot is searched down to this part of the next slot's bound. */
 #define NEXT_PART 0.9
 
@@ -32,10 +35,12 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     c->pays_known = arena_array(a, bool, l->n_on);
     c->slowest = arena_array(a, double, l->n_units);
     c->limit = arena_array(a, double, l->n_units);
+    for (int r = 0; r < RES_COUNT; r++)
+        c->positive[r] = arena_array(a, double, l->n_units);
     c->known_to = arena_array(a, uint32_t, l->n_units);
     c->known = arena_array(a, double, l->n_units);
     c->again = arena_array(a, uint32_t, l->n_units);
-    c->towards = arena_array(a, uint32_t, l->n_on);
+    c->towards = arena_array(a, struct bounds_towards, l->n_on);
     c->changed = (struct changed_slots){.newest = IX_NONE};
     c->changed.older = arena_array(a, uint32_t, l->n_on);
     c->changed.newer = arena_array(a, uint32_t, l->n_on);
@@ -110,10 +115,15 @@ static void find_paying_units(struct climb *c, uint32_t slot)
     c->pays_known[slot] = true;
 }
 
-/* The gain of a unit on a host with the lowest N of its class in both resources, and the largest contribution
- * of each resource (the positive parts of bounds.h). */
-static void bound_unit_at_corner(const struct climb *c, const struct move_trial *t,
-                                 const struct destination_class *tc, double *gain, double positive[RES_COUNT])
+/* Raises the largest contributions of the unit (the positive parts of bounds.h). */
+static void raise_positive(struct climb *c, uint32_t unit, int r, double falls)
+{
+    c->positive[r][unit] = falls > c->positive[r][unit] ? falls : c->positive[r][unit];
+}
+
+/* The gain of a unit on a host with the lowest N of its class in both resources; and its contributions. */
+static void bound_unit_at_corner(struct climb *c, const struct move_trial *t, uint32_t unit,
+                                 const struct destination_class *tc, double *gain)
 {
     const struct destination_node *corner = &c->destinations.nodes[tc->first_node + 1];
     double sum = ROUNDING; /* the sum of the parts may differ from the trial's result in its last digit */
@@ -124,21 +134,23 @@ static void bound_unit_at_corner(const struct climb *c, const struct move_trial 
         double variance = (t->sum_squares[r] + (2 * corner->least[r] + part) * part) / t->n - mean * mean;
         double falls = t->weight[r] * (c->bounds.sigma[r] - sqrt(variance > 0 ? variance : 0));
         sum += falls;
-        positive[r] = falls > positive[r] ? falls : positive[r];
+        raise_positive(c, unit, r, falls);
     }
     *gain = sum > *gain ? sum : *gain;
 }
 
 /* The same over all classes that are not too slow. */
-static double bound_unit(const struct climb *c, uint32_t unit, double positive[RES_COUNT])
+static double bound_unit(struct climb *c, uint32_t unit)
 {
     struct move_trial t;
     double gain = NOTHING;
 
+    for (int r = 0; r < RES_COUNT; r++)
+        c->positive[r][unit] = 0;
     move_trial_begin(c->l, c->score.weight, unit, &t);
     for (uint32_t k = 0; k < c->destinations.n_classes; k++)
         if (!destination_index_too_slow(&c->destinations, &c->destinations.classes[k], c->slowest[unit]))
-            bound_unit_at_corner(c, &t, &c->destinations.classes[k], &gain, positive);
+            bound_unit_at_corner(c, &t, unit, &c->destinations.classes[k], &gain);
     return gain;
 }
 
@@ -155,9 +167,11 @@ static uint32_t search_corners(struct climb *c, uint32_t slot)
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t u = list->items[i];
         c->known_to[u] = IX_NONE;
-        c->limit[u] = c->pays[u] ? bound_unit(c, u, positive) : NOTHING;
+        c->limit[u] = c->pays[u] ? bound_unit(c, u) : NOTHING;
         if (!c->pays[u])
             continue;
+        for (int r = 0; r < RES_COUNT; r++)
+            positive[r] = c->positive[r][u] > positive[r] ? c->positive[r][u] : positive[r];
         if (best == IX_NONE || c->limit[u] > c->limit[list->items[best]])
             best = i;
     }
@@ -192,7 +206,7 @@ static void search_ahead(struct climb *c, const struct move_trial *t, uint32_t u
                          struct move *best)
 {
     struct move_score score = score_ahead(c);
-    struct gain_range range = {.least = score.goodness, .most = most};
+    struct gain_range range = {.least = fmax(score.goodness, BEST_PART * needed(c, best)), .most = most};
     struct move own = {.unit = IX_NONE, .to_slot = IX_NONE};
 
     destination_index_best(&c->destinations, &score, t, unit, range, &own);
@@ -270,8 +284,7 @@ static void judge(struct climb *c, const struct move_score *score, const struct 
     bool good = m->gain >= score->goodness;
     double other = m->gain;
 
-    if (m->gain <= c->limit[m->unit] ||
-        (good && move_score_check(score, m->unit, m->to_slot, m->gain) != CHECK_NONE))
+    if (m->gain <= c->limit[m->unit] || (good && !move_score_passes(score, m->unit, m->to_slot, m->gain)))
         return;
     if (good && (known->unit == IX_NONE || move_score_is_better(score, m, known))) {
         other = known->unit == IX_NONE ? NOTHING : known->gain;
@@ -280,24 +293,59 @@ static void judge(struct climb *c, const struct move_score *score, const struct 
     c->limit[m->unit] = other > c->limit[m->unit] ? other : c->limit[m->unit];
 }
 
+/* The gain of a unit on a slot; its contributions are noted. */
+static double gain_on(struct climb *c, const struct move_trial *t, uint32_t unit, uint32_t slot)
+{
+    double after = 0;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double root = move_trial_part(t, r, c->l->norm[r][slot], c->l->inverse[r][slot]);
+        raise_positive(c, unit, r, t->weight[r] * c->bounds.sigma[r] - root);
+        after += root;
+    }
+    return c->score.imbalance - after;
+}
+
+/* Whether the unit gains so little on a changed slot that the move need not be judged: its limit covers it.
+ */
+static bool covers(struct climb *c, uint32_t unit, const struct bounds_towards *t)
+{
+    double gain = ROUNDING;
+    double of[RES_COUNT];
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        of[r] = t->per_demand[r] * c->l->unit_demand[r][unit];
+        gain += of[r];
+    }
+    if (gain >= AHEAD_PART * c->score.goodness && gain > c->limit[unit])
+        return false;
+    c->limit[unit] = gain > c->limit[unit] ? gain : c->limit[unit];
+    for (int r = 0; r < RES_COUNT; r++)
+        raise_positive(c, unit, r, of[r]);
+    return true;
+}
+
 /* Judges the unit's moves to the first n slots of c->towards, and the one that was known. */
 static void search_changed(struct climb *c, uint32_t unit, uint32_t n, uint64_t since, struct move *best)
 {
-    struct move_score score = score_ahead(c);
+    struct move_score score;
     struct move known = {.unit = IX_NONE, .to_slot = IX_NONE};
     uint32_t to = c->known_to[unit];
-    struct move m;
     struct move_trial t;
+    bool begun = false;
 
-    if (n == 0 && to == IX_NONE)
-        return;
-    move_trial_begin(c->l, c->score.weight, unit, &t);
-    for (uint32_t i = 0; i < n; i++) {
-        m = (struct move){unit, c->towards[i], move_score_gain(&score, &t, c->towards[i])};
-        judge(c, &score, &m, &known);
-    }
-    if (to != IX_NONE && c->changed.changed_at[to] <= since) {
-        m = (struct move){unit, to, move_score_gain(&score, &t, to)};
+    for (uint32_t i = 0; i <= n; i++) {
+        /* last the known one, if it has not come yet */
+        uint32_t slot = i < n ? c->towards[i].slot : to;
+        if (i == n ? to == IX_NONE || c->changed.changed_at[to] > since
+                   : slot != to && covers(c, unit, &c->towards[i]))
+            continue;
+        if (!begun) {
+            score = score_ahead(c);
+            move_trial_begin(c->l, c->score.weight, unit, &t);
+            begun = true;
+        }
+        struct move m = {unit, slot, gain_on(c, &t, unit, slot)};
         judge(c, &score, &m, &known);
     }
     c->known_to[unit] = known.to_slot;
@@ -305,39 +353,48 @@ static void search_changed(struct climb *c, uint32_t unit, uint32_t n, uint64_t 
     take(c, &known, best);
 }
 
-/* Brings the unit's limit to the present step. Where the slot's contributions show that it is of no use,
- * those of the unit are not computed. */
-static void renew_limit(struct climb *c, uint32_t unit, const struct bounds_carry *factors)
+/* Brings the unit's limit to the present step. Only where it says that the unit may have the best move it is
+ * computed how much the unit could gain at all. */
+static void renew_limit(struct climb *c, uint32_t unit, const struct bounds_carry *factors,
+                        const struct move *best)
 {
-    double positive[RES_COUNT] = {0};
     double limit = factors->factor * c->limit[unit] + factors->more;
 
-    if (limit + factors->any < AHEAD_PART * c->score.goodness) {
-        c->limit[unit] = limit + factors->any;
-        return;
+    for (int r = 0; r < RES_COUNT; r++) {
+        c->positive[r][unit] = factors->grow[r] * c->positive[r][unit] + factors->shift;
+        limit += factors->part[r] * c->positive[r][unit];
     }
-    double bound = bound_unit(c, unit, positive);
-    for (int r = 0; r < RES_COUNT; r++)
-        limit += factors->part[r] * positive[r];
-    c->limit[unit] = limit < bound ? limit : bound;
+    if (limit >= needed(c, best)) {
+        double bound = bound_unit(c, unit);
+        limit = bound < limit ? bound : limit;
+    }
+    c->limit[unit] = limit;
 }
 
+/* The slots that changed since a slot's last search, and on which its units gain too little to be judged. */
+struct left_out {
+    double gain, of[RES_COUNT]; /* the most that a unit gains, and by each resource */
+};
+
 /* Lists, in c->towards, the slots that changed since the slot's last search, but for those on which its units
- * gain too little. *ret_limit: the most that they gain on these. */
-static uint32_t list_changed(struct climb *c, uint32_t slot, double *ret_limit)
+ * gain too little. */
+static uint32_t list_changed(struct climb *c, uint32_t slot, struct left_out *ret)
 {
     const struct changed_slots *changed = &c->changed;
     uint32_t n = 0;
 
-    *ret_limit = NOTHING;
+    *ret = (struct left_out){.gain = NOTHING};
     for (uint32_t s = changed->newest; s != IX_NONE; s = changed->older[s]) {
         if (changed->changed_at[s] <= changed->searched_at[slot])
             break;
-        double gain = bounds_gain_towards(&c->bounds, slot, s);
-        if (gain < AHEAD_PART * c->score.goodness)
-            *ret_limit = gain > *ret_limit ? gain : *ret_limit;
-        else
-            c->towards[n++] = s;
+        struct bounds_towards towards = bounds_gain_towards(&c->bounds, slot, s);
+        if (towards.gain >= AHEAD_PART * c->score.goodness) {
+            c->towards[n++] = towards;
+            continue;
+        }
+        ret->gain = towards.gain > ret->gain ? towards.gain : ret->gain;
+        for (int r = 0; r < RES_COUNT; r++)
+            ret->of[r] = towards.of[r] > ret->of[r] ? towards.of[r] : ret->of[r];
     }
     return n;
 }
@@ -367,16 +424,18 @@ static void search_again(struct climb *c, uint32_t slot, struct move *best)
 {
     const struct unit_list *list = &c->l->list[slot];
     struct bounds_carry factors = bounds_carry_of(&c->bounds, slot);
-    double least;
-    uint32_t n_changed = list_changed(c, slot, &least);
+    struct left_out others;
+    uint32_t n_changed = list_changed(c, slot, &others);
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t u = list->items[i];
         if (!c->pays[u])
             continue;
-        renew_limit(c, u, &factors);
-        c->limit[u] = c->limit[u] > least ? c->limit[u] : least;
+        renew_limit(c, u, &factors, best);
+        c->limit[u] = c->limit[u] > others.gain ? c->limit[u] : others.gain;
+        for (int r = 0; r < RES_COUNT; r++)
+            raise_positive(c, u, r, others.of[r]);
         search_changed(c, u, n_changed, c->changed.searched_at[slot], best);
         if (c->limit[u] >= needed(c, best))
             c->again[n++] = u;

@@ -46,11 +46,13 @@ struct climb {
     double *bound;               /* scratch: by slot */
     double *limit; /* by unit: the most that a move of it can gain; valid for the units of the slots in
                       bounds.leaves_out, as of their last search */
+    double *positive[RES_COUNT]; /* by unit: the largest contribution of each resource to such a gain
+                                    (bounds.h) */
     uint32_t
         *known_to; /* by unit: the destination of a move that passes and that the limit leaves out; IX_NONE */
     double *known; /* by unit: its gain, as of the last search */
-    uint32_t *again;   /* scratch: the units of a slot to search again */
-    uint32_t *towards; /* scratch: the changed slots of a search */
+    uint32_t *again;                /* scratch: the units of a slot to search again */
+    struct bounds_towards *towards; /* scratch: the changed slots of a search */
     struct changed_slots changed;
 };
 

@@ -354,7 +354,7 @@ static void try_slot(struct search *s, uint32_t slot)
         s->rejected = true;
         return;
     }
-    if (move_score_check(score, s->unit, slot, m.gain) == CHECK_NONE)
+    if (move_score_passes(score, s->unit, slot, m.gain))
         *s->best = m;
     else
         s->rejected = s->rejected || m.gain >= score->goodness;

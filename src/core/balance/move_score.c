@@ -70,7 +70,19 @@ static enum check check_worth(const struct move_score *score, uint32_t unit, uin
     return w.worse > WORSE_LEAST ? CHECK_WORST_CASE : CHECK_NONE;
 }
 
-enum check move_score_check(const struct move_score *score, uint32_t unit, uint32_t slot, double gain)
+/* The same, but of the two reasons the one that costs less to compute comes first. */
+static enum check check_worth_cheaply(const struct move_score *score, uint32_t unit, uint32_t slot)
+{
+    struct migration_worth w;
+
+    if (migration_cost_worse(score->costs, unit, slot) > WORSE_LEAST)
+        return CHECK_WORST_CASE;
+    migration_cost_benefit(score->costs, unit, slot, &w);
+    return migration_cost_pays(score->costs, &w) ? CHECK_NONE : CHECK_COST_BENEFIT;
+}
+
+static enum check check_all(const struct move_score *score, uint32_t unit, uint32_t slot, double gain,
+                            enum check worth(const struct move_score *, uint32_t, uint32_t))
 {
     enum check check = layout_check(score->l, unit, slot);
 
@@ -79,13 +91,23 @@ enum check move_score_check(const struct move_score *score, uint32_t unit, uint3
     if (check == CHECK_NONE && gain < score->goodness)
         check = CHECK_MIN_GOODNESS;
     if (check == CHECK_NONE && score->l->policy->cost_benefit)
-        check = check_worth(score, unit, slot);
+        check = worth(score, unit, slot);
     if (check == CHECK_NONE && score->l->unit_from[unit + 1] - score->l->unit_from[unit] > score->vms_left)
         check = CHECK_MOVES_MAX;
     score->stats->evaluated++;
     if (check != CHECK_NONE)
         score->stats->rejected[check]++;
     return check;
+}
+
+enum check move_score_check(const struct move_score *score, uint32_t unit, uint32_t slot, double gain)
+{
+    return check_all(score, unit, slot, gain, check_worth);
+}
+
+bool move_score_passes(const struct move_score *score, uint32_t unit, uint32_t slot, double gain)
+{
+    return check_all(score, unit, slot, gain, check_worth_cheaply) == CHECK_NONE;
 }
 
 bool move_score_is_better(const struct move_score *score, const struct move *x, const struct move *than)

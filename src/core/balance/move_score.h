@@ -53,6 +53,9 @@ static inline double move_score_gain(const struct move_score *score, const struc
  * in the statistics. */
 enum check move_score_check(const struct move_score *score, uint32_t unit, uint32_t slot, double gain);
 
+/* Whether it finds nothing, at less expense: where several checks fail, another one may be counted. */
+bool move_score_passes(const struct move_score *score, uint32_t unit, uint32_t slot, double gain);
+
 /* More gain; then the cheaper migration (less CPU at the fastest rate, or less time if hosts copy at
  * different rates), the lower VM, the lower host. */
 bool move_score_is_better(const struct move_score *score, const struct move *x, const struct move *than);

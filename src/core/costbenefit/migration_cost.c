@@ -53,10 +53,9 @@ static double positive(double x)
     return x > 0 ? x : 0;
 }
 
-static double headroom_shortage(const struct migration_cost *costs, const struct load_range *o, int r,
-                                uint32_t slot)
+static double headroom_shortage(const struct migration_cost *costs, double load, int r, uint32_t slot)
 {
-    return shortfall_of_headroom(o->load, capacity_of(costs, r, slot),
+    return shortfall_of_headroom(load, capacity_of(costs, r, slot),
                                  costs->l->policy->headroom_percent[r] / 100);
 }
 
@@ -64,7 +63,7 @@ static double headroom_shortage(const struct migration_cost *costs, const struct
 static struct load_shortage shortage_of(const struct migration_cost *costs, const struct load_range *o, int r,
                                         uint32_t slot)
 {
-    double headroom = headroom_shortage(costs, o, r, slot);
+    double headroom = headroom_shortage(costs, o->load, r, slot);
     double capacity = capacity_of(costs, r, slot);
 
     return (struct load_shortage){.expected =
@@ -353,45 +352,72 @@ static double stable_time(const struct migration_cost *costs, uint32_t slot)
     return stable < costs->stable_mean ? positive(stable) : costs->stable_mean;
 }
 
-void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
-                          struct migration_worth *ret)
+/* Fills what the shortage grows by, at today's loads and in the worst case. */
+static void compare_shortage(const struct migration_cost *costs, uint32_t unit, uint32_t d,
+                             struct migration_worth *ret)
 {
     const struct layout *l = costs->l;
     uint32_t s = l->unit_slot[unit];
-    uint32_t d = to_slot;
-    double stable = stable_time(costs, s);
-
     const struct shortage_left *left = shortage_left(costs, unit);
-    migration_cost_between(costs, unit, s, d, ret);
-    double after_s = positive(stable - ret->duration_s); /* of the stable time, after the migration */
+
     for (int r = 0; r < RES_COUNT; r++) {
         const struct load_range *u = &costs->unit[r][unit];
         const struct load_range *here = &costs->slot[r][s];
         const struct load_range *there = &costs->slot[r][d];
-        struct load_range joined = plus(*there, u, 1);
-        double cs = capacity_of(costs, r, s);
-        double cd = capacity_of(costs, r, d);
         const struct load_shortage *from = &costs->slot_shortage[r][s];
         const struct load_shortage *to = &costs->slot_shortage[r][d];
-        struct load_shortage after = shortage_of(costs, &joined, r, d);
+        double cs = capacity_of(costs, r, s);
+        double cd = capacity_of(costs, r, d);
+        double joined = there->load + u->load;
+        double joined_today = positive(joined - cd) + headroom_shortage(costs, joined, r, d);
         double headroom = from->headroom + to->headroom;
         double now = from->expected + to->expected - headroom;
-        double taken = after.expected - to->expected;
-        double relief = from->expected - left->expected[r];
         double worst_stay = positive(left->min[r] + u->max - cs) + positive(there->max - cd);
-        double worst_move = positive(left->min[r] - cs) + positive(joined.max - cd);
-        /* the destination holds the VM's memory from the first page on */
-        ret->benefit[r] = relief * after_s - taken * (r == RES_MEM ? stable : after_s);
+        double worst_move = positive(left->min[r] - cs) + positive(there->max + u->max - cd);
         ret->worse_of[r] = worst_move - fmax(worst_stay, now);
         ret->more_of[r] =
-            left->today[r] + after.today - headroom - positive(here->load - cs) - positive(there->load - cd);
+            left->today[r] + joined_today - headroom - positive(here->load - cs) - positive(there->load - cd);
     }
-    ret->gain = over_capacity(costs, ret->benefit);
-    ret->loss = over_capacity(costs, ret->cost);
     double worst_case = over_capacity(costs, ret->worse_of);
     double today = over_capacity(costs, ret->more_of);
     ret->worse = fmax(worst_case, today);
     ret->today = today > worst_case;
+}
+
+double migration_cost_worse(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot)
+{
+    struct migration_worth w;
+
+    compare_shortage(costs, unit, to_slot, &w);
+    return w.worse;
+}
+
+void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
+                            struct migration_worth *ret)
+{
+    uint32_t s = costs->l->unit_slot[unit];
+    double stable = stable_time(costs, s);
+    const struct shortage_left *left = shortage_left(costs, unit);
+
+    migration_cost_between(costs, unit, s, to_slot, ret);
+    double after_s = positive(stable - ret->duration_s); /* of the stable time, after the migration */
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct load_range joined = plus(costs->slot[r][to_slot], &costs->unit[r][unit], 1);
+        double taken =
+            shortage_of(costs, &joined, r, to_slot).expected - costs->slot_shortage[r][to_slot].expected;
+        double relief = costs->slot_shortage[r][s].expected - left->expected[r];
+        /* the destination holds the VM's memory from the first page on */
+        ret->benefit[r] = relief * after_s - taken * (r == RES_MEM ? stable : after_s);
+    }
+    ret->gain = over_capacity(costs, ret->benefit);
+    ret->loss = over_capacity(costs, ret->cost);
+}
+
+void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
+                          struct migration_worth *ret)
+{
+    migration_cost_benefit(costs, unit, to_slot, ret);
+    compare_shortage(costs, unit, to_slot, ret);
 }
 
 bool migration_cost_pays(const struct migration_cost *costs, const struct migration_worth *w)

@@ -93,6 +93,12 @@ void migration_cost_set_ratio(struct migration_cost *costs, double ratio);
 void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
                           struct migration_worth *ret);
 
+/* Its two parts: all but the growth of the shortage; and only that (migration_worth.worse), which costs less
+ * to compute. */
+void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
+                            struct migration_worth *ret);
+double migration_cost_worse(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot);
+
 /* Whether the benefit is large enough for the cost. */
 bool migration_cost_pays(const struct migration_cost *costs, const struct migration_worth *w);
 

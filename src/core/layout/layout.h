@@ -236,6 +236,16 @@ static inline void move_trial_begin(const struct layout *l, const double weight[
     }
 }
 
+/* The weighted deviation of a resource with the unit on a host with this N and 1 / capacity. */
+static inline double move_trial_part(const struct move_trial *t, int r, double norm, double inverse)
+{
+    double part = t->demand[r] * inverse;
+    double mean = (t->sum[r] + part) / t->n;
+    double variance = (t->sum_squares[r] + (2 * norm + part) * part) / t->n - mean * mean;
+
+    return t->weight[r] * sqrt(variance > 0 ? variance : 0);
+}
+
 /* The imbalance with the unit on a host with this N and 1 / capacity. Never rises when norm falls, so the
  * lowest N of several equal hosts is a bound for all of them. */
 static inline double move_trial_imbalance(const struct move_trial *t, const double norm[RES_COUNT],
@@ -243,12 +253,8 @@ static inline double move_trial_imbalance(const struct move_trial *t, const doub
 {
     double imbalance = 0;
 
-    for (int r = 0; r < RES_COUNT; r++) {
-        double part = t->demand[r] * inverse[r];
-        double mean = (t->sum[r] + part) / t->n;
-        double variance = (t->sum_squares[r] + (2 * norm[r] + part) * part) / t->n - mean * mean;
-        imbalance += t->weight[r] * sqrt(variance > 0 ? variance : 0);
-    }
+    for (int r = 0; r < RES_COUNT; r++)
+        imbalance += move_trial_part(t, r, norm[r], inverse[r]);
     return imbalance;
 }
 
