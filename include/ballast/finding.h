@@ -57,7 +57,8 @@ enum finding_code {
     FIND_CANNOT_PLACE_HALF,
     FIND_OTHER_BALANCER,
     FIND_OTHER_POWER,
-    FIND_VSAN, /* of some hosts, or of all */
+    FIND_VSAN,  /* of some hosts, or of all */
+    FIND_AVOID, /* of a VM and a host, of one of the two, or of all optional moves */
 
     /* What is wrong with a VM's figures. */
     FIND_SAMPLE_MARKED, /* its source says so, in words */
@@ -189,6 +190,7 @@ enum finding_code {
     X(FIGURE_VMS, "vms", PLAIN)                                                                              \
     X(FIGURE_VMS_ALL, "vms_all", PLAIN)                                                                      \
     X(FIGURE_MOVES_MAX, "moves_max", PLAIN)                                                                  \
+    X(FIGURE_FAILURES, "failed", PLAIN)                                                                      \
     X(FIGURE_DAYS, "days", PLAIN)                                                                            \
     X(FIGURE_DAYS_ALL, "days_all", PLAIN)                                                                    \
     X(FIGURE_TIMES, "times", PLAIN)                                                                          \
@@ -226,6 +228,7 @@ struct finding {
         enum finding_figure name;
         double value; /* UNKNOWN: not known */
     } figures[FINDING_FIGURES_MAX];
+    const char *peer;              /* the peer's words; NULL: none */
     const struct finding *because; /* NULL, or what is behind it */
 };
 

@@ -74,6 +74,14 @@ struct seen_migration_rate {
     double rate_mb_s;
 };
 
+/* What failed and is not tried again yet (snapshot.h: struct avoid). */
+struct seen_avoid {
+    const char *vm, *host; /* NULL: any */
+    instant_s until;
+    uint32_t failures;
+    const char *reason;
+};
+
 /* A pool's settings on a host (§3.1.7). */
 struct seen_setting {
     const char *host, *pool;
@@ -118,9 +126,10 @@ struct inventory {
     struct seen_pending *pending;
     struct seen_migration_rate *migration_rates;
     struct seen_setting *settings; /* the pools' settings on the hosts; each pair once */
-    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
+    struct seen_avoid *avoid;
+    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings, n_avoid;
     size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending, cap_migration_rates,
-        cap_settings;
+        cap_settings, cap_avoid;
     bool settings_seen; /* read from the hosts, which may have none; false: the caller that sets them must
                            remember them */
     struct expected *forecast; /* by time; none twice */
@@ -148,6 +157,7 @@ struct seen_migration *inventory_add_migration(struct inventory *inv, struct are
 struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *a);
 struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, struct arena *a);
 struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a);
+struct seen_avoid *inventory_add_avoid(struct inventory *inv, struct arena *a);
 struct expected *inventory_add_expected(struct inventory *inv, struct arena *a);
 struct quiet *inventory_add_quiet(struct inventory *inv, struct arena *a);
 

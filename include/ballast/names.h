@@ -124,7 +124,10 @@
     X(FAULT_READY_BY, "ready_by", "less capacity than required can be on by dpm.ready_by")                   \
     X(FAULT_OTHER_BALANCER, "other_balancer", "another balancer migrates the same VMs by itself")            \
     X(FAULT_OTHER_POWER, "other_power_management", "another power management switches the same hosts")       \
-    X(FAULT_VSAN, "vsan", "hosts that are part of vSAN are never put to standby, though dpm.enabled is true")
+    X(FAULT_VSAN, "vsan",                                                                                    \
+      "hosts that are part of vSAN are never put to standby, though dpm.enabled is true")                    \
+    X(FAULT_AVOID, "avoid",                                                                                  \
+      "moves failed; the VM, the host or all optional moves are not tried again for a while")
 
 #define VERDICTS(X)                                                                                          \
     X(VERDICT_CURRENT, "current", "the host that the VM runs on")                                            \
@@ -169,6 +172,7 @@
     X(CHECK_SPARE_CAPACITY, "spare_capacity", "failover capacity would be missing afterwards")               \
     X(CHECK_MEMORY, "memory", "the VM's memory does not fit on the host")                                    \
     X(CHECK_MEMORY_FREE, "memory_free", "the host has too little free memory")                               \
+    X(CHECK_AVOID, "avoid", "a move there failed, and is not tried again yet")                               \
     X(CHECK_HOST_LOAD, "host_load", "the host would lack headroom, and the VM need not leave its host")      \
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
     X(CHECK_POWER_FIRST, "power_first", "hosts are put to standby first; load is balanced afterwards")       \

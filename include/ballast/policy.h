@@ -36,6 +36,13 @@ struct dpm_policy {
     int64_t changes_max; /* hosts that are put to standby or woken at a time; 0: no limit; CHANGES_AUTO */
 };
 
+/* What is not tried again for a while because it failed (src/engine/knowledge/failed_moves.h). */
+struct avoid_policy {
+    int64_t pause_s, pause_max_s;
+    int64_t host_failures;    /* 0: no host, and no VM as a whole, is avoided */
+    int64_t cluster_failures; /* 0: optional moves never pause for it */
+};
+
 struct policy {
     enum automation automation;  /* manual, partial or full */
     int64_t migration_threshold; /* 1 ... 5 */
@@ -53,6 +60,7 @@ struct policy {
     int64_t migrations_per_host;    /* live migrations in and out of a host at a time */
     int64_t migrations_per_cluster; /* 0: no limit */
     int64_t seed;
+    struct avoid_policy avoid;
     struct dpm_policy dpm;
 };
 

@@ -64,6 +64,16 @@ struct migration_rate {
     double rate_mb_s;
 };
 
+/* What failed and is not tried again yet: the moves of a VM to a host, of a VM to any host (host IX_NONE), of
+ * any VM to a host (vm IX_NONE), or all optional moves of the cluster (both IX_NONE). It holds while the
+ * snapshot's time is before `until`. */
+struct avoid {
+    uint32_t vm, host;
+    instant_s until;
+    uint32_t failures;  /* that led to it; 0: another cause, which `reason` names */
+    const char *reason; /* the peer's words about the last failure; NULL: not known */
+};
+
 /* A pool's settings on one host: its part of the cluster-wide reservation, limit and shares (§3.1.7). */
 struct host_setting {
     uint32_t host, pool;
@@ -81,7 +91,9 @@ struct snapshot {
     struct pending *pending;
     struct migration_rate *migration_rates; /* by `from`, then `to`; one of a pair at most */
     struct host_setting *settings;          /* the hosts' present settings; by host, then pool */
-    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
+    struct avoid *avoid;                    /* by VM, then host, then time; IX_NONE last */
+    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings,
+        n_avoid;
     struct expected *forecast; /* ascending times */
     uint32_t n_forecast;
     struct quiet *quiet; /* of CPU, then of memory; ascending levels */

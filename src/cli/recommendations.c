@@ -5,6 +5,20 @@
 
 #include <string.h>
 
+#define AVOIDED_SHOWN_MAX 20
+
+static void show_avoided(const json_t *avoid, struct strbuf *out)
+{
+    size_t n = json_array_size(avoid);
+
+    if (n > 0)
+        strbuf_puts(out, "\nfailed, and not tried again yet (`ballast run --retry` tries at once):\n");
+    for (size_t i = 0; i < n && i < AVOIDED_SHOWN_MAX; i++)
+        strbuf_printf(out, "  %s\n", reply_text(json_array_get(avoid, i), "text"));
+    if (n > AVOIDED_SHOWN_MAX)
+        strbuf_printf(out, "  and %zu more\n", n - AVOIDED_SHOWN_MAX);
+}
+
 static void show_recommendations(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "recommendations");
@@ -14,6 +28,7 @@ static void show_recommendations(const json_t *reply, struct arena *a, struct st
     else
         action_table_print(list, a, out);
     action_table_print_waiting(json_object_get(reply, "balance"), out);
+    show_avoided(json_object_get(reply, "avoid"), out);
 }
 
 static enum exit_code verb_recommendations_run(const struct args *args, struct arena *a, struct strbuf *out)

@@ -3,6 +3,14 @@
 #include "cli/client.h"
 #include "cli/verbs.h"
 
+enum { OPT_RETRY, OPT_SOCKET, OPT_FORMAT };
+
+static const struct option_spec options[] = {
+    [OPT_RETRY] = {"retry", NULL, 0, "forget which moves failed: the pass may try all of them again"},
+    [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_FORMAT] = OPTION_FORMAT,
+};
+
 static void show_run(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *pass = json_object_get(reply, "pass");
@@ -32,14 +40,24 @@ static void show_run(const json_t *reply, struct arena *a, struct strbuf *out)
 
 static enum exit_code verb_run_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    return client_ask(args, json_pack("{s:s}", "command", "run"), NULL, show_run, a, out);
+    enum cli_format format;
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
+
+    if (code != EXIT_DONE)
+        return code;
+    return client_show(args_value(args, OPT_SOCKET, NULL), format,
+                       json_pack("{s:s, s:b}", "command", "run", "retry", args->options[OPT_RETRY].n > 0),
+                       NULL, show_run, a, out);
 }
 
 const struct verb verb_run = {
     .name = "run",
     .summary = "Run a pass now and show its result.",
-    .options = client_options,
-    .n_options = CLIENT_OPT_COUNT,
+    .more =
+        "A move that failed is not tried again for a while (avoid.pause_s); `ballast status` shows which. "
+        "With --retry all of them may be tried again at once.",
+    .options = options,
+    .n_options = COUNT_OF(options),
     .needs_service = true,
     .run = verb_run_run,
 };

@@ -124,7 +124,7 @@ static void estimate_demand(struct pass *p, const struct snapshot *snap)
 {
     sample_guard_judge(snap, &p->policy, p->a, &p->guard);
     p->snap = p->guard.snap;
-    if (sample_guard_distrusts(&p->guard))
+    if (sample_guard_distrusts(&p->guard) || layout_find_avoid(snap, IX_NONE, IX_NONE))
         p->policy.optional_moves = false;
     for (int r = 0; r < RES_COUNT; r++) {
         p->demand[r] = arena_array(p->a, double, p->snap->n_vms);

@@ -67,10 +67,13 @@ static void put_source(struct json_writer *w, const struct engine_status *st, in
     jw_end(w);
 }
 
-static void put_faults(struct json_writer *w, const struct plan *plan)
+/* only: of this code; fault_code_count: all. */
+static void put_faults(struct json_writer *w, const char *key, const struct plan *plan, enum fault_code only)
 {
-    jw_begin(w, "faults", JW_ARRAY, JW_INLINE);
+    jw_begin(w, key, JW_ARRAY, JW_INLINE);
     for (uint32_t i = 0; plan && i < plan->n_faults; i++) {
+        if (only != fault_code_count && plan->faults[i].code != only)
+            continue;
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         jw_text(w, "code", fault_code_name(plan->faults[i].code));
         render_sentence(w, "text", plan->snap, plan->faults[i].found);
@@ -102,7 +105,7 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
     }
     jw_text(w, "pass_error", st->last_pass_error);
     jw_instant(w, "next_pass", st->next_pass);
-    put_faults(w, plan);
+    put_faults(w, "faults", plan, fault_code_count);
 }
 
 static void put_asleep(struct json_writer *w, const struct engine *e)
@@ -553,6 +556,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
         break;
     case REQUEST_RECOMMENDATIONS:
         put_actions(&w, e);
+        put_faults(&w, "avoid", engine_plan(e), FAULT_AVOID);
         break;
     case REQUEST_HISTORY:
         r = put_history(&w, e, store_ops, store, request->limit, err);

@@ -111,6 +111,14 @@ static int read_verify(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_retry(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_boolean(v))
+        return err_set(err, -EINVAL, "\"retry\": expected true or false");
+    r->retry = json_is_true(v);
+    return 0;
+}
+
 static int read_follow(const json_t *v, struct request *r, struct err *err)
 {
     if (!json_is_boolean(v))
@@ -186,6 +194,7 @@ static const struct request_field {
     {"vms", 1u << REQUEST_PLACE, true, read_vms},
     {"apply", 1u << REQUEST_PLACE, false, read_apply},
     {"verify", 1u << REQUEST_WAKE, false, read_verify},
+    {"retry", 1u << REQUEST_RUN, false, read_retry},
     {"follow", 1u << REQUEST_EVENTS, false, read_follow},
     {"after", 1u << REQUEST_EVENTS, false, read_after},
     {"kind", 1u << REQUEST_EVENTS, false, read_event_kind},

@@ -123,6 +123,8 @@ static int serve_request(const struct request_handler *s, const struct request *
     case REQUEST_RUN:
         if ((r = server_may_stay(c, SERVER_STAY_RESULT, err)) < 0)
             return r;
+        if (q->retry)
+            engine_retry(s->engine);
         r = engine_run(s->engine, s->now, &ticket, err);
         if (r < 0)
             return r;

@@ -8,6 +8,7 @@
 #include "engine/events.h"
 #include "engine/knowledge/cluster_demand.h"
 #include "engine/knowledge/energy_account.h"
+#include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
@@ -27,6 +28,11 @@ int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err
     source_poll_want(e, now);
     engine_tick(e, now);
     return 0;
+}
+
+void engine_retry(struct engine *e)
+{
+    (void)failed_moves_forgive(e->knowledge->failed_moves, NULL, NULL);
 }
 
 int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err)

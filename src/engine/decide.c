@@ -12,6 +12,7 @@
 #include "engine/actions/power_preconditions.h"
 #include "engine/actions/preconditions.h"
 #include "engine/events.h"
+#include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/vm_demand.h"
 #include "engine/observation.h"
@@ -169,10 +170,10 @@ static bool is_held(const struct idmap *holds, const char *id, instant_s now)
     return h && h->until > now;
 }
 
-/* Level full, and a VM that has no wish of its own and did not fail just now. The cluster's level is the most
- * that happens by itself; a VM set to automatic in a manual cluster is still asked for. The threshold needs
- * no second look: the pass stops where its level is content, so all that the plan holds is wanted, the moves
- * off an outlier below the target (priority 4 or 5) too. */
+/* Level full, and a VM that has no wish of its own and whose move did not fail just now. The cluster's level
+ * is the most that happens by itself; a VM set to automatic in a manual cluster is still asked for. The
+ * threshold needs no second look: the pass stops where its level is content, so all that the plan holds is
+ * wanted, the moves off an outlier below the target (priority 4 or 5) too. */
 static bool may_move(const struct engine *e, const struct snapshot *s, const struct action *x, instant_s now)
 {
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
@@ -180,7 +181,9 @@ static bool may_move(const struct engine *e, const struct snapshot *s, const str
     return e->settings.policy.automation == AUTOMATION_FULL && ix != IX_NONE &&
            s->vms[ix].is.automation != AUTOMATION_MANUAL && s->vms[ix].is.automation != AUTOMATION_DISABLED &&
            (x->r.priority == PRIORITY_MANDATORY || !preconditions_balance_waits(e, now)) &&
-           !is_held(&e->actions->vm_backoff, x->r.vm, now);
+           !is_held(&e->actions->vm_backoff, x->r.vm, now) &&
+           !failed_moves_find(e->knowledge->failed_moves, x->r.vm, x->r.to,
+                              x->r.priority == PRIORITY_MANDATORY, now);
 }
 
 /* The power of hosts has a level of its own, whatever the level for VMs is. */

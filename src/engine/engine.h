@@ -103,6 +103,9 @@ void engine_on_job_result(struct engine *e, const struct job *job, const struct 
  * engine_run_result() no longer returns -EINPROGRESS. */
 int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err *err);
 
+/* Forgets which moves failed: the next pass may try them all again. */
+void engine_retry(struct engine *e);
+
 /* 0: made; *ret_pass is its number. -EINPROGRESS: not yet. Else what prevented it. */
 int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err);
 

@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_facts.h"
+#include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/vm_demand.h"
 #include "engine/persist.h"
 #include "engine/source_poll.h"
@@ -84,6 +85,8 @@ static size_t notice_moves(struct engine *e, const struct inventory *inv, struct
         if (!from || is_ours(e, v->is.id, v->host) || !is_on(inv, from))
             continue;
         backoff_moved(backoff_of_vm(e->actions, v->is.id), from, now);
+        failed_moves_take(e->knowledge->failed_moves,
+                          &(struct move_end){.vm = v->is.id, .from = from, .to = v->host, .at = now});
         *ret = arena_grow(a, *ret, n, &cap, sizeof **ret);
         (*ret)[n++] = (struct migration_record){.vm = v->is.id,
                                                 .from = arena_strdup(a, from),

@@ -8,6 +8,7 @@
 #include "engine/events.h"
 #include "engine/knowledge/demand_history.h"
 #include "engine/knowledge/demand_profile.h"
+#include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/retry.h"
 #include "engine/source_poll.h"
@@ -255,7 +256,10 @@ static instant_s past(instant_s ended, instant_s now)
 static void recall_backoff(struct engine *e, const struct action_record *r, instant_s now)
 {
     if ((r->vm || r->host) && r->ended != 0)
-        backoff_end(e->actions, &e->settings.policy, r, past(r->ended, now));
+        backoff_end(e->actions, &e->settings.policy, r,
+                    r->kind == ACTION_MIGRATE && r->state == ACTION_FAILED &&
+                        failed_moves_last(e->knowledge->failed_moves, r->vm, r->to) == r->ended,
+                    past(r->ended, now));
 }
 
 static int by_end(const void *a, const void *b)
@@ -374,8 +378,8 @@ int persist_load(struct engine *e, instant_s now, struct err *err)
 
     e->persist->notes_dirty = e->source_name && (!source || !same);
     if (same) {
-        recall_backoffs(e, &s, &a, now);
         knowledge_recall(e->knowledge, &s, now);
+        recall_backoffs(e, &s, &a, now);
     } else {
         disown(e, now);
         knowledge_disown(e->knowledge, e, &s, now);

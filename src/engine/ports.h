@@ -97,6 +97,22 @@ struct sample_record {
     double demand[RES_COUNT];
 };
 
+/* Failures of moves, and until when they are avoided (knowledge/failed_moves.h): of a VM to a host; of any VM
+ * to a host (vm ""), of a VM to any host (host ""), of the cluster (both ""). Instants: 0 where there is
+ * none. */
+struct failure_record {
+    const char *vm, *host;
+    const char *from;   /* of a VM and a host: the host that the last move was to take it from; NULL */
+    uint32_t failures;  /* in a row; of the cluster: of its last moves */
+    uint32_t pauses;    /* without a success between them: each is twice as long */
+    uint64_t recent;    /* of the cluster: its last moves, the newest in bit 0; 1: failed */
+    instant_s failed;   /* the last */
+    instant_s until;    /* it is avoided before this */
+    instant_s arrived;  /* the VM's last move, or the last to the host, that succeeded */
+    instant_s departed; /* the last move off the host that succeeded */
+    const char *reason; /* the peer's words about the last failure; NULL */
+};
+
 /* What was last set for a pool on a host (§3.1.7). */
 struct setting_record {
     const char *host, *pool;
@@ -177,6 +193,7 @@ enum record_kind {
     RECORD_NOTE,
     RECORD_ENERGY,
     RECORD_PATTERN,
+    RECORD_FAILURE,
     record_kind_count
 };
 
@@ -196,6 +213,7 @@ struct record {
         const struct note *note;
         const struct energy_record *energy;
         const struct demand_profile_record *pattern;
+        const struct failure_record *failure;
     };
 };
 
@@ -249,6 +267,8 @@ struct stored {
     size_t n_energy;
     struct demand_profile_record *patterns; /* all */
     size_t n_patterns;
+    struct failure_record *failures; /* all, by VM, then host */
+    size_t n_failures;
 };
 
 /* The value of a note, or NULL. */
@@ -288,10 +308,10 @@ struct store_ops {
     void (*rollback)(struct store *s);
 
     /* Inserts it, or replaces the one with the same key: the id of an action or a pass, the host of a host,
-     * the hosts of a rate, host and pool of a setting, host and time of energy, VM and time of a sample. A
-     * migration is always added. */
+     * the hosts of a rate, host and pool of a setting, VM and host of a failure, host and time of energy, VM
+     * and time of a sample. A migration is always added. */
     int (*put)(struct store *s, const struct record *record, struct err *err);
-    /* Drops the setting, or the note, with the key of this one. */
+    /* Drops the setting, the failure or the note with the key of this one. */
     int (*forget)(struct store *s, const struct record *record, struct err *err);
 
     int (*prune)(struct store *s, const struct retention *keep, struct err *err);

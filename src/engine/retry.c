@@ -41,3 +41,18 @@ bool retry_is_transient(int code)
         return false;
     }
 }
+
+bool retry_blames_peer(int code)
+{
+    switch (code) {
+    case -EACCES: /* the account */
+    case -ENOENT: /* the VM was deleted, or the task is no longer known */
+    case -ESTALE: /* the VM has moved by itself */
+    case -ESRCH:  /* no peer was asked */
+    case -ENOMEM: /* our own */
+    case -EINVAL:
+        return false;
+    default:
+        return !retry_is_transient(code);
+    }
+}

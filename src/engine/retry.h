@@ -16,4 +16,9 @@ instant_s retry_wait_after_s(int code, unsigned failures);
 /* Errors that leave open whether the peer has received the request. */
 bool retry_is_transient(int code);
 
+/* Whether the failure of a move says something about the VM or the host: the peer refused it, or it came to
+ * no end there. Not so a connection that was lost, a refused login, a VM that was deleted, a task that a
+ * person cancelled. */
+bool retry_blames_peer(int code);
+
 #endif

@@ -82,6 +82,14 @@ struct quiet *inventory_add_quiet(struct inventory *inv, struct arena *a)
     return q;
 }
 
+struct seen_avoid *inventory_add_avoid(struct inventory *inv, struct arena *a)
+{
+    struct seen_avoid *x = INVENTORY_ADD(inv, a, avoid, n_avoid, cap_avoid);
+
+    *x = (struct seen_avoid){.failures = 1};
+    return x;
+}
+
 struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a)
 {
     struct seen_setting *h = INVENTORY_ADD(inv, a, settings, n_settings, cap_settings);

@@ -22,4 +22,7 @@ int snapshot_build_quiet(const struct inventory *inv, struct arena *a, struct sn
 int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct snapshot *s,
                             struct err *err);
 
+/* avoid[], into s, whose VMs and hosts are there already. */
+int snapshot_build_avoid(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err);
+
 #endif

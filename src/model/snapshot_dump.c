@@ -100,6 +100,20 @@ static void dump_settings(struct dump *d)
     jw_end(&d->w);
 }
 
+static void dump_avoid(struct dump *d)
+{
+    const struct snapshot *s = d->s;
+
+    if (s->n_avoid == 0)
+        return;
+    jw_begin(&d->w, "avoid", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < s->n_avoid; i++) {
+        struct seen_avoid seen = snapshot_to_inventory_avoid(s, &s->avoid[i]);
+        writer_object(&d->w, NULL, &snapshot_fields_avoid, &seen);
+    }
+    jw_end(&d->w);
+}
+
 static bool any_correlation(const struct correlation *c)
 {
     for (int w = 0; w < WINDOW_COUNT; w++)
@@ -168,6 +182,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_actions(&d);
     dump_migration_rates(&d);
     dump_settings(&d);
+    dump_avoid(&d);
     dump_forecast(&d);
     dump_quiet(&d);
     dump_cluster(&d);

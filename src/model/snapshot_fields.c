@@ -68,7 +68,7 @@ static const struct field document_fields[] = {
     F("cluster", FIELD_TEXT, cluster, REQ),
     F("time", FIELD_INSTANT, time, REQ),
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
-    SKIPPED("migration_rates"), SKIPPED("settings"), SKIPPED("forecast"), SKIPPED("quiet"),
+    SKIPPED("migration_rates"), SKIPPED("settings"), SKIPPED("avoid"), SKIPPED("forecast"), SKIPPED("quiet"),
     O("ha", snapshot_fields_ha),
     O("schedule", snapshot_fields_schedule),
     O("balance", snapshot_fields_balance),
@@ -335,6 +335,17 @@ static const struct field setting_fields[] = {
     O("mem", setting_mem),
 };
 SCHEMA(snapshot_fields_setting, "setting of a pool on a host", setting_fields);
+#undef S
+
+#define S struct seen_avoid
+static const struct field avoid_fields[] = {
+    F("vm", FIELD_TEXT, vm, OPT),
+    F("host", FIELD_TEXT, host, OPT),
+    F("until", FIELD_INSTANT, until, REQ),
+    F("failures", FIELD_COUNT, failures, 0),
+    F("reason", FIELD_TEXT, reason, OPT),
+};
+SCHEMA(snapshot_fields_avoid, "avoided move", avoid_fields);
 #undef S
 
 #define S struct expected

@@ -27,6 +27,7 @@ extern const struct schema snapshot_fields_migration;
 extern const struct schema snapshot_fields_pending;
 extern const struct schema snapshot_fields_migration_rate;
 extern const struct schema snapshot_fields_setting;
+extern const struct schema snapshot_fields_avoid;    /* struct seen_avoid */
 extern const struct schema snapshot_fields_expected; /* struct expected */
 extern const struct schema snapshot_fields_quiet;    /* struct quiet */
 

@@ -38,6 +38,11 @@ static void *add_setting(struct inventory *inv, struct arena *a)
     return inventory_add_setting(inv, a);
 }
 
+static void *add_avoid(struct inventory *inv, struct arena *a)
+{
+    return inventory_add_avoid(inv, a);
+}
+
 static void *add_expected(struct inventory *inv, struct arena *a)
 {
     return inventory_add_expected(inv, a);
@@ -156,6 +161,7 @@ enum {
     LIST_PENDING,
     LIST_RATES,
     LIST_SETTINGS,
+    LIST_AVOID,
     LIST_FORECAST,
     LIST_QUIET,
     LIST_COUNT
@@ -170,6 +176,7 @@ static const struct list lists[LIST_COUNT] = {
     [LIST_PENDING] = {"pending", &snapshot_fields_pending, add_pending, NULL},
     [LIST_RATES] = {"migration_rates", &snapshot_fields_migration_rate, add_migration_rate, NULL},
     [LIST_SETTINGS] = {"settings", &snapshot_fields_setting, add_setting, NULL},
+    [LIST_AVOID] = {"avoid", &snapshot_fields_avoid, add_avoid, NULL},
     [LIST_FORECAST] = {"forecast", &snapshot_fields_expected, add_expected, finish_expected},
     [LIST_QUIET] = {"quiet", &snapshot_fields_quiet, add_quiet, NULL},
 };

@@ -79,6 +79,11 @@ struct seen_setting snapshot_to_inventory_setting(const struct snapshot *s, cons
         host_id(s, h->host), pool_id(s, h->pool), {h->alloc[RES_CPU], h->alloc[RES_MEM]}};
 }
 
+struct seen_avoid snapshot_to_inventory_avoid(const struct snapshot *s, const struct avoid *x)
+{
+    return (struct seen_avoid){vm_id(s, x->vm), host_id(s, x->host), x->until, x->failures, x->reason};
+}
+
 struct ids snapshot_to_inventory_failover_hosts(const struct snapshot *s, const char **ids)
 {
     return ids_of(s, &s->ha_failover_hosts, ids, host_id);
@@ -116,6 +121,8 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
             snapshot_to_inventory_migration_rate(s, &s->migration_rates[i]);
     for (uint32_t i = 0; i < s->n_settings; i++)
         *inventory_add_setting(&inv, a) = snapshot_to_inventory_setting(s, &s->settings[i]);
+    for (uint32_t i = 0; i < s->n_avoid; i++)
+        *inventory_add_avoid(&inv, a) = snapshot_to_inventory_avoid(s, &s->avoid[i]);
     for (uint32_t i = 0; i < s->n_forecast; i++)
         *inventory_add_expected(&inv, a) = s->forecast[i];
     for (uint32_t i = 0; i < s->n_quiet; i++)

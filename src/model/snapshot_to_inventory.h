@@ -21,6 +21,7 @@ struct seen_pending snapshot_to_inventory_pending(const struct snapshot *s, cons
 struct seen_migration_rate snapshot_to_inventory_migration_rate(const struct snapshot *s,
                                                                 const struct migration_rate *m);
 struct seen_setting snapshot_to_inventory_setting(const struct snapshot *s, const struct host_setting *h);
+struct seen_avoid snapshot_to_inventory_avoid(const struct snapshot *s, const struct avoid *x);
 struct ids snapshot_to_inventory_failover_hosts(const struct snapshot *s, const char **ids);
 
 void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inventory *ret);

@@ -118,6 +118,8 @@ static void put_particulars(struct json_writer *w, const struct snapshot *snap, 
     put_subjects(w, snap, f);
     put_figures(w, f);
     put_missing(w, snap, f);
+    if (f->peer)
+        jw_text(w, "peer", f->peer);
     if (!f->because)
         return;
     jw_begin(w, "because", JW_OBJECT, JW_INLINE);

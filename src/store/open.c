@@ -137,8 +137,8 @@ static int set_up(struct store *s, struct err *err)
 static int check_tables(struct store *s, struct err *err)
 {
     static const char *const tables[] = {
-        "instance", "actions", "migrations", "rates",  "dirty_rates", "samples",
-        "settings", "notes",   "hosts",      "energy", "events",      "patterns",
+        "instance", "actions", "migrations", "rates",  "dirty_rates", "samples",  "settings",
+        "notes",    "hosts",   "energy",     "events", "patterns",    "failures",
     };
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

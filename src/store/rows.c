@@ -115,6 +115,15 @@ static const struct sql_column host_columns[] = {
     COLUMN(host_record, U32, "woke_by", woke_by),
 };
 
+static const struct sql_column failure_columns[] = {
+    COLUMN(failure_record, TEXT, "vm", vm),          COLUMN(failure_record, TEXT, "host", host),
+    COLUMN(failure_record, TEXT, "from_host", from), COLUMN(failure_record, U32, "failures", failures),
+    COLUMN(failure_record, U32, "pauses", pauses),   COLUMN(failure_record, U64, "recent", recent),
+    COLUMN(failure_record, I64, "failed", failed),   COLUMN(failure_record, I64, "until", until),
+    COLUMN(failure_record, I64, "arrived", arrived), COLUMN(failure_record, I64, "departed", departed),
+    COLUMN(failure_record, TEXT, "reason", reason),
+};
+
 /* Energy columns as stored and as sums; MIN, MAX and SUM keep the column's name. "max(scale)" belongs to no
  * single hour, but is never shown. */
 /* clang-format off */
@@ -168,6 +177,8 @@ static const struct sql_column note_columns[] = {
 const struct sql_table table_notes = TABLE("notes", note_columns);
 const struct sql_table table_note_keys = {"notes", note_columns, 1};
 const struct sql_table table_setting_keys = {"settings", setting_columns, 2};
+const struct sql_table table_failures = TABLE("failures", failure_columns);
+const struct sql_table table_failure_keys = {"failures", failure_columns, 2};
 const struct sql_table table_actions = TABLE("actions", action_columns);
 const struct sql_table table_migrations = TABLE("migrations", migration_columns);
 const struct sql_table table_rates = TABLE("rates", rate_columns);

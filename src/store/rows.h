@@ -34,19 +34,20 @@ struct sql_table {
     int n;
 };
 
-extern const struct sql_table table_notes;                         /* struct note */
-extern const struct sql_table table_setting_keys, table_note_keys; /* the key columns only */
-extern const struct sql_table table_actions;                       /* struct action_record */
-extern const struct sql_table table_migrations;                    /* struct migration_record */
-extern const struct sql_table table_rates;                         /* struct rate_record */
-extern const struct sql_table table_dirties;                       /* struct dirty_record */
-extern const struct sql_table table_settings;                      /* struct setting_record */
-extern const struct sql_table table_hosts;                         /* struct host_record */
-extern const struct sql_table table_samples;                       /* struct sample_record */
-extern const struct sql_table table_passes;                        /* struct pass_record without its texts */
-extern const struct sql_table table_energy;                        /* struct energy_record */
-extern const struct sql_table table_energy_sums;                   /* sums of energy, read with GROUP BY */
-extern const struct sql_table table_patterns;                      /* struct demand_profile_record */
+extern const struct sql_table table_notes;                                             /* struct note */
+extern const struct sql_table table_setting_keys, table_note_keys, table_failure_keys; /* the key columns */
+extern const struct sql_table table_failures;    /* struct failure_record */
+extern const struct sql_table table_actions;     /* struct action_record */
+extern const struct sql_table table_migrations;  /* struct migration_record */
+extern const struct sql_table table_rates;       /* struct rate_record */
+extern const struct sql_table table_dirties;     /* struct dirty_record */
+extern const struct sql_table table_settings;    /* struct setting_record */
+extern const struct sql_table table_hosts;       /* struct host_record */
+extern const struct sql_table table_samples;     /* struct sample_record */
+extern const struct sql_table table_passes;      /* struct pass_record without its texts */
+extern const struct sql_table table_energy;      /* struct energy_record */
+extern const struct sql_table table_energy_sums; /* sums of energy, read with GROUP BY */
+extern const struct sql_table table_patterns;    /* struct demand_profile_record */
 
 /* "a, b, c". */
 void row_column_names(const struct sql_table *t, struct strbuf *out);

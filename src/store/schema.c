@@ -93,6 +93,12 @@ static const char *const scripts[] = {
 
     "ALTER TABLE actions ADD COLUMN ended_by TEXT;"
     "ALTER TABLE actions ADD COLUMN unclear INTEGER NOT NULL DEFAULT 0;",
+
+    "CREATE TABLE failures ("
+    " vm TEXT NOT NULL, host TEXT NOT NULL, from_host TEXT, failures INTEGER NOT NULL,"
+    " pauses INTEGER NOT NULL, recent INTEGER NOT NULL, failed INTEGER NOT NULL, until INTEGER NOT NULL,"
+    " arrived INTEGER NOT NULL, departed INTEGER NOT NULL, reason TEXT, PRIMARY KEY (vm, host)) WITHOUT "
+    "ROWID;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -36,6 +36,7 @@ static const char *const fixed_sql[ST_COUNT] = {
         " (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS so_far FROM passes) WHERE so_far > ?)",
     [ST_FORGET_NOTE] = "DELETE FROM notes WHERE key = ?",
     [ST_FORGET_SETTING] = "DELETE FROM settings WHERE host = ? AND pool = ?",
+    [ST_FORGET_FAILURE] = "DELETE FROM failures WHERE vm = ? AND host = ?",
     [ST_PRUNE_SAMPLES] = "DELETE FROM samples WHERE time < ?",
     [ST_PRUNE_ACTIONS] = "DELETE FROM actions WHERE ended > 0 AND ended < ?",
     [ST_PRUNE_MIGRATIONS] = "DELETE FROM migrations WHERE ended < ?",
@@ -75,6 +76,7 @@ static const struct {
     [RECORD_NOTE] = {&table_notes, "keep a note"},
     [RECORD_ENERGY] = {&table_energy, "keep what a host drew"},
     [RECORD_PATTERN] = {&table_patterns, "keep what was wanted"},
+    [RECORD_FAILURE] = {&table_failures, "keep what failed"},
 };
 
 static int prepare(struct store *s, sqlite3_stmt **ret, const char *sql, struct err *err)
@@ -252,14 +254,21 @@ static int put(struct store *s, const struct record *record, struct err *err)
 
 static int forget(struct store *s, const struct record *record, struct err *err)
 {
-    bool note = record->kind == RECORD_NOTE;
-    sqlite3_stmt *st = s->st[note ? ST_FORGET_NOTE : ST_FORGET_SETTING];
+    static const struct {
+        enum statement which;
+        const struct sql_table *keys;
+        const char *doing;
+    } ways[record_kind_count] = {
+        [RECORD_NOTE] = {ST_FORGET_NOTE, &table_note_keys, "forget a note"},
+        [RECORD_SETTING] = {ST_FORGET_SETTING, &table_setting_keys, "forget a pool's setting on a host"},
+        [RECORD_FAILURE] = {ST_FORGET_FAILURE, &table_failure_keys, "forget what failed"},
+    };
+    sqlite3_stmt *st = s->st[ways[record->kind].which];
     int r = store_check_transaction(s, err);
 
     if (r < 0)
         return r;
-    return run(s, st, row_bind(st, note ? &table_note_keys : &table_setting_keys, record->any),
-               note ? "forget a note" : "forget a pool's setting on a host", err);
+    return run(s, st, row_bind(st, ways[record->kind].keys, record->any), ways[record->kind].doing, err);
 }
 
 static int prune(struct store *s, const struct retention *keep, struct err *err)

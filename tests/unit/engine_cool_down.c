@@ -15,6 +15,7 @@ static void move_one(struct world *w, instant_s cool_down_s, bool fails)
     w->settings.policy.cool_down_s = cool_down_s;
     w->hottest = 1.2;
     w->tasks_fail = fails;
+    w->task_error = -ECANCELED; /* by a person: what the VM or the host refuses has no cool-down */
     w->script[0] = (struct world_move){.vm = 0, .to = 1, .priority = 3};
     w->n_script = 1;
     world_begin_engine();

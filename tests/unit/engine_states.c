@@ -219,24 +219,6 @@ static void test_groups_stand_and_fall_together(void **state)
     world_release();
 }
 
-static void test_failed_vm_backs_off(void **state)
-{
-    struct world w;
-
-    (void)state;
-    begin_one_move(&w, AUTOMATION_FULL);
-    w.tasks_fail = true;
-    world_run(580);
-    assert_int_equal(w.starts[0], 1); /* recommended in every pass, not tried again within 600 s */
-    world_run(120);
-    assert_int_equal(w.starts[0], 2);
-    world_run(1000);
-    assert_int_equal(w.starts[0], 2); /* the second time it waits twice as long */
-    world_run(300);
-    assert_int_equal(w.starts[0], 3);
-    world_release();
-}
-
 /* What the peer answers to check or start, and what becomes of the action. */
 static const struct {
     const char *name;
@@ -582,7 +564,6 @@ int main(void)
         cmocka_unit_test(test_apply_needs_what_it_depends_on),
         cmocka_unit_test(test_failure_takes_dependents_along),
         cmocka_unit_test(test_groups_stand_and_fall_together),
-        cmocka_unit_test(test_failed_vm_backs_off),
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_start_whose_answer_is_lost_is_adopted),
         cmocka_unit_test(test_hanging_task_is_cancelled),

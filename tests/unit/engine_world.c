@@ -338,7 +338,7 @@ struct job_result w_carry_out(const struct job *o)
         r.progress.gone = !t;
         r.progress.percent = W->percent;
         if (!t || t->state == TASK_FAILED)
-            (void)err_set(&r.progress.why, -EIO, "the task failed");
+            (void)err_set(&r.progress.why, W->task_error ? W->task_error : -EIO, "the task failed");
         break;
     case JOB_CANCEL:
         if (W->cannot_cancel)

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define WORLD_HOSTS 6
+#define WORLD_FAILURES 60
 #define WORLD_VMS 40
 #define WORLD_TASKS 400
 #define WORLD_JOBS 200
@@ -105,6 +106,8 @@ struct world {
     struct rate_record rates[WORLD_RATES];
     struct dirty_record dirties[WORLD_VMS];
     int n_rates, n_dirties;
+    struct failure_record failures[WORLD_FAILURES], failures_shadow[WORLD_FAILURES];
+    int n_failures, n_failures_shadow;
     struct host_record known[WORLD_HOSTS]; /* what the store has of hosts */
     int n_known;
     struct host_record known_shadow[WORLD_HOSTS]; /* before the transaction */
@@ -158,6 +161,7 @@ struct world {
     bool (*actuators)(const struct job *o, struct job_result *ret); /* asked first; NULL: none */
     bool start_lost; /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
+    int task_error;         /* why they fail; 0: -EIO */
     bool tasks_lie;         /* they succeed, and nothing has changed */
     bool lands_where_it_is; /* a VM starts where it is registered, whatever was asked */
     instant_s task_s;

@@ -24,6 +24,8 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
     ret->n_rates = (size_t)W->n_rates;
     ret->dirties = W->dirties;
     ret->n_dirties = (size_t)W->n_dirties;
+    ret->failures = W->failures;
+    ret->n_failures = (size_t)W->n_failures;
     ret->settings = W->parts;
     ret->n_settings = (size_t)W->n_parts;
     ret->hosts = W->known;
@@ -61,6 +63,8 @@ static int w_begin(struct store *s, struct err *err)
     memcpy(W->known_shadow, W->known, sizeof W->known);
     W->n_known_shadow = W->n_known;
     W->n_stored_shadow = W->n_stored;
+    memcpy(W->failures_shadow, W->failures, sizeof W->failures);
+    W->n_failures_shadow = W->n_failures;
     memcpy(W->energy_shadow, W->energy, sizeof W->energy);
     W->n_energy_shadow = W->n_energy;
     return 0;
@@ -75,6 +79,8 @@ static void w_undo(void)
     memcpy(W->known, W->known_shadow, sizeof W->known);
     W->n_known = W->n_known_shadow;
     W->n_stored = W->n_stored_shadow;
+    memcpy(W->failures, W->failures_shadow, sizeof W->failures);
+    W->n_failures = W->n_failures_shadow;
     memcpy(W->energy, W->energy_shadow, sizeof W->energy);
     W->n_energy = W->n_energy_shadow;
 }
@@ -129,6 +135,37 @@ static void put_dirty(const struct dirty_record *dirty)
     W->n_dirties += i == W->n_dirties;
     W->dirties[i] = *dirty;
     W->dirties[i].vm = arena_strdup(&W->memory, dirty->vm);
+}
+
+static int find_failure(const struct failure_record *r)
+{
+    int i = 0;
+
+    while (i < W->n_failures &&
+           (strcmp(W->failures[i].vm, r->vm) != 0 || strcmp(W->failures[i].host, r->host) != 0))
+        i++;
+    return i;
+}
+
+static void put_failure(const struct failure_record *r)
+{
+    int i = find_failure(r);
+
+    assert_true(i < WORLD_FAILURES);
+    W->n_failures += i == W->n_failures;
+    W->failures[i] = *r;
+    W->failures[i].vm = arena_strdup(&W->memory, r->vm);
+    W->failures[i].host = arena_strdup(&W->memory, r->host);
+    W->failures[i].from = arena_strdup(&W->memory, r->from);
+    W->failures[i].reason = arena_strdup(&W->memory, r->reason);
+}
+
+static void forget_failure(const struct failure_record *r)
+{
+    int i = find_failure(r);
+
+    if (i < W->n_failures)
+        W->failures[i] = W->failures[--W->n_failures];
 }
 
 static void put_host(const struct host_record *host)
@@ -227,6 +264,9 @@ static int w_put(struct store *s, const struct record *record, struct err *err)
     case RECORD_PATTERN: /* the newest WORLD_PATTERNS of them */
         W->patterns[pattern->time / DEMAND_SLOT_S % WORLD_PATTERNS] = *pattern;
         break;
+    case RECORD_FAILURE:
+        put_failure(record->failure);
+        break;
     case RECORD_SAMPLE:
     case record_kind_count:
         break;
@@ -241,6 +281,8 @@ static int w_forget(struct store *s, const struct record *record, struct err *er
         return 0;
     if (record->kind == RECORD_NOTE)
         put_note(record->note->key, NULL);
+    else if (record->kind == RECORD_FAILURE)
+        forget_failure(record->failure);
     else
         w_forget_setting(record->setting->host, record->setting->pool);
     return 0;

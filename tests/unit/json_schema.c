@@ -191,6 +191,7 @@ static json_t *snapshot_schema(void)
                  {"pending", &snapshot_fields_pending},
                  {"migration_rates", &snapshot_fields_migration_rate},
                  {"settings", &snapshot_fields_setting},
+                 {"avoid", &snapshot_fields_avoid},
                  {"forecast", &snapshot_fields_expected},
                  {"quiet", &snapshot_fields_quiet}};
     json_t *d = document(SNAPSHOT_FORMAT);
@@ -234,7 +235,6 @@ static void put_particulars(json_t *o)
     json_t *missing = object();
     json_t *subjects = object();
     json_t *figure = json_pack("{s:[s,s]}", "type", "number", "string");
-
 #define PUT_SUBJECT(e, member, of) put(subjects, member, false, text());
     FINDING_SUBJECTS(PUT_SUBJECT)
     put(missing, "kind", true, WORDS(OFFER_KINDS));
@@ -242,6 +242,7 @@ static void put_particulars(json_t *o)
     put(o, "subjects", false, subjects);
     put(o, "figures", false, map_of(figure));
     put(o, "missing", false, list_of(missing));
+    put(o, "peer", false, text());
     put(o, "because", false, reference("finding"));
 }
 
@@ -316,7 +317,6 @@ static json_t *policy(void)
     size_t n;
     const struct setting *settings = policy_settings(&n);
     json_t *o = object();
-
     for (size_t i = 0; i < n; i++) {
         const char *dot = strchr(settings[i].key, '.');
         json_t *into = o;

@@ -380,7 +380,7 @@ static void test_older_store(void **state)
     store_close(s);
     tamper(&p, "DROP TABLE rates; DROP TABLE dirty_rates; DROP TABLE settings; DROP TABLE hosts; "
                "DROP TABLE energy; DROP TABLE events; DROP TABLE patterns; DROP TRIGGER consoles_end; "
-               "DROP TABLE consoles; ALTER TABLE actions DROP COLUMN ended_by; "
+               "DROP TABLE consoles; DROP TABLE failures; ALTER TABLE actions DROP COLUMN ended_by; "
                "ALTER TABLE actions DROP COLUMN unclear; PRAGMA "
                "user_version = 1");
     s = must_open(&p);

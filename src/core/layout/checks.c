@@ -187,6 +187,9 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
         return CHECK_MEMORY;
     if (l->unit_phys[unit] > l->mem_free[to_slot] + ROUNDING)
         return CHECK_MEMORY_FREE;
+    /* a VM that is powered on is not migrated */
+    if (l->unit_avoided && bitmap_has(l->unit_avoided[unit], host) && l->unit_slot[unit] != l->outside)
+        return CHECK_AVOID;
     return CHECK_NONE;
 }
 

@@ -476,6 +476,7 @@ void layout_init_bare(struct layout *l, const struct snapshot *snap, const struc
     *l = (struct layout){.snap = snap, .policy = policy, .rules = rules, .a = a};
     make_slots(l);
     make_units(l, entitlement);
+    layout_init_avoided(l);
     l->apart = arena_array(a, uint16_t, (size_t)rules->n_groups * l->n_slots);
     for (uint32_t u = 0; u < l->n_units; u++) {
         list_add(l, u, l->unit_slot[u]);

@@ -71,6 +71,7 @@ struct layout {
     double *unit_backed; /* physical memory that its host gets back */
     const uint64_t **unit_allowed; /* hosts (not slots); NULL: every one */
     const uint64_t **unit_restart; /* of these, the hosts where it can be powered on (rules.h) */
+    uint64_t **unit_avoided;       /* hosts to which its moves failed; NULL: none is avoided */
     enum check *unit_held;         /* CHECK_NONE: may move for balance */
     uint32_t *vm_unit;             /* IX_NONE: takes no part */
     uint32_t *set_first;           /* by component: the first unit of the affine set; IX_NONE */
@@ -110,6 +111,12 @@ void layout_undo(struct layout *l, const struct layout_mark *mark);
 /* The first failed check of the unit on the slot, in the order of names.h; CHECK_NONE: it may move there.
  * Ignores unit_held and the benefit. */
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot);
+
+/* avoided.c: the entry of the snapshot's avoid[] that keeps the VM off the host, or the unit; with two
+ * IX_NONE the one that pauses optional moves. NULL: none holds now. */
+const struct avoid *layout_find_avoid(const struct snapshot *s, uint32_t vm, uint32_t host);
+const struct avoid *layout_find_avoid_of_unit(const struct layout *l, uint32_t unit, uint32_t host);
+void layout_init_avoided(struct layout *l);
 
 /* The slot of the VM after all migrations in flight; IX_NONE: it takes no part. */
 static inline uint32_t layout_slot_of(const struct layout *l, uint32_t vm)

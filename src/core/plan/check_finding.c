@@ -276,6 +276,19 @@ static bool find_load(const struct pass *p, const struct asked *q, struct findin
     return true;
 }
 
+/* ---- what failed ---- */
+
+static bool find_avoided(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct avoid *x = layout_find_avoid_of_unit(&p->layout, q->unit, q->host);
+
+    if (!x)
+        return false;
+    *f = finding_of_avoid(FIND_CHECK, x);
+    f->check = CHECK_AVOID;
+    return true;
+}
+
 /* ---- cost and benefit ---- */
 
 static bool find_mandatory_only(const struct pass *p, const struct asked *q, struct finding *f)
@@ -285,9 +298,17 @@ static bool find_mandatory_only(const struct pass *p, const struct asked *q, str
         finding_figure(f, FIGURE_THRESHOLD, 1);
         return true;
     }
-    finding_figure(f, FIGURE_VMS, p->guard.n_bad);
-    finding_figure(f, FIGURE_VMS_ALL, p->guard.n);
-    return sample_guard_distrusts(&p->guard);
+    if (sample_guard_distrusts(&p->guard)) {
+        finding_figure(f, FIGURE_VMS, p->guard.n_bad);
+        finding_figure(f, FIGURE_VMS_ALL, p->guard.n);
+        return true;
+    }
+    const struct avoid *pause = layout_find_avoid(p->snap, IX_NONE, IX_NONE);
+    if (!pause)
+        return false;
+    *f = finding_of_avoid(FIND_CHECK, pause);
+    f->check = CHECK_MANDATORY_ONLY;
+    return true;
 }
 
 static bool find_target(const struct pass *p, const struct asked *q, struct finding *f)
@@ -412,6 +433,7 @@ static const struct {
     [CHECK_SPARE_CAPACITY] = {find_spare, ABOUT_SLOT},
     [CHECK_MEMORY] = {find_memory, ABOUT_SLOT},
     [CHECK_MEMORY_FREE] = {find_memory_free, ABOUT_SLOT},
+    [CHECK_AVOID] = {find_avoided, ABOUT_UNIT},
     [CHECK_MANDATORY_ONLY] = {find_mandatory_only, ABOUT_VM},
     [CHECK_TARGET_REACHED] = {find_target, ABOUT_VM},
     [CHECK_NO_GAIN] = {find_no_gain, ABOUT_SLOT},

@@ -42,6 +42,7 @@ void plan_report_state(struct pass *p)
                        (struct finding){.code = FIND_HOST_UNSEEN,
                                         .subjects = {{SUBJECT_HOST, i}},
                                         .figures = {{FIGURE_VMS, s->hosts[i].vms.n}}});
+    plan_report_avoided(p);
     plan_report_samples(p);
     plan_report_rules(p);
     report_conflicts(p);

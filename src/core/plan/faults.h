@@ -11,6 +11,9 @@ void plan_report_pools(struct pass *p);
 /* sample_faults.c: each VM with missing or impossible samples, and one fault if there are too many. */
 void plan_report_samples(struct pass *p);
 
+/* avoid_faults.c: everything that failed and is not tried again yet. */
+void plan_report_avoided(struct pass *p);
+
 /* rule_faults.c: each rule that no plan can satisfy. */
 void plan_report_rules(struct pass *p);
 

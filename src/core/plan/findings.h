@@ -16,4 +16,16 @@ const struct finding *check_finding(const struct pass *p, uint32_t vm, uint32_t 
 const struct finding *check_finding_chosen(const struct pass *p, const struct migration_worth *worth,
                                            const struct finding *because);
 
+/* What an entry of the snapshot's avoid[] says. */
+static inline struct finding finding_of_avoid(enum finding_code code, const struct avoid *x)
+{
+    struct finding f = {.code = code, .peer = x->reason};
+
+    finding_subject(&f, SUBJECT_VM, x->vm);
+    finding_subject(&f, SUBJECT_HOST, x->host);
+    finding_figure(&f, FIGURE_FAILURES, x->failures);
+    finding_figure(&f, FIGURE_UNTIL, (double)x->until);
+    return f;
+}
+
 #endif

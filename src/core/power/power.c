@@ -44,7 +44,7 @@ static enum power_check consider(struct power *w)
         w->wake_end = POWER_WITHOUT_IT;
     if (proactive_needs(w))
         return POWER_EXPECTED;
-    if (!is_due(p, PRIORITY_SLEEP))
+    if (!is_due(p, PRIORITY_SLEEP) || layout_find_avoid(p->snap, IX_NONE, IX_NONE))
         return POWER_MANDATORY_ONLY;
     if (ready_by_forbids_standby(p))
         return POWER_WINDOW;

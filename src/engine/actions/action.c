@@ -7,6 +7,7 @@
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/preconditions.h"
 #include "engine/events.h"
+#include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
@@ -199,11 +200,20 @@ static void note_end(struct engine *e, const struct action *x)
 
 static void remember_end(struct engine *e, const struct action *x, instant_s now)
 {
-    backoff_end(e->actions, &e->settings.policy, &x->r, now);
+    bool taught = x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_FAILED && x->blames_peer;
+
+    backoff_end(e->actions, &e->settings.policy, &x->r, taught, now);
     if (x->r.kind != ACTION_MIGRATE || (x->r.state != ACTION_DONE && x->r.state != ACTION_FAILED))
         return;
     if (x->r.state == ACTION_DONE)
         migration_timing_end(e->knowledge->migrations, x, now);
+    if (taught || x->r.state == ACTION_DONE)
+        failed_moves_take(e->knowledge->failed_moves,
+                          &(struct move_end){.vm = x->r.vm,
+                                             .from = x->r.from,
+                                             .to = x->r.to,
+                                             .at = now,
+                                             .why = taught ? (x->r.why ? x->r.why : "no reason") : NULL});
     note_end(e, x);
 }
 

@@ -39,6 +39,7 @@ struct action {
     instant_s polled;      /* when the actuators last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
     bool refused;          /* at the first call: nothing was begun */
+    bool blames_peer;      /* ACTION_FAILED: of the VM or the host (retry_blames_peer()) */
     struct copy_timing copy;
     uint64_t waited_serial;  /* the inventory with which it was last found to have to wait */
     uint64_t emptied_serial; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing

@@ -82,8 +82,10 @@ static void finish(struct engine *e, struct action *x, instant_s now)
     action_enter(e, x, ACTION_DONE, NULL, now);
 }
 
-static void fail(struct engine *e, struct action *x, const char *why, instant_s now)
+/* code: what is known of the cause. */
+static void fail(struct engine *e, struct action *x, int code, const char *why, instant_s now)
 {
+    x->blames_peer = retry_blames_peer(code);
     action_enter(e, x, ACTION_FAILED, why, now);
     cancel_dependents(e, x, now);
 }
@@ -255,7 +257,7 @@ static void elsewhere(struct engine *e, struct action *x, instant_s now)
     else
         (void)snprintf(why, sizeof why, "host %s is %s and not as it was to be", subject(e, x),
                        host_state_name(s->hosts[snapshot_find_host(s, x->r.host)].is.state));
-    fail(e, x, why, now);
+    fail(e, x, -ESTALE, why, now);
 }
 
 /* One that gets on, however slowly, is not taken for one that hangs: it would be begun anew, and be as slow.
@@ -380,7 +382,7 @@ static void contradicted(struct engine *e, struct action *x, enum observed_state
         if (x->r.unclear == ESTALE && x->r.kind != ACTION_POWER_ON && at != NOT_SEEN)
             action_cancel(e, x, why, now);
         else
-            fail(e, x, why, now);
+            fail(e, x, x->r.unclear == ETIMEDOUT ? -ECONNRESET : -(int)x->r.unclear, why, now);
         return;
     }
     if (at != GONE &&
@@ -390,7 +392,7 @@ static void contradicted(struct engine *e, struct action *x, enum observed_state
         return;
     }
     (void)snprintf(why, sizeof why, "the hypervisor says that it is done, but %s", what);
-    fail(e, x, why, now);
+    fail(e, x, at == AT_SOURCE ? -EREMOTEIO : -ESTALE, why, now);
 }
 
 /* Nothing can be said yet: a host that is not seen will be back, or another will show the VM. One that was
@@ -499,7 +501,7 @@ static void on_checked(struct engine *e, struct action *x, const struct job_resu
         remember_why(e, x, result->err.text);
         ask_later(x, result->code, now);
     } else {
-        fail(e, x, result->err.text, now);
+        fail(e, x, result->code, result->err.text, now);
     }
 }
 
@@ -532,7 +534,7 @@ static void on_started(struct engine *e, struct action *x, const struct job_resu
         ask_later(x, result->code, now);
     } else {
         x->refused = result->code == -EPERM && x->retries == 0 && !x->recalled;
-        fail(e, x, result->err.text, now);
+        fail(e, x, result->code, result->err.text, now);
     }
 }
 
@@ -577,7 +579,8 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
                                   : "the hypervisor no longer knows the task",
                    -ENOENT, now);
         else if (!power_progress_cancel_unasked(e, x, p, now))
-            fail(e, x, action_append_why(x, p->why.text, why), now);
+            fail(e, x, x->r.cancel_asked ? -EREMOTEIO : p->why.code, action_append_why(x, p->why.text, why),
+                 now); /* a move that hung until the engine cancelled it */
         return;
     }
 }

@@ -59,9 +59,10 @@ static instant_s length_s(const struct policy *p, enum action_kind kind, unsigne
     return length < most ? length : most;
 }
 
-void backoff_end(struct actions *all, const struct policy *p, const struct action_record *r, instant_s ended)
+void backoff_end(struct actions *all, const struct policy *p, const struct action_record *r, bool taught,
+                 instant_s ended)
 {
-    if (!matters_for_next(r) ||
+    if (taught || !matters_for_next(r) ||
         (r->state != ACTION_DONE && r->state != ACTION_FAILED && r->state != ACTION_REJECTED))
         return;
     struct backoff *b = of_action(all, r);

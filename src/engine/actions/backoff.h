@@ -23,8 +23,10 @@ struct backoff *backoff_of_vm(struct actions *all, const char *vm);
 void backoff_moved(struct backoff *b, const char *from, instant_s at);
 /* Those of VMs and hosts that nothing has happened to since then. */
 void backoff_forget(struct actions *all, instant_s before);
-/* What an end at that time means for the next one of the same VM or host. */
-void backoff_end(struct actions *all, const struct policy *p, const struct action_record *r, instant_s ended);
+/* What an end at that time means for the next one of the same VM or host. taught: a move that failed because
+ * of the VM or its destination, which knowledge/failed_moves.h remembers; the VM may go elsewhere at once. */
+void backoff_end(struct actions *all, const struct policy *p, const struct action_record *r, bool taught,
+                 instant_s ended);
 void backoff_release(struct actions *all);
 
 #endif

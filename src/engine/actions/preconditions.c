@@ -1,11 +1,13 @@
 /* preconditions.c: what must hold before an approved action begins, kind by kind. */
 #include "engine/actions/preconditions.h"
 
+#include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/actions/observed_state.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
+#include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
@@ -111,6 +113,22 @@ static bool vm_may_move(const struct engine *e, const struct action *x, instant_
     else
         return true;
     return false;
+}
+
+/* Others have failed since it was approved. What a person approved is tried all the same. */
+static bool is_avoided(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    char until[RFC3339_MAX];
+
+    if (x->r.kind != ACTION_MIGRATE || !x->r.approved_by || strcmp(x->r.approved_by, APPROVED_BY_ENGINE) != 0)
+        return false;
+    const struct failure_record *r = failed_moves_find(e->knowledge->failed_moves, x->r.vm, x->r.to,
+                                                       x->r.priority == PRIORITY_MANDATORY, now);
+    if (!r)
+        return false;
+    (void)snprintf(why, WHY_MAX, "not tried before %s, because moves failed: %s",
+                   rfc3339_format(r->until, until), r->reason ? r->reason : "no reason is known");
+    return true;
 }
 
 /* Whether the world is still what the move, or the start, was planned for. False with the reason why not. */
@@ -282,7 +300,7 @@ static enum preconditions vm_preconditions(const struct engine *e, const struct 
         return NEVER;
     if (!e->now_seen) /* after a restart: the first inventory decides */
         return WAIT;
-    if (!makes_sense(e, x, now, why))
+    if (!makes_sense(e, x, now, why) || is_avoided(e, x, now, why))
         return NEVER;
     enum preconditions r = preconditions_dependencies(e, x, why);
 

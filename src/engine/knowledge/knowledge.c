@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "engine/knowledge/cluster_demand.h"
 #include "engine/knowledge/energy_account.h"
+#include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/meters.h"
 #include "engine/knowledge/migration_stats.h"
@@ -24,6 +25,7 @@ static const struct piece {
     {offsetof(struct knowledge, energy), &energy_ops},
     {offsetof(struct knowledge, meters), &meters_ops},
     {offsetof(struct knowledge, pools), &pool_settings_ops},
+    {offsetof(struct knowledge, failed_moves), &failed_moves_ops},
 };
 
 #define EACH_PIECE(p)                                                                                        \

@@ -19,6 +19,7 @@ struct knowledge {
     struct energy *energy;
     struct meters *meters;
     struct known_pool_settings *pools;
+    struct failed_moves *failed_moves;
 };
 
 /* A wake of ours that has not ended. */

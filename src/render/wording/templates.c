@@ -131,6 +131,20 @@ const struct sentence_template wording_templates[] = {
     {FIND_VSAN, "",
      "{hosts} of {hosts_all} hosts are part of vSAN: their disks hold data of the cluster, so they are never "
      "put to standby."},
+    {FIND_AVOID, "vm host failed=1",
+     "{vm} is not moved to {host} before {until:clock}, because a move there failed.{peer_says}"},
+    {FIND_AVOID, "vm host",
+     "{vm} is not moved to {host} before {until:clock}, because {failed} moves there failed in a "
+     "row.{peer_says}"},
+    {FIND_AVOID, "vm",
+     "{vm} is not moved before {until:clock}, because its moves to {failed} hosts failed.{peer_says}"},
+    {FIND_AVOID, "host",
+     "{host} receives no VMs before {until:clock}, because moves of {failed} VMs to it failed in a "
+     "row.{peer_says}"},
+    {FIND_AVOID, "failed=0", "Only mandatory moves are made before {until:clock}: {peer}"},
+    {FIND_AVOID, "",
+     "Only mandatory moves are made before {until:clock}, because {failed} of the last moves "
+     "failed.{peer_says}"},
     /* What is wrong with a VM's measurements: a phrase, behind SAMPLE_DISTRUSTED and the check vm_sample_bad.
      */
     {FIND_SAMPLE_MARKED, "", "{vm.sample_bad}"},
@@ -248,9 +262,22 @@ const struct sentence_template wording_templates[] = {
      "With the VM, {host} would be at {load:percent} of {resource}; at most {load_max:percent} is right for "
      "a "
      "VM that need not leave its host."},
+    {FIND_CHECK, "check=avoid vm host failed=1",
+     "A move of {vm} to {host} failed; next try {until:clock}.{peer_says}"},
+    {FIND_CHECK, "check=avoid vm host",
+     "Moves of {vm} to {host} failed {failed} times; next try {until:clock}.{peer_says}"},
+    {FIND_CHECK, "check=avoid vm",
+     "Moves of {vm} to {failed} hosts failed; next try {until:clock}.{peer_says}"},
+    {FIND_CHECK, "check=avoid host",
+     "Moves of {failed} VMs to {host} failed; next try {until:clock}.{peer_says}"},
     /* Whether the move is worth it. */
     {FIND_CHECK, "check=mandatory_only migration_threshold",
      "At migration threshold 1 only mandatory moves are made."},
+    {FIND_CHECK, "check=mandatory_only failed=0",
+     "Only mandatory moves are made before {until:clock}: {peer}"},
+    {FIND_CHECK, "check=mandatory_only failed",
+     "Only mandatory moves are made before {until:clock}, because {failed} of the last moves "
+     "failed.{peer_says}"},
     {FIND_CHECK, "check=mandatory_only",
      "The measurements of {vms} of {vms_all} VMs are missing, old or implausible: only mandatory moves are "
      "made."},
@@ -422,6 +449,8 @@ const struct sentence_template wording_templates[] = {
 };
 
 const struct phrase wording_phrases[] = {
+    {"peer_says", "peer", " The reason given: {peer}"},
+    {"peer_says", "", ""},
     /* A VM and its share, hosts and their load. */
     {"vm_with_share", "", "{vm} ({cpu_mhz}, {mem_mb})"},
     {"load_here", "cpu_load>1.005",

@@ -214,6 +214,7 @@ static struct value word(const struct sentence *w, const char *name)
            : strcmp(name, "power") == 0          ? text_value(power_check_name(f->power))
            : strcmp(name, "power.meaning") == 0  ? text_value(power_check_meaning(f->power))
            : strcmp(name, "days_alike") == 0     ? text_value(alike_days_name(f->alike))
+           : strcmp(name, "peer") == 0           ? text_value(f->peer)
            : strcmp(name, "because") == 0        ? text_value(wording_text(w->snap, f->because, w->a))
            : strcmp(name, "because.check.meaning") == 0
                ? text_value(f->because ? check_meaning(f->because->check) : NULL)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRINGS_MAX 3
+#define STRINGS_MAX 4
 
 /* How keyed records are stored: their size, their strings, and their key. */
 static const struct shape {
@@ -48,6 +48,11 @@ static const struct shape {
                        .n_key = 1,
                        .time = offsetof(struct energy_record, time),
                        .has_time = true},
+    [RECORD_FAILURE] = {sizeof(struct failure_record),
+                        {offsetof(struct failure_record, vm), offsetof(struct failure_record, host),
+                         offsetof(struct failure_record, from), offsetof(struct failure_record, reason)},
+                        .n_strings = 4,
+                        .n_key = 2},
     [RECORD_MIGRATION] = {sizeof(struct migration_record),
                           {offsetof(struct migration_record, vm), offsetof(struct migration_record, from),
                            offsetof(struct migration_record, to)},
@@ -111,10 +116,16 @@ static const char **string_of(const void *record, size_t offset)
     return (const char **)((char *)(uintptr_t)record + offset);
 }
 
+/* Of a string that may be NULL. */
+static char *copy_of(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
 static void own_strings(const struct shape *shape, void *record)
 {
     for (unsigned i = 0; i < shape->n_strings; i++)
-        *string_of(record, shape->strings[i]) = xstrdup(*string_of(record, shape->strings[i]));
+        *string_of(record, shape->strings[i]) = copy_of(*string_of(record, shape->strings[i]));
 }
 
 static void drop_strings(const struct shape *shape, void *record)
@@ -286,6 +297,7 @@ static int ms_put(struct store *s, const struct record *record, struct err *err)
     case RECORD_SETTING:
     case RECORD_NOTE:
     case RECORD_ENERGY:
+    case RECORD_FAILURE:
         put_keyed(s, record);
         break;
     case record_kind_count:
@@ -374,6 +386,7 @@ static bool is_recent(const struct pruning *p, const void *value)
     case RECORD_SETTING:
     case RECORD_NOTE:
     case RECORD_PATTERN:
+    case RECORD_FAILURE:
     case record_kind_count:
         break;
     }
@@ -488,6 +501,7 @@ static int ms_load(struct store *s, instant_s since, instant_s samples_since, st
     *ret = (struct stored){.instance = "simulated", .last_action = s->last_action, .last_pass = s->last_pass};
     load_history(s, since, samples_since, a, ret);
     ret->rates = load_keyed(s, RECORD_RATE, a, &ret->n_rates);
+    ret->failures = load_keyed(s, RECORD_FAILURE, a, &ret->n_failures);
     ret->dirties = load_keyed(s, RECORD_DIRTY, a, &ret->n_dirties);
     ret->hosts = load_keyed(s, RECORD_HOST, a, &ret->n_hosts);
     ret->notes = load_keyed(s, RECORD_NOTE, a, &ret->n_notes);

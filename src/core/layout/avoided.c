@@ -1,0 +1,84 @@
+/* Which destinations are avoided because moves there failed (snapshot.h: struct avoid). */
+#include "core/layout/layout.h"
+
+static bool holds(const struct snapshot *s, const struct avoid *x)
+{
+    return s->time < x->until;
+}
+
+/* The entry that lasts longest, so that what is said of it stays true. */
+const struct avoid *layout_find_avoid(const struct snapshot *s, uint32_t vm, uint32_t host)
+{
+    const struct avoid *found = NULL;
+
+    for (uint32_t i = 0; i < s->n_avoid; i++) {
+        const struct avoid *x = &s->avoid[i];
+        bool cluster = x->vm == IX_NONE && x->host == IX_NONE;
+        bool asks_cluster = vm == IX_NONE && host == IX_NONE;
+        bool matches = cluster ? asks_cluster
+                               : !asks_cluster && (x->vm == IX_NONE || x->vm == vm) &&
+                                     (x->host == IX_NONE || x->host == host);
+        if (matches && holds(s, x) && (!found || x->until > found->until))
+            found = x;
+    }
+    return found;
+}
+
+const struct avoid *layout_find_avoid_of_unit(const struct layout *l, uint32_t unit, uint32_t host)
+{
+    const struct avoid *found = NULL;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        const struct avoid *x = layout_find_avoid(l->snap, l->unit_vms[i], host);
+        if (x && (!found || x->until > found->until))
+            found = x;
+    }
+    return found;
+}
+
+static void bitmap_add(uint64_t *bits, uint32_t i)
+{
+    bits[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+static void avoid_host(const struct layout *l, uint64_t *hosts, uint32_t host)
+{
+    if (host != IX_NONE) {
+        bitmap_add(hosts, host);
+        return;
+    }
+    for (uint32_t h = 0; h < l->snap->n_hosts; h++)
+        bitmap_add(hosts, h);
+}
+
+/* Entries are few: only the units that one names get a bitmap of their own. */
+void layout_init_avoided(struct layout *l)
+{
+    const struct snapshot *s = l->snap;
+    uint32_t words = l->rules->words;
+    uint64_t *all = arena_array(l->a, uint64_t, words);
+    bool any = false;
+
+    for (uint32_t i = 0; i < s->n_avoid; i++)
+        any = any || (holds(s, &s->avoid[i]) && (s->avoid[i].vm != IX_NONE || s->avoid[i].host != IX_NONE));
+    if (!any)
+        return;
+    l->unit_avoided = arena_array(l->a, uint64_t *, l->n_units);
+    for (uint32_t i = 0; i < s->n_avoid; i++)
+        if (s->avoid[i].vm == IX_NONE && s->avoid[i].host != IX_NONE && holds(s, &s->avoid[i]))
+            bitmap_add(all, s->avoid[i].host);
+    for (uint32_t u = 0; u < l->n_units; u++)
+        l->unit_avoided[u] = all;
+    for (uint32_t i = 0; i < s->n_avoid; i++) {
+        const struct avoid *x = &s->avoid[i];
+        uint32_t unit = x->vm == IX_NONE ? IX_NONE : l->vm_unit[x->vm];
+        if (unit == IX_NONE || !holds(s, x))
+            continue;
+        if (l->unit_avoided[unit] == all) {
+            l->unit_avoided[unit] = arena_array(l->a, uint64_t, words);
+            for (uint32_t w = 0; w < words; w++)
+                l->unit_avoided[unit][w] = all[w];
+        }
+        avoid_host(l, l->unit_avoided[unit], x->host);
+    }
+}

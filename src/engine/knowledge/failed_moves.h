@@ -1,0 +1,39 @@
+/* failed_moves.h: which moves failed, and until when they are not tried again.
+ *
+ * A failure says something about the VM and the host that it was to go to: the two are avoided, each time
+ * twice as long. Where moves of several VMs to a host fail in a row, the host is avoided; where moves of a VM
+ * to several hosts fail, the VM is; where many of the cluster's last moves failed, optional moves pause. The
+ * settings avoid.* say how many and how long. fill() puts all that holds into the inventory, so that it
+ * stands in the snapshot, and a replay decides the same.
+ *
+ * A success there, a host that comes back into service, or an admin ends it. */
+#ifndef BALLAST_ENGINE_KNOWLEDGE_FAILED_MOVES_H
+#define BALLAST_ENGINE_KNOWLEDGE_FAILED_MOVES_H
+
+#include "engine/knowledge/knowledge.h"
+
+struct failed_moves;
+
+extern const struct knowledge_ops failed_moves_ops;
+
+/* The end of a move. why: the peer's words, NULL where it succeeded. */
+struct move_end {
+    const char *vm, *from, *to; /* ids */
+    instant_s at;
+    const char *why;
+};
+
+void failed_moves_take(struct failed_moves *f, const struct move_end *m);
+
+/* What forbids a move of this VM to this host now; NULL: nothing. Optional moves also wait while those of the
+ * cluster pause. Valid until the next call that changes anything. */
+const struct failure_record *failed_moves_find(const struct failed_moves *f, const char *vm, const char *to,
+                                               bool mandatory, instant_s now);
+
+/* When a move of this VM to this host last failed; 0: it has not, or has succeeded since. */
+instant_s failed_moves_last(const struct failed_moves *f, const char *vm, const char *to);
+
+/* Forgets what is known of this VM, of this host, or (both NULL) everything; returns how much. */
+size_t failed_moves_forgive(struct failed_moves *f, const char *vm, const char *host);
+
+#endif
