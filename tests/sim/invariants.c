@@ -29,6 +29,7 @@ void invariants_init(struct invariants *inv, const struct scenario *s)
     inv->vms = calloc(s->initial.n_vms + 1, sizeof *inv->vms);
     inv->power_offs = calloc(s->initial.n_hosts, sizeof *inv->power_offs);
     inv->power_ons = calloc(s->initial.n_hosts, sizeof *inv->power_ons);
+    inv->out_s = calloc(s->initial.n_hosts, sizeof *inv->out_s);
     inv->put_down = calloc(s->initial.n_hosts, sizeof *inv->put_down);
     for (uint32_t i = 0; i < s->initial.n_vms; i++)
         inv->vms[i].moved_s = -INFINITY;
@@ -41,6 +42,8 @@ void invariants_release(struct invariants *inv)
     free(inv->power_offs);
     free(inv->power_ons);
     free(inv->put_down);
+    free(inv->out_s);
+    free(inv->refused);
 }
 
 static bool wrong(struct invariants *inv, double t_s, const char *format, ...)
@@ -139,6 +142,44 @@ static bool leaves_enough_on(struct invariants *inv, const struct tick *t, const
                  (unsigned long long)r->id, r->host, (long long)on);
 }
 
+/* Where the destination refused the VM a short while ago, and has been in service since. */
+static bool has_not_just_failed(struct invariants *inv, const struct tick *t, const struct action_record *r)
+{
+    const struct snapshot *s = &inv->scenario->initial;
+    uint32_t vm = snapshot_find_vm(s, r->vm);
+    uint32_t to = snapshot_find_host(s, r->to);
+
+    for (size_t i = 0; i < inv->n_refused; i++) {
+        const struct refused_move *x = &inv->refused[i];
+        double since_s = (double)(r->started - inv->scenario->start) - x->at_s;
+
+        if (x->vm == vm && x->host == to && inv->out_s[to] < x->at_s && since_s > 0 &&
+            since_s < (double)inv->scenario->policy.avoid.pause_s)
+            return wrong(inv, t->t_s, "action %llu moves VM %s to host %s, which refused it %.0f s before",
+                         (unsigned long long)r->id, r->vm, r->to, since_s);
+    }
+    return true;
+}
+
+static void note_refusal(struct invariants *inv, const struct action_record *r)
+{
+    const struct snapshot *s = &inv->scenario->initial;
+    const struct refused_move x = {.vm = snapshot_find_vm(s, r->vm),
+                                   .host = snapshot_find_host(s, r->to),
+                                   .at_s = (double)(r->ended - inv->scenario->start)};
+    size_t i = 0;
+
+    while (i < inv->n_refused && (inv->refused[i].vm != x.vm || inv->refused[i].host != x.host))
+        i++;
+    if (i == inv->cap_refused) {
+        inv->cap_refused = inv->cap_refused ? inv->cap_refused * 2 : 64;
+        inv->refused = reallocarray(inv->refused, inv->cap_refused, sizeof *inv->refused);
+    }
+    inv->n_refused += i == inv->n_refused;
+    inv->refused[i] = x;
+    inv->refusals++;
+}
+
 static bool begin(struct invariants *inv, const struct tick *t, const struct action_record *r)
 {
     const struct snapshot *s = &inv->scenario->initial;
@@ -153,7 +194,8 @@ static bool begin(struct invariants *inv, const struct tick *t, const struct act
         return false;
     switch (r->kind) {
     case ACTION_MIGRATE:
-        return goes_to_a_host_that_stays(inv, t, r) && has_rested(inv, t, r, v);
+        return goes_to_a_host_that_stays(inv, t, r) && has_rested(inv, t, r, v) &&
+               has_not_just_failed(inv, t, r);
     case ACTION_PLACE:
         return goes_to_a_host_that_stays(inv, t, r);
     case ACTION_POWER_OFF:
@@ -227,6 +269,9 @@ static bool look_at_action(struct invariants *inv, const struct tick *t, const s
         printf("%8.0f  %llu %s %s%s %s%s %s: %s\n", t->t_s, (unsigned long long)r->id,
                action_state_name(r->state), action_kind_name(r->kind), r->host ? " " : "",
                r->host ? r->host : r->vm, r->to ? " to" : "", r->to ? r->to : "", r->why ? r->why : r->text);
+    if (r->kind == ACTION_MIGRATE && r->state == ACTION_FAILED && (is_new || k->state != r->state) &&
+        r->why && strstr(r->why, "refused the VM"))
+        note_refusal(inv, r);
     k->state = r->state;
     k->kind = r->kind;
     count_attempts(inv, r, k);
@@ -322,6 +367,9 @@ static void follow_vms(struct invariants *inv, const struct tick *t)
             inv->vms[i].moved_s = t->t_s;
         inv->vms[i].moves = moves;
     }
+    for (uint32_t i = 0; i < inv->scenario->initial.n_hosts; i++)
+        if (cluster_host(t->cluster, i)->state != HOST_ON)
+            inv->out_s[i] = t->t_s;
 }
 
 /* One that sleeps and is not left alone because it did not wake when it was asked to. */

@@ -20,11 +20,21 @@ struct known_action {
     double seen_s, begun_s; /* first */
 };
 
+/* A move that its destination refused, and when. */
+struct refused_move {
+    uint32_t vm, host;
+    double at_s;
+};
+
 struct invariants {
     const struct scenario *scenario;
     struct known_action *actions; /* by id; [0] is nobody's */
     size_t n_actions, cap_actions;
     struct known_vm *vms;
+    struct refused_move *refused;
+    size_t n_refused, cap_refused;
+    double *out_s;                      /* by host: when it was last not on */
+    uint64_t refusals;                  /* in all */
     uint32_t *power_offs, *power_ons;   /* asked for, by host */
     bool *put_down;                     /* by host: an action did, and it sleeps since */
     double short_since_s, short_most_s; /* capacity has been short since, NAN: it is not; at the longest */

@@ -23,10 +23,11 @@ static const struct {
     enum sim_fault kind;
     double a_day, for_s, factor;
 } script[] = {
-    {SIM_MIGRATION_FAILS, 8, 0, 1},  {SIM_MIGRATION_HANGS, 4, 0, 1},    {SIM_MIGRATION_REFUSED, 6, 0, 1},
-    {SIM_HOST_DIES, 2, 1800, 1},     {SIM_WAKE_FAILS, 2, 0, 1},         {SIM_WAKE_SLOW, 2, 0, 4},
-    {SIM_SAMPLES_STALE, 6, 2400, 1}, {SIM_SAMPLES_GARBAGE, 6, 1200, 1}, {SIM_SOURCE_DEAF, 3, 900, 1},
-    {SIM_ACTUATOR_DEAF, 3, 600, 1},  {SIM_ANSWER_LOST, 6, 0, 1},        {SIM_SERVICE_RESTARTS, 8, 60, 1},
+    {SIM_MIGRATION_FAILS, 8, 0, 1},   {SIM_MIGRATION_HANGS, 4, 0, 1},  {SIM_MIGRATION_REFUSED, 6, 0, 1},
+    {SIM_HOST_REFUSES, 2, 5400, 1},   {SIM_HOST_DIES, 2, 1800, 1},     {SIM_WAKE_FAILS, 2, 0, 1},
+    {SIM_WAKE_SLOW, 2, 0, 4},         {SIM_SAMPLES_STALE, 6, 2400, 1}, {SIM_SAMPLES_GARBAGE, 6, 1200, 1},
+    {SIM_SOURCE_DEAF, 3, 900, 1},     {SIM_ACTUATOR_DEAF, 3, 600, 1},  {SIM_ANSWER_LOST, 6, 0, 1},
+    {SIM_SERVICE_RESTARTS, 8, 60, 1},
 };
 
 static void add_script(struct scenario *s, struct rng *r, struct arena *a)
@@ -40,7 +41,7 @@ static void add_script(struct scenario *s, struct rng *r, struct arena *a)
 
             f->for_s = script[i].for_s > 0 ? rng_range(r, 30, script[i].for_s) : INFINITY;
             f->factor = script[i].factor;
-            if (f->kind == SIM_HOST_DIES)
+            if (f->kind == SIM_HOST_DIES || f->kind == SIM_HOST_REFUSES)
                 f->host = rng_below(r, s->initial.n_hosts);
             if (f->kind == SIM_SAMPLES_STALE || f->kind == SIM_SAMPLES_GARBAGE)
                 f->vm = rng_below(r, s->initial.n_vms);
@@ -54,6 +55,7 @@ static void add_rates(struct scenario *s)
     s->rates[SIM_MIGRATION_FAILS] = (struct fault_rate){.rate = 0.1};
     s->rates[SIM_MIGRATION_HANGS] = (struct fault_rate){.rate = 0.03};
     s->rates[SIM_MIGRATION_REFUSED] = (struct fault_rate){.rate = 0.05};
+    s->rates[SIM_HOST_REFUSES] = (struct fault_rate){.rate = 0.08};
     s->rates[SIM_HOST_DIES] = (struct fault_rate){.rate = 0.2, .for_s = 1200};
     s->rates[SIM_WAKE_FAILS] = (struct fault_rate){.rate = 0.2};
     s->rates[SIM_WAKE_SLOW] = (struct fault_rate){.rate = 0.2, .factor = 4};
@@ -188,17 +190,19 @@ static bool week(uint64_t seed, double days)
     bool right = code == 0 && accounted && (seed % 3 != 0 || invariants_end(&inv, QUIET_S));
 
     if (right)
-        printf("seed %llu: %.0f days, %u hosts, %u VMs: %.0f passes, %.0f migrations (%.0f failed), %.0f "
+        printf("seed %llu: %.0f days, %u hosts, %u VMs: %.0f passes, %.0f migrations (%.0f failed, %llu "
+               "refused by a host), %.0f "
                "hosts put "
                "to sleep, %.0f woken (%.0f failed), %.0f without a place, %.1f hosts on, short for %.0f s at "
                "most; %llu actions begun, "
                "%llu "
                "ticks, %.1f kWh (account %.1f), all well\n",
                (unsigned long long)seed, days, s.initial.n_hosts, s.initial.n_vms, result.metrics.passes,
-               result.metrics.migrations, result.metrics.migrations_failed, result.metrics.host_power_offs,
-               result.metrics.host_power_ons, result.metrics.wake_failures, result.metrics.unplaced,
-               result.metrics.hosts_on_mean, inv.short_most_s, (unsigned long long)inv.begun,
-               (unsigned long long)inv.ticks, result.metrics.kwh, result.metrics.account_kwh);
+               result.metrics.migrations, result.metrics.migrations_failed, (unsigned long long)inv.refusals,
+               result.metrics.host_power_offs, result.metrics.host_power_ons, result.metrics.wake_failures,
+               result.metrics.unplaced, result.metrics.hosts_on_mean, inv.short_most_s,
+               (unsigned long long)inv.begun, (unsigned long long)inv.ticks, result.metrics.kwh,
+               result.metrics.account_kwh);
     else
         printf("seed %llu FAILED: %s\n", (unsigned long long)seed,
                inv.failure[0] ? inv.failure

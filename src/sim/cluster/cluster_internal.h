@@ -98,6 +98,7 @@ struct host_sim {
     bool was_serviced; /* it was in maintenance when it died, and will be when it is back */
     uint32_t wakes;    /* that were asked for, for the draws of faults */
     bool refuses_settings;
+    double refuses_until_s; /* migrations to it */
 };
 
 /* ---- VMs ------------------------------------------------------------------------------------- */
@@ -335,6 +336,9 @@ void fault_restart_try(struct cluster *c, uint32_t vm);
 bool fault_refuses_migration(struct cluster *c, uint32_t vm);
 bool fault_refuses_start(const struct cluster *c, uint32_t vm);
 enum sim_fault fault_of_migration(struct cluster *c, uint32_t vm);
+
+/* Whether migrations of this VM to this host fail now, at their end. */
+bool fault_host_refuses(const struct cluster *c, uint32_t vm, uint32_t host);
 /* Called once for each wake-up. ret_factor: by how much it takes longer. */
 bool fault_fails_wake(struct cluster *c, uint32_t host, double *ret_factor);
 bool fault_loses_answer(struct cluster *c, uint32_t host, uint32_t vm); /* of a start for either */

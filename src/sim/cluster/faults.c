@@ -134,6 +134,11 @@ enum sim_fault fault_of_migration(struct cluster *c, uint32_t vm)
     return fault;
 }
 
+bool fault_host_refuses(const struct cluster *c, uint32_t vm, uint32_t host)
+{
+    return c->now_s < c->hosts[host].refuses_until_s || drawn(c, SIM_HOST_REFUSES, vm, host);
+}
+
 bool fault_fails_wake(struct cluster *c, uint32_t host, double *ret_factor)
 {
     uint32_t n = c->hosts[host].wakes++;
@@ -323,6 +328,9 @@ static void strike(struct cluster *c, const struct scripted_fault *f)
         host = host == IX_NONE ? any_host(c) : host;
         if (host != IX_NONE)
             fault_host_dies(c, host, f->for_s);
+        return;
+    case SIM_HOST_REFUSES:
+        c->hosts[host].refuses_until_s = until_s;
         return;
     case SIM_SAMPLES_STALE:
     case SIM_SAMPLES_GARBAGE:

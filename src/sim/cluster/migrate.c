@@ -258,6 +258,8 @@ void cluster_on_migration(struct cluster *c, uint32_t vm)
     copied(&c->vms[vm], m->left_mb); /* what rounding has left of it */
     if (m->fault == SIM_MIGRATION_HANGS)
         hang(c, vm);
+    else if (fault_host_refuses(c, vm, m->to))
+        migrate_fail(c, vm, -EREMOTEIO, "The destination host refused the VM.");
     else if (m->fault != sim_fault_count)
         migrate_fail(c, vm, -EIO, "The migration failed: the connection between the hosts was lost.");
     else if (m->stage == MOVING_STOPPED || c->s->migration.kind == MIGRATION_FIXED)

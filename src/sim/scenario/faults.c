@@ -18,12 +18,19 @@ static const struct {
     double most;          /* rate */
     double for_s, factor; /* the default */
 } of_fault[sim_fault_count] = {
-    [SIM_MIGRATION_FAILS] = {WHOM_VM, 1, 0, 0},      [SIM_MIGRATION_HANGS] = {WHOM_VM, 1, 0, 0},
-    [SIM_MIGRATION_REFUSED] = {WHOM_VM, 1, 0, 0},    [SIM_HOST_DIES] = {WHOM_HOST, 1000, 3600, 0},
-    [SIM_WAKE_FAILS] = {WHOM_HOST, 1, 0, 0},         [SIM_WAKE_SLOW] = {WHOM_HOST, 1, 0, 3},
-    [SIM_SAMPLES_STALE] = {WHOM_VM, 1000, 1800, 0},  [SIM_SAMPLES_GARBAGE] = {WHOM_VM, 1000, 1800, 0},
-    [SIM_SOURCE_DEAF] = {WHOM_NOBODY, 1000, 600, 0}, [SIM_ACTUATOR_DEAF] = {WHOM_NOBODY, 1000, 600, 0},
-    [SIM_ANSWER_LOST] = {WHOM_NOBODY, 1, 0, 0},      [SIM_SERVICE_RESTARTS] = {WHOM_NOBODY, 1000, 0, 0},
+    [SIM_MIGRATION_FAILS] = {WHOM_VM, 1, 0, 0},
+    [SIM_MIGRATION_HANGS] = {WHOM_VM, 1, 0, 0},
+    [SIM_MIGRATION_REFUSED] = {WHOM_VM, 1, 0, 0},
+    [SIM_HOST_REFUSES] = {WHOM_HOST, 1, 0, 0},
+    [SIM_HOST_DIES] = {WHOM_HOST, 1000, 3600, 0},
+    [SIM_WAKE_FAILS] = {WHOM_HOST, 1, 0, 0},
+    [SIM_WAKE_SLOW] = {WHOM_HOST, 1, 0, 3},
+    [SIM_SAMPLES_STALE] = {WHOM_VM, 1000, 1800, 0},
+    [SIM_SAMPLES_GARBAGE] = {WHOM_VM, 1000, 1800, 0},
+    [SIM_SOURCE_DEAF] = {WHOM_NOBODY, 1000, 600, 0},
+    [SIM_ACTUATOR_DEAF] = {WHOM_NOBODY, 1000, 600, 0},
+    [SIM_ANSWER_LOST] = {WHOM_NOBODY, 1, 0, 0},
+    [SIM_SERVICE_RESTARTS] = {WHOM_NOBODY, 1000, 0, 0},
 };
 
 /* ---- rates ---- */
@@ -122,7 +129,8 @@ static int read_target(const struct building *b, const struct node *n, enum sim_
 {
     const char *word = n->kind == NODE_SCALAR ? n->text : "";
     enum whom whom = of_fault[kind].whom;
-    bool any_will_do = kind != SIM_HOST_DIES && kind != SIM_SAMPLES_STALE && kind != SIM_SAMPLES_GARBAGE;
+    bool any_will_do = kind != SIM_HOST_DIES && kind != SIM_HOST_REFUSES && kind != SIM_SAMPLES_STALE &&
+                       kind != SIM_SAMPLES_GARBAGE;
 
     if (whom == WHOM_NOBODY)
         return strcmp(word, "true") == 0 ? 0 : reader_refuse(&b->f, n, "true");

@@ -87,7 +87,9 @@ enum host_scheduler {
     X(SIM_SOURCE_DEAF, "source_deaf", "the collector gets no answer for for_s; rate: per day")               \
     X(SIM_ACTUATOR_DEAF, "actuator_deaf", "the actuator gets no answer for for_s; rate: per day")            \
     X(SIM_ANSWER_LOST, "answer_lost", "a task begins and its answer is lost; rate: of all starts")           \
-    X(SIM_SERVICE_RESTARTS, "service_restarts", "the service is killed, and begins anew; rate: per day")
+    X(SIM_SERVICE_RESTARTS, "service_restarts", "the service is killed, and begins anew; rate: per day")     \
+    X(SIM_HOST_REFUSES, "host_refuses",                                                                      \
+      "migrations to it fail, for for_s; rate: of all pairs of VM and host, for good")
 
 NAME_DECLARE(sim_fault, SIM_FAULTS)
 

@@ -1,0 +1,178 @@
+/* Whatever failed before: no plan moves a VM to where it is avoided, nor a VM for balance while optional
+ * moves pause; what is over changes nothing; and the plan of the written snapshot is the same. */
+#include "base/strbuf.h"
+#include "core/pass.h"
+#include "model/snapshot_build.h"
+#include "model/snapshot_json.h"
+#include "random_cluster.h"
+#include "render/render.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct counts {
+    unsigned moves, entries, paused, changed; /* plans that avoiding has changed */
+};
+
+static uint32_t any_or_none(struct rng *r, uint32_t n, double none)
+{
+    return n == 0 || rng_unit(r) < none ? IX_NONE : rng_below(r, n);
+}
+
+/* Of all kinds; some are over. */
+static void add_avoided(struct rng *r, struct snapshot *s, struct arena *a, double over)
+{
+    s->n_avoid = rng_below(r, 2 * s->n_vms + 1);
+    s->avoid = arena_array(a, struct avoid, s->n_avoid);
+    for (uint32_t i = 0; i < s->n_avoid; i++) {
+        struct avoid *x = &s->avoid[i];
+
+        *x = (struct avoid){.vm = any_or_none(r, s->n_vms, 0.02),
+                            .host = any_or_none(r, s->n_hosts, 0.02),
+                            .until = rng_unit(r) < over ? s->time - (instant_s)rng_below(r, 900)
+                                                        : s->time + 1 + (instant_s)rng_below(r, 900),
+                            .failures = 1 + rng_below(r, 4),
+                            .reason = "no"};
+        if (i == 0 && rng_unit(r) < 0.1)
+            x->vm = x->host = IX_NONE; /* a pause of optional moves */
+    }
+}
+
+/* By its definition, not by the layout's. */
+static bool is_avoided(const struct snapshot *s, uint32_t vm, uint32_t host)
+{
+    for (uint32_t i = 0; i < s->n_avoid; i++) {
+        const struct avoid *x = &s->avoid[i];
+        bool whole_cluster = x->vm == IX_NONE && x->host == IX_NONE;
+
+        if (!whole_cluster && s->time < x->until && (x->vm == IX_NONE || x->vm == vm) &&
+            (x->host == IX_NONE || x->host == host))
+            return true;
+    }
+    return false;
+}
+
+static bool pauses(const struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->n_avoid; i++)
+        if (s->avoid[i].vm == IX_NONE && s->avoid[i].host == IX_NONE && s->time < s->avoid[i].until)
+            return true;
+    return false;
+}
+
+/* As JSON, without the figures that may differ between two runs. */
+static char *decided(const struct snapshot *s, const struct policy *policy, struct arena *a, struct plan *ret)
+{
+    struct strbuf b;
+    struct err err = {0};
+
+    assert_int_equal(pass_run(s, policy, a, ret, &err), 0);
+    ret->stats.decide_us = 0;
+    strbuf_init(&b, STRBUF_NO_LIMIT);
+    render_plan_json(ret, &b);
+    char *text = arena_strdup(a, b.text);
+    strbuf_release(&b);
+    return text;
+}
+
+static void check_plan(uint64_t seed, const struct plan *plan, struct counts *counts)
+{
+    const struct snapshot *s = plan->snap;
+    bool paused = pauses(s);
+
+    counts->paused += paused;
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct recommendation *rec = &plan->recommendations[i];
+        if (rec->action == ACTION_POWER_OFF && paused)
+            fail_msg("seed %llu: a host is put to standby during the pause", (unsigned long long)seed);
+        if (rec->action != ACTION_MIGRATE)
+            continue;
+        counts->moves++;
+        if (is_avoided(s, rec->vm, rec->to))
+            fail_msg("seed %llu: %s moves to %s, where it is avoided (%s)", (unsigned long long)seed,
+                     s->vms[rec->vm].is.id, s->hosts[rec->to].is.id, reason_name(rec->reason));
+        if (paused && (rec->reason == REASON_BALANCE_CPU || rec->reason == REASON_BALANCE_MEM ||
+                       rec->reason == REASON_CONSOLIDATE))
+            fail_msg("seed %llu: %s moves during the pause (%s)", (unsigned long long)seed,
+                     s->vms[rec->vm].is.id, reason_name(rec->reason));
+    }
+}
+
+/* The snapshot as a file, and read again. */
+static void reread(const struct snapshot *s, struct arena *a, struct snapshot *ret)
+{
+    struct strbuf b;
+    struct inventory inv;
+    struct err err = {0};
+
+    strbuf_init(&b, STRBUF_NO_LIMIT);
+    snapshot_dump(s, &b);
+    if (snapshot_read_inventory(b.text, b.len, a, &inv, NULL, &err) < 0 ||
+        snapshot_build(&inv, a, ret, &err) < 0)
+        fail_msg("%s", err.text);
+    strbuf_release(&b);
+}
+
+static void check_cluster(uint64_t seed, struct counts *counts)
+{
+    struct arena a = {0};
+    struct rng r = {.state = seed};
+    struct snapshot snap, again;
+    struct policy policy;
+    struct plan plan;
+
+    random_cluster(&r,
+                   &(struct cluster_options){.hosts_max = 7,
+                                             .vms_max = 40,
+                                             .mixed_hosts = true,
+                                             .rules = true,
+                                             .tight = seed % 3 == 0,
+                                             .evacuate = true,
+                                             .in_flight = seed % 2 == 0,
+                                             .sleeping = true,
+                                             .ft = seed % 5 == 0,
+                                             .ha = seed % 4 == 0,
+                                             .power = seed % 2 == 1},
+                   &a, &snap);
+    random_policy(&r, &policy);
+    if (seed % 2 == 1)
+        random_dpm(&r, &policy);
+    const char *free = decided(&snap, &policy, &a, &plan);
+
+    add_avoided(&r, &snap, &a, 1); /* all over */
+    assert_string_equal(decided(&snap, &policy, &a, &plan), free);
+    add_avoided(&r, &snap, &a, 0.3);
+    counts->entries += snap.n_avoid;
+    reread(&snap, &a, &again); /* in the order of a file */
+    const char *text = decided(&again, &policy, &a, &plan);
+    check_plan(seed, &plan, counts);
+    counts->changed += strcmp(text, free) != 0;
+    reread(&again, &a, &snap);
+    assert_string_equal(decided(&snap, &policy, &a, &plan), text);
+    arena_release(&a);
+}
+
+static void test_nothing_goes_where_it_failed(void **state)
+{
+    struct counts counts = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(1500); i++)
+        check_cluster(test_seed() + i, &counts);
+    (void)printf("%u entries, %u moves beside them, %u clusters during a pause, %u plans changed\n",
+                 counts.entries, counts.moves, counts.paused, counts.changed);
+    if (test_is_usual())
+        assert_true(counts.moves > 1000 && counts.paused > 50 && counts.changed > 500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nothing_goes_where_it_failed)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
