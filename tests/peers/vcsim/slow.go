@@ -18,9 +18,10 @@ const steps = 20
 type slowVM struct {
 	simulator.VirtualMachine // by value: govmomi looks for the managed object in the first field
 
-	takes  time.Duration
-	broken bool
-	busy   int32
+	takes   time.Duration
+	broken  bool
+	refuses map[string]bool // destinations, by their names
+	busy    int32
 }
 
 // The library starts a VM where it is registered, whatever host it is given. A vCenter registers it there first.
@@ -40,11 +41,20 @@ type slowTask struct {
 	cancelled int32
 }
 
+// Whether the relocation to this host ends in an error.
+func (vm *slowVM) fails(ctx *simulator.Context, to *types.ManagedObjectReference) bool {
+	if vm.broken || to == nil {
+		return vm.broken
+	}
+	host, ok := simulator.Map.Get(*to).(*simulator.HostSystem)
+	return ok && vm.refuses[host.Name]
+}
+
 // Wraps every VM that is there.
-func slowDown(takes time.Duration, broken bool) {
+func slowDown(takes time.Duration, broken bool, refuses map[string]bool) {
 	for _, e := range simulator.Map.All("VirtualMachine") {
 		if vm, ok := e.(*simulator.VirtualMachine); ok {
-			simulator.Map.Put(&slowVM{VirtualMachine: *vm, takes: takes, broken: broken})
+			simulator.Map.Put(&slowVM{VirtualMachine: *vm, takes: takes, broken: broken, refuses: refuses})
 		}
 	}
 }
@@ -100,11 +110,12 @@ func (vm *slowVM) RelocateVMTask(ctx *simulator.Context, req *types.RelocateVM_T
 	if checking && req.Spec.Host != nil {
 		refused = incompatibilities(vm.Self, *req.Spec.Host)
 	}
+	fails := vm.fails(ctx, req.Spec.Host)
 
 	go func() {
 		arrives := task.run(vm.takes)
 		simulator.Map.WithLock(vm, func() {
-			if arrives && !vm.broken && refused == nil {
+			if arrives && !fails && refused == nil {
 				vm.VirtualMachine.RelocateVMTask(ctx, req)
 			}
 			vm.recent(nil)
@@ -115,7 +126,7 @@ func (vm *slowVM) RelocateVMTask(ctx *simulator.Context, req *types.RelocateVM_T
 			task.fail(&types.RequestCanceled{}, "The task was canceled by a user.")
 		case refused != nil:
 			task.fail(&types.MigrationFault{}, refused[0].LocalizedMessage)
-		case vm.broken:
+		case fails:
 			task.fail(&types.MigrationFault{}, "The migration failed: the destination did not answer.")
 		default:
 			task.set("info.progress", int32(100))

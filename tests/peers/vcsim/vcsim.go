@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -42,6 +43,7 @@ func main() {
 	cert := flag.String("cert", "", "PEM file with the server's certificate; none: govmomi's own")
 	key := flag.String("key", "", "PEM file with its key")
 	slow := flag.Int("slow-relocate", 0, "milliseconds that RelocateVM_Task runs before the VM arrives; then VMs also start at the host that is asked for")
+	refuse := flag.String("refuse-hosts", "", "names of hosts, with commas: slow relocations to these end in an error")
 	broken := flag.Bool("fail-relocate", false, "slow relocations end in an error, with the VM where it was")
 	checker := flag.Bool("checker", false, "check migrations for networks, datastores and vGPUs (checker.go)")
 	limited := flag.String("limited", "", "a second user, who may do what -privileges allow (privileges.go)")
@@ -63,7 +65,11 @@ func main() {
 	}
 	defer m.Remove()
 	if *slow > 0 {
-		slowDown(time.Duration(*slow)*time.Millisecond, *broken)
+		refuses := map[string]bool{}
+		for _, name := range strings.Split(*refuse, ",") {
+			refuses[name] = name != ""
+		}
+		slowDown(time.Duration(*slow)*time.Millisecond, *broken, refuses)
 	}
 
 	if *checker {
