@@ -13,6 +13,7 @@ POOL_SHARES = {'cpu': 4000.0, 'mem': 163840.0}
 STATES_OF_THE_DIVVY = ('on', 'entering_maintenance', 'entering_standby')
 STATES_LEAVING = ('entering_maintenance', 'entering_standby')
 FULL = 1 + 1e-9  # a host that is exactly full may come out a rounding above 1
+OFFERED = ('networks', 'datastores', 'devices', 'cpu_modes')
 MANDATORY_BY_DEFAULT = ('vm-vm-affine', 'vm-vm-anti-affine')
 
 
@@ -32,6 +33,17 @@ class Host:
         self.failover = False  # kept empty for failures
         self.woken = False  # by the plan
         self.agents_required = j.get('agents_required') or []
+        self.avoided = bool(j.get('quarantine')) or (self.state == 'on' and j.get('failure_detection') == 'unhealthy')
+        self.vsan = bool(j.get('vsan'))
+        vendor = j.get('cpu_vendor')
+        self.offers = {kind: j.get(kind) for kind in OFFERED}  # None: not known
+        self.offers['cpu_vendor'] = None if vendor is None else [vendor]
+
+    def refuses(self, vm):
+        """Why it takes the VM by no means."""
+        lacks = [name for kind, names in vm.needs.items() if self.offers[kind] is not None
+                 for name in names if name not in self.offers[kind]]
+        return [f'does not offer {name}' for name in lacks] + ['is in quarantine or not watched'] * self.avoided
 
 
 class Vm:
@@ -46,6 +58,11 @@ class Vm:
         self.automation = j.get('automation') or 'inherit'
         self.pool = j.get('pool')
         self.compatible = j.get('compatible_hosts')
+        self.needs = {kind: j.get(kind) or [] for kind in ('networks', 'datastores', 'devices')}
+        self.needs['cpu_vendor'] = [j['cpu_vendor']] if j.get('cpu_vendor') else []
+        self.needs['cpu_modes'] = [j['cpu_mode']] if j.get('cpu_mode') else []
+        self.immovable = j.get('immovable')
+        self.mandatory_only = j.get('mandatory_only')
         self.last_migrated = j.get('last_migrated')
         self.mem_mb = float(j['mem_mb'])
         self.reservation, self.limit, self.shares, self.demand = {}, {}, {}, {}
@@ -157,7 +174,7 @@ class Cluster:
     def hosts_on(self, woken=True):
         """Those that run VMs: not what is kept empty for failures. woken: with those that the plan has woken."""
         return sorted((h for h in self.hosts.values()
-                       if not h.failover and (h.state == 'on' or woken and h.woken)), key=lambda h: h.id)
+                       if not h.failover and not h.avoided and (h.state == 'on' or woken and h.woken)), key=lambda h: h.id)
 
     def residents(self):
         """{host id: the VMs that run there, and those on their way to it}."""

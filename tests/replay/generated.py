@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 BALLAST = os.environ.get('BALLAST', str(HERE.parent.parent / 'build/src/cli/ballast'))
 SKIPPED = 77
 COULD_NOT = 1  # the exit code when something could not be done; the plan says what
-SHAPES = ('uniform', 'skewed', 'spike', 'pools')
+SHAPES = ('uniform', 'skewed', 'mixed', 'spike', 'pools')
 SIZES = ((2, 6), (4, 40), (8, 80), (16, 300), (32, 1280))
 VARIANTS = (
     (),

@@ -201,7 +201,7 @@ class Replay:
 
     def check_power_off(self, host, rec, where):
         """Agents go down with their host."""
-        if host.state != 'on' or host.failover:
+        if host.state != 'on' or host.failover or host.vsan or host.avoided:
             self.wrong(f'host {host.id} is {host.state}, and is put to standby', where)
         if not host.wake_verified or (host.dpm if host.dpm != 'inherit' else self.policy['dpm.automation']) == 'disabled':
             self.wrong(f'host {host.id} must not be put to standby', where)
@@ -274,6 +274,8 @@ class Replay:
             self.wrong(f'VM {vm.id} is of kind {vm.kind}', where)
         if vm.automation == 'disabled':
             self.wrong(f'automation is disabled for VM {vm.id}', where)
+        if vm.immovable or (vm.mandatory_only and rec['priority'] != 1):
+            self.wrong(f'VM {vm.id} cannot be moved, or only when it must be', where)
         if rec['reason'] in BALANCE and vm.last_migrated:
             rest = self.policy.get('cool_down_s', 0)
             if seconds(cluster.time) - seconds(vm.last_migrated) < rest:
@@ -283,8 +285,7 @@ class Replay:
         cluster = self.cluster
         host = cluster.hosts.get(to)
         if host is None:
-            self.wrong(f'there is no host {to!r}', where)
-            return
+            return self.wrong(f'there is no host {to!r}', where)
         if host.state != 'on' and not host.woken:
             self.wrong(f'host {to} is {host.state}', where)
         if host.woken and self.wakes[to] not in (self.plan_of(vm.id).get('depends_on') or []):
@@ -293,6 +294,8 @@ class Replay:
             self.wrong(f'host {to} is about to go', where)
         if vm.compatible is not None and to not in vm.compatible:
             self.wrong(f'VM {vm.id} cannot run on host {to}', where)
+        for reason in host.refuses(vm):
+            self.wrong(f'host {to} {reason}', where)
         if host.failover:
             self.wrong(f'host {to} is kept empty for failures', where)
         for agent in host.agents_required:
@@ -536,7 +539,7 @@ class Spare:
         return False
 
     def may_restart(self, vm, host_id):
-        if vm.compatible is not None and host_id not in vm.compatible:
+        if vm.compatible is not None and host_id not in vm.compatible or self.cluster.hosts[host_id].refuses(vm):
             return False
         return all((host_id in rule.hosts) == (rule.kind == 'vm-host-affine') for rule in self.cluster.rules
                    if rule.enabled and rule.mandatory and rule.kind.startswith('vm-host') and vm.id in rule.vms)

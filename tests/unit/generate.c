@@ -11,11 +11,11 @@
 #include <string.h>
 
 static const struct generate_options cases[] = {
-    {1, 0, 1, SHAPE_UNIFORM},    {1, 1, 1, SHAPE_SKEWED},    {3, 1, 7, SHAPE_POOLS},
-    {2, 5, 2, SHAPE_SPIKE},      {8, 80, 1, SHAPE_UNIFORM},  {8, 80, 1, SHAPE_SKEWED},
-    {8, 80, 1, SHAPE_SPIKE},     {8, 80, 1, SHAPE_POOLS},    {7, 300, 9, SHAPE_POOLS},
-    {32, 1280, 3, SHAPE_SKEWED}, {32, 1280, 3, SHAPE_SPIKE}, {32, 1280, 3, SHAPE_POOLS},
-    {96, 10000, 5, SHAPE_POOLS}, {10, 11, 4, SHAPE_POOLS},
+    {1, 0, 1, SHAPE_UNIFORM},   {1, 1, 1, SHAPE_SKEWED},     {3, 1, 7, SHAPE_POOLS},
+    {2, 5, 2, SHAPE_SPIKE},     {8, 80, 1, SHAPE_UNIFORM},   {8, 80, 1, SHAPE_SKEWED},
+    {40, 400, 2, SHAPE_MIXED},  {8, 80, 1, SHAPE_SPIKE},     {8, 80, 1, SHAPE_POOLS},
+    {7, 300, 9, SHAPE_POOLS},   {32, 1280, 3, SHAPE_SKEWED}, {32, 1280, 3, SHAPE_SPIKE},
+    {32, 1280, 3, SHAPE_POOLS}, {96, 10000, 5, SHAPE_POOLS}, {10, 11, 4, SHAPE_POOLS},
 };
 
 static void build(const struct generate_options *o, struct arena *a, struct snapshot *ret)
