@@ -16,6 +16,7 @@ class Relay:
         self.target = urllib.parse.urlsplit(url)
         self.counts = collections.Counter()
         self.relocations = collections.Counter()  # by VM
+        self.asked = []  # (VM, host) of every relocation, in order
         self.lock = threading.Lock()
         self.forgotten = set()  # session cookies that are not passed on
         self.seen = set()
@@ -67,6 +68,8 @@ class Relay:
             vm = re.search(rb"RelocateVM_Task.*?<(?:\w+:)?_this[^>]*>([^<]+)<", body, re.S)
             if vm:
                 self.relocations[vm.group(1).decode()] += 1
+                host = re.search(rb'<(?:\w+:)?host type="HostSystem">([^<]+)<', body)
+                self.asked.append((vm.group(1).decode(), host.group(1).decode() if host else None))
         return name
 
     def forward(self, path, headers, body):
