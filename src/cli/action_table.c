@@ -34,26 +34,32 @@ static bool has_to_wait(const json_t *x)
     return state && (strcmp(state, "recommended") == 0 || strcmp(state, "approved") == 0);
 }
 
+/* "Group 2. Once 3, 4 are done: ", in front of the reason. */
+static const char *conditions(const json_t *x, struct arena *a)
+{
+    const json_t *needs = json_object_get(x, "depends_on");
+    const char *text = "";
+    const json_t *id;
+    size_t i;
+
+    if (reply_int(x, "group") > 0)
+        text = arena_printf(a, "Group %lld. ", (long long)reply_int(x, "group"));
+    json_array_foreach(needs, i, id) text =
+        arena_printf(a, "%s%s%lld", text, i > 0 ? ", " : "Once ", (long long)json_integer_value(id));
+    return i == 0 ? text : arena_printf(a, "%s %s done: ", text, i > 1 ? "are" : "is");
+}
+
 /* The most important reason: of a failure or a wait, else of the recommendation. */
 static const char *why(const json_t *x, struct arena *a)
 {
     const char *last = reply_text(x, "why");
-    const json_t *needs = json_object_get(x, "depends_on");
     const char *text = reply_text(x, "text");
-    const json_t *id;
-    size_t i;
 
     if (last)
         return last;
     if (!text)
         text = reply_text(x, "reason");
-    if (json_array_size(needs) == 0 || !has_to_wait(x))
-        return text;
-    const char *list = "";
-
-    json_array_foreach(needs, i, id) list =
-        arena_printf(a, "%s%s%lld", list, i > 0 ? ", " : "", (long long)json_integer_value(id));
-    return arena_printf(a, "Once %s %s done: %s", list, i > 1 ? "are" : "is", text ? text : "");
+    return has_to_wait(x) ? arena_printf(a, "%s%s", conditions(x, a), text ? text : "") : text;
 }
 
 bool action_table_print_begun(const json_t *reply, const char *nothing, struct arena *a, struct strbuf *out)

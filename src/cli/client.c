@@ -2,7 +2,6 @@
 #include "cli/client.h"
 
 #include "base/cleanup.h"
-#include "cli/action_table.h"
 
 #include <ballast/units.h>
 
@@ -249,30 +248,4 @@ enum exit_code client_tell(const struct args *args, const char *command, const c
     if (code == EXIT_DONE && out->len == 0)
         strbuf_printf(out, "%s\n", done);
     return code;
-}
-
-static void show_told(const json_t *reply, struct arena *a, struct strbuf *out)
-{
-    action_table_print(json_object_get(reply, "actions"), a, out);
-}
-
-enum exit_code client_tell_ids(const struct args *args, const char *command, struct arena *a,
-                               struct strbuf *out)
-{
-    json_t *ids = json_array();
-
-    for (size_t i = 0; i < args->n_operands; i++) {
-        char *end;
-
-        errno = 0;
-        long long id = strtoll(args->operands[i], &end, 10);
-        if (errno != 0 || *end != '\0' || id <= 0) {
-            cli_error("ballast %s: \"%s\" is not the number of a recommendation", command, args->operands[i]);
-            json_decref(ids);
-            return EXIT_WRONG;
-        }
-        (void)json_array_append_new(ids, json_integer(id));
-    }
-    return client_ask(args, json_pack("{s:s, s:o}", "command", command, "ids", ids), "actions", show_told, a,
-                      out);
 }

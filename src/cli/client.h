@@ -49,8 +49,4 @@ enum exit_code client_ask(const struct args *args, json_t *request, const char *
 enum exit_code client_tell(const struct args *args, const char *command, const char *done, struct arena *a,
                            struct strbuf *out);
 
-/* Sends the command with the operands, which are recommendation numbers, and prints those actions. */
-enum exit_code client_tell_ids(const struct args *args, const char *command, struct arena *a,
-                               struct strbuf *out);
-
 #endif

@@ -25,8 +25,8 @@ static enum exit_code verb_maintenance_run(const struct args *args, struct arena
 const struct verb verb_maintenance = {
     .name = "maintenance",
     .summary = "Put a host into maintenance, or take it out.",
-    .more = "enter: the host's VMs are moved away first; these moves wait for approval unless "
-            "automation is full. exit: also cancels an evacuation that is under way.",
+    .more = "enter: the host's VMs are moved away first; the command approves these moves, whatever "
+            "the automation level. exit: also cancels an evacuation that is under way.",
     .operands = "enter|exit HOST",
     .operands_min = 2,
     .operands_max = 2,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* An approved standby waits until the host is empty, which may need approvals. */
+/* An approved standby waits until the host is empty. */
 static void show_standby(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *action = json_array_get(json_object_get(reply, "actions"), 0);
@@ -18,7 +18,7 @@ static void show_standby(const json_t *reply, struct arena *a, struct strbuf *ou
     if (!begun || !state || strcmp(state, "approved") != 0)
         return;
     strbuf_puts(out, "\nIts VMs are moved away first: `ballast recommendations` lists the moves, which\n"
-                     "wait for `ballast apply` unless automation is full.\n`ballast wake ");
+                     "this command approves.\n`ballast wake ");
     table_put_text(out, action_table_subject(action, a));
     strbuf_puts(out, "` undoes it.\n");
 }
@@ -32,8 +32,8 @@ static enum exit_code verb_standby_run(const struct args *args, struct arena *a,
 const struct verb verb_standby = {
     .name = "standby",
     .summary = "Put a host to standby.",
-    .more = "Its VMs are moved away first; these moves wait for approval unless automation is full. "
-            "Refused if too little capacity would stay on, or if no wake of the host has succeeded "
+    .more = "Its VMs are moved away first; the command approves these moves, whatever the automation "
+            "level. Refused if too little capacity would stay on, or if no wake of the host has succeeded "
             "yet (`ballast wake HOST --verify`). `ballast wake HOST` undoes it.",
     .operands = "HOST",
     .operands_min = 1,

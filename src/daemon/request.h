@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define REQUEST_BYTES_MAX ((size_t)64 * 1024)
-#define REQUEST_IDS_MAX 1000
+#define REQUEST_IDS_MAX 5000
 #define REQUEST_VMS_MAX 1000
 #define REQUEST_HOST_MAX 256
 #define REQUEST_KIND_MAX 32

@@ -186,6 +186,27 @@ static bool may_move(const struct engine *e, const struct snapshot *s, const str
                               x->r.priority == PRIORITY_MANDATORY, now);
 }
 
+/* The person who asked for the host's maintenance or standby, which this move empties it for: the command is
+ * the approval, at every level. NULL: no such person. */
+static const char *asked_by(const struct engine *e, const struct snapshot *s, const struct action *x,
+                            instant_s now)
+{
+    uint32_t ix = x->r.kind == ACTION_MIGRATE ? snapshot_find_vm(s, x->r.vm) : IX_NONE;
+
+    if (ix == IX_NONE || s->vms[ix].is.automation == AUTOMATION_DISABLED ||
+        (x->r.reason != REASON_MAINTENANCE && x->r.reason != REASON_STANDBY) ||
+        is_held(&e->actions->vm_backoff, x->r.vm, now))
+        return NULL;
+    for (size_t i = 0; i < e->actions->n; i++) {
+        const struct action *y = e->actions->list[i];
+
+        if ((y->r.kind == ACTION_ENTER_MAINTENANCE || y->r.kind == ACTION_POWER_OFF) && y->r.pass == 0 &&
+            action_committed(y) && strcmp(y->r.host, x->r.from) == 0)
+            return y->r.approved_by;
+    }
+    return NULL;
+}
+
 /* The power of hosts has a level of its own, whatever the level for VMs is. */
 static bool may_wake(const struct engine *e, const struct snapshot *s, const struct action *x, instant_s now)
 {
@@ -212,22 +233,47 @@ static bool actuators_can(const struct engine *e, const struct action *x)
     return (e->settings.operations & (1u << action_operation(x->r.kind))) != 0;
 }
 
-/* Whether the engine may approve it without asking. VMs are never powered on unasked, at any level: what a
- * person asked for is approved by asking (placement.c). */
-static bool may_approve(const struct engine *e, const struct snapshot *s, const struct action *x,
-                        instant_s now)
+/* In whose name it is approved without asking: the engine's, or that of a person whose command needs it.
+ * NULL: it waits. VMs are never powered on unasked, at any level: what a person asked for is approved by
+ * asking (placement.c). */
+static const char *approver(const struct engine *e, const struct snapshot *s, const struct action *x,
+                            instant_s now)
 {
     if (e->paused || !actuators_can(e, x))
-        return false;
-    return x->r.kind == ACTION_MIGRATE     ? may_move(e, s, x, now)
-           : x->r.kind == ACTION_POWER_ON  ? may_wake(e, s, x, now)
-           : x->r.kind == ACTION_POWER_OFF ? may_sleep(e, s, x, now)
-                                           : false;
+        return NULL;
+    bool may = x->r.kind == ACTION_MIGRATE     ? may_move(e, s, x, now)
+               : x->r.kind == ACTION_POWER_ON  ? may_wake(e, s, x, now)
+               : x->r.kind == ACTION_POWER_OFF ? may_sleep(e, s, x, now)
+                                               : false;
+    const char *person = asked_by(e, s, x, now);
+
+    return person ? person : may ? APPROVED_BY_ENGINE : NULL;
+}
+
+/* Moves that must come before one that a person asked for are asked for too. Returns whether there was one
+ * more. */
+static bool extend_to_prerequisites(struct action **list, const char **by, size_t n)
+{
+    bool changed = false;
+
+    for (size_t i = 0; i < n; i++) {
+        bool person = by[i] && strcmp(by[i], APPROVED_BY_ENGINE) != 0;
+
+        for (size_t k = 0; person && k < n; k++) {
+            const struct action_record *r = &list[k]->r;
+
+            if (by[k] || r->kind != ACTION_MIGRATE || !action_depends_on(&list[i]->r, r->id))
+                continue;
+            by[k] = by[i];
+            changed = true;
+        }
+    }
+    return changed;
 }
 
 /* Not without what it depends on, and a group as a whole or not at all. Returns whether it changed something.
  */
-static bool withhold(const struct engine *e, struct action **list, bool *ok, size_t n)
+static bool withhold(const struct engine *e, struct action **list, const char **by, size_t n)
 {
     bool changed = false;
 
@@ -243,13 +289,13 @@ static bool withhold(const struct engine *e, struct action **list, bool *ok, siz
 
             while (k < n && list[k] != y)
                 k++;
-            held = held || k == n || !ok[k];
+            held = held || k == n || !by[k];
         }
         for (size_t k = 0; k < n; k++)
             held =
-                held || (action_needs_group(&list[i]->r) && list[k]->r.group == list[i]->r.group && !ok[k]);
-        if (held && ok[i]) {
-            ok[i] = false;
+                held || (action_needs_group(&list[i]->r) && list[k]->r.group == list[i]->r.group && !by[k]);
+        if (held && by[i]) {
+            by[i] = NULL;
             changed = true;
         }
     }
@@ -261,7 +307,7 @@ static void approve_by_itself(struct engine *e, const struct observation *v, con
 {
     const struct plan *plan = &v->plan;
     struct action **list = arena_array(a, struct action *, plan->n_recommendations);
-    bool *ok = arena_array(a, bool, plan->n_recommendations);
+    const char **by = arena_array(a, const char *, plan->n_recommendations);
     size_t n = 0;
 
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
@@ -269,14 +315,16 @@ static void approve_by_itself(struct engine *e, const struct observation *v, con
 
         if (!x || x->r.state != ACTION_RECOMMENDED) /* a host that is being woken already, say */
             continue;
-        ok[n] = may_approve(e, &v->snap, x, now);
+        by[n] = approver(e, &v->snap, x, now);
         list[n++] = x;
     }
-    while (withhold(e, list, ok, n))
+    while (extend_to_prerequisites(list, by, n))
+        ;
+    while (withhold(e, list, by, n))
         ;
     for (size_t i = 0; i < n; i++) {
-        if (ok[i])
-            action_approve(e, list[i], APPROVED_BY_ENGINE, now);
+        if (by[i])
+            action_approve(e, list[i], by[i], now);
     }
 }
 

@@ -125,18 +125,19 @@ int engine_reject(struct engine *e, const uint64_t *ids, size_t n, const char *b
 int engine_pause(struct engine *e, const char *by, instant_s now, struct err *err);
 int engine_resume(struct engine *e, const char *by, instant_s now, struct err *err);
 
-/* Takes a host out of service: passes see it as entering maintenance and evacuate it (as far as the
- * automation level lets moves be carried out without approval), and when nothing runs on it any more the
- * hypervisor is asked. Or puts it back; an evacuation that is under way ends, its moves that run apart.
- * *ret_id is the number of the action that was begun or ended, 0 where nothing had to be. */
+/* Takes a host out of service: passes see it as entering maintenance and evacuate it (the moves, and moves
+ * that must come before them, count as approved by `by`, whatever the automation level), and when nothing
+ * runs on it any more the hypervisor is asked. Or puts it back; an evacuation that is under way ends, its
+ * moves that run apart. *ret_id is the number of the action that was begun or ended, 0 where nothing had to
+ * be. */
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
                        uint64_t *ret_id, struct err *err);
 
-/* Puts a host to standby: passes see it as entering standby and evacuate it, as for maintenance, and when an
- * inventory shows that nothing runs on it any more, and nothing else needs it, the hypervisor is asked.
- * Refused, with a sentence that names what is missing: -EPERM where too little would stay on (dpm.hosts_min
- * and the like, what is kept for failures), or where it was not proven that the host can be woken. Holds
- * until it is done, or taken back by engine_wake(). */
+/* Puts a host to standby: passes see it as entering standby and evacuate it, approved as for maintenance, and
+ * when an inventory shows that nothing runs on it any more, and nothing else needs it, the hypervisor is
+ * asked. Refused, with a sentence that names what is missing: -EPERM where too little would stay on
+ * (dpm.hosts_min and the like, what is kept for failures), or where it was not proven that the host can be
+ * woken. Holds until it is done, or taken back by engine_wake(). */
 int engine_standby(struct engine *e, const char *host, const char *by, instant_s now, uint64_t *ret_id,
                    struct err *err);
 

@@ -75,10 +75,11 @@ def test_night():
         fits('standby', done.stdout)
         check('it waits, and says for what', 'it waits for host pretend-4 to be empty' in done.stdout and
               '`ballast recommendations` lists the moves' in done.stdout and '`ballast wake pretend-4` undoes it' in done.stdout, done.stdout)
-        check('the moves are there', wait_until(s.ids, 10))
+        evacuation = lambda: [r for r in s.recommendations() if r['from'] == 'pretend-4' and r['reason'] == 'standby']
+        check('the moves are there', wait_until(evacuation, 10))
         fits('recommendations', s.ask('recommendations').stdout)
-        evacuation = [r['id'] for r in s.recommendations() if r['state'] == 'recommended' and r['from'] == 'pretend-4']
-        check('apply', s.ask('apply', *evacuation).returncode == 0)
+        check('approved by who asked for the standby', {r['approved_by'] for r in evacuation()} - {'engine', None}
+              and all(r['approved_by'] and r['approved_by'] != 'engine' for r in evacuation()), str(evacuation()))
         asleep = lambda: [h['state'] for h in s.ask_json('hosts')][3] == 'standby'
         check('it sleeps', wait_until(asleep, 40, every=1), str(s.recommendations()))
         check('and nothing is left to do', wait_until(lambda: over(s), 20))

@@ -81,6 +81,51 @@ OFF = {'format': 'ballast-snapshot/1', 'cluster': 'lab', 'time': '2026-01-01T00:
                 'mem': {'reservation': 1638400}}]}
 
 
+BULK = {'format': 'ballast-snapshot/1', 'cluster': 'lab', 'time': '2026-01-01T00:00:00Z',
+        'hosts': [{'id': f'h{i}', 'name': f'esx{i}', 'state': 'on', 'cpu_mhz': 20000, 'cores': 8, 'mem_mb': 65536} for i in range(1, 5)],
+        'vms': [{'id': f'v{i}', 'name': f'web-{i}', 'host': 'h1', 'state': 'on', 'vcpus': 2, 'mem_mb': 4096,
+                 'cpu': {'demand': 2400}, 'mem': {'demand': 2048}} for i in range(1, 9)],
+        'rules': [{'id': 'apart', 'kind': 'vm-vm-anti-affine', 'mandatory': True, 'vms': ['v1', 'v2', 'v3']}]}
+
+
+def test_bulk():
+    """Several recommendations at once, by numbers, ranges and what they are for; and a command that approves its own moves."""
+    with Service() as s:
+        file = s.folder / 'bulk.json'
+        file.write_text(json.dumps(BULK), encoding='utf-8')
+        s.configure(f'kind: sim\n  speed: 20\n  file: {file}')
+        check('it starts', s.start(), s.log_text())
+        check('it recommends', wait_until(s.ids, 15))
+        listed = {r['id']: r for r in s.recommendations()}
+        mandatory = {i for i, r in listed.items() if r['priority'] == 1}
+        check('two are mandatory, others are not', len(mandatory) == 2 and mandatory < set(listed), str(listed))
+        for wrong, word in (((), 'is missing'), (('3-x',), '3-x'), (('9-3',), '9-3'), (('1', '--all'), 'give numbers, or --all'),
+                            (('--priority', '2..1'), '2..1'), (('--group', 'x'), '"x"'), (('--all', '--host', 'esx1'), 'give numbers')):
+            done = s.ask('apply', *wrong)
+            check(f'apply {wrong}', (done.returncode, done.stdout, word in done.stderr) == (2, '', True), done.stderr)
+        for none in (('--host', 'esx9'), ('--group', '999'), ('9000-9999',), ('--priority', '5'), ('--priority', '1', '--host', 'nowhere')):
+            done = s.ask('apply', *none)
+            check(f'apply {none}', (done.returncode, done.stdout) == (1, '') and 'recommendation' in done.stderr, done.stderr)
+        check('nothing was approved', set(s.ids()) == set(listed), str(states(s)))
+        optional = sorted(set(listed) - mandatory)
+        done = s.ask_json('reject', f'{optional[0]}-{optional[-1] + 500}')
+        check('a range takes what is there', {r['id'] for r in done} == set(optional) and {r['state'] for r in done} == {'rejected'}, str(done))
+        first = min(mandatory)
+        done = s.ask_json('apply', '--priority', '1..2', '--host', listed[first]['to_name'])
+        check('by priority and host', [r['id'] for r in done] == [first] and done[0]['approved_by'], str(done))
+        done = s.ask_json('apply', '--all')
+        check('all the others', {r['id'] for r in done} == mandatory - {first}, str(done))
+        check('none is left to approve', s.ask('apply', '--all').returncode == 1)
+        check('the moves end', wait_until(lambda: over(s), 30))
+        host = listed[first]['to_name']
+        there = [v['name'] for v in s.ask_json('vms') if v['host_name'] == host]
+        check('maintenance', there and s.ask('maintenance', 'enter', host).returncode == 0)
+        check('its moves need no further approval', wait_until(lambda: {h['name']: h['state'] for h in s.ask_json('hosts')}[host] == 'maintenance', 60), str(states(s)))
+        moved = [r for r in s.ask_json('history') if r['reason'] == 'maintenance' and r['action'] == 'migrate']
+        asked = [r for r in s.ask_json('history') if r['action'] == 'enter_maintenance']
+        check('who asked approved the moves', len(moved) == len(there) and {r['approved_by'] for r in moved} == {asked[0]['approved_by']}, str(moved))
+
+
 def vms_of(service):
     return {v['id']: (v['state'], v['host']) for v in service.ask_json('vms')}
 

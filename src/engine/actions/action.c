@@ -168,6 +168,15 @@ enum operation_kind action_operation(enum action_kind kind)
     return OPERATION_MIGRATE;
 }
 
+bool action_depends_on(const struct action_record *r, uint64_t id)
+{
+    for (uint32_t i = 0; i < r->n_depends_on; i++) {
+        if (r->depends_on[i] == id)
+            return true;
+    }
+    return false;
+}
+
 bool action_needs_group(const struct action_record *r)
 {
     return r->group != 0 && r->kind != ACTION_POWER_ON;

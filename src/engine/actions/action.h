@@ -75,6 +75,8 @@ bool action_committed(const struct action *x); /* approved and not ended */
 /* Whether it is approved only along with the others of its group. A host may be woken before anybody has said
  * that what is planned for it shall happen; that waits for the host in any case. */
 bool action_needs_group(const struct action_record *r);
+/* Whether this other action must be done before it. */
+bool action_depends_on(const struct action_record *r, uint64_t id);
 enum operation_kind action_operation(enum action_kind kind); /* what the actuators are asked for */
 /* The states: each stores and publishes. `why` may be NULL. */
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,

@@ -44,15 +44,6 @@ static const char *subject(const struct engine *e, const struct action *x)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-static bool depends_on(const struct action *x, uint64_t id)
-{
-    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
-        if (x->r.depends_on[i] == id)
-            return true;
-    }
-    return false;
-}
-
 /* What depended on it, or only made sense together with it, is not begun any more. But where a host is being
  * emptied, it is as well that a VM has left it by itself. */
 static void cancel_dependents(struct engine *e, const struct action *ended, instant_s now)
@@ -68,7 +59,8 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
 
         if (x == ended || (x->r.state != ACTION_APPROVED && x->r.state != ACTION_RECOMMENDED))
             continue;
-        if ((!depends_on(x, ended->r.id) && !same_group) || power_outcome_wake_still_needed(e, x, ended))
+        if ((!action_depends_on(&x->r, ended->r.id) && !same_group) ||
+            power_outcome_wake_still_needed(e, x, ended))
             continue;
         (void)snprintf(why, sizeof why, "action %llu, which it %s, was %s", (unsigned long long)ended->r.id,
                        same_group ? "belongs with" : "depends on", action_state_name(ended->r.state));

@@ -1,0 +1,268 @@
+/* selection.c: numbers, ranges and options of `apply` and `reject`, as a list of recommendation numbers. */
+#include "cli/selection.h"
+
+#include "base/cleanup.h"
+#include "cli/action_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct option_spec selection_options[SELECT_COUNT] = {
+    [SELECT_ALL] = {"all", NULL, 0, "all current recommendations"},
+    [SELECT_HOST] = {"host", "HOST", 0, "those that move a VM off or to this host, or change its power"},
+    [SELECT_GROUP] = {"group", "G", 0, "those of this group"},
+    [SELECT_PRIORITY] = {"priority", "N|N..M", 0, "those of this priority, or of priorities N to M (1 to 5)"},
+    [SELECT_SOCKET] = OPTION_SOCKET,
+    [SELECT_FORMAT] = OPTION_FORMAT,
+};
+
+struct range {
+    long long first, last;
+};
+
+struct selection {
+    const char *command;
+    const json_t *list; /* the service's recommendations; NULL: not needed */
+    const char *host;   /* NULL: any, like the next two */
+    const struct range *group;
+    const struct range *priority;
+};
+
+/* "3", or "3-9" with the given separator; "": no range. */
+static bool parse_range(const char *text, const char *separator, struct range *ret)
+{
+    char *end;
+
+    errno = 0;
+    ret->first = ret->last = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *text == '-')
+        return false;
+    if (*separator && strncmp(end, separator, strlen(separator)) == 0) {
+        text = end + strlen(separator);
+        ret->last = strtoll(text, &end, 10);
+        if (errno != 0 || end == text || *text == '-')
+            return false;
+    }
+    return *end == '\0' && ret->first > 0 && ret->last >= ret->first;
+}
+
+static bool is_in(const struct range *r, long long n)
+{
+    return n >= r->first && n <= r->last;
+}
+
+static bool names(const json_t *x, const char *id_key, const char *name_key, const char *word)
+{
+    const char *id = reply_text(x, id_key);
+    const char *name = reply_text(x, name_key);
+
+    return (id && strcmp(id, word) == 0) || (name && strcmp(name, word) == 0);
+}
+
+/* An approval can be taken back by `reject` until the action starts. */
+static bool is_open(const struct selection *s, const json_t *x)
+{
+    const char *state = reply_text(x, "state");
+
+    return state && (strcmp(state, "recommended") == 0 ||
+                     (strcmp(state, "approved") == 0 && strcmp(s->command, "reject") == 0));
+}
+
+static bool matches(const struct selection *s, const json_t *x)
+{
+    if (s->host && !names(x, "from", "from_name", s->host) && !names(x, "to", "to_name", s->host) &&
+        !names(x, "host", "host_name", s->host))
+        return false;
+    return (!s->group || is_in(s->group, reply_int(x, "group"))) &&
+           (!s->priority || is_in(s->priority, reply_int(x, "priority")));
+}
+
+/* ---- what is selected ------------------------------------------------------------------------ */
+
+static bool depends_on(const json_t *x, json_int_t id)
+{
+    const json_t *need;
+    size_t i;
+
+    json_array_foreach(json_object_get(x, "depends_on"), i, need)
+    {
+        if (json_integer_value(need) == id)
+            return true;
+    }
+    return false;
+}
+
+static bool same_group(const json_t *x, const json_t *y)
+{
+    json_int_t group = reply_int(x, "group");
+    const char *action = reply_text(x, "action");
+
+    if (action && strcmp(action, "power_on") == 0) /* a wake is of use without the rest */
+        return false;
+    return group != 0 && group == reply_int(y, "group") && reply_int(x, "pass") == reply_int(y, "pass");
+}
+
+/* Adds what a selected recommendation depends on, and the rest of its group, until nothing is missing. */
+static void complete(const struct selection *s, bool *chosen, size_t n)
+{
+    bool changed;
+
+    do {
+        changed = false;
+        for (size_t i = 0; i < n; i++) {
+            const json_t *x = json_array_get(s->list, i);
+
+            for (size_t k = 0; chosen[i] && k < n; k++) {
+                const json_t *y = json_array_get(s->list, k);
+
+                if (chosen[k] || !is_open(s, y) || !(depends_on(x, reply_int(y, "id")) || same_group(x, y)))
+                    continue;
+                chosen[k] = changed = true;
+            }
+        }
+    } while (changed);
+}
+
+static void add_chosen(const struct selection *s, struct arena *a, json_t *ids)
+{
+    size_t n = json_array_size(s->list);
+    bool *chosen = arena_array(a, bool, n);
+
+    for (size_t i = 0; i < n; i++) {
+        const json_t *x = json_array_get(s->list, i);
+
+        chosen[i] = is_open(s, x) && matches(s, x);
+    }
+    if (strcmp(s->command, "apply") == 0) /* the service rejects what depends on a rejected one */
+        complete(s, chosen, n);
+    for (size_t i = 0; i < n; i++) {
+        if (chosen[i])
+            (void)json_array_append(ids, json_object_get(json_array_get(s->list, i), "id"));
+    }
+}
+
+/* A number is sent as it is, so that the service says what is wrong with it. A range is for those of its
+ * numbers that are open. */
+static enum exit_code add_operand(const struct selection *s, const char *text, json_t *ids)
+{
+    struct range r;
+    size_t before = json_array_size(ids);
+
+    if (!parse_range(text, "-", &r)) {
+        cli_error("ballast %s: \"%s\" is not the number of a recommendation, nor a range such as 3-9",
+                  s->command, text);
+        return EXIT_WRONG;
+    }
+    if (r.first == r.last) {
+        (void)json_array_append_new(ids, json_integer(r.first));
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < json_array_size(s->list); i++) {
+        const json_t *x = json_array_get(s->list, i);
+
+        if (is_open(s, x) && is_in(&r, reply_int(x, "id")))
+            (void)json_array_append(ids, json_object_get(x, "id"));
+    }
+    if (json_array_size(ids) > before)
+        return EXIT_DONE;
+    cli_error("ballast %s: there is no current recommendation with a number in %s; `ballast recommendations` "
+              "lists them",
+              s->command, text);
+    return EXIT_FAILED;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static enum exit_code parse_option(const struct args *args, size_t option, const char *separator,
+                                   struct range *range, const struct range **ret)
+{
+    const char *text = args_value(args, option, NULL);
+
+    *ret = NULL;
+    if (!text)
+        return EXIT_DONE;
+    *ret = range;
+    if (parse_range(text, separator, range))
+        return EXIT_DONE;
+    cli_error("--%s: \"%s\" is wrong, expected %s", selection_options[option].name, text,
+              option == SELECT_PRIORITY ? "a priority such as 1, or a range such as 1..2"
+                                        : "the number of a group");
+    return EXIT_WRONG;
+}
+
+static enum exit_code check_form(const struct args *args, const char *command)
+{
+    bool all = args->options[SELECT_ALL].n > 0;
+    bool some = false;
+
+    for (size_t i = SELECT_HOST; i <= SELECT_PRIORITY; i++)
+        some = some || args->options[i].n > 0;
+    if (args->n_operands == 0 && !all && !some)
+        cli_error("ballast %s: ID... (or --all, --host, --group, --priority) is missing, see ballast %s "
+                  "--help",
+                  command, command);
+    else if ((args->n_operands > 0) + all + some > 1)
+        cli_error("ballast %s: give numbers, or --all, or --host, --group and --priority", command);
+    else
+        return EXIT_DONE;
+    return EXIT_WRONG;
+}
+
+static bool needs_list(const struct args *args)
+{
+    struct range r;
+
+    for (size_t i = 0; i < args->n_operands; i++) {
+        if (parse_range(args->operands[i], "-", &r) && r.first < r.last)
+            return true;
+    }
+    return args->n_operands == 0;
+}
+
+static enum exit_code select_ids(const struct args *args, struct selection *s, struct arena *a, json_t *ids)
+{
+    enum exit_code code = EXIT_DONE;
+
+    for (size_t i = 0; code == EXIT_DONE && i < args->n_operands; i++)
+        code = add_operand(s, args->operands[i], ids);
+    if (code != EXIT_DONE || args->n_operands > 0)
+        return code;
+    add_chosen(s, a, ids);
+    if (json_array_size(ids) > 0)
+        return EXIT_DONE;
+    cli_error("ballast %s: there is no such recommendation; `ballast recommendations` lists them",
+              s->command);
+    return EXIT_FAILED;
+}
+
+static void show_told(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    action_table_print(json_object_get(reply, "actions"), a, out);
+}
+
+enum exit_code selection_tell(const struct args *args, const char *command, struct arena *a,
+                              struct strbuf *out)
+{
+    const char *socket = args_value(args, SELECT_SOCKET, NULL);
+    CLEANUP(json_decrefp) json_t *reply = NULL;
+    CLEANUP(json_decrefp) json_t *ids = json_array();
+    struct selection s = {.command = command, .host = args_value(args, SELECT_HOST, NULL)};
+    struct range group, priority;
+    enum cli_format format;
+    enum exit_code code;
+
+    if ((code = cli_parse_format(args, SELECT_FORMAT, &format)) != EXIT_DONE ||
+        (code = check_form(args, command)) != EXIT_DONE ||
+        (code = parse_option(args, SELECT_GROUP, "", &group, &s.group)) != EXIT_DONE ||
+        (code = parse_option(args, SELECT_PRIORITY, "..", &priority, &s.priority)) != EXIT_DONE)
+        return code;
+    if (needs_list(args) &&
+        (code = client_call(socket, json_pack("{s:s}", "command", "recommendations"), &reply)) != EXIT_DONE)
+        return code;
+    s.list = json_object_get(reply, "recommendations");
+    if ((code = select_ids(args, &s, a, ids)) != EXIT_DONE)
+        return code;
+    return client_show(socket, format, json_pack("{s:s, s:O}", "command", command, "ids", ids), "actions",
+                       show_told, a, out);
+}
