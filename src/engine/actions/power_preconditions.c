@@ -400,7 +400,7 @@ enum preconditions power_preconditions_standby(const struct engine *e, const str
         return NEVER;
     if (!e->now_seen)
         return WAIT;
-    enum preconditions r;
+    enum preconditions r = WAIT;
 
     if (!is_at_source(e, x, "on", &r, why))
         return r;
