@@ -224,7 +224,8 @@ static void test_each_plan_serves_as_hosts_divide(void **state)
 
 static bool is_for_sleep(const struct recommendation *rec)
 {
-    return rec->reason == REASON_CONSOLIDATE || rec->reason == REASON_HIGH_UTILIZATION;
+    return rec->reason == REASON_CONSOLIDATE || rec->reason == REASON_HIGH_UTILIZATION ||
+           oracle_makes_room_to_sleep(rec);
 }
 
 /* The cluster after what the plan does for other reasons than power-offs. */

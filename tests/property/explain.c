@@ -196,7 +196,8 @@ static void replay_until(struct world *w, const struct recommendation *own, bool
         if (rec->vm == IX_NONE)
             continue; /* a host is woken, or put to standby */
         if (!own && w->plan.end != CHECK_POWER_FIRST &&
-            (rec->reason == REASON_CONSOLIDATE || rec->reason == REASON_HIGH_UTILIZATION))
+            (rec->reason == REASON_CONSOLIDATE || rec->reason == REASON_HIGH_UTILIZATION ||
+             oracle_makes_room_to_sleep(rec)))
             continue; /* who stays is judged before that */
         if (own && unit[rec->vm] && rec->from == own->from && rec->to == own->to)
             return;

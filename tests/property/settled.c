@@ -87,7 +87,8 @@ static void check_moves_last(uint64_t seed, const struct cluster_options *option
                 continue;
             bool again = left[rec->vm] != IX_NONE;
             bool back = again && rec->to == left[rec->vm] && rec->priority != PRIORITY_MANDATORY;
-            if (back || (again && (is_balancing(rec) || rec->reason == REASON_CONSOLIDATE)))
+            if (back || (again && (is_balancing(rec) || rec->reason == REASON_CONSOLIDATE ||
+                                   oracle_makes_room_to_sleep(rec))))
                 fail_msg("seed %llu: pass %d moves %s %s: %s", (unsigned long long)seed, w.pass,
                          w.snap.vms[rec->vm].is.id, back ? "back" : "again", reason_name(rec->reason));
             left[rec->vm] = rec->from;

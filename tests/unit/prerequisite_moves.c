@@ -81,7 +81,7 @@ static void test_who_moves_away(void **state)
             if (strstr(cases[i].disabled, s.inv.vms[k].is.id))
                 s.inv.vms[k].is.automation = AUTOMATION_DISABLED;
         prepare(&s, &p);
-        bool found = prerequisite_moves_find(&p, unit_of(&s, &p, "big"), IX_NONE, &way);
+        bool found = prerequisite_moves_find(&p, unit_of(&s, &p, "big"), IX_NONE, NULL, &way);
         const char *who = found ? s.snap.vms[p.layout.unit_first[way.out[0].unit]].is.id : "";
         if (strcmp(who, cases[i].expected) != 0 || (found && way.n != 1))
             fail_msg("%s: \"%s\" moves away", cases[i].what, who);
@@ -101,7 +101,7 @@ static void test_looking_changes_nothing(void **state)
     prepare(&s, &p);
     double taken = p.layout.mem_taken[1];
     double sum = p.layout.sum[RES_CPU];
-    assert_true(prerequisite_moves_find(&p, unit_of(&s, &p, "big"), 1, &way));
+    assert_true(prerequisite_moves_find(&p, unit_of(&s, &p, "big"), 1, NULL, &way));
     assert_true(p.layout.mem_taken[1] == taken && p.layout.sum[RES_CPU] == sum);
     assert_int_equal(p.layout.unit_slot[unit_of(&s, &p, "y")], 1);
     assert_int_equal(p.n_decisions, 0);

@@ -191,7 +191,7 @@ static bool find_way(struct attempt *t, uint32_t unit, struct prerequisite_moves
     options_rank(p, unit, &o);
     t->first = o;
     *ret = (struct prerequisite_moves){.to_slot = o.n > 0 ? o.items[0].slot : IX_NONE};
-    if (spare && (o.n > 0 || prerequisite_moves_find(p, unit, IX_NONE, ret)))
+    if (spare && (o.n > 0 || prerequisite_moves_find(p, unit, IX_NONE, NULL, ret)))
         return true;
     *ret = (struct prerequisite_moves){.to_slot = host_wake_find(p, unit)};
     return ret->to_slot != IX_NONE && (spare || wakes_enough(p, unit, ret->to_slot));

@@ -139,7 +139,8 @@ static unsigned priority_of_set(const struct pass *p, uint32_t component)
 static bool way_of_part(struct pass *p, uint32_t unit, uint32_t slot, struct prerequisite_moves *ret)
 {
     *ret = (struct prerequisite_moves){.to_slot = slot};
-    return layout_check(&p->layout, unit, slot) == CHECK_NONE || prerequisite_moves_find(p, unit, slot, ret);
+    return layout_check(&p->layout, unit, slot) == CHECK_NONE ||
+           prerequisite_moves_find(p, unit, slot, NULL, ret);
 }
 
 /* The number of prerequisite moves for the whole set to meet on this slot, and the memory they copy;

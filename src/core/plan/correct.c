@@ -80,7 +80,7 @@ enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause
     bool must = cause.priority == PRIORITY_MANDATORY && p->may_make_room;
     struct prerequisite_moves way = {.to_slot = slot_for_evicted_unit(p, unit, ret_why)};
 
-    if (way.to_slot == IX_NONE && must && !prerequisite_moves_find(p, unit, IX_NONE, &way)) {
+    if (way.to_slot == IX_NONE && must && !prerequisite_moves_find(p, unit, IX_NONE, NULL, &way)) {
         *ret_slot = host_wake_under_way(p, unit);
         if (*ret_slot != IX_NONE)
             return OUTCOME_WAITS;

@@ -43,14 +43,25 @@ static bool is_mendable(enum check check)
            check == CHECK_MEMORY_FREE;
 }
 
-static bool may_make_way(const struct layout *l, uint32_t unit)
+struct search {
+    struct pass *p;
+    const struct prerequisite_terms *terms; /* NULL: mandatory moves */
+    uint32_t unit;                          /* needs the room */
+};
+
+static bool may_make_way(const struct search *s, uint32_t unit)
 {
-    return l->unit_held[unit] != CHECK_RULE_AFFINITY && correct_can_move(l, unit);
+    const struct layout *l = &s->p->layout;
+
+    return l->unit_held[unit] != CHECK_RULE_AFFINITY && correct_can_move(l, unit) &&
+           (!s->terms || s->terms->may_make_way(s->terms->with, unit));
 }
 
 /* The unit that a rule forbids beside this one; IX_NONE: it cannot leave. */
-static uint32_t unit_in_the_way(const struct layout *l, uint32_t unit, uint32_t slot, enum check check)
+static uint32_t unit_in_the_way(const struct search *s, uint32_t slot, enum check check)
 {
+    const struct layout *l = &s->p->layout;
+    uint32_t unit = s->unit;
     uint32_t vm;
     uint32_t other = IX_NONE;
 
@@ -62,14 +73,15 @@ static uint32_t unit_in_the_way(const struct layout *l, uint32_t unit, uint32_t 
             other = peer;
     }
     uint32_t u = other == IX_NONE ? IX_NONE : l->vm_unit[other];
-    return u != IX_NONE && u != unit && may_make_way(l, u) ? u : IX_NONE;
+    return u != IX_NONE && u != unit && may_make_way(s, u) ? u : IX_NONE;
 }
 
 /* Of the units that free all of the shortage, the one with the least memory to copy; else the one that frees
  * most. Units that move only when they must come last. */
-static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double shortage[SHORTAGE_COUNT],
+static uint32_t next_to_try(const struct search *s, uint32_t slot, const double shortage[SHORTAGE_COUNT],
                             const uint32_t *tried, uint32_t n_tried)
 {
+    const struct layout *l = &s->p->layout;
     uint32_t best = IX_NONE;
     bool best_enough = false;
     bool best_free = false;
@@ -83,7 +95,7 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
         bool seen = false;
         for (uint32_t k = 0; k < n_tried; k++)
             seen = seen || tried[k] == u;
-        if (seen || !may_make_way(l, u))
+        if (seen || !may_make_way(s, u))
             continue;
         freed_by(l, u, freed);
         for (int k = 0; k < SHORTAGE_COUNT; k++) {
@@ -117,20 +129,20 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
 }
 
 /* Makes one prerequisite move on the layout. */
-static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check check,
-                     struct prerequisite_moves *way, struct layout_mark *marks)
+static bool step_out(const struct search *s, uint32_t slot, enum check check, struct prerequisite_moves *way,
+                     struct layout_mark *marks)
 {
+    struct pass *p = s->p;
     struct layout *l = &p->layout;
     uint32_t tried[TRIES_MAX];
     double shortage[SHORTAGE_COUNT];
     double need[SHORTAGE_COUNT];
     bool by_rule = check == CHECK_RULE_ANTI_AFFINITY || check == CHECK_FT_PEER;
 
-    prerequisite_move_shortage(l, unit, slot, shortage, need);
+    prerequisite_move_shortage(l, s->unit, slot, shortage, need);
     for (uint32_t n = 0; n < (by_rule ? 1 : TRIES_MAX); n++) {
         struct obstacle why;
-        uint32_t u =
-            by_rule ? unit_in_the_way(l, unit, slot, check) : next_to_try(l, slot, shortage, tried, n);
+        uint32_t u = by_rule ? unit_in_the_way(s, slot, check) : next_to_try(s, slot, shortage, tried, n);
         if (u == IX_NONE || p->prerequisite_trials == 0)
             return false;
         uint32_t to = correct_best_target(p, u, &why);
@@ -148,17 +160,17 @@ static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check ch
 }
 
 /* The prerequisite moves for this slot. Restores the layout. */
-static bool way_to(struct pass *p, uint32_t unit, uint32_t slot, struct prerequisite_moves *ret)
+static bool way_to(const struct search *s, uint32_t slot, struct prerequisite_moves *ret)
 {
-    struct layout *l = &p->layout;
+    struct layout *l = &s->p->layout;
+    uint32_t unit = s->unit;
     enum check check = layout_check(l, unit, slot);
     struct prerequisite_moves way = {.to_slot = slot};
     struct layout_mark marks[PREREQUISITE_MOVES_MAX];
 
-    if (check != CHECK_NONE && p->prerequisite_trials == 0)
+    if (check != CHECK_NONE && s->p->prerequisite_trials == 0)
         return false;
-    while (is_mendable(check) && way.n < PREREQUISITE_MOVES_MAX &&
-           step_out(p, unit, slot, check, &way, marks))
+    while (is_mendable(check) && way.n < PREREQUISITE_MOVES_MAX && step_out(s, slot, check, &way, marks))
         check = layout_check(l, unit, slot);
     if (check == CHECK_NONE) {
         double weight[RES_COUNT];
@@ -207,15 +219,18 @@ static bool is_better(const struct prerequisite_moves *x, const struct prerequis
     return x->imbalance < than->imbalance;
 }
 
-bool prerequisite_moves_find(struct pass *p, uint32_t unit, uint32_t only, struct prerequisite_moves *ret)
+bool prerequisite_moves_find(struct pass *p, uint32_t unit, uint32_t only,
+                             const struct prerequisite_terms *terms, struct prerequisite_moves *ret)
 {
+    const struct search s = {.p = p, .terms = terms, .unit = unit};
     bool found = false;
 
     for (uint32_t i = 0; i < p->layout.n_on; i++) {
         struct prerequisite_moves way;
         if (i == p->layout.unit_slot[unit] || (only != IX_NONE && i != only))
             continue;
-        if (!way_to(p, unit, i, &way) || (found && !is_better(&way, ret)) || !stands_rehearsal(p, unit, &way))
+        if (!way_to(&s, i, &way) || (found && !is_better(&way, ret)) || !stands_rehearsal(p, unit, &way) ||
+            (terms && !terms->holds(terms->with, unit, &way)))
             continue;
         *ret = way;
         found = true;

@@ -26,11 +26,19 @@ struct prerequisite_moves {
     double imbalance; /* with the unit on to_slot */
 };
 
-/* The solution with the fewest moves, then the least memory to copy, then the lowest imbalance. only: the one
- * slot to try; IX_NONE: all. False: no solution. Restores the layout. */
-bool prerequisite_moves_find(struct pass *p, uint32_t unit, uint32_t only, struct prerequisite_moves *ret);
+/* What moves that are not mandatory ask in addition: of each unit that makes way, and of a solution. */
+struct prerequisite_terms {
+    bool (*may_make_way)(const void *with, uint32_t unit);
+    bool (*holds)(void *with, uint32_t unit, const struct prerequisite_moves *way);
+    void *with;
+};
 
-/* Records and makes the prerequisite moves, not the unit's own move. False: the pass stops here. */
+/* The solution with the fewest moves, then the least memory to copy, then the lowest imbalance. only: the one
+ * slot to try; IX_NONE: all. terms: NULL for mandatory moves. False: no solution. Restores the layout. */
+bool prerequisite_moves_find(struct pass *p, uint32_t unit, uint32_t only,
+                             const struct prerequisite_terms *terms, struct prerequisite_moves *ret);
+
+/* Records and makes mandatory prerequisite moves, not the unit's own move. False: the pass stops here. */
 bool prerequisite_moves_take(struct pass *p, uint32_t unit, const struct prerequisite_moves *way);
 
 #endif

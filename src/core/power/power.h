@@ -24,7 +24,7 @@ bool power_first(struct pass *p);
 
 /* One move of a what-if. */
 struct what_if_step {
-    uint32_t unit, to;
+    uint32_t unit, from, to;
     bool moved_before; /* by an earlier step */
     struct layout_mark layout;
     struct utilization_mark utilization;
@@ -51,7 +51,8 @@ struct power_verdict {
     const struct quiet *quiet[RES_COUNT]; /* past quiet times; NULL: demand has never been higher */
     double left[RES_COUNT];               /* capacity of the hosts that stay on */
     struct sleep_worth worth;
-    uint32_t n_moves;            /* VMs to migrate */
+    uint32_t n_moves;            /* VMs to migrate, */
+    uint32_t n_making_room;      /* of which prerequisite moves */
     const struct expected *soon; /* POWER_NEEDED_SOON: the forecast slot */
     const struct fault *fault;   /* POWER_NEEDED: the fault; NULL: vm waits for a host */
 };
@@ -69,10 +70,12 @@ struct power {
     struct scores scores; /* of the what-if's present state */
     struct what_if_step *steps;
     size_t n_steps, cap_steps;
-    bool *moved;     /* by unit: moved by a step */
-    uint32_t *home;  /* by unit: its slot before the first step */
-    bool *busy;      /* by slot: one end of a migration in flight or of an approved action */
-    uint32_t *alive; /* slots that are on and stay on */
+    bool *moved;        /* by unit: moved by a step */
+    uint32_t *home;     /* by unit: its slot before the first step */
+    uint32_t *room_for; /* by unit: the unit that its move makes room for; IX_NONE */
+    bool may_make_room; /* whether VMs of hosts that stay on may make room */
+    bool *busy;         /* by slot: one end of a migration in flight or of an approved action */
+    uint32_t *alive;    /* slots that are on and stay on */
     uint32_t n_alive;
     double alive_capacity[RES_COUNT];
     double *by_capacity;      /* scratch: one for each host */
@@ -117,6 +120,9 @@ enum power_check sleep_check(const struct power *w, uint32_t slot, struct power_
 
 /* Whether DPM is disabled for the host, by its own setting or else the cluster's. */
 bool power_is_disabled(const struct power *w, uint32_t slot);
+
+/* Whether all VMs of the unit may move to save power; ret_vm: the first that may not. */
+bool sleep_check_vms(const struct power *w, uint32_t unit, uint32_t *ret_vm);
 
 /* Whether a host was woken for load or for an expected rise and must still stay on. No host goes to standby
  * then: the load that it was woken for fills the others too. ret: the host, how long ago, and for how long.

@@ -50,7 +50,7 @@ struct finding power_finding_sleep(const struct power *w, uint32_t slot, const s
                                         {FIGURE_MEM_BENEFIT, v->worth.benefit[RES_MEM]},
                                         {FIGURE_RATIO_MIN, w->l->policy->dpm.ratio},
                                         {FIGURE_WATTS, v->worth.watts},
-                                        {FIGURE_VMS, v->n_moves},
+                                        {FIGURE_VMS, v->n_moves - v->n_making_room},
                                         {FIGURE_OFF_S, v->worth.off_s}}};
 }
 

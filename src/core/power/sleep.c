@@ -1,5 +1,6 @@
 /* Chooses the hosts to put to standby (§4.2): each host is tried on the layout that the ones before it leave.
  */
+#include "core/plan/prerequisite_moves.h"
 #include "core/power/proactive.h"
 #include "core/power/ready_by.h"
 
@@ -7,6 +8,9 @@
 
 /* A smaller fall of a score is rounding. */
 #define SCORE_LEAST 1e-9
+
+/* Trials of hosts in the search for prerequisite moves: some milliseconds. A power-off is not mandatory. */
+#define PREREQUISITE_TRIALS 100000
 
 struct weighed {
     double weight;
@@ -169,6 +173,70 @@ static bool exceeds_moves(const struct power *w, uint64_t vms)
     return vms > w->moves_left && w->moves_left < (uint64_t)w->l->policy->moves_max;
 }
 
+static bool may_make_way(const void *with, uint32_t unit)
+{
+    const struct power *w = with;
+    uint32_t vm;
+
+    return !w->moved[unit] && sleep_check_vms(w, unit, &vm);
+}
+
+/* Whether every host that receives a VM stays within the range and serves its worst case. */
+static bool holds_range(void *with, uint32_t unit, const struct prerequisite_moves *way)
+{
+    struct power *w = with;
+    size_t first = w->n_steps;
+    const struct bound bound = {w->u.above, true};
+    bool good = true;
+
+    failover_undo_begin(&w->l->failover);
+    for (uint32_t i = 0; i < way->n && good; i++) {
+        good = takes(w, way->out[i].unit, way->out[i].to_slot, &bound);
+        if (good)
+            what_if_move(w, way->out[i].unit, way->out[i].to_slot);
+    }
+    good = good && takes(w, unit, way->to_slot, &bound);
+    what_if_undo(w, first);
+    failover_undo(&w->l->failover);
+    return good;
+}
+
+/* Makes the prerequisite moves that bring the unit to some host. IX_NONE: there are none. */
+static uint32_t make_room(struct power *w, uint32_t unit, struct power_verdict *v)
+{
+    const struct prerequisite_terms terms = {may_make_way, holds_range, w};
+    struct prerequisite_moves way;
+    uint32_t before = v->n_making_room;
+
+    if (!w->may_make_room || !prerequisite_moves_find(w->p, unit, IX_NONE, &terms, &way))
+        return IX_NONE;
+    for (uint32_t i = 0; i < way.n; i++) {
+        uint32_t u = way.out[i].unit;
+        what_if_move(w, u, way.out[i].to_slot);
+        w->room_for[u] = unit;
+        v->n_making_room += w->l->unit_from[u + 1] - w->l->unit_from[u];
+    }
+    v->n_moves += v->n_making_room - before;
+    return way.to_slot;
+}
+
+static enum power_check bring_out(struct power *w, uint32_t unit, uint32_t slot, struct power_verdict *v)
+{
+    enum power_check check;
+    struct power_verdict why = *v;
+    uint32_t to = find_destination(w, unit, slot, &why, &check);
+
+    if (to == IX_NONE)
+        to = make_room(w, unit, v);
+    if (to == IX_NONE) {
+        *v = why;
+        v->vm = w->l->unit_first[unit];
+        return check;
+    }
+    what_if_move(w, unit, to);
+    return exceeds_moves(w, v->n_moves) ? POWER_MOVES_MAX : POWER_FINE;
+}
+
 static enum power_check evacuate(struct power *w, uint32_t slot, struct power_verdict *v)
 {
     uint32_t n;
@@ -180,13 +248,10 @@ static enum power_check evacuate(struct power *w, uint32_t slot, struct power_ve
     if (exceeds_moves(w, v->n_moves))
         return POWER_MOVES_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t to = find_destination(w, list[i].unit, slot, v, &check);
-        v->vm = w->l->unit_first[list[i].unit];
-        if (to == IX_NONE)
+        check = bring_out(w, list[i].unit, slot, v);
+        if (check != POWER_FINE)
             return check;
-        what_if_move(w, list[i].unit, to);
     }
-    v->vm = IX_NONE;
     return POWER_FINE;
 }
 
@@ -335,6 +400,7 @@ static void choose(struct power *w)
 
 struct planned {
     uint32_t unit, to;
+    uint32_t room_for; /* the unit that the move makes room for; IX_NONE */
 };
 
 /* The moves of the plan, in groups: first the relief of hosts that stay on, then each host's evacuation in
@@ -345,20 +411,40 @@ struct planned_moves {
     uint32_t n_groups;
 };
 
-/* The final destination of each unit of this host, or of all hosts that stay on (IX_NONE): a VM that moved
- * twice in the what-if moves once. Only hosts that stay on receive VMs. VMs leave such a host only for its
- * relief, which comes first, so what fits at the end fits at every step. */
+/* The unit, or the unit of a host that goes to standby for which it makes room in the end. */
+static uint32_t cause_of(const struct power *w, uint32_t unit)
+{
+    while (!w->l->asleep[w->home[unit]] && w->room_for[unit] != IX_NONE)
+        unit = w->room_for[unit];
+    return unit;
+}
+
+/* Whether the unit's move is part of the power-off of the slot; IX_NONE: relief of hosts that stay on. */
+static bool belongs_to(const struct power *w, uint32_t unit, uint32_t slot)
+{
+    uint32_t home = w->home[cause_of(w, unit)];
+
+    return slot == IX_NONE ? !w->l->asleep[home] : home == slot;
+}
+
+/* The final destination of each unit that moves for the power-off of this host, or for the relief of hosts
+ * that stay on (IX_NONE): a VM that moved twice in the what-if moves once. Only hosts that stay on receive
+ * VMs. Those that leave such a host come first, so what fits at the end fits at every step; except where a
+ * host needs room that is made for a later power-off, which the rehearsal finds. */
 static struct planned *list_moves(const struct power *w, uint32_t slot, uint32_t *ret_n)
 {
     struct planned *list = arena_array(w->p->a, struct planned, w->n_steps);
     uint32_t n = 0;
 
-    for (size_t i = 0; i < w->n_steps; i++) {
-        uint32_t u = w->steps[i].unit;
-        bool listed = slot == IX_NONE ? !w->l->asleep[w->home[u]] : w->home[u] == slot;
-        if (listed && !w->steps[i].moved_before && w->l->unit_slot[u] != w->home[u])
-            list[n++] = (struct planned){.unit = u, .to = w->l->unit_slot[u]};
-    }
+    for (int leaves_asleep = 0; leaves_asleep < 2; leaves_asleep++)
+        for (size_t i = 0; i < w->n_steps; i++) {
+            uint32_t u = w->steps[i].unit;
+            bool asleep = w->l->asleep[w->home[u]];
+            if (!w->steps[i].moved_before && w->l->unit_slot[u] != w->home[u] &&
+                asleep == (leaves_asleep == 1) && belongs_to(w, u, slot))
+                list[n++] = (struct planned){
+                    .unit = u, .to = w->l->unit_slot[u], .room_for = asleep ? IX_NONE : w->room_for[u]};
+        }
     *ret_n = n;
     return list;
 }
@@ -396,14 +482,23 @@ static void record_sleep(struct power *w, uint32_t slot, uint32_t move_group)
     plan_record(w->p, &d);
 }
 
-/* Whether each move passes its checks in the order of the plan. Only failover capacity depends on the order.
- */
+static bool makes_room(const struct planned_moves *moves)
+{
+    for (uint32_t i = 0; i < moves->n_groups; i++)
+        for (uint32_t k = 0; k < moves->n[i]; k++)
+            if (moves->of[i][k].room_for != IX_NONE)
+                return true;
+    return false;
+}
+
+/* Whether each move passes its checks in the order of the plan. Only failover capacity and room that is made
+ * depend on the order. */
 static bool stands_rehearsal(struct power *w, const struct planned_moves *moves)
 {
     struct layout *l = w->l;
     bool good = true;
 
-    if (!l->failover.active)
+    if (!l->failover.active && !makes_room(moves))
         return true;
     good = finds_failover_slots(w);
     struct failover_capacity found = l->failover;
@@ -423,9 +518,14 @@ static bool stands_rehearsal(struct power *w, const struct planned_moves *moves)
 
 static bool make_moves(struct pass *p, const struct planned *moves, uint32_t n, enum reason reason)
 {
-    for (uint32_t k = 0; k < n; k++)
-        if (!plan_move(p, moves[k].unit, moves[k].to, reason, IX_NONE, PRIORITY_SLEEP))
+    for (uint32_t k = 0; k < n; k++) {
+        bool room = moves[k].room_for != IX_NONE;
+        p->for_vm = room ? p->layout.unit_first[moves[k].room_for] : IX_NONE;
+        if (!plan_move(p, moves[k].unit, moves[k].to, room ? REASON_PREREQUISITE : reason, IX_NONE,
+                       PRIORITY_SLEEP))
             return false;
+    }
+    p->for_vm = IX_NONE;
     return true;
 }
 
@@ -446,21 +546,44 @@ static void make_decisions(struct power *w, const struct planned_moves *moves)
     }
 }
 
-void sleep_hosts(struct power *w)
+/* Chooses the hosts; what they need is undone and listed. False: the moves do not stand in the order of the
+ * plan, and no host is chosen. */
+static bool choose_and_list(struct power *w, struct planned_moves *ret)
 {
+    uint64_t moves_left = w->moves_left;
+
     if (relieve_first(w))
         choose(w);
     else
         w->end = POWER_HIGH;
-    struct planned_moves moves = list_all(w);
+    *ret = list_all(w);
     w->fullest = power_finding_fullest(w, WINDOW_40M);
     take_back(w);
-    if (stands_rehearsal(w, &moves)) {
-        if (w->n_asleep > 0)
-            make_decisions(w, &moves);
-        return;
-    }
+    if (stands_rehearsal(w, ret))
+        return true;
     for (uint32_t i = 0; i < w->n_asleep; i++)
         what_if_reopen(w, w->asleep[i]);
     w->n_asleep = 0;
+    w->moves_left = moves_left;
+    return false;
+}
+
+void sleep_hosts(struct power *w)
+{
+    struct planned_moves moves;
+
+    /* no mandatory move comes after this step */
+    if (w->p->prerequisite_trials > PREREQUISITE_TRIALS)
+        w->p->prerequisite_trials = PREREQUISITE_TRIALS;
+    w->may_make_room = true;
+    bool stands = choose_and_list(w, &moves);
+    if (!stands && makes_room(&moves)) {
+        w->may_make_room = false;
+        utilization_score(&w->u, &w->scores);
+        for (uint32_t i = 0; i < w->l->n_slots; i++)
+            w->verdicts[i] = (struct power_verdict){0};
+        stands = choose_and_list(w, &moves);
+    }
+    if (stands && w->n_asleep > 0)
+        make_decisions(w, &moves);
 }

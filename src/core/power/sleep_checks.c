@@ -52,7 +52,7 @@ static enum power_check ask_minimums(const struct power *w, uint32_t slot, struc
 
 /* A VM at the manual automation level is not moved to save power: its host would wait half empty for an
  * admin. */
-static bool may_leave(const struct power *w, uint32_t unit, uint32_t *ret_vm)
+bool sleep_check_vms(const struct power *w, uint32_t unit, uint32_t *ret_vm)
 {
     const struct layout *l = w->l;
     enum check held = l->unit_held[unit];
@@ -77,7 +77,7 @@ static uint32_t find_staying(const struct power *w, uint32_t slot)
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
         uint32_t u = l->list[slot].items[i];
         uint32_t vm;
-        if (!layout_is_agent(l, u) && !may_leave(w, u, &vm) && vm < first)
+        if (!layout_is_agent(l, u) && !sleep_check_vms(w, u, &vm) && vm < first)
             first = vm;
     }
     return first;

@@ -89,7 +89,8 @@ void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, st
         struct migration_worth move;
         if (w->steps[i].moved_before) /* the host that it leaves counted the move */
             continue;
-        migration_cost_between(&w->p->migration_cost, w->steps[i].unit, slot, w->steps[i].to, &move);
+        migration_cost_between(&w->p->migration_cost, w->steps[i].unit, w->steps[i].from, w->steps[i].to,
+                               &move);
         v.evacuate_s += move.duration_s;
         for (int r = 0; r < RES_COUNT; r++)
             v.cost[r] += WAYS * move.cost[r];

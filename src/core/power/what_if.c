@@ -24,6 +24,9 @@ void what_if_begin(struct power *w, struct pass *p)
     utilization_init(&w->u, l, p->a);
     w->moved = arena_array(p->a, bool, l->n_units);
     w->home = arena_array(p->a, uint32_t, l->n_units);
+    w->room_for = arena_array(p->a, uint32_t, l->n_units);
+    for (uint32_t u = 0; u < l->n_units; u++)
+        w->room_for[u] = IX_NONE;
     w->alive = arena_array(p->a, uint32_t, l->n_slots);
     w->asleep = arena_array(p->a, uint32_t, l->n_slots);
     w->by_capacity = arena_array(p->a, double, l->n_slots);
@@ -43,7 +46,7 @@ void what_if_move(struct power *w, uint32_t unit, uint32_t to)
 {
     struct layout *l = w->l;
     uint32_t from = l->unit_slot[unit];
-    struct what_if_step s = {.unit = unit, .to = to, .moved_before = w->moved[unit]};
+    struct what_if_step s = {.unit = unit, .from = from, .to = to, .moved_before = w->moved[unit]};
 
     if (!w->moved[unit])
         w->home[unit] = from;
@@ -62,6 +65,7 @@ void what_if_undo(struct power *w, size_t n)
         utilization_undo(&w->u, &s->utilization);
         layout_undo(w->l, &s->layout);
         w->moved[s->unit] = s->moved_before;
+        w->room_for[s->unit] = s->moved_before ? w->room_for[s->unit] : IX_NONE;
     }
 }
 
