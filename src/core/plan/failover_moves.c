@@ -6,10 +6,44 @@
 
 #define ROUNDING 1e-6
 
+/* The best destination of each unit in the present layout, found when it is first asked for. In a full
+ * cluster, nearly every gap asks for the destinations of all units, and nothing changes between two gaps that
+ * stay. */
+struct destinations {
+    uint32_t *of;   /* by unit */
+    bool *is_known; /* by unit */
+};
+
+static void destinations_forget(const struct pass *p, struct destinations *d)
+{
+    for (uint32_t u = 0; u < p->layout.n_units; u++)
+        d->is_known[u] = false;
+}
+
+/* After a further reservation, which adds no destination: units without one still have none. */
+static void destinations_forget_found(const struct pass *p, struct destinations *d)
+{
+    for (uint32_t u = 0; u < p->layout.n_units; u++)
+        d->is_known[u] = d->is_known[u] && d->of[u] == IX_NONE;
+}
+
+/* d NULL: the layout has moves that are only tried. */
+static uint32_t destination_of(const struct pass *p, uint32_t unit, struct destinations *d)
+{
+    struct obstacle why;
+
+    if (!d)
+        return correct_best_target(p, unit, &why);
+    if (!d->is_known[unit])
+        d->of[unit] = correct_best_target(p, unit, &why);
+    d->is_known[unit] = true;
+    return d->of[unit];
+}
+
 /* The movable unit that frees most of the shortage; of the units that free all of it, the one with the least
  * memory to copy. IX_NONE: no unit frees anything. */
 static uint32_t unit_to_clear(const struct pass *p, uint32_t slot, const double more[RES_COUNT],
-                              const double left[RES_COUNT], uint32_t *ret_to)
+                              const double left[RES_COUNT], struct destinations *d, uint32_t *ret_to)
 {
     const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
@@ -30,10 +64,9 @@ static uint32_t unit_to_clear(const struct pass *p, uint32_t slot, const double 
         bool better = best == IX_NONE || (enough != best_enough ? enough
                                           : enough              ? l->unit_backed[u] < l->unit_backed[best]
                                                                 : part > best_part);
-        struct obstacle why;
         if (!(part > 0) || !better || l->unit_held[u] == CHECK_RULE_AFFINITY || !correct_can_move(l, u))
             continue;
-        uint32_t to = correct_best_target(p, u, &why);
+        uint32_t to = destination_of(p, u, d);
         if (to == IX_NONE)
             continue;
         best = u;
@@ -46,7 +79,7 @@ static uint32_t unit_to_clear(const struct pass *p, uint32_t slot, const double 
 
 /* The units that would have to leave the slot so that it can hold the gap's VM. Restores the layout. */
 static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_t slot,
-                         struct prerequisite_moves *ret)
+                         struct destinations *d, struct prerequisite_moves *ret)
 {
     struct layout *l = &p->layout;
     struct prerequisite_moves way = {.to_slot = slot};
@@ -58,7 +91,7 @@ static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_
 
     while (good && !found && way.n < PREREQUISITE_MOVES_MAX) {
         uint32_t to = IX_NONE;
-        uint32_t u = unit_to_clear(p, slot, more, left, &to);
+        uint32_t u = unit_to_clear(p, slot, more, left, way.n == 0 ? d : NULL, &to);
         if (u == IX_NONE)
             break;
         layout_try(l, u, to, &marks[way.n]);
@@ -74,13 +107,14 @@ static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_
 }
 
 /* The slot with the fewest moves, then the least memory to copy. */
-static bool clear_some_slot(struct pass *p, const struct failover_gap *gap, struct prerequisite_moves *ret)
+static bool clear_some_slot(struct pass *p, const struct failover_gap *gap, struct destinations *d,
+                            struct prerequisite_moves *ret)
 {
     bool found = false;
 
     for (uint32_t i = 0; i < p->layout.n_on; i++) {
         struct prerequisite_moves way;
-        if (!way_to_clear(p, gap, i, &way))
+        if (!way_to_clear(p, gap, i, d, &way))
             continue;
         if (found && (way.n > ret->n || (way.n == ret->n && way.copied_mb >= ret->copied_mb)))
             continue;
@@ -170,14 +204,17 @@ static bool take_way(struct pass *p, const struct failover_gap *gap, const struc
 }
 
 /* False: the pass stops here. */
-static bool close_gap(struct pass *p, struct failover_gap *gap)
+static bool close_gap(struct pass *p, struct failover_gap *gap, struct destinations *d)
 {
     struct failover_capacity *s = &p->layout.failover;
     struct prerequisite_moves way = {.to_slot = IX_NONE};
 
-    if (gap->vm != IX_NONE && failover_gap_close(s, gap))
+    if (gap->vm != IX_NONE && failover_gap_close(s, gap)) {
+        destinations_forget_found(p, d);
         return true;
-    if (gap->vm != IX_NONE && clear_some_slot(p, gap, &way)) {
+    }
+    if (gap->vm != IX_NONE && clear_some_slot(p, gap, d, &way)) {
+        destinations_forget(p, d);
         if (!take_way(p, gap, &way))
             return false;
         if (failover_gap_close(s, gap))
@@ -186,6 +223,7 @@ static bool close_gap(struct pass *p, struct failover_gap *gap)
     uint32_t slot = coming_for(p, gap) != IX_NONE ? IX_NONE : host_to_wake(p, gap);
     if (slot == IX_NONE)
         return true;
+    destinations_forget(p, d);
     host_wake_for(p, slot, REASON_SPARE_CAPACITY, gap->vm);
     if (gap->vm == IX_NONE)
         failover_gap_dismiss(s, gap);
@@ -239,14 +277,18 @@ static void want_failover_hosts(struct pass *p)
 bool correct_failover(struct pass *p)
 {
     struct failover_capacity *s = &p->layout.failover;
+    struct destinations d = {0};
     bool too_few = false;
 
     if (s->had_gaps && p->n_decisions > 0)
         failover_capacity_renew(s);
+    if (s->n_gaps > 0)
+        d = (struct destinations){.of = arena_array(p->a, uint32_t, p->layout.n_units),
+                                  .is_known = arena_array(p->a, bool, p->layout.n_units)};
     s->unsaid = false;
     for (uint32_t i = 0; i < s->n_gaps; i++) {
         struct failover_gap *gap = &s->gaps[i];
-        if (!gap->closed && !gap->hopeless && !close_gap(p, gap))
+        if (!gap->closed && !gap->hopeless && !close_gap(p, gap, &d))
             return false;
         if (gap->closed || (gap->vm == IX_NONE && too_few))
             continue;
