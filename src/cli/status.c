@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "cli/action_table.h"
 #include "cli/client.h"
+#include "cli/roll.h"
 #include "cli/verbs.h"
 #include "render/table.h"
 
@@ -112,6 +113,16 @@ static void show_waiting(const json_t *st, struct strbuf *out)
         line.text[line.len - 1] = '\0'; /* the newline */
         put_sentence(out, "windows", line.text);
     }
+}
+
+/* Until it is over, and where it stopped until the next one. */
+static void show_roll(const json_t *st, struct arena *a, struct strbuf *out)
+{
+    const json_t *roll = json_object_get(st, "roll");
+
+    if (reply_text(roll, "ended") && !reply_text(roll, "failed"))
+        return;
+    roll_show(roll, a, out);
 }
 
 static void show_counts(const json_t *st, struct strbuf *out)
@@ -227,7 +238,6 @@ static void show_status(const json_t *reply, struct arena *a, struct strbuf *out
     const json_t *fault;
     size_t i;
 
-    (void)a;
     put_label(out, "cluster");
     table_put_text(out, reply_text(st, "cluster") ? reply_text(st, "cluster") : "-");
     strbuf_printf(out, ": %lld hosts, %lld VMs\n", (long long)reply_int(st, "hosts"),
@@ -249,6 +259,7 @@ static void show_status(const json_t *reply, struct arena *a, struct strbuf *out
         table_put_text(out, store);
         strbuf_puts(out, "\n");
     }
+    show_roll(st, a, out);
     json_array_foreach(json_object_get(st, "configuration"), i, fault)
     {
         put_sentence(out, i == 0 ? "config" : "", json_string_value(fault));

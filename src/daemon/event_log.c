@@ -22,6 +22,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_FAULT_CLEARED:
     case EVENT_HOST_BACK:
     case EVENT_CONFIGURATION:
+    case EVENT_MAINTENANCE_ROLL:
         return LOG_LEVEL_NOTICE;
     case EVENT_ACTION:
         return ev->action->state == ACTION_FAILED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;

@@ -8,6 +8,8 @@
 #include "daemon/action_json.h"
 #include "daemon/reply_energy.h"
 #include "daemon/reply_forecast.h"
+#include "daemon/reply_roll.h"
+#include "daemon/reply_schedule.h"
 #include "model/named.h"
 #include "model/snapshot_json.h"
 #include "render/render.h"
@@ -151,19 +153,6 @@ static void put_broker(struct json_writer *w, const struct mqtt_status *b)
     jw_end(w);
 }
 
-/* Whether optional moves are carried out now; null without balance.windows. */
-static void put_balance(struct json_writer *w, const struct snapshot *s)
-{
-    if (!s || !s->balance.given) {
-        jw_text(w, "balance", NULL);
-        return;
-    }
-    jw_begin(w, "balance", JW_OBJECT, JW_INLINE);
-    jw_bool(w, "open", s->balance.open);
-    jw_instant(w, "changes", s->balance.changes);
-    jw_end(w);
-}
-
 static void put_status(struct json_writer *w, const struct engine *e, const struct mqtt_status *broker,
                        instant_s now)
 {
@@ -187,7 +176,8 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     jw_bool(w, "frozen", st.paused);
     jw_instant(w, "frozen_since", st.paused_since);
     jw_text(w, "frozen_by", st.paused_by);
-    put_balance(w, s);
+    reply_schedule_put_balance(w, s);
+    reply_roll_put(w, e);
     jw_begin(w, "configuration", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; st.overlay_findings && i < st.overlay_findings->n; i++)
         jw_text(w, NULL, st.overlay_findings->items[i]);
@@ -395,7 +385,7 @@ static void put_actions(struct json_writer *w, const struct engine *e)
     const struct action_record **list;
     size_t n = engine_actions(e, &a, &list);
 
-    put_balance(w, engine_snapshot(e));
+    reply_schedule_put_balance(w, engine_snapshot(e));
     jw_begin(w, "recommendations", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++) {
         if (list[i]->state != ACTION_EXPIRED)
@@ -585,6 +575,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_CONSOLE:
     case REQUEST_SCHEDULE:
     case REQUEST_EVENTS:
+    case REQUEST_ROLL:
     case request_kind_count:
         r = err_set(err, -EINVAL, "\"%s\" is not a way to look", request_kind_name(request->kind));
         break;

@@ -73,25 +73,55 @@ static int read_hours(const json_t *v, struct request *r, struct err *err)
 }
 
 /* All come from one line, so they fit. */
-static int read_vms(const json_t *v, struct request *r, struct err *err)
+static int read_names(const json_t *v, const char *key, const char *of, const char *one, struct request *r,
+                      size_t *ret_n, struct err *err)
 {
     size_t n = json_array_size(v);
     size_t used = 0;
 
     if (!json_is_array(v) || n == 0 || n > REQUEST_VMS_MAX)
-        return err_set(err, -EINVAL, "\"vms\": expected a list of 1 to %d ids or names of VMs",
-                       REQUEST_VMS_MAX);
+        return err_set(err, -EINVAL, "\"%s\": expected a list of 1 to %d ids or names of %s", key,
+                       REQUEST_VMS_MAX, of);
     for (size_t i = 0; i < n; i++) {
-        const json_t *vm = json_array_get(v, i);
-        size_t len = json_string_length(vm);
+        const json_t *name = json_array_get(v, i);
+        size_t len = json_string_length(name);
 
-        if (!json_is_string(vm) || len == 0 || strlen(json_string_value(vm)) != len ||
+        if (!json_is_string(name) || len == 0 || strlen(json_string_value(name)) != len ||
             len >= sizeof r->vms - used)
-            return err_set(err, -EINVAL, "\"vms\": element %zu is not the id or the name of a VM", i);
-        memcpy(r->vms + used, json_string_value(vm), len + 1);
+            return err_set(err, -EINVAL, "\"%s\": element %zu is not the id or the name of %s", key, i, one);
+        memcpy(r->vms + used, json_string_value(name), len + 1);
         used += len + 1;
     }
-    r->n_vms = n;
+    *ret_n = n;
+    return 0;
+}
+
+static int read_vms(const json_t *v, struct request *r, struct err *err)
+{
+    return read_names(v, "vms", "VMs", "a VM", r, &r->n_vms, err);
+}
+
+static int read_hosts(const json_t *v, struct request *r, struct err *err)
+{
+    return read_names(v, "hosts", "hosts", "a host", r, &r->n_hosts, err);
+}
+
+static int read_at_once(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > REQUEST_VMS_MAX)
+        return err_set(err, -EINVAL, "\"at_once\": expected a number from 1 to %d", REQUEST_VMS_MAX);
+    r->at_once = (uint32_t)json_integer_value(v);
+    return 0;
+}
+
+static int read_stop(const json_t *v, struct request *r, struct err *err)
+{
+    size_t len = json_string_length(v);
+
+    if (!json_is_string(v) || len >= sizeof r->why || strlen(json_string_value(v)) != len)
+        return err_set(err, -EINVAL, "\"stop\": expected what went wrong, or an empty text");
+    r->stop = true;
+    memcpy(r->why, json_string_value(v), len + 1);
     return 0;
 }
 
@@ -192,6 +222,9 @@ static const struct request_field {
     {"mode", 1u << REQUEST_MAINTENANCE, true, read_mode},
     {"limit", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS | 1u << REQUEST_SCHEDULE, false, read_limit},
     {"vms", 1u << REQUEST_PLACE, true, read_vms},
+    {"hosts", 1u << REQUEST_ROLL, false, read_hosts},
+    {"at_once", 1u << REQUEST_ROLL, false, read_at_once},
+    {"stop", 1u << REQUEST_ROLL, false, read_stop},
     {"apply", 1u << REQUEST_PLACE, false, read_apply},
     {"verify", 1u << REQUEST_WAKE, false, read_verify},
     {"retry", 1u << REQUEST_RUN, false, read_retry},

@@ -38,6 +38,7 @@
     X(REQUEST_PAUSE, "pause", "starts nothing until resumed")                                                \
     X(REQUEST_RESUME, "resume", "starts actions again")                                                      \
     X(REQUEST_MAINTENANCE, "maintenance", "takes a host out of service, or puts it back")                    \
+    X(REQUEST_ROLL, "roll", "maintenance of several hosts, one after another: begins it, ends it, shows it") \
     X(REQUEST_PLACE, "place", "places VMs: where to power them on, and with `apply` doing so")               \
     X(REQUEST_STANDBY, "standby", "puts a host to standby")                                                  \
     X(REQUEST_WAKE, "wake", "wakes a host from standby, or tests that it wakes")                             \
@@ -80,6 +81,10 @@ struct request {
     bool retry;                        /* run */
     enum energy_by by;                 /* energy */
     char vms[REQUEST_BYTES_MAX];
+    size_t n_hosts;             /* roll: in vms[], too; 0: none is begun */
+    uint32_t at_once;           /* roll */
+    bool stop;                  /* roll: ends it */
+    char why[REQUEST_HOST_MAX]; /* roll: what went wrong; "": an admin ends it */
 };
 
 /* -EINVAL and a sentence that names the expected form. */

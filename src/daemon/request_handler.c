@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "daemon/reply.h"
 #include "daemon/reply_console.h"
+#include "daemon/reply_roll.h"
 #include "daemon/reply_schedule.h"
 #include "daemon/request.h"
 #include "store/sqlite.h"
@@ -68,12 +69,44 @@ static int serve_power(const struct request_handler *s, const struct request *q,
     return 0;
 }
 
+/* The names, each with its NUL, one after another. */
+static const char **list_names(const char *names, size_t n)
+{
+    const char **list = calloc(n, sizeof *list);
+
+    for (size_t i = 0; list && i < n; i++) {
+        list[i] = names;
+        names += strlen(names) + 1;
+    }
+    return list;
+}
+
+static int serve_roll(const struct request_handler *s, const struct request *q, const char *by,
+                      struct strbuf *out, struct err *err)
+{
+    int r = 0;
+
+    if (q->n_hosts > 0 && q->stop)
+        return err_set(err, -EINVAL, "\"hosts\" and \"stop\": expected one of them");
+    if (q->n_hosts > 0) {
+        CLEANUP(freep) const char **hosts = list_names(q->vms, q->n_hosts);
+
+        r = hosts ? engine_roll_begin(s->engine, hosts, q->n_hosts, q->at_once > 0 ? q->at_once : 1, by,
+                                      s->now, err)
+                  : err_set(err, -ENOMEM, "out of memory");
+    } else if (q->stop) {
+        r = engine_roll_stop(s->engine, q->why[0] ? q->why : NULL, by, s->now, err);
+    }
+    if (r == 0)
+        reply_roll(s->engine, out);
+    return r;
+}
+
 /* The client waits for an inventory. */
 static int serve_place(const struct request_handler *s, const struct request *q, struct client *c,
                        struct err *err)
 {
-    CLEANUP(freep) const char **vms = calloc(q->n_vms, sizeof *vms);
-    const char *next = q->vms;
+    CLEANUP(freep) const char **vms = list_names(q->vms, q->n_vms);
     uint64_t ticket;
     int r = server_may_stay(c, SERVER_STAY_RESULT, err);
 
@@ -81,10 +114,6 @@ static int serve_place(const struct request_handler *s, const struct request *q,
         return r;
     if (!vms)
         return err_set(err, -ENOMEM, "out of memory");
-    for (size_t i = 0; i < q->n_vms; i++) {
-        vms[i] = next;
-        next += strlen(next) + 1;
-    }
     const struct place_request request = {
         .vms = vms, .n_vms = q->n_vms, .apply = q->apply, .by = server_client_user(c)};
     if ((r = engine_place(s->engine, &request, s->now, &ticket, err)) < 0)
@@ -102,11 +131,27 @@ static int serve_view(const struct request_handler *s, const struct request *q, 
                       s->now, out, err);
 }
 
+/* The client waits for the pass. */
+static int serve_run(const struct request_handler *s, const struct request *q, struct client *c,
+                     struct err *err)
+{
+    uint64_t ticket;
+    int r = server_may_stay(c, SERVER_STAY_RESULT, err);
+
+    if (r < 0)
+        return r;
+    if (q->retry)
+        engine_retry(s->engine);
+    if ((r = engine_run(s->engine, s->now, &ticket, err)) < 0)
+        return r;
+    server_wait(c, SERVER_STAY_RESULT, ticket);
+    return -EINPROGRESS;
+}
+
 /* Writes the answer to `out`; -EINPROGRESS: the client waits. */
 static int serve_request(const struct request_handler *s, const struct request *q, struct client *c,
                          struct strbuf *out, struct err *err)
 {
-    uint64_t ticket;
     int r = 0;
 
     switch (q->kind) {
@@ -121,15 +166,7 @@ static int serve_request(const struct request_handler *s, const struct request *
             reply_actions(s->engine, q->ids, q->n_ids, out);
         return r;
     case REQUEST_RUN:
-        if ((r = server_may_stay(c, SERVER_STAY_RESULT, err)) < 0)
-            return r;
-        if (q->retry)
-            engine_retry(s->engine);
-        r = engine_run(s->engine, s->now, &ticket, err);
-        if (r < 0)
-            return r;
-        server_wait(c, SERVER_STAY_RESULT, ticket);
-        return -EINPROGRESS;
+        return serve_run(s, q, c, err);
     case REQUEST_PAUSE:
     case REQUEST_RESUME:
         r = q->kind == REQUEST_PAUSE ? engine_pause(s->engine, server_client_user(c), s->now, err)
@@ -139,6 +176,8 @@ static int serve_request(const struct request_handler *s, const struct request *
         return r;
     case REQUEST_MAINTENANCE:
         return serve_maintenance(s, q, server_client_user(c), out, err);
+    case REQUEST_ROLL:
+        return serve_roll(s, q, server_client_user(c), out, err);
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
         return serve_power(s, q, server_client_user(c), out, err);

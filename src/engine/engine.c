@@ -10,6 +10,7 @@
 #include "engine/events.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/knowledge/meters.h"
+#include "engine/maintenance_roll.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/placement.h"
@@ -88,6 +89,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     action_queue_add_all(e->actions);
     if (!placement_decide(e, serial, now) && (e->poll->asked_for_pass || decide_overload_is_new(e)))
         make_pass(e, now);
+    maintenance_roll_step(e, now);
     if (e->passes->again)
         source_poll_want(e, now);
     proceed(e, now);
@@ -173,6 +175,7 @@ int engine_create(const struct engine_settings *settings, const struct engine_po
     e->poll = xcalloc(1, sizeof *e->poll);
     e->passes = xcalloc(1, sizeof *e->passes);
     e->placements = xcalloc(1, sizeof *e->placements);
+    e->roll = maintenance_roll_new();
     e->persist = xcalloc(1, sizeof *e->persist);
     e->actions = xcalloc(1, sizeof *e->actions);
     e->pool_updates = pool_updates_new();
@@ -196,6 +199,7 @@ void engine_free(struct engine *e)
 {
     if (!e)
         return;
+    maintenance_roll_free(e->roll);
     placement_free(e->placements);
     actions_free(e->actions);
     persist_free(e->persist);

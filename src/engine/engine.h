@@ -133,6 +133,46 @@ int engine_resume(struct engine *e, const char *by, instant_s now, struct err *e
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
                        uint64_t *ret_id, struct err *err);
 
+/* Maintenance of several hosts, one after another (maintenance_roll.h). */
+#define ROLL_STEPS(X)                                                                                        \
+    X(ROLL_WAITING, "waiting", "not begun yet")                                                              \
+    X(ROLL_EMPTYING, "emptying", "its VMs are moved away")                                                   \
+    X(ROLL_HANDED_OVER, "handed_over", "in maintenance, until its maintenance is ended")                     \
+    X(ROLL_RETURNING, "returning", "on again, VMs are moved to it")                                          \
+    X(ROLL_DONE, "done", "back in service")
+
+NAME_DECLARE(roll_step, ROLL_STEPS)
+
+struct roll_host {
+    const char *id;
+    enum roll_step step;
+    instant_s since;
+    uint64_t action; /* that takes it out of service; 0: none */
+    uint64_t pass;   /* the last one when it came back */
+};
+
+struct engine_roll {
+    const struct roll_host *hosts;
+    size_t n_hosts;
+    uint32_t at_once;
+    const char *by;
+    instant_s started, ended; /* ended 0: it goes on */
+    const char *failed;       /* why it stopped; NULL: it did not */
+    const char *waits;        /* what it waits for, where that is not for a person; NULL: nothing */
+};
+
+/* Begins one. -EBUSY: another one goes on, or a host is in no state for it. -EINVAL: no such host, or one
+ * named twice. */
+int engine_roll_begin(struct engine *e, const char *const *hosts, size_t n, uint32_t at_once, const char *by,
+                      instant_s now, struct err *err);
+
+/* Ends it: no further host is begun. why: what went wrong, a sentence; NULL: an admin ends it. -EINVAL: none
+ * goes on. */
+int engine_roll_stop(struct engine *e, const char *why, const char *by, instant_s now, struct err *err);
+
+/* False: there never was one. */
+bool engine_roll_state(const struct engine *e, struct engine_roll *ret);
+
 /* Puts a host to standby: passes see it as entering standby and evacuate it, approved as for maintenance, and
  * when an inventory shows that nothing runs on it any more, and nothing else needs it, the hypervisor is
  * asked. Refused, with a sentence that names what is missing: -EPERM where too little would stay on

@@ -1,5 +1,5 @@
 /* host_commands.c: what an admin asks of a host: maintenance, standby, waking. */
-#include "engine/engine.h"
+#include "engine/host_commands.h"
 
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
@@ -188,6 +188,21 @@ static int exit_maintenance(struct engine *e, const struct host_facts *h, const 
     *ret_id = add_host_action(e, ACTION_EXIT_MAINTENANCE, REASON_MAINTENANCE, h->id,
                               "an admin ended the maintenance", by, now);
     return 0;
+}
+
+int host_commands_enter_maintenance(struct engine *e, const char *host, const char *by, instant_s now,
+                                    uint64_t *ret_id, struct err *err)
+{
+    const struct host_facts *h = NULL;
+    int r = find_seen(e, host, &h, err);
+
+    return r < 0 ? r : enter_maintenance(e, h, by, now, ret_id, err);
+}
+
+int host_commands_find(const struct engine *e, const char *word, const struct host_facts **ret,
+                       struct err *err)
+{
+    return find_seen(e, word, ret, err);
 }
 
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,

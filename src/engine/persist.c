@@ -1,6 +1,7 @@
 /* persist.c: what outlives a restart, written as transactions and read back once. */
 #include "engine/persist.h"
 
+#include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
@@ -10,6 +11,7 @@
 #include "engine/knowledge/demand_profile.h"
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
+#include "engine/maintenance_roll.h"
 #include "engine/retry.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
@@ -26,6 +28,7 @@
 
 #define NOTE_PAUSED "frozen" /* since when; the key in stores of every version */
 #define NOTE_PAUSED_BY "frozen_by"
+#define NOTE_ROLL "maintenance_roll"
 #define NOTE_SOURCE "source" /* what all the ids and the names of tasks belong to */
 
 static void persist_failed(struct engine *e, const struct err *why, instant_s now)
@@ -130,8 +133,11 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
         char since[RFC3339_MAX];
         const char *value = e->paused ? rfc3339_format(e->paused_since, since) : NULL;
 
+        CLEANUP(arena_releasep) struct arena a = {0};
+
         if ((r = put_note(e, NOTE_PAUSED, value, err)) < 0 ||
             (r = put_note(e, NOTE_PAUSED_BY, e->paused_by, err)) < 0 ||
+            (r = put_note(e, NOTE_ROLL, maintenance_roll_text(e, &a), err)) < 0 ||
             (r = put_note(e, NOTE_SOURCE, e->source_name, err)) < 0)
             return r;
     }
@@ -378,6 +384,7 @@ int persist_load(struct engine *e, instant_s now, struct err *err)
 
     e->persist->notes_dirty = e->source_name && (!source || !same);
     if (same) {
+        maintenance_roll_recall(e, ports_find_note(&s, NOTE_ROLL));
         knowledge_recall(e->knowledge, &s, now);
         recall_backoffs(e, &s, &a, now);
     } else {

@@ -373,6 +373,8 @@ struct actuators_ops {
     X(EVENT_HOST_LOST, "host_lost", "a host is not in the inventory any more")                               \
     X(EVENT_HOST_BACK, "host_back", "a host is in the inventory again")                                      \
     X(EVENT_CONFIGURATION, "configuration", "a setting was changed by a reload of the configuration")        \
+    X(EVENT_MAINTENANCE_ROLL, "maintenance_roll",                                                            \
+      "a host's turn in a roll of maintenance, or the end of the roll")                                      \
     X(EVENT_GAP, "gap", "events were dropped before they could be stored, or sent")
 
 NAME_DECLARE(event_kind, EVENTS)

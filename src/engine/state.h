@@ -19,6 +19,7 @@ struct engine {
     struct source_poll *poll;          /* source_poll.h */
     struct passes *passes;             /* decide.h */
     struct placements *placements;     /* placement.h */
+    struct maintenance_roll *roll;     /* maintenance_roll.h */
     struct persist *persist;           /* persist.h */
     struct actions *actions;           /* actions/action.h */
     struct pool_updates *pool_updates; /* actions/pool_updates.h */

@@ -37,13 +37,15 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
-    ret->notes = arena_array(a, struct note, 3);
+    ret->notes = arena_array(a, struct note, 4);
     if (W->paused_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->paused_by_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen_by", .value = W->paused_by_note};
     if (W->source_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "source", .value = W->source_note};
+    if (W->roll_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "maintenance_roll", .value = W->roll_note};
     return 0;
 }
 
@@ -205,6 +207,7 @@ static void put_note(const char *key, const char *value)
         {"frozen", W->paused_note, sizeof W->paused_note},
         {"frozen_by", W->paused_by_note, sizeof W->paused_by_note},
         {"source", W->source_note, sizeof W->source_note},
+        {"maintenance_roll", W->roll_note, sizeof W->roll_note},
     };
     size_t i = 0;
 

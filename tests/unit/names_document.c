@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 
-#include "engine/ports.h"
+#include "engine/engine.h"
 
 #include <ballast/policy.h>
 
@@ -50,6 +50,7 @@ LIST(power_check)
 LIST(action_state)
 LIST(change_kind)
 LIST(event_kind)
+LIST(roll_step)
 LIST(alike_days)
 LIST(uneven)
 
@@ -75,6 +76,7 @@ static const struct word_list lists[] = {
      "they "
      "carry.",
      ENTRY(event_kind)},
+    {"Roll of maintenance", "`step` of a host in `roll` (`ballast maintenance roll`).", ENTRY(roll_step)},
     {"Changes", "`change` of `ballast what-if`: what is assumed.", ENTRY(change_kind)},
     {"Days alike",
      "`alike` of what a snapshot's `forecast` expects: the days that it rests on, of the zone dpm.time_zone.",
