@@ -16,6 +16,17 @@ enum connection { CONNECTION_UNKNOWN, CONNECTION_CONNECTED, CONNECTION_LOST };
 enum host_power { HOST_POWER_UNKNOWN, HOST_POWER_ON, HOST_POWER_OFF, HOST_POWER_STANDBY };
 enum standby_mode { STANDBY_NONE, STANDBY_ENTERING, STANDBY_IN, STANDBY_EXITING };
 
+/* Custom attributes: numbers with their values, or with their names. */
+struct vs_inventory_custom_value {
+    int64_t key;
+    const char *text;
+};
+
+struct vs_inventory_custom {
+    const struct vs_inventory_custom_value *items;
+    size_t n;
+};
+
 struct vs_inventory_host {
     const char *id, *name;
     enum connection connection;
@@ -35,6 +46,7 @@ struct vs_inventory_host {
     struct ids vgpus;                /* profiles of its vGPUs */
     const char *cpu_model, *evc_mode, *evc_mode_max, *uuid;
     enum failure_detection failure_detection;
+    struct vs_inventory_custom custom;
 };
 
 /* Shares by level are resolved when the sizes are known. */
@@ -63,6 +75,8 @@ struct vs_inventory_vm {
     const char *config_version;      /* changes with its configuration; NULL: could not be read */
     bool asks, migration_disabled;   /* it waits for an answer; a backup, say, has disabled its migration */
     bool latency_sensitive, consolidation_needed;
+    struct vs_inventory_custom custom;
+    const char *folder;               /* its id; NULL: none */
     const struct vm_devices *devices; /* vs_devices.h; NULL: not read */
 };
 
@@ -85,6 +99,10 @@ struct vs_inventory_group {
     const char *name;
     bool of_hosts;
     struct ids members;
+};
+
+struct vs_inventory_folder {
+    const char *id, *name, *parent;
 };
 
 /* A network or a datastore. */
@@ -134,9 +152,12 @@ struct vs_inventory {
     struct vs_inventory_ha ha;
     struct vsphere_task *tasks; /* those that are queued or running */
     struct vs_inventory_named *named;
-    struct evc_modes evc; /* none: not known; not reset by vs_inventory_begin() */
-    size_t n_hosts, n_vms, n_pools, n_rules, n_groups, n_overrides, n_tasks, n_named;
-    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_groups, cap_overrides, cap_tasks, cap_named;
+    struct vs_inventory_folder *folders;
+    struct vs_inventory_custom fields; /* names of custom attributes; none: not read */
+    struct evc_modes evc;              /* none: not known; not reset by vs_inventory_begin() */
+    size_t n_hosts, n_vms, n_pools, n_rules, n_groups, n_overrides, n_tasks, n_named, n_folders;
+    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_groups, cap_overrides, cap_tasks, cap_named,
+        cap_folders;
     size_t unreadable;         /* properties that the peer refused */
     size_t rules_left_out;     /* rules that keep VMs on hosts, none of which exists */
     const char *rule_left_out; /* one of them */

@@ -1,6 +1,7 @@
 /* vs_inventory_map.c: makes the inventory of the objects read: resolves references between hosts, VMs,
  * pools and rules. It asks vCenter nothing. */
 #include "collectors/vsphere/vs_inventory.h"
+#include "collectors/vsphere/vs_labels.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -542,6 +543,7 @@ int vs_inventory_map(struct vs_inventory *s, struct inventory *ret, struct err *
     map_peers(&m);
     vs_inventory_map_offers(s, &inv);
     vs_inventory_map_needs(s, m.vm_kept, &inv);
+    vs_labels_map(s, m.vm_kept, &inv);
     map_overrides(&m);
     map_rules(&m);
     map_ha(&m);

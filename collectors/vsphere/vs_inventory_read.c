@@ -1,6 +1,8 @@
 /* vs_inventory_read.c: reads ObjectContent into the structs of vs_inventory.h. It resolves no reference. */
 #include "collectors/vsphere/vs_inventory.h"
 
+#include "collectors/vsphere/vs_labels.h"
+
 #include "base/rfc3339.h"
 
 #include <errno.h>
@@ -36,6 +38,7 @@ static const char *const host_paths[] = {"name",
                                          "hardware.systemInfo.uuid",
                                          "runtime.inQuarantineMode",
                                          "runtime.dasHostState",
+                                         "customValue",
                                          NULL};
 static const char *const vm_paths[] = {"name",
                                        "runtime.host",
@@ -59,8 +62,11 @@ static const char *const vm_paths[] = {"name",
                                        "config.latencySensitivity",
                                        "config.changeVersion",
                                        "config.modified",
+                                       "customValue",
+                                       "parent",
                                        NULL};
 static const char *const pool_paths[] = {"name", "parent", "config", NULL};
+static const char *const folder_paths[] = {"name", "parent", NULL};
 static const char *const task_paths[] = {"info", NULL};
 static const char *const named_paths[] = {"name", NULL};
 
@@ -72,12 +78,14 @@ static const struct vsphere_wanted wanted[] = {
     {"Task", task_paths},
     {"Network", named_paths}, /* and DistributedVirtualPortgroup, OpaqueNetwork */
     {"Datastore", named_paths},
+    {"Folder", folder_paths},
 };
 
 static const char *const first[] = {"hosts", "root", "networks", "datastores", NULL};
 static const char *const below_host[] = {"host_tasks", NULL};
 static const char *const below_pool[] = {"pools", "vms", NULL};
-static const char *const below_vm[] = {"vm_tasks", NULL};
+static const char *const below_vm[] = {"vm_tasks", "vm_folder", NULL};
+static const char *const above_folder[] = {"folder", NULL};
 
 static const struct vsphere_step steps[] = {
     {"hosts", "ComputeResource", "host", below_host},
@@ -88,6 +96,8 @@ static const struct vsphere_step steps[] = {
     {"vms", "ResourcePool", "vm", below_vm},
     {"host_tasks", "HostSystem", "recentTask", NULL},
     {"vm_tasks", "VirtualMachine", "recentTask", NULL},
+    {"vm_folder", "VirtualMachine", "parent", above_folder},
+    {"folder", "Folder", "parent", above_folder},
 };
 
 void vs_inventory_query(const char *cluster, unsigned page, struct vsphere_query *ret)
@@ -278,6 +288,7 @@ static void read_host(struct vs_inventory *s, const struct vsphere_object *o)
     };
     if (boot)
         (void)rfc3339_parse(boot, &h->boot);
+    h->custom = vs_labels_read(vsphere_prop(o, "customValue"), s->arena);
     read_offers(s, o, h);
 }
 
@@ -372,6 +383,8 @@ static void read_vm(struct vs_inventory *s, const struct vsphere_object *o)
         .vcpus = vs_inventory_number(vsphere_prop(o, "config.hardware.numCPU")),
         .mem_mb = vs_inventory_number(vsphere_prop(o, "config.hardware.memoryMB")),
     };
+    v->custom = vs_labels_read(vsphere_prop(o, "customValue"), s->arena);
+    v->folder = text(s, vsphere_prop(o, "parent"));
     read_kind(s, o, v);
     read_needs(s, o, v);
     read_alloc(vsphere_prop(o, "config.cpuAllocation"), &v->alloc[RES_CPU]);
@@ -437,6 +450,14 @@ static void read_named(struct vs_inventory *s, const struct vsphere_object *o)
                                     .datastore = strcmp(o->type, "Datastore") == 0};
 }
 
+static void read_folder(struct vs_inventory *s, const struct vsphere_object *o)
+{
+    *VS_INVENTORY_ADD(s, folders, n_folders, cap_folders) =
+        (struct vs_inventory_folder){.id = arena_strdup(s->arena, o->value),
+                                     .name = name_of(s, o),
+                                     .parent = text(s, vsphere_prop(o, "parent"))};
+}
+
 static const struct {
     const char *type;
     void (*read)(struct vs_inventory *s, const struct vsphere_object *o);
@@ -444,7 +465,7 @@ static const struct {
     {"VirtualMachine", read_vm},   {"HostSystem", read_host}, {"ResourcePool", read_pool},
     {"VirtualApp", read_pool},     {"Task", read_task},       {"ClusterComputeResource", read_cluster},
     {"Network", read_named},       {"Datastore", read_named}, {"DistributedVirtualPortgroup", read_named},
-    {"OpaqueNetwork", read_named},
+    {"OpaqueNetwork", read_named}, {"Folder", read_folder},
 };
 
 int vs_inventory_object(void *ctx, const struct vsphere_object *o, struct err *err)

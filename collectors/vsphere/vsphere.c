@@ -7,6 +7,7 @@
 #include "collectors/vsphere/counters.h"
 #include "collectors/vsphere/find_cluster.h"
 #include "collectors/vsphere/vs_devices.h"
+#include "collectors/vsphere/vs_labels.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,6 +30,7 @@ struct collector {
     struct vs_devices_cache *devices;
     struct arena evc_arena;
     struct evc_modes evc; /* of the vCenter, once a host has named one */
+    bool said_no_fields;
     bool evc_read;
     bool said_no_counters, said_no_devices, said_ha;
     size_t said_unreadable, said_rules;
@@ -129,6 +131,40 @@ static int read_modes(struct collector *c, struct vs_inventory *s, struct err *e
     }
     s->evc = c->evc;
     return 0;
+}
+
+static bool has_attributes(const struct vs_inventory *s)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < s->n_hosts && !any; i++)
+        any = s->hosts[i].custom.n > 0;
+    for (size_t i = 0; i < s->n_vms && !any; i++)
+        any = s->vms[i].custom.n > 0;
+    return any;
+}
+
+/* Custom attributes have numbers; their names are a property of the vCenter. Where they may not be read,
+ * there are no labels. */
+static int read_fields(struct collector *c, struct vs_inventory *s, struct err *err)
+{
+    static const char *const paths[] = {"field", NULL};
+    CLEANUP(arena_releasep) struct arena a = {0};
+    CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
+    struct vsphere_object o;
+
+    if (!has_attributes(s))
+        return 0;
+    int r =
+        vsphere_get(c->vsphere, "CustomFieldsManager", "CustomFieldsManager", paths, &a, &answer, &o, err);
+
+    if (r == 0)
+        s->fields = vs_labels_fields(vsphere_prop(&o, "field"), s->arena);
+    else if (is_refusal(r) && !c->said_no_fields)
+        log_warning("%s: the names of custom attributes cannot be read, so they are no labels: %s",
+                    c->cfg->url, err->text);
+    c->said_no_fields = c->said_no_fields || r < 0;
+    return r < 0 && !is_refusal(r) ? r : 0;
 }
 
 /* What binds VMs to hosts, beside what the inventory says. Where it may not be read, it binds nothing:
@@ -265,6 +301,8 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
     int r = see(c, &s, err);
     if (r == 0)
         r = read_bonds(c, &s, err);
+    if (r == 0)
+        r = read_fields(c, &s, err);
     if (r == 0)
         r = measure(c, &s, err);
     if (r < 0)

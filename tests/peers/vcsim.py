@@ -306,6 +306,26 @@ class Client:
         with self.opener.open(urllib.request.Request(self.url.replace("/sdk", "/set"), body.encode()), timeout=CALL_S):
             pass
 
+    def add_field(self, name, kind=None):
+        """A custom attribute, of objects of the kind or of all; gives its number."""
+        of = f"<moType>{kind}</moType>" if kind else ""
+        reply = self.call(f'<AddCustomFieldDef xmlns="{VIM}"><_this type="CustomFieldsManager">CustomFieldsManager</_this>'
+                          f"<name>{escape(name)}</name>{of}</AddCustomFieldDef>")
+        return reply[0].findtext(f"{{{VIM}}}key")
+
+    def set_field(self, moref, field, value):
+        kind = "HostSystem" if moref.startswith("host-") else "VirtualMachine"
+        self.call(f'<SetField xmlns="{VIM}"><_this type="CustomFieldsManager">CustomFieldsManager</_this>'
+                  f'<entity type="{kind}">{moref}</entity><key>{field}</key><value>{escape(value)}</value></SetField>')
+
+    def create_folder(self, above, name):
+        return self.call(f'<CreateFolder xmlns="{VIM}"><_this type="Folder">{above}</_this><name>{escape(name)}</name>'
+                         "</CreateFolder>")[0].text
+
+    def move_into_folder(self, folder, vm):
+        return self.task(f'<MoveIntoFolder_Task xmlns="{VIM}"><_this type="Folder">{folder}</_this>'
+                         f'<list type="VirtualMachine">{vm}</list></MoveIntoFolder_Task>')
+
     def rename(self, kind, moref, name):
         self.wait(self.task(f'<Rename_Task xmlns="{VIM}"><_this type="{kind}">{moref}</_this>'
                             f"<newName>{escape(name)}</newName></Rename_Task>"))

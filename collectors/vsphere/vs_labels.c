@@ -1,0 +1,97 @@
+/* vs_labels.c: custom attributes and folders. Tags are not in this API. */
+#include "collectors/vsphere/vs_labels.h"
+
+#include <string.h>
+
+#define DEPTH_MAX 64 /* folders in folders */
+
+static struct vs_inventory_custom read_list(const xml_node *list, const char *item, const char *text,
+                                            struct arena *a)
+{
+    struct vs_inventory_custom all = {0};
+    struct vs_inventory_custom_value *items = NULL;
+    size_t cap = 0;
+
+    for (const xml_node *n = xml_child(list, item); n; n = xml_again(n)) {
+        const char *value = xml_text(xml_child(n, text), a);
+        int64_t key;
+
+        if (!value || !value[0] || xml_int(xml_child(n, "key"), &key) < 0)
+            continue;
+        items = arena_grow(a, items, all.n, &cap, sizeof *items);
+        items[all.n++] = (struct vs_inventory_custom_value){.key = key, .text = value};
+    }
+    all.items = items;
+    return all;
+}
+
+struct vs_inventory_custom vs_labels_read(const xml_node *list, struct arena *a)
+{
+    return read_list(list, "CustomFieldValue", "value", a);
+}
+
+struct vs_inventory_custom vs_labels_fields(const xml_node *list, struct arena *a)
+{
+    return read_list(list, "CustomFieldDef", "name", a);
+}
+
+static const char *find_text(const struct vs_inventory_custom *c, int64_t key)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->items[i].key == key)
+            return c->items[i].text;
+    return NULL;
+}
+
+/* A name that two attributes have (one of VMs, one of all objects) is a label once. */
+static struct labels labels_of(const struct vs_inventory *s, const struct vs_inventory_custom *c)
+{
+    struct label *items = arena_array(s->arena, struct label, c->n);
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const char *name = find_text(&s->fields, c->items[i].key);
+        uint32_t k = 0;
+
+        while (name && k < n && strcmp(items[k].key, name) != 0)
+            k++;
+        if (name && k == n)
+            items[n++] = (struct label){.key = name, .value = c->items[i].text};
+    }
+    return (struct labels){.items = items, .n = n};
+}
+
+static const struct vs_inventory_folder *find_folder(const struct vs_inventory *s, const char *id)
+{
+    for (size_t i = 0; id && i < s->n_folders; i++)
+        if (strcmp(s->folders[i].id, id) == 0)
+            return &s->folders[i];
+    return NULL;
+}
+
+/* From below the datacenter's own folder, whose parent is no folder: "/prod/db", or "/" for that one. NULL: a
+ * VM in a vApp, or a folder that may not be read. */
+static const char *path_of(const struct vs_inventory *s, const char *id)
+{
+    const struct vs_inventory_folder *f = find_folder(s, id);
+    const struct vs_inventory_folder *up;
+    const char *path = "";
+
+    for (int depth = 0; f && depth < DEPTH_MAX && (up = find_folder(s, f->parent)) != NULL; depth++, f = up)
+        path = arena_printf(s->arena, "/%s%s", f->name ? f->name : f->id, path);
+    return !f ? NULL : path[0] ? path : "/";
+}
+
+void vs_labels_map(const struct vs_inventory *s, const bool *kept, struct inventory *inv)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_hosts; i++)
+        inv->hosts[i].is.labels = labels_of(s, &s->hosts[i].custom);
+    for (size_t i = 0; i < s->n_vms; i++) {
+        if (!kept[i])
+            continue;
+        inv->vms[n].is.labels = labels_of(s, &s->vms[i].custom);
+        inv->vms[n++].is.folder = path_of(s, s->vms[i].folder);
+    }
+}
