@@ -241,6 +241,15 @@ static void state_without_sleep(struct world *w, struct snapshot *ret)
     oracle_carried_out(&part, w->snap.time, &w->a, ret);
 }
 
+/* CPU that a VM reserves and does not want serves other VMs of its host; the division would keep it back. */
+static void release_idle_cpu(struct snapshot *s)
+{
+    for (uint32_t v = 0; v < s->n_vms; v++) {
+        struct vm_facts *f = &s->vms[v].is;
+        f->alloc[RES_CPU].reservation = fmin(f->alloc[RES_CPU].reservation, f->demand[RES_CPU]);
+    }
+}
+
 /* Whether some VM gets less with the plan's power-offs than without. */
 static bool takes_something(struct world *w)
 {
@@ -249,6 +258,8 @@ static bool takes_something(struct world *w)
 
     state_without_sleep(w, &without);
     oracle_carried_out(&w->plan, w->snap.time, &w->a, &with);
+    release_idle_cpu(&without);
+    release_idle_cpu(&with);
     host_division(&without, &w->a, got);
     host_division(&with, &w->a, left);
     for (int r = 0; r < RES_COUNT; r++)
@@ -259,12 +270,13 @@ static bool takes_something(struct world *w)
 }
 
 /* A power-off is decided without dividing entitlements anew (src/core/power/README.md): the hosts that stay
- * on serve all that their VMs want, so no VM gets less, however the smaller cluster is divided. Only where a
- * pool's part on a host is divided anew a VM may: in 2 of 2,000 clusters. */
+ * on serve all that their VMs want, so no VM gets less, however the smaller cluster is divided. Without pool
+ * limits: a limit that binds is divided over fewer hosts then, and some VMs of the pool get more, others
+ * less. */
 static void test_sleeps_take_nothing(void **state)
 {
     unsigned clusters = test_clusters(2000);
-    unsigned off = 0, took = 0;
+    unsigned off = 0;
 
     (void)state;
     for (unsigned i = 0; i < clusters; i++) {
@@ -290,13 +302,14 @@ static void test_sleeps_take_nothing(void **state)
         unsigned sleeps = 0;
         for (uint32_t k = 0; k < w.plan.n_recommendations; k++)
             sleeps += w.plan.recommendations[k].action == ACTION_POWER_OFF;
-        took += sleeps > 0 && takes_something(&w);
+        if (sleeps > 0 && takes_something(&w))
+            fail_msg("seed %llu: a power-off takes something from a VM", (unsigned long long)w.seed);
         off += sleeps;
         arena_release(&w.a);
     }
-    (void)printf("%u hosts put to standby; %u clusters in which a VM gets less\n", off, took);
+    (void)printf("%u hosts put to standby\n", off);
     if (test_is_usual())
-        assert_true(off > clusters && took * 500 <= clusters);
+        assert_true(off > clusters);
 }
 
 int main(void)
