@@ -1,5 +1,6 @@
 /* ballast explain: the check that decided about a VM or a host. */
 #include "core/explain.h"
+#include "cli/client.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -9,13 +10,16 @@
 #include <errno.h>
 #include <string.h>
 
-enum { OPT_SNAPSHOT, OPT_VM, OPT_HOST, OPT_CONFIG, OPT_SET, OPT_FORMAT };
+enum { OPT_SNAPSHOT, OPT_SOCKET, OPT_VM, OPT_HOST, OPT_CONFIG, OPT_SET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "snapshot of the cluster; - reads standard input"},
+    [OPT_SNAPSHOT] =
+        {"snapshot", "FILE", 0,
+         "snapshot of the cluster; - reads standard input; default: the last one of the service"},
+    [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_VM] = {"vm", "VM", 0, "explain this VM (id or name)"},
     [OPT_HOST] = {"host", "HOST", 0, "with --vm: show only this destination; else explain this host"},
-    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration of the service"},
+    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration, not from the snapshot"},
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
@@ -55,21 +59,20 @@ static int say_vm(const struct snapshot *snap, const struct policy *policy, uint
     return r;
 }
 
-/* The note for a missing dpm.enabled: a snapshot does not contain the settings, and the default may differ
- * from the service's setting. */
-static const char *assumption(const struct args *args)
+/* The note for a missing dpm.enabled: the default may differ from the service's setting. */
+static const char *assumption(const struct args *args, const struct snapshot *snap)
 {
     static const char key[] = "dpm.enabled=";
     const struct option_values *sets = &args->options[OPT_SET];
 
-    if (args_value(args, OPT_CONFIG, NULL))
+    if (snap->policy || args_value(args, OPT_CONFIG, NULL))
         return NULL;
     for (size_t i = 0; i < sets->n; i++) {
         if (strncmp(sets->items[i], key, strlen(key)) == 0)
             return NULL;
     }
-    return "This is assumed, as the default: a snapshot does not hold the settings. --config FILE takes them "
-           "from the service's configuration, --set dpm.enabled=true asks what would be if it were on.";
+    return "This is assumed, as the default: this snapshot does not hold the settings. --config FILE takes "
+           "them from the service's configuration, --set dpm.enabled=true asks what would be if it were on.";
 }
 
 static int say_host(const struct snapshot *snap, const struct policy *policy, uint32_t host,
@@ -88,7 +91,8 @@ static int say_host(const struct snapshot *snap, const struct policy *policy, ui
 
 static enum exit_code verb_explain_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, "-"),
+    const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
+                                        .socket = args_value(args, OPT_SOCKET, NULL),
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET]};
     enum cli_format format;
@@ -105,7 +109,7 @@ static enum exit_code verb_explain_run(const struct args *args, struct arena *a,
             EXIT_DONE)
         return code;
     int r = vm != IX_NONE ? say_vm(&snap, &policy, vm, host, format, a, out, &err)
-                          : say_host(&snap, &policy, host, assumption(args), format, a, out, &err);
+                          : say_host(&snap, &policy, host, assumption(args, &snap), format, a, out, &err);
     if (r < 0) {
         cli_error("ballast explain: %s", err.text);
         return r == -EINVAL ? EXIT_WRONG : EXIT_FAILED;
@@ -120,7 +124,7 @@ const struct verb verb_explain = {
             "does not move. IMBALANCE: with the VM on that host. GHz s and GiB s: an amount times its "
             "duration in seconds. The checks are listed in "
             "names.md. --host without --vm names the check that keeps a host on, or keeps it in "
-            "standby. It depends on settings that a snapshot does not hold: give --config or --set.",
+            "standby. Settings: as for `ballast plan`.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_explain_run,

@@ -1,7 +1,9 @@
 /* input.c: reads snapshots, VMs, settings, numbers and times from files and options. */
 #include "cli/input.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "cli/client.h"
 #include "cli/output.h"
 #include "config/config.h"
 #include "model/snapshot_build.h"
@@ -113,20 +115,53 @@ static enum exit_code lay_over(const struct overlay *overlay, struct arena *a, s
     return EXIT_WRONG;
 }
 
+/* The snapshot of the service's last pass; before the first, of what it has seen. */
+static enum exit_code ask_snapshot(const char *socket, struct arena *a, struct snapshot *ret)
+{
+    static const char whose[] = "the service's snapshot";
+    CLEANUP(json_decrefp) json_t *reply = NULL;
+    struct unknown_fields unknown = {0};
+    struct inventory inv;
+    struct err err = {0};
+    enum exit_code code = client_call(socket, json_pack("{s:s}", "command", "snapshot"), &reply);
+
+    if (code != EXIT_DONE)
+        return code;
+    const char *text = reply_text(reply, "snapshot");
+
+    if (snapshot_read_inventory(text ? text : "", text ? strlen(text) : 0, a, &inv, &unknown, &err) < 0 ||
+        snapshot_build(&inv, a, ret, &err) < 0) {
+        cli_error("%s: %s", whose, err.text);
+        return EXIT_FAILED;
+    }
+    warn_of_unknown(whose, &unknown, a);
+    return EXIT_DONE;
+}
+
 enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena *a, struct policy *ret_policy,
                                 struct snapshot *ret)
 {
     struct config config = {0};
     enum exit_code code;
 
+    if (paths->snapshot && paths->socket) {
+        cli_error("--socket has no meaning with --snapshot");
+        return EXIT_WRONG;
+    }
     policy_default(&config.policy);
     if (paths->config && (code = load_config(paths->config, a, &config)) != EXIT_DONE)
         return code;
-    if ((code = set_settings(paths->sets, a, &config.policy)) != EXIT_DONE ||
-        (code = cli_read_snapshot(paths->snapshot, a, ret)) != EXIT_DONE)
-        return code;
     *ret_policy = config.policy;
-    return paths->config ? lay_over(&config.overlay, a, ret) : EXIT_DONE;
+    if ((code = set_settings(paths->sets, a, ret_policy)) != EXIT_DONE || /* before a long read */
+        (code = paths->snapshot ? cli_read_snapshot(paths->snapshot, a, ret)
+                                : ask_snapshot(paths->socket, a, ret)) != EXIT_DONE)
+        return code;
+    if (paths->config)
+        return lay_over(&config.overlay, a, ret);
+    if (!ret->policy)
+        return EXIT_DONE;
+    *ret_policy = *ret->policy;
+    return set_settings(paths->sets, a, ret_policy);
 }
 
 enum exit_code cli_parse_number(const char *option, const char *text, unsigned long long most,

@@ -18,13 +18,14 @@ enum exit_code cli_read_vms(const char *path, const struct snapshot *cluster, st
 
 /* What a verb decides from. */
 struct cluster_paths {
-    const char *snapshot;
+    const char *snapshot;             /* --snapshot; NULL: the service's */
+    const char *socket;               /* --socket; NULL: not given */
     const char *config;               /* --config; NULL: not given */
     const struct option_values *sets; /* --set */
 };
 
-/* The settings: the defaults, then the configuration, then each KEY=VALUE. The snapshot, as the
- * configuration's rules and settings of VMs and hosts change it. */
+/* The settings: those of the configuration, else those that the snapshot was decided with, else the defaults;
+ * then each KEY=VALUE. The snapshot, as the configuration's rules and settings of VMs and hosts change it. */
 enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena *a, struct policy *ret_policy,
                                 struct snapshot *ret);
 

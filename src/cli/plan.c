@@ -1,4 +1,5 @@
 /* ballast plan: one pass on a snapshot. */
+#include "cli/client.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -7,18 +8,22 @@
 
 #include <errno.h>
 
-enum { OPT_SNAPSHOT, OPT_CONFIG, OPT_SET, OPT_FORMAT };
+enum { OPT_SNAPSHOT, OPT_SOCKET, OPT_CONFIG, OPT_SET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "snapshot of the cluster; - reads standard input"},
-    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration of the service"},
+    [OPT_SNAPSHOT] =
+        {"snapshot", "FILE", 0,
+         "snapshot of the cluster; - reads standard input; default: the last one of the service"},
+    [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration, not from the snapshot"},
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
 static enum exit_code verb_plan_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, "-"),
+    const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
+                                        .socket = args_value(args, OPT_SOCKET, NULL),
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET]};
     enum cli_format format;
@@ -52,7 +57,8 @@ const struct verb verb_plan = {
             "is mandatory, 5 a slight improvement. IMBALANCE: once this action and "
             "those before it are done. NEEDS: actions that must be done first. GROUP: actions that "
             "only make sense together. The same snapshot and settings give the same plan, except for "
-            "its statistics. Settings: ballast.yaml(5).",
+            "its statistics. Settings (ballast.yaml(5)) are those of --config, else those in the "
+            "snapshot (`ballast snapshot` writes them), else the defaults; --set overrides each.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_plan_run,

@@ -1,6 +1,7 @@
 /* ballast what-if: one pass on a snapshot with assumed changes. */
 #include "model/what_if.h"
 #include "base/number.h"
+#include "cli/client.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -13,6 +14,7 @@
 
 enum {
     OPT_SNAPSHOT,
+    OPT_SOCKET,
     OPT_HOST_OFF,
     OPT_HOST_ON,
     OPT_MAINTENANCE,
@@ -23,7 +25,10 @@ enum {
 };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "snapshot of the cluster; - reads standard input"},
+    [OPT_SNAPSHOT] =
+        {"snapshot", "FILE", 0,
+         "snapshot of the cluster; - reads standard input; default: the last one of the service"},
+    [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_HOST_OFF] = {"host-off", "HOST", OPTION_REPEATS, "assume that this host is put to standby"},
     [OPT_HOST_ON] = {"host-on", "HOST", OPTION_REPEATS,
                      "assume that this host, now in standby or maintenance, is on"},
@@ -31,7 +36,7 @@ static const struct option_spec options[] = {
                          "assume that this host is put into maintenance"},
     [OPT_DEMAND] = {"demand", "VM=MHZ", OPTION_REPEATS,
                     "assume that this VM has wanted this much CPU for an hour"},
-    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration of the service"},
+    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration, not from the snapshot"},
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
@@ -115,7 +120,8 @@ static int decide(const struct what_if *question, const struct policy *policy, s
 
 static enum exit_code verb_what_if_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, "-"),
+    const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
+                                        .socket = args_value(args, OPT_SOCKET, NULL),
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET]};
     enum cli_format format;

@@ -155,6 +155,7 @@ static int run_pass(struct engine *e, struct observation *v, instant_s now, stru
         if ((r = pass_run(&v->snap, &policy, a, &v->plan, err)) < 0)
             return r;
     }
+    observation_set_policy(v, &e->settings.policy); /* it may have changed since the inventory */
     if (e->settings.clock_us)
         v->plan.stats.decide_us = e->settings.clock_us() - begin;
     v->decided = true;

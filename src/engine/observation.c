@@ -169,6 +169,7 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
         return err_widen(err, "what the source says contradicts itself");
     }
     fill_balance(e, &v->snap);
+    observation_set_policy(v, &e->settings.policy);
     fill_schedule(e, &v->snap);
     c.n_waking = action_facts_wakes(e, a, &c.waking);
     knowledge_observe(e->knowledge, &c, &v->snap, a);
@@ -180,6 +181,14 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
         persist_migration(e, &moved[i]);
     *ret = v;
     return 0;
+}
+
+void observation_set_policy(struct observation *v, const struct policy *policy)
+{
+    struct policy *own = arena_new(&v->seen.arena, struct policy);
+
+    *own = *policy;
+    v->snap.policy = own;
 }
 
 void observation_unref(struct observation *v)

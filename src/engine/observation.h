@@ -23,6 +23,8 @@ struct observation {
 /* Demand, cool-downs, moves under way, all that is known: then the snapshot. Takes over *collected. */
 int observation_build(struct engine *e, struct collected *collected, uint64_t serial, instant_s now,
                       struct observation **ret, struct err *err);
+/* Keeps with the snapshot the settings that are decided with. */
+void observation_set_policy(struct observation *v, const struct policy *policy);
 void observation_unref(struct observation *v);
 
 #endif

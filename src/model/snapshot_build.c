@@ -573,7 +573,8 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
                          .schedule = inv->schedule,
                          .balance = inv->balance,
                          .correlation = inv->correlation,
-                         .conflicts = inv->conflicts};
+                         .conflicts = inv->conflicts,
+                         .policy = inv->policy};
     struct building f = {.inv = inv, .a = a, .s = &s, .err = err};
     int r;
 

@@ -1,5 +1,6 @@
 /* snapshot_dump.c: a snapshot as JSON. Indices become ids again; the tables of snapshot_fields.c give the
  * fields. */
+#include "model/policy_json.h"
 #include "model/snapshot_fields.h"
 #include "model/snapshot_json.h"
 #include "model/snapshot_to_inventory.h"
@@ -175,6 +176,8 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     jw_text(&d.w, "format", SNAPSHOT_FORMAT);
     jw_text(&d.w, "cluster", s->cluster);
     writer_instant(&d.w, "time", s->time);
+    if (s->policy)
+        policy_json_put(&d.w, "policy", s->policy);
     dump_hosts(&d);
     dump_vms(&d);
     dump_pools(&d);

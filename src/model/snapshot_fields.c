@@ -64,7 +64,7 @@ static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor",
 /* clang-format off */
 #define S struct inventory
 static const struct field document_fields[] = {
-    SKIPPED("format"),
+    SKIPPED("format"), SKIPPED("policy"),
     F("cluster", FIELD_TEXT, cluster, REQ),
     F("time", FIELD_INSTANT, time, REQ),
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),

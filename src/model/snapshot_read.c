@@ -1,5 +1,6 @@
 /* snapshot_read.c: JSON to an inventory, object by object. */
 #include "model/snapshot_read.h"
+#include "model/policy_json.h"
 
 #include "model/snapshot_fields.h"
 
@@ -236,6 +237,15 @@ static void finish_ha(const json_t *ha, struct inventory *inv)
         inv->ha.hosts = 1;
 }
 
+static int read_policy(const struct reader *r, const struct node *document, struct inventory *inv)
+{
+    const struct node n = node_of_json(json_object_get(document->json, "policy"), document, "policy", 0);
+    struct policy *policy = arena_new(r->a, struct policy);
+
+    inv->policy = policy;
+    return policy_json_read(r, &n, policy);
+}
+
 static int read_document(const struct reader *r, const struct node *document, struct inventory *ret)
 {
     struct inventory inv = {.schedule.power_off = true, .balance.open = true};
@@ -245,6 +255,8 @@ static int read_document(const struct reader *r, const struct node *document, st
         return reader_refuse(r, document, "an object");
     if ((rc = check_format(r, document)) < 0 ||
         (rc = reader_object(r, document, &snapshot_fields_document, &inv)) < 0)
+        return rc;
+    if (node_has(document, "policy") && (rc = read_policy(r, document, &inv)) < 0)
         return rc;
     finish_ha(json_object_get(document->json, "ha"), &inv);
     inv.schedule.given = node_has(document, "schedule");

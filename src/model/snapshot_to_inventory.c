@@ -97,7 +97,8 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
                             .schedule = s->schedule,
                             .balance = s->balance,
                             .correlation = s->correlation,
-                            .conflicts = s->conflicts};
+                            .conflicts = s->conflicts,
+                            .policy = s->policy};
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
         *inventory_add_host(&inv, a) = snapshot_to_inventory_host(

@@ -1,4 +1,5 @@
 /* plan_json.c: a plan as JSON (ballast-plan/1). */
+#include "model/policy_json.h"
 #include "render/refs.h"
 #include "render/render.h"
 
@@ -217,7 +218,7 @@ static void put_plan(const struct plan *plan, const struct what_if *question, co
     jw_text(&w, "format", "ballast-plan/1");
     jw_text(&w, "cluster", plan->snap->cluster);
     jw_text(&w, "time", rfc3339_format(plan->snap->time, time));
-    render_policy(&w, "policy", &plan->policy);
+    policy_json_put(&w, "policy", &plan->policy);
     put_metrics(&w, "before", plan->snap, &plan->before);
     put_metrics(&w, "after", plan->snap, &plan->after);
     jw_begin(&w, "recommendations", JW_ARRAY, JW_LINES);

@@ -59,9 +59,6 @@ void render_sentence(struct json_writer *w, const char *key, const struct snapsh
 void render_finding(struct json_writer *w, const char *key, const struct snapshot *snap,
                     const struct finding *f);
 
-/* All settings of the table, typed, those with a dot in an object of their own. */
-void render_policy(struct json_writer *w, const char *key, const struct policy *policy);
-
 /* ballast-entitlements/1; trees[r] is NULL for a resource that was not asked for. */
 void render_entitlements_json(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
                               struct strbuf *out);

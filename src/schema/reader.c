@@ -133,7 +133,7 @@ static int refuse_unknown(const struct reader *r, const struct node *n, const st
                                 n_names > 1 ? "one of " : "", reader_words(r, names));
 }
 
-static void note_unknown(const struct reader *r, const struct node *n, const struct schema *schema)
+void reader_note_unknown(const struct reader *r, const struct node *n, const struct schema *schema)
 {
     struct unknown_fields *u = r->unknown;
     char pointer[NODE_PATH_MAX];
@@ -224,7 +224,7 @@ static int read_members(const struct reader *r, const struct node *map, const st
                 *seen |= (uint64_t)1 << (f - schema->fields);
             e = read_field(r, n, f, into);
         } else if (n->json) {
-            note_unknown(r, n, schema);
+            reader_note_unknown(r, n, schema);
         } else if (!dotted && is_section(schema, name)) {
             e = read_members(r, n, schema, arena_printf(r->a, "%s.", name), into, seen);
         } else {

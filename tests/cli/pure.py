@@ -70,7 +70,7 @@ def test_help():
 
 
 def test_usage():
-    for arguments in ([], ['no-such-verb'], ['plan', '--no-such-option'], ['plan'], ['plan', '--snapshot'],
+    for arguments in ([], ['no-such-verb'], ['plan', '--no-such-option'], ['plan', '--snapshot'],
                       ['plan', '--snapshot', '-', '--set', 'migration_threshold'],
                       ['plan', '--snapshot', '-', '--set', 'migration_threshold=9'],
                       ['plan', '--snapshot', '-', '--set', 'no_such_thing=1'],

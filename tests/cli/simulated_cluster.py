@@ -359,15 +359,34 @@ def test_configuration():
 
 def test_replay():
     """What the service decided can be decided again from its snapshot, anywhere."""
-    with Service() as s:
+    with Service(cool_down_s=600) as s:
         s.start()
         wait_until(s.ids, 15)
         snapshot = s.ask('snapshot').stdout
-        plan = json.loads(run('plan', '--snapshot', '-', '--set', 'migration_threshold=4', '--format', 'json',
-                              stdin=snapshot).stdout)
+        policy = json.loads(snapshot)['policy']
+        check('it holds the settings', (policy['migration_threshold'], policy['cool_down_s'], policy['automation']) == (4, 600, 'manual'), str(policy))
+        said = {k: v for k, v in policy.items() if v != 'auto'}
         theirs = [(r['vm'], r['from'], r['to']) for r in s.recommendations() if r['state'] == 'recommended']
-        check('the same decision', [(r['vm'], r['from'], r['to']) for r in plan['recommendations']] == theirs,
-              f'{plan["recommendations"]} {theirs}')
+        planned = lambda done: (p := json.loads(done.stdout)) and ([(r['vm'], r['from'], r['to']) for r in p['recommendations']],
+                                                                 {k: v for k, v in p['policy'].items() if policy[k] != 'auto'})  # which a plan resolves
+        for what, done in (('from its snapshot', run('plan', '--snapshot', '-', '--format', 'json', stdin=snapshot)),
+                           ('asked for its snapshot', s.ask('plan', '--format', 'json'))):
+            check(f'the same decision, {what}', planned(done) == (theirs, said), f'{done.stdout} {done.stderr} {theirs}')
+        overridden = planned(s.ask('plan', '--set', 'cool_down_s=60', '--format', 'json'))[1]
+        check('--set wins, the rest stays', overridden == {**said, 'cool_down_s': 60}, str(overridden))
+        defaults = s.folder / 'other.yaml'
+        defaults.write_text(s.config.read_text(encoding='utf-8').replace('cool_down_s: 600', 'cool_down_s: 300'), encoding='utf-8')
+        check('--config wins', planned(s.ask('plan', '--config', str(defaults), '--format', 'json'))[1]['cool_down_s'] == 300)
+        vm = theirs[0][0]
+        for verb in (('explain', '--vm', vm), ('explain', '--host', theirs[0][1]), ('what-if', '--host-off', theirs[0][1])):
+            here, there = s.ask(*verb), run(verb[0], '--snapshot', '-', *verb[1:], stdin=snapshot)
+            check(f'{verb} asks the service', here.returncode == 0 and here.stdout == there.stdout and 'assumed' not in here.stdout, here.stdout + here.stderr)
+        broken = {**json.loads(snapshot), 'policy': {**policy, 'cool_down_s': -1}}
+        done = run('plan', '--snapshot', '-', stdin=json.dumps(broken))
+        check('a setting that cannot be', done.returncode == 2 and '/policy/cool_down_s' in done.stderr, done.stderr)
+        newer = {**json.loads(snapshot), 'policy': {**policy, 'from_the_future': 1}}
+        done = run('plan', '--snapshot', '-', stdin=json.dumps(newer))
+        check('one that is not known', done.returncode == 0 and '/policy/from_the_future: unknown field, ignored' in done.stderr, done.stderr)
 
 
 check('every part came to its end', run_tests(globals()) == 0)

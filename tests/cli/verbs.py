@@ -87,7 +87,10 @@ def check_usage():
     for option in (('--since', '2026-01-31'), ('--days', '2'), ('--by', 'day')):
         expect(f'history {option[0]}', run('history', *service, *option), 2, err=f'{option[0]} is for --energy')
     expect('history --energy --limit', run('history', *service, '--energy', '--limit', '5'), 2, err='--limit is not for --energy')
-    expect('plan', run('plan'), 2, err='--snapshot FILE is missing')
+    for verb in (('plan',), ('explain', '--vm', 'v1'), ('what-if', '--host-off', 'h1')):
+        expect(f'{verb[0]} asks the service', run(*verb, *service), 3, err='is ballastd running?')
+        expect(f'{verb[0]} --snapshot --socket', run(*verb, *file, *service), 2, err='--socket has no meaning with --snapshot')
+    expect('a wrong setting first', run('plan', *service, '--set', 'seed=x'), 2, err='--set: ')
     expect('help with a value', run('plan', '--help=x'), 2)
     expect('twice', run('plan', '--snapshot', 'a', '--snapshot', 'b'), 2, err='--snapshot is given twice')
     expect('format', run('plan', '--snapshot', '-', '--format', 'xml', stdin='{}'), 2, err='expected text or json')

@@ -178,6 +178,45 @@ static json_t *table(const struct schema *schema)
     return o;
 }
 
+static json_t *setting_value(const struct setting *s)
+{
+    switch (s->type) {
+    case SETTING_BOOL:
+        return of_type("boolean");
+    case SETTING_WORD:
+        return one_of(s->words);
+    case SETTING_INT:
+    case SETTING_NUMBER:
+        break;
+    }
+    json_t *value = json_pack("{s:s,s:f,s:f}", "type", s->type == SETTING_INT ? "integer" : "number",
+                              "minimum", s->min, "maximum", s->max);
+
+    return json_pack("{s:[o,o,o]}", "anyOf", value, constant("auto"), of_type("null"));
+}
+
+/* `required`: each setting, in what a command writes with its own. */
+static json_t *policy(bool required)
+{
+    size_t n;
+    const struct setting *settings = policy_settings(&n);
+    json_t *o = object();
+    for (size_t i = 0; i < n; i++) {
+        const char *dot = strchr(settings[i].key, '.');
+        json_t *into = o;
+
+        if (dot) {
+            char group[32];
+            (void)snprintf(group, sizeof group, "%.*s", (int)(dot - settings[i].key), settings[i].key);
+            if (!json_object_get(json_object_get(o, "properties"), group))
+                put(o, group, required, object());
+            into = json_object_get(json_object_get(o, "properties"), group);
+        }
+        put(into, dot ? dot + 1 : settings[i].key, required, setting_value(&settings[i]));
+    }
+    return o;
+}
+
 static json_t *snapshot_schema(void)
 {
     static const struct {
@@ -204,6 +243,8 @@ static json_t *snapshot_schema(void)
         for (size_t k = 0; k < ELEMENTS(lists); k++)
             if (strcmp(lists[k].name, f->name) == 0)
                 value = list_of(table(lists[k].of));
+        if (strcmp(f->name, "policy") == 0)
+            value = policy(false);
         if (strcmp(f->name, "hosts") == 0)
             json_object_set_new(value, "minItems", json_integer(1));
         if (!value && f->type == FIELD_SKIPPED && strcmp(f->name, "format") != 0)
@@ -295,44 +336,6 @@ static json_t *metrics(void)
     return o;
 }
 
-static json_t *setting_value(const struct setting *s)
-{
-    switch (s->type) {
-    case SETTING_BOOL:
-        return of_type("boolean");
-    case SETTING_WORD:
-        return one_of(s->words);
-    case SETTING_INT:
-    case SETTING_NUMBER:
-        break;
-    }
-    json_t *value = json_pack("{s:s,s:f,s:f}", "type", s->type == SETTING_INT ? "integer" : "number",
-                              "minimum", s->min, "maximum", s->max);
-
-    return json_pack("{s:[o,o,o]}", "anyOf", value, constant("auto"), of_type("null"));
-}
-
-static json_t *policy(void)
-{
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
-    json_t *o = object();
-    for (size_t i = 0; i < n; i++) {
-        const char *dot = strchr(settings[i].key, '.');
-        json_t *into = o;
-
-        if (dot) {
-            char group[32];
-            (void)snprintf(group, sizeof group, "%.*s", (int)(dot - settings[i].key), settings[i].key);
-            if (!json_object_get(json_object_get(o, "properties"), group))
-                put(o, group, true, object());
-            into = json_object_get(json_object_get(o, "properties"), group);
-        }
-        put(into, dot ? dot + 1 : settings[i].key, true, setting_value(&settings[i]));
-    }
-    return o;
-}
-
 /* ---- plan ---- */
 
 static json_t *recommendation(void)
@@ -421,7 +424,7 @@ static json_t *plan_schema(void)
     put(stats, "decide_us", true, whole(0));
     put(d, "cluster", true, text());
     put(d, "time", true, instant());
-    put(d, "policy", true, policy());
+    put(d, "policy", true, policy(true));
     put(d, "before", true, reference("metrics"));
     put(d, "after", true, reference("metrics"));
     put(d, "recommendations", true, list_of(recommendation()));
@@ -531,7 +534,7 @@ static json_t *simulation_schema(void)
     put(d, "hosts", true, whole(1));
     put(d, "vms", true, whole(0));
     put(d, "ballast", true, of_type("boolean"));
-    put(d, "policy", true, policy());
+    put(d, "policy", true, policy(true));
     put(d, "metrics", true, figures);
     put(d, "pools", true, map_of(map_of(figure_or_null())));
     put(d, "vms_lacking_most", false, list_of(of_type("object")));
