@@ -13,6 +13,7 @@
 #define MHZ_PER_GHZ 1000.0
 #define LABEL_WIDTH 13
 #define WIDTH 80
+#define FAULTS_SHOWN 20
 
 static void put_label(struct strbuf *out, const char *label)
 {
@@ -230,10 +231,25 @@ static void show_paused(const json_t *st, struct strbuf *out)
     strbuf_printf(out, "since %s%s%s\n", since ? since : "-", by ? " by " : "", by ? by : "");
 }
 
+static void show_faults(const json_t *st, struct strbuf *out)
+{
+    const json_t *faults = json_object_get(st, "faults");
+    size_t n = json_array_size(faults);
+
+    for (size_t i = 0; i < n && i < FAULTS_SHOWN; i++) {
+        const char *text = reply_text(json_array_get(faults, i), "text");
+
+        put_sentence(out, i == 0 ? "faults" : "", text ? text : "-");
+    }
+    if (n <= FAULTS_SHOWN)
+        return;
+    put_label(out, "");
+    strbuf_printf(out, "and %zu more faults: `ballast status --format json`\n", n - FAULTS_SHOWN);
+}
+
 static void show_status(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *st = json_object_get(reply, "status");
-    const json_t *faults = json_object_get(st, "faults");
     const char *store = reply_text(st, "store_error");
     const json_t *fault;
     size_t i;
@@ -264,12 +280,7 @@ static void show_status(const json_t *reply, struct arena *a, struct strbuf *out
     {
         put_sentence(out, i == 0 ? "config" : "", json_string_value(fault));
     }
-    json_array_foreach(faults, i, fault)
-    {
-        put_label(out, i == 0 ? "faults" : "");
-        table_put_text(out, reply_text(fault, "text") ? reply_text(fault, "text") : "-");
-        strbuf_puts(out, "\n");
-    }
+    show_faults(st, out);
 }
 
 static enum exit_code verb_status_run(const struct args *args, struct arena *a, struct strbuf *out)

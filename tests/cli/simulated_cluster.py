@@ -126,6 +126,26 @@ def test_bulk():
         check('who asked approved the moves', len(moved) == len(there) and {r['approved_by'] for r in moved} == {asked[0]['approved_by']}, str(moved))
 
 
+def test_many_faults():
+    """status shows the first faults and counts the others; all of it fits a terminal."""
+    vms = [{'id': f'v{i}', 'name': f'web-{i}', 'host': 'h1', 'state': 'on', 'vcpus': 1, 'mem_mb': 512, 'compatible_hosts': ['h1'],
+            'cpu': {'demand': 100}, 'mem': {'demand': 256}} for i in range(50)]
+    rules = [{'id': f'r{i}', 'name': f'pair {i} is kept apart', 'kind': 'vm-vm-anti-affine', 'mandatory': True,
+              'vms': [f'v{2 * i}', f'v{2 * i + 1}']} for i in range(25)]
+    with Service() as s:
+        file = s.folder / 'faults.json'
+        file.write_text(json.dumps({**BULK, 'vms': vms, 'rules': rules}), encoding='utf-8')
+        s.configure(f'kind: sim\n  speed: 20\n  file: {file}')
+        check('it starts', s.start(), s.log_text())
+        check('a pass', s.ask('run').returncode == 0)
+        faults = s.ask_json('status')['faults']
+        check('more faults than are shown', len(faults) > 20, str(faults))
+        text = s.ask('status').stdout
+        shown = ' '.join(text.split())
+        check('twenty are shown', sum(f['text'] in shown for f in faults) == 20 and f'and {len(faults) - 20} more faults: ' in text, text)
+        check('it fits a terminal', max(map(len, text.splitlines())) <= 80, text)
+
+
 def vms_of(service):
     return {v['id']: (v['state'], v['host']) for v in service.ask_json('vms')}
 
