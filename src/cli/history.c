@@ -7,6 +7,7 @@
 #include "schedule/when.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,16 @@ static const char *lead(const char *text, struct arena *a)
     return arena_printf(a, "%s; ", n > 0 ? text : "-");
 }
 
+/* The text as a whole sentence. */
+static const char *whole(const char *text, struct arena *a)
+{
+    size_t n = text ? strlen(text) : 0;
+
+    if (n == 0)
+        return "";
+    return text[n - 1] == '.' ? text : arena_printf(a, "%s.", text);
+}
+
 /* The outcome or the reason; the approver, if a person; and a hint to the console output. */
 static const char *sentence(const json_t *x, struct arena *a)
 {
@@ -54,6 +65,38 @@ static const char *sentence(const json_t *x, struct arena *a)
         text = arena_printf(a, "%s`ballast console %lld` shows what the host said", lead(text, a),
                             (long long)reply_int(x, "id"));
     return text;
+}
+
+static const char *loads(const json_t *result, const char *of, struct arena *a)
+{
+    const json_t *from = json_object_get(json_object_get(result, of), "from");
+    const json_t *to = json_object_get(json_object_get(result, of), "to");
+
+    return arena_printf(a, "CPU %.0f and %.0f %%, memory %.0f and %.0f %%",
+                        100 * reply_number(from, "cpu_load"), 100 * reply_number(to, "cpu_load"),
+                        100 * reply_number(from, "mem_load"), 100 * reply_number(to, "mem_load"));
+}
+
+static const char *duration(const json_t *result, const char *of, struct arena *a)
+{
+    double s = reply_number(json_object_get(result, of), "duration_s");
+
+    return isnan(s) ? "time not known" : arena_printf(a, "%.0f s", s);
+}
+
+/* What was predicted of a move, and observed ten minutes after it; NULL: nothing was. */
+static const char *outcome(const json_t *x, struct arena *a)
+{
+    const json_t *result = json_object_get(x, "result");
+    const json_t *observed = json_object_get(result, "observed");
+
+    if (!json_is_object(observed))
+        return NULL;
+    return arena_printf(
+        a, "Loads of the two hosts, predicted: %s (%s); observed: %s (%s)%s.", loads(result, "predicted", a),
+        duration(result, "predicted", a), loads(result, "observed", a), duration(result, "observed", a),
+        json_is_true(json_object_get(observed, "overlaps")) ? "; other moves touched these hosts meanwhile"
+                                                            : "");
 }
 
 static void show_history(const json_t *reply, struct arena *a, struct strbuf *out)
@@ -72,7 +115,9 @@ static void show_history(const json_t *reply, struct arena *a, struct strbuf *ou
         table_cell(&t, reply_text(x, "state"));
         table_cell(&t, reply_text(x, "action"));
         table_cell(&t, action_table_subject(x, a));
-        table_cell(&t, sentence(x, a));
+        const char *found = outcome(x, a);
+
+        table_cell(&t, found ? arena_printf(a, "%s %s", whole(sentence(x, a), a), found) : sentence(x, a));
     }
     if (i == 0)
         strbuf_puts(out, "no action has ended yet\n");
@@ -131,7 +176,10 @@ static enum exit_code verb_history_run(const struct args *args, struct arena *a,
 const struct verb verb_history = {
     .name = "history",
     .summary = "List actions that have ended, newest first; with --energy, the energy used and saved.",
-    .more = "--energy: USED is the energy that the hosts drew, from their meters or from their power "
+    .more = "Below a move stand the loads of its hosts, first of the one that the VM left, then of the one "
+            "that it came to: predicted when the move began, and observed ten minutes after its end; with "
+            "the duration. "
+            "--energy: USED is the energy that the hosts drew, from their meters or from their power "
             "models. ALL ON is what they would have drawn for the same work with no host in standby. "
             "SAVED is the difference; the energy of booting is part of USED. A single host can show a "
             "negative saving: it does the work of hosts in standby. ASLEEP is the share of host time "

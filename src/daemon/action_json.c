@@ -1,7 +1,50 @@
 /* action_json.c: an action as JSON. */
 #include "daemon/action_json.h"
 
+#include "engine/actions/move_result.h"
 #include "render/render.h"
+
+static void put_loads(struct json_writer *w, const double load[MOVE_HOSTS][RES_COUNT])
+{
+    static const char *const hosts[MOVE_HOSTS] = {"from", "to"};
+
+    for (int h = 0; h < MOVE_HOSTS; h++) {
+        jw_begin(w, hosts[h], JW_OBJECT, JW_INLINE);
+        jw_figure(w, "cpu_load", load[h][RES_CPU]);
+        jw_figure(w, "mem_load", load[h][RES_MEM]);
+        jw_figure(w, "cpu_shortage", move_result_shortage(load[h][RES_CPU]));
+        jw_figure(w, "mem_shortage", move_result_shortage(load[h][RES_MEM]));
+        jw_end(w);
+    }
+}
+
+/* What was predicted of a move, and what was observed ten minutes after it; null before it begins. */
+static void put_result(struct json_writer *w, const struct action_record *r)
+{
+    const struct move_result *m = &r->result;
+
+    if (r->kind != ACTION_MIGRATE || m->predicted_at == 0) {
+        jw_text(w, "result", NULL);
+        return;
+    }
+    jw_begin(w, "result", JW_OBJECT, JW_INLINE);
+    jw_begin(w, "predicted", JW_OBJECT, JW_INLINE);
+    jw_figure(w, "duration_s", r->duration_s);
+    put_loads(w, m->predicted);
+    jw_end(w);
+    if (m->observed_at == 0) {
+        jw_text(w, "observed", NULL);
+    } else {
+        jw_begin(w, "observed", JW_OBJECT, JW_INLINE);
+        jw_figure(w, "duration_s", m->duration_s);
+        put_loads(w, m->observed);
+        jw_instant(w, "time", m->observed_at);
+        jw_bool(w, "as_predicted", move_result_agrees(m));
+        jw_bool(w, "overlaps", m->overlaps);
+        jw_end(w);
+    }
+    jw_end(w);
+}
 
 void action_json_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r)
 {
@@ -42,6 +85,7 @@ void action_json_fields(struct json_writer *w, const struct snapshot *s, const s
     jw_instant(w, "approved", r->approved);
     jw_instant(w, "started", r->started);
     jw_instant(w, "ended", r->ended);
+    put_result(w, r);
 }
 
 void action_json(struct json_writer *w, const char *key, const struct snapshot *s,

@@ -5,6 +5,7 @@
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
 #include "engine/actions/migration_timing.h"
+#include "engine/actions/move_result.h"
 #include "engine/actions/pool_updates.h"
 #include "engine/decide.h"
 #include "engine/events.h"
@@ -85,6 +86,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     e->now_seen = v;
     slot_usage_observe(e->actions, &e->now_seen->snap);
     migration_timing_observe(e->actions);
+    move_result_observe(e, now);
     action_states_advance(e, now); /* what has arrived is done, before anything new is decided */
     action_queue_add_all(e->actions);
     if (!placement_decide(e, serial, now) && (e->poll->asked_for_pass || decide_overload_is_new(e)))

@@ -31,6 +31,18 @@
 
 /* ---- what is stored -------------------------------------------------------------------------- */
 
+enum move_host { MOVE_FROM, MOVE_TO, MOVE_HOSTS };
+
+/* What a move was expected to do, and did (actions/move_result.h): the loads of its hosts, as parts of their
+ * capacity. */
+struct move_result {
+    instant_s predicted_at; /* 0: nothing was predicted, and the rest means nothing */
+    instant_s observed_at;  /* 0: not yet; the loads and `overlaps` mean nothing */
+    double predicted[MOVE_HOSTS][RES_COUNT], observed[MOVE_HOSTS][RES_COUNT];
+    double duration_s; /* that it took; UNKNOWN: not watched from beginning to end */
+    bool overlaps;     /* another VM came to one of the hosts, or left it, meanwhile */
+};
+
 /* A recommendation and, once it is approved, the action that carries it out: one record, one number, one row,
  * from ACTION_RECOMMENDED to its end. Strings may be NULL where it says so. */
 #define APPROVED_BY_ENGINE "engine"
@@ -64,6 +76,7 @@ struct action_record {
     instant_s created;       /* first recommended */
     instant_s seen;          /* time of the last snapshot that it was recommended from */
     instant_s approved, started, ended; /* 0: not yet */
+    struct move_result result;          /* of ACTION_MIGRATE */
 };
 
 /* A migration that happened (`ok`) or did not. */

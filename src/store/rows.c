@@ -49,6 +49,18 @@ static const struct sql_column action_columns[] = {
     COLUMN(action_record, I64, "ended", ended),
     COLUMN(action_record, TEXT, "ended_by", ended_by),
     COLUMN(action_record, U32, "unclear", unclear),
+    COLUMN(action_record, I64, "predicted_at", result.predicted_at),
+    COLUMN(action_record, I64, "observed_at", result.observed_at),
+    COLUMN(action_record, REAL, "predicted_from_cpu", result.predicted[MOVE_FROM][RES_CPU]),
+    COLUMN(action_record, REAL, "predicted_from_mem", result.predicted[MOVE_FROM][RES_MEM]),
+    COLUMN(action_record, REAL, "predicted_to_cpu", result.predicted[MOVE_TO][RES_CPU]),
+    COLUMN(action_record, REAL, "predicted_to_mem", result.predicted[MOVE_TO][RES_MEM]),
+    COLUMN(action_record, REAL, "observed_from_cpu", result.observed[MOVE_FROM][RES_CPU]),
+    COLUMN(action_record, REAL, "observed_from_mem", result.observed[MOVE_FROM][RES_MEM]),
+    COLUMN(action_record, REAL, "observed_to_cpu", result.observed[MOVE_TO][RES_CPU]),
+    COLUMN(action_record, REAL, "observed_to_mem", result.observed[MOVE_TO][RES_MEM]),
+    COLUMN(action_record, REAL, "took_s", result.duration_s),
+    COLUMN(action_record, BOOL, "overlaps", result.overlaps),
 };
 
 static const struct sql_column migration_columns[] = {

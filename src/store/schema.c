@@ -99,6 +99,19 @@ static const char *const scripts[] = {
     " pauses INTEGER NOT NULL, recent INTEGER NOT NULL, failed INTEGER NOT NULL, until INTEGER NOT NULL,"
     " arrived INTEGER NOT NULL, departed INTEGER NOT NULL, reason TEXT, PRIMARY KEY (vm, host)) WITHOUT "
     "ROWID;",
+
+    "ALTER TABLE actions ADD COLUMN predicted_at INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE actions ADD COLUMN observed_at INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE actions ADD COLUMN predicted_from_cpu REAL;"
+    "ALTER TABLE actions ADD COLUMN predicted_from_mem REAL;"
+    "ALTER TABLE actions ADD COLUMN predicted_to_cpu REAL;"
+    "ALTER TABLE actions ADD COLUMN predicted_to_mem REAL;"
+    "ALTER TABLE actions ADD COLUMN observed_from_cpu REAL;"
+    "ALTER TABLE actions ADD COLUMN observed_from_mem REAL;"
+    "ALTER TABLE actions ADD COLUMN observed_to_cpu REAL;"
+    "ALTER TABLE actions ADD COLUMN observed_to_mem REAL;"
+    "ALTER TABLE actions ADD COLUMN took_s REAL;"
+    "ALTER TABLE actions ADD COLUMN overlaps INTEGER NOT NULL DEFAULT 0;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

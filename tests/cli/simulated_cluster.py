@@ -317,9 +317,10 @@ def test_paused_by_an_older_version():
             later = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
                      if name not in FIRST_TABLES and not name.startswith('sqlite_')]
             triggers = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
+            columns = [column[1] for column in db.execute('PRAGMA table_info(actions)')]
             db.executescript(''.join(f'DROP TRIGGER {name};' for name in triggers) +
                              ''.join(f'DROP TABLE {name};' for name in later) +
-                             "ALTER TABLE actions DROP COLUMN ended_by; ALTER TABLE actions DROP COLUMN unclear;"
+                             ''.join(f'ALTER TABLE actions DROP COLUMN {name};' for name in columns[columns.index('ended_by'):]) +
                              "REPLACE INTO notes VALUES ('frozen', '2026-01-31T12:00:00Z'); PRAGMA user_version = 1;")
         check('it starts on the older store', s.start(), s.log_text()[-2000:])
         status = s.ask_json('status')
@@ -341,6 +342,39 @@ def test_killed():
         check('what was under way is known', set(ids) <= set(states(s)) or wait_until(
             lambda: set(ids) <= set(states(s)), 10), f'{ids} {states(s)}')
         check('it comes to an end', wait_until(lambda: over(s), 60, every=1), str(states(s)))
+
+
+def test_result_of_moves():
+    """A move keeps what was predicted of its hosts; the next process observes them when ten minutes have passed."""
+    with Service() as s:
+        s.start()
+        check('it recommends', wait_until(s.ids, 15))
+        s.ask('apply', *s.ids())
+        check('the moves end', wait_until(lambda: over(s), 30))
+        moves = [a for a in s.ask_json('history') if a['action'] == 'migrate' and a['state'] == 'done']
+        check('each has a prediction', moves and all(
+            0 <= a['result']['predicted'][host]['cpu_load'] and a['result']['predicted'][host]['mem_load'] > 0 and
+            a['result']['predicted']['duration_s'] == a['duration_s'] for a in moves for host in ('from', 'to')), str(moves))
+        check('nothing is observed yet', all(a['result']['observed'] is None for a in moves), str(moves))
+        s.stop()
+        with contextlib.closing(sqlite3.connect(s.folder / 'state' / 'ballast.db')) as db:
+            db.execute('UPDATE actions SET started = started - 660, ended = ended - 660, predicted_at = predicted_at - 660')
+            db.commit()
+        check('it starts again', s.start(), s.log_text()[-2000:])
+        check('they are observed', wait_until(lambda: all(
+            a['result']['observed'] for a in s.ask_json('history') if a['id'] in {m['id'] for m in moves}), 20), str(s.ask_json('history')))
+        for a in s.ask_json('history'):
+            old = next((m for m in moves if m['id'] == a['id']), None)
+            if old is None:
+                continue
+            observed = a['result']['observed']
+            check('the prediction stands', a['result']['predicted'] == old['result']['predicted'], str(a))
+            check('both hosts are observed', all(observed[host]['mem_load'] > 0 for host in ('from', 'to')), str(a))
+            check('it is judged', isinstance(observed['as_predicted'], bool) and isinstance(observed['overlaps'], bool), str(a))
+        text = s.ask('history').stdout
+        words = ' '.join(text.split())
+        check('as text', 'Loads of the two hosts, predicted: CPU ' in words and '; observed: CPU ' in words, text)
+        check('it fits a terminal', max(map(len, text.splitlines())) <= 80, text)
 
 
 def test_second():

@@ -52,6 +52,18 @@ static void assert_same_action(const struct action_record *a, const struct actio
     assert_true(a->attempts == b->attempts && a->cancel_asked == b->cancel_asked);
     assert_true(a->created == b->created && a->seen == b->seen && a->approved == b->approved);
     assert_true(a->started == b->started && a->ended == b->ended);
+    const struct move_result *p = &a->result;
+    const struct move_result *q = &b->result;
+
+    assert_true(p->predicted_at == q->predicted_at && p->observed_at == q->observed_at);
+    assert_true(p->overlaps == q->overlaps);
+    assert_same_number(p->duration_s, q->duration_s);
+    for (int i = 0; i < MOVE_HOSTS * RES_COUNT; i++) {
+        assert_same_number(p->predicted[i / RES_COUNT][i % RES_COUNT],
+                           q->predicted[i / RES_COUNT][i % RES_COUNT]);
+        assert_same_number(p->observed[i / RES_COUNT][i % RES_COUNT],
+                           q->observed[i / RES_COUNT][i % RES_COUNT]);
+    }
 }
 
 /* ---- what is put is there again ---- */
@@ -381,7 +393,20 @@ static void test_older_store(void **state)
     tamper(&p, "DROP TABLE rates; DROP TABLE dirty_rates; DROP TABLE settings; DROP TABLE hosts; "
                "DROP TABLE energy; DROP TABLE events; DROP TABLE patterns; DROP TRIGGER consoles_end; "
                "DROP TABLE consoles; DROP TABLE failures; ALTER TABLE actions DROP COLUMN ended_by; "
-               "ALTER TABLE actions DROP COLUMN unclear; PRAGMA "
+               "ALTER TABLE actions DROP COLUMN unclear; "
+               "ALTER TABLE actions DROP COLUMN predicted_at; "
+               "ALTER TABLE actions DROP COLUMN observed_at; "
+               "ALTER TABLE actions DROP COLUMN predicted_from_cpu; "
+               "ALTER TABLE actions DROP COLUMN predicted_from_mem; "
+               "ALTER TABLE actions DROP COLUMN predicted_to_cpu; "
+               "ALTER TABLE actions DROP COLUMN predicted_to_mem; "
+               "ALTER TABLE actions DROP COLUMN observed_from_cpu; "
+               "ALTER TABLE actions DROP COLUMN observed_from_mem; "
+               "ALTER TABLE actions DROP COLUMN observed_to_cpu; "
+               "ALTER TABLE actions DROP COLUMN observed_to_mem; "
+               "ALTER TABLE actions DROP COLUMN took_s; "
+               "ALTER TABLE actions DROP COLUMN overlaps; "
+               "PRAGMA "
                "user_version = 1");
     s = must_open(&p);
     struct stored all = must_load(s, &a);

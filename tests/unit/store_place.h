@@ -108,6 +108,12 @@ static const struct action_record full = {
     .approved = 1500,
     .started = 1600,
     .ended = 0,
+    .result = {.predicted_at = 1590,
+               .observed_at = 2300,
+               .predicted = {{0.5, 0.25}, {0.75, 1.125}},
+               .observed = {{0.375, 0.3125}, {0.625, 1.25}},
+               .duration_s = 13.5,
+               .overlaps = true},
 };
 
 static const struct action_record bare = {

@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "engine/actions/action_record.h"
 #include "engine/actions/migration_timing.h"
+#include "engine/actions/move_result.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/preconditions.h"
 #include "engine/events.h"
@@ -207,15 +208,17 @@ static void note_end(struct engine *e, const struct action *x)
     persist_migration(e, &r);
 }
 
-static void remember_end(struct engine *e, const struct action *x, instant_s now)
+static void remember_end(struct engine *e, struct action *x, instant_s now)
 {
     bool taught = x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_FAILED && x->blames_peer;
 
     backoff_end(e->actions, &e->settings.policy, &x->r, taught, now);
     if (x->r.kind != ACTION_MIGRATE || (x->r.state != ACTION_DONE && x->r.state != ACTION_FAILED))
         return;
-    if (x->r.state == ACTION_DONE)
+    if (x->r.state == ACTION_DONE) {
         migration_timing_end(e->knowledge->migrations, x, now);
+        move_result_end(x);
+    }
     if (taught || x->r.state == ACTION_DONE)
         failed_moves_take(e->knowledge->failed_moves,
                           &(struct move_end){.vm = x->r.vm,

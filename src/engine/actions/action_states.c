@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/actions/migration_timing.h"
+#include "engine/actions/move_result.h"
 #include "engine/actions/observed_state.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
@@ -158,6 +159,7 @@ static void begin(struct engine *e, struct action *x, instant_s now)
     x->inventory_after = 0;
     x->only_adopt = false;
     action_enter(e, x, ACTION_STARTING, NULL, now);
+    move_result_predict(e, x);
     if (persist_flush(e, NULL, now) < 0) {
         x->r.attempts = 0;
         x->r.started = 0;

@@ -24,6 +24,12 @@ const struct metric_row metric_rows[] = {
     {METRIC_migrations_failed, GROUP_MOVES, -1, WHEN_ALWAYS, "that failed"},
     {METRIC_moves_per_vm_day, GROUP_MOVES, -1, WHEN_ALWAYS, "per VM and day"},
     {METRIC_gb_moved, GROUP_MOVES, -1, WHEN_ALWAYS, "copied for them"},
+    {METRIC_moves_observed, GROUP_MOVES, 0, WHEN_SOME, "looked at ten minutes later"},
+    {METRIC_moves_as_predicted, GROUP_MOVES, 1, WHEN_KNOWN, "  hosts loaded as predicted"},
+    {METRIC_moves_timed_as_predicted, GROUP_MOVES, 1, WHEN_KNOWN, "  took as long as predicted"},
+    {METRIC_moves_overlapping, GROUP_MOVES, 0, WHEN_SOME, "looked at, with others at their hosts"},
+    {METRIC_moves_overlapping_as_predicted, GROUP_MOVES, 1, WHEN_KNOWN, "  hosts loaded as predicted"},
+    {METRIC_moves_overlapping_timed_as_predicted, GROUP_MOVES, 1, WHEN_KNOWN, "  took as long as predicted"},
     {METRIC_passes, GROUP_MOVES, 0, WHEN_ASKED, "passes"},
     {METRIC_decide_ms_total, GROUP_MOVES, 0, WHEN_ASKED, "time that deciding took"},
     {METRIC_imbalance_mean, GROUP_BALANCE, -1, WHEN_ALWAYS, "imbalance, mean over time"},
@@ -161,6 +167,15 @@ static bool any_is_not_0(const struct run_set *set, enum metric_id id)
     return false;
 }
 
+static bool any_is_known(const struct run_set *set, enum metric_id id)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        if (!isnan(metric_of(&set->runs[i], id)))
+            return true;
+    }
+    return false;
+}
+
 static bool power_changes(const struct run_set *set)
 {
     return set->runs[0].scenario->policy.dpm.enabled || any_is_not_0(set, METRIC_host_power_offs) ||
@@ -178,6 +193,8 @@ bool metric_applies(const struct run_set *set, const struct metric_row *m)
         return power_changes(set);
     case WHEN_SOME:
         return any_is_not_0(set, m->id);
+    case WHEN_KNOWN:
+        return any_is_known(set, m->id);
     case WHEN_ASKED:
         return false;
     }

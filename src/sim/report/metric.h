@@ -29,6 +29,7 @@ enum metric_when {
     WHEN_POWER, /* a host has a power model */
     WHEN_DPM,   /* a host changed its power, or DPM was to let it */
     WHEN_SOME,  /* the figure is not 0 */
+    WHEN_KNOWN, /* the figure of any run is known */
     WHEN_ASKED, /* JSON only: the figure differs between equal runs, or is in the headline */
 };
 

@@ -3,11 +3,13 @@
 #include "base/idmap.h"
 #include "base/xalloc.h"
 #include "engine/actions/action_record.h"
+#include "engine/actions/move_result.h"
 #include "engine/knowledge/demand_profile.h"
 #include "engine/knowledge/energy_account.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +67,7 @@ struct store {
     bool keep_samples;
     uint64_t last_action, last_pass;
     int64_t decide_us;
+    struct move_counts moves;
     struct action_record *actions; /* by id; owns its strings */
     size_t n_actions, cap_actions;
     struct migration_record *migrations; /* owns its strings */
@@ -88,6 +91,11 @@ struct store *memory_store_new(const struct snapshot *vms, bool keep_samples)
 int64_t memory_store_decide_us(const struct store *s)
 {
     return s->decide_us;
+}
+
+struct move_counts memory_store_moves(const struct store *s)
+{
+    return s->moves;
 }
 
 static bool is_cluster(const struct energy_record *r)
@@ -208,6 +216,16 @@ static size_t find_action(const struct store *s, uint64_t id)
     return low;
 }
 
+static void count_move(struct move_counts *m, const struct action_record *r)
+{
+    m->n[r->result.overlaps]++;
+    m->as_predicted[r->result.overlaps] += move_result_agrees(&r->result);
+    if (isnan(r->result.duration_s))
+        return;
+    m->timed[r->result.overlaps]++;
+    m->times_as_predicted[r->result.overlaps] += move_result_duration_agrees(&r->result, r->duration_s);
+}
+
 static void put_action(struct store *s, const struct action_record *r)
 {
     struct action_record copy = action_record_copy(r);
@@ -216,6 +234,8 @@ static void put_action(struct store *s, const struct action_record *r)
     if (s->last_action < r->id)
         s->last_action = r->id;
     if (i < s->n_actions && s->actions[i].id == r->id) {
+        if (s->actions[i].result.observed_at == 0 && r->result.observed_at != 0)
+            count_move(&s->moves, r);
         action_record_release(&s->actions[i]);
         s->actions[i] = copy;
         return;

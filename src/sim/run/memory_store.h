@@ -20,6 +20,14 @@ void memory_store_free(struct store *s);
 /* Decision time of all passes and placements so far. */
 int64_t memory_store_decide_us(const struct store *s);
 
+/* Moves whose hosts were observed ten minutes after their end, so far. */
+struct move_counts {
+    /* [1]: those that other moves overlapped with. timed: of n, those whose duration is known. */
+    uint32_t n[2], as_predicted[2], timed[2], times_as_predicted[2];
+};
+
+struct move_counts memory_store_moves(const struct store *s);
+
 /* The energy account of the cluster, from the beginning of the run. */
 struct energy_record memory_store_energy(const struct store *s);
 

@@ -32,6 +32,7 @@ struct run {
     int64_t decide_us_before;
     uint32_t unplaced_before;
     struct energy_record account_before;
+    struct move_counts moves_before;
 };
 
 static double sample_of(const struct scenario *s)
@@ -109,6 +110,7 @@ static void measure(struct run *run, double t_s)
             run->passes_before = run->service.passes;
             run->decide_us_before = memory_store_decide_us(run->service.store);
             run->account_before = memory_store_energy(run->service.store);
+            run->moves_before = memory_store_moves(run->service.store);
         }
     }
     if (!is_due && !begins && t_s < run->scenario->duration_s)
@@ -152,6 +154,31 @@ static void fill_account(const struct run *run, struct metrics_of_run *m)
     m->account_unmet_mhz_s = now.unmet[RES_CPU] - before->unmet[RES_CPU];
 }
 
+static double percent(uint32_t part, uint32_t of)
+{
+    return of > 0 ? 100.0 * part / of : NAN;
+}
+
+static void fill_moves(const struct run *run, struct metrics_of_run *m)
+{
+    const struct move_counts now = memory_store_moves(run->service.store);
+    const struct move_counts *before = &run->moves_before;
+    double n[2], loads[2], times[2];
+
+    for (int i = 0; i < 2; i++) {
+        n[i] = now.n[i] - before->n[i];
+        loads[i] = percent(now.as_predicted[i] - before->as_predicted[i], now.n[i] - before->n[i]);
+        times[i] = percent(now.times_as_predicted[i] - before->times_as_predicted[i],
+                           now.timed[i] - before->timed[i]);
+    }
+    m->moves_observed = n[false];
+    m->moves_as_predicted = loads[false];
+    m->moves_timed_as_predicted = times[false];
+    m->moves_overlapping = n[true];
+    m->moves_overlapping_as_predicted = loads[true];
+    m->moves_overlapping_timed_as_predicted = times[true];
+}
+
 static void fill_result(struct run *run, struct simulation *ret)
 {
     const struct scenario *s = run->scenario;
@@ -161,6 +188,10 @@ static void fill_result(struct run *run, struct simulation *ret)
     ret->metrics.unplaced = run->admin.unplaced - run->unplaced_before;
     if (!s->ballast) {
         ret->metrics.account_kwh = ret->metrics.account_kwh_all_on = ret->metrics.account_unmet_mhz_s = NAN;
+        ret->metrics.moves_observed = ret->metrics.moves_as_predicted =
+            ret->metrics.moves_timed_as_predicted = NAN;
+        ret->metrics.moves_overlapping = ret->metrics.moves_overlapping_as_predicted =
+            ret->metrics.moves_overlapping_timed_as_predicted = NAN;
         return;
     }
     const struct service *v = &run->service;
@@ -168,6 +199,7 @@ static void fill_result(struct run *run, struct simulation *ret)
     ret->metrics.passes = (double)(v->passes - run->passes_before);
     ret->metrics.decide_ms_total = (double)(memory_store_decide_us(v->store) - run->decide_us_before) / 1000;
     fill_account(run, &ret->metrics);
+    fill_moves(run, &ret->metrics);
     ret->passes = v->points;
     ret->n_passes = v->n_points;
 }

@@ -56,7 +56,14 @@ struct cluster;
     X(sleep_shortest_s, "s", "shortest sleep of a host that ended: from standby until its wake began")       \
     X(sleep_median_s, "s", "median of the sleeps that ended")                                                \
     X(sleeps_under_1h, "", "sleeps that ended within an hour")                                               \
-    X(power_cycles_per_host_day, "", "hosts put to standby, per host and day")
+    X(power_cycles_per_host_day, "", "hosts put to standby, per host and day")                               \
+    X(moves_observed, "", "moves whose hosts were looked at ten minutes later, and no other move touched")   \
+    X(moves_as_predicted, "%",                                                                               \
+      "of moves_observed: each load within 20 % of its prediction, or 1 % of the host's capacity")           \
+    X(moves_timed_as_predicted, "%", "of moves_observed: duration within 20 % of its prediction")            \
+    X(moves_overlapping, "", "moves whose hosts were looked at, and other moves touched meanwhile")          \
+    X(moves_overlapping_as_predicted, "%", "of moves_overlapping, as moves_as_predicted")                    \
+    X(moves_overlapping_timed_as_predicted, "%", "of moves_overlapping, as moves_timed_as_predicted")
 
 #define METRIC_FIELD(name, unit, meaning) double name;
 struct metrics_of_run {

@@ -1,0 +1,178 @@
+/* move_result.c: the loads of a move's hosts, predicted and observed. */
+#include "engine/actions/move_result.h"
+
+#include "engine/actions/action.h"
+#include "engine/observation.h"
+#include "engine/state.h"
+
+#include <math.h>
+
+#define OBSERVED_AFTER_S 600
+#define OBSERVED_BEFORE_S 1200
+#define RELATIVE 0.2  /* of the prediction */
+#define ABSOLUTE 0.01 /* of the host's capacity */
+
+/* ---- loads ---- */
+
+static double wanted(const struct snapshot *s, uint32_t vm, enum resource r)
+{
+    const struct vm_facts *v = &s->vms[vm].is;
+
+    return v->state == VM_ON ? fmin(v->window[WINDOW_5M][r].mean, v->alloc[r].limit) : 0;
+}
+
+static double part(const struct snapshot *s, uint32_t vm, uint32_t host, enum resource r)
+{
+    return wanted(s, vm, r) / s->hosts[host].capacity[r];
+}
+
+static double load(const struct snapshot *s, uint32_t host, enum resource r)
+{
+    const struct span vms = s->hosts[host].vms;
+    double sum = 0;
+
+    for (uint32_t i = 0; i < vms.n; i++)
+        sum += part(s, vms.items[i], host, r);
+    return sum;
+}
+
+static bool is_comparable(const struct snapshot *s, uint32_t host)
+{
+    return host != IX_NONE && s->hosts[host].is.state != HOST_DISCONNECTED &&
+           s->hosts[host].capacity[RES_CPU] > 0 && s->hosts[host].capacity[RES_MEM] > 0;
+}
+
+/* ---- predicted ---- */
+
+void move_result_predict(const struct engine *e, struct action *x)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    struct move_result *m = &x->r.result;
+
+    if (!s || x->r.kind != ACTION_MIGRATE)
+        return;
+    uint32_t vm = snapshot_find_vm(s, x->r.vm);
+    uint32_t from = snapshot_find_host(s, x->r.from);
+    uint32_t to = snapshot_find_host(s, x->r.to);
+
+    if (vm == IX_NONE || !is_comparable(s, from) || !is_comparable(s, to) || s->vms[vm].host != from)
+        return;
+    *m = (struct move_result){.predicted_at = s->time, .duration_s = UNKNOWN};
+    for (int i = 0; i < RES_COUNT; i++) {
+        enum resource r = (enum resource)i;
+
+        m->predicted[MOVE_FROM][r] = fmax(load(s, from, r) - part(s, vm, from, r), 0);
+        m->predicted[MOVE_TO][r] = load(s, to, r) + part(s, vm, to, r);
+    }
+}
+
+/* It ended somewhere between the last two questions. What this process did not watch from beginning to end
+ * has no known duration. */
+void move_result_end(struct action *x)
+{
+    const struct copy_timing *c = &x->copy;
+
+    if (c->began == 0 || c->ended == 0 || x->r.attempts != 1)
+        return;
+    instant_s ran = c->ran > c->began ? c->ran : c->began;
+
+    x->r.result.duration_s = ((double)(ran - c->began) + (double)(c->ended - c->began)) / 2;
+}
+
+/* ---- observed ---- */
+
+static bool came_or_left(const struct action *y, instant_s since)
+{
+    bool moves = y->r.kind == ACTION_MIGRATE || y->r.kind == ACTION_PLACE;
+
+    if (!moves || y->r.started == 0)
+        return false;
+    return action_committed(y) || (y->r.state == ACTION_DONE && y->r.ended >= since);
+}
+
+static bool ours_overlap(const struct action_list *there, const struct action *x)
+{
+    for (size_t i = 0; i < there->n; i++) {
+        if (there->items[i] != x && came_or_left(there->items[i], x->r.result.predicted_at))
+            return true;
+    }
+    return false;
+}
+
+/* Moves of others, too: inventories tell when a VM was last moved. A VM that only rests, because a person
+ * rejected its move, looks the same. */
+static bool theirs_overlap(const struct snapshot *s, uint32_t vm, uint32_t from, uint32_t to, instant_s since)
+{
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        const struct vm *v = &s->vms[i];
+        bool here = v->host == from || v->host == to || v->left_host == from || v->left_host == to;
+
+        if (i != vm && here && v->is.last_migrated >= since)
+            return true;
+    }
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        const struct migration *m = &s->migrations[i];
+
+        if (m->from == from || m->from == to || m->to == from || m->to == to)
+            return true;
+    }
+    return vm == IX_NONE || s->vms[vm].host != to;
+}
+
+static void observe(struct engine *e, struct action *x, instant_s now)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    struct move_result *m = &x->r.result;
+    uint32_t from = snapshot_find_host(s, x->r.from);
+    uint32_t to = snapshot_find_host(s, x->r.to);
+
+    if (!is_comparable(s, from) || !is_comparable(s, to))
+        return; /* perhaps with the next inventory */
+    for (int i = 0; i < RES_COUNT; i++) {
+        m->observed[MOVE_FROM][i] = load(s, from, (enum resource)i);
+        m->observed[MOVE_TO][i] = load(s, to, (enum resource)i);
+    }
+    m->observed_at = now;
+    m->overlaps = ours_overlap(&slot_usage_of_host(e->actions, x->r.from)->actions, x) ||
+                  ours_overlap(&slot_usage_of_host(e->actions, x->r.to)->actions, x) ||
+                  theirs_overlap(s, snapshot_find_vm(s, x->r.vm), from, to, m->predicted_at);
+    action_changed(e, x);
+}
+
+void move_result_observe(struct engine *e, instant_s now)
+{
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *x = e->actions->list[i];
+        const struct move_result *m = &x->r.result;
+
+        if (x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_DONE && m->predicted_at != 0 &&
+            m->observed_at == 0 && now >= x->r.ended + OBSERVED_AFTER_S &&
+            now < x->r.ended + OBSERVED_BEFORE_S)
+            observe(e, x, now);
+    }
+}
+
+/* ---- held against each other ---- */
+
+bool move_result_agrees(const struct move_result *r)
+{
+    for (int h = 0; h < MOVE_HOSTS; h++) {
+        for (int k = 0; k < RES_COUNT; k++) {
+            double off = fabs(r->observed[h][k] - r->predicted[h][k]);
+
+            if (!(off <= fmax(RELATIVE * r->predicted[h][k], ABSOLUTE)))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool move_result_duration_agrees(const struct move_result *r, double predicted_s)
+{
+    return fabs(r->duration_s - predicted_s) <= RELATIVE * predicted_s;
+}
+
+double move_result_shortage(double load)
+{
+    return load > 1 ? load - 1 : 0;
+}

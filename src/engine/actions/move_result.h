@@ -1,0 +1,35 @@
+/* move_result.h: what a move was expected to do to its two hosts, and what they showed ten minutes after it.
+ *
+ * The load of a host is what its VMs want, by their mean demand of five minutes and their own limits, as a
+ * part of the host's capacity; what is above 1 is its shortage. It is predicted when the move begins, from
+ * the VMs that the hosts have then, and observed with the first inventory ten minutes after the move's end.
+ * If no inventory comes within another ten minutes (the service was down, the source was lost), nothing is
+ * observed. */
+#ifndef BALLAST_ENGINE_ACTIONS_MOVE_RESULT_H
+#define BALLAST_ENGINE_ACTIONS_MOVE_RESULT_H
+
+#include "engine/ports.h"
+
+struct action;
+struct engine;
+
+/* The move begins: what both hosts will be like after it. Nothing for other actions. */
+void move_result_predict(const struct engine *e, struct action *x);
+
+/* The move is done: how long it took. */
+void move_result_end(struct action *x);
+
+/* A new inventory: observes the hosts of the moves that ended long enough ago. */
+void move_result_observe(struct engine *e, instant_s now);
+
+/* Whether each load was observed within a fifth of what was predicted, or within 1 % of the host's capacity.
+ * For results that were observed. */
+bool move_result_agrees(const struct move_result *r);
+
+/* The same of the duration, within a fifth; false where it is not known. */
+bool move_result_duration_agrees(const struct move_result *r, double predicted_s);
+
+/* The part of its load that the host cannot give. */
+double move_result_shortage(double load);
+
+#endif

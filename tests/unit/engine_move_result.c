@@ -1,0 +1,172 @@
+/* What a move was expected to do to its hosts, and what they showed ten minutes after it. */
+#include "engine_world.h"
+
+#include "engine/actions/move_result.h"
+
+#include <math.h>
+
+#define NEAR 1e-9
+
+/* Eight VMs at 500 MHz on h0; vm00 goes to h1, where nothing runs. */
+static void move_one(struct world *w)
+{
+    world_init(w, 4, 8);
+    w->settings.policy.automation = AUTOMATION_FULL;
+    w->hottest = 1.2;
+    w->script[0] = (struct world_move){.vm = 0, .to = 1, .priority = 3};
+    w->n_script = 1;
+    world_begin_engine();
+    world_run(40);
+    assert_int_equal(world_state(1), ACTION_DONE);
+}
+
+static const struct move_result *result(uint64_t id)
+{
+    return &world_action(id)->result;
+}
+
+static double capacity(int host)
+{
+    const struct snapshot *s = engine_snapshot(W->engine);
+    char id[16];
+
+    w_host_id(host, id);
+    return s->hosts[snapshot_find_host(s, id)].capacity[RES_CPU];
+}
+
+static void set_demand(double mhz)
+{
+    for (int i = 0; i < W->n_vms; i++)
+        W->vms[i].cpu = mhz;
+}
+
+static void test_observed_after_ten_minutes(void **state)
+{
+    struct world w;
+
+    (void)state;
+    move_one(&w);
+    assert_true(fabs(result(1)->predicted[MOVE_FROM][RES_CPU] - 7 * 500 / capacity(0)) < NEAR);
+    assert_true(fabs(result(1)->predicted[MOVE_TO][RES_CPU] - 500 / capacity(1)) < NEAR);
+    assert_int_equal(result(1)->observed_at, 0);
+    world_run(500);
+    assert_int_equal(result(1)->observed_at, 0);
+    world_run(200);
+    assert_true(result(1)->observed_at >= world_action(1)->ended + 600);
+    assert_true(move_result_agrees(result(1)));
+    assert_false(result(1)->overlaps);
+    assert_true(result(1)->duration_s > 0 && result(1)->duration_s < 40);
+    world_release();
+}
+
+/* What was predicted and when it ended are stored, so that the next process observes. */
+static void test_over_a_restart(void **state)
+{
+    struct world w;
+
+    (void)state;
+    move_one(&w);
+    double predicted = result(1)->predicted[MOVE_FROM][RES_CPU];
+
+    set_demand(700); /* 40 % more than was predicted */
+    world_run(120);
+    world_restart();
+    world_run(700);
+    assert_true(fabs(result(1)->predicted[MOVE_FROM][RES_CPU] - predicted) < NEAR);
+    assert_true(result(1)->observed_at > 0);
+    assert_true(fabs(result(1)->observed[MOVE_FROM][RES_CPU] - 7 * 700 / capacity(0)) < NEAR);
+    assert_false(move_result_agrees(result(1)));
+    world_release();
+}
+
+/* Nothing is said of ten minutes after a move by what was seen an hour after it. */
+static void test_down_meanwhile(void **state)
+{
+    struct world w;
+
+    (void)state;
+    move_one(&w);
+    w.now += 1800;
+    world_restart();
+    world_run(300);
+    assert_true(result(1)->predicted_at > 0);
+    assert_int_equal(result(1)->observed_at, 0);
+    world_release();
+}
+
+static void test_overlapping(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 4, 8);
+    w.settings.policy.automation = AUTOMATION_FULL;
+    w.hottest = 1.2;
+    w.script[0] = (struct world_move){.vm = 0, .to = 1, .priority = 3};
+    w.script[1] = (struct world_move){.vm = 1, .to = 2, .priority = 3}; /* off the same host */
+    w.n_script = 2;
+    world_begin_engine();
+    world_run(800);
+    for (uint64_t id = 1; id <= 2; id++) {
+        assert_int_equal(world_state(id), ACTION_DONE);
+        assert_true(result(id)->observed_at > 0);
+        assert_true(result(id)->overlaps);
+    }
+    world_release();
+}
+
+/* A person moves another VM to the destination. */
+static void test_moved_by_others(void **state)
+{
+    struct world w;
+
+    (void)state;
+    move_one(&w);
+    world_run(120);
+    w.vms[5].host = 1;
+    world_run(600);
+    assert_true(result(1)->observed_at > 0);
+    assert_true(result(1)->overlaps);
+    world_release();
+}
+
+static void test_judgement(void **state)
+{
+    static const struct {
+        double predicted, observed;
+        bool agrees;
+    } cases[] = {
+        {0.50, 0.59, true}, {0.50, 0.61, false},   {0.50, 0.41, true},  {0.50, 0.39, false},
+        {0, 0.009, true},   {0, 0.011, false},     {0.02, 0.029, true}, {0.02, 0.031, false},
+        {1.2, 1.43, true},  {1.2, UNKNOWN, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        for (int at = 0; at < MOVE_HOSTS * RES_COUNT; at++) { /* any one of the four loads decides */
+            struct move_result r = {0};
+
+            r.predicted[at / RES_COUNT][at % RES_COUNT] = cases[i].predicted;
+            r.observed[at / RES_COUNT][at % RES_COUNT] = cases[i].observed;
+            assert_true(move_result_agrees(&r) == cases[i].agrees);
+        }
+    }
+    assert_true(move_result_duration_agrees(&(struct move_result){.duration_s = 11.9}, 10));
+    assert_false(move_result_duration_agrees(&(struct move_result){.duration_s = 12.1}, 10));
+    assert_false(move_result_duration_agrees(&(struct move_result){.duration_s = UNKNOWN}, 10));
+    assert_true(fabs(move_result_shortage(1.25) - 0.25) < NEAR && move_result_shortage(0.9) < NEAR);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_observed_after_ten_minutes),
+        cmocka_unit_test(test_over_a_restart),
+        cmocka_unit_test(test_down_meanwhile),
+        cmocka_unit_test(test_overlapping),
+        cmocka_unit_test(test_moved_by_others),
+        cmocka_unit_test(test_judgement),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
