@@ -3,19 +3,25 @@
 
 #include "core/divvy/divvy.h"
 
+/* Not fmin(), which is called for each VM, window and resource: nothing here is NaN. */
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 /* Caps the VM's figures by its own limit. */
 static void own_figures(const struct vm_facts *v, enum window w, enum resource r, struct figures *ret)
 {
     const struct demand_stats *is = &v->window[w][r];
     double limit = v->alloc[r].limit;
 
-    ret->mean = fmin(is->mean, limit);
+    ret->mean = least(is->mean, limit);
     ret->variance = is->stddev * is->stddev;
     if (w == WINDOW_60M && v->deviation[r] > is->stddev) /* false where it is UNKNOWN */
         ret->variance = v->deviation[r] * v->deviation[r];
     if (limit < NO_LIMIT)
-        ret->variance = fmin(ret->variance, ret->mean * (limit - ret->mean));
-    ret->most = fmin(is->max, limit);
+        ret->variance = least(ret->variance, ret->mean * (limit - ret->mean));
+    ret->most = least(is->max, limit);
 }
 
 void capped_demand_window(const struct capped_demand *capped, const struct snapshot *snap, uint32_t vm,
@@ -34,7 +40,7 @@ double capped_demand_now(const struct capped_demand *capped, const struct snapsh
 {
     const struct vm_facts *v = &snap->vms[vm].is;
 
-    return capped->now[r] ? capped->now[r][vm] : fmin(v->demand[r], v->alloc[r].limit);
+    return capped->now[r] ? capped->now[r][vm] : least(v->demand[r], v->alloc[r].limit);
 }
 
 /* Sums over all VMs below a node of the pool tree. */
