@@ -111,6 +111,10 @@ static void test_overlapping(void **state)
         assert_int_equal(world_state(id), ACTION_DONE);
         assert_true(result(id)->observed_at > 0);
         assert_true(result(id)->overlaps);
+        /* both moves were approved when the first one began */
+        assert_true(fabs(result(id)->predicted[MOVE_FROM][RES_CPU] - 6 * 500 / capacity(0)) < NEAR);
+        assert_true(fabs(result(id)->predicted[MOVE_TO][RES_CPU] - 500 / capacity((int)id)) < NEAR);
+        assert_true(move_result_agrees(result(id)));
     }
     world_release();
 }

@@ -6,6 +6,7 @@
 #include "engine/state.h"
 
 #include <math.h>
+#include <string.h>
 
 #define OBSERVED_AFTER_S 600
 #define OBSERVED_BEFORE_S 1200
@@ -36,6 +37,29 @@ static double load(const struct snapshot *s, uint32_t host, enum resource r)
     return sum;
 }
 
+/* What the approved moves that have not arrived will add to the host, or take from it. */
+static double underway(const struct engine *e, uint32_t host, enum resource r)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    const char *id = s->hosts[host].is.id;
+    const struct action_list *there = &slot_usage_of_host(e->actions, id)->actions;
+    double sum = 0;
+
+    for (size_t i = 0; i < there->n; i++) {
+        const struct action *y = there->items[i];
+        uint32_t vm =
+            y->r.kind == ACTION_MIGRATE && action_committed(y) ? snapshot_find_vm(s, y->r.vm) : IX_NONE;
+
+        if (vm == IX_NONE)
+            continue;
+        if (s->vms[vm].host == host && strcmp(y->r.from, id) == 0)
+            sum -= part(s, vm, host, r);
+        else if (s->vms[vm].host != host && strcmp(y->r.to, id) == 0)
+            sum += part(s, vm, host, r);
+    }
+    return sum;
+}
+
 static bool is_comparable(const struct snapshot *s, uint32_t host)
 {
     return host != IX_NONE && s->hosts[host].is.state != HOST_DISCONNECTED &&
@@ -61,8 +85,8 @@ void move_result_predict(const struct engine *e, struct action *x)
     for (int i = 0; i < RES_COUNT; i++) {
         enum resource r = (enum resource)i;
 
-        m->predicted[MOVE_FROM][r] = fmax(load(s, from, r) - part(s, vm, from, r), 0);
-        m->predicted[MOVE_TO][r] = load(s, to, r) + part(s, vm, to, r);
+        m->predicted[MOVE_FROM][r] = fmax(load(s, from, r) + underway(e, from, r), 0);
+        m->predicted[MOVE_TO][r] = load(s, to, r) + underway(e, to, r);
     }
 }
 

@@ -2,9 +2,9 @@
  *
  * The load of a host is what its VMs want, by their mean demand of five minutes and their own limits, as a
  * part of the host's capacity; what is above 1 is its shortage. It is predicted when the move begins, from
- * the VMs that the hosts have then, and observed with the first inventory ten minutes after the move's end.
- * If no inventory comes within another ten minutes (the service was down, the source was lost), nothing is
- * observed. */
+ * the VMs that the hosts have then and the moves that are approved by then, and observed with the first
+ * inventory ten minutes after the move's end. If no inventory comes within another ten minutes (the service
+ * was down, the source was lost), nothing is observed. */
 #ifndef BALLAST_ENGINE_ACTIONS_MOVE_RESULT_H
 #define BALLAST_ENGINE_ACTIONS_MOVE_RESULT_H
 
@@ -13,7 +13,8 @@
 struct action;
 struct engine;
 
-/* The move begins: what both hosts will be like after it. Nothing for other actions. */
+/* The move begins: what both hosts will be like after it and the other approved moves. Nothing for other
+ * actions. */
 void move_result_predict(const struct engine *e, struct action *x);
 
 /* The move is done: how long it took. */
