@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define PATTERNS_MOST 1000 /* in a list */
 #define ENTRIES_MOST 10000 /* of a section */
@@ -43,6 +44,28 @@
 static const struct field vm_condition[] = {CONDITION_FIELDS(0), CONDITION_FOLDER(0)};
 static const struct field host_condition[] = {CONDITION_FIELDS(0)};
 
+/* What could never select anything. */
+static int check_condition(const struct reader *r, const struct node *n, const struct condition *c)
+{
+    for (uint32_t i = 0; i < c->folders.n; i++) {
+        const char *folder = c->folders.items[i];
+        size_t len = strlen(folder);
+
+        if (len > 1 && folder[len - 1] == '/')
+            return reader_complain(r, node_child(n, "folder"),
+                                   "is \"%s\", expected it without the / at its end; the folders below are "
+                                   "included",
+                                   folder);
+    }
+    for (uint32_t i = 0; i < c->labels.n; i++)
+        if (c->labels.items[i][0] == '=')
+            return reader_complain(r, node_child(n, "label"), "is \"%s\", expected KEY or KEY=VALUE",
+                                   c->labels.items[i]);
+    return selector_condition_given(c)
+               ? 0
+               : reader_complain(r, n, "has no condition, expected at least one, for example name");
+}
+
 static int read_condition(const struct reader *r, const struct node *n, const struct schema *keys,
                           struct condition *ret)
 {
@@ -54,9 +77,7 @@ static int read_condition(const struct reader *r, const struct node *n, const st
         return reader_refuse(r, n, "a pattern of names, or a section with conditions");
     if ((e = reader_object(r, n, keys, ret)) < 0)
         return e;
-    return selector_condition_given(ret)
-               ? 0
-               : reader_complain(r, n, "has no condition, expected at least one, for example name");
+    return check_condition(r, n, ret);
 }
 
 /* One condition, or a list of them. */
@@ -134,6 +155,8 @@ static int read_rule(const struct section *s, const struct node *n, struct overl
     const struct reader *r = &s->reader;
     int e;
 
+    if (!n->key[0])
+        return reader_complain_line(r, n->line, "rules has a rule with an empty name, expected a name");
     if (strlen(n->key) > NAME_BYTES_MAX)
         return reader_complain(r, n, "is a name of %zu bytes, expected at most %d", strlen(n->key),
                                NAME_BYTES_MAX);
@@ -232,10 +255,9 @@ static int read_entry(const struct section *s, const struct node *n, const struc
 
     if (n->kind != NODE_MAP)
         return reader_refuse(&s->reader, n, "a section with conditions and settings");
-    if ((e = reader_object(&s->reader, n, keys, into)) < 0)
+    if ((e = reader_object(&s->reader, n, keys, into)) < 0 ||
+        (e = check_condition(&s->reader, n, condition)) < 0)
         return e;
-    if (!selector_condition_given(condition))
-        return reader_complain(&s->reader, n, "has no condition, expected at least one, for example name");
     for (const struct node *k = n->first; k; k = k->next) {
         bool is_condition = strcmp(k->key, "name") == 0 || strcmp(k->key, "label") == 0 ||
                             strcmp(k->key, "tag") == 0 || strcmp(k->key, "folder") == 0;
@@ -252,10 +274,25 @@ static struct selector selector_of(const struct condition *c)
     return (struct selector){.conditions = c, .n = 1};
 }
 
+/* The reason stands where one could expect true or false: "never_move: false" must not hold VMs. */
+static bool is_yes_or_no(const struct node *n)
+{
+    static const char *const words[] = {"true", "false", "yes", "no", "on", "off"};
+
+    for (size_t i = 0; n && n->plain && i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(n->text, words[i]) == 0)
+            return true;
+    return false;
+}
+
 static int check_times(const struct section *s, const struct node *n, struct vms_entry *entry)
 {
     char path[NODE_PATH_MAX];
 
+    if (entry->is.never_move && is_yes_or_no(node_child(n, "never_move")))
+        return reader_complain(&s->reader, node_child(n, "never_move"),
+                               "is \"%s\", expected why the VMs are never moved; without the key they move",
+                               entry->is.never_move);
     if (entry->is.never_move && strlen(entry->is.never_move) > REASON_BYTES_MAX)
         return reader_complain(&s->reader, node_child(n, "never_move"),
                                "is too long, expected at most %d bytes", REASON_BYTES_MAX);
