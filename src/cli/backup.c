@@ -12,7 +12,7 @@ enum { OPT_CONFIG, OPT_FORCE };
 
 static const struct option_spec options[] = {
     [OPT_CONFIG] = {"config", "FILE", 0, "the service's configuration; default " CONFIG_DEFAULT},
-    [OPT_FORCE] = {"force", NULL, 0, "replace the file if it exists"},
+    [OPT_FORCE] = {"force", NULL, 0, "replace the file if it exists; never a device or the store itself"},
 };
 
 static enum exit_code verb_backup_run(const struct args *args, struct arena *a, struct strbuf *out)
@@ -28,7 +28,7 @@ static enum exit_code verb_backup_run(const struct args *args, struct arena *a, 
     }
     if (store_backup(config.state_dir, file, args->options[OPT_FORCE].n > 0, &err) < 0) {
         cli_error("ballast backup: %s", err.text);
-        return err.code == -EEXIST ? EXIT_WRONG : EXIT_FAILED;
+        return err.code == -EEXIST || err.code == -EINVAL ? EXIT_WRONG : EXIT_FAILED;
     }
     strbuf_printf(out, "%s: a copy of the store in %s\n", file, config.state_dir);
     return EXIT_DONE;

@@ -119,22 +119,54 @@ static int put_in_place(int fd, const char *temporary, const char *file, bool re
     return 0;
 }
 
+/* Whether the file is one of those that make up the store, under whatever path. */
+static bool is_of_store(const char *state_dir, const struct stat *file)
+{
+    static const char *const names[] = {"ballast.db", "ballast.db-wal", "ballast.db-shm", "lock"};
+    struct stat st;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        CLEANUP(freep) char *path = NULL;
+
+        if (asprintf(&path, "%s/%s", state_dir, names[i]) >= 0 && stat(path, &st) == 0 &&
+            st.st_dev == file->st_dev && st.st_ino == file->st_ino)
+            return true;
+    }
+    return false;
+}
+
+/* A copy replaces a file only if that is asked for, and never what cannot be an earlier copy: a device, a
+ * socket, a link, or the store itself. */
+static int check_target(const char *state_dir, const char *file, bool replace, struct err *err)
+{
+    struct stat st;
+
+    if (!file[0])
+        return err_set(err, -EINVAL, "the name of the file is empty, expected a path");
+    if (lstat(file, &st) < 0)
+        return 0; /* what else is wrong with the path shows when it is written */
+    if (is_of_store(state_dir, &st))
+        return err_set(err, -EEXIST, "%s belongs to the store itself, expected another file", file);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, -EEXIST, "%s is not a regular file, expected one, or a new name", file);
+    return replace ? 0 : err_set(err, -EEXIST, "%s exists; --force replaces it", file);
+}
+
 int store_backup(const char *state_dir, const char *file, bool replace, struct err *err)
 {
     CLEANUP(freep) char *source = NULL;
     CLEANUP(freep) char *temporary = NULL;
-    struct stat st;
+    int r = check_target(state_dir, file, replace, err);
 
+    if (r < 0)
+        return r;
     if (asprintf(&source, "%s/ballast.db", state_dir) < 0 || asprintf(&temporary, "%s.XXXXXX", file) < 0)
         return err_set(err, -ENOMEM, "out of memory");
-    if (!replace && lstat(file, &st) == 0)
-        return err_set(err, -EEXIST, "%s exists; --force replaces it", file);
     CLEANUP(closep) int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
 
     if (fd < 0)
         return err_set(err, -errno, "%s cannot be written: %s", file, strerror(errno));
-    int r = copy_to(source, temporary, err);
-
+    r = copy_to(source, temporary, err);
     if (r == 0)
         r = put_in_place(fd, temporary, file, replace, err);
     (void)unlink(temporary);

@@ -54,6 +54,15 @@ def test_a_copy_is_restored():
         other = d.folder / "other.db"
         other.write_text("mine")
         assert backup(d, other, "--force").returncode == 0 and other.stat().st_size > 4096
+        # and never what is no earlier copy
+        store, link, pipe = d.folder / "state" / "ballast.db", d.folder / "link", d.folder / "pipe"
+        inode = store.stat().st_ino
+        link.symlink_to(other)
+        os.mkfifo(pipe)
+        for file, said in ((store, "the store itself"), (link, "not a regular file"), (pipe, "not a regular file"), ("", "empty")):
+            done = backup(d, file, "--force")
+            assert done.returncode == 2 and said in done.stderr, done
+        assert store.stat().st_ino == inode and link.is_symlink() and pipe.is_fifo()
         original = name_of(d.folder / "state" / "ballast.db")
         assert len({original, name_of(copy), name_of(other)}) == 3, "each copy has a name of its own"
         d.stop()
