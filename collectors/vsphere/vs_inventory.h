@@ -47,6 +47,7 @@ struct vs_inventory_host {
     const char *cpu_model, *evc_mode, *evc_mode_max, *uuid;
     enum failure_detection failure_detection;
     struct vs_inventory_custom custom;
+    struct labels tags; /* vs_tags.h */
 };
 
 /* Shares by level are resolved when the sizes are known. */
@@ -76,6 +77,7 @@ struct vs_inventory_vm {
     bool asks, migration_disabled;   /* it waits for an answer; a backup, say, has disabled its migration */
     bool latency_sensitive, consolidation_needed;
     struct vs_inventory_custom custom;
+    struct labels tags;               /* vs_tags.h */
     const char *folder;               /* its id; NULL: none */
     const struct vm_devices *devices; /* vs_devices.h; NULL: not read */
 };

@@ -1,4 +1,4 @@
-/* vs_labels.c: custom attributes and folders. Tags are not in this API. */
+/* vs_labels.c: custom attributes, tags and folders. */
 #include "collectors/vsphere/vs_labels.h"
 
 #include <string.h>
@@ -43,20 +43,37 @@ static const char *find_text(const struct vs_inventory_custom *c, int64_t key)
     return NULL;
 }
 
-/* A name that two attributes have (one of VMs, one of all objects) is a label once. */
-static struct labels labels_of(const struct vs_inventory *s, const struct vs_inventory_custom *c)
+static struct label *find_label(struct label *items, uint32_t n, const char *key)
 {
-    struct label *items = arena_array(s->arena, struct label, c->n);
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(items[i].key, key) == 0)
+            return &items[i];
+    return NULL;
+}
+
+/* A name that two attributes have (one of VMs, one of all objects) is a label once. A category of tags with
+ * the name of an attribute adds its tags to the attribute's value, as if it were one of them. */
+static struct labels labels_of(const struct vs_inventory *s, const struct vs_inventory_custom *c,
+                               const struct labels *tags)
+{
+    struct label *items = arena_array(s->arena, struct label, c->n + tags->n);
     uint32_t n = 0;
 
     for (size_t i = 0; i < c->n; i++) {
         const char *name = find_text(&s->fields, c->items[i].key);
-        uint32_t k = 0;
 
-        while (name && k < n && strcmp(items[k].key, name) != 0)
-            k++;
-        if (name && k == n)
+        if (name && !find_label(items, n, name))
             items[n++] = (struct label){.key = name, .value = c->items[i].text};
+    }
+    for (uint32_t i = 0; i < tags->n; i++) {
+        const struct label *t = &tags->items[i];
+        struct label *same = find_label(items, n, t->key);
+
+        if (same)
+            same->value = arena_printf(s->arena, "%s;%s", same->value, t->value);
+        else
+            items[n++] = (struct label){.key = arena_strdup(s->arena, t->key),
+                                        .value = arena_strdup(s->arena, t->value)};
     }
     return (struct labels){.items = items, .n = n};
 }
@@ -87,11 +104,11 @@ void vs_labels_map(const struct vs_inventory *s, const bool *kept, struct invent
     size_t n = 0;
 
     for (size_t i = 0; i < s->n_hosts; i++)
-        inv->hosts[i].is.labels = labels_of(s, &s->hosts[i].custom);
+        inv->hosts[i].is.labels = labels_of(s, &s->hosts[i].custom, &s->hosts[i].tags);
     for (size_t i = 0; i < s->n_vms; i++) {
         if (!kept[i])
             continue;
-        inv->vms[n].is.labels = labels_of(s, &s->vms[i].custom);
+        inv->vms[n].is.labels = labels_of(s, &s->vms[i].custom, &s->vms[i].tags);
         inv->vms[n++].is.folder = path_of(s, s->vms[i].folder);
     }
 }

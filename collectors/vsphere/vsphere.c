@@ -8,6 +8,7 @@
 #include "collectors/vsphere/find_cluster.h"
 #include "collectors/vsphere/vs_devices.h"
 #include "collectors/vsphere/vs_labels.h"
+#include "collectors/vsphere/vs_tags.h"
 
 #include <errno.h>
 #include <math.h>
@@ -28,6 +29,7 @@ struct collector {
     unsigned samples;   /* of the last reading */
     struct parallel *parallel;
     struct vs_devices_cache *devices;
+    struct vs_tags *tags;
     struct arena evc_arena;
     struct evc_modes evc; /* of the vCenter, once a host has named one */
     bool said_no_fields;
@@ -48,6 +50,12 @@ static int create(const struct source_config *cfg, struct collector **ret, struc
         free(c);
         return r;
     }
+    r = vs_tags_new(cfg, &c->tags, err);
+    if (r < 0) {
+        vsphere_free(c->vsphere);
+        free(c);
+        return r;
+    }
     c->cfg = cfg;
     c->stats = settings->stats;
     *ret = c;
@@ -59,6 +67,7 @@ static void destroy(struct collector *c)
     if (!c)
         return;
     vs_devices_cache_free(c->devices);
+    vs_tags_free(c->tags);
     parallel_free(c->parallel);
     arena_release(&c->evc_arena);
     vsphere_free(c->vsphere);
@@ -307,11 +316,13 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
         r = measure(c, &s, err);
     if (r < 0)
         return r;
+    instant_s measured = (instant_s)time(NULL);
+    vs_tags_collect(c->tags, c->vsphere, &s);
     r = vs_inventory_map(&s, &inv, err);
     if (r < 0)
         return err_widen(err, "%s", c->cfg->url);
     say_what_is_missing(c, &s);
-    inv.time = (instant_s)time(NULL);
+    inv.time = measured;
     *ret = inv;
     return 0;
 }

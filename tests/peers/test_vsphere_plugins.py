@@ -242,26 +242,6 @@ def test_compatibility():
               (["grid_p40-2q"], "a passthrough device", None))
 
 
-def test_labels():
-    """Custom attributes of VMs and hosts are labels, and a VM has the path of its folder."""
-    with Vcsim(hosts=2, vms=4) as sim, probe(sim) as p:
-        api = sim.client()
-        vms, hosts = sorted(api.vms().values()), sorted(api.hosts().values())
-        api.set_field(vms[0], api.add_field("tier", "VirtualMachine"), "gold")
-        api.set_field(vms[0], (everywhere := api.add_field("owner")), "db & web")
-        api.set_field(hosts[1], everywhere, "facilities")
-        root = api.get("VirtualMachine", vms[0], "parent")["parent"].text
-        inner = api.create_folder(api.create_folder(root, "prod"), "db/main")
-        api.wait(api.move_into_folder(inner, vms[1]))
-        inv = p("collect")
-        of = {o["id"]: o for kind in ("vms", "hosts") for o in inv[kind]}
-        equal("labels of a VM", of[vms[0]]["labels"], {"tier": "gold", "owner": "db & web"})
-        equal("labels of a host", of[hosts[1]]["labels"], {"owner": "facilities"})
-        equal("without", (of[vms[1]]["labels"], of[hosts[0]]["labels"]), ({}, {}))
-        equal("the datacenter's own folder", of[vms[0]]["folder"], "/")
-        equal("a folder in a folder", of[vms[1]]["folder"], "/prod/db/main")
-
-
 def test_migration_is_checked():
     """vCenter's check refuses with its own words; vcsim without one is asked once and costs nothing."""
     for checker in (True, False):

@@ -10,9 +10,11 @@ Everything is on loopback, on a port of its own. The server has a certificate of
 test and ends with the test (its standard input closes); every wait is bounded. If Go or govmomi is not
 installed, Skip is raised, and main() ends with 77.
 """
+import base64
 import fcntl
 import hashlib
 import http.cookiejar
+import json
 import os
 import pathlib
 import re
@@ -183,6 +185,7 @@ class Client:
             handlers.append(urllib.request.HTTPSHandler(context=context))
         self.opener = urllib.request.build_opener(*handlers)
         self.url = url
+        self.credentials = base64.b64encode(f"{username}:{password}".encode()).decode()
         self.call(f'<Login xmlns="{VIM}"><_this type="SessionManager">SessionManager</_this>'
                   f"<userName>{escape(username)}</userName><password>{escape(password)}</password></Login>")
 
@@ -318,9 +321,44 @@ class Client:
         self.call(f'<SetField xmlns="{VIM}"><_this type="CustomFieldsManager">CustomFieldsManager</_this>'
                   f'<entity type="{kind}">{moref}</entity><key>{field}</key><value>{escape(value)}</value></SetField>')
 
+    def rest(self, method, path, body=None, **headers):
+        """A request to the API of tags, in a session of its own."""
+        base = self.url.removesuffix("/sdk") + "/rest/com/vmware/cis/"
+
+        def send(method, path, body, **headers):
+            request = urllib.request.Request(base + path, None if body is None else json.dumps(body).encode(),
+                                             {"Content-Type": "application/json", **headers}, method=method)
+            with self.opener.open(request, timeout=CALL_S) as reply:
+                return json.loads(reply.read() or b"{}").get("value")
+
+        session = send("POST", "session", {}, Authorization=f"Basic {self.credentials}")
+        return send(method, path, body, **{"vmware-api-session-id": session}, **headers)
+
+    def add_category(self, name):
+        return self.rest("POST", "tagging/category", {"create_spec": {"name": name, "cardinality": "MULTIPLE",
+                                                                      "description": "", "associable_types": []}})
+
+    def add_tag(self, category, name):
+        return self.rest("POST", "tagging/tag", {"create_spec": {"category_id": category, "name": name, "description": ""}})
+
+    def attach_tag(self, tag, *morefs):
+        objects = [{"type": "HostSystem" if m.startswith("host-") else "VirtualMachine", "id": m} for m in morefs]
+        self.rest("POST", f"tagging/tag-association/id:{tag}?~action=attach-tag-to-multiple-objects",
+                  {"object_ids": objects})
+
     def create_folder(self, above, name):
         return self.call(f'<CreateFolder xmlns="{VIM}"><_this type="Folder">{above}</_this><name>{escape(name)}</name>'
                          "</CreateFolder>")[0].text
+
+    def clone_vm(self, vm, name):
+        """A VM like it, off; gives its moref."""
+        folder = self.get("VirtualMachine", vm, "parent")["parent"].text
+        pool = self.get("VirtualMachine", vm, "resourcePool")["resourcePool"].text
+        self.wait(self.task(f'<CloneVM_Task xmlns="{VIM}"><_this type="VirtualMachine">{vm}</_this><folder type="Folder">{folder}'
+                            f"</folder><name>{escape(name)}</name><spec><location>"
+                            f'<pool type="ResourcePool">{pool}</pool></location><powerOn>false</powerOn><template>false</template>'
+                            f"</spec></CloneVM_Task>"))
+        return self.vms()[name]
 
     def move_into_folder(self, folder, vm):
         return self.task(f'<MoveIntoFolder_Task xmlns="{VIM}"><_this type="Folder">{folder}</_this>'

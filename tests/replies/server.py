@@ -98,6 +98,8 @@ class Server:
     def __init__(self):
         self.on = {}
         self.calls = []
+        self.rest = {}       # (method, path without query) of the API of tags: the answer to it; none: HTTP 404
+        self.rest_calls = []
         self.session = None
         self.n_sessions = 0
         self.bodies = []
@@ -109,11 +111,13 @@ class Server:
             disable_nagle_algorithm = True  # else the body waits for the ACK of the head, which the other side delays
 
             def do_POST(self):
-                text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                text = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
                 try:
-                    outer.answer(Call(self, text))
+                    (outer.answer if self.path == "/sdk" else outer.answer_rest)(Call(self, text))
                 except (BrokenPipeError, ConnectionResetError):
                     self.close_connection = True
+
+            do_GET = do_DELETE = do_POST
 
             def log_message(self, *_):
                 pass
@@ -169,6 +173,12 @@ class Server:
         if call.method == "QueryPerf":
             return call.reply(envelope(file("QueryPerf.csv")))
         return call.reply(fault("NotSupported", "The operation is not supported on the object."), 500)
+
+    def answer_rest(self, call):
+        key = (call.handler.command, call.handler.path.partition("?")[0])
+        self.rest_calls.append(key)
+        special = self.rest.get(key)
+        return special(call) if special else call.reply(b"", 404)
 
     def login(self, call):
         from xml.sax.saxutils import unescape

@@ -286,8 +286,9 @@ static void present_password(const struct vsphere *v, char ret[SECRET_MAX + 1])
     (void)snprintf(ret, SECRET_MAX + 1, "%s", password);
 }
 
-static int send_login(struct vsphere *v, const char *password, bool *ret_refused, struct err *err)
+static int send_login(void *ctx, const char *password, bool *ret_refused, struct err *err)
 {
+    struct vsphere *v = ctx;
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 
@@ -315,20 +316,18 @@ static int say_refused(const struct vsphere *v, int64_t left_s, struct err *err)
                    v->cfg->url, v->cfg->username, (long long)(left_s + 59) / 60);
 }
 
-int vsphere_login(struct vsphere *v, struct err *err)
+int vsphere_guarded_login(struct vsphere *v, int64_t deadline_ms,
+                          int (*send)(void *ctx, const char *password, bool *ret_refused, struct err *err),
+                          void *ctx, struct err *err)
 {
     char password[SECRET_MAX + 1];
     bool refused = false;
     int64_t left_s = 0;
 
-    if (v->logged_in)
-        return 0;
-    if (v->joined)
-        return err_set(err, -EKEYEXPIRED, "%s: the session has expired", v->cfg->url);
     present_password(v, password);
-    int r = login_guard_begin(v->guard, password, net_now_ms(), v->deadline_ms, v->cfg->stop, &left_s);
+    int r = login_guard_begin(v->guard, password, net_now_ms(), deadline_ms, v->cfg->stop, &left_s);
     if (r == 0) {
-        r = send_login(v, password, &refused, err);
+        r = send(ctx, password, &refused, err);
         left_s = login_guard_end(v->guard, password, r == 0, refused, net_now_ms());
     } else if (r == -EACCES) {
         refused = true;
@@ -336,10 +335,20 @@ int vsphere_login(struct vsphere *v, struct err *err)
         (void)err_set(err, r, "%s: another login is under way and has not ended in time", v->cfg->url);
     }
     explicit_bzero(password, sizeof password);
+    return refused ? say_refused(v, left_s, err) : r;
+}
+
+int vsphere_login(struct vsphere *v, struct err *err)
+{
+    if (v->logged_in)
+        return 0;
+    if (v->joined)
+        return err_set(err, -EKEYEXPIRED, "%s: the session has expired", v->cfg->url);
+    int r = vsphere_guarded_login(v, v->deadline_ms, send_login, v, err);
     v->logged_in = r == 0;
     if (r == 0)
         log_debug("%s: logged in as %s, API %s", v->cfg->url, v->cfg->username, v->content.api_version);
-    return refused ? say_refused(v, left_s, err) : r;
+    return r;
 }
 
 int vsphere_call_once(struct vsphere *v, const char *method, const struct strbuf *body,

@@ -48,6 +48,14 @@ int vsphere_sleep(const struct vsphere *v, int64_t ms, struct err *err);
  * wrong, or they were a while ago (login_guard.h). */
 int vsphere_login(struct vsphere *v, struct err *err);
 
+/* Another login with the same credentials, for vCenter's other API: `send` gets the password that
+ * password_file holds now, and returns 0 or an error; *ret_refused: the peer did not accept the password. The
+ * guard of the source keeps it from being sent again too soon, by whichever API. Errors of `send` and of
+ * vsphere_login(). */
+int vsphere_guarded_login(struct vsphere *v, int64_t deadline_ms,
+                          int (*send)(void *ctx, const char *password, bool *ret_refused, struct err *err),
+                          void *ctx, struct err *err);
+
 /* Begins a request: <Method xmlns="urn:vim25"><_this type="type">value</_this>. */
 void vsphere_begin(struct strbuf *b, const char *method, const char *type, const char *value);
 void vsphere_end(struct strbuf *b, const char *method);

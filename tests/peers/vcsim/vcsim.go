@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/vmware/govmomi/simulator"
+	_ "github.com/vmware/govmomi/vapi/simulator"
 )
 
 func main() {
@@ -76,6 +77,7 @@ func main() {
 		startChecking()
 	}
 
+	m.Service.RegisterEndpoints = true // the API of tags
 	m.Service.Listen = &url.URL{Host: *listen, User: url.UserPassword(*user, *pass)}
 	if *useTLS {
 		config := new(tls.Config)
