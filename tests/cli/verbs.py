@@ -52,7 +52,7 @@ def check_usage():
         expect(f'{verb} --format', run(verb, '--format'), 2, err='--format needs a value')
     service = ('--socket', '/nonexistent/socket')
     expect('no service', run('status', *service), 3, err='is ballastd running?')
-    expect('maintenance', run('maintenance', *service, 'halt', 'h1'), 2, err='"halt" is not known, expected enter or exit')
+    expect('maintenance', run('maintenance', *service, 'halt', 'h1'), 2, err='"halt" is not known, expected enter, exit, roll or stop')
     for verb in ('standby', 'wake'):
         expect(f'{verb} --help', run(verb, '--help'), 0, out=f'Usage: ballast {verb}')
         expect(verb, run(verb, *service), 2, err='HOST is missing')
