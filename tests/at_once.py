@@ -53,7 +53,11 @@ def within(lab, test):
 
 
 def run_tests(names, lab=None):
-    """names: the globals() of a script. What is called test_… in them is run, in the order in which it stands there, or those that the
+    """names: the globals() of a script. The functions called test_… are run, in the order in which they stand there, or those that the
     command line names; gives the exit code."""
-    return at_once([(name, within(lab, test)) for name, test in names.items()
-                    if name.startswith("test_") and (name in sys.argv[1:] or not sys.argv[1:])])
+    tests = {name: test for name, test in names.items() if name.startswith("test_")}
+    unknown = [name for name in sys.argv[1:] if name not in tests]
+    if unknown:
+        print(f"no such test: {', '.join(unknown)}; there are {', '.join(tests)}", file=sys.stderr)
+        return FAILED
+    return at_once([(name, within(lab, test)) for name, test in tests.items() if name in (sys.argv[1:] or tests)])

@@ -5,8 +5,9 @@ import sys
 import time
 
 import vcsim
-from daemon import Daemon, main, wait_for
+from daemon import Daemon, wait_for
 from relay import Relay
+from at_once import run_tests  # noqa: E402
 
 BUSY = ("approved", "starting", "running", "verifying")
 EAGER = {"interval_s": 5, "automation": "full", "migration_threshold": 4, "cool_down_s": 600}
@@ -84,5 +85,4 @@ def test_optional_moves_pause_when_most_fail():
 
 
 if __name__ == "__main__":
-    tests = [t for name, t in sorted(globals().items()) if name.startswith("test_") and sys.argv[1:] in ([], [name])]
-    vcsim.main(lambda: vcsim.build() and main(*tests))
+    vcsim.main(lambda: vcsim.build() and sys.exit(run_tests(globals())))

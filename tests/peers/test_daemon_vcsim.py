@@ -10,8 +10,9 @@ import sys
 import time
 
 import vcsim
-from daemon import BALLAST, BALLASTD, Daemon, main, wait_for
+from daemon import BALLAST, BALLASTD, Daemon, wait_for
 from relay import Relay
+from at_once import run_tests  # noqa: E402
 
 HOST_MHZ = 2 * 2294
 HOT_MHZ, COLD_MHZ = 480, 100
@@ -153,69 +154,6 @@ def test_conflicts_are_faults():
         cleared = {e["data"]["code"] for e in d.json("events") if e["type"].endswith("fault_cleared")}
         assert cleared == {"other_balancer", "other_power_management"}, d.json("events")
         d.stop()
-
-
-def diversify(api):
-    """Three port groups and two datastores that not every host has, vGPUs on two hosts, and some VMs that need them:
-    {VM: hosts that it may run on}."""
-    hosts = sorted(api.hosts().values())
-    groups = [ref for _, ref in sorted((v["name"].text, ref) for ref, v in
-                                       api.properties("DistributedVirtualPortgroup", "name").items() if "DVPG" in v["name"].text)]
-    stores = [ref for _, ref in sorted((v["name"].text, ref) for ref, v in api.properties("Datastore", "name").items())]
-    of_group = (hosts[:4], hosts[2:] + hosts[:1], hosts)
-    of_store = (hosts, hosts[:2] + hosts[4:])
-    with_gpu = hosts[:2]
-    for host in hosts:
-        api.set_networks("HostSystem", host, [g for g, on in zip(groups, of_group) if host in on])
-        api.set_datastores("HostSystem", host, [s for s, on in zip(stores, of_store) if host in on])
-        api.set_vgpus(host, *(["grid_p40-2q"] if host in with_gpu else []))
-    allowed = {}
-    for i, (vm, host) in enumerate(sorted(api.placement().items())):
-        group = next(g for g in (i % 3, (i + 1) % 3, 2) if host in of_group[g])
-        store = i // 3 % 2 if host in of_store[i // 3 % 2] else 0
-        api.set_networks("VirtualMachine", vm, [groups[group]])
-        api.set_datastores("VirtualMachine", vm, [stores[store]])
-        allowed[vm] = set(of_group[group]) & set(of_store[store])
-        if len(allowed[vm] & set(with_gpu)) == 2 and host in with_gpu and i % 4 == 0:
-            api.add_vgpu(vm, "grid_p40-2q")
-            allowed[vm] &= set(with_gpu)
-    return allowed
-
-
-def test_compatible_hosts_only():
-    """Where networks, datastores and vGPUs are not on every host, the cluster is balanced and a host emptied without one attempt that
-    cannot work; a VM with a passthrough device stays, and the fault says why."""
-    with vcsim.Vcsim(hosts=6, vms=72, slow_ms=300, tls=False, extra=("-portgroup", "3", "-ds", "2", "-checker")) as sim:
-        api = sim.client()
-        allowed = diversify(api)
-        heat(api)
-        hot = sorted(api.hosts().values())[0]
-        stuck = sorted(vm for vm, host in api.placement().items() if host == hot)[1]
-        backing = '<backing xsi:type="VirtualPCIPassthroughDeviceBackingInfo"><deviceName>x</deviceName></backing>'
-        api.add_device(stuck, "VirtualPCIPassthrough", backing)
-        with Relay(sim.url) as relay:
-            source = {"kind": "vsphere", "url": relay.url, "username": sim.username, "password_file": sim.password_file,
-                      "timeout_s": 30}
-            with Daemon(source, **{**EAGER, "automation": "full"}) as d:
-                load = loads(api)
-                unbalanced = spread(api, load)
-                d.start()
-                wait_for("moves", lambda: relay.asked and d.status()["pass"] and not d.actions(*BUSY, "recommended"), 120)
-                print(f"  {len(relay.asked)} VMs moved, the spread fell from {unbalanced:.3f} to {spread(api, load):.3f}")
-                assert spread(api, load) < unbalanced / 2
-                gone = [vm for vm, host in api.placement().items() if host == hot]
-                name = next(n for n, ref in api.hosts().items() if ref == hot)
-                d.cli("maintenance", "enter", name)
-                wait_for("all but one leave", lambda: [vm for vm, host in api.placement().items() if host == hot] == [stuck], 120)
-                assert len(gone) > 1
-                fault = wait_for("a fault", lambda: [f["text"] for f in d.status()["faults"] if f["code"] == "cannot_evacuate"], 30)
-                assert len(fault) == 1 and "passthrough device" in fault[0], fault
-                wrong = [(vm, host) for vm, host in relay.asked if host not in allowed[vm]]
-                assert not wrong, wrong
-                failed = [a for a in d.json("history") if a["state"] == "failed"]
-                assert not failed, failed
-                assert relay.counts["QueryVMotionCompatibilityEx_Task"] >= len(relay.asked)
-                d.stop()
 
 
 def power_of(api, vm):
@@ -449,5 +387,4 @@ def test_wrong_password_and_certificate():
 
 
 if __name__ == "__main__":
-    tests = [t for name, t in sorted(globals().items()) if name.startswith("test_") and sys.argv[1:] in ([], [name])]
-    vcsim.main(lambda: vcsim.build() and main(*tests))
+    vcsim.main(lambda: vcsim.build() and sys.exit(run_tests(globals())))

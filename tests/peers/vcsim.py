@@ -304,10 +304,29 @@ class Client:
 
     def set_any(self, kind, moref, path, value, xsi_type):
         """Sets any property of any object, by the launcher's back door; value is text, or XML of a data object."""
-        body = (f'<set xmlns:xsi="{XSI}" xmlns:xsd="http://www.w3.org/2001/XMLSchema"><obj type="{kind}">{moref}</obj>'
-                f'<path>{path}</path><val xsi:type="{xsi_type}">{value}</val></set>')
-        with self.opener.open(urllib.request.Request(self.url.replace("/sdk", "/set"), body.encode()), timeout=CALL_S):
-            pass
+        self.set_all([(kind, moref, path, value, xsi_type)])
+
+    def set_all(self, settings):
+        """Any number of these, as (kind, moref, path, value, xsi_type), in one request."""
+        body = "".join(f'<set xmlns:xsi="{XSI}" xmlns:xsd="http://www.w3.org/2001/XMLSchema"><obj type="{kind}">{moref}</obj>'
+                       f'<path>{path}</path><val xsi:type="{xsi_type}">{value}</val></set>'
+                       for kind, moref, path, value, xsi_type in settings)
+        self.back_door("/set", body)
+
+    def back_door(self, path, body=None):
+        """Asks the launcher itself; gives the reply's text."""
+        request = urllib.request.Request(self.url.replace("/sdk", path), body.encode() if body is not None else None)
+        with self.opener.open(request, timeout=CALL_S) as reply:
+            return reply.read().decode()
+
+    def refuse(self, *hosts):
+        """From now on relocations to the hosts of these names fail, and those to others do not."""
+        self.back_door("/refuse", ",".join(hosts))
+
+    def relocations(self):
+        """Every relocation that the simulator was asked for and its end, in order: {event, ms, vm, host}, the event being begun,
+        arrived or failed."""
+        return json.loads(self.back_door("/relocations")) or []
 
     def add_field(self, name, kind=None):
         """A custom attribute, of objects of the kind or of all; gives its number."""
@@ -460,6 +479,10 @@ class Client:
         self._reconfigure_cluster(
             f"<dasConfig><enabled>{str(enabled).lower()}</enabled>{inside}"
             f"<admissionControlEnabled>{str(admission).lower()}</admissionControlEnabled></dasConfig>", cluster)
+
+    def refs_by_name(self, kind, part):
+        """The objects of the kind whose name has the part, by name."""
+        return [ref for name, ref in sorted(self._names(kind).items()) if part in name]
 
     @staticmethod
     def refs(kind, *morefs):

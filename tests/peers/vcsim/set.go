@@ -2,6 +2,8 @@
 //
 //	POST /set   <set><obj type="HostSystem">host-21</obj><path>runtime.inQuarantineMode</path>
 //	             <val xsi:type="xsd:boolean">true</val></set>
+//
+// Any number of these may follow each other.
 package main
 
 import (
@@ -26,14 +28,16 @@ func withSet(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		var req setRequest
-		decoder := xml.NewDecoder(io.LimitReader(r.Body, 1<<20))
+		decoder := xml.NewDecoder(io.LimitReader(r.Body, 16<<20))
 		decoder.TypeFunc = types.TypeFunc()
-		err := decoder.Decode(&req)
-		if err == nil {
-			err = set(req)
+		var err error
+		for err == nil {
+			var req setRequest
+			if err = decoder.Decode(&req); err == nil {
+				err = set(req)
+			}
 		}
-		if err != nil {
+		if err != io.EOF {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 		}
 	})

@@ -4,6 +4,12 @@
 package main
 
 import (
+	"encoding/json"
+	"io"
+	"io/ioutil"
+	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,10 +24,84 @@ const steps = 20
 type slowVM struct {
 	simulator.VirtualMachine // by value: govmomi looks for the managed object in the first field
 
-	takes   time.Duration
-	broken  bool
-	refuses map[string]bool // destinations, by their names
-	busy    int32
+	rules *relocationRules
+	busy  int32
+}
+
+// How relocations go, for all VMs.
+type relocationRules struct {
+	takes  time.Duration
+	broken bool  // all end in an error
+	every  int64 // one in so many ends in an error; 0: none
+
+	lock    sync.Mutex
+	refuses map[string]bool // destinations that answer with an error, by their names
+	begun   int64
+	first   time.Time
+	record  []relocationEvent
+}
+
+// What a test reads with GET /relocations, in the order in which it happened.
+type relocationEvent struct {
+	Event string `json:"event"` // begun, arrived, failed
+	Ms    int64  `json:"ms"`    // since the first event
+	VM    string `json:"vm"`
+	Host  string `json:"host"`
+}
+
+func (r *relocationRules) note(event string, vm types.ManagedObjectReference, host *types.ManagedObjectReference) {
+	e := relocationEvent{Event: event, VM: vm.Value}
+	if host != nil {
+		e.Host = host.Value
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.record == nil {
+		r.first = time.Now()
+	}
+	e.Ms = time.Since(r.first).Milliseconds()
+	r.record = append(r.record, e)
+}
+
+func (r *relocationRules) refuse(names string) {
+	refuses := map[string]bool{}
+	for _, name := range strings.Split(names, ",") {
+		refuses[name] = name != ""
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.refuses = refuses
+}
+
+// Whether the relocation to this host ends in an error.
+func (r *relocationRules) fails(to *types.ManagedObjectReference) bool {
+	name := ""
+	if to != nil {
+		if host, ok := simulator.Map.Get(*to).(*simulator.HostSystem); ok {
+			name = host.Name
+		}
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.begun++
+	return r.broken || r.refuses[name] || r.every > 0 && r.begun%r.every == 0
+}
+
+// A back door of ours: GET /relocations gives the record, POST /refuse replaces the hosts that refuse.
+func (r *relocationRules) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		switch req.URL.Path {
+		case "/relocations":
+			r.lock.Lock()
+			defer r.lock.Unlock()
+			_ = json.NewEncoder(w).Encode(r.record)
+		case "/refuse":
+			names, _ := ioutil.ReadAll(io.LimitReader(req.Body, 1<<20))
+			r.refuse(string(names))
+		default:
+			next.ServeHTTP(w, req)
+		}
+	})
 }
 
 // The library starts a VM where it is registered, whatever host it is given. A vCenter registers it there first.
@@ -41,20 +121,11 @@ type slowTask struct {
 	cancelled int32
 }
 
-// Whether the relocation to this host ends in an error.
-func (vm *slowVM) fails(ctx *simulator.Context, to *types.ManagedObjectReference) bool {
-	if vm.broken || to == nil {
-		return vm.broken
-	}
-	host, ok := simulator.Map.Get(*to).(*simulator.HostSystem)
-	return ok && vm.refuses[host.Name]
-}
-
 // Wraps every VM that is there.
-func slowDown(takes time.Duration, broken bool, refuses map[string]bool) {
+func slowDown(rules *relocationRules) {
 	for _, e := range simulator.Map.All("VirtualMachine") {
 		if vm, ok := e.(*simulator.VirtualMachine); ok {
-			simulator.Map.Put(&slowVM{VirtualMachine: *vm, takes: takes, broken: broken, refuses: refuses})
+			simulator.Map.Put(&slowVM{VirtualMachine: *vm, rules: rules})
 		}
 	}
 }
@@ -110,13 +181,17 @@ func (vm *slowVM) RelocateVMTask(ctx *simulator.Context, req *types.RelocateVM_T
 	if checking && req.Spec.Host != nil {
 		refused = incompatibilities(vm.Self, *req.Spec.Host)
 	}
-	fails := vm.fails(ctx, req.Spec.Host)
+	fails := vm.rules.fails(req.Spec.Host)
+	vm.rules.note("begun", vm.Self, req.Spec.Host)
 
 	go func() {
-		arrives := task.run(vm.takes)
+		arrives := task.run(vm.rules.takes)
 		simulator.Map.WithLock(vm, func() {
 			if arrives && !fails && refused == nil {
 				vm.VirtualMachine.RelocateVMTask(ctx, req)
+				vm.rules.note("arrived", vm.Self, req.Spec.Host)
+			} else {
+				vm.rules.note("failed", vm.Self, req.Spec.Host)
 			}
 			vm.recent(nil)
 			atomic.StoreInt32(&vm.busy, 0)

@@ -19,7 +19,6 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -45,6 +44,7 @@ func main() {
 	key := flag.String("key", "", "PEM file with its key")
 	slow := flag.Int("slow-relocate", 0, "milliseconds that RelocateVM_Task runs before the VM arrives; then VMs also start at the host that is asked for")
 	refuse := flag.String("refuse-hosts", "", "names of hosts, with commas: slow relocations to these end in an error")
+	every := flag.Int64("fail-every", 0, "one in so many slow relocations ends in an error; 0: none")
 	broken := flag.Bool("fail-relocate", false, "slow relocations end in an error, with the VM where it was")
 	checker := flag.Bool("checker", false, "check migrations for networks, datastores and vGPUs (checker.go)")
 	limited := flag.String("limited", "", "a second user, who may do what -privileges allow (privileges.go)")
@@ -65,12 +65,10 @@ func main() {
 		fail(err)
 	}
 	defer m.Remove()
+	relocations := &relocationRules{takes: time.Duration(*slow) * time.Millisecond, broken: *broken, every: *every}
+	relocations.refuse(*refuse)
 	if *slow > 0 {
-		refuses := map[string]bool{}
-		for _, name := range strings.Split(*refuse, ",") {
-			refuses[name] = name != ""
-		}
-		slowDown(time.Duration(*slow)*time.Millisecond, *broken, refuses)
+		slowDown(relocations)
 	}
 
 	if *checker {
@@ -91,7 +89,7 @@ func main() {
 		m.Service.TLS = config
 	}
 	s := m.Service.NewServer()
-	s.Config.Handler = withSet(withClusterConfig(s.Config.Handler))
+	s.Config.Handler = withSet(relocations.wrap(withClusterConfig(s.Config.Handler)))
 	if *limited != "" {
 		s.Config.Handler = newLimitedUser(*limited, *user, *privileges, *folders).wrap(s.Config.Handler)
 	}
