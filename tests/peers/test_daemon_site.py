@@ -37,7 +37,7 @@ class Site:
         for vm, host in sorted(self.start.items()):
             self.on[host].append(vm)
         self.hot, self.leaves = self.hosts[:max(1, len(self.hosts) // 8)], self.hosts[2 if len(self.hosts) < 16 else 10]
-        self.refusing = len(self.hosts) // 8  # so many hosts refuse VMs of the host that is emptied
+        self.refusing = min(2, len(self.hosts) // 8)  # so many hosts refuse; after a failure at three a VM rests for a while
         self.choice = self.refusing + 2  # each VM can run on as many hosts: where it is, those that refuse, and one more
         self.needs, self.offers = {}, {}
         self.gpu, self.stay, self.apart, self.affine = set(), {}, [], []
