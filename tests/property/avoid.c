@@ -49,7 +49,10 @@ static bool is_avoided(const struct snapshot *s, uint32_t vm, uint32_t host)
     for (uint32_t i = 0; i < s->n_avoid; i++) {
         const struct avoid *x = &s->avoid[i];
         bool whole_cluster = x->vm == IX_NONE && x->host == IX_NONE;
+        bool emptied = s->hosts[s->vms[vm].host].is.state == HOST_ENTERING_MAINTENANCE;
 
+        if (x->host == IX_NONE && emptied)
+            continue;
         if (!whole_cluster && s->time < x->until && (x->vm == IX_NONE || x->vm == vm) &&
             (x->host == IX_NONE || x->host == host))
             return true;

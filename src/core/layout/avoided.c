@@ -6,6 +6,19 @@ static bool holds(const struct snapshot *s, const struct avoid *x)
     return s->time < x->until;
 }
 
+/* Whether the host of the VM must be emptied: the VM goes on to hosts where it has not failed yet. */
+static bool must_leave(const struct snapshot *s, uint32_t vm)
+{
+    uint32_t host = s->vms[vm].host;
+
+    return host != IX_NONE && s->hosts[host].is.state == HOST_ENTERING_MAINTENANCE;
+}
+
+static bool holds_everywhere(const struct snapshot *s, const struct avoid *x)
+{
+    return x->vm != IX_NONE && x->host == IX_NONE && !must_leave(s, x->vm);
+}
+
 /* The entry that lasts longest, so that what is said of it stays true. */
 const struct avoid *layout_find_avoid(const struct snapshot *s, uint32_t vm, uint32_t host)
 {
@@ -17,7 +30,7 @@ const struct avoid *layout_find_avoid(const struct snapshot *s, uint32_t vm, uin
         bool asks_cluster = vm == IX_NONE && host == IX_NONE;
         bool matches = cluster ? asks_cluster
                                : !asks_cluster && (x->vm == IX_NONE || x->vm == vm) &&
-                                     (x->host == IX_NONE || x->host == host);
+                                     (x->host == host || holds_everywhere(s, x));
         if (matches && holds(s, x) && (!found || x->until > found->until))
             found = x;
     }
@@ -72,7 +85,7 @@ void layout_init_avoided(struct layout *l)
     for (uint32_t i = 0; i < s->n_avoid; i++) {
         const struct avoid *x = &s->avoid[i];
         uint32_t unit = x->vm == IX_NONE ? IX_NONE : l->vm_unit[x->vm];
-        if (unit == IX_NONE || !holds(s, x))
+        if (unit == IX_NONE || !holds(s, x) || (x->host == IX_NONE && !holds_everywhere(s, x)))
             continue;
         if (l->unit_avoided[unit] == all) {
             l->unit_avoided[unit] = arena_array(l->a, uint64_t, words);

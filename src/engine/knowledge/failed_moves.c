@@ -239,7 +239,7 @@ static uint32_t failures_of(uint64_t recent)
     uint32_t n = 0;
 
     for (int i = 0; i < LAST_MOVES; i++)
-        n += (recent >> i) & 1;
+        n += (uint32_t)(recent >> i & 1);
     return n;
 }
 
@@ -326,7 +326,7 @@ void failed_moves_take(struct failed_moves *f, const struct move_end *m)
 const struct failure_record *failed_moves_find(const struct failed_moves *f, const char *vm, const char *to,
                                                bool mandatory, instant_s now)
 {
-    const struct entry *const all[] = {find(f, vm, to), find(f, "", to), find(f, vm, ""),
+    const struct entry *const all[] = {find(f, vm, to), find(f, "", to), mandatory ? NULL : find(f, vm, ""),
                                        mandatory ? NULL : find(f, "", "")};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

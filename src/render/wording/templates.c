@@ -137,7 +137,8 @@ const struct sentence_template wording_templates[] = {
      "{vm} is not moved to {host} before {until:clock}, because {failed} moves there failed in a "
      "row.{peer_says}"},
     {FIND_AVOID, "vm",
-     "{vm} is not moved before {until:clock}, because its moves to {failed} hosts failed.{peer_says}"},
+     "Before {until:clock}, {vm} moves only if its host must be emptied, because its moves to {failed} "
+     "hosts failed.{peer_says}"},
     {FIND_AVOID, "host",
      "{host} receives no VMs before {until:clock}, because moves of {failed} VMs to it failed in a "
      "row.{peer_says}"},
