@@ -86,11 +86,16 @@ static int why_not(const xmlParserCtxt *parser, struct err *err)
     return err_set(err, -EPROTO, "the answer is not XML, or only half of it: %s (line %d)", what, last->line);
 }
 
+/* Behind the next mark, which ends with >. Not by memmem: of that, a sanitizer checks all the rest each time.
+ */
 static const char *past(const char *at, const char *end, const char *mark)
 {
-    const char *found = memmem(at, (size_t)(end - at), mark, strlen(mark));
+    const size_t before = strlen(mark) - 1;
 
-    return found ? found + strlen(mark) : end;
+    for (const char *last = at; (last = memchr(last, '>', (size_t)(end - last))); last++)
+        if ((size_t)(last - at) >= before && memcmp(last - before, mark, before) == 0)
+            return last + 1;
+    return end;
 }
 
 static bool begins(const char *at, const char *end, const char *word)

@@ -170,6 +170,7 @@ static void test_levels(void **state)
     demand_profile_free(p);
     p = demand_profile_new();
     assert_int_equal(demand_quiet(p, MONDAY, true, &a, &list), 0);
+    arena_release(&a);
     demand_profile_free(p);
 }
 
