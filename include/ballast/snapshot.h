@@ -64,9 +64,9 @@ struct migration_rate {
     double rate_mb_s;
 };
 
-/* What failed and is not tried again yet: the moves of a VM to a host, of a VM to any host (host IX_NONE), of
- * any VM to a host (vm IX_NONE), or all optional moves of the cluster (both IX_NONE). It holds while the
- * snapshot's time is before `until`. */
+/* What failed and is not tried again yet: the moves of a VM to a host, of a VM to any host unless its host
+ * must be emptied (host IX_NONE), of any VM to a host (vm IX_NONE), or all optional moves of the cluster
+ * (both IX_NONE). It holds while the snapshot's time is before `until`. */
 struct avoid {
     uint32_t vm, host;
     instant_s until;
