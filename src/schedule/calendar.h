@@ -45,4 +45,10 @@ int calendar_parse(const char *text, const char *zone, struct arena *a, struct c
 bool calendar_next(const struct calendar *c, instant_s after, instant_s *ret);
 bool calendar_last(const struct calendar *c, instant_s until, instant_s *ret);
 
+/* The same for times by which something must be done: a time that the clocks skip counts, as the earlier of
+ * the two instants that it may mean (02:30 in the night in which 02:00 becomes 03:00 is 01:30), so that
+ * the deadline of that day is not lost. */
+bool calendar_next_due(const struct calendar *c, instant_s after, instant_s *ret);
+bool calendar_last_due(const struct calendar *c, instant_s until, instant_s *ret);
+
 #endif

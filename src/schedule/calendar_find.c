@@ -8,6 +8,8 @@
 #include "base/cleanup.h"
 
 #define S_PER_DAY 86400
+#define JUMP_MOST_S                                                                                          \
+    (2 * 3600) /* by which clocks are set forward; zones that skipped a whole day are left out */
 
 static bool has(const uint64_t *set, int bit)
 {
@@ -121,10 +123,20 @@ static bool find_local(const struct calendar *c, int step, int64_t *local)
     }
 }
 
-bool calendar_next(const struct calendar *c, instant_s after, instant_s *ret)
+/* By how much clocks are set forward shortly after the instant; 0: not at all. */
+static int64_t jump_after(struct zone *z, instant_s t)
+{
+    int64_t jump = zone_local(z, t + JUMP_MOST_S) - zone_local(z, t) - JUMP_MOST_S;
+
+    return jump > 0 ? jump : 0;
+}
+
+static bool next(const struct calendar *c, instant_s after, bool skipped_too, instant_s *ret)
 {
     CLEANUP(zone_closep) struct zone *z = zone_open(c->zone);
     struct zone_time at;
+    int64_t until =
+        INT64_MAX; /* local; a skipped time before it may be an earlier instant than the one found */
 
     if (!z)
         return false;
@@ -132,21 +144,27 @@ bool calendar_next(const struct calendar *c, instant_s after, instant_s *ret)
     zone_instant(z, local, &at);
     /* `after` is in the second pass of a repeated time: all repeated occurrences are over */
     local = at.kind == ZONE_TWICE && at.at != after ? at.end : local + 1;
-    while (find_local(c, 1, &local)) {
+    while (find_local(c, 1, &local) && local < until) {
         zone_instant(z, local, &at);
-        if (at.kind != ZONE_GAP && at.at > after) {
+        bool skipped = at.kind == ZONE_GAP;
+
+        if (at.at > after && (!skipped || skipped_too) && (until == INT64_MAX || at.at < *ret)) {
             *ret = at.at;
-            return true;
+            int64_t jump = skipped_too ? jump_after(z, at.at) : 0;
+            if (jump == 0)
+                return true;
+            until = zone_local(z, at.at) + jump + JUMP_MOST_S;
         }
-        local = at.kind == ZONE_GAP ? at.end : local + 1;
+        local = skipped && !skipped_too ? at.end : local + 1;
     }
-    return false;
+    return until != INT64_MAX;
 }
 
-bool calendar_last(const struct calendar *c, instant_s until, instant_s *ret)
+static bool last(const struct calendar *c, instant_s until, bool skipped_too, instant_s *ret)
 {
     CLEANUP(zone_closep) struct zone *z = zone_open(c->zone);
     struct zone_time at;
+    bool any = false;
 
     if (!z)
         return false;
@@ -155,13 +173,39 @@ bool calendar_last(const struct calendar *c, instant_s until, instant_s *ret)
     if (at.kind == ZONE_TWICE &&
         at.at != until) /* in the second pass of a repeated time: all its occurrences are over */
         local = at.end - 1;
+    if (skipped_too) /* a skipped time is later by the clock than the instant that it counts as */
+        local += jump_after(z, until) > 0 ? JUMP_MOST_S : 0;
     while (find_local(c, -1, &local)) {
         zone_instant(z, local, &at);
-        if (at.kind != ZONE_GAP && at.at <= until) {
+        bool skipped = at.kind == ZONE_GAP;
+
+        if (at.at <= until && (!skipped || skipped_too) && (!any || at.at > *ret)) {
             *ret = at.at;
-            return true;
+            any = true;
         }
-        local = at.kind == ZONE_GAP ? at.first - 1 : local - 1;
+        if (any && !skipped && at.at <= until)
+            return true;
+        local = skipped && !skipped_too ? at.first - 1 : local - 1;
     }
-    return false;
+    return any;
+}
+
+bool calendar_next(const struct calendar *c, instant_s after, instant_s *ret)
+{
+    return next(c, after, false, ret);
+}
+
+bool calendar_last(const struct calendar *c, instant_s until, instant_s *ret)
+{
+    return last(c, until, false, ret);
+}
+
+bool calendar_next_due(const struct calendar *c, instant_s after, instant_s *ret)
+{
+    return next(c, after, true, ret);
+}
+
+bool calendar_last_due(const struct calendar *c, instant_s until, instant_s *ret)
+{
+    return last(c, until, true, ret);
 }

@@ -66,7 +66,7 @@ bool schedule_next_ready(const struct schedule *s, instant_s after, instant_s *r
 
     for (uint32_t i = 0; i < s->n_ready_by; i++) {
         instant_s at;
-        if (!calendar_next(&s->ready_by[i], after, &at))
+        if (!calendar_next_due(&s->ready_by[i], after, &at))
             continue;
         *ret = any && *ret < at ? *ret : at;
         any = true;
@@ -80,7 +80,7 @@ static bool last_ready(const struct schedule *s, instant_s until, instant_s *ret
 
     for (uint32_t i = 0; i < s->n_ready_by; i++) {
         instant_s at;
-        if (!calendar_last(&s->ready_by[i], until, &at))
+        if (!calendar_last_due(&s->ready_by[i], until, &at))
             continue;
         *ret = any && *ret > at ? *ret : at;
         any = true;

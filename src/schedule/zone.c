@@ -133,7 +133,8 @@ void zone_instant(struct zone *z, int64_t local, struct zone_time *ret)
     *ret = (struct zone_time){.kind = ZONE_ONCE, .at = at};
     if (after != before) { /* the clocks were set forward between the two */
         if (last_change(z, at, &change))
-            *ret = (struct zone_time){.kind = ZONE_GAP, .first = change + before, .end = change + after};
+            *ret = (struct zone_time){
+                .kind = ZONE_GAP, .at = local - after, .first = change + before, .end = change + after};
         return;
     }
     /* the time occurs twice if the next change sets the clocks back beyond it */

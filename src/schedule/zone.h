@@ -40,7 +40,7 @@ enum zone_kind { ZONE_ONCE, ZONE_TWICE, ZONE_GAP };
 
 struct zone_time {
     enum zone_kind kind;
-    instant_s at; /* ZONE_GAP: undefined */
+    instant_s at; /* ZONE_GAP: by the clocks as they are after the change, so before it */
     int64_t first,
         end; /* ZONE_TWICE, ZONE_GAP: the local seconds that occur twice, or never: first <= local < end */
 };

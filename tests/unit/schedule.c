@@ -78,6 +78,75 @@ static void test_next_and_last(void **state)
     }
 }
 
+/* Deadlines: a time that the clocks skip is the earlier instant, and each is found from both sides. */
+static const struct {
+    const char *expression, *from, *next;
+} due_cases[] = {
+    {"02:30", "2026-03-28T02:00:00Z", "2026-03-29T00:30:00Z"},
+    {"02:30", "2026-03-29T00:30:00Z", "2026-03-30T00:30:00Z"},
+    {"02:30", "2026-03-29T00:45:00Z", "2026-03-30T00:30:00Z"}, /* asked in the hour before the change */
+    {"02:00", "2026-03-28T02:00:00Z", "2026-03-29T00:00:00Z"},
+    {"03:00", "2026-03-28T02:00:00Z", "2026-03-29T01:00:00Z"},
+    {"*-*-* 01,02:45", "2026-03-29T00:00:00Z", "2026-03-29T00:45:00Z"}, /* both mean the same */
+    {"*-*-29 02:10", "2026-03-28T02:00:00Z", "2026-03-29T00:10:00Z"},
+    {"02:30", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"}, /* the first of two, as ever */
+    {"07:30", "2026-03-28T06:30:00Z", "2026-03-29T05:30:00Z"},
+    {"02:15 Australia/Lord_Howe", "2026-10-03T00:00:00Z",
+     "2026-10-03T15:15:00Z"}, /* half an hour is skipped */
+};
+
+static void test_due(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(due_cases); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct calendar c;
+        struct err err = {0};
+        instant_s found = 0;
+        instant_s back = 0;
+        char text[RFC3339_MAX];
+
+        print_message("  %s from %s\n", due_cases[i].expression, due_cases[i].from);
+        if (calendar_parse(due_cases[i].expression, ZONE, &a, &c, &err) < 0)
+            fail_msg("%s", err.text);
+        assert_true(calendar_next_due(&c, at(due_cases[i].from), &found));
+        assert_string_equal(shown(found, text), due_cases[i].next);
+        assert_true(calendar_last_due(&c, found, &back));
+        assert_string_equal(shown(back, text), due_cases[i].next);
+        if (calendar_last_due(&c, found - 1, &back))
+            assert_true(back <= at(due_cases[i].from));
+    }
+}
+
+/* What the clocks skip, 02:10, is earlier than what is written before it, 01:50. */
+static void test_due_in_order(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    static const char *const expected[] = {"2026-03-29T00:10:00Z", "2026-03-29T00:50:00Z"};
+    instant_s t = at("2026-03-29T00:05:00Z");
+    char text[RFC3339_MAX];
+
+    (void)state;
+    struct calendar early;
+    struct calendar late;
+
+    assert_int_equal(calendar_parse("02:10", ZONE, &a, &early, NULL), 0);
+    assert_int_equal(calendar_parse("*-*-* 01..02:10/40", ZONE, &a, &late, NULL), 0);
+    const struct schedule s = {.ready_by = (const struct calendar[]){late, early},
+                               .n_ready_by = 2,
+                               .zone = ZONE,
+                               .ready_percent = 100};
+
+    for (size_t i = 0; i < ELEMENTS(expected); i++) {
+        assert_true(schedule_next_ready(&s, t, &t));
+        assert_string_equal(shown(t, text), expected[i]);
+    }
+    for (size_t i = ELEMENTS(expected); i-- > 0; t--) {
+        assert_true(calendar_last_due(&late, t, &t));
+        assert_string_equal(shown(t, text), expected[i]);
+    }
+}
+
 /* ---- what holds at a moment ---- */
 
 static const struct {
@@ -334,7 +403,8 @@ static void test_zones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_next_and_last),    cmocka_unit_test(test_state),
+        cmocka_unit_test(test_next_and_last),    cmocka_unit_test(test_due),
+        cmocka_unit_test(test_due_in_order),     cmocka_unit_test(test_state),
         cmocka_unit_test(test_changes_are_kept), cmocka_unit_test(test_wrong_windows),
         cmocka_unit_test(test_long_text),        cmocka_unit_test(test_zones),
     };
