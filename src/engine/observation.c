@@ -160,6 +160,7 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
     if (e->settings.overlay)
         overlay_apply(e->settings.overlay, inv, a, &v->overlay_findings);
     action_facts_explain_lost_hosts(e, inv);
+    c.n_waking = action_facts_wakes(e, a, &c.waking);
     knowledge_fill(e->knowledge, &c, inv, a);
     action_facts_fill(e, inv, a);
     int r = snapshot_build(inv, a, &v->snap, err);
@@ -171,7 +172,6 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
     fill_balance(e, &v->snap);
     observation_set_policy(v, &e->settings.policy);
     fill_schedule(e, &v->snap);
-    c.n_waking = action_facts_wakes(e, a, &c.waking);
     knowledge_observe(e->knowledge, &c, &v->snap, a);
     size_t n_kept;
     const struct sample_record *kept = vm_demand_kept(e->knowledge->vms, &n_kept);

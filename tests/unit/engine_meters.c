@@ -60,7 +60,8 @@ static const struct {
 } states[] = {
     {"both on: half of the work each", HOST_ON, 4000, 0, 140 + 100, 120 + 120, 0, 0},
     {"one sleeps", HOST_STANDBY, 4000, 0, 140 + 10, 120 + 120, 0, 0},
-    {"one boots", HOST_POWERING_ON, 4000, 0, 140 + 200, 120 + 120, 0, 0},
+    {"one boots: firmware and kernel keep it hardly busy", HOST_POWERING_ON, 4000, 0, 140 + 100, 120 + 120, 0,
+     0},
     {"one is serviced: it would be in any case", HOST_MAINTENANCE, 4000, 0, 140 + 100, 140 + 100, 0, 0},
     {"one is on its way there", HOST_ENTERING_MAINTENANCE, 4000, 0, 140 + 100, 120 + 120, 0, 0},
     {"one is not seen", HOST_DISCONNECTED, 4000, 0, 140, 140, 0, 1},
@@ -318,6 +319,17 @@ static void test_scale(void **state)
     world_release();
 }
 
+/* Takes wakes on, and does nothing. */
+static bool asleep_while_it_boots(const struct job *o, struct job_result *ret)
+{
+    if (o->kind == JOB_MEASURE || o->operation.kind != OPERATION_WAKE)
+        return false;
+    *ret = (struct job_result){.progress = {.state = TASK_RUNNING, .percent = -1}};
+    if (o->kind == JOB_START)
+        (void)snprintf(ret->task, sizeof ret->task, "t");
+    return true;
+}
+
 /* Killed and begun anew every few minutes, at any call: an hour is an hour. */
 static void test_killed(void **state)
 {
@@ -337,13 +349,82 @@ static void test_killed(void **state)
     world_release();
 }
 
+/* The same of hosts without a model, whose meter says all that is known, and is first read some time after
+ * each start: what it read before says meanwhile what the host draws, and is marked as no reading. */
+static void test_killed_with_meters(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 2, 0);
+    w.figures = false;
+    w.meters = true;
+    w.meter_w[0] = w.meter_w[1] = 150;
+    world_begin_engine();
+    world_run(200);
+    for (int i = 0; i < 50; i++) {
+        w.crash_in = 1 + i % 40;
+        world_run(70);
+        if (w.dead)
+            world_restart();
+    }
+    double unknown_s = 0;
+    double measured_s = 0;
+
+    for (int i = 0; i < W->n_energy; i++) {
+        unknown_s += strcmp(W->energy[i].host, "h0") == 0 ? W->energy[i].unknown_s : 0;
+        measured_s += strcmp(W->energy[i].host, "h0") == 0 ? W->energy[i].measured_s : 0;
+    }
+    assert_in_range((long)span_s("h0"), 3200, 3700);
+    assert_true(unknown_s <= 120); /* before the first reading */
+    assert_true(measured_s < span_s("h0") - unknown_s);
+    assert_within(used_wh("h0"), 150 * (span_s("h0") - unknown_s) / 3600, 0.01);
+    world_release();
+}
+
+/* A source that shows a host as asleep until it is back: from the call on it draws what it draws idle, and
+ * what its meter reads as soon as that is read; what the meter read while the host slept counts no longer. */
+static void test_boots_unseen(void **state)
+{
+    for (int metered = 0; metered < 2; metered++) {
+        struct world w;
+        struct err err = {0};
+        uint64_t ids[WAKE_ACTIONS];
+
+        (void)state;
+        world_init(&w, 2, 0);
+        w.figures = true;
+        w.meters = metered;
+        w.boot_s = 600;
+        w.host_state[1] = HOST_STANDBY;
+        w.meter_w[0] = 100;
+        w.meter_w[1] = 7;
+        w.settings.policy.dpm.boot_s = 600;
+        world_begin_engine();
+        world_run(130);
+        assert_near(power().watts, 100 + (metered ? 7 : 10));
+        w.actuators = asleep_while_it_boots;
+        assert_int_equal(engine_wake(w.engine, "h1", false, "admin", w.now, ids, &err), 0);
+        world_run(3);
+        w.meter_w[1] = 130;
+        world_run(130);
+        assert_int_equal(fact(1)->state, HOST_STANDBY);
+        assert_near(power().watts, 100 + (metered ? 130 : 100));
+        assert_int_equal(power().measured, metered ? 2 : 0);
+        world_release();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states), cmocka_unit_test(test_told),         cmocka_unit_test(test_no_figures),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_limited_pool), cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_phases), cmocka_unit_test(test_hangs),        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_scale),  cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_states),       cmocka_unit_test(test_told),
+        cmocka_unit_test(test_no_figures),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_limited_pool), cmocka_unit_test(test_asked),
+        cmocka_unit_test(test_phases),       cmocka_unit_test(test_hangs),
+        cmocka_unit_test(test_answers),      cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_killed),       cmocka_unit_test(test_killed_with_meters),
+        cmocka_unit_test(test_boots_unseen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

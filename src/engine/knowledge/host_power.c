@@ -2,7 +2,7 @@
  * made.
  *
  * A meter is believed. Without one a host draws what its model says: from power_idle_w to power_peak_w as its
- * CPU is used, along power_curve_w where that is known; power_peak_w while it boots, power_standby_w asleep
+ * CPU is used, along power_curve_w where that is known; power_idle_w while it boots, power_standby_w asleep
  * (nothing, where that is not known). The power of a host without figures and meter is unknown.
  *
  * What meters read of what the model says while the host is on is its scale; it holds for what the host would
@@ -15,6 +15,7 @@
 #include "engine/knowledge/vm_demand.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SCALE_MOST                                                                                           \
     5 /* nothing draws so many times as much as its model says, nor less than so many watts                  \
@@ -106,16 +107,16 @@ enum energy_phase host_power_phase(enum host_state state)
     return ENERGY_UNSEEN;
 }
 
-/* Some sources show a host that boots as one that sleeps. */
-static void notice_wakes(const struct knowledge_context *c, const struct snapshot *s,
-                         struct energy_sample *samples)
+enum energy_phase host_power_phase_of(const struct knowledge_context *c, const char *host,
+                                      enum host_state state)
 {
-    for (size_t i = 0; i < c->n_waking; i++) {
-        uint32_t host = c->waking[i].asked ? snapshot_find_host(s, c->waking[i].host) : IX_NONE;
+    enum energy_phase phase = host_power_phase(state);
 
-        if (host != IX_NONE && samples[host].phase == ENERGY_ASLEEP)
-            samples[host].phase = ENERGY_BOOTING;
+    for (size_t i = 0; phase == ENERGY_ASLEEP && i < c->n_waking; i++) {
+        if (c->waking[i].asked && strcmp(c->waking[i].host, host) == 0)
+            return ENERGY_BOOTING;
     }
+    return phase;
 }
 
 /* Whether it would be on, and do its part of the work, if no host slept. */
@@ -148,17 +149,17 @@ static double scaled(double scale, double watts)
 
 static double watts_of(const struct host_facts *f, enum energy_phase phase, double used_mhz, double scale)
 {
-    bool has_figures = !isnan(model_watts(f, 0)) || !isnan(scale);
+    bool has_model = !isnan(model_watts(f, 0));
 
     if (!isnan(f->power_w))
         return f->power_w;
     switch (phase) {
     case ENERGY_AWAKE:
-        return scaled(scale, model_watts(f, used_mhz));
-    case ENERGY_BOOTING:
-        return scaled(scale, f->power_peak_w);
+        return has_model ? scaled(scale, model_watts(f, used_mhz)) : scale;
+    case ENERGY_BOOTING: /* firmware and kernel keep few cores busy, and few of them for long */
+        return has_model ? scaled(scale, model_watts(f, 0)) : scale;
     case ENERGY_ASLEEP:
-        return !isnan(f->power_standby_w) ? f->power_standby_w : has_figures ? 0 : UNKNOWN;
+        return !isnan(f->power_standby_w) ? f->power_standby_w : has_model || !isnan(scale) ? 0 : UNKNOWN;
     case ENERGY_UNSEEN:
         break;
     }
@@ -209,9 +210,9 @@ struct energy_sample *host_power_sample(struct energy *account, const struct kno
     double *scales = arena_array(a, double, s->n_hosts);
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
-        samples[i] = (struct energy_sample){.host = s->hosts[i].is.id,
-                                            .phase = host_power_phase(s->hosts[i].is.state)};
-    notice_wakes(c, s, samples);
+        samples[i] =
+            (struct energy_sample){.host = s->hosts[i].is.id,
+                                   .phase = host_power_phase_of(c, s->hosts[i].is.id, s->hosts[i].is.state)};
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host *h = &s->hosts[i];
         struct energy_sample *is = &samples[i];

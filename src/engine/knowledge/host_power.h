@@ -6,6 +6,11 @@
 
 enum energy_phase host_power_phase(enum host_state state);
 
+/* The same of a host of the inventory: some sources show a host that boots as one that sleeps, so a wake that
+ * was asked for counts as a boot. */
+enum energy_phase host_power_phase_of(const struct knowledge_context *c, const char *host,
+                                      enum host_state state);
+
 /* Of all hosts, by index of the snapshot; the account learns the scales of meters on the way. In the arena.
  */
 struct energy_sample *host_power_sample(struct energy *account, const struct knowledge_context *c,

@@ -23,6 +23,7 @@ struct meter {
     unsigned failures; /* in a row */
     uint64_t serial;   /* of the question that is out; 0: none */
     enum energy_phase asked_phase;
+    bool booting;   /* a wake of ours was asked for, though the source still says that it sleeps */
     bool unable;    /* it has none */
     bool by_source; /* the inventory says it anyway */
 };
@@ -49,7 +50,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
 {
     struct meters *all = piece;
 
-    (void)c, (void)a;
+    (void)a;
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
@@ -63,8 +64,13 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
 
         if (!m)
             continue;
+        enum energy_phase phase = host_power_phase_of(c, f->id, f->state);
+
         m->by_source = false;
-        if (m->read != 0 && inv->time - m->read <= FRESH_S && m->phase == host_power_phase(f->state))
+        if (phase == ENERGY_BOOTING && m->phase == ENERGY_ASLEEP && m->serial == 0)
+            m->ask_after = 0; /* what it drew asleep says nothing any more */
+        m->booting = phase == ENERGY_BOOTING;
+        if (m->read != 0 && inv->time - m->read <= FRESH_S && m->phase == phase)
             f->power_w = m->watts;
     }
 }
@@ -100,7 +106,7 @@ static bool ask(struct meters *all, const struct engine_ports *port, const struc
     if (r < 0)
         return false;
     m->serial = ++all->serial;
-    m->asked_phase = host_power_phase(f->state);
+    m->asked_phase = m->booting ? ENERGY_BOOTING : host_power_phase(f->state);
     m->ask_after = now + PERIOD_S;
     all->n_out++;
     return true;
