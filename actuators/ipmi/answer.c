@@ -4,7 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
-enum { GET_CHASSIS_STATUS = 0x01, GET_CHANNEL_AUTHENTICATION_CAPABILITIES = 0x38, GET_POWER_READING = 0x02 };
+enum {
+    GET_CHASSIS_STATUS = 0x01,
+    GET_CHANNEL_AUTHENTICATION_CAPABILITIES = 0x38,
+    GET_POWER_READING = 0x02,
+    GET_SYSTEM_GUID = 0x37,
+    GET_LAN_CONFIGURATION_PARAMETERS = 0x02
+};
 
 /* Completion codes, table 5-2; those of single commands, 80h...BEh, are not used by the commands here. */
 static const struct {
@@ -77,6 +83,32 @@ int ipmi_answer_watts(const uint8_t *rs, size_t n, double *ret, struct err *err)
     if (!(rs[STATE] & 0x40))
         return err_set(err, -EBUSY, "the controller says that it measures no power now");
     *ret = rs[NOW] + 256.0 * rs[NOW + 1];
+    return 0;
+}
+
+int ipmi_answer_guid(const uint8_t *rs, size_t n, struct hardware_uuid *ret, struct err *err)
+{
+    enum { GUID = 2, WHOLE = GUID + HARDWARE_UUID_BYTES };
+    int r = ipmi_answer_done(rs, n, GET_SYSTEM_GUID, err);
+
+    if (r < 0)
+        return r;
+    if (n < WHOLE)
+        return err_set(err, -EPROTO, "the answer is cut short: %zu bytes of %d", n, WHOLE);
+    memcpy(ret->byte, rs + GUID, HARDWARE_UUID_BYTES);
+    return 0;
+}
+
+int ipmi_answer_mac(const uint8_t *rs, size_t n, struct mac *ret, struct err *err)
+{
+    enum { ADDRESS = 3, WHOLE = ADDRESS + MAC_SIZE }; /* after the parameter's revision */
+    int r = ipmi_answer_done(rs, n, GET_LAN_CONFIGURATION_PARAMETERS, err);
+
+    if (r < 0)
+        return r;
+    if (n < WHOLE)
+        return err_set(err, -EPROTO, "the answer is cut short: %zu bytes of %d", n, WHOLE);
+    memcpy(ret->byte, rs + ADDRESS, MAC_SIZE);
     return 0;
 }
 

@@ -11,6 +11,9 @@
 #include <ballast/err.h>
 #include <ballast/power.h>
 
+#include "base/hardware_uuid.h"
+#include "base/mac.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +29,13 @@ int ipmi_answer_chassis(const uint8_t *rs, size_t n, enum chassis *ret, struct e
 /* Parses DCMI's Get Power Reading (DCMI 1.5, 6.6.1): the current draw. -EBUSY: the controller does not
  * measure now. */
 int ipmi_answer_watts(const uint8_t *rs, size_t n, double *ret, struct err *err);
+
+/* Parses Get System GUID (22.14): 16 bytes in the order in which they came. Controllers use all orders: table
+ * 20-10's, SMBIOS's and RFC 4122's. */
+int ipmi_answer_guid(const uint8_t *rs, size_t n, struct hardware_uuid *ret, struct err *err);
+
+/* Parses Get LAN Configuration Parameters (23.2) for parameter 5, the controller's own MAC address. */
+int ipmi_answer_mac(const uint8_t *rs, size_t n, struct mac *ret, struct err *err);
 
 /* The message that every controller answers outside of a session: Get Channel Authentication Capabilities
  * (22.13), in RMCP and in IPMI 1.5's clothes (13.6). seq, 0 ... 63, comes back in the answer. */

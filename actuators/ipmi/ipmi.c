@@ -9,12 +9,14 @@
 #include "settings.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-/* Net functions and commands: IPMI 2.0, 28.2 and 28.3; DCMI 1.5, 6.6.1. */
-enum { CHASSIS = 0x00, GROUP = 0x2c };
+/* Net functions and commands: IPMI 2.0, 22.14, 23.2, 28.2 and 28.3; DCMI 1.5, 6.6.1. */
+enum { CHASSIS = 0x00, APP = 0x06, TRANSPORT = 0x0c, GROUP = 0x2c };
 enum { STATUS = 0x01, CONTROL = 0x02, POWER_READING = 0x02, DCMI = 0xdc, STATISTICS = 0x01 };
+enum { SYSTEM_GUID = 0x37, LAN_PARAMETERS = 0x02, THIS_CHANNEL = 0x0e, MAC_ADDRESS = 5 };
 enum control { DOWN = 0x00, UP = 0x01, SOFT = 0x05 };
 
 enum { REPEAT_MS = 500, PAUSE_MS = 250 };
@@ -28,7 +30,8 @@ struct power_method {
 struct request {
     const char *aim; /* for sentences: "asked to power on" */
     bool measure;
-    enum chassis wanted; /* CHASSIS_UNKNOWN: only look */
+    struct controller_identity *identity; /* not NULL: this is asked for */
+    enum chassis wanted;                  /* CHASSIS_UNKNOWN: only look */
     enum control control;
     enum chassis is; /* the result */
     double watts;
@@ -57,6 +60,40 @@ static int measure(struct talk *t, struct request *q, struct err *err)
     return n < 0 ? n : ipmi_answer_watts(rs, (size_t)n, &q->watts, err);
 }
 
+/* A refusal of one of the two commands is an answer, too: the controller does not offer it. */
+static bool is_refusal(int code)
+{
+    return code == -ENOTSUP || code == -EACCES || code == -EPROTO;
+}
+
+static int identify(struct talk *t, struct controller_identity *ret, struct err *err)
+{
+    const uint8_t guid_rq[] = {SYSTEM_GUID};
+    const uint8_t mac_rq[] = {LAN_PARAMETERS, THIS_CHANNEL, MAC_ADDRESS, 0, 0};
+    uint8_t rs[IPMI_ANSWER_MAX];
+    struct hardware_uuid uuid;
+    struct mac mac;
+    int n = command(t, APP, guid_rq, sizeof guid_rq, rs, err);
+
+    *ret = (struct controller_identity){0};
+    if (n < 0)
+        return n;
+    int r = ipmi_answer_guid(rs, (size_t)n, &uuid, err);
+    if (r == 0)
+        hardware_uuid_print(&uuid, ret->uuid);
+    else if (!is_refusal(r))
+        return r;
+    n = command(t, TRANSPORT, mac_rq, sizeof mac_rq, rs, err);
+    if (n < 0)
+        return n;
+    r = ipmi_answer_mac(rs, (size_t)n, &mac, err);
+    if (r == 0 && mac_is_station(&mac))
+        (void)snprintf(ret->mark, sizeof ret->mark, "MAC %02x:%02x:%02x:%02x:%02x:%02x",
+                       (unsigned)mac.byte[0], (unsigned)mac.byte[1], (unsigned)mac.byte[2],
+                       (unsigned)mac.byte[3], (unsigned)mac.byte[4], (unsigned)mac.byte[5]);
+    return r < 0 && !is_refusal(r) ? r : 0;
+}
+
 static int look(struct talk *t, struct request *q, struct err *err)
 {
     const uint8_t rq[] = {STATUS};
@@ -70,6 +107,8 @@ static int perform_request(struct talk *t, struct request *q, struct err *err)
 {
     if (q->measure)
         return measure(t, q, err);
+    if (q->identity)
+        return identify(t, q->identity, err);
     int r = look(t, q, err);
     if (r < 0 || q->wanted == CHASSIS_UNKNOWN || q->is == q->wanted)
         return r;
@@ -217,14 +256,23 @@ static int ipmi_watts(struct power_method *m, double *ret, struct err *err)
     return r;
 }
 
+static int ipmi_identify(struct power_method *m, struct controller_identity *ret, struct err *err)
+{
+    struct request q = {.aim = "asked which machine it belongs to", .identity = ret};
+
+    return obey(m, &q, err);
+}
+
 const struct power_method_ops ipmi_method = {
     .kind = POWER_IPMI,
-    .can = POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE,
+    .can = POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE |
+           POWER_CAN_IDENTIFY,
     .create = ipmi_create,
     .chassis = ipmi_chassis,
     .wake = ipmi_wake,
     .shut_down = ipmi_shut_down,
     .cut = ipmi_cut,
     .watts = ipmi_watts,
+    .identify = ipmi_identify,
     .destroy = ipmi_destroy,
 };

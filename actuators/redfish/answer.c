@@ -1,6 +1,8 @@
 /* answer.c: reads what is needed from a Redfish service's JSON. It sends no request. */
 #include "actuators/redfish/answer.h"
 
+#include "base/hardware_uuid.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -173,6 +175,28 @@ int redfish_power_state(const json_t *system, enum redfish_power *ret, struct er
         }
     }
     return err_set(err, -EPROTO, "the system's PowerState is none of those that Redfish knows");
+}
+
+void redfish_identity(const json_t *system, struct controller_identity *ret)
+{
+    const char *serial = json_string_value(json_object_get(system, "SerialNumber"));
+    struct hardware_uuid uuid;
+
+    *ret = (struct controller_identity){0};
+    if (hardware_uuid_parse(json_string_value(json_object_get(system, "UUID")), &uuid) == 0)
+        hardware_uuid_print(&uuid, ret->uuid);
+    if (!serial)
+        return;
+    serial += strspn(serial, " ");
+    size_t len = strlen(serial);
+    while (len > 0 && serial[len - 1] == ' ')
+        len--;
+    for (size_t i = 0; i < len; i++) { /* it is shown and stored */
+        if (serial[i] < ' ' || serial[i] > '~')
+            return;
+    }
+    if (len > 0 && len + sizeof "serial " <= sizeof ret->mark)
+        (void)snprintf(ret->mark, sizeof ret->mark, "serial %.*s", (int)len, serial);
 }
 
 static const char *const reset_names[] = {[RESET_ON] = "On",

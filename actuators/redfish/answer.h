@@ -71,6 +71,9 @@ enum redfish_power {
 };
 int redfish_power_state(const json_t *system, enum redfish_power *ret, struct err *err);
 
+/* A system's UUID and SerialNumber. A missing, null or unusable property leaves its text "". */
+void redfish_identity(const json_t *system, struct controller_identity *ret);
+
 /* ResetType's values that are of use here, as bits. */
 enum redfish_reset { RESET_ON, RESET_FORCE_ON, RESET_GRACEFUL_SHUTDOWN, RESET_FORCE_OFF, RESET_COUNT };
 const char *redfish_reset_name(enum redfish_reset r);

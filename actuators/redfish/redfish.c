@@ -278,6 +278,18 @@ static int read_watts(struct power_method *m, double *ret, struct err *err)
     return r;
 }
 
+/* ---- identity ---- */
+
+static int read_identity(struct power_method *m, struct controller_identity *ret, struct err *err)
+{
+    CLEANUP(redfish_reply_release) struct redfish_reply system = {0};
+    int r = get_system(m, &system, err);
+
+    if (r == 0)
+        redfish_identity(system.body, ret);
+    return r;
+}
+
 /* ---- the contract ---- */
 
 static int outcome(const struct power_method *m, int r, struct err *err)
@@ -319,14 +331,22 @@ static int method_watts(struct power_method *m, double *ret, struct err *err)
     return outcome(m, read_watts(m, ret, err), err);
 }
 
+static int method_identify(struct power_method *m, struct controller_identity *ret, struct err *err)
+{
+    redfish_session_begin(m->talk);
+    return outcome(m, read_identity(m, ret, err), err);
+}
+
 const struct power_method_ops redfish_method = {
     .kind = POWER_REDFISH,
-    .can = POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE,
+    .can = POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE |
+           POWER_CAN_IDENTIFY,
     .create = method_create,
     .chassis = method_chassis,
     .wake = method_wake,
     .shut_down = method_shut_down,
     .cut = method_cut,
     .watts = method_watts,
+    .identify = method_identify,
     .destroy = method_destroy,
 };

@@ -81,6 +81,20 @@ enum chassis { CHASSIS_UNKNOWN, CHASSIS_OFF, CHASSIS_ON };
 #define POWER_CAN_CUT (1u << 2)       /* hard: power goes at once */
 #define POWER_CAN_TELL (1u << 3)      /* chassis() */
 #define POWER_CAN_MEASURE (1u << 4)   /* watts(): may still be -ENOTSUP at this controller */
+#define POWER_CAN_IDENTIFY (1u << 5)  /* identify() */
+
+#define CONTROLLER_UUID_MAX 37
+#define CONTROLLER_MARK_MAX 96
+
+/* Which machine a controller belongs to, and which controller it is, by its own words. */
+struct controller_identity {
+    char uuid[CONTROLLER_UUID_MAX]; /* the machine's, as reported, in any order of bytes (IPMI's Get System
+                                       GUID, Redfish's ComputerSystem.UUID); "": it offers none. A vendor's
+                                       placeholder is reported, too: base/hardware_uuid.h knows them */
+    char mark[CONTROLLER_MARK_MAX]; /* what else distinguishes it from other controllers, such as "serial
+                                       CZJ1234" or "MAC 00:25:90:12:34:56": printable, never a secret; "":
+                                       nothing */
+};
 
 struct power_method; /* each defines its own */
 
@@ -103,6 +117,9 @@ struct power_method_ops {
 
     /* The host's current draw in watts, finite and not negative. */
     int (*watts)(struct power_method *m, double *ret, struct err *err);
+
+    /* Reads the controller's identity. A controller that offers none is no error: both texts are "". */
+    int (*identify)(struct power_method *m, struct controller_identity *ret, struct err *err);
 
     void (*destroy)(struct power_method *m); /* NULL is fine */
 };

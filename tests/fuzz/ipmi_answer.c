@@ -38,6 +38,13 @@ static void commands(const uint8_t *data, size_t size)
         expect(fabs(watts - (double)field_of(tmpl_cmd_dcmi_get_power_reading_rs, "current_power", data, 20)) <
                0.5);
     }
+    struct hardware_uuid uuid;
+    struct mac mac;
+
+    if (ipmi_answer_guid(data, size, &uuid, &err) == 0)
+        expect(size >= 18 && uuid.byte[15] == data[17] && hardware_uuid_same(&uuid, &uuid));
+    if (ipmi_answer_mac(data, size, &mac, &err) == 0)
+        expect(size >= 9 && mac.byte[5] == data[8]);
     if (ipmi_answer_done(data, size, 0x02, &err) < 0)
         expect(err.code < 0 && err.text[0]);
 }

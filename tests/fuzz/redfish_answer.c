@@ -49,6 +49,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         redfish_action_info(o, &action);
     if (redfish_watts(o, &watts, &err) == 0 && !(watts >= 0))
         abort();
+    struct controller_identity identity;
+
+    redfish_identity(o, &identity);
+    if ((identity.uuid[0] != '\0' && strlen(identity.uuid) != 36) || strpbrk(identity.mark, "\r\n\033"))
+        abort();
     (void)redfish_task_state(o);
     redfish_words(o, words);
     (void)redfish_refusal(400, o);

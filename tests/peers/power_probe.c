@@ -6,7 +6,7 @@
  * timeout_s and hard_off; KEY_file is a file that holds the value; workarounds has commas. Reads commands
  * from standard input, one a line, and answers each with one line of JSON:
  *
- *     chassis | wake | shut_down | cut | watts
+ *     chassis | wake | shut_down | cut | watts | identify
  *     open                       IPMI: the serial console
  *     read MS [BYTES]            its output meanwhile, cleaned, and the number of bytes; ends early once
  *                                BYTES have come
@@ -193,6 +193,16 @@ static int do_watts(struct probe *p, json_t *answer, struct err *err)
     return r;
 }
 
+static int do_identify(struct probe *p, json_t *answer, struct err *err)
+{
+    struct controller_identity is;
+    int r = p->ops->identify(p->method, &is, err);
+
+    if (r == 0)
+        json_object_update_new(answer, json_pack("{s:s,s:s}", "uuid", is.uuid, "mark", is.mark));
+    return r;
+}
+
 static int do_read(struct probe *p, const char *line, json_t *answer)
 {
     char *rest = NULL;
@@ -248,6 +258,8 @@ static int obey(struct probe *p, const char *line, json_t *answer, struct err *e
         return do_chassis(p, answer, err);
     if (strcmp(line, "watts") == 0 && p->ops->watts)
         return do_watts(p, answer, err);
+    if (strcmp(line, "identify") == 0 && p->ops->identify)
+        return do_identify(p, answer, err);
     return obey_console(p, line, answer, err);
 }
 

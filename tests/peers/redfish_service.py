@@ -39,6 +39,7 @@ import threading
 import time
 import traceback
 import urllib.parse
+import uuid
 
 import ports
 from vcsim import make_certificates
@@ -61,6 +62,8 @@ class System:
         self.put("power", int(on))
         self.put("soft", 0)
         self.watts = 180.0  # None: the meter has no reading just now
+        self.uuid = str(uuid.uuid5(uuid.NAMESPACE_OID, name))  # of the machine; None: the firmware has none
+        self.serial = f"SN-{name}"
 
     def be(self, folder, host):
         """A host of the simulated cluster in that folder."""
@@ -387,7 +390,7 @@ class RedfishService:
             action["@Redfish.ActionInfo"] = f"{path}/ResetActionInfo"
         return {"@odata.id": path, "@odata.type": "#ComputerSystem.v1_10_0.ComputerSystem", "Id": s.name,
                 "Name": f"System {s.name}", "SystemType": "Physical", "PowerState": s.power_state(),
-                "Status": {"State": "Enabled", "Health": "OK"},
+                "Status": {"State": "Enabled", "Health": "OK"}, "UUID": s.uuid, "SerialNumber": s.serial,
                 "Boot": {"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "None",
                          "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "Pxe", "Hdd"]},
                 "Links": {"Chassis": links(f"{V1}/Chassis/{s.name}")}, "Actions": {"#ComputerSystem.Reset": action}}

@@ -142,6 +142,18 @@ def test_on_off_and_status(c):
         check(good(m("chassis"))["on"] and witnesses(c), "it is on again")
 
 
+def test_identity(c):
+    """The system GUID in the order in which it came, as FreeIPMI's program has it; the simulator's MAC address is zero: none."""
+    with Method(c) as m:
+        answer = good(m("identify"))
+        check(answer["uuid"].replace("-", "") == c.guid and answer["mark"] == "", answer)
+    with Method(c, privilege="user", username="reader") as m:
+        check(good(m("identify"))["uuid"].replace("-", "") == c.guid)
+    c.stop()
+    with Method(c, timeout_s=5) as m:
+        bad(m("identify"), "ECONNREFUSED", "which machine")
+
+
 def test_soft_shutdowns_take_their_time(c):
     c.put("soft", 1)
     with Method(c, hard_off="true") as m:

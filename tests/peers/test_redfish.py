@@ -142,6 +142,19 @@ def test_verbs():
         assert bmc["1"].is_on() and len(bmc.requests) == asked, "nobody is asked where it is not allowed"
 
 
+def test_identity():
+    """The machine's UUID and serial number; neither is asked for where the firmware has none."""
+    with RedfishService() as bmc, probe(bmc) as p:
+        bmc["1"].uuid, bmc["1"].serial = "4C4C4544-0042-5110-8036-B6C04F593132", "CZJ1234"
+        answer = p("identify")
+        assert (answer["uuid"], answer["mark"]) == (bmc["1"].uuid.lower(), "serial CZJ1234"), answer
+        bmc["1"].uuid = bmc["1"].serial = None
+        answer = p("identify")
+        assert answer["ok"] and (answer["uuid"], answer["mark"]) == ("", ""), answer
+        bmc.instead[f"GET {SYSTEM}"] = (200, {}, b"<html>")
+        refused(p("identify"), "EPROTO")
+
+
 def test_strict():
     """A service that refuses to switch on what is on, and one that lies about it."""
     with RedfishService() as bmc:

@@ -51,6 +51,26 @@ static void test_chassis(void **state)
     }
 }
 
+static void test_identity(void **state)
+{
+    uint8_t guid[18] = {0x37, 0x00, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 99};
+    uint8_t lan[9] = {0x02, 0x00, 0x11, 0x00, 0x25, 0x90, 0x12, 0x34, 0x56};
+    struct hardware_uuid uuid;
+    struct mac mac;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(ipmi_answer_guid(guid, sizeof guid, &uuid, &err), 0);
+    assert_memory_equal(uuid.byte, guid + 2, sizeof uuid.byte);
+    assert_int_equal(ipmi_answer_guid(guid, sizeof guid - 1, &uuid, &err), -EPROTO);
+    assert_int_equal(ipmi_answer_guid(lan, sizeof lan, &uuid, &err), -EPROTO);
+    guid[1] = 0xc1;
+    assert_int_equal(ipmi_answer_guid(guid, 2, &uuid, &err), -ENOTSUP);
+    assert_int_equal(ipmi_answer_mac(lan, sizeof lan, &mac, &err), 0);
+    assert_memory_equal(mac.byte, lan + 3, sizeof mac.byte);
+    assert_int_equal(ipmi_answer_mac(lan, sizeof lan - 1, &mac, &err), -EPROTO);
+}
+
 static void test_watts(void **state)
 {
     uint8_t rs[20] = {0x02, 0x00, 0xdc, 0x39, 0x01, [19] = 0x40};
@@ -134,7 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chassis),  cmocka_unit_test(test_watts),       cmocka_unit_test(test_greetings),
-        cmocka_unit_test(test_openings), cmocka_unit_test(test_workarounds),
+        cmocka_unit_test(test_openings), cmocka_unit_test(test_workarounds), cmocka_unit_test(test_identity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,6 +201,33 @@ static const struct {
     {"{}", -ENOTSUP, false, 0, ""},
 };
 
+static const struct {
+    const char *system, *uuid, *mark;
+} identities[] = {
+    {"{\"UUID\": \"4C4C4544-0042-5110-8036-B6C04F593132\", \"SerialNumber\": \" CZJ1234 \"}",
+     "4c4c4544-0042-5110-8036-b6c04f593132", "serial CZJ1234"},
+    {"{\"UUID\": null, \"SerialNumber\": null}", "", ""}, /* before the first boot */
+    {"{}", "", ""},
+    {"{\"UUID\": \"4C4C4544-0042-5110-8036\", \"SerialNumber\": \"   \"}", "", ""},
+    {"{\"UUID\": 7, \"SerialNumber\": \"a\\u001b[2Jb\"}", "", ""},
+};
+
+static void test_identity(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(identities); i++) {
+        struct controller_identity is = {.uuid = "x", .mark = "x"};
+        struct err err = {0};
+        json_t *o = NULL;
+
+        assert_int_equal(redfish_parse(identities[i].system, strlen(identities[i].system), &o, &err), 0);
+        redfish_identity(o, &is);
+        json_decref(o);
+        assert_string_equal(is.uuid, identities[i].uuid);
+        assert_string_equal(is.mark, identities[i].mark);
+    }
+}
+
 static void test_actions(void **state)
 {
     struct redfish_action a;
@@ -352,10 +379,10 @@ static void test_long_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),      cmocka_unit_test(test_paths), cmocka_unit_test(test_links),
-        cmocka_unit_test(test_search),     cmocka_unit_test(test_power), cmocka_unit_test(test_actions),
-        cmocka_unit_test(test_watts),      cmocka_unit_test(test_tasks), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_long_words),
+        cmocka_unit_test(test_parse),      cmocka_unit_test(test_paths),    cmocka_unit_test(test_links),
+        cmocka_unit_test(test_search),     cmocka_unit_test(test_power),    cmocka_unit_test(test_actions),
+        cmocka_unit_test(test_watts),      cmocka_unit_test(test_tasks),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_long_words), cmocka_unit_test(test_identity),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
