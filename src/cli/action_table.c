@@ -13,6 +13,14 @@ static const struct column columns[] = {
     {"WHAT", false}, {"AFTER", true}, {"", false, .below = true},
 };
 
+const char *action_table_number(const json_t *x, struct arena *a)
+{
+    long long id = (long long)reply_int(x, "id");
+    long long version = (long long)reply_int(x, "version");
+
+    return version > 1 ? arena_printf(a, "%lld.%lld", id, version) : arena_printf(a, "%lld", id);
+}
+
 const char *action_table_subject(const json_t *x, struct arena *a)
 {
     const char *vm = reply_text(x, "vm_name");
@@ -104,7 +112,7 @@ void action_table_print(const json_t *list, struct arena *a, struct strbuf *out)
     t.wrap = TERMINAL_WIDTH;
     json_array_foreach(list, i, x)
     {
-        table_cellf(&t, "%lld", (long long)reply_int(x, "id"));
+        table_cell(&t, action_table_number(x, a));
         table_cellf(&t, "%lld", (long long)reply_int(x, "priority"));
         table_cell(&t, reply_text(x, "state"));
         table_cell(&t, reply_text(x, "action"));

@@ -20,6 +20,9 @@ bool action_table_print_begun(const json_t *balance, const char *nothing, struct
  * `what`: what follows for them. */
 void action_table_print_off_vms(const json_t *reply, const char *what, struct strbuf *out);
 
+/* Its number as people type it: "3", or "3.2" if its destination has changed since it was recommended. */
+const char *action_table_number(const json_t *action, struct arena *a);
+
 /* The subject of an action: "web-1: esx1 -> esx2", "web-1 -> esx2" for a VM that is powered on there, or the
  * host. */
 const char *action_table_subject(const json_t *action, struct arena *a);

@@ -15,8 +15,12 @@ const struct verb verb_apply = {
         "and --priority together. "
         "A recommendation that depends on another can only be approved with it or after it; with an option, "
         "what the selected ones depend on and the rest of their groups are approved with them. "
-        "Either all are approved, or none. While it waits for an approval, a recommendation "
-        "keeps its number and its VM; its destination is that of the newest pass.",
+        "Either all are approved, or none. "
+        "While it waits for an approval, a recommendation keeps its number and its VM, but a newer pass may "
+        "find "
+        "a better destination: 3 is 3.2 then, and `ballast apply 3`, which is for the destination before, is "
+        "refused. A range or an option approves the destinations listed at this moment; on a terminal they "
+        "are listed and have to be confirmed.",
     .operands = "[ID|ID-ID...]",
     .operands_max = 1000,
     .options = selection_options,

@@ -17,7 +17,7 @@ const struct verb verb_reject = {
     .operands = "[ID|ID-ID...]",
     .operands_max = 1000,
     .options = selection_options,
-    .n_options = SELECT_COUNT,
+    .n_options = SELECT_YES,
     .needs_service = true,
     .run = verb_reject_run,
 };

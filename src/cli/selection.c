@@ -5,8 +5,11 @@
 #include "cli/action_table.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 const struct option_spec selection_options[SELECT_COUNT] = {
     [SELECT_ALL] = {"all", NULL, 0, "all current recommendations"},
@@ -15,6 +18,7 @@ const struct option_spec selection_options[SELECT_COUNT] = {
     [SELECT_PRIORITY] = {"priority", "N|N..M", 0, "those of this priority, or of priorities N to M (1 to 5)"},
     [SELECT_SOCKET] = OPTION_SOCKET,
     [SELECT_FORMAT] = OPTION_FORMAT,
+    [SELECT_YES] = {"yes", NULL, 0, "do not ask before approving a range, or what an option selects"},
 };
 
 struct range {
@@ -45,6 +49,15 @@ static bool parse_range(const char *text, const char *separator, struct range *r
             return false;
     }
     return *end == '\0' && ret->first > 0 && ret->last >= ret->first;
+}
+
+/* "3.2": a recommendation's number and version. */
+static bool is_version(const char *text)
+{
+    size_t number = strspn(text, "0123456789");
+    size_t version = text[number] == '.' ? strspn(text + number + 1, "0123456789") : 0;
+
+    return number > 0 && version > 0 && text[number + 1 + version] == '\0';
 }
 
 static bool is_in(const struct range *r, long long n)
@@ -124,6 +137,13 @@ static void complete(const struct selection *s, bool *chosen, size_t n)
     } while (changed);
 }
 
+/* The recommendation at its present version, as the service takes it. */
+static void add_id(const json_t *x, struct arena *a, json_t *ids)
+{
+    (void)json_array_append_new(ids, reply_int(x, "version") > 1 ? json_string(action_table_number(x, a))
+                                                                 : json_incref(json_object_get(x, "id")));
+}
+
 static void add_chosen(const struct selection *s, struct arena *a, json_t *ids)
 {
     size_t n = json_array_size(s->list);
@@ -138,20 +158,26 @@ static void add_chosen(const struct selection *s, struct arena *a, json_t *ids)
         complete(s, chosen, n);
     for (size_t i = 0; i < n; i++) {
         if (chosen[i])
-            (void)json_array_append(ids, json_object_get(json_array_get(s->list, i), "id"));
+            add_id(json_array_get(s->list, i), a, ids);
     }
 }
 
 /* A number is sent as it is, so that the service says what is wrong with it. A range is for those of its
  * numbers that are open. */
-static enum exit_code add_operand(const struct selection *s, const char *text, json_t *ids)
+static enum exit_code add_operand(const struct selection *s, const char *text, struct arena *a, json_t *ids)
 {
     struct range r;
     size_t before = json_array_size(ids);
 
+    if (is_version(text)) {
+        (void)json_array_append_new(ids, json_string(text));
+        return EXIT_DONE;
+    }
     if (!parse_range(text, "-", &r)) {
-        cli_error("ballast %s: \"%s\" is not the number of a recommendation, nor a range such as 3-9",
-                  s->command, text);
+        cli_error(
+            "ballast %s: \"%s\" is not the number of a recommendation such as 3 or 3.2, nor a range such "
+            "as 3-9",
+            s->command, text);
         return EXIT_WRONG;
     }
     if (r.first == r.last) {
@@ -162,7 +188,7 @@ static enum exit_code add_operand(const struct selection *s, const char *text, j
         const json_t *x = json_array_get(s->list, i);
 
         if (is_open(s, x) && is_in(&r, reply_int(x, "id")))
-            (void)json_array_append(ids, json_object_get(x, "id"));
+            add_id(x, a, ids);
     }
     if (json_array_size(ids) > before)
         return EXIT_DONE;
@@ -225,7 +251,7 @@ static enum exit_code select_ids(const struct args *args, struct selection *s, s
     enum exit_code code = EXIT_DONE;
 
     for (size_t i = 0; code == EXIT_DONE && i < args->n_operands; i++)
-        code = add_operand(s, args->operands[i], ids);
+        code = add_operand(s, args->operands[i], a, ids);
     if (code != EXIT_DONE || args->n_operands > 0)
         return code;
     add_chosen(s, a, ids);
@@ -234,6 +260,51 @@ static enum exit_code select_ids(const struct args *args, struct selection *s, s
     cli_error("ballast %s: there is no such recommendation; `ballast recommendations` lists them",
               s->command);
     return EXIT_FAILED;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static bool is_selected(const json_t *x, const json_t *ids, struct arena *a)
+{
+    const char *number = action_table_number(x, a);
+    const json_t *id;
+    size_t i;
+
+    json_array_foreach(ids, i, id)
+    {
+        if (json_is_integer(id) ? reply_int(x, "version") <= 1 && reply_int(x, "id") == json_integer_value(id)
+                                : strcmp(number, json_string_value(id)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Shows the selected ones on the terminal and asks. What is typed number by number is not asked for. */
+static bool confirmed(const struct selection *s, const json_t *ids, struct arena *a)
+{
+    CLEANUP(strbuf_releasep) struct strbuf shown = {0};
+    CLEANUP(json_decrefp) json_t *chosen = json_array();
+    char answer[16];
+    json_t *x;
+    size_t i;
+
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return true;
+    json_array_foreach(s->list, i, x)
+    {
+        if (is_selected(x, ids, a))
+            (void)json_array_append(chosen, x);
+    }
+    strbuf_init(&shown, STRBUF_NO_LIMIT);
+    action_table_print(chosen, a, &shown);
+    (void)fprintf(stderr, "%s\nApprove %s? [y/N] ", shown.text,
+                  json_array_size(ids) == 1 ? "it" : arena_printf(a, "these %zu", json_array_size(ids)));
+    (void)fflush(stderr);
+    if (fgets(answer, sizeof answer, stdin) &&
+        (strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0))
+        return true;
+    cli_error("ballast %s: not confirmed, nothing was approved", s->command);
+    return false;
 }
 
 static void show_told(const json_t *reply, struct arena *a, struct strbuf *out)
@@ -263,6 +334,8 @@ enum exit_code selection_tell(const struct args *args, const char *command, stru
     s.list = json_object_get(reply, "recommendations");
     if ((code = select_ids(args, &s, a, ids)) != EXIT_DONE)
         return code;
+    if (reply && strcmp(command, "apply") == 0 && args->options[SELECT_YES].n == 0 && !confirmed(&s, ids, a))
+        return EXIT_FAILED;
     return client_show(socket, format, json_pack("{s:s, s:O}", "command", command, "ids", ids), "actions",
                        show_told, a, out);
 }

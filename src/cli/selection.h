@@ -1,17 +1,32 @@
 /* selection.h: the recommendations that `apply` and `reject` are for.
  *
- * The operands are numbers and ranges ("3", "4-9"); or --all, --host, --group and --priority select among the
+ * The operands are numbers ("3", or "3.2" when the destination has changed since it was recommended) and
+ * ranges
+ * ("4-9"); or --all, --host, --group and --priority select among the
  * service's current recommendations, all of them that are given at once. What the selected ones cannot do
  * without (the recommendations that they depend on, the other moves of their groups) is approved with them;
  * numbers that are given one by one are not completed, so that an approval is never for more than was typed.
+ *
+ * An approval is for the destination that was read: what a range or an option selects is sent with the
+ * versions of the list it was selected from, and on a terminal that list is shown and the approval is asked
+ * for first.
  */
 #ifndef BALLAST_CLI_SELECTION_H
 #define BALLAST_CLI_SELECTION_H
 
 #include "cli/client.h"
 
-enum { SELECT_ALL, SELECT_HOST, SELECT_GROUP, SELECT_PRIORITY, SELECT_SOCKET, SELECT_FORMAT, SELECT_COUNT };
-extern const struct option_spec selection_options[SELECT_COUNT];
+enum {
+    SELECT_ALL,
+    SELECT_HOST,
+    SELECT_GROUP,
+    SELECT_PRIORITY,
+    SELECT_SOCKET,
+    SELECT_FORMAT,
+    SELECT_YES,
+    SELECT_COUNT
+};
+extern const struct option_spec selection_options[SELECT_COUNT]; /* `apply`; `reject` has no SELECT_YES */
 
 /* Sends the command ("apply" or "reject") for the recommendations of the command line, and prints those
  * actions. EXIT_FAILED if an option or a range selects none. */

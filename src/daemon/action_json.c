@@ -49,6 +49,7 @@ static void put_result(struct json_writer *w, const struct action_record *r)
 void action_json_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r)
 {
     jw_int(w, "id", (int64_t)r->id);
+    jw_int(w, "version", r->version);
     jw_text(w, "uid", r->uid);
     jw_text(w, "state", action_state_name(r->state));
     jw_text(w, "action", action_kind_name(r->kind));

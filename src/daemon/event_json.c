@@ -35,6 +35,7 @@ static void put_changes(struct json_writer *w, const struct event *ev)
 
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         jw_int(w, "id", (int64_t)r->id);
+        jw_int(w, "version", r->version);
         jw_text(w, "to", r->to);
         jw_text(w, "to_name", snapshot_host_name(ev->snapshot, r->to));
         jw_end(w);

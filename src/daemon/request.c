@@ -7,7 +7,25 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* "3.2": number and version of a recommendation, as people type it. */
+static bool read_version(const char *text, uint64_t *ret_id, uint32_t *ret_version)
+{
+    char *end = NULL;
+
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *ret_id = strtoull(text, &end, 10);
+    if (errno != 0 || *ret_id == 0 || *ret_id > INT64_MAX || end[0] != '.' || end[1] < '0' || end[1] > '9')
+        return false;
+    unsigned long long version = strtoull(end + 1, &end, 10);
+
+    *ret_version = (uint32_t)version;
+    return errno == 0 && version > 0 && version <= UINT32_MAX && *end == '\0';
+}
 
 /* A field's type, and its place in the request. */
 static int read_ids(const json_t *v, struct request *r, struct err *err)
@@ -19,9 +37,14 @@ static int read_ids(const json_t *v, struct request *r, struct err *err)
     for (size_t i = 0; i < n; i++) {
         const json_t *id = json_array_get(v, i);
 
-        if (!json_is_integer(id) || json_integer_value(id) <= 0)
-            return err_set(err, -EINVAL, "\"ids\": element %zu is not the number of a recommendation", i);
-        r->ids[i] = (uint64_t)json_integer_value(id);
+        if (json_is_integer(id) && json_integer_value(id) > 0) {
+            r->ids[i] = (uint64_t)json_integer_value(id);
+            r->versions[i] = 1;
+        } else if (!read_version(json_string_value(id), &r->ids[i], &r->versions[i])) {
+            return err_set(err, -EINVAL,
+                           "\"ids\": element %zu is not the number of a recommendation, such as 3 or \"3.2\"",
+                           i);
+        }
     }
     r->n_ids = n;
     return 0;

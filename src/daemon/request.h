@@ -64,7 +64,8 @@ const char *request_kind_name(enum request_kind kind);
 
 struct request {
     enum request_kind kind;
-    uint64_t ids[REQUEST_IDS_MAX]; /* apply, reject: 1 or more; console: one */
+    uint64_t ids[REQUEST_IDS_MAX];      /* apply, reject: 1 or more; console: one */
+    uint32_t versions[REQUEST_IDS_MAX]; /* apply, reject: of ids[]; 1 where none was given */
     size_t n_ids;
     char host[REQUEST_HOST_MAX];       /* maintenance, standby, wake */
     bool enter;                        /* maintenance */

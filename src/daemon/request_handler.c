@@ -156,7 +156,7 @@ static int serve_request(const struct request_handler *s, const struct request *
 
     switch (q->kind) {
     case REQUEST_APPLY:
-        r = engine_approve(s->engine, q->ids, q->n_ids, server_client_user(c), s->now, err);
+        r = engine_approve(s->engine, q->ids, q->versions, q->n_ids, server_client_user(c), s->now, err);
         if (r == 0)
             reply_actions(s->engine, q->ids, q->n_ids, out);
         return r;

@@ -2,6 +2,7 @@
  * anything begins. Carrying out is actions/action_states.c. */
 #include "engine/approval.h"
 
+#include "base/rfc3339.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
 #include "engine/actions/power_preconditions.h"
@@ -14,6 +15,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool among(uint64_t id, const uint64_t *ids, size_t n)
 {
@@ -74,6 +76,69 @@ int approval_check_operation(const struct engine *e, const struct action_record 
                    r->kind == ACTION_PLACE ? "power a VM on" : action_kind_meaning(r->kind));
 }
 
+/* Room for "3.2". */
+#define NAME_MAX_OF_ACTION 40
+
+/* The number as people read and type it: "3", and "3.2" once the destination has changed. */
+static const char *typed_name(const struct action_record *r, char ret[NAME_MAX_OF_ACTION])
+{
+    if (r->version > 1)
+        (void)snprintf(ret, NAME_MAX_OF_ACTION, "%llu.%u", (unsigned long long)r->id, r->version);
+    else
+        (void)snprintf(ret, NAME_MAX_OF_ACTION, "%llu", (unsigned long long)r->id);
+    return ret;
+}
+
+/* How many of the recommendations have another destination than in the version that was read; *ret: the
+ * first. */
+static size_t count_redirected(const struct engine *e, const uint64_t *ids, const uint32_t *versions,
+                               size_t n, size_t *ret)
+{
+    size_t changed = 0;
+
+    for (size_t i = n; i > 0; i--) {
+        const struct action *x = action_find(e, ids[i - 1]);
+
+        if (x && x->r.state == ACTION_RECOMMENDED && x->r.version != (versions ? versions[i - 1] : 1)) {
+            changed++;
+            *ret = i - 1;
+        }
+    }
+    return changed;
+}
+
+/* An approval is for the destination that the admin has read, not for that of a newer pass. */
+static int check_versions(const struct engine *e, const uint64_t *ids, const uint32_t *versions, size_t n,
+                          struct err *err)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    char name[NAME_MAX_OF_ACTION], since[RFC3339_MAX], others[96] = "";
+    size_t first = 0;
+    size_t changed = count_redirected(e, ids, versions, n, &first);
+
+    if (changed == 0)
+        return 0;
+    const struct action_record *r = &action_find(e, ids[first])->r;
+    uint32_t read = versions ? versions[first] : 1;
+
+    (void)typed_name(r, name);
+    if (read > r->version)
+        return err_set(err, -EINVAL,
+                       "recommendation %llu has no version %u, its newest is %s; `ballast recommendations` "
+                       "lists it",
+                       (unsigned long long)r->id, read, name);
+    if (changed > 1)
+        (void)snprintf(others, sizeof others, "; %zu more of these have another destination, too",
+                       changed - 1);
+    (void)rfc3339_format(r->redirected, since);
+    return err_set(err, -ESTALE,
+                   "recommendation %llu now goes to %s (until %.5s UTC to %s); `ballast apply %s` approves "
+                   "that%s%s",
+                   (unsigned long long)r->id, snapshot_host_name(s, r->to), since + strlen("YYYY-MM-DDT"),
+                   snapshot_host_name(s, r->former_to), name, others,
+                   n > 1 ? "; nothing was approved, the others neither" : "");
+}
+
 static int check_seen(const struct engine *e, const struct action *x, instant_s now, struct err *err)
 {
     if (e->poll->state == SOURCE_LOST)
@@ -95,6 +160,9 @@ static int check_seen(const struct engine *e, const struct action *x, instant_s 
 static int check_needs(const struct engine *e, const struct action *x, const uint64_t *ids, size_t n,
                        struct err *err)
 {
+    char name[NAME_MAX_OF_ACTION], other[NAME_MAX_OF_ACTION];
+
+    (void)typed_name(&x->r, name);
     for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
         uint64_t need = x->r.depends_on[i];
         const struct action *y = action_find(e, need);
@@ -103,16 +171,16 @@ static int check_needs(const struct engine *e, const struct action *x, const uin
             return err_set(err, -ESTALE, "recommendation %llu depends on %llu, which did not happen",
                            (unsigned long long)x->r.id, (unsigned long long)need);
         if (y->r.state == ACTION_RECOMMENDED && !among(need, ids, n))
-            return err_set(err, -EBUSY, "recommendation %llu depends on %llu: apply both, or that one first",
-                           (unsigned long long)x->r.id, (unsigned long long)need);
+            return err_set(err, -EBUSY, "recommendation %s depends on %s: apply both, or that one first",
+                           name, typed_name(&y->r, other));
     }
     for (size_t i = 0; action_needs_group(&x->r) && i < e->actions->n; i++) {
         const struct action *y = e->actions->list[i];
 
         if (y->r.group == x->r.group && y->r.pass == x->r.pass && y->r.state == ACTION_RECOMMENDED &&
             !among(y->r.id, ids, n))
-            return err_set(err, -EBUSY, "recommendations %llu and %llu only make sense together: apply both",
-                           (unsigned long long)x->r.id, (unsigned long long)y->r.id);
+            return err_set(err, -EBUSY, "recommendations %s and %s only make sense together: apply both",
+                           name, typed_name(&y->r, other));
     }
     return 0;
 }
@@ -134,8 +202,8 @@ static bool all_stored(const struct engine *e, const uint64_t *ids, size_t n)
     return true;
 }
 
-int engine_approve(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
-                   struct err *err)
+int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versions, size_t n, const char *by,
+                   instant_s now, struct err *err)
 {
     struct action *x;
     int r;
@@ -154,6 +222,8 @@ int engine_approve(struct engine *e, const uint64_t *ids, size_t n, const char *
             (r = check_needs(e, x, ids, n, err)) < 0 || (r = check_power(e, x, err)) < 0)
             return r;
     }
+    if ((r = check_versions(e, ids, versions, n, err)) < 0)
+        return r;
     for (size_t i = 0; i < n; i++) {
         x = action_find(e, ids[i]);
         if (x->r.state == ACTION_RECOMMENDED) /* an id may be given twice */

@@ -109,11 +109,13 @@ void engine_retry(struct engine *e);
 /* 0: made; *ret_pass is its number. -EINPROGRESS: not yet. Else what prevented it. */
 int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err);
 
-/* Approves recommendations of the last pass; all of them or none. What one depends on, and the other moves of
- * its group, must be approved already or be among the ids. -ESTALE: a placement was begun since, which they
- * do not count with. `by` is remembered. */
-int engine_approve(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
-                   struct err *err);
+/* Approves recommendations of the last pass; all of them or none. versions[i] is the version of ids[i] that
+ * was read; NULL: 1, the destination that each was first recommended with. What one depends on, and the other
+ * moves of its group, must be approved already or be among the ids. -ESTALE: a placement was begun since,
+ * which they do not count with; or one has another version now, so that its VM would go to a host that was
+ * not read. `by` is remembered. */
+int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versions, size_t n, const char *by,
+                   instant_s now, struct err *err);
 
 /* Rejects recommendations, or takes back an approval of what has not begun; what depends on them is rejected
  * too. The VM is left alone for the cool-down, mandatory reasons excepted. */

@@ -48,9 +48,10 @@ struct move_result {
 #define APPROVED_BY_ENGINE "engine"
 
 struct action_record {
-    uint64_t id;     /* 1, 2, ...: grows for ever, never used twice in one store; what `apply` is given */
-    const char *uid; /* unique for ever and everywhere: what the hypervisor's task is recognised by */
-    uint64_t pass;   /* the pass, or the placement, that recommended it last; 0: asked for by an admin */
+    uint64_t id;      /* 1, 2, ...: grows for ever, never used twice in one store; what `apply` is given */
+    uint32_t version; /* 1, 2, ...: which destination it has; an approval is for one version (approval.h) */
+    const char *uid;  /* unique for ever and everywhere: what the hypervisor's task is recognised by */
+    uint64_t pass;    /* the pass, or the placement, that recommended it last; 0: asked for by an admin */
     enum action_state state;
     enum action_kind kind;
     unsigned priority;
@@ -73,6 +74,8 @@ struct action_record {
     bool cancel_asked;       /* it took too long, or an admin wants it stopped */
     uint32_t unclear;        /* ACTION_VERIFYING: 0: the hypervisor reported success; else the errno
                               * because of which no end was reported, about which `why` says more */
+    const char *former_to;   /* the destination before the present one; NULL: it never had another */
+    instant_s redirected;    /* since then it has the present one; 0: since it was created */
     instant_s created;       /* first recommended */
     instant_s seen;          /* time of the last snapshot that it was recommended from */
     instant_s approved, started, ended; /* 0: not yet */

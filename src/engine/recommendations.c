@@ -77,9 +77,15 @@ static void replace_text(const char **place, const char *text)
     *place = own;
 }
 
-/* Takes over what the newer pass says of the same move; number, uid and age stay. */
+/* Takes over what the newer pass says of the same move; number, uid and age stay. Another destination is
+ * another version: an approval names the version that the admin has read. */
 static void refresh(struct engine *e, struct action *x, const struct action_record *r)
 {
+    if (!same_text(x->r.to, r->to)) {
+        x->r.version++;
+        x->r.redirected = r->seen;
+        replace_text(&x->r.former_to, x->r.to);
+    }
     x->r.pass = r->pass;
     x->r.priority = r->priority;
     x->r.reason = r->reason;

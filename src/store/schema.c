@@ -112,6 +112,10 @@ static const char *const scripts[] = {
     "ALTER TABLE actions ADD COLUMN observed_to_mem REAL;"
     "ALTER TABLE actions ADD COLUMN took_s REAL;"
     "ALTER TABLE actions ADD COLUMN overlaps INTEGER NOT NULL DEFAULT 0;",
+
+    "ALTER TABLE actions ADD COLUMN version INTEGER NOT NULL DEFAULT 1;"
+    "ALTER TABLE actions ADD COLUMN former_to TEXT;"
+    "ALTER TABLE actions ADD COLUMN redirected INTEGER NOT NULL DEFAULT 0;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

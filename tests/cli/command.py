@@ -91,6 +91,10 @@ class Service:
     def ids(self, state='recommended'):
         return [r['id'] for r in self.recommendations() if r['state'] == state]
 
+    def numbers(self):
+        """Of what is recommended, as `apply` takes them: 3, or 3.2 when its destination has changed."""
+        return [str(r['id']) + (f'.{r["version"]}' if r['version'] > 1 else '') for r in self.recommendations() if r['state'] == 'recommended']
+
     def hosts_of_vms(self):
         return {v['id']: v['host'] for v in json.loads(self.ask('snapshot').stdout)['vms']}
 

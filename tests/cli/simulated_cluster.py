@@ -2,14 +2,17 @@
 """ballastd on the simulated cluster, seen from outside: approval, rejection, automation, restarts."""
 import contextlib
 import json
+import os
+import pty
 import signal
 import socket
 import sqlite3
+import subprocess
 import tempfile
 import threading
 import time
 
-from command import Service, check, end, run, wait_until
+from command import BALLAST, PATIENCE, Service, check, end, run, wait_until
 from at_once import run_tests  # in the folder above, which `command` makes known
 
 # Of a store's first version (src/store/schema.c).
@@ -39,7 +42,7 @@ def test_manual():
             check(f'{verb} fits a terminal, without colours', max(map(len, text.splitlines())) <= 80 and '\x1b' not in text, text)
         check('snapshot --format json', json.loads(s.ask('snapshot', '--format', 'json').stdout)['cluster'])
         wanted = {r['vm']: r['to'] for r in s.recommendations() if r['state'] == 'recommended'}
-        done = s.ask('apply', *s.ids())
+        done = s.ask('apply', *s.numbers())
         check('apply', done.returncode == 0, done.stderr)
         check('the moves end', wait_until(lambda: over(s), 30))
         check('all are done', set(states(s).values()) == {'done'}, str(states(s)))
@@ -329,13 +332,67 @@ def test_paused_by_an_older_version():
         check('and can be resumed', s.ask('resume').returncode == 0 and not s.ask_json('status')['frozen'])
 
 
+RULES = """
+rules:
+  elsewhere: {kind: host-anti-affinity, vms: VM, hosts: [HOST]}
+"""
+
+
+def answer_on_terminal(s, *arguments, answer):
+    """What `ballast` says on a terminal where someone types that answer: exit code, standard output, what the terminal showed."""
+    controller, terminal = pty.openpty()
+    try:
+        process = subprocess.Popen([BALLAST, *arguments], stdin=terminal, stderr=terminal, stdout=subprocess.PIPE, text=True,
+                                   env={**os.environ, 'BALLAST_SOCKET': str(s.socket)})
+        os.write(controller, answer.encode())
+        out, _ = process.communicate(timeout=60 * PATIENCE)
+        return process.returncode, out, os.read(controller, 65536).decode()
+    finally:
+        os.close(terminal)
+        os.close(controller)
+
+
+def test_other_destination():
+    """What is approved is the destination that was read: a rule that comes later gives the recommendation another one."""
+    with Service() as s:
+        file = s.folder / 'bulk.json'
+        file.write_text(json.dumps(BULK), encoding='utf-8')
+        s.configure(f'kind: sim\n  speed: 20\n  file: {file}')
+        check('it starts', s.start(), s.log_text())
+        check('it recommends', wait_until(s.ids, 15))
+        first = next(r for r in s.recommendations() if r['reason'] == 'rule')
+        number = str(first['id'])
+        old = s.config.read_text(encoding='utf-8')
+        s.config.write_text(old + RULES.replace('VM', first['vm_name']).replace('HOST', first['to_name']), encoding='utf-8')
+        s.send(signal.SIGHUP)
+        now = lambda: next(r for r in s.recommendations() if r['id'] == first['id'])
+        check('it has another destination', wait_until(lambda: s.ask('run') and now()['version'] == 2, 15), str(now()))
+        check('the list shows its version', f'{number}.2 ' in s.ask('recommendations').stdout, s.ask('recommendations').stdout)
+        done = s.ask('apply', number)
+        check('the former one is not approved', done.returncode == 1 and f'recommendation {number} now goes to {now()["to_name"]}' in done.stderr
+              and f' UTC to {first["to_name"]})' in done.stderr and f'`ballast apply {number}.2`' in done.stderr, done.stderr)
+        done = s.ask('apply', *map(str, s.ids()))
+        check('nor are others with it', done.returncode == 1 and 'nothing was approved' in done.stderr, done.stderr)
+        check('it waits, like all', set(states(s).values()) == {'recommended'}, str(states(s)))
+        check('no such version', s.ask('apply', f'{number}.7').returncode == 2)
+        code, out, shown = answer_on_terminal(s, 'apply', '--all', answer='n\n')
+        check('a terminal is asked', (code, out) == (1, '') and f'{number}.2 ' in shown and '[y/N]' in shown and 'nothing was approved' in shown, shown)
+        check('no is no', set(states(s).values()) == {'recommended'}, str(states(s)))
+        done = s.ask('apply', f'{number}.2')
+        check('the new one is', done.returncode == 0, done.stderr)
+        code, out, shown = answer_on_terminal(s, 'apply', '--all', answer='y\n')
+        check('yes is yes', code == 0 and 'approved' in out, shown)
+        check('the moves end', wait_until(lambda: over(s), 60))
+        check('it went where that said', s.ask('run').returncode == 0 and s.hosts_of_vms()[first['vm']] == now()['to'], str(now()))
+
+
 def test_killed():
     """kill -9 in mid-migration: the next one follows the same actions to their end, and begins nothing twice."""
     with Service(source='kind: sim\n  speed: 8') as s:
         s.start()
         wait_until(s.ids, 15)
         ids = s.ids()
-        s.ask('apply', *ids)
+        s.ask('apply', *s.numbers())
         wait_until(lambda: 'running' in states(s).values(), 10)
         s.stop(signal.SIGKILL)
         check('it starts again after kill -9', s.start(), s.log_text()[-2000:])
@@ -349,7 +406,7 @@ def test_result_of_moves():
     with Service() as s:
         s.start()
         check('it recommends', wait_until(s.ids, 15))
-        s.ask('apply', *s.ids())
+        s.ask('apply', *s.numbers())
         check('the moves end', wait_until(lambda: over(s), 30))
         moves = [a for a in s.ask_json('history') if a['action'] == 'migrate' and a['state'] == 'done']
         check('each has a prediction', moves and all(

@@ -148,7 +148,7 @@ class Daemon:
         said = "there were none"
         for _ in range(20):
             chosen = next(filter(which, self.actions("recommended")), None)
-            done = chosen and self.run(verb, chosen["id"])
+            done = chosen and self.run(verb, f'{chosen["id"]}.{chosen["version"]}')
             if done and done.returncode == 0:
                 return chosen | {"said": done.stdout}
             said = done.stderr if done else said

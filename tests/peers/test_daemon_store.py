@@ -148,7 +148,7 @@ def test_files_deleted_under_it():
             assert "was deleted or replaced" in " ".join(d.cli("status").split())
             assert "storing_failed" in d.log.read_text()
             chosen = next(a for a in d.actions("recommended") if not a["depends_on"])
-            assert "could not be stored" in d.cli("apply", chosen["id"], code=1)
+            assert "could not be stored" in d.cli("apply", f'{chosen["id"]}.{chosen["version"]}', code=1)
             time.sleep(8)
             assert not d.actions("starting", "running", "verifying", "done")
             kept.rename(file)  # put back: it goes on, with nothing lost

@@ -207,6 +207,8 @@ static void test_inventory_restart(void **state)
  * the pass; another reason makes another recommendation. */
 static void test_recommendations(void **state)
 {
+    const uint64_t first = 1;
+    const uint32_t second_version = 2;
     struct world w;
 
     (void)state;
@@ -227,7 +229,8 @@ static void test_recommendations(void **state)
     assert_int_equal(w.n_stored, 2 + count("pass_done"));
     assert_int_equal(w.n_redirected, 1);
     assert_string_equal(world_action(1)->to, "h2");
-    assert_int_equal(world_apply(1), 0); /* it goes where the newest pass says */
+    assert_int_equal(world_apply(1), -ESTALE); /* h1 was read, h2 was not */
+    assert_int_equal(engine_approve(w.engine, &first, &second_version, 1, "tester", w.now, NULL), 0);
     world_run(10);
     assert_int_equal(w.tasks[0].to, 2);
     w.script[0] = w.script[1];

@@ -77,6 +77,50 @@ static void test_manual_restart(void **state)
     world_release();
 }
 
+static int apply_versions(const struct world *w, const uint64_t *ids, const uint32_t *versions, size_t n,
+                          struct err *err)
+{
+    return engine_approve(w->engine, ids, versions, n, "tester", w->now, err);
+}
+
+/* An approval is for the destination that was read. Whatever the passes and a restart did to it since,
+ * nothing else is approved, and of several recommendations none. */
+static void test_approves_the_destination_that_was_read(void **state)
+{
+    const uint64_t ids[] = {1, 3};
+    const uint32_t read_later[] = {3, 1};
+    const uint32_t not_there[] = {4, 1};
+    struct err err = {0};
+    struct world w;
+
+    (void)state;
+    begin_moves(&w, AUTOMATION_MANUAL);
+    world_run(5);
+    w.script[0].to = 2;
+    world_run(300);
+    assert_int_equal(world_action(1)->version, 2);
+    assert_int_equal(world_action(3)->version, 1);
+    assert_int_equal(apply_versions(&w, ids, NULL, 2, &err), -ESTALE);
+    assert_non_null(strstr(err.text, "recommendation 1 now goes to h2 (until "));
+    assert_non_null(strstr(err.text, " UTC to h1); `ballast apply 1.2` approves that; nothing was approved"));
+    world_restart();
+    world_run(300);
+    assert_int_equal(apply_versions(&w, ids, NULL, 2, &err), -ESTALE);
+    w.script[0].to = 1; /* back where it was, but that is not what was read last */
+    world_run(300);
+    assert_int_equal(world_action(1)->version, 3);
+    assert_int_equal(apply_versions(&w, ids, (const uint32_t[]){2, 1}, 2, &err), -ESTALE);
+    assert_int_equal(apply_versions(&w, ids, not_there, 2, &err), -EINVAL);
+    assert_int_equal(world_state(1), ACTION_RECOMMENDED);
+    assert_int_equal(world_state(3), ACTION_RECOMMENDED);
+    assert_int_equal(w.n_tasks, 0);
+    assert_int_equal(apply_versions(&w, ids, read_later, 2, &err), 0);
+    world_run(20);
+    assert_int_equal(w.vms[0].host, 1);
+    assert_int_equal(world_state(3), ACTION_DONE);
+    world_release();
+}
+
 /* Another cluster has a vm00 too, and tasks by the same names: nothing of the first one is done there. */
 static void test_store_of_another_source(void **state)
 {
@@ -403,11 +447,17 @@ static void test_back_off_survives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_at_every_call),    cmocka_unit_test(test_manual_restart),
-        cmocka_unit_test(test_store_of_another_source), cmocka_unit_test(test_approved_in_the_future),
-        cmocka_unit_test(test_task_is_adopted),         cmocka_unit_test(test_starting_without_a_task),
-        cmocka_unit_test(test_start_that_nobody_heard), cmocka_unit_test(test_cool_down_and_pause_survive),
-        cmocka_unit_test(test_back_off_survives),       cmocka_unit_test(test_unclear_end_survives),
+        cmocka_unit_test(test_killed_at_every_call),
+        cmocka_unit_test(test_manual_restart),
+        cmocka_unit_test(test_approves_the_destination_that_was_read),
+        cmocka_unit_test(test_store_of_another_source),
+        cmocka_unit_test(test_approved_in_the_future),
+        cmocka_unit_test(test_task_is_adopted),
+        cmocka_unit_test(test_starting_without_a_task),
+        cmocka_unit_test(test_start_that_nobody_heard),
+        cmocka_unit_test(test_cool_down_and_pause_survive),
+        cmocka_unit_test(test_back_off_survives),
+        cmocka_unit_test(test_unclear_end_survives),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static void test_expires_when_no_longer_recommended(void **state)
     const uint64_t both[] = {2, 1};
     struct err err = {0};
 
-    assert_int_equal(engine_approve(w.engine, both, 2, "tester", w.now, &err), -EALREADY);
+    assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, &err), -EALREADY);
     assert_non_null(strstr(err.text, "recommendation 1 is expired already: "));
     assert_non_null(strstr(err.text, "; nothing was approved, the others neither"));
     assert_int_equal(world_state(2), ACTION_RECOMMENDED);
@@ -176,7 +176,7 @@ static void test_apply_needs_what_it_depends_on(void **state)
     w.n_script = 2;
     world_run(5);
     assert_int_equal(world_apply(2), -EBUSY);
-    assert_int_equal(engine_approve(w.engine, ids, 2, "tester", w.now, NULL), 0);
+    assert_int_equal(engine_approve(w.engine, ids, NULL, 2, "tester", w.now, NULL), 0);
     world_run(4);
     assert_int_equal(world_state(1), ACTION_RUNNING);
     assert_int_equal(world_state(2), ACTION_APPROVED); /* waits */

@@ -42,6 +42,16 @@ static const struct {
     {"{\"command\": \"apply\", \"ids\": [0]}", -EINVAL, 0, "element 0 is not the number"},
     {"{\"command\": \"apply\", \"ids\": [1, -4]}", -EINVAL, 0, "element 1 is not the number"},
     {"{\"command\": \"apply\", \"ids\": [1.5]}", -EINVAL, 0, "element 0 is not the number"},
+    {"{\"command\": \"apply\", \"ids\": [3, \"4.2\"]}", 0, REQUEST_APPLY, NULL},
+    {"{\"command\": \"apply\", \"ids\": [\"3\"]}", -EINVAL, 0, "such as 3 or \"3.2\""},
+    {"{\"command\": \"apply\", \"ids\": [\"3.\"]}", -EINVAL, 0, "element 0 is not the number"},
+    {"{\"command\": \"apply\", \"ids\": [\"3.0\"]}", -EINVAL, 0, "element 0 is not the number"},
+    {"{\"command\": \"apply\", \"ids\": [\"0.1\"]}", -EINVAL, 0, "element 0 is not the number"},
+    {"{\"command\": \"apply\", \"ids\": [\"-3.1\"]}", -EINVAL, 0, "element 0 is not the number"},
+    {"{\"command\": \"apply\", \"ids\": [\"3.+1\"]}", -EINVAL, 0, "element 0 is not the number"},
+    {"{\"command\": \"apply\", \"ids\": [\"3.4294967296\"]}", -EINVAL, 0, "element 0 is not the number"},
+    {"{\"command\": \"apply\", \"ids\": [\"99999999999999999999.1\"]}", -EINVAL, 0, "element 0 is not"},
+    {"{\"command\": \"apply\", \"ids\": [\"3.2 \"]}", -EINVAL, 0, "element 0 is not the number"},
     {"{\"command\": \"apply\", \"ids\": [99999999999999999999]}", -EINVAL, 0, "not a JSON object"},
     {"{\"command\": \"reject\", \"ids\": \"1\"}", -EINVAL, 0, "\"ids\": expected a list"},
     {"{\"command\": \"history\", \"limit\": 0}", -EINVAL, 0, "\"limit\": expected"},
@@ -98,6 +108,13 @@ static void test_requests(void **state)
     assert_int_equal(request_parse(cases[1].line, strlen(cases[1].line), q, NULL), 0);
     assert_int_equal(q->n_ids, 2);
     assert_int_equal(q->ids[0], 3);
+    assert_int_equal(q->versions[0], 1);
+    const char *line = "{\"command\": \"apply\", \"ids\": [3, \"4.2\"]}";
+
+    assert_int_equal(request_parse(line, strlen(line), q, NULL), 0);
+    assert_int_equal(q->versions[0], 1);
+    assert_int_equal(q->ids[1], 4);
+    assert_int_equal(q->versions[1], 2);
     assert_int_equal(request_parse(cases[4].line, strlen(cases[4].line), q, NULL), 0);
     assert_string_equal(q->host, "esx1");
     assert_false(q->enter);

@@ -38,6 +38,9 @@ static void assert_same_action(const struct action_record *a, const struct actio
     assert_same_text(a->approved_by, b->approved_by);
     assert_same_text(a->ended_by, b->ended_by);
     assert_int_equal(a->unclear, b->unclear);
+    assert_int_equal(a->version, b->version);
+    assert_same_text(a->former_to, b->former_to);
+    assert_int_equal(a->redirected, b->redirected);
     assert_same_text(a->task, b->task);
     assert_same_text(a->why, b->why);
     assert_int_equal(a->n_depends_on, b->n_depends_on);
@@ -406,6 +409,9 @@ static void test_older_store(void **state)
                "ALTER TABLE actions DROP COLUMN observed_to_mem; "
                "ALTER TABLE actions DROP COLUMN took_s; "
                "ALTER TABLE actions DROP COLUMN overlaps; "
+               "ALTER TABLE actions DROP COLUMN version; "
+               "ALTER TABLE actions DROP COLUMN former_to; "
+               "ALTER TABLE actions DROP COLUMN redirected; "
                "PRAGMA "
                "user_version = 1");
     s = must_open(&p);

@@ -78,6 +78,7 @@ struct action *action_add(struct engine *e, const struct action_record *r)
 
     x->r = *r;
     if (news) {
+        x->r.version = 1;
         x->r.id = ++e->actions->last_id;
         (void)snprintf(uid, sizeof uid, "%s-%llu", e->actions->instance, (unsigned long long)x->r.id);
         x->r.uid = uid;
