@@ -61,7 +61,7 @@ unsigned method_next(const struct power_change *j, unsigned from, unsigned can);
 /* "ipmi" */
 const char *method_word(const struct power_change *j, unsigned index);
 
-/* Creates the method, calls it once, and destroys it. */
+/* Calls the method once, by its kept object (kept_methods.h). */
 int method_wake(const struct power_change *j, unsigned index, struct err *err);
 int method_shut_down(const struct power_change *j, unsigned index, struct err *err);
 int method_cut(const struct power_change *j, unsigned index, struct err *err);

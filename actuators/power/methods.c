@@ -1,6 +1,7 @@
 /* methods.c: calls one method of a host, or the hypervisor's own operation. It does not choose the next
  * method; wake.c and standby.c do. */
 #include "actuators/power/internal.h"
+#include "actuators/power/kept_methods.h"
 
 #include "net/http.h"
 
@@ -138,7 +139,7 @@ static int call(const struct power_change *j, unsigned index, enum call what, st
 {
     const struct power_method_ops *ops = ops_at(j, index);
     struct power_method *m = NULL;
-    int r = ops->create(j->host, &m, err);
+    int r = kept_methods_take(j->x->config->kept, ops, j->host, &m, err);
 
     if (r < 0)
         return r;
@@ -153,7 +154,7 @@ static int call(const struct power_change *j, unsigned index, enum call what, st
         r = ops->cut(m, err);
         break;
     }
-    ops->destroy(m);
+    kept_methods_give(j->x->config->kept, ops, m);
     return r;
 }
 
@@ -176,12 +177,12 @@ static int chassis_of(const struct power_change *j, unsigned index, enum chassis
 {
     const struct power_method_ops *ops = ops_at(j, index);
     struct power_method *m = NULL;
-    int r = ops->create(j->host, &m, err);
+    int r = kept_methods_take(j->x->config->kept, ops, j->host, &m, err);
 
     if (r < 0)
         return r;
     r = ops->chassis(m, ret, err);
-    ops->destroy(m);
+    kept_methods_give(j->x->config->kept, ops, m);
     if (r == 0 && *ret == CHASSIS_UNKNOWN)
         return err_set(err, -EPROTO, "%s of host %s does not tell whether it is on", method_word(j, index),
                        j->host->name);

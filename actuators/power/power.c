@@ -3,6 +3,7 @@
 #include "actuators/power/power.h"
 
 #include "actuators/power/internal.h"
+#include "actuators/power/kept_methods.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,6 +18,7 @@ static void destroy(struct actuator *x)
         return;
     if (x->inner)
         x->config->inner->destroy(x->inner);
+    kept_methods_close(x->config->kept);
     free(x);
 }
 
@@ -237,17 +239,17 @@ static int apply_settings(struct actuator *x, const struct pool_settings *q, str
     return x->config->inner->apply_settings(x->inner, q, err);
 }
 
-static int measure_by(const struct power_method_ops *ops, const struct power_host *h, double *ret_w,
-                      struct err *err)
+static int measure_by(const struct actuator *x, const struct power_method_ops *ops,
+                      const struct power_host *h, double *ret_w, struct err *err)
 {
     struct power_method *m = NULL;
     double w = 0;
-    int r = ops->create(h, &m, err);
+    int r = kept_methods_take(x->config->kept, ops, h, &m, err);
 
     if (r < 0)
         return r;
     r = ops->watts(m, &w, err);
-    ops->destroy(m);
+    kept_methods_give(x->config->kept, ops, m);
     if (r == 0 && !(isfinite(w) && w >= 0))
         return err_set(err, -EPROTO, "the power meter of host %s reports an impossible reading", h->name);
     if (r == 0)
@@ -268,7 +270,7 @@ static int measure(struct actuator *x, const struct measurement *q, double *ret_
 
         if (h->sequence[i] == POWER_HYPERVISOR || !ops || !(ops->can & POWER_CAN_MEASURE))
             continue;
-        int r = measure_by(ops, h, ret_w, &why);
+        int r = measure_by(x, ops, h, ret_w, &why);
 
         if (r == 0)
             return 0;

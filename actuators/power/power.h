@@ -14,6 +14,8 @@
 #include <ballast/actuator.h>
 #include <ballast/power.h>
 
+struct kept_methods;
+
 /* Outlives every actuator created with it, and does not change. */
 struct power_config {
     const struct actuator_ops *inner;   /* the source's own, or NULL */
@@ -22,6 +24,7 @@ struct power_config {
     size_t n_hosts;
     /* By kind; NULL: the method is not available. The entry of POWER_HYPERVISOR is not used. */
     const struct power_method_ops *methods[POWER_METHOD_COUNT];
+    struct kept_methods *kept; /* the methods' objects, kept between calls; NULL: each call makes one */
     int64_t (*clock_ms)(void); /* a steady clock, for the length of calls; NULL: the system's */
     const char *life; /* identifies this process among those that may continue its tasks: a word without
                          blanks; NULL: there is no other process */

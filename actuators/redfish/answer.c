@@ -1,11 +1,14 @@
 /* answer.c: reads what is needed from a Redfish service's JSON. It sends no request. */
 #include "actuators/redfish/answer.h"
 
+#include "base/cleanup.h"
 #include "base/hardware_uuid.h"
+#include "net/http.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MEMBERS_MAX 1024u
@@ -35,16 +38,77 @@ static bool too_deep(const char *text, size_t len)
     return false;
 }
 
+/* The length of the UTF-8 character that begins here; 0: there is none. jansson checks the rest. */
+static size_t utf8_len(const unsigned char *c, size_t left)
+{
+    size_t len = c[0] >= 0xc2 && c[0] < 0xe0   ? 2
+                 : c[0] >= 0xe0 && c[0] < 0xf0 ? 3
+                 : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
+                                               : 0;
+
+    for (size_t i = 1; i < len; i++) {
+        if (i >= left || (c[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return len;
+}
+
+/* Texts of old firmware: Latin-1 where UTF-8 should be, and bare control characters. The caller frees it. */
+static char *mend(const char *text, size_t len, size_t *ret_len)
+{
+    const unsigned char *from = (const unsigned char *)text;
+    char *to = malloc(2 * len + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; to && i < len;) {
+        size_t whole = utf8_len(from + i, len - i);
+        if (from[i] < 0x80 || whole == 0) {
+            if (from[i] >= 0x80)
+                to[n++] = (char)(0xc0 | from[i] >> 6);
+            to[n++] = (char)(from[i] < ' ' ? ' ' : from[i] < 0x80 ? from[i] : 0x80 | (from[i] & 0x3f));
+            i++;
+            continue;
+        }
+        memcpy(to + n, from + i, whole);
+        n += whole;
+        i += whole;
+    }
+    *ret_len = n;
+    return to;
+}
+
+static json_t *load(const char *text, size_t len, json_error_t *why)
+{
+    /* Integers too large for 64 bits are no reason to drop a whole answer, nor is a \u0000 in a name: a
+     * string ends there for us. */
+    const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
+    json_t *o = json_loadb(text, len, flags, why);
+
+    if (o)
+        return o;
+    size_t mended_len = 0;
+    CLEANUP(freep) char *mended = mend(text, len, &mended_len);
+    json_error_t ignored;
+
+    return mended ? json_loadb(mended, mended_len, flags, &ignored) : NULL;
+}
+
 int redfish_parse(const char *text, size_t len, json_t **ret, struct err *err)
 {
+    static const char bom[] = "\xef\xbb\xbf";
     json_error_t why;
 
     if (len > REDFISH_ANSWER_MAX)
         return err_set(err, -EPROTO, "the answer is larger than %zu KiB", REDFISH_ANSWER_MAX / 1024);
+    if (len >= 3 && memcmp(text, bom, 3) == 0) {
+        text += 3;
+        len -= 3;
+    }
+    while (len > 0 && text[len - 1] == '\0')
+        len--;
     if (too_deep(text, len))
         return err_set(err, -EPROTO, "the answer is nested more than %u deep", REDFISH_DEPTH_MAX);
-    /* Integers too large for 64 bits are no reason to drop a whole answer. */
-    json_t *o = json_loadb(text, len, JSON_DECODE_INT_AS_REAL, &why);
+    json_t *o = load(text, len, &why);
     if (!o)
         return err_set(err, -EPROTO, "the answer is not JSON (line %d)", why.line);
     if (!json_is_object(o)) {
@@ -55,26 +119,48 @@ int redfish_parse(const char *text, size_t len, json_t **ret, struct err *err)
     return 0;
 }
 
+static bool is_path(const char *path, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (path[i] <= ' ' || path[i] > '~' || path[i] == '\\')
+            return false;
+    }
+    return path[0] == '/' && len < REDFISH_PATH_MAX;
+}
+
+static int keep_path(const char *path, struct redfish_path *ret)
+{
+    size_t len = strcspn(path, "#");
+
+    if (!is_path(path, len))
+        return -EPROTO;
+    memcpy(ret->text, path, len);
+    ret->text[len] = '\0';
+    return 0;
+}
+
 int redfish_path_of(const char *link, struct redfish_path *ret)
 {
     const char *authority = strstr(link, "://");
     const char *path = link;
 
-    if (link[0] != '/') {
+    if (link[0] != '/')
         path = authority ? strchr(authority + 3, '/') : NULL;
-        if (!path)
-            return -EPROTO;
-    }
-    size_t len = strcspn(path, "#");
-    if (len >= sizeof ret->text)
+    return path ? keep_path(path, ret) : -EPROTO;
+}
+
+int redfish_path_from(const char *page, const char *reference, struct redfish_path *ret)
+{
+    CLEANUP(freep) char *host = NULL;
+    CLEANUP(freep) char *path = NULL;
+    char base[REDFISH_PATH_MAX + 16];
+
+    if (reference[0] == '/' && reference[1] != '/')
+        return keep_path(reference, ret);
+    (void)snprintf(base, sizeof base, "https://host%s", page);
+    if (reference[0] == '\0' || http_resolve(base, reference, &host, &path) < 0)
         return -EPROTO;
-    for (size_t i = 0; i < len; i++) {
-        if (path[i] <= ' ' || path[i] > '~' || path[i] == '\\')
-            return -EPROTO;
-    }
-    memcpy(ret->text, path, len);
-    ret->text[len] = '\0';
-    return 0;
+    return keep_path(path, ret);
 }
 
 /* The value of "name", or of "outer.name". */
@@ -127,7 +213,30 @@ static void list(char *to, size_t size, const char *item)
         (void)snprintf(to + len, size - len, "%s%s", len ? ", " : "", item);
 }
 
-int redfish_search_page(const json_t *o, struct redfish_search *s, struct err *err)
+/* The next page. A link that cannot be followed must not pass for the end of the list: the system that is
+ * looked for, or a second one, may be behind it. */
+static int next_page(const json_t *o, const struct redfish_path *page, struct redfish_search *s,
+                     struct err *err)
+{
+    const json_t *next = json_object_get(o, "Members@odata.nextLink");
+    const json_t *count = json_object_get(o, "Members@odata.count");
+    const char *link = json_string_value(next);
+
+    s->next.text[0] = '\0';
+    if (next && !json_is_null(next) && !(link && link[0] == '\0')) {
+        if (!link || redfish_path_from(page->text, link, &s->next) < 0)
+            return err_set(err, -EPROTO,
+                           "a list whose next page cannot be asked for (Members@odata.nextLink)");
+        return 0;
+    }
+    if (!s->id && json_is_number(count) && json_number_value(count) > (double)s->n_members)
+        return err_set(err, -EPROTO, "a list of %.0f members that ends after %zu", json_number_value(count),
+                       s->n_members);
+    return 0;
+}
+
+int redfish_search_page(const json_t *o, const struct redfish_path *page, struct redfish_search *s,
+                        struct err *err)
 {
     const json_t *members = json_object_get(o, "Members");
 
@@ -148,9 +257,21 @@ int redfish_search_page(const json_t *o, struct redfish_search *s, struct err *e
         if (s->n_found++ == 0)
             s->found = path;
     }
-    if (!path_in(json_object_get(o, "Members@odata.nextLink"), &s->next))
-        s->next.text[0] = '\0';
-    return 0;
+    return next_page(o, page, s, err);
+}
+
+bool redfish_session_in(const json_t *login, const struct redfish_path *sessions, struct redfish_path *ret)
+{
+    const char *id = json_string_value(json_object_get(login, "Id"));
+    char path[2 * REDFISH_PATH_MAX + 16];
+
+    if (path_in(json_object_get(login, "@odata.id"), ret))
+        return true;
+    if (!id || !id[0] || strpbrk(id, "/?#"))
+        return false;
+    (void)snprintf(path, sizeof path, "%s%s%.*s", sessions->text,
+                   sessions->text[strlen(sessions->text) - 1] == '/' ? "" : "/", REDFISH_PATH_MAX, id);
+    return redfish_path_of(path, ret) == 0;
 }
 
 static const char *const power_states[] = {[REDFISH_OFF] = "Off",
@@ -399,16 +520,24 @@ static const struct {
     {502, -EBUSY},   {503, -EBUSY},  {504, -EBUSY},
 };
 
+/* The last part of the id of a message. */
+static const char *short_id(const json_t *message)
+{
+    const char *id = json_string_value(json_object_get(message, "MessageId"));
+    const char *dot = id ? strrchr(id, '.') : NULL;
+
+    return dot ? dot + 1 : id ? id : "";
+}
+
 int redfish_refusal(long status, const json_t *o)
 {
     const json_t *messages = messages_of(o);
 
     for (size_t i = 0; i < json_array_size(messages); i++) {
-        const char *id = json_string_value(json_object_get(json_array_get(messages, i), "MessageId"));
-        const char *dot = id ? strrchr(id, '.') : NULL;
+        const char *id = short_id(json_array_get(messages, i));
 
-        for (size_t k = 0; id && k < sizeof refusals / sizeof refusals[0]; k++) {
-            if (strcmp(dot ? dot + 1 : id, refusals[k].id) == 0)
+        for (size_t k = 0; k < sizeof refusals / sizeof refusals[0]; k++) {
+            if (strcmp(id, refusals[k].id) == 0)
                 return refusals[k].code;
         }
     }
@@ -417,4 +546,36 @@ int redfish_refusal(long status, const json_t *o)
             return statuses[k].code;
     }
     return -EPROTO;
+}
+
+static bool says_full(const char *text)
+{
+    static const char *const words[] = {"maximum", "limit",   "exceed", "too many",
+                                        "no more", "exhaust", "full"};
+
+    for (size_t i = 0; text && strcasestr(text, "session") && i < sizeof words / sizeof words[0]; i++) {
+        if (strcasestr(text, words[i]))
+            return true;
+    }
+    return false;
+}
+
+/* "RAC0218" is Dell's. */
+bool redfish_sessions_are_full(const json_t *o)
+{
+    static const char *const ids[] = {"SessionLimitExceeded", "CreateLimitReachedForResource", "RAC0218"};
+    const json_t *messages = messages_of(o);
+    const json_t *error = json_object_get(o, "error");
+
+    for (size_t i = 0; i < json_array_size(messages); i++) {
+        const json_t *m = json_array_get(messages, i);
+
+        for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++) {
+            if (strcmp(short_id(m), ids[k]) == 0)
+                return true;
+        }
+        if (says_full(json_string_value(json_object_get(m, "Message"))))
+            return true;
+    }
+    return says_full(json_string_value(json_object_get(error, "message")));
 }

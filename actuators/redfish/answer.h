@@ -19,6 +19,7 @@
 #define REDFISH_PATH_MAX 256
 #define REDFISH_ID_MAX 64
 #define REDFISH_WORDS_MAX 240
+#define REDFISH_ETAG_MAX 128
 
 struct redfish_path {
     char text[REDFISH_PATH_MAX]; /* begins with '/'; "": there is none */
@@ -30,12 +31,18 @@ static inline void redfish_json_free(json_t **o)
     json_decref(*o);
 }
 
-/* One JSON object, at most so large and so deep. -EPROTO. The caller releases *ret with json_decref(). */
+/* One JSON object, at most so large and so deep. A byte order mark, NULs at the end, \u0000, Latin-1 and bare
+ * control characters, which firmware writes, are no error. -EPROTO. The caller releases *ret with
+ * json_decref(). */
 int redfish_parse(const char *text, size_t len, json_t **ret, struct err *err);
 
 /* The path of a link or a Location header, without host and fragment. -EPROTO: it has none that could be
  * asked for. */
 int redfish_path_of(const char *link, struct redfish_path *ret);
+
+/* The same of a reference that may be relative to the page that it is in, e.g. "?$skip=1" (RFC 3986, section
+ * 5). -EPROTO. */
+int redfish_path_from(const char *page, const char *reference, struct redfish_path *ret);
 
 /* The path below a property: {"name": {"@odata.id": path}}; a dot in the name goes one object down
  * ("Links.Sessions"). false: it is not there. */
@@ -55,9 +62,14 @@ struct redfish_search {
     size_t n_found;
     struct redfish_path found;   /* the first */
     char ids[REDFISH_WORDS_MAX]; /* of all members, for an error: "1, 2, blade-7" */
-    struct redfish_path next;    /* the page after this one */
+    struct redfish_path next;    /* the page after this one; "": this was the last */
 };
-int redfish_search_page(const json_t *o, struct redfish_search *s, struct err *err);
+/* page: where this page was read. -EPROTO: no collection, or one whose rest cannot be read. */
+int redfish_search_page(const json_t *o, const struct redfish_path *page, struct redfish_search *s,
+                        struct err *err);
+
+/* The place of the session in the answer to a login; false: it is not told. */
+bool redfish_session_in(const json_t *login, const struct redfish_path *sessions, struct redfish_path *ret);
 
 /* A system's PowerState. -ENOTSUP: it has no such property; -EBUSY: null, the controller does not know just
  * now; -EPROTO. */
@@ -106,5 +118,9 @@ void redfish_words(const json_t *o, char ret[REDFISH_WORDS_MAX]);
 
 /* The errno of an unsuccessful answer: by its messages' ids where one is known, else by the status. */
 int redfish_refusal(long status, const json_t *o);
+
+/* Whether a refused login says that the service has no session left; controllers say so with several ids, and
+ * statuses from 400 to 503. */
+bool redfish_sessions_are_full(const json_t *o);
 
 #endif

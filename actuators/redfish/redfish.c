@@ -80,7 +80,7 @@ static int find_system(struct power_method *m, struct err *err)
             return err_set(err, -EPROTO, "the list of systems has more than %u pages", PAGES_MAX);
         r = redfish_get(m->talk, &path, &reply, err);
         if (r == 0)
-            r = redfish_search_page(reply.body, &search, err);
+            r = redfish_search_page(reply.body, &path, &search, err);
     }
     if (r == 0)
         r = settle(m, &search, err);
@@ -198,7 +198,7 @@ static int reset(struct power_method *m, const struct wish *wish, struct err *er
     if (r < 0)
         return r;
     (void)snprintf(body, sizeof body, "{\"ResetType\": \"%s\"}", redfish_reset_name(how));
-    r = redfish_post(m->talk, &action.target, body, &reply, err);
+    r = redfish_post(m->talk, &action.target, body, NULL, &reply, err);
     if (r < 0) /* many services refuse to switch on a host that is on */
         return (wish->to & 1u << is) && reply.status != 0 && r != -EACCES ? 0 : r;
     return reply.status == 202 ? follow(m, &reply, err) : 0;

@@ -7,8 +7,9 @@
  * actuators/power puts them in front of the hypervisor's own actuator.
  *
  * Calls block, on worker threads, for at most power_host.timeout_s each, retries included; one object is
- * used by one thread at a time. Controllers can hang, lie, answer late or answer garbage: each is an error
- * with one whole sentence that names the host, the method and the fault, without secrets.
+ * used by one thread at a time, and kept between calls, so that it may keep a session. Controllers can hang,
+ * lie, answer late or answer garbage: each is an error with one whole sentence that names the host, the
+ * method and the fault, without secrets.
  *
  *   -EACCES     user, password or key is wrong, or the privilege is too low
  *   -ENOTSUP    the controller does not offer it (cipher suite, command, meter); do not ask again

@@ -3,6 +3,7 @@
 #include "daemon/power_setup.h"
 
 #include "actuators/ipmi/ipmi.h"
+#include "actuators/power/kept_methods.h"
 #include "actuators/redfish/redfish.h"
 #include "actuators/wol/wol.h"
 #include "base/log.h"
@@ -13,9 +14,13 @@
 #include <unistd.h>
 
 static int build(struct power_setup *w, const struct config *c, const struct source_config *source,
-                 struct err *err)
+                 const struct power_setup *before, struct err *err)
 {
     struct arena *a = &w->arena;
+
+    /* for the whole life of the service: a reload renews the objects of changed hosts (kept_methods.h) */
+    if (!before && !(w->kept = kept_methods_new()))
+        return err_set(err, -ENOMEM, "out of memory");
 
     w->config = (struct power_config){
         .inner = w->actuators,
@@ -24,6 +29,7 @@ static int build(struct power_setup *w, const struct config *c, const struct sou
         .n_hosts = c->n_power_hosts,
         .methods =
             {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method, [POWER_WOL] = &wol_method},
+        .kept = before ? before->config.kept : w->kept,
         .life = arena_printf(a, "%lld-%lld", (long long)getpid(), (long long)process_steady_us()),
     };
     if (c->n_power_hosts == 0)
@@ -63,7 +69,7 @@ int power_setup_new(const struct config *c, const struct actuator_ops *inner,
     struct power_setup *w = arena_new(&a, struct power_setup);
 
     *w = (struct power_setup){.arena = a, .actuators = inner, .source = *source};
-    int r = build(w, c, source, err);
+    int r = build(w, c, source, before, err);
 
     if (r < 0) {
         power_setup_free(w);
@@ -76,6 +82,12 @@ int power_setup_new(const struct config *c, const struct actuator_ops *inner,
 
 void power_setup_free(struct power_setup *w)
 {
+    struct kept_methods *kept = NULL;
+
+    /* the objects borrow the hosts of the setups */
+    for (const struct power_setup *one = w; one; one = one->before)
+        kept = one->kept ? one->kept : kept;
+    kept_methods_free(kept);
     while (w) {
         struct power_setup *before = w->before;
         struct arena a = w->arena; /* the arena holds the struct itself */

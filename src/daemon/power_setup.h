@@ -19,6 +19,7 @@ enum entry_use { ENTRY_NOT_COMPARED, ENTRY_USED, ENTRY_UNKNOWN, ENTRY_NOT_CLEAR,
 struct power_setup {
     struct arena arena; /* holds all of the struct */
     struct power_config config;
+    struct kept_methods *kept;            /* of the first setup, used by all; else NULL */
     struct actuator_ops own;              /* used only if n_hosts > 0 */
     const struct actuator_ops *actuators; /* `own`, or the source's actuator; NULL: none */
     struct source_config source;          /* the configuration for `actuators` */

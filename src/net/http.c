@@ -6,16 +6,19 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CONNECT_MAX_MS 10000
+#define REDIRECTS_MAX 3
 
 struct http_session {
     CURL *easy;
     struct http_options options;
     struct strbuf *into; /* receives the body of the current request */
     bool parting;
+    bool verified; /* a certificate of the peer was trusted before */
     char detail[CURL_ERROR_SIZE];
 };
 
@@ -172,6 +175,7 @@ static struct curl_slist *set_request(struct http_session *s, const struct http_
     (void)curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
                            (long)(left_ms < CONNECT_MAX_MS ? left_ms : CONNECT_MAX_MS));
     (void)curl_easy_setopt(c, CURLOPT_FRESH_CONNECT, q->once ? 1L : 0L);
+    (void)curl_easy_setopt(c, CURLOPT_FORBID_REUSE, q->once ? 1L : 0L);
     return headers;
 }
 
@@ -194,7 +198,10 @@ static int why_not(const struct http_session *s, const struct http_request *q, C
         return err_set(err, -ETIMEDOUT, "%s: no answer in time: %s", q->url, detail);
     case CURLE_PEER_FAILED_VERIFICATION:
         return err_set(err, -EKEYREJECTED,
-                       "%s: the certificate cannot be trusted (%s): check ca_file and the host's name",
+                       s->verified
+                           ? "%s: the peer's certificate has changed, and the new one cannot be "
+                             "trusted (%s): if this was intended, renew ca_file"
+                           : "%s: the certificate cannot be trusted (%s): check ca_file and the host's name",
                        q->url, detail);
     case CURLE_SSL_CACERT_BADFILE:
         return err_set(err, -EKEYREJECTED, "%s: ca_file %s cannot be read as PEM certificates", q->url,
@@ -215,7 +222,8 @@ static int why_not(const struct http_session *s, const struct http_request *q, C
     }
 }
 
-int http_send(struct http_session *s, const struct http_request *q, struct http_answer *ret, struct err *err)
+static int send_one(struct http_session *s, const struct http_request *q, struct http_answer *ret,
+                    struct err *err)
 {
     int64_t left_ms = q->deadline_ms - net_now_ms();
     size_t most = q->answer_max ? q->answer_max : HTTP_ANSWER_MAX;
@@ -236,14 +244,93 @@ int http_send(struct http_session *s, const struct http_request *q, struct http_
     curl_slist_free_all(headers);
     s->into = NULL;
     if (code == CURLE_OK) {
+        curl_off_t retry = 0;
+
+        s->verified = s->verified || s->options.tls_verify;
         ret->body = body;
         (void)curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &ret->status);
+        (void)curl_easy_getinfo(s->easy, CURLINFO_RETRY_AFTER, &retry);
+        ret->retry_after_s = (long)retry;
         return 0;
     }
     int r = body.overflow ? err_set(err, -EFBIG, "%s: the answer is larger than %zu MiB and was dropped",
                                     q->url, most / (1024 * 1024))
                           : why_not(s, q, code, err);
     strbuf_release(&body);
+    return r;
+}
+
+/* ---- redirects -------------------------------------------------------------------------------- */
+
+int http_resolve(const char *base, const char *reference, char **ret_host, char **ret_path)
+{
+    CURLU *u = curl_url();
+    char *host = NULL, *path = NULL, *query = NULL;
+    int r = u ? 0 : -ENOMEM;
+
+    if (r == 0 && (curl_url_set(u, CURLUPART_URL, base, 0) != CURLUE_OK ||
+                   curl_url_set(u, CURLUPART_URL, reference, 0) != CURLUE_OK ||
+                   curl_url_get(u, CURLUPART_HOST, &host, 0) != CURLUE_OK ||
+                   curl_url_get(u, CURLUPART_PATH, &path, 0) != CURLUE_OK))
+        r = -EINVAL;
+    if (r == 0) {
+        (void)curl_url_get(u, CURLUPART_QUERY, &query, 0);
+        *ret_host = strdup(host);
+        if (!*ret_host || asprintf(ret_path, "%s%s%s", path, query ? "?" : "", query ? query : "") < 0) {
+            free(*ret_host);
+            r = -ENOMEM;
+        }
+    }
+    curl_free(host);
+    curl_free(path);
+    curl_free(query);
+    curl_url_cleanup(u);
+    return r;
+}
+
+/* Where the answer leads to at the same host; NULL: nowhere that is followed. The caller frees it. */
+static char *redirect_of(struct http_session *s, const struct http_request *q, long status)
+{
+    bool get = strcmp(q->method, "GET") == 0;
+    const char *location = http_header(s, "Location");
+    char *host = NULL, *own_host = NULL, *path = NULL, *own_path = NULL, *url = NULL;
+
+    /* 302 and 303 may turn what is no GET into one */
+    if (!q->redirects || !location ||
+        !(status == 301 || status == 307 || status == 308 || (get && status == 302)))
+        return NULL;
+    if (http_resolve(q->url, location, &host, &path) == 0 &&
+        http_resolve(q->url, q->url, &own_host, &own_path) == 0 && strcasecmp(host, own_host) == 0) {
+        const char *authority = strstr(q->url, "://") + 3; /* scheme and port stay: no way to weaken them */
+        int len = (int)(authority - q->url + (ptrdiff_t)strcspn(authority, "/?#"));
+
+        if (asprintf(&url, "%.*s%s", len, q->url, path) < 0)
+            url = NULL;
+    }
+    free(host);
+    free(own_host);
+    free(path);
+    free(own_path);
+    return url;
+}
+
+int http_send(struct http_session *s, const struct http_request *q, struct http_answer *ret, struct err *err)
+{
+    struct http_request now = *q;
+    char *url = NULL;
+    int r = send_one(s, &now, ret, err);
+
+    for (int n = 0; r == 0 && n < REDIRECTS_MAX; n++) {
+        char *next = redirect_of(s, &now, ret->status);
+
+        if (!next)
+            break;
+        strbuf_release(&ret->body);
+        free(url);
+        now.url = url = next;
+        r = send_one(s, &now, ret, err);
+    }
+    free(url);
     return r;
 }
 

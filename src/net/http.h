@@ -1,8 +1,8 @@
 /* http.h: sends one HTTP or HTTPS request and reads its answer, within a deadline.
  *
  * A session keeps one peer's connection, cookies and TLS settings; one thread uses a session at a time. Every
- * request has a deadline and a largest answer, and ends early when *stop becomes true. Redirects, proxies and
- * other schemes are refused.
+ * request has a deadline and a largest answer, and ends early when *stop becomes true. Proxies and other
+ * schemes are refused; a redirect is followed only where the request allows it, and to the same host.
  *
  * The program ignores SIGPIPE: when the peer hangs up during a write, the call returns an error.
  *
@@ -44,11 +44,14 @@ struct http_request {
     size_t answer_max;               /* bytes after decompression; 0: HTTP_ANSWER_MAX */
     bool once; /* must not arrive twice: uses a connection of its own, because libcurl repeats a request whose
                   connection turns out to be dead, although the peer may have read it */
-    bool parting; /* a logout: sent although *stop is true */
+    bool redirects; /* follow a few that stay at the host, over the same scheme and port: of a GET any, of
+                       other methods those that keep method and body. Else their answer is returned */
+    bool parting;   /* a logout: sent although *stop is true */
 };
 
 struct http_answer {
-    long status; /* 200, 404, ... */
+    long status;        /* 200, 404, ... */
+    long retry_after_s; /* Retry-After, as seconds or as a date; 0: none */
     struct strbuf body;
 };
 
@@ -68,10 +71,14 @@ void http_share(struct http_session *s, struct http_session *with);
 
 /* Sends the request and reads the whole answer, whatever its status. The caller releases ret->body.
  * -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (the name is unknown or the host has no route), -EKEYREJECTED (the
- * peer's certificate is not trusted), -ECONNRESET (the connection broke), -EFBIG (the answer is too large),
- * -ECANCELED (stop), -EPROTO. */
+ * peer's certificate is not trusted; the sentence says so if an earlier one was), -ECONNRESET (the connection
+ * broke), -EFBIG (the answer is too large), -ECANCELED (stop), -EPROTO. */
 int http_send(struct http_session *s, const struct http_request *request, struct http_answer *ret,
               struct err *err);
+
+/* The path, with its query, that a reference means in the document at `base` (RFC 3986, section 5), and the
+ * host that it names. The caller frees both. -EINVAL: it means none; -ENOMEM. */
+int http_resolve(const char *base, const char *reference, char **ret_host, char **ret_path);
 
 /* The first header of this name in the last answer; NULL: the answer has none. Valid until the next request.
  */

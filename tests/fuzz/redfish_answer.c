@@ -31,6 +31,7 @@ static void read_header(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    const struct redfish_path page = {"/redfish/v1/Systems"};
     struct redfish_search search = {.id = "1"};
     struct redfish_action action;
     enum redfish_power power;
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (redfish_parse((const char *)data, size, &o, &err) < 0)
         return 0;
     read_paths(o);
-    (void)redfish_search_page(o, &search, &err);
+    (void)redfish_search_page(o, &page, &search, &err);
     (void)redfish_power_state(o, &power, &err);
     if (redfish_action(o, &action, &err) == 0)
         redfish_action_info(o, &action);

@@ -125,6 +125,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     timeout = 60
 
     def setup(self):
+        self.server.bmc.connections += 1
         self.request.settimeout(self.timeout)
         self.request.do_handshake()  # here, and not where the next connection waits
         super().setup()
@@ -201,6 +202,11 @@ class RedfishService:
         # What it offers.
         self.sessions_offered = True   # else Basic only
         self.sessions_max = 16
+        self.full = (503, "SessionLimitExceeded", "The session establishment failed due to the number of simultaneous "
+                     "sessions exceeding the limit.")  # the answer to a login beyond that
+        self.basic_offered = True
+        self.login_tells = "location"  # or "body", "id", or None: where the new session is
+        self.root_locked = False       # the service root needs a login
         self.page = 0                  # members of a collection in one answer; 0: all
         self.values = RESET_TYPES      # of ResetType
         self.values_in = "action"      # or "info": @Redfish.ActionInfo; or None: not told
@@ -216,6 +222,7 @@ class RedfishService:
         self.token_uses = 0            # a token is forgotten after so many requests; 0: never
 
         self.requests, self.resets = [], []
+        self.connections = 0           # that were ever opened
         self.tokens, self.task_polls = {}, {}
         self.lock = threading.Lock()
         self.over = threading.Event()
@@ -275,12 +282,17 @@ class RedfishService:
             raise Refusal(401, "ResourceAtUriUnauthorized", "The authentication credentials were not accepted.")
         with self.lock:
             if len(self.tokens) >= self.sessions_max:
-                raise Refusal(503, "SessionLimitExceeded", "The session establishment failed due to the number of "
-                                                           "simultaneous sessions exceeding the limit.")
+                raise Refusal(*self.full)
             token, number = secrets.token_hex(16), str(secrets.randbelow(10**9))
             self.tokens[token] = {"role": role, "id": number, "uses": 0}
         where = f"{V1}/SessionService/Sessions/{number}"
-        return 201, {"X-Auth-Token": token, "Location": (self.absolute or "") + where}, self.session(number, name)
+        session = self.session(number, name)
+        if self.login_tells != "body":
+            del session["@odata.id"]
+        if self.login_tells is None:
+            del session["Id"]
+        location = {"Location": (self.absolute or "") + where} if self.login_tells == "location" else {}
+        return 201, {"X-Auth-Token": token, **location}, session
 
     def role_of(self, headers):
         token, basic = headers.get("X-Auth-Token"), headers.get("Authorization")
@@ -294,7 +306,7 @@ class RedfishService:
                         session = None
             if session:
                 return session["role"]
-        elif basic and basic.startswith("Basic "):
+        elif basic and basic.startswith("Basic ") and self.basic_offered:
             name, _, password = base64.b64decode(basic[6:]).decode().partition(":")
             role = next((r for r, u in self.users.items() if u == (name, password)), None)
             if role:
@@ -308,7 +320,7 @@ class RedfishService:
         sessions = f"{V1}/SessionService/Sessions"
         if path == "/redfish":
             return 200, {}, {"v1": V1 + "/"}
-        if path == V1 and method == "GET":
+        if path == V1 and method == "GET" and not self.root_locked:
             return 200, {}, self.root()
         if path == sessions and method == "POST" and self.sessions_offered:
             return self.login(body)
@@ -366,6 +378,11 @@ class RedfishService:
         return r
 
     def resource(self, path, query):
+        if path == V1:
+            return self.root()
+        if path == f"{V1}/SessionService/Sessions":
+            with self.lock:
+                return {"@odata.id": path, "Members": links(*(f"{path}/{t['id']}" for t in self.tokens.values()))}
         if path == f"{V1}/Systems":
             return self.collection(path, "ComputerSystemCollection", query)
         if path == f"{V1}/Chassis":

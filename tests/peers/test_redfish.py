@@ -247,13 +247,72 @@ def test_accounts():
         refused(ask(bmc, "cut", role="reader"), "EACCES", "insufficient privileges")
         assert bmc["1"].is_on()
         assert ask(bmc, "cut", role="operator")["ok"] and not bmc["1"].is_on()
-        bmc.sessions_max = 0
-        refused(ask(bmc, "wake"), "EBUSY", "exceeding the limit")
         bmc.sessions_offered = False
         bmc.requests.clear()
         assert ask(bmc, "wake")["ok"] and bmc["1"].is_on()
         assert {r[2] for r in bmc.requests[1:]} == {"basic"} and bmc.requests[0][2] == "", bmc.requests
         refused(ask(bmc, "chassis", password_file=wrong), "EACCES")
+
+
+def logins(bmc):
+    return len([r for r in bmc.requests if r[:2] == ("POST", SESSIONS)])
+
+
+def test_kept_session():
+    """A reading costs one request, on one connection, in one session; also after a reset, and where the end of a session is
+    refused, which is said."""
+    with RedfishService() as bmc:
+        bmc.instead[f"DELETE {SESSIONS}/.*"] = (405, {}, {})
+        p = probe(bmc)
+        for verb in ("watts", "chassis", "wake", "watts"):
+            assert p(verb)["ok"]
+        before, connections = len(bmc.requests), bmc.connections
+        for _ in range(50):
+            assert p("watts")["ok"]
+        assert len(bmc.requests) == before + 50 and bmc.connections == connections, bmc.requests
+        assert logins(bmc) == 1 and bmc.connections <= 2, "one connection, and one for what must not arrive twice"
+        assert "session was not ended" in p.close()
+        assert bmc.sessions() == 1
+
+
+def test_session_place():
+    """A login that does not tell the session's place by a Location leaves no session behind."""
+    with RedfishService() as bmc:
+        for tells in ("body", "id", None):
+            bmc.login_tells = tells
+            assert ask(bmc, "chassis")["ok"]
+            assert bmc.sessions() == 0, tells
+
+
+FULL = [(503, "IDRAC.2.4.RAC0218", "The maximum number of user sessions is reached."),
+        (400, "CreateLimitReachedForResource", "The create operation failed because the resource has reached the limit."),
+        (403, "GeneralError", "Too many open sessions.")]
+
+
+def test_sessions_full():
+    """Without a free session the method goes on with Basic, and says so; where that is not taken, the reason is no wrong password."""
+    for full in FULL:
+        with RedfishService() as bmc:
+            bmc.sessions_max, bmc.full = 0, full
+            p = probe(bmc)
+            assert p("cut")["ok"] and p("wake")["ok"] and bmc["1"].is_on(), full
+            assert logins(bmc) == 1, "a login is not tried with each request"
+            assert p.close().count("has no session left") == 1
+            bmc.basic_offered = False
+            with probe(bmc) as p:
+                answer = refused(p("chassis"), "EBUSY", "no session left")
+                assert "password is wrong" not in answer["text"]
+                bmc.sessions_max = 1
+                assert p("chassis")["on"], "a session has become free"
+
+
+def test_root_locked():
+    """A service root that needs a login."""
+    with RedfishService() as bmc:
+        bmc.root_locked = True
+        with probe(bmc) as p:
+            assert p("chassis")["on"] and p("cut")["ok"] and p("watts")["ok"]
+        assert bmc.sessions() == 0 and logins(bmc) == 1
 
 
 def test_forgotten_token():

@@ -22,7 +22,7 @@ static json_t *parsed(const char *text)
 static void test_parse(void **state)
 {
     static const char *const bad[] = {
-        "", "{", "[]", "\"text\"", "{} {}", "{\"a\": 1e999}", "<html>", "{'a': 1}", "{\"a\":\"\xff\"}"};
+        "", "{", "[]", "\"text\"", "{} {}", "{\"a\": 1e999}", "<html>", "{'a': 1}", "{\"a\":\xff}"};
     static const char *const good[] = {"{}", "{\"a\": 123456789012345678901234567890}",
                                        " {\"a\": \"[[[[\"} "};
     char deep[2 * REDFISH_DEPTH_MAX + 16] = "{\"a\":";
@@ -47,6 +47,87 @@ static void test_parse(void **state)
     assert_non_null(large);
     assert_int_equal(redfish_parse(large, REDFISH_ANSWER_MAX + 1, &o, &err), -EPROTO);
     free(large);
+}
+
+#define BYTES(text) text, sizeof(text) - 1
+
+/* What firmware writes, and what is read of it. */
+static const struct {
+    const char *text;
+    size_t len;
+    const char *a;
+} untidy[] = {
+    {BYTES("\xef\xbb\xbf{\"a\": \"bom\"}"), "bom"},
+    {BYTES("{\"a\": \"nul\"}\0"), "nul"},
+    {BYTES("{\"a\": \"nuls\"}\n\0\0\0"), "nuls"},
+    {BYTES("{\"a\": \"board\\u0000\\u0000\"}"), "board"},
+    {BYTES("{\"a\": \"Geh\xe4use 2\"}"), "Geh\xc3\xa4use 2"},
+    {BYTES("{\"a\": \"caf\xc3\xa9 \xb0\x43\"}"), "caf\xc3\xa9 \xc2\xb0\x43"},
+    {BYTES("{\"a\": \"two\nlines\"}"), "two lines"},
+    {BYTES("{\"a\": \"\xff\"}"), "\xc3\xbf"},
+};
+
+static void test_untidy(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(untidy); i++) {
+        json_t *o = NULL;
+        struct err err;
+        assert_int_equal(redfish_parse(untidy[i].text, untidy[i].len, &o, &err), 0);
+        assert_string_equal(json_string_value(json_object_get(o, "a")), untidy[i].a);
+        json_decref(o);
+    }
+}
+
+/* A page's link to the next page: RFC 3986, section 5. */
+static const struct {
+    const char *page, *reference, *path; /* NULL: refused */
+} references[] = {
+    {"/redfish/v1/Systems", "?$skip=1", "/redfish/v1/Systems?$skip=1"},
+    {"/redfish/v1/Systems?$skip=1", "?$skip=2", "/redfish/v1/Systems?$skip=2"},
+    {"/redfish/v1/Systems", "Systems?$skip=1", "/redfish/v1/Systems?$skip=1"},
+    {"/redfish/v1/Systems/x", "../Systems?p=2", "/redfish/v1/Systems?p=2"},
+    {"/redfish/v1/Systems", "/redfish/v1/Systems?$skip=1", "/redfish/v1/Systems?$skip=1"},
+    {"/redfish/v1/Systems", "https://other.example/redfish/v1/Systems?p=2", "/redfish/v1/Systems?p=2"},
+    {"/redfish/v1/Systems", "//other.example/p", "/p"},
+    {"/redfish/v1/Systems", "", NULL},
+    {"/redfish/v1/Systems", "/a b", NULL},
+    {"/redfish/v1/Systems", "?a\r\nX-Evil: 1", NULL},
+};
+
+static void test_references(void **state)
+{
+    struct redfish_path path;
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(references); i++) {
+        int r = redfish_path_from(references[i].page, references[i].reference, &path);
+        assert_int_equal(r, references[i].path ? 0 : -EPROTO);
+        if (r == 0)
+            assert_string_equal(path.text, references[i].path);
+    }
+}
+
+static const struct {
+    const char *text;
+    bool full;
+} logins[] = {
+    {"{\"error\": {\"@Message.ExtendedInfo\": [{\"MessageId\": \"IDRAC.2.4.RAC0218\"}]}}", true},
+    {"{\"error\": {\"@Message.ExtendedInfo\": [{\"MessageId\": \"Base.1.8.SessionLimitExceeded\"}]}}", true},
+    {"{\"error\": {\"message\": \"Maximum number of sessions reached\"}}", true},
+    {"{\"error\": {\"message\": \"There is no valid session\"}}", false},
+    {"{\"error\": {\"message\": \"The password exceeds the limit\"}}", false},
+    {"{}", false},
+};
+
+static void test_full(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(logins); i++) {
+        json_t *o = parsed(logins[i].text);
+        assert_int_equal(redfish_sessions_are_full(o), logins[i].full);
+        json_decref(o);
+    }
 }
 
 static const struct {
@@ -125,30 +206,61 @@ static void test_search(void **state)
                            " \"Members@odata.nextLink\": \"/s?$skip=2\"}");
     json_t *last = parsed("{\"Members\": [{\"@odata.id\": \"/s/c\"}]}");
     json_t *bad[] = {parsed("{}"), parsed("{\"Members\": {}}"), parsed("{\"Members\": [{}]}")};
+    const struct redfish_path page = {"/s"};
     struct redfish_search s = {.id = "c"}, any = {.id = NULL};
     struct err err;
 
     (void)state;
-    assert_int_equal(redfish_search_page(first, &s, &err), 0);
+    assert_int_equal(redfish_search_page(first, &page, &s, &err), 0);
     assert_string_equal(s.next.text, "/s?$skip=2");
-    assert_int_equal(redfish_search_page(last, &s, &err), 0);
+    assert_int_equal(redfish_search_page(last, &page, &s, &err), 0);
     assert_string_equal(s.next.text, "");
     assert_int_equal(s.n_members, 3);
     assert_int_equal(s.n_found, 1);
     assert_string_equal(s.found.text, "/s/c");
     assert_string_equal(s.ids, "a, b, c");
-    assert_int_equal(redfish_search_page(first, &any, &err), 0);
+    assert_int_equal(redfish_search_page(first, &page, &any, &err), 0);
     assert_int_equal(any.n_found, 2);
     assert_string_equal(any.found.text, "/s/a");
     for (int i = 0; i < 1000; i++) /* a collection whose pages never end */
-        (void)redfish_search_page(first, &any, &err);
-    assert_int_equal(redfish_search_page(first, &any, &err), -EPROTO);
+        (void)redfish_search_page(first, &page, &any, &err);
+    assert_int_equal(redfish_search_page(first, &page, &any, &err), -EPROTO);
     for (size_t i = 0; i < ELEMENTS(bad); i++) {
-        assert_int_equal(redfish_search_page(bad[i], &s, &err), -EPROTO);
+        assert_int_equal(redfish_search_page(bad[i], &page, &s, &err), -EPROTO);
         json_decref(bad[i]);
     }
     json_decref(first);
     json_decref(last);
+}
+
+/* The end of a list is where the service says so, and nowhere else. */
+static const struct {
+    const char *text, *id, *next; /* next NULL: refused */
+} ends[] = {
+    {"{\"Members\": [], \"Members@odata.nextLink\": \"?$skip=1\"}", NULL, "/s?$skip=1"},
+    {"{\"Members\": [], \"Members@odata.nextLink\": 7}", "c", NULL},
+    {"{\"Members\": [], \"Members@odata.nextLink\": {\"@odata.id\": \"/s?p=2\"}}", NULL, NULL},
+    {"{\"Members\": [], \"Members@odata.nextLink\": \"/a b\"}", NULL, NULL},
+    {"{\"Members\": [{\"@odata.id\": \"/s/a\"}], \"Members@odata.nextLink\": null}", NULL, ""},
+    {"{\"Members\": [{\"@odata.id\": \"/s/a\"}], \"Members@odata.count\": 1}", NULL, ""},
+    {"{\"Members\": [{\"@odata.id\": \"/s/a\"}], \"Members@odata.count\": 3}", NULL, NULL},
+    {"{\"Members\": [{\"@odata.id\": \"/s/a\"}], \"Members@odata.count\": 3}", "a", ""},
+};
+
+static void test_ends(void **state)
+{
+    const struct redfish_path page = {"/s"};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(ends); i++) {
+        struct redfish_search s = {.id = ends[i].id};
+        struct err err;
+        json_t *o = parsed(ends[i].text);
+        assert_int_equal(redfish_search_page(o, &page, &s, &err), ends[i].next ? 0 : -EPROTO);
+        if (ends[i].next)
+            assert_string_equal(s.next.text, ends[i].next);
+        json_decref(o);
+    }
 }
 
 static const struct {
@@ -379,10 +491,11 @@ static void test_long_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),      cmocka_unit_test(test_paths),    cmocka_unit_test(test_links),
-        cmocka_unit_test(test_search),     cmocka_unit_test(test_power),    cmocka_unit_test(test_actions),
-        cmocka_unit_test(test_watts),      cmocka_unit_test(test_tasks),    cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_long_words), cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_parse),    cmocka_unit_test(test_untidy),     cmocka_unit_test(test_references),
+        cmocka_unit_test(test_full),     cmocka_unit_test(test_ends),       cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_links),    cmocka_unit_test(test_search),     cmocka_unit_test(test_power),
+        cmocka_unit_test(test_actions),  cmocka_unit_test(test_watts),      cmocka_unit_test(test_tasks),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_long_words), cmocka_unit_test(test_identity),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,184 @@
+/* kept_methods.c: makes, lends and destroys the objects of power methods. It calls none of them. */
+#include "actuators/power/kept_methods.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOOK_MS 200 /* between two looks at power_host.stop while waiting */
+
+struct kept {
+    struct kept *next;
+    const struct power_method_ops *ops;
+    char *name;                    /* of the host */
+    const struct power_host *host; /* the configuration that `method` was made with */
+    struct power_method *method;   /* NULL: none was made yet */
+    bool used;
+};
+
+struct kept_methods {
+    pthread_mutex_t lock; /* of the list and its `used`; not held during calls */
+    pthread_cond_t given;
+    struct kept *first;
+};
+
+struct kept_methods *kept_methods_new(void)
+{
+    struct kept_methods *k = calloc(1, sizeof *k);
+    pthread_condattr_t steady;
+
+    if (!k)
+        return NULL;
+    (void)pthread_mutex_init(&k->lock, NULL);
+    (void)pthread_condattr_init(&steady);
+    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&k->given, &steady);
+    (void)pthread_condattr_destroy(&steady);
+    return k;
+}
+
+static void drop_method(struct kept *e)
+{
+    if (e->method)
+        e->ops->destroy(e->method);
+    e->method = NULL;
+}
+
+void kept_methods_free(struct kept_methods *k)
+{
+    if (!k)
+        return;
+    for (struct kept *e = k->first, *next; e; e = next) {
+        next = e->next;
+        drop_method(e);
+        free(e->name);
+        free(e);
+    }
+    (void)pthread_cond_destroy(&k->given);
+    (void)pthread_mutex_destroy(&k->lock);
+    free(k);
+}
+
+static struct kept *find_or_add(struct kept_methods *k, const struct power_method_ops *ops,
+                                const struct power_host *host)
+{
+    struct kept *e = k->first;
+
+    while (e && (e->ops != ops || strcmp(e->name, host->name) != 0))
+        e = e->next;
+    if (e)
+        return e;
+    e = calloc(1, sizeof *e);
+    char *name = e ? strdup(host->name) : NULL;
+
+    if (!name) {
+        free(e);
+        return NULL;
+    }
+    *e = (struct kept){.next = k->first, .ops = ops, .name = name};
+    k->first = e;
+    return e;
+}
+
+static struct timespec after_ms(struct timespec t, long ms)
+{
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += ms % 1000 * 1000000L;
+    if (t.tv_nsec >= 1000000000L) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000L;
+    }
+    return t;
+}
+
+/* A call takes at most timeout_s: who waits for longer waits for two others. */
+static int wait_for(struct kept_methods *k, const struct kept *e, const struct power_host *host,
+                    struct err *err)
+{
+    long left_ms = 2000 * (long)host->timeout_s + LOOK_MS;
+    struct timespec until;
+
+    while (e->used) {
+        if (host->stop && atomic_load(host->stop))
+            return err_set(err, -ECANCELED, "host %s: the service is going down", host->name);
+        if (left_ms <= 0)
+            return err_set(err, -EBUSY, "host %s: its controller is kept busy by other calls", host->name);
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        until = after_ms(until, LOOK_MS);
+        if (pthread_cond_timedwait(&k->given, &k->lock, &until) == ETIMEDOUT)
+            left_ms -= LOOK_MS;
+    }
+    return 0;
+}
+
+int kept_methods_take(struct kept_methods *k, const struct power_method_ops *ops,
+                      const struct power_host *host, struct power_method **ret, struct err *err)
+{
+    if (!k)
+        return ops->create(host, ret, err);
+    (void)pthread_mutex_lock(&k->lock);
+    struct kept *e = find_or_add(k, ops, host);
+    int r = e ? wait_for(k, e, host, err) : err_set(err, -ENOMEM, "out of memory");
+
+    if (r == 0)
+        e->used = true;
+    (void)pthread_mutex_unlock(&k->lock);
+    if (r < 0)
+        return r;
+    if (e->host != host)
+        drop_method(e);
+    e->host = host;
+    if (!e->method && (r = ops->create(host, &e->method, err)) < 0) {
+        e->method = NULL;
+        (void)pthread_mutex_lock(&k->lock);
+        e->used = false;
+        (void)pthread_cond_broadcast(&k->given);
+        (void)pthread_mutex_unlock(&k->lock);
+        return r;
+    }
+    *ret = e->method;
+    return 0;
+}
+
+void kept_methods_give(struct kept_methods *k, const struct power_method_ops *ops, struct power_method *m)
+{
+    if (!k) {
+        ops->destroy(m);
+        return;
+    }
+    (void)pthread_mutex_lock(&k->lock);
+    for (struct kept *e = k->first; e; e = e->next) {
+        if (e->ops == ops && e->method == m)
+            e->used = false;
+    }
+    (void)pthread_cond_broadcast(&k->given);
+    (void)pthread_mutex_unlock(&k->lock);
+}
+
+static struct kept *idle_of_stopped(struct kept_methods *k)
+{
+    for (struct kept *e = k->first; e; e = e->next) {
+        if (!e->used && e->method && e->host->stop && atomic_load(e->host->stop))
+            return e;
+    }
+    return NULL;
+}
+
+void kept_methods_close(struct kept_methods *k)
+{
+    struct kept *e;
+
+    if (!k)
+        return;
+    (void)pthread_mutex_lock(&k->lock);
+    while ((e = idle_of_stopped(k))) {
+        e->used = true;
+        (void)pthread_mutex_unlock(&k->lock);
+        drop_method(e);
+        (void)pthread_mutex_lock(&k->lock);
+        e->used = false;
+    }
+    (void)pthread_mutex_unlock(&k->lock);
+}
