@@ -15,13 +15,15 @@
 #define BATCH 1000 /* the service's limit */
 #define SHOWN "50"
 
-enum { OPT_SOCKET, OPT_FOLLOW, OPT_SINCE, OPT_KIND, OPT_LIMIT, OPT_FORMAT };
+enum { OPT_SOCKET, OPT_FOLLOW, OPT_SINCE, OPT_VM, OPT_HOST, OPT_KIND, OPT_LIMIT, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FOLLOW] = {"follow", NULL, 0, "keep printing new events until interrupted"},
     [OPT_SINCE] = {"since", "TIME|ID", 0,
                    "events from this time on (" WHEN_FORMS "), or after this event number"},
+    [OPT_VM] = {"vm", "VM", 0, "only events about this VM: its name or id"},
+    [OPT_HOST] = {"host", "HOST", 0, "only events about this host, moves from it and to it included"},
     [OPT_KIND] = {"kind", "KIND", 0, "only events of this kind (listed in names.md)"},
     [OPT_LIMIT] = {"limit", "N", 0, "without --since: the last N; default " SHOWN},
     [OPT_FORMAT] = OPTION_FORMAT,
@@ -32,7 +34,8 @@ struct showing {
     bool lines; /* JSON: one object a line, because the list is endless */
     bool any;
     int64_t last; /* id */
-    size_t n;     /* of the last reply */
+    int64_t earlier;
+    size_t n; /* of the last reply */
     struct strbuf *out;
 };
 
@@ -94,6 +97,7 @@ static void show(struct showing *s, const json_t *reply)
     size_t i;
 
     s->n = json_array_size(list);
+    s->earlier = reply_int(reply, "earlier");
     json_array_foreach(list, i, ev)
     {
         if (s->format == FORMAT_JSON)
@@ -134,7 +138,6 @@ static bool number_of(const char *text, int64_t *ret)
 static enum exit_code read_request(const struct args *args, json_t *request)
 {
     const char *since = args_value(args, OPT_SINCE, NULL);
-    const char *kind = args_value(args, OPT_KIND, NULL);
     const char *limit = args_value(args, OPT_LIMIT, SHOWN);
     char time[RFC3339_MAX];
     instant_s from;
@@ -154,8 +157,12 @@ static enum exit_code read_request(const struct args *args, json_t *request)
         return EXIT_WRONG;
     else if (since)
         (void)json_object_set_new(request, "since", json_string(rfc3339_format(from, time)));
-    if (kind)
-        (void)json_object_set_new(request, "kind", json_string(kind));
+    for (size_t i = OPT_VM; i <= OPT_KIND; i++) {
+        const char *value = args_value(args, i, NULL);
+
+        if (value)
+            (void)json_object_set_new(request, options[i].name, json_string(value));
+    }
     (void)json_object_set_new(request, "limit", json_integer(since ? BATCH : n));
     return EXIT_DONE;
 }
@@ -177,7 +184,25 @@ static enum exit_code show_all(const char *socket, json_t *request, bool whole, 
     } while (whole && s->n == BATCH);
     if (code == EXIT_DONE && s->format == FORMAT_JSON)
         strbuf_puts(s->out, s->any ? "\n]\n" : "[]\n");
+    else if (code == EXIT_DONE && !s->any)
+        strbuf_puts(s->out, "no such event\n");
     return code;
+}
+
+/* What --limit left out; JSON is a list, so that it has no place there. */
+static void say_earlier(const struct showing *s, struct arena *a)
+{
+    long long n = (long long)s->earlier;
+
+    if (n == 0)
+        return;
+    const char *text =
+        arena_printf(a, "%lld earlier event%s not shown (--limit, --since)", n, n == 1 ? " is" : "s are");
+
+    if (s->format == FORMAT_JSON)
+        cli_error("%s", text);
+    else
+        strbuf_printf(s->out, "%s\n", text);
 }
 
 static enum exit_code verb_events_run(const struct args *args, struct arena *a, struct strbuf *out)
@@ -188,7 +213,6 @@ static enum exit_code verb_events_run(const struct args *args, struct arena *a, 
     enum exit_code code = cli_parse_format(args, OPT_FORMAT, &s.format);
     json_t *request;
 
-    (void)a;
     if (code != EXIT_DONE)
         return code;
     request = json_pack("{s:s}", "command", "events");
@@ -199,6 +223,8 @@ static enum exit_code verb_events_run(const struct args *args, struct arena *a, 
     }
     if (code == EXIT_DONE)
         code = show_all(socket, request, args_value(args, OPT_SINCE, NULL) != NULL, &s);
+    if (code == EXIT_DONE)
+        say_earlier(&s, a);
     json_decref(request);
     return code;
 }

@@ -1,7 +1,10 @@
 /* ballast history: actions that have ended; history_energy.c has --energy. */
+#include "base/cleanup.h"
+#include "base/rfc3339.h"
 #include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/history_energy.h"
+#include "cli/input.h"
 #include "cli/verbs.h"
 #include "render/table.h"
 #include "schedule/when.h"
@@ -12,14 +15,30 @@
 #include <string.h>
 
 #define LIMIT_MAX 1000 /* the service's limit */
+#define LIMIT_DEFAULT 50
 
-enum { OPT_SOCKET, OPT_LIMIT, OPT_ENERGY, OPT_SINCE, OPT_DAYS, OPT_BY, OPT_FORMAT };
+enum {
+    OPT_SOCKET,
+    OPT_SINCE,
+    OPT_VM,
+    OPT_HOST,
+    OPT_STATE,
+    OPT_LIMIT,
+    OPT_ENERGY,
+    OPT_DAYS,
+    OPT_BY,
+    OPT_FORMAT
+};
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_LIMIT] = {"limit", "N", 0, "list at most N actions; default 50"},
+    [OPT_SINCE] = {"since", "TIME", 0, "what ended at or after this time (" WHEN_FORMS ")"},
+    [OPT_VM] = {"vm", "VM", 0, "only actions of this VM: its name or id"},
+    [OPT_HOST] = {"host", "HOST", 0, "only actions of this host, moves from it and to it included"},
+    [OPT_STATE] = {"state", "STATE", 0,
+                   "only done, failed, cancelled, rejected or expired ones; default: all but expired"},
+    [OPT_LIMIT] = {"limit", "N", 0, "list at most N actions; default 50, with --since 1000"},
     [OPT_ENERGY] = {"energy", NULL, 0, "show energy used and saved, and CPU that VMs lacked"},
-    [OPT_SINCE] = {"since", "TIME", 0, "with --energy: from this time on (" WHEN_FORMS ")"},
     [OPT_DAYS] = {"days", "N", 0, "with --energy: today and the N - 1 days before, in UTC; default 7"},
     [OPT_BY] = {"by", "day|hour|host", 0, "with --energy: one row for each; default day"},
     [OPT_FORMAT] = OPTION_FORMAT,
@@ -99,7 +118,14 @@ static const char *outcome(const json_t *x, struct arena *a)
                                                             : "");
 }
 
-static void show_history(const json_t *reply, struct arena *a, struct strbuf *out)
+/* Whether a filter was given, so that there may be more than what it found. */
+static bool is_filtered(const struct args *args)
+{
+    return args_value(args, OPT_SINCE, NULL) || args_value(args, OPT_VM, NULL) ||
+           args_value(args, OPT_HOST, NULL) || args_value(args, OPT_STATE, NULL);
+}
+
+static void show_history(const json_t *reply, const struct args *args, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "history");
     struct table t;
@@ -120,37 +146,91 @@ static void show_history(const json_t *reply, struct arena *a, struct strbuf *ou
         table_cell(&t, found ? arena_printf(a, "%s %s", whole(sentence(x, a), a), found) : sentence(x, a));
     }
     if (i == 0)
-        strbuf_puts(out, "no action has ended yet\n");
+        strbuf_puts(out, is_filtered(args) ? "no such action has ended\n" : "no action has ended yet\n");
     else
         table_render(&t, "", out);
 }
 
-/* Refuses options of --energy without it, and --limit with it. */
+/* Refuses options of --energy without it, and those of actions with it. */
 static enum exit_code check_options(const struct args *args, bool energy)
 {
-    static const int of_energy[] = {OPT_SINCE, OPT_DAYS, OPT_BY};
+    static const struct {
+        int option;
+        bool of_energy;
+    } list[] = {{OPT_VM, false},    {OPT_HOST, false}, {OPT_STATE, false},
+                {OPT_LIMIT, false}, {OPT_DAYS, true},  {OPT_BY, true}};
 
-    if (energy && args_value(args, OPT_LIMIT, NULL)) {
-        cli_error("ballast history: --limit is not for --energy, see ballast history --help");
-        return EXIT_WRONG;
-    }
-    for (size_t i = 0; !energy && i < COUNT_OF(of_energy); i++) {
-        if (!args_value(args, (size_t)of_energy[i], NULL))
+    for (size_t i = 0; i < COUNT_OF(list); i++) {
+        if (list[i].of_energy == energy || !args_value(args, (size_t)list[i].option, NULL))
             continue;
-        cli_error("ballast history: --%s is for --energy, see ballast history --help",
-                  options[of_energy[i]].name);
+        cli_error("ballast history: --%s is %s --energy, see ballast history --help",
+                  options[list[i].option].name, energy ? "not for" : "for");
         return EXIT_WRONG;
     }
     return EXIT_DONE;
 }
 
-static enum exit_code verb_history_run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code parse_limit(const struct args *args, long long *ret)
 {
-    const char *limit = args_value(args, OPT_LIMIT, "50");
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
+    const char *limit = args_value(args, OPT_LIMIT, NULL);
     char *end;
 
+    *ret = args_value(args, OPT_SINCE, NULL) ? LIMIT_MAX : LIMIT_DEFAULT;
+    if (!limit)
+        return EXIT_DONE;
+    errno = 0;
+    *ret = strtoll(limit, &end, 10);
+    if (errno == 0 && end != limit && *end == '\0' && *ret >= 1 && *ret <= LIMIT_MAX)
+        return EXIT_DONE;
+    cli_error("--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit, LIMIT_MAX);
+    return EXIT_WRONG;
+}
+
+/* NULL: an option is wrong, and a line says so. The service checks names and states. */
+static json_t *make_request(const struct args *args)
+{
+    static const int filters[] = {OPT_VM, OPT_HOST, OPT_STATE};
+    const char *since = args_value(args, OPT_SINCE, NULL);
+    char time[RFC3339_MAX];
+    instant_s from;
+    long long n;
+
+    if (parse_limit(args, &n) != EXIT_DONE || (since && cli_parse_time("since", since, &from) != EXIT_DONE))
+        return NULL;
+    json_t *request = json_pack("{s:s, s:I}", "command", "history", "limit", (json_int_t)n);
+
+    if (since)
+        (void)json_object_set_new(request, "since", json_string(rfc3339_format(from, time)));
+    for (size_t i = 0; i < COUNT_OF(filters); i++) {
+        const char *value = args_value(args, (size_t)filters[i], NULL);
+
+        if (value)
+            (void)json_object_set_new(request, options[filters[i]].name, json_string(value));
+    }
+    return request;
+}
+
+/* What the limit left out; JSON is a list, so that it has no place there. */
+static void say_more(const json_t *reply, enum cli_format format, struct arena *a, struct strbuf *out)
+{
+    long long more = (long long)reply_int(reply, "more");
+
+    if (more == 0)
+        return;
+    const char *text = arena_printf(a, "%lld older action%s not shown (--limit, --vm, --host, --state)", more,
+                                    more == 1 ? " is" : "s are");
+
+    if (format == FORMAT_JSON)
+        cli_error("%s", text);
+    else
+        strbuf_printf(out, "%s\n", text);
+}
+
+static enum exit_code verb_history_run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    CLEANUP(json_decrefp) json_t *reply = NULL;
+    enum cli_format format;
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
     bool energy = args_value(args, OPT_ENERGY, NULL) != NULL;
 
     if (code != EXIT_DONE || (code = check_options(args, energy)) != EXIT_DONE)
@@ -162,15 +242,18 @@ static enum exit_code verb_history_run(const struct args *args, struct arena *a,
                                           .by = args_value(args, OPT_BY, NULL)};
         return history_energy(&q, format, a, out);
     }
-    errno = 0;
-    long long n = strtoll(limit, &end, 10);
-    if (errno != 0 || end == limit || *end != '\0' || n < 1 || n > LIMIT_MAX) {
-        cli_error("--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit, LIMIT_MAX);
+    json_t *request = make_request(args);
+
+    if (!request)
         return EXIT_WRONG;
-    }
-    return client_show(args_value(args, OPT_SOCKET, NULL), format,
-                       json_pack("{s:s, s:I}", "command", "history", "limit", (json_int_t)n), "history",
-                       show_history, a, out);
+    if ((code = client_call(args_value(args, OPT_SOCKET, NULL), request, &reply)) != EXIT_DONE)
+        return code;
+    if (format == FORMAT_JSON)
+        reply_dump(json_object_get(reply, "history"), out);
+    else
+        show_history(reply, args, a, out);
+    say_more(reply, format, a, out);
+    return EXIT_DONE;
 }
 
 const struct verb verb_history = {

@@ -85,7 +85,24 @@ const char *event_json_subject(const struct event *ev)
     return ev->vm ? ev->vm : ev->host;
 }
 
-void event_json_reply(const struct event_record *list, size_t n, struct strbuf *out)
+const char *event_json_vm(const struct event *ev)
+{
+    return ev->action ? ev->action->vm : ev->vm;
+}
+
+const char *event_json_host(const struct event *ev)
+{
+    if (!ev->action)
+        return ev->host;
+    return ev->action->from ? ev->action->from : ev->action->host;
+}
+
+const char *event_json_to_host(const struct event *ev)
+{
+    return ev->action ? ev->action->to : NULL;
+}
+
+void event_json_reply(const struct event_record *list, size_t n, uint64_t earlier, struct strbuf *out)
 {
     struct json_writer w;
 
@@ -105,5 +122,6 @@ void event_json_reply(const struct event_record *list, size_t n, struct strbuf *
         jw_end(&w);
     }
     jw_end(&w);
+    jw_int(&w, "earlier", (int64_t)earlier);
     jw_end(&w);
 }

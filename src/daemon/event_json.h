@@ -15,7 +15,14 @@ void event_json_type(const struct event *ev, struct strbuf *out);
 /* The id of the VM or host concerned; NULL: neither. */
 const char *event_json_subject(const struct event *ev);
 
-/* Adds {"ok": true, "events": [...]}, without a newline. */
-void event_json_reply(const struct event_record *list, size_t n, struct strbuf *out);
+/* The ids of all that the event is about, each NULL if it has none: the VM; the host, of a move the one that
+ * the VM leaves; the host that a VM comes to. */
+const char *event_json_vm(const struct event *ev);
+const char *event_json_host(const struct event *ev);
+const char *event_json_to_host(const struct event *ev);
+
+/* Adds {"ok": true, "events": [...], "earlier": N}, without a newline. earlier: how many older ones were left
+ * out. */
+void event_json_reply(const struct event_record *list, size_t n, uint64_t earlier, struct strbuf *out);
 
 #endif

@@ -21,6 +21,7 @@ struct follower {
     uint64_t after; /* the client has all events up to this one */
     instant_s since;
     char kind[REQUEST_KIND_MAX];
+    char vm[REQUEST_NAME_MAX], host[REQUEST_NAME_MAX]; /* ids */
 };
 
 struct event_stream {
@@ -69,12 +70,19 @@ static struct follower **place_of(struct event_stream *f, uint64_t ticket)
     return at;
 }
 
+static const char *text_or_null(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
 static struct event_query query_of(const struct request *q)
 {
     return (struct event_query){
         .after = q->after,
         .since = q->since,
-        .kind = q->event_kind[0] ? q->event_kind : NULL,
+        .kind = text_or_null(q->event_kind),
+        .vm = text_or_null(q->vm),
+        .host = text_or_null(q->host),
         .limit = q->limit,
         .newest = q->after == 0 && q->since == 0 && !q->from_start,
     };
@@ -88,6 +96,8 @@ static void follow(struct event_stream *f, const struct request *q, struct clien
     x->after = after;
     x->since = q->since;
     memcpy(x->kind, q->event_kind, sizeof x->kind);
+    memcpy(x->vm, q->vm, sizeof x->vm);
+    memcpy(x->host, q->host, sizeof x->host);
     x->next = f->first;
     f->first = x;
     server_wait(c, SERVER_STAY_EVENTS, x->ticket);
@@ -100,14 +110,16 @@ int event_stream_serve(struct event_stream *f, const struct request *q, struct c
     const struct event_query query = query_of(q);
     struct event_record *list = NULL;
     uint64_t first, last;
+    uint64_t all = 0;
     size_t n = 0;
     int r;
 
     if ((q->follow && (r = server_may_stay(c, SERVER_STAY_EVENTS, err)) < 0) ||
         (r = store_list_events(f->store, &query, &a, &list, &n, err)) < 0 ||
-        (r = store_event_range(f->store, &first, &last, err)) < 0)
+        (r = store_event_range(f->store, &first, &last, err)) < 0 ||
+        (query.newest && n == query.limit && (r = store_count_events(f->store, &query, &all, err)) < 0))
         return r;
-    event_json_reply(list, n, out);
+    event_json_reply(list, n, all > n ? all - n : 0, out);
     if (!q->follow)
         return 0;
     /* older events were requested up to here, or do not exist */
@@ -128,7 +140,13 @@ void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket
     if (!x || x->after >= f->newest || !server_client_took_all(c))
         return;
     const struct event_query q = {
-        .after = x->after, .since = x->since, .kind = x->kind[0] ? x->kind : NULL, .limit = BATCH};
+        .after = x->after,
+        .since = x->since,
+        .kind = text_or_null(x->kind),
+        .vm = text_or_null(x->vm),
+        .host = text_or_null(x->host),
+        .limit = BATCH,
+    };
     int r = store_list_events(f->store, &q, &a, &list, &n, &err);
 
     if (r < 0 && !f->failed)
@@ -137,13 +155,13 @@ void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket
     if (r < 0)
         return;
     if (n < BATCH && x->after < f->newest)
-        x->after = f->newest; /* the rest is of other kinds */
+        x->after = f->newest; /* the rest is not what the client asked for */
     if (n == 0)
         return;
     if (n == BATCH || list[n - 1].id > x->after)
         x->after = list[n - 1].id;
     strbuf_init(&out, STRBUF_NO_LIMIT);
-    event_json_reply(list, n, &out);
+    event_json_reply(list, n, 0, &out);
     server_stream(c, &out);
 }
 

@@ -51,6 +51,9 @@ static void waiting_free(struct waiting *x)
 {
     free((void *)(uintptr_t)x->r.type);
     free((void *)(uintptr_t)x->r.subject);
+    free((void *)(uintptr_t)x->r.vm);
+    free((void *)(uintptr_t)x->r.host);
+    free((void *)(uintptr_t)x->r.to_host);
     free((void *)(uintptr_t)x->r.data);
     free(x);
 }
@@ -99,6 +102,9 @@ static void journal_publish(struct event_sink *o, const struct event *ev)
         .type = xstrdup(type.text),
         .severity = event_log_severity(ev),
         .subject = xstrdup(event_json_subject(ev)),
+        .vm = xstrdup(event_json_vm(ev)),
+        .host = xstrdup(event_json_host(ev)),
+        .to_host = xstrdup(event_json_to_host(ev)),
         .data = xstrdup(data.text),
     };
     if (o->last)

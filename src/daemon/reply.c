@@ -13,6 +13,7 @@
 #include "model/named.h"
 #include "model/snapshot_json.h"
 #include "render/render.h"
+#include "store/history.h"
 
 #include <errno.h>
 #include <string.h>
@@ -395,18 +396,23 @@ static void put_actions(struct json_writer *w, const struct engine *e)
 }
 
 static int put_history(struct json_writer *w, const struct engine *e, const struct store_ops *ops,
-                       struct store *store, unsigned limit, struct err *err)
+                       struct store *store, const struct request *q, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    struct records found = {0};
-    int r = ops->list(store, QUERY_ENDED_ACTIONS, limit, &a, &found, err);
+    const struct action_query query = {.since = q->since,
+                                       .vm = q->vm[0] ? q->vm : NULL,
+                                       .host = q->host[0] ? q->host : NULL,
+                                       .state = q->state,
+                                       .limit = q->limit};
+    struct action_record *list = NULL;
+    uint64_t more = 0;
+    size_t n = 0;
+    int r = store_list_actions(store, &query, &a, &list, &n, &more, err);
 
     if (r < 0)
         return r;
-    const struct action_record *list = found.actions;
-
     jw_begin(w, "history", JW_ARRAY, JW_INLINE);
-    for (size_t i = 0; i < found.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         action_json_fields(w, engine_snapshot(e), &list[i]);
         jw_bool(w, "console",
@@ -414,6 +420,7 @@ static int put_history(struct json_writer *w, const struct engine *e, const stru
         jw_end(w);
     }
     jw_end(w);
+    jw_int(w, "more", (int64_t)more);
     return 0;
 }
 
@@ -549,7 +556,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
         put_faults(&w, "avoid", engine_plan(e), FAULT_AVOID);
         break;
     case REQUEST_HISTORY:
-        r = put_history(&w, e, store_ops, store, request->limit, err);
+        r = put_history(&w, e, store_ops, store, request, err);
         break;
     case REQUEST_SAMPLES:
         r = put_samples(&w, store_ops, store, err);

@@ -69,6 +69,35 @@ static int read_host(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_vm(const json_t *v, struct request *r, struct err *err)
+{
+    size_t len = json_string_length(v);
+
+    if (!json_is_string(v) || len == 0 || len >= sizeof r->vm || strlen(json_string_value(v)) != len)
+        return err_set(err, -EINVAL, "\"vm\": expected the id or the name of a VM");
+    memcpy(r->vm, json_string_value(v), len + 1);
+    return 0;
+}
+
+/* Only ended actions are history. */
+static int read_state(const json_t *v, struct request *r, struct err *err)
+{
+    static const enum action_state ends[] = {ACTION_DONE, ACTION_FAILED, ACTION_CANCELLED, ACTION_REJECTED,
+                                             ACTION_EXPIRED};
+    const char *word = json_string_value(v);
+
+    for (size_t i = 0; word && i < sizeof ends / sizeof *ends; i++) {
+        if (strcmp(action_state_name(ends[i]), word) != 0)
+            continue;
+        r->state = ends[i];
+        return 0;
+    }
+    return err_set(err, -EINVAL,
+                   "\"state\": \"%.40s\" is not a state of an action that has ended, expected done, failed, "
+                   "cancelled, rejected or expired",
+                   word ? word : "?");
+}
+
 static int read_mode(const json_t *v, struct request *r, struct err *err)
 {
     const char *word = json_string_value(v);
@@ -242,6 +271,9 @@ static const struct request_field {
 } fields[] = {
     {"ids", 1u << REQUEST_APPLY | 1u << REQUEST_REJECT, true, read_ids},
     {"host", 1u << REQUEST_MAINTENANCE | 1u << REQUEST_STANDBY | 1u << REQUEST_WAKE, true, read_host},
+    {"host", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS, false, read_host},
+    {"vm", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS, false, read_vm},
+    {"state", 1u << REQUEST_HISTORY, false, read_state},
     {"mode", 1u << REQUEST_MAINTENANCE, true, read_mode},
     {"limit", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS | 1u << REQUEST_SCHEDULE, false, read_limit},
     {"vms", 1u << REQUEST_PLACE, true, read_vms},
@@ -254,7 +286,7 @@ static const struct request_field {
     {"follow", 1u << REQUEST_EVENTS, false, read_follow},
     {"after", 1u << REQUEST_EVENTS, false, read_after},
     {"kind", 1u << REQUEST_EVENTS, false, read_event_kind},
-    {"since", 1u << REQUEST_ENERGY | 1u << REQUEST_EVENTS, false, read_since},
+    {"since", 1u << REQUEST_ENERGY | 1u << REQUEST_EVENTS | 1u << REQUEST_HISTORY, false, read_since},
     {"by", 1u << REQUEST_ENERGY, false, read_by},
     {"hours", 1u << REQUEST_FORECAST, false, read_hours},
     {"id", 1u << REQUEST_CONSOLE, true, read_id},
@@ -343,6 +375,7 @@ int request_parse(const char *line, size_t len, struct request *ret, struct err 
     memset(ret, 0, sizeof *ret);
     ret->limit = HISTORY_LIMIT_DEFAULT;
     ret->hours = FORECAST_HOURS_DEFAULT;
+    ret->state = action_state_count;
     if ((r = read_kind(root, &ret->kind, err)) < 0)
         return r;
     return read_fields(root, ret, err);

@@ -7,6 +7,7 @@
 #define BALLAST_DAEMON_REQUEST_H
 
 #include <ballast/err.h>
+#include <ballast/names.h>
 #include <ballast/units.h>
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@
 #define REQUEST_BYTES_MAX ((size_t)64 * 1024)
 #define REQUEST_IDS_MAX 5000
 #define REQUEST_VMS_MAX 1000
-#define REQUEST_HOST_MAX 256
+#define REQUEST_NAME_MAX 256
 #define REQUEST_KIND_MAX 32
 #define HISTORY_LIMIT_MAX 1000
 #define HISTORY_LIMIT_DEFAULT 50
@@ -67,14 +68,16 @@ struct request {
     uint64_t ids[REQUEST_IDS_MAX];      /* apply, reject: 1 or more; console: one */
     uint32_t versions[REQUEST_IDS_MAX]; /* apply, reject: of ids[]; 1 where none was given */
     size_t n_ids;
-    char host[REQUEST_HOST_MAX];       /* maintenance, standby, wake */
+    char host[REQUEST_NAME_MAX];       /* maintenance, standby, wake; of history and events a filter */
+    char vm[REQUEST_NAME_MAX];         /* history, events: a filter, too; "": none */
+    enum action_state state;           /* history: a filter; action_state_count: none */
     bool enter;                        /* maintenance */
     unsigned limit;                    /* history, events, schedule */
     unsigned hours;                    /* forecast: length of the past part */
     bool follow;                       /* events, like the next four: send new events too */
     bool from_start;                   /* `after` or `since` was given */
     uint64_t after;                    /* only events with a greater number */
-    instant_s since;                   /* also of energy: only from this time; 0: not given */
+    instant_s since;                   /* also of energy, history: only from this time; 0: not given */
     char event_kind[REQUEST_KIND_MAX]; /* only events of this kind; "": all */
     size_t n_vms;                      /* place: 1 or more ids or names, each with its NUL */
     bool apply;                        /* place */
@@ -85,7 +88,7 @@ struct request {
     size_t n_hosts;             /* roll: in vms[], too; 0: none is begun */
     uint32_t at_once;           /* roll */
     bool stop;                  /* roll: ends it */
-    char why[REQUEST_HOST_MAX]; /* roll: what went wrong; "": an admin ends it */
+    char why[REQUEST_NAME_MAX]; /* roll: what went wrong; "": an admin ends it */
 };
 
 /* -EINVAL and a sentence that names the expected form. */

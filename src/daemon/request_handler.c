@@ -8,6 +8,7 @@
 #include "daemon/reply_roll.h"
 #include "daemon/reply_schedule.h"
 #include "daemon/request.h"
+#include "daemon/subject.h"
 #include "store/sqlite.h"
 
 #include <errno.h>
@@ -253,6 +254,8 @@ void request_handler_serve(const struct request_handler *s, struct client *c, co
     int r = q ? request_parse(line, len, q, &err) : err_set(&err, -ENOMEM, "out of memory");
 
     strbuf_init(&out, STRBUF_NO_LIMIT);
+    if (r == 0)
+        r = subject_resolve(s->engine, s->store, q, &err);
     if (r == 0)
         r = is_shared(q->kind) ? serve_shared(s, q, c, &err) : serve_request(s, q, c, &out, &err);
     if (r < 0 && r != -EINPROGRESS)

@@ -235,14 +235,12 @@ struct record {
 
 /* What people ask the store for. */
 enum record_query {
-    QUERY_ENDED_ACTIONS, /* so many that have ended, newest end first; without the recommendations that
-                          * expired, which are many and of which nothing came */
-    QUERY_SAMPLES,       /* all that are kept, oldest first; those of one time by VM */
-    QUERY_PASSES,        /* so many without their texts, newest first */
-    QUERY_PASS,          /* the one with this number, with its texts; -ENOENT */
-    QUERY_ENERGY,        /* of the cluster, by time: what was drawn since then, hours and days that began
-                          * earlier and end later included */
-    QUERY_HOST_ENERGY,   /* each host's sum since then, by id; time is the earliest, length_s the sum */
+    QUERY_SAMPLES,     /* all that are kept, oldest first; those of one time by VM */
+    QUERY_PASSES,      /* so many without their texts, newest first */
+    QUERY_PASS,        /* the one with this number, with its texts; -ENOENT */
+    QUERY_ENERGY,      /* of the cluster, by time: what was drawn since then, hours and days that began
+                        * earlier and end later included */
+    QUERY_HOST_ENERGY, /* each host's sum since then, by id; time is the earliest, length_s the sum */
     record_query_count
 };
 
@@ -250,7 +248,6 @@ enum record_query {
 struct records {
     union {
         void *any;
-        struct action_record *actions;
         struct sample_record *samples;
         struct pass_record *passes;
         struct energy_record *energy;

@@ -4,6 +4,7 @@
 #include "store/internal.h"
 
 #include "base/cleanup.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 
@@ -24,18 +25,21 @@ int store_put_event(struct store *s, const struct event_record *event, uint64_t 
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     int r = store_check_transaction(s, err);
 
-    if (r < 0 || (r = prepare(s,
-                              "INSERT INTO events (time, kind, type, severity, subject, data)"
-                              " VALUES (?, ?, ?, ?, ?, ?)",
-                              &st, doing, err)) < 0)
+    if (r < 0 ||
+        (r = prepare(s,
+                     "INSERT INTO events (time, kind, type, severity, subject, vm, host, to_host, data)"
+                     " VALUES (:time, :kind, :type, :severity, :subject, :vm, :host, :to_host, :data)",
+                     &st, doing, err)) < 0)
         return r;
-    if (sqlite3_bind_int64(st, 1, event->time) != SQLITE_OK ||
-        sqlite3_bind_text(st, 2, event->kind, -1, SQLITE_STATIC) != SQLITE_OK ||
-        sqlite3_bind_text(st, 3, event->type, -1, SQLITE_STATIC) != SQLITE_OK ||
-        sqlite3_bind_text(st, 4, event->severity, -1, SQLITE_STATIC) != SQLITE_OK ||
-        sqlite3_bind_text(st, 5, event->subject, -1, SQLITE_STATIC) != SQLITE_OK ||
-        sqlite3_bind_text(st, 6, event->data, -1, SQLITE_STATIC) != SQLITE_OK ||
-        sqlite3_step(st) != SQLITE_DONE)
+    if (store_bind_number(st, ":time", event->time) != SQLITE_OK ||
+        store_bind_text(st, ":kind", event->kind) != SQLITE_OK ||
+        store_bind_text(st, ":type", event->type) != SQLITE_OK ||
+        store_bind_text(st, ":severity", event->severity) != SQLITE_OK ||
+        store_bind_text(st, ":subject", event->subject) != SQLITE_OK ||
+        store_bind_text(st, ":vm", event->vm) != SQLITE_OK ||
+        store_bind_text(st, ":host", event->host) != SQLITE_OK ||
+        store_bind_text(st, ":to_host", event->to_host) != SQLITE_OK ||
+        store_bind_text(st, ":data", event->data) != SQLITE_OK || sqlite3_step(st) != SQLITE_DONE)
         return store_failed(s, doing, err);
     *ret_id = (uint64_t)sqlite3_last_insert_rowid(s->db);
     return 0;
@@ -46,26 +50,52 @@ static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
     return arena_strdup(a, (const char *)sqlite3_column_text(st, column));
 }
 
-int store_list_events(struct store *s, const struct event_query *q, struct arena *a,
-                      struct event_record **ret, size_t *ret_n, struct err *err)
+/* The rows of a query. The subqueries make SQLite use the indexes of VMs and hosts, whatever the order. */
+static void put_where(const struct event_query *q, struct strbuf *sql)
 {
-    static const char columns[] = "SELECT id, time, kind, type, severity, subject, data FROM events"
-                                  " WHERE id > ?1 AND time >= ?2 AND (?3 IS NULL OR kind = ?3) ORDER BY id";
-    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    struct event_record *list = NULL;
-    size_t n = 0, cap = 0;
-    int rc;
-    const char *sql = q->newest ? arena_printf(a, "SELECT * FROM (%s DESC LIMIT ?4) ORDER BY 1", columns)
-                                : arena_printf(a, "%s LIMIT ?4", columns);
-    int r = prepare(s, sql, &st, "be read", err);
+    strbuf_puts(sql, " FROM events WHERE id > :after AND time >= :since");
+    if (q->kind)
+        strbuf_puts(sql, " AND kind = :kind");
+    if (q->vm)
+        strbuf_puts(sql, " AND id IN (SELECT id FROM events WHERE vm = :vm)");
+    if (q->host)
+        strbuf_puts(sql, " AND id IN (SELECT id FROM events WHERE host = :host"
+                         " UNION ALL SELECT id FROM events WHERE to_host = :host)");
+}
+
+static int prepare_query(const struct store *s, const struct event_query *q, const char *sql,
+                         sqlite3_stmt **ret, struct err *err)
+{
+    int r = prepare(s, sql, ret, "be read", err);
 
     if (r < 0)
         return r;
-    if (sqlite3_bind_int64(st, 1, (sqlite3_int64)q->after) != SQLITE_OK ||
-        sqlite3_bind_int64(st, 2, q->since) != SQLITE_OK ||
-        sqlite3_bind_text(st, 3, q->kind, -1, SQLITE_STATIC) != SQLITE_OK ||
-        sqlite3_bind_int64(st, 4, q->limit) != SQLITE_OK)
+    if (store_bind_number(*ret, ":after", (int64_t)q->after) != SQLITE_OK ||
+        store_bind_number(*ret, ":since", q->since) != SQLITE_OK ||
+        store_bind_number(*ret, ":limit", q->limit) != SQLITE_OK ||
+        store_bind_text(*ret, ":kind", q->kind) != SQLITE_OK ||
+        store_bind_text(*ret, ":vm", q->vm) != SQLITE_OK ||
+        store_bind_text(*ret, ":host", q->host) != SQLITE_OK)
         return store_failed(s, "be read", err);
+    return 0;
+}
+
+int store_list_events(struct store *s, const struct event_query *q, struct arena *a,
+                      struct event_record **ret, size_t *ret_n, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    struct event_record *list = NULL;
+    size_t n = 0, cap = 0;
+    int rc, r;
+
+    strbuf_init(&sql, STRBUF_NO_LIMIT);
+    strbuf_puts(&sql, q->newest ? "SELECT * FROM (" : "");
+    strbuf_puts(&sql, "SELECT id, time, kind, type, severity, subject, vm, host, to_host, data");
+    put_where(q, &sql);
+    strbuf_puts(&sql, q->newest ? " ORDER BY id DESC LIMIT :limit) ORDER BY 1" : " ORDER BY id LIMIT :limit");
+    if ((r = prepare_query(s, q, sql.text, &st, err)) < 0)
+        return r;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
         list = arena_grow(a, list, n, &cap, sizeof *list);
         list[n++] = (struct event_record){
@@ -75,13 +105,33 @@ int store_list_events(struct store *s, const struct event_query *q, struct arena
             .type = text_of(st, 3, a),
             .severity = text_of(st, 4, a),
             .subject = text_of(st, 5, a),
-            .data = text_of(st, 6, a),
+            .vm = text_of(st, 6, a),
+            .host = text_of(st, 7, a),
+            .to_host = text_of(st, 8, a),
+            .data = text_of(st, 9, a),
         };
     }
     if (rc != SQLITE_DONE)
         return store_failed(s, "be read", err);
     *ret = list;
     *ret_n = n;
+    return 0;
+}
+
+int store_count_events(struct store *s, const struct event_query *q, uint64_t *ret, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    int r;
+
+    strbuf_init(&sql, STRBUF_NO_LIMIT);
+    strbuf_puts(&sql, "SELECT count(*)");
+    put_where(q, &sql);
+    if ((r = prepare_query(s, q, sql.text, &st, err)) < 0)
+        return r;
+    if (sqlite3_step(st) != SQLITE_ROW)
+        return store_failed(s, "be read", err);
+    *ret = (uint64_t)sqlite3_column_int64(st, 0);
     return 0;
 }
 

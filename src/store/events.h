@@ -25,6 +25,9 @@ struct event_record {
     const char *type;     /* the kind; for actions with the state: "action.running" */
     const char *severity; /* info, notice, warning or error */
     const char *subject;  /* id of the VM or host concerned; NULL */
+    const char *vm;       /* ids of all that it is about, each may be NULL: the VM, ... */
+    const char *host;     /* ... the host, of a move the one that the VM leaves, ... */
+    const char *to_host;  /* ... and the one that a VM comes to */
     const char *data;     /* a JSON object on one line */
 };
 
@@ -35,6 +38,8 @@ struct event_query {
     uint64_t after;   /* only events with a greater id */
     instant_s since;  /* only events at or after this time; 0: all */
     const char *kind; /* only this kind; NULL: all */
+    const char *vm;   /* only events about this VM; NULL: all */
+    const char *host; /* only events about this host, also as one of the two of a move; NULL: all */
     unsigned limit;   /* at most this many ... */
     bool newest;      /* ... of the newest; false: of the oldest */
 };
@@ -42,6 +47,9 @@ struct event_query {
 /* Lists events by ascending id. */
 int store_list_events(struct store *s, const struct event_query *q, struct arena *a,
                       struct event_record **ret, size_t *ret_n, struct err *err);
+
+/* The number of events that the query finds without its limit. */
+int store_count_events(struct store *s, const struct event_query *q, uint64_t *ret, struct err *err);
 
 /* The lowest id in the table (last + 1: the table is empty), and the highest ever assigned (0: none). */
 int store_event_range(struct store *s, uint64_t *ret_first, uint64_t *ret_last, struct err *err);

@@ -57,6 +57,11 @@ int store_check_files(const struct store *s, struct err *err);
 /* Prepares all of s->st. */
 int store_prepare(struct store *s, struct err *err);
 
+/* Binds a parameter by its name (":vm"); one that the statement does not have is left out. Texts are borrowed
+ * until the statement is finalized; NULL is NULL. An SQLite code. */
+int store_bind_text(sqlite3_stmt *st, const char *name, const char *text);
+int store_bind_number(sqlite3_stmt *st, const char *name, int64_t number);
+
 /* load.c: the reading half of store_ops. */
 int store_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a, struct stored *ret,
                struct err *err);

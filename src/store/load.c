@@ -188,9 +188,6 @@ int store_list(struct store *s, enum record_query query, int64_t of, struct aren
                struct err *err)
 {
     static const struct query queries[record_query_count] = {
-        [QUERY_ENDED_ACTIONS] =
-            {&table_actions, sizeof(struct action_record),
-             " WHERE ended > 0 AND state <> 'expired' ORDER BY ended DESC, id DESC LIMIT ?"},
         [QUERY_SAMPLES] = {&table_samples, sizeof(struct sample_record), " ORDER BY time, vm"},
         [QUERY_PASSES] = {&table_passes, sizeof(struct pass_record), " ORDER BY id DESC LIMIT ?"},
         [QUERY_PASS] = {&table_passes, sizeof(struct pass_record), " WHERE id = ?"},

@@ -116,6 +116,20 @@ static const char *const scripts[] = {
     "ALTER TABLE actions ADD COLUMN version INTEGER NOT NULL DEFAULT 1;"
     "ALTER TABLE actions ADD COLUMN former_to TEXT;"
     "ALTER TABLE actions ADD COLUMN redirected INTEGER NOT NULL DEFAULT 0;",
+
+    /* the VM and the hosts that an event is about; older events have them in their data only */
+    "ALTER TABLE events ADD COLUMN vm TEXT;"
+    "ALTER TABLE events ADD COLUMN host TEXT;"
+    "ALTER TABLE events ADD COLUMN to_host TEXT;"
+    "UPDATE events SET"
+    " vm = coalesce(json_extract(data, '$.action.vm'), json_extract(data, '$.vm')),"
+    " host = coalesce(json_extract(data, '$.action.from'), json_extract(data, '$.action.host'),"
+    " json_extract(data, '$.host')),"
+    " to_host = json_extract(data, '$.action.to') WHERE json_valid(data);"
+    "CREATE INDEX events_by_vm ON events (vm, id) WHERE vm IS NOT NULL;"
+    "CREATE INDEX events_by_host ON events (host, id) WHERE host IS NOT NULL;"
+    "CREATE INDEX events_by_to_host ON events (to_host, id) WHERE to_host IS NOT NULL;"
+    "CREATE INDEX events_by_kind ON events (kind, id);",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -24,6 +24,20 @@ int store_failed(const struct store *s, const char *doing, struct err *err)
 
 /* ---- statements ---- */
 
+int store_bind_text(sqlite3_stmt *st, const char *name, const char *text)
+{
+    int i = sqlite3_bind_parameter_index(st, name);
+
+    return i == 0 ? SQLITE_OK : sqlite3_bind_text(st, i, text, -1, SQLITE_STATIC);
+}
+
+int store_bind_number(sqlite3_stmt *st, const char *name, int64_t number)
+{
+    int i = sqlite3_bind_parameter_index(st, name);
+
+    return i == 0 ? SQLITE_OK : sqlite3_bind_int64(st, i, number);
+}
+
 /* Statements whose text depends on a table of columns are built in store_prepare(). */
 static const char *const fixed_sql[ST_COUNT] = {
     [ST_BEGIN] = "BEGIN IMMEDIATE",

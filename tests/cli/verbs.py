@@ -72,9 +72,9 @@ def check_usage():
         expect(f'history --limit {n}', run('history', *service, '--limit', n), 2, err='expected a whole number from 1 to 1000')
     for n in ('0', '-1', '3651', 'x', ''):
         expect(f'history --days {n}', run('history', *service, '--energy', '--days', n), 2, err='expected a whole number from 1 to 3650')
-    times = (('history', *service, '--energy', '--since'), ('events', *service, '--since'))
+    times = (('history', *service, '--energy', '--since'), ('events', *service, '--since'), ('history', *service, '--since'))
     for verb in times:
-        for t in ('tomorrow', '2026-13-01', '2026-01-01 12:00', '2', '1h 3', '') if verb is times[0] else ('tomorrow', '2026-13-01', '-2', ''):
+        for t in ('tomorrow', '2026-13-01', '2026-01-01 12:00', '2', '1h 3', '') if verb is not times[1] else ('tomorrow', '2026-13-01', '-2', ''):
             expect(f'{verb[0]} --since {t}', run(*verb, t), 2, err=f'--since: "{t}" is wrong, expected a time (2026-01-31T12:00:00Z), a day (')
         for t in ('2026-01-31', 'today', 'yesterday', '2h', '1d 12h', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00+02:00'):
             expect(f'{verb[0]} --since {t}', run(*verb, t), 3, err='is ballastd running?')
@@ -84,9 +84,10 @@ def check_usage():
     expect('schedule --at without --config', run('schedule', *service, '--at', '2h'), 2, err='--at needs --config')
     expect('history --by', run('history', *service, '--energy', '--by', 'year'), 2, err='expected day, hour or host')
     expect('history --since --days', run('history', *service, '--energy', '--since', '2026-01-31', '--days', '2'), 2, err='not both')
-    for option in (('--since', '2026-01-31'), ('--days', '2'), ('--by', 'day')):
+    for option in (('--days', '2'), ('--by', 'day')):
         expect(f'history {option[0]}', run('history', *service, *option), 2, err=f'{option[0]} is for --energy')
-    expect('history --energy --limit', run('history', *service, '--energy', '--limit', '5'), 2, err='--limit is not for --energy')
+    for option in (('--limit', '5'), ('--vm', 'a'), ('--host', 'a'), ('--state', 'done')):
+        expect(f'history --energy {option[0]}', run('history', *service, '--energy', *option), 2, err=f'{option[0]} is not for --energy')
     for verb in (('plan',), ('explain', '--vm', 'v1'), ('what-if', '--host-off', 'h1')):
         expect(f'{verb[0]} asks the service', run(*verb, *service), 3, err='is ballastd running?')
         expect(f'{verb[0]} --snapshot --socket', run(*verb, *file, *service), 2, err='--socket has no meaning with --snapshot')

@@ -47,8 +47,10 @@ static const struct {
     {"five", false, "5", NULL},
     {"3", true, "3", NULL},
     {"same", false, NULL, "have the name \"same\", expected an id, such as "},
-    {"Five", false, NULL, "has the id or name \"Five\", expected one of the snapshot"},
+    {"Five", false, NULL, "has the id or name \"Five\", did you mean \"five\"?"},
+    {"elsewhere", false, NULL, "has the id or name \"elsewhere\", expected one of the snapshot"},
     {"", false, NULL, "has the id or name \"\""},
+    {"fivee", false, NULL, "did you mean \"five\"?"},
 };
 
 static void test_named(void **state)

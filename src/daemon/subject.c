@@ -1,0 +1,64 @@
+/* subject.c: finds the VM or host that a filter names, in the inventory or in the store. */
+#include "daemon/subject.h"
+
+#include "base/cleanup.h"
+#include "model/named.h"
+#include "store/history.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The id in the inventory. -EINVAL: not there. */
+static int find_in_inventory(const struct snapshot *s, enum store_subject what, const char *word,
+                             const char **ret, struct err *err)
+{
+    uint32_t ix = IX_NONE;
+    int r = what == STORE_VM ? named_vm(s, word, &ix, err) : named_host(s, word, &ix, err);
+
+    if (r == 0)
+        *ret = what == STORE_VM ? s->vms[ix].is.id : s->hosts[ix].is.id;
+    return r;
+}
+
+/* word: a name, replaced by the id. */
+static int resolve(const struct engine *e, struct store *store, enum store_subject what,
+                   char word[REQUEST_NAME_MAX], struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct snapshot *s = engine_snapshot(e);
+    const char *id = NULL;
+    int r = -EINVAL;
+
+    if (word[0] == '\0')
+        return 0;
+    if (s)
+        r = find_in_inventory(s, what, word, &id, err);
+    else
+        (void)err_set(err, -EINVAL,
+                      "the cluster has not been read yet, and nothing is stored of the %s \"%s\"",
+                      what == STORE_VM ? "VM" : "host", word);
+    if (r < 0) {
+        struct err kept = *err; /* the better sentence, unless the store knows more */
+
+        r = store_find_subject(store, what, word, &a, &id, err);
+        if (r == -ENOENT) {
+            *err = kept;
+            return -EINVAL;
+        }
+    }
+    if (r == 0 && strlen(id) >= REQUEST_NAME_MAX)
+        r = err_set(err, -EINVAL, "the id of \"%s\" is too long to search for", word);
+    if (r == 0)
+        memcpy(word, id, strlen(id) + 1);
+    return r;
+}
+
+int subject_resolve(const struct engine *e, struct store *store, struct request *q, struct err *err)
+{
+    int r;
+
+    if (q->kind != REQUEST_HISTORY && q->kind != REQUEST_EVENTS)
+        return 0;
+    r = resolve(e, store, STORE_VM, q->vm, err);
+    return r < 0 ? r : resolve(e, store, STORE_HOST, q->host, err);
+}
