@@ -142,6 +142,8 @@ struct vs_inventory {
     const char *cluster, *root_pool;
     const char *automation; /* the cluster's own, for people */
     struct conflict_facts conflicts;
+    const char
+        *tags_unread;     /* why tags of hosts or VMs are not known yet; NULL: all are, or there are none */
     bool overrides_count; /* the cluster lets VMs have levels of their own */
     bool root_scales;
     double effective[RES_COUNT]; /* what the cluster says it has for VMs; UNKNOWN */

@@ -524,8 +524,10 @@ static void map_ha(struct map *m)
 int vs_inventory_map(struct vs_inventory *s, struct inventory *ret, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena work = {0};
-    struct inventory inv = {
-        .source_automation = s->automation, .cluster = s->cluster, .conflicts = s->conflicts};
+    struct inventory inv = {.source_automation = s->automation,
+                            .cluster = s->cluster,
+                            .conflicts = s->conflicts,
+                            .labels_unread = s->tags_unread};
     struct map m = {.s = s, .inv = &inv, .a = s->arena, .work = &work};
 
     if (!s->cluster || !s->root_pool)

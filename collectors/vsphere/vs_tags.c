@@ -27,6 +27,8 @@ struct vs_tags {
     int64_t names_ms;
     int64_t next_ms; /* no reading before */
     bool said;
+    bool none;       /* the peer has no API for tags */
+    struct err last; /* of the last failure */
 };
 
 struct object {
@@ -178,6 +180,8 @@ static int read_objects(struct vs_tags *t, struct vsphere *v, const struct objec
 static void note_failure(struct vs_tags *t, int r, const struct err *err)
 {
     t->next_ms = net_now_ms() + (r == -EACCES || r == -ENOTSUP ? RETRY_REFUSED_MS : RETRY_MS);
+    t->none = r == -ENOTSUP;
+    t->last = *err;
     if (r == -ECANCELED || t->said)
         return;
     log_warning("%s: tags of vSphere cannot be read, so %s: %s", t->cfg->url,
@@ -188,6 +192,7 @@ static void note_failure(struct vs_tags *t, int r, const struct err *err)
 static void note_success(struct vs_tags *t)
 {
     t->next_ms = 0;
+    t->none = false;
     if (t->said)
         log_notice("%s: tags of vSphere are read again", t->cfg->url);
     t->said = false;
@@ -239,6 +244,15 @@ static struct labels tags_of(const struct vs_tags *t, const char *id)
     return known ? *known : (struct labels){0};
 }
 
+/* Why the tags of these objects are not known; NULL: they are. One that is new may be the one that a rule is
+ * about, so it counts as much as all of them. */
+static const char *why_unread(const struct vs_tags *t, const struct vs_inventory *s, struct object *objects)
+{
+    if (!t->next_ms || t->none || list_objects(t, s, false, objects) == 0)
+        return NULL;
+    return arena_strdup(s->arena, t->last.text);
+}
+
 void vs_tags_collect(struct vs_tags *t, struct vsphere *v, struct vs_inventory *s)
 {
     CLEANUP(arena_releasep) struct arena work = {0};
@@ -256,6 +270,7 @@ void vs_tags_collect(struct vs_tags *t, struct vsphere *v, struct vs_inventory *
         else
             note_success(t);
     }
+    s->tags_unread = why_unread(t, s, objects);
     for (size_t i = 0; i < s->n_hosts; i++)
         s->hosts[i].tags = tags_of(t, s->hosts[i].id);
     for (size_t i = 0; i < s->n_vms; i++)

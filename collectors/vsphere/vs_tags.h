@@ -2,7 +2,8 @@
  *
  * Tags change rarely and are in an API of their own, so they are read every few minutes, those of an object
  * not seen before at once. Where they cannot be read, the log says so and those read last stand: an inventory
- * never fails for want of tags. */
+ * never fails for want of tags. It says whether tags of an object were never read: rules by tags cannot be
+ * kept then. A peer without an API for tags has none. */
 #ifndef BALLAST_COLLECTORS_VSPHERE_TAGS_H
 #define BALLAST_COLLECTORS_VSPHERE_TAGS_H
 
@@ -18,8 +19,8 @@ struct vs_tags;
 int vs_tags_new(const struct source_config *cfg, struct vs_tags **ret, struct err *err);
 void vs_tags_free(struct vs_tags *t); /* NULL is fine */
 
-/* Sets the tags of all hosts and VMs of `s`, reading them if it is time, within a quarter of the source's
- * timeout and 15 s. They live until the next call. */
+/* Sets the tags of all hosts and VMs of `s`, and tags_unread, reading them if it is time, within a quarter of
+ * the source's timeout and 15 s. They live until the next call. */
 void vs_tags_collect(struct vs_tags *t, struct vsphere *v, struct vs_inventory *s);
 
 /* ---- answers (vs_tags_read.c); each is untrusted ---- */

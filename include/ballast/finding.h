@@ -57,6 +57,7 @@ enum finding_code {
     FIND_CANNOT_PLACE_HALF,
     FIND_OTHER_BALANCER,
     FIND_OTHER_POWER,
+    FIND_LABELS_UNREAD,
     FIND_VSAN,  /* of some hosts, or of all */
     FIND_AVOID, /* of a VM and a host, of one of the two, or of all optional moves */
 

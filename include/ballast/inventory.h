@@ -142,6 +142,8 @@ struct inventory {
     struct balance_facts balance;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
     struct conflict_facts conflicts;
+    const char *labels_unread; /* the source has labels or tags that could not be read yet: why, in the peer's
+                                * words; NULL: all are known. Without them rules may be missing */
     const struct policy *policy; /* that the service decides with; NULL: not given */
     /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the
      * status page only, the settings of Ballast decide. NULL: it has none. */

@@ -124,6 +124,8 @@
     X(FAULT_READY_BY, "ready_by", "less capacity than required can be on by dpm.ready_by")                   \
     X(FAULT_OTHER_BALANCER, "other_balancer", "another balancer migrates the same VMs by itself")            \
     X(FAULT_OTHER_POWER, "other_power_management", "another power management switches the same hosts")       \
+    X(FAULT_LABELS_UNREAD, "labels_unread",                                                                  \
+      "labels or tags could not be read yet: rules may be missing, so no move begins by itself")             \
     X(FAULT_VSAN, "vsan",                                                                                    \
       "hosts that are part of vSAN are never put to standby, though dpm.enabled is true")                    \
     X(FAULT_AVOID, "avoid",                                                                                  \

@@ -86,6 +86,11 @@ static bool is_overloaded(const struct snapshot *s, uint32_t host)
     return false;
 }
 
+bool decide_labels_are_new(const struct engine *e)
+{
+    return e->passes->decided && e->passes->decided->snap.labels_unread && !e->now_seen->snap.labels_unread;
+}
+
 bool decide_overload_is_new(const struct engine *e)
 {
     const struct snapshot *now = &e->now_seen->snap;
@@ -235,12 +240,15 @@ static bool actuators_can(const struct engine *e, const struct action *x)
 }
 
 /* In whose name it is approved without asking: the engine's, or that of a person whose command needs it.
- * NULL: it waits. VMs are never powered on unasked, at any level: what a person asked for is approved by
- * asking (placement.c). */
+ * NULL: it waits. Where rules may be missing it waits for a person who approves that very move, even if a
+ * person asked for what needs it. VMs are never powered on unasked, at any level: what a person asked for is
+ * approved by asking (placement.c). */
 static const char *approver(const struct engine *e, const struct snapshot *s, const struct action *x,
                             instant_s now)
 {
-    if (e->paused || !actuators_can(e, x))
+    bool may_break_rule = s->labels_unread && x->r.kind != ACTION_POWER_ON;
+
+    if (e->paused || !actuators_can(e, x) || may_break_rule)
         return NULL;
     bool may = x->r.kind == ACTION_MIGRATE     ? may_move(e, s, x, now)
                : x->r.kind == ACTION_POWER_ON  ? may_wake(e, s, x, now)

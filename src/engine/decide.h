@@ -33,6 +33,8 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
 /* Whether VMs want more than there is on a host that had enough at the last pass: the next pass does not wait
  * for the interval to end. One that stays short is no news, and after a pass that came early the next one
  * comes when it is due, so that restless demand does not make a pass of every look. */
+/* Whether the last pass lacked rules by labels that the newest inventory has (snapshot.h: labels_unread). */
+bool decide_labels_are_new(const struct engine *e);
 bool decide_overload_is_new(const struct engine *e);
 
 /* Stores what was decided, with what it was decided from, and all that else is to be stored. On failure the

@@ -89,7 +89,8 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     move_result_observe(e, now);
     action_states_advance(e, now); /* what has arrived is done, before anything new is decided */
     action_queue_add_all(e->actions);
-    if (!placement_decide(e, serial, now) && (e->poll->asked_for_pass || decide_overload_is_new(e)))
+    if (!placement_decide(e, serial, now) &&
+        (e->poll->asked_for_pass || decide_overload_is_new(e) || decide_labels_are_new(e)))
         make_pass(e, now);
     maintenance_roll_step(e, now);
     if (e->passes->again)

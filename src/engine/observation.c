@@ -159,6 +159,8 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
 
     if (e->settings.overlay)
         overlay_apply(e->settings.overlay, inv, a, &v->overlay_findings);
+    else
+        inv->labels_unread = NULL; /* no rule needs them */
     action_facts_explain_lost_hosts(e, inv);
     c.n_waking = action_facts_wakes(e, a, &c.waking);
     knowledge_fill(e->knowledge, &c, inv, a);

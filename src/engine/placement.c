@@ -369,6 +369,12 @@ static int decide_placing(struct engine *e, struct pending_placement *p, instant
         return -EINPROGRESS;
     if (!p->apply || p->n_unplaced > 0) /* all of it or nothing: what was asked for is one plan */
         return 0;
+    if (p->decided_from->snap.labels_unread)
+        return err_set(
+            &p->error, -EAGAIN,
+            "nothing was powered on: labels and tags could not be read yet, so a rule may forbid these "
+            "hosts: %s",
+            p->decided_from->snap.labels_unread);
     if ((r = check_allowed(e, &p->error)) < 0 || (r = check_plan(e, p)) < 0)
         return r;
     return begin_plan(e, p, now);

@@ -574,6 +574,7 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
                          .balance = inv->balance,
                          .correlation = inv->correlation,
                          .conflicts = inv->conflicts,
+                         .labels_unread = inv->labels_unread,
                          .policy = inv->policy};
     struct building f = {.inv = inv, .a = a, .s = &s, .err = err};
     int r;

@@ -144,6 +144,8 @@ static void dump_cluster(struct dump *d)
         writer_object(&d->w, "correlation", &snapshot_fields_correlation, &top);
     if (s->conflicts.balancer || s->conflicts.power)
         writer_object(&d->w, "conflicts", &snapshot_fields_conflicts, &top);
+    if (s->labels_unread)
+        jw_text(&d->w, "labels_unread", s->labels_unread);
 }
 
 static void dump_forecast(struct dump *d)

@@ -74,6 +74,7 @@ static const struct field document_fields[] = {
     O("balance", snapshot_fields_balance),
     O("correlation", snapshot_fields_correlation),
     O("conflicts", snapshot_fields_conflicts),
+    F("labels_unread", FIELD_TEXT, labels_unread, OPT),
 };
 SCHEMA(snapshot_fields_document, "snapshot", document_fields);
 

@@ -98,6 +98,7 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
                             .balance = s->balance,
                             .correlation = s->correlation,
                             .conflicts = s->conflicts,
+                            .labels_unread = s->labels_unread,
                             .policy = s->policy};
 
     for (uint32_t i = 0; i < s->n_hosts; i++)

@@ -199,12 +199,29 @@ static void apply_hosts(struct application *p)
     }
 }
 
+/* ---- labels ---- */
+
+bool overlay_needs_labels(const struct overlay *o)
+{
+    bool needs = o->proxlb_tags != PROXLB_OFF;
+
+    for (size_t i = 0; i < o->n_rules; i++)
+        needs = needs || selector_needs_labels(&o->rules[i].vms) || selector_needs_labels(&o->rules[i].hosts);
+    for (size_t i = 0; i < o->n_vms; i++)
+        needs = needs || selector_needs_labels(&o->vms[i].vms) || selector_needs_labels(&o->vms[i].pin);
+    for (size_t i = 0; i < o->n_hosts; i++)
+        needs = needs || selector_needs_labels(&o->hosts[i].hosts);
+    return needs;
+}
+
 void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena *a,
                    struct overlay_findings *ret)
 {
     struct overlay_findings unread = {0};
     struct application p = {.o = o, .inv = inv, .a = a, .found = ret ? ret : &unread};
 
+    if (!overlay_needs_labels(o))
+        inv->labels_unread = NULL;
     drop_former_rules(inv);
     for (size_t i = 0; i < o->n_rules; i++)
         apply_rule(&p, &o->rules[i]);

@@ -103,6 +103,14 @@ bool selector_condition_given(const struct condition *c)
     return c->names.n + c->folders.n + c->labels.n + c->tags.n > 0;
 }
 
+bool selector_needs_labels(const struct selector *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->conditions[i].labels.n + s->conditions[i].tags.n > 0)
+            return true;
+    return false;
+}
+
 static bool takes(const struct selector *s, const char *id, const char *name, const char *folder,
                   const struct labels *labels)
 {

@@ -26,6 +26,9 @@ struct selector {
 /* Whether the condition has a pattern at all. */
 bool selector_condition_given(const struct condition *c);
 
+/* Whether it selects by labels or tags. */
+bool selector_needs_labels(const struct selector *s);
+
 bool selector_takes_vm(const struct selector *s, const struct vm_facts *vm);
 bool selector_takes_host(const struct selector *s, const struct host_facts *host);
 

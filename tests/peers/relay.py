@@ -10,7 +10,7 @@ import urllib.parse
 class Relay:
     """POSTs go to the url; counts[METHOD] lists the SOAP methods that passed. forget_sessions() makes the server see
     cookies that it never gave, until the client logs in again; the next answer to a method in `lose` gets lost; nothing is
-    passed on while `gate` is clear."""
+    passed on while `gate` is clear, and nothing at paths in `refused`."""
 
     def __init__(self, url):
         self.target = urllib.parse.urlsplit(url)
@@ -21,6 +21,7 @@ class Relay:
         self.forgotten = set()  # session cookies that are not passed on
         self.seen = set()
         self.lose = set()
+        self.refused = ()  # the beginnings of paths that are answered with 503
         self.gate = threading.Event()
         self.gate.set()
         relay = self
@@ -31,9 +32,14 @@ class Relay:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 relay.gate.wait()
+                if relay.refused and self.path.startswith(relay.refused):
+                    self.send_response(503)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
                 method = relay.note(body)
                 try:
-                    status, headers, text = relay.forward(self.path, dict(self.headers), body)
+                    status, headers, text = relay.forward(self.path, dict(self.headers), body, self.command)
                 except OSError:
                     self.close_connection = True
                     return
@@ -48,6 +54,8 @@ class Relay:
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
                 self.wfile.write(text)
+
+            do_GET = do_DELETE = do_POST
 
             def log_message(self, *_):
                 pass
@@ -72,7 +80,7 @@ class Relay:
                 self.asked.append((vm.group(1).decode(), host.group(1).decode() if host else None))
         return name
 
-    def forward(self, path, headers, body):
+    def forward(self, path, headers, body, command="POST"):
         cookie = headers.get("Cookie")
         with self.lock:
             if cookie:
@@ -81,7 +89,7 @@ class Relay:
                 headers["Cookie"] = re.sub(r"(vmware_soap_session=\"?)[^;\"]+", r"\1expired", cookie)
         connection = http.client.HTTPConnection(self.target.hostname, self.target.port, timeout=60)
         try:
-            connection.request("POST", path, body, {k: v for k, v in headers.items() if k.lower() not in
+            connection.request(command, path, body, {k: v for k, v in headers.items() if k.lower() not in
                                                     ("host", "connection", "content-length", "expect")})
             reply = connection.getresponse()
             return reply.status, reply.getheaders(), reply.read()

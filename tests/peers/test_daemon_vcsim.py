@@ -105,6 +105,32 @@ def test_manual_waits_for_apply():
         d.stop()
 
 
+def test_tags_are_read_late():
+    """Full automation and a mandatory rule by a tag. While the service for tags refuses, nothing moves, and status says why; then
+    the rest moves, and the VMs of the rule stay."""
+    with lab(automation="full") as (_, api, relay, d):
+        before = api.placement()
+        hot = sorted(before.values())[0]
+        licensed = sorted(vm for vm, host in before.items() if host == hot)[:4]
+        api.attach_tag(api.add_tag(api.add_category("licence"), "oracle"), *licensed)
+        name = next(n for n, ref in api.hosts().items() if ref == hot)
+        d.write(automation="full", rules={"licences": {"kind": "host-affinity", "vms": {"tag": "oracle"}, "hosts": [name]}}, **EAGER)
+        relay.refused = ("/rest", "/api")
+        d.start()
+        fault = wait_for("the fault", lambda: next((f for f in d.status()["faults"] if f["code"] == "labels_unread"), None), 30)
+        assert "503" in fault["text"] and "could not be read yet" in fault["text"], fault
+        wait_for("recommendations", lambda: d.actions("recommended"), 30)
+        time.sleep(12)
+        assert api.placement() == before and not relay.relocations
+        assert "HTTP 503" in d.cli("status")
+        relay.refused = ()  # read again a minute after the last try
+        wait_for("a move", lambda: relay.relocations, 90)
+        assert not [f for f in d.status()["faults"] if f["code"] == "labels_unread"]
+        wait_for("balance", lambda: d.imbalance()[0] <= d.imbalance()[1] and not d.actions(*BUSY), 120)
+        assert {vm: api.placement()[vm] for vm in licensed} == {vm: hot for vm in licensed}
+        d.stop()
+
+
 def test_password_rotation():
     """A refused password is not sent again; a new one in the file works after SIGHUP, without a restart."""
     with lab(automation="manual") as (sim, _, relay, d):

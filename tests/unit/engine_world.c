@@ -56,7 +56,7 @@ static void w_fill(struct collected *c)
     struct arena *a = &c->arena;
     char id[16];
 
-    c->inventory = (struct inventory){.cluster = "c", .ha = W->ha};
+    c->inventory = (struct inventory){.cluster = "c", .ha = W->ha, .labels_unread = W->labels_unread};
     for (int i = 0; i < W->n_hosts; i++) {
         if (W->gone[i])
             continue;

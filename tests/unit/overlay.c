@@ -265,12 +265,42 @@ static void test_immovable(void **state)
     arena_release(&w.a);
 }
 
+/* What the source says of unread labels stands only where an entry needs labels. */
+static void test_needs_labels(void **state)
+{
+    static const struct {
+        const char *yaml;
+        bool needs;
+    } cases[] = {
+        {"proxlb_tags: off\n", false},
+        {"{}\n", true}, /* ProxLB's tags become rules, unless they are switched off */
+        {"proxlb_tags: off\nvms:\n  - {name: \"web-*\", automation: manual}\n", false},
+        {"proxlb_tags: off\nvms:\n  - {label: tier, automation: manual}\n", true},
+        {"proxlb_tags: off\nhosts:\n  - {tag: old, dpm: manual}\n", true},
+        {"proxlb_tags: off\nvms:\n  - {name: \"web-*\", pin: {tag: old}}\n", true},
+        {"proxlb_tags: off\nrules:\n  r: {kind: host-affinity, vms: web, hosts: {label: a=b}}\n", true},
+        {"proxlb_tags: off\nrules:\n  r: {kind: affinity, vms: [web, {folder: /a, tag: x}]}\n", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+
+        print_message("  %s", cases[i].yaml);
+        world_init(&w);
+        w.inv.labels_unread = "HTTP 503";
+        apply(&w, strcmp(cases[i].yaml, "{}\n") == 0 ? "" : cases[i].yaml);
+        assert_int_equal(w.inv.labels_unread != NULL, cases[i].needs);
+        arena_release(&w.a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),       cmocka_unit_test(test_beside_those_of_the_source),
         cmocka_unit_test(test_proxlb_tags), cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_immovable),
+        cmocka_unit_test(test_immovable),   cmocka_unit_test(test_needs_labels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

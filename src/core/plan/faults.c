@@ -12,8 +12,8 @@ static uint32_t count_vsan(const struct snapshot *s)
     return n;
 }
 
-/* Managers that work against this one. Hosts of a shared store matter only where hosts would be put to
- * standby. */
+/* Managers that work against this one, and rules that are not known. Hosts of a shared store matter only
+ * where hosts would be put to standby. */
 static void report_conflicts(struct pass *p)
 {
     const struct snapshot *s = p->snap;
@@ -25,6 +25,9 @@ static void report_conflicts(struct pass *p)
     if (s->conflicts.power)
         plan_fault(p, FAULT_OTHER_POWER, IX_NONE, IX_NONE, IX_NONE,
                    (struct finding){.code = FIND_OTHER_POWER});
+    if (s->labels_unread)
+        plan_fault(p, FAULT_LABELS_UNREAD, IX_NONE, IX_NONE, IX_NONE,
+                   (struct finding){.code = FIND_LABELS_UNREAD, .peer = s->labels_unread});
     if (vsan > 0)
         plan_fault(p, FAULT_VSAN, IX_NONE, IX_NONE, IX_NONE,
                    (struct finding){.code = FIND_VSAN,

@@ -292,6 +292,18 @@ static bool agents_are_on(const struct engine *e, const struct action *x, char *
     return true;
 }
 
+/* Approved by the engine before a restart, and the new process knows less: labels are not stored. */
+static bool rules_may_be_missing(const struct engine *e, const struct action *x, char *why)
+{
+    const char *unread = e->now_seen->snap.labels_unread;
+
+    if (!unread || x->r.kind != ACTION_MIGRATE || !x->r.approved_by ||
+        strcmp(x->r.approved_by, APPROVED_BY_ENGINE) != 0)
+        return false;
+    (void)snprintf(why, WHY_MAX, "it waits for labels and tags, which rules may need: %s", unread);
+    return true;
+}
+
 /* Of a VM: that moves, or that is to be powered on. */
 static enum preconditions vm_preconditions(const struct engine *e, const struct action *x, instant_s now,
                                            char *why)
@@ -306,6 +318,8 @@ static enum preconditions vm_preconditions(const struct engine *e, const struct 
 
     if (r != READY)
         return r;
+    if (rules_may_be_missing(e, x, why))
+        return WAIT;
     if (vm_is_busy(e, x) ||
         (x->r.kind == ACTION_MIGRATE && !slot_usage_has_slot(e->actions, &e->settings.policy, x)))
         return WAIT;
