@@ -1,196 +1,16 @@
-/* answer.c: reads what is needed from a Redfish service's JSON. It sends no request. */
+/* answer.c: reads what is needed from a Redfish service's JSON. It sends no request. answer_text.c makes the
+ * JSON. */
 #include "actuators/redfish/answer.h"
 
-#include "base/cleanup.h"
 #include "base/hardware_uuid.h"
-#include "net/http.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MEMBERS_MAX 1024u
 #define WATTS_MAX 100000.0 /* of one host */
-
-/* jansson goes as deep as the text does, up to 2,048; nothing of Redfish is nearly as deep. */
-static bool too_deep(const char *text, size_t len)
-{
-    unsigned depth = 0;
-    bool quoted = false;
-
-    for (size_t i = 0; i < len; i++) {
-        if (quoted) {
-            if (text[i] == '\\')
-                i++;
-            else if (text[i] == '"')
-                quoted = false;
-        } else if (text[i] == '"') {
-            quoted = true;
-        } else if (text[i] == '{' || text[i] == '[') {
-            if (++depth > REDFISH_DEPTH_MAX)
-                return true;
-        } else if ((text[i] == '}' || text[i] == ']') && depth > 0) {
-            depth--;
-        }
-    }
-    return false;
-}
-
-/* The length of the UTF-8 character that begins here; 0: there is none. jansson checks the rest. */
-static size_t utf8_len(const unsigned char *c, size_t left)
-{
-    size_t len = c[0] >= 0xc2 && c[0] < 0xe0   ? 2
-                 : c[0] >= 0xe0 && c[0] < 0xf0 ? 3
-                 : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
-                                               : 0;
-
-    for (size_t i = 1; i < len; i++) {
-        if (i >= left || (c[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    return len;
-}
-
-/* Texts of old firmware: Latin-1 where UTF-8 should be, and bare control characters. The caller frees it. */
-static char *mend(const char *text, size_t len, size_t *ret_len)
-{
-    const unsigned char *from = (const unsigned char *)text;
-    char *to = malloc(2 * len + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; to && i < len;) {
-        size_t whole = utf8_len(from + i, len - i);
-        if (from[i] < 0x80 || whole == 0) {
-            if (from[i] >= 0x80)
-                to[n++] = (char)(0xc0 | from[i] >> 6);
-            to[n++] = (char)(from[i] < ' ' ? ' ' : from[i] < 0x80 ? from[i] : 0x80 | (from[i] & 0x3f));
-            i++;
-            continue;
-        }
-        memcpy(to + n, from + i, whole);
-        n += whole;
-        i += whole;
-    }
-    *ret_len = n;
-    return to;
-}
-
-static json_t *load(const char *text, size_t len, json_error_t *why)
-{
-    /* Integers too large for 64 bits are no reason to drop a whole answer, nor is a \u0000 in a name: a
-     * string ends there for us. */
-    const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
-    json_t *o = json_loadb(text, len, flags, why);
-
-    if (o)
-        return o;
-    size_t mended_len = 0;
-    CLEANUP(freep) char *mended = mend(text, len, &mended_len);
-    json_error_t ignored;
-
-    return mended ? json_loadb(mended, mended_len, flags, &ignored) : NULL;
-}
-
-int redfish_parse(const char *text, size_t len, json_t **ret, struct err *err)
-{
-    static const char bom[] = "\xef\xbb\xbf";
-    json_error_t why;
-
-    if (len > REDFISH_ANSWER_MAX)
-        return err_set(err, -EPROTO, "the answer is larger than %zu KiB", REDFISH_ANSWER_MAX / 1024);
-    if (len >= 3 && memcmp(text, bom, 3) == 0) {
-        text += 3;
-        len -= 3;
-    }
-    while (len > 0 && text[len - 1] == '\0')
-        len--;
-    if (too_deep(text, len))
-        return err_set(err, -EPROTO, "the answer is nested more than %u deep", REDFISH_DEPTH_MAX);
-    json_t *o = load(text, len, &why);
-    if (!o)
-        return err_set(err, -EPROTO, "the answer is not JSON (line %d)", why.line);
-    if (!json_is_object(o)) {
-        json_decref(o);
-        return err_set(err, -EPROTO, "the answer is not a JSON object");
-    }
-    *ret = o;
-    return 0;
-}
-
-static bool is_path(const char *path, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (path[i] <= ' ' || path[i] > '~' || path[i] == '\\')
-            return false;
-    }
-    return path[0] == '/' && len < REDFISH_PATH_MAX;
-}
-
-static int keep_path(const char *path, struct redfish_path *ret)
-{
-    size_t len = strcspn(path, "#");
-
-    if (!is_path(path, len))
-        return -EPROTO;
-    memcpy(ret->text, path, len);
-    ret->text[len] = '\0';
-    return 0;
-}
-
-int redfish_path_of(const char *link, struct redfish_path *ret)
-{
-    const char *authority = strstr(link, "://");
-    const char *path = link;
-
-    if (link[0] != '/')
-        path = authority ? strchr(authority + 3, '/') : NULL;
-    return path ? keep_path(path, ret) : -EPROTO;
-}
-
-int redfish_path_from(const char *page, const char *reference, struct redfish_path *ret)
-{
-    CLEANUP(freep) char *host = NULL;
-    CLEANUP(freep) char *path = NULL;
-    char base[REDFISH_PATH_MAX + 16];
-
-    if (reference[0] == '/' && reference[1] != '/')
-        return keep_path(reference, ret);
-    (void)snprintf(base, sizeof base, "https://host%s", page);
-    if (reference[0] == '\0' || http_resolve(base, reference, &host, &path) < 0)
-        return -EPROTO;
-    return keep_path(path, ret);
-}
-
-/* The value of "name", or of "outer.name". */
-static const json_t *property(const json_t *o, const char *name)
-{
-    const char *dot = strchr(name, '.');
-    char outer[32];
-
-    if (!dot)
-        return json_object_get(o, name);
-    (void)snprintf(outer, sizeof outer, "%.*s", (int)(dot - name), name);
-    return json_object_get(json_object_get(o, outer), dot + 1);
-}
-
-static bool path_in(const json_t *string, struct redfish_path *ret)
-{
-    const char *s = json_string_value(string);
-
-    return s && redfish_path_of(s, ret) == 0;
-}
-
-bool redfish_link(const json_t *o, const char *name, struct redfish_path *ret)
-{
-    return path_in(json_object_get(property(o, name), "@odata.id"), ret);
-}
-
-bool redfish_link_at(const json_t *o, const char *name, size_t i, struct redfish_path *ret)
-{
-    return path_in(json_object_get(json_array_get(property(o, name), i), "@odata.id"), ret);
-}
 
 void redfish_id_of(const struct redfish_path *path, char ret[REDFISH_ID_MAX])
 {
@@ -246,7 +66,7 @@ int redfish_search_page(const json_t *o, const struct redfish_path *page, struct
         struct redfish_path path;
         char id[REDFISH_ID_MAX];
 
-        if (!path_in(json_object_get(json_array_get(members, i), "@odata.id"), &path))
+        if (!redfish_path_in(json_object_get(json_array_get(members, i), "@odata.id"), &path))
             return err_set(err, -EPROTO, "a member of a collection without a link (@odata.id) to it");
         redfish_id_of(&path, id);
         list(s->ids, sizeof s->ids, id);
@@ -265,7 +85,7 @@ bool redfish_session_in(const json_t *login, const struct redfish_path *sessions
     const char *id = json_string_value(json_object_get(login, "Id"));
     char path[2 * REDFISH_PATH_MAX + 16];
 
-    if (path_in(json_object_get(login, "@odata.id"), ret))
+    if (redfish_path_in(json_object_get(login, "@odata.id"), ret))
         return true;
     if (!id || !id[0] || strpbrk(id, "/?#"))
         return false;
@@ -287,13 +107,17 @@ int redfish_power_state(const json_t *system, enum redfish_power *ret, struct er
 
     if (!state)
         return err_set(err, -ENOTSUP, "the system has no PowerState");
-    if (json_is_null(state))
+    if (json_is_null(state) || (word && (!word[0] || strcasecmp(word, "Unknown") == 0)))
         return err_set(err, -EBUSY, "the controller does not know the system's PowerState just now");
     for (unsigned i = 0; word && i < REDFISH_POWER_COUNT; i++) {
-        if (strcmp(word, power_states[i]) == 0) {
+        if (strcasecmp(word, power_states[i]) == 0) {
             *ret = (enum redfish_power)i;
             return 0;
         }
+    }
+    if (word && strcmp(word, "Reset") == 0) { /* iLO 4: while it restarts */
+        *ret = REDFISH_POWERING_ON;
+        return 0;
     }
     return err_set(err, -EPROTO, "the system's PowerState is none of those that Redfish knows");
 }
@@ -323,7 +147,8 @@ void redfish_identity(const json_t *system, struct controller_identity *ret)
 static const char *const reset_names[] = {[RESET_ON] = "On",
                                           [RESET_FORCE_ON] = "ForceOn",
                                           [RESET_GRACEFUL_SHUTDOWN] = "GracefulShutdown",
-                                          [RESET_FORCE_OFF] = "ForceOff"};
+                                          [RESET_FORCE_OFF] = "ForceOff",
+                                          [RESET_PUSH_POWER_BUTTON] = "PushPowerButton"};
 
 const char *redfish_reset_name(enum redfish_reset r)
 {
@@ -382,10 +207,13 @@ int redfish_action(const json_t *system, struct redfish_action *ret, struct err 
     *ret = (struct redfish_action){.listed = false};
     if (!json_is_object(action))
         return err_set(err, -ENOTSUP, "the system has no action ComputerSystem.Reset");
-    if (!path_in(json_object_get(action, "target"), &ret->target))
+    if (!redfish_path_in(json_object_get(action, "target"), &ret->target))
         return err_set(err, -EPROTO, "the action ComputerSystem.Reset has no target");
     read_allowed(json_object_get(action, "ResetType@Redfish.AllowableValues"), ret);
-    if (!ret->listed && !path_in(json_object_get(action, "@Redfish.ActionInfo"), &ret->info))
+    /* a string by the standard, an object with a link in some firmware */
+    const json_t *info = json_object_get(action, "@Redfish.ActionInfo");
+    if (ret->listed ||
+        !redfish_path_in(json_is_object(info) ? json_object_get(info, "@odata.id") : info, &ret->info))
         ret->info.text[0] = '\0';
     return 0;
 }
@@ -405,7 +233,7 @@ void redfish_action_info(const json_t *info, struct redfish_action *ret)
 /* The first value that there is: of a sensor's excerpt, else of the older schema. */
 static const json_t *watts_in(const json_t *o)
 {
-    const json_t *found = property(o, "PowerWatts.Reading");
+    const json_t *found = redfish_property(o, "PowerWatts.Reading");
     const json_t *controls = json_object_get(o, "PowerControl");
 
     for (size_t i = 0; !found && i < json_array_size(controls); i++)
@@ -440,14 +268,32 @@ static const struct {
 enum redfish_task redfish_task_state(const json_t *o)
 {
     const char *word = json_string_value(json_object_get(o, "TaskState"));
+    const char *status = json_string_value(json_object_get(o, "TaskStatus"));
 
     if (!word)
         return REDFISH_NO_TASK;
+    if (strcmp(word, "Completed") == 0 && status && strcmp(status, "Critical") == 0)
+        return REDFISH_TASK_FAILED;
     for (size_t i = 0; i < sizeof task_states / sizeof task_states[0]; i++) {
         if (strcmp(word, task_states[i].word) == 0)
             return task_states[i].state;
     }
     return REDFISH_TASK_GOES_ON;
+}
+
+bool redfish_etag(const json_t *o, const char *header, char ret[REDFISH_ETAG_MAX])
+{
+    const char *etag = header[0] ? header : json_string_value(json_object_get(o, "@odata.etag"));
+    size_t len = etag ? strlen(etag) : 0;
+
+    if (len == 0 || len >= REDFISH_ETAG_MAX)
+        return false;
+    for (size_t i = 0; i < len; i++) { /* it becomes a header */
+        if (etag[i] < ' ' || etag[i] > '~')
+            return false;
+    }
+    memcpy(ret, etag, len + 1);
+    return true;
 }
 
 /* The messages of an error or of a task; NULL: there are none. */

@@ -51,6 +51,12 @@ bool redfish_link(const json_t *o, const char *name, struct redfish_path *ret);
 /* The i-th link of an array of links, e.g. of "Links.Chassis". */
 bool redfish_link_at(const json_t *o, const char *name, size_t i, struct redfish_path *ret);
 
+/* The value of "name", or of "outer.name"; NULL: it has none. */
+const json_t *redfish_property(const json_t *o, const char *name);
+
+/* The path that a JSON string holds. false: it is no string, or no path. */
+bool redfish_path_in(const json_t *string, struct redfish_path *ret);
+
 /* The last part of a path: a collection member's id, cut where it is too long. */
 void redfish_id_of(const struct redfish_path *path, char ret[REDFISH_ID_MAX]);
 
@@ -71,8 +77,8 @@ int redfish_search_page(const json_t *o, const struct redfish_path *page, struct
 /* The place of the session in the answer to a login; false: it is not told. */
 bool redfish_session_in(const json_t *login, const struct redfish_path *sessions, struct redfish_path *ret);
 
-/* A system's PowerState. -ENOTSUP: it has no such property; -EBUSY: null, the controller does not know just
- * now; -EPROTO. */
+/* A system's PowerState, also in the words of older firmware. -ENOTSUP: it has no such property; -EBUSY: null
+ * or Unknown, the controller does not know just now; -EPROTO. */
 enum redfish_power {
     REDFISH_OFF,
     REDFISH_ON,
@@ -87,7 +93,14 @@ int redfish_power_state(const json_t *system, enum redfish_power *ret, struct er
 void redfish_identity(const json_t *system, struct controller_identity *ret);
 
 /* ResetType's values that are of use here, as bits. */
-enum redfish_reset { RESET_ON, RESET_FORCE_ON, RESET_GRACEFUL_SHUTDOWN, RESET_FORCE_OFF, RESET_COUNT };
+enum redfish_reset {
+    RESET_ON,
+    RESET_FORCE_ON,
+    RESET_GRACEFUL_SHUTDOWN,
+    RESET_FORCE_OFF,
+    RESET_PUSH_POWER_BUTTON,
+    RESET_COUNT
+};
 const char *redfish_reset_name(enum redfish_reset r);
 
 /* How a system is reset: the target, and the accepted values. A service need not list them; info then
@@ -108,9 +121,12 @@ void redfish_action_info(const json_t *info, struct redfish_action *ret);
  * or one that no host draws. */
 int redfish_watts(const json_t *o, double *ret, struct err *err);
 
-/* The state of a task (Task.TaskState). */
+/* The state of a task (Task.TaskState). One that is completed with TaskStatus Critical has failed. */
 enum redfish_task { REDFISH_NO_TASK, REDFISH_TASK_GOES_ON, REDFISH_TASK_DONE, REDFISH_TASK_FAILED };
 enum redfish_task redfish_task_state(const json_t *o);
+
+/* The ETag of a resource for If-Match: that of the header, else @odata.etag. false: it has none. */
+bool redfish_etag(const json_t *o, const char *header, char ret[REDFISH_ETAG_MAX]);
 
 /* The service's own words: the messages of an error (error."@Message.ExtendedInfo") or of a task
  * (Messages), two at most, without control characters; "" if there are none. */

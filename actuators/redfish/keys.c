@@ -34,6 +34,11 @@ static const struct field keys[] = {
      .offset = offsetof(struct power_host, redfish.system),
      .flags = FIELD_ONE_HOST,
      .meaning = "the ID of the system, if the service has several"},
+    {.name = "redfish.power_button",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct power_host, redfish.power_button),
+     .fallback = "false",
+     .meaning = "push the power button (PushPowerButton) where the controller has no On or GracefulShutdown"},
 };
 
 const struct power_keys redfish_keys = {POWER_REDFISH, "redfish", {"", keys, sizeof keys / sizeof *keys}};

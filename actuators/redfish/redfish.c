@@ -1,26 +1,16 @@
-/* redfish.c: the power method Redfish: finds the system, resets it, reads its meter. session.c sends the
- * requests. */
+/* redfish.c: the power method Redfish: finds the system, tells its state, reads its meter. reset.c switches
+ * it; session.c sends the requests. */
 #include "actuators/redfish/redfish.h"
 
-#include "actuators/redfish/session.h"
+#include "actuators/redfish/internal.h"
 #include "base/cleanup.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PAGES_MAX 16u
 #define CHASSIS_MAX 8u
-#define POLL_MS 500 /* for a task whose service sends no Retry-After */
-#define POLL_MAX_S 5u
-
-struct power_method {
-    const struct power_host *host;
-    struct redfish_session *talk;
-    struct redfish_path system; /* ""; not looked for yet */
-    struct redfish_path meter;  /* "": not looked for yet */
-};
 
 static int method_create(const struct power_host *host, struct power_method **ret, struct err *err)
 {
@@ -89,7 +79,7 @@ static int find_system(struct power_method *m, struct err *err)
     return r;
 }
 
-static int get_system(struct power_method *m, struct redfish_reply *ret, struct err *err)
+int redfish_get_system(struct power_method *m, struct redfish_reply *ret, struct err *err)
 {
     int r = find_system(m, err);
 
@@ -105,7 +95,7 @@ static int read_chassis(struct power_method *m, enum chassis *ret, struct err *e
 {
     CLEANUP(redfish_reply_release) struct redfish_reply system = {0};
     enum redfish_power power = REDFISH_POWER_COUNT;
-    int r = get_system(m, &system, err);
+    int r = redfish_get_system(m, &system, err);
 
     if (r == 0)
         r = redfish_power_state(system.body, &power, err);
@@ -113,108 +103,6 @@ static int read_chassis(struct power_method *m, enum chassis *ret, struct err *e
         *ret = power == REDFISH_OFF ? CHASSIS_OFF : CHASSIS_ON;
     return r;
 }
-
-/* ---- reset ---- */
-
-/* Polls a task while the call may last. The service has accepted the request already: only a task that
- * fails in that time is an error; a task that goes on, or that the service forgets, is none. */
-static int follow(struct power_method *m, const struct redfish_reply *taken, struct err *err)
-{
-    unsigned wait_s = taken->retry_s;
-    struct redfish_path monitor = taken->location;
-    enum redfish_task state = redfish_task_state(taken->body);
-    char words[REDFISH_WORDS_MAX];
-
-    redfish_words(taken->body, words);
-    while (state != REDFISH_TASK_DONE && state != REDFISH_TASK_FAILED && monitor.text[0]) {
-        CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
-        int64_t ms = wait_s ? 1000 * (int64_t)(wait_s < POLL_MAX_S ? wait_s : POLL_MAX_S) : POLL_MS;
-
-        if (redfish_wait(m->talk, ms) < 0)
-            return 0;
-        int r = redfish_get(m->talk, &monitor, &reply, err);
-        if (reply.status == 404 || reply.status == 410 || reply.status == 0)
-            return 0; /* the task is forgotten, or the service does not answer: the request was accepted */
-        if (r < 0)
-            return r;
-        state = redfish_task_state(reply.body);
-        if (reply.status != 202 && state == REDFISH_NO_TASK)
-            return 0; /* the monitor returns the request's own answer: the task is over */
-        redfish_words(reply.body, words);
-        wait_s = reply.retry_s;
-    }
-    if (state != REDFISH_TASK_FAILED)
-        return 0;
-    return err_set(err, -EBUSY, "the controller's task failed%s%s", words[0] ? ": " : "", words);
-}
-
-/* A power request: the values of ResetType for it, the best first, and the states that it leads to. */
-struct wish {
-    enum redfish_reset by[2];
-    size_t n;
-    unsigned to;    /* 1u << enum redfish_power */
-    bool not_twice; /* not sent where one of those states is reached already */
-};
-
-static int choose(struct power_method *m, const struct redfish_action *listed, const struct wish *wish,
-                  enum redfish_reset *ret, struct err *err)
-{
-    struct redfish_action action = *listed;
-
-    if (!action.listed && action.info.text[0]) {
-        CLEANUP(redfish_reply_release) struct redfish_reply info = {0};
-        int r = redfish_get(m->talk, &action.info, &info, err);
-        if (r < 0 && r != -ENOTSUP) /* a dead link: the value is tried */
-            return r;
-        redfish_action_info(info.body, &action);
-    }
-    for (size_t i = 0; i < wish->n; i++) {
-        if (!action.listed || (action.allowed & 1u << wish->by[i])) {
-            *ret = wish->by[i];
-            return 0;
-        }
-    }
-    return err_set(err, -ENOTSUP, "the controller does not offer %s: it has %s",
-                   redfish_reset_name(wish->by[0]), action.values[0] ? action.values : "no way to reset");
-}
-
-static int reset(struct power_method *m, const struct wish *wish, struct err *err)
-{
-    CLEANUP(redfish_reply_release) struct redfish_reply system = {0}, reply = {0};
-    struct redfish_action action;
-    enum redfish_reset how = RESET_ON;
-    enum redfish_power is = REDFISH_POWER_COUNT;
-    char body[64];
-    int r = get_system(m, &system, err);
-
-    if (r < 0)
-        return r;
-    (void)redfish_power_state(system.body, &is, NULL);
-    if (wish->not_twice && (wish->to & 1u << is))
-        return 0;
-    r = redfish_action(system.body, &action, err);
-    if (r == 0)
-        r = choose(m, &action, wish, &how, err);
-    if (r < 0)
-        return r;
-    (void)snprintf(body, sizeof body, "{\"ResetType\": \"%s\"}", redfish_reset_name(how));
-    r = redfish_post(m->talk, &action.target, body, NULL, &reply, err);
-    if (r < 0) /* many services refuse to switch on a host that is on */
-        return (wish->to & 1u << is) && reply.status != 0 && r != -EACCES ? 0 : r;
-    return reply.status == 202 ? follow(m, &reply, err) : 0;
-}
-
-/* The controller's PowerState does not prevent a request, because controllers err: "On" for a host that is
- * on does nothing, and for one that is off in truth it is right. A soft shutdown is different: many
- * controllers implement it as a push of the power button, which would start a host that is off. */
-static const struct wish wake = {.by = {RESET_ON, RESET_FORCE_ON},
-                                 .n = 2,
-                                 .to = 1u << REDFISH_ON | 1u << REDFISH_POWERING_ON | 1u << REDFISH_PAUSED};
-static const struct wish soft = {.by = {RESET_GRACEFUL_SHUTDOWN},
-                                 .n = 1,
-                                 .to = 1u << REDFISH_OFF | 1u << REDFISH_POWERING_OFF,
-                                 .not_twice = true};
-static const struct wish hard = {.by = {RESET_FORCE_OFF}, .n = 1, .to = 1u << REDFISH_OFF};
 
 /* ---- power reading ---- */
 
@@ -253,7 +141,7 @@ static int look_for_meter(struct power_method *m, double *ret, struct err *err)
 {
     CLEANUP(redfish_reply_release) struct redfish_reply system = {0};
     struct redfish_path chassis;
-    int r = get_system(m, &system, err);
+    int r = redfish_get_system(m, &system, err);
 
     if (r < 0)
         return r;
@@ -283,7 +171,7 @@ static int read_watts(struct power_method *m, double *ret, struct err *err)
 static int read_identity(struct power_method *m, struct controller_identity *ret, struct err *err)
 {
     CLEANUP(redfish_reply_release) struct redfish_reply system = {0};
-    int r = get_system(m, &system, err);
+    int r = redfish_get_system(m, &system, err);
 
     if (r == 0)
         redfish_identity(system.body, ret);
@@ -308,13 +196,13 @@ static int method_chassis(struct power_method *m, enum chassis *ret, struct err 
 static int method_wake(struct power_method *m, struct err *err)
 {
     redfish_session_begin(m->talk);
-    return outcome(m, reset(m, &wake, err), err);
+    return outcome(m, redfish_wake(m, err), err);
 }
 
 static int method_shut_down(struct power_method *m, struct err *err)
 {
     redfish_session_begin(m->talk);
-    return outcome(m, reset(m, &soft, err), err);
+    return outcome(m, redfish_shut_down(m, err), err);
 }
 
 static int method_cut(struct power_method *m, struct err *err)
@@ -322,7 +210,7 @@ static int method_cut(struct power_method *m, struct err *err)
     if (!m->host->hard_off)
         return outcome(m, err_set(err, -EPERM, "its power is not cut: hard_off is not allowed"), err);
     redfish_session_begin(m->talk);
-    return outcome(m, reset(m, &hard, err), err);
+    return outcome(m, redfish_cut(m, err), err);
 }
 
 static int method_watts(struct power_method *m, double *ret, struct err *err)

@@ -54,6 +54,7 @@ struct power_host {
         const char *ca_file; /* NULL: the system's */
         bool tls_verify;
         const char *system; /* the id below /redfish/v1/Systems; NULL: the only one there */
+        bool power_button;  /* its push may stand in for a missing On or GracefulShutdown */
     } redfish;
     struct {
         const char *mac;                      /* "02:00:00:00:00:01"; NULL: the host has none */

@@ -81,6 +81,7 @@ static const struct {
     {"redfish", "password", TEXT, offsetof(struct power_host, redfish.password)},
     {"redfish", "ca_file", TEXT, offsetof(struct power_host, redfish.ca_file)},
     {"redfish", "tls_verify", BOOL, offsetof(struct power_host, redfish.tls_verify)},
+    {"redfish", "power_button", BOOL, offsetof(struct power_host, redfish.power_button)},
     {"redfish", "system", TEXT, offsetof(struct power_host, redfish.system)},
     {"wol", "mac", TEXT, offsetof(struct power_host, wol.mac)},
     {"wol", "secureon", TEXT, offsetof(struct power_host, wol.secureon)},

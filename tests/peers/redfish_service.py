@@ -25,12 +25,14 @@ with the clients redfishtool and python3-sushy.
 """
 import argparse
 import base64
+import contextlib
 import http.server
 import json
 import pathlib
 import re
 import secrets
 import shutil
+import socket
 import socketserver
 import ssl
 import sys
@@ -126,9 +128,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def setup(self):
         self.server.bmc.connections += 1
+        self.server.bmc.open.add(self.request)
         self.request.settimeout(self.timeout)
         self.request.do_handshake()  # here, and not where the next connection waits
         super().setup()
+
+    def finish(self):
+        self.server.bmc.open.discard(self.request)
+        super().finish()
 
     def log_message(self, *_):
         pass
@@ -146,6 +153,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             bmc.over.wait(60)
             self.close_connection = True
             return
+        if bmc.redirect and place != "/" and not path.path.endswith("/"):
+            self.reply(bmc.redirect, {"Location": (bmc.absolute or "") + path.path + "/" + ("?" + path.query if path.query else "")}, b"")
+            return
+        for pattern, left in list(bmc.busy.items()):
+            if left > 0 and re.fullmatch(pattern, f"{self.command} {place}"):
+                bmc.busy[pattern] -= 1
+                self.reply(bmc.busy_status, bmc.busy_headers, Refusal(503, "ServiceTemporarilyUnavailable", "Busy.").body)
+                return
         for pattern, (status, headers, text) in list(bmc.instead.items()):
             if re.fullmatch(pattern, f"{self.command} {place}"):
                 self.reply(status, headers, text)
@@ -154,12 +169,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             status, headers, answer = bmc.answer(self.command, place, path.query, self.headers, body)
         except Refusal as e:
             status, headers, answer = e.status, e.headers, e.body
+        if any(re.fullmatch(p, f"{self.command} {place}") for p in bmc.lost):
+            self.close_connection = True
+            self.connection.close()
+            return
         self.reply(status, headers, answer)
 
     do_GET = do_POST = do_DELETE = do_PATCH = handle_any
 
     def reply(self, status, headers, answer):
-        text = answer if isinstance(answer, bytes) else json.dumps(answer).encode() if answer is not None else b""
+        text = answer if isinstance(answer, bytes) else self.server.bmc.write(answer)
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -207,7 +226,11 @@ class RedfishService:
         self.basic_offered = True
         self.login_tells = "location"  # or "body", "id", or None: where the new session is
         self.root_locked = False       # the service root needs a login
+        self.if_match = None           # or 428, 412: the answer to a reset without the system's ETag
+        self.redirect = None           # or 301, 308: to the same path with a slash at its end
+        self.untidy = None             # or "bom", "nul", "u0000", "latin1": how its JSON is written
         self.page = 0                  # members of a collection in one answer; 0: all
+        self.next_link = f"{V1}/Systems?$skip={{}}"  # to the next page, with the number of members before it
         self.values = RESET_TYPES      # of ResetType
         self.values_in = "action"      # or "info": @Redfish.ActionInfo; or None: not told
         self.meter = "environment"     # or "power": the older schema; or None
@@ -217,12 +240,16 @@ class RedfishService:
         # How it misbehaves. Patterns are of "METHOD /path", without a slash at the end.
         self.delay_s = 0.0             # each answer comes that late
         self.hang = set()              # patterns of what is never answered
+        self.lost = set()              # patterns of what is carried out, and whose answer never comes
+        self.busy = {}                 # pattern: how often it is answered "busy" from now on
+        self.busy_status, self.busy_headers = 503, {"Retry-After": "1"}
         self.instead = {}              # pattern: (status, headers, bytes or what becomes JSON) is answered instead
-        self.tasks = None              # resets are 202: "done", "failed", "forever", "forgotten", "resource"
+        self.tasks = None              # resets are 202: "done", "failed", "critical", "forever", "forgotten", "resource"
         self.token_uses = 0            # a token is forgotten after so many requests; 0: never
 
         self.requests, self.resets = [], []
         self.connections = 0           # that were ever opened
+        self.open = set()              # the connections that are open now
         self.tokens, self.task_polls = {}, {}
         self.lock = threading.Lock()
         self.over = threading.Event()
@@ -246,6 +273,9 @@ class RedfishService:
             self.server.shutdown()
             self.server.server_close()
             self.server = None
+            for connection in list(self.open):
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
     def close(self):
         self.stop()
@@ -268,6 +298,24 @@ class RedfishService:
         """The sessions that are open."""
         with self.lock:
             return len(self.tokens)
+
+    def renew_certificate(self):
+        """Another certificate, of another authority; the clients still have the old one's."""
+        folder = pathlib.Path(self.dir.name) / "renewed"
+        folder.mkdir()
+        _, self.cert, self.key = make_certificates(folder)
+        self.stop()
+        self.start()
+
+    def write(self, answer):
+        """An answer as bytes, in the way of this firmware."""
+        if answer is None:
+            return b""
+        if self.untidy in ("u0000", "latin1") and isinstance(answer, dict):
+            answer = {**answer, "AssetTag": "rack 7\0\0" if self.untidy == "u0000" else "Geh\xe4use 7"}
+        text = json.dumps(answer, ensure_ascii=self.untidy != "latin1")
+        raw = text.encode("latin-1" if self.untidy == "latin1" else "utf-8")
+        return b"\xef\xbb\xbf" + raw if self.untidy == "bom" else raw + b"\0" if self.untidy == "nul" else raw
 
     # -- who asks
 
@@ -329,6 +377,9 @@ class RedfishService:
         if match and match.group(1) in self.systems:
             if method != "POST":
                 raise Refusal(405, "OperationNotAllowed", "The HTTP method is not allowed on this resource.")
+            if self.if_match and headers.get("If-Match") != self.etag(self.systems[match.group(1)]):
+                raise Refusal(self.if_match, "PreconditionRequired" if self.if_match == 428 else "PreconditionFailed",
+                              "A precondition header or annotation is required to change this resource.")
             return self.reset(role, self.systems[match.group(1)], body)
         match = re.fullmatch(f"{sessions}/([^/]+)", path)
         if match and method == "DELETE":
@@ -341,7 +392,11 @@ class RedfishService:
         resource = self.resource(path, urllib.parse.parse_qs(query))
         if resource is None:
             raise Refusal(404, "ResourceMissingAtURI", f"The resource at the URI {path} was not found.")
-        return 200, {}, resource
+        match = re.fullmatch(f"{V1}/Systems/([^/]+)", path)
+        return 200, {"ETag": self.etag(self.systems[match.group(1)])} if match and self.if_match else {}, resource
+
+    def etag(self, s):
+        return f'W/"{s.name}-{s.power_state()}"'
 
     def logout(self, number):
         with self.lock:
@@ -374,7 +429,8 @@ class RedfishService:
         r = {"@odata.id": path, "@odata.type": f"#{kind}.{kind}", "Name": kind, "Members@odata.count": len(names),
              "Members": links(*((self.absolute or "") + f"{path}/{n}" for n in shown))}
         if self.page and begin + self.page < len(names):
-            r["Members@odata.nextLink"] = f"{path}?$skip={begin + self.page}"
+            next_link = self.next_link.format(begin + self.page) if isinstance(self.next_link, str) else self.next_link
+            r["Members@odata.nextLink"] = next_link
         return r
 
     def resource(self, path, query):
@@ -492,7 +548,7 @@ class RedfishService:
                 self.hook(self, s, "done")
 
     def task_resource(self, number, state):
-        failed = state == "Exception"
+        failed = state == "Exception" or (state == "Completed" and self.tasks == "critical")
         return {"@odata.id": f"{V1}/TaskService/Tasks/{number}", "@odata.type": "#Task.v1_4_3.Task", "Id": number,
                 "Name": "Reset", "TaskState": state, "TaskStatus": "Critical" if failed else "OK",
                 "Messages": [{"MessageId": f"{REGISTRY}.InternalError", "Message": "The power supply did not answer."}]
@@ -504,7 +560,7 @@ class RedfishService:
         state = "Running" if goes_on else "Exception" if self.tasks == "failed" else "Completed"
         if not goes_on and self.tasks == "forgotten":
             raise Refusal(404, "ResourceMissingAtURI", "There is no such task.")
-        if place == "Tasks" or goes_on or state == "Exception":
+        if place == "Tasks" or goes_on or state == "Exception" or self.tasks == "critical":
             status = 202 if place == "Monitors" and goes_on else 200
             return status, {}, self.task_resource(number, state)
         return 204, {}, None

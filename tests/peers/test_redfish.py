@@ -225,7 +225,8 @@ def test_watts():
 def test_tasks():
     """A reset that is a task: done, failed, forgotten, without end; a monitor and the task itself."""
     with RedfishService() as bmc:
-        for how, good in (("done", True), ("resource", True), ("forgotten", True), ("failed", False), ("forever", True)):
+        for how, good in (("done", True), ("resource", True), ("forgotten", True), ("failed", False), ("critical", False),
+                          ("forever", True)):
             bmc.tasks = how
             began = time.monotonic()
             answer = ask(bmc, "wake", timeout_s=6 if how == "forever" else SURE_S)
@@ -234,6 +235,132 @@ def test_tasks():
             assert max(bmc.task_polls.values()) >= 2, (how, bmc.task_polls)
         bmc.tasks = "failed"
         refused(ask(bmc, "wake"), "EBUSY", "power supply did not answer")
+
+
+def test_busy():
+    """503 and 429 are waited out, at every step, also by a task's monitor; a wait that is too long is not begun."""
+    with RedfishService(on=False) as bmc:
+        for place in (f"GET {V1}", f"POST {SESSIONS}", f"GET {SYSTEM}", RESET):
+            bmc["1"].put("power", 0)
+            for bmc.busy_status, bmc.busy_headers in ((503, {"Retry-After": "1"}), (429, {})):
+                bmc.busy = {place: 1}
+                began = time.monotonic()
+                assert ask(bmc, "wake")["ok"] and bmc["1"].is_on(), place
+                assert time.monotonic() - began >= 0.9 and not bmc.busy[place], place
+        bmc.tasks = "done"
+        bmc.busy = {f"GET {V1}/TaskService/Monitors/.*": 1}
+        assert ask(bmc, "wake")["ok"] and not any(bmc.busy.values())
+        bmc.tasks, bmc.busy, bmc.busy_headers = None, {f"GET {SYSTEM}": 99}, {"Retry-After": "300"}
+        answer = refused(ask(bmc, "chassis"), "EBUSY", "429")
+        assert answer["ms"] < SURE_S * 500, answer
+
+
+def test_lost_answers():
+    """A reset that is carried out, and whose answer is lost or late: the power state tells. It is sent once."""
+    with RedfishService() as bmc:
+        for verb, on in (("cut", False), ("wake", True), ("shut_down", False)):
+            resets = len(bmc.resets)
+            bmc.lost = {RESET}
+            assert ask(bmc, verb)["ok"] and bmc["1"].is_on() == on, verb
+            assert len(bmc.resets) == resets + 1
+        bmc.lost, bmc.hang = set(), {RESET}
+        refused(ask(bmc, "wake", timeout_s=6), "ETIMEDOUT")  # it was not carried out
+        assert not bmc["1"].is_on()
+        bmc.hang, bmc.lost = set(), {f"GET {SYSTEM}"}
+        answer = ask(bmc, "chassis")
+        assert not answer["ok"] and len([r for r in bmc.requests if r[1] == SYSTEM and r[0] == "GET"]) >= 2, answer
+
+
+def test_slow():
+    """Answers of 4 s each: a kept session reaches the reset in time, and sees its effect."""
+    with RedfishService() as bmc:
+        with probe(bmc, timeout_s=20) as p:
+            assert p("chassis")["on"]
+            bmc.delay_s = 4
+            assert p("cut")["ok"] and not bmc["1"].is_on()
+            bmc.delay_s = 0
+
+
+def test_preconditions():
+    """If-Match with the system's ETag, where a reset needs it."""
+    with RedfishService() as bmc:
+        for bmc.if_match in (428, 412):
+            with probe(bmc) as p:
+                assert p("cut")["ok"] and not bmc["1"].is_on()
+                assert p("wake")["ok"] and bmc["1"].is_on()
+
+
+def test_redirects():
+    """To the same path with a slash: followed for reads and resets; to another host: not."""
+    with RedfishService() as bmc:
+        for bmc.redirect in (301, 308):
+            with probe(bmc) as p:
+                assert p("cut")["ok"] and not bmc["1"].is_on() and p("wake")["ok"] and p("watts")["ok"]
+        bmc.absolute = "https://192.0.2.1"
+        refused(ask(bmc, "chassis"), "EPROTO", "another host")
+
+
+def test_button():
+    """Only a power button: pushed where that is allowed, in the one state that is meant."""
+    with RedfishService() as bmc:
+        bmc.values = ["On", "ForceOff", "ForceRestart", "Nmi", "PushPowerButton"]  # no soft shutdown
+        refused(ask(bmc, "shut_down"), "EOPNOTSUPP", "GracefulShutdown", "power_button: true")
+        assert bmc["1"].is_on() and not bmc.resets
+        with probe(bmc, power_button="true") as p:
+            assert p("shut_down")["ok"] and not bmc["1"].is_on() and p("shut_down")["ok"]
+            assert [kind for _, _, kind in bmc.resets] == ["PushPowerButton"], bmc.resets
+            assert p("wake")["ok"] and bmc.resets[-1][2] == "On"
+            bmc.values = ["PushPowerButton"]
+            assert p("wake")["ok"] is False and bmc["1"].is_on(), "not pushed while it is on"
+            bmc["1"].put("claims", "Unknown")
+            refused(p("shut_down"), "EBUSY", "not pushed")
+            bmc["1"].drop("claims")
+            assert p("shut_down")["ok"] and not bmc["1"].is_on()
+            assert p("wake")["ok"] and bmc["1"].is_on()
+            refused(p("cut"), "EOPNOTSUPP")
+
+
+def test_states():
+    """PowerState in the words of firmware."""
+    with RedfishService() as bmc:
+        for word, on in (("PoweringOn", True), ("PoweringOff", True), ("Reset", True), ("OFF", False), ("on", True)):
+            bmc["1"].put("claims", word)
+            assert ask(bmc, "chassis")["on"] == on, word
+        for word in ("Unknown", ""):
+            bmc["1"].put("claims", word or "unknown")
+            refused(ask(bmc, "chassis"), "EBUSY")
+        assert ask(bmc, "cut")["ok"] and not bmc["1"].is_on(), "what is not known is no reason not to"
+
+
+def test_untidy():
+    """JSON as firmware writes it."""
+    with RedfishService() as bmc:
+        for bmc.untidy in ("bom", "nul", "u0000", "latin1"):
+            with probe(bmc) as p:
+                assert p("cut")["ok"] and not p("chassis")["on"] and p("wake")["ok"] and p("watts")["ok"], bmc.untidy
+
+
+def test_certificate_changed():
+    """A certificate that changes while the service runs is said to have changed."""
+    with RedfishService() as bmc:
+        with probe(bmc) as p:
+            assert p("chassis")["on"]
+            bmc.renew_certificate()
+            refused(p("chassis"), "EKEYREJECTED", "certificate has changed")
+
+
+def test_next_link():
+    """With several systems and none configured, a list whose next page is relative is read on, one that cannot be followed is an
+    error: never the end of the list."""
+    with RedfishService(systems=["a", "b", "c"]) as bmc:
+        bmc.page = 1
+        for bmc.next_link in ("?$skip={}", "Systems?$skip={}", "/redfish/v1/Systems?$skip={}"):
+            refused(ask(bmc, "chassis"), "EINVAL", "3 systems", "a, b, c")
+            assert ask(bmc, "chassis", system="c")["on"]
+        for bmc.next_link in (7, {"@odata.id": "/redfish/v1/Systems?$skip=1"}, "http://["):
+            refused(ask(bmc, "chassis"), "EPROTO", "next page")
+        for bmc.next_link in (None, ""):
+            refused(ask(bmc, "chassis"), "EPROTO", "3 members")
 
 
 def test_accounts():
@@ -372,6 +499,7 @@ def test_time():
         bmc.delay_s = 0
         for place in (f"GET {V1}", f"POST {SESSIONS}", f"GET {SYSTEM}", RESET):
             bmc.hang = {place}
+            bmc["1"].put("power", 0)
             began = time.monotonic()
             refused(ask(bmc, "wake", timeout_s=2), "ETIMEDOUT")
             assert time.monotonic() - began < SURE_S / 2, place

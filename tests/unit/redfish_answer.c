@@ -273,7 +273,10 @@ static const struct {
     {"{\"PowerState\": \"PoweringOn\"}", 0, REDFISH_POWERING_ON},
     {"{\"PowerState\": \"PoweringOff\"}", 0, REDFISH_POWERING_OFF},
     {"{\"PowerState\": \"Paused\"}", 0, REDFISH_PAUSED},
-    {"{\"PowerState\": \"off\"}", -EPROTO, REDFISH_POWER_COUNT},
+    {"{\"PowerState\": \"off\"}", 0, REDFISH_OFF},
+    {"{\"PowerState\": \"Reset\"}", 0, REDFISH_POWERING_ON},
+    {"{\"PowerState\": \"Unknown\"}", -EBUSY, REDFISH_POWER_COUNT},
+    {"{\"PowerState\": \"Maybe\"}", -EPROTO, REDFISH_POWER_COUNT},
     {"{\"PowerState\": false}", -EPROTO, REDFISH_POWER_COUNT},
     {"{\"PowerState\": null}", -EBUSY, REDFISH_POWER_COUNT},
     {"{}", -ENOTSUP, REDFISH_POWER_COUNT},
@@ -405,6 +408,9 @@ static const struct {
     enum redfish_task state;
 } tasks[] = {
     {"{\"TaskState\": \"Completed\"}", REDFISH_TASK_DONE},
+    {"{\"TaskState\": \"Completed\", \"TaskStatus\": \"OK\"}", REDFISH_TASK_DONE},
+    {"{\"TaskState\": \"Completed\", \"TaskStatus\": \"Critical\"}", REDFISH_TASK_FAILED},
+    {"{\"TaskState\": \"Running\", \"TaskStatus\": \"Critical\"}", REDFISH_TASK_GOES_ON},
     {"{\"TaskState\": \"Exception\"}", REDFISH_TASK_FAILED},
     {"{\"TaskState\": \"Killed\"}", REDFISH_TASK_FAILED},
     {"{\"TaskState\": \"Interrupted\"}", REDFISH_TASK_GOES_ON},
