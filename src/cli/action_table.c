@@ -109,7 +109,6 @@ void action_table_print(const json_t *list, struct arena *a, struct strbuf *out)
     size_t i;
 
     table_init(&t, a, columns, COUNT_OF(columns));
-    t.wrap = TERMINAL_WIDTH;
     json_array_foreach(list, i, x)
     {
         table_cell(&t, action_table_number(x, a));

@@ -1,4 +1,5 @@
 /* ballast entitlements: settings, demand and entitlement of pools and VMs in a snapshot. */
+#include "cli/client.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -8,11 +9,16 @@
 
 #include <string.h>
 
-enum { OPT_SNAPSHOT, OPT_RESOURCE, OPT_FORMAT };
+enum { OPT_SNAPSHOT, OPT_SOCKET, OPT_RESOURCE, OPT_CONFIG, OPT_WIDE, OPT_FORMAT };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "snapshot of the cluster; - reads standard input"},
+    [OPT_SNAPSHOT] =
+        {"snapshot", "FILE", 0,
+         "snapshot of the cluster; - reads standard input; default: the last one of the service"},
+    [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_RESOURCE] = {"resource", "cpu|mem", 0, "show only this resource"},
+    [OPT_CONFIG] = {"config", "FILE", 0, "take pools and settings of VMs from this configuration"},
+    [OPT_WIDE] = {"wide", NULL, 0, "show what was divvied too, for a wide terminal"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
@@ -34,15 +40,21 @@ static enum exit_code wanted_resources(const char *word, bool ret[RES_COUNT])
 
 static enum exit_code verb_entitlements_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
+    static const struct option_values no_settings = {0}; /* none changes what a VM is entitled to */
+    const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
+                                        .socket = args_value(args, OPT_SOCKET, NULL),
+                                        .config = args_value(args, OPT_CONFIG, NULL),
+                                        .sets = &no_settings};
     const struct divvy_tree *trees[RES_COUNT] = {NULL};
     bool wanted[RES_COUNT];
     enum cli_format format;
+    struct policy policy;
     struct snapshot snap;
     enum exit_code code;
 
     if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
         (code = wanted_resources(args_value(args, OPT_RESOURCE, NULL), wanted)) != EXIT_DONE ||
-        (code = cli_read_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
+        (code = cli_read_cluster(&paths, a, &policy, &snap)) != EXIT_DONE)
         return code;
     for (int r = 0; r < RES_COUNT; r++) {
         if (!wanted[r])
@@ -56,13 +68,16 @@ static enum exit_code verb_entitlements_run(const struct args *args, struct aren
     if (format == FORMAT_JSON)
         render_entitlements_json(&snap, trees, out);
     else
-        render_entitlements_text(&snap, trees, out);
+        render_entitlements_text(&snap, trees, args->options[OPT_WIDE].n > 0, out);
     return EXIT_DONE;
 }
 
 const struct verb verb_entitlements = {
     .name = "entitlements",
     .summary = "Show the settings, demand and entitlement of every resource pool and VM.",
+    .more = "CPU in MHz, memory in MiB. ENTITLED: what the pool or VM gets of the cluster by its "
+            "reservation, limit and shares; MET: in percent of its demand. --wide adds the reservation and "
+            "the limit that were divvied to it. A limit of - means no limit.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_entitlements_run,

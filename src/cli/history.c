@@ -133,7 +133,6 @@ static void show_history(const json_t *reply, const struct args *args, struct ar
     size_t i;
 
     table_init(&t, a, columns, COUNT_OF(columns));
-    t.wrap = TERMINAL_WIDTH;
     json_array_foreach(list, i, x)
     {
         table_cellf(&t, "%lld", (long long)reply_int(x, "id"));

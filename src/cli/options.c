@@ -113,7 +113,7 @@ static void put_usage(const struct verb *v, struct arena *a, struct strbuf *out)
         }
         if (!word)
             continue;
-        if (at + 1 + strlen(word) > TERMINAL_WIDTH) {
+        if (at + 1 + strlen(word) > TABLE_WIDTH) {
             strbuf_printf(out, "\n%*s", (int)indent, "");
             at = indent;
         }

@@ -21,20 +21,40 @@ static int refuse(const char *object, const char *word, const char **names, size
     return r;
 }
 
+/* How a host is called by a word, and by how much of its name. */
+static bool has_name(const char *name, const char *word, bool whole)
+{
+    size_t n = strlen(word);
+
+    return name && strncmp(name, word, n) == 0 && (name[n] == '\0' || (!whole && n > 0 && name[n] == '.'));
+}
+
+static int find_host_by_name(const struct snapshot *s, const char *word, bool whole, uint32_t *ret,
+                             struct err *err)
+{
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        if (!has_name(s->hosts[i].is.name, word, whole))
+            continue;
+        if (*ret != IX_NONE)
+            return err_set(err, -EINVAL,
+                           "several hosts have the name \"%s\", expected an id, such as %s or %s", word,
+                           s->hosts[*ret].is.id, s->hosts[i].is.id);
+        *ret = i;
+    }
+    return 0;
+}
+
 int named_host(const struct snapshot *s, const char *word, uint32_t *ret_host, struct err *err)
 {
     uint32_t found = snapshot_find_host(s, word);
-    bool by_id = found != IX_NONE;
+    int r = 0;
 
-    for (uint32_t i = 0; !by_id && i < s->n_hosts; i++) {
-        if (!s->hosts[i].is.name || strcmp(s->hosts[i].is.name, word) != 0)
-            continue;
-        if (found != IX_NONE)
-            return err_set(err, -EINVAL,
-                           "several hosts have the name \"%s\", expected an id, such as %s or %s", word,
-                           s->hosts[found].is.id, s->hosts[i].is.id);
-        found = i;
-    }
+    if (found == IX_NONE)
+        r = find_host_by_name(s, word, true, &found, err);
+    if (r == 0 && found == IX_NONE)
+        r = find_host_by_name(s, word, false, &found, err);
+    if (r < 0)
+        return r;
     if (found == IX_NONE) {
         const char **names = xcalloc(s->n_hosts + 1, sizeof *names);
 
@@ -44,6 +64,39 @@ int named_host(const struct snapshot *s, const char *word, uint32_t *ret_host, s
     }
     *ret_host = found;
     return 0;
+}
+
+/* How much of the ends of both is the same. */
+static size_t common_end(const char *a, const char *b)
+{
+    size_t n = strlen(a);
+    size_t m = strlen(b);
+    size_t same = 0;
+
+    while (same < n && same < m && a[n - 1 - same] == b[m - 1 - same])
+        same++;
+    return same;
+}
+
+static bool is_number(const char *text)
+{
+    return text[strspn(text, "0123456789")] == '\0';
+}
+
+const char *named_host_domain(const struct snapshot *s)
+{
+    const char *first = s->n_hosts > 0 ? s->hosts[0].is.name : NULL;
+    size_t same = first ? strlen(first) : 0;
+
+    for (uint32_t i = 0; first && i < s->n_hosts; i++) {
+        const char *name = s->hosts[i].is.name ? s->hosts[i].is.name : "";
+        size_t most = strlen(name) > 0 ? strlen(name) - 1 : 0; /* a name may not become empty */
+        size_t n = common_end(first, name);
+        n = n < most ? n : most;
+        same = n < same ? n : same;
+    }
+    const char *domain = first && s->n_hosts > 1 ? strchr(first + strlen(first) - same, '.') : NULL;
+    return !domain || is_number(strrchr(domain, '.') + 1) ? "" : domain;
 }
 
 int named_vm(const struct snapshot *s, const char *word, uint32_t *ret_vm, struct err *err)

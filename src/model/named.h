@@ -1,13 +1,19 @@
 /* named.h: a host or a VM by its id or its name.
  *
  * Output shows names; a vCenter's ids (host-31, vm-1042) appear in JSON only. So a user may give either: the
- * id, or the name if it is unique. The service takes hosts and VMs by this rule, too.
+ * id, or the name if it is unique. The service takes hosts and VMs by this rule, too. A
+ * host's name may be given without its domain, or a part of it, if no other host begins so.
  */
 #ifndef BALLAST_MODEL_NAMED_H
 #define BALLAST_MODEL_NAMED_H
 
 #include <ballast/err.h>
 #include <ballast/snapshot.h>
+
+/* The end that the names of all hosts share, from a dot on (".dc1.example.com"); "" if there is none, if
+ * there is only one host, or if the names are addresses. Without it the names still differ: text for people
+ * leaves it out. It belongs to the snapshot. */
+const char *named_host_domain(const struct snapshot *s);
 
 /* -EINVAL with a sentence that quotes the word: no object has this name, or several have, and then the
  * sentence lists two ids. */

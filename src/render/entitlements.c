@@ -1,7 +1,10 @@
 /* entitlements.c: the entitlement tree as JSON and as text. */
+#include "base/natural.h"
 #include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"
+
+#include <stdlib.h>
 
 #define INDENT_DEPTH_MAX 20 /* past it a tree is too deep to be shown as one */
 
@@ -95,14 +98,16 @@ static const char *node_label(const struct snapshot *s, const struct divvy_node 
     return arena_printf(a, "%*s%s/", indent, "", ref_pool_name(s, n->ix));
 }
 
-static void put_node(struct table *t, const struct snapshot *s, const struct divvy_node *n)
+static void put_node(struct table *t, const struct snapshot *s, const struct divvy_node *n, bool wide)
 {
     table_cell(t, node_label(s, n, t->a));
     table_number(t, n->set.reservation);
     table_number(t, n->set.limit);
     table_number(t, n->set.shares);
-    table_number(t, n->divvied.reservation);
-    table_number(t, n->divvied.limit);
+    if (wide) {
+        table_number(t, n->divvied.reservation);
+        table_number(t, n->divvied.limit);
+    }
     table_number(t, n->demand);
     table_number(t, n->entitlement);
     if (n->demand > 0)
@@ -111,31 +116,54 @@ static void put_node(struct table *t, const struct snapshot *s, const struct div
         table_cell(t, NULL);
 }
 
+static const char *node_name(const struct snapshot *s, const struct divvy_node *n)
+{
+    return n->kind == DIVVY_VM ? ref_vm_name(s, n->ix) : ref_pool_name(s, n->ix);
+}
+
+/* The last first, for a stack: VMs, then pools, each by name. */
+static int compare_backwards(const void *a, const void *b, void *snap)
+{
+    const struct divvy_node *const *x = a;
+    const struct divvy_node *const *y = b;
+
+    if ((*x)->kind != (*y)->kind)
+        return (*x)->kind == DIVVY_POOL ? 1 : -1;
+    return natural_compare(node_name(snap, *y), node_name(snap, *x));
+}
+
 /* Depth first, with a stack of its own: what a snapshot says must not decide how deep this program calls. */
-static void put_tree(const struct snapshot *s, const struct divvy_tree *tree, struct arena *a,
+static void put_tree(const struct snapshot *s, const struct divvy_tree *tree, bool wide, struct arena *a,
                      struct table *t)
 {
-    uint32_t *stack = arena_array(a, uint32_t, tree->n);
+    const struct divvy_node **stack = arena_array(a, const struct divvy_node *, tree->n);
     size_t depth = 0;
 
     if (tree->n == 0)
         return;
-    stack[depth++] = 0;
+    stack[depth++] = &tree->nodes[0];
     while (depth > 0) {
-        const struct divvy_node *n = &tree->nodes[stack[--depth]];
-        put_node(t, s, n);
-        for (uint32_t c = n->n_children; c > 0; c--)
-            stack[depth++] = n->first_child + c - 1;
+        const struct divvy_node *n = stack[--depth];
+        const struct divvy_node **children = stack + depth;
+        put_node(t, s, n, wide);
+        for (uint32_t c = 0; c < n->n_children; c++)
+            children[c] = &tree->nodes[n->first_child + c];
+        qsort_r(children, n->n_children, sizeof *children, compare_backwards, (void *)(uintptr_t)s);
+        depth += n->n_children;
     }
 }
 
 void render_entitlements_text(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
-                              struct strbuf *out)
+                              bool wide, struct strbuf *out)
 {
     static const struct column columns[] = {
+        {"NAME", false},  {"RESERVED", true}, {"LIMIT", true}, {"SHARES", true},
+        {"DEMAND", true}, {"ENTITLED", true}, {"MET", true},
+    };
+    static const struct column wide_columns[] = {
         {"NAME", false},  {"RESERVED", true},     {"LIMIT", true},
         {"SHARES", true}, {"DIVVIED RES.", true}, {"DIVVIED LIMIT", true},
-        {"DEMAND", true}, {"ENTITLEMENT", true},  {"MET", true},
+        {"DEMAND", true}, {"ENTITLED", true},     {"MET", true},
     };
     struct arena scratch = {0};
     bool first = true;
@@ -146,16 +174,25 @@ void render_entitlements_text(const struct snapshot *snap, const struct divvy_tr
             continue;
         strbuf_printf(out, "%s%s\n\n", first ? "" : "\n", res_title[r]);
         first = false;
-        table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
-        put_tree(snap, trees[r], &scratch, &t);
+        if (wide) {
+            table_init(&t, &scratch, wide_columns, sizeof wide_columns / sizeof *wide_columns);
+            t.width = TABLE_WIDTH_ANY;
+        } else {
+            table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
+        }
+        put_tree(snap, trees[r], wide, &scratch, &t);
         table_render(&t, "  ", out);
         if (trees[r]->overcommitted) {
             const struct divvy_node *n = &trees[r]->nodes[trees[r]->overcommitted_node];
-            strbuf_puts(out, "\n  The reservations in ");
-            table_put_text(out, n->ix == IX_NONE
+            const char *where = n->ix == IX_NONE
                                     ? "the cluster"
-                                    : arena_printf(&scratch, "pool %s", ref_pool_name(snap, n->ix)));
-            strbuf_puts(out, " exceed its capacity and were scaled down.\n");
+                                    : arena_printf(&scratch, "pool %s", ref_pool_name(snap, n->ix));
+            strbuf_puts(out, "\n");
+            table_put_wrapped(out,
+                              arena_printf(&scratch,
+                                           "The reservations in %s exceed its capacity and were scaled down.",
+                                           where),
+                              2);
         }
     }
     arena_release(&scratch);

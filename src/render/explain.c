@@ -1,7 +1,11 @@
 /* explain.c: the explanation of a VM or a host as JSON and as text. */
+#include "base/natural.h"
+#include "model/named.h"
 #include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"
+
+#include <stdlib.h>
 
 /* Null where it was not reckoned, because another check came first. */
 static void put_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT])
@@ -39,20 +43,42 @@ void render_explain_json(const struct snapshot *snap, const struct explanation *
     jw_end(&w);
 }
 
+static int compare_hosts(const void *a, const void *b, void *snap)
+{
+    const struct candidate *const *x = a;
+    const struct candidate *const *y = b;
+
+    return natural_compare(ref_host_name(snap, (*x)->host), ref_host_name(snap, (*y)->host));
+}
+
+static const struct candidate **by_host_name(const struct snapshot *snap, const struct explanation *e,
+                                             struct arena *a)
+{
+    const struct candidate **list = arena_array(a, const struct candidate *, (size_t)e->n + 1);
+
+    for (uint32_t i = 0; i < e->n; i++)
+        list[i] = &e->candidates[i];
+    qsort_r(list, e->n, sizeof *list, compare_hosts, (void *)(uintptr_t)snap);
+    return list;
+}
+
 void render_explain_text(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)
 {
     static const struct column columns[] = {
-        {"HOST", false}, {"VERDICT", false}, {"CHECK", false}, {"IMBALANCE", true}, {"", false, true},
+        {"HOST", .host = true}, {"VERDICT", false},  {"CHECK", false},
+        {"IMBALANCE", true},    {"", .below = true},
     };
     const struct vm *v = &snap->vms[e->vm];
     struct arena scratch = {0};
     struct table t;
 
     table_put_wrapped(out, e->summary ? wording_text(snap, e->summary, &scratch) : v->is.name, 0);
+    const struct candidate **order = by_host_name(snap, e, &scratch);
     strbuf_puts(out, "\n");
     table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
+    t.domain = named_host_domain(snap);
     for (uint32_t i = 0; i < e->n; i++) {
-        const struct candidate *c = &e->candidates[i];
+        const struct candidate *c = order[i];
         table_cell(&t, ref_host_name(snap, c->host));
         table_cell(&t, verdict_name(c->verdict));
         table_cell(&t, check_name(c->check));
@@ -129,15 +155,18 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
     bool sleeps = h->state == HOST_STANDBY;
     struct arena scratch = {0};
 
-    table_put_text(out, h->name);
+    const char *what;
+
     if (e->verdict == VERDICT_CHOSEN)
-        strbuf_printf(out, " is %s by the plan.\n", sleeps ? "woken" : "put to standby");
+        what = arena_printf(&scratch, "%s is %s by the plan.", h->name, sleeps ? "woken" : "put to standby");
     else
-        strbuf_printf(out, " %s. Deciding check: %s.\n",
-                      sleeps                ? "stays in standby"
-                      : h->state == HOST_ON ? "stays on"
-                                            : arena_printf(&scratch, "is %s", host_state_name(h->state)),
-                      power_check_name(e->check));
+        what =
+            arena_printf(&scratch, "%s %s. Deciding check: %s.", h->name,
+                         sleeps                ? "stays in standby"
+                         : h->state == HOST_ON ? "stays on"
+                                               : arena_printf(&scratch, "is %s", host_state_name(h->state)),
+                         power_check_name(e->check));
+    table_put_wrapped(out, what, 0);
     strbuf_puts(out, "\n");
     put_sentence(out, wording_text(snap, e->found, &scratch));
     put_remedy(out, e->check, h->id);

@@ -101,7 +101,7 @@ void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
 
     table_put_wrapped(out, arena_printf(&scratch, "%s%s", answer, prerequisites(plan, &scratch)), 0);
     strbuf_puts(out, "\n");
-    plan_section_heading(plan, out);
+    plan_section_heading(plan, &scratch, out);
     plan_section_balance(plan, &scratch, out);
     plan_section_recommendations(plan, &scratch, out);
     plan_section_alternatives(plan, &scratch, out);

@@ -7,24 +7,26 @@
 #include "render/wording/wording.h"
 
 #include "base/rfc3339.h"
+#include "model/named.h"
 
 #define SETTINGS_SHOWN_MAX 20
 #define LOAD_SHOWN_AS_CONTENDED 1.0005 /* 100.1 % in the table */
 
 static const char *const res_title[RES_COUNT] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
+static const char *const res_with_unit[RES_COUNT] = {[RES_CPU] = "CPU MHz", [RES_MEM] = "memory MiB"};
 
-void plan_section_heading(const struct plan *plan, struct strbuf *out)
+void plan_section_heading(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     char time[RFC3339_MAX];
     uint32_t running = 0;
 
     for (uint32_t i = 0; i < plan->snap->n_vms; i++)
         running += plan->snap->vms[i].is.state == VM_ON;
-    strbuf_puts(out, "Cluster ");
-    table_put_text(out, plan->snap->cluster);
-    strbuf_printf(out, " at %s: %u of %u hosts can run VMs, %u of %u VMs run\n",
-                  rfc3339_format(plan->snap->time, time), plan->before.n_hosts, plan->snap->n_hosts, running,
-                  plan->snap->n_vms);
+    table_put_wrapped(out,
+                      arena_printf(a, "Cluster %s at %s: %u of %u hosts on, %u of %u VMs on",
+                                   plan->snap->cluster, rfc3339_format(plan->snap->time, time),
+                                   plan->before.n_hosts, plan->snap->n_hosts, running, plan->snap->n_vms),
+                      0);
 }
 
 const char *render_count(struct arena *a, uint32_t n, const char *what)
@@ -44,8 +46,11 @@ static void put_load(struct table *t, const struct snapshot *s, const struct hos
 void plan_section_balance(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     static const struct column columns[] = {
-        {"LOAD", false},         {"SPREAD", true},         {"WEIGHT", true},
-        {"FULLEST HOST", false}, {"EMPTIEST HOST", false},
+        {"LOAD", false},
+        {"SPREAD", true},
+        {"WEIGHT", true},
+        {"FULLEST HOST", .host = true},
+        {"EMPTIEST HOST", .host = true},
     };
     const struct metrics *phases[] = {&plan->before, &plan->after};
     static const char *const phase_names[] = {"before", "after"};
@@ -53,10 +58,11 @@ void plan_section_balance(const struct plan *plan, struct arena *a, struct strbu
     bool contended = false;
     struct table t;
 
-    strbuf_printf(out, "Imbalance %.4f now, %.4f after the plan; target %.4f (migration threshold %lld)\n\n",
+    strbuf_printf(out, "Imbalance %.4f now, %.4f after the plan; target %.4f (threshold %lld)\n\n",
                   plan->before.imbalance, plan->after.imbalance, plan->after.target,
                   (long long)plan->policy.migration_threshold);
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
+    t.domain = named_host_domain(plan->snap);
     for (int r = 0; r < RES_COUNT; r++) {
         for (size_t p = 0; p < n_phases; p++) {
             table_cell(&t, arena_printf(a, "%s %s", res_title[r], phase_names[p]));
@@ -85,9 +91,18 @@ static const char *ids_text(struct arena *a, const uint32_t *ids, uint32_t n)
 void plan_section_recommendations(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     static const struct column columns[] = {
-        {"ID", true},        {"PRIO", true},   {"ACTION", false}, {"VM", false},
-        {"FROM", false},     {"", false},      {"TO", false},     {"REASON", false},
-        {"IMBALANCE", true}, {"NEEDS", false}, {"GROUP", false},  {"", false, .below = true},
+        {"ID", true},
+        {"PRIO", true, .word = "priority"},
+        {"ACTION", false},
+        {"VM", false},
+        {"FROM", .host = true, .optional = true},
+        {"", .tight = true, .optional = true},
+        {"TO", .host = true, .tight = true},
+        {"REASON", .word = ""},
+        {"IMBALANCE", true, .word = "imbalance"},
+        {"NEEDS", .word = "needs", .optional = true},
+        {"GROUP", .word = "group", .optional = true},
+        {"", .below = true},
     };
     const struct snapshot *s = plan->snap;
     struct table t;
@@ -96,6 +111,7 @@ void plan_section_recommendations(const struct plan *plan, struct arena *a, stru
         return;
     strbuf_printf(out, "\n%s\n\n", render_count(a, plan->n_recommendations, "recommendation"));
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
+    t.domain = named_host_domain(plan->snap);
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *r = &plan->recommendations[i];
         uint32_t to = r->to != IX_NONE ? r->to : r->host;
@@ -123,20 +139,25 @@ void plan_section_faults(const struct plan *plan, struct arena *a, struct strbuf
     for (uint32_t i = 0; i < plan->n_faults; i++) {
         const struct fault *f = &plan->faults[i];
         const char *text = f->found ? wording_text(plan->snap, f->found, a) : fault_code_meaning(f->code);
-        table_put_wrapped(out, arena_printf(a, "%s: %s", fault_code_name(f->code), text), 2);
+        strbuf_puts(out, " ");
+        table_put_hanging(out, arena_printf(a, "%s: %s", fault_code_name(f->code), text), 1, 4);
     }
 }
 
 static void put_alternatives(const struct plan *plan, const struct recommendation *r, struct arena *a,
                              struct strbuf *out)
 {
-    static const struct column columns[] = {{"HOST", false}, {"IMBALANCE", true}, {"", false, .below = true}};
+    static const struct column columns[] = {{"HOST", .host = true}, {"IMBALANCE", true}, {"", .below = true}};
     struct table t;
 
-    strbuf_puts(out, "\nOther hosts for ");
-    table_put_text(out, r->vm != IX_NONE ? ref_vm_name(plan->snap, r->vm) : "the VM");
-    strbuf_puts(out, ", best first\n\n");
+    strbuf_puts(out, "\n");
+    table_put_wrapped(out,
+                      arena_printf(a, "Other hosts for %s, best first",
+                                   r->vm != IX_NONE ? ref_vm_name(plan->snap, r->vm) : "the VM"),
+                      0);
+    strbuf_puts(out, "\n");
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
+    t.domain = named_host_domain(plan->snap);
     for (uint32_t i = 0; i < r->n_alternatives; i++) {
         const struct alternative *alt = &r->alternatives[i];
         table_cell(&t, ref_host_name(plan->snap, alt->host));
@@ -157,8 +178,8 @@ void plan_section_alternatives(const struct plan *plan, struct arena *a, struct 
 void plan_section_settings(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     static const struct column columns[] = {
-        {"HOST", false},  {"POOL", false},           {"CPU RESERVATION", true}, {"LIMIT", true},
-        {"SHARES", true}, {"MEM RESERVATION", true}, {"LIMIT", true},           {"SHARES", true},
+        {"HOST", .host = true}, {"POOL", false}, {"RESOURCE", false},
+        {"RESERVATION", true},  {"LIMIT", true}, {"SHARES", true},
     };
     struct table t;
 
@@ -167,11 +188,13 @@ void plan_section_settings(const struct plan *plan, struct arena *a, struct strb
     strbuf_printf(out, "\n%u setting%s of pools on hosts to change\n\n", plan->n_settings,
                   plan->n_settings == 1 ? "" : "s");
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
+    t.domain = named_host_domain(plan->snap);
     for (uint32_t i = 0; i < plan->n_settings && i < SETTINGS_SHOWN_MAX; i++) {
         const struct host_setting *h = &plan->settings[i];
-        table_cell(&t, ref_host_name(plan->snap, h->host));
-        table_cell(&t, ref_pool_name(plan->snap, h->pool));
         for (int r = 0; r < RES_COUNT; r++) {
+            table_cell(&t, r == 0 ? ref_host_name(plan->snap, h->host) : "");
+            table_cell(&t, r == 0 ? ref_pool_name(plan->snap, h->pool) : "");
+            table_cell(&t, res_with_unit[r]);
             table_number(&t, h->alloc[r].reservation);
             table_number(&t, h->alloc[r].limit);
             table_number(&t, h->alloc[r].shares);

@@ -11,7 +11,7 @@
 #include <ballast/plan.h>
 
 /* One line: the cluster, the time, how much of it runs. */
-void plan_section_heading(const struct plan *plan, struct strbuf *out);
+void plan_section_heading(const struct plan *plan, struct arena *a, struct strbuf *out);
 
 /* The imbalance, and the extremes of the load, before and after. */
 void plan_section_balance(const struct plan *plan, struct arena *a, struct strbuf *out);

@@ -46,9 +46,13 @@ static void put_why_nots(const struct plan *plan, struct arena *a, struct strbuf
     qsort(why, n, sizeof *why, by_count);
     if (n > 0)
         strbuf_puts(out, "Rejected moves, by reason:\n");
-    for (size_t i = 0; i < n && i < WHY_NOTS_MAX; i++)
-        strbuf_printf(out, "  %s (%llu): %s\n", check_name(why[i].check), (unsigned long long)why[i].n,
-                      check_meaning(why[i].check));
+    for (size_t i = 0; i < n && i < WHY_NOTS_MAX; i++) {
+        strbuf_puts(out, " ");
+        table_put_hanging(out,
+                          arena_printf(a, "%s (%llu): %s", check_name(why[i].check),
+                                       (unsigned long long)why[i].n, check_meaning(why[i].check)),
+                          1, 4);
+    }
     if (plan->stats.rejected[CHECK_COST_BENEFIT] > 0 && plan->ratio)
         table_put_wrapped(out, wording_text(plan->snap, plan->ratio, a), 0);
 }
@@ -78,9 +82,14 @@ static void put_reasons(const struct plan *plan, struct arena *a, struct strbuf 
 
     if (plan->end == CHECK_TARGET_REACHED) {
         if (none)
-            strbuf_printf(out, "\nNothing is recommended%s: %s.\n", plan->n_faults > 0 ? " for balance" : "",
-                          plan->before.n_hosts < 2 ? "fewer than two hosts can run VMs"
-                                                   : check_meaning(plan->end));
+            strbuf_puts(out, "\n");
+        if (none)
+            table_put_wrapped(out,
+                              arena_printf(a, "Nothing is recommended%s: %s.",
+                                           plan->n_faults > 0 ? " for balance" : "",
+                                           plan->before.n_hosts < 2 ? "fewer than two hosts can run VMs"
+                                                                    : check_meaning(plan->end)),
+                              0);
         return;
     }
     if (plan->after.n_uneven == 0 && !none && skipped)
@@ -103,7 +112,7 @@ void render_plan_text(const struct plan *plan, struct strbuf *out)
 {
     struct arena scratch = {0};
 
-    plan_section_heading(plan, out);
+    plan_section_heading(plan, &scratch, out);
     plan_section_balance(plan, &scratch, out);
     plan_section_recommendations(plan, &scratch, out);
     plan_section_alternatives(plan, &scratch, out);

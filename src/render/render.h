@@ -62,8 +62,9 @@ void render_finding(struct json_writer *w, const char *key, const struct snapsho
 /* ballast-entitlements/1; trees[r] is NULL for a resource that was not asked for. */
 void render_entitlements_json(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
                               struct strbuf *out);
+/* wide: with what was divvied, for a wide terminal. */
 void render_entitlements_text(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
-                              struct strbuf *out);
+                              bool wide, struct strbuf *out);
 
 /* ballast-explain/1. */
 void render_explain_json(const struct snapshot *snap, const struct explanation *e, struct strbuf *out);

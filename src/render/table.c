@@ -1,16 +1,19 @@
 /* table.c: aligns text in columns and wraps long cells. Control characters become '?'. */
 #include "render/table.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define GAP 2
+#define BELOW_INDENT_MAX 6
+#define NARROWEST 8 /* a column of text is not made narrower than this */
 
 void table_init(struct table *t, struct arena *a, const struct column *columns, size_t n_columns)
 {
-    *t = (struct table){.a = a, .columns = columns, .n_columns = n_columns, .wrap = TABLE_WIDTH};
+    *t = (struct table){.a = a, .columns = columns, .n_columns = n_columns, .width = TABLE_WIDTH};
 }
 
 void table_cell(struct table *t, const char *text)
@@ -84,26 +87,152 @@ static void pad(struct strbuf *out, size_t n)
         strbuf_add(out, " ", 1);
 }
 
-static size_t columns_side_by_side(const struct table *t)
+/* ---- the layout: what stands where, for all rows alike ---- */
+
+enum spot { SIDE_BY_SIDE, BELOW, LEFT_OUT };
+
+struct layout_column {
+    enum spot spot;
+    size_t width, title_width;
+};
+
+struct table_layout {
+    struct layout_column *columns;
+    const char **cells; /* as they are shown: without the domain of hosts */
+    size_t n_rows, indent;
+};
+
+static const char *without_domain(const struct table *t, const char *text)
 {
-    return t->columns[t->n_columns - 1].below ? t->n_columns - 1 : t->n_columns;
+    size_t n = strlen(text);
+    size_t end = t->domain ? strlen(t->domain) : 0;
+
+    if (end == 0 || n <= end || strcmp(text + n - end, t->domain) != 0)
+        return text;
+    return arena_strndup(t->a, text, n - end);
 }
 
-static void put_row(const struct table *t, const size_t *widths, const char *const *cells, const char *indent,
+static bool has_value(const char *text)
+{
+    return *text && strcmp(text, "-") != 0 && strcmp(text, "0") != 0;
+}
+
+static bool has_values(const struct table *t, size_t column)
+{
+    for (size_t i = column; i < t->n_cells; i += t->n_columns) {
+        if (has_value(t->cells[i]))
+            return true;
+    }
+    return false;
+}
+
+static size_t gap_before(const struct column *c)
+{
+    return c->tight ? 1 : GAP;
+}
+
+static size_t line_width(const struct table *t, const struct table_layout *l)
+{
+    size_t at = l->indent;
+
+    for (size_t c = 0; c < t->n_columns; c++) {
+        if (l->columns[c].spot == SIDE_BY_SIDE)
+            at += (at > l->indent ? gap_before(&t->columns[c]) : 0) + l->columns[c].width;
+    }
+    return at;
+}
+
+/* The column whose text can best stand a narrower place; n_columns: there is none. */
+static size_t widest_text(const struct table *t, const struct table_layout *l)
+{
+    size_t widest = t->n_columns;
+
+    for (size_t c = 0; c < t->n_columns; c++) {
+        const struct layout_column *x = &l->columns[c];
+        size_t least = x->title_width > NARROWEST ? x->title_width : NARROWEST;
+        if (x->spot == SIDE_BY_SIDE && !t->columns[c].right && x->width > least &&
+            (widest == t->n_columns || x->width > l->columns[widest].width))
+            widest = c;
+    }
+    return widest;
+}
+
+static void make_fit(const struct table *t, struct table_layout *l)
+{
+    for (size_t c = t->n_columns; c-- > 0 && line_width(t, l) > t->width;) {
+        if (t->columns[c].optional && !has_values(t, c))
+            l->columns[c].spot = LEFT_OUT;
+    }
+    for (size_t c = t->n_columns; c-- > 0 && line_width(t, l) > t->width;) {
+        if (t->columns[c].word && l->columns[c].spot == SIDE_BY_SIDE)
+            l->columns[c].spot = BELOW;
+    }
+    for (size_t c = 0; c < t->n_columns && line_width(t, l) > t->width; c++) {
+        if (l->columns[c].width > t->width) /* so that the loop below is short */
+            l->columns[c].width = t->width;
+    }
+    for (size_t c = widest_text(t, l); c < t->n_columns && line_width(t, l) > t->width; c = widest_text(t, l))
+        l->columns[c].width--;
+}
+
+static struct table_layout make_layout(const struct table *t, const char *indent)
+{
+    struct table_layout l = {
+        .columns = arena_array(t->a, struct layout_column, t->n_columns),
+        .cells = arena_array(t->a, const char *, t->n_cells + 1),
+        .n_rows = t->n_cells / t->n_columns,
+        .indent = strlen(indent),
+    };
+
+    for (size_t c = 0; c < t->n_columns; c++) {
+        l.columns[c].spot = t->columns[c].below ? BELOW : SIDE_BY_SIDE;
+        l.columns[c].width = l.columns[c].title_width = width(t->columns[c].title);
+    }
+    for (size_t i = 0; i < t->n_cells; i++) {
+        struct layout_column *c = &l.columns[i % t->n_columns];
+        const struct column *column = &t->columns[i % t->n_columns];
+        l.cells[i] = column->host ? without_domain(t, t->cells[i]) : t->cells[i];
+        size_t w = width(l.cells[i]);
+        c->width = w > c->width ? w : c->width;
+    }
+    make_fit(t, &l);
+    return l;
+}
+
+bool table_leaves_out(const struct table *t, const char *indent, size_t column)
+{
+    return make_layout(t, indent).columns[column].spot == LEFT_OUT;
+}
+
+/* ---- rows ---- */
+
+/* A text that is wider than its column stands whole; what follows it begins a new line. */
+static void put_row(const struct table *t, const struct table_layout *l, const char *const *cells,
                     struct strbuf *out)
 {
-    size_t owed = 0; /* blanks, put only if more text comes */
+    size_t column = l->indent; /* where this column begins */
+    size_t at = 0;             /* where the line ends by now */
 
-    strbuf_puts(out, indent);
-    for (size_t c = 0; c < columns_side_by_side(t); c++) {
-        size_t free = widths[c] - width(cells[c]);
-        owed += t->columns[c].right ? free : 0;
-        if (*cells[c]) {
-            pad(out, owed);
-            owed = 0;
+    for (size_t c = 0; c < t->n_columns; c++) {
+        const struct layout_column *x = &l->columns[c];
+        size_t w = width(cells[c]);
+
+        if (x->spot != SIDE_BY_SIDE)
+            continue;
+        column += column > l->indent ? gap_before(&t->columns[c]) : 0;
+        size_t from = column + (t->columns[c].right && w < x->width ? x->width - w : 0);
+        if (w > 0) {
+            if (at > 0 && (at + 1 > from || (from + w > t->width && at + 1 > l->indent + 2 * GAP))) {
+                strbuf_puts(out, "\n");
+                at = 0;
+            }
+            if (from + w > t->width) /* as far to the right as it can stand */
+                from = w + l->indent + 2 * GAP < t->width ? t->width - w : l->indent + (c > 0 ? 2 * GAP : 0);
+            pad(out, from - at);
+            table_put_text(out, cells[c]);
+            at = from + w;
         }
-        table_put_text(out, cells[c]);
-        owed += GAP + (t->columns[c].right ? 0 : free);
+        column += x->width;
     }
     strbuf_puts(out, "\n");
 }
@@ -120,7 +249,7 @@ static size_t unbroken(const char *text)
 }
 
 /* at: where the line ends by now; 0: it has not begun. */
-static void put_wrapped(struct strbuf *out, const char *text, size_t at, size_t indent, size_t wrap)
+static void put_wrapped(struct strbuf *out, const char *text, size_t at, size_t indent)
 {
     struct arena scratch = {0};
 
@@ -129,7 +258,7 @@ static void put_wrapped(struct strbuf *out, const char *text, size_t at, size_t 
         const char *word = arena_strndup(&scratch, text, n);
         size_t w = width(word);
 
-        if (at > 0 && at + 1 + w > wrap) {
+        if (at > 0 && at + 1 + w > TABLE_WIDTH) {
             strbuf_puts(out, "\n");
             at = 0;
         }
@@ -145,36 +274,52 @@ static void put_wrapped(struct strbuf *out, const char *text, size_t at, size_t 
 
 void table_put_wrapped(struct strbuf *out, const char *text, size_t indent)
 {
-    put_wrapped(out, text, 0, indent, TABLE_WIDTH);
+    put_wrapped(out, text, 0, indent);
 }
 
 void table_put_hanging(struct strbuf *out, const char *text, size_t at, size_t indent)
 {
-    put_wrapped(out, text, at, indent, TERMINAL_WIDTH);
+    put_wrapped(out, text, at, indent);
+}
+
+/* "Needs 1,2; group 3. The sentence." */
+static const char *text_below(const struct table *t, const struct table_layout *l, const char *const *cells)
+{
+    const char *text = "";
+
+    for (size_t c = 0; c < t->n_columns; c++) {
+        const struct column *x = &t->columns[c];
+        if (l->columns[c].spot != BELOW || !*cells[c])
+            continue;
+        if (x->below)
+            return *text ? arena_printf(t->a, "%s. %s", text, cells[c]) : cells[c];
+        if (strcmp(cells[c], "-") == 0)
+            continue;
+        char *part = arena_printf(t->a, "%s%s%s", x->word, *x->word ? " " : "", cells[c]);
+        if (*x->word && !*text)
+            part[0] = (char)toupper((unsigned char)part[0]);
+        text = *text ? arena_printf(t->a, "%s; %s", text, part) : part;
+    }
+    return text;
 }
 
 void table_render(const struct table *t, const char *indent, struct strbuf *out)
 {
-    struct arena scratch = {0};
-    size_t *widths = arena_array(&scratch, size_t, t->n_columns);
-    const char **titles = arena_array(&scratch, const char *, t->n_columns);
+    struct table_layout l = make_layout(t, indent);
+    const char **titles = arena_array(t->a, const char *, t->n_columns);
+    size_t below = l.columns[0].width + GAP;
 
-    for (size_t c = 0; c < t->n_columns; c++) {
+    for (size_t c = 0; c < t->n_columns; c++)
         titles[c] = t->columns[c].title;
-        widths[c] = width(titles[c]);
-    }
-    for (size_t i = 0; i < t->n_cells; i++) {
-        size_t w = width(t->cells[i]);
-        if (w > widths[i % t->n_columns])
-            widths[i % t->n_columns] = w;
-    }
-    put_row(t, widths, titles, indent, out);
-    for (size_t i = 0; i + t->n_columns <= t->n_cells; i += t->n_columns) {
-        const char *last = t->cells[i + t->n_columns - 1];
+    if (below > BELOW_INDENT_MAX)
+        below = BELOW_INDENT_MAX;
+    put_row(t, &l, titles, out);
+    for (size_t i = 0; i < l.n_rows; i++) {
+        const char *const *cells = l.cells + i * t->n_columns;
+        const char *text = text_below(t, &l, cells);
 
-        put_row(t, widths, t->cells + i, indent, out);
-        if (columns_side_by_side(t) < t->n_columns && *last)
-            put_wrapped(out, last, 0, strlen(indent) + widths[0] + GAP, t->wrap);
+        put_row(t, &l, cells, out);
+        if (*text)
+            put_wrapped(out, text, 0, l.indent + below);
     }
-    arena_release(&scratch);
 }

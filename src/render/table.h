@@ -1,10 +1,16 @@
-/* table.h: rows of text, aligned.
+/* table.h: rows of text, aligned, on lines of at most TABLE_WIDTH columns.
  *
  * Widths are counted in characters, not bytes. Control characters are shown as '?', so that a VM's name
  * cannot play tricks on a terminal. Numbers go to the right. Nothing follows the last text of a line.
  *
  * A sentence is too long for a column. It goes below its row, wrapped, so that tables stay readable on a
  * terminal.
+ *
+ * A table that is too wide is made to fit in this order, for all of its rows alike:
+ *   1. optional columns without a value (nothing, "-" or "0" in every row) go;
+ *   2. columns with a word go below the row, in front of the sentence, the rightmost first;
+ *   3. the widest columns of text get narrower. A longer text, such as a name, is still shown whole: its row
+ *      goes on below it, at the next column. No name is ever cut: a user has to be able to type it.
  */
 #ifndef BALLAST_RENDER_TABLE_H
 #define BALLAST_RENDER_TABLE_H
@@ -19,11 +25,15 @@
 struct column {
     const char *title;
     bool right;
-    bool below; /* the last column only: without a title, on lines of its own below the row */
+    bool below;       /* the last column only: without a title, on lines of its own below the row */
+    bool tight;       /* one blank in front of it, not two */
+    bool optional;    /* may go if it has no value */
+    bool host;        /* the domain that all hosts share is left out at the end of the text */
+    const char *word; /* may go below the row, after this word; "": without a word; only before `below` */
 };
 
-#define TABLE_WIDTH 100   /* where what stands below a row is wrapped */
-#define TERMINAL_WIDTH 80 /* the same for what is read on any terminal: the verbs of the service */
+#define TABLE_WIDTH 80                 /* of any terminal */
+#define TABLE_WIDTH_ANY (SIZE_MAX / 2) /* for tables that a user asked to be wide */
 
 struct table {
     struct arena *a;
@@ -31,7 +41,8 @@ struct table {
     size_t n_columns;
     const char **cells; /* row by row */
     size_t n_cells, cap_cells;
-    size_t wrap; /* what stands below a row is wrapped here: TABLE_WIDTH, or what the caller puts in */
+    size_t width;       /* TABLE_WIDTH, or what the caller puts in */
+    const char *domain; /* ".example.com", of host columns; NULL: none. The caller puts it in. */
 };
 
 void table_init(struct table *t, struct arena *a, const struct column *columns, size_t n_columns);
@@ -44,6 +55,9 @@ void table_cellf(struct table *t, const char *format, ...) __attribute__((format
 /* A number with few decimals: none from 100 on, else up to three. Infinite and unknown values are "-". */
 void table_number(struct table *t, double value);
 
+/* Whether this column will be left out, because it has no value and the table is too wide. */
+bool table_leaves_out(const struct table *t, const char *indent, size_t column);
+
 /* Title line and rows, each after the indent. */
 void table_render(const struct table *t, const char *indent, struct strbuf *out);
 
@@ -54,7 +68,7 @@ void table_put_text(struct strbuf *out, const char *text);
 void table_put_wrapped(struct strbuf *out, const char *text, size_t indent);
 
 /* The text after a line's first `at` characters, which are there already (0: none), and a blank; lines end
- * before TERMINAL_WIDTH, those after the first begin with `indent` blanks. */
+ * before TABLE_WIDTH, those after the first begin with `indent` blanks. */
 void table_put_hanging(struct strbuf *out, const char *text, size_t at, size_t indent);
 
 #endif

@@ -81,9 +81,60 @@ static void test_named(void **state)
     arena_release(&a);
 }
 
+/* What all names of hosts end with, and which short names are enough. */
+static const struct {
+    const char *names[3]; /* up to NULL */
+    const char *domain;
+    const char *word; /* NULL: not asked */
+    uint32_t found;   /* IX_NONE: refused */
+} domains[] = {
+    {{"esx1.dc1.example.com", "esx2.dc1.example.com"}, ".dc1.example.com", "esx2", 1},
+    {{"esx1.dc1.example.com", "esx2.dc2.example.com"}, ".example.com", "esx2.dc2", 1},
+    {{"esx1.dc1.example.com", "esx1.dc2.example.com"}, ".example.com", "esx1", IX_NONE},
+    {{"esx1.dc1.example.com", "esx1"}, "", "esx1", 1},
+    {{"esx1.dc1.example.com", "esx2"}, "", "esx1", 0},
+    {{"esx1.dc1.example.com", "esx10.dc1.example.com"}, ".dc1.example.com", "esx1", 0},
+    {{"esx1.dc1.example.com"}, "", "esx1", 0},
+    {{"esx1.dc1.example.com", "esx2.dc1.example.com"}, ".dc1.example.com", "esx", IX_NONE},
+    {{"same.example.com", "same.example.com"}, ".example.com", "same", IX_NONE},
+    {{"10.0.0.1", "10.0.1.1"}, "", "10", IX_NONE},
+    {{".example.com", "a.example.com"}, ".com", NULL, 0},
+    {{"a.", "b."}, "", NULL, 0},
+    {{"x", "y"}, "", "y", 1},
+};
+
+static void test_domain(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(domains); i++) {
+        struct arena a = {0};
+        struct inventory inv = {.cluster = "c", .time = 1767225600};
+        struct snapshot s;
+        struct err err = {0};
+        uint32_t found = IX_NONE;
+
+        for (size_t k = 0; k < ELEMENTS(domains[i].names) && domains[i].names[k]; k++) {
+            struct seen_host *h = inventory_add_host(&inv, &a);
+            h->is.id = arena_printf(&a, "host-%zu", k);
+            h->is.name = domains[i].names[k];
+            h->is.total[RES_CPU] = 10000;
+            h->is.total[RES_MEM] = 4096;
+            h->is.cores = 4;
+        }
+        assert_int_equal(snapshot_build(&inv, &a, &s, &err), 0);
+        assert_string_equal(named_host_domain(&s), domains[i].domain);
+        if (domains[i].word) {
+            int r = named_host(&s, domains[i].word, &found, &err);
+            if (found != domains[i].found || (r < 0) != (found == IX_NONE))
+                fail_msg("case %zu: %s: %u", i, domains[i].word, found);
+        }
+        arena_release(&a);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_named)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_named), cmocka_unit_test(test_domain)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

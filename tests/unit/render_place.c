@@ -122,10 +122,11 @@ static void make_plan(const struct snapshot *s, struct plan *ret)
 }
 
 static const char place_text[] =
-    "v00 can be powered on at h04. First 1 VM must move to make room, and 1 host must be woken.\n"
+    "v00 can be powered on at h04. First 1 VM must move to make room, and 1 host must\n"
+    "be woken.\n"
     "\n"
-    "Cluster prod at 2026-01-01T00:00:00Z: 0 of 30 hosts can run VMs, 0 of 15 VMs run\n"
-    "Imbalance 0.0000 now, 0.0000 after the plan; target 0.0000 (migration threshold 3)\n"
+    "Cluster prod at 2026-01-01T00:00:00Z: 0 of 30 hosts on, 0 of 15 VMs on\n"
+    "Imbalance 0.0000 now, 0.0000 after the plan; target 0.0000 (threshold 3)\n"
     "\n"
     "  LOAD           SPREAD  WEIGHT  FULLEST HOST  EMPTIEST HOST\n"
     "  CPU before     0.0000    0.50  -             -\n"
@@ -135,13 +136,13 @@ static const char place_text[] =
     "\n"
     "3 recommendations\n"
     "\n"
-    "  ID  PRIO  ACTION    VM   FROM      TO   REASON        IMBALANCE  NEEDS  GROUP\n"
-    "   1     1  migrate   v03  h00   ->  h01  prerequisite     0.3000  -      -\n"
-    "      v03 (100 MHz, 1.0 GiB) moves from h00 to h01 (CPU 0 %, memory 0 %), to make room on h00 for\n"
-    "      v00.\n"
-    "   2     1  power_on  -    -         h04  prerequisite     0.2000  -      -\n"
+    "  ID  PRIO  ACTION    VM   FROM    TO   REASON        IMBALANCE  NEEDS  GROUP\n"
+    "   1     1  migrate   v03  h00  -> h01  prerequisite     0.3000  -      -\n"
+    "      v03 (100 MHz, 1.0 GiB) moves from h00 to h01 (CPU 0 %, memory 0 %), to\n"
+    "      make room on h00 for v00.\n"
+    "   2     1  power_on  -    -       h04  prerequisite     0.2000  -      -\n"
     "      h04 is woken, because no other host can run v00.\n"
-    "   3     1  place     v00  -         h04  placement        0.1000  1,2    -\n"
+    "   3     1  place     v00  -       h04  placement        0.1000  1,2    -\n"
     "      v00 (100 MHz, 1.0 GiB) is powered on at h04 (CPU 0 %, memory 0 %).\n"
     "\n"
     "Other hosts for v00, best first\n"
@@ -153,8 +154,8 @@ static const char place_text[] =
     "\n"
     "1 fault\n"
     "\n"
-    "  cannot_place: v01 cannot be powered on. The best candidate is h02. The VM needs 2.0 GiB of memory,\n"
-    "  but h02 has only 1.0 GiB of 4.0 GiB left.\n";
+    "  cannot_place: v01 cannot be powered on. The best candidate is h02. The VM\n"
+    "    needs 2.0 GiB of memory, but h02 has only 1.0 GiB of 4.0 GiB left.\n";
 
 static void test_place_text(void **state)
 {
@@ -189,14 +190,15 @@ static void test_answers(void **state)
          2,
          {1},
          1,
-         "v01 cannot be powered on. First 1 VM must move to make room, and 1 host must be woken.\n"},
+         "v01 cannot be powered on. First 1 VM must move to make room, and 1 host must be\n"
+         "woken.\n"},
         {2, 3, {0, 0}, 0, "All 2 VMs can be powered on. First "},
         {3, 3, {2, 0, 1}, 2, "1 of 3 VMs can be powered on, but not v02, v01. First "},
         {13,
          0,
          {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13},
          13,
-         "0 of 13 VMs can be powered on, but not v01, v02, v03, v04, v05, v06, v07, v08, v09, v10 and 3 "
+         "0 of 13 VMs can be powered on, but not v01, v02, v03, v04, v05, v06, v07, v08,\nv09, v10 and 3 "
          "more.\n"},
     };
     struct arena a = {0};
@@ -283,9 +285,9 @@ static void test_settings(void **state)
     strbuf_init(&out, STRBUF_NO_LIMIT);
     render_plan_text(&plan, &out);
     assert_non_null(strstr(out.text, "\n30 settings of pools on hosts to change\n\n"));
-    assert_non_null(strstr(out.text,
-                           "  h19   p1                  5      -      10                6      7       8\n"
-                           "  ... and 10 more; --format json lists them all\n"));
+    assert_non_null(strstr(out.text, "  h19   p1    CPU MHz               5      -      10\n"
+                                     "              memory MiB            6      7       8\n"
+                                     "  ... and 10 more; --format json lists them all\n"));
     assert_null(strstr(out.text, "  h20 "));
     strbuf_release(&out);
     arena_release(&a);

@@ -52,12 +52,12 @@ static void put_heading(const struct run_set *a, const struct run_set *b, struct
         out, arena_printf(arena, "B: %s. %s", b->label, format_policy(arena, b->runs[0].scenario)), 0);
     table_put_wrapped(out, compare_headline(arena, a, b), 0);
     if (a->n > 1)
-        strbuf_puts(out, "Each figure is the median of the runs; SEEDS: for how many A and B were better.\n");
+        table_put_wrapped(
+            out, "Each figure is the median of the runs; SEEDS: for how many A and B were better.", 0);
 }
 
 static const struct column columns[] = {
-    {"", false, false},     {"A", true, false},          {"B", true, false},       {"", false, false},
-    {"B - A", true, false}, {"IN PERCENT", true, false}, {"BETTER", false, false}, {"SEEDS", false, false},
+    {"", false}, {"A", true}, {"B", true}, {"", false}, {"CHANGE", true}, {"BETTER", false}, {"SEEDS", false},
 };
 #define N_COLUMNS (sizeof columns / sizeof *columns)
 
@@ -80,9 +80,8 @@ static void add_metric(struct table *t, const struct metric_row *m, const struct
     table_cell(t, metric_number(t->a, from, m->id));
     table_cell(t, metric_number(t->a, to, m->id));
     table_cell(t, format_unit(unit));
-    table_cell(t, alike ? "the same" : format_difference(t->a, from, to, unit));
-    const char *percent = alike ? "" : format_percent(t->a, from, to);
-    table_cell(t, percent ? percent : "");
+    const char *percent = format_percent(t->a, from, to);
+    table_cell(t, alike ? "the same" : percent ? percent : format_difference(t->a, from, to, unit));
     table_cell(t, better_text(metric_judge(m, from, to)));
     if (t->n_columns == N_COLUMNS)
         table_cell(t, m->better == 0 ? ""
@@ -113,9 +112,7 @@ static void put_metrics(const struct run_set *a, const struct run_set *b, struct
 }
 
 static const struct column pool_columns[] = {
-    {"POOL", false, false},      {"VMS", true, false},        {"CPU GOT A", true, false},
-    {"CPU GOT B", true, false},  {"ENTITLED A", true, false}, {"ENTITLED B", true, false},
-    {"AT WORST A", true, false}, {"AT WORST B", true, false},
+    {"POOL", false}, {"VMS", true}, {"", false}, {"CPU GOT", true}, {"ENTITLED", true}, {"AT WORST", true},
 };
 
 static void put_pools(const struct run_set *a, const struct run_set *b, struct arena *arena,
@@ -126,16 +123,21 @@ static void put_pools(const struct run_set *a, const struct run_set *b, struct a
 
     if (a->runs[0].n_pools == 0 || a->runs[0].n_pools != b->runs[0].n_pools)
         return;
-    strbuf_puts(out, "\nPools, in percent: got is of what they wanted; entitled: of the CPU that they were "
-                     "entitled to; at "
-                     "worst is that of\ntheir VMs at the worst time.\n");
+    strbuf_puts(out, "\n");
+    table_put_wrapped(out,
+                      "Pools, in percent: got is of what they wanted; entitled: of the CPU that they were "
+                      "entitled to; at worst is that of their VMs at the worst time.",
+                      0);
     table_init(&t, arena, pool_columns, sizeof pool_columns / sizeof *pool_columns);
     for (uint32_t p = 0; p < a->runs[0].n_pools; p++) {
-        table_cell(&t, a->runs[0].pools[p].name);
-        table_cell(&t, format_number(arena, a->runs[0].pools[p].vms, ""));
-        for (size_t f = 0; f < sizeof compared / sizeof *compared; f++) {
-            table_cell(&t, format_number(arena, pool_figures_spread(a, p, compared[f]).median, "%"));
-            table_cell(&t, format_number(arena, pool_figures_spread(b, p, compared[f]).median, "%"));
+        for (int k = 0; k < 2; k++) {
+            const struct run_set *set = k == 0 ? a : b;
+
+            table_cell(&t, k == 0 ? a->runs[0].pools[p].name : "");
+            table_cell(&t, k == 0 ? format_number(arena, a->runs[0].pools[p].vms, "") : "");
+            table_cell(&t, k == 0 ? "A" : "B");
+            for (size_t f = 0; f < sizeof compared / sizeof *compared; f++)
+                table_cell(&t, format_number(arena, pool_figures_spread(set, p, compared[f]).median, "%"));
         }
     }
     table_render(&t, "", out);

@@ -63,10 +63,14 @@ static void put_metrics(const struct run_set *set, struct arena *a, struct strbu
 }
 
 static const struct column pool_columns[] = {
-    {"POOL", false, false},       {"VMS", true, false},         {"CPU PAYLOAD", true, false},
-    {"MEM PAYLOAD", true, false}, {"CPU GOT", true, false},     {"MEM GOT", true, false},
-    {"ENTITLED", true, false},    {"VMS AT 95 %", true, false}, {"AT WORST", true, false},
+    {"POOL", false}, {"VMS", true},      {"RESOURCE", false},   {"PAYLOAD", true},
+    {"GOT", true},   {"ENTITLED", true}, {"VMS AT 95 %", true}, {"AT WORST", true},
 };
+
+static void put_figure(struct table *t, const struct run_set *set, uint32_t pool, enum pool_figure f)
+{
+    table_cell(t, format_number(t->a, pool_figures_spread(set, pool, f).median, "%"));
+}
 
 static void put_pools(const struct run_set *set, struct arena *a, struct strbuf *out)
 {
@@ -74,16 +78,32 @@ static void put_pools(const struct run_set *set, struct arena *a, struct strbuf 
 
     if (set->runs[0].n_pools == 0)
         return;
-    strbuf_puts(
-        out, "\nPools, in percent: the payload is what they got of what all hosts have; got is of "
-             "what they wanted;\nentitled: of the CPU that they were entitled to; then the VMs that got 95 % "
-             "of it, and the mean of its VMs at\nthe worst time.\n");
+    strbuf_puts(out, "\n");
+    table_put_wrapped(out,
+                      "Pools, in percent: the payload is what they got of what all hosts have; got is of "
+                      "what they wanted; entitled: of the CPU that they were entitled to; then the VMs that "
+                      "got 95 % of it, and the mean of its VMs at the worst time.",
+                      0);
     table_init(&t, a, pool_columns, sizeof pool_columns / sizeof *pool_columns);
     for (uint32_t p = 0; p < set->runs[0].n_pools; p++) {
-        table_cell(&t, set->runs[0].pools[p].name);
-        table_cell(&t, format_number(a, set->runs[0].pools[p].vms, ""));
-        for (int f = 0; f < POOL_FIGURE_COUNT; f++)
-            table_cell(&t, format_number(a, pool_figures_spread(set, p, (enum pool_figure)f).median, "%"));
+        static const enum pool_figure of_cpu[] = {POOL_HAPPINESS_MEAN, POOL_HAPPY_SHARE,
+                                                  POOL_HAPPINESS_LEAST};
+        static const enum pool_figure of_both[][2] = {{POOL_PAYLOAD_CPU, POOL_GOT_CPU},
+                                                      {POOL_PAYLOAD_MEM, POOL_GOT_MEM}};
+
+        for (int r = 0; r < 2; r++) {
+            table_cell(&t, r == 0 ? set->runs[0].pools[p].name : "");
+            table_cell(&t, r == 0 ? format_number(a, set->runs[0].pools[p].vms, "") : "");
+            table_cell(&t, r == 0 ? "CPU" : "memory");
+            for (int f = 0; f < 2; f++)
+                put_figure(&t, set, p, of_both[r][f]);
+            for (int f = 0; f < 3; f++) {
+                if (r == 0)
+                    put_figure(&t, set, p, of_cpu[f]);
+                else
+                    table_cell(&t, "");
+            }
+        }
     }
     table_render(&t, "", out);
 }
@@ -91,11 +111,8 @@ static void put_pools(const struct run_set *set, struct arena *a, struct strbuf 
 #define MHZ_S_PER_GHZ_H 3.6e6
 
 static const struct column shortfall_columns[] = {
-    {"VM", false, false},
-    {"MISSING CPU", true, false},
-    {"OF WHAT IT WANTED", true, false},
-    {"OF ITS ENTITLEMENT", true, false},
-    {"MISSING MEMORY", true, false},
+    {"VM", false, false},         {"MISSING CPU", true, false}, {"OF WANTED", true, false},
+    {"OF ENTITLED", true, false}, {"MISSING MEM", true, false},
 };
 
 static void put_shortfalls(const struct run_set *set, struct arena *a, struct strbuf *out)
