@@ -34,7 +34,7 @@ static const struct {
     {0xd1, -EBUSY, "its firmware is being updated"},
     {0xd2, -EBUSY, "it is starting up itself"},
     {0xd3, -EBUSY, "it cannot reach what should do it"},
-    {0xd4, -EACCES, "the privilege is too low for this command, or its firmware firewall forbids it"},
+    {0xd4, -EPERM, "the privilege is too low for this command, or its firmware firewall forbids it"},
     {0xd5, -EBUSY, "it cannot do that in the present state"},
     {0xd6, -ENOTSUP, "it is switched off there"},
     {0xff, -EBUSY, "it failed, and it does not say why"},

@@ -63,7 +63,7 @@ static int measure(struct talk *t, struct request *q, struct err *err)
 /* A refusal of one of the two commands is an answer, too: the controller does not offer it. */
 static bool is_refusal(int code)
 {
-    return code == -ENOTSUP || code == -EACCES || code == -EPROTO;
+    return code == -ENOTSUP || code == -EACCES || code == -EPERM || code == -EPROTO;
 }
 
 static int identify(struct talk *t, struct controller_identity *ret, struct err *err)

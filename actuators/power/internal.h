@@ -39,6 +39,22 @@ void power_change_begin(struct power_change *j);
 int64_t power_spent_ms(const struct power_change *j);
 instant_s power_time_now(const struct power_change *j);
 
+/* The configuration's clock. */
+int64_t power_clock_ms(const struct power_config *config);
+
+/* A login of a method that is under way. */
+struct power_login {
+    struct login_guard *guard; /* NULL: none is needed */
+    char *password;
+};
+
+/* Asks for a login of this method, before each of its calls; after 0 the caller calls the method, and then
+ * power_login_end() with its result. An error means that nothing was sent: -EACCES: the password was refused
+ * a while ago, and the pause is not over. */
+int power_login_begin(const struct power_config *config, const struct power_host *h,
+                      enum power_method_kind kind, struct power_login *ret, struct err *err);
+void power_login_end(const struct power_config *config, struct power_login *login, int code);
+
 /* The result of a poll(), besides the changed power_task. */
 struct outcome {
     enum task_state state;

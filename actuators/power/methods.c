@@ -111,19 +111,19 @@ int power_check(const struct power_config *config, struct err *err)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static int64_t read_clock_ms(const struct power_config *s)
+int64_t power_clock_ms(const struct power_config *s)
 {
     return s->clock_ms ? s->clock_ms() : net_now_ms();
 }
 
 void power_change_begin(struct power_change *j)
 {
-    j->asked_ms = read_clock_ms(j->x->config);
+    j->asked_ms = power_clock_ms(j->x->config);
 }
 
 int64_t power_spent_ms(const struct power_change *j)
 {
-    return read_clock_ms(j->x->config) - j->asked_ms;
+    return power_clock_ms(j->x->config) - j->asked_ms;
 }
 
 instant_s power_time_now(const struct power_change *j)
@@ -138,11 +138,16 @@ enum call { CALL_WAKE, CALL_SHUT_DOWN, CALL_CUT };
 static int call(const struct power_change *j, unsigned index, enum call what, struct err *err)
 {
     const struct power_method_ops *ops = ops_at(j, index);
+    struct power_login login;
     struct power_method *m = NULL;
     int r = kept_methods_take(j->x->config->kept, ops, j->host, &m, err);
 
     if (r < 0)
         return r;
+    if ((r = power_login_begin(j->x->config, j->host, ops->kind, &login, err)) < 0) {
+        kept_methods_give(j->x->config->kept, ops, m);
+        return r;
+    }
     switch (what) {
     case CALL_WAKE:
         r = ops->wake(m, err);
@@ -154,6 +159,7 @@ static int call(const struct power_change *j, unsigned index, enum call what, st
         r = ops->cut(m, err);
         break;
     }
+    power_login_end(j->x->config, &login, r);
     kept_methods_give(j->x->config->kept, ops, m);
     return r;
 }
@@ -176,12 +182,16 @@ int method_cut(const struct power_change *j, unsigned index, struct err *err)
 static int chassis_of(const struct power_change *j, unsigned index, enum chassis *ret, struct err *err)
 {
     const struct power_method_ops *ops = ops_at(j, index);
+    struct power_login login;
     struct power_method *m = NULL;
     int r = kept_methods_take(j->x->config->kept, ops, j->host, &m, err);
 
     if (r < 0)
         return r;
-    r = ops->chassis(m, ret, err);
+    if ((r = power_login_begin(j->x->config, j->host, ops->kind, &login, err)) == 0) {
+        r = ops->chassis(m, ret, err);
+        power_login_end(j->x->config, &login, r);
+    }
     kept_methods_give(j->x->config->kept, ops, m);
     if (r == 0 && *ret == CHASSIS_UNKNOWN)
         return err_set(err, -EPROTO, "%s of host %s does not tell whether it is on", method_word(j, index),

@@ -242,13 +242,17 @@ static int apply_settings(struct actuator *x, const struct pool_settings *q, str
 static int measure_by(const struct actuator *x, const struct power_method_ops *ops,
                       const struct power_host *h, double *ret_w, struct err *err)
 {
+    struct power_login login;
     struct power_method *m = NULL;
     double w = 0;
     int r = kept_methods_take(x->config->kept, ops, h, &m, err);
 
     if (r < 0)
         return r;
-    r = ops->watts(m, &w, err);
+    if ((r = power_login_begin(x->config, h, ops->kind, &login, err)) == 0) {
+        r = ops->watts(m, &w, err);
+        power_login_end(x->config, &login, r);
+    }
     kept_methods_give(x->config->kept, ops, m);
     if (r == 0 && !(isfinite(w) && w >= 0))
         return err_set(err, -EPROTO, "the power meter of host %s reports an impossible reading", h->name);

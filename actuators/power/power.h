@@ -15,6 +15,7 @@
 #include <ballast/power.h>
 
 struct kept_methods;
+struct login_guards; /* net/login_guards.h */
 
 /* Outlives every actuator created with it, and does not change. */
 struct power_config {
@@ -25,6 +26,9 @@ struct power_config {
     /* By kind; NULL: the method is not available. The entry of POWER_HYPERVISOR is not used. */
     const struct power_method_ops *methods[POWER_METHOD_COUNT];
     struct kept_methods *kept; /* the methods' objects, kept between calls; NULL: each call makes one */
+    /* Of all the controllers' accounts: shared by all workers, and by the configuration before and after a
+     * reload. NULL: a password that was refused is tried again and again. */
+    struct login_guards *logins;
     int64_t (*clock_ms)(void); /* a steady clock, for the length of calls; NULL: the system's */
     const char *life; /* identifies this process among those that may continue its tasks: a word without
                          blanks; NULL: there is no other process */

@@ -375,7 +375,7 @@ static const char *short_id(const json_t *message)
     return dot ? dot + 1 : id ? id : "";
 }
 
-int redfish_refusal(long status, const json_t *o)
+static int refusal_by_id(long status, const json_t *o)
 {
     const json_t *messages = messages_of(o);
 
@@ -392,6 +392,14 @@ int redfish_refusal(long status, const json_t *o)
             return statuses[k].code;
     }
     return -EPROTO;
+}
+
+/* 403: the login was right, and what it may do is not enough. */
+int redfish_refusal(long status, const json_t *o)
+{
+    int code = refusal_by_id(status, o);
+
+    return code == -EACCES && status == 403 ? -EPERM : code;
 }
 
 static bool says_full(const char *text)

@@ -155,7 +155,7 @@ static int after_refusal(struct power_method *m, struct request *q, const struct
     if ((reply->status == 412 || reply->status == 428) && !q->etag[0] &&
         redfish_etag(system->body, system->etag, q->etag))
         return 1;
-    if ((q->wish->to & 1u << q->is) && reply->status != 0 && r != -EACCES)
+    if ((q->wish->to & 1u << q->is) && reply->status != 0 && r != -EACCES && r != -EPERM)
         return 0; /* many services refuse to switch on a host that is on */
     if (r == -ENOTSUP && reply->status == 400) {
         q->refused |= 1u << how;

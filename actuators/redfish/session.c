@@ -377,6 +377,8 @@ static int log_in(struct redfish_session *t, struct err *err)
         return go_basic(t, reply.full, &why);
     if (reply.status == 400 && r == -EPROTO) /* some services answer a wrong password so */
         r = -EACCES;
+    if (r == -EPERM)
+        r = -EACCES;
     if (r == -EACCES)
         (void)err_widen(&why, "user or password is wrong, or may not log in");
     return err_set(err, r, "%s", why.text);

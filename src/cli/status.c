@@ -220,6 +220,34 @@ static void show_power(const json_t *st, struct strbuf *out)
     strbuf_printf(out, "VMs lack %.1f GHz of CPU\n", reply_number(p, "unmet_mhz") / MHZ_PER_GHZ);
 }
 
+/* A reload that waits, and passwords that a controller has refused. */
+static void show_daemon(const json_t *st, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    const json_t *reload = json_object_get(st, "reload_waits");
+    const json_t *login;
+    size_t i;
+
+    strbuf_init(&line, STRBUF_NO_LIMIT);
+    if (json_is_object(reload)) {
+        strbuf_printf(&line,
+                      "power.hosts of the reload by %s at %s is taken over once the power changes under way "
+                      "have ended",
+                      reply_text(reload, "by") ? reply_text(reload, "by") : "-",
+                      reply_text(reload, "since") ? reply_text(reload, "since") : "-");
+        put_sentence(out, "reload", line.text);
+    }
+    json_array_foreach(json_object_get(st, "logins_paused"), i, login)
+    {
+        strbuf_clear(&line);
+        strbuf_printf(&line,
+                      "%s: PASSWORD REFUSED; not tried again before %s, so that the account is not locked",
+                      reply_text(login, "account") ? reply_text(login, "account") : "-",
+                      reply_text(login, "next_try") ? reply_text(login, "next_try") : "-");
+        put_sentence(out, i == 0 ? "logins" : "", line.text);
+    }
+}
+
 static void show_paused(const json_t *st, struct strbuf *out)
 {
     const char *since = reply_text(st, "frozen_since");
@@ -270,6 +298,7 @@ static void show_status(const json_t *reply, struct arena *a, struct strbuf *out
     show_waiting(st, out);
     show_counts(st, out);
     show_broker(st, out);
+    show_daemon(st, out);
     if (store) {
         put_label(out, "store");
         table_put_text(out, store);

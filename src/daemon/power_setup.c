@@ -8,6 +8,7 @@
 #include "actuators/wol/wol.h"
 #include "base/log.h"
 #include "daemon/process.h"
+#include "net/login_guards.h"
 
 #include <errno.h>
 #include <string.h>
@@ -30,6 +31,7 @@ static int build(struct power_setup *w, const struct config *c, const struct sou
         .methods =
             {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method, [POWER_WOL] = &wol_method},
         .kept = before ? before->config.kept : w->kept,
+        .logins = w->logins,
         .life = arena_printf(a, "%lld-%lld", (long long)getpid(), (long long)process_steady_us()),
     };
     if (c->n_power_hosts == 0)
@@ -68,10 +70,15 @@ int power_setup_new(const struct config *c, const struct actuator_ops *inner,
     struct arena a = {0};
     struct power_setup *w = arena_new(&a, struct power_setup);
 
-    *w = (struct power_setup){.arena = a, .actuators = inner, .source = *source};
+    *w = (struct power_setup){.arena = a,
+                              .actuators = inner,
+                              .source = *source,
+                              .logins = before ? before->logins : login_guards_new()};
     int r = build(w, c, source, before, err);
 
     if (r < 0) {
+        if (before) /* still has them */
+            w->logins = NULL;
         power_setup_free(w);
         return r;
     }
@@ -90,6 +97,9 @@ void power_setup_free(struct power_setup *w)
     kept_methods_free(kept);
     while (w) {
         struct power_setup *before = w->before;
+
+        if (!before)
+            login_guards_free(w->logins);
         struct arena a = w->arena; /* the arena holds the struct itself */
 
         arena_release(&a);

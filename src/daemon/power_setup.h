@@ -25,6 +25,7 @@ struct power_setup {
     struct source_config source;          /* the configuration for `actuators` */
     struct host_power_method *ways;       /* one for each configured host */
     enum entry_use *uses;                 /* by configured host: the use last logged */
+    struct login_guards *logins;          /* of the controllers' accounts; that of the first setup */
     struct power_setup *before;           /* the setup before the reload */
 };
 

@@ -6,6 +6,7 @@
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 #include "daemon/action_json.h"
+#include "daemon/reply_daemon.h"
 #include "daemon/reply_energy.h"
 #include "daemon/reply_forecast.h"
 #include "daemon/reply_roll.h"
@@ -135,26 +136,7 @@ static void put_asleep(struct json_writer *w, const struct engine *e)
     jw_end(w);
 }
 
-static void put_broker(struct json_writer *w, const struct mqtt_status *b)
-{
-    if (!b) {
-        jw_text(w, "mqtt", NULL);
-        return;
-    }
-    jw_begin(w, "mqtt", JW_OBJECT, JW_INLINE);
-    jw_text(w, "url", b->url);
-    jw_bool(w, "connected", b->connected);
-    jw_instant(w, "since", b->since);
-    jw_text(w, "error", b->error);
-    jw_int(w, "sent", (int64_t)b->sent);
-    jw_int(w, "unsent", (int64_t)b->unsent);
-    jw_int(w, "refused", (int64_t)b->refused);
-    jw_int(w, "refused_kept", (int64_t)b->kept);
-    jw_text(w, "refusal", b->refusal);
-    jw_end(w);
-}
-
-static void put_status(struct json_writer *w, const struct engine *e, const struct mqtt_status *broker,
+static void put_status(struct json_writer *w, const struct engine *e, const struct daemon_state *d,
                        instant_s now)
 {
     const struct snapshot *s = engine_snapshot(e);
@@ -184,7 +166,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
         jw_text(w, NULL, st.overlay_findings->items[i]);
     jw_end(w);
     jw_text(w, "store_error", st.store_error);
-    put_broker(w, broker);
+    reply_daemon_put(w, d, now);
     jw_begin(w, "actions", JW_OBJECT, JW_INLINE);
     for (unsigned i = 0; i < action_state_count; i++)
         jw_int(w, action_state_name((enum action_state)i), st.actions[i]);
@@ -535,7 +517,7 @@ static int put_samples(struct json_writer *w, const struct store_ops *ops, struc
 }
 
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
-               const struct request *request, const struct mqtt_status *broker, instant_s now,
+               const struct request *request, const struct daemon_state *daemon, instant_s now,
                struct strbuf *out, struct err *err)
 {
     struct json_writer w;
@@ -544,7 +526,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     open_reply(&w, out);
     switch (request->kind) {
     case REQUEST_STATUS:
-        put_status(&w, e, broker, now);
+        put_status(&w, e, daemon, now);
         break;
     case REQUEST_HOSTS:
     case REQUEST_VMS:

@@ -4,7 +4,7 @@
 
 #include "base/json_writer.h"
 #include "base/strbuf.h"
-#include "daemon/mqtt_feed.h"
+#include "daemon/reply_daemon.h"
 #include "daemon/request.h"
 #include "engine/engine.h"
 
@@ -12,9 +12,9 @@
 void reply_error(const struct err *err, struct strbuf *out);
 
 /* Answers requests that change nothing: all but apply, reject, run, place, pause, resume and maintenance.
- * store: for ended actions. broker: NULL without a broker. */
+ * store: for ended actions. */
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
-               const struct request *request, const struct mqtt_status *broker, instant_s now,
+               const struct request *request, const struct daemon_state *daemon, instant_s now,
                struct strbuf *out, struct err *err);
 
 /* {"ok": true} alone. */

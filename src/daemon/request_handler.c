@@ -128,8 +128,12 @@ static int serve_view(const struct request_handler *s, const struct request *q, 
 {
     struct mqtt_status broker;
 
-    return reply_view(s->engine, &store_sqlite, s->store, q, event_outputs_mqtt_status(s->out, &broker),
-                      s->now, out, err);
+    const struct daemon_state daemon = {.broker = event_outputs_mqtt_status(s->out, &broker),
+                                        .logins = s->logins,
+                                        .reload_by = s->reload_by,
+                                        .reload_since = s->reload_since};
+
+    return reply_view(s->engine, &store_sqlite, s->store, q, &daemon, s->now, out, err);
 }
 
 /* The client waits for the pass. */

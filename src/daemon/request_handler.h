@@ -26,6 +26,9 @@ struct request_handler {
     struct store *store;
     const struct config *config; /* in force */
     struct event_outputs *out;
+    struct login_guards *logins; /* of the hosts' controllers */
+    const char *reload_by;       /* who asked for the reload that waits; NULL: none waits */
+    instant_s reload_since;
     instant_s now;
 };
 

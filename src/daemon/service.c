@@ -17,12 +17,14 @@
 #include "daemon/subscribers.h"
 #include "daemon/wall_clock.h"
 #include "engine/engine.h"
+#include "net/login_guards.h"
 #include "plugins/plugins.h"
 #include "store/sqlite.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -35,9 +37,18 @@
 #define NEWS_AT_END_US INT64_C(3000000) /* the rest is left to the next process */
 #define STOP_S 10                       /* time limit for the threads to end */
 
+/* A configuration that was read, whose power.hosts are taken over once no power change is under way. */
+struct waiting_reload {
+    struct config *config; /* NULL: none waits */
+    struct arena memory;
+    char by[USER_NAME_MAX];
+    instant_s since;
+};
+
 struct service {
     const struct config *config; /* in force */
     struct arena reloaded;       /* the configuration after a reload; threads keep using the first one */
+    struct waiting_reload waits;
     struct source_config source_config;
     const char *source_name; /* identifies the source across restarts */
     struct arena names;
@@ -74,6 +85,9 @@ static struct request_handler request_handler_of(struct service *s)
                                     .store = s->store,
                                     .config = s->config,
                                     .out = &s->out,
+                                    .logins = s->power->logins,
+                                    .reload_by = s->waits.config ? s->waits.by : NULL,
+                                    .reload_since = s->waits.since,
                                     .now = wall_clock_now(&s->clock)};
 }
 
@@ -86,8 +100,12 @@ static void answer_waiting(void *ctx, struct client *c, uint64_t ticket)
 
 /* ---- after each event of the loop ------------------------------------------------------------- */
 
+static void apply_waiting_reload(struct service *s);
+
 static void update_outputs_and_timer(struct service *s)
 {
+    apply_waiting_reload(s);
+
     instant_s now = wall_clock_now(&s->clock);
     instant_s at = engine_wakeup(s->engine, now);
     /* a tick that is due now comes after 0.1 s, so that the loop does not spin */
@@ -198,38 +216,62 @@ static struct engine_settings settings_of(const struct service *s)
     };
 }
 
-static int reload_config(struct service *s, const char *by, struct arena *a, struct config *fresh,
+static void drop_waiting(struct service *s)
+{
+    arena_release(&s->waits.memory);
+    s->waits = (struct waiting_reload){0};
+}
+
+/* Read once more: the other one is in force but for power.hosts, and what an admin writes into the file later
+ * is no part of this reload. */
+static int keep_waiting(struct service *s, const char *by, struct err *err)
+{
+    struct arena a = {0};
+    struct config *waits = arena_new(&a, struct config);
+    int r = config_load(s->config->path, &a, waits, err);
+
+    if (r < 0) {
+        arena_release(&a);
+        return r;
+    }
+    s->waits.config = waits;
+    s->waits.memory = a;
+    s->waits.since = wall_clock_now(&s->clock);
+    (void)snprintf(s->waits.by, sizeof s->waits.by, "%s", by);
+    return 0;
+}
+
+static int change_config(struct service *s, const char *by, struct arena *a, struct config *fresh,
                          struct err *err)
 {
     struct config_change *changes;
-    int r = config_load(s->config->path, a, fresh, err);
-
-    if (r < 0)
-        return r;
+    int r = 0;
     size_t n = config_changes(s->config, fresh, a, &changes);
 
     if (config_power_changes(changes, n))
         r = power_setup_change(&s->power, fresh, s->engine, s->actuators, err);
-    if (r < 0 && r != -EBUSY)
+    if ((r < 0 && r != -EBUSY) || (r == -EBUSY && (r = keep_waiting(s, by, err)) < 0))
         return r;
+    const bool power_waits = s->waits.config != NULL;
+
     consoles_change(s->consoles, s->power);
-    startup_log_reload(changes, n, r == -EBUSY, s->engine, by, wall_clock_now(&s->clock));
-    config_keep_fixed(s->config, fresh, r == -EBUSY, a);
+    startup_log_reload(changes, n, power_waits, s->engine, by, wall_clock_now(&s->clock));
+    config_keep_fixed(s->config, fresh, power_waits, a);
     return 0;
 }
 
-static void reload(struct service *s, const char *by)
+/* The memory of `fresh` becomes the service's, or is released. */
+static void take_config(struct service *s, const char *by, struct arena a, struct config *fresh)
 {
-    struct arena a = {0};
-    struct config *fresh = arena_new(&a, struct config);
     struct err err = {0};
 
-    if (reload_config(s, by, &a, fresh, &err) < 0) {
+    if (change_config(s, by, &a, fresh, &err) < 0) {
         log_error("configuration not reloaded (asked for by %s), the old one stays in force: %s", by,
                   err.text);
         arena_release(&a);
         return;
     }
+    login_guards_forget(s->power->logins); /* a password may have been mended at its peer */
     startup_log_warnings(fresh, &s->power->config);
     s->config = fresh;
 
@@ -241,6 +283,32 @@ static void reload(struct service *s, const char *by)
     s->reloaded = a;
     request_handler_forget_shared(&s->shared);
     startup_log_standby_hosts(s->config, s->engine);
+}
+
+static void reload(struct service *s, const char *by)
+{
+    struct arena a = {0};
+    struct config *fresh = arena_new(&a, struct config);
+    struct err err = {0};
+
+    if (config_load(s->config->path, &a, fresh, &err) < 0) {
+        log_error("configuration not reloaded (asked for by %s), the old one stays in force: %s", by,
+                  err.text);
+        arena_release(&a);
+        return;
+    }
+    drop_waiting(s); /* the newer one counts */
+    take_config(s, by, a, fresh);
+}
+
+static void apply_waiting_reload(struct service *s)
+{
+    if (!s->waits.config || engine_is_changing_power(s->engine))
+        return;
+    struct waiting_reload w = s->waits;
+
+    s->waits = (struct waiting_reload){0};
+    take_config(s, w.by, w.memory, w.config);
 }
 
 static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si, void *userdata)
@@ -407,6 +475,7 @@ static void stop_service(struct service *s)
     (void)sd_event_source_disable_unref(s->sighup);
     (void)sd_event_unref(s->loop);
     arena_release(&s->reloaded);
+    drop_waiting(s);
     arena_release(&s->names);
     if (s->source_fd >= 0)
         (void)close(s->source_fd);

@@ -62,8 +62,7 @@ void startup_log_reload(const struct config_change *changes, size_t n, bool powe
         bool waits = power_waits && config_is_of_power(&changes[i]);
         const char *when = reread                                  ? "; takes effect at the next login"
                            : changes[i].key->flags & FIELD_RESTART ? "; takes effect at the next start"
-                           : waits ? "; takes effect at the next reload or start, because a power change is "
-                                     "under way"
+                           : waits ? "; takes effect once the power changes under way have ended"
                                    : "";
 
         later += !reread && when[0] != '\0';

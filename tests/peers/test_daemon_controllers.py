@@ -149,6 +149,9 @@ def test_reload():
         wait_for("refused", lambda: any("password" in (a["why"] or "") for a in d.json("history")), 60)
         wait_for("still on", lambda: states(d)["h2"] == "on", 20)
         assert not lab.asked
+        paused = d.status()["logins_paused"]
+        assert [p["account"].split("@")[1] for p in paused] == [d.settings["power"]["hosts"]["esx2"]["ipmi"]["address"]], paused
+        assert "PASSWORD REFUSED" in d.cli("status")
         files["esx2"].write_text(password)
         d.settings["power"]["hosts"].pop("esx0")
         d.settings["source"]["speed"] = 13
@@ -163,10 +166,13 @@ def test_reload():
         address = d.settings["power"]["hosts"]["esx2"]["ipmi"]["address"]
         d.settings["power"]["hosts"]["esx2"]["ipmi"]["address"] = "127.0.0.1:9"
         d.write()
-        reload(d, "takes effect at the next reload or start, because a power change is under way")
+        reload(d, "takes effect once the power changes under way have ended")
+        assert d.status()["reload_waits"]["by"] and "is taken over once the power" in " ".join(d.cli("status").split())
+        taken = "power.hosts: 2 hosts -> 2 hosts, changed: esx2; by"
+        assert taken not in d.log.read_text()
         wait_for("the proof", lambda: states(d)["h2"] == "on" and quiet(d), 120)
-        wait_for("the proof is seen", lambda: "ipmi (proven)" in d.cli("hosts"))
-        reload(d, "power.hosts: 2 hosts -> 2 hosts, changed: esx2")
+        wait_for("the reload is taken over", lambda: taken in d.log.read_text(), 10)
+        assert d.status()["reload_waits"] is None
         d.cli("standby", "esx2")
         wait_for("it is not reached", lambda: any("nothing listens there" in (a["why"] or "")
                                                   for a in d.json("recommendations") + d.json("history")), 60)

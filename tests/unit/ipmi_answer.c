@@ -33,7 +33,7 @@ static const struct {
     {BYTES(0x02, 0x00, 0x21, 0x10, 0x40), -EPROTO, CHASSIS_UNKNOWN, "another command"},
     {BYTES(0x01, 0xc0), -EBUSY, CHASSIS_UNKNOWN, "busy"},
     {BYTES(0x01, 0xc1), -ENOTSUP, CHASSIS_UNKNOWN, "C1h"},
-    {BYTES(0x01, 0xd4), -EACCES, CHASSIS_UNKNOWN, "privilege"},
+    {BYTES(0x01, 0xd4), -EPERM, CHASSIS_UNKNOWN, "privilege"},
     {BYTES(0x01, 0xd5), -EBUSY, CHASSIS_UNKNOWN, "present state"},
     {BYTES(0x01, 0x80), -EPROTO, CHASSIS_UNKNOWN, "80h"},
 };

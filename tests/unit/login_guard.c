@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "net/http.h"
-#include "net/vsphere/login_guard.h"
+#include "net/login_guard.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@ static struct login_guard *make(void)
     struct login_guard *g = NULL;
     struct err err = {0};
 
-    assert_int_equal(login_guard_new(&g, &err), 0);
+    assert_int_equal(login_guard_new(false, &g, &err), 0);
     return g;
 }
 

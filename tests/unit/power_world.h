@@ -258,7 +258,7 @@ static void another_worker(struct actuators_world *w)
     assert_int_equal(w->ops.create(&w->cfg, &w->x, NULL), 0);
 }
 
-static void another_process(struct actuators_world *w)
+__attribute__((unused)) static void another_process(struct actuators_world *w)
 {
     w->setup.life = strcmp(w->setup.life, "one") == 0 ? "two" : "one";
     another_worker(w);

@@ -439,7 +439,7 @@ static const struct {
     int code;
 } refusals[] = {
     {403, SAID("[{\"MessageId\": \"Base.1.8.InsufficientPrivilege\", \"Message\": \"Not you.\"}]"),
-     "Not you.", -EACCES},
+     "Not you.", -EPERM},
     {400, SAID("[{\"MessageId\": \"iLO.2.14.InvalidOperationForSystemState\"}]"),
      "iLO.2.14.InvalidOperationForSystemState", -EBUSY},
     {400, SAID("[{\"Message\": \"One.\"}, {\"Message\": \"Two.\"}, {\"Message\": \"Three.\"}]"), "One. Two.",

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/secret.h"
-#include "net/vsphere/login_guard.h"
+#include "net/login_guard.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ int vsphere_new(const struct source_config *cfg, struct vsphere **ret, struct er
 
     r = http_session_new(&options, &v->http, err);
     if (r == 0 && !cfg->shared)
-        r = login_guard_new(&v->own_guard, err);
+        r = login_guard_new(false, &v->own_guard, err);
     if (r < 0) {
         http_session_free(v->http);
         free(v);

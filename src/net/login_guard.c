@@ -1,5 +1,5 @@
 /* login_guard.c: one login at a time, and pauses after refused ones. It sends nothing. */
-#include "net/vsphere/login_guard.h"
+#include "net/login_guard.h"
 
 #include "base/clock.h"
 
@@ -14,46 +14,56 @@
 struct login_guard {
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    bool busy;
-    char *refused; /* the password that was refused last; NULL: none since the last login that worked */
+    bool parallel;  /* logins with a password that was accepted do not wait for each other */
+    unsigned busy;  /* logins under way */
+    char *accepted; /* the password that was accepted last; NULL: none since the last refusal */
+    char *refused;  /* the password that was refused last; NULL: none since the last login that worked */
     unsigned refusals;
     int64_t until_ms;
 };
 
-int login_guard_new(struct login_guard **ret, struct err *err)
+int login_guard_new(bool parallel, struct login_guard **ret, struct err *err)
 {
     struct login_guard *g = calloc(1, sizeof *g);
 
     if (!g)
         return err_set(err, -ENOMEM, "out of memory");
+    g->parallel = parallel;
     (void)pthread_mutex_init(&g->lock, NULL);
     (void)pthread_cond_init(&g->ended, NULL);
     *ret = g;
     return 0;
 }
 
-static void forget_refused(struct login_guard *g)
+static void keep_secret(char **secret, const char *now)
 {
-    if (g->refused)
-        explicit_bzero(g->refused, strlen(g->refused));
-    free(g->refused);
-    g->refused = NULL;
+    if (*secret)
+        explicit_bzero(*secret, strlen(*secret));
+    free(*secret);
+    *secret = now ? strdup(now) : NULL; /* out of memory: as if there were none */
 }
 
 void login_guard_free(struct login_guard *g)
 {
     if (!g)
         return;
-    forget_refused(g);
+    keep_secret(&g->refused, NULL);
+    keep_secret(&g->accepted, NULL);
     (void)pthread_cond_destroy(&g->ended);
     (void)pthread_mutex_destroy(&g->lock);
     free(g);
 }
 
-/* Waits for the login that is under way; returns the time after it. */
-static int wait_for_turn(struct login_guard *g, int64_t *now_ms, int64_t deadline_ms, const atomic_bool *stop)
+static bool is_accepted(const struct login_guard *g, const char *password)
 {
-    while (g->busy) {
+    return g->parallel && g->accepted && strcmp(g->accepted, password) == 0;
+}
+
+/* Waits for the login that is under way; returns the time after it. */
+static int wait_for_turn(struct login_guard *g, const char *password, int64_t *now_ms, int64_t deadline_ms,
+                         const atomic_bool *stop)
+{
+    while (g->busy > 0 && !is_accepted(g, password)) {
         struct timespec until;
         int64_t began_us = clock_us(CLOCK_MONOTONIC);
 
@@ -81,13 +91,13 @@ int login_guard_begin(struct login_guard *g, const char *password, int64_t now_m
 {
     *ret_left_s = 0;
     (void)pthread_mutex_lock(&g->lock);
-    int r = wait_for_turn(g, &now_ms, deadline_ms, stop);
+    int r = wait_for_turn(g, password, &now_ms, deadline_ms, stop);
     if (r == 0 && g->refused && strcmp(g->refused, password) == 0 && left_s(g, now_ms) > 0) {
         *ret_left_s = left_s(g, now_ms);
         r = -EACCES;
     }
     if (r == 0)
-        g->busy = true;
+        g->busy++;
     (void)pthread_mutex_unlock(&g->lock);
     return r;
 }
@@ -98,8 +108,10 @@ int64_t login_guard_end(struct login_guard *g, const char *password, bool accept
     int64_t pause_s = LOGIN_PAUSE_FIRST_S;
 
     (void)pthread_mutex_lock(&g->lock);
-    if (accepted || refused)
-        forget_refused(g);
+    if (accepted || refused) {
+        keep_secret(&g->refused, NULL);
+        keep_secret(&g->accepted, accepted ? password : NULL);
+    }
     if (accepted)
         g->refusals = 0;
     if (refused) {
@@ -107,11 +119,27 @@ int64_t login_guard_end(struct login_guard *g, const char *password, bool accept
             pause_s *= 2;
         pause_s = pause_s < LOGIN_PAUSE_MOST_S ? pause_s : LOGIN_PAUSE_MOST_S;
         g->refusals++;
-        g->refused = strdup(password); /* NULL: out of memory, the engine's own pause is left */
+        keep_secret(&g->refused, password);
         g->until_ms = now_ms + pause_s * 1000;
     }
-    g->busy = false;
+    g->busy--;
     (void)pthread_cond_broadcast(&g->ended);
     (void)pthread_mutex_unlock(&g->lock);
     return refused ? pause_s : 0;
+}
+
+int64_t login_guard_left_s(struct login_guard *g, int64_t now_ms)
+{
+    (void)pthread_mutex_lock(&g->lock);
+    int64_t s = g->refused ? left_s(g, now_ms) : 0;
+    (void)pthread_mutex_unlock(&g->lock);
+    return s;
+}
+
+void login_guard_forget(struct login_guard *g)
+{
+    (void)pthread_mutex_lock(&g->lock);
+    keep_secret(&g->refused, NULL);
+    g->refusals = 0;
+    (void)pthread_mutex_unlock(&g->lock);
 }

@@ -1,0 +1,105 @@
+/* login.c: keeps the calls of all workers, and the readings of meters, from locking a controller's account
+ * (net/login_guards.h). Each call of a method that logs in is between power_login_begin() and _end(). */
+#include "actuators/power/internal.h"
+
+#include "base/xalloc.h"
+#include "net/login_guards.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ACCOUNT_MAX 512
+
+/* What is sent to the controller, and under which account; false: the method has no password. A host's keys
+ * are part of the secret, because a controller refuses a wrong one like a wrong password. */
+static bool account_of(const struct power_host *h, enum power_method_kind kind, char account[ACCOUNT_MAX],
+                       const char *secrets[2])
+{
+    const char *user = NULL;
+    const char *address = NULL;
+    const char *word = NULL;
+
+    switch (kind) {
+    case POWER_IPMI:
+        word = "ipmi";
+        user = h->ipmi.username;
+        address = h->ipmi.address;
+        secrets[0] = h->ipmi.password;
+        secrets[1] = h->ipmi.k_g;
+        break;
+    case POWER_REDFISH:
+        word = "redfish";
+        user = h->redfish.username;
+        address = h->redfish.url;
+        secrets[0] = h->redfish.password;
+        break;
+    case POWER_HYPERVISOR: /* has a guard of its own */
+    case POWER_WOL:        /* sends no password, or one that nobody answers */
+    case POWER_METHOD_COUNT:
+        break;
+    }
+    if (!word || !address)
+        return false;
+    (void)snprintf(account, ACCOUNT_MAX, "%s %s@%s", word, user ? user : "", address);
+    return true;
+}
+
+static char *joined(const char *const secrets[2])
+{
+    const char *first = secrets[0] ? secrets[0] : "";
+    const char *second = secrets[1] ? secrets[1] : "";
+    size_t size = strlen(first) + strlen(second) + 2;
+    char *ret = xcalloc(size, 1);
+
+    (void)snprintf(ret, size, "%s\n%s", first, second);
+    return ret;
+}
+
+int power_login_begin(const struct power_config *config, const struct power_host *h,
+                      enum power_method_kind kind, struct power_login *ret, struct err *err)
+{
+    char account[ACCOUNT_MAX];
+    const char *secrets[2] = {NULL, NULL};
+    int64_t left_s = 0;
+
+    *ret = (struct power_login){0};
+    if (!config->logins || !account_of(h, kind, account, secrets))
+        return 0;
+    ret->guard = login_guards_of(config->logins, account);
+    if (!ret->guard)
+        return 0;
+    ret->password = joined(secrets);
+    int64_t now_ms = power_clock_ms(config);
+    int r = login_guard_begin(ret->guard, ret->password, now_ms, now_ms + (int64_t)h->timeout_s * 1000,
+                              h->stop, &left_s);
+
+    if (r == 0)
+        return 0;
+    ret->guard = NULL;
+    power_login_end(config, ret, 0);
+    if (r == -EACCES)
+        return err_set(
+            err, r,
+            "host %s: %s: the password was refused; so that the account is not locked, the next try is "
+            "in %lld s, or once its file or the configuration has changed and was read again",
+            h->name, account, (long long)left_s);
+    if (r == -ECANCELED)
+        return err_set(err, r, "host %s: %s: the service stops", h->name, account);
+    /* nothing was sent */
+    return err_set(err, -ECONNREFUSED,
+                   "host %s: %s: another login is under way, and has not ended within %u s", h->name, account,
+                   h->timeout_s);
+}
+
+void power_login_end(const struct power_config *config, struct power_login *login, int code)
+{
+    if (login->guard)
+        (void)login_guard_end(login->guard, login->password, code == 0, code == -EACCES,
+                              power_clock_ms(config));
+    if (login->password)
+        explicit_bzero(login->password, strlen(login->password));
+    free(login->password);
+    *login = (struct power_login){0};
+}
