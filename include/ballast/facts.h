@@ -120,6 +120,9 @@ struct vm_facts {
     uint32_t vcpus;
     double mem_mb; /* configured */
     struct alloc alloc[RES_COUNT];
+    /* Where the configuration overrides them: what the source has, by which the hypervisor divides a host. */
+    struct alloc source_alloc[RES_COUNT];
+    bool overridden;
     double demand[RES_COUNT]; /* what it would use if nothing held it back, now; 0 while it is off */
     double consumed_mb;       /* host memory that backs it now; the configured size when not known */
     double overhead_mb;       /* the hypervisor's own memory for it */
@@ -153,6 +156,9 @@ struct pool_facts {
     const char *id, *name;
     struct alloc alloc[RES_COUNT];
     bool scalable_shares;
+    enum rule_origin origin;              /* the source, or the configuration: then no hypervisor has it */
+    struct alloc source_alloc[RES_COUNT]; /* as of VMs */
+    bool overridden;
 };
 
 struct rule_facts {

@@ -41,6 +41,7 @@ struct seen_host {
 struct seen_vm {
     struct vm_facts is;
     const char *host, *pool, *ft_peer; /* NULL: none */
+    const char *source_pool;           /* of a VM that is overridden (facts.h): its pool in the source */
     const char *left_host;             /* the host that its last migration took it from; NULL: not known */
     bool compatible_given;             /* false: it can run on every host */
     struct ids compatible_hosts;

@@ -58,10 +58,10 @@
     X(RULE_HOST_AFFINE, "vm-host-affine", "these VMs run on these hosts only")                               \
     X(RULE_HOST_ANTI_AFFINE, "vm-host-anti-affine", "these VMs do not run on these hosts")
 
-/* Where a rule comes from. */
+/* Where a rule or a pool comes from. */
 #define RULE_ORIGINS(X)                                                                                      \
     X(RULE_OF_SOURCE, "source", "the hypervisor's manager, or the snapshot file")                            \
-    X(RULE_OF_CONFIGURATION, "configuration", "`rules` or `vms` of the service's configuration")             \
+    X(RULE_OF_CONFIGURATION, "configuration", "`rules`, `vms` or `pools` of the service's configuration")    \
     X(RULE_OF_TAG, "tag", "a tag of its VMs")
 
 #define HA_POLICIES(X)                                                                                       \

@@ -30,7 +30,8 @@ struct host {
 struct vm {
     struct vm_facts is;
     uint32_t host, pool, ft_peer;
-    uint32_t left_host; /* the host that its last migration took it from; IX_NONE: not known */
+    uint32_t source_pool; /* the hypervisor's own; differs from `pool` where the configuration says so */
+    uint32_t left_host;   /* the host that its last migration took it from; IX_NONE: not known */
     bool compatible_given;
     struct span compatible_hosts;
     /* The hosts that offer what it needs (facts.h), a bit each; NULL: all. VMs that need the same share it.

@@ -79,12 +79,12 @@ struct config {
     const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
     const char *dpm_time_zone;                            /* NULL: the system's own */
     int64_t dpm_ready_percent;
-    struct overlay overlay;                         /* rules, vms and hosts */
-    const char *rules_text, *vms_text, *hosts_text; /* these sections, to find changes; NULL: none */
-    struct schedule schedule;                       /* the schedule that these four keys define */
-    const char *const *balance_windows;             /* as written */
-    struct schedule balance;                        /* the windows of this key */
-    const char *const *warnings;                    /* whole sentences, FILE:LINE in front */
+    struct overlay overlay;                                      /* rules, pools, vms and hosts */
+    const char *rules_text, *pools_text, *vms_text, *hosts_text; /* to find changes; NULL: none */
+    struct schedule schedule;           /* the schedule that these four keys define */
+    const char *const *balance_windows; /* as written */
+    struct schedule balance;            /* the windows of this key */
+    const char *const *warnings;        /* whole sentences, FILE:LINE in front */
     size_t n_warnings;
 };
 

@@ -1,4 +1,4 @@
-/* overlay.c: the sections `rules:`, `vms:` and `hosts:`. */
+/* overlay.c: the sections `rules:`, `pools:`, `vms:` and `hosts:`. */
 #include "config/overlay.h"
 
 #include "config/schedule.h"
@@ -12,6 +12,7 @@
 
 #define PATTERNS_MOST 1000 /* in a list */
 #define ENTRIES_MOST 10000 /* of a section */
+#define POOLS_MOST 2000
 #define NAME_BYTES_MAX 100
 #define REASON_BYTES_MAX 200
 #define WINDOWS_MOST 32
@@ -188,6 +189,135 @@ static int read_rules(const struct section *s, const struct node *n)
     return e;
 }
 
+/* ---- reservation, limit and shares ---- */
+
+#define SIZE_MOST 1e12
+
+/* Of one resource, in a section of its name. `at`: offset of its struct overlay_alloc. */
+#define ALLOC_FIELDS(section, at, unit)                                                                      \
+    {.name = section ".reservation",                                                                         \
+     .type = FIELD_NUMBER,                                                                                   \
+     .offset = (at) + offsetof(struct overlay_alloc, is.reservation),                                        \
+     .max = SIZE_MOST,                                                                                       \
+     .given = (at) + offsetof(struct overlay_alloc, reservation_given),                                      \
+     .meaning = unit " that are kept for it"},                                                               \
+        {.name = section ".limit",                                                                           \
+         .type = FIELD_LIMIT,                                                                                \
+         .offset = (at) + offsetof(struct overlay_alloc, is.limit),                                          \
+         .max = SIZE_MOST,                                                                                   \
+         .given = (at) + offsetof(struct overlay_alloc, limit_given),                                        \
+         .meaning = unit " that it gets at most; null: no limit"},                                           \
+    {                                                                                                        \
+        .name = section ".shares", .type = FIELD_NUMBER,                                                     \
+        .offset = (at) + offsetof(struct overlay_alloc, is.shares), .max = SIZE_MOST,                        \
+        .given = (at) + offsetof(struct overlay_alloc, shares_given),                                        \
+        .meaning = "its weight beside others where " unit " are short"                                       \
+    }
+
+#define EXPANDABLE_FIELD(section, at)                                                                        \
+    {                                                                                                        \
+        .name = section ".expandable", .type = FIELD_BOOL,                                                   \
+        .offset = (at) + offsetof(struct overlay_alloc, is.expandable),                                      \
+        .given = (at) + offsetof(struct overlay_alloc, expandable_given),                                    \
+        .meaning = "whether its children may reserve more, from its parent"                                  \
+    }
+
+static const char *const resource_words[RES_COUNT] = {[RES_CPU] = "cpu", [RES_MEM] = "mem"};
+
+/* What can be seen without an inventory. */
+static int check_alloc(const struct reader *r, const struct node *n,
+                       const struct overlay_alloc set[RES_COUNT])
+{
+    for (int i = 0; i < RES_COUNT; i++)
+        if (set[i].limit_given && set[i].reservation_given && set[i].is.limit < set[i].is.reservation)
+            return reader_complain(r, node_child(node_child(n, resource_words[i]), "limit"),
+                                   "is %.12g, expected at least the reservation, %.12g", set[i].is.limit,
+                                   set[i].is.reservation);
+    return 0;
+}
+
+/* ---- pools ---- */
+
+#define AT(member) offsetof(struct overlay_pool, member)
+static const struct field pool_keys[] = {
+    {.name = "vms",
+     .type = FIELD_OWN,
+     .offset = AT(vms),
+     .read = read_vm_selector,
+     .meaning = "the VMs that the pool holds"},
+    ALLOC_FIELDS("cpu", AT(set[RES_CPU]), "MHz"),
+    EXPANDABLE_FIELD("cpu", AT(set[RES_CPU])),
+    ALLOC_FIELDS("mem", AT(set[RES_MEM]), "MiB"),
+    EXPANDABLE_FIELD("mem", AT(set[RES_MEM])),
+};
+#undef AT
+
+static const struct schema pool_schema = SCHEMA_OF("pool", pool_keys);
+
+static int read_pool(const struct section *s, const struct node *n, struct overlay_pool *ret)
+{
+    const struct reader *r = &s->reader;
+    int e;
+
+    size_t len = strlen(n->key);
+
+    if (!n->key[0] || n->key[0] == '/' || n->key[len - 1] == '/' || strstr(n->key, "//"))
+        return reader_complain_line(r, n->line, "pools has a pool \"%s\", expected names with a / between",
+                                    n->key);
+    if (strlen(n->key) > NAME_BYTES_MAX)
+        return reader_complain(r, n, "is a name of %zu bytes, expected at most %d", strlen(n->key),
+                               NAME_BYTES_MAX);
+    ret->path = n->key;
+    if ((e = reader_object(r, n, &pool_schema, ret)) < 0)
+        return e;
+    return check_alloc(r, n, ret->set);
+}
+
+/* Whether the path is that of a pool directly below. */
+static bool is_child(const char *path, const char *parent)
+{
+    size_t len = strlen(parent);
+
+    return strncmp(path, parent, len) == 0 && path[len] == '/' && !strchr(path + len + 1, '/');
+}
+
+/* What pools reserve beyond the limit of the pool above them, as far as the file says. */
+static int check_children(const struct section *s, const struct node *n, const struct overlay_pool *pool)
+{
+    const struct overlay *o = &s->config->overlay;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double reserved = 0;
+
+        for (size_t i = 0; pool->set[r].limit_given && i < o->n_pools; i++)
+            if (is_child(o->pools[i].path, pool->path))
+                reserved += o->pools[i].set[r].is.reservation;
+        if (pool->set[r].limit_given && reserved > pool->set[r].is.limit)
+            return reader_complain(&s->reader, node_child(node_child(n, resource_words[r]), "limit"),
+                                   "is %.12g, expected at least what the pools below it reserve, %.12g",
+                                   pool->set[r].is.limit, reserved);
+    }
+    return 0;
+}
+
+static int read_pools(const struct section *s, const struct node *n)
+{
+    struct overlay_pool *pools = arena_array(s->reader.a, struct overlay_pool, n->n);
+    struct overlay *o = &s->config->overlay;
+    int e = 0;
+
+    if (n->n > POOLS_MOST)
+        return reader_complain(&s->reader, n, "has %zu pools, expected at most %d", n->n, POOLS_MOST);
+    for (const struct node *pool = n->first; pool && e == 0; pool = pool->next)
+        e = read_pool(s, pool, &pools[o->n_pools++]);
+    o->pools = pools;
+    const struct node *pool = n->first;
+
+    for (size_t i = 0; i < o->n_pools && e == 0; i++, pool = pool->next)
+        e = check_children(s, pool, &pools[i]);
+    return e;
+}
+
 /* ---- vms and hosts ---- */
 
 /* An entry: its conditions stand beside its settings. */
@@ -202,10 +332,23 @@ struct hosts_entry {
     struct overlay_hosts is;
 };
 
+static const char *const priority_words[] = {[PRIORITY_AS_SOURCE] = "",
+                                             [PRIORITY_LOW] = "low",
+                                             [PRIORITY_NORMAL] = "normal",
+                                             [PRIORITY_HIGH] = "high",
+                                             NULL};
+
 #define AT(member) offsetof(struct vms_entry, member)
 static const struct field vms_keys[] = {
     CONDITION_FIELDS(0),
     CONDITION_FOLDER(0),
+    {.name = "priority",
+     .type = FIELD_WORD,
+     .offset = AT(is.priority),
+     .words = priority_words,
+     .meaning = "shares of CPU and memory by the VMs' sizes"},
+    ALLOC_FIELDS("cpu", AT(is.set[RES_CPU]), "MHz"),
+    ALLOC_FIELDS("mem", AT(is.set[RES_MEM]), "MiB"),
     {.name = "automation",
      .type = FIELD_WORD,
      .offset = AT(is.automation),
@@ -318,6 +461,8 @@ static int read_vms(const struct section *s, const struct node *n)
 
         if ((e = read_entry(s, item, &keys, &entry->condition, entry)) == 0)
             e = check_times(s, item, entry);
+        if (e == 0)
+            e = check_alloc(&s->reader, item, entry->is.set);
         entry->is.vms = selector_of(&entry->condition);
         list[o->n_vms++] = entry->is;
     }
@@ -352,6 +497,7 @@ static const struct {
     int (*read)(const struct section *s, const struct node *n);
 } sections[] = {
     {"rules", NODE_MAP, "a section with a rule below each name", read_rules},
+    {"pools", NODE_MAP, "a section with a pool below each name", read_pools},
     {"vms", NODE_LIST, "a list of entries, each with a - in front", read_vms},
     {"hosts", NODE_LIST, "a list of entries, each with a - in front", read_hosts},
 };

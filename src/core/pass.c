@@ -4,6 +4,7 @@
 
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
+#include "core/divvy/enforced.h"
 #include "core/divvy/host_settings.h"
 #include "core/plan/pass_state.h"
 #include "core/plan/plan.h"
@@ -108,7 +109,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
 
     *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before, .end = p->end};
     pass_order(p, ret); /* 8. order: dependencies, groups, priorities, reasons, the state after */
-    host_settings(snap, p->demand, a, &ret->settings, &ret->n_settings);
+    host_settings(enforced_wanted(snap, a), p->demand, a, &ret->settings, &ret->n_settings);
     ret->ratio = plan_ratio_finding(p);
     ret->ready_wakes = ready_by_wake_times(p);
     ret->faults = p->faults;

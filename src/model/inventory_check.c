@@ -236,7 +236,7 @@ static bool is_size(double v)
 }
 
 /* Every pass checks thousands of VMs: the field's name is formatted only when its value is wrong. */
-static int check_alloc(const struct place *at, enum resource r, const struct alloc *a)
+static int check_alloc_in(const struct place *at, const char *in, enum resource r, const struct alloc *a)
 {
     const struct {
         const char *name;
@@ -253,7 +253,7 @@ static int check_alloc(const struct place *at, enum resource r, const struct all
 
         if (!fields[i].wrong)
             continue;
-        (void)snprintf(field, sizeof field, "%s/%s", res_word[r], fields[i].name);
+        (void)snprintf(field, sizeof field, "%s%s/%s", in, res_word[r], fields[i].name);
         if ((rc = check_size(at, field, fields[i].value)) < 0)
             return rc;
         return inventory_check_refuse(at, field,
@@ -261,6 +261,21 @@ static int check_alloc(const struct place *at, enum resource r, const struct all
                                       a->limit, a->reservation);
     }
     return 0;
+}
+
+static int check_alloc(const struct place *at, enum resource r, const struct alloc *a)
+{
+    return check_alloc_in(at, "", r, a);
+}
+
+/* What the source has, where the configuration overrides it. */
+static int check_source(const struct place *at, bool overridden, const struct alloc source[RES_COUNT])
+{
+    int rc = 0;
+
+    for (int r = 0; overridden && rc == 0 && r < RES_COUNT; r++)
+        rc = check_alloc_in(at, "source/", (enum resource)r, &source[r]);
+    return rc;
 }
 
 static int check_window(const struct place *at, enum window w, enum resource r, const struct demand_stats *s)
@@ -345,7 +360,8 @@ static int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
     if ((r = check_id(&at, v->is.id)) < 0 ||
         (r = check_sizes(&at, &v->is, vm_sizes, sizeof vm_sizes / sizeof *vm_sizes)) < 0 ||
         (r = check_automation(&at, "automation", v->is.automation)) < 0 ||
-        (r = check_labels(&at, &v->is.labels)) < 0 || (r = check_needs(&at, &v->is)) < 0)
+        (r = check_labels(&at, &v->is.labels)) < 0 || (r = check_needs(&at, &v->is)) < 0 ||
+        (r = check_source(&at, v->is.overridden, v->is.source_alloc)) < 0)
         return r;
     if (v->is.vcpus == 0)
         return inventory_check_refuse(&at, "vcpus", "0, expected 1 or more");
@@ -371,7 +387,7 @@ static int check_pool(const struct seen_pool *p, size_t ix, struct err *err)
         if ((rc = check_alloc(&at, (enum resource)r, &p->is.alloc[r])) < 0)
             return rc;
     }
-    return 0;
+    return check_source(&at, p->is.overridden, p->is.source_alloc);
 }
 
 static int check_rule(const struct seen_rule *r, size_t ix, struct err *err)

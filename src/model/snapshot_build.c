@@ -215,6 +215,8 @@ static int build_vms(struct building *f)
         v->compatible_given = seen->compatible_given;
         if ((r = resolve(&at, "host", &f->hosts, seen->host, &v->host)) < 0 ||
             (r = resolve(&at, "pool", &f->pools, seen->pool, &v->pool)) < 0 ||
+            (r = resolve(&at, "source/pool", &f->pools, seen->is.overridden ? seen->source_pool : seen->pool,
+                         &v->source_pool)) < 0 ||
             (r = resolve(&at, "ft_peer", &f->vms, seen->ft_peer, &v->ft_peer)) < 0 ||
             (r = resolve(&at, "left_host", &f->hosts, seen->left_host, &v->left_host)) < 0 ||
             (r = check_vm_place(f, &at, v)) < 0 || (r = sort_labels(f, &at, &v->is.labels)) < 0 ||

@@ -25,6 +25,10 @@ static const char *const failure_detection_words[] = {[FAILURE_DETECTION_UNKNOWN
 static const char *const rule_origin_words[] = {
     [RULE_OF_SOURCE] = "", [RULE_OF_CONFIGURATION] = "configuration", [RULE_OF_TAG] = "tag", NULL};
 
+/* A pool is the source's or the configuration's. */
+static const char *const pool_origin_words[] = {
+    [RULE_OF_SOURCE] = "", [RULE_OF_CONFIGURATION] = "configuration", NULL};
+
 /* By the numbers of the bits WAKE_*. */
 static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor", NULL};
 
@@ -50,6 +54,10 @@ static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor",
 #define O_OPT(n, schema)                                                                                     \
     {                                                                                                        \
         .name = (n), .type = FIELD_OBJECT, .inner = &(schema), .flags = OPT                                  \
+    }
+#define O_GIVEN(n, schema, member)                                                                           \
+    {                                                                                                        \
+        .name = (n), .type = FIELD_OBJECT, .inner = &(schema), .flags = OPT, .given = offsetof(S, member)    \
     }
 #define OFFER(n, member)                                                                                     \
     {                                                                                                        \
@@ -185,6 +193,22 @@ static const struct field vm_mem_fields[] = {
     F("consumed", FIELD_NUMBER, is.consumed_mb, 0),
     F("overhead", FIELD_NUMBER, is.overhead_mb, 0),
 };
+/* Reservation, limit and shares that the source has. */
+#define VM_SOURCE_ALLOC(name, r)                                                                                \
+    static const struct field name##_fields[] = {                                                            \
+        F("reservation", FIELD_NUMBER, is.source_alloc[r].reservation, REQ),                                 \
+        F("limit", FIELD_LIMIT, is.source_alloc[r].limit, REQ),                                              \
+        F("shares", FIELD_NUMBER, is.source_alloc[r].shares, REQ),                                           \
+    };                                                                                                       \
+    static SCHEMA(name, "source", name##_fields)
+VM_SOURCE_ALLOC(vm_source_cpu, RES_CPU);
+VM_SOURCE_ALLOC(vm_source_mem, RES_MEM);
+static const struct field vm_source_fields[] = {
+    F("pool", FIELD_TEXT, source_pool, NUL),
+    {.name = "cpu", .type = FIELD_OBJECT, .inner = &vm_source_cpu, .flags = REQ},
+    {.name = "mem", .type = FIELD_OBJECT, .inner = &vm_source_mem, .flags = REQ},
+};
+static SCHEMA(vm_source, "source of a vm", vm_source_fields);
 static SCHEMA(vm_cpu, "cpu of a vm", vm_cpu_fields);
 static SCHEMA(vm_mem, "mem of a vm", vm_mem_fields);
 
@@ -224,6 +248,7 @@ static const struct field vm_fields[] = {
     F("ft_peer", FIELD_TEXT, ft_peer, OPT),
     O("cpu", vm_cpu),
     O("mem", vm_mem),
+    O_GIVEN("source", vm_source, is.overridden),
     O("windows", windows),
     F("stable_s", FIELD_NUMBER, is.stable_s, OPT),
     F("dirty_mb_s", FIELD_NUMBER, is.dirty_mb_s, OPT),
@@ -259,6 +284,21 @@ SCHEMA(snapshot_fields_vm, "vm", vm_fields);
     static SCHEMA(name, #name " of a pool", name##_fields)
 POOL_ALLOC(pool_cpu, RES_CPU);
 POOL_ALLOC(pool_mem, RES_MEM);
+#define POOL_SOURCE_ALLOC(name, r)                                                                           \
+    static const struct field name##_fields[] = {                                                            \
+        F("reservation", FIELD_NUMBER, is.source_alloc[r].reservation, REQ),                                 \
+        F("limit", FIELD_LIMIT, is.source_alloc[r].limit, REQ),                                              \
+        F("shares", FIELD_NUMBER, is.source_alloc[r].shares, REQ),                                           \
+        F("expandable", FIELD_BOOL, is.source_alloc[r].expandable, 0),                                       \
+    };                                                                                                       \
+    static SCHEMA(name, "source", name##_fields)
+POOL_SOURCE_ALLOC(pool_source_cpu, RES_CPU);
+POOL_SOURCE_ALLOC(pool_source_mem, RES_MEM);
+static const struct field pool_source_fields[] = {
+    {.name = "cpu", .type = FIELD_OBJECT, .inner = &pool_source_cpu, .flags = REQ},
+    {.name = "mem", .type = FIELD_OBJECT, .inner = &pool_source_mem, .flags = REQ},
+};
+static SCHEMA(pool_source, "source of a pool", pool_source_fields);
 static const struct field pool_fields[] = {
     F("id", FIELD_TEXT, is.id, REQ),
     F("name", FIELD_TEXT, is.name, NUL),
@@ -266,6 +306,8 @@ static const struct field pool_fields[] = {
     O("cpu", pool_cpu),
     O("mem", pool_mem),
     F("scalable_shares", FIELD_BOOL, is.scalable_shares, 0),
+    W("origin", is.origin, pool_origin_words, OPT),
+    O_GIVEN("source", pool_source, is.overridden),
 };
 SCHEMA(snapshot_fields_pool, "pool", pool_fields);
 #undef S

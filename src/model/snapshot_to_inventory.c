@@ -35,6 +35,7 @@ struct seen_vm snapshot_to_inventory_vm(const struct snapshot *s, const struct v
         .is = v->is,
         .host = host_id(s, v->host),
         .pool = pool_id(s, v->pool),
+        .source_pool = v->is.overridden ? pool_id(s, v->source_pool) : NULL,
         .ft_peer = vm_id(s, v->ft_peer),
         .left_host = host_id(s, v->left_host),
         .compatible_given = v->compatible_given,

@@ -11,6 +11,14 @@ struct application {
     struct overlay_findings *found;
 };
 
+/* resources.c: reservations, limits, shares and pools. Both begin with what the source has. */
+void application_restore_source(struct application *p);
+void application_set_vm(struct application *p, const struct overlay_vms *entry, struct seen_vm *vm);
+void application_set_pools(struct application *p);
+
+/* Names what cannot be as it is set, and mends it. */
+void application_check_resources(struct application *p);
+
 /* Adds a sentence; it must live as long as the arena. */
 void application_find(struct application *p, const char *text);
 

@@ -165,6 +165,7 @@ static void apply_vms(struct application *p)
                 continue;
             any = true;
             vm->automation = v->automation_given ? v->automation : vm->automation;
+            application_set_vm(p, v, &p->inv->vms[k]);
             pins[k] = v->pin.n > 0 ? i + 1 : pins[k];
             immovable[k] = held ? held : immovable[k];
         }
@@ -209,6 +210,8 @@ bool overlay_needs_labels(const struct overlay *o)
         needs = needs || selector_needs_labels(&o->rules[i].vms) || selector_needs_labels(&o->rules[i].hosts);
     for (size_t i = 0; i < o->n_vms; i++)
         needs = needs || selector_needs_labels(&o->vms[i].vms) || selector_needs_labels(&o->vms[i].pin);
+    for (size_t i = 0; i < o->n_pools; i++)
+        needs = needs || selector_needs_labels(&o->pools[i].vms);
     for (size_t i = 0; i < o->n_hosts; i++)
         needs = needs || selector_needs_labels(&o->hosts[i].hosts);
     return needs;
@@ -223,9 +226,12 @@ void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena 
     if (!overlay_needs_labels(o))
         inv->labels_unread = NULL;
     drop_former_rules(inv);
+    application_restore_source(&p);
     for (size_t i = 0; i < o->n_rules; i++)
         apply_rule(&p, &o->rules[i]);
+    application_set_pools(&p);
     apply_vms(&p);
+    application_check_resources(&p);
     apply_hosts(&p);
     if (o->proxlb_tags != PROXLB_OFF)
         tags_apply(&p);

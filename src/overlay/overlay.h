@@ -1,12 +1,14 @@
-/* overlay.h: the rules and settings of the configuration, laid over what the source says.
+/* overlay.h: the rules, pools and settings of the configuration, laid over what the source says.
  *
- * `rules`, `vms` and `hosts` of the configuration name objects by patterns (selector.h). overlay_apply()
- * looks them up in an inventory and writes the result there: rules become rules of the snapshot with an
- * origin of their own, settings replace the attributes that the source reports. The snapshot holds all of it,
- * so a decision is replayed without the configuration.
+ * `rules`, `pools`, `vms` and `hosts` of the configuration name objects by patterns (selector.h).
+ * overlay_apply() looks them up in an inventory and writes the result there: rules and pools become rules and
+ * pools of the snapshot with an origin of their own, settings replace the attributes that the source reports.
+ * The snapshot holds all of it, so a decision is replayed without the configuration.
  *
  * Invariants, checked by tests/property/overlay.c:
  *   every rule of the source is in the result, unchanged;
+ *   every pool of the source is in the result, with the same parent;
+ *   an overlay without entries gives the reservations, limits, shares and pools of the source again;
  *   a second application changes nothing;
  *   snapshot_build() takes the result if it takes the inventory.
  */
@@ -23,13 +25,31 @@ struct overlay_rule {
     struct selector vms, hosts; /* hosts: of kinds between VMs and hosts */
 };
 
+/* Of one resource; what is not given stays as the source has it. */
+struct overlay_alloc {
+    struct alloc is;
+    bool reservation_given, limit_given, shares_given, expandable_given;
+};
+
+/* An entry of `pools`: it overrides the pool of the source with this path or id, or adds a pool. */
+struct overlay_pool {
+    const char *path;    /* names from the root, with / between */
+    struct selector vms; /* the VMs that it holds; n 0: not given */
+    struct overlay_alloc set[RES_COUNT];
+};
+
+/* How important a VM is where capacity is short: its shares of CPU and memory, by its size. */
+enum vm_priority { PRIORITY_AS_SOURCE, PRIORITY_LOW, PRIORITY_NORMAL, PRIORITY_HIGH };
+
 /* An entry of `vms`. Where several entries select a VM, the last one that sets a key counts. */
 struct overlay_vms {
     struct selector vms;
     enum automation automation;
     bool automation_given;
-    struct selector pin;      /* the VMs run on these hosts only; n 0: not given */
-    const char *never_move;   /* why; NULL: not given */
+    struct selector pin;    /* the VMs run on these hosts only; n 0: not given */
+    const char *never_move; /* why; NULL: not given */
+    struct overlay_alloc set[RES_COUNT];
+    enum vm_priority priority;
     struct schedule no_moves; /* the VMs are not moved while one of its windows is open; none: not given */
 };
 
@@ -47,12 +67,14 @@ enum proxlb_tags { PROXLB_OFF, PROXLB_PREFERRED, PROXLB_MANDATORY };
 struct overlay {
     enum proxlb_tags proxlb_tags;
     const struct overlay_rule *rules;
+    const struct overlay_pool *pools;
     const struct overlay_vms *vms;
     const struct overlay_hosts *hosts;
-    size_t n_rules, n_vms, n_hosts;
+    size_t n_rules, n_pools, n_vms, n_hosts;
 };
 
-/* What the entries of the configuration select in an inventory: sentences for an admin. */
+/* Entries of the configuration that select nothing in an inventory, or contradict what is there: sentences
+ * for an admin. */
 struct overlay_findings {
     const char **items; /* "rules.web selects no VM" */
     size_t n, cap;
@@ -62,7 +84,8 @@ struct overlay_findings {
  * settings. overlay_apply() clears labels_unread of the inventory otherwise. */
 bool overlay_needs_labels(const struct overlay *o);
 
-/* Time windows are judged at inv->time. Rules of the inventory whose origin is not the source are replaced.
+/* Time windows are judged at inv->time. Rules and pools of the inventory whose origin is not the source are
+ * replaced.
  * Everything is copied to the arena; the overlay may go afterwards. ret may be NULL. */
 void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena *a,
                    struct overlay_findings *ret);

@@ -72,7 +72,7 @@ static bool is_known(const struct field *f, const void *from)
     case FIELD_CURVE:
         return ((const struct power_curve *)p)->n > 0;
     case FIELD_OBJECT:
-        return is_whole(f->inner, from);
+        return f->given ? *(const bool *)((const char *)from + f->given) : is_whole(f->inner, from);
     case FIELD_WORD:
         return f->words[*(const int *)p][0] != '\0';
     case FIELD_LIMIT:

@@ -1,5 +1,6 @@
-/* Rules and settings of the configuration, by chance, laid over clusters by chance: they weaken no rule of
- * the source, a second application changes nothing, and the snapshot stays valid. */
+/* Rules, pools and settings of the configuration, by chance, laid over clusters by chance: they weaken no
+ * rule of the source, leave its pools where they are, a second application changes nothing, an empty one
+ * gives the source's pools and figures again, and the snapshot stays valid. */
 #include "overlay/overlay.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
@@ -21,7 +22,7 @@
 #define SECTION_MAX 4
 
 struct counts {
-    unsigned rules, source_rules, moves, immovable;
+    unsigned rules, source_rules, moves, immovable, pools, overridden_pools, overridden_vms, held;
 };
 
 /* Some names, or all of one last character. */
@@ -42,6 +43,47 @@ static struct selector random_selector(struct rng *r, bool of_hosts, const struc
     return (struct selector){.conditions = c, .n = 1};
 }
 
+static void random_alloc(struct rng *r, bool of_pool, struct overlay_alloc set[RES_COUNT])
+{
+    for (int i = 0; i < RES_COUNT; i++) {
+        double most = of_pool ? 20000 : 3000;
+
+        set[i] = (struct overlay_alloc){
+            .is = {.reservation = rng_below(r, (uint32_t)most),
+                   .limit = rng_unit(r) < 0.3 ? (double)NO_LIMIT : (double)rng_below(r, (uint32_t)most),
+                   .shares = rng_below(r, 10000),
+                   .expandable = rng_unit(r) < 0.5},
+            .reservation_given = rng_unit(r) < 0.3,
+            .limit_given = rng_unit(r) < 0.3,
+            .shares_given = rng_unit(r) < 0.5,
+            .expandable_given = of_pool && rng_unit(r) < 0.3};
+        if (set[i].reservation_given && set[i].limit_given)
+            set[i].is.reservation = fmin(set[i].is.reservation, set[i].is.limit);
+    }
+}
+
+/* New pools below the root, each other and pools of the source; and pools of the source. */
+static void random_pools(struct rng *r, const struct snapshot *s, struct arena *a, struct overlay *ret)
+{
+    struct overlay_pool *pools = arena_array(a, struct overlay_pool, SECTION_MAX);
+
+    ret->pools = pools;
+    ret->n_pools = rng_below(r, SECTION_MAX + 1);
+    for (size_t i = 0; i < ret->n_pools; i++) {
+        const char *parent = s->n_pools > 0 && rng_unit(r) < 0.6 ? s->pools[rng_below(r, s->n_pools)].is.id
+                             : i > 0                             ? pools[rng_below(r, (uint32_t)i)].path
+                                                                 : "nowhere";
+        double kind = rng_unit(r);
+
+        pools[i].path = kind < 0.3 && s->n_pools > 0 ? s->pools[rng_below(r, s->n_pools)].is.id
+                        : kind < 0.7                 ? arena_printf(a, "%s/p%zu", parent, i)
+                                                     : arena_printf(a, "p%zu", i);
+        if (rng_unit(r) < 0.7)
+            pools[i].vms = random_selector(r, false, s, a);
+        random_alloc(r, true, pools[i].set);
+    }
+}
+
 static void random_overlay(struct rng *r, const struct snapshot *s, struct arena *a, struct overlay *ret)
 {
     struct overlay_rule *rules = arena_array(a, struct overlay_rule, SECTION_MAX);
@@ -58,13 +100,19 @@ static void random_overlay(struct rng *r, const struct snapshot *s, struct arena
                                          .mandatory = rng_unit(r) < 0.6,
                                          .vms = random_selector(r, false, s, a),
                                          .hosts = random_selector(r, true, s, a)};
-    for (size_t i = 0; i < ret->n_vms; i++)
+    random_pools(r, s, a, ret);
+    for (size_t i = 0; i < ret->n_vms; i++) {
         vms[i] = (struct overlay_vms){.vms = random_selector(r, false, s, a),
                                       .automation = AUTOMATION_MANUAL,
                                       .automation_given = rng_unit(r) < 0.3,
                                       .never_move = rng_unit(r) < 0.3 ? "reason" : NULL,
                                       .pin = rng_unit(r) < 0.5 ? random_selector(r, true, s, a)
                                                                : (struct selector){0}};
+        if (rng_unit(r) < 0.5)
+            random_alloc(r, false, vms[i].set);
+        if (rng_unit(r) < 0.3)
+            vms[i].priority = (enum vm_priority)rng_below(r, PRIORITY_HIGH + 1);
+    }
     for (size_t i = 0; i < ret->n_hosts; i++)
         hosts[i] = (struct overlay_hosts){.hosts = random_selector(r, true, s, a),
                                           .dpm = AUTOMATION_DISABLED,
@@ -117,6 +165,44 @@ static void check_rules(uint64_t seed, const struct snapshot *was, const struct 
     counts->rules += is->n_rules - was->n_rules;
 }
 
+static uint32_t same_pool(const struct snapshot *from, uint32_t pool, const struct snapshot *to)
+{
+    return pool == IX_NONE ? IX_NONE : snapshot_find_pool(to, from->pools[pool].is.id);
+}
+
+/* The source's pools are where they were; what it has stands beside what the configuration sets. */
+static void check_pools(uint64_t seed, const struct snapshot *was, const struct snapshot *is,
+                        struct counts *counts)
+{
+    for (uint32_t i = 0; i < was->n_pools; i++) {
+        const struct pool *x = &was->pools[i];
+        const struct pool *y = &is->pools[same_pool(was, i, is)];
+        const struct alloc *source = y->is.overridden ? y->is.source_alloc : y->is.alloc;
+
+        if (y->is.origin != RULE_OF_SOURCE || same_pool(was, x->parent, is) != y->parent)
+            fail_msg("seed %llu: pool %s is elsewhere", (unsigned long long)seed, x->is.id);
+        for (int r = 0; r < RES_COUNT; r++)
+            if (memcmp(&source[r].reservation, &x->is.alloc[r].reservation, 3 * sizeof(double)) != 0)
+                fail_msg("seed %llu: what the source has of pool %s is lost", (unsigned long long)seed,
+                         x->is.id);
+        counts->overridden_pools += y->is.overridden;
+    }
+    counts->pools += is->n_pools - was->n_pools;
+    for (uint32_t i = 0; i < was->n_vms; i++) {
+        const struct vm *x = &was->vms[i];
+        const struct vm *y = &is->vms[i];
+        const struct alloc *source = y->is.overridden ? y->is.source_alloc : y->is.alloc;
+
+        if (same_pool(was, x->pool, is) != y->source_pool)
+            fail_msg("seed %llu: the source's pool of %s is lost", (unsigned long long)seed, x->is.id);
+        for (int r = 0; r < RES_COUNT; r++)
+            if (memcmp(&source[r].reservation, &x->is.alloc[r].reservation, 3 * sizeof(double)) != 0)
+                fail_msg("seed %llu: what the source has of %s is lost", (unsigned long long)seed, x->is.id);
+        counts->overridden_vms += y->is.overridden;
+        counts->held += y->pool != y->source_pool;
+    }
+}
+
 /* Judged by the snapshot without the configuration: what the source forbids stays forbidden. */
 static void check_plan(uint64_t seed, const struct snapshot *was, const struct plan *plan, struct arena *a,
                        struct counts *counts)
@@ -153,14 +239,18 @@ static void check_cluster(uint64_t seed, struct counts *counts)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct rng r = {.state = seed};
-    struct snapshot was, once, twice;
+    struct snapshot was, once, twice, back;
     struct overlay overlay;
     struct policy policy;
     struct plan plan;
 
     random_cluster(&r,
-                   &(struct cluster_options){
-                       .hosts_max = 6, .vms_max = 24, .mixed_hosts = true, .rules = true, .evacuate = true},
+                   &(struct cluster_options){.hosts_max = 6,
+                                             .vms_max = 24,
+                                             .mixed_hosts = true,
+                                             .rules = true,
+                                             .evacuate = true,
+                                             .deep_pools = true},
                    &a, &was);
     random_policy(&r, &policy);
     if (was.n_vms == 0)
@@ -170,6 +260,14 @@ static void check_cluster(uint64_t seed, struct counts *counts)
     lay_over(&overlay, &once, &a, &twice);
     assert_string_equal(dump(&once, &a), dump(&twice, &a));
     check_rules(seed, &was, &once, counts);
+    check_pools(seed, &was, &once, counts);
+    lay_over(&(struct overlay){0}, &once, &a, &back);
+    for (uint32_t i = 0; i < back.n_vms; i++)
+        if (back.vms[i].is.overridden || same_pool(&back, back.vms[i].pool, &was) != was.vms[i].pool ||
+            memcmp(back.vms[i].is.alloc, was.vms[i].is.alloc, sizeof was.vms[i].is.alloc) != 0)
+            fail_msg("seed %llu: %s does not have again what it had", (unsigned long long)seed,
+                     was.vms[i].is.id);
+    assert_int_equal(back.n_pools, was.n_pools);
     for (uint32_t i = 0; i < once.n_vms; i++)
         counts->immovable += once.vms[i].is.immovable != NULL;
     assert_int_equal(pass_run(&once, &policy, &a, &plan, NULL), 0);
@@ -185,9 +283,12 @@ static void test_weakens_nothing(void **state)
         check_cluster(test_seed() + i, &counts);
     (void)printf("%u rules of the configuration beside %u of sources, %u moves, %u VMs immovable\n",
                  counts.rules, counts.source_rules, counts.moves, counts.immovable);
+    (void)printf("%u new pools, %u overridden; %u VMs overridden, %u of them in another pool\n", counts.pools,
+                 counts.overridden_pools, counts.overridden_vms, counts.held);
     if (test_is_usual())
         assert_true(counts.rules > 2000 && counts.source_rules > 2000 && counts.moves > 2000 &&
-                    counts.immovable > 500);
+                    counts.immovable > 500 && counts.pools > 1000 && counts.overridden_pools > 200 &&
+                    counts.overridden_vms > 2000 && counts.held > 1000);
 }
 
 int main(void)

@@ -464,7 +464,7 @@ static void test_files(void **state)
  */
 static bool is_off(const char *line)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_-0123456789";
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_-/0123456789";
     size_t blanks = line[0] == '#' ? strspn(line + 1, " -") : 1;
     size_t len = blanks == 1 ? 0 : strspn(line + 1 + blanks, letters);
 

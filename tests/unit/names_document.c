@@ -90,7 +90,8 @@ static const struct word_list lists[] = {
     {"Offers", "`kind` of what a host does not offer to a VM (`missing`).", ENTRY(offer_kind)},
     {"VM kinds", "`kind` of a VM in a snapshot.", ENTRY(vm_kind)},
     {"Rule kinds", "`kind` of a rule in a snapshot.", ENTRY(rule_kind)},
-    {"Rule origins", "`origin` of a rule in a snapshot; absent: source.", ENTRY(rule_origin)},
+    {"Rule origins", "`origin` of a rule or of a pool in a snapshot; absent: source. No pool is of a tag.",
+     ENTRY(rule_origin)},
     {"HA policies", "`ha.policy` of a snapshot.", ENTRY(ha_policy)},
     {"Automation",
      "`automation` of a VM and `dpm` of a host in a snapshot: inherit, disabled, manual or automatic. The "

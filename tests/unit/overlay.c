@@ -278,6 +278,8 @@ static void test_needs_labels(void **state)
         {"proxlb_tags: off\nvms:\n  - {label: tier, automation: manual}\n", true},
         {"proxlb_tags: off\nhosts:\n  - {tag: old, dpm: manual}\n", true},
         {"proxlb_tags: off\nvms:\n  - {name: \"web-*\", pin: {tag: old}}\n", true},
+        {"proxlb_tags: off\npools: {a: {vms: 'a*'}, b: {cpu: {limit: 9}}}\n", false},
+        {"proxlb_tags: off\npools: {a: {vms: {label: tier}}}\n", true},
         {"proxlb_tags: off\nrules:\n  r: {kind: host-affinity, vms: web, hosts: {label: a=b}}\n", true},
         {"proxlb_tags: off\nrules:\n  r: {kind: affinity, vms: [web, {folder: /a, tag: x}]}\n", true},
     };
@@ -295,12 +297,162 @@ static void test_needs_labels(void **state)
     }
 }
 
+/* Pools of the source: prod (p1), prod/db (p2), test (p3). db-1 is in prod/db, batch in test. */
+static void add_pools(struct world *w)
+{
+    static const struct {
+        const char *id, *name, *parent;
+    } pools[] = {{"p1", "prod", NULL}, {"p2", "db", "p1"}, {"p3", "test", NULL}};
+
+    for (size_t i = 0; i < ELEMENTS(pools); i++) {
+        struct seen_pool *p = inventory_add_pool(&w->inv, &w->a);
+
+        pool_facts_default(&p->is);
+        p->is.id = pools[i].id;
+        p->is.name = pools[i].name;
+        p->parent = pools[i].parent;
+    }
+    w->inv.pools[0].is.alloc[RES_CPU].reservation = 5000;
+    w->inv.vms[2].pool = "p2";
+    w->inv.vms[3].pool = "p3";
+    w->inv.vms[3].is.alloc[RES_MEM].reservation = 500;
+}
+
+static void put_alloc(struct strbuf *out, const struct alloc *a)
+{
+    strbuf_printf(out, " %g/%g/%g%s", a->reservation, a->limit, a->shares, a->expandable ? "+" : "");
+}
+
+/* What differs from the source: "id<parent cpu|mem" of pools, "id<pool cpu|mem" of VMs, then the findings. */
+static const char *resources_of(struct world *w)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    for (size_t i = 0; i < w->inv.n_pools; i++) {
+        const struct seen_pool *p = &w->inv.pools[i];
+
+        if (!p->is.overridden && p->is.origin == RULE_OF_SOURCE)
+            continue;
+        strbuf_printf(&out, "%s%s<%s", out.len > 0 ? "; " : "", p->is.id, p->parent ? p->parent : "");
+        for (int r = 0; r < RES_COUNT; r++)
+            put_alloc(&out, &p->is.alloc[r]);
+    }
+    for (size_t i = 0; i < w->inv.n_vms; i++) {
+        const struct seen_vm *v = &w->inv.vms[i];
+
+        if (!v->is.overridden)
+            continue;
+        strbuf_printf(&out, "%s%s<%s", out.len > 0 ? "; " : "", v->is.id, v->pool ? v->pool : "");
+        for (int r = 0; r < RES_COUNT; r++)
+            put_alloc(&out, &v->is.alloc[r]);
+    }
+    for (size_t i = 0; i < w->found.n; i++)
+        strbuf_printf(&out, "%s(%s)", out.len > 0 ? " " : "", w->found.items[i]);
+    return arena_strdup(&w->a, out.text);
+}
+
+#define NEW_POOL " 0/inf/4000+ 0/inf/163840+"
+#define VM " 0/inf/1000 0/inf/10240"
+
+static const struct {
+    const char *yaml, *expected;
+} of_resources[] = {
+    {"", ""},
+    /* VMs: what is not given stays; the last entry counts, key by key */
+    {"vms: [{name: batch, cpu: {limit: 700, shares: 50}, mem: {reservation: 100, limit: 2048}}]",
+     "4<p3 0/700/50 100/2048/10240"},
+    {"vms: [{name: '*-1', cpu: {reservation: 9, limit: 99}}, {name: db-1, cpu: {reservation: 7}}]",
+     "1< 9/99/1000 0/inf/10240; 3<p2 7/99/1000 0/inf/10240"},
+    {"vms: [{name: batch, priority: high, cpu: {shares: 3}}]", "4<p3 0/inf/3 500/inf/20480"},
+    {"vms: [{name: web-1, priority: low}]", "1< 0/inf/500 0/inf/5120"},
+    {"vms: [{name: web-1, priority: normal}, {name: web-2, cpu: {limit: null}}]", ""}, /* as it is */
+    /* a limit below what the source reserves; more memory than the VM has */
+    {"vms: [{name: batch, mem: {limit: 300}}]",
+     "4<p3 0/inf/1000 300/300/10240 (the reservation of batch is above the limit and counts as much as the "
+     "limit)"},
+    {"vms: [{name: web-*, mem: {reservation: 4000}}]",
+     "1< 0/inf/1000 1024/inf/10240; 2< 0/inf/1000 1024/inf/10240 (the reservation of web-1 (and of 1 more) "
+     "is "
+     "above the memory size and counts as much as the size)"},
+    /* pools of the source, by path and by id */
+    {"pools: {prod: {cpu: {limit: 9000}}}", "p1< 5000/9000/4000+ 0/inf/163840+"},
+    {"pools: {p2: {mem: {reservation: 64, expandable: false}}, prod/db: {cpu: {shares: 1}}}",
+     "p2<p1 0/inf/1+ 64/inf/163840"},
+    {"pools: {test: {cpu: {shares: 4000}}}", ""},
+    {"pools: {prod: {cpu: {limit: 4000}}}", "p1< 4000/4000/4000+ 0/inf/163840+ (the reservation of prod is "
+                                            "above the limit and counts as much as the "
+                                            "limit)"},
+    /* new pools: below the root, each other, and pools of the source */
+    {"pools: {web: {vms: 'web-*', cpu: {reservation: 5, limit: 2000}}}",
+     "configuration:web< 5/2000/4000+ 0/inf/163840+; 1<configuration:web" VM "; 2<configuration:web" VM},
+    {"pools: {a/b: {vms: web-1}, a: {}, prod/db/x: {vms: db-1}}",
+     "configuration:a<" NEW_POOL "; configuration:a/b<configuration:a" NEW_POOL
+     "; configuration:prod/db/x<p2" NEW_POOL "; 1<configuration:a/b" VM "; 3<configuration:prod/db/x" VM},
+    {"pools: {nowhere/x: {vms: web-1}}", "configuration:nowhere/x<" NEW_POOL "; 1<configuration:nowhere/x" VM
+                                         " (there is no pool above pools.nowhere/x; it is below the root)"},
+    {"pools: {prodd: {cpu: {limit: 5}}, x: {vms: app-*}}",
+     "configuration:prodd< 0/5/4000+ 0/inf/163840+; configuration:x<" NEW_POOL
+     " (pools.x selects no VM) (pools.prodd is no pool of the source and holds no VM)"},
+    /* VMs into pools of the source; the deepest pool, the last of two branches */
+    {"pools: {test: {vms: [web-1, batch]}}", "1<p3" VM},
+    {"pools: {prod/db: {vms: {folder: /prod/web}}, prod: {vms: {folder: /prod}}}", "1<p2" VM "; 2<p2" VM},
+    {"pools: {prod: {vms: {folder: /prod}}, test: {vms: '*-1'}}",
+     "1<p3" VM "; 2<p1" VM "; 3<p3" VM
+     " (pools.prod and pools.test both select web-1 and 1 more; pools.test counts)"},
+};
+
+/* Twice: what an application has added is replaced by the next one. */
+static void test_resources(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(of_resources); i++) {
+        struct world w;
+
+        world_init(&w);
+        add_pools(&w);
+        for (int k = 0; k < 2; k++) {
+            struct snapshot s;
+            struct err err = {0};
+
+            apply(&w, of_resources[i].yaml);
+            assert_string_equal(resources_of(&w), of_resources[i].expected);
+            if (snapshot_build(&w.inv, &w.a, &s, &err) < 0)
+                fail_msg("%s", err.text);
+        }
+        apply(&w, "");
+        assert_string_equal(resources_of(&w), "");
+        assert_int_equal(w.inv.n_pools, 3);
+        arena_release(&w.a);
+    }
+}
+
+/* A source may use any id. */
+static void test_pool_beside_that_of_the_source(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    add_pools(&w);
+    w.inv.pools[2].is.id = "configuration:web";
+    w.inv.vms[3].pool = "configuration:web";
+    apply(&w, "pools: {web: {vms: web-1}}");
+    assert_string_equal(resources_of(&w), "configuration:web'<" NEW_POOL "; 1<configuration:web'" VM);
+    arena_release(&w.a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),       cmocka_unit_test(test_beside_those_of_the_source),
-        cmocka_unit_test(test_proxlb_tags), cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_immovable),   cmocka_unit_test(test_needs_labels),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_beside_those_of_the_source),
+        cmocka_unit_test(test_proxlb_tags),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_immovable),
+        cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_pool_beside_that_of_the_source),
+        cmocka_unit_test(test_needs_labels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
