@@ -2,13 +2,11 @@
  * entry. */
 #include "daemon/power_setup.h"
 
-#include "actuators/ipmi/ipmi.h"
 #include "actuators/power/kept_methods.h"
-#include "actuators/redfish/redfish.h"
-#include "actuators/wol/wol.h"
 #include "base/log.h"
 #include "daemon/process.h"
 #include "net/login_guards.h"
+#include "plugins/power_methods.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,12 +26,11 @@ static int build(struct power_setup *w, const struct config *c, const struct sou
         .source = source,
         .hosts = config_power(c, source->stop, a),
         .n_hosts = c->n_power_hosts,
-        .methods =
-            {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method, [POWER_WOL] = &wol_method},
         .kept = before ? before->config.kept : w->kept,
         .logins = w->logins,
         .life = arena_printf(a, "%lld-%lld", (long long)getpid(), (long long)process_steady_us()),
     };
+    memcpy(w->config.methods, power_methods, sizeof w->config.methods);
     if (c->n_power_hosts == 0)
         return 0;
     int r = power_check(&w->config, err);
@@ -138,49 +135,14 @@ int power_setup_change(struct power_setup **w, const struct config *c, const str
     return 0;
 }
 
-/* Counts the hosts with that name; ret: the last of them. */
-static uint32_t count_named(const struct snapshot *s, const char *name, uint32_t *ret_ix)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < s->n_hosts; i++) {
-        if (!s->hosts[i].is.name || strcmp(s->hosts[i].is.name, name) != 0)
-            continue;
-        *ret_ix = i;
-        n++;
-    }
-    return n;
-}
-
-static bool has_entry(const struct power_setup *w, const char *name)
-{
-    for (size_t i = 0; i < w->config.n_hosts; i++) {
-        if (strcmp(w->config.hosts[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-static enum entry_use use_of(const struct power_setup *w, const struct snapshot *s, const char *name,
-                             uint32_t *ret_n, uint32_t *ret_ix)
-{
-    if (snapshot_find_host(s, name) != IX_NONE)
-        return ENTRY_USED;
-    *ret_n = count_named(s, name, ret_ix);
-    if (*ret_n != 1)
-        return *ret_n == 0 ? ENTRY_UNKNOWN : ENTRY_NOT_CLEAR;
-    return has_entry(w, s->hosts[*ret_ix].is.id) ? ENTRY_TWICE : ENTRY_USED;
-}
-
 void power_setup_compare(struct power_setup *w, const struct snapshot *s)
 {
     for (size_t i = 0; s && i < w->config.n_hosts; i++) {
         const char *name = w->config.hosts[i].name;
         const enum entry_use before = w->uses[i];
-        uint32_t n = 0;
-        uint32_t ix = IX_NONE;
+        const struct entry_match match = power_entries_match(w->config.hosts, w->config.n_hosts, s, name);
 
-        w->uses[i] = use_of(w, s, name, &n, &ix);
+        w->uses[i] = match.use;
         if (w->uses[i] == before)
             continue;
         switch (w->uses[i]) {
@@ -196,11 +158,11 @@ void power_setup_compare(struct power_setup *w, const struct snapshot *s)
         case ENTRY_NOT_CLEAR:
             log_warning("power.hosts.%s: %u hosts of the cluster have that name, so it is used for none of "
                         "them: name them by their ids",
-                        name, n);
+                        name, match.named);
             break;
         case ENTRY_TWICE:
             log_warning("power.hosts.%s: the host has an entry by its id, %s, too: this one is not used",
-                        name, s->hosts[ix].is.id);
+                        name, s->hosts[match.host].is.id);
             break;
         }
     }
@@ -208,27 +170,11 @@ void power_setup_compare(struct power_setup *w, const struct snapshot *s)
 
 const char *power_setup_name(const struct snapshot *s, const char *id)
 {
-    uint32_t ix = s && id ? snapshot_find_host(s, id) : IX_NONE;
-    const char *name = ix == IX_NONE ? NULL : s->hosts[ix].is.name;
-    uint32_t same = IX_NONE;
-
-    /* a name equal to another host's id would be taken for that host */
-    return name && snapshot_find_host(s, name) == IX_NONE && count_named(s, name, &same) == 1 ? name : NULL;
+    return power_entries_host_name(s, id);
 }
 
 const struct power_host *power_setup_find(const struct power_setup *w, const struct snapshot *s,
                                           const char *id)
 {
-    const char *name = power_setup_name(s, id);
-    const struct power_host *by_name = NULL;
-
-    for (size_t i = 0; i < w->config.n_hosts; i++) {
-        const struct power_host *h = &w->config.hosts[i];
-
-        if (strcmp(h->name, id) == 0)
-            return h;
-        if (name && strcmp(h->name, name) == 0)
-            by_name = h;
-    }
-    return by_name;
+    return power_entries_find(w->config.hosts, w->config.n_hosts, s, id);
 }

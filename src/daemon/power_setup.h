@@ -7,12 +7,9 @@
 
 #include "actuators/power/power.h"
 #include "config/config.h"
+#include "config/power_entries.h"
 #include "daemon/actuator_workers.h"
 #include "engine/engine.h"
-
-/* The match of a configuration entry in the cluster: no host, several hosts, or a host that has another
- * entry. */
-enum entry_use { ENTRY_NOT_COMPARED, ENTRY_USED, ENTRY_UNKNOWN, ENTRY_NOT_CLEAR, ENTRY_TWICE };
 
 /* Constant once made; a reload makes another one. Threads may still use an earlier one, so all live until the
  * end. */
