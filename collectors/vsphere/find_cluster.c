@@ -181,3 +181,21 @@ int find_cluster(struct vsphere *v, const char *wanted, char ret[CLUSTER_ID_MAX]
     memcpy(ret, found, strlen(found) + 1);
     return 0;
 }
+
+int find_cluster_list(struct vsphere *v, struct arena *a, struct cluster_place **ret, size_t *ret_n,
+                      struct err *err)
+{
+    struct places l = {.a = a};
+    size_t n = 0;
+    int r = list_places(v, &l, err);
+
+    if (r < 0)
+        return r;
+    *ret = arena_array(a, struct cluster_place, l.n);
+    for (size_t i = 0; i < l.n; i++) {
+        if (l.items[i].is_cluster)
+            (*ret)[n++] = (struct cluster_place){path_of(&l, &l.items[i]), l.items[i].id};
+    }
+    *ret_n = n;
+    return 0;
+}

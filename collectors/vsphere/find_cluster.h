@@ -15,4 +15,12 @@ int find_cluster(struct vsphere *v, const char *wanted, char ret[CLUSTER_ID_MAX]
  * folders above the cluster. */
 bool find_cluster_is_id(const char *wanted);
 
+struct cluster_place {
+    const char *path, *id;
+};
+
+/* All clusters that the user may see, with their paths. Errors of vsphere_call(). */
+int find_cluster_list(struct vsphere *v, struct arena *a, struct cluster_place **ret, size_t *ret_n,
+                      struct err *err);
+
 #endif

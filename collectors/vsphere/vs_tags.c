@@ -276,3 +276,20 @@ void vs_tags_collect(struct vs_tags *t, struct vsphere *v, struct vs_inventory *
     for (size_t i = 0; i < s->n_vms; i++)
         s->vms[i].tags = tags_of(t, s->vms[i].id);
 }
+
+const struct err *vs_tags_error(const struct vs_tags *t)
+{
+    return t->next_ms > 0 ? &t->last : NULL;
+}
+
+size_t vs_tags_objects(const struct vs_tags *t)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->by_object.cap; i++) {
+        const struct labels *labels = t->by_object.entries[i].key ? t->by_object.entries[i].value : NULL;
+
+        n += labels && labels->n > 0;
+    }
+    return n;
+}

@@ -23,6 +23,11 @@ void vs_tags_free(struct vs_tags *t); /* NULL is fine */
  * the source's timeout and 15 s. They live until the next call. */
 void vs_tags_collect(struct vs_tags *t, struct vsphere *v, struct vs_inventory *s);
 
+/* Why the last reading failed; NULL: it succeeded, or there was none. */
+const struct err *vs_tags_error(const struct vs_tags *t);
+/* Objects that have a tag. */
+size_t vs_tags_objects(const struct vs_tags *t);
+
 /* ---- answers (vs_tags_read.c); each is untrusted ---- */
 
 struct vs_tag {

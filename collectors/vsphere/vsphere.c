@@ -8,6 +8,7 @@
 #include "collectors/vsphere/find_cluster.h"
 #include "collectors/vsphere/vs_devices.h"
 #include "collectors/vsphere/vs_labels.h"
+#include "collectors/vsphere/vs_preflight.h"
 #include "collectors/vsphere/vs_tags.h"
 
 #include <errno.h>
@@ -327,5 +328,22 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
     return 0;
 }
 
+static void preflight(struct collector *c, const struct inventory *inv, const struct err *err,
+                      unsigned operations, struct preflight *ret)
+{
+    const struct vs_seen seen = {.cfg = c->cfg,
+                                 .vsphere = c->vsphere,
+                                 .tags = c->tags,
+                                 .cluster = c->cluster,
+                                 .inv = inv,
+                                 .err = err,
+                                 .unreadable = c->said_unreadable,
+                                 .no_counters = c->said_no_counters,
+                                 .no_attributes = c->said_no_fields,
+                                 .no_devices = c->said_no_devices};
+
+    vs_preflight(&seen, operations, ret);
+}
+
 const struct collector_ops vsphere_collector = {
-    .kind = "vsphere", .create = create, .collect = collect, .destroy = destroy};
+    .kind = "vsphere", .create = create, .collect = collect, .preflight = preflight, .destroy = destroy};

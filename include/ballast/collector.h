@@ -15,6 +15,7 @@
 #include <ballast/arena.h>
 #include <ballast/err.h>
 #include <ballast/inventory.h>
+#include <ballast/preflight.h>
 #include <ballast/source.h>
 
 struct collector; /* each plugin defines its own */
@@ -29,6 +30,14 @@ struct collector_ops {
      * cfg->timeout_s, or soon after *cfg->stop became true. -ETIMEDOUT, -ECONNREFUSED, -EACCES
      * (credentials), -EPROTO (an invalid answer), ... */
     int (*collect)(struct collector *c, struct arena *a, struct inventory *ret, struct err *err);
+
+    /* Adds what an admin should know before the service starts: the peer, the login, the cluster, missing
+     * privileges, each with what to do. Called after one collect(), which gave 0 and *inv, or failed (inv
+     * NULL, *err says why). operations: 1u << OPERATION_* (actuator.h) that the service will carry out by
+     * itself; what an admin may ask for beyond them is worth a note. Changes nothing at the peer, sends no
+     * refused password again, and returns within cfg->timeout_s. NULL: the source is not asked at all. */
+    void (*preflight)(struct collector *c, const struct inventory *inv, const struct err *err,
+                      unsigned operations, struct preflight *ret);
 
     /* Logs out if that is quick, and frees. NULL is fine. */
     void (*destroy)(struct collector *c);

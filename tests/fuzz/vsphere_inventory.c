@@ -1,8 +1,10 @@
-/* Answers of a vCenter as pages of an inventory, as lists of counters and as measurements, and their
- * mapping. The envelope is added here, as tests/replies/server.py does; the target soap tests envelopes. */
+/* Answers of a vCenter as pages of an inventory, as lists of counters, as measurements and as privileges, and
+ * their mapping. The envelope is added here, as tests/replies/server.py does; the target soap tests
+ * envelopes. */
 #include "base/strbuf.h"
 #include "collectors/vsphere/counters.h"
 #include "collectors/vsphere/vs_devices.h"
+#include "collectors/vsphere/vs_privileges.h"
 #include "model/snapshot_build.h"
 
 static const char head[] = "<soapenv:Envelope xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\" "
@@ -30,8 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     vs_inventory_init(&s, &a);
     const struct vsphere_reader reader = {
         .begin = vs_inventory_begin, .object = vs_inventory_object, .ctx = &s};
-    if (soap_parse(text.text, text.len, &answer, &err) == 0 && answer.payload &&
-        vsphere_read_page(answer.payload, &reader, token, sizeof token, &count, &err) == 0) {
+    struct idmap granted = {0};
+    bool parsed = soap_parse(text.text, text.len, &answer, &err) == 0 && answer.payload;
+
+    if (parsed)
+        (void)vs_privileges_read(answer.payload, &a, &granted, &err);
+    if (parsed && vsphere_read_page(answer.payload, &reader, token, sizeof token, &count, &err) == 0) {
         struct vm_devices devices = {0};
 
         vs_devices_read(xml_child(answer.payload, "returnval/objects/propSet/val"), &a, &devices);
@@ -46,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (vs_inventory_map(&s, &inv, &err) == 0)
             (void)snapshot_build(&inv, &a, &snap, &err);
     }
+    idmap_release(&granted, NULL);
     soap_answer_release(&answer);
     strbuf_release(&text);
     arena_release(&a);

@@ -114,6 +114,11 @@ const struct vsphere_content *vsphere_content(const struct vsphere *v)
     return &v->content;
 }
 
+bool vsphere_is_logged_in(const struct vsphere *v)
+{
+    return v->logged_in;
+}
+
 const struct soap_fault *vsphere_fault(const struct vsphere *v)
 {
     return &v->fault;
@@ -258,6 +263,7 @@ static int read_content(struct vsphere *v, struct err *err)
     xml_line(xml_child(n, "perfManager"), c.perf_manager, sizeof c.perf_manager);
     xml_line(xml_child(n, "eventManager"), c.event_manager, sizeof c.event_manager);
     xml_line(xml_child(n, "vmProvisioningChecker"), c.provisioning_checker, sizeof c.provisioning_checker);
+    xml_line(xml_child(n, "authorizationManager"), c.authorization_manager, sizeof c.authorization_manager);
     xml_line(xml_child(n, "about/apiVersion"), c.api_version, sizeof c.api_version);
     xml_line(xml_child(n, "about/apiType"), api_type, sizeof api_type);
     c.is_vcenter = strcmp(api_type, "VirtualCenter") == 0;

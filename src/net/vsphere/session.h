@@ -25,6 +25,7 @@ struct vsphere_content {
     char perf_manager[128];
     char event_manager[128];
     char provisioning_checker[128];
+    char authorization_manager[128];
     char api_version[32];
     bool is_vcenter;
 };
@@ -37,6 +38,9 @@ void vsphere_free(struct vsphere *v); /* NULL is fine. Logs out, within 2 s */
 const char *vsphere_url(const struct vsphere *v);
 /* Valid from the first successful call until the next login. */
 const struct vsphere_content *vsphere_content(const struct vsphere *v);
+
+/* Whether there is a session, as far as is known. */
+bool vsphere_is_logged_in(const struct vsphere *v);
 
 /* Sets the deadline of the calls that follow: cfg->timeout_s from now. */
 void vsphere_deadline_from_config(struct vsphere *v);

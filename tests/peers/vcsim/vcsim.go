@@ -49,6 +49,7 @@ func main() {
 	checker := flag.Bool("checker", false, "check migrations for networks, datastores and vGPUs (checker.go)")
 	limited := flag.String("limited", "", "a second user, who may do what -privileges allow (privileges.go)")
 	privileges := flag.String("privileges", "System.View,System.Read", "of that user, with commas between them")
+	deny := flag.String("deny", "", "ID:PRIVILEGE that the user lacks on single objects, with commas between them")
 	folders := flag.Bool("folders", true, "that user may read the folders above the cluster")
 	verbose := flag.Bool("v", false, "let the library log")
 	flag.IntVar(&m.DelayConfig.Delay, "delay", 0, "milliseconds that every method takes")
@@ -91,7 +92,7 @@ func main() {
 	s := m.Service.NewServer()
 	s.Config.Handler = withSet(relocations.wrap(withClusterConfig(s.Config.Handler)))
 	if *limited != "" {
-		s.Config.Handler = newLimitedUser(*limited, *user, *privileges, *folders).wrap(s.Config.Handler)
+		s.Config.Handler = newLimitedUser(*limited, *user, *privileges, *deny, *folders).wrap(s.Config.Handler)
 	}
 	fmt.Println("URL", s.URL)
 
