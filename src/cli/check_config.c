@@ -1,29 +1,173 @@
-/* ballast check-config: checks a configuration file as the service does when it starts. */
+/* ballast check-config: checks a configuration file as the service does when it starts, and with --connect
+ * everything that it names. */
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "config/config.h"
+#include "preflight/preflight.h"
+#include "render/table.h"
 
-enum { OPT_FORMAT };
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define VERDICT_WIDTH 7
+#define TEXT_AT (2 + VERDICT_WIDTH + 2) /* column of an item's sentence */
+
+enum { OPT_CONNECT, OPT_FORMAT };
 
 static const struct option_spec options[] = {
+    [OPT_CONNECT] = {"connect", NULL, 0,
+                     "log in to the source, the controllers and the broker, too, and list what is wrong; "
+                     "changes nothing"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-static void put_json(const char *path, const struct config *c, struct strbuf *out)
+static const char *const verdict_texts[] = {[PREFLIGHT_OK] = "OK",
+                                            [PREFLIGHT_NOTE] = "note",
+                                            [PREFLIGHT_PROBLEM] = "PROBLEM",
+                                            [PREFLIGHT_SKIPPED] = "skipped"};
+
+static const char *const verdict_words[] = {[PREFLIGHT_OK] = "ok",
+                                            [PREFLIGHT_NOTE] = "note",
+                                            [PREFLIGHT_PROBLEM] = "problem",
+                                            [PREFLIGHT_SKIPPED] = "skipped"};
+
+static const struct {
+    const char *title, *word;
+} areas[PREFLIGHT_AREA_COUNT] = {
+    [PREFLIGHT_SOURCE] = {"Source", "source"},
+    [PREFLIGHT_CLUSTER] = {"Cluster", "cluster"},
+    [PREFLIGHT_PRIVILEGES] = {"Privileges", "privileges"},
+    [PREFLIGHT_CONFIGURATION] = {"Entries of the configuration", "configuration"},
+    [PREFLIGHT_CONTROLLERS] = {"Controllers of hosts", "controllers"},
+    [PREFLIGHT_BROKER] = {"MQTT broker", "broker"},
+    [PREFLIGHT_MACHINE] = {"This machine", "machine"},
+};
+
+static size_t count_problems(const struct preflight *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        n += p->items[i].verdict == PREFLIGHT_PROBLEM;
+    return n;
+}
+
+/* ---- JSON ---- */
+
+static void put_items_json(const struct preflight *p, struct json_writer *w)
+{
+    jw_begin(w, "checks", JW_ARRAY, JW_LINES);
+    for (int area = 0; area < PREFLIGHT_AREA_COUNT; area++) {
+        for (size_t i = 0; i < p->n; i++) {
+            const struct preflight_item *item = &p->items[i];
+
+            if ((int)item->area != area)
+                continue;
+            jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+            jw_text(w, "area", areas[area].word);
+            jw_text(w, "verdict", verdict_words[item->verdict]);
+            jw_text(w, "text", item->text);
+            jw_text(w, "advice", item->advice);
+            jw_end(w);
+        }
+    }
+    jw_end(w);
+}
+
+/* p NULL: without --connect */
+static void put_json(const char *path, const struct config *c, const struct preflight *p, struct strbuf *out)
 {
     struct json_writer w;
 
     jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "file", path);
-    jw_bool(&w, "ok", true);
+    jw_bool(&w, "ok", !p || count_problems(p) == 0);
     jw_text(&w, "cluster", c->cluster);
     jw_begin(&w, "warnings", JW_ARRAY, JW_LINES);
     for (size_t i = 0; i < c->n_warnings; i++)
         jw_text(&w, NULL, c->warnings[i]);
     jw_end(&w);
+    if (p)
+        put_items_json(p, &w);
     jw_end(&w);
+}
+
+/* ---- text ---- */
+
+static void put_item(const struct preflight_item *item, struct strbuf *out)
+{
+    strbuf_printf(out, "  %-*s ", VERDICT_WIDTH, verdict_texts[item->verdict]);
+    table_put_hanging(out, item->text, TEXT_AT - 1, TEXT_AT);
+    if (!item->advice)
+        return;
+    strbuf_printf(out, "%*s", TEXT_AT - 1, "");
+    strbuf_puts(out, " To do:");
+    table_put_hanging(out, item->advice, TEXT_AT + sizeof "To do:" - 1, TEXT_AT);
+}
+
+static void put_text(const char *path, const struct preflight *p, struct strbuf *out)
+{
+    const size_t problems = p ? count_problems(p) : 0;
+
+    strbuf_printf(out, "%s: good\n", path);
+    for (int area = 0; p && area < PREFLIGHT_AREA_COUNT; area++) {
+        bool any = false;
+
+        for (size_t i = 0; i < p->n; i++) {
+            if ((int)p->items[i].area != area)
+                continue;
+            if (!any)
+                strbuf_printf(out, "\n%s\n", areas[area].title);
+            any = true;
+            put_item(&p->items[i], out);
+        }
+    }
+    if (p && problems == 0)
+        strbuf_puts(out, "\nNo problem was found.\n");
+    else if (p)
+        strbuf_printf(out, "\n%zu problem%s.\n", problems, problems == 1 ? "" : "s");
+}
+
+/* ---- the verb ---- */
+
+/* A thread that still waits for a peer must not see memory go: the process ends here. */
+static void end_at_once(enum exit_code code, const struct strbuf *out)
+{
+    enum exit_code written = cli_write(out);
+
+    (void)fflush(NULL);
+    _exit(written == EXIT_DONE ? (int)code : (int)written);
+}
+
+static enum exit_code connect_and_print(const char *path, const struct config *c, enum cli_format format,
+                                        struct arena *a, struct strbuf *out)
+{
+    struct preflight found = {.a = a};
+    struct err err = {0};
+    bool abandoned;
+
+    log_set_level(LOG_LEVEL_ERROR); /* the list says it all */
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (isatty(STDERR_FILENO))
+        cli_error("asking the source, %zu host%s and the broker; this may take a minute", c->n_power_hosts,
+                  c->n_power_hosts == 1 ? "" : "s");
+    if (preflight_run(c, &found, &abandoned, &err) < 0) {
+        cli_error("%s", err.text);
+        return EXIT_FAILED;
+    }
+    enum exit_code code = count_problems(&found) == 0 ? EXIT_DONE : EXIT_FAILED;
+
+    if (format == FORMAT_JSON)
+        put_json(path, c, &found, out);
+    else
+        put_text(path, &found, out);
+    if (abandoned)
+        end_at_once(code, out);
+    return code;
 }
 
 static enum exit_code verb_check_config_run(const struct args *args, struct arena *a, struct strbuf *out)
@@ -42,20 +186,27 @@ static enum exit_code verb_check_config_run(const struct args *args, struct aren
     }
     for (size_t i = 0; i < config.n_warnings; i++)
         cli_error("warning: %s", config.warnings[i]);
+    if (args->options[OPT_CONNECT].n > 0)
+        return connect_and_print(path, &config, format, a, out);
     if (format == FORMAT_JSON)
-        put_json(path, &config, out);
+        put_json(path, &config, NULL, out);
     else
-        strbuf_printf(out, "%s: good\n", path);
+        put_text(path, NULL, out);
     return EXIT_DONE;
 }
 
 const struct verb verb_check_config = {
     .name = "check-config",
     .summary = "Check a configuration file as the service does when it starts.",
+    .more = "With --connect, one line for each thing looked at: OK; note (good to know, the service works); "
+            "PROBLEM, with what to do; skipped. Run it as the user of the service. It changes nothing and "
+            "may run beside the service. A refused password is not tried again. Exit code 1: there are "
+            "problems.",
     .operands = "FILE",
     .operands_min = 1,
     .operands_max = 1,
     .options = options,
     .n_options = COUNT_OF(options),
+    .answers_no = true,
     .run = verb_check_config_run,
 };

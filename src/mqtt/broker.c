@@ -110,7 +110,8 @@ static int set_up(struct broker *b, struct err *err)
     mosquitto_log_callback_set(b->mosq, on_log);
     if ((rc = mosquitto_int_option(b->mosq, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5)) != 0 ||
         (rc = mosquitto_int_option(b->mosq, MOSQ_OPT_TCP_NODELAY, 1)) != 0 ||
-        (rc = mosquitto_will_set_v5(b->mosq, o->online_topic, (int)strlen(will), will, 1, true, NULL)) != 0 ||
+        (o->online_topic && (rc = mosquitto_will_set_v5(b->mosq, o->online_topic, (int)strlen(will), will, 1,
+                                                        true, NULL)) != 0) ||
         (o->username && (rc = mosquitto_username_pw_set(b->mosq, o->username, o->password)) != 0))
         return err_set(err, -EINVAL, "the connection to the broker cannot be set up: %s",
                        mosquitto_strerror(rc));

@@ -3,7 +3,8 @@
  * A connection belongs to one thread, which it may block: name lookup and connect() wait. Every connection is
  * a clean start: inflight.h knows what must be sent again, and survives more than the library does.
  *
- * The last will is `offline` on the topic `online`, retained; the user publishes `online` once connected.
+ * The last will is `offline` on the topic `online`, retained; the user publishes `online` once connected. A
+ * connection without that topic has no will.
  *
  * Bounded: a broker that does not answer CONNECT within BROKER_CONNECT_TIMEOUT_S is given up; later an
  * unanswered ping ends the connection. Only the broker's reason codes are read, not its texts. */
@@ -27,7 +28,7 @@ struct broker_options {
     const char *cert_file, *key_file; /* NULL: none; both or neither */
     const char *username, *password;  /* NULL: none */
     const char *client_id;
-    const char *online_topic;
+    const char *online_topic; /* NULL: no will */
 };
 
 /* Called from broker_step(). */

@@ -85,3 +85,9 @@ void topic_online(const struct topics *t, struct strbuf *out)
     put_cluster_level(t, out);
     strbuf_puts(out, "/online");
 }
+
+void topic_check(const struct topics *t, struct strbuf *out)
+{
+    put_cluster_level(t, out);
+    strbuf_puts(out, "/" TOPIC_CHECK);
+}

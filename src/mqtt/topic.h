@@ -4,6 +4,7 @@
  *   PREFIX/CLUSTER/state               retained: the state of the cluster
  *   PREFIX/CLUSTER/hosts/HOST/state    retained: the state of a host
  *   PREFIX/CLUSTER/online              retained: "online", or, by the last will, "offline"
+ *   PREFIX/CLUSTER/check               written by `check-config --connect`, to see whether it may
  *
  * CLUSTER and HOST (its id at the source) are names that are not ours. Each becomes one level: letters,
  * digits and - . _ stay, every other byte becomes %XX, as in a URL. So no name can add a level (/), match
@@ -16,6 +17,7 @@
 #include "base/strbuf.h"
 
 #define TOPIC_LEVEL_MAX 255
+#define TOPIC_CHECK "check"
 
 struct topics {
     const char *prefix, *cluster;
@@ -29,5 +31,6 @@ void topic_event(const struct topics *t, const char *kind, struct strbuf *out);
 void topic_cluster(const struct topics *t, struct strbuf *out);
 void topic_host(const struct topics *t, const char *host, struct strbuf *out);
 void topic_online(const struct topics *t, struct strbuf *out);
+void topic_check(const struct topics *t, struct strbuf *out);
 
 #endif

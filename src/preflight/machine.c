@@ -1,0 +1,91 @@
+/* machine.c: what the service needs of this machine: folders that it may write to, and a time zone. It makes
+ * nothing. */
+#include "preflight/internal.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PASSWD_TEXT_MAX 4096
+
+static const char *user_name(struct arena *a)
+{
+    char text[PASSWD_TEXT_MAX];
+    struct passwd entry;
+    struct passwd *found = NULL;
+
+    if (getpwuid_r(geteuid(), &entry, text, sizeof text, &found) != 0 || !found)
+        return arena_printf(a, "user %ld", (long)geteuid());
+    return arena_strdup(a, found->pw_name);
+}
+
+/* The folder itself, or the nearest one above it that is there. */
+static void nearest_folder(char path[PATH_MAX])
+{
+    while (access(path, F_OK) < 0 && errno == ENOENT && strcmp(path, "/") != 0 && strcmp(path, ".") != 0) {
+        char copy[PATH_MAX];
+
+        (void)snprintf(copy, sizeof copy, "%s", path);
+        (void)snprintf(path, PATH_MAX, "%s", dirname(copy));
+    }
+}
+
+static void look_at_folder(const char *what, const char *folder, const char *user, struct preflight *ret)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    (void)snprintf(path, sizeof path, "%s", folder);
+    nearest_folder(path);
+    const bool there = strcmp(path, folder) == 0;
+
+    if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) < 0) {
+        preflight_add(ret, PREFLIGHT_MACHINE, PREFLIGHT_PROBLEM, "%s %s: %s may not write to %s: %s", what,
+                      folder, user, path, strerror(errno));
+        preflight_advise(ret,
+                         "run this as the user of the service; if that is %s, make the folder and give it "
+                         "to this user (the unit in packaging/systemd does so)",
+                         user);
+    } else if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) {
+        preflight_add(ret, PREFLIGHT_MACHINE, PREFLIGHT_PROBLEM, "%s %s: %s is no folder", what, folder,
+                      path);
+        preflight_advise(ret, "choose another path");
+    } else {
+        preflight_add(ret, PREFLIGHT_MACHINE, PREFLIGHT_OK, "%s %s: %s may write there%s", what, folder, user,
+                      there ? "" : "; the service makes the folder");
+    }
+}
+
+static void look_at_zone(const struct config *c, struct preflight *ret)
+{
+    if (c->schedule.n_windows == 0 && c->schedule.n_ready_by == 0 && c->balance.n_windows == 0)
+        return;
+    preflight_add(ret, PREFLIGHT_MACHINE, PREFLIGHT_OK, "time zone of windows and ready_by: %s%s",
+                  c->schedule.zone ? c->schedule.zone : c->balance.zone,
+                  c->dpm_time_zone ? ""
+                                   : ", this machine's own (`ballast schedule --config` lists the times)");
+}
+
+void preflight_machine(const struct config *c, struct preflight *ret)
+{
+    const char *user = user_name(ret->a);
+    char socket[PATH_MAX];
+
+    look_at_folder("state_dir", c->state_dir, user, ret);
+    (void)snprintf(socket, sizeof socket, "%s", c->socket);
+    look_at_folder("folder of the socket", dirname(socket), user, ret);
+    if (geteuid() == 0) {
+        preflight_add(ret, PREFLIGHT_MACHINE, PREFLIGHT_NOTE,
+                      "this ran as root, which may write everywhere and read every password file");
+        preflight_advise(ret, "run it as the user of the service, too");
+    }
+    look_at_zone(c, ret);
+}

@@ -1,0 +1,19 @@
+/* preflight.h: looks at everything that a configuration names, before the service starts with it.
+ *
+ * The source, its cluster and the user's privileges; the configuration's entries against the cluster; the
+ * hosts' controllers; the MQTT broker; this machine. All peers are asked side by side, each once: the whole
+ * takes about as long as the slowest of them. Nothing is changed, no lock is taken, and a password that a
+ * peer has refused is not sent to it again, so it can run beside a running service.
+ */
+#ifndef BALLAST_PREFLIGHT_RUN_H
+#define BALLAST_PREFLIGHT_RUN_H
+
+#include "config/config.h"
+
+#include <ballast/preflight.h>
+
+/* ret->a is set by the caller. *ret_abandoned: a peer has not answered, and a thread still waits for it: the
+ * caller ends with _exit(), and frees nothing. -EAGAIN, -ENOMEM: nothing was looked at. */
+int preflight_run(const struct config *c, struct preflight *ret, bool *ret_abandoned, struct err *err);
+
+#endif

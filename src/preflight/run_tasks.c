@@ -1,0 +1,146 @@
+/* run_tasks.c: threads that take tasks from a list. It knows no peer. */
+#include "preflight/run_tasks.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define THREADS_MAX 256 /* a thread waits most of its time */
+#define MS_PER_S 1000
+
+enum progress { TASK_WAITS, TASK_RUNS, TASK_DONE, TASK_GIVEN_UP };
+
+struct entry {
+    struct preflight_task task;
+    enum progress progress;
+    int64_t until_ms; /* TASK_RUNS */
+};
+
+/* Never freed while a thread that was given up runs. */
+struct run {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct entry *entries;
+    size_t n, next;
+    unsigned given_up;
+};
+
+static int64_t now_ms(void)
+{
+    return clock_us(CLOCK_MONOTONIC) / 1000;
+}
+
+static void *work(void *arg)
+{
+    struct run *r = arg;
+
+    (void)pthread_mutex_lock(&r->lock);
+    while (r->next < r->n) {
+        struct entry *e = &r->entries[r->next++];
+
+        e->progress = TASK_RUNS;
+        e->until_ms = now_ms() + (int64_t)e->task.most_s * MS_PER_S;
+        (void)pthread_cond_broadcast(&r->changed); /* one more time limit to watch */
+        (void)pthread_mutex_unlock(&r->lock);
+        e->task.run(e->task.ctx);
+        (void)pthread_mutex_lock(&r->lock);
+        bool late = e->progress == TASK_GIVEN_UP;
+        e->progress = late ? TASK_GIVEN_UP : TASK_DONE;
+        (void)pthread_cond_broadcast(&r->changed);
+        if (late) /* another thread has its place */
+            break;
+    }
+    (void)pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+static bool start_thread(struct run *r)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, work, r) != 0)
+        return false;
+    (void)pthread_detach(thread);
+    return true;
+}
+
+/* Gives up what is late. Returns the instant at which the next task will be; 0: none runs or waits. */
+static int64_t watch(struct run *r)
+{
+    int64_t now = now_ms();
+    int64_t next = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        struct entry *e = &r->entries[i];
+
+        if (e->progress == TASK_RUNS && e->until_ms <= now) {
+            e->progress = TASK_GIVEN_UP;
+            r->given_up++;
+            if (r->next < r->n)
+                (void)start_thread(r);
+        }
+        int64_t at = e->progress == TASK_RUNS ? e->until_ms : e->progress == TASK_WAITS ? now + MS_PER_S : 0;
+        if (at > 0 && (next == 0 || at < next))
+            next = at;
+    }
+    return next;
+}
+
+static void wait_for_all(struct run *r)
+{
+    int64_t next;
+
+    (void)pthread_mutex_lock(&r->lock);
+    while ((next = watch(r)) > 0) {
+        const struct timespec until = {.tv_sec = next / MS_PER_S,
+                                       .tv_nsec = (long)(next % MS_PER_S) * 1000000};
+
+        (void)pthread_cond_timedwait(&r->changed, &r->lock, &until);
+    }
+    (void)pthread_mutex_unlock(&r->lock);
+}
+
+static struct run *new_run(const struct preflight_task *tasks, size_t n)
+{
+    struct run *r = calloc(1, sizeof *r);
+    struct entry *entries = calloc(n, sizeof *entries);
+    pthread_condattr_t attributes;
+
+    if (!r || !entries) {
+        free(r);
+        free(entries);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        entries[i].task = tasks[i];
+    *r = (struct run){.entries = entries, .n = n};
+    (void)pthread_mutex_init(&r->lock, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&r->changed, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    return r;
+}
+
+int run_tasks(struct preflight_task *tasks, size_t n, struct err *err)
+{
+    struct run *r = n > 0 ? new_run(tasks, n) : NULL;
+    size_t started = 0;
+
+    if (n == 0)
+        return 0;
+    if (!r)
+        return err_set(err, -ENOMEM, "out of memory");
+    while (started < n && started < THREADS_MAX && start_thread(r))
+        started++;
+    if (started == 0)
+        return err_set(err, -EAGAIN, "no thread to ask the peers with");
+    wait_for_all(r);
+    (void)pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < n; i++)
+        tasks[i].done = r->entries[i].progress == TASK_DONE;
+    (void)pthread_mutex_unlock(&r->lock);
+    return 0; /* the last threads still hold the lock: *r stays */
+}

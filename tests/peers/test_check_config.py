@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+"""`ballast check-config --connect` against real servers: vcsim with a user who has a role, controllers, a Redfish service, mosquitto; each
+right and wrong in turn. What is counted: logins with a refused password, messages at the broker, seconds."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from daemon import BALLAST, Daemon, wait_for, yaml
+from ipmi_sim import Controllers
+from mqtt import Broker, missing
+from redfish_service import RedfishService
+from relay import Relay
+from vcsim import Vcsim
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from at_once import Skip, run_tests  # noqa: E402
+
+CALL_S = 240
+COLUMNS = 80
+READ = "System.View,System.Read"
+# What the manual page lists, and the settings with which it is missed.
+PRIVILEGES = {"Resource.HotMigrate": "full", "Resource.ColdMigrate": "full", "Host.Config.Maintenance": "dpm",
+              "VirtualMachine.Interact.PowerOn": None, "Global.CancelTask": None}
+FULL = ",".join([READ, *PRIVILEGES])
+DPM = {"enabled": True, "automation": "automatic"}
+
+
+def equal(what, is_, expected):
+    assert is_ == expected, f"{what}: {is_!r}, expected {expected!r}"
+
+
+class Check:
+    """A run of the command with this configuration; its items, its exit code, its seconds."""
+
+    def __init__(self, source, code=None, **settings):
+        with tempfile.TemporaryDirectory(prefix="ballast-check-") as folder:
+            file = pathlib.Path(folder) / "ballast.yaml"
+            file.write_text(yaml({"cluster": "test", "state_dir": f"{folder}/state", "socket": f"{folder}/run/s", "source": source,
+                                  **settings}))
+            began = time.monotonic()
+            done = self.run(file, "--format", "json")
+            self.seconds = time.monotonic() - began
+            assert done.returncode in (0, 1), (done.returncode, done.stderr)
+            self.answer = json.loads(done.stdout)
+            self.items = self.answer["checks"]
+            assert not (pathlib.Path(folder) / "state").exists(), "it has made the state folder"
+        equal("ok", self.answer["ok"], done.returncode == 0)
+        equal("problems", bool(self.of("problem")), done.returncode == 1)
+        if code is not None:
+            equal(f"exit code, with {self.of('problem')}", done.returncode, code)
+
+    @staticmethod
+    def run(file, *more):
+        return subprocess.run([BALLAST, "check-config", str(file), "--connect", *more], capture_output=True, text=True, timeout=CALL_S,
+                              check=False, stdin=subprocess.DEVNULL)
+
+    def of(self, verdict, area=None):
+        return [i["text"] for i in self.items if i["verdict"] == verdict and area in (None, i["area"])]
+
+    def one(self, verdict, *words):
+        """The only item of the verdict with these words."""
+        found = [i for i in self.items if i["verdict"] == verdict and all(w in i["text"] for w in words)]
+        assert len(found) == 1, f"{verdict} {words}: {found or self.items}"
+        return found[0]
+
+
+def source_of(sim, username="reader", **more):
+    return {"kind": "vsphere", "url": sim.url, "username": username, "password_file": sim.password_file, "cluster": "DC0_C0",
+            **({"ca_file": sim.ca_file} if sim.ca_file else {}), **more}
+
+
+def limited(privileges, *more):
+    return ("-limited", "reader", "-privileges", privileges, *more)
+
+
+@contextlib.contextmanager
+def secret(text):
+    with tempfile.TemporaryDirectory(prefix="ballast-check-") as folder:
+        file = pathlib.Path(folder) / "password"
+        file.write_text(text + "\n")
+        file.chmod(0o600)
+        yield str(file)
+
+
+# ---- the source ---------------------------------------------------------------------------------------------------
+
+
+def test_complete_role():
+    """With all that the manual page lists there is no problem, whatever the service is to do."""
+    with Vcsim(hosts=3, vms=6, extra=limited(FULL)) as sim:
+        sim.client().set_drs("manual")
+        c = Check(source_of(sim), 0, automation="full")
+        for privilege in ("System.Read", *PRIVILEGES):
+            c.one("ok", privilege)
+        c.one("ok", "can be reached")
+        c.one("ok", "certificate is trusted")
+        c.one("ok", "login of reader was accepted")
+        c.one("ok", "cluster DC0_C0", "3 hosts, 6 VMs")
+
+
+def test_missing_privileges():
+    """Each missing privilege is named, with its label in the client: a problem where the service would use it by itself, else a note."""
+    for left_out, missed_by in PRIVILEGES.items():
+        with Vcsim(hosts=2, vms=3, extra=limited(",".join(p for p in FULL.split(",") if p != left_out))) as sim:
+            sim.client().set_drs("manual")
+            note = Check(source_of(sim), 0).one("note", left_out, "is missing on all")
+            assert "if Ballast is to do this: add " in note["advice"] and ">" in note["advice"], note
+            if missed_by:
+                settings = {"automation": "full"} if missed_by == "full" else {"dpm": DPM}
+                c = Check(source_of(sim), 1, **settings)
+                problem = c.one("problem", left_out, "is missing on all")
+                assert problem["advice"].startswith("add "), problem
+                equal(f"missing without {left_out}", [t for t in c.of("problem", "privileges") if left_out not in t], [])
+
+
+def test_missing_on_some():
+    with Vcsim(hosts=2, vms=5, clusters=2) as sim:
+        vms = {n: r for n, r in sim.client().vms().items() if n.startswith("DC0_C0")}
+    denied = sorted(vms)[1:3]
+    deny = ",".join(f"{vms[n]}:Resource.HotMigrate" for n in denied)
+    with Vcsim(hosts=2, vms=5, clusters=2, extra=limited(FULL, "-deny", deny)) as sim:
+        equal("the same ids", {n: r for n, r in sim.client().vms().items() if n in vms}, vms)
+        problem = Check(source_of(sim), 1, automation="full").one("problem", "Resource.HotMigrate is missing on 2 of 5 VMs")
+        assert all(n in problem["text"] for n in denied) and "overrides the cluster's" in problem["advice"], problem
+
+
+def test_read_only_folders():
+    """A user who may not read the folders above finds no cluster by its name; by its id, all works."""
+    with Vcsim(hosts=2, vms=3, extra=limited(READ, "-folders=false")) as sim:
+        c = Check(source_of(sim), 1)
+        c.one("ok", "login of reader was accepted")
+        c.one("problem", "read the folders above the cluster")
+
+
+def test_refused_password():
+    """One login, and nothing more is sent."""
+    with Vcsim(hosts=2, vms=3, tls=False) as sim, Relay(sim.url) as relay, secret("wrong") as file:
+        c = Check({**source_of(sim, sim.username), "url": relay.url, "password_file": file}, 1)
+        c.one("problem", f"login of {sim.username} was refused")
+        c.one("skipped", "cluster, privileges")
+        equal("logins", relay.counts["Login"], 1)
+        equal("other calls", set(relay.counts) - {"RetrieveServiceContent", "Login"}, set())
+
+
+def test_one_login():
+    with Vcsim(hosts=2, vms=3, tls=False) as sim, Relay(sim.url) as relay:
+        Check({**source_of(sim, sim.username), "url": relay.url}).one("ok", "login of")
+        equal("logins and logouts", (relay.counts["Login"], relay.counts["Logout"]), (1, 1))
+        equal("changes", [m for m in relay.counts if m.endswith("_Task") or m.startswith(("Update", "Set", "Reconfig"))], [])
+
+
+def test_wrong_cluster():
+    """The clusters that there are, with path and id; each of them can be given."""
+    with Vcsim(hosts=2, vms=3, clusters=2, extra=limited(READ)) as sim:
+        c = Check(source_of(sim, cluster="DC0_C7"), 1)
+        c.one("problem", "there is no cluster DC0_C7")
+        for name, ref in sim.client().clusters().items():
+            c.one("note", f"/DC0/host/{name} ({ref})")
+            Check(source_of(sim, cluster=f"/DC0/host/{name}"), 0).one("ok", f"cluster {name}", ref)
+        several = source_of(sim)
+        del several["cluster"]
+        Check(several, 1).one("problem", "several clusters")
+
+
+def test_unreachable():
+    with Vcsim(hosts=2, vms=3) as sim:
+        source = source_of(sim)
+        c = Check({k: v for k, v in source.items() if k != "ca_file"}, 1)
+        c.one("ok", "can be reached")
+        assert "source.ca_file" in c.one("problem", "certificate")["advice"]
+        Check({**source, "url": f"https://127.0.0.1:{sim.port}/elsewhere"}, 1)
+        sim.stop()
+        Check(source, 1).one("problem", "refused")
+
+
+def test_silent():
+    """A source that takes the connection and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as s, secret("x") as file:
+        c = Check({"kind": "vsphere", "url": f"http://127.0.0.1:{s.getsockname()[1]}/sdk", "username": "u", "password_file": file,
+                   "timeout_s": 3}, 1)
+        assert c.of("problem", "source") and c.seconds < 60, (c.seconds, c.items)
+
+
+def test_conflicts():
+    with Vcsim(hosts=3, vms=6) as sim:
+        api = sim.client()
+        api.set_drs("fullyAutomated")
+        api.set_dpm("automated")
+        api.set_vsan(sorted(api.hosts().values())[0])
+        c = Check(source_of(sim, sim.username), 1, dpm=DPM)
+        equal("conflicts", len(c.of("problem", "cluster")), 3)
+        for i in c.items:
+            assert i["verdict"] != "problem" or i["advice"], i
+        api.set_drs("manual")
+        api.set_dpm("automated", enabled=False)
+        Check(source_of(sim, sim.username), 0).one("ok", "no other balancer")
+
+
+def test_entries():
+    """Entries of the configuration that select nothing."""
+    with Vcsim(hosts=4, vms=3) as sim:
+        sim.client().set_drs("manual")
+        rule = {"kind": "anti-affinity", "vms": "DC0_C0_*"}
+        c = Check(source_of(sim, sim.username), 1, rules={"web": rule, "db": {**rule, "vms": "db-*"}},
+                  hosts=[{"name": "esx*", "dpm": "disabled"}])
+        c.one("problem", "rules.db")
+        assert not any("rules.web" in t for t in c.of("problem")), c.items
+        equal("entries", len(c.of("problem", "configuration")), 2)
+        Check(source_of(sim, sim.username), 0, rules={"web": rule}).one("ok", "each of the 1 entries selects something")
+
+
+def test_text():
+    """The text fits a terminal, and tells the exit code."""
+    with Vcsim(hosts=2, vms=3, extra=limited(READ)) as sim, tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "b.yaml"
+        file.write_text(yaml({"cluster": "test", "state_dir": f"{folder}/state", "socket": f"{folder}/s", "automation": "full",
+                              "source": source_of(sim)}))
+        done = Check.run(file)
+        equal("exit code", done.returncode, 1)
+        wide = [line for line in done.stdout.splitlines() if len(line) > COLUMNS and " " in line.strip()]
+        equal("wide lines", wide, [])
+        for what in ("Source\n  OK ", "\nPrivileges\n", "  PROBLEM  Resource.HotMigrate", "To do: add Resource > Migrate", "problems.\n"):
+            assert what in done.stdout, (what, done.stdout)
+        equal("standard error", done.stderr, "")
+
+
+# ---- controllers --------------------------------------------------------------------------------------------------
+
+
+def ipmi(c, **more):
+    return {"ipmi": {"address": c.address, "username": c.username, "password_file": c.password_file, "workarounds": ["opensesspriv"],
+                     **more}}
+
+
+def redfish(r, system, **more):
+    return {"redfish": {"url": r.url, "username": r.username, "password_file": r.password_file, "ca_file": r.ca_file, "system": system,
+                        **more}}
+
+
+def test_controllers():
+    """Each is asked once; what it says is compared with the cluster."""
+    with Vcsim(hosts=4, vms=4) as sim, Controllers(["h0", "h1"]) as controllers, RedfishService(("1", "2")) as r, secret("wrong") as bad:
+        api = sim.client()
+        api.set_drs("manual")
+        names = sorted(api.hosts())
+        c0, c1 = controllers["h0"], controllers["h1"]
+        api.set_any("HostSystem", api.hosts()[names[0]], "hardware.systemInfo.uuid", c0.guid, "string")
+        c1.put("power", 0)
+        hosts = {names[0]: ipmi(c0), names[1]: ipmi(c1), names[2]: redfish(r, "1"), names[3]: {"wol": {"mac": "02:00:00:00:00:01"}},
+                 "esx9": redfish(r, "2", password_file=bad)}
+        c = Check(source_of(sim, sim.username), 1, power={"hosts": hosts})
+        assert ", as in the cluster" in c.one("ok", f"{names[0]} ipmi")["text"]
+        c.one("problem", f"{names[1]} ipmi")
+        c.one("note", f"{names[3]} wol")
+        c.one("problem", "power.hosts.esx9: the cluster has no host")
+        c.one("problem", "host esx9: Redfish")
+        equal("chassis", ([w for c in controllers for _, w, _ in c.commands() if w != "get"], r.resets), ([], []))
+
+
+def test_refused_by_controllers():
+    """A refused password is sent to a controller once, however many methods and systems use the account."""
+    with Controllers(["h0", "h1"]) as controllers, RedfishService(("1", "2", "3")) as r, secret("wrong") as bad:
+        hosts = {f"h{i}": redfish(r, str(i), password_file=bad) for i in (1, 2, 3)}
+        hosts["h0"] = ipmi(controllers["h0"], password_file=bad)
+        hosts["h1"].update(ipmi(controllers["h1"], username="admin", password_file=bad))
+        c = Check({"kind": "sim"}, 1, power={"hosts": hosts})
+        equal(f"refused of {c.items}", (len(c.of("problem", "controllers")), len(c.of("skipped", "controllers"))), (2, 3))
+        equal("logins of that account, beside the one by IPMI", [q for q in r.requests if "Sessions" in str(q)], [])
+        del hosts["h1"]["ipmi"]
+        Check({"kind": "sim"}, 1, power={"hosts": hosts})
+        equal("logins by Redfish", len([q for q in r.requests if "Sessions" in str(q)]), 1)
+
+
+def test_hung_controllers():
+    """Controllers that do not answer take no longer together than one of them."""
+    count, timeout_s = 40, 4
+    with contextlib.ExitStack() as stack, secret("x") as file:
+        controllers = stack.enter_context(Controllers(["good"]))
+        silent = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(count)]
+        for s in silent:
+            s.bind(("127.0.0.1", 0))
+        hosts = {f"h{i}": {"timeout_s": timeout_s, "ipmi": {"address": f"127.0.0.1:{s.getsockname()[1]}", "username": "admin",
+                                                            "password_file": file}} for i, s in enumerate(silent)}
+        c = Check({"kind": "sim"}, 1, power={"hosts": {**hosts, "good": ipmi(controllers["good"])}})
+        c.one("ok", "good ipmi")
+        equal("unreachable", len(c.of("problem", "controllers")), count)
+        assert c.seconds < count * timeout_s / 2, c.seconds
+
+
+# ---- the broker ---------------------------------------------------------------------------------------------------
+
+
+def test_broker():
+    if missing():
+        raise Skip(missing())
+    with Broker() as broker:
+        broker.start()
+        with broker.listen("ballast/#") as listener, secret("wrong") as bad:
+            c = Check({"kind": "sim"}, 0, mqtt=broker.settings())
+            c.one("ok", "connected")
+            c.one("ok", "may publish: ballast/test/check")
+            wait_for("the message", lambda: listener.on("ballast/test/check"))
+            equal("topics", {m["topic"] for m in listener.seen()}, {"ballast/test/check"})
+            Check({"kind": "sim"}, 1, mqtt=broker.settings(password_file=bad)).one("problem", "rejects the login")
+            Check({"kind": "sim"}, 1, mqtt=broker.settings(ca_file=None)).one("problem", "broker")
+        broker.kill()
+        Check({"kind": "sim"}, 1, mqtt=broker.settings()).one("problem", "cannot be reached")
+
+
+def test_broker_refuses():
+    if missing():
+        raise Skip(missing())
+    with Broker(acl="read") as broker:
+        broker.start()
+        c = Check({"kind": "sim"}, 1, mqtt=broker.settings())
+        assert "topic write ballast/test/#" in c.one("problem", "refuses messages to ballast/test/check")["advice"]
+        broker.hang()
+        try:
+            c = Check({"kind": "sim"}, 1, mqtt=broker.settings())
+        finally:
+            broker.go_on()
+        assert c.of("problem", "broker") and c.seconds < 90, (c.seconds, c.items)
+
+
+# ---- beside a running service, and this machine --------------------------------------------------------------------
+
+
+def test_beside_the_service():
+    """The service keeps its connections, its lock and its store; nothing new is in its log."""
+    if missing():
+        raise Skip(missing())
+    with Vcsim(hosts=2, vms=4) as sim, Broker() as broker:
+        sim.client().set_drs("manual")
+        broker.start()
+        with Daemon(source_of(sim, sim.username), mqtt=broker.settings(), interval_s=60) as d:
+            d.start()
+            wait_for("the broker", lambda: d.status()["mqtt"]["connected"])
+            wait_for("a pass", lambda: d.status()["pass"])
+            log, store = d.log.read_text(), sorted(f.name for f in (d.folder / "state").iterdir())
+            done = Check.run(d.config)
+            equal(f"exit code: {done.stdout}", done.returncode, 0)
+            status = d.status()
+            assert status["mqtt"]["connected"] and status["source"]["state"] == "up", status
+            equal("log", [line for line in d.log.read_text()[len(log):].splitlines() if not re.search(" (info|debug): ", line)], [])
+            equal("store", sorted(f.name for f in (d.folder / "state").iterdir()), store)
+            with broker.listen("ballast/test/online") as listener:
+                wait_for("the retained state", lambda: listener.on("ballast/test/online"))
+                equal("online", [m["payload"] for m in listener.on("ballast/test/online")], ["online"])
+
+
+def test_machine():
+    with tempfile.NamedTemporaryFile() as file:
+        c = Check({"kind": "sim"}, 1, state_dir=f"{file.name}/state", dpm={"windows": ["22:00 for 8h"], "time_zone": "Europe/Berlin"})
+        c.one("problem", f"state_dir {file.name}/state")
+        c.one("ok", "folder of the socket")
+        c.one("ok", "Europe/Berlin")
+        c.one("ok", "there is nothing to connect to")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("TZ", "UTC")
+    sys.exit(run_tests(globals()))
