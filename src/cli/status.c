@@ -3,8 +3,10 @@
 #include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/roll.h"
+#include "cli/status_since.h"
 #include "cli/verbs.h"
 #include "render/table.h"
+#include "schedule/when.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +21,14 @@ static void put_label(struct strbuf *out, const char *label)
 {
     strbuf_printf(out, "%-12s ", label);
 }
+
+enum { OPT_SOCKET, OPT_SINCE, OPT_FORMAT };
+
+static const struct option_spec options[] = {
+    [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_SINCE] = {"since", "TIME", 0, "what happened since this time, in a few figures (" WHEN_FORMS ")"},
+    [OPT_FORMAT] = OPTION_FORMAT,
+};
 
 /* Behind a label, on lines of at most WIDTH columns. */
 static void put_sentence(struct strbuf *out, const char *label, const char *text)
@@ -314,14 +324,31 @@ static void show_status(const json_t *reply, struct arena *a, struct strbuf *out
 
 static enum exit_code verb_status_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    return client_ask(args, json_pack("{s:s}", "command", "status"), "status", show_status, a, out);
+    const char *socket = args_value(args, OPT_SOCKET, NULL);
+    const char *since = args_value(args, OPT_SINCE, NULL);
+    enum cli_format format;
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
+
+    if (code != EXIT_DONE)
+        return code;
+    if (since)
+        return status_since(socket, since, format, a, out);
+    return client_show(socket, format, json_pack("{s:s}", "command", "status"), "status", show_status, a,
+                       out);
 }
 
 const struct verb verb_status = {
     .name = "status",
-    .summary = "Show the state of the service and its cluster.",
-    .options = client_options,
-    .n_options = CLIENT_OPT_COUNT,
+    .summary = "Show the state of the service and its cluster; with --since, what happened since a time.",
+    .more = "--since shows a night in at most ten lines. A prediction is right if the loads of a move's two "
+            "hosts, ten minutes after it, are within 20 % of what was predicted, or within 1 % of the host's "
+            "capacity; moves whose hosts other moves touched meanwhile are counted apart. A wake is late if "
+            "it took a fifth longer than the host's boot takes otherwise. Energy and what VMs lacked are "
+            "stored by the hour, so the hour in which the time lies is counted whole; the time of the most "
+            "is the beginning of its hour. Lines are cut at 80 columns; `ballast history --since TIME` and "
+            "`--format json` have all. Times are in UTC.",
+    .options = options,
+    .n_options = COUNT_OF(options),
     .needs_service = true,
     .run = verb_status_run,
 };

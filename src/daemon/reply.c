@@ -563,6 +563,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_WAKE:
     case REQUEST_CONSOLE:
     case REQUEST_SCHEDULE:
+    case REQUEST_SUMMARY:
     case REQUEST_EVENTS:
     case REQUEST_ROLL:
     case request_kind_count:

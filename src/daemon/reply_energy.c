@@ -40,7 +40,7 @@ static double percent(double part, double whole)
     return whole > 0 ? 100 * part / whole : UNKNOWN;
 }
 
-static void put_figures(struct json_writer *w, const struct energy_record *r)
+void reply_energy_put_figures(struct json_writer *w, const struct energy_record *r)
 {
     double saved = r->all_on_wh - r->used_wh;
 
@@ -70,7 +70,7 @@ static void put_row(struct json_writer *w, const struct engine *e, const struct 
         jw_instant(w, "time", r->time);
         jw_int(w, "length_s", r->length_s);
     }
-    put_figures(w, r);
+    reply_energy_put_figures(w, r);
     jw_end(w);
 }
 
@@ -153,7 +153,7 @@ int reply_energy_put(struct json_writer *w, const struct engine *e, const struct
         put_row(w, e, &rows[i], q->by == ENERGY_BY_HOST);
     jw_end(w);
     jw_begin(w, "total", JW_OBJECT, JW_INLINE);
-    put_figures(w, &total);
+    reply_energy_put_figures(w, &total);
     jw_end(w);
     jw_end(w);
     return 0;

@@ -9,6 +9,9 @@
 /* Adds "power": watts now, hosts measured, unmet demand. */
 void reply_energy_put_power(struct json_writer *w, const struct engine *e);
 
+/* Adds the figures of an hour, or of a sum of hours, to an object that is open. */
+void reply_energy_put_figures(struct json_writer *w, const struct energy_record *r);
+
 /* Adds "energy": the account by day, hour or host, for the requested time. */
 int reply_energy_put(struct json_writer *w, const struct engine *e, const struct store_ops *ops,
                      struct store *store, const struct request *q, instant_s now, struct err *err);

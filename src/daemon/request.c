@@ -287,6 +287,7 @@ static const struct request_field {
     {"after", 1u << REQUEST_EVENTS, false, read_after},
     {"kind", 1u << REQUEST_EVENTS, false, read_event_kind},
     {"since", 1u << REQUEST_ENERGY | 1u << REQUEST_EVENTS | 1u << REQUEST_HISTORY, false, read_since},
+    {"since", 1u << REQUEST_SUMMARY, true, read_since},
     {"by", 1u << REQUEST_ENERGY, false, read_by},
     {"hours", 1u << REQUEST_FORECAST, false, read_hours},
     {"id", 1u << REQUEST_CONSOLE, true, read_id},

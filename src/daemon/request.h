@@ -26,6 +26,7 @@
 
 #define REQUESTS(X)                                                                                          \
     X(REQUEST_STATUS, "status", "the state of the service and its cluster")                                  \
+    X(REQUEST_SUMMARY, "summary", "what happened since a time, in a few figures")                            \
     X(REQUEST_HOSTS, "hosts", "the hosts and their load")                                                    \
     X(REQUEST_VMS, "vms", "the VMs, their demand and entitlement")                                           \
     X(REQUEST_POOLS, "pools", "the resource pools and their entitlement")                                    \
@@ -68,16 +69,16 @@ struct request {
     uint64_t ids[REQUEST_IDS_MAX];      /* apply, reject: 1 or more; console: one */
     uint32_t versions[REQUEST_IDS_MAX]; /* apply, reject: of ids[]; 1 where none was given */
     size_t n_ids;
-    char host[REQUEST_NAME_MAX];       /* maintenance, standby, wake; of history and events a filter */
-    char vm[REQUEST_NAME_MAX];         /* history, events: a filter, too; "": none */
-    enum action_state state;           /* history: a filter; action_state_count: none */
-    bool enter;                        /* maintenance */
-    unsigned limit;                    /* history, events, schedule */
-    unsigned hours;                    /* forecast: length of the past part */
-    bool follow;                       /* events, like the next four: send new events too */
-    bool from_start;                   /* `after` or `since` was given */
-    uint64_t after;                    /* only events with a greater number */
-    instant_s since;                   /* also of energy, history: only from this time; 0: not given */
+    char host[REQUEST_NAME_MAX]; /* maintenance, standby, wake; of history and events a filter */
+    char vm[REQUEST_NAME_MAX];   /* history, events: a filter, too; "": none */
+    enum action_state state;     /* history: a filter; action_state_count: none */
+    bool enter;                  /* maintenance */
+    unsigned limit;              /* history, events, schedule */
+    unsigned hours;              /* forecast: length of the past part */
+    bool follow;                 /* events, like the next four: send new events too */
+    bool from_start;             /* `after` or `since` was given */
+    uint64_t after;              /* only events with a greater number */
+    instant_s since;             /* also of energy, history, summary: only from this time; 0: not given */
     char event_kind[REQUEST_KIND_MAX]; /* only events of this kind; "": all */
     size_t n_vms;                      /* place: 1 or more ids or names, each with its NUL */
     bool apply;                        /* place */

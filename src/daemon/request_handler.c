@@ -7,6 +7,7 @@
 #include "daemon/reply_console.h"
 #include "daemon/reply_roll.h"
 #include "daemon/reply_schedule.h"
+#include "daemon/reply_summary.h"
 #include "daemon/request.h"
 #include "daemon/subject.h"
 #include "store/sqlite.h"
@@ -193,6 +194,9 @@ static int serve_request(const struct request_handler *s, const struct request *
     case REQUEST_SCHEDULE:
         reply_schedule(s->engine, s->config, s->now, q->limit, out);
         return 0;
+    case REQUEST_SUMMARY:
+        return reply_summary(s->engine, &store_sqlite, s->store, q->since, s->config->history_days, s->now,
+                             out, err);
     case REQUEST_EVENTS:
         return event_stream_serve(s->out->stream, q, c, out, err);
     case REQUEST_STATUS:

@@ -97,6 +97,79 @@ int store_list_actions(struct store *s, const struct action_query *q, struct are
     return 0;
 }
 
+int store_each_end(struct store *s, instant_s since, void (*each)(void *ctx, const struct action_record *r),
+                   void *ctx, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct action_query q = {.since = since, .state = action_state_count};
+    int rc, r;
+
+    strbuf_init(&sql, STRBUF_NO_LIMIT);
+    strbuf_puts(&sql, "SELECT ");
+    row_column_names(&table_action_ends, &sql);
+    put_where(&q, &sql);
+    strbuf_puts(&sql, " ORDER BY ended, id");
+    if ((r = prepare_actions(s, &q, sql.text, &st, err)) < 0)
+        return r;
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        struct action_record record = {0};
+
+        if ((r = row_read(st, &table_action_ends, &a, &record, err)) < 0)
+            return r;
+        each(ctx, &record);
+        arena_reset(&a);
+    }
+    return rc == SQLITE_DONE ? 0 : store_failed(s, "be read", err);
+}
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+static int read_faults(const struct store *s, sqlite3_stmt *st, struct arena *a, struct fault_event **ret,
+                       size_t *ret_n, struct err *err)
+{
+    struct fault_event *list = NULL;
+    size_t n = 0, cap = 0;
+    int rc;
+
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        list = arena_grow(a, list, n, &cap, sizeof *list);
+        list[n++] = (struct fault_event){
+            .time = sqlite3_column_int64(st, 0),
+            .cleared = sqlite3_column_int(st, 1) != 0,
+            .code = arena_strdup(a, (const char *)sqlite3_column_text(st, 2)),
+            .vm = arena_strdup(a, (const char *)sqlite3_column_text(st, 3)),
+            .host = arena_strdup(a, (const char *)sqlite3_column_text(st, 4)),
+        };
+    }
+    *ret = list;
+    *ret_n = n;
+    return rc == SQLITE_DONE ? 0 : store_failed(s, "be read", err);
+}
+
+int store_list_faults(struct store *s, struct arena *a, struct fault_event **ret, size_t *ret_n,
+                      instant_s *ret_from, struct err *err)
+{
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    CLEANUP(finalizep) sqlite3_stmt *oldest = NULL;
+    int r;
+
+    if ((r = prepare(s,
+                     "SELECT time, kind = 'fault_cleared', json_extract(data, '$.code'), vm, host FROM events"
+                     " WHERE kind IN ('fault', 'fault_cleared') ORDER BY id",
+                     &st, err)) < 0 ||
+        (r = read_faults(s, st, a, ret, ret_n, err)) < 0 ||
+        (r = prepare(s, "SELECT id, time FROM events ORDER BY id LIMIT 1", &oldest, err)) < 0)
+        return r;
+    int rc = sqlite3_step(oldest);
+
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        return store_failed(s, "be read", err);
+    *ret_from = rc == SQLITE_ROW && sqlite3_column_int64(oldest, 0) > 1 ? sqlite3_column_int64(oldest, 1) : 0;
+    return 0;
+}
+
 /* ---- VMs and hosts that are gone ------------------------------------------------------------- */
 
 /* :word is an id in the first two parts, a name in the others; :after: the last event that is too old. */

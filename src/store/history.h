@@ -19,6 +19,25 @@ struct action_query {
 int store_list_actions(struct store *s, const struct action_query *q, struct arena *a,
                        struct action_record **ret, size_t *ret_n, uint64_t *ret_more, struct err *err);
 
+/* Calls `each` for every action that ended at or after `since`, by its end, without expired recommendations.
+ * Of the record only these are set: kind, state, vm, from, to, host, why, duration_s, started, ended, result.
+ * Its texts last for the call. */
+int store_each_end(struct store *s, instant_s since, void (*each)(void *ctx, const struct action_record *r),
+                   void *ctx, struct err *err);
+
+/* A fault that a pass found, or found no more. */
+struct fault_event {
+    instant_s time;
+    bool cleared;
+    const char *code;      /* NULL: stands for many that were not listed */
+    const char *vm, *host; /* ids; NULL */
+};
+
+/* Lists the stored events of faults, oldest first. ret_from: the time of the oldest event of any kind that is
+ * left, if older ones were deleted; else 0. */
+int store_list_faults(struct store *s, struct arena *a, struct fault_event **ret, size_t *ret_n,
+                      instant_s *ret_from, struct err *err);
+
 enum store_subject { STORE_VM, STORE_HOST };
 
 /* Finds a VM or host that may be gone from the inventory: by its id in actions and events, or by the name

@@ -15,6 +15,23 @@
         (name), (columns), (int)(sizeof(columns) / sizeof((columns)[0]))                                     \
     }
 
+/* The predicted and the observed figures of a move. */
+/* clang-format off */
+#define RESULT_COLUMNS \
+    COLUMN(action_record, I64, "predicted_at", result.predicted_at), \
+    COLUMN(action_record, I64, "observed_at", result.observed_at), \
+    COLUMN(action_record, REAL, "predicted_from_cpu", result.predicted[MOVE_FROM][RES_CPU]), \
+    COLUMN(action_record, REAL, "predicted_from_mem", result.predicted[MOVE_FROM][RES_MEM]), \
+    COLUMN(action_record, REAL, "predicted_to_cpu", result.predicted[MOVE_TO][RES_CPU]), \
+    COLUMN(action_record, REAL, "predicted_to_mem", result.predicted[MOVE_TO][RES_MEM]), \
+    COLUMN(action_record, REAL, "observed_from_cpu", result.observed[MOVE_FROM][RES_CPU]), \
+    COLUMN(action_record, REAL, "observed_from_mem", result.observed[MOVE_FROM][RES_MEM]), \
+    COLUMN(action_record, REAL, "observed_to_cpu", result.observed[MOVE_TO][RES_CPU]), \
+    COLUMN(action_record, REAL, "observed_to_mem", result.observed[MOVE_TO][RES_MEM]), \
+    COLUMN(action_record, REAL, "took_s", result.duration_s), \
+    COLUMN(action_record, BOOL, "overlaps", result.overlaps)
+/* clang-format on */
+
 static const struct sql_column action_columns[] = {
     COLUMN(action_record, U64, "id", id),
     COLUMN(action_record, TEXT, "uid", uid),
@@ -52,18 +69,21 @@ static const struct sql_column action_columns[] = {
     COLUMN(action_record, U32, "version", version),
     COLUMN(action_record, TEXT, "former_to", former_to),
     COLUMN(action_record, I64, "redirected", redirected),
-    COLUMN(action_record, I64, "predicted_at", result.predicted_at),
-    COLUMN(action_record, I64, "observed_at", result.observed_at),
-    COLUMN(action_record, REAL, "predicted_from_cpu", result.predicted[MOVE_FROM][RES_CPU]),
-    COLUMN(action_record, REAL, "predicted_from_mem", result.predicted[MOVE_FROM][RES_MEM]),
-    COLUMN(action_record, REAL, "predicted_to_cpu", result.predicted[MOVE_TO][RES_CPU]),
-    COLUMN(action_record, REAL, "predicted_to_mem", result.predicted[MOVE_TO][RES_MEM]),
-    COLUMN(action_record, REAL, "observed_from_cpu", result.observed[MOVE_FROM][RES_CPU]),
-    COLUMN(action_record, REAL, "observed_from_mem", result.observed[MOVE_FROM][RES_MEM]),
-    COLUMN(action_record, REAL, "observed_to_cpu", result.observed[MOVE_TO][RES_CPU]),
-    COLUMN(action_record, REAL, "observed_to_mem", result.observed[MOVE_TO][RES_MEM]),
-    COLUMN(action_record, REAL, "took_s", result.duration_s),
-    COLUMN(action_record, BOOL, "overlaps", result.overlaps),
+    RESULT_COLUMNS,
+};
+
+static const struct sql_column action_end_columns[] = {
+    COLUMN(action_record, STATE, "state", state),
+    COLUMN(action_record, KIND, "kind", kind),
+    COLUMN(action_record, TEXT, "vm", vm),
+    COLUMN(action_record, TEXT, "from_host", from),
+    COLUMN(action_record, TEXT, "to_host", to),
+    COLUMN(action_record, TEXT, "host", host),
+    COLUMN(action_record, REAL, "duration_s", duration_s),
+    COLUMN(action_record, TEXT, "why", why),
+    COLUMN(action_record, I64, "started", started),
+    COLUMN(action_record, I64, "ended", ended),
+    RESULT_COLUMNS,
 };
 
 static const struct sql_column migration_columns[] = {
@@ -195,6 +215,7 @@ const struct sql_table table_setting_keys = {"settings", setting_columns, 2};
 const struct sql_table table_failures = TABLE("failures", failure_columns);
 const struct sql_table table_failure_keys = {"failures", failure_columns, 2};
 const struct sql_table table_actions = TABLE("actions", action_columns);
+const struct sql_table table_action_ends = TABLE("actions", action_end_columns);
 const struct sql_table table_migrations = TABLE("migrations", migration_columns);
 const struct sql_table table_rates = TABLE("rates", rate_columns);
 const struct sql_table table_dirties = TABLE("dirty_rates", dirty_columns);

@@ -38,6 +38,7 @@ extern const struct sql_table table_notes;                                      
 extern const struct sql_table table_setting_keys, table_note_keys, table_failure_keys; /* the key columns */
 extern const struct sql_table table_failures;    /* struct failure_record */
 extern const struct sql_table table_actions;     /* struct action_record */
+extern const struct sql_table table_action_ends; /* struct action_record: what a summary of ends needs */
 extern const struct sql_table table_migrations;  /* struct migration_record */
 extern const struct sql_table table_rates;       /* struct rate_record */
 extern const struct sql_table table_dirties;     /* struct dirty_record */

@@ -72,7 +72,7 @@ def check_usage():
         expect(f'history --limit {n}', run('history', *service, '--limit', n), 2, err='expected a whole number from 1 to 1000')
     for n in ('0', '-1', '3651', 'x', ''):
         expect(f'history --days {n}', run('history', *service, '--energy', '--days', n), 2, err='expected a whole number from 1 to 3650')
-    times = (('history', *service, '--energy', '--since'), ('events', *service, '--since'), ('history', *service, '--since'))
+    times = (('history', *service, '--energy', '--since'), ('events', *service, '--since'), ('history', *service, '--since'), ('status', *service, '--since'))
     for verb in times:
         for t in ('tomorrow', '2026-13-01', '2026-01-01 12:00', '2', '1h 3', '') if verb is not times[1] else ('tomorrow', '2026-13-01', '-2', ''):
             expect(f'{verb[0]} --since {t}', run(*verb, t), 2, err=f'--since: "{t}" is wrong, expected a time (2026-01-31T12:00:00Z), a day (')

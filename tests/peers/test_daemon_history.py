@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """What a person asks the next morning: history and events by time, VM, host and state, on the simulated cluster."""
+import collections
 import datetime
 import json
+import sqlite3
+import time
 
 from daemon import SIM, Daemon, main, wait_for
 
@@ -77,6 +80,134 @@ def test_history_and_events_are_filtered():
         d.stop()
 
 
+class Stored:
+    """Rows for the store of a service that does not run."""
+
+    def __init__(self, d):
+        self.db = sqlite3.connect(d.folder / "state" / "ballast.db")
+        self.n = 1000
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.db.commit()
+        self.db.close()
+
+    def put(self, table, row):
+        self.db.execute(f"INSERT INTO {table} ({','.join(row)}) VALUES ({','.join('?' * len(row))})", list(row.values()))
+
+    def action(self, **columns):
+        self.n += 1
+        self.put("actions", {"id": self.n, "uid": f"made-{self.n}", "pass": 1, "priority": 3, "reason": "balance_cpu", "depends_on": "",
+                             "move_group": 0, "attempts": 1, "cancel_asked": 0, "created": 1, "seen": 1, "approved": 1, "started": 1} | columns)
+
+    def fault(self, when, kind, code, host):
+        self.put("events", {"time": when, "kind": kind, "type": kind, "severity": "warning", "host": host,
+                            "data": json.dumps({"text": "a fault", "code": code, "host": host})})
+
+    def energy(self, hour, **figures):
+        self.put("energy", {"time": hour, "host": "", "length_s": 3600, "until": hour + 3600, "span_s": 3600, "host_s": 14400, "unknown_s": 0,
+                            "measured_s": 14400, "asleep_s": 3600, "used_wh": 1000, "all_on_wh": 1250, "wanted_mhz_s": 36e6,
+                            "wanted_mb_s": 36e6, "unmet_mhz_s": 0, "unmet_mb_s": 0} | figures)
+
+
+def loads(right, overlaps=0):
+    """Columns of a move of which four loads were predicted; observed within 20 % or 1 % of capacity, or not."""
+    predicted = {"predicted_from_cpu": .5, "predicted_from_mem": .02, "predicted_to_cpu": .5, "predicted_to_mem": .5}
+    observed = {"observed_from_cpu": .59, "observed_from_mem": .0295, "observed_to_cpu": .41, "observed_to_mem": .5 if right else .61}
+    return predicted | observed | {"predicted_at": 1, "observed_at": 2, "overlaps": overlaps}
+
+
+def utc(t):
+    return datetime.datetime.fromtimestamp(t, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def fill_night(d, now):
+    """Twelve hours, and a little before them."""
+    begin = now - 12 * 3600
+    hour = begin - begin % 3600
+    with Stored(d) as s:
+        move = {"kind": "migrate", "state": "done", "vm": "v", "from_host": "h1", "to_host": "h2", "ended": now - 7200, "duration_s": 10.0,
+                "took_s": 11.0}
+        for right, overlaps, n in ((True, 0, 7), (False, 0, 2), (True, 1, 1), (False, 1, 2)):
+            for _ in range(n):
+                s.action(**move | loads(right, overlaps))
+        s.action(**move | loads(True) | {"took_s": 12.5})  # right, but longer than predicted
+        s.action(**move | loads(True) | {"observed_at": 0})  # never observed
+        s.action(**move | loads(True) | {"observed_at": 0, "ended": now - 60})  # not yet
+        s.action(**move | loads(True) | {"ended": begin - 100})  # before the night
+        for why in ("host 10.0.0.7 did not answer within 30 s", "disk full", "host 10.0.0.9 did not answer within 31 s"):
+            s.action(**move | {"state": "failed", "why": why})
+        s.action(**move | {"state": "cancelled"})
+        s.action(**move | {"state": "expired"})
+        power = {"kind": "power_off", "state": "done", "host": "h1", "started": now - 9000, "ended": now - 8950, "duration_s": 60}
+        for _ in range(3):
+            s.action(**power)
+        for took in (200, 239, 400):  # 240 is a fifth more than expected
+            s.action(**power | {"kind": "power_on", "duration_s": 200, "started": now - 5000, "ended": now - 5000 + took, "host": f"h{took}"})
+        s.action(**power | {"kind": "power_on", "state": "failed", "why": "the controller refused the login", "host": "h9"})
+        s.action(**power | {"kind": "enter_maintenance"})
+        for i in range(-1, 12):  # the hour that began before the night is counted whole; the one before it is not
+            s.energy(hour + i * 3600, unmet_mhz_s=7.2e6 if i == 8 else 3.6e6 if i in (-1, 0) else 0)
+        for when, kind, code, host in ((begin - 50, "fault", "vsan", "h1"), (begin + 50, "fault", "vsan", "h1"),  # said anew by a restart
+                                       (begin + 60, "fault", "avoid", "h1"), (begin + 70, "fault_cleared", "avoid", "h1"),
+                                       (begin + 80, "fault", "avoid", "h1"), (begin + 80, "fault", "avoid", "h2"),
+                                       (begin - 90, "fault", "quarantine", "h3"), (begin - 80, "fault_cleared", "quarantine", "h3")):
+            s.fault(when, kind, code, host)
+    return hour
+
+
+def check_night(night, now, hour, stands):
+    moves, down, wakes = night["moves"], night["standby"], night["wakes"]
+    assert (moves["done"], moves["failed"], moves["cancelled"], moves["rejected"]) == (15, 3, 1, 0), moves
+    assert moves["reasons"] == [{"n": 2, "text": "host 10.0.0.9 did not answer within 31 s"}, {"n": 1, "text": "disk full"}], moves
+    assert night["predictions"] == {"alone": {"observed": 10, "as_predicted": 8, "timed": 10, "timed_as_predicted": 9},
+                                    "overlapping": {"observed": 3, "as_predicted": 1, "timed": 3, "timed_as_predicted": 3},
+                                    "waiting": 1, "unobserved": 1}, night["predictions"]
+    assert (down["done"], down["failed"], wakes["done"], wakes["failed"], wakes["late"]) == (3, 0, 3, 1, 1), (down, wakes)
+    assert (wakes["slowest_host"], wakes["slowest_s"], wakes["slowest_expected_s"]) == ("h400", 400, 200), wakes
+    energy, cpu = night["energy"], night["lacking"]["cpu"]
+    assert abs(energy["used_kwh"] - 12) < 0.1 and abs(energy["saved_kwh"] - 3) < 0.1, energy  # and a little of this test
+    assert energy["from"] == utc(hour), energy
+    assert cpu["worst"] == utc(hour + 8 * 3600) and cpu["worst_mhz"] == 2000 and abs(cpu["unmet_mhz_s"] - 10.8e6) < 1e5, cpu
+    assert night["lacking"]["mem"]["worst"] is None, night["lacking"]
+    # 12 whole hours are stored; the night ends within the 13th
+    assert abs(night["unread_s"] - (now - (hour + 12 * 3600))) < 60, night["unread_s"]
+    faults = {c["code"]: (c["came"], c["gone"]) for c in night["faults"]["codes"]}
+    assert faults == {"avoid": (2, 2)} | {code: (n, 0) for code, n in stands.items()}, night["faults"]
+
+
+SAID = ("moves        15 done, 1 cancelled, 3 failed, 2 of them: host 10.0.0.9 did not...\n",
+        "predictions  80 % right of 10 moves, 33 % of 3 overlapping moves; 1 to come\n",
+        "standby      3 hosts put to standby, none failed\n",
+        "wakes        3 hosts woken, 1 late (h400: 7 min, not 3 min), 1 failed: the co...\n",
+        "other        1 host into maintenance\n", "(20 %)", "CPU shortage 3 GHz h, ", "; most: 2 GHz at ",
+        "mem shortage none: VMs got what they wanted\n")
+
+
+def test_a_night_in_ten_lines():
+    apart = {"all-apart": {"kind": "anti-affinity", "vms": "*"}}  # 40 VMs on 4 hosts: faults that stand
+    with Daemon(SIM, automation="manual", **EAGER | {"interval_s": 3600}, rules=apart).start() as d:
+        stands = collections.Counter(f["code"] for f in wait_for("faults", lambda: d.status()["faults"]))
+        d.stop()
+        now = int(time.time())
+        hour = fill_night(d, now)
+        for again in (False, True):
+            d.start()
+            wait_for("a pass", lambda: d.status()["pass"])
+            night = d.json("status", "--since", "12h")
+            check_night(night, now, hour, stands)
+            n = sum(stands.values())
+            assert night["faults"]["standing"] == n
+            text = d.cli("status", "--since", "12h")
+            lines = text.splitlines()
+            assert len(lines) == 10 and max(map(len, lines)) <= 80, text
+            for part in (*SAID, f"faults       {n + 2} came, 2 of them gone, {n} now; "):
+                assert part in text, (part, text)
+            d.stop() if again else d.kill()
+
+
 def test_followed_by_vm():
     """A client that follows one VM gets its events and no others."""
     with Daemon(SIM, automation="manual", **EAGER | {"interval_s": 3600}).start() as d:
@@ -118,8 +249,11 @@ def test_of_a_vm_that_is_gone():
 def test_wrong_filters():
     with Daemon(SIM, automation="manual", **EAGER).start() as d:
         name = wait_for("hosts", lambda: d.run("hosts").returncode == 0 and d.json("hosts"))[0]["name"]
-        for verb in ("history", "events"):
+        for verb in ("history", "events", "status"):
             assert '"yesterdayy" is wrong, expected a time' in d.cli(verb, "--since", "yesterdayy", code=2)
+        assert '"since": expected a time in the past' in d.cli("status", "--since", "2100-01-01", code=2)
+        assert "period" in d.cli("status", "--since", "1970-01-02")
+        for verb in ("history", "events"):
             assert f'no host has the id or name "{name}x", did you mean "{name}"?' in d.cli(verb, "--host", f"{name}x", code=2)
             assert 'no VM has the id or name "nowhere"' in d.cli(verb, "--vm", "nowhere", code=2)
             assert "--vm" in d.cli(verb, "--vm", "", code=2) or '"vm"' in d.cli(verb, "--vm", "", code=2)
@@ -133,4 +267,4 @@ def test_wrong_filters():
 
 
 if __name__ == "__main__":
-    main(test_history_and_events_are_filtered, test_followed_by_vm, test_of_a_vm_that_is_gone, test_wrong_filters)
+    main(test_history_and_events_are_filtered, test_a_night_in_ten_lines, test_followed_by_vm, test_of_a_vm_that_is_gone, test_wrong_filters)

@@ -238,6 +238,7 @@ def night(lab, heard):
     until(lab, "it is quiet", lab.quiet, 60)
     account.check()
     check_told(lab, heard)
+    check_summary(d, {LARGE} ^ set(HOSTS), {DEAF, BROKEN})
     d.stop()
 
 
@@ -292,6 +293,25 @@ def check_told(lab, heard):
     assert steps[:5] == ["recommended", "approved", "starting", "running", "done"], steps
     retained = [m for m in heard.on(f"ballast/test/hosts/{DEAF}/state")]
     assert payload(retained[-1])["data"]["state"] == "standby", retained[-1]
+
+
+def check_summary(d, slept, stayed):
+    """The night in ten lines: the hosts that slept, that were woken, and that were not; the same after a restart."""
+    text = d.cli("status", "--since", "1h")
+    print(text)
+    night = d.json("status", "--since", "1h")
+    total = d.json("history", "--energy")["total"]
+    assert night["standby"]["done"] >= len(slept) and night["wakes"]["failed"] >= len(stayed), night
+    assert night["wakes"]["done"] >= len(slept - stayed) and night["wakes"]["reasons"], night
+    assert night["energy"]["saved_kwh"] > 0.3 * night["energy"]["all_on_kwh"], night["energy"]
+    assert 0 <= total["used_kwh"] - night["energy"]["used_kwh"] < 0.02 * total["used_kwh"], (night["energy"], total)
+    assert len(text.splitlines()) <= 10 and max(map(len, text.splitlines())) <= 80, text
+    d.kill()
+    d.start()
+    again = d.json("status", "--since", "1h")
+    for key in ("moves", "standby", "wakes"):
+        counts = [{k: v for k, v in of[key].items() if not k.endswith("_name")} for of in (night, again)]  # names need an inventory
+        assert counts[0] == counts[1], counts
 
 
 def test_killed_in_the_night():

@@ -91,6 +91,60 @@ static void test_actions(void **state)
     remove_all(p.dir);
 }
 
+/* "100:done 200:failed": each end, and how. */
+struct seen_ends {
+    struct arena *a;
+    const char *text;
+    const struct action_record *like;
+};
+
+static void see_end(void *ctx, const struct action_record *r)
+{
+    struct seen_ends *x = ctx;
+
+    x->text = arena_printf(x->a, "%s%s%d:%s", x->text, *x->text ? " " : "", (int)r->ended,
+                           action_state_name(r->state));
+    if (!r->vm) { /* a host's */
+        assert_string_equal(r->host, "c");
+        return;
+    }
+    assert_true(r->duration_s == x->like->duration_s && r->started == x->like->started);
+    assert_string_equal(r->why, x->like->why);
+    assert_true(r->from && r->to && r->result.observed_at == x->like->result.observed_at);
+    assert_true(r->result.predicted[MOVE_TO][RES_MEM] == x->like->result.predicted[MOVE_TO][RES_MEM]);
+    assert_true(r->result.overlaps == x->like->result.overlaps);
+}
+
+static const struct {
+    instant_s since;
+    const char *text;
+} ends_cases[] = {
+    {0, "100:done 200:failed 300:done 400:done 400:cancelled"},
+    {200, "200:failed 300:done 400:done 400:cancelled"},
+    {401, ""},
+};
+
+static void test_each_end(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    put_actions(s);
+    for (size_t i = 0; i < ELEMENTS(ends_cases); i++) {
+        struct seen_ends x = {.a = &a, .text = "", .like = &full};
+        struct err err = {0};
+
+        assert_int_equal(store_each_end(s, ends_cases[i].since, see_end, &x, &err), 0);
+        assert_string_equal(x.text, ends_cases[i].text);
+    }
+    store_close(s);
+    remove_all(p.dir);
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static void put_event(struct store *s, const char *vm, const char *host, const char *to, const char *data)
@@ -199,6 +253,48 @@ static void test_older_events(void **state)
     remove_all(p.dir);
 }
 
+static void put_fault(struct store *s, const char *kind, instant_s time, const char *data)
+{
+    const struct event_record r = {
+        .time = time, .kind = kind, .type = kind, .severity = "warning", .host = "h", .data = data};
+    struct err err = {0};
+    uint64_t id;
+
+    assert_int_equal(store_put_event(s, &r, &id, &err), 0);
+}
+
+static void test_faults(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct fault_event *list = NULL;
+    struct err err = {0};
+    instant_s from = 99;
+    struct place p;
+    size_t n = 9;
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    assert_int_equal(store_list_faults(s, &a, &list, &n, &from, &err), 0);
+    assert_true(n == 0 && from == 0);
+    put_fault(s, "fault", 10, "{\"code\": \"avoid\"}");
+    put_fault(s, "host", 20, "{}");
+    put_fault(s, "fault_cleared", 30, "{\"code\": \"avoid\"}");
+    put_fault(s, "fault", 40, "{\"code\": null}");
+    assert_int_equal(store_list_faults(s, &a, &list, &n, &from, &err), 0);
+    assert_true(n == 3 && from == 0); /* nothing was deleted */
+    assert_true(list[0].time == 10 && !list[0].cleared && list[1].time == 30 && list[1].cleared);
+    assert_string_equal(list[1].code, "avoid");
+    assert_string_equal(list[1].host, "h");
+    assert_true(!list[1].vm && !list[2].code);
+    assert_int_equal(store_prune_events(s, 0, 0, 1, &err), 0);
+    assert_int_equal(store_list_faults(s, &a, &list, &n, &from, &err), 0);
+    assert_true(n == 2 && from == 20);
+    store_close(s);
+    remove_all(p.dir);
+}
+
 /* ---- VMs and hosts that are gone ------------------------------------------------------------- */
 
 static const struct {
@@ -247,10 +343,8 @@ static void test_subjects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_actions),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_older_events),
-        cmocka_unit_test(test_subjects),
+        cmocka_unit_test(test_actions),      cmocka_unit_test(test_each_end), cmocka_unit_test(test_events),
+        cmocka_unit_test(test_older_events), cmocka_unit_test(test_faults),   cmocka_unit_test(test_subjects),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,15 +163,18 @@ static void observe(struct engine *e, struct action *x, instant_s now)
     action_changed(e, x);
 }
 
+bool move_result_is_awaited(const struct action_record *r, instant_s now)
+{
+    return r->result.predicted_at != 0 && r->result.observed_at == 0 && now < r->ended + OBSERVED_BEFORE_S;
+}
+
 void move_result_observe(struct engine *e, instant_s now)
 {
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *x = e->actions->list[i];
-        const struct move_result *m = &x->r.result;
 
-        if (x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_DONE && m->predicted_at != 0 &&
-            m->observed_at == 0 && now >= x->r.ended + OBSERVED_AFTER_S &&
-            now < x->r.ended + OBSERVED_BEFORE_S)
+        if (x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_DONE &&
+            now >= x->r.ended + OBSERVED_AFTER_S && move_result_is_awaited(&x->r, now))
             observe(e, x, now);
     }
 }

@@ -23,6 +23,9 @@ void move_result_end(struct action *x);
 /* A new inventory: observes the hosts of the moves that ended long enough ago. */
 void move_result_observe(struct engine *e, instant_s now);
 
+/* Whether an inventory may still observe the hosts of this move, which is done. */
+bool move_result_is_awaited(const struct action_record *r, instant_s now);
+
 /* Whether each load was observed within a fifth of what was predicted, or within 1 % of the host's capacity.
  * For results that were observed. */
 bool move_result_agrees(const struct move_result *r);
