@@ -57,6 +57,15 @@ static void add_no_login(const struct vs_seen *s, struct preflight *ret)
                          "correct source.username or the file of source.password_file; it was tried once, "
                          "because directories lock accounts");
         break;
+    case -EPERM:
+        add_reached(s, ret);
+        preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_PROBLEM,
+                      "the password of %s was accepted, but this user has no permission anywhere",
+                      s->cfg->username);
+        preflight_advise(ret,
+                         "give it the role Read-only on the cluster, with propagation, and on the folders "
+                         "above it, without");
+        break;
     case -EKEYREJECTED:
         preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_OK, "%s can be reached", s->cfg->url);
         preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_PROBLEM, "%s", text);
@@ -140,19 +149,20 @@ static void add_unread(const struct vs_seen *s, struct preflight *ret)
 
 /* ---- privileges ---- */
 
+/* Pools have the cluster's permissions, and nothing is done to them. Agent VMs are never moved. */
 static size_t list_entities(const struct vs_seen *s, struct arena *a, struct vs_entity **ret)
 {
     const struct inventory *inv = s->inv;
-    struct vs_entity *list = arena_array(a, struct vs_entity, 1 + inv->n_hosts + inv->n_pools + inv->n_vms);
+    struct vs_entity *list = arena_array(a, struct vs_entity, 1 + inv->n_hosts + inv->n_vms);
     size_t n = 0;
 
     list[n++] = (struct vs_entity){"ClusterComputeResource", s->cluster, inv->cluster, ON_CLUSTER};
     for (size_t i = 0; i < inv->n_hosts; i++)
         list[n++] = (struct vs_entity){"HostSystem", inv->hosts[i].is.id, inv->hosts[i].is.name, ON_HOSTS};
-    for (size_t i = 0; i < inv->n_pools; i++)
-        list[n++] = (struct vs_entity){"ResourcePool", inv->pools[i].is.id, inv->pools[i].is.name, ON_POOLS};
-    for (size_t i = 0; i < inv->n_vms; i++)
-        list[n++] = (struct vs_entity){"VirtualMachine", inv->vms[i].is.id, inv->vms[i].is.name, ON_VMS};
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        if (inv->vms[i].is.kind != VM_AGENT)
+            list[n++] = (struct vs_entity){"VirtualMachine", inv->vms[i].is.id, inv->vms[i].is.name, ON_VMS};
+    }
     *ret = list;
     return n;
 }

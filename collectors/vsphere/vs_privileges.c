@@ -18,8 +18,8 @@
  * divides the pools among the hosts. CheckMigrate_Task, QueryVMotionCompatibilityEx_Task and QueryEvents take
  * System.View, which every role has. */
 const struct vs_privilege vs_privileges[] = {
-    {"System.Read", "the role Read-only", ON_CLUSTER | ON_HOSTS | ON_POOLS | ON_VMS, 0, false,
-     "reading the cluster", "RetrievePropertiesEx QueryPerf HasPrivilegeOnEntities"},
+    {"System.Read", "the role Read-only", ON_CLUSTER | ON_HOSTS | ON_VMS, 0, false, "reading the cluster",
+     "RetrievePropertiesEx QueryPerf HasPrivilegeOnEntities"},
     {"Resource.HotMigrate", "Resource > Migrate powered on virtual machine", ON_VMS, DO(MIGRATE), false,
      "migrations", "RelocateVM_Task MigrateVM_Task"},
     {"Resource.ColdMigrate", "Resource > Migrate powered off virtual machine", ON_VMS,

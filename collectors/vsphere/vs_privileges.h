@@ -14,8 +14,7 @@
 /* On which objects a privilege is needed. */
 #define ON_CLUSTER (1u << 0)
 #define ON_HOSTS (1u << 1)
-#define ON_POOLS (1u << 2)
-#define ON_VMS (1u << 3)
+#define ON_VMS (1u << 2)
 
 struct vs_privilege {
     const char *id;      /* "Resource.HotMigrate" */

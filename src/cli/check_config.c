@@ -113,7 +113,7 @@ static void put_text(const char *path, const struct preflight *p, struct strbuf 
 {
     const size_t problems = p ? count_problems(p) : 0;
 
-    strbuf_printf(out, "%s: good\n", path);
+    strbuf_printf(out, p ? "%s: the file has no mistakes\n" : "%s: good\n", path);
     for (int area = 0; p && area < PREFLIGHT_AREA_COUNT; area++) {
         bool any = false;
 

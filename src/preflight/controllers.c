@@ -251,6 +251,8 @@ static void add_error(const struct probe *q, struct preflight *ret)
     preflight_add(ret, PREFLIGHT_CONTROLLERS, PREFLIGHT_PROBLEM, "%s", q->err.text);
     if (q->code == -EACCES)
         advise_refused(q, ret);
+    else if (q->code == -EPERM)
+        preflight_advise(ret, "give the user the role Operator (or higher) at the controller");
     else if (q->code == -EKEYREJECTED)
         preflight_advise(ret,
                          "give the certificate of the controller's authority as "

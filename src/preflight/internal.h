@@ -56,7 +56,7 @@ struct broker_part {
     const struct config *config;
 };
 
-#define PREFLIGHT_BROKER_MOST_S 40 /* longer than the limits of its own steps */
+#define PREFLIGHT_BROKER_MOST_S 35 /* longer than the limits of its own steps */
 
 void preflight_broker(void *part); /* struct broker_part */
 

@@ -68,6 +68,14 @@ static void add_broker(const struct config *c, const struct broker_part *b, cons
                       c->mqtt.url, task->most_s);
 }
 
+static void free_parts(struct parts *p)
+{
+    arena_release(&p->source.found.arena);
+    arena_release(&p->broker.found.arena);
+    arena_release(&p->arena);
+    free(p);
+}
+
 int preflight_run(const struct config *c, struct preflight *ret, bool *ret_abandoned, struct err *err)
 {
     struct parts *p = calloc(1, sizeof *p);
@@ -100,8 +108,10 @@ int preflight_run(const struct config *c, struct preflight *ret, bool *ret_aband
     }
     int r = run_tasks(own, n, err);
 
-    if (r < 0)
+    if (r < 0) {
+        free_parts(p);
         return r;
+    }
     for (size_t i = 0; i < n; i++)
         *ret_abandoned = *ret_abandoned || !own[i].done;
     const struct preflight_task *source = source_s > 0 ? &own[source_ix] : NULL;
@@ -112,5 +122,7 @@ int preflight_run(const struct config *c, struct preflight *ret, bool *ret_aband
     preflight_controllers_end(&p->controllers, own, snap, ret);
     add_broker(c, &p->broker, c->mqtt.url ? &own[broker_ix] : NULL, ret);
     preflight_machine(c, ret);
+    if (!*ret_abandoned)
+        free_parts(p);
     return 0;
 }

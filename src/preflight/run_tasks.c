@@ -23,8 +23,10 @@ struct run {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct entry *entries;
-    size_t n, next;
-    unsigned given_up;
+    pthread_t *threads; /* one for each task at most */
+    size_t n, next, n_threads;
+    size_t live; /* threads that can take a task */
+    bool given_up;
 };
 
 static int64_t now_ms(void)
@@ -49,20 +51,22 @@ static void *work(void *arg)
         bool late = e->progress == TASK_GIVEN_UP;
         e->progress = late ? TASK_GIVEN_UP : TASK_DONE;
         (void)pthread_cond_broadcast(&r->changed);
-        if (late) /* another thread has its place */
-            break;
+        if (late) { /* another thread has its place */
+            (void)pthread_mutex_unlock(&r->lock);
+            return NULL;
+        }
     }
+    r->live--;
     (void)pthread_mutex_unlock(&r->lock);
     return NULL;
 }
 
 static bool start_thread(struct run *r)
 {
-    pthread_t thread;
-
-    if (pthread_create(&thread, NULL, work, r) != 0)
+    if (pthread_create(&r->threads[r->n_threads], NULL, work, r) != 0)
         return false;
-    (void)pthread_detach(thread);
+    r->n_threads++;
+    r->live++;
     return true;
 }
 
@@ -77,9 +81,14 @@ static int64_t watch(struct run *r)
 
         if (e->progress == TASK_RUNS && e->until_ms <= now) {
             e->progress = TASK_GIVEN_UP;
-            r->given_up++;
-            if (r->next < r->n)
+            r->given_up = true;
+            r->live--;
+            if (r->next < r->n && r->n_threads < r->n)
                 (void)start_thread(r);
+        }
+        if (e->progress == TASK_WAITS && r->live == 0) { /* no thread could be started for it */
+            e->progress = TASK_GIVEN_UP;
+            r->given_up = true;
         }
         int64_t at = e->progress == TASK_RUNS ? e->until_ms : e->progress == TASK_WAITS ? now + MS_PER_S : 0;
         if (at > 0 && (next == 0 || at < next))
@@ -102,20 +111,30 @@ static void wait_for_all(struct run *r)
     (void)pthread_mutex_unlock(&r->lock);
 }
 
+static void free_run(struct run *r)
+{
+    if (!r)
+        return;
+    free(r->entries);
+    free(r->threads);
+    free(r);
+}
+
 static struct run *new_run(const struct preflight_task *tasks, size_t n)
 {
     struct run *r = calloc(1, sizeof *r);
-    struct entry *entries = calloc(n, sizeof *entries);
     pthread_condattr_t attributes;
 
-    if (!r || !entries) {
-        free(r);
-        free(entries);
+    if (!r)
+        return NULL;
+    *r = (struct run){
+        .entries = calloc(n, sizeof *r->entries), .threads = calloc(n, sizeof *r->threads), .n = n};
+    if (!r->entries || !r->threads) {
+        free_run(r);
         return NULL;
     }
     for (size_t i = 0; i < n; i++)
-        entries[i].task = tasks[i];
-    *r = (struct run){.entries = entries, .n = n};
+        r->entries[i].task = tasks[i];
     (void)pthread_mutex_init(&r->lock, NULL);
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -127,20 +146,28 @@ static struct run *new_run(const struct preflight_task *tasks, size_t n)
 int run_tasks(struct preflight_task *tasks, size_t n, struct err *err)
 {
     struct run *r = n > 0 ? new_run(tasks, n) : NULL;
-    size_t started = 0;
 
     if (n == 0)
         return 0;
     if (!r)
         return err_set(err, -ENOMEM, "out of memory");
-    while (started < n && started < THREADS_MAX && start_thread(r))
-        started++;
-    if (started == 0)
+    (void)pthread_mutex_lock(&r->lock);
+    while (r->n_threads < n && r->n_threads < THREADS_MAX && start_thread(r))
+        ;
+    (void)pthread_mutex_unlock(&r->lock);
+    if (r->n_threads == 0) {
+        free_run(r);
         return err_set(err, -EAGAIN, "no thread to ask the peers with");
+    }
     wait_for_all(r);
     (void)pthread_mutex_lock(&r->lock);
     for (size_t i = 0; i < n; i++)
         tasks[i].done = r->entries[i].progress == TASK_DONE;
     (void)pthread_mutex_unlock(&r->lock);
-    return 0; /* the last threads still hold the lock: *r stays */
+    if (r->given_up)
+        return 0;
+    for (size_t i = 0; i < r->n_threads; i++)
+        (void)pthread_join(r->threads[i], NULL);
+    free_run(r);
+    return 0;
 }

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -23,6 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from at_once import Skip, run_tests  # noqa: E402
 
 CALL_S = 240
+SHIM = os.environ.get("BALLAST_NAME_SHIM", "build/tests/peers/libname_shim.so")
 COLUMNS = 80
 READ = "System.View,System.Read"
 # What the manual page lists, and the settings with which it is missed.
@@ -137,6 +139,18 @@ def test_read_only_folders():
         c = Check(source_of(sim), 1)
         c.one("ok", "login of reader was accepted")
         c.one("problem", "read the folders above the cluster")
+
+
+def test_no_permission():
+    """A user whose login is right, and who has no role on anything; and one whose role lacks the right to read."""
+    with Vcsim(hosts=2, vms=3, extra=limited("")) as sim:
+        c = Check(source_of(sim), 1)
+        c.one("problem", "reader was accepted, but this user has no permission anywhere")
+        assert "Read-only" in c.one("problem", "no permission")["advice"]
+    with Vcsim(hosts=2, vms=3, extra=limited("System.View")) as sim:
+        c = Check(source_of(sim), 1)
+        c.one("ok", "login of reader was accepted")
+        assert len(c.of("problem", "cluster")) == 1, c.items
 
 
 def test_refused_password():
@@ -329,6 +343,21 @@ def test_broker_refuses():
         assert c.of("problem", "broker") and c.seconds < 90, (c.seconds, c.items)
 
 
+def test_no_name_server():
+    """A look-up that takes longer than the broker's time limit is given up, and the rest is told."""
+    if missing():
+        raise Skip(missing())
+    environment = {**os.environ, "LD_PRELOAD": SHIM}
+    with tempfile.TemporaryDirectory() as folder, Controllers(["good"]) as controllers:
+        file = pathlib.Path(folder) / "b.yaml"
+        file.write_text(yaml({"cluster": "test", "state_dir": f"{folder}/state", "socket": f"{folder}/s", "source": {"kind": "sim"},
+                              "mqtt": {"url": "mqtt://never.invalid"}, "power": {"hosts": {"good": ipmi(controllers["good"])}}}))
+        done = subprocess.run([BALLAST, "check-config", file, "--connect"], capture_output=True, text=True, timeout=CALL_S, check=False,
+                              env=environment)
+        equal("exit code", done.returncode, 1)
+        assert "good ipmi: login accepted" in done.stdout and "has not answered within" in done.stdout.split("MQTT broker")[1], done.stdout
+
+
 # ---- beside a running service, and this machine --------------------------------------------------------------------
 
 
@@ -353,6 +382,27 @@ def test_beside_the_service():
             with broker.listen("ballast/test/online") as listener:
                 wait_for("the retained state", lambda: listener.on("ballast/test/online"))
                 equal("online", [m["payload"] for m in listener.on("ballast/test/online")], ["online"])
+
+
+def test_other_user():
+    """As a user who may read no password and write nowhere: each is named, and no peer is asked with an empty password."""
+    if os.getuid() != 0:
+        raise Skip("only root can run it as another user")
+    with tempfile.TemporaryDirectory() as folder, Vcsim(hosts=2, vms=3, tls=False) as sim, Relay(sim.url) as relay, \
+            Controllers(["h0"]) as controllers:
+        os.chmod(folder, 0o755)
+        program = pathlib.Path(shutil.copy(BALLAST, folder))
+        file = pathlib.Path(folder) / "b.yaml"
+        file.write_text(yaml({"cluster": "test", "state_dir": f"{folder}/state", "socket": f"{folder}/s",
+                              "source": {**source_of(sim, sim.username), "url": relay.url},
+                              "power": {"hosts": {"h0": ipmi(controllers["h0"])}}}))
+        done = subprocess.run([program, "check-config", file, "--connect", "--format", "json"], capture_output=True, text=True,
+                              timeout=CALL_S, check=False, user="nobody", extra_groups=[])
+        equal(f"exit code: {done.stderr}", done.returncode, 1)
+        problems = [i for i in json.loads(done.stdout)["checks"] if i["verdict"] == "problem"]
+        equal("areas", sorted(i["area"] for i in problems), ["controllers", "machine", "machine", "source"])
+        equal("advice", ["run this as the user of the service" in i["advice"] for i in problems], [True] * 4)
+        equal("asked", sum(relay.counts.values()), 0)
 
 
 def test_machine():

@@ -148,6 +148,10 @@ func (u *limitedUser) wrap(next http.Handler) http.Handler {
 		r.Body = ioutil.NopCloser(bytes.NewReader(body))
 		found := methodOf.FindSubmatch(body)
 		if found != nil && string(found[1]) == "Login" && bytes.Contains(body, []byte("<userName>"+u.name+"<")) {
+			if !u.privileges["System.View"] { // a user without any permission
+				refuse(w, "System.View")
+				return
+			}
 			u.login(next, w, r, body)
 			return
 		}
