@@ -90,6 +90,8 @@ struct host_facts {
     double power_standby_w;            /* draw in standby; UNKNOWN */
     double power_w;                    /* measured, now; UNKNOWN */
     double boot_s;                     /* from wake to usable; UNKNOWN */
+    double
+        wake_tries_s; /* by how much its wake may take longer, because only its last way works; UNKNOWN: 0 */
     instant_s standby_since, on_since; /* 0: not known */
     struct woken woken;                /* of a host that is on */
     unsigned wake_methods;             /* WAKE_* */
@@ -97,6 +99,9 @@ struct host_facts {
     /* The time of its last failed wake: the host is neither chosen to be woken nor counted on. 0: no failure
      * stands in the way. The engine resets it when the host was seen on or may be tried again. */
     instant_s wake_failed_at;
+    /* The time of its last wake, if that failed and the host was not seen on since, also while it is tried
+     * again; 0: it did not. */
+    instant_s wake_failed_last;
     enum automation dpm; /* inherit, disabled, manual or automatic */
     struct labels labels;
     double migration_rate_mb_s; /* UNKNOWN: the setting */

@@ -22,6 +22,7 @@ void host_facts_default(struct host_facts *f)
         .power_standby_w = UNKNOWN,
         .power_w = UNKNOWN,
         .boot_s = UNKNOWN,
+        .wake_tries_s = UNKNOWN,
         .dpm = AUTOMATION_INHERIT,
         .migration_rate_mb_s = UNKNOWN,
     };

@@ -145,6 +145,7 @@ static const struct size_field host_sizes[] = {
     {"power_standby_w", offsetof(struct host_facts, power_standby_w), true},
     {"power_w", offsetof(struct host_facts, power_w), true},
     {"boot_s", offsetof(struct host_facts, boot_s), true},
+    {"wake_tries_s", offsetof(struct host_facts, wake_tries_s), true},
     {"migration_rate_mb_s", offsetof(struct host_facts, migration_rate_mb_s), true},
 };
 

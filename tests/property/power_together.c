@@ -121,7 +121,8 @@ static void add_up(const struct snapshot *s, const struct policy *policy, const 
             continue;
         if (stays || coming)
             add_managed(s, h, policy, ret_on);
-        if (!sleeps || coming || f->wake_failed_at == 0)
+        bool failed = (sleeps || f->state == HOST_POWERING_ON) && f->wake_failed_last != 0;
+        if (!failed && (!sleeps || coming || f->wake_failed_at == 0))
             add_managed(s, h, policy, ret_able);
     }
 }
@@ -220,6 +221,10 @@ static void random_everything(struct rng *r, const struct cluster_options *o, st
             s->hosts[h].is.wake_failed_at = s->time - HOUR_S;
         else if (s->hosts[h].is.state == HOST_STANDBY && !is_coming(s, h) && rng_below(r, 4) == 0)
             s->hosts[h].is.state = HOST_ENTERING_STANDBY;
+        if (s->hosts[h].is.wake_failed_at != 0 || rng_below(r, 8) == 0)
+            s->hosts[h].is.wake_failed_last = s->time - HOUR_S;
+        if (rng_below(r, 4) == 0)
+            s->hosts[h].is.wake_tries_s = 60 * (double)rng_below(r, 20);
     }
     random_schedule(r, policy, s);
 }

@@ -295,7 +295,8 @@ static void test_proof_is_of_its_ways(void **state)
         {WAKE_IPMI | WAKE_WOL | WAKE_REDFISH, true},
         {WAKE_IPMI, false},
     };
-    struct host_power_method way = {.name = "h2", .wakes = WAKE_IPMI | WAKE_WOL, .sleeps = WAKE_IPMI};
+    struct host_power_method way = {
+        .name = "h2", .wakes = WAKE_IPMI | WAKE_WOL, .sleeps = WAKE_IPMI, .tries_s = 100};
     struct world w;
 
     (void)state;
@@ -316,6 +317,16 @@ static void test_proof_is_of_its_ways(void **state)
             world_restart();
         world_run(70);
         assert_int_equal(fact(2)->wake_verified, later[i].is_proven);
+        /* the last of n ways has its turn after n - 1 shares of the time limit: three boots, or a minute, and
+         * the tries */
+        const int n_ways = (way.wakes & WAKE_IPMI ? 1 : 0) + (way.wakes & WAKE_WOL ? 1 : 0) +
+                           (way.wakes & WAKE_REDFISH ? 1 : 0);
+        const int limit = (int)fmax(3 * fact(2)->boot_s, 60) + 100;
+
+        if (n_ways == 1)
+            assert_true(isnan(fact(2)->wake_tries_s));
+        else
+            assert_int_equal(fact(2)->wake_tries_s, limit - limit / n_ways);
     }
     world_release();
 }

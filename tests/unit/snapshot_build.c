@@ -269,6 +269,7 @@ static const struct {
         {"power_idle_w", offsetof(struct host_facts, power_idle_w), true},
         {"power_peak_w", offsetof(struct host_facts, power_peak_w), true},
         {"boot_s", offsetof(struct host_facts, boot_s), true},
+        {"wake_tries_s", offsetof(struct host_facts, wake_tries_s), true},
         {"migration_rate_mb_s", offsetof(struct host_facts, migration_rate_mb_s), true},
 },
   vm_numbers[] = {

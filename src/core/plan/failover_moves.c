@@ -267,7 +267,8 @@ static void want_failover_hosts(struct pass *p)
                 host_wake_record(
                     p, slot, &(struct wake_why){REASON_SPARE_CAPACITY, IX_NONE, PRIORITY_MANDATORY, NULL}, 0);
             p->coming[slot] = true;
-            continue;
+            if (h->is.wake_failed_last == 0) /* else the fault stands until it is on */
+                continue;
         }
         plan_fault(p, FAULT_SPARE_MISSING, IX_NONE, i, IX_NONE,
                    (struct finding){.code = FIND_FAILOVER_HOST_OFF, .subjects = {{SUBJECT_HOST, i}}});

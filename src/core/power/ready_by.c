@@ -41,6 +41,14 @@ bool ready_by_forbids_standby(const struct pass *p)
     return schedule_of(p)->given && !schedule_of(p)->power_off;
 }
 
+/* From the first call until the host is usable, should only its last way to be woken work. */
+static double wake_s_of(const struct pass *p, uint32_t slot)
+{
+    double tries_s = host_of(p, slot)->is.wake_tries_s;
+
+    return boot_of(p, slot) + (isnan(tries_s) ? 0 : tries_s);
+}
+
 instant_s ready_by_wakes_at(const struct pass *p, uint32_t slot)
 {
     return p->ready_by ? p->ready_by->wakes_at[slot] : 0;
@@ -102,7 +110,7 @@ static bool was_put_down_since(const struct pass *p, uint32_t slot)
 
 struct sleeper {
     uint32_t slot;
-    double boot_s;
+    double wake_s;
 };
 
 static int longest_first(const void *a, const void *b)
@@ -110,8 +118,8 @@ static int longest_first(const void *a, const void *b)
     const struct sleeper *x = a;
     const struct sleeper *y = b;
 
-    if (x->boot_s != y->boot_s)
-        return x->boot_s > y->boot_s ? -1 : 1;
+    if (x->wake_s != y->wake_s)
+        return x->wake_s > y->wake_s ? -1 : 1;
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
@@ -136,7 +144,7 @@ static void set_times(const struct pass *p, struct sleeper *list, uint32_t n, st
         for (uint32_t k = 1; k < n_lanes && free_s[lane] > 0; k++)
             if (free_s[k] < free_s[lane])
                 lane = k;
-        free_s[lane] += list[i].boot_s;
+        free_s[lane] += list[i].wake_s;
         ready->wakes_at[list[i].slot] =
             schedule_of(p)->ready_by - p->policy.interval_s - (instant_s)ceil(free_s[lane]);
     }
@@ -158,13 +166,22 @@ static void wake(struct pass *p, uint32_t slot)
                    &(struct wake_why){REASON_READY_BY, IX_NONE, PRIORITY_MANDATORY, finding_keep(p->a, f)});
 }
 
-/* A host in standby that DPM manages and that failed to wake; IX_NONE. */
+/* A host that DPM manages, is not on, and did not wake when it was tried last. */
+static bool has_failed(const struct host *h, enum automation dpm)
+{
+    return (h->is.state == HOST_STANDBY || h->is.state == HOST_POWERING_ON) && h->is.wake_failed_last != 0 &&
+           host_is_managed(h, dpm);
+}
+
+/* The first such host; IX_NONE. */
 static uint32_t find_failed(const struct pass *p)
 {
     for (uint32_t i = 0; i < p->snap->n_hosts; i++) {
         const struct host *h = &p->snap->hosts[i];
-        if (h->is.state == HOST_STANDBY && h->is.wake_failed_at != 0 &&
-            host_is_managed(h, p->policy.dpm.automation))
+        bool left_alone = h->is.state == HOST_STANDBY && h->is.wake_failed_at != 0 &&
+                          host_is_managed(h, p->policy.dpm.automation);
+
+        if (left_alone || has_failed(h, p->policy.dpm.automation))
             return i;
     }
     return IX_NONE;
@@ -217,22 +234,46 @@ static uint32_t leave_out(const struct pass *p, struct sleeper *list, uint32_t n
     return left;
 }
 
-/* Chooses the hosts to wake, and their times. */
-static void choose(struct pass *p, struct missing *m)
+static bool may_fail(const struct pass *p, uint32_t slot)
+{
+    return has_failed(host_of(p, slot), p->policy.dpm.automation);
+}
+
+/* The hosts to be woken; `failed`: of those that did not wake when they were tried last, or of the others.
+ * Appends them to the list, and returns its new length. */
+static uint32_t choose(const struct pass *p, const uint32_t *order, uint32_t n_order, bool failed,
+                       struct sleeper *list, uint32_t n, struct missing *m)
+{
+    uint32_t first = n;
+
+    for (uint32_t i = 0; i < n_order && is_missing(m); i++) {
+        if (!is_managed(p, order[i]) || was_put_down_since(p, order[i]) || may_fail(p, order[i]) != failed)
+            continue;
+        list[n++] = (struct sleeper){.slot = order[i], .wake_s = wake_s_of(p, order[i])};
+        count_in(p, order[i], m);
+    }
+    return first + leave_out(p, list + first, n - first, m);
+}
+
+/* The hosts to wake, and their times. A host that did not wake when it was tried last does not count before
+ * it is on: the fault stands as long as its capacity is missing, and not only between two tries. It is tried
+ * again where no other host can come in its place. */
+static void choose_all(struct pass *p, struct missing *m)
 {
     uint32_t *order = arena_array(p->a, uint32_t, p->layout.n_slots);
     struct sleeper *list = arena_array(p->a, struct sleeper, p->layout.n_slots);
     uint32_t n_order = list_candidates(p, order);
-    uint32_t n = 0;
+    uint32_t n = choose(p, order, n_order, false, list, 0, m);
 
-    for (uint32_t i = 0; i < n_order && is_missing(m); i++) {
-        if (!is_managed(p, order[i]) || was_put_down_since(p, order[i]))
-            continue;
-        list[n++] = (struct sleeper){.slot = order[i], .boot_s = boot_of(p, order[i])};
-        count_in(p, order[i], m);
-    }
-    n = leave_out(p, list, n, m);
     p->ready_by->n_by_then += n;
+    if (is_missing(m)) {
+        struct missing at_best = *m;
+
+        for (uint32_t i = p->layout.n_on; i < p->layout.n_slots; i++)
+            if (may_fail(p, i) && will_be_on(p, i))
+                count_in(p, i, &at_best);
+        n = choose(p, order, n_order, true, list, n, &at_best);
+    }
     set_times(p, list, n, p->ready_by);
 }
 
@@ -253,18 +294,21 @@ void ready_by_wake(struct pass *p)
 
     if (!must_be_ready(p) || p->stopped)
         return;
-    for (uint32_t i = 0; i < p->layout.n_slots; i++)
-        if (will_be_on(p, i) || (is_managed(p, i) && was_put_down_since(p, i))) {
+    for (uint32_t i = 0; i < p->layout.n_slots; i++) {
+        bool comes = will_be_on(p, i) && !may_fail(p, i);
+
+        if (comes || (is_managed(p, i) && was_put_down_since(p, i))) {
             count_in(p, i, &m);
-            n_on += will_be_on(p, i);
+            n_on += comes;
         }
+    }
     if (!is_missing(&m))
         return;
     p->ready_by = arena_new(p->a, struct ready_by);
     p->ready_by->wakes_at = arena_array(p->a, instant_s, p->layout.n_slots);
     p->ready_by->n_by_then = n_on;
     p->ready_by->n_managed = count_managed(p);
-    choose(p, &m);
+    choose_all(p, &m);
     for (uint32_t i = p->layout.n_on; i < p->layout.n_slots; i++) /* the next pass would be too late */
         if (p->ready_by->wakes_at[i] != 0 && !is_going(p, i) &&
             p->snap->time + p->policy.interval_s > p->ready_by->wakes_at[i])
@@ -298,7 +342,7 @@ static bool is_needed_back(const struct power *w)
 }
 
 /* How long before ready_by the host may be woken again, with all others in standby: in the last round, after
- * one boot of the slowest per earlier round. Two intervals: one is the margin, and the deciding pass may come
+ * one wake of the slowest per earlier round. Two intervals: one is the margin, and the deciding pass may come
  * one interval early. The slot is closed in the what-if. */
 static double lead_of(const struct power *w, uint32_t slot)
 {
@@ -310,10 +354,10 @@ static double lead_of(const struct power *w, uint32_t slot)
         if (!is_managed(p, i) || will_be_on(p, i))
             continue;
         n++;
-        slowest = fmax(slowest, boot_of(p, i));
+        slowest = fmax(slowest, wake_s_of(p, i));
     }
     double rounds = ceil((double)n / lanes_of(p, n));
-    return (rounds - 1) * slowest + boot_of(p, slot) + 2 * (double)p->policy.interval_s;
+    return (rounds - 1) * slowest + wake_s_of(p, slot) + 2 * (double)p->policy.interval_s;
 }
 
 enum power_check ready_by_check(const struct power *w, uint32_t slot, struct power_verdict *v)

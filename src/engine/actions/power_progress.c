@@ -20,9 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HANG_HOST_S 1800 /* maintenance, standby, and waking where it is not known how long a boot takes */
-#define WAKE_FACTOR 3    /* a host that has not come after this many times its boot has failed to wake */
-#define WAKE_MIN_S 60    /* ... and not before this */
+#define HANG_HOST_S 1800 /* maintenance, standby */
 #define WAKE_INVENTORIES                                                                                     \
     10 /* inventories during a boot, so that it is known to a tenth how long it takes                        \
         */
@@ -101,11 +99,7 @@ instant_s power_progress_timeout_s(const struct engine *e, const struct action *
 
     if (x->r.kind != ACTION_POWER_ON)
         return HANG_HOST_S;
-    const instant_s tries = hosts_wake_tries_s(e->knowledge->hosts, x->r.host);
-
-    if (isnan(boot) || boot > 1e6)
-        return HANG_HOST_S + tries;
-    return (boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S) + tries;
+    return hosts_wake_limit_s(e->knowledge->hosts, x->r.host, boot);
 }
 
 instant_s power_progress_inventory_pause_s(const struct engine *e, const struct action *x, unsigned looks)

@@ -14,6 +14,9 @@
 #define BOOT_MOST_S 7200 /* ... or longer than that was not timed, but misunderstood */
 #define BOOT_NEWEST 0.25 /* what the newest boot counts for in the moving average */
 #define TOUCH_S (24 * 3600)
+#define WAKE_FACTOR 3 /* a host that has not come after this many times its boot has failed to wake ... */
+#define WAKE_MIN_S 60 /* ... and not before this */
+#define WAKE_UNKNOWN_S 1800 /* where it is not known how long a boot takes */
 
 struct hosts {
     struct idmap of; /* host id -> struct known_host */
@@ -135,6 +138,7 @@ static void fill_host(const struct hosts *h, struct host_facts *f, instant_s now
     if (isnan(f->boot_s))
         f->boot_s = r.boot_s;
     f->wake_verified = hosts_is_proven(h, f);
+    f->wake_failed_last = hosts_is_up(f->state) ? 0 : r.wake_failed;
 }
 
 /* Finds out which host each of the settings' ways is meant for. By id, else by a name that only one host has:
@@ -192,6 +196,27 @@ instant_s hosts_wake_tries_s(const struct hosts *h, const char *host)
     return way ? way->tries_s : 0;
 }
 
+instant_s hosts_wake_limit_s(const struct hosts *h, const char *host, double boot_s)
+{
+    const instant_s tries = hosts_wake_tries_s(h, host);
+
+    if (isnan(boot_s) || boot_s > 1e6)
+        return WAKE_UNKNOWN_S + tries;
+    return (boot_s * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot_s * WAKE_FACTOR) : WAKE_MIN_S) + tries;
+}
+
+/* Each of n ways has its share of the limit: a controller that says that the host is on, and errs, is not
+ * found out before (actuators/power/wake.c). The last way then needs a boot. */
+static void fill_tries(const struct hosts *h, struct host_facts *f)
+{
+    const struct host_power_method *way = idmap_get(&h->ways, f->id);
+    const int n = way ? __builtin_popcount(way->wakes) : 0;
+    const instant_s limit = hosts_wake_limit_s(h, f->id, f->boot_s);
+
+    if (n > 1)
+        f->wake_tries_s = (double)(limit - limit / n);
+}
+
 /* What the configuration says of the ways to switch a host counts; where it says something of some hosts,
  * hosts that are on and cannot be put to standby or woken are not managed by DPM. One
  * that sleeps is woken when it is needed, though it could not be put to standby a second time. */
@@ -232,6 +257,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
         fill_ways(h, f);
         fill_draws(h, f);
         fill_host(h, f, inv->time);
+        fill_tries(h, f);
     }
 }
 

@@ -30,6 +30,9 @@ bool hosts_is_up(enum host_state state);
 bool hosts_can(const struct hosts *h, enum action_kind kind, const char *host);
 /* By how much its wake may take longer than its boots, as it may be its last way that works. */
 instant_s hosts_wake_tries_s(const struct hosts *h, const char *host);
+
+/* How long a wake may take before it has failed; boot_s: UNKNOWN. */
+instant_s hosts_wake_limit_s(const struct hosts *h, const char *host, double boot_s);
 /* A wake of ours brought it back, after that time (UNKNOWN: it was not timed); did not; it sleeps by our own
  * action. s: the newest inventory. */
 void hosts_woken(struct hosts *h, const struct snapshot *s, const char *host, double boot_s, instant_s now);
