@@ -240,7 +240,7 @@ static int apply_settings(struct actuator *x, const struct pool_settings *q, str
 }
 
 static int measure_by(const struct actuator *x, const struct power_method_ops *ops,
-                      const struct power_host *h, double *ret_w, struct err *err)
+                      const struct power_host *h, bool on, double *ret_w, struct err *err)
 {
     struct power_login login;
     struct power_method *m = NULL;
@@ -254,6 +254,8 @@ static int measure_by(const struct actuator *x, const struct power_method_ops *o
         power_login_end(x->config, &login, r);
     }
     kept_methods_give(x->config->kept, ops, m);
+    if (r == 0 && w == 0 && on)
+        return err_set(err, -EPROTO, "the power meter of host %s reads 0 W although the host is on", h->name);
     if (r == 0 && !(isfinite(w) && w >= 0))
         return err_set(err, -EPROTO, "the power meter of host %s reports an impossible reading", h->name);
     if (r == 0)
@@ -274,7 +276,7 @@ static int measure(struct actuator *x, const struct measurement *q, double *ret_
 
         if (h->sequence[i] == POWER_HYPERVISOR || !ops || !(ops->can & POWER_CAN_MEASURE))
             continue;
-        int r = measure_by(x, ops, h, ret_w, &why);
+        int r = measure_by(x, ops, h, q->on, ret_w, &why);
 
         if (r == 0)
             return 0;

@@ -5,12 +5,10 @@
 #include "base/hardware_uuid.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MEMBERS_MAX 1024u
-#define WATTS_MAX 100000.0 /* of one host */
 
 void redfish_id_of(const struct redfish_path *path, char ret[REDFISH_ID_MAX])
 {
@@ -230,32 +228,6 @@ void redfish_action_info(const json_t *info, struct redfish_action *ret)
     }
 }
 
-/* The first value that there is: of a sensor's excerpt, else of the older schema. */
-static const json_t *watts_in(const json_t *o)
-{
-    const json_t *found = redfish_property(o, "PowerWatts.Reading");
-    const json_t *controls = json_object_get(o, "PowerControl");
-
-    for (size_t i = 0; !found && i < json_array_size(controls); i++)
-        found = json_object_get(json_array_get(controls, i), "PowerConsumedWatts");
-    return found;
-}
-
-int redfish_watts(const json_t *o, double *ret, struct err *err)
-{
-    const json_t *found = watts_in(o);
-
-    if (!found)
-        return err_set(err, -ENOTSUP, "the controller has no power meter");
-    if (json_is_null(found))
-        return err_set(err, -EBUSY, "the controller's power meter has no reading just now");
-    double w = json_number_value(found); /* 0 for what is no number */
-    if (!json_is_number(found) || !isfinite(w) || w < 0 || w > WATTS_MAX)
-        return err_set(err, -EPROTO, "the controller's power meter reads nonsense");
-    *ret = w;
-    return 0;
-}
-
 /* "Interrupted" is expected to start again; "Service" runs for ever, and was begun. */
 static const struct {
     const char *word;
@@ -309,6 +281,14 @@ static const json_t *messages_of(const json_t *o)
     return NULL;
 }
 
+/* iLO 4 writes "MessageID". */
+static const char *id_of(const json_t *message)
+{
+    const char *id = json_string_value(json_object_get(message, "MessageId"));
+
+    return id ? id : json_string_value(json_object_get(message, "MessageID"));
+}
+
 void redfish_words(const json_t *o, char ret[REDFISH_WORDS_MAX])
 {
     const json_t *messages = messages_of(o);
@@ -322,7 +302,7 @@ void redfish_words(const json_t *o, char ret[REDFISH_WORDS_MAX])
         size_t len = strlen(ret);
 
         if (!text)
-            text = json_string_value(json_object_get(m, "MessageId"));
+            text = id_of(m);
         if (!text || !text[0] || len + 2 >= REDFISH_WORDS_MAX)
             continue;
         if (said++ > 0)
@@ -369,7 +349,7 @@ static const struct {
 /* The last part of the id of a message. */
 static const char *short_id(const json_t *message)
 {
-    const char *id = json_string_value(json_object_get(message, "MessageId"));
+    const char *id = id_of(message);
     const char *dot = id ? strrchr(id, '.') : NULL;
 
     return dot ? dot + 1 : id ? id : "";

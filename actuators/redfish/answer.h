@@ -116,10 +116,34 @@ int redfish_action(const json_t *system, struct redfish_action *ret, struct err 
 /* The list that info leads to, put into *ret where it has one. */
 void redfish_action_info(const json_t *info, struct redfish_action *ret);
 
-/* The watts of EnvironmentMetrics (PowerWatts.Reading) or of Power (the first PowerControl that has
- * PowerConsumedWatts). -ENOTSUP: it has no such property; -EBUSY: null, no reading now; -EPROTO: no number,
- * or one that no host draws. */
-int redfish_watts(const json_t *o, double *ret, struct err *err);
+/* Where a controller tells what a system draws, the best first. */
+enum redfish_source {
+    REDFISH_ENVIRONMENT,   /* EnvironmentMetrics of a chassis: PowerWatts */
+    REDFISH_POWER_CONTROL, /* Power of a chassis: the PowerControl that is about the system, or the chassis */
+    REDFISH_SUPPLY,        /* the metrics of one power supply of a PowerSubsystem: InputPowerWatts */
+    REDFISH_SENSOR,        /* a sensor of a chassis */
+    REDFISH_REPORT         /* a metric report of the TelemetryService */
+};
+
+/* Whose draw is asked for. A chassis that holds other systems as well measures these, too: of it only what
+ * names the system counts. */
+struct redfish_metered {
+    struct redfish_path system, chassis;
+    bool shared; /* the chassis holds other systems, too */
+    bool alone;  /* the service has no other system */
+};
+
+/* Watts, by the kind of resource. -ENOTSUP: it has no such reading of that system; -EBUSY: null, no reading
+ * now; -EPROTO: no number, or one that no host draws. */
+int redfish_watts(enum redfish_source source, const json_t *o, const struct redfish_metered *whose,
+                  double *ret, struct err *err);
+
+/* Whether a chassis holds more than one system. */
+bool redfish_chassis_is_shared(const json_t *chassis);
+
+/* Whether a sensor or a report may be about a system's power, by its id: "total_power", "PowerMetrics". */
+bool redfish_is_power_sensor(const char *id);
+bool redfish_is_power_report(const char *id);
 
 /* The state of a task (Task.TaskState). One that is completed with TaskStatus Critical has failed. */
 enum redfish_task { REDFISH_NO_TASK, REDFISH_TASK_GOES_ON, REDFISH_TASK_DONE, REDFISH_TASK_FAILED };

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define PAGES_MAX 16u
-#define CHASSIS_MAX 8u
 
 static int method_create(const struct power_host *host, struct power_method **ret, struct err *err)
 {
@@ -74,8 +73,10 @@ static int find_system(struct power_method *m, struct err *err)
     }
     if (r == 0)
         r = settle(m, &search, err);
-    if (r == 0)
+    if (r == 0) {
         m->system = search.found;
+        m->alone = search.n_members == 1;
+    }
     return r;
 }
 
@@ -101,68 +102,6 @@ static int read_chassis(struct power_method *m, enum chassis *ret, struct err *e
         r = redfish_power_state(system.body, &power, err);
     if (r == 0) /* only "Off" is off: a system in transition has power */
         *ret = power == REDFISH_OFF ? CHASSIS_OFF : CHASSIS_ON;
-    return r;
-}
-
-/* ---- power reading ---- */
-
-/* A chassis' meter, in the newer schema and in the older. */
-static const char *const meters[] = {"EnvironmentMetrics", "Power"};
-
-/* Finds the meter of one chassis. -ENOTSUP: it has none. */
-static int find_meter(struct power_method *m, const struct redfish_path *chassis, double *ret,
-                      struct err *err)
-{
-    CLEANUP(redfish_reply_release) struct redfish_reply is = {0};
-    int r = redfish_get(m->talk, chassis, &is, err);
-    int found = -ENOTSUP;
-
-    for (size_t i = 0; r == 0 && found == -ENOTSUP && i < sizeof meters / sizeof meters[0]; i++) {
-        CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
-        struct redfish_path path;
-
-        if (!redfish_link(is.body, meters[i], &path))
-            continue;
-        r = redfish_get(m->talk, &path, &reply, err);
-        if (r == -ENOTSUP) { /* a dead link */
-            r = 0;
-            continue;
-        }
-        if (r == 0)
-            found = redfish_watts(reply.body, ret, err);
-        if (r == 0 && (found == 0 || found == -EBUSY))
-            m->meter = path;
-    }
-    return r < 0 ? r : found;
-}
-
-/* The first chassis of the system that has a meter: an enclosure's meter would count its neighbours too. */
-static int look_for_meter(struct power_method *m, double *ret, struct err *err)
-{
-    CLEANUP(redfish_reply_release) struct redfish_reply system = {0};
-    struct redfish_path chassis;
-    int r = redfish_get_system(m, &system, err);
-
-    if (r < 0)
-        return r;
-    r = -ENOTSUP;
-    for (size_t i = 0;
-         r == -ENOTSUP && i < CHASSIS_MAX && redfish_link_at(system.body, "Links.Chassis", i, &chassis); i++)
-        r = find_meter(m, &chassis, ret, err);
-    return r == -ENOTSUP ? err_set(err, r, "the controller has no power meter") : r;
-}
-
-static int read_watts(struct power_method *m, double *ret, struct err *err)
-{
-    CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
-
-    if (!m->meter.text[0])
-        return look_for_meter(m, ret, err);
-    int r = redfish_get(m->talk, &m->meter, &reply, err);
-    if (r == 0)
-        r = redfish_watts(reply.body, ret, err);
-    if (r == -ENOTSUP)
-        m->meter.text[0] = '\0'; /* looked for anew the next time */
     return r;
 }
 
@@ -216,7 +155,7 @@ static int method_cut(struct power_method *m, struct err *err)
 static int method_watts(struct power_method *m, double *ret, struct err *err)
 {
     redfish_session_begin(m->talk);
-    return outcome(m, read_watts(m, ret, err), err);
+    return outcome(m, redfish_measure(m, ret, err), err);
 }
 
 static int method_identify(struct power_method *m, struct controller_identity *ret, struct err *err)

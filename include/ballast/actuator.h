@@ -72,6 +72,7 @@ struct pool_settings {
 /* The request of a host's power reading. */
 struct measurement {
     const char *host, *host_name; /* as in struct operation */
+    bool on;                      /* the host is on: a reading of 0 W is none */
 };
 
 enum job_kind { JOB_CHECK, JOB_START, JOB_POLL, JOB_CANCEL, JOB_SET_POOLS, JOB_MEASURE };
@@ -148,8 +149,8 @@ struct actuator_ops {
      * pool is gone; -EHOSTDOWN: the host cannot be reached. */
     int (*apply_settings)(struct actuator *x, const struct pool_settings *request, struct err *err);
 
-    /* Reads the host's current draw in watts. NULL: no meters; -ENOTSUP: this host has none, and will not
-     * have one. */
+    /* Reads the host's current draw in watts. NULL: no meters; -ENOTSUP: this host has none now: it is asked
+     * rarely. */
     int (*measure)(struct actuator *x, const struct measurement *request, double *ret_w, struct err *err);
 
     void (*destroy)(struct actuator *x);

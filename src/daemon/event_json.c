@@ -15,10 +15,15 @@ static void put_fault(struct json_writer *w, const struct event *ev)
     jw_text(w, "host_name", snapshot_host_name(ev->snapshot, ev->host));
 }
 
-static void put_host(struct json_writer *w, const struct event *ev)
+static void put_host_name(struct json_writer *w, const struct event *ev)
 {
     jw_text(w, "host", ev->host);
     jw_text(w, "host_name", snapshot_host_name(ev->snapshot, ev->host));
+}
+
+static void put_host(struct json_writer *w, const struct event *ev)
+{
+    put_host_name(w, ev);
     jw_text(w, "was", ev->was == host_state_count ? NULL : host_state_name(ev->was));
     jw_text(w, "state", ev->is == host_state_count ? NULL : host_state_name(ev->is));
 }
@@ -59,6 +64,8 @@ void event_json_data(const struct event *ev, struct strbuf *out)
         put_fault(&w, ev);
     else if (ev->kind == EVENT_HOST || ev->kind == EVENT_HOST_LOST || ev->kind == EVENT_HOST_BACK)
         put_host(&w, ev);
+    else if (ev->kind == EVENT_METER_LOST || ev->kind == EVENT_METER_BACK)
+        put_host_name(&w, ev);
     if (ev->kind == EVENT_PAUSED || ev->kind == EVENT_RESUMED || ev->kind == EVENT_CONFIGURATION)
         jw_text(&w, "by", ev->by);
     if (ev->changes)

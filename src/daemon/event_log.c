@@ -12,6 +12,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_SETTINGS_FAILED:
     case EVENT_WAKE_FAILED:
     case EVENT_HOST_LOST:
+    case EVENT_METER_LOST:
     case EVENT_GAP:
         return LOG_LEVEL_WARNING;
     case EVENT_STORE_FAILED:
@@ -21,6 +22,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_RESUMED:
     case EVENT_FAULT_CLEARED:
     case EVENT_HOST_BACK:
+    case EVENT_METER_BACK:
     case EVENT_CONFIGURATION:
     case EVENT_MAINTENANCE_ROLL:
         return LOG_LEVEL_NOTICE;

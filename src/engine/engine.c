@@ -18,6 +18,7 @@
 #include "engine/source_poll.h"
 #include "engine/state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,26 @@ void engine_on_source_error(struct engine *e, uint64_t serial, const struct err 
     proceed(e, now);
 }
 
+/* A host without its meter goes on in the energy account by its model, as an estimate. */
+static void tell_of_meter(struct engine *e, const struct job *job, const struct job_result *result,
+                          enum meter_change change, instant_s now)
+{
+    const char *name = snapshot_host_name(engine_snapshot(e), job->measure.host);
+    char text[ERR_TEXT_MAX + 256];
+
+    if (change == METER_UNCHANGED)
+        return;
+    if (change == METER_BACK)
+        (void)snprintf(text, sizeof text, "the power meter of host %.100s is read again", name);
+    else
+        (void)snprintf(text, sizeof text, "the power meter of host %.100s cannot be read any more: %s", name,
+                       result->code < 0 ? result->err.text : "it reads 0 W although the host is on");
+    events_publish(e, &(struct event){.kind = change == METER_BACK ? EVENT_METER_BACK : EVENT_METER_LOST,
+                                      .time = now,
+                                      .host = job->measure.host,
+                                      .text = text});
+}
+
 void engine_on_job_result(struct engine *e, const struct job *job, const struct job_result *result,
                           instant_s now)
 {
@@ -123,7 +144,7 @@ void engine_on_job_result(struct engine *e, const struct job *job, const struct 
         proceed(e, now);
         return;
     case JOB_MEASURE:
-        meters_result(e->knowledge->meters, job, result, now);
+        tell_of_meter(e, job, result, meters_result(e->knowledge->meters, job, result, now), now);
         meters_ask(e->knowledge->meters, &e->port, engine_snapshot(e), now);
         return;
     }

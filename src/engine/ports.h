@@ -385,6 +385,8 @@ struct actuators_ops {
     X(EVENT_HOST, "host", "a host's state has changed, whoever changed it, or a new host is there")          \
     X(EVENT_HOST_LOST, "host_lost", "a host is not in the inventory any more")                               \
     X(EVENT_HOST_BACK, "host_back", "a host is in the inventory again")                                      \
+    X(EVENT_METER_LOST, "meter_lost", "the power meter of a host that is on cannot be read any more")        \
+    X(EVENT_METER_BACK, "meter_back", "the power meter of a host is read again")                             \
     X(EVENT_CONFIGURATION, "configuration", "a setting was changed by a reload of the configuration")        \
     X(EVENT_MAINTENANCE_ROLL, "maintenance_roll",                                                            \
       "a host's turn in a roll of maintenance, or the end of the roll")                                      \
@@ -409,7 +411,8 @@ struct event {
     uint64_t pass;    /* the last one, or that of the action; 0 where none has to do with it */
     const char *text; /* one whole sentence */
     const char *by; /* EVENT_PAUSED, EVENT_RESUMED, EVENT_CONFIGURATION: who asked for it; NULL: not known */
-    const char *vm, *host;   /* EVENT_FAULT..., EVENT_HOST...: ids of what it is about; NULL */
+    const char *vm,
+        *host; /* EVENT_FAULT..., EVENT_HOST...: ids of what it is about, also EVENT_METER...; NULL */
     enum fault_code fault;   /* EVENT_FAULT, EVENT_FAULT_CLEARED; fault_code_count: more than are listed */
     enum host_state was, is; /* EVENT_HOST...: host_state_count: not seen before (was); lost (is) */
     const struct snapshot *snapshot; /* says what a person calls these; NULL before the first inventory */

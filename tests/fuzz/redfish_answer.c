@@ -26,7 +26,43 @@ static void read_header(const uint8_t *data, size_t size)
 
     if (header && redfish_path_of(header, &path) == 0 && path.text[0] != '/')
         abort();
+    if (header && redfish_path_from("/redfish/v1/Systems?$skip=1", header, &path) == 0 &&
+        (path.text[0] != '/' || strpbrk(path.text, " \r\n\\#")))
+        abort();
     free(header);
+}
+
+/* The answer as each kind of meter. */
+static void read_watts(const json_t *o)
+{
+    const struct redfish_metered whose[] = {
+        {.system = {"/redfish/v1/Systems/1"}, .chassis = {"/redfish/v1/Chassis/1"}, .alone = true},
+        {.system = {"/redfish/v1/Systems/1"}, .chassis = {"/redfish/v1/Chassis/1"}, .shared = true},
+    };
+    struct err err;
+
+    for (enum redfish_source source = REDFISH_ENVIRONMENT; source <= REDFISH_REPORT; source++) {
+        for (size_t i = 0; i < sizeof whose / sizeof whose[0]; i++) {
+            double watts = 0;
+            if (redfish_watts(source, o, &whose[i], &watts, &err) == 0 && !(watts >= 0))
+                abort();
+        }
+    }
+    (void)redfish_chassis_is_shared(o);
+}
+
+/* The answer to a login, and what a refused one says. */
+static void read_login(const json_t *o)
+{
+    const struct redfish_path sessions = {"/redfish/v1/SessionService/Sessions"};
+    struct redfish_path path;
+    char etag[REDFISH_ETAG_MAX];
+
+    if (redfish_session_in(o, &sessions, &path) && (path.text[0] != '/' || strpbrk(path.text, " \r\n\\#")))
+        abort();
+    if (redfish_etag(o, "", etag) && strpbrk(etag, "\r\n"))
+        abort();
+    (void)redfish_sessions_are_full(o);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -37,7 +73,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum redfish_power power;
     char words[REDFISH_WORDS_MAX];
     struct err err;
-    double watts = 0;
     json_t *o = NULL;
 
     read_header(data, size);
@@ -48,13 +83,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)redfish_power_state(o, &power, &err);
     if (redfish_action(o, &action, &err) == 0)
         redfish_action_info(o, &action);
-    if (redfish_watts(o, &watts, &err) == 0 && !(watts >= 0))
-        abort();
+    read_watts(o);
     struct controller_identity identity;
 
     redfish_identity(o, &identity);
     if ((identity.uuid[0] != '\0' && strlen(identity.uuid) != 36) || strpbrk(identity.mark, "\r\n\033"))
         abort();
+    read_login(o);
     (void)redfish_task_state(o);
     redfish_words(o, words);
     (void)redfish_refusal(400, o);

@@ -44,6 +44,8 @@ import urllib.parse
 import uuid
 
 import ports
+import redfish_meters
+from redfish_meters import links
 from vcsim import make_certificates
 
 V1 = "/redfish/v1"
@@ -115,10 +117,6 @@ class Refusal(Exception):
                                                           "MessageId": key if "." in key else f"{REGISTRY}.{key}",
                                                           "Message": message, "Severity": "Critical",
                                                           "Resolution": "None."}]}}
-
-
-def links(*paths):
-    return [{"@odata.id": p} for p in paths]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -233,7 +231,13 @@ class RedfishService:
         self.next_link = f"{V1}/Systems?$skip={{}}"  # to the next page, with the number of members before it
         self.values = RESET_TYPES      # of ResetType
         self.values_in = "action"      # or "info": @Redfish.ActionInfo; or None: not told
-        self.meter = "environment"     # or "power": the older schema; or None
+        self.meters = ["environment"]  # the sources of redfish_meters.py
+        self.readings = {}             # by source: what it reads instead
+        self.related = self.parts = False  # PowerControl says what it is about; there are some of parts of the system
+        self.enclosure = None          # the id of a chassis that all systems share
+        self.chassis_ids = {}          # by system, where they differ
+        self.slashes = False           # each link ends with one
+        self.message_id = "MessageId"  # in errors
         self.strict = False            # refuses to switch on what is on
         self.absolute = None           # "https://elsewhere": put before Location headers and links
 
@@ -307,12 +311,25 @@ class RedfishService:
         self.stop()
         self.start()
 
+    def in_its_words(self, o):
+        """Links with a slash at the end, and the name of a message's id, as this firmware writes them."""
+        if isinstance(o, list):
+            return [self.in_its_words(x) for x in o]
+        if not isinstance(o, dict):
+            return o
+        r = {self.message_id if k == "MessageId" else k: self.in_its_words(v) for k, v in o.items()}
+        for k in ("@odata.id", "target"):
+            if self.slashes and isinstance(r.get(k), str) and not re.search(r"[#?]|/$", r[k]):
+                r[k] += "/"
+        return r
+
     def write(self, answer):
         """An answer as bytes, in the way of this firmware."""
         if answer is None:
             return b""
         if self.untidy in ("u0000", "latin1") and isinstance(answer, dict):
             answer = {**answer, "AssetTag": "rack 7\0\0" if self.untidy == "u0000" else "Geh\xe4use 7"}
+        answer = self.in_its_words(answer)
         text = json.dumps(answer, ensure_ascii=self.untidy != "latin1")
         raw = text.encode("latin-1" if self.untidy == "latin1" else "utf-8")
         return b"\xef\xbb\xbf" + raw if self.untidy == "bom" else raw + b"\0" if self.untidy == "nul" else raw
@@ -413,6 +430,8 @@ class RedfishService:
              "Name": "Root Service", "RedfishVersion": "1.8.0", "UUID": "92384634-2938-2342-8820-489239905423",
              "Systems": {"@odata.id": f"{V1}/Systems"}, "Chassis": {"@odata.id": f"{V1}/Chassis"},
              "Tasks": {"@odata.id": f"{V1}/TaskService"}, "Links": {}}
+        if "telemetry" in self.meters:
+            r["TelemetryService"] = {"@odata.id": f"{V1}/TelemetryService"}
         if self.sessions_offered:
             r["SessionService"] = {"@odata.id": f"{V1}/SessionService"}
             r["Links"] = {"Sessions": {"@odata.id": f"{V1}/SessionService/Sessions"}}
@@ -422,8 +441,7 @@ class RedfishService:
         return {"@odata.id": f"{V1}/SessionService/Sessions/{number}", "@odata.type": "#Session.v1_2_1.Session",
                 "Id": number, "Name": "User Session", "UserName": name}
 
-    def collection(self, path, kind, query):
-        names = list(self.systems)
+    def collection(self, path, kind, query, names):
         begin = int(query.get("$skip", ["0"])[0])
         shown = names[begin:begin + self.page] if self.page else names
         r = {"@odata.id": path, "@odata.type": f"#{kind}.{kind}", "Name": kind, "Members@odata.count": len(names),
@@ -440,20 +458,24 @@ class RedfishService:
             with self.lock:
                 return {"@odata.id": path, "Members": links(*(f"{path}/{t['id']}" for t in self.tokens.values()))}
         if path == f"{V1}/Systems":
-            return self.collection(path, "ComputerSystemCollection", query)
+            return self.collection(path, "ComputerSystemCollection", query, list(self.systems))
         if path == f"{V1}/Chassis":
-            return self.collection(path, "ChassisCollection", query)
+            return self.collection(path, "ChassisCollection", query, list({self.chassis_of(s): s for s in self.systems.values()}))
         if path == f"{V1}/SessionService" and self.sessions_offered:
             return {"@odata.id": path, "@odata.type": "#SessionService.v1_1_6.SessionService", "Id": "SessionService",
                     "Name": "Session Service", "ServiceEnabled": True, "Sessions": {"@odata.id": path + "/Sessions"}}
-        match = re.fullmatch(f"{V1}/(Systems|Chassis)/([^/]+)(?:/([^/]+))?", path)
-        if not match or match.group(2) not in self.systems:
+        kind, name, *rest = path[len(V1) + 1:].split("/") + [""]
+        rest = [r for r in rest if r]
+        if kind == "TelemetryService":
+            return redfish_meters.telemetry(self, path, [r for r in (name, *rest) if r])
+        if kind == "Chassis":
+            systems = [s for s in self.systems.values() if self.chassis_of(s) == name]
+            if not systems:
+                return None
+            return redfish_meters.of_chassis(self, path, rest, systems) if rest else self.chassis(path, name, systems)
+        if kind != "Systems" or name not in self.systems or rest not in ([], ["ResetActionInfo"]):
             return None
-        makers = {("Systems", None): self.system, ("Systems", "ResetActionInfo"): self.action_info,
-                  ("Chassis", None): self.chassis, ("Chassis", "EnvironmentMetrics"): self.environment,
-                  ("Chassis", "Power"): self.power}
-        maker = makers.get((match.group(1), match.group(3)))
-        return maker(path, self.systems[match.group(2)]) if maker else None
+        return (self.action_info if rest else self.system)(path, self.systems[name])
 
     def system(self, path, s):
         action = {"target": f"{path}/Actions/ComputerSystem.Reset"}
@@ -466,7 +488,7 @@ class RedfishService:
                 "Status": {"State": "Enabled", "Health": "OK"}, "UUID": s.uuid, "SerialNumber": s.serial,
                 "Boot": {"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "None",
                          "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "Pxe", "Hdd"]},
-                "Links": {"Chassis": links(f"{V1}/Chassis/{s.name}")}, "Actions": {"#ComputerSystem.Reset": action}}
+                "Links": {"Chassis": links(f"{V1}/Chassis/{self.chassis_of(s)}")}, "Actions": {"#ComputerSystem.Reset": action}}
 
     def action_info(self, path, s):
         if self.values_in != "info":
@@ -476,29 +498,14 @@ class RedfishService:
                 "Parameters": [{"Name": "ResetType", "Required": True, "DataType": "String",
                                 "AllowableValues": self.values}]}
 
-    def chassis(self, path, s):
-        r = {"@odata.id": path, "@odata.type": "#Chassis.v1_15_0.Chassis", "Id": s.name, "Name": f"Chassis {s.name}",
-             "ChassisType": "RackMount", "PowerState": s.power_state(), "Status": {"State": "Enabled", "Health": "OK"},
-             "Links": {"ComputerSystems": links(f"{V1}/Systems/{s.name}")}}
-        if self.meter:
-            name = "EnvironmentMetrics" if self.meter == "environment" else "Power"
-            r[name] = {"@odata.id": f"{path}/{name}"}
-        return r
+    def chassis_of(self, s):
+        return self.enclosure or self.chassis_ids.get(s.name, s.name)
 
-    def environment(self, path, s):
-        if self.meter != "environment":
-            return None
-        return {"@odata.id": path, "@odata.type": "#EnvironmentMetrics.v1_1_0.EnvironmentMetrics",
-                "Id": "EnvironmentMetrics", "Name": "Environment Metrics",
-                "PowerWatts": {"DataSourceUri": f"{V1}/Chassis/{s.name}/Sensors/Power", "Reading": s.draws()}}
-
-    def power(self, path, s):
-        if self.meter != "power":
-            return None
-        return {"@odata.id": path, "@odata.type": "#Power.v1_6_0.Power", "Id": "Power", "Name": "Power",
-                "PowerControl": [{"@odata.id": f"{path}#/PowerControl/0", "MemberId": "0",
-                                  "Name": "Server Power Control", "PowerConsumedWatts": s.draws(),
-                                  "PowerCapacityWatts": 800}], "PowerSupplies": [], "Voltages": []}
+    def chassis(self, path, name, systems):
+        return {"@odata.id": path, "@odata.type": "#Chassis.v1_15_0.Chassis", "Id": name, "Name": f"Chassis {name}",
+                "ChassisType": "Enclosure" if self.enclosure else "RackMount", "Status": {"State": "Enabled", "Health": "OK"},
+                "Links": {"ComputerSystems": links(*(f"{V1}/Systems/{s.name}" for s in systems))},
+                **redfish_meters.chassis_links(self, path)}
 
     # -- reset
 

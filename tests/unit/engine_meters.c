@@ -7,6 +7,7 @@ static void begin(struct world *w, int hosts, int vms)
 {
     world_init(w, hosts, vms);
     w->figures = true;
+    w->keeps = true;
     world_begin_engine();
 }
 
@@ -239,6 +240,8 @@ static void test_hangs(void **state)
     (void)state;
     begin(&w, 6, 4);
     w.meters = true;
+    for (int i = 0; i < 6; i++)
+        w.meter_w[i] = 200;
     for (int i = 0; i < 3; i++)
         w.meter_hangs[i] = true;
     world_run(900);
@@ -264,7 +267,76 @@ static const struct {
     {"it does not answer: ever more rarely", -ETIMEDOUT, 0, 4, 6},
     {"nonsense is no reading", 0, -5, 4, 6},
     {"nor is this", 0, INFINITY, 4, 6},
+    {"nor 0 W of a host that is on", 0, 0, 4, 6},
 };
+
+static int events(const char *kind)
+{
+    int n = 0;
+
+    for (int i = 0; i < W->n_stored; i++)
+        n += strcmp(W->stored[i], kind) == 0;
+    return n;
+}
+
+/* A meter that falters is asked again, and its loss is told once, and its return. */
+static void test_lost(void **state)
+{
+    static const int codes[] = {-ENOTSUP, -EBUSY, -EACCES};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(codes); i++) {
+        struct world w;
+
+        begin(&w, 2, 4);
+        w.meters = true;
+        w.meter_w[0] = w.meter_w[1] = 200;
+        world_run(120);
+        w.meter_code[0] = codes[i]; /* once */
+        world_run(70);
+        w.meter_code[0] = 0;
+        world_run(300);
+        assert_near(fact(0)->power_w, 200);
+        assert_int_equal(events("meter_lost"), 0);
+        w.meter_code[0] = codes[i]; /* for long */
+        world_run(3600);
+        assert_true(isnan(fact(0)->power_w));
+        assert_int_equal(events("meter_lost"), 1);
+        assert_int_equal(events("meter_back"), 0);
+        w.meter_code[0] = 0;
+        world_run(3700);
+        assert_near(fact(0)->power_w, 200);
+        assert_int_equal(events("meter_lost"), 1);
+        assert_int_equal(events("meter_back"), 1);
+        world_release();
+    }
+}
+
+/* One that never had a reading is asked hourly, and when the host has come on. */
+static void test_none_yet(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 2, 4);
+    w.meters = true;
+    w.meter_w[0] = w.meter_w[1] = 200;
+    w.meter_code[1] = -ENOTSUP;
+    w.host_state[1] = HOST_STANDBY;
+    world_run(600);
+    assert_int_equal(w.n_measured[1], 1);
+    w.meter_code[1] = 0;
+    w.host_state[1] = HOST_ON;
+    world_run(120);
+    assert_near(fact(1)->power_w, 200);
+    w.meter_code[1] = -ENOTSUP;
+    world_run(600);
+    w.meter_code[1] = 0;
+    world_run(3700);
+    assert_near(fact(1)->power_w, 200);
+    assert_int_equal(events("meter_back"), events("meter_lost"));
+    world_release();
+}
 
 static void test_answers(void **state)
 {
@@ -422,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_no_figures),   cmocka_unit_test(test_memory),
         cmocka_unit_test(test_limited_pool), cmocka_unit_test(test_asked),
         cmocka_unit_test(test_phases),       cmocka_unit_test(test_hangs),
+        cmocka_unit_test(test_lost),         cmocka_unit_test(test_none_yet),
         cmocka_unit_test(test_answers),      cmocka_unit_test(test_scale),
         cmocka_unit_test(test_killed),       cmocka_unit_test(test_killed_with_meters),
         cmocka_unit_test(test_boots_unseen),

@@ -432,6 +432,11 @@ static void test_measure(void **state)
     fakes[POWER_REDFISH].watts = 0;
     watts_are = -1;
     assert_int_equal(w.ops.measure(w.x, &known, &got, &err), -EPROTO);
+    watts_are = 0; /* of a host that is on it is no reading */
+    assert_int_equal(w.ops.measure(w.x, &known, &got, &err), 0);
+    struct measurement on = known;
+    on.on = true;
+    assert_int_equal(w.ops.measure(w.x, &on, &got, &err), -EPROTO);
     end(&w);
 }
 

@@ -371,34 +371,91 @@ static void test_actions(void **state)
     assert_string_equal(a.values, "GracefulShutdown, ForceOn");
 }
 
+#define SYSTEM "\"RelatedItem\": [{\"@odata.id\": \"/redfish/v1/Systems/2/\"}]"
+#define CHASSIS "\"RelatedItem\": [{\"@odata.id\": \"/redfish/v1/Chassis/2\"}]"
+#define OTHER "\"RelatedItem\": [{\"@odata.id\": \"/redfish/v1/Systems/1\"}]"
+#define METRIC(id, value, when)                                                                              \
+    "{\"MetricId\": \"" id "\", \"MetricValue\": \"" value "\", \"Timestamp\": \"" when "\"}"
+
+/* What a system draws: /redfish/v1/Systems/2 in /redfish/v1/Chassis/2, alone in it, or with others. */
 static const struct {
+    enum redfish_source source;
     const char *text;
-    int code;
-    double watts;
+    int code, shared_code;
+    double watts, shared_watts;
 } meters[] = {
-    {"{\"PowerWatts\": {\"Reading\": 374.5}}", 0, 374.5},
-    {"{\"PowerWatts\": {\"Reading\": 0}}", 0, 0},
-    {"{\"PowerControl\": [{\"PowerConsumedWatts\": 210}, {\"PowerConsumedWatts\": 90}]}", 0, 210},
-    {"{\"PowerControl\": [{\"Name\": \"no meter\"}, {\"PowerConsumedWatts\": 90}]}", 0, 90},
-    {"{\"PowerWatts\": {\"Reading\": null}}", -EBUSY, 0},
-    {"{\"PowerWatts\": {\"Reading\": \"374\"}}", -EPROTO, 0},
-    {"{\"PowerWatts\": {\"Reading\": -1}}", -EPROTO, 0},
-    {"{\"PowerWatts\": {\"Reading\": 1e300}}", -EPROTO, 0},
-    {"{\"PowerControl\": [{\"PowerConsumedWatts\": []}]}", -EPROTO, 0},
-    {"{\"PowerControl\": {\"PowerConsumedWatts\": 1}}", -ENOTSUP, 0},
-    {"{\"PowerWatts\": 12}", -ENOTSUP, 0},
-    {"{}", -ENOTSUP, 0},
+    {REDFISH_ENVIRONMENT, "{\"PowerWatts\": {\"Reading\": 374.5}}", 0, -ENOTSUP, 374.5, 0},
+    {REDFISH_ENVIRONMENT, "{\"PowerWatts\": {\"Reading\": 0}}", 0, -ENOTSUP, 0, 0},
+    {REDFISH_ENVIRONMENT, "{\"PowerWatts\": {\"Reading\": null}}", -EBUSY, -ENOTSUP, 0, 0},
+    {REDFISH_ENVIRONMENT, "{\"PowerWatts\": {\"Reading\": \"374\"}}", -EPROTO, -ENOTSUP, 0, 0},
+    {REDFISH_ENVIRONMENT, "{\"PowerWatts\": {\"Reading\": -1}}", -EPROTO, -ENOTSUP, 0, 0},
+    {REDFISH_ENVIRONMENT, "{\"PowerWatts\": {\"Reading\": 1e300}}", -EPROTO, -ENOTSUP, 0, 0},
+    {REDFISH_ENVIRONMENT, "{\"PowerWatts\": 12}", -ENOTSUP, -ENOTSUP, 0, 0},
+    {REDFISH_ENVIRONMENT, "{\"PowerLimitWatts\": {\"SetPoint\": 0}}", -ENOTSUP, -ENOTSUP, 0, 0},
+    {REDFISH_POWER_CONTROL,
+     "{\"PowerControl\": [{\"PowerConsumedWatts\": 210}, {\"PowerConsumedWatts\": 90}]}", 0, -ENOTSUP, 210,
+     0},
+    {REDFISH_POWER_CONTROL, "{\"PowerControl\": [{\"Name\": \"no meter\"}, {\"PowerConsumedWatts\": 90}]}", 0,
+     -ENOTSUP, 90, 0},
+    {REDFISH_POWER_CONTROL,
+     "{\"PowerControl\": [{\"PowerConsumedWatts\": null}, {\"PowerConsumedWatts\": 90}]}", 0, -ENOTSUP, 90,
+     0},
+    {REDFISH_POWER_CONTROL, "{\"PowerControl\": [{\"PowerConsumedWatts\": null}]}", -EBUSY, -ENOTSUP, 0, 0},
+    {REDFISH_POWER_CONTROL, "{\"PowerControl\": [{\"PowerConsumedWatts\": []}]}", -EPROTO, -ENOTSUP, 0, 0},
+    {REDFISH_POWER_CONTROL, "{\"PowerControl\": {\"PowerConsumedWatts\": 1}}", -ENOTSUP, -ENOTSUP, 0, 0},
+    {REDFISH_POWER_CONTROL,
+     "{\"PowerControl\": [{\"PowerConsumedWatts\": 900, " CHASSIS "}, {\"PowerConsumedWatts\": 400, " OTHER
+     "}, {\"PowerConsumedWatts\": 500, " SYSTEM "}]}",
+     0, 0, 500, 500},
+    {REDFISH_POWER_CONTROL,
+     "{\"PowerControl\": [{\"PowerConsumedWatts\": 60, " OTHER "}, {\"PowerConsumedWatts\": 300, " CHASSIS
+     "}]}",
+     0, -ENOTSUP, 300, 0},
+    {REDFISH_POWER_CONTROL, "{\"PowerControl\": [{\"PowerConsumedWatts\": 60, " OTHER "}]}", -ENOTSUP,
+     -ENOTSUP, 0, 0},
+    {REDFISH_SUPPLY, "{\"InputPowerWatts\": {\"Reading\": 120}}", 0, -ENOTSUP, 120, 0},
+    {REDFISH_SENSOR, "{\"ReadingType\": \"Power\", \"Reading\": 232}", 0, -ENOTSUP, 232, 0},
+    {REDFISH_SENSOR, "{\"ReadingType\": \"Power\", \"Reading\": 232, " SYSTEM "}", 0, 0, 232, 232},
+    {REDFISH_SENSOR, "{\"ReadingType\": \"Power\", \"Reading\": 232, " OTHER "}", -ENOTSUP, -ENOTSUP, 0, 0},
+    {REDFISH_SENSOR, "{\"ReadingUnits\": \"W\", \"Reading\": null}", -EBUSY, -ENOTSUP, 0, 0},
+    {REDFISH_SENSOR, "{\"ReadingType\": \"Temperature\", \"ReadingUnits\": \"Cel\", \"Reading\": 32}",
+     -ENOTSUP, -ENOTSUP, 0, 0},
+    {REDFISH_SENSOR, "{\"ReadingType\": \"Power\", \"Reading\": 0, \"Status\": {\"State\": \"Absent\"}}",
+     -ENOTSUP, -ENOTSUP, 0, 0},
+    {REDFISH_REPORT,
+     "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "301", "2024-01-01T00:00:01Z") ", " METRIC(
+         "SystemPowerConsumption", "305.5", "2024-01-01T00:00:02Z") ", " METRIC("TotalCPUPower", "90",
+                                                                                "2024-01-01T00:00:03Z") "]}",
+     0, -ENOTSUP, 305.5, 0},
+    {REDFISH_REPORT, "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "lots", "") "]}", -EPROTO,
+     -ENOTSUP, 0, 0},
+    {REDFISH_REPORT, "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "nan", "") "]}", -EPROTO,
+     -ENOTSUP, 0, 0},
+    {REDFISH_REPORT,
+     "{\"MetricValues\": [{\"MetricProperty\": "
+     "\"/redfish/v1/Systems/2/Power#/PowerControl/0/PowerConsumedWatts\", "
+     "\"MetricValue\": \"77\"}]}",
+     0, 0, 77, 77},
+    {REDFISH_REPORT, "{}", -ENOTSUP, -ENOTSUP, 0, 0},
+    {REDFISH_ENVIRONMENT, "{}", -ENOTSUP, -ENOTSUP, 0, 0},
 };
 
 static void test_watts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(meters); i++) {
-        double w = 0;
-        struct err err;
         json_t *o = parsed(meters[i].text);
-        assert_int_equal(redfish_watts(o, &w, &err), meters[i].code);
-        assert_true(w == meters[i].watts);
+        for (int shared = 0; shared < 2; shared++) {
+            const struct redfish_metered whose = {.system = {"/redfish/v1/Systems/2"},
+                                                  .chassis = {"/redfish/v1/Chassis/2"},
+                                                  .shared = shared,
+                                                  .alone = !shared};
+            double w = 0;
+            struct err err;
+            assert_int_equal(redfish_watts(meters[i].source, o, &whose, &w, &err),
+                             shared ? meters[i].shared_code : meters[i].code);
+            assert_true(w == (shared ? meters[i].shared_watts : meters[i].watts));
+        }
         json_decref(o);
     }
 }

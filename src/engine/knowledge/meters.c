@@ -23,9 +23,10 @@ struct meter {
     unsigned failures; /* in a row */
     uint64_t serial;   /* of the question that is out; 0: none */
     enum energy_phase asked_phase;
-    bool booting;   /* a wake of ours was asked for, though the source still says that it sleeps */
-    bool unable;    /* it has none */
-    bool by_source; /* the inventory says it anyway */
+    bool booting;           /* a wake of ours was asked for, though the source still says that it sleeps */
+    enum energy_phase seen; /* of the host, in the newest inventory */
+    bool lost;              /* and that was said */
+    bool by_source;         /* the inventory says it anyway */
 };
 
 struct meters {
@@ -67,6 +68,12 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
         enum energy_phase phase = host_power_phase_of(c, f->id, f->state);
 
         m->by_source = false;
+        if (phase == ENERGY_AWAKE && (m->seen == ENERGY_ASLEEP || m->seen == ENERGY_BOOTING) &&
+            m->failures > 0 && m->serial == 0) {
+            m->failures = 0; /* some meters work while the host is on only */
+            m->ask_after = 0;
+        }
+        m->seen = phase;
         if (phase == ENERGY_BOOTING && m->phase == ENERGY_ASLEEP && m->serial == 0)
             m->ask_after = 0; /* what it drew asleep says nothing any more */
         m->booting = phase == ENERGY_BOOTING;
@@ -88,7 +95,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 
 static bool is_due(const struct meter *m, instant_s now)
 {
-    return !m->unable && !m->by_source && m->serial == 0 && now >= m->ask_after;
+    return !m->by_source && m->serial == 0 && now >= m->ask_after;
 }
 
 /* False: the actuators take no more. */
@@ -96,7 +103,9 @@ static bool ask(struct meters *all, const struct engine_ports *port, const struc
                 struct meter *m, instant_s now)
 {
     struct err err = {0};
-    const struct job job = {.kind = JOB_MEASURE, .id = all->serial + 1, .measure = {.host = f->id}};
+    const enum energy_phase phase = m->booting ? ENERGY_BOOTING : host_power_phase(f->state);
+    const struct job job = {
+        .kind = JOB_MEASURE, .id = all->serial + 1, .measure = {.host = f->id, .on = phase == ENERGY_AWAKE}};
     int r = port->actuators_ops->submit(port->actuators, &job, &err);
 
     if (r == -ENOTSUP) { /* there are no meters at all */
@@ -106,7 +115,7 @@ static bool ask(struct meters *all, const struct engine_ports *port, const struc
     if (r < 0)
         return false;
     m->serial = ++all->serial;
-    m->asked_phase = m->booting ? ENERGY_BOOTING : host_power_phase(f->state);
+    m->asked_phase = phase;
     m->ask_after = now + PERIOD_S;
     all->n_out++;
     return true;
@@ -138,25 +147,42 @@ static instant_s pause_after(unsigned failures)
     return wait < PERIOD_MAX_S ? wait : PERIOD_MAX_S;
 }
 
-void meters_result(struct meters *all, const struct job *job, const struct job_result *result, instant_s now)
+static bool is_reading(const struct meter *m, const struct job_result *result)
+{
+    if (result->code < 0 || !(result->watts >= 0 && result->watts <= WATTS_MOST))
+        return false;
+    return result->watts > 0 || m->asked_phase != ENERGY_AWAKE;
+}
+
+static enum meter_change take_failure(struct meter *m, const struct job_result *result, instant_s now)
+{
+    m->failures++;
+    m->ask_after = now + (result->code == -ENOTSUP && m->read == 0 ? PERIOD_MAX_S : pause_after(m->failures));
+    if (m->lost || m->read == 0 || m->asked_phase != ENERGY_AWAKE || now - m->read <= FRESH_S)
+        return METER_UNCHANGED;
+    m->lost = true;
+    return METER_LOST;
+}
+
+enum meter_change meters_result(struct meters *all, const struct job *job, const struct job_result *result,
+                                instant_s now)
 {
     struct meter *m = idmap_get(&all->of, job->measure.host);
 
     if (!m || m->serial == 0 || m->serial != job->id)
-        return;
+        return METER_UNCHANGED;
     m->serial = 0;
     all->n_out--;
-    if (result->code == -ENOTSUP) {
-        m->unable = true;
-    } else if (result->code < 0 || !(result->watts >= 0 && result->watts <= WATTS_MOST)) {
-        m->failures++;
-        m->ask_after = now + pause_after(m->failures);
-    } else {
-        m->failures = 0;
-        m->watts = result->watts;
-        m->read = now;
-        m->phase = m->asked_phase;
-    }
+    if (!is_reading(m, result))
+        return take_failure(m, result, now);
+    bool lost = m->lost;
+
+    m->lost = false;
+    m->failures = 0;
+    m->watts = result->watts;
+    m->read = now;
+    m->phase = m->asked_phase;
+    return lost ? METER_BACK : METER_UNCHANGED;
 }
 
 /* A question that is out stays so: it is answered. */
@@ -165,7 +191,6 @@ static bool ask_again(const char *key, void *value, void *ctx)
     struct meter *m = value;
 
     (void)key, (void)ctx;
-    m->unable = false;
     m->failures = 0;
     m->ask_after = 0;
     return true;
