@@ -268,7 +268,8 @@ static int measure(struct actuator *x, const struct measurement *q, double *ret_
 {
     const struct power_host *h = find_entry(x, q->host, q->host_name);
     const struct actuator_ops *inner = x->config->inner;
-    int worst = err_set(err, -ENOTSUP, "host %s has no meter that could be asked", q->host);
+    int worst = err_set(err, -ENOTSUP, "host %s has no meter that could be asked",
+                        q->host_name ? q->host_name : q->host);
 
     for (size_t i = 0; h && i < h->n_sequence; i++) {
         const struct power_method_ops *ops = x->config->methods[h->sequence[i]];

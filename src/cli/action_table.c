@@ -9,8 +9,10 @@
 #include <string.h>
 
 static const struct column columns[] = {
-    {"ID", true},    {"PRIO", true},  {"STATE", false},           {"ACTION", false},
-    {"WHAT", false}, {"AFTER", true}, {"", false, .below = true},
+    {"ID", true},         {"PRIO", true, .word = "priority"},
+    {"STATE", false},     {"ACTION", .word = ""},
+    ACTION_TABLE_SUBJECT, {"AFTER", true, .word = "imbalance after it"},
+    {"", .below = true},
 };
 
 const char *action_table_number(const json_t *x, struct arena *a)
@@ -75,7 +77,7 @@ bool action_table_print_begun(const json_t *reply, const char *nothing, struct a
     const json_t *list = json_object_get(reply, "actions");
 
     if (json_array_size(list) > 0)
-        action_table_print(list, a, out);
+        action_table_print(reply, list, a, out);
     else
         strbuf_printf(out, "nothing to do%s\n", nothing);
     return json_array_size(list) > 0;
@@ -84,38 +86,53 @@ bool action_table_print_begun(const json_t *reply, const char *nothing, struct a
 /* Names of VMs in a note; more are counted. */
 #define OFF_VMS_LISTED 3
 
-void action_table_print_off_vms(const json_t *reply, const char *what, struct strbuf *out)
+void action_table_print_off_vms(const json_t *reply, const char *what, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "off_vms");
     size_t n = json_array_size(list);
 
     if (n == 0)
         return;
-    strbuf_printf(out, "\nNote: %zu VM%s registered on the host, but %s not run\n(", n,
-                  n == 1 ? " is" : "s are", n == 1 ? "does" : "do");
-    for (size_t i = 0; i < n && i < OFF_VMS_LISTED; i++) {
-        strbuf_puts(out, i > 0 ? ", " : "");
-        table_put_text(out, json_string_value(json_array_get(list, i)));
-    }
+    const char *names = "";
+
+    for (size_t i = 0; i < n && i < OFF_VMS_LISTED; i++)
+        names =
+            arena_printf(a, "%s%s%s", names, i > 0 ? ", " : "", json_string_value(json_array_get(list, i)));
     if (n > OFF_VMS_LISTED)
-        strbuf_printf(out, " and %zu more", n - OFF_VMS_LISTED);
-    strbuf_printf(out, "). %s\n", what);
+        names = arena_printf(a, "%s and %zu more", names, n - OFF_VMS_LISTED);
+    strbuf_puts(out, "\n");
+    table_put_wrapped(out,
+                      arena_printf(a, "Note: %zu VM%s registered on the host, but %s not run (%s). %s", n,
+                                   n == 1 ? " is" : "s are", n == 1 ? "does" : "do", names, what),
+                      0);
 }
 
-void action_table_print(const json_t *list, struct arena *a, struct strbuf *out)
+void action_table_put_subject(struct table *t, const json_t *action)
+{
+    const char *from = reply_text(action, "from_name");
+    const char *to = reply_text(action, "to_name");
+
+    table_cell(t, reply_text(action, "vm_name"));
+    table_cell(t, from);
+    table_cell(t, from ? "->" : "");
+    table_cell(t, to ? to : reply_text(action, "host_name"));
+}
+
+void action_table_print(const json_t *reply, const json_t *list, struct arena *a, struct strbuf *out)
 {
     struct table t;
     const json_t *x;
     size_t i;
 
     table_init(&t, a, columns, COUNT_OF(columns));
+    t.domain = reply_text(reply, "host_domain");
     json_array_foreach(list, i, x)
     {
         table_cell(&t, action_table_number(x, a));
         table_cellf(&t, "%lld", (long long)reply_int(x, "priority"));
         table_cell(&t, reply_text(x, "state"));
         table_cell(&t, reply_text(x, "action"));
-        table_cell(&t, action_table_subject(x, a));
+        action_table_put_subject(&t, x);
         double after = reply_number(x, "imbalance_after");
         table_cell(&t, isfinite(after) ? arena_printf(a, "%.4f", after) : NULL);
         table_cell(&t, why(x, a));
@@ -123,12 +140,12 @@ void action_table_print(const json_t *list, struct arena *a, struct strbuf *out)
     table_render(&t, "", out);
 }
 
-void action_table_print_waiting(const json_t *balance, struct strbuf *out)
+const char *action_table_waiting(const json_t *balance, struct arena *a)
 {
     const char *changes = reply_text(balance, "changes");
 
     if (!json_is_object(balance) || json_is_true(json_object_get(balance, "open")))
-        return;
-    strbuf_printf(out, "optional moves wait until %s (balance.windows); ballast apply does not wait\n",
-                  changes ? changes : "the configuration changes");
+        return NULL;
+    return arena_printf(a, "optional moves wait until %s (balance.windows); ballast apply does not wait",
+                        changes ? changes : "the configuration changes");
 }

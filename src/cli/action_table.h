@@ -3,13 +3,23 @@
 #define BALLAST_CLI_ACTION_TABLE_H
 
 #include "base/strbuf.h"
+#include "render/table.h"
 
 #include <ballast/arena.h>
 
 #include <jansson.h>
 #include <stdbool.h>
 
-void action_table_print(const json_t *list, struct arena *a, struct strbuf *out);
+/* reply: has the domain of the hosts. */
+void action_table_print(const json_t *reply, const json_t *list, struct arena *a, struct strbuf *out);
+
+/* What an action is about, as the cells of these columns. */
+#define ACTION_TABLE_SUBJECT                                                                                 \
+    {"VM", false}, {"FROM", .host = true}, {"", .tight = true},                                              \
+    {                                                                                                        \
+        "TO", .host = true, .tight = true                                                                    \
+    }
+void action_table_put_subject(struct table *t, const json_t *action);
 
 /* Prints the actions of a reply. If there are none it prints "nothing to do", followed by `nothing` (": the
  * host is on"), and returns false. */
@@ -18,7 +28,7 @@ bool action_table_print_begun(const json_t *balance, const char *nothing, struct
 
 /* Prints a note on the VMs of a host that do not run (`off_vms` of a reply); nothing where there are none.
  * `what`: what follows for them. */
-void action_table_print_off_vms(const json_t *reply, const char *what, struct strbuf *out);
+void action_table_print_off_vms(const json_t *reply, const char *what, struct arena *a, struct strbuf *out);
 
 /* Its number as people type it: "3", or "3.2" if its destination has changed since it was recommended. */
 const char *action_table_number(const json_t *action, struct arena *a);
@@ -27,7 +37,7 @@ const char *action_table_number(const json_t *action, struct arena *a);
  * host. */
 const char *action_table_subject(const json_t *action, struct arena *a);
 
-/* The line that says that optional moves wait (balance.windows), if they do. */
-void action_table_print_waiting(const json_t *reply, struct strbuf *out);
+/* That optional moves wait (balance.windows); NULL if they do not. */
+const char *action_table_waiting(const json_t *balance, struct arena *a);
 
 #endif

@@ -14,6 +14,7 @@
 
 #define BATCH 1000 /* the service's limit */
 #define SHOWN "50"
+#define EVENT_INDENT 4 /* of the second line of an event and those that follow */
 
 enum { OPT_SOCKET, OPT_FOLLOW, OPT_SINCE, OPT_VM, OPT_HOST, OPT_KIND, OPT_LIMIT, OPT_FORMAT };
 
@@ -39,44 +40,38 @@ struct showing {
     struct strbuf *out;
 };
 
-/* " 7 migrate web-1: esx1 -> esx2", and why: at first, and where it went otherwise. */
-static void put_action(const json_t *action, const char *text, struct strbuf *out)
+/* " 7 migrate web-1: esx1 -> esx2", and why, where it went otherwise; at first its sentence. */
+static const char *action_text(const json_t *action, const char *text, struct arena *a)
 {
-    CLEANUP(arena_releasep) struct arena a = {0};
     const char *state = reply_text(action, "state");
     const char *kind = reply_text(action, "action");
     const char *why = reply_text(action, "why");
 
-    strbuf_printf(out, " %lld %s ", (long long)reply_int(action, "id"), kind ? kind : "-");
-    table_put_text(out, action_table_subject(action, &a));
-    if (!why && state && strcmp(state, "recommended") == 0)
-        why = text;
-    if (why) {
-        strbuf_puts(out, "; ");
-        table_put_text(out, why);
-    }
+    if (!why && text && state && strcmp(state, "recommended") == 0) /* its sentence names VM and hosts */
+        return arena_printf(a, " %s %s: %s", action_table_number(action, a), kind ? kind : "-", text);
+    return arena_printf(a, " %s %s %s%s%s", action_table_number(action, a), kind ? kind : "-",
+                        action_table_subject(action, a), why ? "; " : "", why ? why : "");
 }
 
-/* "2026-01-01T00:00:00Z 12 info    action.running 7 migrate web-1: esx1 -> esx2", or the kind and its
- * sentence. */
+/* "2026-01-01T00:00:00Z 12 info action.running 7 migrate web-1: esx1 -> esx2", or the kind and its sentence.
+ */
 static void show_line(const json_t *ev, struct strbuf *out)
 {
+    CLEANUP(arena_releasep) struct arena a = {0};
     const json_t *data = json_object_get(ev, "data");
+    const json_t *action = json_object_get(data, "action");
     const char *text = reply_text(data, "text");
     const char *severity = reply_text(ev, "severity");
     const char *time = reply_text(ev, "time");
     const char *type = reply_text(ev, "type");
+    const char *what =
+        json_is_object(action) ? action_text(action, text, &a) : arena_printf(&a, ": %s", text ? text : "");
 
-    strbuf_printf(out, "%s %lld %-7s ", time ? time : "-", (long long)reply_int(ev, "id"),
-                  severity ? severity : "-");
-    table_put_text(out, type ? type : "-");
-    if (json_is_object(json_object_get(data, "action"))) {
-        put_action(json_object_get(data, "action"), text, out);
-    } else {
-        strbuf_puts(out, ": ");
-        table_put_text(out, text ? text : "");
-    }
-    strbuf_puts(out, "\n");
+    strbuf_puts(out, time ? time : "-");
+    table_put_hanging(out,
+                      arena_printf(&a, "%lld %s %s%s", (long long)reply_int(ev, "id"),
+                                   severity ? severity : "-", type ? type : "-", what),
+                      time ? strlen(time) : 1, EVENT_INDENT);
 }
 
 static void show_json(struct showing *s, const json_t *ev)

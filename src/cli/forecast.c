@@ -232,8 +232,8 @@ static void put_ahead(const json_t *f, bool all, struct arena *a, struct strbuf 
         };
     }
     if (n == 0) {
-        strbuf_puts(out, "unknown: a forecast needs three days of the same kind, two thirds of them with "
-                         "similar demand\n");
+        strbuf_puts(out, "unknown: a forecast needs three days of the same kind, two thirds of them\n"
+                         "with similar demand\n");
         return;
     }
     if (!all)

@@ -45,8 +45,8 @@ static const struct option_spec options[] = {
 };
 
 static const struct column columns[] = {
-    {"ID", true},      {"ENDED", false}, {"STATE", false},
-    {"ACTION", false}, {"WHAT", false},  {"", false, .below = true},
+    {"ID", true},           {"ENDED", .word = "ended"}, {"STATE", false},
+    {"ACTION", .word = ""}, ACTION_TABLE_SUBJECT,       {"", .below = true},
 };
 
 /* The text with a separator: some texts are whole sentences. */
@@ -133,13 +133,14 @@ static void show_history(const json_t *reply, const struct args *args, struct ar
     size_t i;
 
     table_init(&t, a, columns, COUNT_OF(columns));
+    t.domain = reply_text(reply, "host_domain");
     json_array_foreach(list, i, x)
     {
         table_cellf(&t, "%lld", (long long)reply_int(x, "id"));
         table_cell(&t, reply_text(x, "ended"));
         table_cell(&t, reply_text(x, "state"));
         table_cell(&t, reply_text(x, "action"));
-        table_cell(&t, action_table_subject(x, a));
+        action_table_put_subject(&t, x);
         const char *found = outcome(x, a);
 
         table_cell(&t, found ? arena_printf(a, "%s %s", whole(sentence(x, a), a), found) : sentence(x, a));

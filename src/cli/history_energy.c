@@ -24,8 +24,8 @@
 
 /* A share follows its figure without a column title, to fit into 80 columns. */
 static const struct column columns[] = {
-    {"", false}, {"USED KWH", true}, {"ALL ON", true},      {"SAVED", true},
-    {"", true},  {"ASLEEP", true},   {"UNMET GHZ H", true}, {"", true},
+    {"", .host = true}, {"USED KWH", true}, {"ALL ON", true},      {"SAVED", true},
+    {"", true},         {"ASLEEP", true},   {"UNMET GHZ H", true}, {"", true},
 };
 
 /* Shows 0 instead of "-0.00". */
@@ -88,7 +88,7 @@ static const char *name_of(const json_t *row, struct arena *a)
 }
 
 /* The gaps in the figures. */
-static void show_gaps(const json_t *energy, struct strbuf *out)
+static void show_gaps(const json_t *energy, struct arena *a, struct strbuf *out)
 {
     const json_t *hosts = json_object_get(energy, "hosts_without_figures");
     const json_t *total = json_object_get(energy, "total");
@@ -108,15 +108,14 @@ static void show_gaps(const json_t *energy, struct strbuf *out)
     if (reply_number(total, "unknown_s") > 0)
         strbuf_printf(out, "not counted: %.2f host hours with unknown power draw\n",
                       reply_number(total, "unknown_s") / S_PER_H);
-    json_array_foreach(hosts, i, host)
-    {
-        const char *name = json_string_value(host);
+    const char *names = "";
 
-        strbuf_puts(out, i == 0 ? "hosts without power model (power.hosts.NAME.watts) and meter: " : ", ");
-        table_put_text(out, name ? name : "-");
-    }
+    json_array_foreach(hosts, i, host) names =
+        arena_printf(a, "%s%s%s", names, i > 0 ? ", " : "", json_string_value(host));
     if (i > 0)
-        strbuf_puts(out, "\n");
+        table_put_wrapped(
+            out, arena_printf(a, "hosts without power model (power.hosts.NAME.watts) and meter: %s", names),
+            0);
     if (reply_int(energy, "asleep_as_nothing") > 0)
         strbuf_printf(out, "hosts in standby with unknown power draw, counted as 0 W: %lld\n",
                       (long long)reply_int(energy, "asleep_as_nothing"));
@@ -130,6 +129,7 @@ static void show_energy(const json_t *reply, struct arena *a, struct strbuf *out
     size_t i;
 
     table_init(&t, a, columns, COUNT_OF(columns));
+    t.domain = reply_text(reply, "host_domain");
     json_array_foreach(json_object_get(energy, "rows"), i, row) put_row(&t, name_of(row, a), row);
     if (i == 0) {
         strbuf_puts(out, "no energy data yet\n");
@@ -139,7 +139,7 @@ static void show_energy(const json_t *reply, struct arena *a, struct strbuf *out
     table_render(&t, "", out);
     strbuf_printf(out, "\n%s to %s\n", reply_text(energy, "from") ? reply_text(energy, "from") : "-",
                   reply_text(energy, "until") ? reply_text(energy, "until") : "-");
-    show_gaps(energy, out);
+    show_gaps(energy, a, out);
 }
 
 /* Today and the days before it, in UTC. */

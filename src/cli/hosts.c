@@ -4,6 +4,7 @@
 #include "render/table.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MHZ_PER_GHZ 1000.0
 #define MB_PER_GB 1024.0
@@ -16,16 +17,18 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-/* Fits into 80 columns with names of up to 17 characters. */
 static const struct column narrow[] = {
-    {"HOST", false},  {"STATE", false}, {"VMS", true},    {"CPU", true},
-    {"OF GHZ", true}, {"MEM", true},    {"OF GIB", true}, {"WOKEN BY", false},
+    {"HOST", .host = true}, {"STATE", false}, {"VMS", true},    {"CPU", true},
+    {"OF GHZ", true},       {"MEM", true},    {"OF GIB", true}, {"WOKEN BY", .word = "woken by"},
 };
 
 static const struct column wide[] = {
-    {"HOST", false},  {"STATE", false},   {"VMS", true},     {"CPU LOAD", true},  {"CPU MHZ", true},
-    {"OF", true},     {"MEM LOAD", true}, {"MEM MIB", true}, {"OF", true},        {"WATTS", true},
-    {"SINCE", false}, {"BOOTS IN", true}, {"DPM", false},    {"WOKEN BY", false},
+    {"HOST", false},       {"STATE", false},    {"VMS", true},
+    {"CPU LOAD", true},    {"CPU MHZ", true},   {"OF", true},
+    {"MEM LOAD", true},    {"MEM MIB", true},   {"OF", true},
+    {"WATTS", true},       {"SINCE", false},    {"BOOTS IN", true},
+    {"DPM", false},        {"WOKEN BY", false}, {"HARDWARE UUID", false},
+    {"CPU VENDOR", false}, {"REMARKS", false},
 };
 
 static const struct {
@@ -93,6 +96,23 @@ static void put_wide(struct table *t, const json_t *h)
     table_cell(t, reply_text(h, "dpm"));
 }
 
+/* Which machine it is, and what keeps Ballast from using it as any other. */
+static void put_hardware(struct table *t, const json_t *h, struct arena *a)
+{
+    const char *detection = reply_text(h, "failure_detection");
+    const char *remarks = "";
+
+    if (json_is_true(json_object_get(h, "quarantine")))
+        remarks = "quarantine";
+    if (json_is_true(json_object_get(h, "vsan")))
+        remarks = arena_printf(a, "%s%svSAN", remarks, *remarks ? ", " : "");
+    if (detection && strcmp(detection, "unhealthy") == 0)
+        remarks = arena_printf(a, "%s%sfailure detection unhealthy", remarks, *remarks ? ", " : "");
+    table_cell(t, reply_text(h, "hardware_uuid"));
+    table_cell(t, reply_text(h, "cpu_vendor"));
+    table_cell(t, *remarks ? remarks : NULL);
+}
+
 static void put_hosts(const json_t *reply, bool all, struct arena *a, struct strbuf *out)
 {
     struct table t;
@@ -100,6 +120,9 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
     size_t i;
 
     table_init(&t, a, all ? wide : narrow, all ? COUNT_OF(wide) : COUNT_OF(narrow));
+    t.domain = reply_text(reply, "host_domain");
+    if (all)
+        t.width = TABLE_WIDTH_ANY;
     json_array_foreach(json_object_get(reply, "hosts"), i, h)
     {
         table_cell(&t, reply_text(h, "name"));
@@ -110,6 +133,8 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
         else
             put_narrow(&t, h);
         put_wake(&t, h, a);
+        if (all)
+            put_hardware(&t, h, a);
     }
     table_render(&t, "", out);
 }
@@ -141,8 +166,8 @@ const struct verb verb_hosts = {
     .more = "CPU and MEM: what the VMs on the host are entitled to, in percent of the host's capacity "
             "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host, and whether a "
             "wake has succeeded (proven); `ballast wake HOST --verify` proves it. --wide adds power "
-            "draw, time since the host is on or in standby, boot time, and the host's own power "
-            "management level.",
+            "draw, time since the host is on or in standby, boot time, the host's own power "
+            "management level, the UUID of its hardware, and what sets it apart.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -35,7 +35,7 @@ static void show_begun(const json_t *reply, enum cli_format format, struct arena
     if (format == FORMAT_JSON)
         reply_dump(actions, out);
     else
-        action_table_print(actions, a, out);
+        action_table_print(reply, actions, a, out);
 }
 
 enum exit_code place_service(const char *socket, const char *const *vms, size_t n_vms, bool apply,

@@ -4,8 +4,10 @@
 #include "render/table.h"
 
 static const struct column columns[] = {
-    {"POOL", false}, {"PARENT", false}, {"RESOURCE", false}, {"RESERVATION", true},
-    {"LIMIT", true}, {"SHARES", true},  {"DEMAND", true},    {"ENTITLEMENT", true},
+    {"POOL", false},     {"PARENT", .optional = true, .word = "in"},
+    {"RESOURCE", false}, {"RESERVATION", true},
+    {"LIMIT", true},     {"SHARES", true},
+    {"DEMAND", true},    {"ENTITLEMENT", true},
 };
 
 static void show_pools(const json_t *reply, struct arena *a, struct strbuf *out)
@@ -25,7 +27,7 @@ static void show_pools(const json_t *reply, struct arena *a, struct strbuf *out)
             const json_t *part = json_object_get(p, resources[r].key);
 
             table_cell(&t, r == 0 ? reply_text(p, "name") : "");
-            table_cell(&t, r == 0 ? reply_text(p, "parent") : "");
+            table_cell(&t, r == 0 ? reply_text(p, "parent_name") : "");
             table_cell(&t, resources[r].title);
             for (size_t k = 0; k < COUNT_OF(figures); k++)
                 table_number(&t, reply_number(part, figures[k]));

@@ -2,6 +2,7 @@
 #include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/verbs.h"
+#include "render/table.h"
 
 #include <string.h>
 
@@ -13,8 +14,12 @@ static void show_avoided(const json_t *avoid, struct strbuf *out)
 
     if (n > 0)
         strbuf_puts(out, "\nfailed, and not tried again yet (`ballast run --retry` tries at once):\n");
-    for (size_t i = 0; i < n && i < AVOIDED_SHOWN_MAX; i++)
-        strbuf_printf(out, "  %s\n", reply_text(json_array_get(avoid, i), "text"));
+    for (size_t i = 0; i < n && i < AVOIDED_SHOWN_MAX; i++) {
+        const char *text = reply_text(json_array_get(avoid, i), "text");
+
+        strbuf_puts(out, " ");
+        table_put_hanging(out, text ? text : "-", 1, 4);
+    }
     if (n > AVOIDED_SHOWN_MAX)
         strbuf_printf(out, "  and %zu more\n", n - AVOIDED_SHOWN_MAX);
 }
@@ -26,8 +31,10 @@ static void show_recommendations(const json_t *reply, struct arena *a, struct st
     if (json_array_size(list) == 0)
         strbuf_puts(out, "no recommendations\n");
     else
-        action_table_print(list, a, out);
-    action_table_print_waiting(json_object_get(reply, "balance"), out);
+        action_table_print(reply, list, a, out);
+    const char *waiting = action_table_waiting(json_object_get(reply, "balance"), a);
+    if (waiting)
+        table_put_wrapped(out, waiting, 0);
     show_avoided(json_object_get(reply, "avoid"), out);
 }
 

@@ -21,10 +21,10 @@
 
 /* ---- as text --------------------------------------------------------------------------------- */
 
-void roll_show(const json_t *roll, struct arena *a, struct strbuf *out)
+void roll_show(const json_t *roll, const char *domain, struct arena *a, struct strbuf *out)
 {
     static const struct column columns[] = {
-        {"HOST", false}, {"STEP", false}, {"SINCE", false}, {"MEANING", false}};
+        {"HOST", .host = true}, {"STEP", false}, {"SINCE", false}, {"", .below = true}};
     const char *failed = reply_text(roll, "failed");
     const char *ended = reply_text(roll, "ended");
     const char *waits = reply_text(roll, "waits");
@@ -34,17 +34,20 @@ void roll_show(const json_t *roll, struct arena *a, struct strbuf *out)
 
     if (!json_is_object(roll))
         return;
-    strbuf_printf(out, "roll of maintenance by %s since %s, %lld at once: %s%s\n",
-                  reply_text(roll, "by") ? reply_text(roll, "by") : "-",
-                  reply_text(roll, "started") ? reply_text(roll, "started") : "-",
-                  (long long)reply_int(roll, "at_once"),
-                  failed  ? "STOPPED, "
-                  : ended ? "over since "
-                          : "goes on",
-                  failed  ? failed
-                  : ended ? ended
-                          : "");
+    table_put_wrapped(out,
+                      arena_printf(a, "roll of maintenance by %s since %s, %lld at once: %s%s",
+                                   reply_text(roll, "by") ? reply_text(roll, "by") : "-",
+                                   reply_text(roll, "started") ? reply_text(roll, "started") : "-",
+                                   (long long)reply_int(roll, "at_once"),
+                                   failed  ? "STOPPED, "
+                                   : ended ? "over since "
+                                           : "goes on",
+                                   failed  ? failed
+                                   : ended ? ended
+                                           : ""),
+                      0);
     table_init(&t, a, columns, COUNT_OF(columns));
+    t.domain = domain;
     json_array_foreach(json_object_get(roll, "hosts"), i, h)
     {
         for (size_t k = 0; k < COUNT_OF(columns); k++) {
@@ -56,13 +59,13 @@ void roll_show(const json_t *roll, struct arena *a, struct strbuf *out)
     }
     table_render(&t, "", out);
     if (waits)
-        strbuf_printf(out, "%s\n", waits);
+        table_put_wrapped(out, waits, 0);
 }
 
 static void show_reply(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     if (json_is_object(json_object_get(reply, "roll")))
-        roll_show(json_object_get(reply, "roll"), a, out);
+        roll_show(json_object_get(reply, "roll"), reply_text(reply, "host_domain"), a, out);
     else
         strbuf_puts(out, "no roll of maintenance\n");
 }
@@ -227,7 +230,7 @@ static enum exit_code drive(struct driver *d, struct strbuf *out)
         }
         say_progress(d, roll);
         if (reply_text(roll, "ended")) {
-            roll_show(roll, d->a, out);
+            roll_show(roll, reply_text(reply, "host_domain"), d->a, out);
             return reply_text(roll, "failed") ? EXIT_FAILED : EXIT_DONE;
         }
         if ((code = start_jobs(d, roll)) != EXIT_DONE || (code = finish_jobs(d)) != EXIT_DONE)

@@ -11,6 +11,6 @@ enum exit_code roll_run(const struct args *args, struct arena *a, struct strbuf 
 enum exit_code roll_stop(const struct args *args, struct arena *a, struct strbuf *out);
 
 /* The member "roll" of a reply as text; nothing for null. */
-void roll_show(const json_t *roll, struct arena *a, struct strbuf *out);
+void roll_show(const json_t *roll, const char *domain, struct arena *a, struct strbuf *out);
 
 #endif

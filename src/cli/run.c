@@ -33,7 +33,7 @@ static void show_run(const json_t *reply, struct arena *a, struct strbuf *out)
     }
     if (json_array_size(open) > 0) {
         strbuf_puts(out, "\n");
-        action_table_print(open, a, out);
+        action_table_print(reply, open, a, out);
     }
     json_decref(open);
 }

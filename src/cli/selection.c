@@ -27,8 +27,9 @@ struct range {
 
 struct selection {
     const char *command;
-    const json_t *list; /* the service's recommendations; NULL: not needed */
-    const char *host;   /* NULL: any, like the next two */
+    const json_t *reply; /* its answer; NULL likewise */
+    const json_t *list;  /* the service's recommendations; NULL: not needed */
+    const char *host;    /* NULL: any, like the next two */
     const struct range *group;
     const struct range *priority;
 };
@@ -296,7 +297,7 @@ static bool confirmed(const struct selection *s, const json_t *ids, struct arena
             (void)json_array_append(chosen, x);
     }
     strbuf_init(&shown, STRBUF_NO_LIMIT);
-    action_table_print(chosen, a, &shown);
+    action_table_print(s->reply, chosen, a, &shown);
     (void)fprintf(stderr, "%s\nApprove %s? [y/N] ", shown.text,
                   json_array_size(ids) == 1 ? "it" : arena_printf(a, "these %zu", json_array_size(ids)));
     (void)fflush(stderr);
@@ -309,7 +310,7 @@ static bool confirmed(const struct selection *s, const json_t *ids, struct arena
 
 static void show_told(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    action_table_print(json_object_get(reply, "actions"), a, out);
+    action_table_print(reply, json_object_get(reply, "actions"), a, out);
 }
 
 enum exit_code selection_tell(const struct args *args, const char *command, struct arena *a,
@@ -331,6 +332,7 @@ enum exit_code selection_tell(const struct args *args, const char *command, stru
     if (needs_list(args) &&
         (code = client_call(socket, json_pack("{s:s}", "command", "recommendations"), &reply)) != EXIT_DONE)
         return code;
+    s.reply = reply;
     s.list = json_object_get(reply, "recommendations");
     if ((code = select_ids(args, &s, a, ids)) != EXIT_DONE)
         return code;

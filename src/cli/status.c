@@ -14,7 +14,6 @@
 
 #define MHZ_PER_GHZ 1000.0
 #define LABEL_WIDTH 13
-#define WIDTH 80
 #define FAULTS_SHOWN 20
 
 static void put_label(struct strbuf *out, const char *label)
@@ -30,25 +29,26 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-/* Behind a label, on lines of at most WIDTH columns. */
 static void put_sentence(struct strbuf *out, const char *label, const char *text)
 {
-    size_t most = WIDTH - LABEL_WIDTH;
+    put_label(out, label);
+    table_put_text(out, text);
+    strbuf_puts(out, "\n");
+}
 
-    while (*text) {
-        size_t len = strlen(text);
-        size_t end = len;
-        if (len > most)
-            for (end = most; end > 0 && text[end] != ' '; end--)
-                ;
-        end = end > 0 ? end : len; /* one long word */
-        put_label(out, label);
-        char *line = strndup(text, end);
-        table_put_text(out, line ? line : "?");
-        free(line);
-        strbuf_puts(out, "\n");
-        text += end + (text[end] == ' ');
-        label = "";
+/* Each line, a label and text, on as many lines as the text needs. */
+static void put_wrapped(const char *lines, struct arena *a, struct strbuf *out)
+{
+    for (size_t len; *lines; lines += len + (lines[len] == '\n')) {
+        len = strcspn(lines, "\n");
+        const char *line = arena_strndup(a, lines, len);
+
+        if (len <= TABLE_WIDTH || len < LABEL_WIDTH) {
+            strbuf_printf(out, "%s\n", line);
+            continue;
+        }
+        strbuf_add(out, line, LABEL_WIDTH - 1);
+        table_put_hanging(out, line + LABEL_WIDTH, LABEL_WIDTH - 1, LABEL_WIDTH);
     }
 }
 
@@ -68,9 +68,7 @@ static void show_source(const json_t *st, struct strbuf *out)
         strbuf_puts(out, ", not read yet");
     strbuf_puts(out, "\n");
     if (error) {
-        put_label(out, "");
-        table_put_text(out, error);
-        strbuf_puts(out, "\n");
+        put_sentence(out, "", error);
     }
 }
 
@@ -108,32 +106,26 @@ static void show_pass(const json_t *st, struct strbuf *out)
         strbuf_puts(out, "no pass yet\n");
     }
     if (error) {
-        put_label(out, "no pass");
-        table_put_text(out, error);
-        strbuf_puts(out, "\n");
+        put_sentence(out, "no pass", error);
     }
 }
 
-static void show_waiting(const json_t *st, struct strbuf *out)
+static void show_waiting(const json_t *st, struct arena *a, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    const char *text = action_table_waiting(json_object_get(st, "balance"), a);
 
-    strbuf_init(&line, STRBUF_NO_LIMIT);
-    action_table_print_waiting(json_object_get(st, "balance"), &line);
-    if (line.len > 0) {
-        line.text[line.len - 1] = '\0'; /* the newline */
-        put_sentence(out, "windows", line.text);
-    }
+    if (text)
+        put_sentence(out, "windows", text);
 }
 
 /* Until it is over, and where it stopped until the next one. */
-static void show_roll(const json_t *st, struct arena *a, struct strbuf *out)
+static void show_roll(const json_t *st, const char *domain, struct arena *a, struct strbuf *out)
 {
     const json_t *roll = json_object_get(st, "roll");
 
     if (reply_text(roll, "ended") && !reply_text(roll, "failed"))
         return;
-    roll_show(roll, a, out);
+    roll_show(roll, domain, a, out);
 }
 
 static void show_counts(const json_t *st, struct strbuf *out)
@@ -194,9 +186,7 @@ static void show_broker(const json_t *st, struct strbuf *out)
                   reply_text(b, "since") ? reply_text(b, "since") : "-", (long long)reply_int(b, "unsent"),
                   reply_int(b, "unsent") == 1 ? "" : "s");
     if (error) {
-        put_label(out, "");
-        table_put_text(out, error);
-        strbuf_puts(out, "\n");
+        put_sentence(out, "", error);
     }
     if (refusal) {
         put_label(out, "");
@@ -285,9 +275,8 @@ static void show_faults(const json_t *st, struct strbuf *out)
     strbuf_printf(out, "and %zu more faults: `ballast status --format json`\n", n - FAULTS_SHOWN);
 }
 
-static void show_status(const json_t *reply, struct arena *a, struct strbuf *out)
+static void put_status(const json_t *st, const char *domain, struct arena *a, struct strbuf *out)
 {
-    const json_t *st = json_object_get(reply, "status");
     const char *store = reply_text(st, "store_error");
     const json_t *fault;
     size_t i;
@@ -305,21 +294,28 @@ static void show_status(const json_t *reply, struct arena *a, struct strbuf *out
     show_asleep(st, out);
     show_power(st, out);
     show_pass(st, out);
-    show_waiting(st, out);
+    show_waiting(st, a, out);
     show_counts(st, out);
     show_broker(st, out);
     show_daemon(st, out);
     if (store) {
-        put_label(out, "store");
-        table_put_text(out, store);
-        strbuf_puts(out, "\n");
+        put_sentence(out, "store", store);
     }
-    show_roll(st, a, out);
+    show_roll(st, domain, a, out);
     json_array_foreach(json_object_get(st, "configuration"), i, fault)
     {
         put_sentence(out, i == 0 ? "config" : "", json_string_value(fault));
     }
     show_faults(st, out);
+}
+
+static void show_status(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf lines = {0};
+
+    strbuf_init(&lines, STRBUF_NO_LIMIT);
+    put_status(json_object_get(reply, "status"), reply_text(reply, "host_domain"), a, &lines);
+    put_wrapped(lines.text ? lines.text : "", a, out);
 }
 
 static enum exit_code verb_status_run(const struct args *args, struct arena *a, struct strbuf *out)

@@ -23,7 +23,8 @@ struct capture {
     struct capture *next;
     struct consoles *all;
     uint64_t action;
-    char *host;
+    char *host;   /* its id */
+    char *name;   /* of the host, or its id before it is known; for log lines */
     bool over;    /* the action has ended */
     bool opening; /* the opener is opening it */
     struct console *console;
@@ -78,7 +79,7 @@ static void store_capture(struct capture *x, instant_s now)
     x->stored = now;
     x->dirty = false;
     if (store_put_console(x->all->store, &r, &err) < 0)
-        log_warning("console output of host %s not stored: %s", x->host, err.text);
+        log_warning("console output of host %s not stored: %s", x->name, err.text);
 }
 
 /* ---- the connection -------------------------------------------------------------------------- */
@@ -126,7 +127,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 static void fail_to_open(struct capture *x, const struct err *err)
 {
     if (strcmp(x->why.text, err->text) != 0)
-        log_info("cannot read the console of host %s: %s", x->host, err->text);
+        log_info("cannot read the console of host %s: %s", x->name, err->text);
     x->why = *err;
     x->dirty = true;
 }
@@ -136,6 +137,8 @@ static void open_console(struct capture *x, const struct snapshot *s, instant_s 
     const struct power_host *h = power_setup_find(x->all->power, s, x->host);
 
     x->open_at = now + AGAIN_AFTER_S;
+    free(x->name);
+    x->name = xstrdup(snapshot_host_name(s, x->host));
     if (!h || !h->ipmi.console)
         return;
     x->opening = true;
@@ -206,6 +209,7 @@ static struct capture *begin_capture(struct consoles *c, const struct action_rec
     x->all = c;
     x->action = r->id;
     x->host = xstrdup(r->host);
+    x->name = xstrdup(r->host);
     x->kept = xcalloc(1, CONSOLE_KEPT);
     x->next = c->first;
     c->first = x;
@@ -221,6 +225,7 @@ static void end_capture(struct capture *x, instant_s now)
         store_capture(x, now);
     free(x->kept);
     free(x->host);
+    free(x->name);
     free(x);
 }
 
@@ -241,14 +246,14 @@ static void log_last_lines(struct capture *x)
     strbuf_init(&text, STRBUF_NO_LIMIT);
     console_text_clean(x->kept, x->n, &text);
     if (text.len == 0) {
-        log_warning("no console output from host %s%s%s", x->host, x->why.text[0] ? ": " : "", x->why.text);
+        log_warning("no console output from host %s%s%s", x->name, x->why.text[0] ? ": " : "", x->why.text);
         return;
     }
     char *from = text.text + text.len;
 
     while (from > text.text && (from[-1] != '\n' || from == text.text + text.len || ++lines < SHOWN_LINES))
         from--;
-    log_warning("last console output of host %s (all of it: `ballast console %llu`):", x->host,
+    log_warning("last console output of host %s (all of it: `ballast console %llu`):", x->name,
                 (unsigned long long)x->action);
     for (char *line = strsep(&from, "\n"); line; line = strsep(&from, "\n")) {
         if (*line)

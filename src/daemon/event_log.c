@@ -1,7 +1,9 @@
 /* event_log.c: writes events to the log, with a severity each. Storing them is journal.c's. */
 #include "daemon/event_log.h"
 
+#include "base/cleanup.h"
 #include "base/log.h"
+#include "model/named.h"
 
 static enum log_level level_of(const struct event *ev)
 {
@@ -38,16 +40,19 @@ static enum log_level level_of(const struct event *ev)
     return LOG_LEVEL_INFO;
 }
 
-/* "12 migrate vm-54 from host-31 to host-29: running" */
+/* "12 migrate web-1 from esx1 to esx2: running" */
 static void log_action(const struct event *ev)
 {
+    CLEANUP(arena_releasep) struct arena a = {0};
     const struct action_record *r = ev->action;
+    const struct snapshot *s = ev->snapshot;
     /* the reason is logged once, with the recommendation */
     const char *text = r->state == ACTION_RECOMMENDED ? r->text : r->why;
 
     log_at(level_of(ev), "%llu %s %s%s%s%s%s: %s%s%s%s%s", (unsigned long long)r->id,
-           action_kind_name(r->kind), r->vm ? r->vm : r->host, r->from ? " from " : "",
-           r->from ? r->from : "", r->to ? " to " : "", r->to ? r->to : "", action_state_name(r->state),
+           action_kind_name(r->kind), r->vm ? named_vm_label(s, r->vm, &a) : named_host_label(s, r->host, &a),
+           r->from ? " from " : "", r->from ? named_host_label(s, r->from, &a) : "", r->to ? " to " : "",
+           r->to ? named_host_label(s, r->to, &a) : "", action_state_name(r->state),
            r->state == ACTION_APPROVED ? " by " : "",
            r->state == ACTION_APPROVED && r->approved_by ? r->approved_by : "", text ? ": " : "",
            text ? text : "");

@@ -3,9 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/json_writer.h"
-#include "core/demand/demand.h"
-#include "core/divvy/divvy.h"
 #include "daemon/action_json.h"
+#include "daemon/reply_cluster.h"
 #include "daemon/reply_daemon.h"
 #include "daemon/reply_energy.h"
 #include "daemon/reply_forecast.h"
@@ -18,8 +17,6 @@
 
 #include <errno.h>
 #include <string.h>
-
-static const char *const res_word[RES_COUNT] = {[RES_CPU] = "cpu", [RES_MEM] = "mem"};
 
 static const char *const source_words[] = {
     [SOURCE_UNKNOWN] = "unknown", [SOURCE_UP] = "up", [SOURCE_LOST] = "lost"};
@@ -176,134 +173,6 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
 
 /* ---- hosts, VMs, pools ----------------------------------------------------------------------- */
 
-/* Each VM's capped demand and entitlement; both by index. */
-struct shares_of {
-    double *demand[RES_COUNT];
-    double *entitlement[RES_COUNT];
-};
-
-static void divide(const struct snapshot *s, struct arena *a, struct shares_of *ret)
-{
-    for (int r = 0; r < RES_COUNT; r++) {
-        ret->demand[r] = arena_array(a, double, s->n_vms);
-        ret->entitlement[r] = arena_array(a, double, s->n_vms);
-        demand_estimate(s, (enum resource)r, ret->demand[r]);
-        (void)divvy_entitle(s, (enum resource)r, ret->demand[r], a, ret->entitlement[r]);
-    }
-}
-
-static const struct {
-    unsigned bit;
-    const char *word;
-} wake_words[] = {
-    {WAKE_IPMI, "ipmi"}, {WAKE_REDFISH, "redfish"}, {WAKE_WOL, "wol"}, {WAKE_HYPERVISOR, "hypervisor"}};
-
-static void put_host(struct json_writer *w, const struct host *h, const struct shares_of *shares)
-{
-    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-    jw_text(w, "id", h->is.id);
-    jw_text(w, "name", h->is.name);
-    jw_text(w, "state", host_state_name(h->is.state));
-    jw_int(w, "cores", h->is.cores);
-    jw_int(w, "vms", h->vms.n);
-    jw_text(w, "dpm", automation_name(h->is.dpm));
-    jw_begin(w, "wake_methods", JW_ARRAY, JW_INLINE);
-    for (size_t i = 0; i < sizeof wake_words / sizeof *wake_words; i++) {
-        if (h->is.wake_methods & wake_words[i].bit)
-            jw_text(w, NULL, wake_words[i].word);
-    }
-    jw_end(w);
-    jw_bool(w, "wake_verified", h->is.wake_verified);
-    jw_instant(w, "wake_failed_at", h->is.wake_failed_at);
-    jw_figure(w, "boot_s", h->is.boot_s);
-    jw_figure(w, "power_w", h->is.power_w);
-    jw_instant(w, "on_since", h->is.on_since);
-    jw_instant(w, "standby_since", h->is.standby_since);
-    for (int r = 0; r < RES_COUNT; r++) {
-        double demand = 0;
-        double entitled = 0;
-
-        for (uint32_t i = 0; i < h->vms.n; i++) {
-            demand += shares->demand[r][h->vms.items[i]];
-            entitled += shares->entitlement[r][h->vms.items[i]];
-        }
-        jw_begin(w, res_word[r], JW_OBJECT, JW_INLINE);
-        jw_figure(w, "capacity", h->capacity[r]);
-        jw_figure(w, "demand", demand);
-        jw_figure(w, "entitlement", entitled);
-        jw_figure(w, "load", h->capacity[r] > 0 ? entitled / h->capacity[r] : UNKNOWN);
-        jw_end(w);
-    }
-    jw_end(w);
-}
-
-static void put_vm(struct json_writer *w, const struct snapshot *s, uint32_t ix,
-                   const struct shares_of *shares)
-{
-    const struct vm *v = &s->vms[ix];
-
-    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-    jw_text(w, "id", v->is.id);
-    jw_text(w, "name", v->is.name);
-    jw_text(w, "state", vm_state_name(v->is.state));
-    jw_text(w, "host", v->host == IX_NONE ? NULL : s->hosts[v->host].is.id);
-    jw_text(w, "host_name", v->host == IX_NONE ? NULL : s->hosts[v->host].is.name);
-    jw_text(w, "pool", v->pool == IX_NONE ? NULL : s->pools[v->pool].is.id);
-    jw_text(w, "automation", automation_name(v->is.automation));
-    jw_int(w, "vcpus", v->is.vcpus);
-    jw_figure(w, "mem_mb", v->is.mem_mb);
-    jw_bool(w, "demand_unknown", v->is.demand_unknown);
-    for (int r = 0; r < RES_COUNT; r++) {
-        jw_begin(w, res_word[r], JW_OBJECT, JW_INLINE);
-        jw_figure(w, "demand", shares->demand[r][ix]);
-        jw_figure(w, "entitlement", shares->entitlement[r][ix]);
-        jw_end(w);
-    }
-    jw_instant(w, "last_migrated", v->is.last_migrated);
-    jw_end(w);
-}
-
-static void put_pool_figures(struct json_writer *w, const struct divvy_tree *tree, enum resource r,
-                             uint32_t ix)
-{
-    for (uint32_t i = 0; i < tree->n; i++) {
-        const struct divvy_node *n = &tree->nodes[i];
-
-        if (n->kind != DIVVY_POOL || n->ix != ix)
-            continue;
-        jw_begin(w, res_word[r], JW_OBJECT, JW_INLINE);
-        jw_figure(w, "reservation", n->set.reservation);
-        jw_figure(w, "limit", n->set.limit); /* NO_LIMIT becomes null */
-        jw_figure(w, "shares", n->set.shares);
-        jw_figure(w, "demand", n->demand);
-        jw_figure(w, "entitlement", n->entitlement);
-        jw_end(w);
-        return;
-    }
-}
-
-static void put_pools(struct json_writer *w, const struct snapshot *s, const struct shares_of *shares,
-                      struct arena *a)
-{
-    struct divvy_tree trees[RES_COUNT];
-
-    for (int r = 0; r < RES_COUNT; r++)
-        divvy_build(s, (enum resource)r, shares->demand[r], a, &trees[r]);
-    jw_begin(w, "pools", JW_ARRAY, JW_INLINE);
-    for (uint32_t i = 0; i < s->n_pools; i++) {
-        const struct pool *p = &s->pools[i];
-
-        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-        jw_text(w, "id", p->is.id);
-        jw_text(w, "name", p->is.name);
-        jw_text(w, "parent", p->parent == IX_NONE ? NULL : s->pools[p->parent].is.id);
-        for (int r = 0; r < RES_COUNT; r++)
-            put_pool_figures(w, &trees[r], (enum resource)r, i);
-        jw_end(w);
-    }
-    jw_end(w);
-}
-
 static int need_snapshot(const struct engine *e, const struct snapshot **ret, struct err *err)
 {
     struct engine_status st;
@@ -318,29 +187,13 @@ static int need_snapshot(const struct engine *e, const struct snapshot **ret, st
 
 static int put_cluster(struct json_writer *w, const struct engine *e, enum request_kind kind, struct err *err)
 {
-    CLEANUP(arena_releasep) struct arena a = {0};
     const struct snapshot *s;
-    struct shares_of shares;
     int r = need_snapshot(e, &s, err);
 
     if (r < 0)
         return r;
-    divide(s, &a, &shares);
     jw_instant(w, "time", s->time);
-    if (kind == REQUEST_POOLS) {
-        put_pools(w, s, &shares, &a);
-        return 0;
-    }
-    bool hosts = kind == REQUEST_HOSTS;
-
-    jw_begin(w, hosts ? "hosts" : "vms", JW_ARRAY, JW_INLINE);
-    for (uint32_t i = 0; i < (hosts ? s->n_hosts : s->n_vms); i++) {
-        if (hosts)
-            put_host(w, &s->hosts[i], &shares);
-        else
-            put_vm(w, s, i, &shares);
-    }
-    jw_end(w);
+    reply_cluster_put(w, s, kind);
     return 0;
 }
 
@@ -406,12 +259,21 @@ static int put_history(struct json_writer *w, const struct engine *e, const stru
     return 0;
 }
 
+/* What text for people leaves out at the end of hosts' names. */
+static void put_host_domain(struct json_writer *w, const struct engine *e)
+{
+    const struct snapshot *s = engine_snapshot(e);
+
+    jw_text(w, "host_domain", s ? named_host_domain(s) : "");
+}
+
 static void put_these(struct json_writer *w, const struct engine *e, const uint64_t *ids, size_t n)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     const struct action_record **list;
     size_t n_list = engine_actions(e, &a, &list);
 
+    put_host_domain(w, e);
     jw_begin(w, "actions", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n_list; i++) {
         for (size_t k = 0; k < n; k++) {
@@ -487,6 +349,7 @@ void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct str
     engine_status(e, &st);
     open_reply(&w, out);
     jw_instant(&w, "time", now);
+    put_host_domain(&w, e);
     put_last_pass(&w, e, &st);
     put_actions(&w, e);
     jw_end(&w);
@@ -524,6 +387,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     int r = 0;
 
     open_reply(&w, out);
+    put_host_domain(&w, e);
     switch (request->kind) {
     case REQUEST_STATUS:
         put_status(&w, e, daemon, now);

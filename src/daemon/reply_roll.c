@@ -1,6 +1,8 @@
 /* reply_roll.c: the roll of maintenance as JSON. */
 #include "daemon/reply_roll.h"
 
+#include "model/named.h"
+
 void reply_roll_put(struct json_writer *w, const struct engine *e)
 {
     const struct snapshot *s = engine_snapshot(e);
@@ -33,11 +35,13 @@ void reply_roll_put(struct json_writer *w, const struct engine *e)
 
 void reply_roll(const struct engine *e, struct strbuf *out)
 {
+    const struct snapshot *s = engine_snapshot(e);
     struct json_writer w;
 
     jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
+    jw_text(&w, "host_domain", s ? named_host_domain(s) : "");
     reply_roll_put(&w, e);
     jw_end(&w);
 }

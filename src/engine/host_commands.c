@@ -12,6 +12,7 @@
 #include "engine/observation.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
+#include "model/named.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,24 +31,12 @@ static struct action *find_host_action(const struct engine *e, enum action_kind 
     return NULL;
 }
 
-/* A host is named by its id, or by its name where that is not ambiguous. */
 static int find_host(const struct snapshot *s, const char *word, uint32_t *ret, struct err *err)
 {
-    uint32_t found = snapshot_find_host(s, word);
-    bool by_id = found != IX_NONE;
+    struct err why = {0};
+    int r = named_host(s, word, ret, &why);
 
-    for (uint32_t i = 0; !by_id && i < s->n_hosts; i++) {
-        if (!s->hosts[i].is.name || strcmp(s->hosts[i].is.name, word) != 0)
-            continue;
-        if (found != IX_NONE)
-            return err_set(err, -EINVAL, "there are several hosts \"%s\": name one by its id, %s or %s", word,
-                           s->hosts[found].is.id, s->hosts[i].is.id);
-        found = i;
-    }
-    if (found == IX_NONE)
-        return err_set(err, -EINVAL, "there is no host \"%s\"; `ballast hosts` lists them", word);
-    *ret = found;
-    return 0;
+    return r < 0 ? err_set(err, r, "%s; `ballast hosts` lists them", why.text) : 0;
 }
 
 static bool host_actions_stored(const struct engine *e, const char *host)

@@ -99,6 +99,44 @@ const char *named_host_domain(const struct snapshot *s)
     return !domain || is_number(strrchr(domain, '.') + 1) ? "" : domain;
 }
 
+static const char *label(const char *name, const char *id, bool unique, struct arena *a)
+{
+    return unique ? name : arena_printf(a, "%s (%s)", name, id);
+}
+
+static bool host_name_is_unique(const struct snapshot *s, uint32_t ix)
+{
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        if (i != ix && strcmp(s->hosts[i].is.name, s->hosts[ix].is.name) == 0)
+            return false;
+    }
+    return true;
+}
+
+const char *named_host_word(const struct snapshot *s, uint32_t host)
+{
+    return host_name_is_unique(s, host) ? s->hosts[host].is.name : s->hosts[host].is.id;
+}
+
+const char *named_host_label(const struct snapshot *s, const char *id, struct arena *a)
+{
+    uint32_t ix = s && id ? snapshot_find_host(s, id) : IX_NONE;
+
+    return ix == IX_NONE ? id : label(s->hosts[ix].is.name, id, host_name_is_unique(s, ix), a);
+}
+
+const char *named_vm_label(const struct snapshot *s, const char *id, struct arena *a)
+{
+    uint32_t ix = s && id ? snapshot_find_vm(s, id) : IX_NONE;
+    bool unique = true;
+
+    if (ix == IX_NONE)
+        return id;
+    for (uint32_t i = 0; i < s->n_vms && unique; i++)
+        unique = i == ix || strcmp(s->vms[i].is.name, s->vms[ix].is.name) != 0;
+    return label(s->vms[ix].is.name, id, unique, a);
+}
+
 int named_vm(const struct snapshot *s, const char *word, uint32_t *ret_vm, struct err *err)
 {
     uint32_t found = snapshot_find_vm(s, word);

@@ -7,6 +7,7 @@
 #ifndef BALLAST_MODEL_NAMED_H
 #define BALLAST_MODEL_NAMED_H
 
+#include <ballast/arena.h>
 #include <ballast/err.h>
 #include <ballast/snapshot.h>
 
@@ -14,6 +15,14 @@
  * there is only one host, or if the names are addresses. Without it the names still differ: text for people
  * leaves it out. It belongs to the snapshot. */
 const char *named_host_domain(const struct snapshot *s);
+
+/* What a log line calls the host or VM with this id: its name, and the id behind it if others have the name
+ * too; the id if it is not in the snapshot (NULL: none yet). NULL for NULL. */
+const char *named_host_label(const struct snapshot *s, const char *id, struct arena *a);
+const char *named_vm_label(const struct snapshot *s, const char *id, struct arena *a);
+
+/* What a user may type for this host: its name, or its id if others have the name too. */
+const char *named_host_word(const struct snapshot *s, uint32_t host);
 
 /* -EINVAL with a sentence that quotes the word: no object has this name, or several have, and then the
  * sentence lists two ids. */

@@ -126,7 +126,7 @@ static void put_remedy(struct strbuf *out, enum power_check check, const char *h
 {
     static const struct {
         enum power_check check;
-        const char *before, *after; /* the host's id */
+        const char *before, *after; /* the host */
     } remedies[] = {
         {POWER_WAKE_UNPROVEN, "  `ballast wake ", " --verify` verifies one.\n"},
         {POWER_WAKE_FAILED, "  `ballast wake ", "` tries again.\n"},
@@ -169,7 +169,7 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
     table_put_wrapped(out, what, 0);
     strbuf_puts(out, "\n");
     put_sentence(out, wording_text(snap, e->found, &scratch));
-    put_remedy(out, e->check, h->id);
+    put_remedy(out, e->check, named_host_word(snap, e->host));
     put_sentence(out, wording_text(snap, e->outlook, &scratch));
     put_sentence(out, assumed);
     arena_release(&scratch);

@@ -222,7 +222,8 @@ static void put_row(const struct table *t, const struct table_layout *l, const c
         column += column > l->indent ? gap_before(&t->columns[c]) : 0;
         size_t from = column + (t->columns[c].right && w < x->width ? x->width - w : 0);
         if (w > 0) {
-            if (at > 0 && (at + 1 > from || (from + w > t->width && at + 1 > l->indent + 2 * GAP))) {
+            if (at > 0 && (at + gap_before(&t->columns[c]) > from ||
+                           (from + w > t->width && at + 1 > l->indent + 2 * GAP))) {
                 strbuf_puts(out, "\n");
                 at = 0;
             }

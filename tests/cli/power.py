@@ -65,7 +65,7 @@ def test_night():
         check('the load, of what, and how it is woken', re.search(r'^pretend-1 +on +16 +9\d % +41\.6 +6\d % +124 +hypervisor \(proven\)$', text, re.M), text)
         wide = s.ask('hosts', '--wide').stdout
         check('--wide has more', all(w in wide for w in ('CPU MHZ', 'MEM MIB', 'WATTS', 'SINCE', 'BOOTS IN', 'DPM')) and
-              re.search(r'^pretend-1 .* 41600 .* 126976 .* 180 s +inherit +hypervisor \(proven\)$', wide, re.M), wide)
+              re.search(r'^pretend-1 .* 41600 .* 126976 .* 180 s +inherit +hypervisor \(proven\) +- +- +-$', wide, re.M), wide)
         schedule = s.ask('schedule').stdout
         fits('schedule', schedule)
         check('local time and UTC', re.search(r'^\w{3} \d{4}-\d\d-\d\d 07:30 \+0[12]:00  \d{4}-\d\d-\d\dT0[56]:30Z  capacity must be back$', schedule, re.M), schedule)
@@ -97,8 +97,8 @@ def test_night():
         check('it is on', again.stdout.startswith('nothing to do: the host is on or boots'), again.stdout)
         history = s.ask('history').stdout
         fits('history', history)
-        check('history: what, and by whom', re.search(r' done +migrate +\S+: pretend-4 -> pretend-\d\n', history) and
-              re.search(r' done +power_on +pretend-4\n +requested by an admin; approved by \S+', history), history)
+        check('history: what, and by whom', re.search(r' done +migrate +\S+ +pretend-4 -> pretend-\d\n', history) and
+              re.search(r' done +power_on +- +- +pretend-4\n +requested by an admin; approved by \S+', history), history)
         consoles(s)
 
 
@@ -118,13 +118,13 @@ def test_proof():
         path.write_text(json.dumps(cluster(h1={}, h2={}, h3={'wake_verified': False})), encoding='utf-8')
         s.configure(f'kind: sim\n  speed: 60\n  file: {path}', interval_s=2)
         check('it starts', s.start(), s.log_text())
-        check('not proven', re.search(r'^esx-h3\S+ .* ipmi,wol \(not proven\)$', s.ask('hosts').stdout, re.M), s.ask('hosts').stdout)
+        check('not proven', re.search(r'^esx-h3 .* ipmi,wol \(not proven\)$', s.ask('hosts').stdout, re.M), s.ask('hosts').stdout)
         text = s.ask('wake', 'h3', '--verify').stdout
         fits('wake --verify', text)
-        check('the wake waits', re.search(r' approved +power_on +esx-h3.example +-\n +Once 1 is done: an admin asked for a proof', text), text)
-        check('it is proven', wait_until(lambda: re.search(r'^esx-h3\S+ +on .* ipmi,wol \(proven\)$', s.ask('hosts').stdout, re.M), 40, every=1))
+        check('the wake waits', re.search(r' approved +power_on +- +- +esx-h3 +-\n +Once 1 is done: an admin asked for a proof', text), text)
+        check('it is proven', wait_until(lambda: re.search(r'^esx-h3 +on .* ipmi,wol \(proven\)$', s.ask('hosts').stdout, re.M), 40, every=1))
         text = s.ask('recommendations').stdout
-        check('what has begun waits for nothing', re.search(r' (running|verifying|done) +power_on +esx-h3.example +-\n +an admin asked for a proof', text), text)
+        check('what has begun waits for nothing', re.search(r' (running|verifying|done) +power_on +- +- +esx-h3 +-\n +an admin asked for a proof', text), text)
 
 
 def test_refusals():
@@ -136,9 +136,9 @@ def test_refusals():
         s.configure(f'kind: sim\n  speed: 20\n  file: {path}\ndpm: {{hosts_min: 2}}')
         check('it starts', s.start(), s.log_text())
         for verb in ('standby', 'wake'):
-            says(f'{verb}: no such host', s.ask(verb, 'nobody'), 2, ['there is no host "nobody"', '`ballast hosts`'])
+            says(f'{verb}: no such host', s.ask(verb, 'nobody'), 2, ['no host has the id or name "nobody"', '`ballast hosts`'])
             says(f'{verb}: no host', s.ask(verb, ''), 2, ['expected the id or the name of a host'])
-        says('not proven', s.ask('standby', 'esx-h3.example'), 1, ['no wake of host esx-h3.example has succeeded yet', '`ballast wake h3 --verify`'])
+        says('not proven', s.ask('standby', 'esx-h3.example'), 1, ['no wake of host esx-h3.example has succeeded yet', '`ballast wake esx-h3.example --verify`'])
         says('in maintenance', s.ask('standby', 'h4'), 1, ['h4.example is maintenance', '`ballast maintenance exit`'])
         says('not asleep', s.ask('wake', 'h4'), 1, ['only a host in standby can be woken', '`ballast maintenance exit`'])
         s.ask('pause')
@@ -236,7 +236,7 @@ def test_inventory():
         check('a start tells of no host', kinds(s) == [], str(kinds(s)))
         hosts = s.ask('hosts').stdout
         fits('hosts with names and ways as they are in life', hosts)
-        check('and nothing is cut', re.search(r'^esx-h2\.example +on +0 +0 % +20\.0 +0 % +32  ipmi,wol \(proven\)$', hosts, re.M), hosts)
+        check('and nothing is cut', re.search(r'^esx-h2 +on +0 +0 % +20\.0 +0 % +32  ipmi,wol \(proven\)$', hosts, re.M), hosts)
 
         replace(path, cluster(h1={}, h2={}))
         look()
@@ -245,7 +245,7 @@ def test_inventory():
         check('a warning with its name', told['severity'] == 'warning' and told['data']['host_name'] == 'esx-h3.example' and
               (told['data']['was'], told['data']['state']) == ('on', None), str(told))
         line = s.ask('events', '--kind', 'host_lost').stdout
-        check('as a line', 'host_lost: host esx-h3.example, which was on, is not in the inventory any more' in line, line)
+        check('as a line', 'host_lost: host esx-h3.example, which was on, is not in the inventory any more' in ' '.join(line.split()), line)
         replace(path, '{')
         look()
         check('the source is lost', wait_until(lambda: s.ask_json('status')['source']['state'] == 'lost', 15))
@@ -302,7 +302,7 @@ def test_schedule_at():
         check('an hour longer by the clock', 'Sun 2026-03-29 07:00 +02:00  2026-03-29T05:00Z  no host is put to standby' in text, text)
         s.config.write_text(s.config.read_text(encoding='utf-8').replace('07:30', '07:30:15'), encoding='utf-8')
         text = run('schedule', '--config', s.config, '--at', '2026-03-28').stdout
-        check('seconds are shown where there are any', 'Mon 2026-03-30 07:30:15 +02:00  2026-03-30T05:30:15Z  capacity' in text, text)
+        check('seconds are shown where there are any', 'Mon 2026-03-30 07:30:15 +02:00 2026-03-30T05:30:15Z capacity' in ' '.join(text.split()), text)
 
 
 def test_explain():

@@ -46,7 +46,7 @@ def test_an_admin_asks():
     with daemon(cluster(proven=False), automation="full") as d:
         wait_for("hosts", lambda: d.run("hosts").returncode == 0)
         # what is not proven does not sleep; the proof is a cycle of its own
-        assert "`ballast wake h2 --verify`" in d.cli("standby", "esx2", code=1)
+        assert "`ballast wake esx2 --verify`" in d.cli("standby", "esx2", code=1)
         begun = d.json("wake", "h2", "--verify")
         assert [a["action"] for a in begun] == ["power_off", "power_on"] and begun[1]["depends_on"] == [begun[0]["id"]]
         assert all(a["reason"] == "wake_test" for a in begun), begun

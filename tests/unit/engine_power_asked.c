@@ -83,7 +83,7 @@ static const struct {
     int code;
     const char *says;
 } refusal_cases[] = {
-    {.name = "no such host", .host = "h9", .code = -EINVAL, .says = "there is no host \"h9\""},
+    {.name = "no such host", .host = "h9", .code = -EINVAL, .says = "no host has the id or name \"h9\""},
     {.name = "not proven", .unproven = true, .code = -EPERM, .says = "`ballast wake h2 --verify`"},
     {.name = "paused", .paused = true, .code = -EBUSY, .says = "`ballast resume`"},
     {.name = "not seen",

@@ -132,9 +132,30 @@ static void test_domain(void **state)
     }
 }
 
+/* What a log line calls them. */
+static void test_labels(void **state)
+{
+    struct arena a = {0};
+    struct snapshot s;
+
+    (void)state;
+    make_base(&a, &s);
+    assert_string_equal(named_host_label(&s, "h5", &a), "five");
+    assert_string_equal(named_host_label(&s, "h3", &a), "same (h3)");
+    assert_string_equal(named_vm_label(&s, "v4", &a), "same (v4)");
+    assert_string_equal(named_vm_label(&s, "v2", &a), "two");
+    assert_string_equal(named_vm_label(&s, "v99", &a), "v99");
+    assert_string_equal(named_vm_label(NULL, "v2", &a), "v2");
+    assert_null(named_host_label(&s, NULL, &a));
+    assert_string_equal(named_host_word(&s, 4), "five");
+    assert_string_equal(named_host_word(&s, 3), "h4");
+    arena_release(&a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_named), cmocka_unit_test(test_domain)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_named), cmocka_unit_test(test_domain),
+                                       cmocka_unit_test(test_labels)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

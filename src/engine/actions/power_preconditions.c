@@ -8,6 +8,7 @@
 #include "engine/observation.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
+#include "model/named.h"
 
 #include <errno.h>
 #include <math.h>
@@ -212,7 +213,7 @@ int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const
     if (slot_usage_of_host(e->actions, h->is.id)->to_maintenance > 0)
         return err_set(err, -EBUSY,
                        "host %s is to enter maintenance; `ballast maintenance exit %s` takes that back",
-                       h->is.name, h->is.id);
+                       h->is.name, named_host_word(&e->now_seen->snap, ix));
     if (h->failover)
         return err_set(err, -EPERM,
                        "host %s is kept on for failures: it is a failover host of the cluster's high "
@@ -227,7 +228,7 @@ int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const
             err, -EPERM,
             "no wake of host %s has succeeded yet%s, so it may not come back: `ballast wake %s --verify` "
             "puts it to standby and wakes it once, as a proof",
-            h->is.name, why_unproven(e, h->is.id), h->is.id);
+            h->is.name, why_unproven(e, h->is.id), named_host_word(&e->now_seen->snap, ix));
     return check_minimums(e, ix, x, err);
 }
 

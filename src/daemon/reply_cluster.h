@@ -1,0 +1,14 @@
+/* reply_cluster.h: hosts, VMs and pools as JSON. */
+#ifndef BALLAST_DAEMON_REPLY_CLUSTER_H
+#define BALLAST_DAEMON_REPLY_CLUSTER_H
+
+#include "base/json_writer.h"
+#include "daemon/request.h"
+
+#include <ballast/snapshot.h>
+
+/* The member "hosts", "vms" or "pools" of the object that is open, by the request's kind: each with demand
+ * and entitlement, by name (base/natural.h). */
+void reply_cluster_put(struct json_writer *w, const struct snapshot *s, enum request_kind kind);
+
+#endif
