@@ -128,6 +128,13 @@ static void add_tags(const struct vs_seen *s, struct preflight *ret)
 
 static void add_unread(const struct vs_seen *s, struct preflight *ret)
 {
+    if (s->inv->n_hosts == 0 || s->inv->n_vms == 0) {
+        preflight_add(ret, PREFLIGHT_CLUSTER, s->inv->n_hosts == 0 ? PREFLIGHT_PROBLEM : PREFLIGHT_NOTE,
+                      "the user sees no %s in the cluster", s->inv->n_hosts == 0 ? "host" : "VM");
+        preflight_advise(ret,
+                         "if there are some: give %s the role on the cluster with \"Propagate to children\"",
+                         s->cfg->username);
+    }
     if (s->unreadable > 0) {
         preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_PROBLEM,
                       "%zu properties of hosts, VMs and pools may not be read", s->unreadable);

@@ -3,6 +3,7 @@
 #include "preflight/internal.h"
 
 #include "base/hardware_uuid.h"
+#include "base/natural.h"
 #include "config/power_entries.h"
 #include "plugins/power_methods.h"
 
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLS 3    /* of a probe: power state, meter, identity */
+#define CALLS 3 /* of a probe: power state, meter, identity */
+#define NAMES_LISTED_MAX 3
 #define MARGIN_S 5 /* beyond a method's own time limit */
 
 static const char *const words[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = "hypervisor",
@@ -349,6 +351,59 @@ static bool task_ended(const struct probe *q, const struct preflight_task *tasks
     }
 }
 
+static bool same_machine(const struct probe *a, const struct probe *b)
+{
+    struct hardware_uuid x;
+    struct hardware_uuid y;
+
+    return a->identity_code == 0 && b->identity_code == 0 && hardware_uuid_parse(a->identity.uuid, &x) == 0 &&
+           hardware_uuid_parse(b->identity.uuid, &y) == 0 && !hardware_uuid_is_placeholder(&x) &&
+           hardware_uuid_same(&x, &y);
+}
+
+/* Two hosts cannot be one machine, even where the cluster does not say which machine a host is. */
+static void add_same_machine(const struct controllers_part *p, struct preflight *ret)
+{
+    for (size_t i = 0; i < p->n_probes; i++) {
+        for (size_t k = 0; k < i; k++) {
+            const struct probe *q = &p->probes[i];
+            const struct probe *other = &p->probes[k];
+
+            if (q->host == other->host || !same_machine(q, other))
+                continue;
+            preflight_add(ret, PREFLIGHT_CONTROLLERS, PREFLIGHT_PROBLEM,
+                          "%s %s and %s %s lead to one machine (%s): one of the two would switch the other "
+                          "host, with its VMs",
+                          other->host->name, words[other->kind], q->host->name, words[q->kind],
+                          q->identity.uuid);
+            preflight_advise(ret, "correct the address of the wrong one: %s or %s", address_of(other),
+                             address_of(q));
+            break;
+        }
+    }
+}
+
+/* Hosts with a method that says nothing: Wake-on-LAN. */
+static void add_untold(const struct controllers_part *p, struct preflight *ret)
+{
+    const char *names = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_probes; i++) {
+        if (p->probes[i].kind != POWER_WOL)
+            continue;
+        if (n < NAMES_LISTED_MAX)
+            names = arena_printf(ret->a, "%s%s%s", names, n > 0 ? ", " : "", p->probes[i].host->name);
+        n++;
+    }
+    if (n == 0)
+        return;
+    preflight_add(ret, PREFLIGHT_CONTROLLERS, PREFLIGHT_NOTE,
+                  "Wake-on-LAN of %zu host%s (%s%s): whether a host wakes cannot be seen without trying", n,
+                  n == 1 ? "" : "s", names, n > NAMES_LISTED_MAX ? ", ..." : "");
+    preflight_advise(ret, "prove each with `ballast wake HOST --verify`");
+}
+
 void preflight_controllers_end(const struct controllers_part *p, const struct preflight_task *tasks,
                                const struct snapshot *snap, struct preflight *ret)
 {
@@ -357,15 +412,11 @@ void preflight_controllers_end(const struct controllers_part *p, const struct pr
         const struct entry_match m = snap ? power_entries_match(p->hosts, p->n_hosts, snap, q->host->name)
                                           : (struct entry_match){.use = ENTRY_NOT_COMPARED};
 
-        if (q->kind == POWER_WOL) {
-            preflight_add(ret, PREFLIGHT_CONTROLLERS, PREFLIGHT_NOTE,
-                          "%s wol: whether the host wakes cannot be seen without trying", q->host->name);
-            preflight_advise(ret, "prove it with `ballast wake %s --verify` while it is in standby",
-                             q->host->name);
-        } else if (power_methods[q->kind]) {
+        if (power_methods[q->kind] && power_methods[q->kind]->can & POWER_CAN_TELL)
             add_probe(q, task_ended(q, tasks), m.use == ENTRY_USED ? &snap->hosts[m.host] : NULL, ret);
-        }
     }
+    add_same_machine(p, ret);
+    add_untold(p, ret);
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -398,6 +449,45 @@ static void add_match(const struct power_host *h, const struct entry_match *m, c
     }
 }
 
+static bool has_no_way(const struct controllers_part *p, const struct snapshot *snap, const struct host *h)
+{
+    return h->is.wake_methods == 0 && !h->is.vsan && h->is.dpm != AUTOMATION_DISABLED &&
+           !power_entries_find(p->hosts, p->n_hosts, snap, h->is.id);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return natural_compare(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Hosts that DPM may not put to standby, because nothing could wake them. */
+static void add_without_way(const struct controllers_part *p, const struct snapshot *snap,
+                            struct preflight *ret)
+{
+    const char **names = arena_array(ret->a, const char *, snap->n_hosts);
+    const char *listed = "";
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < snap->n_hosts; i++) {
+        const struct host *h = &snap->hosts[i];
+
+        if (has_no_way(p, snap, h))
+            names[n++] = h->is.name ? h->is.name : h->is.id;
+    }
+    if (n == 0)
+        return;
+    qsort(names, n, sizeof *names, compare_names);
+    for (size_t i = 0; i < n && i < NAMES_LISTED_MAX; i++)
+        listed = arena_printf(ret->a, "%s%s%s", listed, i > 0 ? ", " : "", names[i]);
+    preflight_add(
+        ret, PREFLIGHT_CONFIGURATION, PREFLIGHT_PROBLEM,
+        "nothing can wake %zu of %u hosts (%s%s), so they are never put to standby: the source offers "
+        "no way, and power.hosts has no entry for them",
+        n, snap->n_hosts, listed, n > NAMES_LISTED_MAX ? ", ..." : "");
+    preflight_advise(ret, "add entries to power.hosts, or leave these hosts out: hosts: [{name: ..., dpm: "
+                          "disabled}]");
+}
+
 void preflight_power_entries(const struct config *c, const struct controllers_part *p,
                              const struct snapshot *snap, struct preflight *ret)
 {
@@ -410,20 +500,8 @@ void preflight_power_entries(const struct config *c, const struct controllers_pa
 
         add_match(&p->hosts[i], &m, snap, ret);
     }
-    for (uint32_t i = 0; c->policy.dpm.enabled && i < snap->n_hosts; i++) {
-        const struct host *h = &snap->hosts[i];
-
-        if (h->is.wake_methods != 0 || h->is.vsan || h->is.dpm == AUTOMATION_DISABLED ||
-            power_entries_find(p->hosts, p->n_hosts, snap, h->is.id))
-            continue;
-        preflight_add(
-            ret, PREFLIGHT_CONFIGURATION, PREFLIGHT_PROBLEM,
-            "host %s: nothing can wake it, so it is never put to standby: the source offers no way, "
-            "and power.hosts has no entry for it",
-            h->is.name ? h->is.name : h->is.id);
-        preflight_advise(ret, "add an entry to power.hosts, or exclude the host: hosts: [{names: [...], dpm: "
-                              "disabled}]");
-    }
+    if (c->policy.dpm.enabled)
+        add_without_way(p, snap, ret);
     if (ret->n == before && p->n_hosts > 0)
         preflight_add(ret, PREFLIGHT_CONFIGURATION, PREFLIGHT_OK,
                       "power.hosts: each of the %zu entries is for one host of the cluster", p->n_hosts);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -64,6 +65,27 @@ static void look_at_folder(const char *what, const char *folder, const char *use
     }
 }
 
+/* Files that an earlier start as another user has left. */
+static void look_at_files(const char *folder, const char *user, struct preflight *ret)
+{
+    DIR *d = opendir(folder);
+    const struct dirent *entry;
+
+    while (d && (entry = readdir(d)) != NULL) {
+        if (entry->d_name[0] == '.' || faccessat(dirfd(d), entry->d_name, W_OK, AT_EACCESS) == 0 ||
+            errno == ENOENT)
+            continue;
+        preflight_add(ret, PREFLIGHT_MACHINE, PREFLIGHT_PROBLEM, "state_dir %s: %s may not write to %s there",
+                      folder, user, entry->d_name);
+        preflight_advise(ret,
+                         "give the files in this folder to the user of the service: an earlier start was by "
+                         "another one");
+        break;
+    }
+    if (d)
+        (void)closedir(d);
+}
+
 static void look_at_zone(const struct config *c, struct preflight *ret)
 {
     if (c->schedule.n_windows == 0 && c->schedule.n_ready_by == 0 && c->balance.n_windows == 0)
@@ -80,6 +102,7 @@ void preflight_machine(const struct config *c, struct preflight *ret)
     char socket[PATH_MAX];
 
     look_at_folder("state_dir", c->state_dir, user, ret);
+    look_at_files(c->state_dir, user, ret);
     (void)snprintf(socket, sizeof socket, "%s", c->socket);
     look_at_folder("folder of the socket", dirname(socket), user, ret);
     if (geteuid() == 0) {

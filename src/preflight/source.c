@@ -109,6 +109,8 @@ static void look_at_cluster(struct source_part *p, struct inventory *inv)
     struct overlay_findings entries = {0};
     struct err err = {0};
 
+    if (inv->n_hosts == 0)
+        return; /* the collector has said so */
     overlay_apply(&p->config->overlay, inv, a, &entries);
     if (snapshot_build(inv, a, &p->snap, &err) < 0) {
         preflight_add(&p->found.list, PREFLIGHT_CLUSTER, PREFLIGHT_PROBLEM, "the cluster is not usable: %s",

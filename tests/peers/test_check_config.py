@@ -153,6 +153,16 @@ def test_no_permission():
         assert len(c.of("problem", "cluster")) == 1, c.items
 
 
+def test_sees_nothing():
+    """A role that was given without propagation: the cluster is there, and nothing in it."""
+    with Vcsim(hosts=0, vms=0) as sim:
+        c = Check(source_of(sim, sim.username), 1)
+        assert "Propagate" in c.one("problem", "the user sees no host")["advice"]
+        equal("problems", len(c.of("problem")), 1)
+    with Vcsim(hosts=2, vms=0) as sim:
+        Check(source_of(sim, sim.username)).one("note", "the user sees no VM")
+
+
 def test_refused_password():
     """One login, and nothing more is sent."""
     with Vcsim(hosts=2, vms=3, tls=False) as sim, Relay(sim.url) as relay, secret("wrong") as file:
@@ -265,17 +275,49 @@ def test_controllers():
         api.set_drs("manual")
         names = sorted(api.hosts())
         c0, c1 = controllers["h0"], controllers["h1"]
-        api.set_any("HostSystem", api.hosts()[names[0]], "hardware.systemInfo.uuid", c0.guid, "string")
+        api.set_any("HostSystem", api.hosts()[names[0]], "hardware.systemInfo.uuid", c0.guid, "xsd:string")
         c1.put("power", 0)
         hosts = {names[0]: ipmi(c0), names[1]: ipmi(c1), names[2]: redfish(r, "1"), names[3]: {"wol": {"mac": "02:00:00:00:00:01"}},
                  "esx9": redfish(r, "2", password_file=bad)}
         c = Check(source_of(sim, sim.username), 1, power={"hosts": hosts})
         assert ", as in the cluster" in c.one("ok", f"{names[0]} ipmi")["text"]
         c.one("problem", f"{names[1]} ipmi")
-        c.one("note", f"{names[3]} wol")
+        c.one("note", "Wake-on-LAN", names[3])
         c.one("problem", "power.hosts.esx9: the cluster has no host")
         c.one("problem", "host esx9: Redfish")
         equal("chassis", ([w for c in controllers for _, w, _ in c.commands() if w != "get"], r.resets), ([], []))
+
+
+def test_other_machines():
+    """A controller that belongs to another machine than the host; one machine behind the controllers of two hosts."""
+    with Vcsim(hosts=3, vms=3) as sim, Controllers(["h0"]) as controllers, RedfishService(("1", "2")) as r:
+        api = sim.client()
+        api.set_drs("manual")
+        names, c0 = sorted(api.hosts()), controllers["h0"]
+        for name, uuid in zip(names, (c0.guid, "4c4c4544-0042-5110-8036-b6c04f593132", "")):
+            api.set_any("HostSystem", api.hosts()[name], "hardware.systemInfo.uuid", uuid, "xsd:string")
+        r["2"].uuid = c0.guid
+        power = {names[0]: ipmi(c0), names[1]: redfish(r, "1"), names[2]: redfish(r, "2")}
+        c = Check(source_of(sim, sim.username), 1, power={"hosts": power})
+        assert "machine as in the cluster" in c.one("ok", f"{names[0]} ipmi")["text"]
+        c.one("problem", f"{names[1]} redfish", "belongs to another machine")
+        c.one("problem", f"{names[0]} ipmi and {names[2]} redfish lead to one machine")
+        equal(f"problems of {c.items}", len(c.of("problem")), 2)
+
+
+def test_nothing_can_wake():
+    """Hosts that DPM would put to standby, and that neither vCenter nor an entry could wake."""
+    with Vcsim(hosts=4, vms=4) as sim:
+        api = sim.client()
+        api.set_drs("manual")
+        names = sorted(api.hosts())
+        for name in names:
+            api.set_any("HostSystem", api.hosts()[name], "capability.standbySupported", str(name == names[0]).lower(), "xsd:boolean")
+        hosts = {names[1]: {"wol": {"mac": "02:00:00:00:00:01"}}}
+        c = Check(source_of(sim, sim.username), 1, dpm=DPM, power={"hosts": hosts})
+        c.one("problem", "nothing can wake 2 of 4 hosts", names[2], names[3])
+        Check(source_of(sim, sim.username), 0, dpm=DPM, power={"hosts": hosts}, hosts=[{"name": names[2:], "dpm": "disabled"}])
+        Check(source_of(sim, sim.username), 0)
 
 
 def test_refused_by_controllers():
