@@ -30,6 +30,7 @@ static void put_result(struct json_writer *w, const struct action_record *r)
     jw_begin(w, "result", JW_OBJECT, JW_INLINE);
     jw_begin(w, "predicted", JW_OBJECT, JW_INLINE);
     jw_figure(w, "duration_s", r->duration_s);
+    jw_figure(w, "vm_cpu_lack", m->vm_lack[0]);
     put_loads(w, m->predicted);
     jw_end(w);
     if (m->observed_at == 0) {
@@ -39,6 +40,9 @@ static void put_result(struct json_writer *w, const struct action_record *r)
         jw_figure(w, "duration_s", m->duration_s);
         put_loads(w, m->observed);
         jw_instant(w, "time", m->observed_at);
+        jw_figure(w, "vm_cpu_lack", m->vm_lack[1]);
+        jw_figure(w, "harm", m->harm);
+        jw_bool(w, "harmed", move_result_harmed(m));
         jw_bool(w, "as_predicted", move_result_agrees(m));
         jw_bool(w, "overlaps", m->overlaps);
         jw_end(w);

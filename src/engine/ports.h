@@ -39,6 +39,10 @@ struct move_result {
     instant_s predicted_at; /* 0: nothing was predicted, and the rest means nothing */
     instant_s observed_at;  /* 0: not yet; the loads and `overlaps` mean nothing */
     double predicted[MOVE_HOSTS][RES_COUNT], observed[MOVE_HOSTS][RES_COUNT];
+    double vm_lack[2]; /* part of its CPU demand that the VM did not get: when the move began, when it was
+                        * observed; UNKNOWN: not measured */
+    double harm;       /* what both hosts lack more than if the VM had stayed, as a part of the smaller one's
+                        * capacity, CPU and memory together; below 0: less. UNKNOWN: not reckoned */
     double duration_s; /* that it took; UNKNOWN: not watched from beginning to end */
     bool overlaps;     /* another VM came to one of the hosts, or left it, meanwhile */
 };

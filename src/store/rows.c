@@ -29,7 +29,10 @@
     COLUMN(action_record, REAL, "observed_to_cpu", result.observed[MOVE_TO][RES_CPU]), \
     COLUMN(action_record, REAL, "observed_to_mem", result.observed[MOVE_TO][RES_MEM]), \
     COLUMN(action_record, REAL, "took_s", result.duration_s), \
-    COLUMN(action_record, BOOL, "overlaps", result.overlaps)
+    COLUMN(action_record, BOOL, "overlaps", result.overlaps), \
+    COLUMN(action_record, REAL, "vm_lack_before", result.vm_lack[0]), \
+    COLUMN(action_record, REAL, "vm_lack_after", result.vm_lack[1]), \
+    COLUMN(action_record, REAL, "harm", result.harm)
 /* clang-format on */
 
 static const struct sql_column action_columns[] = {

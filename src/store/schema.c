@@ -130,6 +130,10 @@ static const char *const scripts[] = {
     "CREATE INDEX events_by_host ON events (host, id) WHERE host IS NOT NULL;"
     "CREATE INDEX events_by_to_host ON events (to_host, id) WHERE to_host IS NOT NULL;"
     "CREATE INDEX events_by_kind ON events (kind, id);",
+
+    "ALTER TABLE actions ADD COLUMN vm_lack_before REAL;"
+    "ALTER TABLE actions ADD COLUMN vm_lack_after REAL;"
+    "ALTER TABLE actions ADD COLUMN harm REAL;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import tempfile
 
-from command import BALLAST, check, end, run
+from command import BALLAST, TOP, check, end, run
 
 SCENARIO = """
 name: An afternoon
@@ -217,6 +217,17 @@ def test_progress(path):
     check('no progress without a terminal', simulate(path, '--seeds', '3').stderr == '')
 
 
+def test_harmful_moves():
+    """Hosts that give less than they report: moves there do harm, and pause optional moves. The same hosts as they say do not."""
+    path = TOP / 'tests/sim/choices/throttled.yaml'
+    never, as_told = ('--set', 'settings.avoid.cluster_failures=0'), ('--set', 'hosts.new.throttled=0')
+    paused, on, honest, honest_on = (parsed(f'throttled {changes}', path, *changes)['metrics'] for changes in ((), never, as_told, (*never, *as_told)))
+    check('harm is seen', on['moves_harmful'] >= 20, str(on))
+    check('and pauses moves', paused['migrations'] < on['migrations'], f'{paused} {on}')
+    check('none is seen where there is none', honest['moves_harmful'] == 0, str(honest))
+    check('and nothing pauses', {**honest, 'decide_ms_total': 0} == {**honest_on, 'decide_ms_total': 0}, str(honest))
+
+
 with tempfile.TemporaryDirectory(prefix='ballast-simulate.') as name:
     home = pathlib.Path(name)
     scenario = home / 'scenario.yaml'
@@ -229,4 +240,5 @@ with tempfile.TemporaryDirectory(prefix='ballast-simulate.') as name:
     test_files(scenario, home)
     test_complaints(scenario, home)
     test_progress(scenario)
+test_harmful_moves()
 end()

@@ -161,6 +161,98 @@ static void test_judgement(void **state)
     assert_true(fabs(move_result_shortage(1.25) - 0.25) < NEAR && move_result_shortage(0.9) < NEAR);
 }
 
+/* The pause for optional moves that stands in the newest snapshot; NULL: none. */
+static const struct avoid *pause_of(const struct world *w)
+{
+    const struct snapshot *s = engine_snapshot(w->engine);
+
+    for (uint32_t i = 0; i < s->n_avoid; i++)
+        if (s->avoid[i].vm == IX_NONE && s->avoid[i].host == IX_NONE)
+            return &s->avoid[i];
+    return NULL;
+}
+
+/* Two VMs go to h1 for balance, and want so much there that it is short of CPU, while h0 would have room for
+ * either. */
+static void move_two_to_harm(struct world *w, unsigned priority, double mhz)
+{
+    world_init(w, 4, 8);
+    w->settings.policy.automation = AUTOMATION_FULL;
+    w->settings.policy.avoid.cluster_failures = 2;
+    w->hottest = 1.2;
+    w->script[0] = (struct world_move){.vm = 0, .to = 1, .priority = priority};
+    w->script[1] = (struct world_move){.vm = 1, .to = 1, .priority = priority};
+    w->n_script = 2;
+    world_begin_engine();
+    world_run(60);
+    assert_int_equal(world_state(2), ACTION_DONE);
+    w->vms[0].cpu = w->vms[1].cpu = mhz;
+    w->n_script = 0;
+    world_run(800);
+}
+
+static void test_harm_pauses(void **state)
+{
+    struct world w;
+
+    (void)state;
+    move_two_to_harm(&w, 3, 6000);
+    for (uint64_t id = 1; id <= 2; id++) {
+        double short_by = 2 * 6000 / capacity(1) - 1; /* h0 had room for it: all of that is harm */
+
+        assert_true(fabs(result(id)->harm - short_by) < NEAR);
+        assert_true(move_result_harmed(result(id)));
+    }
+    assert_non_null(pause_of(&w));
+    assert_int_equal(pause_of(&w)->failures, 0);
+    assert_non_null(strstr(pause_of(&w)->reason, "2 of the last 20 optional moves did harm"));
+    w.script[0] = (struct world_move){.vm = 2, .to = 2, .priority = 3};
+    w.script[1] = (struct world_move){.vm = 3, .to = 3, .priority = 1};
+    w.n_script = 2;
+    world_run(300);
+    assert_int_equal(w.vms[2].host, 0); /* optional */
+    assert_int_equal(w.vms[3].host, 3); /* mandatory */
+    world_restart();
+    world_run(10);
+    assert_non_null(pause_of(&w));
+    engine_retry(w.engine);
+    world_run(400);
+    assert_null(pause_of(&w));
+    assert_int_equal(w.vms[2].host, 2);
+    world_release();
+}
+
+/* Mandatory moves had to be; and hosts that have all they want were not harmed, whatever they want. */
+static void test_no_harm(void **state)
+{
+    struct world w;
+
+    (void)state;
+    move_two_to_harm(&w, 1, 6000);
+    assert_true(move_result_harmed(result(1)));
+    assert_null(pause_of(&w));
+    world_release();
+    move_two_to_harm(&w, 3, 4000);
+    assert_true(fabs(result(1)->harm) < NEAR);
+    assert_null(pause_of(&w));
+    world_release();
+}
+
+/* By its figures the host has room, but the VM lacks more than before; a host that is full explains it. */
+static void test_figures_are_wrong(void **state)
+{
+    struct move_result m = {.vm_lack = {0.05, 0.3}, .observed = {{0.5, 0.5}, {0.7, 0.5}}};
+
+    (void)state;
+    assert_true(move_result_harmed(&m));
+    m.vm_lack[0] = 0.25;
+    assert_false(move_result_harmed(&m));
+    m = (struct move_result){.vm_lack = {0.05, 0.3}, .observed = {{0.5, 0.5}, {1.1, 0.5}}};
+    assert_false(move_result_harmed(&m));
+    m.vm_lack[1] = m.harm = UNKNOWN;
+    assert_false(move_result_harmed(&m));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +262,9 @@ int main(void)
         cmocka_unit_test(test_overlapping),
         cmocka_unit_test(test_moved_by_others),
         cmocka_unit_test(test_judgement),
+        cmocka_unit_test(test_harm_pauses),
+        cmocka_unit_test(test_no_harm),
+        cmocka_unit_test(test_figures_are_wrong),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

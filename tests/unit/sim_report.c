@@ -144,6 +144,7 @@ static const char expected_text[] =
     "  looked at, with others at their hosts           45\n"
     "    hosts loaded as predicted                     46  %\n"
     "    took as long as predicted                     47  %\n"
+    "  that did harm                                   48\n"
     "Balance\n"
     "  imbalance, mean over time                       11\n"
     "  imbalance at its worst                          13\n"

@@ -60,6 +60,9 @@ static void assert_same_action(const struct action_record *a, const struct actio
 
     assert_true(p->predicted_at == q->predicted_at && p->observed_at == q->observed_at);
     assert_true(p->overlaps == q->overlaps);
+    assert_same_number(p->harm, q->harm);
+    assert_same_number(p->vm_lack[0], q->vm_lack[0]);
+    assert_same_number(p->vm_lack[1], q->vm_lack[1]);
     assert_same_number(p->duration_s, q->duration_s);
     for (int i = 0; i < MOVE_HOSTS * RES_COUNT; i++) {
         assert_same_number(p->predicted[i / RES_COUNT][i % RES_COUNT],
@@ -408,6 +411,9 @@ static void test_older_store(void **state)
                "ALTER TABLE actions DROP COLUMN version; "
                "ALTER TABLE actions DROP COLUMN former_to; "
                "ALTER TABLE actions DROP COLUMN redirected; "
+               "ALTER TABLE actions DROP COLUMN vm_lack_before; "
+               "ALTER TABLE actions DROP COLUMN vm_lack_after; "
+               "ALTER TABLE actions DROP COLUMN harm; "
                "PRAGMA "
                "user_version = 1");
     s = must_open(&p);

@@ -231,7 +231,7 @@ static void test_read_only(void **state)
 static void test_disk_full(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    struct rlimit limit = {.rlim_cur = 1024 * 1024, .rlim_max = RLIM_INFINITY};
+    struct rlimit limit = {.rlim_cur = 1280 * 1024, .rlim_max = RLIM_INFINITY};
     struct err err = {0};
     struct place p;
     uint64_t stored = 0;

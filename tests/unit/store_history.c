@@ -242,6 +242,8 @@ static void test_older_events(void **state)
     tamper(&p, "DROP INDEX events_by_vm; DROP INDEX events_by_host; DROP INDEX events_by_to_host; "
                "DROP INDEX events_by_kind; ALTER TABLE events DROP COLUMN vm; "
                "ALTER TABLE events DROP COLUMN host; ALTER TABLE events DROP COLUMN to_host; "
+               "ALTER TABLE actions DROP COLUMN vm_lack_before; "
+               "ALTER TABLE actions DROP COLUMN vm_lack_after; ALTER TABLE actions DROP COLUMN harm; "
                "UPDATE events SET data = '{' WHERE id = 5; "
                "PRAGMA user_version = 15");
     s = must_open(&p);

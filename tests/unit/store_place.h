@@ -116,6 +116,8 @@ static const struct action_record full = {
                .predicted = {{0.5, 0.25}, {0.75, 1.125}},
                .observed = {{0.375, 0.3125}, {0.625, 1.25}},
                .duration_s = 13.5,
+               .vm_lack = {0.125, 0.25},
+               .harm = -0.5,
                .overlaps = true},
 };
 

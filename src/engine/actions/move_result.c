@@ -2,16 +2,21 @@
 #include "engine/actions/move_result.h"
 
 #include "engine/actions/action.h"
+#include "engine/actions/preconditions.h"
+#include "engine/knowledge/failed_moves.h"
+#include "engine/knowledge/knowledge.h"
 #include "engine/observation.h"
 #include "engine/state.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define OBSERVED_AFTER_S 600
 #define OBSERVED_BEFORE_S 1200
 #define RELATIVE 0.2  /* of the prediction */
 #define ABSOLUTE 0.01 /* of the host's capacity */
+#define LACK 0.1      /* of the VM's CPU demand, more than before */
 
 /* ---- loads ---- */
 
@@ -66,6 +71,26 @@ static bool is_comparable(const struct snapshot *s, uint32_t host)
            s->hosts[host].capacity[RES_CPU] > 0 && s->hosts[host].capacity[RES_MEM] > 0;
 }
 
+/* The part of its CPU demand that the VM does not get, as its source measures it; UNKNOWN. What its own limit
+ * keeps from it is not lacking. */
+static double vm_lack(const struct engine *e, uint32_t vm)
+{
+    const struct vm_facts *v = &engine_snapshot(e)->vms[vm].is;
+    const struct inventory *inv = &e->now_seen->seen.inventory;
+    double due = fmin(v->demand[RES_CPU], v->alloc[RES_CPU].limit);
+
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        const struct vm_sample *sample = &inv->vms[i].sample;
+
+        if (strcmp(inv->vms[i].is.id, v->id) != 0)
+            continue;
+        if (!sample->present || isnan(sample->cpu_used_mhz) || isnan(due))
+            return UNKNOWN;
+        return due > sample->cpu_used_mhz ? 1 - sample->cpu_used_mhz / due : 0;
+    }
+    return UNKNOWN;
+}
+
 /* ---- predicted ---- */
 
 void move_result_predict(const struct engine *e, struct action *x)
@@ -81,7 +106,10 @@ void move_result_predict(const struct engine *e, struct action *x)
 
     if (vm == IX_NONE || !is_comparable(s, from) || !is_comparable(s, to) || s->vms[vm].host != from)
         return;
-    *m = (struct move_result){.predicted_at = s->time, .duration_s = UNKNOWN};
+    *m = (struct move_result){.predicted_at = s->time,
+                              .duration_s = UNKNOWN,
+                              .harm = UNKNOWN,
+                              .vm_lack = {vm_lack(e, vm), UNKNOWN}};
     for (int i = 0; i < RES_COUNT; i++) {
         enum resource r = (enum resource)i;
 
@@ -143,6 +171,58 @@ static bool theirs_overlap(const struct snapshot *s, uint32_t vm, uint32_t from,
     return vm == IX_NONE || s->vms[vm].host != to;
 }
 
+/* What both hosts lack now, more than they would if the VM were back: with the demand of now, so that a rise
+ * of the load is no harm, and other moves of the same hours are what they are for both. */
+static double harm_of_hosts(const struct snapshot *s, uint32_t vm, uint32_t from, uint32_t to)
+{
+    double harm = 0;
+
+    for (int i = 0; i < RES_COUNT; i++) {
+        enum resource r = (enum resource)i;
+        double capacity_from = s->hosts[from].capacity[r], capacity_to = s->hosts[to].capacity[r];
+        double of_from = load(s, from, r), of_to = load(s, to, r);
+        double moved =
+            move_result_shortage(of_from) * capacity_from + move_result_shortage(of_to) * capacity_to;
+        double stayed = move_result_shortage(of_from + part(s, vm, from, r)) * capacity_from +
+                        move_result_shortage(of_to - part(s, vm, to, r)) * capacity_to;
+
+        harm += (moved - stayed) / fmin(capacity_from, capacity_to);
+    }
+    return harm;
+}
+
+bool move_result_harmed(const struct move_result *r)
+{
+    bool has_room = r->observed[MOVE_TO][RES_CPU] <= 1;
+
+    return r->harm > ABSOLUTE || (has_room && r->vm_lack[1] > r->vm_lack[0] + LACK);
+}
+
+/* Only what was optional: the rest had to be. Moves of others at the same hosts do not matter: the VM is put
+ * back in thought, and nothing else is. */
+static void judge(struct engine *e, const struct action *x, instant_s now)
+{
+    const struct move_result *m = &x->r.result;
+    const struct snapshot *s = engine_snapshot(e);
+    char why[WHY_MAX];
+
+    if (x->r.priority == PRIORITY_MANDATORY || isnan(m->harm))
+        return;
+    if (m->harm > ABSOLUTE)
+        (void)snprintf(why, sizeof why,
+                       "hosts %s and %s lack %.1f %% of capacity more than if VM %s had stayed",
+                       snapshot_host_name(s, x->r.from), snapshot_host_name(s, x->r.to), m->harm * 100,
+                       snapshot_vm_name(s, x->r.vm));
+    else
+        (void)snprintf(
+            why, sizeof why,
+            "VM %s lacks %.1f %% of its CPU demand on host %s, which seems to have room, and lacked "
+            "%.1f %% on host %s",
+            snapshot_vm_name(s, x->r.vm), m->vm_lack[1] * 100, snapshot_host_name(s, x->r.to),
+            m->vm_lack[0] * 100, snapshot_host_name(s, x->r.from));
+    failed_moves_judge(e->knowledge->failed_moves, move_result_harmed(m) ? why : NULL, now);
+}
+
 static void observe(struct engine *e, struct action *x, instant_s now)
 {
     const struct snapshot *s = engine_snapshot(e);
@@ -156,10 +236,17 @@ static void observe(struct engine *e, struct action *x, instant_s now)
         m->observed[MOVE_FROM][i] = load(s, from, (enum resource)i);
         m->observed[MOVE_TO][i] = load(s, to, (enum resource)i);
     }
+    uint32_t vm = snapshot_find_vm(s, x->r.vm);
+
+    if (vm != IX_NONE && s->vms[vm].host == to && s->vms[vm].is.state == VM_ON) {
+        m->harm = harm_of_hosts(s, vm, from, to);
+        m->vm_lack[1] = vm_lack(e, vm);
+    }
     m->observed_at = now;
     m->overlaps = ours_overlap(&slot_usage_of_host(e->actions, x->r.from)->actions, x) ||
                   ours_overlap(&slot_usage_of_host(e->actions, x->r.to)->actions, x) ||
-                  theirs_overlap(s, snapshot_find_vm(s, x->r.vm), from, to, m->predicted_at);
+                  theirs_overlap(s, vm, from, to, m->predicted_at);
+    judge(e, x, now);
     action_changed(e, x);
 }
 

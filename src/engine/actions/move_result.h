@@ -4,7 +4,9 @@
  * part of the host's capacity; what is above 1 is its shortage. It is predicted when the move begins, from
  * the VMs that the hosts have then and the moves that are approved by then, and observed with the first
  * inventory ten minutes after the move's end. If no inventory comes within another ten minutes (the service
- * was down, the source was lost), nothing is observed. */
+ * was down, the source was lost), nothing is observed.
+ *
+ * An optional move that did harm is counted (knowledge/failed_moves.h): many of them pause optional moves. */
 #ifndef BALLAST_ENGINE_ACTIONS_MOVE_RESULT_H
 #define BALLAST_ENGINE_ACTIONS_MOVE_RESULT_H
 
@@ -32,6 +34,11 @@ bool move_result_agrees(const struct move_result *r);
 
 /* The same of the duration, within a fifth; false where it is not known. */
 bool move_result_duration_agrees(const struct move_result *r, double predicted_s);
+
+/* Whether the move did harm: its hosts lack more than if the VM had stayed (1 % of capacity), or the VM lacks
+ * a tenth more of its CPU demand than before, on a host that has room by its figures, so that the figures are
+ * wrong. False where it is not known. */
+bool move_result_harmed(const struct move_result *r);
 
 /* The part of its load that the host cannot give. */
 double move_result_shortage(double load);

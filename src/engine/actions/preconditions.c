@@ -126,7 +126,7 @@ static bool is_avoided(const struct engine *e, const struct action *x, instant_s
                                                        x->r.priority == PRIORITY_MANDATORY, now);
     if (!r)
         return false;
-    (void)snprintf(why, WHY_MAX, "not tried before %s, because moves failed: %s",
+    (void)snprintf(why, WHY_MAX, "not tried before %s, because of earlier moves: %s",
                    rfc3339_format(r->until, until), r->reason ? r->reason : "no reason is known");
     return true;
 }

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAST_MOVES 20            /* of the cluster: avoid.cluster_failures of so many */
+#define LAST_MOVES 20 /* of the cluster: avoid.cluster_failures of so many */
+#define HARM "\nharm" /* in the place of a host: the cluster's moves that did harm. No host has this id */
 #define REMEMBERED_S (24 * 3600) /* without another failure */
 #define SOURCE_DESTINATIONS 2    /* to so many hosts the moves off one must fail before it is the cause */
 
-/* By VM and host; "" stands for any: ("", h) is the host, (v, "") the VM, ("", "") the cluster. */
+/* By VM and host; "" stands for any: ("", h) is the host, (v, "") the VM, ("", "") the cluster, ("", HARM)
+ * its harmful moves. */
 struct entry {
     struct failure_record r; /* owns its strings */
     bool gone;               /* to be forgotten by the store */
@@ -243,9 +245,10 @@ static uint32_t failures_of(uint64_t recent)
     return n;
 }
 
-static void count_for_cluster(struct failed_moves *f, const struct move_end *m)
+/* host: "" for the failures of the cluster's moves, HARM for those that did harm. */
+static void count_for_cluster(struct failed_moves *f, const char *host, const struct move_end *m)
 {
-    struct entry *x = m->why ? make(f, "", "") : find(f, "", "");
+    struct entry *x = m->why ? make(f, "", host) : find(f, "", host);
     int64_t limit = f->policy->avoid.cluster_failures;
 
     if (!x)
@@ -318,7 +321,12 @@ void failed_moves_take(struct failed_moves *f, const struct move_end *m)
         take_failure(f, m);
     else if (f->entries.n > 0)
         take_success(f, m);
-    count_for_cluster(f, m);
+    count_for_cluster(f, "", m);
+}
+
+void failed_moves_judge(struct failed_moves *f, const char *why, instant_s now)
+{
+    count_for_cluster(f, HARM, &(struct move_end){.at = now, .why = why});
 }
 
 /* ---- asked ---- */
@@ -327,7 +335,8 @@ const struct failure_record *failed_moves_find(const struct failed_moves *f, con
                                                bool mandatory, instant_s now)
 {
     const struct entry *const all[] = {find(f, vm, to), find(f, "", to), mandatory ? NULL : find(f, vm, ""),
-                                       mandatory ? NULL : find(f, "", "")};
+                                       mandatory ? NULL : find(f, "", ""),
+                                       mandatory ? NULL : find(f, "", HARM)};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i] && holds(&all[i]->r, now))
@@ -383,6 +392,16 @@ static void configure(void *piece, const struct engine_settings *settings)
     f->policy = &settings->policy;
 }
 
+/* Optional moves pause; without a number of failures, as none failed. */
+static void avoid_harm(const struct failure_record *r, struct inventory *inv, struct arena *a)
+{
+    *inventory_add_avoid(inv, a) = (struct seen_avoid){
+        .until = r->until,
+        .reason = arena_printf(a, "%u of the last %d optional moves did harm, at last this: %s.", r->failures,
+                               LAST_MOVES, r->reason ? r->reason : "not known"),
+    };
+}
+
 static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
 {
     const struct failed_moves *f = piece;
@@ -401,6 +420,8 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
     for (EACH_ENTRY(f, x)) {
         const struct failure_record *r = &x->r;
 
+        if (holds(r, inv->time) && strcmp(r->host, HARM) == 0)
+            avoid_harm(r, inv, a);
         if (!holds(r, inv->time) || (*r->vm && !idmap_get(&vms, r->vm)) ||
             (*r->host && !idmap_get(&hosts, r->host)))
             continue;

@@ -222,6 +222,12 @@ static void share(struct cluster *c, uint32_t host, enum resource r, double capa
 
 /* ---- what comes of it ------------------------------------------------------------------------ */
 
+/* A host that is too warm, or saves power, gives less than it reports. */
+static double cpu_given(const struct cluster *c, uint32_t host)
+{
+    return host_of(c, host)->capacity[RES_CPU] * (1 - c->s->hosts[host].throttled);
+}
+
 /* What each migration takes of the host's CPU. */
 static double taken_by_migrations(const struct cluster *c, uint32_t host)
 {
@@ -235,7 +241,7 @@ static double taken_by_migrations(const struct cluster *c, uint32_t host)
         if (m->from == host || m->to == host)
             sum += m->rate_mb_s * c->s->migration.cpu_mhz_per_mb_s;
     }
-    return fmin(sum, host_of(c, host)->capacity[RES_CPU]);
+    return fmin(sum, cpu_given(c, host));
 }
 
 /* The part of its time that a vCPU waits. A VM does a piece of work, sleeps, and does the next: what it runs
@@ -344,7 +350,7 @@ static void give(struct cluster *c, uint32_t host)
             c->vms[n->ix].now.gets[RES_MEM] = h->tree.got[i];
     }
     h->taken_mhz = taken_by_migrations(c, host);
-    share(c, host, RES_CPU, is->capacity[RES_CPU] - h->taken_mhz);
+    share(c, host, RES_CPU, fmax(cpu_given(c, host) - h->taken_mhz, 0));
     for (uint32_t i = 1; i < h->tree.n; i++) {
         const struct node *n = &h->tree.nodes[i];
         if (n->is_vm && !n->arriving)
@@ -379,7 +385,7 @@ bool schedule_vm(struct cluster *c, uint32_t vm)
     double gets = fmin(cpu_wanted(c, &node, host), vm_of(c, vm)->is.alloc[RES_CPU].limit);
     double more = gets - v->used_mhz;
 
-    if (h->given_mhz + more + h->taken_mhz > host_of(c, host)->capacity[RES_CPU])
+    if (h->given_mhz + more + h->taken_mhz > cpu_given(c, host))
         return false;
     totals_integrate_host(c, host);
     h->small_changes++;

@@ -30,6 +30,7 @@ const struct metric_row metric_rows[] = {
     {METRIC_moves_overlapping, GROUP_MOVES, 0, WHEN_SOME, "looked at, with others at their hosts"},
     {METRIC_moves_overlapping_as_predicted, GROUP_MOVES, 1, WHEN_KNOWN, "  hosts loaded as predicted"},
     {METRIC_moves_overlapping_timed_as_predicted, GROUP_MOVES, 1, WHEN_KNOWN, "  took as long as predicted"},
+    {METRIC_moves_harmful, GROUP_MOVES, -1, WHEN_SOME, "that did harm"},
     {METRIC_passes, GROUP_MOVES, 0, WHEN_ASKED, "passes"},
     {METRIC_decide_ms_total, GROUP_MOVES, 0, WHEN_ASKED, "time that deciding took"},
     {METRIC_imbalance_mean, GROUP_BALANCE, -1, WHEN_ALWAYS, "imbalance, mean over time"},

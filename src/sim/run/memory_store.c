@@ -220,6 +220,7 @@ static void count_move(struct move_counts *m, const struct action_record *r)
 {
     m->n[r->result.overlaps]++;
     m->as_predicted[r->result.overlaps] += move_result_agrees(&r->result);
+    m->harmful += move_result_harmed(&r->result);
     if (isnan(r->result.duration_s))
         return;
     m->timed[r->result.overlaps]++;

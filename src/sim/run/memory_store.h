@@ -24,6 +24,7 @@ int64_t memory_store_decide_us(const struct store *s);
 struct move_counts {
     /* [1]: those that other moves overlapped with. timed: of n, those whose duration is known. */
     uint32_t n[2], as_predicted[2], timed[2], times_as_predicted[2];
+    uint32_t harmful; /* of all */
 };
 
 struct move_counts memory_store_moves(const struct store *s);

@@ -177,6 +177,7 @@ static void fill_moves(const struct run *run, struct metrics_of_run *m)
     m->moves_overlapping = n[true];
     m->moves_overlapping_as_predicted = loads[true];
     m->moves_overlapping_timed_as_predicted = times[true];
+    m->moves_harmful = now.harmful - before->harmful;
 }
 
 static void fill_result(struct run *run, struct simulation *ret)
@@ -191,7 +192,7 @@ static void fill_result(struct run *run, struct simulation *ret)
         ret->metrics.moves_observed = ret->metrics.moves_as_predicted =
             ret->metrics.moves_timed_as_predicted = NAN;
         ret->metrics.moves_overlapping = ret->metrics.moves_overlapping_as_predicted =
-            ret->metrics.moves_overlapping_timed_as_predicted = NAN;
+            ret->metrics.moves_overlapping_timed_as_predicted = ret->metrics.moves_harmful = NAN;
         return;
     }
     const struct service *v = &run->service;

@@ -63,7 +63,8 @@ struct cluster;
     X(moves_timed_as_predicted, "%", "of moves_observed: duration within 20 % of its prediction")            \
     X(moves_overlapping, "", "moves whose hosts were looked at, and other moves touched meanwhile")          \
     X(moves_overlapping_as_predicted, "%", "of moves_overlapping, as moves_as_predicted")                    \
-    X(moves_overlapping_timed_as_predicted, "%", "of moves_overlapping, as moves_timed_as_predicted")
+    X(moves_overlapping_timed_as_predicted, "%", "of moves_overlapping, as moves_timed_as_predicted")        \
+    X(moves_harmful, "", "of both: moves after which hosts or VM lacked more than without the move")
 
 #define METRIC_FIELD(name, unit, meaning) double name;
 struct metrics_of_run {

@@ -79,6 +79,8 @@ static const struct field host_key_list[] = {
     NUMBER("boot_s", model.boot_s, 0, 86400, "seconds from waking to usable"),
     NUMBER("sleep_s", model.sleep_s, 0, 86400, "seconds from empty to asleep"),
     NUMBER("link_mb_s", model.link_mb_s, 0.1, 1e6, "MiB/s of the network for migrations, each way"),
+    NUMBER("throttled", model.throttled, 0, 0.99,
+           "part of its CPU that it does not give, though it reports all of it"),
     {"migrations_max", FIELD_COUNT, offsetof(struct host_spec, seen.is.migrations_max), 0, 64,
      .meaning = "migrations in and out at a time; 0: as the setting says"},
     NUMBER("migration_rate_mb_s", seen.is.migration_rate_mb_s, 0.1, 1e6,

@@ -30,6 +30,7 @@ struct host_model {
     double meter_error;                /* ... with an error of this part at most, random each time */
     double boot_s, sleep_s;
     double link_mb_s; /* of the migration network, in each direction */
+    double throttled; /* part of its CPU that it does not give, though it reports all of it */
 };
 
 /* The power of a host that is on. utilization: of its whole CPU, its own use included; 0 W if the power is
