@@ -157,6 +157,12 @@ struct vm_facts {
     const char *mandatory_only;
 };
 
+/* The limit that the hypervisor enforces. */
+static inline double vm_facts_limit_in_force(const struct vm_facts *f, int r)
+{
+    return f->overridden ? f->source_alloc[r].limit : f->alloc[r].limit;
+}
+
 struct pool_facts {
     const char *id, *name;
     struct alloc alloc[RES_COUNT];

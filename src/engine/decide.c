@@ -78,7 +78,8 @@ static bool is_overloaded(const struct snapshot *s, uint32_t host)
         for (uint32_t i = 0; i < h->vms.n; i++) {
             const struct vm_facts *v = &s->vms[h->vms.items[i]].is;
 
-            wanted += fmin(v->demand[r], v->alloc[r].limit); /* demand above the limit cannot be met */
+            wanted +=
+                fmin(v->demand[r], vm_facts_limit_in_force(v, r)); /* demand above the limit cannot be met */
         }
         if (wanted > h->capacity[r])
             return true;

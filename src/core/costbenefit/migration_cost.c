@@ -59,17 +59,17 @@ static double headroom_shortage(const struct migration_cost *costs, double load,
                                  costs->l->policy->headroom_percent[r] / 100);
 }
 
-/* The shortage of a slot with this load. */
+/* The shortage of a slot with this load. lack: of contention.h. */
 static struct load_shortage shortage_of(const struct migration_cost *costs, const struct load_range *o, int r,
-                                        uint32_t slot)
+                                        uint32_t slot, double lack)
 {
     double headroom = headroom_shortage(costs, o->load, r, slot);
     double capacity = capacity_of(costs, r, slot);
 
-    return (struct load_shortage){.expected =
-                                      shortfall_expected(o->load, stddev_of(o, r), capacity) + headroom,
-                                  .today = positive(o->load - capacity) + headroom,
-                                  .headroom = headroom};
+    return (struct load_shortage){
+        .expected = fmax(shortfall_expected(o->load, stddev_of(o, r), capacity), lack) + headroom,
+        .today = fmax(o->load - capacity, lack) + headroom, /* lack >= 0 */
+        .headroom = headroom};
 }
 
 /* ---- loads ---- */
@@ -170,7 +170,9 @@ static void set_shortage(struct migration_cost *costs, uint32_t slot)
     if (slot == costs->l->outside)
         return;
     for (int r = 0; r < RES_COUNT; r++)
-        costs->slot_shortage[r][slot] = shortage_of(costs, &costs->slot[r][slot], r, slot);
+        costs->slot_shortage[r][slot] =
+            shortage_of(costs, &costs->slot[r][slot], r, slot,
+                        contention_lack(&costs->contention, (enum resource)r, slot));
 }
 
 /* The shortage of the unit's slot without the unit: the same for all destinations, until the slot changes. */
@@ -184,7 +186,8 @@ static const struct shortage_left *shortage_left(const struct migration_cost *co
     left->since = costs->changed_at[s];
     for (int r = 0; r < RES_COUNT; r++) {
         struct load_range load = plus(costs->slot[r][s], &costs->unit[r][unit], -1);
-        struct load_shortage shortage = shortage_of(costs, &load, r, s);
+        double lack = contention_lack_without(&costs->contention, (enum resource)r, s, unit);
+        struct load_shortage shortage = shortage_of(costs, &load, r, s, lack);
         left->min[r] = load.min;
         left->expected[r] = shortage.expected;
         left->today[r] = shortage.today;
@@ -305,6 +308,7 @@ void migration_cost_init(struct migration_cost *costs, const struct layout *l,
     costs->unit_stable_s = arena_array(a, double, l->n_units);
     costs->slot_stable = arena_array(a, double, (size_t)l->n_slots + 1);
     rates_init(&costs->rates, l, a);
+    contention_init(&costs->contention, l, entitlement, a);
     for (uint32_t u = 0; u < l->n_units; u++) {
         set_unit(costs, u);
         add_to_slot(costs, u, l->unit_slot[u], 1);
@@ -328,6 +332,7 @@ void migration_cost_move(struct migration_cost *costs, uint32_t unit, uint32_t f
 {
     add_to_slot(costs, unit, from_slot, -1);
     add_to_slot(costs, unit, to_slot, 1);
+    contention_move(&costs->contention, unit, from_slot, to_slot);
     set_shortage(costs, from_slot);
     set_shortage(costs, to_slot);
     if (costs->rates.differ)
@@ -369,14 +374,16 @@ static void compare_shortage(const struct migration_cost *costs, uint32_t unit, 
         double cs = capacity_of(costs, r, s);
         double cd = capacity_of(costs, r, d);
         double joined = there->load + u->load;
-        double joined_today = positive(joined - cd) + headroom_shortage(costs, joined, r, d);
+        double lack = contention_lack_with(&costs->contention, (enum resource)r, d, unit);
+        double joined_today = fmax(joined - cd, lack) + headroom_shortage(costs, joined, r, d);
         double headroom = from->headroom + to->headroom;
         double now = from->expected + to->expected - headroom;
         double worst_stay = positive(left->min[r] + u->max - cs) + positive(there->max - cd);
         double worst_move = positive(left->min[r] - cs) + positive(there->max + u->max - cd);
         ret->worse_of[r] = worst_move - fmax(worst_stay, now);
-        ret->more_of[r] =
-            left->today[r] + joined_today - headroom - positive(here->load - cs) - positive(there->load - cd);
+        ret->more_of[r] = left->today[r] + joined_today - headroom -
+                          fmax(here->load - cs, contention_lack(&costs->contention, (enum resource)r, s)) -
+                          fmax(there->load - cd, contention_lack(&costs->contention, (enum resource)r, d));
     }
     double worst_case = over_capacity(costs, ret->worse_of);
     double today = over_capacity(costs, ret->more_of);
@@ -403,8 +410,9 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
     double after_s = positive(stable - ret->duration_s); /* of the stable time, after the migration */
     for (int r = 0; r < RES_COUNT; r++) {
         struct load_range joined = plus(costs->slot[r][to_slot], &costs->unit[r][unit], 1);
-        double taken =
-            shortage_of(costs, &joined, r, to_slot).expected - costs->slot_shortage[r][to_slot].expected;
+        double lack = contention_lack_with(&costs->contention, (enum resource)r, to_slot, unit);
+        double taken = shortage_of(costs, &joined, r, to_slot, lack).expected -
+                       costs->slot_shortage[r][to_slot].expected;
         double relief = costs->slot_shortage[r][s].expected - left->expected[r];
         /* the destination holds the VM's memory from the first page on */
         ret->benefit[r] = relief * after_s - taken * (r == RES_MEM ? stable : after_s);

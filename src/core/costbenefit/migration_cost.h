@@ -3,7 +3,8 @@
  * Cost and benefit are resource × time: MHz · s and MiB · s. The benefit is the shortage that the move ends,
  * on both hosts together, at today's loads, for the stable time. A host's load is what its VMs are entitled
  * to, so that under contention a move pays that serves shares. Shortage is load above the host's capacity
- * (an expected value, because demand varies; README.md states the variance and its sources), and load that
+ * (an expected value, because demand varies; README.md states the variance and its sources), or what VMs lack
+ * because the hypervisor does not enforce the configuration (contention.h), if that is more; and load that
  * its headroom should keep free, with growing weight. The cost is what others lose: the CPU of copying, the
  * workload's loss meanwhile, and the shortage of memory that the copy causes at the destination.
  *
@@ -15,6 +16,7 @@
 #ifndef BALLAST_CORE_MIGRATION_COST_H
 #define BALLAST_CORE_MIGRATION_COST_H
 
+#include "core/costbenefit/contention.h"
 #include "core/costbenefit/migration.h"
 #include "core/costbenefit/rates.h"
 #include "core/layout/layout.h"
@@ -57,8 +59,9 @@ struct migration_cost {
     uint64_t *changed_at;       /* by slot: the number of its last change */
     uint64_t n_changes;
     double capacity[RES_COUNT]; /* of the cluster */
-    struct rates rates;         /* copy rates between the hosts */
-    struct unit_copy *fastest;  /* by unit: at the fastest rate off its slot */
+    struct contention contention;
+    struct rates rates;        /* copy rates between the hosts */
+    struct unit_copy *fastest; /* by unit: at the fastest rate off its slot */
     double *least;      /* lower bound of the CPU cost of moving each unit off its slot, to any destination */
     double *fixed;      /* of `least`: the part that does not depend on the copy rate */
     double stable_mean; /* over the cluster, s */

@@ -32,6 +32,28 @@ static enum resource resource_of(const struct pass *p, const struct move *m)
     return fall[RES_MEM] > fall[RES_CPU] ? RES_MEM : RES_CPU;
 }
 
+/* A smaller part of a host's capacity that VMs lack is not worth a search. */
+#define LACK_LEAST 0.01
+
+/* What the slot's VMs lack because the hypervisor does not enforce the configuration. NULL: next to nothing.
+ */
+static const struct finding *find_lack(const struct pass *p, uint32_t slot)
+{
+    static const enum finding_figure figure[RES_COUNT] = {
+        [RES_CPU] = FIGURE_CPU_MHZ, [RES_MEM] = FIGURE_MEM_MB};
+
+    for (int r = 0; r < RES_COUNT && p->policy.cost_benefit; r++) {
+        double lack = contention_lack(&p->migration_cost.contention, (enum resource)r, slot);
+        if (lack * p->layout.inverse[r][slot] > LACK_LEAST)
+            return finding_keep(p->a,
+                                (struct finding){.code = FIND_UNEVEN_LACK,
+                                                 .resource = (enum resource)r,
+                                                 .subjects = {{SUBJECT_HOST, p->layout.slot_host[slot]}},
+                                                 .figures = {{figure[r], lack}}});
+    }
+    return NULL;
+}
+
 /* What is not even where the imbalance is within the plan's target: about the hosts of the move, which gives
  * the resource that the move is for, or else about other hosts. NULL: the imbalance is above the target. */
 static const struct finding *purpose_within(const struct pass *p, const struct move *m, enum resource *r)
@@ -43,6 +65,11 @@ static const struct finding *purpose_within(const struct pass *p, const struct m
 
     if (imbalance > layout_target(l->n_on, level))
         return NULL;
+    const struct finding *lack = find_lack(p, l->unit_slot[m->unit]);
+    if (lack) {
+        *r = lack->resource;
+        return lack;
+    }
     const struct finding *found = layout_uneven_move(l, level, *r, l->unit_slot[m->unit], m->to_slot, p->a);
     if (found) {
         *r = found->resource;
@@ -56,11 +83,24 @@ static const struct finding *purpose_within(const struct pass *p, const struct m
     return finding_keep(p->a, (struct finding){.code = FIND_UNEVEN_ELSEWHERE, .because = most});
 }
 
-/* Whether this level has nothing to mend. */
-static bool is_balanced(const struct layout *l, int64_t level)
+/* Whether VMs lack on some host what another may have. */
+static bool some_lack(const struct pass *p)
 {
+    const struct contention *c = &p->migration_cost.contention;
+
+    for (uint32_t i = 0; c->l && i < p->layout.n_on; i++)
+        if (find_lack(p, i))
+            return true;
+    return false;
+}
+
+/* Whether this level has nothing to mend. */
+static bool is_balanced(const struct pass *p, int64_t level)
+{
+    const struct layout *l = &p->layout;
+
     return layout_imbalance(l) <= layout_target(l->n_on, level) && !layout_has_outlier(l, level) &&
-           !layout_lacks_headroom(l);
+           !layout_lacks_headroom(l) && !some_lack(p);
 }
 
 /* Makes the moves of one level, at most *left. False: the pass stops here. */
@@ -70,7 +110,7 @@ static bool climb_level(struct pass *p, int64_t level, uint32_t *left)
 
     climb_set_level(c, level);
     for (;;) {
-        bool balanced = is_balanced(&p->layout, level);
+        bool balanced = is_balanced(p, level);
         p->end = balanced ? CHECK_TARGET_REACHED : *left == 0 ? CHECK_MOVES_MAX : CHECK_NONE;
         if (p->end != CHECK_NONE)
             return true;

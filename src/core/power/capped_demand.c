@@ -2,6 +2,7 @@
 #include "core/power/capped_demand.h"
 
 #include "core/divvy/divvy.h"
+#include "core/divvy/enforced.h"
 
 /* Not fmin(), which is called for each VM, window and resource: nothing here is NaN. */
 static double least(double a, double b)
@@ -24,10 +25,10 @@ static void own_figures(const struct vm_facts *v, enum window w, enum resource r
     ret->most = least(is->max, limit);
 }
 
-void capped_demand_window(const struct capped_demand *capped, const struct snapshot *snap, uint32_t vm,
-                          enum window w, enum resource r, struct figures *ret)
+void capped_demand_window(const struct capped_demand *capped, uint32_t vm, enum window w, enum resource r,
+                          struct figures *ret)
 {
-    own_figures(&snap->vms[vm].is, w, r, ret);
+    own_figures(&capped->snap->vms[vm].is, w, r, ret);
     if (!capped->mean[w][r])
         return;
     ret->mean = capped->mean[w][r][vm];
@@ -35,10 +36,9 @@ void capped_demand_window(const struct capped_demand *capped, const struct snaps
     ret->most *= capped->most[w][r][vm];
 }
 
-double capped_demand_now(const struct capped_demand *capped, const struct snapshot *snap, uint32_t vm,
-                         enum resource r)
+double capped_demand_now(const struct capped_demand *capped, uint32_t vm, enum resource r)
 {
-    const struct vm_facts *v = &snap->vms[vm].is;
+    const struct vm_facts *v = &capped->snap->vms[vm].is;
 
     return capped->now[r] ? capped->now[r][vm] : least(v->demand[r], v->alloc[r].limit);
 }
@@ -117,7 +117,8 @@ static void limit_window(struct capped_demand *capped, const struct divvy_tree *
 
 void capped_demand_init(struct capped_demand *capped, const struct snapshot *snap, struct arena *a)
 {
-    *capped = (struct capped_demand){0};
+    snap = enforced_view(snap, a);
+    *capped = (struct capped_demand){.snap = snap};
     for (int r = 0; r < RES_COUNT; r++) {
         struct divvy_tree t;
 

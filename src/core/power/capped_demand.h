@@ -5,6 +5,8 @@
  * σ² <= mean (limit - mean)). That holds for a VM's own variance, and for the variance of the sum over a
  * pool's VMs, each of which then varies by so much less. The sum of their maxima is at most the limit.
  *
+ * Only limits that the hypervisor enforces deny anything: what the configuration alone limits is used.
+ *
  * Without a pool limit nothing is computed; with limits that do not bind, figures are equal to the last
  * digit.
  */
@@ -14,8 +16,9 @@
 #include <ballast/arena.h>
 #include <ballast/snapshot.h>
 
-/* By VM; NULL for a resource without pool limits. */
+/* By VM; NULL for a resource without pool limits in force. */
 struct capped_demand {
+    const struct snapshot *snap; /* with the limits in force (divvy/enforced.h) */
     double *now[RES_COUNT];
     double *mean[WINDOW_COUNT][RES_COUNT];
     double *deviation[WINDOW_COUNT][RES_COUNT]; /* factor of its standard deviation */
@@ -30,9 +33,8 @@ struct figures {
 /* Lives in the arena. */
 void capped_demand_init(struct capped_demand *capped, const struct snapshot *snap, struct arena *a);
 
-void capped_demand_window(const struct capped_demand *capped, const struct snapshot *snap, uint32_t vm,
-                          enum window w, enum resource r, struct figures *ret);
-double capped_demand_now(const struct capped_demand *capped, const struct snapshot *snap, uint32_t vm,
-                         enum resource r);
+void capped_demand_window(const struct capped_demand *capped, uint32_t vm, enum window w, enum resource r,
+                          struct figures *ret);
+double capped_demand_now(const struct capped_demand *capped, uint32_t vm, enum resource r);
 
 #endif

@@ -19,19 +19,19 @@ static double able_of(const struct utilization *u, uint32_t vm, enum resource r)
     const struct vm *v = &u->l->snap->vms[vm];
     double most = v->host != IX_NONE ? sample_guard_most(u->l->snap, vm, r) : v->is.demand[r];
 
-    return fmin(most, v->is.alloc[r].limit);
+    return fmin(most, vm_facts_limit_in_force(&v->is, r));
 }
 
 static void add_vm(const struct utilization *u, uint32_t vm, struct loads *to)
 {
     for (int r = 0; r < RES_COUNT; r++) {
-        to->now[r] += capped_demand_now(u->capped, u->l->snap, vm, (enum resource)r);
+        to->now[r] += capped_demand_now(u->capped, vm, (enum resource)r);
         to->able[r] += able_of(u, vm, (enum resource)r);
     }
     for (int w = 0; w < WINDOW_COUNT; w++)
         for (int r = 0; r < RES_COUNT; r++) {
             struct figures is;
-            capped_demand_window(u->capped, u->l->snap, vm, (enum window)w, (enum resource)r, &is);
+            capped_demand_window(u->capped, vm, (enum window)w, (enum resource)r, &is);
             to->mean[w][r] += is.mean;
             to->variance[w][r] += is.variance;
             to->deviation[w][r] += sqrt(is.variance);
@@ -66,7 +66,7 @@ static void load_slots(struct utilization *u)
             add_vm(u, vm, &u->slot[layout_slot_of(l, vm)]);
             for (int w = 0; w < WINDOW_COUNT; w++)
                 for (int r = 0; r < RES_COUNT; r++)
-                    u->wanted[w][r] += fmin(v->window[w][r].mean, v->alloc[r].limit);
+                    u->wanted[w][r] += fmin(v->window[w][r].mean, vm_facts_limit_in_force(v, r));
         }
 }
 

@@ -24,7 +24,7 @@ static double wanted(const struct snapshot *s, uint32_t vm, enum resource r)
 {
     const struct vm_facts *v = &s->vms[vm].is;
 
-    return v->state == VM_ON ? fmin(v->window[WINDOW_5M][r].mean, v->alloc[r].limit) : 0;
+    return v->state == VM_ON ? fmin(v->window[WINDOW_5M][r].mean, vm_facts_limit_in_force(v, (int)r)) : 0;
 }
 
 static double part(const struct snapshot *s, uint32_t vm, uint32_t host, enum resource r)

@@ -56,7 +56,7 @@ static bool take_sums(const struct snapshot *s, struct cluster_demand_sums *ret)
         n++;
         unknown += !is_trusted(v);
         for (int r = 0; r < RES_COUNT; r++)
-            ret->demand[r] += fmin(v->demand[r], v->alloc[r].limit);
+            ret->demand[r] += fmin(v->demand[r], vm_facts_limit_in_force(v, r));
         ret->size[RES_CPU] += v->vcpus;
         ret->size[RES_MEM] += v->mem_mb;
     }

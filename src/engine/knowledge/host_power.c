@@ -42,8 +42,8 @@ static void add_vm(struct use *u, const struct knowledge_context *c, const struc
     if (!is_right && !demand_history_last(vm_demand_history(c->known->vms), v->is.id, s->time, demand))
         return;
     for (int r = 0; r < RES_COUNT; r++)
-        demand[r] = is_right ? capped_demand_now(may, s, ix, (enum resource)r)
-                             : fmin(demand[r], v->is.alloc[r].limit);
+        demand[r] = is_right ? capped_demand_now(may, ix, (enum resource)r)
+                             : fmin(demand[r], vm_facts_limit_in_force(&v->is, r));
     double wants = demand[RES_CPU];
 
     u->wanted[RES_CPU] += wants;

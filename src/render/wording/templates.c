@@ -171,6 +171,12 @@ const struct sentence_template wording_templates[] = {
      "{host} lacks headroom (its VMs are entitled to {load:tenths} of its {resource}, above "
      "{load_max:percent})"},
     {FIND_UNEVEN_HEADROOM, "", "{host} lacks headroom ({resource} {load:tenths}, above {load_max:percent})"},
+    {FIND_UNEVEN_LACK, "cpu_mhz>0",
+     "the VMs of {host} lack {cpu_mhz} of CPU that the configuration entitles them to and no hypervisor "
+     "enforces"},
+    {FIND_UNEVEN_LACK, "",
+     "the VMs of {host} lack {mem_mb} of memory that the configuration entitles them to and no hypervisor "
+     "enforces"},
     {FIND_UNEVEN_ELSEWHERE, "", "elsewhere, {because}, and this move lowers the imbalance most"},
     /* Why a preferred rule is left out. */
     {FIND_LEAVES_NO_HOST, "", "The rule excludes every host that {vm} may run on."},
