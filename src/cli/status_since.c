@@ -175,7 +175,7 @@ static const char *predictions(const json_t *sum, struct arena *a)
     const char *alone = agreement(json_object_get(p, "alone"), " right", "moves", a);
     const char *overlapping =
         agreement(json_object_get(p, "overlapping"), alone ? "" : " right", "overlapping moves", a);
-    const char *text = alone ? alone : overlapping ? overlapping : "no move observed";
+    const char *text = alone ? alone : overlapping ? overlapping : "no move observed yet";
     int64_t waiting = reply_int(p, "waiting");
 
     if (alone && overlapping)
@@ -211,7 +211,15 @@ static const char *energy(const json_t *sum, struct arena *a)
     return text;
 }
 
-/* "2.31 GHz h, 0.12 % of demand; most: 1.1 GHz at 06:00". */
+/* Two digits, or "less than 0.01". */
+static const char *figure(double v, struct arena *a)
+{
+    if (v < 0.01)
+        return "less than 0.01";
+    return arena_printf(a, "%.*f", v >= 10 ? 0 : v >= 1 ? 1 : 2, v);
+}
+
+/* "2.3 GHz h, 0.12 % of demand; most: 1.1 GHz at 06:00". */
 static const char *lacking(const json_t *sum, const char *key, struct arena *a)
 {
     const json_t *of = json_object_get(json_object_get(sum, "lacking"), key);
@@ -227,15 +235,14 @@ static const char *lacking(const json_t *sum, const char *key, struct arena *a)
         return "not known";
     if (!(amount > 0))
         return "none: VMs got what they wanted";
-    const char *text = arena_printf(a, "%.3g %s h, %s%.2g %% of demand", amount, word,
-                                    share < 0.01 ? "less than " : "", fmax(share, 0.01));
+    const char *text = arena_printf(a, "%s %s h, %s %% of demand", figure(amount, a), word, figure(share, a));
 
     if (!worst)
         return text;
     bool one_day = instant(sum, "until") - instant(sum, "since") <= DAY_S;
 
     worst = minute(worst, a);
-    return arena_printf(a, "%s; most: %.3g %s at %s", text, most, word,
+    return arena_printf(a, "%s; most: %s %s at %s", text, figure(most, a), word,
                         one_day && strlen(worst) > DATE_LENGTH ? worst + DATE_LENGTH + 1 : worst);
 }
 

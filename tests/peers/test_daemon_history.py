@@ -182,7 +182,7 @@ SAID = ("moves        15 done, 1 cancelled, 3 failed, 2 of them: host 10.0.0.9 d
         "predictions  80 % right of 10 moves, 33 % of 3 overlapping moves; 1 to come\n",
         "standby      3 hosts put to standby, none failed\n",
         "wakes        3 hosts woken, 1 late (h400: 7 min, not 3 min), 1 failed: the co...\n",
-        "other        1 host into maintenance\n", "(20 %)", "CPU shortage 3 GHz h, ", "; most: 2 GHz at ",
+        "other        1 host into maintenance\n", "(20 %)", "CPU shortage 3.0 GHz h, ", "; most: 2.0 GHz at ",
         "mem shortage none: VMs got what they wanted\n")
 
 
