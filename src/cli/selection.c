@@ -247,6 +247,21 @@ static bool needs_list(const struct args *args)
     return args->n_operands == 0;
 }
 
+/* Nothing was found for --host: because there is no such host, which the service says, or no recommendation
+ * for it. */
+static enum exit_code refuse_host(const struct selection *s, const char *socket)
+{
+    CLEANUP(json_decrefp) json_t *reply = NULL;
+    enum exit_code code = client_call(
+        socket, json_pack("{s:s, s:s, s:i}", "command", "history", "host", s->host, "limit", 1), &reply);
+
+    if (code != EXIT_DONE)
+        return code;
+    cli_error("ballast %s: there is no such recommendation for host %s; `ballast recommendations` lists all",
+              s->command, s->host);
+    return EXIT_FAILED;
+}
+
 static enum exit_code select_ids(const struct args *args, struct selection *s, struct arena *a, json_t *ids)
 {
     enum exit_code code = EXIT_DONE;
@@ -258,6 +273,8 @@ static enum exit_code select_ids(const struct args *args, struct selection *s, s
     add_chosen(s, a, ids);
     if (json_array_size(ids) > 0)
         return EXIT_DONE;
+    if (s->host)
+        return refuse_host(s, args_value(args, SELECT_SOCKET, NULL));
     cli_error("ballast %s: there is no such recommendation; `ballast recommendations` lists them",
               s->command);
     return EXIT_FAILED;

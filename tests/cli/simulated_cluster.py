@@ -102,11 +102,15 @@ def test_bulk():
         listed = {r['id']: r for r in s.recommendations()}
         mandatory = {i for i, r in listed.items() if r['priority'] == 1}
         check('two are mandatory, others are not', len(mandatory) == 2 and mandatory < set(listed), str(listed))
+        known = s.ask_json('hosts')[0]['name']
         for wrong, word in (((), 'is missing'), (('3-x',), '3-x'), (('9-3',), '9-3'), (('1', '--all'), 'give numbers, or --all'),
                             (('--priority', '2..1'), '2..1'), (('--group', 'x'), '"x"'), (('--all', '--host', 'esx1'), 'give numbers')):
             done = s.ask('apply', *wrong)
             check(f'apply {wrong}', (done.returncode, done.stdout, word in done.stderr) == (2, '', True), done.stderr)
-        for none in (('--host', 'esx9'), ('--group', '999'), ('9000-9999',), ('--priority', '5'), ('--priority', '1', '--host', 'nowhere')):
+        for wrong, word in (('elsewhere', ', expected one of the snapshot'), (f'{known}x', f', did you mean "{known}"?')):
+            done = s.ask('apply', '--priority', '1', '--host', wrong)
+            check(f'apply --host {wrong}', (done.returncode, done.stdout) == (2, '') and f'no host has the id or name "{wrong}"{word}' in done.stderr, done.stderr)
+        for none in (('--group', '999'), ('9000-9999',), ('--priority', '5'), ('--group', '999', '--host', known)):
             done = s.ask('apply', *none)
             check(f'apply {none}', (done.returncode, done.stdout) == (1, '') and 'recommendation' in done.stderr, done.stderr)
         check('nothing was approved', set(s.ids()) == set(listed), str(states(s)))
