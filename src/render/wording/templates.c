@@ -75,6 +75,7 @@ const struct sentence_template wording_templates[] = {
     {FIND_RULE_JOINS_AGENT, "",
      "The rule {rule} cannot keep {vm} together with {other_vm}: {other_vm} is an agent VM and part of "
      "its host."},
+    {FIND_RULE_TOO_LARGE, "hosts=0", "The rule {rule} keeps {vms} VMs apart, but no host can run them."},
     {FIND_RULE_TOO_LARGE, "hosts=1", "The rule {rule} keeps {vms} VMs apart, but only 1 host can run them."},
     {FIND_RULE_TOO_LARGE, "", "The rule {rule} keeps {vms} VMs apart, but only {hosts} hosts can run them."},
     {FIND_RULE_LEFT_OUT, "because", "The preferred rule {rule} is not followed. {because}"},
