@@ -8,6 +8,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,6 +35,15 @@ int process_block_signals(struct err *err)
 
     (void)signal(SIGPIPE, SIG_IGN);
     return r == 0 ? 0 : err_set(err, -r, "signals cannot be blocked: %s", strerror(r));
+}
+
+/* systemd runs ExecReload as the service's own user, whoever called systemctl. */
+void process_name_sender(uid_t uid, char *ret, size_t size)
+{
+    if (uid == getuid() && getenv("INVOCATION_ID")) /* systemd.exec(5) */
+        (void)snprintf(ret, size, "systemctl reload");
+    else
+        process_name_user(uid, ret, size);
 }
 
 void process_name_user(uid_t uid, char *ret, size_t size)

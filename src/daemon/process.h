@@ -25,4 +25,8 @@ int process_block_signals(struct err *err);
 /* "root (uid 0)", or "uid 4711" for a user without a name. */
 void process_name_user(uid_t uid, char *ret, size_t size);
 
+/* The same of a signal's sender; of systemd, which sends it as the user of the service: "systemctl reload".
+ */
+void process_name_sender(uid_t uid, char *ret, size_t size);
+
 #endif

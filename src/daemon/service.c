@@ -318,7 +318,7 @@ static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si,
 
     (void)source;
     if (si->ssi_code <= 0) /* sent by a process */
-        process_name_user(si->ssi_uid, by, sizeof by);
+        process_name_sender(si->ssi_uid, by, sizeof by);
     (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)clock_us(CLOCK_MONOTONIC));
     reload(s, by);
     (void)sd_notify(0, "READY=1");

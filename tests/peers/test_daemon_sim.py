@@ -303,7 +303,7 @@ def test_notifies_systemd():
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
             s.bind(path)
             s.settimeout(60)
-            d.environment = {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "1000000"}
+            d.environment = {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "1000000", "INVOCATION_ID": "of a unit"}
             d.start()
 
             def until(word):
@@ -314,9 +314,13 @@ def test_notifies_systemd():
 
             until("READY=1")
             until("WATCHDOG=1")
+            d.write(migration_threshold=2)
             d.process.send_signal(signal.SIGHUP)
             assert "MONOTONIC_USEC=" in until("RELOADING=1")
             until("READY=1")
+            # systemd sends the signal as the user of the service
+            changed = wait_for("the event", lambda: [e["data"]["by"] for e in d.json("events", "--kind", "configuration")])
+            assert changed == ["systemctl reload"], changed
             d.process.send_signal(signal.SIGTERM)
             until("STOPPING=1")
             assert d.process.wait(timeout=60) == 0
