@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares alternatives to Ballast's choices: runs each scenario with each alternative, over several seeds.
 
-    tests/sim/choices.py [--seeds N] [--jobs N] [--traces DIR]... [--markdown] [--power] --try LABEL[=PATH][,KEY=VALUE]... [SCENARIO...]
+    tests/sim/choices.py [--seeds N] [--jobs N] [--traces DIR]... [--markdown] [--power | --predictions] --try LABEL[=PATH][,KEY=VALUE]... [SCENARIO...]
 
 An alternative is a setting (--try 'level 5,migration_threshold=5'), or another ballast, built with another constant
 (--try 'no floor=/tmp/other/ballast'). SCENARIO is a name in choices/ or experiments/ or a path; without one, all of choices/.
@@ -30,6 +30,11 @@ FIGURES = (('missing CPU, %', 'slav', 3), ('missing memory, GiB s', 'unmet_gb_s'
 POWER_FIGURES = (('kWh', 'kwh', 1), ('missing CPU, %', 'slav', 3), ('any host above 90 %, min', 'above_90_min', 0), ('migrations', 'migrations', 0),
                  ('sleeps', 'host_power_offs', 0), ('shortest, min', 'shortest_min', 1), ('median, min', 'median_min', 0),
                  ('under an hour', 'sleeps_under_1h', 0))
+# With --predictions: how often the loads of a move's two hosts, and its duration, came as predicted.
+PREDICTION_FIGURES = (('moves observed', 'moves_observed', 0), ('loads as predicted, %', 'moves_as_predicted', 1),
+                      ('duration as predicted, %', 'moves_timed_as_predicted', 1), ('overlapping moves', 'moves_overlapping', 0),
+                      ('loads as predicted, %', 'moves_overlapping_as_predicted', 1),
+                      ('duration as predicted, %', 'moves_overlapping_timed_as_predicted', 1))
 
 
 def path_of(scenario):
@@ -85,7 +90,9 @@ def figure(value, digits):
 
 
 def shown(runs, name, digits):
-    values = sorted(run[name] for run in runs)
+    values = sorted(run[name] for run in runs if run[name] is not None)
+    if not values:
+        return 'none'
     least, most = figure(values[0], digits), figure(values[-1], digits)
     middle = figure(statistics.median(values), digits)
     return middle if least == most else f'{middle} ({least} – {most})'
@@ -108,11 +115,12 @@ parser.add_argument('--jobs', type=int, default=2)
 parser.add_argument('--traces', action='append', default=[], help='a folder with unpacked traces: ' + ', '.join(TRACES.values()))
 parser.add_argument('--markdown', action='store_true')
 parser.add_argument('--power', action='store_true', help='energy, sleeps and what they cost instead of balance')
+parser.add_argument('--predictions', action='store_true', help='how often moves did what was predicted, instead of balance')
 parser.add_argument('--try', dest='tries', action='append', metavar='LABEL[=PATH][,KEY=VALUE]...', help='an alternative')
 parser.add_argument('scenarios', nargs='*', metavar='SCENARIO')
 arguments = parser.parse_args()
 paths = [path_of(s) for s in arguments.scenarios] or sorted((HERE / 'choices').glob('*.yaml'))
-figures = POWER_FIGURES if arguments.power else FIGURES
+figures = PREDICTION_FIGURES if arguments.predictions else POWER_FIGURES if arguments.power else FIGURES
 alternatives = [parse(text) for text in arguments.tries or ['as it is']]
 table = [('scenario', 'alternative', *(heading for heading, _, _ in figures))]
 with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
