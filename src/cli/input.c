@@ -6,6 +6,7 @@
 #include "cli/client.h"
 #include "cli/output.h"
 #include "config/config.h"
+#include "model/named.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 #include "model/snapshot_to_inventory.h"
@@ -56,6 +57,33 @@ enum exit_code cli_read_vms(const char *path, const struct snapshot *cluster, st
             cli_error("warning: %s: %s", path, text);
     }
     return EXIT_DONE;
+}
+
+enum exit_code cli_find_vms(const char *const *words, size_t n, const struct snapshot *cluster,
+                            struct arena *a, struct vms_to_place *ret)
+{
+    CLEANUP(json_decrefp) json_t *list = json_array();
+    struct err err = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t vm = IX_NONE;
+
+        if (named_vm(cluster, words[i], &vm, &err) < 0) {
+            cli_error("%s", err.text);
+            return EXIT_WRONG;
+        }
+        if (cluster->vms[vm].is.state == VM_ON) {
+            cli_error("\"%s\" runs already, expected a VM that is off or suspended", words[i]);
+            return EXIT_WRONG;
+        }
+        (void)json_array_append_new(list, json_pack("{s:s}", "id", cluster->vms[vm].is.id));
+    }
+    CLEANUP(freep) char *text = json_dumps(list, JSON_COMPACT);
+
+    if (vms_read(text, strlen(text), cluster, a, ret, NULL, &err) == 0)
+        return EXIT_DONE;
+    cli_error("%s", err.text);
+    return EXIT_WRONG;
 }
 
 static enum exit_code load_config(const char *path, struct arena *a, struct config *ret)

@@ -16,6 +16,10 @@ enum exit_code cli_read_snapshot(const char *path, struct arena *a, struct snaps
 enum exit_code cli_read_vms(const char *path, const struct snapshot *cluster, struct arena *a,
                             struct vms_to_place *ret);
 
+/* The same for VMs of the cluster by their ids or names. They must be off or suspended. */
+enum exit_code cli_find_vms(const char *const *words, size_t n, const struct snapshot *cluster,
+                            struct arena *a, struct vms_to_place *ret);
+
 /* What a verb decides from. */
 struct cluster_paths {
     const char *snapshot;             /* --snapshot; NULL: the service's */

@@ -504,5 +504,40 @@ def test_replay():
         check('one that is not known', done.returncode == 0 and '/policy/from_the_future: unknown field, ignored' in done.stderr, done.stderr)
 
 
+def test_questions_to_the_service():
+    """Where to power VMs on, and what they get, is asked of the service without a snapshot: of its cluster, with its settings."""
+    with Service(cool_down_s=77) as s:
+        check('it starts', s.start(), s.log_text())
+        check('it recommends', wait_until(s.ids, 15))
+        path, vms = s.folder / 'kept.json', s.folder / 'vms.json'
+        path.write_text(s.ask('snapshot').stdout, encoding='utf-8')
+        vms.write_text(json.dumps([{'id': 'new', 'vcpus': 2, 'mem_mb': 4096}]), encoding='utf-8')
+        check('entitlements', s.ask('entitlements').stdout == run('entitlements', '--snapshot', path).stdout != '')
+        for arguments in (['--vms', vms], ['--snapshot', path, '--vms', vms]):
+            done = run('place', *arguments, '--format', 'json', socket=s.socket if len(arguments) == 2 else None)
+            plan = json.loads(done.stdout) if done.returncode == 0 else None
+            check(f'place {arguments}: with its settings', plan and plan['policy']['cool_down_s'] == 77, done.stderr)
+            check(f'place {arguments}: a place', plan and [r['vm'] for r in plan['recommendations'] if r['action'] == 'place'] == ['new'], done.stderr)
+        for arguments, wanted in ((['--set', 'cool_down_s=5'], 5), (['--config', s.config, '--set', 'seed=3'], 77)):
+            done = s.ask('place', '--vms', vms, *arguments, '--format', 'json')
+            check(f'place {arguments}: these win', done.returncode == 0 and json.loads(done.stdout)['policy']['cool_down_s'] == wanted, done.stderr)
+        running = json.loads(path.read_text(encoding='utf-8'))['vms'][0]['name']
+        for socket, arguments in ((None, ['--snapshot', path]), (s.socket, ['--set', 'seed=3'])):
+            done = run('place', running, *arguments, socket=socket)
+            check(f'place {arguments}: it runs', done.returncode == 2 and f'"{running}" runs already' in done.stderr, done.stderr)
+            done = run('place', 'nobody', *arguments, socket=socket)
+            check(f'place {arguments}: no such VM', done.returncode == 2 and 'no VM has the id or name "nobody"' in done.stderr, done.stderr)
+        snapshot = json.loads(path.read_text(encoding='utf-8'))
+        off = snapshot['vms'][0]
+        off.update(state='off', host=None)
+        for field in ('cpu', 'mem'):
+            off[field].pop('demand', None)
+            off[field].pop('consumed', None)
+        off.pop('windows', None)
+        snapshot['migrations'] = []
+        done = run('place', off['name'], '--snapshot', '-', stdin=json.dumps(snapshot))
+        check('place VM --snapshot', done.returncode == 0 and f'{off["name"]} can be powered on at ' in done.stdout, done.stderr + done.stdout)
+
+
 check('every part came to its end', run_tests(globals()) == 0)
 end()

@@ -59,14 +59,14 @@ def check_usage():
         expect(f'{verb} HOST', run(verb, 'h1', *service), 3, err='is ballastd running?')
     expect('standby --verify', run('standby', 'h1', '--verify'), 2, err='unknown option --verify')
     file = ('--snapshot', '/dev/null')
-    expect('place', run('place'), 2, err='VM... (or --snapshot FILE) is missing')
+    expect('place', run('place'), 2, err='VM... or --vms FILE is missing')
     expect('place VM', run('place', 'web-1', *service), 3, err='is ballastd running?')
-    expect('place, without --vms', run('place', *file), 2, err='--vms FILE is missing')
-    expect('place, both forms', run('place', *file, '--vms', 'x', 'web-1'), 2, err='"web-1" is not expected')
-    for option in (('--apply',), service):
-        expect(f'place {option[0]}', run('place', *file, *option), 2, err=f'{option[0]} has no meaning with --snapshot')
-    for option in (('--vms', 'x'), ('--config', 'x'), ('--set', 'seed=1')):
-        expect(f'place {option[0]}', run('place', 'web-1', *option), 2, err=f'{option[0]} has no meaning without --snapshot')
+    expect('place, without --vms', run('place', *file), 2, err='VM... or --vms FILE is missing')
+    expect('place, both forms', run('place', *file, '--vms', 'x', 'web-1'), 2, err='give VM... or --vms FILE, not both')
+    expect('place --socket', run('place', *file, 'web-1', *service), 2, err='--socket has no meaning with --snapshot')
+    for option in (('--snapshot', 'x'), ('--config', 'x'), ('--set', 'seed=1')):
+        expect(f'place --apply {option[0]}', run('place', 'web-1', '--apply', *option), 2, err=f'--apply has no meaning with {option[0]}')
+    expect('place --set', run('place', 'web-1', '--set', 'seed=1', *service), 3, err='is ballastd running?')
     expect('place, an empty name', run('place', '', *service), 2, err='"" is not the id or name of a VM')
     for n in ('0', '-1', '1001', 'x', ''):
         expect(f'history --limit {n}', run('history', *service, '--limit', n), 2, err='expected a whole number from 1 to 1000')
@@ -267,7 +267,7 @@ def check_place(folder):
             failures.append(f'{what}: not the same again')
     expect('place -', run('place', '--snapshot', str(path), '--vms', '-', stdin=json.dumps([NEW])), 0, out='new can be powered on at ')
     expect('place - -', run('place', '--snapshot', '-', '--vms', '-', stdin='[]'), 2, err='cannot both be standard input')
-    expect('place', run('place', '--snapshot', str(path)), 2, err='--vms FILE is missing')
+    expect('place', run('place', '--snapshot', str(path)), 2, err='VM... or --vms FILE is missing')
     expect('no file', run('place', '--snapshot', str(path), '--vms', str(folder / 'none.json')), 2, err='none.json: cannot be opened')
     vms.write_text('[{')
     expect('half a file', run(*asked), 2, err=f'{vms}: /: line 1')
