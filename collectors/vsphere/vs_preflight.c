@@ -123,7 +123,8 @@ static void add_tags(const struct vs_seen *s, struct preflight *ret)
     }
     preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_NOTE, "tags cannot be read, so they are no labels: %s",
                   why->text);
-    preflight_advise(ret, "nothing, if no entry selects by tags; else see ballast-vsphere(7)");
+    preflight_advise(ret, "nothing, if no entry of the configuration selects by tags or labels, and "
+                          "proxlb_tags is off");
 }
 
 static void add_unread(const struct vs_seen *s, struct preflight *ret)

@@ -34,18 +34,18 @@ static void add_entries(struct source_part *p, const struct overlay_findings *o)
 
     for (size_t i = 0; i < o->n && i < OVERLAY_LISTED_MAX; i++) {
         preflight_add(list, PREFLIGHT_CONFIGURATION, PREFLIGHT_PROBLEM, "%s", o->items[i]);
-        preflight_advise(list, "compare the entry's patterns with the names in the cluster: upper and lower "
-                               "case differ");
+        preflight_advise(list, "correct the entry; in patterns upper and lower case differ");
     }
     if (o->n > OVERLAY_LISTED_MAX)
         preflight_add(list, PREFLIGHT_CONFIGURATION, PREFLIGHT_PROBLEM, "and %zu more such entries",
                       o->n - OVERLAY_LISTED_MAX);
     const struct overlay *w = &p->config->overlay;
 
-    if (o->n == 0 && w->n_rules + w->n_vms + w->n_hosts > 0)
+    const size_t n = w->n_rules + w->n_pools + w->n_vms + w->n_hosts;
+
+    if (o->n == 0 && n > 0)
         preflight_add(list, PREFLIGHT_CONFIGURATION, PREFLIGHT_OK,
-                      "rules, vms and hosts: each of the %zu entries selects something",
-                      w->n_rules + w->n_vms + w->n_hosts);
+                      "rules, pools, vms and hosts: each of the %zu entries selects something", n);
 }
 
 /* ---- conflicts ---- */
@@ -59,6 +59,9 @@ static const struct {
                            "manual); do not switch vCenter's DRS off where there are resource pools"},
     {FAULT_OTHER_POWER, "switch the other power management off, or set dpm.enabled: false"},
     {FAULT_VSAN, "leave such hosts on; dpm.enabled has no effect on them"},
+    {FAULT_LABELS_UNREAD,
+     "give the user the right to read tags, as a global permission or on the tags; until "
+     "they were read once, no move begins by itself"},
     {FAULT_RULE_CONFLICT, "change one of the rules"},
     {FAULT_RULE_TOO_LARGE, "take VMs out of the rule, or add hosts"},
 };

@@ -240,6 +240,19 @@ def test_entries():
         Check(source_of(sim, sim.username), 0, rules={"web": rule}).one("ok", "each of the 1 entries selects something")
 
 
+def test_tags():
+    """Tags that cannot be read are a note; where an entry selects by them, a problem."""
+    with Vcsim(hosts=2, vms=3, tls=False) as sim, Relay(sim.url) as relay:
+        sim.client().set_drs("manual")
+        relay.refused = ("/rest", "/api")
+        source = {**source_of(sim, sim.username), "url": relay.url}
+        Check(source, 0, proxlb_tags="off").one("note", "tags cannot be read", "503")
+        c = Check(source, 1, proxlb_tags="off", hosts=[{"name": "DC0*", "tag": "lab", "dpm": "disabled"}])
+        assert "right to read tags" in c.one("problem", "labels", "503")["advice"]
+        relay.refused = ()
+        Check(source, 0).one("ok", "tags can be read")
+
+
 def test_text():
     """The text fits a terminal, and tells the exit code."""
     with Vcsim(hosts=2, vms=3, extra=limited(READ)) as sim, tempfile.TemporaryDirectory() as folder:
@@ -285,6 +298,7 @@ def test_controllers():
         c.one("note", "Wake-on-LAN", names[3])
         c.one("problem", "power.hosts.esx9: the cluster has no host")
         c.one("problem", "host esx9: Redfish")
+        equal("sessions that are left", r.sessions(), 0)
         equal("chassis", ([w for c in controllers for _, w, _ in c.commands() if w != "get"], r.resets), ([], []))
 
 
@@ -410,7 +424,7 @@ def test_beside_the_service():
     with Vcsim(hosts=2, vms=4) as sim, Broker() as broker:
         sim.client().set_drs("manual")
         broker.start()
-        with Daemon(source_of(sim, sim.username), mqtt=broker.settings(), interval_s=60) as d:
+        with Daemon(source_of(sim, sim.username), mqtt=broker.settings(client_id="ballast-a"), interval_s=60) as d:
             d.start()
             wait_for("the broker", lambda: d.status()["mqtt"]["connected"])
             wait_for("a pass", lambda: d.status()["pass"])
