@@ -21,6 +21,7 @@ struct power_method {
     struct redfish_session *talk;
     struct redfish_path system; /* ""; not looked for yet */
     bool alone;                 /* the service has no other system */
+    bool wants_etag;            /* a reset needs If-Match */
     struct redfish_meter meter;
 };
 

@@ -9,6 +9,7 @@
 #define POLL_MS 500 /* for a task whose service sends no Retry-After, and for the power state */
 #define POLL_MAX_S 5u
 #define TRIES_MAX 16u /* of one request: values, ETags, "busy" */
+#define PRECONDITIONS_MAX 2u
 
 /* A power request: the values of ResetType for it, the best first, and the states that it leads to. */
 struct wish {
@@ -23,9 +24,9 @@ struct wish {
 /* One call: what is known so far. */
 struct request {
     const struct wish *wish;
-    unsigned refused; /* values that the service turned out not to know: 1u << enum redfish_reset */
-    char etag[REDFISH_ETAG_MAX]; /* it asks for If-Match; "": not yet */
-    enum redfish_power is;       /* as read last; REDFISH_POWER_COUNT: not known */
+    unsigned refused;       /* values that the service turned out not to know: 1u << enum redfish_reset */
+    unsigned preconditions; /* how often it asked for If-Match, or for another ETag */
+    enum redfish_power is;  /* as read last; REDFISH_POWER_COUNT: not known */
 };
 
 /* ---- tasks ---- */
@@ -145,16 +146,17 @@ static bool answer_is_lost(int r, const struct redfish_reply *reply)
 }
 
 /* A refused request. 1: to be tried again, in another way or after a while; 0: it was of no consequence. */
-static int after_refusal(struct power_method *m, struct request *q, const struct redfish_reply *system,
-                         enum redfish_reset how, const struct redfish_reply *reply, int r)
+static int after_refusal(struct power_method *m, struct request *q, enum redfish_reset how,
+                         const struct redfish_reply *reply, int r)
 {
     if (answer_is_lost(r, reply))
         return verify(m, q, r);
     if (redfish_is_busy(reply)) /* it was not carried out */
         return redfish_wait_retry(m->talk, reply, 1) == 0 ? 1 : r;
-    if ((reply->status == 412 || reply->status == 428) && !q->etag[0] &&
-        redfish_etag(system->body, system->etag, q->etag))
+    if ((reply->status == 412 || reply->status == 428) && q->preconditions++ < PRECONDITIONS_MAX) {
+        m->wants_etag = true; /* from now on */
         return 1;
+    }
     if ((q->wish->to & 1u << q->is) && reply->status != 0 && r != -EACCES && r != -EPERM)
         return 0; /* many services refuse to switch on a host that is on */
     if (r == -ENOTSUP && reply->status == 400) {
@@ -170,7 +172,7 @@ static int try_once(struct power_method *m, struct request *q, struct err *err)
     CLEANUP(redfish_reply_release) struct redfish_reply system = {0}, reply = {0};
     struct redfish_action action;
     enum redfish_reset how = RESET_ON;
-    char body[64];
+    char body[64], etag[REDFISH_ETAG_MAX] = "";
     struct err refusal = {0}, none = {0};
     int r = redfish_get_system(m, &system, err);
 
@@ -186,11 +188,13 @@ static int try_once(struct power_method *m, struct request *q, struct err *err)
     if (r < 0)
         return r;
     (void)snprintf(body, sizeof body, "{\"ResetType\": \"%s\"}", redfish_reset_name(how));
-    r = redfish_post(m->talk, &action.target, body, q->etag[0] ? q->etag : NULL, &reply, &refusal);
+    if (m->wants_etag)
+        (void)redfish_etag(system.body, system.etag, etag);
+    r = redfish_post(m->talk, &action.target, body, etag[0] ? etag : NULL, &reply, &refusal);
     if (r == 0)
         return reply.status == 202 ? follow(m, &reply, err) : 0;
     *err = refusal;
-    return after_refusal(m, q, &system, how, &reply, r);
+    return after_refusal(m, q, how, &reply, r);
 }
 
 static int reset(struct power_method *m, const struct wish *wish, struct err *err)

@@ -23,7 +23,6 @@ bmc["1"].be(folder, "esx1") its power and its watts are the files that the clust
 The attributes that __init__ lists inject faults at any time. The service holds no other project's code; test_redfish.py checks it
 with the clients redfishtool and python3-sushy.
 """
-import argparse
 import base64
 import contextlib
 import http.server
@@ -238,7 +237,8 @@ class RedfishService:
         self.chassis_ids = {}          # by system, where they differ
         self.slashes = False           # each link ends with one
         self.message_id = "MessageId"  # in errors
-        self.strict = False            # refuses to switch on what is on
+        self.strict = None             # or the Refusal of switching on what is on, or off what is off
+        self.says_success = False      # a reset is answered 200 and a message, not 204
         self.absolute = None           # "https://elsewhere": put before Location headers and links
 
         # How it misbehaves. Patterns are of "METHOD /path", without a slash at the end.
@@ -266,10 +266,21 @@ class RedfishService:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.cert, self.key)
         self.over.clear()
-        self.server = Server(("127.0.0.1", self.port), Handler)
+        self.server = self.listen()
         self.server.bmc = self
         self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def listen(self):
+        """On the same port as before, once the connections of before have gone."""
+        until = time.monotonic() + 20
+        while True:
+            try:
+                return Server(("127.0.0.1", self.port), Handler)
+            except OSError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
 
     def stop(self):
         if self.server:
@@ -521,11 +532,13 @@ class RedfishService:
         if kind not in self.values:
             raise Refusal(400, "ActionParameterNotSupported", f"The parameter ResetType with the value {kind} is not "
                                                               "supported on the target resource.")
-        if self.strict and kind in ("On", "ForceOn") and s.is_on():
-            raise Refusal(409, "HpeTest.1.0.InvalidOperationForSystemState",
-                          "The operation was not successful due to the current power state.")
+        if self.strict and kind in (("On", "ForceOn") if s.is_on() else ("ForceOff", "GracefulShutdown")):
+            raise Refusal(*self.strict)
         self.resets.append((time.time(), s.name, kind))
         self.act(s, kind)
+        if not self.tasks and self.says_success:
+            return 200, {}, {"@Message.ExtendedInfo": [{"MessageId": f"{REGISTRY}.Success", "Severity": "OK",
+                                                        "Message": "Successfully Completed Request"}]}
         if not self.tasks:
             return 204, {}, None
         number = str(len(self.task_polls) + 1)
@@ -571,22 +584,3 @@ class RedfishService:
             status = 202 if place == "Monitors" and goes_on else 200
             return status, {}, self.task_resource(number, state)
         return 204, {}, None
-
-
-def serve(systems):
-    """A controller to try things on, until it is interrupted."""
-    with RedfishService(systems=systems, hook=lambda _, s, kind: print(f"{s.name}: {kind}", flush=True)) as bmc:
-        print("redfish:", f"  url: {bmc.url}", f"  username: {bmc.username}", f"  password_file: {bmc.password_file}",
-              f"  ca_file: {bmc.ca_file}", sep="\n", flush=True)
-        try:
-            bmc.over.wait()
-        except KeyboardInterrupt:
-            pass
-
-
-if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description="a Redfish service on loopback, for trying Ballast on it")
-    arguments.add_argument("--serve", action="store_true", required=True, help="keep it running, and print the "
-                           "`redfish:` for it")
-    arguments.add_argument("systems", nargs="*", default=["1"], help="ids of its systems")
-    serve(arguments.parse_args().systems)

@@ -158,7 +158,8 @@ def test_identity():
 def test_strict():
     """A service that refuses to switch on what is on, and one that lies about it."""
     with RedfishService() as bmc:
-        bmc.strict = True
+        bmc.strict = (409, "HpeTest.1.0.InvalidOperationForSystemState",
+                      "The operation was not successful due to the current power state.")
         assert ask(bmc, "wake")["ok"] and not bmc.resets
         bmc["1"].put("power", 0)
         bmc["1"].put("claims", "On")  # says on and is off: it is asked all the same
