@@ -69,6 +69,7 @@ static const struct sql_column action_columns[] = {
     COLUMN(action_record, I64, "ended", ended),
     COLUMN(action_record, TEXT, "ended_by", ended_by),
     COLUMN(action_record, U32, "unclear", unclear),
+    COLUMN(action_record, BOOL, "refused", refused),
     COLUMN(action_record, U32, "version", version),
     COLUMN(action_record, TEXT, "former_to", former_to),
     COLUMN(action_record, I64, "redirected", redirected),

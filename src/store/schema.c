@@ -134,6 +134,8 @@ static const char *const scripts[] = {
     "ALTER TABLE actions ADD COLUMN vm_lack_before REAL;"
     "ALTER TABLE actions ADD COLUMN vm_lack_after REAL;"
     "ALTER TABLE actions ADD COLUMN harm REAL;",
+
+    "ALTER TABLE actions ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -316,24 +316,29 @@ static void test_stays_on_and_the_clock_is_set_back(void **state)
     world_release();
 }
 
-/* Who was refused at once has heard nothing: it stays on for everybody, and is lost when it is lost. */
+/* A host whose power-off was refused at once was told nothing: it stays on, and is lost when it is lost;
+ * after a restart, too. */
 static void test_refused(void **state)
 {
-    struct world w;
-
     (void)state;
-    world_init_standby(&w);
-    world_begin_engine();
-    for (int i = 0; i < 200 && world_state(3) != ACTION_FAILED; i++, world_second())
-        w.start_code = world_state(1) >= ACTION_RUNNING && world_state(2) >= ACTION_RUNNING ? -EPERM : 0;
-    assert_int_equal(world_state(3), ACTION_FAILED);
-    w.n_script = 0;
-    world_run(70);
-    assert_int_equal(fact(2)->state, HOST_ON);
-    w.host_state[2] = HOST_DISCONNECTED;
-    world_run(70);
-    assert_int_equal(fact(2)->state, HOST_DISCONNECTED);
-    world_release();
+    for (int restarted = 0; restarted < 2; restarted++) {
+        struct world w;
+
+        world_init_standby(&w);
+        world_begin_engine();
+        for (int i = 0; i < 200 && world_state(3) != ACTION_FAILED; i++, world_second())
+            w.start_code = world_state(1) >= ACTION_RUNNING && world_state(2) >= ACTION_RUNNING ? -EPERM : 0;
+        assert_int_equal(world_state(3), ACTION_FAILED);
+        w.n_script = 0;
+        if (restarted)
+            world_restart();
+        world_run(70);
+        assert_int_equal(fact(2)->state, HOST_ON);
+        w.host_state[2] = HOST_DISCONNECTED;
+        world_run(70);
+        assert_int_equal(fact(2)->state, HOST_DISCONNECTED);
+        world_release();
+    }
 }
 
 /* It takes longer to shut down than anybody waits: not lost, but asleep, and it can be woken. One that is

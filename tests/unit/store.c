@@ -38,6 +38,7 @@ static void assert_same_action(const struct action_record *a, const struct actio
     assert_same_text(a->approved_by, b->approved_by);
     assert_same_text(a->ended_by, b->ended_by);
     assert_int_equal(a->unclear, b->unclear);
+    assert_int_equal(a->refused, b->refused);
     assert_int_equal(a->version, b->version);
     assert_same_text(a->former_to, b->former_to);
     assert_int_equal(a->redirected, b->redirected);
@@ -414,6 +415,7 @@ static void test_older_store(void **state)
                "ALTER TABLE actions DROP COLUMN vm_lack_before; "
                "ALTER TABLE actions DROP COLUMN vm_lack_after; "
                "ALTER TABLE actions DROP COLUMN harm; "
+               "ALTER TABLE actions DROP COLUMN refused; "
                "PRAGMA "
                "user_version = 1");
     s = must_open(&p);

@@ -244,6 +244,7 @@ static void test_older_events(void **state)
                "ALTER TABLE events DROP COLUMN host; ALTER TABLE events DROP COLUMN to_host; "
                "ALTER TABLE actions DROP COLUMN vm_lack_before; "
                "ALTER TABLE actions DROP COLUMN vm_lack_after; ALTER TABLE actions DROP COLUMN harm; "
+               "ALTER TABLE actions DROP COLUMN refused; "
                "UPDATE events SET data = '{' WHERE id = 5; "
                "PRAGMA user_version = 15");
     s = must_open(&p);

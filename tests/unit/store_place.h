@@ -99,6 +99,7 @@ static const struct action_record full = {
     .approved_by = "engine",
     .ended_by = "root (uid 0)",
     .unclear = 110,
+    .refused = true,
     .version = 3,
     .former_to = "h7",
     .redirected = 1700000123,

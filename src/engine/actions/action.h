@@ -38,7 +38,6 @@ struct action {
                             * it began, as no method could be tried before; 0: since then */
     instant_s polled;      /* when the actuators last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
-    bool refused;          /* at the first call: nothing was begun */
     bool blames_peer;      /* ACTION_FAILED: of the VM or the host (retry_blames_peer()) */
     struct copy_timing copy;
     uint64_t waited_serial;  /* the inventory with which it was last found to have to wait */

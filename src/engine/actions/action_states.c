@@ -527,7 +527,7 @@ static void on_started(struct engine *e, struct action *x, const struct job_resu
         x->inventory_after = e->poll->serial;
         ask_later(x, result->code, now);
     } else {
-        x->refused = result->code == -EPERM && x->retries == 0 && !x->recalled;
+        x->r.refused = result->code == -EPERM && x->retries == 0 && !x->recalled;
         fail(e, x, result->code, result->err.text, now);
     }
 }

@@ -31,7 +31,7 @@ bool power_outcome_vm_left_by_itself(const struct engine *e, const struct action
 /* Whether the host may still power off after the power-off failed or was cancelled. */
 static bool off_may_follow(const struct action *x)
 {
-    return x->r.kind == ACTION_POWER_OFF && x->r.started != 0 && !x->refused &&
+    return x->r.kind == ACTION_POWER_OFF && x->r.started != 0 && !x->r.refused &&
            (x->r.state == ACTION_FAILED || x->r.state == ACTION_CANCELLED);
 }
 
