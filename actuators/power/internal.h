@@ -33,6 +33,17 @@ struct power_change {
     struct power_task c;
 };
 
+/* ---- the right machine (identity.c) ---- */
+
+/* Reads the controller of this method and compares it with the request's machine_identity. 0, also where the
+ * method has no controller that could tell; -EPERM: it is not known to be this host's, and why; other errors:
+ * it could not be asked. */
+int power_identity_check(const struct power_change *j, unsigned index, struct err *err);
+/* All controllers that answer. -EPERM: one of them is not known to be this host's. */
+int power_identity_check_all(const struct power_change *j, struct err *err);
+int power_identity_report(const struct power_change *j, const struct machine_identity *machine,
+                          struct identity_report *ret, struct err *err);
+
 /* Call it before everything else. */
 void power_change_begin(struct power_change *j);
 /* How long this call has taken, and the time on the caller's clock: calls may take minutes. */
@@ -81,6 +92,9 @@ const char *method_word(const struct power_change *j, unsigned index);
 int method_wake(const struct power_change *j, unsigned index, struct err *err);
 int method_shut_down(const struct power_change *j, unsigned index, struct err *err);
 int method_cut(const struct power_change *j, unsigned index, struct err *err);
+int method_identify(const struct power_change *j, unsigned index, struct controller_identity *ret,
+                    struct err *err);
+int method_chassis(const struct power_change *j, unsigned index, enum chassis *ret, struct err *err);
 /* Reads the chassis' state, beginning with the method that answered last: until one answers, or from all.
  * 0: at least one answered; else the first error. -ENOTSUP: no method can read it. */
 int methods_ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err);

@@ -179,7 +179,7 @@ int method_cut(const struct power_change *j, unsigned index, struct err *err)
     return call(j, index, CALL_CUT, err);
 }
 
-static int chassis_of(const struct power_change *j, unsigned index, enum chassis *ret, struct err *err)
+int method_chassis(const struct power_change *j, unsigned index, enum chassis *ret, struct err *err)
 {
     const struct power_method_ops *ops = ops_at(j, index);
     struct power_login login;
@@ -199,6 +199,25 @@ static int chassis_of(const struct power_change *j, unsigned index, enum chassis
     return r;
 }
 
+int method_identify(const struct power_change *j, unsigned index, struct controller_identity *ret,
+                    struct err *err)
+{
+    const struct power_method_ops *ops = ops_at(j, index);
+    struct power_login login;
+    struct power_method *m = NULL;
+    int r = kept_methods_take(j->x->config->kept, ops, j->host, &m, err);
+
+    *ret = (struct controller_identity){0};
+    if (r < 0)
+        return r;
+    if ((r = power_login_begin(j->x->config, j->host, ops->kind, &login, err)) == 0) {
+        r = ops->identify(m, ret, err);
+        power_login_end(j->x->config, &login, r);
+    }
+    kept_methods_give(j->x->config->kept, ops, m);
+    return r;
+}
+
 int methods_ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err)
 {
     const unsigned n = (unsigned)j->host->n_sequence;
@@ -214,7 +233,7 @@ int methods_ask_chassis(struct power_change *j, bool all, struct readings *ret, 
 
         if (!method_can(j, index, POWER_CAN_TELL))
             continue;
-        int r = chassis_of(j, index, &is, &why);
+        int r = method_chassis(j, index, &is, &why);
 
         if (r < 0) {
             ret->interrupted = ret->interrupted || r == -ECANCELED;

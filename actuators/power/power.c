@@ -106,15 +106,30 @@ static int check_waker(struct power_change *j, struct err *err)
     return r < 0 && wakers == asked ? r : 0; /* another method can wake, and cannot be tested beforehand */
 }
 
-static int check_own(struct power_change *j, struct err *err)
+/* Before a standby: at least one method that can shut the host down must answer. */
+static int check_sleeper(struct power_change *j, struct err *err)
 {
-    bool down = j->q->kind == OPERATION_STANDBY;
-    unsigned need = down ? POWER_CAN_SHUT_DOWN : POWER_CAN_WAKE;
-    unsigned first = method_next(j, 0, need);
+    struct err first = {0};
 
-    if (first == j->host->n_sequence)
-        return err_set(err, -ENOTSUP, "host %s has no method to be %s by", j->host->name,
-                       down ? "shut down" : "woken");
+    for (unsigned i = 0; i < j->host->n_sequence; i++) {
+        enum chassis is;
+        struct err why = {0};
+
+        if (!method_can(j, i, POWER_CAN_SHUT_DOWN))
+            continue;
+        if (j->host->sequence[i] == POWER_HYPERVISOR || !method_can(j, i, POWER_CAN_TELL) ||
+            method_chassis(j, i, &is, &why) == 0)
+            return 0;
+        if (first.code == 0)
+            first = why;
+    }
+    *err = first;
+    return first.code;
+}
+
+/* The hypervisor's own check, where the host is to go down or up by it, too. */
+static int check_inner(struct power_change *j, unsigned first, unsigned need, struct err *err)
+{
     for (unsigned i = first; i < j->host->n_sequence; i = method_next(j, i + 1, need)) {
         struct err why = {0};
 
@@ -125,14 +140,32 @@ static int check_own(struct power_change *j, struct err *err)
         /* A hypervisor knows its own standby only: of a host that another method switched off it says that
          * the host is not in standby. Waking a host that is on does no harm, so another method may always
          * try. */
-        bool settled = r == -ENOENT || (r == -ESTALE && down);
+        bool settled = r == -ENOENT || (r == -ESTALE && j->q->kind == OPERATION_STANDBY);
 
         if (settled || (r < 0 && only)) {
             *err = why;
             return r;
         }
     }
-    return down ? check_waker(j, err) : 0;
+    return 0;
+}
+
+static int check_own(struct power_change *j, struct err *err)
+{
+    bool down = j->q->kind == OPERATION_STANDBY;
+    unsigned need = down ? POWER_CAN_SHUT_DOWN : POWER_CAN_WAKE;
+    unsigned first = method_next(j, 0, need);
+
+    if (first == j->host->n_sequence)
+        return err_set(err, -ENOTSUP, "host %s has no method to be %s by", j->host->name,
+                       down ? "shut down" : "woken");
+    int r = j->q->power.ahead ? 0 : check_inner(j, first, need, err);
+
+    if (r < 0 || !down)
+        return r;
+    if ((r = power_identity_check_all(j, err)) < 0 || (r = check_sleeper(j, err)) < 0)
+        return r;
+    return check_waker(j, err);
 }
 
 static int check(struct actuator *x, const struct operation *q, struct err *err)
@@ -142,6 +175,8 @@ static int check(struct actuator *x, const struct operation *q, struct err *err)
 
     if (h)
         return check_own(&j, err);
+    if (is_of_power(q->kind) && q->power.ahead) /* no controller of its own */
+        return 0;
     return x->inner ? x->config->inner->check(x->inner, q, err) : no_inner(q, err);
 }
 
@@ -302,6 +337,16 @@ static int measure(struct actuator *x, const struct measurement *q, double *ret_
     return worst;
 }
 
+static int identify(struct actuator *x, const struct identification *q, struct identity_report *ret,
+                    struct err *err)
+{
+    const struct power_change j = {.x = x, .host = find_entry(x, q->host, q->host_name)};
+
+    if (!j.host)
+        return err_set(err, -ENOTSUP, "host %s has no entry below power.hosts", q->host);
+    return power_identity_report(&j, &q->machine, ret, err);
+}
+
 void power_actuator(const struct power_config *config, struct actuator_ops *ret)
 {
     bool meters = config->inner && config->inner->measure;
@@ -321,6 +366,7 @@ void power_actuator(const struct power_config *config, struct actuator_ops *ret)
         .cancel = cancel,
         .apply_settings = config->inner && config->inner->apply_settings ? apply_settings : NULL,
         .measure = meters ? measure : NULL,
+        .identify = identify,
         .destroy = destroy,
     };
 }

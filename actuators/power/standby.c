@@ -77,11 +77,16 @@ static void all_asked(struct power_change *j, struct outcome *out)
     go_on(j, PHASE_ASKED, (unsigned)j->host->n_sequence - 1);
 }
 
+/* The controller is identified once more right before: addresses can change at any time. */
 static int ask_one(struct power_change *j, unsigned index, struct err *err)
 {
     if (j->host->sequence[index] == POWER_HYPERVISOR)
         return power_inner_begin(j, err);
-    int r = method_shut_down(j, index, err);
+    int r = power_identity_check(j, index, err);
+
+    if (r < 0)
+        return r == -EPERM || r == -ECANCELED ? r : -EHOSTUNREACH; /* nothing was asked of it */
+    r = method_shut_down(j, index, err);
 
     if (r == 0)
         go_on(j, PHASE_ASKED, index);
@@ -125,6 +130,11 @@ static void ask(struct power_change *j, struct outcome *out)
         return;
     }
     (void)err_widen(&out->why, "%s", method_word(j, index));
+    if (r == -EPERM && j->host->sequence[index] != POWER_HYPERVISOR) { /* it may be another machine's */
+        out->state = TASK_FAILED;
+        out->gone = j->c.reply_lost || j->c.accepted;
+        return;
+    }
     j->c.reply_lost = j->c.reply_lost || method_may_have_heard(r);
     if (method_may_have_heard(r) && j->host->sequence[index] == POWER_HYPERVISOR &&
         j->q->power.now - j->c.since < ADOPT_FOR_S) {
@@ -275,7 +285,12 @@ static void cut(struct power_change *j, struct outcome *out)
         return;
     }
     j->c.method = index;
-    int r = method_cut(j, index, &err);
+    int r = power_identity_check(j, index, &err);
+
+    if (r < 0)
+        r = r == -ECANCELED ? r : -EPERM; /* nothing was asked of it */
+    else
+        r = method_cut(j, index, &err);
 
     if (r < 0) {
         out->why = err;

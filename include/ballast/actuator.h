@@ -29,12 +29,23 @@ enum operation_kind {
     OPERATION_POWER_ON_VM, /* starts a VM that is off, or resumes a suspended one, at a host of the cluster */
 };
 
+/* What tells the machine of a host from all others. A controller is reached by an address, which may be that
+ * of another machine's controller; so its own identity is compared before it is asked to end a workload. */
+struct machine_identity {
+    const char *hardware_uuid; /* as the hypervisor reports it; NULL: it reports none, a placeholder, or one
+                                  that another host has, too */
+    const char *confirmed;     /* identity_report.is of the controllers that a person has confirmed; NULL */
+};
+
 /* Additional fields of a request that changes a host's power: OPERATION_STANDBY, OPERATION_WAKE. */
 struct power_request {
     instant_s now;        /* time of the request, on the caller's clock, which outlives a restart */
     instant_s patience_s; /* the caller's time limit for the whole operation; 0: not known */
     bool proven_empty;    /* OPERATION_STANDBY: two recent inventories show no VM on the host nor on its way
                              there, and the host may still go down. false: not known now */
+    bool ahead; /* check() of OPERATION_STANDBY: the host still has its VMs; only its controllers are checked
+                 */
+    struct machine_identity machine; /* OPERATION_STANDBY */
 };
 
 struct operation {
@@ -75,18 +86,42 @@ struct measurement {
     bool on;                      /* the host is on: a reading of 0 W is none */
 };
 
-enum job_kind { JOB_CHECK, JOB_START, JOB_POLL, JOB_CANCEL, JOB_SET_POOLS, JOB_MEASURE };
+/* The request of the identity of a host's controllers. */
+struct identification {
+    const char *host, *host_name; /* as in struct operation */
+    struct machine_identity machine;
+};
+
+enum identity_verdict {
+    IDENTITY_MATCHES,   /* each controller that answered reports the host's hardware UUID */
+    IDENTITY_CONFIRMED, /* a person has confirmed what they report */
+    IDENTITY_UNKNOWN,   /* nothing can be compared: one side reports no UUID of the machine alone */
+    IDENTITY_DIFFERS,   /* a controller reports another machine's UUID */
+};
+
+#define IDENTITY_TEXT_MAX 512
+
+struct identity_report {
+    enum identity_verdict verdict; /* the worst of them */
+    char is[IDENTITY_TEXT_MAX]; /* what distinguishes each controller: "ipmi UUID MARK; redfish UUID MARK" */
+    struct err why; /* IDENTITY_UNKNOWN, IDENTITY_DIFFERS: one sentence; IDENTITY_MATCHES, IDENTITY_CONFIRMED:
+                       why another controller of the host could not be asked, or "" */
+};
+
+enum job_kind { JOB_CHECK, JOB_START, JOB_POLL, JOB_CANCEL, JOB_SET_POOLS, JOB_MEASURE, JOB_IDENTIFY };
 
 /* One call of an actuator. The engine submits it, a worker executes it, and its result returns to the
  * engine.
  */
 struct job {
     enum job_kind kind;
-    uint64_t id; /* of the action; JOB_SET_POOLS, JOB_MEASURE: a number that the caller chooses */
+    uint64_t
+        id; /* of the action; JOB_SET_POOLS, JOB_MEASURE, JOB_IDENTIFY: a number that the caller chooses */
     union {
-        struct operation operation; /* JOB_CHECK, JOB_START, JOB_POLL, JOB_CANCEL */
-        struct pool_settings pools; /* JOB_SET_POOLS */
-        struct measurement measure; /* JOB_MEASURE */
+        struct operation operation;     /* JOB_CHECK, JOB_START, JOB_POLL, JOB_CANCEL */
+        struct pool_settings pools;     /* JOB_SET_POOLS */
+        struct measurement measure;     /* JOB_MEASURE */
+        struct identification identify; /* JOB_IDENTIFY */
     };
     const char *task; /* JOB_POLL, JOB_CANCEL: the hypervisor's name of the task */
 };
@@ -110,9 +145,10 @@ struct task_progress {
 struct job_result {
     int code; /* the return value of the actuator's function */
     struct err err;
-    char task[TASK_NAME_MAX];      /* JOB_START that gave 0 */
-    struct task_progress progress; /* JOB_POLL that gave 0 */
-    double watts;                  /* JOB_MEASURE that gave 0 */
+    char task[TASK_NAME_MAX];        /* JOB_START that gave 0 */
+    struct task_progress progress;   /* JOB_POLL that gave 0 */
+    double watts;                    /* JOB_MEASURE that gave 0 */
+    struct identity_report identity; /* JOB_IDENTIFY that gave 0 */
 };
 
 struct actuator_ops {
@@ -152,6 +188,12 @@ struct actuator_ops {
     /* Reads the host's current draw in watts. NULL: no meters; -ENOTSUP: this host has none now: it is asked
      * rarely. */
     int (*measure)(struct actuator *x, const struct measurement *request, double *ret_w, struct err *err);
+
+    /* Asks the host's controllers which machine they belong to. NULL: the source's own manager switches the
+     * hosts, and knows them. -ENOTSUP: this host has no controller that could tell; other errors: none of
+     * them answered. */
+    int (*identify)(struct actuator *x, const struct identification *request, struct identity_report *ret,
+                    struct err *err);
 
     void (*destroy)(struct actuator *x);
 };

@@ -102,7 +102,11 @@ struct host_facts {
     /* The time of its last wake, if that failed and the host was not seen on since, also while it is tried
      * again; 0: it did not. */
     instant_s wake_failed_last;
-    enum automation dpm; /* inherit, disabled, manual or automatic */
+    /* What is wrong with its power methods, a sentence; NULL: nothing is known to be. */
+    const char *power_fault;
+    bool controller_doubted; /* power_fault: a controller is not known to be this host's, so that the host is
+                                not put to standby */
+    enum automation dpm;     /* inherit, disabled, manual or automatic */
     struct labels labels;
     double migration_rate_mb_s; /* UNKNOWN: the setting */
     uint32_t migrations_max;    /* live migrations in and out at a time; 0: the setting */

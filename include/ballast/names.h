@@ -126,6 +126,7 @@
     X(FAULT_OTHER_POWER, "other_power_management", "another power management switches the same hosts")       \
     X(FAULT_LABELS_UNREAD, "labels_unread",                                                                  \
       "labels or tags could not be read yet: rules may be missing, so no move begins by itself")             \
+    X(FAULT_POWER_METHOD, "power_method", "a host's power method fails, or its controller is in doubt")      \
     X(FAULT_VSAN, "vsan",                                                                                    \
       "hosts that are part of vSAN are never put to standby, though dpm.enabled is true")                    \
     X(FAULT_AVOID, "avoid",                                                                                  \
@@ -200,6 +201,7 @@
     X(POWER_VSAN, "vsan", "the host is part of vSAN: its disks hold data of other hosts' VMs")               \
     X(POWER_HOST_COMING, "host_coming", "the host is already being woken")                                   \
     X(POWER_WAKE_FAILED, "wake_failed", "the last wake of the host failed")                                  \
+    X(POWER_CONTROLLER, "controller_doubted", "the host's controller is not known to be its own")            \
     X(POWER_WAKE_UNPROVEN, "wake_unproven", "no wake of the host has been verified yet")                     \
     X(POWER_WOKEN, "woken", "the host was woken, and the reason for that still counts")                      \
     X(POWER_NOT_WATCHED, "not_watched", "the cluster has not been observed for dpm.watch_s yet")             \

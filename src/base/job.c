@@ -7,13 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRINGS_MAX 7
+#define STRINGS_MAX 9
 
 /* The job's strings, except those of its settings. */
 static size_t strings_of(struct job *j, const char **ret[STRINGS_MAX])
 {
     struct operation *o = &j->operation;
-    const char **of_operation[] = {&o->uid, &o->vm, &o->from, &o->to, &o->host, &o->host_name, &j->task};
+    const char **of_operation[] = {&o->uid,
+                                   &o->vm,
+                                   &o->from,
+                                   &o->to,
+                                   &o->host,
+                                   &o->host_name,
+                                   &o->power.machine.hardware_uuid,
+                                   &o->power.machine.confirmed,
+                                   &j->task};
 
     switch (j->kind) {
     case JOB_SET_POOLS:
@@ -23,6 +31,12 @@ static size_t strings_of(struct job *j, const char **ret[STRINGS_MAX])
         ret[0] = &j->measure.host;
         ret[1] = &j->measure.host_name;
         return 2;
+    case JOB_IDENTIFY:
+        ret[0] = &j->identify.host;
+        ret[1] = &j->identify.host_name;
+        ret[2] = &j->identify.machine.hardware_uuid;
+        ret[3] = &j->identify.machine.confirmed;
+        return 4;
     case JOB_CHECK:
     case JOB_START:
     case JOB_POLL:
@@ -103,6 +117,9 @@ void job_run(const struct actuator_ops *ops, struct actuator *x, const struct jo
         return;
     case JOB_MEASURE:
         ret->code = ops->measure ? ops->measure(x, &j->measure, &ret->watts, &ret->err) : -ENOTSUP;
+        return;
+    case JOB_IDENTIFY:
+        ret->code = ops->identify ? ops->identify(x, &j->identify, &ret->identity, &ret->err) : -ENOTSUP;
         return;
     }
 }

@@ -23,11 +23,10 @@ static const struct column narrow[] = {
 };
 
 static const struct column wide[] = {
-    {"HOST", false},       {"STATE", false},    {"VMS", true},
-    {"CPU LOAD", true},    {"CPU MHZ", true},   {"OF", true},
-    {"MEM LOAD", true},    {"MEM MIB", true},   {"OF", true},
-    {"WATTS", true},       {"SINCE", false},    {"BOOTS IN", true},
-    {"DPM", false},        {"WOKEN BY", false}, {"HARDWARE UUID", false},
+    {"HOST", false},       {"STATE", false},      {"VMS", true},       {"CPU LOAD", true},
+    {"CPU MHZ", true},     {"OF", true},          {"MEM LOAD", true},  {"MEM MIB", true},
+    {"OF", true},          {"WATTS", true},       {"SINCE", false},    {"BOOTS IN", true},
+    {"DPM", false},        {"CONTROLLER", false}, {"WOKEN BY", false}, {"HARDWARE UUID", false},
     {"CPU VENDOR", false}, {"REMARKS", false},
 };
 
@@ -94,6 +93,7 @@ static void put_wide(struct table *t, const json_t *h)
     table_cell(t, asleep ? asleep : on);
     put_known(t, reply_number(h, "boot_s"), " s");
     table_cell(t, reply_text(h, "dpm"));
+    table_cell(t, reply_text(json_object_get(h, "identity"), "state"));
 }
 
 /* Which machine it is, and what keeps Ballast from using it as any other. */
@@ -167,7 +167,9 @@ const struct verb verb_hosts = {
             "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host, and whether a "
             "wake has succeeded (proven); `ballast wake HOST --verify` proves it. --wide adds power "
             "draw, time since the host is on or in standby, boot time, the host's own power "
-            "management level, the UUID of its hardware, and what sets it apart.",
+            "management level, CONTROLLER: whether its controllers report its hardware UUID (matches), "
+            "another machine's (differs), nothing that could be compared (unknown), or were confirmed by a "
+            "person (confirmed), the UUID of its hardware, and what sets it apart.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -6,8 +6,8 @@ const struct verb *const verbs[] = {
     &verb_simulate, &verb_generate,    &verb_check_config,    &verb_status,       &verb_hosts,
     &verb_vms,      &verb_pools,       &verb_recommendations, &verb_history,      &verb_run,
     &verb_apply,    &verb_reject,      &verb_snapshot,        &verb_samples,      &verb_pause,
-    &verb_resume,   &verb_maintenance, &verb_standby,         &verb_wake,         &verb_events,
-    &verb_schedule, &verb_forecast,    &verb_console,         &verb_backup,
+    &verb_resume,   &verb_maintenance, &verb_standby,         &verb_wake,         &verb_confirm_controller,
+    &verb_events,   &verb_schedule,    &verb_forecast,        &verb_console,      &verb_backup,
 };
 
 const size_t n_verbs = COUNT_OF(verbs);

@@ -80,7 +80,7 @@ static void waiting_free(struct queue_item *item)
 
 static bool is_operation(const struct job *job)
 {
-    return job->kind != JOB_SET_POOLS && job->kind != JOB_MEASURE;
+    return job->kind != JOB_SET_POOLS && job->kind != JOB_MEASURE && job->kind != JOB_IDENTIFY;
 }
 
 /* ---- the threads ----------------------------------------------------------------------------- */
@@ -239,6 +239,8 @@ static int check_able(const struct actuator_ops *ops, const struct job *job, str
 {
     if (job->kind == JOB_MEASURE)
         return ops && ops->measure ? 0 : err_set(err, -ENOTSUP, "this kind of source has no meters");
+    if (job->kind == JOB_IDENTIFY)
+        return ops && ops->identify ? 0 : err_set(err, -ENOTSUP, "no host has a controller of its own");
     if (job->kind == JOB_SET_POOLS)
         return ops && ops->apply_settings
                    ? 0
@@ -251,8 +253,9 @@ static enum lane lane_of(const struct actuator_ops *ops, const struct job *job)
 {
     if (job->kind == JOB_MEASURE)
         return LANE_METERS;
-    bool power = is_operation(job) &&
-                 (job->operation.kind == OPERATION_STANDBY || job->operation.kind == OPERATION_WAKE);
+    bool power = job->kind == JOB_IDENTIFY ||
+                 (is_operation(job) &&
+                  (job->operation.kind == OPERATION_STANDBY || job->operation.kind == OPERATION_WAKE));
 
     return power && ops->power_may_block ? LANE_POWER : LANE_CLUSTER;
 }
@@ -275,6 +278,8 @@ static int submit(struct actuators *w, const struct job *job, struct err *err)
     j->given_us = process_steady_us();
     if (job->kind == JOB_MEASURE)
         name_host(w, job->measure.host, &j->job->measure.host_name);
+    else if (job->kind == JOB_IDENTIFY)
+        name_host(w, job->identify.host, &j->job->identify.host_name);
     else if (is_operation(job))
         name_host(w, job->operation.host, &j->job->operation.host_name);
     queue_push(&w->jobs[lane_of(w->kit.ops, job)], &j->item);

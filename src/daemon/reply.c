@@ -193,7 +193,7 @@ static int put_cluster(struct json_writer *w, const struct engine *e, enum reque
     if (r < 0)
         return r;
     jw_instant(w, "time", s->time);
-    reply_cluster_put(w, s, kind);
+    reply_cluster_put(w, e, kind);
     return 0;
 }
 
@@ -425,6 +425,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_PLACE:
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
+    case REQUEST_CONFIRM_CONTROLLER:
     case REQUEST_CONSOLE:
     case REQUEST_SCHEDULE:
     case REQUEST_SUMMARY:

@@ -5,6 +5,7 @@
 #include "base/natural.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
+#include "daemon/reply_identity.h"
 
 #include <stdlib.h>
 
@@ -77,7 +78,8 @@ static const struct {
 } wake_words[] = {
     {WAKE_IPMI, "ipmi"}, {WAKE_REDFISH, "redfish"}, {WAKE_WOL, "wol"}, {WAKE_HYPERVISOR, "hypervisor"}};
 
-static void put_host(struct json_writer *w, const struct host *h, const struct shares_of *shares)
+static void put_host(struct json_writer *w, const struct engine *e, const struct host *h,
+                     const struct shares_of *shares)
 {
     jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
     jw_text(w, "id", h->is.id);
@@ -99,6 +101,7 @@ static void put_host(struct json_writer *w, const struct host *h, const struct s
     jw_end(w);
     jw_bool(w, "wake_verified", h->is.wake_verified);
     jw_instant(w, "wake_failed_at", h->is.wake_failed_at);
+    reply_identity_put(w, e, h->is.id);
     jw_figure(w, "boot_s", h->is.boot_s);
     jw_figure(w, "power_w", h->is.power_w);
     jw_instant(w, "on_since", h->is.on_since);
@@ -190,8 +193,9 @@ static void put_pools(struct json_writer *w, const struct snapshot *s, const str
     jw_end(w);
 }
 
-void reply_cluster_put(struct json_writer *w, const struct snapshot *s, enum request_kind kind)
+void reply_cluster_put(struct json_writer *w, const struct engine *e, enum request_kind kind)
 {
+    const struct snapshot *s = engine_snapshot(e);
     CLEANUP(arena_releasep) struct arena a = {0};
     bool hosts = kind == REQUEST_HOSTS;
     struct shares_of shares;
@@ -207,7 +211,7 @@ void reply_cluster_put(struct json_writer *w, const struct snapshot *s, enum req
     jw_begin(w, hosts ? "hosts" : "vms", JW_ARRAY, JW_INLINE);
     for (uint32_t i = 0; i < n; i++) {
         if (hosts)
-            put_host(w, &s->hosts[order[i]], &shares);
+            put_host(w, e, &s->hosts[order[i]], &shares);
         else
             put_vm(w, s, order[i], &shares);
     }

@@ -4,11 +4,10 @@
 
 #include "base/json_writer.h"
 #include "daemon/request.h"
+#include "engine/engine.h"
 
-#include <ballast/snapshot.h>
-
-/* The member "hosts", "vms" or "pools" of the object that is open, by the request's kind: each with demand
- * and entitlement, by name (base/natural.h). */
-void reply_cluster_put(struct json_writer *w, const struct snapshot *s, enum request_kind kind);
+/* Of the newest inventory, which there must be. The member "hosts", "vms" or "pools" of the object that is
+ * open, by the request's kind: each with demand and entitlement, by name (base/natural.h). */
+void reply_cluster_put(struct json_writer *w, const struct engine *e, enum request_kind kind);
 
 #endif

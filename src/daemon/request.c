@@ -270,7 +270,10 @@ static const struct request_field {
     int (*read)(const json_t *v, struct request *r, struct err *err);
 } fields[] = {
     {"ids", 1u << REQUEST_APPLY | 1u << REQUEST_REJECT, true, read_ids},
-    {"host", 1u << REQUEST_MAINTENANCE | 1u << REQUEST_STANDBY | 1u << REQUEST_WAKE, true, read_host},
+    {"host",
+     1u << REQUEST_MAINTENANCE | 1u << REQUEST_STANDBY | 1u << REQUEST_WAKE |
+         1u << REQUEST_CONFIRM_CONTROLLER,
+     true, read_host},
     {"host", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS, false, read_host},
     {"vm", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS, false, read_vm},
     {"state", 1u << REQUEST_HISTORY, false, read_state},

@@ -44,6 +44,7 @@
     X(REQUEST_PLACE, "place", "places VMs: where to power them on, and with `apply` doing so")               \
     X(REQUEST_STANDBY, "standby", "puts a host to standby")                                                  \
     X(REQUEST_WAKE, "wake", "wakes a host from standby, or tests that it wakes")                             \
+    X(REQUEST_CONFIRM_CONTROLLER, "confirm_controller", "confirms that a host's controllers are its own")    \
     X(REQUEST_EVENTS, "events", "past events, and new ones as they come")                                    \
     X(REQUEST_ENERGY, "energy", "energy used by hosts, and demand of VMs not met")                           \
     X(REQUEST_SCHEDULE, "schedule", "when hosts may be put to standby and must be back")                     \
@@ -69,7 +70,8 @@ struct request {
     uint64_t ids[REQUEST_IDS_MAX];      /* apply, reject: 1 or more; console: one */
     uint32_t versions[REQUEST_IDS_MAX]; /* apply, reject: of ids[]; 1 where none was given */
     size_t n_ids;
-    char host[REQUEST_NAME_MAX]; /* maintenance, standby, wake; of history and events a filter */
+    char host[REQUEST_NAME_MAX]; /* maintenance, standby, wake, confirm_controller; of history and events a
+                                     filter */
     char vm[REQUEST_NAME_MAX];   /* history, events: a filter, too; "": none */
     enum action_state state;     /* history: a filter; action_state_count: none */
     bool enter;                  /* maintenance */

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "daemon/reply.h"
 #include "daemon/reply_console.h"
+#include "daemon/reply_identity.h"
 #include "daemon/reply_roll.h"
 #include "daemon/reply_schedule.h"
 #include "daemon/reply_summary.h"
@@ -69,6 +70,18 @@ static int serve_power(const struct request_handler *s, const struct request *q,
         n++;
     reply_host_power(s->engine, q->host, ids, n, out);
     return 0;
+}
+
+static int serve_confirm(const struct request_handler *s, const struct request *q, const char *by,
+                         struct strbuf *out, struct err *err)
+{
+    struct engine_identity is;
+    int r = engine_confirm_controllers(s->engine, q->host, by, s->now, &is, err);
+
+    request_handler_forget_shared(s->shared);
+    if (r == 0)
+        reply_identity(&is, out);
+    return r;
 }
 
 /* The names, each with its NUL, one after another. */
@@ -187,6 +200,8 @@ static int serve_request(const struct request_handler *s, const struct request *
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
         return serve_power(s, q, server_client_user(c), out, err);
+    case REQUEST_CONFIRM_CONTROLLER:
+        return serve_confirm(s, q, server_client_user(c), out, err);
     case REQUEST_CONSOLE:
         return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
     case REQUEST_PLACE:

@@ -9,6 +9,7 @@
 #include "engine/actions/pool_updates.h"
 #include "engine/decide.h"
 #include "engine/events.h"
+#include "engine/knowledge/identities.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/knowledge/meters.h"
 #include "engine/maintenance_roll.h"
@@ -30,6 +31,7 @@ static void proceed(struct engine *e, instant_s now)
     action_states_advance(e, now);
     pool_updates_carry_on(e, now);
     meters_ask(e->knowledge->meters, &e->port, engine_snapshot(e), now);
+    identities_ask(e->knowledge->identities, e->knowledge->hosts, &e->port, engine_snapshot(e), now);
     source_poll_ask(e, now);
     (void)persist_flush(e, NULL, now);
 }
@@ -146,6 +148,10 @@ void engine_on_job_result(struct engine *e, const struct job *job, const struct 
     case JOB_MEASURE:
         tell_of_meter(e, job, result, meters_result(e->knowledge->meters, job, result, now), now);
         meters_ask(e->knowledge->meters, &e->port, engine_snapshot(e), now);
+        return;
+    case JOB_IDENTIFY:
+        identities_result(e->knowledge->identities, job, result, now);
+        identities_ask(e->knowledge->identities, e->knowledge->hosts, &e->port, engine_snapshot(e), now);
         return;
     }
 }

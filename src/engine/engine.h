@@ -192,6 +192,34 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
 int engine_wake(struct engine *e, const char *host, bool verify, const char *by, instant_s now,
                 uint64_t ret_ids[WAKE_ACTIONS], struct err *err);
 
+/* Whether a host's own controllers are known to be those of its machine: an address in the configuration may
+ * be another machine's. Holds back standby, never a wake. */
+#define HOST_IDENTITIES(X)                                                                                   \
+    X(HOST_IDENTITY_HYPERVISOR, "hypervisor", "the hypervisor switches it, and knows which machine it is")   \
+    X(HOST_IDENTITY_UNREAD, "unread", "its controllers were not asked yet, or do not answer")                \
+    X(HOST_IDENTITY_MATCHES, "matches", "its controllers report its hardware UUID")                          \
+    X(HOST_IDENTITY_CONFIRMED, "confirmed", "a person confirmed its controllers")                            \
+    X(HOST_IDENTITY_UNKNOWN, "unknown", "nothing to compare: a person has to confirm its controllers once")  \
+    X(HOST_IDENTITY_DIFFERS, "differs", "a controller reports another machine's hardware UUID")
+
+NAME_DECLARE(host_identity, HOST_IDENTITIES)
+
+struct engine_identity {
+    enum host_identity is;
+    const char *controllers;  /* as they describe themselves (identity_report.is); NULL: not read */
+    const char *why;          /* a sentence: what stands in the way; NULL: nothing */
+    const char *confirmed_by; /* NULL: no person confirmed controllers of the host */
+    instant_s confirmed_at;
+};
+
+void engine_identity(const struct engine *e, const char *host, struct engine_identity *ret);
+
+/* Keeps, in the name of `by`, that the controllers of the host are its own, as they last described
+ * themselves, though they report no UUID or another machine's. *ret: what was confirmed, or what need not be.
+ * -EAGAIN: they have not been read. */
+int engine_confirm_controllers(struct engine *e, const char *host, const char *by, instant_s now,
+                               struct engine_identity *ret, struct err *err);
+
 /* Which VMs an admin wants powered on, and in whose name. Each VM is named by its id, or by its name where
  * that is not ambiguous. */
 struct place_request {

@@ -9,7 +9,9 @@
 #include "engine/approval.h"
 #include "engine/decide.h"
 #include "engine/knowledge/hosts.h"
+#include "engine/knowledge/identities.h"
 #include "engine/observation.h"
+#include "engine/persist.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
 #include "model/named.h"
@@ -347,4 +349,58 @@ int engine_wake(struct engine *e, const char *host, bool verify, const char *by,
         return r;
     engine_tick(e, now);
     return host_actions_stored(e, h->id) ? 0 : admin_command_not_stored(e, "begun", err);
+}
+
+/* ---- the right controllers ------------------------------------------------------------------- */
+
+void engine_identity(const struct engine *e, const char *host, struct engine_identity *ret)
+{
+    identities_get(e->knowledge->identities, e->knowledge->hosts, host, ret);
+}
+
+static void confirm(struct engine *e, const struct host_facts *h, const struct engine_identity *was,
+                    const char *by, instant_s now)
+{
+    char text[2 * WHY_MAX];
+
+    (void)snprintf(text, sizeof text, "%s confirmed that the controllers of host %.100s are its own: %s%s%s",
+                   by, h->name, was->controllers, was->why ? "; before that: " : "",
+                   was->why ? was->why : "");
+    hosts_confirm_controllers(e->knowledge->hosts, h->id, was->controllers, by, now);
+    identities_confirmed(e->knowledge->identities, h->id);
+    engine_tell_change(e, text, by, now);
+    e->passes->next = now;
+}
+
+int engine_confirm_controllers(struct engine *e, const char *host, const char *by, instant_s now,
+                               struct engine_identity *ret, struct err *err)
+{
+    const struct host_facts *h = NULL;
+    int r;
+
+    if ((r = find_seen(e, host, &h, err)) < 0)
+        return r;
+    engine_identity(e, h->id, ret);
+    switch (ret->is) {
+    case HOST_IDENTITY_HYPERVISOR:
+        return err_set(
+            err, -EINVAL,
+            "host %s has no controller to be confirmed: the hypervisor puts it to standby, and knows "
+            "which machine it is",
+            h->name);
+    case HOST_IDENTITY_UNREAD:
+        return err_set(err, -EAGAIN, "the controllers of host %s have not been read%s%s", h->name,
+                       ret->why ? ": " : " yet; try again in a moment", ret->why ? ret->why : "");
+    case HOST_IDENTITY_UNKNOWN:
+    case HOST_IDENTITY_DIFFERS:
+        confirm(e, h, ret, by, now);
+        break;
+    case HOST_IDENTITY_MATCHES:
+    case HOST_IDENTITY_CONFIRMED:
+    case host_identity_count:
+        break;
+    }
+    engine_identity(e, h->id, ret);
+    engine_tick(e, now);
+    return e->persist->error.code != 0 ? admin_command_not_stored(e, "confirmed", err) : 0;
 }

@@ -151,6 +151,10 @@ struct host_record {
     double boot_s;         /* moving average of its wakes; UNKNOWN */
     instant_s seen;        /* in an inventory; to the day */
     struct woken woken;    /* the reason of its last wake, since it came up; by us or by a person */
+    const char
+        *confirmed; /* the host's controllers that a person confirmed (identity_report.is); NULL: none */
+    const char *confirmed_by;
+    instant_s confirmed_at;
 };
 
 #define ENERGY_HOUR_S 3600

@@ -160,6 +160,8 @@ static const struct field host_fields[] = {
     F("wake_verified", FIELD_BOOL, is.wake_verified, 0),
     F("wake_failed_at", FIELD_INSTANT, is.wake_failed_at, OPT),
     F("wake_failed_last", FIELD_INSTANT, is.wake_failed_last, OPT),
+    F("power_fault", FIELD_TEXT, is.power_fault, OPT),
+    F("controller_doubted", FIELD_BOOL, is.controller_doubted, OPT),
     W("dpm", is.dpm, automation_words, 0),
     F("agents_required", FIELD_IDS, agents_required, OPT),
     F("labels", FIELD_LABELS, is.labels, OPT),

@@ -152,6 +152,9 @@ static const struct sql_column host_columns[] = {
     COLUMN(host_record, I64, "woken_at", woken.at),
     COLUMN(host_record, REASON, "woken_for", woken.reason),
     COLUMN(host_record, U32, "woke_by", woke_by),
+    COLUMN(host_record, TEXT, "confirmed", confirmed),
+    COLUMN(host_record, TEXT, "confirmed_by", confirmed_by),
+    COLUMN(host_record, I64, "confirmed_at", confirmed_at),
 };
 
 static const struct sql_column failure_columns[] = {

@@ -136,6 +136,11 @@ static const char *const scripts[] = {
     "ALTER TABLE actions ADD COLUMN harm REAL;",
 
     "ALTER TABLE actions ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;",
+
+    /* The controllers of a host that a person confirmed to be its own. */
+    "ALTER TABLE hosts ADD COLUMN confirmed TEXT;"
+    "ALTER TABLE hosts ADD COLUMN confirmed_by TEXT;"
+    "ALTER TABLE hosts ADD COLUMN confirmed_at INTEGER NOT NULL DEFAULT 0;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -38,6 +38,7 @@ import threading
 import time
 
 import ports
+from machine import hardware_uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from at_once import SKIPPED, Skip  # noqa: E402
@@ -128,7 +129,7 @@ class Controller:
         self.password_file = str(folder / "password")
         with open(os.open(self.password_file, os.O_WRONLY | os.O_CREAT, 0o600), "w") as f:
             f.write(self.password + "\n")
-        self.guid = f"a123456789abcdefa1234567{number:08x}"
+        self.guid = hardware_uuid(name).replace("-", "")  # of the machine, 32 digits; takes effect with start()
         self.put("power", int(on))
         self.put("soft", 0)
         (folder / "commands").touch()
@@ -225,7 +226,8 @@ class Controller:
 class Controllers:
     """Controllers that run, by name."""
 
-    def __init__(self, names, on=True, hook=None, k_g=None):
+    def __init__(self, names, on=True, hook=None, k_g=None, machines=None):
+        """machines: the ids of the hosts that they belong to, by name; else the names are ids."""
         self.dir = tempfile.TemporaryDirectory(prefix="ballast-ipmi-")
         self.hook = hook
         self.ended = threading.Event()
@@ -233,6 +235,7 @@ class Controllers:
                     for i, name in enumerate(names, 1)}
         try:
             for c in self:
+                c.guid = hardware_uuid((machines or {}).get(c.name, c.name)).replace("-", "")
                 c.begin()
             for c in self:
                 c.wait()

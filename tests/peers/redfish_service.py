@@ -40,11 +40,11 @@ import threading
 import time
 import traceback
 import urllib.parse
-import uuid
 
 import ports
 import redfish_meters
 from redfish_meters import links
+from machine import hardware_uuid
 from vcsim import make_certificates
 
 V1 = "/redfish/v1"
@@ -65,12 +65,13 @@ class System:
         self.put("power", int(on))
         self.put("soft", 0)
         self.watts = 180.0  # None: the meter has no reading just now
-        self.uuid = str(uuid.uuid5(uuid.NAMESPACE_OID, name))  # of the machine; None: the firmware has none
+        self.uuid = hardware_uuid(name)  # of the machine; None: the firmware has none
         self.serial = f"SN-{name}"
 
     def be(self, folder, host):
         """A host of the simulated cluster in that folder."""
         self.files = {what: pathlib.Path(folder) / what / host for what in ("power", "watts")}
+        self.uuid = hardware_uuid(host)
 
     def file(self, what):
         return self.files.get(what, self.folder / what)

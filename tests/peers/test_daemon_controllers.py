@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """ballastd changes the power of simulated hosts through their own controllers (ipmi_sim), without the cluster's manager."""
+import contextlib
 import json
 import pathlib
 import re
@@ -7,6 +8,7 @@ import signal
 import threading
 
 import ipmi_sim
+import redfish_service
 from daemon import Daemon, main, wait_for
 
 QUICK = {"interval_s": 2, "migration_threshold": 3, "cool_down_s": 3, "automation": "full"}
@@ -24,23 +26,33 @@ def cluster():
     }
 
 
+def crowded():
+    """The same, with VMs on each host."""
+    snapshot = cluster()
+    snapshot["vms"] = [dict(snapshot["vms"][0], id=f"v{i}", name=f"web{i}", host=f"h{i % len(HOSTS)}") for i in range(6)]
+    return snapshot
+
+
 class Lab:
     """The simulated cluster's chassis are the controllers'."""
 
-    def __init__(self, **power):
+    def __init__(self, swapped=(), snapshot=cluster, **power):
         self.asked = []
         self.ended = threading.Event()
-        self.controllers = ipmi_sim.Controllers(HOSTS, hook=self._hook)
+        self.controllers = ipmi_sim.Controllers(HOSTS, hook=self._hook, machines={h: f"h{i}" for i, h in enumerate(HOSTS)})
         self.d = Daemon({"kind": "sim", "speed": 12}, **QUICK)
         self.folder = pathlib.Path(self.d.folder) / "hosts"
         self.folder.mkdir()
         file = self.d.folder / "cluster.json"
-        file.write_text(json.dumps(cluster()))
+        file.write_text(json.dumps(snapshot()))
         self.d.settings["source"] |= {"file": str(file), "folder": str(self.folder)}
         self.d.settings["power"] = {
             "defaults": {"methods": ["ipmi"], "ipmi": {"console": True, "workarounds": list(ipmi_sim.WORKAROUNDS)}} | power,
             "hosts": {c.name: {"ipmi": {"address": c.address, "username": c.username,
                                         "password_file": str(c.password_file)}} for c in self.controllers}}
+        hosts = self.d.settings["power"]["hosts"]
+        for a, b in [swapped] if swapped else []:
+            hosts[a], hosts[b] = hosts[b], hosts[a]
         self.d.write()
 
     def _hook(self, c, what, value):
@@ -188,4 +200,122 @@ def test_reload():
         d.stop()
 
 
-main(test_proof_standby_and_wake, test_a_controller_that_lies, test_reload)
+def identity(d, host):
+    return next(h["identity"] for h in d.json("hosts") if h["name"] == host)
+
+
+def refused(d, host, *words):
+    """The last action is a standby that was refused, in words that are in the log, the history, an event and status."""
+    wait_for("an end", lambda: quiet(d) and d.json("history"), 60)
+    failed = next(a for a in d.json("history") if a["action"] == "power_off")
+    assert failed["state"] == "failed" and failed["host"] == host, failed
+    for where, text in (("history", failed["why"]), ("log", d.log.read_text()), ("events", json.dumps(d.json("events")))):
+        for word in words:
+            assert word in text, (where, word, text)
+    wait_for("a fault", lambda: any(f["code"] == "power_method" and all(w in f["text"] for w in words)
+                                    for f in d.json("status")["faults"]), 30)
+
+
+def test_swapped():
+    """Two controllers whose addresses are swapped: no VM moves, no host is switched, and the sentence names both machines."""
+    with Lab(swapped=("esx1", "esx2"), snapshot=crowded) as lab:
+        d = lab.d
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        before = d.placement()
+        for host in ("esx1", "esx2"):
+            d.cli("wake", host, "--verify")
+            refused(d, f"h{HOSTS.index(host)}", f"the controller of host {host}", "belongs to machine",
+                    ipmi_sim.hardware_uuid("h1"), ipmi_sim.hardware_uuid("h2"), f"ballast confirm-controller {host}")
+        assert d.placement() == before and not lab.asked, (d.placement(), lab.asked)
+        assert set(states(d).values()) == {"on"}
+        assert not [a for a in d.json("history") if a["action"] == "migrate" and a["started"]], d.json("history")
+        assert "differs" in d.cli("hosts", "--wide") and "matches" in d.cli("hosts", "--wide")
+        d.cli("wake", "esx0", "--verify")  # the third one is right
+        wait_for("asked to wake", lambda: ("esx0", "power", 1) in lab.asked, 120)
+        assert {n for n, _, _ in lab.asked} == {"esx0"}, lab.asked
+        d.stop()
+
+
+def test_swapped_redfish():
+    """The same with Redfish services."""
+    d = Daemon({"kind": "sim", "speed": 12}, **QUICK)
+    folder = pathlib.Path(d.folder) / "hosts"
+    file = d.folder / "cluster.json"
+    file.write_text(json.dumps(crowded()))
+    for what in ("power", "watts"):
+        (folder / what).mkdir(parents=True)
+    for i in range(len(HOSTS)):
+        (folder / "power" / f"h{i}").write_text("1\n")
+    with contextlib.ExitStack() as stack:
+        bmcs = [stack.enter_context(redfish_service.RedfishService()) for _ in HOSTS]
+        for i, bmc in enumerate(bmcs):
+            bmc["1"].be(folder, f"h{i}")
+        d.settings["source"] |= {"file": str(file), "folder": str(folder)}
+        d.settings["power"] = {"defaults": {"methods": ["redfish"]}, "hosts": {
+            host: {"redfish": {"url": bmc.url, "username": bmc.username, "password_file": str(bmc.password_file),
+                               "ca_file": str(bmc.ca_file)}}
+            for host, bmc in zip(HOSTS, (bmcs[0], bmcs[2], bmcs[1]))}}
+        d.write()
+        stack.enter_context(d)
+        d.start()
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        before = d.placement()
+        d.cli("wake", "esx1", "--verify")
+        refused(d, "h1", "the controller of host esx1 (redfish at", "belongs to machine", redfish_service.hardware_uuid("h2"))
+        assert d.placement() == before and not any(bmc.resets for bmc in bmcs)
+        wait_for("read", lambda: identity(d, "esx0")["state"] == "matches", 60)
+        d.stop()
+
+
+def test_confirmed():
+    """Controllers that report nothing to compare: a person confirms once; another controller at the address is not confirmed by
+    that. What was confirmed outlives the service."""
+    with Lab() as lab:
+        d, c = lab.d, lab.controllers["esx2"]
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        c.stop()
+        c.guid = "03000200040005000006000700080009"
+        c.start()
+        d.process.send_signal(signal.SIGHUP)
+        d.cli("wake", "esx2", "--verify")
+        refused(d, "h2", "the controller reports a placeholder as UUID", "ballast confirm-controller esx2")
+        wait_for("read", lambda: identity(d, "esx2")["state"] == "unknown", 90)
+        said = d.cli("confirm-controller", "esx2")
+        assert "confirmed by" in said and "03000200-0400-0500-0006-000700080009" in said, said
+        assert any("confirmed that the controllers of host esx2 are its own" in e["data"].get("text", "") for e in d.json("events"))
+        d.kill()
+        d.start()
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        wait_for("kept", lambda: identity(d, "esx2")["state"] == "confirmed" and identity(d, "esx2")["confirmed_by"], 60)
+        assert "nothing to confirm" in d.cli("confirm-controller", "esx1")
+        d.cli("wake", "esx2", "--verify")
+        wait_for("asked to wake", lambda: ("esx2", "power", 1) in lab.asked, 120)
+        wait_for("the proof", lambda: states(d)["h2"] == "on" and quiet(d), 120)
+        c.stop()
+        c.guid = ipmi_sim.hardware_uuid("h1").replace("-", "")  # now it is another machine's
+        c.start()
+        d.cli("standby", "esx2")
+        refused(d, "h2", "belongs to machine " + ipmi_sim.hardware_uuid("h1"))
+        assert states(d)["h2"] == "on" and len([a for a in lab.asked if a[1] == "shutdown"]) == 1, lab.asked
+        d.stop()
+
+
+def test_dead_before_the_evacuation():
+    """A controller that does not answer is found before the first VM moves; each try and the end are said."""
+    with Lab(snapshot=crowded, timeout_s=2) as lab:
+        d = lab.d
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        before = d.placement()
+        lab.controllers["esx1"].stop()
+        d.cli("wake", "esx1", "--verify")
+        refused(d, "h1", "host esx1: IPMI at", "nothing listens there")
+        assert d.placement() == before and set(states(d).values()) == {"on"}
+        lab.controllers["esx1"].start()
+        d.cli("wake", "esx1", "--verify")
+        wait_for("asked to wake", lambda: ("esx1", "power", 1) in lab.asked, 120)
+        wait_for("the fault is over", lambda: not [f for f in d.json("status")["faults"] if f["code"] == "power_method"], 120)
+        d.stop()
+
+
+main(test_proof_standby_and_wake, test_a_controller_that_lies, test_reload, test_swapped, test_swapped_redfish,
+     test_confirmed, test_dead_before_the_evacuation)

@@ -173,6 +173,8 @@ static int w_submit(struct actuators *x, const struct job *o, struct err *err)
     (void)x;
     if (o->kind == JOB_MEASURE)
         return w_submit_measure(o, err);
+    if (o->kind == JOB_IDENTIFY)
+        return err_set(err, -ENOTSUP, "no controllers");
     return o->kind == JOB_SET_POOLS ? w_submit_settings(o) : w_submit_operation(o, err);
 }
 
@@ -348,6 +350,7 @@ struct job_result w_carry_out(const struct job *o)
         break;
     case JOB_SET_POOLS:
     case JOB_MEASURE:
+    case JOB_IDENTIFY:
         break;
     }
     return r;

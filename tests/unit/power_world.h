@@ -17,9 +17,11 @@
 
 struct fake {
     int wake, shut_down, cut, chassis, watts; /* what they answer */
-    bool moves;                               /* a call that is taken changes the chassis */
-    bool hears;                               /* and one whose answer is lost does, too */
-    enum chassis says;                        /* of the chassis, whatever it is; unknown: the truth */
+    int identify;
+    const char *uuid, *mark; /* of the controller; NULL: none */
+    bool moves;              /* a call that is taken changes the chassis */
+    bool hears;              /* and one whose answer is lost does, too */
+    enum chassis says;       /* of the chassis, whatever it is; unknown: the truth */
 };
 
 static struct fake fakes[POWER_METHOD_COUNT];
@@ -95,6 +97,18 @@ static int fake_watts(struct power_method *m, double *ret, struct err *err)
     return 0;
 }
 
+static int fake_identify(struct power_method *m, struct controller_identity *ret, struct err *err)
+{
+    const struct fake *f = &fakes[m->kind];
+
+    if (f->identify < 0)
+        return err_set(err, f->identify, "%s is deaf", words[m->kind]);
+    *ret = (struct controller_identity){0};
+    (void)snprintf(ret->uuid, sizeof ret->uuid, "%s", f->uuid ? f->uuid : "");
+    (void)snprintf(ret->mark, sizeof ret->mark, "%s", f->mark ? f->mark : "");
+    return 0;
+}
+
 static void fake_destroy(struct power_method *m)
 {
     free(m);
@@ -114,9 +128,13 @@ static void fake_destroy(struct power_method *m)
                                                  .shut_down = fake_shut_down,                                \
                                                  .cut = fake_cut,                                            \
                                                  .watts = fake_watts,                                        \
+                                                 .identify = fake_identify,                                  \
                                                  .destroy = fake_destroy};
 
-#define ALL (POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE)
+#define ALL                                                                                                  \
+    (POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE |             \
+     POWER_CAN_IDENTIFY)
+#define UUID "4c4c4544-0042-5110-8036-b6c04f593132" /* of the host */
 METHOD(fake_ipmi, POWER_IPMI, ALL)
 METHOD(fake_redfish, POWER_REDFISH, ALL)
 METHOD(fake_wol, POWER_WOL, POWER_CAN_WAKE)
@@ -214,7 +232,7 @@ static void begin(struct actuators_world *w, const char *order, enum operation_k
 {
     *w = (struct actuators_world){0};
     for (int i = 0; i < POWER_METHOD_COUNT; i++)
-        fakes[i] = (struct fake){.moves = true};
+        fakes[i] = (struct fake){.moves = true, .uuid = UUID};
     memset(&inner, 0, sizeof inner);
     inner.progress = (struct task_progress){.state = TASK_RUNNING, .percent = 10};
     asked[0] = '\0';
@@ -238,12 +256,14 @@ static void begin(struct actuators_world *w, const char *order, enum operation_k
     power_actuator(&w->setup, &w->ops);
     w->cfg.shared = &w->setup;
     assert_int_equal(w->ops.create(&w->cfg, &w->x, NULL), 0);
-    w->q = (struct operation){
-        .uid = "u",
-        .kind = operation,
-        .host = "host-1",
-        .host_name = "esx1",
-        .power = {.now = BEGIN, .patience_s = BOOTS_S, .proven_empty = operation == OPERATION_STANDBY}};
+    w->q = (struct operation){.uid = "u",
+                              .kind = operation,
+                              .host = "host-1",
+                              .host_name = "esx1",
+                              .power = {.now = BEGIN,
+                                        .patience_s = BOOTS_S,
+                                        .proven_empty = operation == OPERATION_STANDBY,
+                                        .machine = {.hardware_uuid = UUID}}};
 }
 
 static void end(struct actuators_world *w)

@@ -246,6 +246,8 @@ static void test_older_events(void **state)
                "ALTER TABLE actions DROP COLUMN vm_lack_after; ALTER TABLE actions DROP COLUMN harm; "
                "ALTER TABLE actions DROP COLUMN refused; "
                "UPDATE events SET data = '{' WHERE id = 5; "
+               "ALTER TABLE hosts DROP COLUMN confirmed; ALTER TABLE hosts DROP COLUMN confirmed_by; "
+               "ALTER TABLE hosts DROP COLUMN confirmed_at; "
                "PRAGMA user_version = 15");
     s = must_open(&p);
     check_events(s);

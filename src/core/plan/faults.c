@@ -45,6 +45,10 @@ void plan_report_state(struct pass *p)
                        (struct finding){.code = FIND_HOST_UNSEEN,
                                         .subjects = {{SUBJECT_HOST, i}},
                                         .figures = {{FIGURE_VMS, s->hosts[i].vms.n}}});
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        if (s->hosts[i].is.power_fault)
+            plan_fault(p, FAULT_POWER_METHOD, IX_NONE, i, IX_NONE,
+                       (struct finding){.code = FIND_POWER_METHOD, .subjects = {{SUBJECT_HOST, i}}});
     plan_report_avoided(p);
     plan_report_samples(p);
     plan_report_rules(p);

@@ -151,6 +151,8 @@ enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct p
         return POWER_VSAN;
     if (l->closing[slot])
         return POWER_HOST_STATE;
+    if (h->controller_doubted)
+        return POWER_CONTROLLER;
     if (!h->wake_verified)
         return POWER_WAKE_UNPROVEN;
     ret->is = (double)(l->snap->time - h->woken.at);

@@ -40,9 +40,11 @@ struct action {
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
     bool blames_peer;      /* ACTION_FAILED: of the VM or the host (retry_blames_peer()) */
     struct copy_timing copy;
-    uint64_t waited_serial;  /* the inventory with which it was last found to have to wait */
-    uint64_t emptied_serial; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing
-                              * was left to be done on the host; 0: something is */
+    uint64_t waited_serial;   /* the inventory with which it was last found to have to wait */
+    uint64_t emptied_serial;  /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing
+                               * was left to be done on the host; 0: something is */
+    bool controllers_checked; /* ACTION_POWER_OFF: its host's controllers have answered as they should, so
+                               * that the host may be emptied; true, too, where it has none */
     struct action_list needed_by; /* those that depend on it; perhaps also some that do not any more */
     unsigned counted;             /* slot_usage.c: the uses it is counted in */
     bool listed;                  /* ... and whether it is in the lists */

@@ -16,7 +16,10 @@
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
 #include "engine/actions/power_progress.h"
+#include "engine/events.h"
 #include "engine/knowledge/cluster_demand.h"
+#include "engine/knowledge/hosts.h"
+#include "engine/knowledge/identities.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/retry.h"
@@ -32,9 +35,10 @@
 #define HANG_MIN_S 300 /* ... and not before this */
 #define START_TRIES 8  /* unclear starts in a row before an inventory decides */
 #define VERIFY_INVENTORIES                                                                                   \
-    3                   /* inventories that may contradict a task's success before it counts as failed       \
-                         */
-#define CLOCK_SLACK_S 5 /* what a clock may be corrected by between two processes */
+    3                      /* inventories that may contradict a task's success before it counts as failed    \
+                            */
+#define CONTROLLER_TRIES 4 /* of the controllers of a host that is to be emptied, at growing distances */
+#define CLOCK_SLACK_S 5    /* what a clock may be corrected by between two processes */
 
 static const char *subject(const struct engine *e, const struct action *x)
 {
@@ -134,6 +138,17 @@ static void remember_why(struct engine *e, struct action *x, const char *why)
     action_changed(e, x);
 }
 
+/* No action waits silently: what it waits for is an event, too. */
+static void tell_why(struct engine *e, struct action *x, const char *why, instant_s now)
+{
+    if (x->r.why && strcmp(x->r.why, why) == 0)
+        return;
+    remember_why(e, x, why);
+    events_publish(
+        e, &(struct event){
+               .kind = EVENT_ACTION, .time = now, .action = &x->r, .pass = x->r.pass, .text = x->r.why});
+}
+
 /* ---- transitions ----------------------------------------------------------------------------- */
 
 void action_approve(struct engine *e, struct action *x, const char *by, instant_s now)
@@ -199,6 +214,22 @@ static void verify(struct engine *e, struct action *x, const char *why, int code
 
 /* ---- steps: what a state waits for ----------------------------------------------------------- */
 
+/* Before a host is emptied its controllers are asked: whether they are the host's own, and would obey. True:
+ * they are being asked, or will be. */
+static bool checks_controllers(struct engine *e, struct action *x, instant_s now)
+{
+    if (x->r.kind != ACTION_POWER_OFF || x->controllers_checked)
+        return false;
+    if (!hosts_has_controller(e->knowledge->hosts, x->r.host)) {
+        x->controllers_checked = true;
+        return false;
+    }
+    if (preconditions_may_begin(e, now) && x->retry_at <= now &&
+        observed_state(e->now_seen, e->knowledge->hosts, x) == AT_SOURCE)
+        submit(e, x, JOB_CHECK, now);
+    return true;
+}
+
 static void step_approved(struct engine *e, struct action *x, instant_s now)
 {
     char why[WHY_MAX];
@@ -212,6 +243,8 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         action_cancel(e, x, why, now);
         return;
     case WAIT:
+        if (checks_controllers(e, x, now))
+            return;
         if (why[0] && !(x->r.why && strcmp(x->r.why, why) == 0))
             remember_why(e, x, why);
         x->waited_serial = e->now_seen ? e->now_seen->serial : 0;
@@ -227,7 +260,8 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         finish(e, x, now);
         return;
     }
-    submit(e, x, JOB_CHECK, now);
+    if (!checks_controllers(e, x, now))
+        submit(e, x, JOB_CHECK, now);
 }
 
 /* It was asked for, or may have been, and is somewhere else. A VM that was moved away meanwhile is nobody's
@@ -468,12 +502,47 @@ void action_states_advance(struct engine *e, instant_s now)
 
 /* ---- answers of the workers ------------------------------------------------------------------ */
 
+/* The controllers of a host that still has its VMs were asked. What empties the host waits for the answer:
+ * see preconditions(). A controller that does not answer may be restarting; but not for long. */
+static void on_controllers_checked(struct engine *e, struct action *x, const struct job_result *result,
+                                   instant_s now)
+{
+    if (result->code == 0) {
+        x->controllers_checked = true;
+        x->retries = 0;
+        x->retry_at = 0;
+        if (x->r.why)
+            remember_why(e, x, NULL);
+        action_queue_add_all(e->actions); /* the moves that wait for it */
+        return;
+    }
+    if (retry_is_transient(result->code) && x->retries + 1 < CONTROLLER_TRIES) {
+        tell_why(e, x, result->err.text, now);
+        ask_later(x, result->code, now);
+        return;
+    }
+    identities_failed(e->knowledge->identities, x->r.host, &result->err, now);
+    fail(e, x, result->code, result->err.text, now);
+    power_outcome_keep_vms(e, x, now);
+}
+
+/* A host that is empty and whose controllers have fallen silent goes back into service. */
+static bool gives_up(const struct engine *e, const struct action *x)
+{
+    return x->r.kind == ACTION_POWER_OFF && x->retries + 1 >= START_TRIES &&
+           hosts_has_controller(e->knowledge->hosts, x->r.host);
+}
+
 static void on_checked(struct engine *e, struct action *x, const struct job_result *result, instant_s now)
 {
     char why[WHY_MAX];
 
     if (x->r.state != ACTION_APPROVED) /* rejected while it was being checked */
         return;
+    if (x->r.kind == ACTION_POWER_OFF && !x->controllers_checked) {
+        on_controllers_checked(e, x, result, now);
+        return;
+    }
     if (result->code == 0) {
         /* the world may have changed while the worker asked */
         enum preconditions r = preconditions(e, x, now, why);
@@ -491,8 +560,11 @@ static void on_checked(struct engine *e, struct action *x, const struct job_resu
     } else if (result->code == -ESTALE || result->code == -ENOENT) {
         action_cancel(e, x, result->err.text, now);
         source_poll_want(e, now);
-    } else if (retry_is_transient(result->code)) {
-        remember_why(e, x, result->err.text);
+    } else if (retry_is_transient(result->code) && !gives_up(e, x)) {
+        if (action_is_of_power(x))
+            tell_why(e, x, result->err.text, now);
+        else
+            remember_why(e, x, result->err.text);
         ask_later(x, result->code, now);
     } else {
         fail(e, x, result->code, result->err.text, now);
@@ -609,6 +681,7 @@ static void take_result(struct engine *e, struct action *x, const struct job_res
         return;
     case JOB_SET_POOLS:
     case JOB_MEASURE:
+    case JOB_IDENTIFY:
         return;
     }
 }

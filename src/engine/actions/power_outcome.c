@@ -195,3 +195,20 @@ bool power_outcome_withdraw_standbys(struct engine *e, const struct plan *plan, 
     }
     return any;
 }
+
+void power_outcome_keep_vms(struct engine *e, const struct action *x, instant_s now)
+{
+    char why[WHY_MAX];
+
+    (void)snprintf(why, sizeof why, "host %s is not put to standby",
+                   snapshot_host_name(engine_snapshot(e), x->r.host));
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *y = e->actions->list[i];
+
+        if (y->r.kind == ACTION_MIGRATE && y->r.state == ACTION_APPROVED &&
+            (y->r.reason == REASON_STANDBY || y->r.reason == REASON_CONSOLIDATE) &&
+            strcmp(y->r.from, x->r.host) == 0)
+            action_cancel(e, y, why, now);
+    }
+    decide_pass_at_once(e, now);
+}

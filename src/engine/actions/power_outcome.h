@@ -25,4 +25,7 @@ void power_outcome_apply(struct engine *e, const struct action *x, instant_s now
  * what an admin asked for. True: something was, and the plan does not know it. */
 bool power_outcome_withdraw_standbys(struct engine *e, const struct plan *plan, bool more, instant_s now);
 
+/* The host of x is not put to standby: moves that were to empty it and have not begun are cancelled. */
+void power_outcome_keep_vms(struct engine *e, const struct action *x, instant_s now);
+
 #endif

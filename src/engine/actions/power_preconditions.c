@@ -232,6 +232,21 @@ int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const
     return check_minimums(e, ix, x, err);
 }
 
+bool power_preconditions_awaits_controllers(const struct engine *e, const struct action *move)
+{
+    const struct action_list *there = &slot_usage_of_host(e->actions, move->r.from)->actions;
+
+    if (move->r.reason != REASON_STANDBY && move->r.reason != REASON_CONSOLIDATE)
+        return false;
+    for (size_t i = 0; i < there->n; i++) {
+        const struct action *y = there->items[i];
+
+        if (y->r.kind == ACTION_POWER_OFF && y->r.state == ACTION_APPROVED && !y->controllers_checked)
+            return hosts_has_controller(e->knowledge->hosts, y->r.host);
+    }
+    return false;
+}
+
 /* How far the power of a host is changed without asking: what the host says counts more than the cluster's
  * setting, which is for hosts that do not say otherwise. */
 bool power_preconditions_are_automatic(const struct engine *e, const struct host_facts *h)
@@ -272,7 +287,8 @@ void power_preconditions_count_changes(struct engine *e)
 
 void power_preconditions_submitted(struct engine *e, const struct action *x)
 {
-    e->actions->power_changes += action_is_of_power(x) && x->r.state == ACTION_APPROVED;
+    e->actions->power_changes += action_is_of_power(x) && x->r.state == ACTION_APPROVED &&
+                                 (x->r.kind != ACTION_POWER_OFF || x->controllers_checked);
 }
 
 static bool is_below_changes_max(const struct engine *e)

@@ -13,6 +13,8 @@ bool power_preconditions_standby_approved(const struct engine *e, const char *ho
  * action that would do it, or NULL. Does not ask whether it is empty. */
 int power_preconditions_check_standby(const struct engine *e, uint32_t host, const struct action *x,
                                       struct err *err);
+/* Whether the move empties a host whose controllers have not answered yet (action.controllers_checked). */
+bool power_preconditions_awaits_controllers(const struct engine *e, const struct action *move);
 /* Whether the settings let the engine change the host's power without asking. */
 bool power_preconditions_are_automatic(const struct engine *e, const struct host_facts *h);
 /* How many hosts change their power now, for dpm.changes_max: counted before actions are looked at, and kept

@@ -9,6 +9,7 @@
 #include "engine/actions/power_preconditions.h"
 #include "engine/decide.h"
 #include "engine/knowledge/hosts.h"
+#include "engine/knowledge/identities.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/retry.h"
@@ -65,6 +66,10 @@ void power_progress_fill_operation(struct engine *e, struct action *x, enum job_
     if (!down && x->r.kind != ACTION_POWER_ON)
         return;
     q->power.patience_s = power_progress_timeout_s(e, x);
+    if (down)
+        q->power.machine = identities_machine(e->knowledge->identities, e->knowledge->hosts, x->r.host);
+    if (kind == JOB_CHECK && down)
+        q->power.ahead = !x->controllers_checked;
     if (kind == JOB_POLL) /* a way that was not asked yet is not asked while nothing is to begin */
         q->only_adopt = e->paused;
     if (down && kind != JOB_CHECK)

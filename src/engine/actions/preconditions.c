@@ -320,6 +320,11 @@ static enum preconditions vm_preconditions(const struct engine *e, const struct 
         return r;
     if (rules_may_be_missing(e, x, why))
         return WAIT;
+    if (x->r.kind == ACTION_MIGRATE && power_preconditions_awaits_controllers(e, x)) {
+        (void)snprintf(why, WHY_MAX, "it waits for an answer of the controllers of host %s",
+                       snapshot_host_name(&e->now_seen->snap, x->r.from));
+        return WAIT;
+    }
     if (vm_is_busy(e, x) ||
         (x->r.kind == ACTION_MIGRATE && !slot_usage_has_slot(e->actions, &e->settings.policy, x)))
         return WAIT;

@@ -43,7 +43,9 @@ static unsigned counts_as(const struct action *x)
         ret |= COUNTS_UNDER_WAY;
     if (x->r.state == ACTION_VERIFYING)
         ret |= COUNTS_VERIFYING;
-    if (x->r.state == ACTION_APPROVED && x->job_out)
+    /* the question to the controllers of a host that still has its VMs changes nothing */
+    if (x->r.state == ACTION_APPROVED && x->job_out &&
+        (x->r.kind != ACTION_POWER_OFF || x->controllers_checked))
         ret |= COUNTS_ORDERED;
     return ret;
 }

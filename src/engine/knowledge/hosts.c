@@ -4,6 +4,7 @@
 #include "base/idmap.h"
 #include "base/xalloc.h"
 #include "engine/events.h"
+#include "engine/knowledge/host_events.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -189,6 +190,13 @@ bool hosts_can(const struct hosts *h, enum action_kind kind, const char *host)
            (kind == ACTION_POWER_ON || (h->settings->operations & 1u << OPERATION_STANDBY));
 }
 
+bool hosts_has_controller(const struct hosts *h, const char *host)
+{
+    const struct host_power_method *way = idmap_get(&h->ways, host);
+
+    return way && ((way->wakes | way->sleeps) & (WAKE_IPMI | WAKE_REDFISH | WAKE_WOL)) != 0;
+}
+
 instant_s hosts_wake_tries_s(const struct hosts *h, const char *host)
 {
     const struct host_power_method *way = idmap_get(&h->ways, host);
@@ -261,86 +269,13 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
     }
 }
 
-/* What it was when it was last seen, also by an earlier process as far as that was stored. */
-static enum host_state was(const struct known_host *k)
-{
-    if (k->state != host_state_count)
-        return k->state;
-    if (k->r.standby_since != 0 || k->r.put_down != 0)
-        return HOST_STANDBY;
-    return k->r.on_since != 0 ? HOST_ON : host_state_count;
-}
-
-/* names: the snapshot that has the host. */
-static void tell(struct engine *e, enum event_kind kind, const struct snapshot *names, instant_s now,
-                 const struct host_facts *f, enum host_state before, enum host_state is, const char *text)
-{
-    events_publish(e, &(struct event){.kind = kind,
-                                      .time = now,
-                                      .host = f->id,
-                                      .was = before,
-                                      .is = is,
-                                      .snapshot = names,
-                                      .text = text});
-}
-
-/* Each state that inventories show, whoever changed it. The first look at a host is none, unless an earlier
- * process saw it asleep and it is not, or the other way round. */
-static void tell_change(struct engine *e, const struct snapshot *s, const struct host_facts *f,
-                        const struct known_host *k)
-{
-    const enum host_state before = was(k);
-    char text[256];
-
-    if (before == f->state || before == host_state_count ||
-        (k->state == host_state_count && before != HOST_STANDBY && f->state != HOST_STANDBY))
-        return;
-    (void)snprintf(text, sizeof text, "host %.100s was %s and is %s", f->name, host_state_name(before),
-                   host_state_name(f->state));
-    tell(e, EVENT_HOST, s, s->time, f, before, f->state, text);
-}
-
-/* Hosts that the inventory before this one had. Two inventories are compared, so that neither a start nor a
- * source that cannot be read for a while says anything of hosts. */
-static void tell_lost(struct engine *e, const struct hosts *h, const struct snapshot *before,
-                      const struct snapshot *s)
-{
-    char text[256];
-
-    for (uint32_t i = 0; i < before->n_hosts; i++) {
-        const struct host_facts *f = &before->hosts[i].is;
-        const struct known_host *k = hosts_find(h, f->id);
-
-        if (snapshot_find_host(s, f->id) != IX_NONE)
-            continue;
-        (void)snprintf(text, sizeof text, "host %.100s, which was %s, is not in the inventory any more%s",
-                       f->name, host_state_name(f->state),
-                       k && k->r.put_down != 0 ? "; Ballast has put it to standby" : "");
-        tell(e, EVENT_HOST_LOST, before, s->time, f, f->state, host_state_count, text);
-    }
-}
-
-/* One that the inventory before this one did not have: known from earlier, or new. */
-static void tell_arrival(struct engine *e, const struct snapshot *before, const struct snapshot *s,
-                         const struct host_facts *f, const struct known_host *k)
-{
-    const bool is_new = k->state == host_state_count && k->r.seen == 0;
-    char text[256];
-
-    if (snapshot_find_host(before, f->id) != IX_NONE)
-        return;
-    (void)snprintf(text, sizeof text, "host %.100s is %s and is %s", f->name,
-                   is_new ? "new" : "in the inventory again", host_state_name(f->state));
-    tell(e, is_new ? EVENT_HOST : EVENT_HOST_BACK, s, s->time, f, was(k), f->state, text);
-}
-
 static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
 {
     struct hosts *h = piece;
 
     (void)a;
     if (c->before)
-        tell_lost(c->engine, h, c->before, s);
+        host_events_lost(c->engine, h, c->before, s);
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host_facts *f = &s->hosts[i].is;
         struct known_host *k = known(h, f->id);
@@ -353,8 +288,8 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
             changed(h, k);
         }
         if (c->before)
-            tell_arrival(c->engine, c->before, s, f, k);
-        tell_change(c->engine, s, f, k);
+            host_events_arrival(c->engine, c->before, s, f, k);
+        host_events_change(c->engine, s, f, k);
         k->r = r;
         k->state = f->state;
     }
@@ -405,6 +340,26 @@ void hosts_put_down(struct hosts *h, const char *host, instant_s now)
     k->r.on_since = 0;
     if (k->r.standby_since == 0)
         k->r.standby_since = now;
+    changed(h, k);
+}
+
+/* The texts of the record are the map's own. */
+static void set_text(const char **to, const char *text)
+{
+    char *own = (char *)(uintptr_t)*to;
+
+    xstrset(&own, text);
+    *to = own;
+}
+
+void hosts_confirm_controllers(struct hosts *h, const char *host, const char *is, const char *by,
+                               instant_s now)
+{
+    struct known_host *k = known(h, host);
+
+    set_text(&k->r.confirmed, is);
+    set_text(&k->r.confirmed_by, by);
+    k->r.confirmed_at = now;
     changed(h, k);
 }
 
@@ -506,8 +461,12 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         r.woken.at = past(r.woken.at, now);
         if (!(r.boot_s >= BOOT_LEAST_S && r.boot_s <= BOOT_MOST_S))
             r.boot_s = UNKNOWN;
-        known(h, r.host)->r = r;
-        known(h, s->hosts[i].host)->r.host = NULL; /* the map has it */
+        struct known_host *k = known(h, r.host);
+
+        k->r = r;
+        k->r.host = NULL; /* the map has it */
+        k->r.confirmed = xstrdup(r.confirmed);
+        k->r.confirmed_by = xstrdup(r.confirmed_by);
     }
 }
 
@@ -533,6 +492,15 @@ static void disown(void *piece, struct engine *e, const struct stored *s, instan
     }
 }
 
+static void free_known(void *value)
+{
+    struct known_host *k = value;
+
+    set_text(&k->r.confirmed, NULL);
+    set_text(&k->r.confirmed_by, NULL);
+    free(k);
+}
+
 /* A host that Ballast put to standby is never forgotten, however long inventories do not show it. */
 static bool keep_host(const char *key, void *value, void *ctx)
 {
@@ -542,7 +510,7 @@ static bool keep_host(const char *key, void *value, void *ctx)
     (void)key;
     if (k->r.put_down != 0 || k->r.seen >= *before)
         return true;
-    free(value);
+    free_known(value);
     return false;
 }
 
@@ -567,11 +535,6 @@ static void configure(void *piece, const struct engine_settings *settings)
     struct hosts *h = piece;
 
     h->settings = settings;
-}
-
-static void free_known(void *value)
-{
-    free(value);
 }
 
 static void release(void *piece)

@@ -28,6 +28,11 @@ void hosts_set_unseen(struct hosts *h, const char *host, bool unseen);
 bool hosts_is_up(enum host_state state);
 /* Whether the actuators can do that to the host's power: ACTION_POWER_ON or ACTION_POWER_OFF. */
 bool hosts_can(const struct hosts *h, enum action_kind kind, const char *host);
+/* Whether a controller of the host's own, which is found by an address, would be asked to switch it. */
+bool hosts_has_controller(const struct hosts *h, const char *host);
+/* A person says that these controllers are the host's own: identity_report.is. */
+void hosts_confirm_controllers(struct hosts *h, const char *host, const char *is, const char *by,
+                               instant_s now);
 /* By how much its wake may take longer than its boots, as it may be its last way that works. */
 instant_s hosts_wake_tries_s(const struct hosts *h, const char *host);
 

@@ -6,6 +6,7 @@
 #include "engine/knowledge/energy_account.h"
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/hosts.h"
+#include "engine/knowledge/identities.h"
 #include "engine/knowledge/meters.h"
 #include "engine/knowledge/migration_stats.h"
 #include "engine/knowledge/pool_settings.h"
@@ -24,6 +25,7 @@ static const struct piece {
     {offsetof(struct knowledge, cluster), &cluster_demand_ops},
     {offsetof(struct knowledge, energy), &energy_ops},
     {offsetof(struct knowledge, meters), &meters_ops},
+    {offsetof(struct knowledge, identities), &identities_ops},
     {offsetof(struct knowledge, pools), &pool_settings_ops},
     {offsetof(struct knowledge, failed_moves), &failed_moves_ops},
 };

@@ -18,6 +18,7 @@ struct knowledge {
     struct cluster_demand *cluster;
     struct energy *energy;
     struct meters *meters;
+    struct identities *identities;
     struct known_pool_settings *pools;
     struct failed_moves *failed_moves;
 };

@@ -128,6 +128,7 @@ const struct sentence_template wording_templates[] = {
      "The tags of some VMs or hosts could not be read yet, so rules that name tags or labels may be missing: "
      "no "
      "move begins before they are read, unless its recommendation is approved by number.{peer_says}"},
+    {FIND_POWER_METHOD, "", "{host.power_fault}."},
     {FIND_VSAN, "hosts=1 hosts_all>1",
      "A host is part of vSAN: its disks hold data of the cluster, so it is never put to standby."},
     {FIND_VSAN, "hosts={hosts_all}",
@@ -342,6 +343,7 @@ const struct sentence_template wording_templates[] = {
     {FIND_POWER, "power=host_quarantine",
      "A failure of {host} would not be noticed: it receives no VMs, does not count as capacity, and is not "
      "put to standby."},
+    {FIND_POWER, "power=controller_doubted", "{host} stays on: {host.power_fault}."},
     {FIND_POWER, "power=vsan",
      "{host} is part of vSAN: its disks hold data of other hosts' VMs, so it is never put to standby."},
     {FIND_POWER, "power=woken reason=asked",

@@ -70,9 +70,10 @@ static struct value hosts_fact(const struct sentence *w, uint32_t ix, const char
     const struct snapshot *s = w->snap;
     const struct host_facts *h = &s->hosts[ix].is;
 
-    return strcmp(fact, "") == 0             ? text_value(h->name)
-           : strcmp(fact, "state") == 0      ? text_value(host_state_name(h->state))
-           : strcmp(fact, "quarantine") == 0 ? text_value(h->quarantine ? "quarantine" : NULL)
+    return strcmp(fact, "") == 0              ? text_value(h->name)
+           : strcmp(fact, "state") == 0       ? text_value(host_state_name(h->state))
+           : strcmp(fact, "power_fault") == 0 ? text_value(h->power_fault)
+           : strcmp(fact, "quarantine") == 0  ? text_value(h->quarantine ? "quarantine" : NULL)
            : strcmp(fact, "unhealthy") == 0
                ? text_value(h->failure_detection == FAILURE_DETECTION_UNHEALTHY ? "unhealthy" : NULL)
            : strcmp(fact, "failover") == 0 ? text_value(s->hosts[ix].failover ? "failover" : NULL)

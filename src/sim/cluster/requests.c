@@ -102,5 +102,8 @@ void cluster_run_job(struct cluster *c, const struct job *j, struct job_result *
     case JOB_MEASURE:
         ret->code = cluster_measure(c, j->measure.host, &ret->watts, &ret->err);
         return;
+    case JOB_IDENTIFY: /* its hosts have no controllers of their own */
+        ret->code = err_set(&ret->err, -ENOTSUP, "no host has a controller of its own");
+        return;
     }
 }

@@ -70,6 +70,17 @@ static void tell_sample(const struct fake_cluster *p, struct vm_sample *s)
     s->cpu_sleep_ms /= p->speed;
 }
 
+static uint64_t fnv_1a(const char *text, const char *more)
+{
+    uint64_t h = 0xcbf29ce484222325;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3;
+    for (; *more; more++)
+        h = (h ^ (unsigned char)*more) * 0x100000001b3;
+    return h;
+}
+
 static void tell_times(const struct fake_cluster *p, struct inventory *inv)
 {
     inv->time = fake_cluster_instant(p);
@@ -85,6 +96,23 @@ static void tell_times(const struct fake_cluster *p, struct inventory *inv)
         inv->migrations[i].started = told(p, inv->migrations[i].started);
 }
 
+/* Every machine has firmware with a UUID. The snapshot's, or one made of the host's id, so that a test's
+ * controllers can report the same: FNV-1a of the id, and of the id and "/2", highest byte first. */
+static void tell_hardware(struct inventory *inv, struct arena *a)
+{
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        struct host_facts *is = &inv->hosts[i].is;
+        if (!is->hardware_uuid) {
+            const unsigned long long high = fnv_1a(is->id, "");
+            const unsigned long long low = fnv_1a(is->id, "/2");
+
+            is->hardware_uuid =
+                arena_printf(a, "%08llx-%04llx-%04llx-%04llx-%012llx", high >> 32, high >> 16 & 0xffff,
+                             high & 0xffff, low >> 48, low & 0xffffffffffff);
+        }
+    }
+}
+
 static int collect(struct collector *c, struct arena *a, struct inventory *ret, struct err *err)
 {
     struct fake_cluster *p = c->p;
@@ -92,8 +120,10 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
     fake_cluster_enter(p);
     int r = cluster_collect(p->cluster, a, ret, err);
 
-    if (r == 0)
+    if (r == 0) {
         tell_times(p, ret);
+        tell_hardware(ret, a);
+    }
     fake_cluster_leave(p);
     return r;
 }
