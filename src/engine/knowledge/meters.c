@@ -61,12 +61,11 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
             meter_of(all, f->id)->by_source = true;
             continue;
         }
-        struct meter *m = idmap_get(&all->of, f->id);
+        enum energy_phase phase = host_power_phase_of(c, f->id, f->state);
+        struct meter *m = phase == ENERGY_BOOTING ? meter_of(all, f->id) : idmap_get(&all->of, f->id);
 
         if (!m)
             continue;
-        enum energy_phase phase = host_power_phase_of(c, f->id, f->state);
-
         m->by_source = false;
         if (phase == ENERGY_AWAKE && (m->seen == ENERGY_ASLEEP || m->seen == ENERGY_BOOTING) &&
             m->failures > 0 && m->serial == 0) {

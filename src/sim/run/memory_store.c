@@ -117,6 +117,20 @@ struct energy_record memory_store_energy(const struct store *s)
     return sum;
 }
 
+struct energy_record memory_store_host_energy(const struct store *s, const char *host)
+{
+    const struct idmap *rows = &s->keyed[RECORD_ENERGY];
+    struct energy_record sum = {.host = host};
+
+    for (size_t i = 0; i < rows->cap; i++) {
+        const struct energy_record *r = rows->entries[i].value;
+
+        if (r && strcmp(r->host, host) == 0)
+            energy_account_add(&sum, r);
+    }
+    return sum;
+}
+
 /* ---- records that own their strings ---------------------------------------------------------- */
 
 static const char **string_of(const void *record, size_t offset)

@@ -44,6 +44,9 @@ struct service {
     struct event_sink event_sink;
     uint32_t lives; /* number of starts */
     uint64_t asked; /* serial of the requested inventory; 0: none */
+    /* Carries out the jobs, where actuators stand between service and cluster; NULL: cluster_run_job(). */
+    void (*run_job)(void *ctx, const struct job *job, struct job_result *ret);
+    void *run_job_ctx;
     struct waiting_jobs waiting;
 
     struct rng rng;
