@@ -267,6 +267,12 @@ static void add_error(const struct probe *q, struct preflight *ret)
                          address_of(q), q->kind == POWER_IPMI ? "IPMI over LAN" : "Redfish");
 }
 
+/* Asked in vain, though the controller has it. */
+static bool failed(int code)
+{
+    return code < 0 && code != -ENOTSUP && code != -ENOSYS;
+}
+
 /* What is known of the machine behind a controller, against the hypervisor's word. */
 static const char *machine_text(const struct probe *q, const struct host *h, bool *ret_other, struct arena *a)
 {
@@ -275,6 +281,8 @@ static const char *machine_text(const struct probe *q, const struct host *h, boo
     const char *mark = q->identity.mark[0] ? arena_printf(a, " (%s)", q->identity.mark) : "";
 
     *ret_other = false;
+    if (failed(q->identity_code))
+        return "which machine it belongs to could not be read";
     if (q->identity_code < 0 || hardware_uuid_parse(q->identity.uuid, &theirs) < 0 ||
         hardware_uuid_is_placeholder(&theirs))
         return arena_printf(a, "it names no machine%s", mark);
@@ -293,13 +301,16 @@ static void add_answer(const struct probe *q, const struct host *h, struct prefl
     bool other_machine;
     const char *machine = machine_text(q, h, &other_machine, ret->a);
     bool differs = expected != CHASSIS_UNKNOWN && expected != q->chassis;
-    const char *meter = q->watts_code == 0 ? arena_printf(ret->a, "%.0f W", q->watts) : "no power meter";
+    const char *meter = q->watts_code == 0      ? arena_printf(ret->a, "%.0f W", q->watts)
+                        : failed(q->watts_code) ? "its power meter could not be read"
+                                                : "no power meter";
+    const enum preflight_verdict good =
+        failed(q->watts_code) || failed(q->identity_code) ? PREFLIGHT_NOTE : PREFLIGHT_OK;
 
     if (!differs && !other_machine) {
-        preflight_add(ret, PREFLIGHT_CONTROLLERS, PREFLIGHT_OK,
-                      "%s %s: login accepted; power is %s%s; %s; %s", name, words[q->kind],
-                      chassis_word(q->chassis), expected != CHASSIS_UNKNOWN ? ", as in the cluster" : "",
-                      meter, machine);
+        preflight_add(ret, PREFLIGHT_CONTROLLERS, good, "%s %s: login accepted; power is %s%s; %s; %s", name,
+                      words[q->kind], chassis_word(q->chassis),
+                      expected != CHASSIS_UNKNOWN ? ", as in the cluster" : "", meter, machine);
         return;
     }
     if (other_machine)

@@ -319,6 +319,15 @@ def test_other_machines():
         equal(f"problems of {c.items}", len(c.of("problem")), 2)
 
 
+def test_meter_hangs():
+    """A controller that tells its power state and hangs at its meter: a note, not a host without a meter."""
+    with RedfishService(("1",)) as r:
+        hosts = {"h1": {**redfish(r, "1"), "timeout_s": 2}}
+        Check({"kind": "sim"}, 0, power={"hosts": hosts}).one("ok", "h1 redfish", " W")
+        r.hang = {"GET .*(EnvironmentMetrics|Power)"}
+        Check({"kind": "sim"}, 0, power={"hosts": hosts}).one("note", "h1 redfish", "its power meter could not be read")
+
+
 def test_nothing_can_wake():
     """Hosts that DPM would put to standby, and that neither vCenter nor an entry could wake."""
     with Vcsim(hosts=4, vms=4) as sim:
