@@ -300,6 +300,28 @@ static int check_children(const struct section *s, const struct node *n, const s
     return 0;
 }
 
+static bool sets_resources(const struct overlay_alloc set[RES_COUNT])
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        if (set[r].reservation_given || set[r].limit_given || set[r].shares_given || set[r].expandable_given)
+            return true;
+    return false;
+}
+
+/* For check-config, which knows no inventory: the service says it of the entries that it is true of. */
+static void warn_not_enforced(const struct section *s, const struct node *n, bool adds_pool)
+{
+    char path[NODE_PATH_MAX];
+
+    if (s->use == CONFIG_FOR_CHECK)
+        section_warn(s, n->line, "%s: %s", node_path(n, path),
+                     adds_pool
+                         ? "unless the source has this pool with these settings, no hypervisor enforces it; "
+                           "Ballast decides by it where VMs run"
+                         : "where the source has other settings of these VMs, the hypervisor enforces those; "
+                           "Ballast decides by these where VMs run");
+}
+
 static int read_pools(const struct section *s, const struct node *n)
 {
     struct overlay_pool *pools = arena_array(s->reader.a, struct overlay_pool, n->n);
@@ -313,8 +335,10 @@ static int read_pools(const struct section *s, const struct node *n)
     o->pools = pools;
     const struct node *pool = n->first;
 
-    for (size_t i = 0; i < o->n_pools && e == 0; i++, pool = pool->next)
+    for (size_t i = 0; i < o->n_pools && e == 0; i++, pool = pool->next) {
         e = check_children(s, pool, &pools[i]);
+        warn_not_enforced(s, pool, true);
+    }
     return e;
 }
 
@@ -463,6 +487,8 @@ static int read_vms(const struct section *s, const struct node *n)
             e = check_times(s, item, entry);
         if (e == 0)
             e = check_alloc(&s->reader, item, entry->is.set);
+        if (sets_resources(entry->is.set) || entry->is.priority != PRIORITY_AS_SOURCE)
+            warn_not_enforced(s, item, false);
         entry->is.vms = selector_of(&entry->condition);
         list[o->n_vms++] = entry->is;
     }

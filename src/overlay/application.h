@@ -9,6 +9,7 @@ struct application {
     struct inventory *inv;
     struct arena *a;
     struct overlay_findings *found;
+    size_t *set_by; /* by VM: the last entry of `vms` that sets reservation, limit or shares, + 1 */
 };
 
 /* resources.c: reservations, limits, shares and pools. Both begin with what the source has. */

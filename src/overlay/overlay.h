@@ -73,8 +73,8 @@ struct overlay {
     size_t n_rules, n_pools, n_vms, n_hosts;
 };
 
-/* Entries of the configuration that select nothing in an inventory, or contradict what is there: sentences
- * for an admin. */
+/* Entries of the configuration that select nothing in an inventory, contradict what is there, or set what no
+ * hypervisor enforces: sentences for an admin. */
 struct overlay_findings {
     const char **items; /* "rules.web selects no VM" */
     size_t n, cap;

@@ -138,9 +138,11 @@ static bool sets_anything(const struct overlay_vms *entry)
 
 void application_set_vm(struct application *p, const struct overlay_vms *entry, struct seen_vm *vm)
 {
-    (void)p;
     if (!sets_anything(entry))
         return;
+    if (!p->set_by)
+        p->set_by = arena_array(p->a, size_t, p->inv->n_vms);
+    p->set_by[vm - p->inv->vms] = (size_t)(entry - p->o->vms) + 1;
     keep_source_of_vm(vm);
     set_priority(entry->priority, &vm->is);
     set_alloc(entry->set, vm->is.alloc);
@@ -155,6 +157,7 @@ struct target {
     size_t pool; /* in the inventory */
     bool known;
     bool selects; /* some VM */
+    bool takes;   /* some VM that the source has elsewhere */
 };
 
 /* A pool of the source. */
@@ -360,6 +363,7 @@ static void fill_pools(struct pools *x)
         if (is_above(x, x->targets[holder].pool, find_pool(x, v->pool)))
             continue; /* the source has it there, or in a pool below */
         keep_source_of_vm(v);
+        x->targets[holder].takes = true;
         v->pool = x->p->inv->pools[x->targets[holder].pool].is.id;
     }
     find_conflicts(x, &conflicts);
@@ -386,6 +390,43 @@ static void find_empty(struct pools *x)
         if (!parent)
             application_find(x->p, arena_printf(x->p->a, "pools.%s is no pool of the source and holds no VM",
                                                 o->pools[i].path));
+    }
+}
+
+/* Whether some host has a part of the pool: Ballast keeps these parts as the configuration says. */
+static bool is_on_a_host(const struct inventory *inv, const char *pool)
+{
+    for (size_t i = 0; i < inv->n_settings; i++)
+        if (same_id(inv->settings[i].pool, pool))
+            return true;
+    return false;
+}
+
+/* What VMs are entitled to by these entries is not what their hosts give them. */
+static void find_not_enforced(struct pools *x)
+{
+    struct application *p = x->p;
+
+    for (size_t i = 0; i < p->o->n_pools; i++) {
+        const struct pool_facts *f = &p->inv->pools[x->targets[i].pool].is;
+        const char *path = p->o->pools[i].path;
+
+        if (f->origin != RULE_OF_SOURCE)
+            application_find(
+                p,
+                arena_printf(p->a, "pools.%s is no pool of the source, so no hypervisor enforces it", path));
+        else if (!same_alloc(f->alloc, f->source_alloc) && !is_on_a_host(p->inv, f->id))
+            application_find(p,
+                             arena_printf(p->a,
+                                          "pools.%s differs from the pool of the source, whose settings the "
+                                          "hypervisor enforces",
+                                          path));
+        if (f->origin == RULE_OF_SOURCE && x->targets[i].takes)
+            application_find(
+                p, arena_printf(p->a,
+                                "pools.%s holds VMs that the source has elsewhere, so no hypervisor "
+                                "enforces it for them",
+                                path));
     }
 }
 
@@ -418,6 +459,7 @@ void application_set_pools(struct application *p)
     }
     fill_pools(&x);
     find_empty(&x);
+    find_not_enforced(&x);
 }
 
 /* ---- contradictions ---- */
@@ -454,6 +496,24 @@ static void find_mended(struct application *p, const struct mended *m, const cha
     application_find(p, arena_printf(p->a, "the reservation of %s%s %s", m->first, more, problem));
 }
 
+/* By entry: how many VMs have other settings than in the source. */
+static void find_vms_not_enforced(struct application *p)
+{
+    size_t *n = p->set_by ? arena_array(p->a, size_t, p->o->n_vms) : NULL;
+
+    for (size_t i = 0; n && i < p->inv->n_vms; i++)
+        if (p->set_by[i] > 0 && p->inv->vms[i].is.overridden &&
+            !same_alloc(p->inv->vms[i].is.alloc, p->inv->vms[i].is.source_alloc))
+            n[p->set_by[i] - 1]++;
+    for (size_t i = 0; n && i < p->o->n_vms; i++)
+        if (n[i] > 0)
+            application_find(
+                p, arena_printf(p->a,
+                                "vms.%zu sets what the source does not have of %zu VM%s, so no hypervisor "
+                                "enforces it",
+                                i, n[i], n[i] == 1 ? "" : "s"));
+}
+
 void application_check_resources(struct application *p)
 {
     struct mended limited = {0}, large = {0};
@@ -483,4 +543,5 @@ void application_check_resources(struct application *p)
     }
     find_mended(p, &limited, "is above the limit and counts as much as the limit");
     find_mended(p, &large, "is above the memory size and counts as much as the size");
+    find_vms_not_enforced(p);
 }

@@ -226,6 +226,39 @@ def answered(d):
     return answer is not None and answer["ok"]
 
 
+def test_pools_of_the_configuration():
+    """Pools and settings of VMs come and go by SIGHUP; a wrong file changes nothing."""
+    with Daemon(SIM, automation="manual", **EAGER).start() as d:
+        def reload(done, **changes):
+            d.write(**changes)
+            d.process.send_signal(signal.SIGHUP)
+            wait_for("the reload", lambda: done(d.status()["configuration"]), 20)
+
+        wait_for("an inventory", lambda: d.status()["vms"] > 0)
+        was = wait_for("a pass", lambda: d.status()["pass"] and json.loads(d.cli("snapshot")))
+        assert not d.status()["configuration"]
+        reload(lambda said: len(said) == 3, pools={"batch": {"vms": "*1", "cpu": {"limit": 3000}}, "test": {"cpu": {"shares": 1}}},
+               vms=[{"name": "*2", "priority": "high"}])
+        said = d.status()["configuration"]
+        assert said[0] == "pools.batch is no pool of the source, so no hypervisor enforces it", said
+        assert said[1].startswith("pools.test differs from the pool of the source") and said[2].startswith("vms.0 sets"), said
+        assert said[0] in " ".join(d.cli("status").split()), d.cli("status")
+        is_ = wait_for("a pass", lambda: (s := json.loads(d.cli("snapshot"))) and len(s["pools"]) > len(was["pools"]) and s, 20)
+        [batch] = [p for p in is_["pools"] if p.get("origin") == "configuration"]
+        assert batch["name"] == "batch" and batch["cpu"]["limit"] == 3000, batch
+        held = [v for v in is_["vms"] if v["pool"] == batch["id"]]
+        source = {v["id"]: v for v in was["vms"]}
+        assert held and all(v["name"].endswith("1") and v["source"]["pool"] == source[v["id"]]["pool"] for v in held), held
+        # refused, and the old one stays
+        d.write(pools={"batch": {"vms": "*1", "cpu": {"limit": 1, "reservation": 2}}})
+        d.process.send_signal(signal.SIGHUP)
+        wait_for("the log", lambda: "not reloaded" in d.log.read_text(), 10)
+        assert "pools.batch.cpu.limit is 1, expected at least the reservation, 2" in d.log.read_text()
+        assert d.status()["configuration"] == said
+        reload(lambda said: not said, pools={}, vms=[])
+        d.stop()
+
+
 def test_socket_bears_anything():
     with Daemon(SIM, automation="manual", **EAGER).start() as d:
         wait_for("a pass", lambda: d.status()["pass"])
@@ -329,5 +362,6 @@ def test_notifies_systemd():
 
 if __name__ == "__main__":
     main(test_manual_moves_nothing_before_apply, test_manual_tells_what_is_new_or_gone, test_full_reaches_its_target,
-         test_pause_maintenance_and_reload, test_who_did_it, test_killed_and_back, test_snapshot_replays, test_pools_are_divided, test_socket_bears_anything,
+         test_pause_maintenance_and_reload, test_who_did_it, test_killed_and_back, test_snapshot_replays, test_pools_are_divided,
+         test_pools_of_the_configuration, test_socket_bears_anything,
          test_wrong_configuration, test_notifies_systemd)

@@ -348,7 +348,8 @@ static const char *resources_of(struct world *w)
             put_alloc(&out, &v->is.alloc[r]);
     }
     for (size_t i = 0; i < w->found.n; i++)
-        strbuf_printf(&out, "%s(%s)", out.len > 0 ? " " : "", w->found.items[i]);
+        if (!strstr(w->found.items[i], "enforces"))
+            strbuf_printf(&out, "%s(%s)", out.len > 0 ? " " : "", w->found.items[i]);
     return arena_strdup(&w->a, out.text);
 }
 
@@ -427,6 +428,89 @@ static void test_resources(void **state)
     }
 }
 
+#define NEW(path) "pools." path " is no pool of the source, so no hypervisor enforces it; "
+#define OTHER(path)                                                                                          \
+    "pools." path " differs from the pool of the source, whose settings the hypervisor enforces; "
+
+static const struct {
+    const char *yaml, *expected;
+} of_enforcement[] = {
+    {"vms: [{name: '*', automation: manual}]\npools: {test: {cpu: {shares: 4000}}}", ""},
+    {"pools: {test: {cpu: {shares: 5}}, a: {vms: batch}, prod/x: {vms: web-1}}",
+     OTHER("test") NEW("a") NEW("prod/x")},
+    {"pools: {prod/db: {vms: web-1}}",
+     "pools.prod/db holds VMs that the source has elsewhere, so no hypervisor "
+     "enforces it for them; "},
+    {"vms: [{name: '*', cpu: {limit: 70}}, {name: batch, cpu: {limit: null}}, {name: web-1, priority: low}]",
+     "vms.0 sets what the source does not have of 2 VMs, so no hypervisor enforces it; vms.2 sets what the "
+     "source "
+     "does not have of 1 VM, so no hypervisor enforces it; "},
+};
+
+static const char *not_enforced(struct world *w)
+{
+    const char *all = "";
+
+    for (size_t i = 0; i < w->found.n; i++)
+        if (strstr(w->found.items[i], "enforces"))
+            all = arena_printf(&w->a, "%s%s; ", all, w->found.items[i]);
+    return all;
+}
+
+/* What no hypervisor enforces is named; a pool of the source that hosts have parts of is set by Ballast. */
+static void test_not_enforced(void **state)
+{
+    struct world w;
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(of_enforcement); i++) {
+        world_init(&w);
+        add_pools(&w);
+        apply(&w, of_enforcement[i].yaml);
+        assert_string_equal(not_enforced(&w), of_enforcement[i].expected);
+        arena_release(&w.a);
+    }
+    world_init(&w);
+    add_pools(&w);
+    struct seen_setting *set = inventory_add_setting(&w.inv, &w.a);
+
+    set->host = "h1";
+    set->pool = "p3";
+    apply(&w, "pools: {test: {cpu: {shares: 5}}, prod: {cpu: {shares: 5}}}");
+    assert_string_equal(not_enforced(&w), OTHER("prod"));
+    arena_release(&w.a);
+}
+
+/* check-config knows no inventory: it names each entry of which a hypervisor may have nothing. */
+static void test_named_by_check_config(void **state)
+{
+    static const char text[] = SIM "pools:\n  a: {vms: x}\nvms:\n- {name: x, automation: manual}\n"
+                                   "- {name: y, priority: low}\n- {name: z, cpu: {limit: 5}}\n";
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct config c;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(config_parse("f.yaml", text, strlen(text), CONFIG_FOR_SERVICE, &a, &c, &err), 0);
+    for (size_t i = 0; i < c.n_warnings; i++)
+        assert_null(strstr(c.warnings[i], "enforces"));
+    const size_t others = c.n_warnings;
+
+    assert_int_equal(config_parse("f.yaml", text, strlen(text), CONFIG_FOR_CHECK, &a, &c, &err), 0);
+    assert_int_equal(c.n_warnings, others + 3);
+    size_t n = 0;
+    static const char *const begins[] = {"f.yaml:4: pools.a: unless the source has this pool",
+                                         "f.yaml:7: vms.1: where the source",
+                                         "f.yaml:8: vms.2: where the source"};
+
+    for (size_t i = 0; i < c.n_warnings; i++)
+        if (strstr(c.warnings[i], "enforces")) {
+            assert_int_equal(strncmp(c.warnings[i], begins[n], strlen(begins[n])), 0);
+            n++;
+        }
+    assert_int_equal(n, 3);
+}
+
 /* A source may use any id. */
 static void test_pool_beside_that_of_the_source(void **state)
 {
@@ -453,6 +537,8 @@ int main(void)
         cmocka_unit_test(test_resources),
         cmocka_unit_test(test_pool_beside_that_of_the_source),
         cmocka_unit_test(test_needs_labels),
+        cmocka_unit_test(test_not_enforced),
+        cmocka_unit_test(test_named_by_check_config),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -291,21 +291,16 @@ void contention_move(struct contention *c, uint32_t unit, uint32_t from_slot, ui
     refresh(c, to_slot);
 }
 
-double contention_lack(const struct contention *c, enum resource r, uint32_t slot)
-{
-    return c->l && slot != c->l->outside ? c->lack[r][slot] : 0;
-}
-
-double contention_lack_with(const struct contention *c, enum resource r, uint32_t slot, uint32_t unit)
+double contention_divide_with(const struct contention *c, enum resource r, uint32_t slot, uint32_t unit)
 {
     const struct party p = {c, r, slot, IX_NONE, unit, false};
 
-    return c->l ? lack_of(p, c->wanted[r][slot] + wanted_of(c, r, unit)) : 0;
+    return lack_of(p, c->wanted[r][slot] + wanted_of(c, r, unit));
 }
 
-double contention_lack_without(const struct contention *c, enum resource r, uint32_t slot, uint32_t unit)
+double contention_divide_without(const struct contention *c, enum resource r, uint32_t slot, uint32_t unit)
 {
     const struct party p = {c, r, slot, unit, IX_NONE, false};
 
-    return c->l && slot != c->l->outside ? lack_of(p, c->wanted[r][slot] - wanted_of(c, r, unit)) : 0;
+    return slot == c->l->outside ? 0 : lack_of(p, c->wanted[r][slot] - wanted_of(c, r, unit));
 }

@@ -36,9 +36,26 @@ void contention_init(struct contention *c, const struct layout *l, double *const
 /* Updates the slots for a move, beside layout_move(). */
 void contention_move(struct contention *c, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
 
+/* The division itself; for the functions below. */
+double contention_divide_with(const struct contention *c, enum resource r, uint32_t slot, uint32_t unit);
+double contention_divide_without(const struct contention *c, enum resource r, uint32_t slot, uint32_t unit);
+
 /* What the VMs of the slot lack: as they are; with the unit, which is elsewhere; without the unit. */
-double contention_lack(const struct contention *c, enum resource r, uint32_t slot);
-double contention_lack_with(const struct contention *c, enum resource r, uint32_t slot, uint32_t unit);
-double contention_lack_without(const struct contention *c, enum resource r, uint32_t slot, uint32_t unit);
+static inline double contention_lack(const struct contention *c, enum resource r, uint32_t slot)
+{
+    return c->l ? c->lack[r][slot] : 0;
+}
+
+static inline double contention_lack_with(const struct contention *c, enum resource r, uint32_t slot,
+                                          uint32_t unit)
+{
+    return c->l ? contention_divide_with(c, r, slot, unit) : 0;
+}
+
+static inline double contention_lack_without(const struct contention *c, enum resource r, uint32_t slot,
+                                             uint32_t unit)
+{
+    return c->l ? contention_divide_without(c, r, slot, unit) : 0;
+}
 
 #endif
