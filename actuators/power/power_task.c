@@ -11,6 +11,7 @@ enum {
     ACCEPTED = 1,
     REPLY_LOST = 2,
     CONTROLLERS_DISAGREE = 4,
+    ASKED_AGAIN = 8,
     ANSWERED_LAST = 16,
     MARKS_MAX = 16 * ANSWERED_LAST
 };
@@ -47,6 +48,7 @@ int power_task_read(const char *task, struct power_task *ret, struct err *err)
     c.accepted = marks & ACCEPTED;
     c.reply_lost = marks & REPLY_LOST;
     c.controllers_disagree = marks & CONTROLLERS_DISAGREE;
+    c.asked_again = marks & ASKED_AGAIN;
     c.answered_last = marks / ANSWERED_LAST;
     *ret = c;
     return 0;
@@ -56,7 +58,8 @@ int power_task_write(const struct power_task *c, char ret[TASK_NAME_MAX], struct
 {
     bool inner = (c->phase == PHASE_INNER || c->phase == PHASE_CUT) && c->inner[0];
     unsigned marks = (c->accepted ? ACCEPTED : 0) | (c->reply_lost ? REPLY_LOST : 0) |
-                     (c->controllers_disagree ? CONTROLLERS_DISAGREE : 0) | c->answered_last * ANSWERED_LAST;
+                     (c->controllers_disagree ? CONTROLLERS_DISAGREE : 0) |
+                     (c->asked_again ? ASKED_AGAIN : 0) | c->answered_last * ANSWERED_LAST;
     int n = snprintf(ret, TASK_NAME_MAX, "p1 %c %u %u %" PRId64 " %" PRId64 " %zu:%s%s%s", (char)c->phase,
                      c->method, marks, c->began, c->since, strlen(c->entry), c->entry, inner ? " " : "",
                      inner ? c->inner : "");

@@ -2,7 +2,7 @@
  *
  *     p1 PHASE METHOD MARKS BEGAN SINCE LENGTH:ENTRY [the hypervisor's own task, or which process is to cut]
  *
- * MARKS is a number: 1 accepted, 2 reply lost, 4 controllers disagree, 16 times answered_last.
+ * MARKS is a number: 1 accepted, 2 reply lost, 4 controllers disagree, 8 asked again, 16 times answered_last.
  *
  * The engine stores the name before the next poll (task_progress.task). A process that dies after a call
  * and before the next name is stored repeats the call, which does no harm: waking a host that is on and
@@ -30,7 +30,8 @@ struct power_task {
     enum phase phase;
     unsigned method;           /* index in the host's sequence */
     bool accepted;             /* a method accepted, and may still succeed */
-    bool reply_lost;           /* standby: a method whose answer was lost may have acted */
+    bool reply_lost;           /* a method whose answer was lost may have acted */
+    bool asked_again;          /* waking: all methods have their second turn, because an answer was lost */
     bool controllers_disagree; /* the disagreement about the chassis was reported */
     unsigned answered_last; /* index of the method that told the chassis' state last: asked first next time */
     instant_s began; /* waking: the time of the first call, later by the time in which none was possible */

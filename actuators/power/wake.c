@@ -62,17 +62,25 @@ static void wait_for_inventory(struct power_change *j, struct outcome *out)
     go_on_with_next(j);
 }
 
+/* A controller whose answer came too late may be slow only: one late answer is no failed wake, and waking
+ * twice does no harm. */
 static void none_left(struct power_change *j, struct outcome *out)
 {
     if (j->c.accepted)
         return;
+    if (j->c.reply_lost && !j->c.asked_again) {
+        j->c.asked_again = true;
+        j->c.method = 0;
+        j->c.since = power_time_now(j);
+        return;
+    }
     out->state = TASK_FAILED;
     (void)err_set(&out->why, -EIO, "host %s has no other method to be woken by", j->host->name);
 }
 
 static bool nobody_was_asked(const struct power_change *j)
 {
-    return j->c.phase == PHASE_ASK && j->c.method == 0;
+    return j->c.phase == PHASE_ASK && j->c.method == 0 && !j->c.asked_again;
 }
 
 static bool has_turn(const struct power_change *j)
@@ -149,6 +157,7 @@ static void ask(struct power_change *j, struct outcome *out)
         j->c.accepted = true;
         return;
     }
+    j->c.reply_lost = j->c.reply_lost || r == -ETIMEDOUT || r == -ECONNRESET;
     out->why = err;
     (void)err_widen(&out->why, "%s", method_word(j, index));
     go_on_with_next(j);

@@ -36,6 +36,14 @@ static const struct {
      .asked = "ipmi.wake redfish.wake wol.wake",
      .state = TASK_FAILED,
      .says = "no other method"},
+    {.name = "answers are lost: each is asked once more, and then it has failed",
+     .order = "ir",
+     .ipmi = -ETIMEDOUT,
+     .redfish = -EACCES,
+     .until = 100,
+     .asked = "ipmi.wake redfish.wake ipmi.wake redfish.wake",
+     .state = TASK_FAILED,
+     .says = "no other method"},
     {.name = "it says yes and is off",
      .order = "ir",
      .lies = true,
@@ -115,6 +123,28 @@ static void test_wake(void **state)
             fail_msg("it said %s", w.why);
         end(&w);
     }
+}
+
+/* One late answer is no failed wake. */
+static void test_late_answer(void **state)
+{
+    struct actuators_world w;
+
+    (void)state;
+    begin(&w, "r", OPERATION_WAKE, false);
+    fakes[POWER_REDFISH].wake = -ETIMEDOUT;
+    fakes[POWER_REDFISH].moves = true;
+    start(&w);
+    (void)run_until(&w, 0);
+    assert_string_equal(asked, "redfish.wake");
+    another_process(&w); /* the name of the task says that an answer was lost */
+    fakes[POWER_REDFISH].wake = 0;
+    struct task_progress p = run_until(&w, 60);
+
+    assert_int_equal(p.state, TASK_RUNNING);
+    assert_string_equal(asked, "redfish.wake redfish.wake");
+    assert_int_equal(chassis_is, CHASSIS_ON);
+    end(&w);
 }
 
 /* Whatever moment the process dies at: the same call at most once more, and the same way to the end. */
@@ -443,11 +473,17 @@ static void test_measure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wake),          cmocka_unit_test(test_killed_before_the_name_is_stored),
-        cmocka_unit_test(test_paused),        cmocka_unit_test(test_the_rest_passes_through),
-        cmocka_unit_test(test_stood_still),   cmocka_unit_test(test_controllers_disagree),
-        cmocka_unit_test(test_time_for_each), cmocka_unit_test(test_slow_call),
-        cmocka_unit_test(test_strange_tasks), cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_wake),
+        cmocka_unit_test(test_late_answer),
+        cmocka_unit_test(test_killed_before_the_name_is_stored),
+        cmocka_unit_test(test_paused),
+        cmocka_unit_test(test_the_rest_passes_through),
+        cmocka_unit_test(test_stood_still),
+        cmocka_unit_test(test_controllers_disagree),
+        cmocka_unit_test(test_time_for_each),
+        cmocka_unit_test(test_slow_call),
+        cmocka_unit_test(test_strange_tasks),
+        cmocka_unit_test(test_measure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
