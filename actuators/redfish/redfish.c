@@ -121,6 +121,7 @@ static int read_identity(struct power_method *m, struct controller_identity *ret
 
 static int outcome(const struct power_method *m, int r, struct err *err)
 {
+    redfish_session_rest(m->talk);
     if (r < 0)
         (void)err_widen(err, "host %s: Redfish", m->host->name);
     return r;

@@ -96,6 +96,11 @@ void redfish_session_begin(struct redfish_session *t)
         net_now_ms() + 1000 * (int64_t)(t->host->timeout_s ? t->host->timeout_s : TIMEOUT_DEFAULT_S);
 }
 
+void redfish_session_rest(struct redfish_session *t)
+{
+    http_rest(t->http);
+}
+
 static int64_t call_left_ms(const struct redfish_session *t)
 {
     return t->deadline_ms - net_now_ms();

@@ -26,6 +26,9 @@ void redfish_session_free(struct redfish_session *t); /* logs out; NULL is fine 
 /* Begins a call: all its requests share host->timeout_s from now. */
 void redfish_session_begin(struct redfish_session *t);
 
+/* Ends a call. The session stays; so does the connection, unless the process has very many. */
+void redfish_session_rest(struct redfish_session *t);
+
 struct redfish_reply {
     long status;                  /* 0: no answer came */
     json_t *body;                 /* NULL: empty, or, of what is no GET, not JSON */

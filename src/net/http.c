@@ -12,6 +12,7 @@
 
 #define CONNECT_MAX_MS 10000
 #define REDIRECTS_MAX 3
+#define DESCRIPTOR_KEPT_MAX 511 /* a connection with a higher one is not kept between calls */
 
 struct http_session {
     CURL *easy;
@@ -132,6 +133,21 @@ void http_session_free(struct http_session *s)
         return;
     curl_easy_cleanup(s->easy);
     free(s);
+}
+
+void http_rest(struct http_session *s)
+{
+    curl_socket_t descriptor = CURL_SOCKET_BAD;
+
+    (void)curl_easy_getinfo(s->easy, CURLINFO_ACTIVESOCKET, &descriptor);
+    if (descriptor == CURL_SOCKET_BAD || descriptor <= DESCRIPTOR_KEPT_MAX)
+        return;
+    CURL *fresh = curl_easy_init();
+    if (!fresh)
+        return;
+    curl_easy_cleanup(s->easy);
+    s->easy = fresh;
+    set_session(s);
 }
 
 void http_forget(struct http_session *s)

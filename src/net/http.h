@@ -63,6 +63,11 @@ int http_url_check(const char *url, struct err *err);
 int http_session_new(const struct http_options *options, struct http_session **ret, struct err *err);
 void http_session_free(struct http_session *s); /* NULL is fine */
 
+/* Between two calls of a session that is kept for long: closes its connection if the process has many
+ * descriptors open. A service of a thousand controllers must not run out of them, and FreeIPMI's select()
+ * takes none beyond 1,023. Cookies are lost then, too. */
+void http_rest(struct http_session *s);
+
 /* Forgets all cookies; the next request starts a new session at the peer. */
 void http_forget(struct http_session *s);
 

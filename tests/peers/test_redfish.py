@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+from daemon import wait_for
 from probe import PowerProbe
 from redfish_service import V1, RedfishService
 
@@ -24,10 +25,10 @@ SESSIONS = f"{V1}/SessionService/Sessions"
 SURE_S = 60  # for what must get through, however busy the machine is
 
 
-def probe(bmc, role="admin", timeout_s=SURE_S, **more):
+def probe(bmc, role="admin", timeout_s=SURE_S, kind=PowerProbe, **more):
     config = {"url": bmc.url, "username": bmc.users[role][0], "password_file": bmc.files[role], "ca_file": bmc.ca_file,
               "name": "esx1", "timeout_s": timeout_s, "hard_off": "true", **more}
-    return PowerProbe("redfish", **config)
+    return kind("redfish", **config)
 
 
 def ask(bmc, *verbs, **config):
@@ -377,6 +378,25 @@ def test_kept_session():
         assert logins(bmc) == 1 and bmc.connections <= 2, "one connection, and one for what must not arrive twice"
         assert "session was not ended" in p.close()
         assert bmc.sessions() == 1
+
+
+class CrowdedProbe(PowerProbe):
+    """One that has 600 descriptors open."""
+
+    def command(self):
+        low = " ".join(f"{i}</dev/null" for i in range(3, 10))
+        return ["bash", "-c", f'exec {low}; for i in {{1..600}}; do exec {{fd}}</dev/null; done; exec "$@"', "bash", *super().command()]
+
+
+def test_many_connections():
+    """A process with very many descriptors keeps its session, not its connection."""
+    with RedfishService() as bmc:
+        with probe(bmc, kind=CrowdedProbe) as p:
+            for _ in range(3):
+                assert p("watts")["ok"]
+                wait_for("no connection is kept", lambda: not bmc.open, 20)
+            assert logins(bmc) == 1
+        assert bmc.sessions() == 0
 
 
 def test_session_place():
