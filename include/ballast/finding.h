@@ -172,6 +172,7 @@ enum finding_code {
     X(FIGURE_MEM_COST, "mem_cost_mb_s", PLAIN)                                                               \
     X(FIGURE_CPU_BENEFIT, "cpu_benefit_mhz_s", PLAIN)                                                        \
     X(FIGURE_MEM_BENEFIT, "mem_benefit_mb_s", PLAIN)                                                         \
+    X(FIGURE_STABLE_S, "stable_s", PLAIN)                                                                    \
     X(FIGURE_RATIO, "ratio", PLAIN)                                                                          \
     X(FIGURE_RATIO_MIN, "ratio_min", PLAIN)                                                                  \
     X(FIGURE_CORRELATION, "correlation", PLAIN)                                                              \

@@ -407,6 +407,7 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
     const struct shortage_left *left = shortage_left(costs, unit);
 
     migration_cost_between(costs, unit, s, to_slot, ret);
+    ret->stable_s = stable;
     double after_s = positive(stable - ret->duration_s); /* of the stable time, after the migration */
     for (int r = 0; r < RES_COUNT; r++) {
         struct load_range joined = plus(costs->slot[r][to_slot], &costs->unit[r][unit], 1);

@@ -77,6 +77,7 @@ struct migration_worth {
     double worse;               /* the larger of the two, in the units of gain / s; <= 0: none */
     bool today;                 /* `worse` is the growth at today's loads */
     double duration_s;
+    double stable_s; /* the time for which the benefit counts: today's loads are expected to last so long */
 };
 
 /* demand, entitlement: by resource, then VM; they must outlive *costs. */

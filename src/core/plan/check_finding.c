@@ -349,6 +349,7 @@ static void add_worth(struct finding *f, const struct migration_worth *w)
     finding_figure(f, FIGURE_CPU_COST, w->cost[RES_CPU]);
     finding_figure(f, FIGURE_CPU_BENEFIT, w->benefit[RES_CPU]);
     finding_figure(f, FIGURE_MEM_BENEFIT, w->benefit[RES_MEM]);
+    finding_figure(f, FIGURE_STABLE_S, w->stable_s);
     if (w->loss > 0)
         finding_figure(f, FIGURE_RATIO, w->gain / w->loss);
 }

@@ -303,16 +303,18 @@ const struct sentence_template wording_templates[] = {
      "Migration threshold {migration_threshold} makes a move only if it gains {ratio_asked}."},
     {FIND_RATIO, "", "Migration threshold {migration_threshold} makes a move only if it adds no shortage."},
     {FIND_CHOSEN, "ratio>0.005",
-     "The plan moves the VM here. The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU, "
-     "and would {shortage_ended}, worth {ratio:2} times its cost."},
+     "The plan moves the VM here. The migration takes {duration_s:about}, at {cpu_cost_mhz_s/duration_s} of "
+     "CPU, and would {shortage_ended}, worth {ratio:2} times its cost."},
     {FIND_CHOSEN, "",
-     "The plan moves the VM here. The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU, "
-     "and would {shortage_ended}."},
+     "The plan moves the VM here. The migration takes {duration_s:about}, at {cpu_cost_mhz_s/duration_s} of "
+     "CPU, and would {shortage_ended}."},
     {FIND_CHECK, "check=cost_benefit ratio>0.005",
-     "The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU. It would {shortage_ended}, "
-     "worth {ratio:2} times its cost; migration threshold {migration_threshold} asks for {ratio_asked}."},
+     "The migration takes {duration_s:about}, at {cpu_cost_mhz_s/duration_s} of CPU. It would "
+     "{shortage_ended}, worth {ratio:2} times its cost; migration threshold {migration_threshold} asks for "
+     "{ratio_asked}."},
     {FIND_CHECK, "check=cost_benefit",
-     "The migration takes {duration_s:about} and costs {cpu_cost_mhz_s} of CPU, and would {shortage_ended}."},
+     "The migration takes {duration_s:about}, at {cpu_cost_mhz_s/duration_s} of CPU, and would "
+     "{shortage_ended}."},
     {FIND_CHECK, "check=worst_case cpu_worse_now_mhz mem_worse_now_mb",
      "The move would add a shortage of {cpu_worse_now_mhz} of CPU and {mem_worse_now_mb} of memory at "
      "today's load."},
@@ -524,17 +526,27 @@ const struct phrase wording_phrases[] = {
     {"why_move", "", " ({reason.meaning})"},
     /* What a move would change for others, and what a level asks for. */
     {"shortage_ended", "cpu_benefit_mhz_s>0.5 mem_benefit_mb_s>0.5",
-     "end a shortage of {cpu_benefit_mhz_s} of CPU and {mem_benefit_mb_s} of memory"},
+     "end a shortage of {cpu_benefit_mhz_s/stable_s} of CPU and {mem_benefit_mb_s/stable_s} of memory for "
+     "{stable_s:about}"},
     {"shortage_ended", "cpu_benefit_mhz_s>0.5 mem_benefit_mb_s<-0.5",
-     "end a shortage of {cpu_benefit_mhz_s} of CPU but add one of {mem_benefit_mb_s:minus} of memory"},
+     "end a shortage of {cpu_benefit_mhz_s/stable_s} of CPU but add one of {mem_benefit_mb_s/stable_s:minus} "
+     "of memory for {stable_s:about}"},
     {"shortage_ended", "cpu_benefit_mhz_s<-0.5 mem_benefit_mb_s>0.5",
-     "end a shortage of {mem_benefit_mb_s} of memory but add one of {cpu_benefit_mhz_s:minus} of CPU"},
+     "end a shortage of {mem_benefit_mb_s/stable_s} of memory but add one of "
+     "{cpu_benefit_mhz_s/stable_s:minus} of CPU for {stable_s:about}"},
     {"shortage_ended", "cpu_benefit_mhz_s<-0.5 mem_benefit_mb_s<-0.5",
-     "add a shortage of {cpu_benefit_mhz_s:minus} of CPU and {mem_benefit_mb_s:minus} of memory"},
-    {"shortage_ended", "cpu_benefit_mhz_s>0.5", "end a shortage of {cpu_benefit_mhz_s} of CPU"},
-    {"shortage_ended", "mem_benefit_mb_s>0.5", "end a shortage of {mem_benefit_mb_s} of memory"},
-    {"shortage_ended", "cpu_benefit_mhz_s<-0.5", "add a shortage of {cpu_benefit_mhz_s:minus} of CPU"},
-    {"shortage_ended", "mem_benefit_mb_s<-0.5", "add a shortage of {mem_benefit_mb_s:minus} of memory"},
+     "add a shortage of {cpu_benefit_mhz_s/stable_s:minus} of CPU and {mem_benefit_mb_s/stable_s:minus} of "
+     "memory for {stable_s:about}"},
+    {"shortage_ended", "cpu_benefit_mhz_s>0.5 cpu_benefit_mhz_s/stable_s<0.5",
+     "end a shortage of less than 1 MHz of CPU"},
+    {"shortage_ended", "cpu_benefit_mhz_s>0.5",
+     "end a shortage of {cpu_benefit_mhz_s/stable_s} of CPU for {stable_s:about}"},
+    {"shortage_ended", "mem_benefit_mb_s>0.5",
+     "end a shortage of {mem_benefit_mb_s/stable_s} of memory for {stable_s:about}"},
+    {"shortage_ended", "cpu_benefit_mhz_s<-0.5",
+     "add a shortage of {cpu_benefit_mhz_s/stable_s:minus} of CPU for {stable_s:about}"},
+    {"shortage_ended", "mem_benefit_mb_s<-0.5",
+     "add a shortage of {mem_benefit_mb_s/stable_s:minus} of memory for {stable_s:about}"},
     {"shortage_ended", "", "end no shortage"},
     {"ratio_asked", "ratio_min>1", "more than {ratio_min} times its cost"},
     {"ratio_asked", "ratio_min=1", "more than its cost"},

@@ -184,7 +184,11 @@ static struct value figure_of_two(const struct sentence *w, const char *name, si
     if (a.kind != NUMBER || b.kind != NUMBER)
         return a.kind == NO_SUCH_NAME || b.kind == NO_SUCH_NAME ? no_such_name : absent;
     return name[len] == '-' ? number_value(a.number - b.number, a.form)
-                            : number_value(a.number / b.number, "whole");
+           : strcmp(b.form, "duration") == 0 && strcmp(a.form, "mhz_s") == 0
+               ? number_value(a.number / b.number, "mhz")
+           : strcmp(b.form, "duration") == 0 && strcmp(a.form, "mb_s") == 0
+               ? number_value(a.number / b.number, "mb")
+               : number_value(a.number / b.number, "whole");
 }
 
 /* ---- words and phrases ---- */
