@@ -144,6 +144,14 @@ static int finish(const struct section *s, const struct schema *keys)
     if ((r = check_socket(s)) < 0 || (r = check_source_kind(s)) < 0 ||
         (r = section_files(s, keys, "source.", c)) < 0 || (r = config_check_mqtt(s, keys)) < 0)
         return r;
+    const struct avoid_policy *avoid = &c->policy.avoid;
+
+    if (avoid->pause_s > avoid->pause_max_s)
+        return section_refuse(
+            s, section_has(s, "avoid.pause_s") ? "avoid.pause_s" : "avoid.pause_max_s",
+            "makes the first pause %lld s, longer than the longest: avoid.pause_max_s is %lld, "
+            "expected at least as much as avoid.pause_s",
+            (long long)avoid->pause_s, (long long)avoid->pause_max_s);
     warn_about_tls(s);
     warn_about_policy(s);
     warn_about_dpm(s);

@@ -52,6 +52,10 @@ static int check_condition(const struct reader *r, const struct node *n, const s
         const char *folder = c->folders.items[i];
         size_t len = strlen(folder);
 
+        if (folder[0] != '/')
+            return reader_complain(r, node_child(n, "folder"),
+                                   "is \"%s\", expected a path that begins with a /, such as /prod/db",
+                                   folder);
         if (len > 1 && folder[len - 1] == '/')
             return reader_complain(r, node_child(n, "folder"),
                                    "is \"%s\", expected it without the / at its end; the folders below are "
@@ -468,9 +472,10 @@ static int check_times(const struct section *s, const struct node *n, struct vms
     if (!entry->no_moves)
         return 0;
     entry->is.no_moves.zone = s->config->schedule.zone;
+    entry->is.no_moves.protects = true;
     (void)node_path(n, path);
     return config_read_windows(s, node_child(n, "no_moves"), arena_printf(s->reader.a, "%s.no_moves", path),
-                               &entry->is.no_moves);
+                               NULL, &entry->is.no_moves);
 }
 
 static int read_vms(const struct section *s, const struct node *n)

@@ -5,8 +5,9 @@
 #include "schedule/zone.h"
 
 #include <errno.h>
+#include <time.h>
 
-#define SHORT_S 300 /* too short to evacuate a host for */
+#define SHORT_S 300 /* a window shorter than this is rather a mistake, where it is to be used */
 
 static int widen(const struct section *in, const struct node *item, const char *key)
 {
@@ -14,7 +15,17 @@ static int widen(const struct section *in, const struct node *item, const char *
     return -EINVAL;
 }
 
-int config_read_windows(const struct section *in, const struct node *list, const char *key,
+/* Holidays of last year are no error, but a list of nothing else never opens. */
+static void warn_if_over(const struct section *in, const struct node *n, const char *key,
+                         const struct schedule_window *w)
+{
+    instant_s at;
+
+    if (!calendar_next(&w->begins, (instant_s)time(NULL) - w->span_s, &at))
+        section_warn(in, n->line, "%s: \"%.60s\" is over and does not begin again", key, n->text);
+}
+
+int config_read_windows(const struct section *in, const struct node *list, const char *key, const char *use,
                         struct schedule *ret)
 {
     struct schedule_window *windows = arena_array(in->reader.a, struct schedule_window, list->n + 1);
@@ -24,11 +35,12 @@ int config_read_windows(const struct section *in, const struct node *list, const
 
         if (schedule_window_parse(n->text, ret->zone, in->reader.a, w, in->reader.err) < 0)
             return widen(in, n, key);
-        if (w->span_s < SHORT_S)
-            section_warn(in, n->line,
-                         "%s: \"%.60s\" is a window of %lld s, too short to move VMs off a host; a number "
-                         "without a unit is seconds",
-                         key, n->text, (long long)w->span_s);
+        warn_if_over(in, n, key, w);
+        if (use && w->span_s < SHORT_S)
+            section_warn(
+                in, n->line,
+                "%s: \"%.60s\" is a window of %lld s, too short %s; a number without a unit is seconds", key,
+                n->text, (long long)w->span_s, use);
     }
     ret->windows = windows;
     return 0;
@@ -60,12 +72,13 @@ int config_read_schedule(const struct section *in)
     if (!s.zone)
         s.zone = zone_of_system(in->reader.a);
     if (windows)
-        e = config_read_windows(in, windows, "dpm.windows", &s);
+        e = config_read_windows(in, windows, "dpm.windows", "to move VMs off a host", &s);
     if (e == 0 && ready)
         e = read_ready_by(in, ready, &s);
     c->balance.zone = s.zone;
     if (e == 0 && balance)
-        e = config_read_windows(in, balance, "balance.windows", &c->balance);
+        e = config_read_windows(in, balance, "balance.windows", "for moves to begin and end in it",
+                                &c->balance);
     if (e < 0)
         return e;
     if (!c->policy.dpm.enabled && (s.n_windows > 0 || s.n_ready_by > 0))

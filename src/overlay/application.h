@@ -9,7 +9,8 @@ struct application {
     struct inventory *inv;
     struct arena *a;
     struct overlay_findings *found;
-    size_t *set_by; /* by VM: the last entry of `vms` that sets reservation, limit or shares, + 1 */
+    size_t *set_by;         /* by VM: the last entry of `vms` that sets reservation, limit or shares, + 1 */
+    const char **found_vms; /* room for the ids of all VMs, for one selection at a time */
 };
 
 /* resources.c: reservations, limits, shares and pools. Both begin with what the source has. */

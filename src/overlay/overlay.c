@@ -18,15 +18,24 @@ void application_find(struct application *p, const char *text)
 
 /* ---- what a selector selects ---- */
 
+/* Most entries are about few of all VMs. */
+static struct ids copy_found(struct application *p, uint32_t n)
+{
+    const char **items = arena_array(p->a, const char *, n);
+
+    for (uint32_t i = 0; i < n; i++)
+        items[i] = p->found_vms[i];
+    return (struct ids){.items = items, .n = n};
+}
+
 static struct ids select_vms(struct application *p, const struct selector *s)
 {
-    const char **items = arena_array(p->a, const char *, p->inv->n_vms);
     uint32_t n = 0;
 
     for (size_t i = 0; i < p->inv->n_vms; i++)
         if (selector_takes_vm(s, &p->inv->vms[i].is))
-            items[n++] = p->inv->vms[i].is.id;
-    return (struct ids){.items = items, .n = n};
+            p->found_vms[n++] = p->inv->vms[i].is.id;
+    return copy_found(p, n);
 }
 
 static struct ids select_hosts(struct application *p, const struct selector *s)
@@ -128,12 +137,11 @@ static const char *immovable_by(const struct application *p, const struct overla
 static void apply_pin(struct application *p, size_t entry, const size_t *pins)
 {
     const struct overlay_vms *v = &p->o->vms[entry];
-    const char **vms = arena_array(p->a, const char *, p->inv->n_vms);
     uint32_t n = 0;
 
     for (size_t i = 0; i < p->inv->n_vms; i++)
         if (pins[i] == entry + 1)
-            vms[n++] = p->inv->vms[i].is.id;
+            p->found_vms[n++] = p->inv->vms[i].is.id;
     const struct ids hosts = select_hosts(p, &v->pin);
 
     if (hosts.n == 0)
@@ -143,7 +151,7 @@ static void apply_pin(struct application *p, size_t entry, const size_t *pins)
     struct seen_rule *rule = application_add_rule(p, RULE_HOST_AFFINE, RULE_OF_CONFIGURATION,
                                                   arena_printf(p->a, "vms.%zu.pin", entry), true);
 
-    rule->vms = (struct ids){.items = vms, .n = n};
+    rule->vms = copy_found(p, n);
     rule->hosts = hosts;
 }
 
@@ -221,7 +229,11 @@ void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena 
                    struct overlay_findings *ret)
 {
     struct overlay_findings unread = {0};
-    struct application p = {.o = o, .inv = inv, .a = a, .found = ret ? ret : &unread};
+    struct application p = {.o = o,
+                            .inv = inv,
+                            .a = a,
+                            .found = ret ? ret : &unread,
+                            .found_vms = arena_array(a, const char *, inv->n_vms)};
 
     if (!overlay_needs_labels(o))
         inv->labels_unread = NULL;

@@ -51,4 +51,9 @@ bool calendar_last(const struct calendar *c, instant_s until, instant_s *ret);
 bool calendar_next_due(const struct calendar *c, instant_s after, instant_s *ret);
 bool calendar_last_due(const struct calendar *c, instant_s until, instant_s *ret);
 
+/* The same for times from which something is protected: a time that the clocks skip counts as the instant of
+ * the change, when a program that was to run at the skipped time runs. */
+bool calendar_next_or_after_gap(const struct calendar *c, instant_s after, instant_s *ret);
+bool calendar_last_or_after_gap(const struct calendar *c, instant_s until, instant_s *ret);
+
 #endif

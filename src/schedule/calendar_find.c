@@ -131,7 +131,25 @@ static int64_t jump_after(struct zone *z, instant_s t)
     return jump > 0 ? jump : 0;
 }
 
-static bool next(const struct calendar *c, instant_s after, bool skipped_too, instant_s *ret)
+/* What becomes of times that the clocks skip. */
+enum skipped { SKIPPED_NEVER, SKIPPED_EARLIER, SKIPPED_AT_CHANGE };
+
+/* The instant that the local time counts as. False: it does not occur. */
+static bool occurs(struct zone *z, int64_t local, enum skipped mode, struct zone_time *ret)
+{
+    zone_instant(z, local, ret);
+    if (ret->kind != ZONE_GAP || mode == SKIPPED_EARLIER)
+        return true;
+    if (mode == SKIPPED_AT_CHANGE) {
+        struct zone_time change;
+
+        zone_instant(z, ret->end, &change);
+        ret->at = change.at;
+    }
+    return mode == SKIPPED_AT_CHANGE;
+}
+
+static bool next(const struct calendar *c, instant_s after, enum skipped mode, instant_s *ret)
 {
     CLEANUP(zone_closep) struct zone *z = zone_open(c->zone);
     struct zone_time at;
@@ -145,22 +163,21 @@ static bool next(const struct calendar *c, instant_s after, bool skipped_too, in
     /* `after` is in the second pass of a repeated time: all repeated occurrences are over */
     local = at.kind == ZONE_TWICE && at.at != after ? at.end : local + 1;
     while (find_local(c, 1, &local) && local < until) {
-        zone_instant(z, local, &at);
-        bool skipped = at.kind == ZONE_GAP;
+        bool counts = occurs(z, local, mode, &at);
 
-        if (at.at > after && (!skipped || skipped_too) && (until == INT64_MAX || at.at < *ret)) {
+        if (counts && at.at > after && (until == INT64_MAX || at.at < *ret)) {
             *ret = at.at;
-            int64_t jump = skipped_too ? jump_after(z, at.at) : 0;
+            int64_t jump = mode == SKIPPED_EARLIER ? jump_after(z, at.at) : 0;
             if (jump == 0)
                 return true;
             until = zone_local(z, at.at) + jump + JUMP_MOST_S;
         }
-        local = skipped && !skipped_too ? at.end : local + 1;
+        local = counts ? local + 1 : at.end;
     }
     return until != INT64_MAX;
 }
 
-static bool last(const struct calendar *c, instant_s until, bool skipped_too, instant_s *ret)
+static bool last(const struct calendar *c, instant_s until, enum skipped mode, instant_s *ret)
 {
     CLEANUP(zone_closep) struct zone *z = zone_open(c->zone);
     struct zone_time at;
@@ -173,39 +190,48 @@ static bool last(const struct calendar *c, instant_s until, bool skipped_too, in
     if (at.kind == ZONE_TWICE &&
         at.at != until) /* in the second pass of a repeated time: all its occurrences are over */
         local = at.end - 1;
-    if (skipped_too) /* a skipped time is later by the clock than the instant that it counts as */
+    if (mode == SKIPPED_EARLIER) /* a skipped time is later by the clock than the instant that it counts as */
         local += jump_after(z, until) > 0 ? JUMP_MOST_S : 0;
     while (find_local(c, -1, &local)) {
-        zone_instant(z, local, &at);
-        bool skipped = at.kind == ZONE_GAP;
+        bool counts = occurs(z, local, mode, &at);
 
-        if (at.at <= until && (!skipped || skipped_too) && (!any || at.at > *ret)) {
+        if (counts && at.at <= until && (!any || at.at > *ret)) {
             *ret = at.at;
             any = true;
         }
-        if (any && !skipped && at.at <= until)
+        if (any && (at.kind != ZONE_GAP || mode == SKIPPED_AT_CHANGE) && at.at <= until)
             return true;
-        local = skipped && !skipped_too ? at.first - 1 : local - 1;
+        local = counts ? local - 1 : at.first - 1;
     }
     return any;
 }
 
 bool calendar_next(const struct calendar *c, instant_s after, instant_s *ret)
 {
-    return next(c, after, false, ret);
+    return next(c, after, SKIPPED_NEVER, ret);
 }
 
 bool calendar_last(const struct calendar *c, instant_s until, instant_s *ret)
 {
-    return last(c, until, false, ret);
+    return last(c, until, SKIPPED_NEVER, ret);
 }
 
 bool calendar_next_due(const struct calendar *c, instant_s after, instant_s *ret)
 {
-    return next(c, after, true, ret);
+    return next(c, after, SKIPPED_EARLIER, ret);
 }
 
 bool calendar_last_due(const struct calendar *c, instant_s until, instant_s *ret)
 {
-    return last(c, until, true, ret);
+    return last(c, until, SKIPPED_EARLIER, ret);
+}
+
+bool calendar_next_or_after_gap(const struct calendar *c, instant_s after, instant_s *ret)
+{
+    return next(c, after, SKIPPED_AT_CHANGE, ret);
+}
+
+bool calendar_last_or_after_gap(const struct calendar *c, instant_s until, instant_s *ret)
+{
+    return last(c, until, SKIPPED_AT_CHANGE, ret);
 }

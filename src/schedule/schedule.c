@@ -31,6 +31,20 @@ int schedule_window_parse(const char *text, const char *zone, struct arena *a, s
     return e;
 }
 
+static bool begin_before(const struct schedule *s, uint32_t window, instant_s until, instant_s *ret)
+{
+    const struct calendar *c = &s->windows[window].begins;
+
+    return s->protects ? calendar_last_or_after_gap(c, until, ret) : calendar_last(c, until, ret);
+}
+
+static bool begin_after(const struct schedule *s, uint32_t window, instant_s after, instant_s *ret)
+{
+    const struct calendar *c = &s->windows[window].begins;
+
+    return s->protects ? calendar_next_or_after_gap(c, after, ret) : calendar_next(c, after, ret);
+}
+
 /* The last begin of any window at or before the instant. */
 static bool last_begin(const struct schedule *s, instant_s until, instant_s *ret)
 {
@@ -38,7 +52,7 @@ static bool last_begin(const struct schedule *s, instant_s until, instant_s *ret
 
     for (uint32_t i = 0; i < s->n_windows; i++) {
         instant_s at;
-        if (!calendar_last(&s->windows[i].begins, until, &at))
+        if (!begin_before(s, i, until, &at))
             continue;
         *ret = any && *ret > at ? *ret : at;
         any = true;
@@ -52,7 +66,7 @@ static bool next_begin(const struct schedule *s, instant_s after, instant_s *ret
 
     for (uint32_t i = 0; i < s->n_windows; i++) {
         instant_s at;
-        if (!calendar_next(&s->windows[i].begins, after, &at))
+        if (!begin_after(s, i, after, &at))
             continue;
         *ret = any && *ret < at ? *ret : at;
         any = true;
@@ -95,7 +109,7 @@ static instant_s open_until(const struct schedule *s, instant_s at)
 
     for (uint32_t i = 0; i < s->n_windows; i++) {
         instant_s begin;
-        if (calendar_last(&s->windows[i].begins, at, &begin) && begin + s->windows[i].span_s > end)
+        if (begin_before(s, i, at, &begin) && begin + s->windows[i].span_s > end)
             end = begin + s->windows[i].span_s;
     }
     return end;

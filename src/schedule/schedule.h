@@ -28,6 +28,8 @@ struct schedule_window {
 struct schedule {
     const struct schedule_window *windows;
     uint32_t n_windows; /* 0: hosts may always be put to standby */
+    bool protects; /* its windows keep something from happening (no_moves): one that begins at a time that
+                    * the clocks skip begins right after that; others do not begin that day */
     const struct calendar *ready_by;
     uint32_t n_ready_by;
     double ready_percent; /* percent of the capacity that DPM manages */

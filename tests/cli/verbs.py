@@ -292,6 +292,14 @@ def check_settings(folder):
     config.write_text('cluster: c\nmigration_threshold: high\n')
     expect('bad config', run(*base, '--config', str(config)), 2, err=f'{config}:2: ')
     expect('check-config', run('check-config', str(config)), 2, err=f'{config}:2: ')
+    over = folder / 'over.yaml'
+    over.write_text('cluster: a\nsource: {kind: sim}\nbalance: {windows: ["2020-12-24 for 3d", "20:00 for 60"]}\n'
+                    'vms: [{name: a, no_moves: ["Mon 02:00 for 60"]}]\n')
+    done = run('check-config', str(over))
+    expect('a window that is over', done, 0, out='good', err='"2020-12-24 for 3d" is over and does not begin again')
+    expect('a short window', done, 0, err='too short for moves to begin and end')
+    if done.stderr.count('too short') != 1:
+        failures.append(f'a short time without moves is no mistake: {done.stderr}')
     expect('no config', run('check-config', str(folder / 'none.yaml')), 2, err='none.yaml')
     example = pathlib.Path(os.environ['BALLAST_SOURCE_DIR']) / 'conf/examples/simulated.yaml'
     expect('check-config', run('check-config', str(example)), 0, out='good')

@@ -91,7 +91,7 @@ static const struct {
      "f.yaml:3: power.defaults.ipmi.cipher_suite 0: traffic to the controller is not signed and "
      "encrypted"},
     {SIM "dpm:\n  enabled: true\n  windows: ['20:00 for 10']\n",
-     "f.yaml:5: dpm.windows: \"20:00 for 10\" is a window of 10 s"},
+     "f.yaml:5: dpm.windows: \"20:00 for 10\" is a window of 10 s, too short to move VMs off a host"},
     {SIM "history:\n  mb: 7\n", "f.yaml:4: history.mb is called passes_mb now"},
     {"cluster: a\nsource:\n  kind: sim\n  url: https://vc\n  tls_verify: true\n",
      "f.yaml:4: source.url is of no use to source.kind sim"},

@@ -32,7 +32,12 @@ static const struct {
     {SIM "dpm:\n  time_zone: Mars/Olympus\n", "f.yaml:4: dpm.time_zone is \"Mars/Olympus\", expected UTC or"},
     {SIM "dpm:\n  ready_percent: 0\n",
      "f.yaml:4: dpm.ready_percent is \"0\", expected a whole number from 1 to 100"},
+    {SIM "avoid: {pause_s: 20000}\n", "f.yaml:3: avoid.pause_s makes the first pause 20000 s, longer than"},
+    {SIM "avoid:\n  pause_max_s: 60\n", "f.yaml:4: avoid.pause_max_s makes the first pause 900 s, longer "
+                                        "than the longest: avoid.pause_max_s is 60"},
     /* rules and settings of VMs and hosts */
+    {SIM "vms:\n- {folder: prod/db, automation: manual}\n",
+     "f.yaml:4: vms.0.folder is \"prod/db\", expected a path that begins with a /"},
     {SIM "rules: [a]\n", "f.yaml:3: rules is a list, expected a section with a rule below each name"},
     {SIM "rules: {r: 5}\n", "f.yaml:3: rules.r is \"5\", expected a section"},
     {SIM "rules:\n  r: {kind: apart, vms: a}\n",

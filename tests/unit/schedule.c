@@ -78,6 +78,65 @@ static void test_next_and_last(void **state)
     }
 }
 
+/* What protects: a time that the clocks skip is the instant of the change, and found from both sides. */
+static const struct {
+    const char *expression, *from, *next;
+} protecting_cases[] = {
+    {"02:30", "2026-03-28T02:00:00Z", "2026-03-29T01:00:00Z"},
+    {"02:30", "2026-03-29T00:59:59Z", "2026-03-29T01:00:00Z"},
+    {"02:30", "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"},
+    {"02:00", "2026-03-28T02:00:00Z", "2026-03-29T01:00:00Z"},
+    {"*-*-* 02,03:00", "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"}, /* the same instant */
+    {"02:30", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"},          /* the first of two, as ever */
+    {"07:30", "2026-03-28T06:30:00Z", "2026-03-29T05:30:00Z"},
+    {"02:15 Australia/Lord_Howe", "2026-10-03T00:00:00Z",
+     "2026-10-03T15:30:00Z"}, /* half an hour is skipped */
+};
+
+static void test_protecting(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(protecting_cases); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct calendar c;
+        struct err err = {0};
+        instant_s found = 0;
+        instant_s back = 0;
+        char text[RFC3339_MAX];
+
+        print_message("  %s from %s\n", protecting_cases[i].expression, protecting_cases[i].from);
+        if (calendar_parse(protecting_cases[i].expression, ZONE, &a, &c, &err) < 0)
+            fail_msg("%s", err.text);
+        assert_true(calendar_next_or_after_gap(&c, at(protecting_cases[i].from), &found));
+        assert_string_equal(shown(found, text), protecting_cases[i].next);
+        assert_true(calendar_last_or_after_gap(&c, found, &back));
+        assert_int_equal(back, found);
+        if (calendar_last_or_after_gap(&c, found - 1, &back))
+            assert_true(back <= at(protecting_cases[i].from));
+    }
+}
+
+/* A window that protects, in the night in which 02:30 does not come. */
+static void test_window_in_the_gap(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct schedule_window window;
+    struct schedule s = {.windows = &window, .n_windows = 1, .zone = ZONE};
+    struct schedule_state at_change;
+
+    (void)state;
+    assert_int_equal(schedule_window_parse("02:30 for 1h", ZONE, &a, &window, NULL), 0);
+    schedule_at(&s, at("2026-03-29T01:30:00Z"), &at_change);
+    assert_false(at_change.open);
+    s.protects = true;
+    schedule_at(&s, at("2026-03-29T01:30:00Z"), &at_change);
+    assert_true(at_change.open);
+    assert_int_equal(at_change.changes, at("2026-03-29T02:00:00Z"));
+    schedule_at(&s, at("2026-03-29T00:30:00Z"), &at_change);
+    assert_false(at_change.open);
+    assert_int_equal(at_change.changes, at("2026-03-29T01:00:00Z"));
+}
+
 /* Deadlines: a time that the clocks skip is the earlier instant, and each is found from both sides. */
 static const struct {
     const char *expression, *from, *next;
@@ -404,6 +463,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_next_and_last),    cmocka_unit_test(test_due),
+        cmocka_unit_test(test_protecting),       cmocka_unit_test(test_window_in_the_gap),
         cmocka_unit_test(test_due_in_order),     cmocka_unit_test(test_state),
         cmocka_unit_test(test_changes_are_kept), cmocka_unit_test(test_wrong_windows),
         cmocka_unit_test(test_long_text),        cmocka_unit_test(test_zones),
