@@ -123,11 +123,23 @@ static bool is_confirmed(const struct world *w, enum check check, const bool *un
     }
 }
 
+/* One fault for all VMs of a rule that names no host. */
+static bool is_of_rule_without_hosts(const struct world *w, const struct fault *f, uint32_t vm)
+{
+    const struct rule *r = f->vm == IX_NONE && f->rule != IX_NONE ? &w->snap.rules[f->rule] : NULL;
+
+    for (uint32_t k = 0; r && r->hosts.n == 0 && k < r->vms.n; k++)
+        if (r->vms.items[k] == vm)
+            return true;
+    return false;
+}
+
 /* Whether a fault says that the VM's rules contradict each other. */
 static bool has_conflict(const struct world *w, uint32_t vm)
 {
     for (uint32_t i = 0; i < w->plan.n_faults; i++)
-        if (w->plan.faults[i].code == FAULT_RULE_CONFLICT && w->plan.faults[i].vm == vm)
+        if (w->plan.faults[i].code == FAULT_RULE_CONFLICT &&
+            (w->plan.faults[i].vm == vm || is_of_rule_without_hosts(w, &w->plan.faults[i], vm)))
             return true;
     return false;
 }

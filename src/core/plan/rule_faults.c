@@ -59,11 +59,35 @@ static void report_agents(struct pass *p)
     }
 }
 
+/* A rule whose hosts are not in the cluster says the same of each of its VMs, which may be thousands. */
+static bool names_no_host(const struct pass *p, uint32_t rule)
+{
+    const struct rule *r = &p->snap->rules[rule];
+
+    return r->is.kind == RULE_HOST_AFFINE && r->hosts.n == 0;
+}
+
+static void report_rules_without_hosts(struct pass *p)
+{
+    uint32_t *vms = arena_array(p->a, uint32_t, p->snap->n_rules);
+
+    for (uint32_t i = 0; i < p->rules.n_conflicts; i++)
+        vms[p->rules.conflicts[i].rule]++;
+    for (uint32_t i = 0; i < p->snap->n_rules; i++)
+        if (vms[i] > 0 && names_no_host(p, i))
+            plan_fault(p, FAULT_RULE_CONFLICT, IX_NONE, IX_NONE, i,
+                       (struct finding){.code = FIND_RULE_NAMES_NO_HOST,
+                                        .subjects = {{SUBJECT_RULE, i}},
+                                        .figures = {{FIGURE_VMS, vms[i]}}});
+}
+
 void plan_report_rules(struct pass *p)
 {
+    report_rules_without_hosts(p);
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
-        plan_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, find_conflict(p, c));
+        if (!names_no_host(p, c->rule))
+            plan_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, find_conflict(p, c));
     }
     for (uint32_t i = 0; i < p->rules.n_too_large; i++) {
         const struct rule_excess *e = &p->rules.too_large[i];

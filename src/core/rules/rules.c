@@ -68,6 +68,8 @@ static bool have_common_host(const struct snapshot *s, const struct rule *a, con
  * contradiction. IX_NONE: more than two rules, or compatibility, are involved. */
 static uint32_t contrary_rule(const struct rules *r, uint32_t rule, uint32_t vm)
 {
+    if (r->snap->rules[rule].is.kind == RULE_HOST_AFFINE && r->snap->rules[rule].hosts.n == 0)
+        return IX_NONE; /* it contradicts all that name a host */
     for (uint32_t i = 0; i < r->snap->n_rules; i++) {
         const struct rule *o = &r->snap->rules[i];
         if (i != rule && is_between_vm_and_host(o) && rules_in_force(r, o) && span_has(o->vms, vm) &&
