@@ -66,7 +66,8 @@ void event_json_data(const struct event *ev, struct strbuf *out)
         put_host(&w, ev);
     else if (ev->kind == EVENT_METER_LOST || ev->kind == EVENT_METER_BACK)
         put_host_name(&w, ev);
-    if (ev->kind == EVENT_PAUSED || ev->kind == EVENT_RESUMED || ev->kind == EVENT_CONFIGURATION)
+    if (ev->kind == EVENT_PAUSED || ev->kind == EVENT_RESUMED || ev->kind == EVENT_RETRY ||
+        ev->kind == EVENT_CONFIGURATION || ev->kind == EVENT_CONFIGURATION_FAILED)
         jw_text(&w, "by", ev->by);
     if (ev->changes)
         put_changes(&w, ev);

@@ -15,6 +15,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_WAKE_FAILED:
     case EVENT_HOST_LOST:
     case EVENT_METER_LOST:
+    case EVENT_CONFIGURATION_FAILED:
     case EVENT_GAP:
         return LOG_LEVEL_WARNING;
     case EVENT_STORE_FAILED:
@@ -26,6 +27,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_HOST_BACK:
     case EVENT_METER_BACK:
     case EVENT_CONFIGURATION:
+    case EVENT_RETRY:
     case EVENT_MAINTENANCE_ROLL:
         return LOG_LEVEL_NOTICE;
     case EVENT_ACTION:

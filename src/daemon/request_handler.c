@@ -160,7 +160,7 @@ static int serve_run(const struct request_handler *s, const struct request *q, s
     if (r < 0)
         return r;
     if (q->retry)
-        engine_retry(s->engine);
+        engine_retry(s->engine, server_client_user(c), s->now);
     if ((r = engine_run(s->engine, s->now, &ticket, err)) < 0)
         return r;
     server_wait(c, SERVER_STAY_RESULT, ticket);

@@ -266,8 +266,7 @@ static void take_config(struct service *s, const char *by, struct arena a, struc
     struct err err = {0};
 
     if (change_config(s, by, &a, fresh, &err) < 0) {
-        log_error("configuration not reloaded (asked for by %s), the old one stays in force: %s", by,
-                  err.text);
+        engine_tell_reload_failed(s->engine, err.text, by, wall_clock_now(&s->clock));
         arena_release(&a);
         return;
     }
@@ -292,8 +291,7 @@ static void reload(struct service *s, const char *by)
     struct err err = {0};
 
     if (config_load(s->config->path, &a, fresh, &err) < 0) {
-        log_error("configuration not reloaded (asked for by %s), the old one stays in force: %s", by,
-                  err.text);
+        engine_tell_reload_failed(s->engine, err.text, by, wall_clock_now(&s->clock));
         arena_release(&a);
         return;
     }

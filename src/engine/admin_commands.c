@@ -30,9 +30,17 @@ int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err
     return 0;
 }
 
-void engine_retry(struct engine *e)
+void engine_retry(struct engine *e, const char *by, instant_s now)
 {
-    (void)failed_moves_forgive(e->knowledge->failed_moves, NULL, NULL);
+    size_t n = failed_moves_forgive(e->knowledge->failed_moves, NULL, NULL);
+    char text[TEXT_MAX];
+
+    if (n == 0)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "what failed may be tried again, at the request of %s: %zu pause%s or count%s forgotten",
+                   by, n, n == 1 ? "" : "s", n == 1 ? "" : "s");
+    events_publish(e, &(struct event){.kind = EVENT_RETRY, .time = now, .by = by, .text = text});
 }
 
 int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err)
@@ -94,6 +102,17 @@ int engine_resume(struct engine *e, const char *by, instant_s now, struct err *e
 void engine_tell_change(struct engine *e, const char *text, const char *by, instant_s now)
 {
     events_publish(e, &(struct event){.kind = EVENT_CONFIGURATION, .time = now, .by = by, .text = text});
+}
+
+void engine_tell_reload_failed(struct engine *e, const char *why, const char *by, instant_s now)
+{
+    char text[TEXT_MAX + ERR_TEXT_MAX];
+
+    (void)snprintf(text, sizeof text,
+                   "configuration not reloaded (asked for by %s), the old one stays in force: %s", by, why);
+    events_publish(e,
+                   &(struct event){.kind = EVENT_CONFIGURATION_FAILED, .time = now, .by = by, .text = text});
+    engine_tick(e, now); /* stores it */
 }
 
 /* ---- what can be seen ------------------------------------------------------------------------ */

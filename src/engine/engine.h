@@ -80,6 +80,9 @@ void engine_configure(struct engine *e, const struct engine_settings *settings, 
  */
 void engine_tell_change(struct engine *e, const char *text, const char *by, instant_s now);
 
+/* Publishes that a reload of the configuration failed, as EVENT_CONFIGURATION_FAILED, and why. */
+void engine_tell_reload_failed(struct engine *e, const char *why, const char *by, instant_s now);
+
 /* ---- what happens ---------------------------------------------------------------------------- */
 
 /* Time has passed. To be called at engine_wakeup() at the latest; more often does no harm. */
@@ -103,8 +106,9 @@ void engine_on_job_result(struct engine *e, const struct job *job, const struct 
  * engine_run_result() no longer returns -EINPROGRESS. */
 int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err *err);
 
-/* Forgets which moves failed: the next pass may try them all again. */
-void engine_retry(struct engine *e);
+/* Forgets which moves failed or did harm: the next pass may try them all again. `by` is published, as
+ * EVENT_RETRY; nothing where there is nothing to forget. */
+void engine_retry(struct engine *e, const char *by, instant_s now);
 
 /* 0: made; *ret_pass is its number. -EINPROGRESS: not yet. Else what prevented it. */
 int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err);

@@ -396,7 +396,10 @@ struct actuators_ops {
     X(EVENT_HOST_BACK, "host_back", "a host is in the inventory again")                                      \
     X(EVENT_METER_LOST, "meter_lost", "the power meter of a host that is on cannot be read any more")        \
     X(EVENT_METER_BACK, "meter_back", "the power meter of a host is read again")                             \
+    X(EVENT_RETRY, "retry", "an admin had what failed tried again")                                          \
     X(EVENT_CONFIGURATION, "configuration", "a setting was changed by a reload of the configuration")        \
+    X(EVENT_CONFIGURATION_FAILED, "configuration_failed",                                                    \
+      "the configuration could not be reloaded; the old one stays in force")                                 \
     X(EVENT_MAINTENANCE_ROLL, "maintenance_roll",                                                            \
       "a host's turn in a roll of maintenance, or the end of the roll")                                      \
     X(EVENT_GAP, "gap", "events were dropped before they could be stored, or sent")
@@ -419,7 +422,8 @@ struct event {
     const struct recommendation_changes *changes; /* EVENT_PASS_DONE */
     uint64_t pass;    /* the last one, or that of the action; 0 where none has to do with it */
     const char *text; /* one whole sentence */
-    const char *by; /* EVENT_PAUSED, EVENT_RESUMED, EVENT_CONFIGURATION: who asked for it; NULL: not known */
+    const char *by;   /* EVENT_PAUSED, EVENT_RESUMED, EVENT_RETRY, EVENT_CONFIGURATION...: who asked for it;
+                         NULL: not known */
     const char *vm,
         *host; /* EVENT_FAULT..., EVENT_HOST...: ids of what it is about, also EVENT_METER...; NULL */
     enum fault_code fault;   /* EVENT_FAULT, EVENT_FAULT_CLEARED; fault_code_count: more than are listed */

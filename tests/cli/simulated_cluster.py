@@ -466,6 +466,8 @@ def test_configuration():
         s.config.write_text(good.replace('manual', 'perhaps'), encoding='utf-8')
         s.send(signal.SIGHUP)
         check('a bad file is refused', wait_until(lambda: 'not reloaded' in s.log_text(), 5), s.log_text()[-500:])
+        told = wait_until(lambda: s.ask_json('events', '--kind', 'configuration_failed'), 5) and s.ask_json('events', '--kind', 'configuration_failed')
+        check('and an event says who asked, and what is wrong', told and len(told) == 1 and told[0]['data']['by'] and 'perhaps' in told[0]['data']['text'], str(told))
         check('a bad file on reload does not end it', s.ask('status').returncode == 0)
         s.config.write_text(good.replace('migration_threshold: 4', 'migration_threshold: 2'), encoding='utf-8')
         s.send(signal.SIGHUP)

@@ -288,7 +288,11 @@ static void test_admin_may_retry(void **state)
     world_run(30);
     assert_non_null(avoided(0, 1));
     w.tasks_fail = false;
-    engine_retry(w.engine);
+    engine_retry(w.engine, "tester", w.now);
+    assert_string_equal(w.last_by, "tester"); /* the event says who */
+    w.last_by[0] = '\0';
+    engine_retry(w.engine, "tester", w.now);
+    assert_string_equal(w.last_by, ""); /* there was nothing left to forget */
     look_now();
     world_run(20);
     assert_int_equal(w.starts[0], 2);

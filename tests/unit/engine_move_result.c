@@ -215,7 +215,7 @@ static void test_harm_pauses(void **state)
     world_restart();
     world_run(10);
     assert_non_null(pause_of(&w));
-    engine_retry(w.engine);
+    engine_retry(w.engine, "tester", w.now);
     world_run(400);
     assert_null(pause_of(&w));
     assert_int_equal(w.vms[2].host, 2);

@@ -412,6 +412,8 @@ static void w_publish(struct event_sink *o, const struct event *ev)
                       ev->action ? action_state_name(ev->action->state) : "", ev->text);
     char *line = W->events[W->n_events++ % 64];
 
+    if (ev->by)
+        (void)snprintf(W->last_by, sizeof W->last_by, "%s", ev->by);
     W->n_redirected += ev->changes ? ev->changes->n_redirected : 0;
     if (ev->kind == EVENT_ACTION)
         (void)snprintf(line, 24, "%u %s", (unsigned)ev->action->id, action_state_name(ev->action->state));

@@ -176,6 +176,7 @@ struct world {
     char events[64][24];
     int n_events;
     uint32_t n_redirected;          /* recommendations, as passes told */
+    char last_by[32];               /* who asked for what the last event tells of that a person asked for */
     bool keeps;                     /* the event sink keeps events in the store; set before it begins */
     char waiting[WORLD_EVENTS][24]; /* not kept yet; gone with the process */
     char stored[WORLD_EVENTS][24];  /* as in events[] */
