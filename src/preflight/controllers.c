@@ -94,15 +94,16 @@ static void ask(struct probe *q)
 {
     const struct power_method_ops *ops = power_methods[q->kind];
     struct power_method *m = NULL;
+    struct err why = {0};
 
     q->code = ops->create(q->host, &m, &q->err);
     if (q->code < 0)
         return;
     q->code = ops->chassis(m, &q->chassis, &q->err);
     if (q->code == 0 && ops->can & POWER_CAN_MEASURE)
-        q->watts_code = ops->watts(m, &q->watts, NULL);
+        q->watts_code = ops->watts(m, &q->watts, &why);
     if (q->code == 0 && ops->can & POWER_CAN_IDENTIFY)
-        q->identity_code = ops->identify(m, &q->identity, NULL);
+        q->identity_code = ops->identify(m, &q->identity, &why);
     ops->destroy(m);
 }
 
