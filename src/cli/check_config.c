@@ -188,6 +188,11 @@ static enum exit_code verb_check_config_run(const struct args *args, struct aren
         cli_error("warning: %s", config.warnings[i]);
     if (args->options[OPT_CONNECT].n > 0)
         return connect_and_print(path, &config, format, a, out);
+    struct err *packets;
+    size_t n_packets = preflight_packets(&config, a, &packets);
+
+    for (size_t i = 0; i < n_packets; i++)
+        cli_error("warning: %s", packets[i].text);
     if (format == FORMAT_JSON)
         put_json(path, &config, NULL, out);
     else

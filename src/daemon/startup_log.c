@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "plugins/power_methods.h"
 
 void startup_log_settings(const struct config *c)
 {
@@ -43,6 +44,12 @@ void startup_log_warnings(const struct config *c, const struct power_config *pow
     for (size_t i = 0; i < c->n_warnings; i++)
         log_warning("%s", c->warnings[i]);
     log_schedule_zone(c);
+    for (size_t i = 0; i < power->n_hosts; i++) {
+        struct err err = {0};
+
+        if (power_methods_check_network(&power->hosts[i], &err) < 0)
+            log_warning("%s", err.text);
+    }
     if (c->policy.dpm.enabled && power->n_hosts == 0 && (operations & both) != both)
         log_warning("dpm.enabled: source.kind %s can neither put hosts to standby nor wake them, and "
                     "power.hosts is empty: power changes are recommended, not carried out",

@@ -7,4 +7,8 @@
 /* By kind. NULL: POWER_HYPERVISOR, which is the source's own actuator. */
 extern const struct power_method_ops *const power_methods[POWER_METHOD_COUNT];
 
+/* Whether what wakes the host can leave this machine, by its interfaces and routes (actuators/wol/network.h);
+ * asks no peer. */
+int power_methods_check_network(const struct power_host *host, struct err *err);
+
 #endif

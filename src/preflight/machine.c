@@ -3,6 +3,8 @@
 #include "preflight/internal.h"
 
 #include "base/cleanup.h"
+#include "plugins/power_methods.h"
+#include "preflight/preflight.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -96,6 +98,32 @@ static void look_at_zone(const struct config *c, struct preflight *ret)
                                    : ", this machine's own (`ballast schedule --config` lists the times)");
 }
 
+size_t preflight_packets(const struct config *c, struct arena *a, struct err **ret)
+{
+    const struct power_host *hosts = config_power(c, NULL, a);
+    struct err *list = arena_array(a, struct err, c->n_power_hosts);
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n_power_hosts; i++)
+        n += power_methods_check_network(&hosts[i], &list[n]) < 0;
+    *ret = list;
+    return n;
+}
+
+static void look_at_packets(const struct config *c, struct preflight *ret)
+{
+    struct err *list;
+    size_t n = preflight_packets(c, ret->a, &list);
+
+    for (size_t i = 0; i < n; i++) {
+        preflight_add(ret, PREFLIGHT_MACHINE,
+                      list[i].code == -ENETUNREACH ? PREFLIGHT_NOTE : PREFLIGHT_PROBLEM, "%s", list[i].text);
+        preflight_advise(ret,
+                         "correct `wol.broadcast` or `wol.interface` of the host, or set `wol.relay` to a "
+                         "machine in its network");
+    }
+}
+
 void preflight_machine(const struct config *c, struct preflight *ret)
 {
     const char *user = user_name(ret->a);
@@ -111,4 +139,5 @@ void preflight_machine(const struct config *c, struct preflight *ret)
         preflight_advise(ret, "run it as the user of the service, too");
     }
     look_at_zone(c, ret);
+    look_at_packets(c, ret);
 }

@@ -16,4 +16,8 @@
  * caller ends with _exit(), and frees nothing. -EAGAIN, -ENOMEM: nothing was looked at. */
 int preflight_run(const struct config *c, struct preflight *ret, bool *ret_abandoned, struct err *err);
 
+/* What of Wake-on-LAN cannot work by the interfaces and routes of this machine: a sentence for each host, in
+ * the arena. Hosts with a relay are left out. Asks no peer. */
+size_t preflight_packets(const struct config *c, struct arena *a, struct err **ret);
+
 #endif
