@@ -268,10 +268,10 @@ static void add_error(const struct probe *q, struct preflight *ret)
                          address_of(q), q->kind == POWER_IPMI ? "IPMI over LAN" : "Redfish");
 }
 
-/* Asked in vain, though the controller has it. */
+/* Asked in vain, though the controller may have it. -EPERM: many refuse so what they do not know. */
 static bool failed(int code)
 {
-    return code < 0 && code != -ENOTSUP && code != -ENOSYS;
+    return code < 0 && code != -ENOTSUP && code != -ENOSYS && code != -EPERM;
 }
 
 /* What is known of the machine behind a controller, against the hypervisor's word. */
