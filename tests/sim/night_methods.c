@@ -326,6 +326,7 @@ void night_run_job(void *ctx, const struct job *job, struct job_result *ret)
         ret->code = ops->measure(n->actuator, &job->measure, &ret->watts, &ret->err);
         break;
     case JOB_SET_POOLS:
+    case JOB_IDENTIFY:
         break;
     }
     n->call_ms = 0;
