@@ -65,7 +65,7 @@ def test_night():
         check('the load, of what, and how it is woken', re.search(r'^pretend-1 +on +16 +9\d % +41\.6 +6\d % +124 +hypervisor \(proven\)$', text, re.M), text)
         wide = s.ask('hosts', '--wide').stdout
         check('--wide has more', all(w in wide for w in ('CPU MHZ', 'MEM MIB', 'WATTS', 'SINCE', 'BOOTS IN', 'DPM')) and
-              re.search(r'^pretend-1 .* 41600 .* 126976 .* 180 s +inherit +hypervisor +hypervisor \(proven\) +- +- +-$', wide, re.M), wide)
+              re.search(r'^pretend-1 .* 41600 .* 126976 .* 180 s +inherit +hypervisor +hypervisor \(proven\) +[0-9a-f-]{36} +- +-$', wide, re.M), wide)
         schedule = s.ask('schedule').stdout
         fits('schedule', schedule)
         check('local time and UTC', re.search(r'^\w{3} \d{4}-\d\d-\d\d 07:30 \+0[12]:00  \d{4}-\d\d-\d\dT0[56]:30Z  capacity must be back$', schedule, re.M), schedule)

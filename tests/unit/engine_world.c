@@ -155,15 +155,21 @@ static int w_submit_operation(const struct job *o, struct err *err)
     return 0;
 }
 
-static int w_submit_measure(const struct job *o, struct err *err)
+static int w_submit_question(const struct job *o, struct err *err)
 {
-    if (!W->meters)
-        return err_set(err, -ENOTSUP, "no meters");
+    const bool measures = o->kind == JOB_MEASURE;
+
+    if (!(measures ? W->meters : W->controllers))
+        return err_set(err, -ENOTSUP, "there are none");
+    if (!measures)
+        W->confirmed =
+            o->identify.machine.confirmed ? arena_strdup(&W->memory, o->identify.machine.confirmed) : "";
     assert_true(W->n_questions < WORLD_HOSTS);
     struct world_question *q = &W->questions[W->n_questions++];
 
+    q->kind = o->kind;
     q->serial = o->id;
-    (void)snprintf(q->host, sizeof q->host, "%s", o->measure.host);
+    (void)snprintf(q->host, sizeof q->host, "%s", measures ? o->measure.host : o->identify.host);
     W->questions_most = W->questions_most > W->n_questions ? W->questions_most : W->n_questions;
     return 0;
 }
@@ -171,10 +177,8 @@ static int w_submit_measure(const struct job *o, struct err *err)
 static int w_submit(struct actuators *x, const struct job *o, struct err *err)
 {
     (void)x;
-    if (o->kind == JOB_MEASURE)
-        return w_submit_measure(o, err);
-    if (o->kind == JOB_IDENTIFY)
-        return err_set(err, -ENOTSUP, "no controllers");
+    if (o->kind == JOB_MEASURE || o->kind == JOB_IDENTIFY)
+        return w_submit_question(o, err);
     return o->kind == JOB_SET_POOLS ? w_submit_settings(o) : w_submit_operation(o, err);
 }
 
@@ -320,8 +324,10 @@ struct job_result w_carry_out(const struct job *o)
     }
     switch (o->kind) {
     case JOB_CHECK:
-        r.code = W->check_code ? err_set(&r.err, W->check_code, "the check said no")
-                               : w_check(&o->operation, &r.err);
+        W->n_ahead += o->operation.power.ahead;
+        r.code = o->operation.power.ahead ? err_set(&r.err, W->ahead_code, "the controller says no")
+                 : W->check_code          ? err_set(&r.err, W->check_code, "the check said no")
+                                          : w_check(&o->operation, &r.err);
         W->check_code = 0;
         break;
     case JOB_START:
@@ -356,7 +362,16 @@ struct job_result w_carry_out(const struct job *o)
     return r;
 }
 
-/* The meters that answer. */
+static void w_answer_identity(const struct world_question *q)
+{
+    const struct job job = {.kind = JOB_IDENTIFY, .id = q->serial, .identify = {.host = q->host}};
+    struct job_result r = {.code = W->identity_code, .identity = W->identity};
+
+    (void)err_set(&r.err, r.code, "the controller is deaf");
+    engine_on_job_result(W->engine, &job, &r, W->now);
+}
+
+/* The meters and controllers that answer. */
 static void w_answer_questions(void)
 {
     for (int i = 0; i < W->n_questions && !W->dead;) {
@@ -365,11 +380,15 @@ static void w_answer_questions(void)
         const struct job job = {.kind = JOB_MEASURE, .id = q.serial, .measure = {.host = q.host}};
         struct job_result r = {.code = W->meter_code[host]};
 
-        if (W->meter_hangs[host]) {
+        if (q.kind == JOB_MEASURE && W->meter_hangs[host]) {
             i++;
             continue;
         }
         memmove(&W->questions[i], &W->questions[i + 1], (size_t)(--W->n_questions - i) * sizeof q);
+        if (q.kind == JOB_IDENTIFY) {
+            w_answer_identity(&q);
+            continue;
+        }
         r.watts = W->meter_w[host];
         W->n_measured[host]++;
         engine_on_job_result(W->engine, &job, &r, W->now);

@@ -31,6 +31,7 @@
 #define WORLD_ENERGY 64
 
 struct world_question {
+    enum job_kind kind; /* JOB_MEASURE, JOB_IDENTIFY */
     uint64_t serial;
     char host[16];
 };
@@ -158,7 +159,12 @@ struct world {
     double high;            /* what passes report of utilization before */
     instant_s awake_at[WORLD_HOSTS], boot_s;
     int check_code, start_code; /* what the next ones answer */
-    int percent;                /* what every running task says of itself */
+    int ahead_code, n_ahead; /* what controllers answer before a host is emptied; how often they were asked */
+    bool controllers;        /* hosts have some that tell which machine they belong to: */
+    struct identity_report identity;
+    int identity_code;     /* 0: they say it */
+    const char *confirmed; /* what a person confirmed, as the last request had it */
+    int percent;           /* what every running task says of itself */
     bool (*actuators)(const struct job *o, struct job_result *ret); /* asked first; NULL: none */
     bool start_lost; /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;

@@ -214,14 +214,30 @@ static void verify(struct engine *e, struct action *x, const char *why, int code
 
 /* ---- steps: what a state waits for ----------------------------------------------------------- */
 
+/* An earlier process has begun to empty the host, so its controllers had answered. */
+static bool was_checked(const struct engine *e, const struct action *x)
+{
+    for (uint32_t i = 0; x->recalled && i < x->r.n_depends_on; i++) {
+        const struct action *y = action_find(e, x->r.depends_on[i]);
+
+        if (y && y->r.started != 0)
+            return true;
+    }
+    return false;
+}
+
 /* Before a host is emptied its controllers are asked: whether they are the host's own, and would obey. True:
  * they are being asked, or will be. */
 static bool checks_controllers(struct engine *e, struct action *x, instant_s now)
 {
     if (x->r.kind != ACTION_POWER_OFF || x->controllers_checked)
         return false;
-    if (!hosts_has_controller(e->knowledge->hosts, x->r.host)) {
+    if (was_checked(e, x)) {
         x->controllers_checked = true;
+        return false;
+    }
+    if (!hosts_has_controller(e->knowledge->hosts, x->r.host)) {
+        x->controllers_checked = e->now_seen != NULL; /* before, it is not known which entry is the host's */
         return false;
     }
     if (preconditions_may_begin(e, now) && x->retry_at <= now &&

@@ -160,6 +160,8 @@ void power_progress_record(struct engine *e, struct action *x, const struct task
         x->r.task = own;
         action_changed(e, x);
     }
+    if (p->why.text[0] && hosts_has_controller(e->knowledge->hosts, x->r.host))
+        identities_failed(e->knowledge->identities, x->r.host, &p->why, now);
     if (p->why.text[0]) /* said, and kept for those who ask later which way it came */
         action_enter(e, x, ACTION_RUNNING, action_append_why(x, p->why.text, why), now);
     (void)persist_flush(e, NULL, now);
