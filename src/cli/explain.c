@@ -121,7 +121,9 @@ const struct verb verb_explain = {
     .name = "explain",
     .summary = "Show why a VM is or is not moved, or why a host is or is not put to standby or woken.",
     .more = "A VM is judged at the moment at which the plan moves it, or at the end of the plan if it "
-            "does not move. IMBALANCE: with the VM on that host. A shortage is its mean over the "
+            "does not move. IMBALANCE: with the VM on that host. Three or more hosts that one check rejects "
+            "in the same words are one row, with the range of their figures; --host and --format json show "
+            "each. A shortage is its mean over the "
             "time for which today's load is expected to last. The checks are listed in "
             "names.md. --host without --vm names the check that keeps a host on, or keeps it in "
             "standby. Settings: as for `ballast plan`.",

@@ -1,11 +1,14 @@
 /* explain.c: the explanation of a VM or a host as JSON and as text. */
+#include "base/cleanup.h"
 #include "base/natural.h"
 #include "model/named.h"
 #include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Null where it was not reckoned, because another check came first. */
 static void put_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT])
@@ -62,6 +65,93 @@ static const struct candidate **by_host_name(const struct snapshot *snap, const 
     return list;
 }
 
+/* Rejected by the same check with sentences that differ in their figures only. */
+static bool is_alike(const struct snapshot *snap, const struct candidate *c, const struct candidate *d,
+                     struct arena *a)
+{
+    return c->verdict == VERDICT_REJECTED && d->verdict == VERDICT_REJECTED && c->check == d->check &&
+           !c->found == !d->found && (!c->found || wording_alike(snap, c->found, d->found, a));
+}
+
+/* Takes the candidates that are like the first one out of the list; returns how many stay in it. */
+static uint32_t take_alike(const struct snapshot *snap, const struct candidate **list, uint32_t n,
+                           const struct candidate **ret, uint32_t *ret_n, struct arena *a)
+{
+    const struct candidate *first = list[0];
+    uint32_t stay = 0;
+
+    *ret_n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || is_alike(snap, first, list[i], a))
+            ret[(*ret_n)++] = list[i];
+        else
+            list[stay++] = list[i];
+    }
+    return stay;
+}
+
+static const char *imbalance_text(const struct candidate *const *all, uint32_t n, struct arena *a)
+{
+    double low = all[0]->imbalance_after;
+    double high = low;
+
+    for (uint32_t i = 0; i < n; i++) {
+        low = fmin(low, all[i]->imbalance_after);
+        high = fmax(high, all[i]->imbalance_after);
+    }
+    if (!isfinite(low) || !isfinite(high))
+        return NULL;
+    const char *from = arena_printf(a, "%.4f", low);
+    const char *to = arena_printf(a, "%.4f", high);
+    return strcmp(from, to) == 0 ? from : arena_printf(a, "%s to %s", from, to);
+}
+
+/* "The sentence. Hosts: a, b, c." */
+static const char *text_of_all(const struct snapshot *snap, const struct candidate *const *all, uint32_t n,
+                               struct arena *a)
+{
+    const struct finding **found = arena_array(a, const struct finding *, n);
+    const char *domain = named_host_domain(snap);
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+
+    for (uint32_t i = 0; i < n; i++)
+        found[i] = all[i]->found;
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    if (found[0])
+        strbuf_puts(&out, wording_text_of_all(snap, found, n, a));
+    else
+        strbuf_printf(&out, "%s.", check_meaning(all[0]->check));
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = ref_host_name(snap, all[i]->host);
+        size_t len = strlen(name);
+        size_t end = strlen(domain);
+        if (len > end && strcmp(name + len - end, domain) == 0)
+            len -= end;
+        strbuf_printf(&out, "%s%.*s", i == 0 ? " Hosts: " : ", ", (int)len, name);
+    }
+    strbuf_puts(&out, ".");
+    return arena_strdup(a, out.text);
+}
+
+enum { ALIKE_MIN = 3 }; /* fewer are shown host by host, with the figures of each */
+
+static void put_candidates(const struct snapshot *snap, struct table *t, const struct candidate *const *all,
+                           uint32_t n, struct arena *a)
+{
+    uint32_t step = n >= ALIKE_MIN ? n : 1;
+
+    for (uint32_t i = 0; i < n; i += step) {
+        const struct candidate *c = all[i];
+        table_cell(t, step == 1 ? ref_host_name(snap, c->host) : arena_printf(a, "%u hosts", n));
+        table_cell(t, verdict_name(c->verdict));
+        table_cell(t, check_name(c->check));
+        table_cell(t, imbalance_text(all + i, step, a));
+        table_cell(t, step > 1   ? text_of_all(snap, all, n, a)
+                      : c->found ? wording_text(snap, c->found, a)
+                                 : check_meaning(c->check));
+    }
+}
+
 void render_explain_text(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)
 {
     static const struct column columns[] = {
@@ -74,19 +164,13 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
 
     table_put_wrapped(out, e->summary ? wording_text(snap, e->summary, &scratch) : v->is.name, 0);
     const struct candidate **order = by_host_name(snap, e, &scratch);
+    const struct candidate **alike = arena_array(&scratch, const struct candidate *, (size_t)e->n + 1);
     strbuf_puts(out, "\n");
     table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
     t.domain = named_host_domain(snap);
-    for (uint32_t i = 0; i < e->n; i++) {
-        const struct candidate *c = order[i];
-        table_cell(&t, ref_host_name(snap, c->host));
-        table_cell(&t, verdict_name(c->verdict));
-        table_cell(&t, check_name(c->check));
-        if (isfinite(c->imbalance_after))
-            table_cellf(&t, "%.4f", c->imbalance_after);
-        else
-            table_cell(&t, NULL);
-        table_cell(&t, c->found ? wording_text(snap, c->found, &scratch) : check_meaning(c->check));
+    for (uint32_t n = e->n, n_alike; n > 0;) {
+        n = take_alike(snap, order, n, alike, &n_alike, &scratch);
+        put_candidates(snap, &t, alike, n_alike, &scratch);
     }
     table_render(&t, "  ", out);
     arena_release(&scratch);

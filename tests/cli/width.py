@@ -78,8 +78,12 @@ def test_snapshot():
             done = run(*arguments, '--snapshot', path)
             check(f'{arguments}: prints', done.stdout, done.stderr)
             fits(' '.join(map(str, arguments)), done.stdout)
-    hosts = re.findall(r'^  (esx-prod-\d+)', run('explain', '--vm', vm, '--snapshot', '-', stdin=text).stdout, re.M)
-    in_order('explain', hosts, [f'esx-prod-{n + 1}' for n in range(12)])
+    rows = run('explain', '--vm', vm, '--snapshot', '-', stdin=text).stdout.split('IMBALANCE')[-1]
+    rows = re.split(r'^  (?=\S)', rows, flags=re.M)  # of one host, or of several
+    rows = [[int(n) for n in re.findall(r'esx-prod-(\d+)', row.split('Hosts:')[-1] if 'Hosts:' in row else row.split('\n')[0])]
+            for row in rows]
+    in_order('explain: the hosts of a row', rows, [sorted(row) for row in rows])
+    in_order('explain: each host once', sorted(sum(rows, [])), list(range(1, 13)))
 
 
 def test_generated():

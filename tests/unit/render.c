@@ -467,12 +467,120 @@ static void test_explain(void **state)
     arena_release(&a);
 }
 
+/* Hosts that one check rejects in the same words are one row; another rule, another verdict or only two of
+ * them are not. */
+static const char alike_text[] =
+    "web stays on h0.example.com: there is no other host.\n"
+    "\n"
+    "  HOST     VERDICT   CHECK                   IMBALANCE\n"
+    "  h0       current   current_host                    -\n"
+    "        The VM is on this host and does not run.\n"
+    "  4 hosts  rejected  min_goodness     0.1000 to 0.1300\n"
+    "        The move would lower the imbalance by 0.0001 to 0.0004; at least\n"
+    "        0.0010 is required. Hosts: h1, h2, h4, h10.\n"
+    "  h3       rejected  no_gain                    0.2000\n"
+    "        The move would not lower the imbalance: 0.2000 after it, 0.1500 now.\n"
+    "  3 hosts  rejected  memory                          -\n"
+    "        The VM needs 8.0 GiB of memory, but each host has only 512 MiB to\n"
+    "        2.0 GiB of 64.0 GiB left. Hosts: h5, h6, h11.\n"
+    "  3 hosts  rejected  host_quarantine                 -\n"
+    "        Each host is in quarantine and receives no VMs. Hosts: h7, h8, h9.\n"
+    "  h12      rejected  cost_benefit               0.1200\n"
+    "        the migration would gain too little for its cost\n"
+    "  h13      rejected  cost_benefit               0.1200\n"
+    "        the migration would gain too little for its cost\n";
+
+static struct candidate make_candidate(struct arena *a, uint32_t i)
+{
+    static const double left[] = {[5] = 2048, [6] = 512, [11] = 1024, [13] = 0};
+    static const double gains[] = {[1] = 0.0002, [2] = 0.0001, [4] = 0.0004, [10] = 0.0003, [13] = 0};
+    struct finding f = {.code = FIND_CHECK, .resource = RES_MEM, .subjects = {{SUBJECT_HOST, i}}};
+    struct candidate ret = {.host = i, .verdict = VERDICT_REJECTED, .imbalance_after = UNKNOWN};
+
+    if (left[i] > 0) {
+        f.check = CHECK_MEMORY;
+        finding_figure(&f, FIGURE_NEED, 8192);
+        finding_figure(&f, FIGURE_LEFT, left[i]);
+        finding_figure(&f, FIGURE_LIMIT, 65536);
+    } else if (gains[i] > 0) {
+        f.check = CHECK_MIN_GOODNESS;
+        finding_figure(&f, FIGURE_GAIN, gains[i]);
+        finding_figure(&f, FIGURE_GAIN_MIN, 0.001);
+        ret.imbalance_after = 0.09 + 100 * gains[i];
+    } else if (i == 3) {
+        f.check = CHECK_NO_GAIN;
+        finding_figure(&f, FIGURE_IMBALANCE_AFTER, 0.2);
+        finding_figure(&f, FIGURE_IMBALANCE, 0.15);
+        ret.imbalance_after = 0.2;
+    } else if (i >= 12) {
+        f.check = CHECK_COST_BENEFIT;
+        ret.imbalance_after = 0.12;
+    } else {
+        f.check = CHECK_HOST_QUARANTINE;
+    }
+    ret.check = f.check;
+    ret.found = i >= 12 ? NULL : finding_keep(a, f);
+    if (i == 0) {
+        ret.verdict = VERDICT_CURRENT;
+        ret.check = CHECK_CURRENT_HOST;
+        ret.found = &here;
+    }
+    return ret;
+}
+
+static void make_alike(struct arena *a, struct snapshot *ret, struct candidate *list, uint32_t n)
+{
+    struct inventory inv = {.cluster = "prod", .time = 1767225600};
+    struct err err = {0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct seen_host *h = inventory_add_host(&inv, a);
+        h->is.id = arena_printf(a, "host-%02u", i);
+        h->is.name = arena_printf(a, "h%u.example.com", i);
+        h->is.total[RES_CPU] = 10000;
+        h->is.total[RES_MEM] = 65536;
+        h->is.cores = 4;
+        list[i] = make_candidate(a, i);
+    }
+    struct seen_vm *v = inventory_add_vm(&inv, a);
+    v->is.vcpus = 1;
+    v->is.mem_mb = 8192;
+    vm_facts_default(&v->is);
+    v->is.id = "v1";
+    v->is.name = "web";
+    v->host = "host-00";
+    assert_int_equal(snapshot_build(&inv, a, ret, &err), 0);
+}
+
+static void test_explain_groups(void **state)
+{
+    struct candidate list[14];
+    const struct explanation e = {.vm = 0, .candidates = list, .n = 14, .summary = &stays};
+    struct arena a = {0};
+    struct snapshot s;
+    struct strbuf out;
+
+    (void)state;
+    make_alike(&a, &s, list, e.n);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    render_explain_text(&s, &e, &out);
+    assert_string_equal(out.text, alike_text);
+    strbuf_clear(&out);
+    render_explain_json(&s, &e, &out);
+    json_t *all = parse(&out);
+    assert_int_equal(json_array_size(json_object_get(all, "candidates")), e.n);
+    json_decref(all);
+    strbuf_release(&out);
+    arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_json),    cmocka_unit_test(test_policy_json),
-        cmocka_unit_test(test_plan_text),    cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_entitlements), cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_plan_json),      cmocka_unit_test(test_policy_json),
+        cmocka_unit_test(test_plan_text),      cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_entitlements),   cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_explain_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,8 @@ struct sentence {
     const struct snapshot *snap;
     const struct finding *f;
     struct arena *a;
+    const struct finding *const *alike; /* f among them: one sentence for all; NULL: for f alone */
+    size_t n_alike;
 };
 
 /* The text with its braces replaced, in the arena. A name that does not exist stays in braces. */

@@ -379,6 +379,45 @@ static const char *formatted(struct arena *a, double x, const char *form)
 
 /* ---- sentences ---- */
 
+static const char each_host[] = "each host"; /* in a sentence about several */
+
+static const char *number_text(struct arena *a, struct value v, const char *form)
+{
+    return form && strcmp(form, "minus") == 0 ? formatted(a, -v.number, v.form)
+                                              : formatted(a, v.number, form ? form : v.form);
+}
+
+/* "1.2 to 3.4 GiB": the least and the greatest figure of this name among the findings. */
+static const char *range_text(const struct sentence *w, const char *name, const char *form)
+{
+    struct value least = value_of(w, name);
+    struct value most = least;
+
+    for (size_t i = 0; i < w->n_alike; i++) {
+        const struct sentence one = {.snap = w->snap, .f = w->alike[i], .a = w->a};
+        struct value v = value_of(&one, name);
+        if (v.number < least.number)
+            least = v;
+        if (v.number > most.number)
+            most = v;
+    }
+    bool minus = form && strcmp(form, "minus") == 0;
+    const char *low = number_text(w->a, minus ? most : least, form);
+    const char *high = number_text(w->a, minus ? least : most, form);
+    if (!low || strcmp(low, high) == 0)
+        return low;
+    size_t number = strcspn(low, " ");
+    bool one_unit = strcmp(low + number, high + strcspn(high, " ")) == 0 &&
+                    !low[number + strcspn(low + number, "0123456789")];
+    return arena_printf(w->a, "%.*s to %s", one_unit ? (int)number : (int)strlen(low), low, high);
+}
+
+/* With no finding but its own, a sentence of several stands for its kind: without figures. */
+static const char *figure_text(const struct sentence *w, struct value v, const char *name, const char *form)
+{
+    return !w->alike ? number_text(w->a, v, form) : w->n_alike > 0 ? range_text(w, name, form) : "#";
+}
+
 /* One pair of braces: "^check.meaning", "cpu_load:percent". */
 static void put_value(const struct sentence *w, struct strbuf *out, const char *braces)
 {
@@ -389,11 +428,11 @@ static void put_value(const struct sentence *w, struct strbuf *out, const char *
 
     (void)snprintf(name, sizeof name, "%.*s", (int)(len - capital), braces + capital);
     struct value v = value_of(w, name);
-    const char *text = v.kind == NO_SUCH_NAME               ? NULL
-                       : v.kind == ABSENT                   ? "?"
-                       : v.kind == TEXT                     ? v.text
-                       : form && strcmp(form, "minus") == 0 ? formatted(w->a, -v.number, v.form)
-                                                            : formatted(w->a, v.number, form ? form : v.form);
+    const char *text = v.kind == NO_SUCH_NAME                  ? NULL
+                       : v.kind == ABSENT                      ? "?"
+                       : v.kind == NUMBER                      ? figure_text(w, v, name, form)
+                       : w->alike && strcmp(name, "host") == 0 ? each_host
+                                                               : v.text;
     if (!text)
         strbuf_printf(out, "{%s}", braces);
     else if (capital && *text >= 'a' && *text <= 'z')
@@ -422,12 +461,40 @@ const char *wording_expand(const struct sentence *w, const char *text)
     return arena_strdup(w->a, out.text);
 }
 
+static const char *sentence_text(const struct sentence *w)
+{
+    for (size_t i = 0; w->f && i < wording_templates_count; i++)
+        if (wording_templates[i].code == w->f->code && holds(w, wording_templates[i].when))
+            return wording_expand(w, wording_templates[i].text);
+    return NULL;
+}
+
 const char *wording_text(const struct snapshot *snap, const struct finding *f, struct arena *a)
 {
     const struct sentence w = {.snap = snap, .f = f, .a = a};
 
-    for (size_t i = 0; f && i < wording_templates_count; i++)
-        if (wording_templates[i].code == f->code && holds(&w, wording_templates[i].when))
-            return wording_expand(&w, wording_templates[i].text);
-    return NULL;
+    return sentence_text(&w);
+}
+
+bool wording_alike(const struct snapshot *snap, const struct finding *f, const struct finding *g,
+                   struct arena *a)
+{
+    const struct finding *const none[1] = {NULL};
+    const struct sentence w = {.snap = snap, .f = f, .a = a, .alike = none};
+    const struct sentence v = {.snap = snap, .f = g, .a = a, .alike = none};
+    const char *text = sentence_text(&w);
+    const char *other = sentence_text(&v);
+
+    return text && other ? strcmp(text, other) == 0 : text == other;
+}
+
+const char *wording_text_of_all(const struct snapshot *snap, const struct finding *const *all, size_t n,
+                                struct arena *a)
+{
+    const struct sentence w = {.snap = snap, .f = all[0], .a = a, .alike = all, .n_alike = n};
+    const char *text = sentence_text(&w);
+
+    if (!text || strncmp(text, each_host, strlen(each_host)) != 0)
+        return text;
+    return arena_printf(a, "E%s", text + 1);
 }

@@ -13,4 +13,12 @@
  * NULL for no finding. */
 const char *wording_text(const struct snapshot *snap, const struct finding *f, struct arena *a);
 
+/* Whether the sentences of two findings differ in their figures, and in SUBJECT_HOST, only. */
+bool wording_alike(const struct snapshot *snap, const struct finding *f, const struct finding *g,
+                   struct arena *a);
+
+/* One text for n findings that are alike: "each host" instead of the host, and the range of each figure. */
+const char *wording_text_of_all(const struct snapshot *snap, const struct finding *const *all, size_t n,
+                                struct arena *a);
+
 #endif
