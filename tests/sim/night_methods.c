@@ -290,7 +290,7 @@ static const struct actuator_ops inner_ops = {.kind = "made",
 
 static bool is_of_power(const struct job *job)
 {
-    return job->kind == JOB_MEASURE ||
+    return job->kind == JOB_MEASURE || job->kind == JOB_IDENTIFY ||
            (job->kind != JOB_SET_POOLS &&
             (job->operation.kind == OPERATION_STANDBY || job->operation.kind == OPERATION_WAKE));
 }
@@ -325,8 +325,10 @@ void night_run_job(void *ctx, const struct job *job, struct job_result *ret)
     case JOB_MEASURE:
         ret->code = ops->measure(n->actuator, &job->measure, &ret->watts, &ret->err);
         break;
-    case JOB_SET_POOLS:
     case JOB_IDENTIFY:
+        ret->code = ops->identify(n->actuator, &job->identify, &ret->identity, &ret->err);
+        break;
+    case JOB_SET_POOLS:
         break;
     }
     n->call_ms = 0;
