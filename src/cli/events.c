@@ -25,7 +25,8 @@ static const struct option_spec options[] = {
                    "events from this time on (" WHEN_FORMS "), or after this event number"},
     [OPT_VM] = {"vm", "VM", 0, "only events about this VM: its name or id"},
     [OPT_HOST] = {"host", "HOST", 0, "only events about this host, moves from it and to it included"},
-    [OPT_KIND] = {"kind", "KIND", 0, "only events of this kind (listed in names.md)"},
+    [OPT_KIND] = {"kind", "KIND", 0,
+                  "only events of this kind (listed in names.md); host: all that happened to hosts"},
     [OPT_LIMIT] = {"limit", "N", 0, "without --since: the last N; default " SHOWN},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
@@ -227,7 +228,11 @@ static enum exit_code verb_events_run(const struct args *args, struct arena *a, 
 const struct verb verb_events = {
     .name = "events",
     .summary = "Show events: recommendations, actions, hosts and faults, newest last.",
-    .more = "With --follow and --format json, each line is one JSON object.",
+    .more =
+        "--kind host shows states of hosts, hosts that left the inventory or came back, wakes that failed, "
+        "and when standby, wakes and maintenance of hosts began and ended (done, failed, cancelled); of "
+        "the moves of their VMs, --kind action has them. With --follow and --format json, each line is "
+        "one JSON object.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

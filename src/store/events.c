@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
+#include <string.h>
 
 static void finalizep(sqlite3_stmt **st)
 {
@@ -50,12 +51,19 @@ static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
     return arena_strdup(a, (const char *)sqlite3_column_text(st, column));
 }
 
+/* What happens to hosts has several kinds. An action without a VM is a host's own: standby, wake,
+ * maintenance; of its states those count that say what was begun, and how it ended. */
+#define ABOUT_HOSTS                                                                                          \
+    " AND (kind IN ('host', 'host_lost', 'host_back', 'wake_failed')"                                        \
+    " OR (kind = 'action' AND vm IS NULL"                                                                    \
+    " AND type IN ('action.running', 'action.done', 'action.failed', 'action.cancelled')))"
+
 /* The rows of a query. The subqueries make SQLite use the indexes of VMs and hosts, whatever the order. */
 static void put_where(const struct event_query *q, struct strbuf *sql)
 {
     strbuf_puts(sql, " FROM events WHERE id > :after AND time >= :since");
     if (q->kind)
-        strbuf_puts(sql, " AND kind = :kind");
+        strbuf_puts(sql, strcmp(q->kind, "host") == 0 ? ABOUT_HOSTS : " AND kind = :kind");
     if (q->vm)
         strbuf_puts(sql, " AND id IN (SELECT id FROM events WHERE vm = :vm)");
     if (q->host)

@@ -37,7 +37,8 @@ int store_put_event(struct store *s, const struct event_record *event, uint64_t 
 struct event_query {
     uint64_t after;   /* only events with a greater id */
     instant_s since;  /* only events at or after this time; 0: all */
-    const char *kind; /* only this kind; NULL: all */
+    const char *kind; /* only this kind; NULL: all. "host": also hosts lost and back, failed wakes, and
+                       * beginnings and ends of standby, wakes and maintenance */
     const char *vm;   /* only events about this VM; NULL: all */
     const char *host; /* only events about this host, also as one of the two of a move; NULL: all */
     unsigned limit;   /* at most this many ... */

@@ -99,6 +99,10 @@ def test_night():
         fits('history', history)
         check('history: what, and by whom', re.search(r' done +migrate +\S+ +pretend-4 -> pretend-\d\n', history) and
               re.search(r' done +power_on +- +- +pretend-4\n +requested by an admin; approved by \S+', history), history)
+        told = [(e['type'], (e['data'].get('action') or {}).get('action')) for e in s.ask_json('events', '--kind', 'host')]
+        check('events of hosts: what was begun and done, and its effects', {('action.running', 'power_off'), ('host.standby', None), ('action.done', 'power_off'),
+              ('action.running', 'power_on'), ('action.done', 'power_on'), ('host.on', None)} <= set(told), str(told))
+        check('neither passes nor moves', {t.split('.')[0] for t, _ in told} <= {'host', 'action'} and 'migrate' not in {a for _, a in told}, str(told))
         consoles(s)
 
 

@@ -67,6 +67,52 @@ static void test_queries(void **state)
     remove_all(p.dir);
 }
 
+/* What happens to hosts: standby and wakes, but neither moves of VMs nor passes, nor steps between. */
+static void test_hosts(void **state)
+{
+    static const struct {
+        const char *kind, *type, *vm;
+    } events[] = {
+        {"host", "host.standby", NULL},         {"pass_done", "pass_done", NULL},
+        {"action", "action.recommended", NULL}, {"action", "action.approved", NULL},
+        {"action", "action.running", "v1"},     {"action", "action.running", NULL},
+        {"action", "action.done", "v1"},        {"action", "action.failed", NULL},
+        {"wake_failed", "wake_failed", NULL},   {"host_lost", "host_lost", NULL},
+        {"host_back", "host_back", NULL},       {"action", "action.done", NULL},
+        {"action", "action.cancelled", NULL},   {"fault", "fault", NULL},
+    };
+    const struct event_query q = {.limit = 2, .newest = true, .kind = "host"};
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct err err = {0};
+    uint64_t n = 0;
+    struct place p;
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    for (size_t i = 0; i < ELEMENTS(events); i++) {
+        const struct event_record r = {.time = 1,
+                                       .kind = events[i].kind,
+                                       .type = events[i].type,
+                                       .vm = events[i].vm,
+                                       .host = "h1",
+                                       .severity = "info",
+                                       .data = "{}"};
+
+        assert_int_equal(store_put_event(s, &r, &n, &err), 0);
+    }
+    assert_string_equal(found(s, (struct event_query){.limit = 100, .kind = "host"}, &a),
+                        "1 6 8 9 10 11 12 13");
+    assert_string_equal(found(s, q, &a), "12 13");
+    assert_int_equal(store_count_events(s, &q, &n, &err), 0);
+    assert_int_equal(n, 8);
+    assert_string_equal(found(s, (struct event_query){.limit = 100, .kind = "action"}, &a),
+                        "3 4 5 6 7 8 12 13");
+    store_close(s);
+    remove_all(p.dir);
+}
+
 static void test_whole(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -210,8 +256,8 @@ static void test_notes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_queries), cmocka_unit_test(test_whole), cmocka_unit_test(test_transaction),
-        cmocka_unit_test(test_prune),   cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_queries),     cmocka_unit_test(test_hosts), cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_transaction), cmocka_unit_test(test_prune), cmocka_unit_test(test_notes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
