@@ -26,17 +26,15 @@ static const char *address_of(const struct power_host *h, enum power_method_kind
     return address ? address : "?";
 }
 
-/* What a person confirms: the controller in its own words, or where it is, if it has none. */
+/* What a person confirms: what the controller says of itself, and where it is, because firmware without a
+ * UUID often reports the same serial number ("To be filled by O.E.M.") for every machine. */
 static void describe(const struct power_change *j, unsigned index, const struct controller_identity *is,
                      char ret[ONE_MAX])
 {
     const enum power_method_kind kind = j->host->sequence[index];
 
-    if (is->uuid[0] == '\0' && is->mark[0] == '\0')
-        (void)snprintf(ret, ONE_MAX, "%s at %.200s", method_word(j, index), address_of(j->host, kind));
-    else
-        (void)snprintf(ret, ONE_MAX, "%s%s%s%s%s", method_word(j, index), is->uuid[0] ? " " : "", is->uuid,
-                       is->mark[0] ? " " : "", is->mark);
+    (void)snprintf(ret, ONE_MAX, "%s%s%s%s%s at %.100s", method_word(j, index), is->uuid[0] ? " " : "",
+                   is->uuid, is->mark[0] ? " " : "", is->mark, address_of(j->host, kind));
     for (char *c = ret; *c; c++)
         *c = (char)(*c == ';' ? ',' : *c);
 }

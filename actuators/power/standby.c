@@ -12,10 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether a request that ends the host's workload is allowed. Checked anew before every such call. */
+/* Whether a request that ends the host's workload is allowed. Checked anew right before every such call: a
+ * controller may need so long to say which machine it is that a VM has come meanwhile. */
 static bool may_ask(const struct power_change *j)
 {
-    return j->q->power.proven_empty && !j->q->only_adopt;
+    return j->q->power.proven_empty && !j->q->only_adopt && power_spent_ms(j) <= PROOF_HOLDS_S * 1000;
 }
 
 static bool can_be_seen(const struct power_change *j)
@@ -78,19 +79,33 @@ static void all_asked(struct power_change *j, struct outcome *out)
 }
 
 /* The controller is identified once more right before: addresses can change at any time. */
-static int ask_one(struct power_change *j, unsigned index, struct err *err)
+static int identify(const struct power_change *j, unsigned index, struct err *err)
+{
+    int r = j->host->sequence[index] == POWER_HYPERVISOR ? 0 : power_identity_check(j, index, err);
+
+    return r == 0 || r == -EPERM || r == -ECANCELED ? r : -EHOSTUNREACH; /* nothing was asked of it */
+}
+
+static int request(struct power_change *j, unsigned index, struct err *err)
 {
     if (j->host->sequence[index] == POWER_HYPERVISOR)
         return power_inner_begin(j, err);
-    int r = power_identity_check(j, index, err);
-
-    if (r < 0)
-        return r == -EPERM || r == -ECANCELED ? r : -EHOSTUNREACH; /* nothing was asked of it */
-    r = method_shut_down(j, index, err);
+    int r = method_shut_down(j, index, err);
 
     if (r == 0)
         go_on(j, PHASE_ASKED, index);
     return r;
+}
+
+/* With the next proof, but not for ever. */
+static void ask_later(const struct power_change *j, struct outcome *out)
+{
+    if (j->q->power.now - j->c.since < ASK_WITHIN_S)
+        return;
+    out->state = TASK_FAILED;
+    out->gone = j->c.reply_lost;
+    (void)err_set(&out->why, -EPERM, "host %s was not asked to shut down%s: it is not proven empty any more",
+                  j->host->name, j->c.reply_lost || j->c.accepted ? " once more" : "");
 }
 
 static void ask(struct power_change *j, struct outcome *out)
@@ -103,18 +118,18 @@ static void ask(struct power_change *j, struct outcome *out)
         return;
     }
     if (!may_ask(j)) {
-        if (j->q->power.now - j->c.since < ASK_WITHIN_S)
-            return;
-        out->state = TASK_FAILED;
-        out->gone = j->c.reply_lost;
-        (void)err_set(&out->why, -EPERM,
-                      "host %s was not asked to shut down%s: it is not proven empty any more", j->host->name,
-                      j->c.reply_lost || j->c.accepted ? " once more" : "");
+        ask_later(j, out);
         return;
     }
     j->c.method = index;
-    int r = ask_one(j, index, &err);
+    int r = identify(j, index, &err);
 
+    if (r == 0 && !may_ask(j)) {
+        ask_later(j, out);
+        return;
+    }
+    if (r == 0)
+        r = request(j, index, &err);
     if (r == 0) {
         j->c.accepted = true;
         j->c.reply_lost = false;
@@ -276,7 +291,10 @@ static void cut(struct power_change *j, struct outcome *out)
         out->state = TASK_SUCCEEDED;
         return;
     }
-    if (!seen || says.off < none || !may_ask(j) || power_spent_ms(j) > PROOF_HOLDS_S * 1000) {
+    bool may = seen && says.off == none && may_ask(j);
+    int r = may ? power_identity_check(j, index, &err) : 0;
+
+    if (!may || (r == 0 && !may_ask(j))) {
         if (j->q->power.now - j->c.since < ASK_WITHIN_S)
             return;
         (void)err_set(end_unknown(out), -EPERM,
@@ -285,8 +303,6 @@ static void cut(struct power_change *j, struct outcome *out)
         return;
     }
     j->c.method = index;
-    int r = power_identity_check(j, index, &err);
-
     if (r < 0)
         r = r == -ECANCELED ? r : -EPERM; /* nothing was asked of it */
     else

@@ -103,7 +103,8 @@ enum identity_verdict {
 
 struct identity_report {
     enum identity_verdict verdict; /* the worst of them */
-    char is[IDENTITY_TEXT_MAX]; /* what distinguishes each controller: "ipmi UUID MARK; redfish UUID MARK" */
+    char is[IDENTITY_TEXT_MAX];    /* what distinguishes each controller: "ipmi UUID MARK at ADDRESS; redfish
+                                      ..." */
     struct err why; /* IDENTITY_UNKNOWN, IDENTITY_DIFFERS: one sentence; IDENTITY_MATCHES, IDENTITY_CONFIRMED:
                        why another controller of the host could not be asked, or "" */
 };

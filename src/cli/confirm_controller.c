@@ -32,8 +32,8 @@ const struct verb verb_confirm_controller = {
     .more = "For a host whose controllers (IPMI, Redfish) report no UUID, or another one than the hypervisor "
             "reports of the host: it is not put to standby until a person confirms them. Look at the "
             "controller itself first; `ballast hosts --format json` shows what it reports. What is "
-            "confirmed is the UUID with the serial number or MAC address that the controllers report now; "
-            "when these change, the confirmation ends. It is kept with your name.",
+            "confirmed is the UUID with the serial number or MAC address that the controllers report now, "
+            "and their addresses; when these change, the confirmation ends. It is kept with your name.",
     .operands = "HOST",
     .operands_min = 1,
     .operands_max = 1,

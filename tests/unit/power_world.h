@@ -28,7 +28,7 @@ static struct fake fakes[POWER_METHOD_COUNT];
 static enum chassis chassis_is;
 static bool os_hangs; /* it does not go down when it is asked to */
 static double watts_are;
-static int64_t clock_is_ms, look_takes_ms, call_takes_ms;
+static int64_t clock_is_ms, look_takes_ms, call_takes_ms, identify_takes_ms;
 static char asked[512]; /* "ipmi.wake redfish.wake ..." */
 
 static const char *const words[POWER_METHOD_COUNT] = {"hypervisor", "ipmi", "redfish", "wol"};
@@ -101,6 +101,7 @@ static int fake_identify(struct power_method *m, struct controller_identity *ret
 {
     const struct fake *f = &fakes[m->kind];
 
+    clock_is_ms += identify_takes_ms;
     if (f->identify < 0)
         return err_set(err, f->identify, "%s is deaf", words[m->kind]);
     *ret = (struct controller_identity){0};
@@ -237,7 +238,7 @@ static void begin(struct actuators_world *w, const char *order, enum operation_k
     inner.progress = (struct task_progress){.state = TASK_RUNNING, .percent = 10};
     asked[0] = '\0';
     os_hangs = false;
-    look_takes_ms = call_takes_ms = 0;
+    look_takes_ms = call_takes_ms = identify_takes_ms = 0;
     chassis_is = operation == OPERATION_WAKE ? CHASSIS_OFF : CHASSIS_ON;
     w->host =
         (struct power_host){.name = "esx1", .sequence = w->sequence, .timeout_s = 5, .hard_off = hard_off};
