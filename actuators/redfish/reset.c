@@ -126,15 +126,18 @@ static int choose(struct power_method *m, const struct request *q, const struct 
     return choose_button(m, q, action, ret, err);
 }
 
-/* The answer is lost: the power state tells whether the request was carried out. */
+/* The answer is lost: the power state tells whether the request was carried out. A controller that refuses
+ * the login now is not asked again and again: it would lock the account. */
 static int verify(struct power_method *m, const struct request *q, int r)
 {
     do {
         CLEANUP(redfish_reply_release) struct redfish_reply system = {0};
         enum redfish_power is = REDFISH_POWER_COUNT;
+        int seen = redfish_get_system(m, &system, NULL);
 
-        if (redfish_get_system(m, &system, NULL) == 0 && redfish_power_state(system.body, &is, NULL) == 0 &&
-            (q->wish->to & 1u << is))
+        if (seen == -EACCES)
+            return r;
+        if (seen == 0 && redfish_power_state(system.body, &is, NULL) == 0 && (q->wish->to & 1u << is))
             return 0;
     } while (redfish_wait(m->talk, POLL_MS) == 0);
     return r;

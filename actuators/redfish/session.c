@@ -33,6 +33,7 @@ struct redfish_session {
     char token[TOKEN_MAX];                 /* "": not logged in */
     int64_t basic_until_ms; /* user and password go with each request until then, and no login is tried */
     bool full;              /* because the controller has no session left, not because it offers none */
+    bool sessions_only;     /* it refused them in a request, too: not sent so again before a login works */
     bool reached;           /* the last request was answered */
 };
 
@@ -356,6 +357,11 @@ static int go_basic(struct redfish_session *t, bool full, const struct err *why)
     return 0;
 }
 
+static int no_session_left(struct err *err)
+{
+    return err_set(err, -EBUSY, "the controller has no session left, and takes no request without one");
+}
+
 static int log_in(struct redfish_session *t, struct err *err)
 {
     CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
@@ -375,9 +381,11 @@ static int log_in(struct redfish_session *t, struct err *err)
     explicit_bzero(body, strlen(body));
     free(body);
     if (r == 0) {
-        t->full = false;
+        t->full = t->sessions_only = false;
         return take_session(t, &reply, err);
     }
+    if (reply.full && t->sessions_only)
+        return no_session_left(err);
     if (reply.full || reply.status == 404 || reply.status == 405 || reply.status == 501)
         return go_basic(t, reply.full, &why);
     if (reply.status == 400 && r == -EPROTO) /* some services answer a wrong password so */
@@ -410,7 +418,8 @@ static int ask_logged_in(struct redfish_session *t, const struct question *q, st
     }
     if (r == -EACCES && ret->status == 401 && !t->token[0] && t->full) {
         t->basic_until_ms = 0; /* it takes sessions only: a login is tried again the next time */
-        return err_set(err, -EBUSY, "the controller has no session left, and takes no request without one");
+        t->sessions_only = true;
+        return no_session_left(err);
     }
     return r;
 }

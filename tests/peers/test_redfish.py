@@ -249,6 +249,21 @@ def test_lost_answers():
         assert not answer["ok"] and len([r for r in bmc.requests if r[1] == SYSTEM and r[0] == "GET"]) >= 2, answer
 
 
+def test_lost_and_refused():
+    """A reset whose answer is lost, at a controller that takes the password no more: it is not guessed at until the time is over."""
+    with RedfishService() as bmc:
+        def locks(*_):
+            bmc.users["admin"] = (bmc.users["admin"][0], "another")
+            bmc.tokens.clear()
+
+        bmc["1"].put("stuck", 1)
+        with probe(bmc, timeout_s=10) as p:
+            assert p("chassis")["on"]
+            bmc.hook, bmc.lost = locks, {RESET}
+            assert not p("cut")["ok"]
+            assert logins(bmc) == 2 and len(bmc.resets) == 1, bmc.requests
+
+
 def test_slow():
     """Answers of 4 s each: a kept session reaches the reset in time, and sees its effect."""
     with RedfishService() as bmc:
@@ -423,9 +438,12 @@ def test_sessions_full():
             assert logins(bmc) == 1, "a login is not tried with each request"
             assert p.close().count("has no session left") == 1
             bmc.basic_offered = False
+            before = [r[2] for r in bmc.requests].count("basic")
             with probe(bmc) as p:
-                answer = refused(p("chassis"), "EBUSY", "no session left")
-                assert "password is wrong" not in answer["text"]
+                for _ in range(3):
+                    answer = refused(p("chassis"), "EBUSY", "no session left")
+                    assert "password is wrong" not in answer["text"]
+                assert [r[2] for r in bmc.requests].count("basic") == before + 1, "it may be the password that is refused"
                 bmc.sessions_max = 1
                 assert p("chassis")["on"], "a session has become free"
 
