@@ -23,7 +23,8 @@ static enum exit_code verb_backup_run(const struct args *args, struct arena *a, 
 
     if (config_load_for(args_value(args, OPT_CONFIG, CONFIG_DEFAULT), CONFIG_FOR_POLICY, a, &config, &err) <
         0) {
-        cli_error("%s", err.text);
+        cli_error("%s%s", err.text,
+                  err.code == -ENOENT && args->options[OPT_CONFIG].n == 0 ? "; --config names another" : "");
         return EXIT_WRONG;
     }
     if (store_backup(config.state_dir, file, args->options[OPT_FORCE].n > 0, &err) < 0) {

@@ -275,8 +275,8 @@ static enum exit_code select_ids(const struct args *args, struct selection *s, s
         return EXIT_DONE;
     if (s->host)
         return refuse_host(s, args_value(args, SELECT_SOCKET, NULL));
-    cli_error("ballast %s: there is no such recommendation; `ballast recommendations` lists them",
-              s->command);
+    cli_error("ballast %s: there is no %s recommendation; `ballast recommendations` lists them", s->command,
+              args->options[SELECT_ALL].n > 0 ? "current" : "such");
     return EXIT_FAILED;
 }
 

@@ -216,8 +216,14 @@ static void show_power(const json_t *st, struct strbuf *out)
     if (unknown > 0)
         strbuf_printf(out, ", %lld NOT COUNTED (no power model, no meter)", (long long)unknown);
     strbuf_puts(out, "\n");
+    double lack_mhz = reply_number(p, "unmet_mhz");
     put_label(out, "");
-    strbuf_printf(out, "VMs lack %.1f GHz of CPU\n", reply_number(p, "unmet_mhz") / MHZ_PER_GHZ);
+    if (lack_mhz >= MHZ_PER_GHZ)
+        strbuf_printf(out, "VMs lack %.1f GHz of CPU\n", lack_mhz / MHZ_PER_GHZ);
+    else if (lack_mhz >= 1)
+        strbuf_printf(out, "VMs lack %.0f MHz of CPU\n", lack_mhz);
+    else
+        strbuf_puts(out, "no VM lacks CPU\n");
 }
 
 /* A reload that waits, and passwords that a controller has refused. */

@@ -13,11 +13,13 @@ static int find_in_inventory(const struct snapshot *s, enum store_subject what, 
                              const char **ret, struct err *err)
 {
     uint32_t ix = IX_NONE;
-    int r = what == STORE_VM ? named_vm(s, word, &ix, err) : named_host(s, word, &ix, err);
+    struct err why = {0};
+    int r = what == STORE_VM ? named_vm(s, word, &ix, &why) : named_host(s, word, &ix, &why);
 
-    if (r == 0)
-        *ret = what == STORE_VM ? s->vms[ix].is.id : s->hosts[ix].is.id;
-    return r;
+    if (r < 0)
+        return err_set(err, r, "%s; `ballast %s` lists them", why.text, what == STORE_VM ? "vms" : "hosts");
+    *ret = what == STORE_VM ? s->vms[ix].is.id : s->hosts[ix].is.id;
+    return 0;
 }
 
 /* word: a name, replaced by the id. */

@@ -14,8 +14,7 @@ static int refuse(const char *object, const char *word, const char **names, size
     const char *near = suggest(word, names, n);
     int r = near ? err_set(err, -EINVAL, "no %s has the id or name \"%s\", did you mean \"%s\"?", object,
                            word, near)
-                 : err_set(err, -EINVAL, "no %s has the id or name \"%s\", expected one of the snapshot",
-                           object, word);
+                 : err_set(err, -EINVAL, "no %s has the id or name \"%s\"", object, word);
 
     free(names);
     return r;

@@ -107,7 +107,7 @@ def test_bulk():
                             (('--priority', '2..1'), '2..1'), (('--group', 'x'), '"x"'), (('--all', '--host', 'esx1'), 'give numbers')):
             done = s.ask('apply', *wrong)
             check(f'apply {wrong}', (done.returncode, done.stdout, word in done.stderr) == (2, '', True), done.stderr)
-        for wrong, word in (('elsewhere', ', expected one of the snapshot'), (f'{known}x', f', did you mean "{known}"?')):
+        for wrong, word in (('elsewhere', '; `ballast hosts` lists them'), (f'{known}x', f', did you mean "{known}"?')):
             done = s.ask('apply', '--priority', '1', '--host', wrong)
             check(f'apply --host {wrong}', (done.returncode, done.stdout) == (2, '') and f'no host has the id or name "{wrong}"{word}' in done.stderr, done.stderr)
         for none in (('--group', '999'), ('9000-9999',), ('--priority', '5'), ('--group', '999', '--host', known)):

@@ -48,7 +48,7 @@ static const struct {
     {"3", true, "3", NULL},
     {"same", false, NULL, "have the name \"same\", expected an id, such as "},
     {"Five", false, NULL, "has the id or name \"Five\", did you mean \"five\"?"},
-    {"elsewhere", false, NULL, "has the id or name \"elsewhere\", expected one of the snapshot"},
+    {"elsewhere", false, NULL, "has the id or name \"elsewhere\""},
     {"", false, NULL, "has the id or name \"\""},
     {"fivee", false, NULL, "did you mean \"five\"?"},
 };

@@ -139,7 +139,7 @@ static const struct {
     double cpu_mhz;
     const char *expected;
 } refused_demands[] = {
-    {"v9", 1, "no VM has the id or name \"v9\", expected one of the snapshot"},
+    {"v9", 1, "no VM has the id or name \"v9\""},
     {"", 1, "no VM has the id or name \"\""},
     {"v2", 1, "\"v2\" is off, expected a VM that is on"},
     {"v3", 1, "\"v3\" is on a host in the state disconnected"},
@@ -166,7 +166,7 @@ static void test_refused(void **state)
         assert_non_null(strstr(err.text, refused_demands[i].expected));
     }
     assert_int_equal(what_if_host(&w, CHANGE_HOST_ON, "h9", &err), -EINVAL);
-    assert_non_null(strstr(err.text, "no host has the id or name \"h9\", expected one of the snapshot"));
+    assert_non_null(strstr(err.text, "no host has the id or name \"h9\""));
     assert_int_equal(w.n, 0);
     /* the host counts as it is after the changes before */
     assert_int_equal(what_if_host(&w, CHANGE_HOST_ON, "powering_on", &err), 0);
