@@ -322,7 +322,7 @@ static enum preconditions evacuated(const struct engine *e, const struct action 
             continue;
         if (y && y->r.vm && !observed_state_runs_on(s, y->r.vm, x->r.host))
             continue;
-        (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
+        (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, did not succeed (%s)",
                        (unsigned long long)x->r.depends_on[i], y ? action_state_name(y->r.state) : "lost");
         return NEVER;
     }

@@ -254,7 +254,7 @@ enum preconditions preconditions_dependencies(const struct engine *e, const stru
         if (y && power_outcome_wake_still_needed(e, x, y))
             continue;
         if (!y || (action_ended(y) && y->r.state != ACTION_DONE)) {
-            (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
+            (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, did not succeed (%s)",
                            (unsigned long long)x->r.depends_on[i],
                            y ? action_state_name(y->r.state) : "lost");
             return NEVER;
