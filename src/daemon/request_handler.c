@@ -48,12 +48,19 @@ static int answer_place(const struct request_handler *s, uint64_t ticket, struct
 static int serve_maintenance(const struct request_handler *s, const struct request *q, const char *by,
                              struct strbuf *out, struct err *err)
 {
-    uint64_t id = 0;
-    int r = engine_maintenance(s->engine, q->host, q->enter, by, s->now, &id, err);
+    uint64_t ids[1 + POWER_CHANGES] = {0};
+    uint64_t cancelled[POWER_CHANGES];
+    int r = engine_maintenance(s->engine, q->host, q->enter, by, s->now, &ids[0], cancelled, err);
+    size_t n = ids[0] != 0 ? 1 : 0;
 
-    if (r == 0)
-        reply_actions(s->engine, &id, id != 0 ? 1 : 0, out);
-    return r;
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < POWER_CHANGES; i++) {
+        if (cancelled[i] != 0)
+            ids[n++] = cancelled[i];
+    }
+    reply_actions(s->engine, ids, n, out);
+    return 0;
 }
 
 static int serve_power(const struct request_handler *s, const struct request *q, const char *by,

@@ -131,6 +131,23 @@ def test_proof():
         check('what has begun waits for nothing', re.search(r' (running|verifying|done) +power_on +- +- +esx-h3 +-\n +an admin asked for a proof', text), text)
 
 
+def test_maintenance_cancels():
+    """What maintenance cancels of a host's power changes is in its answer."""
+    with Service() as s:
+        path = s.folder / 'cluster.json'
+        path.write_text(json.dumps(cluster(h1={}, h2={}, h3={})), encoding='utf-8')
+        s.configure(f'kind: sim\n  speed: 1\n  file: {path}', interval_s=3600)
+        check('it starts', s.start(), s.log_text())
+        proof = s.ask_json('wake', 'h1', '--verify')
+        check('the proof waits for the move of its VM', [a['state'] for a in proof] == ['approved'] * 2, str(proof))
+        text = s.ask('maintenance', 'enter', 'h1').stdout
+        fits('maintenance enter', text)
+        check('both are cancelled', all(re.search(rf' cancelled +{kind} +- +- +esx-h1 +-\n +.* wants the host in maintenance\n', text)
+                                        for kind in ('power_off', 'power_on')) and re.search(r' approved +enter_maintenance ', text), text)
+        text = s.ask('maintenance', 'enter', 'h1').stdout
+        check('once', 'cancelled' not in text and 'enter_maintenance' in text, text)
+
+
 def test_refusals():
     """Each says why, and what to do."""
     hosts = cluster(h1={}, h2={}, h3={'wake_verified': False}, h4={'state': 'maintenance'})

@@ -267,11 +267,11 @@ static void test_what_is_not_stored_is_said(void **state)
     world_run(5);
     assert_int_equal(world_apply(id), 0);
     world_run(2);
-    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &begun, &err), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &begun, NULL, &err), 0);
     w.store_broken = true;
     assert_int_equal(engine_reject(w.engine, &id, 1, "tester", w.now, &err), -EIO);
     assert_non_null(strstr(err.text, "restart"));
-    assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &begun, &err), -EIO);
+    assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &begun, NULL, &err), -EIO);
     assert_non_null(strstr(err.text, "restart"));
     assert_int_equal(world_apply(2), -EIO);
     w.store_broken = false;

@@ -67,7 +67,7 @@ static void test_maintenance_waits(void **state)
     w.script[0].evacuates = true;
     world_begin_engine();
     world_run(10);
-    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, NULL), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, NULL, NULL), 0);
     world_run(700);
     assert_int_equal(w.n_tasks, 0);
     w.labels_unread = NULL;

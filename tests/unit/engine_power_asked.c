@@ -36,7 +36,7 @@ static void test_maintenance_and_standby(void **state)
 {
     struct world w;
     struct err err = {0};
-    uint64_t down, wish, up[WAKE_ACTIONS] = {0};
+    uint64_t down, wish, up[WAKE_ACTIONS] = {0}, cancelled[POWER_CHANGES];
 
     (void)state;
     begin_manual(&w);
@@ -48,17 +48,19 @@ static void test_maintenance_and_standby(void **state)
     w.vms[2].host = 2;
     world_run(60);
     assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &down, NULL), 0);
-    assert_int_equal(engine_maintenance(w.engine, "h2", true, "tester", w.now, &wish, NULL), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h2", true, "tester", w.now, &wish, cancelled, NULL), 0);
     assert_int_equal(world_state(down), ACTION_CANCELLED);
+    assert_int_equal(cancelled[1], down); /* which the admin is told */
+    assert_int_equal(cancelled[0], 0);
     assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &down, &err), -EBUSY);
-    assert_int_equal(engine_maintenance(w.engine, "h2", false, "tester", w.now, &wish, NULL), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h2", false, "tester", w.now, &wish, NULL, NULL), 0);
     /* one that sleeps is taken out of service without being woken */
     w.vms[2].host = 0;
     world_run(60);
     assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &down, NULL), 0);
     world_run(60);
     assert_int_equal(w.host_state[2], HOST_STANDBY);
-    assert_int_equal(engine_maintenance(w.engine, "h2", true, "tester", w.now, &wish, NULL), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h2", true, "tester", w.now, &wish, NULL, NULL), 0);
     world_run(120);
     assert_int_equal(world_state(wish), ACTION_APPROVED);
     assert_non_null(strstr(world_action(wish)->why, "is not woken for VMs"));

@@ -45,7 +45,7 @@ static void test_one_after_another(void **state)
     expect_steps(ROLL_DONE, ROLL_HANDED_OVER);
     uint64_t id;
 
-    assert_int_equal(engine_maintenance(w.engine, "h3", false, "tester", w.now, &id, NULL), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h3", false, "tester", w.now, &id, NULL, NULL), 0);
     world_run(400);
     expect_steps(ROLL_DONE, ROLL_DONE);
     assert_true(roll()->ended != 0);

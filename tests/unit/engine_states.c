@@ -455,9 +455,9 @@ static void test_maintenance(void **state)
     w.n_script = 0;
     w.imbalance = 0;
     world_run(5);
-    assert_int_equal(engine_maintenance(w.engine, "h9", true, "tester", w.now, &id, &err), -EINVAL);
-    assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &id, &err), -EBUSY);
-    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, &err), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h9", true, "tester", w.now, &id, NULL, &err), -EINVAL);
+    assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &id, NULL, &err), -EBUSY);
+    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, NULL, &err), 0);
     assert_int_equal(id, 1);
     for (int i = 0; i < 4; i++)
         w.script[i] = (struct world_move){.vm = i, .to = 1 + i % 2, .priority = 1};
@@ -469,9 +469,9 @@ static void test_maintenance(void **state)
     world_run(120);
     assert_int_equal(world_state(1), ACTION_DONE);
     assert_int_equal(w.host_state[0], HOST_MAINTENANCE);
-    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, &err), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, NULL, &err), 0);
     assert_int_equal(id, 0); /* it is there */
-    assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &id, &err), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &id, NULL, &err), 0);
     world_run(20);
     assert_int_equal(world_state(id), ACTION_DONE);
     assert_int_equal(w.host_state[0], HOST_ON);
@@ -489,7 +489,7 @@ static void test_maintenance_stops_moves_into_the_host(void **state)
     begin_one_move(&w, AUTOMATION_MANUAL);
     world_run(5);
     assert_int_equal(world_apply(1), 0); /* check is on its way */
-    assert_int_equal(engine_maintenance(w.engine, "h1", true, "tester", w.now, &id, &err), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h1", true, "tester", w.now, &id, NULL, &err), 0);
     world_run(20);
     assert_int_equal(w.starts[0], 0);
     assert_int_equal(world_state(1), ACTION_CANCELLED);
@@ -508,9 +508,9 @@ static void test_maintenance_of_a_name_that_two_have(void **state)
     begin_one_move(&w, AUTOMATION_MANUAL);
     w.host_name = "esx";
     world_run(5);
-    assert_int_equal(engine_maintenance(w.engine, "esx", true, "tester", w.now, &id, &err), -EINVAL);
+    assert_int_equal(engine_maintenance(w.engine, "esx", true, "tester", w.now, &id, NULL, &err), -EINVAL);
     assert_non_null(strstr(err.text, "h0"));
-    assert_int_equal(engine_maintenance(w.engine, "h1", true, "tester", w.now, &id, &err), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h1", true, "tester", w.now, &id, NULL, &err), 0);
     assert_string_equal(world_action(id)->host, "h1");
     world_release();
 }
@@ -530,7 +530,7 @@ static void test_evacuation_ends_with_its_reason(void **state)
         engine_configure(w.engine, &w.settings, w.now);
         world_run(2);
         if (by_ballast)
-            assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, NULL), 0);
+            assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, NULL, NULL), 0);
         else
             w.host_state[0] = HOST_ENTERING_MAINTENANCE;
         for (int i = 0; i < 4; i++)
@@ -541,7 +541,7 @@ static void test_evacuation_ends_with_its_reason(void **state)
         assert_int_equal(world_running(-1), 1); /* the others wait for its slot */
         w.n_script = 0;
         if (by_ballast)
-            assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &id, NULL), 0);
+            assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &id, NULL, NULL), 0);
         else
             w.host_state[0] = HOST_ON;
         assert_int_equal(engine_run(w.engine, w.now, &ticket, NULL), 0); /* seen before the move ends */

@@ -233,7 +233,7 @@ static void admin(struct world *w, struct rng *r)
 
     w_host_id((int)rng_below(r, STORM_HOSTS), host);
     if (what < 2)
-        (void)engine_maintenance(w->engine, host, what == 0, "a", w->now, ids, NULL);
+        (void)engine_maintenance(w->engine, host, what == 0, "a", w->now, ids, NULL, NULL);
     else if (what < 4)
         (void)engine_standby(w->engine, host, "a", w->now, ids, NULL);
     else if (what < 7)

@@ -339,7 +339,7 @@ static int do_operation(struct admin *ad, struct service *v, const struct script
     if (!v->engine)
         return -EAGAIN;
     r = engine_maintenance(v->engine, ad->scenario->initial.hosts[d->host].is.id, enter, ADMIN,
-                           service_instant(v, t_s), &id, err);
+                           service_instant(v, t_s), &id, NULL, err);
     if (r == -EBUSY && !enter && cluster_host(ad->cluster, d->host)->state == HOST_ON)
         return 0;
     return r < 0 && r != -EINVAL ? -EAGAIN : r;
