@@ -105,6 +105,8 @@ struct snapshot {
     struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
     struct conflict_facts conflicts;
+    bool overridden; /* a VM or a pool has other settings than in the source, or a pool is the configuration's
+                      */
     const char *labels_unread;   /* why rules by labels or tags may be missing; NULL: they are not */
     const struct policy *policy; /* that the service decides with, for commands that are given none; a pass
                                   * does not look at it. NULL: not given */

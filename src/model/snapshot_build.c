@@ -212,6 +212,7 @@ static int build_vms(struct building *f)
         v->is = seen->is;
         if (!v->is.name)
             v->is.name = v->is.id;
+        s->overridden |= v->is.overridden;
         v->compatible_given = seen->compatible_given;
         if ((r = resolve(&at, "host", &f->hosts, seen->host, &v->host)) < 0 ||
             (r = resolve(&at, "pool", &f->pools, seen->pool, &v->pool)) < 0 ||
@@ -290,6 +291,7 @@ static int build_pools(struct building *f)
         p->is = f->inv->pools[i].is;
         if (!p->is.name)
             p->is.name = p->is.id;
+        s->overridden |= p->is.overridden || p->is.origin != RULE_OF_SOURCE;
         int r = resolve(&at, "parent", &f->pools, f->inv->pools[i].parent, &p->parent);
         if (r < 0)
             return r;

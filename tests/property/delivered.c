@@ -103,6 +103,7 @@ static double divided(struct world *w, const struct snapshot *s, enum resource r
 /* The pools become those of the configuration; the source has none, and settings of VMs of its own. */
 static void override_all(struct rng *r, struct snapshot *s)
 {
+    s->overridden = true;
     for (uint32_t p = 0; p < s->n_pools; p++)
         s->pools[p].is.origin = RULE_OF_CONFIGURATION;
     for (uint32_t v = 0; v < s->n_vms; v++) {

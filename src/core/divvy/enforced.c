@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-static bool overrides_anything(const struct snapshot *s)
-{
-    for (uint32_t i = 0; i < s->n_pools; i++)
-        if (s->pools[i].is.overridden || s->pools[i].is.origin != RULE_OF_SOURCE)
-            return true;
-    for (uint32_t i = 0; i < s->n_vms; i++)
-        if (s->vms[i].is.overridden)
-            return true;
-    return false;
-}
-
 static void restore_vm(struct vm *v)
 {
     if (!v->is.overridden)
@@ -33,7 +22,7 @@ static void restore_pool(struct pool *p, bool keeps)
 
 static const struct snapshot *view(const struct snapshot *snap, bool wanted, struct arena *a)
 {
-    if (!overrides_anything(snap))
+    if (!snap->overridden)
         return snap;
     struct snapshot *ret = arena_new(a, struct snapshot);
     bool *set = arena_array(a, bool, snap->n_pools);
