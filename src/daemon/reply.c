@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_writer.h"
+#include "base/natural.h"
 #include "daemon/action_json.h"
 #include "daemon/reply_cluster.h"
 #include "daemon/reply_daemon.h"
@@ -16,6 +17,7 @@
 #include "store/history.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const source_words[] = {
@@ -109,12 +111,23 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
     put_faults(w, "faults", plan, fault_code_count);
 }
 
+static int compare_asleep(const void *a, const void *b, void *ctx)
+{
+    const struct snapshot *s = ctx;
+    const struct asleep *x = a;
+    const struct asleep *y = b;
+
+    return natural_compare(snapshot_host_name(s, x->host), snapshot_host_name(s, y->host));
+}
+
+/* In the order in which a person expects the names. */
 static void put_asleep(struct json_writer *w, const struct engine *e)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct asleep *list;
     size_t n = engine_asleep(e, &a, &list);
 
+    qsort_r(list, n, sizeof *list, compare_asleep, (void *)engine_snapshot(e));
     jw_begin(w, "asleep", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);

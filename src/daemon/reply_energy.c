@@ -2,10 +2,12 @@
 #include "daemon/reply_energy.h"
 
 #include "base/cleanup.h"
+#include "base/natural.h"
 #include "daemon/action_json.h"
 #include "engine/knowledge/energy_account.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WH_PER_KWH 1000
@@ -94,19 +96,38 @@ static size_t fold(struct energy_record *list, size_t n, instant_s length_s)
     return kept;
 }
 
-/* Hosts without a known power while they are on, by name. */
-static void put_unknown(struct json_writer *w, const struct snapshot *s)
+static int compare_hosts(const void *a, const void *b, void *ctx)
 {
+    const struct snapshot *s = ctx;
+    const struct energy_record *x = a;
+    const struct energy_record *y = b;
+
+    return natural_compare(snapshot_host_name(s, x->host), snapshot_host_name(s, y->host));
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return natural_compare(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Hosts without a known power while they are on, by name. */
+static void put_unknown(struct json_writer *w, const struct snapshot *s, struct arena *a)
+{
+    const char **names = arena_array(a, const char *, s ? (size_t)s->n_hosts + 1 : 1);
+    uint32_t n = 0;
     uint32_t asleep = 0;
 
-    jw_begin(w, "hosts_without_figures", JW_ARRAY, JW_INLINE);
     for (uint32_t i = 0; s && i < s->n_hosts; i++) {
         const struct host_facts *f = &s->hosts[i].is;
 
         if ((isnan(f->power_idle_w) || isnan(f->power_peak_w)) && isnan(f->power_w))
-            jw_text(w, NULL, f->name);
+            names[n++] = f->name;
         asleep += f->state == HOST_STANDBY && isnan(f->power_standby_w) && isnan(f->power_w) ? 1 : 0;
     }
+    qsort(names, n, sizeof *names, compare_names);
+    jw_begin(w, "hosts_without_figures", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < n; i++)
+        jw_text(w, NULL, names[i]);
     jw_end(w);
     jw_int(w, "asleep_as_nothing", asleep);
 }
@@ -141,13 +162,15 @@ int reply_energy_put(struct json_writer *w, const struct engine *e, const struct
     if (q->by != ENERGY_BY_HOST) {
         rows = all;
         n = fold(all, n_all, q->by == ENERGY_BY_DAY ? ENERGY_DAY_S : ENERGY_HOUR_S);
+    } else if (n > 0) {
+        qsort_r(rows, n, sizeof *rows, compare_hosts, (void *)engine_snapshot(e));
     }
     jw_begin(w, "energy", JW_OBJECT, JW_INLINE);
     jw_text(w, "by", request_energy_by_name(q->by));
     jw_instant(w, "from", from);
     jw_instant(w, "until", total.until);
     jw_figure(w, "unaccounted_s", n_all > 0 ? fmax(0, (double)(total.until - from) - total.span_s) : 0);
-    put_unknown(w, engine_snapshot(e));
+    put_unknown(w, engine_snapshot(e), &a);
     jw_begin(w, "rows", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++)
         put_row(w, e, &rows[i], q->by == ENERGY_BY_HOST);

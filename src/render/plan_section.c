@@ -6,8 +6,12 @@
 #include "render/table.h"
 #include "render/wording/wording.h"
 
+#include "base/natural.h"
 #include "base/rfc3339.h"
 #include "model/named.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define SETTINGS_SHOWN_MAX 20
 #define LOAD_SHOWN_AS_CONTENDED 1.0005 /* 100.1 % in the table */
@@ -175,6 +179,17 @@ void plan_section_alternatives(const struct plan *plan, struct arena *a, struct 
     }
 }
 
+/* By the names of host and pool, in the order in which a person expects them. */
+static int compare_settings(const void *a, const void *b, void *ctx)
+{
+    const struct snapshot *s = ctx;
+    const struct host_setting *x = a;
+    const struct host_setting *y = b;
+    int order = natural_compare(ref_host_name(s, x->host), ref_host_name(s, y->host));
+
+    return order != 0 ? order : natural_compare(ref_pool_name(s, x->pool), ref_pool_name(s, y->pool));
+}
+
 void plan_section_settings(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     static const struct column columns[] = {
@@ -187,10 +202,14 @@ void plan_section_settings(const struct plan *plan, struct arena *a, struct strb
         return;
     strbuf_printf(out, "\n%u setting%s of pools on hosts to change\n\n", plan->n_settings,
                   plan->n_settings == 1 ? "" : "s");
+    struct host_setting *list = arena_array(a, struct host_setting, plan->n_settings);
+
+    memcpy(list, plan->settings, plan->n_settings * sizeof *list);
+    qsort_r(list, plan->n_settings, sizeof *list, compare_settings, (void *)plan->snap);
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
     t.domain = named_host_domain(plan->snap);
     for (uint32_t i = 0; i < plan->n_settings && i < SETTINGS_SHOWN_MAX; i++) {
-        const struct host_setting *h = &plan->settings[i];
+        const struct host_setting *h = &list[i];
         for (int r = 0; r < RES_COUNT; r++) {
             table_cell(&t, r == 0 ? ref_host_name(plan->snap, h->host) : "");
             table_cell(&t, r == 0 ? ref_pool_name(plan->snap, h->pool) : "");
