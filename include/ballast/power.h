@@ -11,10 +11,11 @@
  * lie, answer late or answer garbage: each is an error with one whole sentence that names the host, the
  * method and the fault, without secrets.
  *
- *   -EACCES     the login is refused: user, password or key is wrong, or the privilege is not given. The
- * caller sends the same password again only after a pause -EPERM      the login is right, and its privilege
- * is too low for this -ENOTSUP    the controller does not offer it (cipher suite, command, meter); do not ask
- * again -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, ...   no answer; unknown whether the controller acted
+ *   -EACCES     the login is refused: user, password or key is wrong, or the privilege is not given.
+ *               The caller sends the same password again only after a pause
+ *   -EPERM      the login is right, and its privilege is too low for this; or cut() is not configured
+ *   -ENOTSUP    the controller does not offer it (cipher suite, command, meter): do not ask again
+ *   -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, ...   no answer: unknown whether the controller acted
  *   -EPROTO     the answer is invalid
  *   -EBUSY      the controller says that it cannot do that now
  */
