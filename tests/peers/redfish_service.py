@@ -315,6 +315,10 @@ class RedfishService:
         with self.lock:
             return len(self.tokens)
 
+    def logins(self):
+        """How many logins were tried so far, refused ones included."""
+        return sum(method == "POST" and path.endswith("/Sessions") for method, path, _ in self.requests)
+
     def renew_certificate(self):
         """Another certificate, of another authority; the clients still have the old one's."""
         folder = pathlib.Path(self.dir.name) / "renewed"

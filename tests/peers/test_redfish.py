@@ -374,10 +374,6 @@ def test_accounts():
         refused(ask(bmc, "chassis", password_file=wrong), "EACCES")
 
 
-def logins(bmc):
-    return len([r for r in bmc.requests if r[:2] == ("POST", SESSIONS)])
-
-
 def test_kept_session():
     """A reading costs one request, on one connection, in one session; also after a reset, and where the end of a session is
     refused, which is said."""
@@ -390,7 +386,7 @@ def test_kept_session():
         for _ in range(50):
             assert p("watts")["ok"]
         assert len(bmc.requests) == before + 50 and bmc.connections == connections, bmc.requests
-        assert logins(bmc) == 1 and bmc.connections <= 2, "one connection, and one for what must not arrive twice"
+        assert bmc.logins() == 1 and bmc.connections <= 2, "one connection, and one for what must not arrive twice"
         assert "session was not ended" in p.close()
         assert bmc.sessions() == 1
 
@@ -410,7 +406,7 @@ def test_many_connections():
             for _ in range(3):
                 assert p("watts")["ok"]
                 wait_for("no connection is kept", lambda: not bmc.open, 20)
-            assert logins(bmc) == 1
+            assert bmc.logins() == 1
         assert bmc.sessions() == 0
 
 
@@ -435,7 +431,7 @@ def test_sessions_full():
             bmc.sessions_max, bmc.full = 0, full
             p = probe(bmc)
             assert p("cut")["ok"] and p("wake")["ok"] and bmc["1"].is_on(), full
-            assert logins(bmc) == 1, "a login is not tried with each request"
+            assert bmc.logins() == 1, "a login is not tried with each request"
             assert p.close().count("has no session left") == 1
             bmc.basic_offered = False
             before = [r[2] for r in bmc.requests].count("basic")
@@ -454,7 +450,7 @@ def test_root_locked():
         bmc.root_locked = True
         with probe(bmc) as p:
             assert p("chassis")["on"] and p("cut")["ok"] and p("watts")["ok"]
-        assert bmc.sessions() == 0 and logins(bmc) == 1
+        assert bmc.sessions() == 0 and bmc.logins() == 1
 
 
 def test_forgotten_token():

@@ -40,10 +40,6 @@ def round_trip(bmc, p):
     assert others_are_on(bmc), "a neighbour was switched"
 
 
-def logins(bmc):
-    return len([r for r in bmc.requests if r[:2] == ("POST", LOGIN)])
-
-
 def check_all(name):
     with personality(name) as bmc:
         s = last(bmc)
@@ -58,7 +54,7 @@ def check_all(name):
             round_trip(bmc, p)
             identity = p("identify")
             assert (identity["uuid"], identity["mark"]) == (s.uuid, f"serial {s.serial}"), identity
-            assert logins(bmc) == 1 and bmc.sessions() == (0 if name == "idrac8" else 1)
+            assert bmc.logins() == 1 and bmc.sessions() == (0 if name == "idrac8" else 1)
         assert bmc.sessions() == 0
 
 
