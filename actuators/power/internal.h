@@ -85,6 +85,8 @@ struct readings {
 bool method_can(const struct power_change *j, unsigned index, unsigned can);
 /* The first such method from this index on; n_sequence: none. */
 unsigned method_next(const struct power_change *j, unsigned from, unsigned can);
+/* A wake: the method that is called now or next, or whose effect is awaited: WAKE_*; 0: none. */
+unsigned method_waking(const struct power_change *j);
 /* "ipmi" */
 const char *method_word(const struct power_change *j, unsigned index);
 

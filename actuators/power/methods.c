@@ -54,17 +54,25 @@ unsigned method_next(const struct power_change *j, unsigned from, unsigned can)
     return from;
 }
 
+static const unsigned wake_bits[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = WAKE_HYPERVISOR,
+                                                       [POWER_IPMI] = WAKE_IPMI,
+                                                       [POWER_REDFISH] = WAKE_REDFISH,
+                                                       [POWER_WOL] = WAKE_WOL};
+
+unsigned method_waking(const struct power_change *j)
+{
+    unsigned i = j->c.phase == PHASE_ASK ? method_next(j, j->c.method, POWER_CAN_WAKE) : j->c.method;
+
+    return i < j->host->n_sequence ? wake_bits[j->host->sequence[i]] : 0;
+}
+
 static unsigned methods_that(const struct power_config *s, const struct power_host *h, unsigned can)
 {
-    static const unsigned bits[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = WAKE_HYPERVISOR,
-                                                      [POWER_IPMI] = WAKE_IPMI,
-                                                      [POWER_REDFISH] = WAKE_REDFISH,
-                                                      [POWER_WOL] = WAKE_WOL};
     unsigned all = 0;
 
     for (size_t i = 0; i < h->n_sequence; i++) {
         if (can_of(s, h->sequence[i]) & can)
-            all |= bits[h->sequence[i]];
+            all |= wake_bits[h->sequence[i]];
     }
     return all;
 }

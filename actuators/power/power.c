@@ -237,8 +237,10 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
         return r;
     *ret =
         (struct task_progress){.state = out.state, .percent = out.percent, .gone = out.gone, .why = out.why};
-    if (out.state == TASK_RUNNING && q->kind == OPERATION_WAKE)
+    if (out.state == TASK_RUNNING && q->kind == OPERATION_WAKE) {
         ret->waits_since = wake_since(&j);
+        ret->method = method_waking(&j);
+    }
     if (out.state == TASK_RUNNING && strcmp(name, task) != 0)
         memcpy(ret->task, name, sizeof name);
     return 0;

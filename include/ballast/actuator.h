@@ -138,6 +138,8 @@ struct task_progress {
     instant_s waits_since; /* OPERATION_WAKE, while it runs: since when, by request->power.now, the host has
                               had time to boot, if later than start() because no method could be called
                               before. 0: since start() */
+    unsigned method; /* OPERATION_WAKE, while it runs: WAKE_*, the method that is being tried now; 0: not
+                        known */
     char task[TASK_NAME_MAX]; /* the task's new name, to be stored at once and polled from now on; mostly "":
                                  unchanged */
 };

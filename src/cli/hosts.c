@@ -36,7 +36,19 @@ static const struct {
     int decimals;
 } resources[] = {{"cpu", MHZ_PER_GHZ, 1}, {"mem", MB_PER_GB, 0}};
 
-/* "ipmi,wol", and whether a wake has ever succeeded. */
+/* " (redfish now)" */
+static const char *wake_remark(const json_t *h, struct arena *a)
+{
+    const char *now = reply_text(json_object_get(h, "waking"), "method");
+
+    if (now)
+        return arena_printf(a, " (%s now)", now);
+    return reply_text(h, "wake_failed_at")                     ? " (FAILED)"
+           : json_is_true(json_object_get(h, "wake_verified")) ? " (proven)"
+                                                               : " (not proven)";
+}
+
+/* "ipmi,wol", and the one that is tried now, or whether a wake has ever succeeded. */
 static void put_wake(struct table *t, const json_t *h, struct arena *a)
 {
     const json_t *method;
@@ -48,10 +60,7 @@ static void put_wake(struct table *t, const json_t *h, struct arena *a)
     if (i == 0)
         table_cell(t, NULL);
     else
-        table_cellf(t, "%s%s", all,
-                    reply_text(h, "wake_failed_at")                     ? " (FAILED)"
-                    : json_is_true(json_object_get(h, "wake_verified")) ? " (proven)"
-                                                                        : " (not proven)");
+        table_cellf(t, "%s%s", all, wake_remark(h, a));
 }
 
 static void put_known(struct table *t, double v, const char *unit)
@@ -165,7 +174,8 @@ const struct verb verb_hosts = {
     .summary = "List the hosts and their load.",
     .more = "CPU and MEM: what the VMs on the host are entitled to, in percent of the host's capacity "
             "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host, and whether a "
-            "wake has succeeded (proven); `ballast wake HOST --verify` proves it. --wide adds power "
+            "wake has succeeded (proven), or the one that is tried just now (redfish now); `ballast wake "
+            "HOST --verify` proves it. --wide adds power "
             "draw, time since the host is on or in standby, boot time, the host's own power "
             "management level, CONTROLLER: whether its controllers report its hardware UUID (matches), "
             "another machine's (differs), nothing that could be compared (unknown), or were confirmed by a "

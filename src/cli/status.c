@@ -146,6 +146,23 @@ static void show_counts(const json_t *st, struct strbuf *out)
     strbuf_puts(out, any ? "\n" : "none\n");
 }
 
+/* A wake by a method after the first comes with what the others have answered. */
+static void put_waking(const json_t *waking, struct strbuf *out)
+{
+    const char *method = reply_text(waking, "method");
+    const char *why = reply_text(waking, "why");
+
+    if (!json_is_object(waking))
+        return;
+    strbuf_puts(out, "; is being woken");
+    if (method)
+        strbuf_printf(out, ", by %s%s", method, why ? " now" : "");
+    if (why) {
+        strbuf_puts(out, ": ");
+        table_put_text(out, why);
+    }
+}
+
 /* Hosts in standby, and those among them that need attention. */
 static void show_asleep(const json_t *st, struct strbuf *out)
 {
@@ -166,6 +183,7 @@ static void show_asleep(const json_t *st, struct strbuf *out)
             strbuf_printf(out, "; DID NOT WAKE at %s", failed);
         if (json_is_false(json_object_get(h, "in_inventory")))
             strbuf_puts(out, "; NOT IN THE INVENTORY any more");
+        put_waking(json_object_get(h, "waking"), out);
         strbuf_puts(out, "\n");
     }
 }

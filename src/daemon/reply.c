@@ -141,6 +141,7 @@ static void put_asleep(struct json_writer *w, const struct engine *e)
             jw_text(w, "in_inventory", NULL);
         jw_figure(w, "boot_s", list[i].boot_s);
         jw_instant(w, "wake_failed", list[i].wake_failed);
+        reply_cluster_put_waking(w, e, list[i].host);
         jw_end(w);
     }
     jw_end(w);

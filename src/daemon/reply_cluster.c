@@ -78,6 +78,25 @@ static const struct {
 } wake_words[] = {
     {WAKE_IPMI, "ipmi"}, {WAKE_REDFISH, "redfish"}, {WAKE_WOL, "wol"}, {WAKE_HYPERVISOR, "hypervisor"}};
 
+void reply_cluster_put_waking(struct json_writer *w, const struct engine *e, const char *host)
+{
+    struct engine_waking is;
+    const char *method = NULL;
+
+    if (!engine_waking(e, host, &is)) {
+        jw_text(w, "waking", NULL);
+        return;
+    }
+    for (size_t i = 0; i < sizeof wake_words / sizeof *wake_words; i++) {
+        if (is.method & wake_words[i].bit)
+            method = wake_words[i].word;
+    }
+    jw_begin(w, "waking", JW_OBJECT, JW_INLINE);
+    jw_text(w, "method", method);
+    jw_text(w, "why", is.why);
+    jw_end(w);
+}
+
 static void put_host(struct json_writer *w, const struct engine *e, const struct host *h,
                      const struct shares_of *shares)
 {
@@ -101,6 +120,7 @@ static void put_host(struct json_writer *w, const struct engine *e, const struct
     jw_end(w);
     jw_bool(w, "wake_verified", h->is.wake_verified);
     jw_instant(w, "wake_failed_at", h->is.wake_failed_at);
+    reply_cluster_put_waking(w, e, h->is.id);
     reply_identity_put(w, e, h->is.id);
     jw_figure(w, "boot_s", h->is.boot_s);
     jw_figure(w, "power_w", h->is.power_w);

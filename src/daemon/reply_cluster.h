@@ -10,4 +10,9 @@
  * open, by the request's kind: each with demand and entitlement, by name (base/natural.h). */
 void reply_cluster_put(struct json_writer *w, const struct engine *e, enum request_kind kind);
 
+/* "waking": the method that is being tried to wake the host, and why not another; null: it is not being
+ * woken.
+ */
+void reply_cluster_put_waking(struct json_writer *w, const struct engine *e, const char *host);
+
 #endif

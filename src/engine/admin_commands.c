@@ -165,6 +165,21 @@ size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **re
     return hosts_asleep(e->knowledge->hosts, engine_snapshot(e), a, ret);
 }
 
+bool engine_waking(const struct engine *e, const char *host, struct engine_waking *ret)
+{
+    const struct action_list *power = &e->actions->usage.power;
+
+    for (size_t i = 0; i < power->n; i++) {
+        const struct action *x = power->items[i];
+
+        if (x->r.kind != ACTION_POWER_ON || !action_under_way(x) || strcmp(x->r.host, host) != 0)
+            continue;
+        *ret = (struct engine_waking){.method = x->wake_method, .why = x->r.why};
+        return true;
+    }
+    return false;
+}
+
 void engine_power(const struct engine *e, struct engine_power *ret)
 {
     *ret = *energy_account_now(e->knowledge->energy);

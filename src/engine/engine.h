@@ -310,6 +310,15 @@ struct asleep {
  * arena; the strings are the engine's. */
 size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **ret);
 
+/* A wake that is under way. */
+struct engine_waking {
+    unsigned method; /* WAKE_*: the one that is being tried now; 0: not known */
+    const char *why; /* what methods before it have answered; NULL */
+};
+
+/* Whether the host is being woken by us. The strings are the engine's. */
+bool engine_waking(const struct engine *e, const char *host, struct engine_waking *ret);
+
 /* What the hosts draw, and what VMs lack, as of the newest inventory; energy_account.h says what is meant. */
 struct engine_power {
     uint32_t hosts;

@@ -139,6 +139,33 @@ def test_a_controller_that_lies():
         d.stop()
 
 
+def sleeping():
+    """The third host sleeps, and boots for long."""
+    snapshot = cluster()
+    snapshot["hosts"][2] |= {"state": "standby", "boot_s": 900}
+    return snapshot
+
+
+def test_by_the_second_method():
+    """As long as a host is being woken, it is said by what, and why not by the method before."""
+    with Lab(snapshot=sleeping, methods=["ipmi", "hypervisor"], timeout_s=2) as lab:
+        d = lab.d
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        lab.controllers["esx2"].stop()
+        assert [h["waking"] for h in d.json("hosts")] == [None] * 3 and "being woken" not in d.cli("status")
+        d.cli("wake", "esx2")
+        waking = lambda: next(h for h in d.json("hosts") if h["id"] == "h2")["waking"] or {}
+        wait_for("the second method", lambda: waking().get("method") == "hypervisor", 30)
+        assert waking()["why"].startswith("ipmi: ") and "nothing listens there" in waking()["why"], waking()
+        status = " ".join(d.cli("status").split())
+        assert re.search(r"asleep esx2(, since \S+)?; is being woken, by hypervisor now: ipmi: ", status), status
+        assert "(hypervisor now)" in d.cli("hosts")
+        d.kill()
+        d.start()
+        wait_for("the same after a restart", lambda: d.run("hosts").returncode == 0 and waking().get("method") == "hypervisor", 30)
+        d.stop()
+
+
 def reload(d, said, lines=1):
     """SIGHUP, and what the log says of it."""
     before = d.log.read_text().count(said)
@@ -317,5 +344,5 @@ def test_dead_before_the_evacuation():
         d.stop()
 
 
-main(test_proof_standby_and_wake, test_a_controller_that_lies, test_reload, test_swapped, test_swapped_redfish,
+main(test_proof_standby_and_wake, test_a_controller_that_lies, test_by_the_second_method, test_reload, test_swapped, test_swapped_redfish,
      test_confirmed, test_dead_before_the_evacuation)

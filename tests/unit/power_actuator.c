@@ -11,6 +11,7 @@ static const struct {
     instant_s until;
     const char *asked;
     enum task_state state;
+    unsigned method; /* that is being tried at the end; 0: any */
     const char *says;
 } wakes[] = {
     {.name = "the first works", .order = "irw", .until = 200, .asked = "ipmi.wake", .state = TASK_RUNNING},
@@ -56,6 +57,7 @@ static const struct {
      .until = BOOTS_S,
      .asked = "ipmi.wake redfish.wake wol.wake",
      .state = TASK_RUNNING,
+     .method = WAKE_WOL,
      .says = "was not back within 300 s"},
     {.name = "nobody waits any more",
      .order = "i",
@@ -73,13 +75,15 @@ static const struct {
      .order = "hi",
      .until = 100,
      .asked = "hypervisor.start",
-     .state = TASK_RUNNING},
+     .state = TASK_RUNNING,
+     .method = WAKE_HYPERVISOR},
     {.name = "which is refused",
      .order = "hi",
      .source = -EPERM,
      .until = 100,
      .asked = "hypervisor.start ipmi.wake",
      .state = TASK_RUNNING,
+     .method = WAKE_IPMI,
      .says = "[hypervisor: the source does not begin]"},
     {.name = "or fails",
      .order = "hi",
@@ -119,6 +123,8 @@ static void test_wake(void **state)
 
         assert_string_equal(asked, wakes[i].asked);
         assert_int_equal(p.state, wakes[i].state);
+        if (wakes[i].method != 0)
+            assert_int_equal(p.method, wakes[i].method);
         if (wakes[i].says && !strstr(w.why, wakes[i].says))
             fail_msg("it said %s", w.why);
         end(&w);

@@ -36,6 +36,7 @@ struct action {
     instant_s advanced;        /* ... since when; 0: nothing yet */
     instant_s waits_since; /* ACTION_POWER_ON: its host has had time to come since then, which is later than
                             * it began, as no method could be tried before; 0: since then */
+    unsigned wake_method;  /* ACTION_POWER_ON: WAKE_*, the method that is being tried now; 0: not known */
     instant_s polled;      /* when the actuators last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
     bool blames_peer;      /* ACTION_FAILED: of the VM or the host (retry_blames_peer()) */

@@ -151,6 +151,7 @@ void power_progress_record(struct engine *e, struct action *x, const struct task
 
     if (x->r.kind == ACTION_POWER_ON && p->waits_since > x->waits_since)
         x->waits_since = p->waits_since < now ? p->waits_since : now;
+    x->wake_method = p->method;
     if (!p->task[0] && !p->why.text[0])
         return;
     if (p->task[0]) {
