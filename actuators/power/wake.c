@@ -62,8 +62,8 @@ static void wait_for_inventory(struct power_change *j, struct outcome *out)
     go_on_with_next(j);
 }
 
-/* A controller whose answer came too late may be slow only: one late answer is no failed wake, and waking
- * twice does no harm. */
+/* A controller whose answer came too late may be slow only, and some answer with an error (HTTP 500) what
+ * they have carried out: one such answer is no failed wake, and waking twice does no harm. */
 static void none_left(struct power_change *j, struct outcome *out)
 {
     if (j->c.accepted)
@@ -157,7 +157,7 @@ static void ask(struct power_change *j, struct outcome *out)
         j->c.accepted = true;
         return;
     }
-    j->c.reply_lost = j->c.reply_lost || r == -ETIMEDOUT || r == -ECONNRESET;
+    j->c.reply_lost = j->c.reply_lost || r == -ETIMEDOUT || r == -ECONNRESET || r == -EBUSY;
     out->why = err;
     (void)err_widen(&out->why, "%s", method_word(j, index));
     go_on_with_next(j);
