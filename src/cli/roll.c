@@ -193,26 +193,43 @@ static void wait_for_jobs(struct driver *d)
             (void)waitpid(d->jobs[i].pid, NULL, 0);
 }
 
+/* Whether the sentence is about the host: "host esx2 waits: ...". */
+static bool tells_of(const char *waits, const char *name)
+{
+    static const char before[] = "host ";
+    size_t n = strlen(name);
+
+    return strncmp(waits, before, sizeof before - 1) == 0 &&
+           strncmp(waits + sizeof before - 1, name, n) == 0 &&
+           strncmp(waits + sizeof before - 1 + n, " waits: ", 8) == 0;
+}
+
 /* Steps as they are taken, on standard error, since the output comes at the end. */
 static void say_progress(struct driver *d, const json_t *roll)
 {
     CLEANUP(strbuf_releasep) struct strbuf now = {0};
+    CLEANUP(strbuf_releasep) struct strbuf lines = {0};
     const char *waits = reply_text(roll, "waits");
     const json_t *h;
     size_t i;
 
     strbuf_init(&now, STRBUF_NO_LIMIT);
+    strbuf_init(&lines, STRBUF_NO_LIMIT);
     json_array_foreach(json_object_get(roll, "hosts"), i, h)
     {
-        strbuf_printf(&now, "%s%s %s", i ? ", " : "", reply_text(h, "name") ? reply_text(h, "name") : "-",
-                      reply_text(h, "step") ? reply_text(h, "step") : "-");
+        const char *name = reply_text(h, "name") ? reply_text(h, "name") : "-";
+
+        if (!waits || !tells_of(waits, name))
+            strbuf_printf(&now, "%s%s %s", now.len > 0 ? ", " : "", name,
+                          reply_text(h, "step") ? reply_text(h, "step") : "-");
     }
     if (waits)
-        strbuf_printf(&now, "; %s", waits);
-    if (!d->shown || strcmp(d->shown, now.text) != 0) {
-        cli_error("%s", now.text);
-        d->shown = arena_strdup(d->a, now.text);
-    }
+        strbuf_printf(&now, "%s%s", now.len > 0 ? "; " : "", waits);
+    if (d->shown && strcmp(d->shown, now.text) == 0)
+        return;
+    d->shown = arena_strdup(d->a, now.text);
+    table_put_wrapped(&lines, d->shown, 0);
+    (void)fputs(lines.text, stderr);
 }
 
 static enum exit_code drive(struct driver *d, struct strbuf *out)

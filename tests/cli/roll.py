@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 
 from command import BALLAST, Service, check, end, run, wait_until
 from at_once import run_tests  # in the folder above, which `command` makes known
@@ -105,10 +106,16 @@ def test_by_hand():
 def test_no_room():
     """A host whose VMs have no room elsewhere is not begun, and it is said why."""
     with service(cluster(vm_mb=3500)) as s:
-        s.ask('maintenance', 'roll', 'h1', 'h2', '--at-once', '2')
-        check('it waits', wait_until(lambda: roll_of(s).get('waits'), 30), str(roll_of(s)))
+        driver = drive(s, 'h1', 'h2', '--at-once', '2', '--run', 'true')
+        check('it waits', wait_until(lambda: (roll_of(s) or {}).get('waits'), 30), str(roll_of(s)))
         check('and says why', 'host esx1 waits: ' in roll_of(s)['waits'], roll_of(s)['waits'])
         check('nothing is begun', step_of(s, 'h1') == 'waiting' and set(host_states(s).values()) == {'on'})
+        time.sleep(2)  # for the driver's next look
+        s.ask('maintenance', 'stop')
+        err = driver.communicate(timeout=60)[1]
+        check('the driver says it once', 'esx2 waiting; host esx1 waits: ' in ' '.join(err.split()) and
+              'esx1 waiting, esx2 waiting; host' not in ' '.join(err.split()), err)
+        check('on lines that fit', max(map(len, err.splitlines())) <= 80, err)
     with service(cluster(vm_mb=1800)) as s:  # for one host there is room
         s.ask('maintenance', 'roll', 'h1', 'h2', '--at-once', '2')
         check('one is emptied', wait_until(lambda: step_of(s, 'h1') == 'handed_over', 60), str(roll_of(s)))
