@@ -38,7 +38,9 @@ static int find_host(const struct snapshot *s, const char *word, uint32_t *ret, 
     struct err why = {0};
     int r = named_host(s, word, ret, &why);
 
-    return r < 0 ? err_set(err, r, "%s; `ballast hosts` lists them", why.text) : 0;
+    return r < 0 ? err_set(err, r, "%s%s `ballast hosts` lists them", why.text,
+                           why.text[strlen(why.text) - 1] == '?' ? "" : ";")
+                 : 0;
 }
 
 static bool host_actions_stored(const struct engine *e, const char *host)
