@@ -360,7 +360,7 @@ static enum exit_code verb_status_run(const struct args *args, struct arena *a, 
 const struct verb verb_status = {
     .name = "status",
     .summary = "Show the state of the service and its cluster; with --since, what happened since a time.",
-    .more = "--since shows a night in at most ten lines. A prediction is right if the loads of a move's two "
+    .more = "--since shows a night in about ten lines. A prediction is right if the loads of a move's two "
             "hosts, ten minutes after it, are within 20 % of what was predicted, or within 1 % of the host's "
             "capacity; moves whose hosts other moves touched meanwhile are counted apart. A wake is late if "
             "it took a fifth longer than the host's boot takes otherwise. Energy and what VMs lacked are "

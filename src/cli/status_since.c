@@ -1,4 +1,4 @@
-/* ballast status --since: a night in at most ten lines of a terminal. The service counts. */
+/* ballast status --since: a night in about ten lines of a terminal. The service counts. */
 #include "cli/status_since.h"
 
 #include "base/cleanup.h"
@@ -24,30 +24,11 @@
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The length in bytes of the first `n` characters of UTF-8 text. */
-static size_t bytes_of(const char *text, size_t n)
+/* A reason of a peer may be long: it goes on below. */
+static void put_line(const char *label, const char *text, struct strbuf *out)
 {
-    size_t i = 0;
-
-    while (text[i] && n > 0) {
-        i++;
-        while (((unsigned char)text[i] & 0xc0) == 0x80)
-            i++;
-        n--;
-    }
-    return i;
-}
-
-/* One line, cut at TABLE_WIDTH: a reason of a peer may be long, and `ballast history` has all of it. */
-static void put_line(const char *label, const char *text, struct arena *a, struct strbuf *out)
-{
-    size_t width = TABLE_WIDTH - LABEL_WIDTH;
-
-    strbuf_printf(out, "%-12s ", label);
-    if (strlen(text) > bytes_of(text, width))
-        text = arena_printf(a, "%.*s...", (int)bytes_of(text, width - 3), text);
-    table_put_text(out, text);
-    strbuf_puts(out, "\n");
+    strbuf_printf(out, "%-*s", LABEL_WIDTH - 1, label);
+    table_put_hanging(out, text, LABEL_WIDTH - 1, LABEL_WIDTH);
 }
 
 static const char *plural(int64_t n)
@@ -104,6 +85,14 @@ static const char *period(const json_t *sum, struct arena *a)
     return arena_printf(a, "%s; no data: %s", text, duration(unread_s, a));
 }
 
+/* The reason without the address of the peer that it may begin with: `ballast history` has all of it. */
+static const char *without_url(const char *text)
+{
+    const char *end = strstr(text, ": ");
+
+    return end && (strncmp(text, "https://", 8) == 0 || strncmp(text, "http://", 7) == 0) ? end + 2 : text;
+}
+
 /* "3 failed (2: the reason)"; the number of the reason only if there are others. */
 static const char *failures(const json_t *ends, struct arena *a)
 {
@@ -115,6 +104,7 @@ static const char *failures(const json_t *ends, struct arena *a)
         return "none failed";
     if (!text)
         return arena_printf(a, "%lld failed", (long long)failed);
+    text = without_url(text);
     if (reply_int(reason, "n") == failed)
         return arena_printf(a, "%lld failed: %s", (long long)failed, text);
     return arena_printf(a, "%lld failed, %lld of them: %s", (long long)failed,
@@ -219,7 +209,7 @@ static const char *figure(double v, struct arena *a)
     return arena_printf(a, "%.*f", v >= 10 ? 0 : v >= 1 ? 1 : 2, v);
 }
 
-/* "2.3 GHz h, 0.12 % of demand; most: 1.1 GHz at 06:00". */
+/* "2.3 GHz h, 0.12 % of demand; most: 1.1 GHz in the hour from 06:00". */
 static const char *lacking(const json_t *sum, const char *key, struct arena *a)
 {
     const json_t *of = json_object_get(json_object_get(sum, "lacking"), key);
@@ -242,7 +232,7 @@ static const char *lacking(const json_t *sum, const char *key, struct arena *a)
     bool one_day = instant(sum, "until") - instant(sum, "since") <= DAY_S;
 
     worst = minute(worst, a);
-    return arena_printf(a, "%s; most: %s %s at %s", text, figure(most, a), word,
+    return arena_printf(a, "%s; most: %s %s in the hour from %s", text, figure(most, a), word,
                         one_day && strlen(worst) > DATE_LENGTH ? worst + DATE_LENGTH + 1 : worst);
 }
 
@@ -263,8 +253,8 @@ static const char *faults(const json_t *sum, struct arena *a)
         text = arena_printf(a, "from %s on %s", minute(reply_text(f, "from"), a), text);
     text = arena_printf(a, "%s, %lld now", text, (long long)reply_int(f, "standing"));
     json_array_foreach(json_object_get(f, "codes"), i, code) text =
-        arena_printf(a, "%s%s%s %lld", text, i > 0 ? ", " : "; ", reply_text(code, "code"),
-                     (long long)reply_int(code, "came"));
+        arena_printf(a, "%s%s%lld %s", text, i > 0 ? ", " : "; ", (long long)reply_int(code, "came"),
+                     reply_text(code, "code"));
     return text;
 }
 
@@ -301,19 +291,19 @@ static void show_summary(const json_t *reply, struct arena *a, struct strbuf *ou
     const json_t *down = json_object_get(sum, "standby");
     const char *more = others(sum, a);
 
-    put_line("period", period(sum, a), a, out);
-    put_line("moves", ends_text(moves, "done", a), a, out);
-    put_line("predictions", predictions(sum, a), a, out);
+    put_line("period", period(sum, a), out);
+    put_line("moves", ends_text(moves, "done", a), out);
+    put_line("predictions", predictions(sum, a), out);
     put_line("standby",
-             ends_text(down, arena_printf(a, "host%s put to standby", plural(reply_int(down, "done"))), a), a,
+             ends_text(down, arena_printf(a, "host%s put to standby", plural(reply_int(down, "done"))), a),
              out);
-    put_line("wakes", wakes(json_object_get(sum, "wakes"), a), a, out);
+    put_line("wakes", wakes(json_object_get(sum, "wakes"), a), out);
     if (more)
-        put_line("other", more, a, out);
-    put_line("energy", energy(sum, a), a, out);
-    put_line("CPU shortage", lacking(sum, "cpu", a), a, out);
-    put_line("mem shortage", lacking(sum, "mem", a), a, out);
-    put_line("faults", faults(sum, a), a, out);
+        put_line("other", more, out);
+    put_line("energy", energy(sum, a), out);
+    put_line("CPU shortage", lacking(sum, "cpu", a), out);
+    put_line("mem shortage", lacking(sum, "mem", a), out);
+    put_line("faults", faults(sum, a), out);
 }
 
 enum exit_code status_since(const char *socket, const char *since, enum cli_format format, struct arena *a,

@@ -1,4 +1,4 @@
-/* status_since.h: `ballast status --since`: what happened since a time, in at most ten lines. */
+/* status_since.h: `ballast status --since`: what happened since a time, in about ten lines. */
 #ifndef BALLAST_CLI_STATUS_SINCE_H
 #define BALLAST_CLI_STATUS_SINCE_H
 

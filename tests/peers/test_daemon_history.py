@@ -146,7 +146,7 @@ def fill_night(d, now):
             s.action(**power)
         for took in (200, 239, 400):  # 240 is a fifth more than expected
             s.action(**power | {"kind": "power_on", "duration_s": 200, "started": now - 5000, "ended": now - 5000 + took, "host": f"h{took}"})
-        s.action(**power | {"kind": "power_on", "state": "failed", "why": "the controller refused the login", "host": "h9"})
+        s.action(**power | {"kind": "power_on", "state": "failed", "why": "https://10.0.0.8/redfish/v1: the controller refused the login", "host": "h9"})
         s.action(**power | {"kind": "enter_maintenance"})
         for i in range(-1, 12):  # the hour that began before the night is counted whole; the one before it is not
             s.energy(hour + i * 3600, unmet_mhz_s=7.2e6 if i == 8 else 3.6e6 if i in (-1, 0) else 0)
@@ -178,11 +178,11 @@ def check_night(night, now, hour, stands):
     assert faults == {"avoid": (2, 2)} | {code: (n, 0) for code, n in stands.items()}, night["faults"]
 
 
-SAID = ("moves        15 done, 1 cancelled, 3 failed, 2 of them: host 10.0.0.9 did not...\n",
+SAID = ("moves        15 done, 1 cancelled, 3 failed, 2 of them: host 10.0.0.9 did not\n             answer within 31 s\n",
         "predictions  80 % right of 10 moves, 33 % of 3 overlapping moves; 1 to come\n",
         "standby      3 hosts put to standby, none failed\n",
-        "wakes        3 hosts woken, 1 late (h400: 7 min, not 3 min), 1 failed: the co...\n",
-        "other        1 host into maintenance\n", "(20 %)", "CPU shortage 3.0 GHz h, ", "; most: 2.0 GHz at ",
+        "wakes        3 hosts woken, 1 late (h400: 7 min, not 3 min), 1 failed: the\n             controller refused the login\n",
+        "other        1 host into maintenance\n", "(20 %)", "CPU shortage 3.0 GHz h, ", "; most: 2.0 GHz in the hour",
         "mem shortage none: VMs got what they wanted\n")
 
 
@@ -202,7 +202,7 @@ def test_a_night_in_ten_lines():
             assert night["faults"]["standing"] == n
             text = d.cli("status", "--since", "12h")
             lines = text.splitlines()
-            assert len(lines) == 10 and max(map(len, lines)) <= 80, text
+            assert sum(line[0] != " " for line in lines) == 10 and max(map(len, lines)) <= 80, text
             for part in (*SAID, f"faults       {n + 2} came, 2 of them gone, {n} now; "):
                 assert part in text, (part, text)
             d.stop() if again else d.kill()
