@@ -243,6 +243,8 @@ static int check_power_operations(const struct engine *e, const char *host, bool
 
     if (r == 0)
         r = approval_check_operation(e, &wake, err);
+    if (r == 0 && down)
+        r = identities_check(e->knowledge->identities, e->knowledge->hosts, host, err);
     if (r == 0 && e->paused)
         r = err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
     return r;

@@ -231,12 +231,18 @@ def identity(d, host):
     return next(h["identity"] for h in d.json("hosts") if h["name"] == host)
 
 
-def refused(d, host, *words):
-    """The last action is a standby that was refused, in words that are in the log, the history, an event and status."""
-    wait_for("an end", lambda: quiet(d) and d.json("history"), 60)
-    failed = next(a for a in d.json("history") if a["action"] == "power_off")
-    assert failed["state"] == "failed" and failed["host"] == host, failed
-    for where, text in (("history", failed["why"]), ("log", d.log.read_text()), ("events", json.dumps(d.json("events")))):
+def refused(d, host, command, *words):
+    """The command is refused at once if the controllers have been read; else the standby that it begins is, in words that are in
+    the log, the history and an event. They are a fault in either case."""
+    said = d.run(*command)
+    if said.returncode == 0:
+        wait_for("an end", lambda: quiet(d) and d.json("history"), 60)
+        failed = next(a for a in d.json("history") if a["action"] == "power_off")
+        assert failed["state"] == "failed" and failed["host"] == host, failed
+        texts = {"history": failed["why"], "log": d.log.read_text(), "events": json.dumps(d.json("events"))}
+    else:
+        texts = {"the answer": said.stderr}
+    for where, text in texts.items():
         for word in words:
             assert word in text, (where, word, text)
     wait_for("a fault", lambda: any(f["code"] == "power_method" and all(w in f["text"] for w in words)
@@ -250,8 +256,7 @@ def test_swapped():
         wait_for("hosts", lambda: d.run("hosts").returncode == 0)
         before = d.placement()
         for host in ("esx1", "esx2"):
-            d.cli("wake", host, "--verify")
-            refused(d, f"h{HOSTS.index(host)}", f"the controller of host {host}", "belongs to machine",
+            refused(d, f"h{HOSTS.index(host)}", ("wake", host, "--verify"), f"the controller of host {host}", "belongs to machine",
                     ipmi_sim.hardware_uuid("h1"), ipmi_sim.hardware_uuid("h2"), f"ballast confirm-controller {host}")
         assert d.placement() == before and not lab.asked, (d.placement(), lab.asked)
         assert set(states(d).values()) == {"on"}
@@ -287,8 +292,8 @@ def test_swapped_redfish():
         d.start()
         wait_for("hosts", lambda: d.run("hosts").returncode == 0)
         before = d.placement()
-        d.cli("wake", "esx1", "--verify")
-        refused(d, "h1", "the controller of host esx1 (redfish at", "belongs to machine", redfish_service.hardware_uuid("h2"))
+        refused(d, "h1", ("wake", "esx1", "--verify"), "the controller of host esx1 (redfish at", "belongs to machine",
+                redfish_service.hardware_uuid("h2"))
         assert d.placement() == before and not any(bmc.resets for bmc in bmcs)
         wait_for("read", lambda: identity(d, "esx0")["state"] == "matches", 60)
         d.stop()
@@ -304,8 +309,8 @@ def test_confirmed():
         c.guid = "03000200040005000006000700080009"
         c.start()
         d.process.send_signal(signal.SIGHUP)
-        d.cli("wake", "esx2", "--verify")
-        refused(d, "h2", "the controller reports a placeholder as UUID", "ballast confirm-controller esx2")
+        refused(d, "h2", ("wake", "esx2", "--verify"), "the controller reports a placeholder as UUID",
+                "ballast confirm-controller esx2")
         wait_for("read", lambda: identity(d, "esx2")["state"] == "unknown", 90)
         said = d.cli("confirm-controller", "esx2")
         assert "confirmed by" in said and "03000200-0400-0500-0006-000700080009" in said, said
@@ -321,8 +326,7 @@ def test_confirmed():
         c.stop()
         c.guid = ipmi_sim.hardware_uuid("h1").replace("-", "")  # now it is another machine's
         c.start()
-        d.cli("standby", "esx2")
-        refused(d, "h2", "belongs to machine " + ipmi_sim.hardware_uuid("h1"))
+        refused(d, "h2", ("standby", "esx2"), "belongs to machine " + ipmi_sim.hardware_uuid("h1"))
         assert states(d)["h2"] == "on" and len([a for a in lab.asked if a[1] == "shutdown"]) == 1, lab.asked
         d.stop()
 
@@ -334,8 +338,7 @@ def test_dead_before_the_evacuation():
         wait_for("hosts", lambda: d.run("hosts").returncode == 0)
         before = d.placement()
         lab.controllers["esx1"].stop()
-        d.cli("wake", "esx1", "--verify")
-        refused(d, "h1", "host esx1: IPMI at", "nothing listens there")
+        refused(d, "h1", ("wake", "esx1", "--verify"), "host esx1: IPMI at", "nothing listens there")
         assert d.placement() == before and set(states(d).values()) == {"on"}
         lab.controllers["esx1"].start()
         d.cli("wake", "esx1", "--verify")

@@ -112,6 +112,7 @@ static void test_confirmed(void **state)
 {
     struct engine_identity is;
     struct err err = {0};
+    uint64_t id, ids[WAKE_ACTIONS];
     struct world w;
 
     (void)state;
@@ -136,6 +137,19 @@ static void test_confirmed(void **state)
     assert_string_equal(host()->power_fault, "it is another machine's");
     assert_true(host()->controller_doubted);
     assert_string_equal(w.confirmed, "");
+    /* refused at once, in the same words, and asked again: it may have been mended */
+    assert_int_equal(engine_standby(w.engine, "h2", "anna", w.now, &id, &err), -EPERM);
+    assert_string_equal(err.text, "it is another machine's");
+    assert_int_equal(engine_wake(w.engine, "h2", true, "anna", w.now, ids, &err), -EPERM);
+    assert_int_equal(w.n_actions, 0);
+    w.identity.verdict = IDENTITY_MATCHES;
+    w.identity.why = (struct err){0};
+    world_run(10);
+    engine_identity(w.engine, "h2", &is);
+    assert_int_equal(is.is, HOST_IDENTITY_MATCHES);
+    w.identity.verdict = IDENTITY_DIFFERS;
+    (void)err_set(&w.identity.why, -EPERM, "it is another machine's");
+    world_run(90000);
     assert_int_equal(engine_confirm_controllers(w.engine, "h2", "anna", w.now, &is, &err), 0);
     assert_int_equal(is.is, HOST_IDENTITY_CONFIRMED);
     assert_string_equal(is.confirmed_by, "anna");

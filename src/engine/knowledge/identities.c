@@ -248,6 +248,17 @@ void identities_failed(struct identities *all, const char *host, const struct er
     x->ask_after = now + pause_after(++x->failures);
 }
 
+int identities_check(struct identities *all, const struct hosts *hosts, const char *host, struct err *err)
+{
+    struct identity *x = idmap_get(&all->of, host);
+
+    if (!x || !x->why || !holds_back(x) || !hosts_has_controller(hosts, host))
+        return 0;
+    x->ask_after = 0; /* a person wants to know: it may have been mended */
+    all->next = 0;
+    return err_set(err, -EPERM, "%s", x->why);
+}
+
 void identities_confirmed(struct identities *all, const char *host)
 {
     struct identity *x = find_or_make(all, host);

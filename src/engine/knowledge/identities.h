@@ -21,6 +21,9 @@ struct machine_identity identities_machine(const struct identities *all, const s
                                            const char *host);
 /* A controller of the host failed, or refused: a fault until it answers again, which is soon tried. */
 void identities_failed(struct identities *all, const char *host, const struct err *why, instant_s now);
+/* -EPERM if the controllers, as they last answered, must not switch the host off; they are soon asked again.
+ */
+int identities_check(struct identities *all, const struct hosts *hosts, const char *host, struct err *err);
 /* A person confirmed what the controllers last reported. */
 void identities_confirmed(struct identities *all, const char *host);
 void identities_get(const struct identities *all, const struct hosts *hosts, const char *host,
