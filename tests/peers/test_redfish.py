@@ -261,7 +261,7 @@ def test_lost_and_refused():
             assert p("chassis")["on"]
             bmc.hook, bmc.lost = locks, {RESET}
             assert not p("cut")["ok"]
-            assert logins(bmc) == 2 and len(bmc.resets) == 1, bmc.requests
+            assert bmc.logins() == 2 and len(bmc.resets) == 1, bmc.requests
 
 
 def test_slow():
