@@ -27,8 +27,11 @@ void startup_log_standby_hosts(const struct config *c, const struct engine *e)
     size_t n = engine_asleep(e, &a, &list);
     size_t ours = 0;
 
-    for (size_t i = 0; i < n; i++)
-        ours += list[i].ours;
+    for (size_t i = 0; i < n; i++) {
+        struct engine_waking waking;
+
+        ours += list[i].ours && !engine_waking(e, list[i].host, &waking);
+    }
     if (ours > 0 && !c->policy.dpm.enabled)
         log_warning(
             "dpm.enabled is false, and %zu host%s that Ballast has put to standby: nothing wakes %s but "

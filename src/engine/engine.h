@@ -306,8 +306,8 @@ struct asleep {
     instant_s wake_failed; /* it was to be woken, and did not come; 0 */
 };
 
-/* The hosts in standby, by id: none that was put there is forgotten, whatever the source says of it. In the
- * arena; the strings are the engine's. */
+/* The hosts in standby, and those that power on, by id: none that was put to standby is forgotten, whatever
+ * the source says of it. In the arena; the strings are the engine's. */
 size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **ret);
 
 /* A wake that is under way. */

@@ -157,6 +157,7 @@ def test_by_the_second_method():
         waking = lambda: next(h for h in d.json("hosts") if h["id"] == "h2")["waking"] or {}
         wait_for("the second method", lambda: waking().get("method") == "hypervisor", 30)
         assert waking()["why"].startswith("ipmi: ") and "nothing listens there" in waking()["why"], waking()
+        wait_for("the host powers on", lambda: states(d)["h2"] == "powering_on", 30)
         status = " ".join(d.cli("status").split())
         assert re.search(r"asleep esx2(, since \S+)?; is being woken, by hypervisor now: ipmi: ", status), status
         assert "(hypervisor now)" in d.cli("hosts")

@@ -382,7 +382,8 @@ size_t hosts_asleep(const struct hosts *h, const struct snapshot *s, struct aren
         const struct known_host *k = h->of.entries[i].value;
         const char *host = h->of.entries[i].key;
 
-        if (!host || (k->r.standby_since == 0 && k->r.put_down == 0 && k->state != HOST_STANDBY))
+        if (!host || (k->r.standby_since == 0 && k->r.put_down == 0 && k->state != HOST_STANDBY &&
+                      k->state != HOST_POWERING_ON))
             continue;
         list[n++] = (struct asleep){
             .host = host,
