@@ -90,7 +90,22 @@ unsigned method_waking(const struct power_change *j);
 /* "ipmi" */
 const char *method_word(const struct power_change *j, unsigned index);
 
-/* Calls the method once, by its kept object (kept_methods.h). */
+enum method_call { CALL_WAKE, CALL_SHUT_DOWN, CALL_CUT, CALL_CHASSIS, CALL_IDENTIFY, CALL_WATTS };
+
+/* Only the member that the call is about is set; the others are 0. */
+struct method_answer {
+    enum chassis chassis;
+    struct controller_identity identity;
+    double watts;
+};
+
+/* Calls the method once, by its kept object (kept_methods.h), behind the guard of its account (login.c).
+ * ret is always set. */
+int method_call(const struct power_config *config, const struct power_host *h,
+                const struct power_method_ops *ops, enum method_call what, struct method_answer *ret,
+                struct err *err);
+
+/* The same for a method of a change, by its index. */
 int method_wake(const struct power_change *j, unsigned index, struct err *err);
 int method_shut_down(const struct power_change *j, unsigned index, struct err *err);
 int method_cut(const struct power_change *j, unsigned index, struct err *err);

@@ -141,88 +141,92 @@ instant_s power_time_now(const struct power_change *j)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-enum call { CALL_WAKE, CALL_SHUT_DOWN, CALL_CUT };
-
-static int call(const struct power_change *j, unsigned index, enum call what, struct err *err)
+int method_call(const struct power_config *config, const struct power_host *h,
+                const struct power_method_ops *ops, enum method_call what, struct method_answer *ret,
+                struct err *err)
 {
-    const struct power_method_ops *ops = ops_at(j, index);
     struct power_login login;
     struct power_method *m = NULL;
-    int r = kept_methods_take(j->x->config->kept, ops, j->host, &m, err);
+    int r = kept_methods_take(config->kept, ops, h, &m, err);
 
+    *ret = (struct method_answer){.chassis = CHASSIS_UNKNOWN};
     if (r < 0)
         return r;
-    if ((r = power_login_begin(j->x->config, j->host, ops->kind, &login, err)) < 0) {
-        kept_methods_give(j->x->config->kept, ops, m);
-        return r;
+    if ((r = power_login_begin(config, h, ops->kind, &login, err)) == 0) {
+        switch (what) {
+        case CALL_WAKE:
+            r = ops->wake(m, err);
+            break;
+        case CALL_SHUT_DOWN:
+            r = ops->shut_down(m, err);
+            break;
+        case CALL_CUT:
+            r = ops->cut(m, err);
+            break;
+        case CALL_CHASSIS:
+            r = ops->chassis(m, &ret->chassis, err);
+            break;
+        case CALL_IDENTIFY:
+            r = ops->identify(m, &ret->identity, err);
+            break;
+        case CALL_WATTS:
+            r = ops->watts(m, &ret->watts, err);
+            break;
+        }
+        power_login_end(config, &login, r);
     }
-    switch (what) {
-    case CALL_WAKE:
-        r = ops->wake(m, err);
-        break;
-    case CALL_SHUT_DOWN:
-        r = ops->shut_down(m, err);
-        break;
-    case CALL_CUT:
-        r = ops->cut(m, err);
-        break;
-    }
-    power_login_end(j->x->config, &login, r);
-    kept_methods_give(j->x->config->kept, ops, m);
+    kept_methods_give(config->kept, ops, m);
     return r;
+}
+
+static int call(const struct power_change *j, unsigned index, enum method_call what,
+                struct method_answer *ret, struct err *err)
+{
+    return method_call(j->x->config, j->host, ops_at(j, index), what, ret, err);
 }
 
 int method_wake(const struct power_change *j, unsigned index, struct err *err)
 {
-    return call(j, index, CALL_WAKE, err);
+    struct method_answer none;
+
+    return call(j, index, CALL_WAKE, &none, err);
 }
 
 int method_shut_down(const struct power_change *j, unsigned index, struct err *err)
 {
-    return call(j, index, CALL_SHUT_DOWN, err);
+    struct method_answer none;
+
+    return call(j, index, CALL_SHUT_DOWN, &none, err);
 }
 
 int method_cut(const struct power_change *j, unsigned index, struct err *err)
 {
-    return call(j, index, CALL_CUT, err);
+    struct method_answer none;
+
+    return call(j, index, CALL_CUT, &none, err);
 }
 
 int method_chassis(const struct power_change *j, unsigned index, enum chassis *ret, struct err *err)
 {
-    const struct power_method_ops *ops = ops_at(j, index);
-    struct power_login login;
-    struct power_method *m = NULL;
-    int r = kept_methods_take(j->x->config->kept, ops, j->host, &m, err);
+    struct method_answer answer;
+    int r = call(j, index, CALL_CHASSIS, &answer, err);
 
     if (r < 0)
         return r;
-    if ((r = power_login_begin(j->x->config, j->host, ops->kind, &login, err)) == 0) {
-        r = ops->chassis(m, ret, err);
-        power_login_end(j->x->config, &login, r);
-    }
-    kept_methods_give(j->x->config->kept, ops, m);
-    if (r == 0 && *ret == CHASSIS_UNKNOWN)
+    *ret = answer.chassis;
+    if (*ret == CHASSIS_UNKNOWN)
         return err_set(err, -EPROTO, "%s of host %s does not tell whether it is on", method_word(j, index),
                        j->host->name);
-    return r;
+    return 0;
 }
 
 int method_identify(const struct power_change *j, unsigned index, struct controller_identity *ret,
                     struct err *err)
 {
-    const struct power_method_ops *ops = ops_at(j, index);
-    struct power_login login;
-    struct power_method *m = NULL;
-    int r = kept_methods_take(j->x->config->kept, ops, j->host, &m, err);
+    struct method_answer answer;
+    int r = call(j, index, CALL_IDENTIFY, &answer, err);
 
-    *ret = (struct controller_identity){0};
-    if (r < 0)
-        return r;
-    if ((r = power_login_begin(j->x->config, j->host, ops->kind, &login, err)) == 0) {
-        r = ops->identify(m, ret, err);
-        power_login_end(j->x->config, &login, r);
-    }
-    kept_methods_give(j->x->config->kept, ops, m);
+    *ret = answer.identity;
     return r;
 }
 

@@ -279,18 +279,10 @@ static int apply_settings(struct actuator *x, const struct pool_settings *q, str
 static int measure_by(const struct actuator *x, const struct power_method_ops *ops,
                       const struct power_host *h, bool on, double *ret_w, struct err *err)
 {
-    struct power_login login;
-    struct power_method *m = NULL;
-    double w = 0;
-    int r = kept_methods_take(x->config->kept, ops, h, &m, err);
+    struct method_answer answer;
+    int r = method_call(x->config, h, ops, CALL_WATTS, &answer, err);
+    const double w = answer.watts;
 
-    if (r < 0)
-        return r;
-    if ((r = power_login_begin(x->config, h, ops->kind, &login, err)) == 0) {
-        r = ops->watts(m, &w, err);
-        power_login_end(x->config, &login, r);
-    }
-    kept_methods_give(x->config->kept, ops, m);
     if (r == 0 && w == 0 && on)
         return err_set(err, -EPROTO, "the power meter of host %s reads 0 W although the host is on", h->name);
     if (r == 0 && !(isfinite(w) && w >= 0))
