@@ -137,10 +137,7 @@ int store_count_events(struct store *s, const struct event_query *q, uint64_t *r
     put_where(q, &sql);
     if ((r = prepare_query(s, q, sql.text, &st, err)) < 0)
         return r;
-    if (sqlite3_step(st) != SQLITE_ROW)
-        return store_failed(s, "be read", err);
-    *ret = (uint64_t)sqlite3_column_int64(st, 0);
-    return 0;
+    return store_read_count(s, st, ret, err);
 }
 
 int store_event_range(struct store *s, uint64_t *ret_first, uint64_t *ret_last, struct err *err)

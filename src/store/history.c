@@ -58,10 +58,7 @@ static int count_actions(const struct store *s, const struct action_query *q, ui
     put_where(q, &sql);
     if ((r = prepare_actions(s, q, sql.text, &st, err)) < 0)
         return r;
-    if (sqlite3_step(st) != SQLITE_ROW)
-        return store_failed(s, "be read", err);
-    *ret = (uint64_t)sqlite3_column_int64(st, 0);
-    return 0;
+    return store_read_count(s, st, ret, err);
 }
 
 int store_list_actions(struct store *s, const struct action_query *q, struct arena *a,

@@ -62,6 +62,9 @@ int store_prepare(struct store *s, struct err *err);
 int store_bind_text(sqlite3_stmt *st, const char *name, const char *text);
 int store_bind_number(sqlite3_stmt *st, const char *name, int64_t number);
 
+/* Steps a `SELECT count(*)` whose parameters are bound. */
+int store_read_count(const struct store *s, sqlite3_stmt *st, uint64_t *ret, struct err *err);
+
 /* load.c: the reading half of store_ops. */
 int store_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a, struct stored *ret,
                struct err *err);

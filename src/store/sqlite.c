@@ -38,6 +38,14 @@ int store_bind_number(sqlite3_stmt *st, const char *name, int64_t number)
     return i == 0 ? SQLITE_OK : sqlite3_bind_int64(st, i, number);
 }
 
+int store_read_count(const struct store *s, sqlite3_stmt *st, uint64_t *ret, struct err *err)
+{
+    if (sqlite3_step(st) != SQLITE_ROW)
+        return store_failed(s, "be read", err);
+    *ret = (uint64_t)sqlite3_column_int64(st, 0);
+    return 0;
+}
+
 /* Statements whose text depends on a table of columns are built in store_prepare(). */
 static const char *const fixed_sql[ST_COUNT] = {
     [ST_BEGIN] = "BEGIN IMMEDIATE",

@@ -78,10 +78,35 @@ static void test_next_and_last(void **state)
     }
 }
 
-/* What protects: a time that the clocks skip is the instant of the change, and found from both sides. */
-static const struct {
+struct gap_case {
     const char *expression, *from, *next;
-} protecting_cases[] = {
+};
+
+/* Each instant is found from both sides. */
+static void check_gap(const struct gap_case *gap,
+                      bool (*next)(const struct calendar *c, instant_s from, instant_s *ret),
+                      bool (*last)(const struct calendar *c, instant_s at, instant_s *ret))
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct calendar c;
+    struct err err = {0};
+    instant_s found = 0;
+    instant_s back = 0;
+    char text[RFC3339_MAX];
+
+    print_message("  %s from %s\n", gap->expression, gap->from);
+    if (calendar_parse(gap->expression, ZONE, &a, &c, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_true(next(&c, at(gap->from), &found));
+    assert_string_equal(shown(found, text), gap->next);
+    assert_true(last(&c, found, &back));
+    assert_int_equal(back, found);
+    if (last(&c, found - 1, &back))
+        assert_true(back <= at(gap->from));
+}
+
+/* What protects: a time that the clocks skip is the instant of the change. */
+static const struct gap_case protecting_cases[] = {
     {"02:30", "2026-03-28T02:00:00Z", "2026-03-29T01:00:00Z"},
     {"02:30", "2026-03-29T00:59:59Z", "2026-03-29T01:00:00Z"},
     {"02:30", "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"},
@@ -96,24 +121,8 @@ static const struct {
 static void test_protecting(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ELEMENTS(protecting_cases); i++) {
-        CLEANUP(arena_releasep) struct arena a = {0};
-        struct calendar c;
-        struct err err = {0};
-        instant_s found = 0;
-        instant_s back = 0;
-        char text[RFC3339_MAX];
-
-        print_message("  %s from %s\n", protecting_cases[i].expression, protecting_cases[i].from);
-        if (calendar_parse(protecting_cases[i].expression, ZONE, &a, &c, &err) < 0)
-            fail_msg("%s", err.text);
-        assert_true(calendar_next_or_after_gap(&c, at(protecting_cases[i].from), &found));
-        assert_string_equal(shown(found, text), protecting_cases[i].next);
-        assert_true(calendar_last_or_after_gap(&c, found, &back));
-        assert_int_equal(back, found);
-        if (calendar_last_or_after_gap(&c, found - 1, &back))
-            assert_true(back <= at(protecting_cases[i].from));
-    }
+    for (size_t i = 0; i < ELEMENTS(protecting_cases); i++)
+        check_gap(&protecting_cases[i], calendar_next_or_after_gap, calendar_last_or_after_gap);
 }
 
 /* A window that protects, in the night in which 02:30 does not come. */
@@ -137,10 +146,8 @@ static void test_window_in_the_gap(void **state)
     assert_int_equal(at_change.changes, at("2026-03-29T01:00:00Z"));
 }
 
-/* Deadlines: a time that the clocks skip is the earlier instant, and each is found from both sides. */
-static const struct {
-    const char *expression, *from, *next;
-} due_cases[] = {
+/* Deadlines: a time that the clocks skip is the earlier instant. */
+static const struct gap_case due_cases[] = {
     {"02:30", "2026-03-28T02:00:00Z", "2026-03-29T00:30:00Z"},
     {"02:30", "2026-03-29T00:30:00Z", "2026-03-30T00:30:00Z"},
     {"02:30", "2026-03-29T00:45:00Z", "2026-03-30T00:30:00Z"}, /* asked in the hour before the change */
@@ -157,24 +164,8 @@ static const struct {
 static void test_due(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ELEMENTS(due_cases); i++) {
-        CLEANUP(arena_releasep) struct arena a = {0};
-        struct calendar c;
-        struct err err = {0};
-        instant_s found = 0;
-        instant_s back = 0;
-        char text[RFC3339_MAX];
-
-        print_message("  %s from %s\n", due_cases[i].expression, due_cases[i].from);
-        if (calendar_parse(due_cases[i].expression, ZONE, &a, &c, &err) < 0)
-            fail_msg("%s", err.text);
-        assert_true(calendar_next_due(&c, at(due_cases[i].from), &found));
-        assert_string_equal(shown(found, text), due_cases[i].next);
-        assert_true(calendar_last_due(&c, found, &back));
-        assert_string_equal(shown(back, text), due_cases[i].next);
-        if (calendar_last_due(&c, found - 1, &back))
-            assert_true(back <= at(due_cases[i].from));
-    }
+    for (size_t i = 0; i < ELEMENTS(due_cases); i++)
+        check_gap(&due_cases[i], calendar_next_due, calendar_last_due);
 }
 
 /* What the clocks skip, 02:10, is earlier than what is written before it, 01:50. */
