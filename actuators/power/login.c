@@ -36,7 +36,7 @@ static bool account_of(const struct power_host *h, enum power_method_kind kind, 
         secrets[0] = h->redfish.password;
         break;
     case POWER_HYPERVISOR: /* has a guard of its own */
-    case POWER_WOL:        /* sends no password, or one that nobody answers */
+    case POWER_WOL:        /* has no account that could be locked */
     case POWER_METHOD_COUNT:
         break;
     }

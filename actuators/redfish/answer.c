@@ -374,7 +374,7 @@ static int refusal_by_id(long status, const json_t *o)
     return -EPROTO;
 }
 
-/* 403: the login was right, and what it may do is not enough. */
+/* 403: the password was right, and the account lacks a privilege. */
 int redfish_refusal(long status, const json_t *o)
 {
     int code = refusal_by_id(status, o);

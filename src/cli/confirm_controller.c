@@ -31,9 +31,9 @@ const struct verb verb_confirm_controller = {
     .summary = "Confirm that a host's controllers are its own.",
     .more = "For a host whose controllers (IPMI, Redfish) report no UUID, or another one than the hypervisor "
             "reports of the host: it is not put to standby until a person confirms them. Look at the "
-            "controller itself first; `ballast hosts --format json` shows what it reports. What is "
-            "confirmed is the UUID with the serial number or MAC address that the controllers report now, "
-            "and their addresses; when these change, the confirmation ends. It is kept with your name.",
+            "controller itself first; `ballast hosts --wide` shows its answer. Confirmed are the UUID, the "
+            "serial number or MAC address that the controllers report now, and their addresses; when one of "
+            "these changes, the confirmation ends. It is kept with your name.",
     .operands = "HOST",
     .operands_min = 1,
     .operands_max = 1,

@@ -118,7 +118,7 @@ static const char *outcome(const json_t *x, struct arena *a)
                                                             : "");
 }
 
-/* Whether a filter was given, so that there may be more than what it found. */
+/* Whether a filter was given, which may have hidden actions. */
 static bool is_filtered(const struct args *args)
 {
     return args_value(args, OPT_SINCE, NULL) || args_value(args, OPT_VM, NULL) ||

@@ -143,7 +143,7 @@ static enum exit_code lay_over(const struct overlay *overlay, struct arena *a, s
     return EXIT_WRONG;
 }
 
-/* The snapshot of the service's last pass; before the first, of what it has seen. */
+/* The snapshot of the service's last pass; before the first pass, of its last inventory. */
 static enum exit_code ask_snapshot(const char *socket, struct arena *a, struct snapshot *ret)
 {
     static const char whose[] = "the service's snapshot";

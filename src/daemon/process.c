@@ -37,7 +37,7 @@ int process_block_signals(struct err *err)
     return r == 0 ? 0 : err_set(err, -r, "signals cannot be blocked: %s", strerror(r));
 }
 
-/* systemd runs ExecReload as the service's own user, whoever called systemctl. */
+/* systemd runs ExecReload as the service's own user, not as the user of systemctl. */
 void process_name_sender(uid_t uid, char *ret, size_t size)
 {
     if (uid == getuid() && getenv("INVOCATION_ID")) /* systemd.exec(5) */

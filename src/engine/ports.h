@@ -424,10 +424,9 @@ struct event {
     const char *text; /* one whole sentence */
     const char *by;   /* EVENT_PAUSED, EVENT_RESUMED, EVENT_RETRY, EVENT_CONFIGURATION...: who asked for it;
                          NULL: not known */
-    const char *vm,
-        *host; /* EVENT_FAULT..., EVENT_HOST...: ids of what it is about, also EVENT_METER...; NULL */
-    enum fault_code fault;   /* EVENT_FAULT, EVENT_FAULT_CLEARED; fault_code_count: more than are listed */
-    enum host_state was, is; /* EVENT_HOST...: host_state_count: not seen before (was); lost (is) */
+    const char *vm, *host; /* ids: the subject of EVENT_FAULT..., EVENT_HOST..., EVENT_METER...; else NULL */
+    enum fault_code fault; /* EVENT_FAULT, EVENT_FAULT_CLEARED; fault_code_count: more than are listed */
+    enum host_state was, is;         /* EVENT_HOST...: host_state_count: not seen before (was); lost (is) */
     const struct snapshot *snapshot; /* says what a person calls these; NULL before the first inventory */
 };
 

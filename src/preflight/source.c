@@ -1,5 +1,5 @@
-/* source.c: reads the cluster once, lets the collector say what it found, and compares the configuration
- * with the cluster. */
+/* source.c: reads the cluster once, reports the collector's findings, and compares the configuration with
+ * the cluster. */
 #include "preflight/internal.h"
 
 #include "core/pass.h"

@@ -232,8 +232,8 @@ class RedfishService:
         self.values = RESET_TYPES      # of ResetType
         self.values_in = "action"      # or "info": @Redfish.ActionInfo; or None: not told
         self.meters = ["environment"]  # the sources of redfish_meters.py
-        self.readings = {}             # by source: what it reads instead
-        self.related = self.parts = False  # PowerControl says what it is about; there are some of parts of the system
+        self.readings = {}             # by source: another reading
+        self.related = self.parts = False  # PowerControl has RelatedItem; some entries are of parts of the system
         self.enclosure = None          # the id of a chassis that all systems share
         self.chassis_ids = {}          # by system, where they differ
         self.slashes = False           # each link ends with one

@@ -282,7 +282,7 @@ def redfish(r, system, **more):
 
 
 def test_controllers():
-    """Each is asked once; what it says is compared with the cluster."""
+    """Each is asked once; its answer is compared with the cluster."""
     with Vcsim(hosts=4, vms=4) as sim, Controllers(["h0", "h1"]) as controllers, RedfishService(("1", "2")) as r, secret("wrong") as bad:
         api = sim.client()
         api.set_drs("manual")

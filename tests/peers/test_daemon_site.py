@@ -47,7 +47,7 @@ class Site:
         self.settings = self.rules()
 
     def loads_of(self, host):
-        """A hot host's VMs want 1.4 times what it has, a cold one's a quarter."""
+        """A hot host's VMs want 1.4 times its capacity, a cold one's a quarter."""
         mhz = HOST_MHZ * (1.4 if host in self.hot else 0.25) / len(self.on[host])
         return [(vm, int(mhz * self.rng.uniform(0.7, 1.3))) for vm in self.on[host]]
 

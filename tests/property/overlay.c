@@ -170,7 +170,7 @@ static uint32_t same_pool(const struct snapshot *from, uint32_t pool, const stru
     return pool == IX_NONE ? IX_NONE : snapshot_find_pool(to, from->pools[pool].is.id);
 }
 
-/* The source's pools are where they were; what it has stands beside what the configuration sets. */
+/* The source's pools are where they were; their own settings stand beside those of the configuration. */
 static void check_pools(uint64_t seed, const struct snapshot *was, const struct snapshot *is,
                         struct counts *counts)
 {
@@ -265,7 +265,7 @@ static void check_cluster(uint64_t seed, struct counts *counts)
     for (uint32_t i = 0; i < back.n_vms; i++)
         if (back.vms[i].is.overridden || same_pool(&back, back.vms[i].pool, &was) != was.vms[i].pool ||
             memcmp(back.vms[i].is.alloc, was.vms[i].is.alloc, sizeof was.vms[i].is.alloc) != 0)
-            fail_msg("seed %llu: %s does not have again what it had", (unsigned long long)seed,
+            fail_msg("seed %llu: %s does not have its former settings again", (unsigned long long)seed,
                      was.vms[i].is.id);
     assert_int_equal(back.n_pools, was.n_pools);
     for (uint32_t i = 0; i < once.n_vms; i++)

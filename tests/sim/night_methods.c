@@ -90,7 +90,7 @@ static void switch_off(uint32_t host)
     N->hosts[host].slept = true;
 }
 
-/* What a call costs and answers; *ret_acts: whether the controller does what it is told. */
+/* The cost and the answer of a call; *ret_acts: whether the controller carries it out. */
 static int answer(const struct power_method *m, const char *what, bool *ret_acts, struct err *err)
 {
     struct made_host *h = &N->hosts[m->host];

@@ -9,7 +9,7 @@
  *
  *   - no host with a VM is switched off, by any method, and all VMs run all the time;
  *   - at ready_by each host is on that one of its methods can wake and that boots in its usual time;
- *   - what the account says that a host drew is within 3 % of what it drew, where its meter works;
+ *   - the account of a host's energy is within 3 % of the energy that it drew, where its meter works;
  *   - a time in which the meter did not work is not counted as measured;
  *   - a refused password is sent again only after pauses that grow. */
 #include "night_methods.h"
@@ -148,7 +148,8 @@ static void check_vms(struct night *n)
 }
 
 /* Whether this method can wake the host, through all of the night. A controller that lies about the chassis,
- * is slow or loses its answer wakes it all the same; the hypervisor wakes only what it has put to standby. */
+ * is slow or loses its answer wakes it all the same; the hypervisor wakes only hosts that it put to standby
+ * itself. */
 static bool wakes(const struct made_host *h, enum power_method_kind kind)
 {
     switch (h->fault_from_s[kind] >= NIGHT_S ? WORKS : h->fault[kind]) {

@@ -421,8 +421,8 @@ static void test_killed(void **state)
     world_release();
 }
 
-/* The same of hosts without a model, whose meter says all that is known, and is first read some time after
- * each start: what it read before says meanwhile what the host draws, and is marked as no reading. */
+/* The same of hosts without a model, known by their meters alone, which are first read some time after each
+ * start: meanwhile the last reading before the kill counts, and is marked as no reading. */
 static void test_killed_with_meters(void **state)
 {
     struct world w;
@@ -454,8 +454,8 @@ static void test_killed_with_meters(void **state)
     world_release();
 }
 
-/* A source that shows a host as asleep until it is back: from the call on it draws what it draws idle, and
- * what its meter reads as soon as that is read; what the meter read while the host slept counts no longer. */
+/* A source that shows a host as asleep until it is back: from the call on the host draws its idle power, or
+ * its meter's reading as soon as there is one; readings from its standby count no longer. */
 static void test_boots_unseen(void **state)
 {
     for (int metered = 0; metered < 2; metered++) {

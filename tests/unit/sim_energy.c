@@ -19,7 +19,7 @@ static void make(struct scenario *s, uint32_t hosts, double days, struct arena *
     s->migration.cpu_mhz_per_mb_s = 1;
     for (uint32_t i = 0; i < s->initial.n_hosts; i++) {
         s->initial.hosts[i].is.power_standby_w = s->hosts[i].standby_w;
-        s->hosts[i].sleep_w = 100; /* idle: what is assumed where nobody says */
+        s->hosts[i].sleep_w = 100; /* idle: the assumption where no figure is known */
         s->hosts[i].boot_w = 100;
     }
     for (uint32_t i = 0; i < s->initial.n_vms; i++)

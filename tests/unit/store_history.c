@@ -187,7 +187,7 @@ static const struct {
     {NULL, "c", "3"},          {"v2", "b", "2"},  {"v2", "a", ""},   {"a", NULL, ""},    {NULL, "v1", ""},
 };
 
-/* found: with the newest of the query, and what it counts. */
+/* found: those that the query returns, and their count. */
 static void check_events(struct store *s)
 {
     CLEANUP(arena_releasep) struct arena a = {0};

@@ -2,7 +2,7 @@
  * says.
  *
  * VMs are entitled by the configuration; a host whose VMs want more than it has divides by the settings of
- * the source (divvy/enforced.h). A VM lacks what it is entitled to and would use, and does not get there,
+ * the source (divvy/enforced.h). A VM then lacks a part of its entitlement that it would use,
  * even where the entitlements of all VMs fit on the host: another VM takes more than its own.
  *
  * Each VM gets clamp(λ · weight, reservation, want) with one λ for the host: its want is its demand within

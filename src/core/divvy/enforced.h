@@ -1,9 +1,9 @@
 /* enforced.h: the cluster as its hypervisors divide it.
  *
  * The configuration may set reservations, limits, shares and pools that the source does not have
- * (src/overlay). VMs are entitled by them; a host divides what it has by the source's. The views here are
- * snapshots with the same indices, so that all of this folder works on them. Without anything that the
- * configuration overrides, a view is the snapshot itself. */
+ * (src/overlay). They decide the entitlements of VMs; a host divides its capacity by those of the source. The
+ * views here are snapshots with the same indices, so that all of this folder works on them. Without anything
+ * that the configuration overrides, a view is the snapshot itself. */
 #ifndef BALLAST_CORE_ENFORCED_H
 #define BALLAST_CORE_ENFORCED_H
 

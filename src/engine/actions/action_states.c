@@ -138,7 +138,7 @@ static void remember_why(struct engine *e, struct action *x, const char *why)
     action_changed(e, x);
 }
 
-/* No action waits silently: what it waits for is an event, too. */
+/* No action waits silently: the reason is an event, too. */
 static void tell_why(struct engine *e, struct action *x, const char *why, instant_s now)
 {
     if (x->r.why && strcmp(x->r.why, why) == 0)

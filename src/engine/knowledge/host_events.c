@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* What it was when it was last seen, also by an earlier process as far as that was stored. */
+/* The host's state when it was last seen, also by an earlier process as far as the store has it. */
 static enum host_state was(const struct known_host *k)
 {
     if (k->state != host_state_count)

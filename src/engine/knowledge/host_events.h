@@ -1,10 +1,10 @@
-/* host_events.h: what an inventory shows of hosts that the one before did not, as events. */
+/* host_events.h: events of hosts that changed from one inventory to the next. */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_HOST_EVENTS_H
 #define BALLAST_ENGINE_KNOWLEDGE_HOST_EVENTS_H
 
 #include "engine/knowledge/hosts.h"
 
-/* Each state that inventories show, whoever changed it. The first look at a host is none, unless an earlier
+/* Each change of a host's state, by Ballast or not. The first look at a host is no change, unless an earlier
  * process saw it asleep and it is not, or the other way round. */
 void host_events_change(struct engine *e, const struct snapshot *s, const struct host_facts *f,
                         const struct known_host *k);

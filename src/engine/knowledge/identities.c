@@ -77,7 +77,7 @@ static void learn_uuids(struct identities *all, const struct snapshot *s)
         struct hardware_uuid u;
 
         if (!f->hardware_uuid)
-            continue; /* it may be out of contact: what it said before holds */
+            continue; /* it may be out of contact: its former UUID holds */
         x->uuid[0] = '\0';
         if (hardware_uuid_parse(f->hardware_uuid, &u) < 0 || hardware_uuid_is_placeholder(&u))
             continue;

@@ -74,7 +74,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
         }
         m->seen = phase;
         if (phase == ENERGY_BOOTING && m->phase == ENERGY_ASLEEP && m->serial == 0)
-            m->ask_after = 0; /* what it drew asleep says nothing any more */
+            m->ask_after = 0; /* the reading of the sleeping host is void */
         m->booting = phase == ENERGY_BOOTING;
         if (m->read != 0 && inv->time - m->read <= FRESH_S && m->phase == phase)
             f->power_w = m->watts;
