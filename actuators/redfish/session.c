@@ -107,11 +107,16 @@ static int64_t call_left_ms(const struct redfish_session *t)
     return t->deadline_ms - net_now_ms();
 }
 
+static bool stops(const struct redfish_session *t)
+{
+    return t->host->stop && atomic_load(t->host->stop);
+}
+
 int redfish_wait(struct redfish_session *t, int64_t ms)
 {
     for (int64_t until = net_now_ms() + ms; net_now_ms() < until;) {
         const struct timespec step = {.tv_nsec = WAIT_STEP_MS * 1000000L};
-        if (t->host->stop && atomic_load(t->host->stop))
+        if (stops(t))
             return -ECANCELED;
         if (call_left_ms(t) <= WAIT_STEP_MS)
             return -ETIMEDOUT;
@@ -138,12 +143,12 @@ int redfish_wait_retry(struct redfish_session *t, const struct redfish_reply *r,
 struct question {
     const char *method;
     const char *path;
-    const char *body;     /* NULL: none */
-    const char *if_match; /* NULL: none */
-    bool no_secret;       /* without token or password: the root and the login itself */
-    bool once;            /* must not arrive twice */
-    bool parting;
-    int64_t deadline_ms; /* 0: the call's */
+    const char *body;      /* NULL: none */
+    const char *if_match;  /* NULL: none */
+    bool no_secret;        /* without token or password: the root and the login itself */
+    bool once;             /* must not arrive twice */
+    int64_t after_stop_ms; /* as in http.h */
+    int64_t deadline_ms;   /* 0: the call's */
 };
 
 static bool is_basic(const struct redfish_session *t)
@@ -181,7 +186,7 @@ static int ask(struct redfish_session *t, const struct question *q, struct http_
         .answer_max = REDFISH_ANSWER_MAX,
         .once = q->once,
         .redirects = true,
-        .parting = q->parting,
+        .after_stop_ms = q->after_stop_ms,
     };
     int r = http_send(t->http, &request, ret, err);
     explicit_bzero(token, sizeof token);
@@ -315,7 +320,7 @@ static char *credentials(const struct redfish_session *t)
 static void find_session(struct redfish_session *t, const json_t *body)
 {
     CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
-    const struct question q = {.method = "GET", .path = t->sessions.text};
+    const struct question q = {.method = "GET", .path = t->sessions.text, .after_stop_ms = LOGOUT_MS};
     struct redfish_search all = {.id = NULL};
 
     if (redfish_session_in(body, &t->sessions, &t->session))
@@ -376,7 +381,11 @@ static int log_in(struct redfish_session *t, struct err *err)
     char *body = credentials(t);
     if (!body)
         return err_set(err, -EINVAL, "user or password is not UTF-8");
-    const struct question q = {.method = "POST", .path = t->sessions.text, .body = body, .no_secret = true};
+    const struct question q = {.method = "POST",
+                               .path = t->sessions.text,
+                               .body = body,
+                               .no_secret = true,
+                               .after_stop_ms = stops(t) ? 0 : LOGOUT_MS};
     r = exchange_patiently(t, &q, &reply, &why);
     explicit_bzero(body, strlen(body));
     free(body);
@@ -477,7 +486,7 @@ int redfish_systems(struct redfish_session *t, struct redfish_path *ret, struct 
  * wait. */
 static void log_out(struct redfish_session *t)
 {
-    const struct question q = {.method = "DELETE", .path = t->session.text, .parting = true};
+    const struct question q = {.method = "DELETE", .path = t->session.text, .after_stop_ms = LOGOUT_MS};
     CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
     struct err why = {0};
 

@@ -26,7 +26,6 @@ struct vs_rest {
     struct http_session *http;
     const struct place *place;
     int64_t deadline_ms;
-    bool parting;
     char header[SESSION_MAX + 32]; /* with the session's id; "": not logged in */
 };
 
@@ -34,6 +33,7 @@ struct question {
     const char *method, *path;
     const char *body;     /* NULL: none */
     const char *password; /* a login; NULL: in the session */
+    bool logout;
 };
 
 /* "https://vcenter.example" of "https://vcenter.example/sdk" */
@@ -103,7 +103,7 @@ static int ask(struct vs_rest *r, const struct question *q, json_t **ret, struct
         .deadline_ms = r->deadline_ms,
         .answer_max = ANSWER_MAX,
         .once = q->password != NULL, /* a wrong password must not arrive twice */
-        .parting = r->parting,
+        .after_stop_ms = q->password || q->logout ? LOGOUT_MS : 0,
     };
     int code = http_send(r->http, &request, &answer, err);
     if (code < 0)
@@ -175,9 +175,9 @@ void vs_rest_free(struct vs_rest *r)
     if (r->header[0]) {
         CLEANUP(json_releasep) json_t *answer = NULL;
 
-        r->parting = true;
         r->deadline_ms = net_now_ms() + LOGOUT_MS;
-        (void)ask(r, &(struct question){.method = "DELETE", .path = r->place->session}, &answer, NULL);
+        (void)ask(r, &(struct question){.method = "DELETE", .path = r->place->session, .logout = true},
+                  &answer, NULL);
     }
     http_session_free(r->http);
     explicit_bzero(r->header, sizeof r->header);

@@ -17,9 +17,10 @@
 struct http_session {
     CURL *easy;
     struct http_options options;
-    struct strbuf *into; /* receives the body of the current request */
-    bool parting;
-    bool verified; /* a certificate of the peer was trusted before */
+    struct strbuf *into;   /* receives the body of the current request */
+    int64_t after_stop_ms; /* of the current request */
+    int64_t stopped_ms;    /* when it saw that *stop is true; 0: it did not */
+    bool verified;         /* a certificate of the peer was trusted before */
     char detail[CURL_ERROR_SIZE];
 };
 
@@ -76,10 +77,14 @@ static size_t receive_body(char *data, size_t size, size_t n, void *ctx)
 
 static int watch(void *ctx, curl_off_t dl_total, curl_off_t dl, curl_off_t ul_total, curl_off_t ul)
 {
-    const struct http_session *s = ctx;
+    struct http_session *s = ctx;
 
     (void)dl_total, (void)dl, (void)ul_total, (void)ul;
-    return !s->parting && s->options.stop && atomic_load(s->options.stop);
+    if (!s->options.stop || !atomic_load(s->options.stop))
+        return 0;
+    if (s->stopped_ms == 0)
+        s->stopped_ms = net_now_ms();
+    return net_now_ms() - s->stopped_ms >= s->after_stop_ms;
 }
 
 /* Sets the options that all requests share. */
@@ -249,7 +254,8 @@ static int send_one(struct http_session *s, const struct http_request *q, struct
     struct strbuf body;
     strbuf_init(&body, most);
     s->into = &body;
-    s->parting = q->parting;
+    s->after_stop_ms = q->after_stop_ms;
+    s->stopped_ms = 0;
     s->detail[0] = '\0';
     struct curl_slist *headers = set_request(s, q, left_ms);
     CURLcode code = curl_easy_perform(s->easy);

@@ -46,7 +46,8 @@ struct http_request {
                   connection turns out to be dead, although the peer may have read it */
     bool redirects; /* follow a few that stay at the host, over the same scheme and port: of a GET any, of
                        other methods those that keep method and body. Else their answer is returned */
-    bool parting;   /* a logout: sent although *stop is true */
+    int64_t after_stop_ms; /* how long it may go on once *stop is true: a logout, and a login, whose answer
+                              names the session that is to be ended. 0: not at all */
 };
 
 struct http_answer {

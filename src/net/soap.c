@@ -140,7 +140,7 @@ int soap_call(const struct soap_endpoint *e, const char *method, const struct st
                                    .deadline_ms = deadline_ms,
                                    .answer_max = e->answer_max,
                                    .once = e->once,
-                                   .parting = e->parting};
+                                   .after_stop_ms = e->after_stop_ms};
     struct http_answer http;
     int r = http_send(e->http, &request, &http, err);
 

@@ -42,9 +42,10 @@ static inline void soap_answer_releasep(struct soap_answer *answer)
 struct soap_endpoint {
     struct http_session *http;
     const char *url;
-    const char *action; /* the SOAPAction header */
-    size_t answer_max;  /* 0: HTTP_ANSWER_MAX */
-    bool once, parting; /* as in struct http_request */
+    const char *action;    /* the SOAPAction header */
+    size_t answer_max;     /* 0: HTTP_ANSWER_MAX */
+    bool once;             /* as in struct http_request ... */
+    int64_t after_stop_ms; /* ... and this */
 };
 
 /* Sends the body and reads the answer. The sent text is wiped, because it may hold a password. method names

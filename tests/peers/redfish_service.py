@@ -147,6 +147,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         bmc.requests.append((self.command, place, "token" if self.headers.get("X-Auth-Token") else basic))
         if bmc.delay_s:
             bmc.over.wait(bmc.delay_s)
+        bmc.over.wait(sum(s for p, s in bmc.late.items() if re.fullmatch(p, f"{self.command} {place}")))
         if any(re.fullmatch(p, f"{self.command} {place}") for p in bmc.hang):
             bmc.over.wait(60)
             self.close_connection = True
@@ -244,6 +245,7 @@ class RedfishService:
 
         # How it misbehaves. Patterns are of "METHOD /path", without a slash at the end.
         self.delay_s = 0.0             # each answer comes that late
+        self.late = {}                 # "METHOD path" by regular expression: those answers come so many seconds late
         self.hang = set()              # patterns of what is never answered
         self.lost = set()              # patterns of what is carried out, and whose answer never comes
         self.busy = {}                 # pattern: how often it is answered "busy" from now on

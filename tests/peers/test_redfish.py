@@ -553,6 +553,13 @@ def test_stop():
             answer = p("stop", 6000, "wake")  # it was taken: the task is left alone
             assert answer["ok"] and answer["ms"] < SURE_S * 500, answer
         assert bmc.sessions() == 0
+        bmc.requests.clear()
+        bmc.late = {f"POST {SESSIONS}": 2.5}  # a login that was sent is awaited: its answer names the session to end
+        with probe(bmc) as p:
+            refused(p("stop", 1500, "wake"), "ECANCELED")
+        time.sleep(2.5)  # a login that nobody waits for is carried out by then
+        assert bmc.logins() == 1 and bmc.sessions() == 0
+        assert not any("Reset" in path for _, path, _ in bmc.requests), bmc.requests
 
 
 def test_configuration():

@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define LATE_MS 1500
+#define LATE "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate"
 #define PATIENCE_MS 60000 /* for what must get through, however busy the machine is */
 
 static const struct {
@@ -47,7 +49,8 @@ static void test_urls(void **state)
 struct peer {
     int listener;
     char url[64];
-    const char *const *scripts; /* NULL at the end; "" closes at once, "hang" says nothing */
+    const char *const
+        *scripts; /* NULL at the end; "" closes at once, "hang" says nothing, "late" answers after LATE_MS */
     char asked[8][2048];
     size_t n_asked;
     atomic_bool hangs; /* it has been asked, and says nothing */
@@ -66,6 +69,10 @@ static void serve_one(struct peer *p, int fd, const char *script)
     if (strcmp(script, "hang") == 0) {
         atomic_store(&p->hangs, true);
         (void)read(fd, to, 1); /* until the client has enough */
+    } else if (strcmp(script, "late") == 0) {
+        atomic_store(&p->hangs, true);
+        (void)usleep(LATE_MS * 1000);
+        (void)!write(fd, LATE, strlen(LATE));
     } else {
         (void)!write(fd, script, strlen(script));
     }
@@ -275,13 +282,52 @@ static void test_stop(void **state)
     assert_int_equal(pthread_create(&thread, NULL, stop_soon, &stopper), 0);
     assert_int_equal(http_send(s, &q, &answer, &err), -ECANCELED);
     assert_true(net_now_ms() - began < PATIENCE_MS / 2);
-    q.parting = true; /* a logout still goes out */
+    q.after_stop_ms = PATIENCE_MS; /* a logout still goes out */
     assert_int_equal(http_send(s, &q, &answer, &err), 0);
     assert_string_equal(answer.body.text, "bye");
     strbuf_release(&answer.body);
     http_session_free(s);
     (void)pthread_join(thread, NULL);
     peer_end(&p);
+}
+
+/* A login that has been sent is waited for, but not for long: its answer names the session to end. */
+static void test_stop_during_login(void **state)
+{
+    static const struct {
+        const char *script;
+        int64_t after_stop_ms;
+        int code;
+    } cases[] = {{"late", PATIENCE_MS, 0}, {"late", 0, -ECANCELED}, {"hang", 300, -ECANCELED}};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        const char *const scripts[] = {cases[i].script, NULL};
+        atomic_bool stop = false;
+        struct http_options options = {.tls_verify = true, .stop = &stop};
+        struct http_session *s = NULL;
+        struct http_answer answer = {0};
+        struct peer p;
+        struct stopper stopper = {.peer = &p, .stop = &stop};
+        pthread_t thread;
+
+        peer_begin(&p, scripts);
+        assert_int_equal(http_session_new(&options, &s, NULL), 0);
+        struct http_request q = {.method = "POST",
+                                 .url = p.url,
+                                 .deadline_ms = net_now_ms() + PATIENCE_MS,
+                                 .after_stop_ms = cases[i].after_stop_ms};
+        int64_t began = net_now_ms();
+        assert_int_equal(pthread_create(&thread, NULL, stop_soon, &stopper), 0);
+        assert_int_equal(http_send(s, &q, &answer, NULL), cases[i].code);
+        assert_true(net_now_ms() - began < PATIENCE_MS / 2);
+        if (cases[i].code == 0)
+            assert_string_equal(answer.body.text, "late");
+        strbuf_release(&answer.body);
+        http_session_free(s);
+        (void)pthread_join(thread, NULL);
+        peer_end(&p);
+    }
 }
 
 static void test_nobody(void **state)
@@ -306,8 +352,10 @@ static void test_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_urls),    cmocka_unit_test(test_answers), cmocka_unit_test(test_cookies),
-        cmocka_unit_test(test_headers), cmocka_unit_test(test_stop),    cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_urls),    cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_cookies), cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_stop),    cmocka_unit_test(test_stop_during_login),
+        cmocka_unit_test(test_nobody),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,6 @@ struct vsphere {
     char action[64];
     bool logged_in;
     bool joined; /* a connection in the session of another */
-    bool parting;
     int64_t deadline_ms;
     struct vsphere_content content;
     struct soap_fault fault;
@@ -196,6 +195,12 @@ static bool starts_task(const char *method)
     return len > 5 && strcmp(method + len - 5, "_Task") == 0;
 }
 
+/* What begins or ends a session. A login whose answer is not awaited leaves one behind. */
+static bool is_of_session(const char *method)
+{
+    return strcmp(method, "Login") == 0 || strcmp(method, "Logout") == 0;
+}
+
 /* Sends one request and reads the answer; no login. */
 static int exchange(struct vsphere *v, const char *method, const struct strbuf *body, struct soap_answer *ret,
                     struct err *err)
@@ -204,7 +209,7 @@ static int exchange(struct vsphere *v, const char *method, const struct strbuf *
                               .url = v->cfg->url,
                               .action = v->action,
                               .once = starts_task(method),
-                              .parting = v->parting};
+                              .after_stop_ms = is_of_session(method) ? LOGOUT_MS : 0};
     struct soap_answer answer = {0};
     char expected[80];
     int r = soap_call(&e, method, body, v->deadline_ms, &answer, err);
@@ -391,7 +396,6 @@ void vsphere_free(struct vsphere *v)
         strbuf_init(&body, STRBUF_NO_LIMIT);
         vsphere_begin(&body, "Logout", "SessionManager", v->content.session_manager);
         vsphere_end(&body, "Logout");
-        v->parting = true;
         v->deadline_ms = net_now_ms() + LOGOUT_MS;
         (void)exchange(v, "Logout", &body, &answer, NULL);
     }
