@@ -8,6 +8,8 @@
 #include "session.h"
 #include "settings.h"
 
+#include "base/controller_identity.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +32,9 @@ struct power_method {
 struct request {
     const char *aim; /* for sentences: "asked to power on" */
     bool measure;
-    struct controller_identity *identity; /* not NULL: this is asked for */
-    enum chassis wanted;                  /* CHASSIS_UNKNOWN: only look */
+    struct controller_identity *identity;   /* not NULL: this is asked for */
+    const struct controller_identity *only; /* the machine that is meant; NULL: whichever answers */
+    enum chassis wanted;                    /* CHASSIS_UNKNOWN: only look */
     enum control control;
     enum chassis is; /* the result */
     double watts;
@@ -94,6 +97,15 @@ static int identify(struct talk *t, struct controller_identity *ret, struct err 
     return r < 0 && !is_refusal(r) ? r : 0;
 }
 
+/* In the session of the request: its packets are signed with keys that another controller does not have. */
+static int compare(struct talk *t, const struct controller_identity *only, struct err *err)
+{
+    struct controller_identity now;
+    int r = identify(t, &now, err);
+
+    return r < 0 ? r : controller_identity_same(only, &now, err);
+}
+
 static int look(struct talk *t, struct request *q, struct err *err)
 {
     const uint8_t rq[] = {STATUS};
@@ -109,7 +121,9 @@ static int perform_request(struct talk *t, struct request *q, struct err *err)
         return measure(t, q, err);
     if (q->identity)
         return identify(t, q->identity, err);
-    int r = look(t, q, err);
+    int r = q->only ? compare(t, q->only, err) : 0;
+    if (r == 0)
+        r = look(t, q, err);
     if (r < 0 || q->wanted == CHASSIS_UNKNOWN || q->is == q->wanted)
         return r;
     if (call_timeout_left_ms(t->deadline) == 0 || call_timeout_stopped(t->deadline))
@@ -230,16 +244,18 @@ static int ipmi_wake(struct power_method *m, struct err *err)
     return obey(m, &q, err);
 }
 
-static int ipmi_shut_down(struct power_method *m, struct err *err)
+static int ipmi_shut_down(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
-    struct request q = {.aim = "asked for a soft shutdown", .wanted = CHASSIS_OFF, .control = SOFT};
+    struct request q = {
+        .aim = "asked for a soft shutdown", .only = only, .wanted = CHASSIS_OFF, .control = SOFT};
 
     return obey(m, &q, err);
 }
 
-static int ipmi_cut(struct power_method *m, struct err *err)
+static int ipmi_cut(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
-    struct request q = {.aim = "asked to cut the power", .wanted = CHASSIS_OFF, .control = DOWN};
+    struct request q = {
+        .aim = "asked to cut the power", .only = only, .wanted = CHASSIS_OFF, .control = DOWN};
 
     if (!m->host->hard_off)
         return err_set(err, -EPERM, "host %s: its power is not cut: hard_off is not allowed", m->host->name);

@@ -93,15 +93,15 @@ static enum identity_verdict compare(const struct power_change *j, unsigned inde
 }
 
 static int examine(const struct power_change *j, unsigned index, const struct machine_identity *machine,
-                   char described[ONE_MAX], enum identity_verdict *ret, struct err *err)
+                   struct controller_identity *is, char described[ONE_MAX], enum identity_verdict *ret,
+                   struct err *err)
 {
-    struct controller_identity is;
-    int r = method_identify(j, index, &is, err);
+    int r = method_identify(j, index, is, err);
 
     if (r < 0)
         return r;
-    describe(j, index, &is, described);
-    *ret = compare(j, index, machine, &is, described, err);
+    describe(j, index, is, described);
+    *ret = compare(j, index, machine, is, described, err);
     return 0;
 }
 
@@ -110,14 +110,16 @@ static bool holds_back(enum identity_verdict verdict)
     return verdict == IDENTITY_UNKNOWN || verdict == IDENTITY_DIFFERS;
 }
 
-int power_identity_check(const struct power_change *j, unsigned index, struct err *err)
+int power_identity_check(const struct power_change *j, unsigned index, struct controller_identity *ret,
+                         struct err *err)
 {
     enum identity_verdict verdict = IDENTITY_UNKNOWN;
     char described[ONE_MAX];
 
+    *ret = (struct controller_identity){0};
     if (!method_can(j, index, POWER_CAN_IDENTIFY))
         return 0;
-    int r = examine(j, index, &j->q->power.machine, described, &verdict, err);
+    int r = examine(j, index, &j->q->power.machine, ret, described, &verdict, err);
 
     return r < 0 ? r : holds_back(verdict) ? -EPERM : 0;
 }
@@ -125,8 +127,9 @@ int power_identity_check(const struct power_change *j, unsigned index, struct er
 int power_identity_check_all(const struct power_change *j, struct err *err)
 {
     for (unsigned i = 0; i < j->host->n_sequence; i++) {
+        struct controller_identity is;
         struct err why = {0};
-        int r = power_identity_check(j, i, &why);
+        int r = power_identity_check(j, i, &is, &why);
 
         if (r != -EPERM && r != -ECANCELED) /* whether enough of them answer is checked by the caller */
             continue;
@@ -156,13 +159,14 @@ int power_identity_report(const struct power_change *j, const struct machine_ide
     *ret = (struct identity_report){.verdict = IDENTITY_MATCHES};
     for (unsigned i = 0; i < j->host->n_sequence; i++) {
         enum identity_verdict verdict = IDENTITY_UNKNOWN;
+        struct controller_identity is;
         char described[ONE_MAX];
         struct err why = {0};
 
         if (!method_can(j, i, POWER_CAN_IDENTIFY))
             continue;
         able++;
-        if (examine(j, i, machine, described, &verdict, &why) < 0) {
+        if (examine(j, i, machine, &is, described, &verdict, &why) < 0) {
             deaf = deaf.code ? deaf : why;
             continue;
         }

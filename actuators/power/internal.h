@@ -37,8 +37,9 @@ struct power_change {
 
 /* Reads the controller of this method and compares it with the request's machine_identity. 0, also where the
  * method has no controller that could tell; -EPERM: it is not known to be this host's, and why; other errors:
- * it could not be asked. */
-int power_identity_check(const struct power_change *j, unsigned index, struct err *err);
+ * it could not be asked. *ret: what it reported. */
+int power_identity_check(const struct power_change *j, unsigned index, struct controller_identity *ret,
+                         struct err *err);
 /* All controllers that answer. -EPERM: one of them is not known to be this host's. */
 int power_identity_check_all(const struct power_change *j, struct err *err);
 int power_identity_report(const struct power_change *j, const struct machine_identity *machine,
@@ -100,15 +101,18 @@ struct method_answer {
 };
 
 /* Calls the method once, by its kept object (kept_methods.h), behind the guard of its account (login.c).
- * ret is always set. */
+ * ret is always set. only: of a shutdown and a cut, what the method has just identified; of others NULL. */
 int method_call(const struct power_config *config, const struct power_host *h,
-                const struct power_method_ops *ops, enum method_call what, struct method_answer *ret,
-                struct err *err);
+                const struct power_method_ops *ops, enum method_call what,
+                const struct controller_identity *only, struct method_answer *ret, struct err *err);
 
 /* The same for a method of a change, by its index. */
 int method_wake(const struct power_change *j, unsigned index, struct err *err);
-int method_shut_down(const struct power_change *j, unsigned index, struct err *err);
-int method_cut(const struct power_change *j, unsigned index, struct err *err);
+/* only: as power_identity_check() has just returned it. */
+int method_shut_down(const struct power_change *j, unsigned index, const struct controller_identity *only,
+                     struct err *err);
+int method_cut(const struct power_change *j, unsigned index, const struct controller_identity *only,
+               struct err *err);
 int method_identify(const struct power_change *j, unsigned index, struct controller_identity *ret,
                     struct err *err);
 int method_chassis(const struct power_change *j, unsigned index, enum chassis *ret, struct err *err);

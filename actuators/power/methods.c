@@ -142,9 +142,10 @@ instant_s power_time_now(const struct power_change *j)
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 int method_call(const struct power_config *config, const struct power_host *h,
-                const struct power_method_ops *ops, enum method_call what, struct method_answer *ret,
-                struct err *err)
+                const struct power_method_ops *ops, enum method_call what,
+                const struct controller_identity *only, struct method_answer *ret, struct err *err)
 {
+    const struct controller_identity *same = ops->can & POWER_CAN_IDENTIFY ? only : NULL;
     struct power_login login;
     struct power_method *m = NULL;
     int r = kept_methods_take(config->kept, ops, h, &m, err);
@@ -158,10 +159,10 @@ int method_call(const struct power_config *config, const struct power_host *h,
             r = ops->wake(m, err);
             break;
         case CALL_SHUT_DOWN:
-            r = ops->shut_down(m, err);
+            r = ops->shut_down(m, same, err);
             break;
         case CALL_CUT:
-            r = ops->cut(m, err);
+            r = ops->cut(m, same, err);
             break;
         case CALL_CHASSIS:
             r = ops->chassis(m, &ret->chassis, err);
@@ -182,7 +183,7 @@ int method_call(const struct power_config *config, const struct power_host *h,
 static int call(const struct power_change *j, unsigned index, enum method_call what,
                 struct method_answer *ret, struct err *err)
 {
-    return method_call(j->x->config, j->host, ops_at(j, index), what, ret, err);
+    return method_call(j->x->config, j->host, ops_at(j, index), what, NULL, ret, err);
 }
 
 int method_wake(const struct power_change *j, unsigned index, struct err *err)
@@ -192,18 +193,20 @@ int method_wake(const struct power_change *j, unsigned index, struct err *err)
     return call(j, index, CALL_WAKE, &none, err);
 }
 
-int method_shut_down(const struct power_change *j, unsigned index, struct err *err)
+int method_shut_down(const struct power_change *j, unsigned index, const struct controller_identity *only,
+                     struct err *err)
 {
     struct method_answer none;
 
-    return call(j, index, CALL_SHUT_DOWN, &none, err);
+    return method_call(j->x->config, j->host, ops_at(j, index), CALL_SHUT_DOWN, only, &none, err);
 }
 
-int method_cut(const struct power_change *j, unsigned index, struct err *err)
+int method_cut(const struct power_change *j, unsigned index, const struct controller_identity *only,
+               struct err *err)
 {
     struct method_answer none;
 
-    return call(j, index, CALL_CUT, &none, err);
+    return method_call(j->x->config, j->host, ops_at(j, index), CALL_CUT, only, &none, err);
 }
 
 int method_chassis(const struct power_change *j, unsigned index, enum chassis *ret, struct err *err)

@@ -280,7 +280,7 @@ static int measure_by(const struct actuator *x, const struct power_method_ops *o
                       const struct power_host *h, bool on, double *ret_w, struct err *err)
 {
     struct method_answer answer;
-    int r = method_call(x->config, h, ops, CALL_WATTS, &answer, err);
+    int r = method_call(x->config, h, ops, CALL_WATTS, NULL, &answer, err);
     const double w = answer.watts;
 
     if (r == 0 && w == 0 && on)

@@ -78,19 +78,22 @@ static void all_asked(struct power_change *j, struct outcome *out)
     go_on(j, PHASE_ASKED, (unsigned)j->host->n_sequence - 1);
 }
 
-/* The controller is identified once more right before: addresses can change at any time. */
-static int identify(const struct power_change *j, unsigned index, struct err *err)
+/* The controller is identified once more right before: addresses can change at any time. The request itself
+ * is for the one identified so (`only` in ballast/power.h). */
+static int identify(const struct power_change *j, unsigned index, struct controller_identity *ret,
+                    struct err *err)
 {
-    int r = j->host->sequence[index] == POWER_HYPERVISOR ? 0 : power_identity_check(j, index, err);
+    int r = j->host->sequence[index] == POWER_HYPERVISOR ? 0 : power_identity_check(j, index, ret, err);
 
     return r == 0 || r == -EPERM || r == -ECANCELED ? r : -EHOSTUNREACH; /* nothing was asked of it */
 }
 
-static int request(struct power_change *j, unsigned index, struct err *err)
+static int request(struct power_change *j, unsigned index, const struct controller_identity *only,
+                   struct err *err)
 {
     if (j->host->sequence[index] == POWER_HYPERVISOR)
         return power_inner_begin(j, err);
-    int r = method_shut_down(j, index, err);
+    int r = method_shut_down(j, index, only, err);
 
     if (r == 0)
         go_on(j, PHASE_ASKED, index);
@@ -111,6 +114,7 @@ static void ask_later(const struct power_change *j, struct outcome *out)
 static void ask(struct power_change *j, struct outcome *out)
 {
     unsigned index = method_next(j, j->c.method, POWER_CAN_SHUT_DOWN);
+    struct controller_identity is = {0};
     struct err err = {0};
 
     if (index == j->host->n_sequence) {
@@ -122,14 +126,14 @@ static void ask(struct power_change *j, struct outcome *out)
         return;
     }
     j->c.method = index;
-    int r = identify(j, index, &err);
+    int r = identify(j, index, &is, &err);
 
     if (r == 0 && !may_ask(j)) {
         ask_later(j, out);
         return;
     }
     if (r == 0)
-        r = request(j, index, &err);
+        r = request(j, index, &is, &err);
     if (r == 0) {
         j->c.accepted = true;
         j->c.reply_lost = false;
@@ -272,6 +276,7 @@ static void cut(struct power_change *j, struct outcome *out)
     const unsigned none = (unsigned)j->host->n_sequence;
     unsigned index = method_next(j, j->c.method, POWER_CAN_CUT);
     struct readings says = {.on = none, .off = none};
+    struct controller_identity is = {0};
     struct err err = {0};
 
     if (index == none) {
@@ -292,7 +297,7 @@ static void cut(struct power_change *j, struct outcome *out)
         return;
     }
     bool may = seen && says.off == none && may_ask(j);
-    int r = may ? power_identity_check(j, index, &err) : 0;
+    int r = may ? power_identity_check(j, index, &is, &err) : 0;
 
     if (!may || (r == 0 && !may_ask(j))) {
         if (j->q->power.now - j->c.since < ASK_WITHIN_S)
@@ -306,7 +311,7 @@ static void cut(struct power_change *j, struct outcome *out)
     if (r < 0)
         r = r == -ECANCELED ? r : -EPERM; /* nothing was asked of it */
     else
-        r = method_cut(j, index, &err);
+        r = method_cut(j, index, &is, &err);
 
     if (r < 0) {
         out->why = err;

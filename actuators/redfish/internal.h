@@ -32,8 +32,8 @@ int redfish_get_system(struct power_method *m, struct redfish_reply *ret, struct
 /* Power requests, as in power_method_ops. A request whose answer is lost has succeeded if the power state
  * says so afterwards. */
 int redfish_wake(struct power_method *m, struct err *err);
-int redfish_shut_down(struct power_method *m, struct err *err);
-int redfish_cut(struct power_method *m, struct err *err);
+int redfish_shut_down(struct power_method *m, const struct controller_identity *only, struct err *err);
+int redfish_cut(struct power_method *m, const struct controller_identity *only, struct err *err);
 
 /* The system's draw in watts. -ENOTSUP: no source has one; -EBUSY: none has a reading now. */
 int redfish_measure(struct power_method *m, double *ret, struct err *err);

@@ -139,18 +139,18 @@ static int method_wake(struct power_method *m, struct err *err)
     return outcome(m, redfish_wake(m, err), err);
 }
 
-static int method_shut_down(struct power_method *m, struct err *err)
+static int method_shut_down(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
     redfish_session_begin(m->talk);
-    return outcome(m, redfish_shut_down(m, err), err);
+    return outcome(m, redfish_shut_down(m, only, err), err);
 }
 
-static int method_cut(struct power_method *m, struct err *err)
+static int method_cut(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
     if (!m->host->hard_off)
         return outcome(m, err_set(err, -EPERM, "its power is not cut: hard_off is not allowed"), err);
     redfish_session_begin(m->talk);
-    return outcome(m, redfish_cut(m, err), err);
+    return outcome(m, redfish_cut(m, only, err), err);
 }
 
 static int method_watts(struct power_method *m, double *ret, struct err *err)

@@ -2,6 +2,7 @@
  * follows its task, and finds out what became of a request whose answer is lost. */
 #include "actuators/redfish/internal.h"
 #include "base/cleanup.h"
+#include "base/controller_identity.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +25,8 @@ struct wish {
 /* One call: what is known so far. */
 struct request {
     const struct wish *wish;
+    const struct controller_identity *only; /* the machine that is meant; NULL: whichever answers */
+    bool logged_in_again;
     unsigned refused;       /* values that the service turned out not to know: 1u << enum redfish_reset */
     unsigned preconditions; /* how often it asked for If-Match, or for another ETag */
     enum redfish_power is;  /* as read last; REDFISH_POWER_COUNT: not known */
@@ -154,6 +157,10 @@ static int after_refusal(struct power_method *m, struct request *q, enum redfish
 {
     if (answer_is_lost(r, reply))
         return verify(m, q, r);
+    if (reply->session_ended && !q->logged_in_again) { /* or another machine answers by now */
+        q->logged_in_again = true;
+        return 1;
+    }
     if (redfish_is_busy(reply)) /* it was not carried out */
         return redfish_wait_retry(m->talk, reply, 1) == 0 ? 1 : r;
     if ((reply->status == 412 || reply->status == 428) && q->preconditions++ < PRECONDITIONS_MAX) {
@@ -169,9 +176,11 @@ static int after_refusal(struct power_method *m, struct request *q, enum redfish
     return r;
 }
 
-/* Everything is read anew with each try: what was refused for now may have changed the state. */
+/* Everything is read anew with each try: what was refused for now may have changed the state, and the address
+ * may have become another machine's. */
 static int try_once(struct power_method *m, struct request *q, struct err *err)
 {
+    struct controller_identity now;
     CLEANUP(redfish_reply_release) struct redfish_reply system = {0}, reply = {0};
     struct redfish_action action;
     enum redfish_reset how = RESET_ON;
@@ -180,6 +189,9 @@ static int try_once(struct power_method *m, struct request *q, struct err *err)
     int r = redfish_get_system(m, &system, err);
 
     if (r < 0)
+        return r;
+    redfish_identity(system.body, &now);
+    if ((r = controller_identity_same(q->only, &now, err)) < 0)
         return r;
     q->is = REDFISH_POWER_COUNT;
     (void)redfish_power_state(system.body, &q->is, NULL);
@@ -200,9 +212,10 @@ static int try_once(struct power_method *m, struct request *q, struct err *err)
     return after_refusal(m, q, how, &reply, r);
 }
 
-static int reset(struct power_method *m, const struct wish *wish, struct err *err)
+static int reset(struct power_method *m, const struct wish *wish, const struct controller_identity *only,
+                 struct err *err)
 {
-    struct request q = {.wish = wish};
+    struct request q = {.wish = wish, .only = only};
     struct err why = {0};
     int r = 1;
 
@@ -230,15 +243,15 @@ static const struct wish hard = {
 
 int redfish_wake(struct power_method *m, struct err *err)
 {
-    return reset(m, &wake, err);
+    return reset(m, &wake, NULL, err);
 }
 
-int redfish_shut_down(struct power_method *m, struct err *err)
+int redfish_shut_down(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
-    return reset(m, &soft, err);
+    return reset(m, &soft, only, err);
 }
 
-int redfish_cut(struct power_method *m, struct err *err)
+int redfish_cut(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
-    return reset(m, &hard, err);
+    return reset(m, &hard, only, err);
 }

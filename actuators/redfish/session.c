@@ -420,6 +420,9 @@ static int ask_logged_in(struct redfish_session *t, const struct question *q, st
     r = send(t, q, ret, err);
     if (r < 0 && ret->status == 401 && t->token[0] && !fresh) {
         explicit_bzero(t->token, sizeof t->token); /* the service has forgotten the token: log in once more */
+        if (q->once)
+            return ret->session_ended = true,
+                   r; /* it may be another service by now: the caller looks before it repeats */
         *ret = (struct redfish_reply){0};
         r = log_in(t, err);
         if (r == 0)

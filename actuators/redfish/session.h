@@ -3,9 +3,10 @@
  * The service root is read without credentials and says where sessions are created (where it needs a login
  * itself, they are at the standard's place); every other request carries a session's token. The session is
  * kept as long as the conversation, and the conversation between calls (kept_methods.h): a controller has few
- * sessions. When the service has forgotten the token (401), the request is repeated once with a new one: a
- * request answered with 401 was not executed. A service that has no sessions, or none left, gets user and
- * password with each request. The session ends with the conversation; one that cannot be ended is logged.
+ * sessions. When the service has forgotten the token (401), a GET is repeated once with a new one. A POST is
+ * not: another machine may answer at the address by now. A service that has no sessions, or none left, gets
+ * user and password with each request. The session ends with the conversation; one that cannot be ended is
+ * logged.
  *
  * Requests go to the configured host only; redirects within it are followed. While the service is busy (503,
  * 429), a GET or a login is repeated after the time that it asks for, as long as the call may last.
@@ -36,6 +37,7 @@ struct redfish_reply {
     char etag[REDFISH_ETAG_MAX];  /* of the resource that was read; "": none */
     unsigned retry_s;             /* Retry-After; 0: none */
     bool full;                    /* refused because the service has no session left */
+    bool session_ended;           /* a POST was not carried out because of that */
 };
 
 static inline void redfish_reply_release(struct redfish_reply *r)
@@ -45,7 +47,8 @@ static inline void redfish_reply_release(struct redfish_reply *r)
 }
 
 /* Both log in first where needed. On failure they release nothing of *ret, and set its status, retry_s and
- * full. An unsuccessful answer is an error with the service's own words. A POST is sent once, and has two
+ * full. An unsuccessful answer is an error with the service's own words. A POST is sent once, also where the
+ * session turns out to have ended (session_ended; the next request logs in again), and has two
  * thirds of the time that is left for its answer. if_match: an ETag; NULL: none. */
 int redfish_get(struct redfish_session *t, const struct redfish_path *path, struct redfish_reply *ret,
                 struct err *err);

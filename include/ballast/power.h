@@ -13,7 +13,8 @@
  *
  *   -EACCES     the login is refused: user, password or key is wrong, or the privilege is not given.
  *               The caller sends the same password again only after a pause
- *   -EPERM      the login is right, and its privilege is too low for this; or cut() is not configured
+ *   -EPERM      the login is right, and its privilege is too low for this; cut() is not configured; or
+ *               another machine answers than the one that was identified
  *   -ENOTSUP    the controller does not offer it (cipher suite, command, meter): do not ask again
  *   -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, ...   no answer: unknown whether the controller acted
  *   -EPROTO     the answer is invalid
@@ -114,10 +115,13 @@ struct power_method_ops {
 
     /* Sends the request, and returns when the controller has accepted it. Repeating does no harm: a host
      * that is on stays on, one that is off stays off. cut() is -EPERM while power_host.hard_off is not
-     * set. */
+     * set.
+     * only: what identify() reported a moment ago. The controller is asked again right before the request, in
+     * the same session; -EPERM, with nothing sent, if another machine answers at the address now. NULL: not
+     * compared. */
     int (*wake)(struct power_method *m, struct err *err);
-    int (*shut_down)(struct power_method *m, struct err *err);
-    int (*cut)(struct power_method *m, struct err *err);
+    int (*shut_down)(struct power_method *m, const struct controller_identity *only, struct err *err);
+    int (*cut)(struct power_method *m, const struct controller_identity *only, struct err *err);
 
     /* The host's current draw in watts, finite and not negative. */
     int (*watts)(struct power_method *m, double *ret, struct err *err);

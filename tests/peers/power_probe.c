@@ -7,6 +7,7 @@
  * from standard input, one a line, and answers each with one line of JSON:
  *
  *     chassis | wake | shut_down | cut | watts | identify
+ *     same shut_down | same cut  only if the machine answers that identify reported last
  *     open                       IPMI: the serial console
  *     read MS [BYTES]            its output meanwhile, cleaned, and the number of bytes; ends early once
  *                                BYTES have come
@@ -43,6 +44,7 @@ struct probe {
     char from_file[FILES_MAX][512];
     size_t n_files;
     struct power_method *method;
+    struct controller_identity identity; /* as reported last */
     struct console *console;
     atomic_bool stop;
     unsigned stop_ms;
@@ -196,9 +198,10 @@ static int do_watts(struct probe *p, json_t *answer, struct err *err)
 
 static int do_identify(struct probe *p, json_t *answer, struct err *err)
 {
-    struct controller_identity is;
+    struct controller_identity is = {0};
     int r = p->ops->identify(p->method, &is, err);
 
+    p->identity = is;
     if (r == 0)
         json_object_update_new(answer, json_pack("{s:s,s:s}", "uuid", is.uuid, "mark", is.mark));
     return r;
@@ -248,13 +251,16 @@ static int obey(struct probe *p, const char *line, json_t *answer, struct err *e
 {
     const struct {
         const char *word;
-        int (*verb)(struct power_method *m, struct err *err);
-    } plain[] = {{"wake", p->ops->wake}, {"shut_down", p->ops->shut_down}, {"cut", p->ops->cut}};
+        int (*verb)(struct power_method *m, const struct controller_identity *only, struct err *err);
+    } downs[] = {{"shut_down", p->ops->shut_down}, {"cut", p->ops->cut}};
+    const bool same = strncmp(line, "same ", 5) == 0;
 
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
-        if (strcmp(line, plain[i].word) == 0 && plain[i].verb)
-            return plain[i].verb(p->method, err);
+    for (size_t i = 0; i < sizeof downs / sizeof downs[0]; i++) {
+        if (strcmp(same ? line + 5 : line, downs[i].word) == 0 && downs[i].verb)
+            return downs[i].verb(p->method, same ? &p->identity : NULL, err);
     }
+    if (strcmp(line, "wake") == 0 && p->ops->wake)
+        return p->ops->wake(p->method, err);
     if (strcmp(line, "chassis") == 0 && p->ops->chassis)
         return do_chassis(p, answer, err);
     if (strcmp(line, "watts") == 0 && p->ops->watts)

@@ -66,6 +66,7 @@ class System:
         self.put("soft", 0)
         self.watts = 180.0  # None: the meter has no reading just now
         self.uuid = hardware_uuid(name)  # of the machine; None: the firmware has none
+        self.uuids = None  # or an iterator: another one with each answer
         self.serial = f"SN-{name}"
 
     def be(self, folder, host):
@@ -145,6 +146,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         place = path.path.rstrip("/") or "/"
         basic = "basic" if self.headers.get("Authorization") else ""
         bmc.requests.append((self.command, place, "token" if self.headers.get("X-Auth-Token") else basic))
+        for pattern in [p for p in bmc.events if re.fullmatch(p, f"{self.command} {place}")]:
+            bmc.events.pop(pattern)()
         if bmc.delay_s:
             bmc.over.wait(bmc.delay_s)
         bmc.over.wait(sum(s for p, s in bmc.late.items() if re.fullmatch(p, f"{self.command} {place}")))
@@ -253,6 +256,7 @@ class RedfishService:
         self.instead = {}              # pattern: (status, headers, bytes or what becomes JSON) is answered instead
         self.tasks = None              # resets are 202: "done", "failed", "critical", "forever", "forgotten", "resource"
         self.token_uses = 0            # a token is forgotten after so many requests; 0: never
+        self.events = {}               # pattern: what is called, once, when such a request comes
 
         self.requests, self.resets = [], []
         self.connections = 0           # that were ever opened
@@ -503,7 +507,7 @@ class RedfishService:
             action["@Redfish.ActionInfo"] = f"{path}/ResetActionInfo"
         return {"@odata.id": path, "@odata.type": "#ComputerSystem.v1_10_0.ComputerSystem", "Id": s.name,
                 "Name": f"System {s.name}", "SystemType": "Physical", "PowerState": s.power_state(),
-                "Status": {"State": "Enabled", "Health": "OK"}, "UUID": s.uuid, "SerialNumber": s.serial,
+                "Status": {"State": "Enabled", "Health": "OK"}, "UUID": next(s.uuids) if s.uuids else s.uuid, "SerialNumber": s.serial,
                 "Boot": {"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "None",
                          "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "Pxe", "Hdd"]},
                 "Links": {"Chassis": links(f"{V1}/Chassis/{self.chassis_of(s)}")}, "Actions": {"#ComputerSystem.Reset": action}}

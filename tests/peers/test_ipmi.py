@@ -154,6 +154,24 @@ def test_identity(c):
         bad(m("identify"), "ECONNREFUSED", "which machine")
 
 
+def test_another_machine_right_before(c):
+    """Another machine answers at the address when the shutdown comes: it is not sent. A wake is."""
+    with Method(c, hard_off="true") as m:
+        was = good(m("identify"))["uuid"]
+        c.stop()
+        c.guid = c.guid[:-4] + "beef"
+        c.start()
+        for verb in ("shut_down", "cut"):
+            bad(m(f"same {verb}"), "EPERM", "another controller answers", was, c.guid[-4:], "Nothing was requested")
+        only(c)
+        check(good(m("chassis"))["on"])
+        good(m("wake"))
+        good(m("identify"))
+        good(m("same shut_down"))
+        only(c, ("shutdown", 1))
+        good(m("same shut_down"))
+
+
 def test_soft_shutdowns_take_their_time(c):
     c.put("soft", 1)
     with Method(c, hard_off="true") as m:

@@ -144,9 +144,11 @@ static int made_wake(struct power_method *m, struct err *err)
     return r;
 }
 
-static int made_shut_down(struct power_method *m, struct err *err)
+static int made_shut_down(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
     bool acts;
+
+    (void)only;
     int r = answer(m, "shut_down", &acts, err);
 
     if (acts && chassis_is_on(m->host)) {
@@ -157,9 +159,11 @@ static int made_shut_down(struct power_method *m, struct err *err)
     return r;
 }
 
-static int made_cut(struct power_method *m, struct err *err)
+static int made_cut(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
     bool acts;
+
+    (void)only;
     int r = answer(m, "cut", &acts, err);
 
     if (acts && chassis_is_on(m->host)) {

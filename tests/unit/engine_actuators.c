@@ -91,18 +91,20 @@ static void go_off(void)
     C.off_at = 0;
 }
 
-static int shut_down(struct power_method *m, struct err *err)
+static int shut_down(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
     int code = is_first(m) ? C.down_code : 0;
 
+    assert_null(only); /* it cannot identify */
     C.down[m->kind]++;
     if ((code == 0 || C.heard) && !C.hangs && C.off_at == 0 && W->host_state[2] == HOST_ON)
         C.off_at = W->now + C.takes_s;
     return code < 0 ? err_set(err, code, "its answer is lost") : 0;
 }
 
-static int cut(struct power_method *m, struct err *err)
+static int cut(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
+    assert_null(only);
     C.cut[m->kind]++;
     C.cut_at = W->now;
     if (W->host_state[2] == HOST_ON)

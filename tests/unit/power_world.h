@@ -70,13 +70,25 @@ static int fake_wake(struct power_method *m, struct err *err)
     return answer(m, "wake", fakes[m->kind].wake, CHASSIS_ON, err);
 }
 
-static int fake_shut_down(struct power_method *m, struct err *err)
+/* What identify() reported a moment ago comes with each request that ends a workload. */
+static void check_only(const struct power_method *m, const struct controller_identity *only)
 {
+    const struct fake *f = &fakes[m->kind];
+
+    assert_non_null(only);
+    assert_string_equal(only->uuid, f->uuid ? f->uuid : "");
+    assert_string_equal(only->mark, f->mark ? f->mark : "");
+}
+
+static int fake_shut_down(struct power_method *m, const struct controller_identity *only, struct err *err)
+{
+    check_only(m, only);
     return answer(m, "down", fakes[m->kind].shut_down, os_hangs ? CHASSIS_ON : CHASSIS_OFF, err);
 }
 
-static int fake_cut(struct power_method *m, struct err *err)
+static int fake_cut(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
+    check_only(m, only);
     return answer(m, "cut", fakes[m->kind].cut, CHASSIS_OFF, err);
 }
 
