@@ -1,6 +1,7 @@
 #include "base/json_writer.h"
 
 #include "base/rfc3339.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -11,7 +12,6 @@
 
 #define INDENT 2
 #define WHOLE_MOST 1e15 /* whole numbers below it are exact, and readable without an exponent */
-#define REPLACEMENT "\xef\xbf\xbd"
 
 void jw_init(struct json_writer *w, struct strbuf *out)
 {
@@ -23,24 +23,6 @@ static void new_line(struct json_writer *w)
     strbuf_puts(w->out, "\n");
     for (unsigned i = 0; i < w->depth * INDENT; i++)
         strbuf_add(w->out, " ", 1);
-}
-
-/* Length of the UTF-8 character at s; 0: none. Overlong forms, surrogates and values beyond the last code
- * point are refused. */
-static size_t utf8_length(const unsigned char *s)
-{
-    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 4;
-
-    if (n == 4 && (s[0] < 0xf0 || s[0] > 0xf4))
-        return 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return n;
 }
 
 static void put_escaped(struct strbuf *out, unsigned char c)
@@ -81,7 +63,7 @@ static void put_string(struct strbuf *out, const char *text)
         if (escape)
             put_escaped(out, *s);
         else
-            strbuf_puts(out, REPLACEMENT);
+            strbuf_puts(out, UTF8_REPLACEMENT);
         s++;
         plain = s;
     }

@@ -7,7 +7,8 @@ const struct verb *const verbs[] = {
     &verb_vms,      &verb_pools,       &verb_recommendations, &verb_history,      &verb_run,
     &verb_apply,    &verb_reject,      &verb_snapshot,        &verb_samples,      &verb_pause,
     &verb_resume,   &verb_maintenance, &verb_standby,         &verb_wake,         &verb_confirm_controller,
-    &verb_events,   &verb_schedule,    &verb_forecast,        &verb_console,      &verb_backup,
+    &verb_events,   &verb_schedule,    &verb_forecast,        &verb_console,      &verb_metrics,
+    &verb_backup,
 };
 
 const size_t n_verbs = COUNT_OF(verbs);

@@ -15,6 +15,7 @@ extern const struct verb verb_generate;
 extern const struct verb verb_history;
 extern const struct verb verb_hosts;
 extern const struct verb verb_maintenance;
+extern const struct verb verb_metrics;
 extern const struct verb verb_standby;
 extern const struct verb verb_wake;
 extern const struct verb verb_console;

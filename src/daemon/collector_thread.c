@@ -1,6 +1,7 @@
 /* collector_thread.c: the thread that reads the cluster, and the engine's source port in front of it. */
 #include "daemon/collector_thread.h"
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -40,11 +41,13 @@ static void *collector_main(void *arg)
 
         n->serial = serial;
         n->kind = NEWS_INVENTORY;
+        n->took_us = -clock_us(CLOCK_MONOTONIC);
         if (s->ops->collect(s->collector, &n->collected.arena, &n->collected.inventory, &n->err) < 0) {
             n->kind = NEWS_SOURCE_ERROR;
             arena_release(&n->collected.arena);
             n->collected = (struct collected){0};
         }
+        n->took_us += clock_us(CLOCK_MONOTONIC);
         queue_push(s->news, &n->item);
     }
     s->ops->destroy(s->collector);

@@ -49,7 +49,8 @@
     X(REQUEST_ENERGY, "energy", "energy used by hosts, and demand of VMs not met")                           \
     X(REQUEST_SCHEDULE, "schedule", "when hosts may be put to standby and must be back")                     \
     X(REQUEST_FORECAST, "forecast", "the cluster's demand: expected, actual, and predicted")                 \
-    X(REQUEST_CONSOLE, "console", "a host's console output while it woke")
+    X(REQUEST_CONSOLE, "console", "a host's console output while it woke")                                   \
+    X(REQUEST_METRICS, "metrics", "figures of service and cluster for Prometheus")
 
 #define REQUEST_ENUM(e, word, meaning) e,
 enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };

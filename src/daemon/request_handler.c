@@ -144,15 +144,42 @@ static int serve_place(const struct request_handler *s, const struct request *q,
     return -EINPROGRESS;
 }
 
+/* ret_broker: the memory of its broker. */
+static struct daemon_state daemon_state_of(const struct request_handler *s, struct mqtt_status *ret_broker)
+{
+    return (struct daemon_state){.broker = event_outputs_mqtt_status(s->out, ret_broker),
+                                 .logins = s->logins,
+                                 .reload_by = s->reload_by,
+                                 .reload_since = s->reload_since};
+}
+
+void request_handler_metrics(const struct request_handler *s, struct strbuf *out)
+{
+    struct mqtt_status broker;
+    const struct daemon_state daemon = daemon_state_of(s, &broker);
+
+    metrics_write(s->metrics, s->engine, s->store, &daemon, s->now, out);
+}
+
+static void serve_metrics(const struct request_handler *s, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    struct json_writer w;
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    request_handler_metrics(s, &text);
+    jw_init(&w, out);
+    jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+    jw_bool(&w, "ok", true);
+    jw_text(&w, "metrics", text.text);
+    jw_end(&w);
+}
+
 static int serve_view(const struct request_handler *s, const struct request *q, struct strbuf *out,
                       struct err *err)
 {
     struct mqtt_status broker;
-
-    const struct daemon_state daemon = {.broker = event_outputs_mqtt_status(s->out, &broker),
-                                        .logins = s->logins,
-                                        .reload_by = s->reload_by,
-                                        .reload_since = s->reload_since};
+    const struct daemon_state daemon = daemon_state_of(s, &broker);
 
     return reply_view(s->engine, &store_sqlite, s->store, q, &daemon, s->now, out, err);
 }
@@ -219,6 +246,9 @@ static int serve_request(const struct request_handler *s, const struct request *
     case REQUEST_SUMMARY:
         return reply_summary(s->engine, &store_sqlite, s->store, q->since, s->config->history_days, s->now,
                              out, err);
+    case REQUEST_METRICS:
+        serve_metrics(s, out);
+        return 0;
     case REQUEST_EVENTS:
         return event_stream_serve(s->out->stream, q, c, out, err);
     case REQUEST_STATUS:

@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "daemon/event_outputs.h"
+#include "daemon/metrics.h"
 #include "daemon/request.h"
 #include "daemon/server.h"
 #include "engine/engine.h"
@@ -26,6 +27,7 @@ struct request_handler {
     struct store *store;
     const struct config *config; /* in force */
     struct event_outputs *out;
+    struct service_metrics *metrics;
     struct login_guards *logins; /* of the hosts' controllers */
     const char *reload_by;       /* who asked for the reload that waits; NULL: none waits */
     instant_s reload_since;
@@ -37,6 +39,9 @@ void request_handler_serve(const struct request_handler *s, struct client *c, co
 
 /* Answers a waiting client if its result is known; sends new events to a follower. */
 void request_handler_answer_waiting(const struct request_handler *s, struct client *c, uint64_t ticket);
+
+/* Writes the metrics (METRICS_CONTENT_TYPE). */
+void request_handler_metrics(const struct request_handler *s, struct strbuf *out);
 
 /* A waiting client has hung up: its placement is cancelled, its event stream ends. */
 void request_handler_cancel(const struct request_handler *s, uint64_t ticket);

@@ -57,6 +57,7 @@ struct service {
     struct power_setup *power; /* now */
     struct consoles *consoles;
     struct subscribers subscribers;
+    struct service_metrics metrics;
     atomic_bool stop;
 
     sd_event *loop;
@@ -85,6 +86,7 @@ static struct request_handler request_handler_of(struct service *s)
                                     .store = s->store,
                                     .config = s->config,
                                     .out = &s->out,
+                                    .metrics = &s->metrics,
                                     .logins = s->power->logins,
                                     .reload_by = s->waits.config ? s->waits.by : NULL,
                                     .reload_since = s->waits.since,
@@ -112,6 +114,7 @@ static void update_outputs_and_timer(struct service *s)
     uint64_t wait_us = at > now ? (uint64_t)(at - now) * USEC_PER_S : USEC_PER_S / 10;
     uint64_t due_us = (uint64_t)process_steady_us() + wait_us;
 
+    metrics_on_pass(&s->metrics, s->engine);
     consoles_update(s->consoles, engine_snapshot(s->engine), now);
     event_outputs_update(&s->out, s->engine, s->config, now);
     server_each_waiting(s->server, answer_waiting);
@@ -149,11 +152,13 @@ static void take_news(struct service *s, int64_t for_us)
 
         switch (n->kind) {
         case NEWS_INVENTORY:
+            metrics_on_collection(&s->metrics, n->took_us, false);
             engine_on_inventory(s->engine, n->serial, &n->collected, now);
             request_handler_forget_shared(&s->shared);
             power_setup_compare(s->power, engine_snapshot(s->engine));
             break;
         case NEWS_SOURCE_ERROR:
+            metrics_on_collection(&s->metrics, n->took_us, true);
             engine_on_source_error(s->engine, n->serial, &n->err, now);
             break;
         case NEWS_JOB_RESULT:
@@ -389,7 +394,8 @@ static int open_engine(struct service *s, struct err *err)
 
     int r = consoles_new(s->loop, s->store, s->power, &s->consoles, err);
 
-    s->subscribers = (struct subscribers){.journal = s->out.journal, .consoles = s->consoles};
+    s->subscribers =
+        (struct subscribers){.journal = s->out.journal, .consoles = s->consoles, .metrics = &s->metrics};
     if (r == 0 && (r = engine_create(&settings, &ports, wall_clock_now(&s->clock), &s->engine, err)) == 0)
         consoles_resume(s->consoles, s->engine);
     return r;
@@ -478,6 +484,7 @@ static void stop_service(struct service *s)
     if (s->source_fd >= 0)
         (void)close(s->source_fd);
     power_setup_free(s->power);
+    metrics_release(&s->metrics);
 }
 
 int service_run(const struct config *config, char *const argv[], struct err *err)

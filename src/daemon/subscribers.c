@@ -1,4 +1,4 @@
-/* subscribers.c: passes each event of the engine to the journal and to the consoles. */
+/* subscribers.c: passes each event of the engine to the journal, the consoles and the metrics. */
 #include "daemon/subscribers.h"
 
 #include "daemon/journal.h"
@@ -12,6 +12,7 @@ static void subscribers_publish(struct event_sink *o, const struct event *ev)
 {
     journal_sink.publish(subscribers_of(o)->journal, ev);
     consoles_on_event(subscribers_of(o)->consoles, ev);
+    metrics_on_event(subscribers_of(o)->metrics, ev);
 }
 
 static int subscribers_keep(struct event_sink *o, struct err *err)

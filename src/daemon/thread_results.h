@@ -11,6 +11,7 @@ struct news {
     struct queue_item item;
     enum news_kind kind;
     uint64_t serial;            /* NEWS_INVENTORY, NEWS_SOURCE_ERROR */
+    int64_t took_us;            /* the same: what the collection took */
     struct collected collected; /* NEWS_INVENTORY */
     struct err err;             /* NEWS_SOURCE_ERROR */
     struct job *job;            /* NEWS_JOB_RESULT: owned copy */

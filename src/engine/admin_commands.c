@@ -185,6 +185,20 @@ void engine_power(const struct engine *e, struct engine_power *ret)
     *ret = *energy_account_now(e->knowledge->energy);
 }
 
+bool engine_host_power(const struct engine *e, const char *host, struct engine_host_power *ret)
+{
+    struct energy_sample is;
+
+    if (!energy_account_last_sample(e->knowledge->energy, host, &is))
+        return false;
+    *ret = (struct engine_host_power){.watts = is.watts, .measured = is.measured};
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret->wanted[r] = is.wanted[r];
+        ret->unmet[r] = is.unmet[r];
+    }
+    return true;
+}
+
 void engine_forecast(const struct engine *e, instant_s now, instant_s back_s, instant_s ahead_s,
                      struct arena *a, struct engine_forecast *ret)
 {

@@ -326,9 +326,21 @@ struct engine_power {
     uint32_t measured;                          /* of them: by a meter */
     double watts, all_on_w;                     /* 0 before the first inventory */
     double wanted[RES_COUNT], unmet[RES_COUNT]; /* MHz, MiB */
+    double used_wh, all_on_wh;                  /* accounted by this process so far */
 };
 
 void engine_power(const struct engine *e, struct engine_power *ret);
+
+/* The same of one host. */
+struct engine_host_power {
+    double watts;                               /* UNKNOWN */
+    bool measured;                              /* by a meter */
+    double wanted[RES_COUNT], unmet[RES_COUNT]; /* by the VMs on it: MHz, MiB */
+};
+
+/* False: no inventory of this process has shown the host. */
+bool engine_host_power(const struct engine *e, const char *host, struct engine_host_power *ret);
+
 /* What was expected of the demand of all VMs, what came, and what is expected next (demand_profile.h). */
 struct engine_forecast {
     bool enabled, proactive; /* dpm.enabled, dpm.proactive */

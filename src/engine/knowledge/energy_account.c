@@ -27,7 +27,8 @@ struct account {
     bool seen;                 /* last is there: by this process */
     instant_s until;           /* accounted so far; 0: nothing yet */
     double scale;
-    instant_s scaled; /* scale was last learned; 0: by an earlier process, or never */
+    instant_s scaled;           /* scale was last learned; 0: by an earlier process, or never */
+    struct energy_record total; /* CLUSTER only: what this process added */
     struct hour *hours;
     size_t n, cap;
 };
@@ -143,6 +144,7 @@ static void add_span(struct account *host, struct account *cluster, const struct
         r->span_s += end_s - from_s;
         add(r, is, end_s - from_s);
         add(touch(cluster, begins, until), is, end_s - from_s);
+        add(&cluster->total, is, end_s - from_s);
         from_s = end_s;
     }
 }
@@ -335,6 +337,16 @@ const struct engine_power *energy_account_now(const struct energy *x)
     return &x->now;
 }
 
+bool energy_account_last_sample(const struct energy *x, const char *host, struct energy_sample *ret)
+{
+    const struct account *c = idmap_get(&x->accounts, host);
+
+    if (!c || !c->seen)
+        return false;
+    *ret = c->last;
+    return true;
+}
+
 static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
 {
     struct energy *x = piece;
@@ -357,6 +369,8 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
         }
     }
     energy_account_add_samples(x, samples, s->n_hosts, s->time, longest_s);
+    x->now.used_wh = account_of(x, CLUSTER)->total.used_wh;
+    x->now.all_on_wh = account_of(x, CLUSTER)->total.all_on_wh;
     arena_release(&scratch);
 }
 

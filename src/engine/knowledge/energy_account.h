@@ -45,6 +45,9 @@ struct energy_sample {
 /* What the hosts draw, and what VMs lack, as of the newest snapshot. */
 const struct engine_power *energy_account_now(const struct energy *x);
 
+/* The host at the newest look of this process that showed it; its `host` is NULL. False: no look did. */
+bool energy_account_last_sample(const struct energy *x, const char *host, struct energy_sample *ret);
+
 /* All hosts that a look has shown. A look that is no later than the last one adds no time. */
 void energy_account_add_samples(struct energy *x, const struct energy_sample *samples, size_t n,
                                 instant_s now, instant_s longest_s);
