@@ -119,6 +119,8 @@ struct host_facts {
     bool quarantine; /* it is degraded: it receives no VM, and its VMs leave where rules and load allow */
     bool vsan;       /* its disks are part of a shared store: it is never put to standby */
     const char *hardware_uuid; /* as the firmware reports it; NULL: not known */
+    bool left_inventory; /* it sleeps, and the source does not list it any more: the rest is as it was last
+                          * seen. It can be woken, nothing else */
 };
 
 struct vm_facts {

@@ -135,7 +135,8 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
     json_array_foreach(json_object_get(reply, "hosts"), i, h)
     {
         table_cell(&t, reply_text(h, "name"));
-        table_cell(&t, reply_text(h, "state"));
+        table_cellf(&t, "%s%s", reply_text(h, "state"),
+                    json_is_false(json_object_get(h, "in_inventory")) ? ", not in inventory" : "");
         table_cellf(&t, "%lld", (long long)reply_int(h, "vms"));
         if (all)
             put_wide(&t, h);

@@ -111,13 +111,12 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
     put_faults(w, "faults", plan, fault_code_count);
 }
 
-static int compare_asleep(const void *a, const void *b, void *ctx)
+static int compare_asleep(const void *a, const void *b)
 {
-    const struct snapshot *s = ctx;
     const struct asleep *x = a;
     const struct asleep *y = b;
 
-    return natural_compare(snapshot_host_name(s, x->host), snapshot_host_name(s, y->host));
+    return natural_compare(x->name, y->name);
 }
 
 /* In the order in which a person expects the names. */
@@ -127,12 +126,12 @@ static void put_asleep(struct json_writer *w, const struct engine *e)
     struct asleep *list;
     size_t n = engine_asleep(e, &a, &list);
 
-    qsort_r(list, n, sizeof *list, compare_asleep, (void *)engine_snapshot(e));
+    qsort(list, n, sizeof *list, compare_asleep);
     jw_begin(w, "asleep", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         jw_text(w, "host", list[i].host);
-        jw_text(w, "host_name", snapshot_host_name(engine_snapshot(e), list[i].host));
+        jw_text(w, "host_name", list[i].name);
         jw_instant(w, "since", list[i].since);
         jw_bool(w, "by_ballast", list[i].ours);
         if (engine_snapshot(e))

@@ -106,6 +106,7 @@ static void put_host(struct json_writer *w, const struct engine *e, const struct
     jw_text(w, "state", host_state_name(h->is.state));
     jw_int(w, "cores", h->is.cores);
     jw_int(w, "vms", h->vms.n);
+    jw_bool(w, "in_inventory", !h->is.left_inventory);
     jw_text(w, "hardware_uuid", h->is.hardware_uuid);
     jw_text(w, "cpu_vendor", h->is.cpu_vendor);
     jw_text(w, "failure_detection", failure_detection_name(h->is.failure_detection));

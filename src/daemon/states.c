@@ -141,7 +141,7 @@ static void put_host(struct json_writer *w, const struct host *h, double *const 
 static void put_missing(struct json_writer *w, const struct asleep *h)
 {
     jw_text(w, "id", h->host);
-    jw_text(w, "name", h->host);
+    jw_text(w, "name", h->name);
     jw_text(w, "state", host_state_name(HOST_STANDBY));
     jw_instant(w, "since", h->since);
     jw_instant(w, "wake_failed_at", h->wake_failed);
@@ -184,10 +184,11 @@ void states_of_hosts(const struct engine *e, void (*each)(void *ctx, const char 
         jw_init(&w, &text);
         jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
         put_host(&w, &s->hosts[i], demand);
-        end_host_state(&w, &text, is_ours(asleep, n_asleep, id), true, id, each, ctx);
+        end_host_state(&w, &text, is_ours(asleep, n_asleep, id), !s->hosts[i].is.left_inventory, id, each,
+                       ctx);
     }
     for (size_t i = 0; i < n_asleep; i++) {
-        if (asleep[i].there)
+        if (snapshot_find_host(s, asleep[i].host) != IX_NONE)
             continue;
         jw_init(&w, &text);
         jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);

@@ -299,6 +299,7 @@ const struct plan *engine_plan(const struct engine *e);
 /* A host that sleeps. */
 struct asleep {
     const char *host;      /* id */
+    const char *name;      /* the id where no name is known */
     instant_s since;       /* 0: before it was first seen */
     bool ours;             /* an action of ours put it there */
     bool there;            /* the newest inventory has it */
@@ -307,7 +308,8 @@ struct asleep {
 };
 
 /* The hosts in standby, and those that power on, by id: none that was put to standby is forgotten, whatever
- * the source says of it. In the arena; the strings are the engine's. */
+ * the source says of it. Those that left the inventory are in engine_snapshot(), too
+ * (host_facts.left_inventory). In the arena; the strings are the engine's. */
 size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **ret);
 
 /* A wake that is under way. */

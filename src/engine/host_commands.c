@@ -85,7 +85,7 @@ static void take_back(struct engine *e, struct action *x, const char *wish, cons
     action_cancel(e, x, why, now);
 }
 
-/* The host as it was last seen, which it must have been. */
+/* The host as it was last seen, which it must have been; also one that sleeps and left the inventory. */
 static int find_seen(const struct engine *e, const char *word, const struct host_facts **ret, struct err *err)
 {
     uint32_t ix = IX_NONE;
@@ -99,6 +99,19 @@ static int find_seen(const struct engine *e, const char *word, const struct host
         return r;
     *ret = &e->now_seen->snap.hosts[ix].is;
     return 0;
+}
+
+/* The same, of a host that the source lists. */
+static int find_listed(const struct engine *e, const char *word, const struct host_facts **ret,
+                       struct err *err)
+{
+    int r = find_seen(e, word, ret, err);
+
+    if (r < 0 || !(*ret)->left_inventory)
+        return r;
+    return err_set(err, -EBUSY,
+                   "host %s sleeps and is not in the inventory any more: it can be woken, and nothing else",
+                   (*ret)->name);
 }
 
 /* ---- maintenance ----------------------------------------------------------------------------- */
@@ -200,7 +213,7 @@ int host_commands_enter_maintenance(struct engine *e, const char *host, const ch
 {
     uint64_t cancelled[POWER_CHANGES] = {0};
     const struct host_facts *h = NULL;
-    int r = find_seen(e, host, &h, err);
+    int r = find_listed(e, host, &h, err);
 
     return r < 0 ? r : enter_maintenance(e, h, by, now, ret_id, cancelled, err);
 }
@@ -208,7 +221,7 @@ int host_commands_enter_maintenance(struct engine *e, const char *host, const ch
 int host_commands_find(const struct engine *e, const char *word, const struct host_facts **ret,
                        struct err *err)
 {
-    return find_seen(e, word, ret, err);
+    return find_listed(e, word, ret, err);
 }
 
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
@@ -219,7 +232,7 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, const cha
     const struct host_facts *h = NULL;
     int r;
 
-    if ((r = find_seen(e, host, &h, err)) < 0)
+    if ((r = find_listed(e, host, &h, err)) < 0)
         return r;
     if (!(e->settings.operations & (1u << operation)))
         return err_set(err, -ENOTSUP, "maintenance mode is not something that this source can be asked for");
@@ -266,7 +279,7 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
     const struct host_facts *h = NULL;
     int r;
 
-    if ((r = find_seen(e, host, &h, err)) < 0)
+    if ((r = find_listed(e, host, &h, err)) < 0)
         return r;
     const struct action *x = find_host_action(e, ACTION_POWER_OFF, h->id);
     struct action *up = find_host_action(e, ACTION_POWER_ON, h->id);

@@ -5,6 +5,7 @@
 #include "engine/actions/action.h"
 #include "engine/actions/action_facts.h"
 #include "engine/knowledge/failed_moves.h"
+#include "engine/knowledge/hosts.h"
 #include "engine/knowledge/vm_demand.h"
 #include "engine/persist.h"
 #include "engine/source_poll.h"
@@ -157,6 +158,7 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
                                   .before = engine_snapshot(e),
                                   .look_period_s = source_poll_period_s(e)};
 
+    hosts_add_left(e->knowledge->hosts, inv, a);
     if (e->settings.overlay)
         overlay_apply(e->settings.overlay, inv, a, &v->overlay_findings);
     else

@@ -155,6 +155,8 @@ struct host_record {
         *confirmed; /* the host's controllers that a person confirmed (identity_report.is); NULL: none */
     const char *confirmed_by;
     instant_s confirmed_at;
+    const char *facts; /* of a host that sleeps: what was last known of it while it was on, as a host of
+                        * ballast-snapshot/1 (model/host_json.h); NULL: nothing */
 };
 
 #define ENERGY_HOUR_S 3600

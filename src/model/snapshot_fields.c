@@ -176,6 +176,7 @@ static const struct field host_fields[] = {
     W("failure_detection", is.failure_detection, failure_detection_words, OPT),
     F("vsan", FIELD_BOOL, is.vsan, OPT),
     F("hardware_uuid", FIELD_TEXT, is.hardware_uuid, OPT),
+    F("left_inventory", FIELD_BOOL, is.left_inventory, OPT),
 };
 SCHEMA(snapshot_fields_host, "host", host_fields);
 #undef S

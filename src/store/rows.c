@@ -155,6 +155,7 @@ static const struct sql_column host_columns[] = {
     COLUMN(host_record, TEXT, "confirmed", confirmed),
     COLUMN(host_record, TEXT, "confirmed_by", confirmed_by),
     COLUMN(host_record, I64, "confirmed_at", confirmed_at),
+    COLUMN(host_record, TEXT, "facts", facts),
 };
 
 static const struct sql_column failure_columns[] = {

@@ -141,6 +141,8 @@ static const char *const scripts[] = {
     "ALTER TABLE hosts ADD COLUMN confirmed TEXT;"
     "ALTER TABLE hosts ADD COLUMN confirmed_by TEXT;"
     "ALTER TABLE hosts ADD COLUMN confirmed_at INTEGER NOT NULL DEFAULT 0;",
+    /* Of a host that sleeps, what is needed to wake it after it has left the inventory. */
+    "ALTER TABLE hosts ADD COLUMN facts TEXT;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -348,5 +348,55 @@ def test_dead_before_the_evacuation():
         d.stop()
 
 
+def test_left_the_inventory():
+    """A host that leaves the inventory while it sleeps keeps its name, over a restart too, and is woken by it."""
+    with ipmi_sim.Controllers(HOSTS) as controllers, Daemon({"kind": "file"}, **QUICK) as d:
+        file = d.folder / "cluster.json"
+
+        def shows(state):
+            """What the manager says of esx2; None: nothing."""
+            snapshot = cluster()
+            if state:
+                snapshot["hosts"][2]["state"] = state
+            else:
+                del snapshot["hosts"][2]
+            new = file.with_suffix(".new")
+            new.write_text(json.dumps(snapshot))
+            new.replace(file)
+
+        d.settings["source"]["file"] = str(file)
+        d.settings["power"] = {
+            "defaults": {"methods": ["ipmi"], "ipmi": {"workarounds": list(ipmi_sim.WORKAROUNDS)}},
+            "hosts": {c.name: {"ipmi": {"address": c.address, "username": c.username, "password_file": str(c.password_file)}}
+                      for c in controllers}}
+        controllers["esx2"].put("power", 0)
+        shows("standby")
+        d.write()
+        d.start()
+        wait_for("asleep", lambda: [h["host_name"] for h in d.status()["asleep"]] == ["esx2"])
+        shows(None)
+        wait_for("the loss", lambda: d.json("events", "--kind", "host_lost"), 30)
+        lost = d.json("events", "--kind", "host_lost")[0]
+        assert lost["data"]["host_name"] == "esx2" and "can still be woken by its name" in lost["data"]["text"], lost
+        d.stop()
+        d.start()
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        known = d.status()["asleep"][0]
+        assert known["host_name"] == "esx2" and known["in_inventory"] is False, known
+        assert [h["in_inventory"] for h in d.json("hosts")] == [True, True, False]
+        text = " ".join(d.cli("status").split())
+        assert "asleep esx2" in text and "NOT IN THE INVENTORY" in text, text
+        assert "standby, not in inventory" in d.cli("hosts"), d.cli("hosts")
+        assert "it can be woken, and nothing else" in d.cli("maintenance", "enter", "esx2", code=1)
+        d.cli("wake", "esx2")
+        wait_for("it is switched on", controllers["esx2"].is_on, 30)
+        assert not d.actions("done")  # before an inventory shows it
+        shows("on")
+        wait_for("awake", lambda: [a["host_name"] for a in d.actions("done")] == ["esx2"], 60)
+        assert d.json("events", "--kind", "host_back")[0]["data"]["host_name"] == "esx2"
+        assert d.status()["asleep"] == [] and all(h["in_inventory"] for h in d.json("hosts"))
+        d.stop()
+
+
 main(test_proof_standby_and_wake, test_a_controller_that_lies, test_by_the_second_method, test_reload, test_swapped, test_swapped_redfish,
-     test_confirmed, test_dead_before_the_evacuation)
+     test_confirmed, test_dead_before_the_evacuation, test_left_the_inventory)

@@ -283,6 +283,137 @@ static void test_not_forgotten(void **state)
     world_release();
 }
 
+/* ---- a host that leaves the inventory while it sleeps ------------------------------------------ */
+
+/* h3, which people call esx3, is put to standby by us and taken out of the inventory; then the service starts
+ * anew. */
+static void begin_left(struct world *w)
+{
+    uint64_t id;
+
+    begin(w);
+    w->keeps = true;
+    w->n_script = 0;
+    w->name_of[3] = "esx3";
+    w->host_state[3] = HOST_ON;
+    world_run(70);
+    assert_int_equal(engine_standby(w->engine, "esx3", "tester", w->now, &id, NULL), 0);
+    world_run(70);
+    assert_int_equal(w->host_state[3], HOST_STANDBY);
+    w->gone[3] = true;
+    world_run(70);
+    assert_int_equal(w_count_events("host_lost"), 1);
+    world_restart();
+}
+
+static struct asleep only_asleep(struct arena *a, const char *host)
+{
+    struct asleep *list;
+    size_t n = engine_asleep(W->engine, a, &list);
+
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(list[i].host, host) == 0)
+            return list[i];
+    }
+    return (struct asleep){0};
+}
+
+static void test_woken_by_name(void **state)
+{
+    struct world w;
+    struct arena a = {0};
+    uint64_t ids[WAKE_ACTIONS], id, cancelled[POWER_CHANGES];
+    struct err err = {0};
+
+    (void)state;
+    begin_left(&w);
+    assert_string_equal(only_asleep(&a, "h3").name, "esx3"); /* before the first inventory, too */
+    world_run(70);
+    assert_string_equal(only_asleep(&a, "h3").name, "esx3");
+    assert_true(only_asleep(&a, "h3").ours && !only_asleep(&a, "h3").there);
+    assert_true(fact(3)->left_inventory && fact(3)->state == HOST_STANDBY);
+    assert_true(fact(3)->total[RES_MEM] == fact(2)->total[RES_MEM] && fact(3)->standby_since != 0);
+    assert_int_equal(w_count_events("host_lost"), 1); /* not once more by the new process */
+
+    assert_int_equal(engine_standby(w.engine, "esx3", "tester", w.now, &id, &err), -EBUSY);
+    assert_int_equal(engine_maintenance(w.engine, "esx3", true, "tester", w.now, &id, cancelled, &err),
+                     -EBUSY);
+    assert_non_null(strstr(err.text, "host esx3 sleeps and is not in the inventory any more"));
+    assert_int_equal(engine_wake(w.engine, "esx3", false, "tester", w.now, ids, &err), 0);
+    world_run(100);
+    assert_int_equal(w.host_state[3], HOST_ON);
+    assert_int_equal(world_state(ids[0]), ACTION_VERIFYING); /* done when an inventory shows it */
+    w.gone[3] = false;
+    world_run(70);
+    assert_int_equal(world_state(ids[0]), ACTION_DONE);
+    assert_int_equal(w_count_events("host_back"), 1);
+    assert_true(!fact(3)->left_inventory && fact(3)->state == HOST_ON);
+    assert_null(only_asleep(&a, "h3").host);
+    arena_release(&a);
+    world_release();
+}
+
+/* It is on, but its source does not list it: the wake fails with a reason that says so. The pass tries no
+ * second time, a person may. */
+static void test_left_for_good(void **state)
+{
+    struct world w;
+    uint64_t ids[WAKE_ACTIONS];
+
+    (void)state;
+    begin_left(&w);
+    world_run(70);
+    assert_int_equal(fact(3)->dpm, AUTOMATION_INHERIT);
+    assert_int_equal(engine_wake(w.engine, "esx3", false, "tester", w.now, ids, NULL), 0);
+    world_run(1900);
+    assert_int_equal(world_state(ids[0]), ACTION_FAILED);
+    assert_non_null(strstr(w.actions[ids[0] - 1].why, "it is not in the inventory"));
+    assert_int_equal(w_count_events("wake_failed"), 1);
+    assert_int_equal(fact(3)->dpm, AUTOMATION_DISABLED);
+    assert_int_equal(engine_wake(w.engine, "h3", false, "tester", w.now, ids, NULL), 0);
+    world_release();
+}
+
+/* Another entry is the host now: one of its name. A VM that runs on a host says that it does not sleep. */
+static void test_left_and_listed_anew(void **state)
+{
+    struct world w;
+    struct arena a = {0};
+
+    (void)state;
+    begin_left(&w);
+    w.n_hosts = 5;
+    w.name_of[4] = "esx3";
+    world_run(70);
+    assert_int_equal(snapshot_find_host(engine_snapshot(w.engine), "h3"), IX_NONE);
+    assert_null(only_asleep(&a, "h3").host);
+    world_restart();
+    world_run(70);
+    assert_null(only_asleep(&a, "h3").host);
+    arena_release(&a);
+    world_release();
+}
+
+/* A pass that needs it wakes it, at every level that it is woken at otherwise. */
+static void test_left_and_needed(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_left(&w);
+    world_run(70);
+    w.script[0] = (struct world_move){.kind = ACTION_POWER_ON, .to = 3, .priority = 1};
+    w.n_script = 1;
+    world_run(700);
+    assert_int_equal(w.host_state[3], HOST_ON);
+    w.n_script = 0;
+    w.gone[3] = false;
+    world_run(70);
+    assert_int_equal(w_count_events("wake_failed"), 0);
+    assert_int_equal(fact(3)->state, HOST_ON);
+    world_release();
+}
+
 /* A proof is one of the ways that the host had then. One that is taken away may be the one that worked. */
 static void test_proof_is_of_its_ways(void **state)
 {
@@ -338,7 +469,9 @@ int main(void)
         cmocka_unit_test(test_clock_set_back),       cmocka_unit_test(test_fails_as_a_pass_is_made),
         cmocka_unit_test(test_up_in_maintenance),    cmocka_unit_test(test_boot_is_learned),
         cmocka_unit_test(test_since_when),           cmocka_unit_test(test_not_forgotten),
-        cmocka_unit_test(test_proof_is_of_its_ways),
+        cmocka_unit_test(test_proof_is_of_its_ways), cmocka_unit_test(test_woken_by_name),
+        cmocka_unit_test(test_left_for_good),        cmocka_unit_test(test_left_and_listed_anew),
+        cmocka_unit_test(test_left_and_needed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static void w_fill(struct collected *c)
 
         w_host_id(i, id);
         h->is.id = arena_strdup(a, id);
-        h->is.name = W->host_name ? W->host_name : h->is.id;
+        h->is.name = W->name_of[i] ? W->name_of[i] : W->host_name ? W->host_name : h->is.id;
         h->is.state = W->hides && W->host_state[i] == HOST_STANDBY ? HOST_DISCONNECTED : W->host_state[i];
         h->is.wake_verified = !W->unproven;
         h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;

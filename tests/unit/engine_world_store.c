@@ -180,6 +180,7 @@ static void put_host(const struct host_record *host)
     W->n_known += i == W->n_known;
     W->known[i] = *host;
     W->known[i].host = arena_strdup(&W->memory, host->host);
+    W->known[i].facts = host->facts ? arena_strdup(&W->memory, host->facts) : NULL;
     W->known[i].confirmed = host->confirmed ? arena_strdup(&W->memory, host->confirmed) : NULL;
     W->known[i].confirmed_by = host->confirmed_by ? arena_strdup(&W->memory, host->confirmed_by) : NULL;
 }

@@ -292,7 +292,13 @@ static void test_hosts(void **state)
     struct err err = {0};
     const struct host_record records[] = {
         {.host = "c", .on_since = 5, .woke = 4, .woke_by = 3, .boot_s = UNKNOWN, .seen = 30},
-        {.host = "b", .standby_since = 7, .put_down = 8, .wake_failed = 9, .boot_s = 181.5, .seen = 10},
+        {.host = "b",
+         .standby_since = 7,
+         .put_down = 8,
+         .wake_failed = 9,
+         .boot_s = 181.5,
+         .seen = 10,
+         .facts = "{\"id\": \"b\"}"},
         {.host = "a", .on_since = 1, .boot_s = 60, .seen = 10},
         {.host = "a",
          .on_since = 2,
@@ -317,6 +323,8 @@ static void test_hosts(void **state)
                 all.hosts[1].woken.at == 0);
     assert_true(all.hosts[1].standby_since == 7 && all.hosts[1].put_down == 8 &&
                 all.hosts[1].wake_failed == 9);
+    assert_string_equal(all.hosts[1].facts, "{\"id\": \"b\"}");
+    assert_null(all.hosts[0].facts);
     assert_true(all.hosts[2].woke == 4 && all.hosts[2].woke_by == 3 && isnan(all.hosts[2].boot_s));
     assert_int_equal(store_sqlite.prune(s, &(struct retention){.hosts_before = 20, .passes_kept = 9}, &err),
                      0);

@@ -247,7 +247,7 @@ static void test_older_events(void **state)
                "ALTER TABLE actions DROP COLUMN refused; "
                "UPDATE events SET data = '{' WHERE id = 5; "
                "ALTER TABLE hosts DROP COLUMN confirmed; ALTER TABLE hosts DROP COLUMN confirmed_by; "
-               "ALTER TABLE hosts DROP COLUMN confirmed_at; "
+               "ALTER TABLE hosts DROP COLUMN confirmed_at; ALTER TABLE hosts DROP COLUMN facts; "
                "PRAGMA user_version = 15");
     s = must_open(&p);
     check_events(s);

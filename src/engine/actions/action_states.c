@@ -410,14 +410,23 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
     submit(e, x, JOB_CANCEL, now);
 }
 
+/* A host that was to be woken, and that the source did not list even before. */
+static bool has_left(const struct engine *e, const struct action *x)
+{
+    uint32_t ix = x->r.host ? snapshot_find_host(&e->now_seen->snap, x->r.host) : IX_NONE;
+
+    return ix != IX_NONE && e->now_seen->snap.hosts[ix].is.left_inventory;
+}
+
 /* What an inventory says that contradicts the task's end. */
 static void contradicted(struct engine *e, struct action *x, enum observed_state at, instant_s now)
 {
     char why[WHY_ALL];
-    const char *what = at == AT_SOURCE  ? "the inventory shows no change"
-                       : at == GONE     ? "it is no longer in the inventory"
-                       : at == NOT_SEEN ? "its host is disconnected"
-                                        : "the inventory shows it elsewhere";
+    const char *what = has_left(e, x)    ? "it is not in the inventory: add it to its cluster again"
+                       : at == AT_SOURCE ? "the inventory shows no change"
+                       : at == GONE      ? "it is no longer in the inventory"
+                       : at == NOT_SEEN  ? "its host is disconnected"
+                                         : "the inventory shows it elsewhere";
 
     if (x->r.unclear != 0) {
         (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "no end of the task was reported",

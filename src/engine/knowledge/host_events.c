@@ -42,6 +42,14 @@ void host_events_change(struct engine *e, const struct snapshot *s, const struct
     tell(e, EVENT_HOST, s, s->time, f, before, f->state, text);
 }
 
+/* By the source, and not only remembered. */
+static bool is_listed(const struct snapshot *s, const char *host)
+{
+    uint32_t ix = snapshot_find_host(s, host);
+
+    return ix != IX_NONE && !s->hosts[ix].is.left_inventory;
+}
+
 void host_events_lost(struct engine *e, const struct hosts *h, const struct snapshot *before,
                       const struct snapshot *s)
 {
@@ -51,11 +59,12 @@ void host_events_lost(struct engine *e, const struct hosts *h, const struct snap
         const struct host_facts *f = &before->hosts[i].is;
         const struct known_host *k = hosts_find(h, f->id);
 
-        if (snapshot_find_host(s, f->id) != IX_NONE)
+        if (f->left_inventory || is_listed(s, f->id))
             continue;
-        (void)snprintf(text, sizeof text, "host %.100s, which was %s, is not in the inventory any more%s",
+        (void)snprintf(text, sizeof text, "host %.100s, which was %s, is not in the inventory any more%s%s",
                        f->name, host_state_name(f->state),
-                       k && k->r.put_down != 0 ? "; Ballast has put it to standby" : "");
+                       k && k->r.put_down != 0 ? "; Ballast has put it to standby" : "",
+                       f->state == HOST_STANDBY ? "; it can still be woken by its name" : "");
         tell(e, EVENT_HOST_LOST, before, s->time, f, f->state, host_state_count, text);
     }
 }
@@ -66,7 +75,7 @@ void host_events_arrival(struct engine *e, const struct snapshot *before, const 
     const bool is_new = k->state == host_state_count && k->r.seen == 0;
     char text[256];
 
-    if (snapshot_find_host(before, f->id) != IX_NONE)
+    if (is_listed(before, f->id))
         return;
     (void)snprintf(text, sizeof text, "host %.100s is %s and is %s", f->name,
                    is_new ? "new" : "in the inventory again", host_state_name(f->state));

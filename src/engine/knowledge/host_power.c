@@ -122,7 +122,7 @@ enum energy_phase host_power_phase_of(const struct knowledge_context *c, const c
 /* Whether it would be on, and do its part of the work, if no host slept. */
 static bool takes_part(const struct host *h)
 {
-    return h->is.state != HOST_DISCONNECTED && h->is.state != HOST_MAINTENANCE;
+    return h->is.state != HOST_DISCONNECTED && h->is.state != HOST_MAINTENANCE && !h->is.left_inventory;
 }
 
 /* ---- watts ----------------------------------------------------------------------------------- */

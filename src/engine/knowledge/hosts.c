@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "engine/events.h"
 #include "engine/knowledge/host_events.h"
+#include "engine/knowledge/left_hosts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -72,6 +73,15 @@ static void changed(struct hosts *h, struct known_host *k)
 {
     k->dirty = true;
     h->dirty = true;
+}
+
+/* The texts of the record are the map's own. */
+static void set_text(const char **to, const char *text)
+{
+    char *own = (char *)(uintptr_t)*to;
+
+    xstrset(&own, text);
+    *to = own;
 }
 
 /* ---- what an inventory says ------------------------------------------------------------------ */
@@ -239,6 +249,16 @@ static void fill_ways(const struct hosts *h, struct host_facts *f)
         f->dpm = AUTOMATION_DISABLED;
 }
 
+/* Of a host that left the inventory, DPM relies on no more than one wake, and only where Ballast put the host
+ * to standby itself: it may have been taken away for good. After that a person decides. */
+static void fill_left(const struct hosts *h, struct host_facts *f)
+{
+    const struct known_host *k = hosts_find(h, f->id);
+
+    if (f->left_inventory && (k->r.put_down == 0 || k->r.wake_failed != 0))
+        f->dpm = AUTOMATION_DISABLED;
+}
+
 static void fill_draws(const struct hosts *h, struct host_facts *f)
 {
     const struct host_power_method *way = idmap_get(&h->ways, f->id);
@@ -249,6 +269,11 @@ static void fill_draws(const struct hosts *h, struct host_facts *f)
         host_facts_set_curve(f, &way->draws->watts);
     if (!isnan(way->draws->standby_w))
         f->power_standby_w = way->draws->standby_w;
+}
+
+void hosts_add_left(struct hosts *h, struct inventory *inv, struct arena *a)
+{
+    h->dirty |= left_hosts_add(&h->of, inv, a);
 }
 
 static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
@@ -263,6 +288,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
         if (!f->id)
             continue;
         fill_ways(h, f);
+        fill_left(h, f);
         fill_draws(h, f);
         fill_host(h, f, inv->time);
         fill_tries(h, f);
@@ -279,6 +305,11 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host_facts *f = &s->hosts[i].is;
         struct known_host *k = known(h, f->id);
+
+        if (f->left_inventory) {
+            k->state = f->state;
+            continue;
+        }
         struct host_record r = follow(k, f->state, s->time);
         bool news = r.on_since != k->r.on_since || r.standby_since != k->r.standby_since ||
                     r.put_down != k->r.put_down || r.woken.at != k->r.woken.at;
@@ -293,6 +324,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
         k->r = r;
         k->state = f->state;
     }
+    h->dirty |= left_hosts_keep(&h->of, c->before, s);
 }
 
 /* ---- what our own actions say ---------------------------------------------------------------- */
@@ -343,15 +375,6 @@ void hosts_put_down(struct hosts *h, const char *host, instant_s now)
     changed(h, k);
 }
 
-/* The texts of the record are the map's own. */
-static void set_text(const char **to, const char *text)
-{
-    char *own = (char *)(uintptr_t)*to;
-
-    xstrset(&own, text);
-    *to = own;
-}
-
 void hosts_confirm_controllers(struct hosts *h, const char *host, const char *is, const char *by,
                                instant_s now)
 {
@@ -373,6 +396,13 @@ static int by_host(const void *a, const void *b)
     return strcmp(x->host, y->host);
 }
 
+static bool is_listed(const struct snapshot *s, const char *host)
+{
+    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
+
+    return ix != IX_NONE && !s->hosts[ix].is.left_inventory;
+}
+
 size_t hosts_asleep(const struct hosts *h, const struct snapshot *s, struct arena *a, struct asleep **ret)
 {
     struct asleep *list = arena_array(a, struct asleep, h->of.n);
@@ -387,9 +417,11 @@ size_t hosts_asleep(const struct hosts *h, const struct snapshot *s, struct aren
             continue;
         list[n++] = (struct asleep){
             .host = host,
+            .name = k->name && (!s || snapshot_find_host(s, host) == IX_NONE) ? k->name
+                                                                              : snapshot_host_name(s, host),
             .since = k->r.standby_since,
             .ours = k->r.put_down != 0,
-            .there = s && snapshot_find_host(s, host) != IX_NONE,
+            .there = is_listed(s, host),
             .boot_s = k->r.boot_s,
             .wake_failed = k->r.wake_failed,
         };
@@ -468,6 +500,8 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         k->r.host = NULL; /* the map has it */
         k->r.confirmed = xstrdup(r.confirmed);
         k->r.confirmed_by = xstrdup(r.confirmed_by);
+        k->r.facts = xstrdup(r.facts);
+        left_hosts_recall(k);
     }
 }
 
@@ -499,6 +533,8 @@ static void free_known(void *value)
 
     set_text(&k->r.confirmed, NULL);
     set_text(&k->r.confirmed_by, NULL);
+    set_text(&k->r.facts, NULL);
+    free(k->name);
     free(k);
 }
 

@@ -14,10 +14,14 @@ extern const struct knowledge_ops hosts_ops;
 struct known_host {
     struct host_record r;  /* `host` is the key of the map */
     enum host_state state; /* in the last inventory; host_state_count: not seen by this process */
+    char *name;            /* of a host that sleeps, from the record's facts; NULL: not known */
     bool dirty;
     bool unseen; /* the last inventory had it as lost: its manager does, while we put it to standby */
 };
 
+/* Adds the hosts that sleep and that the source does not list any more (left_hosts.h). Before the overlay,
+ * whose entries may name them. */
+void hosts_add_left(struct hosts *h, struct inventory *inv, struct arena *a);
 /* What is remembered of the host, or NULL. */
 const struct known_host *hosts_find(const struct hosts *h, const char *host);
 /* Whether it has been seen to wake, last time too: by us, or as the source says. */

@@ -1,0 +1,25 @@
+/* left_hosts.h: a host that sleeps and that its source does not list any more.
+ *
+ * Some managers drop a host that does not answer, and admins take hosts out of a cluster while they sleep.
+ * Such a host stays in the inventory as it was last known, in standby and marked (host_facts.left_inventory),
+ * so that its name, the configuration's entries and DPM find it, and it can be woken. The wake is done when
+ * the source lists the host again. */
+#ifndef BALLAST_ENGINE_KNOWLEDGE_LEFT_HOSTS_H
+#define BALLAST_ENGINE_KNOWLEDGE_LEFT_HOSTS_H
+
+#include "base/idmap.h"
+#include "engine/knowledge/hosts.h"
+
+/* known: host id -> struct known_host. Both return whether one of them has changed, which is then dirty. */
+
+/* Adds to the inventory what it does not list of the hosts that sleep. Not one on which a VM runs; nor one in
+ * whose place the source lists another entry, of the same name or hardware UUID: that one's sleep is over. */
+bool left_hosts_add(const struct idmap *known, struct inventory *inv, struct arena *a);
+
+/* Keeps what is known of each host that goes to standby, until it is on again. before: NULL: nothing. */
+bool left_hosts_keep(const struct idmap *known, const struct snapshot *before, const struct snapshot *s);
+
+/* Fills in what follows from a record that was read back. */
+void left_hosts_recall(struct known_host *k);
+
+#endif
