@@ -43,6 +43,7 @@ struct woken {
 #define WAKE_REDFISH (1u << 1)
 #define WAKE_WOL (1u << 2)
 #define WAKE_HYPERVISOR (1u << 3)
+#define WAKE_METHODS 4 /* bits of WAKE_* */
 
 struct label {
     const char *key, *value;

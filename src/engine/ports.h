@@ -85,6 +85,7 @@ struct action_record {
     instant_s seen;          /* time of the last snapshot that it was recommended from */
     instant_s approved, started, ended; /* 0: not yet */
     struct move_result result;          /* of ACTION_MIGRATE */
+    uint32_t wake_method; /* ACTION_POWER_ON: WAKE_*, the method that is to be tested; 0: none */
 };
 
 /* A migration that happened (`ok`) or did not. */
@@ -140,13 +141,23 @@ struct setting_record {
     struct alloc alloc[RES_COUNT];
 };
 
+/* What wakes of ours have shown of one method of a host. All of it is of the method as it was configured
+ * then: with other settings it shows nothing. */
+struct wake_proof {
+    uint64_t settings;    /* host_power_method.settings; 0: of an older store, taken for the present ones */
+    instant_s proven;     /* a wake succeeded that no other method can have done */
+    instant_s failed;     /* it did not wake the host, and has not since */
+    uint32_t failed_code; /* its errno */
+    const char *why;      /* that failure, in the peer's words; NULL: none */
+};
+
 /* What is known of a host's power beyond what its source says. Instants: 0 where there is none. */
 struct host_record {
     const char *host;
     instant_s on_since, standby_since; /* as far as inventories have shown it */
     instant_s put_down;                /* an action of ours put it to standby, and it was not seen up since */
-    instant_s woke;        /* a wake of ours last brought it back: the proof that it can be woken */
-    uint32_t woke_by;      /* the ways (WAKE_*) that it had then; 0: not known */
+    instant_s woke;                    /* a wake of ours last brought it back */
+    uint32_t woke_by;      /* in a store of an older version: WOKE_BY_OLDER, WAKE_*; 0: proofs[] say it */
     instant_s wake_failed; /* the last wake of ours did not */
     double boot_s;         /* moving average of its wakes; UNKNOWN */
     instant_s seen;        /* in an inventory; to the day */
@@ -157,7 +168,12 @@ struct host_record {
     instant_s confirmed_at;
     const char *facts; /* of a host that sleeps: what was last known of it while it was on, as a host of
                         * ballast-snapshot/1 (model/host_json.h); NULL: nothing */
+    struct wake_proof proofs[WAKE_METHODS]; /* by the number of the bit of WAKE_* */
 };
+
+/* host_record.woke_by: the host was woken before there were proofs of single methods, when it had the other
+ * methods (WAKE_*) of these bits; none: not known. */
+#define WOKE_BY_OLDER (1u << 31)
 
 #define ENERGY_HOUR_S 3600
 #define ENERGY_DAY_S 86400

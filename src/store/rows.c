@@ -35,6 +35,16 @@
     COLUMN(action_record, REAL, "harm", result.harm)
 /* clang-format on */
 
+/* What is known of one method that wakes a host; i: the number of its bit. */
+/* clang-format off */
+#define PROOF_COLUMNS(method, i) \
+    COLUMN(host_record, U64, method "_settings", proofs[i].settings), \
+    COLUMN(host_record, I64, method "_proven", proofs[i].proven), \
+    COLUMN(host_record, I64, method "_failed", proofs[i].failed), \
+    COLUMN(host_record, U32, method "_failed_code", proofs[i].failed_code), \
+    COLUMN(host_record, TEXT, method "_why", proofs[i].why)
+/* clang-format on */
+
 static const struct sql_column action_columns[] = {
     COLUMN(action_record, U64, "id", id),
     COLUMN(action_record, TEXT, "uid", uid),
@@ -73,6 +83,7 @@ static const struct sql_column action_columns[] = {
     COLUMN(action_record, U32, "version", version),
     COLUMN(action_record, TEXT, "former_to", former_to),
     COLUMN(action_record, I64, "redirected", redirected),
+    COLUMN(action_record, U32, "wake_method", wake_method),
     RESULT_COLUMNS,
 };
 
@@ -156,6 +167,10 @@ static const struct sql_column host_columns[] = {
     COLUMN(host_record, TEXT, "confirmed_by", confirmed_by),
     COLUMN(host_record, I64, "confirmed_at", confirmed_at),
     COLUMN(host_record, TEXT, "facts", facts),
+    PROOF_COLUMNS("ipmi", 0),
+    PROOF_COLUMNS("redfish", 1),
+    PROOF_COLUMNS("wol", 2),
+    PROOF_COLUMNS("hypervisor", 3),
 };
 
 static const struct sql_column failure_columns[] = {

@@ -143,6 +143,31 @@ static const char *const scripts[] = {
     "ALTER TABLE hosts ADD COLUMN confirmed_at INTEGER NOT NULL DEFAULT 0;",
     /* Of a host that sleeps, what is needed to wake it after it has left the inventory. */
     "ALTER TABLE hosts ADD COLUMN facts TEXT;",
+
+    /* What is known of each method that wakes a host. Which method woke a host was not known before: 1 << 31
+     * is WOKE_BY_OLDER. */
+    "ALTER TABLE hosts ADD COLUMN ipmi_settings INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN ipmi_proven INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN ipmi_failed INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN ipmi_failed_code INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN ipmi_why TEXT;"
+    "ALTER TABLE hosts ADD COLUMN redfish_settings INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN redfish_proven INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN redfish_failed INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN redfish_failed_code INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN redfish_why TEXT;"
+    "ALTER TABLE hosts ADD COLUMN wol_settings INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN wol_proven INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN wol_failed INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN wol_failed_code INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN wol_why TEXT;"
+    "ALTER TABLE hosts ADD COLUMN hypervisor_settings INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN hypervisor_proven INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN hypervisor_failed INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN hypervisor_failed_code INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN hypervisor_why TEXT;"
+    "ALTER TABLE actions ADD COLUMN wake_method INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE hosts SET woke_by = woke_by | (1 << 31) WHERE woke > 0;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

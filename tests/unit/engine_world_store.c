@@ -183,6 +183,8 @@ static void put_host(const struct host_record *host)
     W->known[i].facts = host->facts ? arena_strdup(&W->memory, host->facts) : NULL;
     W->known[i].confirmed = host->confirmed ? arena_strdup(&W->memory, host->confirmed) : NULL;
     W->known[i].confirmed_by = host->confirmed_by ? arena_strdup(&W->memory, host->confirmed_by) : NULL;
+    for (int m = 0; m < WAKE_METHODS; m++)
+        W->known[i].proofs[m].why = arena_strdup(&W->memory, host->proofs[m].why);
 }
 
 static void put_energy(const struct energy_record *energy)

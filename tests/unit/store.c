@@ -284,6 +284,13 @@ static void test_what_was_learned(void **state)
     remove_all(p.dir);
 }
 
+static void check_proofs(const struct wake_proof *p)
+{
+    assert_true(p[0].settings == INT64_MAX && p[0].failed == 3 && p[0].failed_code == EACCES);
+    assert_string_equal(p[0].why, "refused");
+    assert_true(p[0].proven == 0 && p[3].settings == 1 && p[3].proven == 4 && !p[3].why);
+}
+
 /* What is known of hosts; one that was put to standby outlives whatever nobody has seen for long. */
 static void test_hosts(void **state)
 {
@@ -291,7 +298,14 @@ static void test_hosts(void **state)
     struct place p;
     struct err err = {0};
     const struct host_record records[] = {
-        {.host = "c", .on_since = 5, .woke = 4, .woke_by = 3, .boot_s = UNKNOWN, .seen = 30},
+        {.host = "c",
+         .on_since = 5,
+         .woke = 4,
+         .woke_by = WOKE_BY_OLDER | WAKE_WOL,
+         .boot_s = UNKNOWN,
+         .seen = 30,
+         .proofs = {{.settings = INT64_MAX, .failed = 3, .failed_code = EACCES, .why = "refused"},
+                    [3] = {.settings = 1, .proven = 4}}},
         {.host = "b",
          .standby_since = 7,
          .put_down = 8,
@@ -325,7 +339,9 @@ static void test_hosts(void **state)
                 all.hosts[1].wake_failed == 9);
     assert_string_equal(all.hosts[1].facts, "{\"id\": \"b\"}");
     assert_null(all.hosts[0].facts);
-    assert_true(all.hosts[2].woke == 4 && all.hosts[2].woke_by == 3 && isnan(all.hosts[2].boot_s));
+    assert_true(all.hosts[2].woke == 4 && all.hosts[2].woke_by == (WOKE_BY_OLDER | WAKE_WOL) &&
+                isnan(all.hosts[2].boot_s));
+    check_proofs(all.hosts[2].proofs);
     assert_int_equal(store_sqlite.prune(s, &(struct retention){.hosts_before = 20, .passes_kept = 9}, &err),
                      0);
     all = must_load(s, &a);
@@ -424,6 +440,7 @@ static void test_older_store(void **state)
                "ALTER TABLE actions DROP COLUMN vm_lack_after; "
                "ALTER TABLE actions DROP COLUMN harm; "
                "ALTER TABLE actions DROP COLUMN refused; "
+               "ALTER TABLE actions DROP COLUMN wake_method; "
                "PRAGMA "
                "user_version = 1");
     s = must_open(&p);

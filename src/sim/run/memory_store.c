@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRINGS_MAX 4
+#define STRINGS_MAX 8
 
 /* How keyed records are stored: their size, their strings, and their key. */
 static const struct shape {
@@ -33,8 +33,13 @@ static const struct shape {
                       .n_strings = 1,
                       .n_key = 1},
     [RECORD_HOST] = {sizeof(struct host_record),
-                     {offsetof(struct host_record, host)},
-                     .n_strings = 1,
+                     {offsetof(struct host_record, host), offsetof(struct host_record, confirmed),
+                      offsetof(struct host_record, confirmed_by), offsetof(struct host_record, facts),
+                      offsetof(struct host_record, proofs[0].why),
+                      offsetof(struct host_record, proofs[1].why),
+                      offsetof(struct host_record, proofs[2].why),
+                      offsetof(struct host_record, proofs[3].why)},
+                     .n_strings = 8,
                      .n_key = 1},
     [RECORD_SETTING] = {sizeof(struct setting_record),
                         {offsetof(struct setting_record, host), offsetof(struct setting_record, pool)},
