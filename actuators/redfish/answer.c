@@ -120,6 +120,39 @@ int redfish_power_state(const json_t *system, enum redfish_power *ret, struct er
     return err_set(err, -EPROTO, "the system's PowerState is none of those that Redfish knows");
 }
 
+/* What firmware without a serial number has instead, the same in every machine: words of vendors, and one
+ * character throughout. */
+static bool is_no_serial(const char *s, size_t len)
+{
+    static const char *const words[] = {"To be filled by O.E.M.",
+                                        "Default string",
+                                        "System Serial Number",
+                                        "Chassis Serial Number",
+                                        "Serial Number",
+                                        "Not Specified",
+                                        "Not Available",
+                                        "Not Applicable",
+                                        "Not Provided",
+                                        "Unknown",
+                                        "Undefined",
+                                        "Invalid",
+                                        "Empty",
+                                        "None",
+                                        "NULL",
+                                        "N/A",
+                                        "NA",
+                                        "OEM",
+                                        "0123456789",
+                                        "123456789",
+                                        "1234567890"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strlen(words[i]) == len && strncasecmp(words[i], s, len) == 0)
+            return true;
+    }
+    return strspn(s, (const char[]){s[0], '\0'}) >= len;
+}
+
 void redfish_identity(const json_t *system, struct controller_identity *ret)
 {
     const char *serial = json_string_value(json_object_get(system, "SerialNumber"));
@@ -138,7 +171,7 @@ void redfish_identity(const json_t *system, struct controller_identity *ret)
         if (serial[i] < ' ' || serial[i] > '~')
             return;
     }
-    if (len > 0 && len + sizeof "serial " <= sizeof ret->mark)
+    if (len > 0 && !is_no_serial(serial, len) && len + sizeof "serial " <= sizeof ret->mark)
         (void)snprintf(ret->mark, sizeof ret->mark, "serial %.*s", (int)len, serial);
 }
 

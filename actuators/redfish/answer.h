@@ -89,7 +89,8 @@ enum redfish_power {
 };
 int redfish_power_state(const json_t *system, enum redfish_power *ret, struct err *err);
 
-/* A system's UUID and SerialNumber. A missing, null or unusable property leaves its text "". */
+/* A system's UUID and SerialNumber. A missing, null or unusable property, and a serial number that a vendor
+ * has left in every machine, leaves its text "". */
 void redfish_identity(const json_t *system, struct controller_identity *ret);
 
 /* ResetType's values that are of use here, as bits. */

@@ -29,6 +29,11 @@ struct power_method {
  * several. */
 int redfish_get_system(struct power_method *m, struct redfish_reply *ret, struct err *err);
 
+/* The identity of the system that was just read. Where the firmware has no serial number of its own, the
+ * certificate distinguishes the controller. */
+void redfish_identify(const struct power_method *m, const struct redfish_reply *system,
+                      struct controller_identity *ret);
+
 /* Power requests, as in power_method_ops. A request whose answer is lost has succeeded if the power state
  * says so afterwards. */
 int redfish_wake(struct power_method *m, struct err *err);

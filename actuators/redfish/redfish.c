@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,13 +108,23 @@ static int read_chassis(struct power_method *m, enum chassis *ret, struct err *e
 
 /* ---- identity ---- */
 
+void redfish_identify(const struct power_method *m, const struct redfish_reply *system,
+                      struct controller_identity *ret)
+{
+    const char *fingerprint = redfish_fingerprint(m->talk);
+
+    redfish_identity(system->body, ret);
+    if (!ret->mark[0] && fingerprint[0])
+        (void)snprintf(ret->mark, sizeof ret->mark, "certificate SHA-256 %s", fingerprint);
+}
+
 static int read_identity(struct power_method *m, struct controller_identity *ret, struct err *err)
 {
     CLEANUP(redfish_reply_release) struct redfish_reply system = {0};
     int r = redfish_get_system(m, &system, err);
 
     if (r == 0)
-        redfish_identity(system.body, ret);
+        redfish_identify(m, &system, ret);
     return r;
 }
 

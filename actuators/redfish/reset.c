@@ -11,6 +11,7 @@
 #define POLL_MAX_S 5u
 #define TRIES_MAX 16u /* of one request: values, ETags, "busy" */
 #define PRECONDITIONS_MAX 2u
+#define LOOKS_AGAIN_MAX 2u
 
 /* A power request: the values of ResetType for it, the best first, and the states that it leads to. */
 struct wish {
@@ -26,7 +27,7 @@ struct wish {
 struct request {
     const struct wish *wish;
     const struct controller_identity *only; /* the machine that is meant; NULL: whichever answers */
-    bool logged_in_again;
+    unsigned looked_again;  /* because the session had ended, or the certificate was another one */
     unsigned refused;       /* values that the service turned out not to know: 1u << enum redfish_reset */
     unsigned preconditions; /* how often it asked for If-Match, or for another ETag */
     enum redfish_power is;  /* as read last; REDFISH_POWER_COUNT: not known */
@@ -157,9 +158,10 @@ static int after_refusal(struct power_method *m, struct request *q, enum redfish
 {
     if (answer_is_lost(r, reply))
         return verify(m, q, r);
-    if (reply->session_ended && !q->logged_in_again) { /* or another machine answers by now */
-        q->logged_in_again = true;
-        return 1;
+    if (r == -ESTALE || reply->session_ended) { /* another machine may answer by now: look again */
+        if (q->looked_again++ < LOOKS_AGAIN_MAX)
+            return 1;
+        return r == -ESTALE ? -EPERM : r;
     }
     if (redfish_is_busy(reply)) /* it was not carried out */
         return redfish_wait_retry(m->talk, reply, 1) == 0 ? 1 : r;
@@ -190,7 +192,7 @@ static int try_once(struct power_method *m, struct request *q, struct err *err)
 
     if (r < 0)
         return r;
-    redfish_identity(system.body, &now);
+    redfish_identify(m, &system, &now);
     if ((r = controller_identity_same(q->only, &now, err)) < 0)
         return r;
     q->is = REDFISH_POWER_COUNT;
@@ -205,7 +207,7 @@ static int try_once(struct power_method *m, struct request *q, struct err *err)
     (void)snprintf(body, sizeof body, "{\"ResetType\": \"%s\"}", redfish_reset_name(how));
     if (m->wants_etag)
         (void)redfish_etag(system.body, system.etag, etag);
-    r = redfish_post(m->talk, &action.target, body, etag[0] ? etag : NULL, &reply, &refusal);
+    r = redfish_post(m->talk, &action.target, body, etag[0] ? etag : NULL, q->only != NULL, &reply, &refusal);
     if (r == 0)
         return reply.status == 202 ? follow(m, &reply, err) : 0;
     *err = refusal;

@@ -143,10 +143,11 @@ int redfish_wait_retry(struct redfish_session *t, const struct redfish_reply *r,
 struct question {
     const char *method;
     const char *path;
-    const char *body;      /* NULL: none */
-    const char *if_match;  /* NULL: none */
-    bool no_secret;        /* without token or password: the root and the login itself */
-    bool once;             /* must not arrive twice */
+    const char *body;     /* NULL: none */
+    const char *if_match; /* NULL: none */
+    bool no_secret;       /* without token or password: the root and the login itself */
+    bool once;            /* must not arrive twice */
+    bool same_peer;
     int64_t after_stop_ms; /* as in http.h */
     int64_t deadline_ms;   /* 0: the call's */
 };
@@ -185,6 +186,7 @@ static int ask(struct redfish_session *t, const struct question *q, struct http_
         .deadline_ms = q->deadline_ms ? q->deadline_ms : t->deadline_ms,
         .answer_max = REDFISH_ANSWER_MAX,
         .once = q->once,
+        .same_peer = q->same_peer,
         .redirects = true,
         .after_stop_ms = q->after_stop_ms,
     };
@@ -445,16 +447,22 @@ int redfish_get(struct redfish_session *t, const struct redfish_path *path, stru
 /* The answer gets two thirds of the time that is left: the rest is for finding out what became of a request
  * whose answer is lost. */
 int redfish_post(struct redfish_session *t, const struct redfish_path *path, const char *body,
-                 const char *if_match, struct redfish_reply *ret, struct err *err)
+                 const char *if_match, bool same_peer, struct redfish_reply *ret, struct err *err)
 {
     const struct question q = {.method = "POST",
                                .path = path->text,
                                .body = body,
                                .if_match = if_match,
                                .once = true,
+                               .same_peer = same_peer,
                                .deadline_ms = t->deadline_ms - call_left_ms(t) / 3};
 
     return ask_logged_in(t, &q, ret, err);
+}
+
+const char *redfish_fingerprint(const struct redfish_session *t)
+{
+    return http_fingerprint(t->http);
 }
 
 int redfish_root(struct redfish_session *t, struct redfish_reply *ret, struct err *err)

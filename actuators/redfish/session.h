@@ -49,11 +49,15 @@ static inline void redfish_reply_release(struct redfish_reply *r)
 /* Both log in first where needed. On failure they release nothing of *ret, and set its status, retry_s and
  * full. An unsuccessful answer is an error with the service's own words. A POST is sent once, also where the
  * session turns out to have ended (session_ended; the next request logs in again), and has two
- * thirds of the time that is left for its answer. if_match: an ETag; NULL: none. */
+ * thirds of the time that is left for its answer. if_match: an ETag; NULL: none. same_peer: as in
+ * http.h, -ESTALE. */
 int redfish_get(struct redfish_session *t, const struct redfish_path *path, struct redfish_reply *ret,
                 struct err *err);
 int redfish_post(struct redfish_session *t, const struct redfish_path *path, const char *body,
-                 const char *if_match, struct redfish_reply *ret, struct err *err);
+                 const char *if_match, bool same_peer, struct redfish_reply *ret, struct err *err);
+
+/* The fingerprint of the service's certificate, as http_fingerprint(). */
+const char *redfish_fingerprint(const struct redfish_session *t);
 
 /* The service root, and where its systems are. */
 int redfish_root(struct redfish_session *t, struct redfish_reply *ret, struct err *err);

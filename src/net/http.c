@@ -2,6 +2,7 @@
 #include "net/http.h"
 
 #include "base/clock.h"
+#include "net/certificate.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -17,10 +18,11 @@
 struct http_session {
     CURL *easy;
     struct http_options options;
-    struct strbuf *into;   /* receives the body of the current request */
-    int64_t after_stop_ms; /* of the current request */
-    int64_t stopped_ms;    /* when it saw that *stop is true; 0: it did not */
-    bool verified;         /* a certificate of the peer was trusted before */
+    struct strbuf *into;            /* receives the body of the current request */
+    int64_t after_stop_ms;          /* of the current request */
+    int64_t stopped_ms;             /* when it saw that *stop is true; 0: it did not */
+    struct certificate certificate; /* of the peer that answered last; texts "": none */
+    bool verified;                  /* a certificate of the peer was trusted before */
     char detail[CURL_ERROR_SIZE];
 };
 
@@ -108,6 +110,7 @@ static void set_session(struct http_session *s)
         (void)curl_easy_setopt(c, CURLOPT_CAINFO, s->options.ca_file);
         (void)curl_easy_setopt(c, CURLOPT_CAPATH, NULL); /* this CA and no other */
     }
+    (void)curl_easy_setopt(c, CURLOPT_CERTINFO, 1L);
     (void)curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, receive_body);
     (void)curl_easy_setopt(c, CURLOPT_WRITEDATA, s);
     (void)curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
@@ -140,19 +143,25 @@ void http_session_free(struct http_session *s)
     free(s);
 }
 
-void http_rest(struct http_session *s)
+/* With its connections, its cookies, and its TLS sessions. */
+static void renew_handle(struct http_session *s)
 {
-    curl_socket_t descriptor = CURL_SOCKET_BAD;
-
-    (void)curl_easy_getinfo(s->easy, CURLINFO_ACTIVESOCKET, &descriptor);
-    if (descriptor == CURL_SOCKET_BAD || descriptor <= DESCRIPTOR_KEPT_MAX)
-        return;
     CURL *fresh = curl_easy_init();
+
     if (!fresh)
         return;
     curl_easy_cleanup(s->easy);
     s->easy = fresh;
     set_session(s);
+}
+
+void http_rest(struct http_session *s)
+{
+    curl_socket_t descriptor = CURL_SOCKET_BAD;
+
+    (void)curl_easy_getinfo(s->easy, CURLINFO_ACTIVESOCKET, &descriptor);
+    if (descriptor != CURL_SOCKET_BAD && descriptor > DESCRIPTOR_KEPT_MAX)
+        renew_handle(s);
 }
 
 void http_forget(struct http_session *s)
@@ -195,6 +204,10 @@ static struct curl_slist *set_request(struct http_session *s, const struct http_
     (void)curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)left_ms);
     (void)curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
                            (long)(left_ms < CONNECT_MAX_MS ? left_ms : CONNECT_MAX_MS));
+    (void)curl_easy_setopt(c, CURLOPT_PINNEDPUBLICKEY,
+                           q->same_peer && s->certificate.pin[0] ? s->certificate.pin : NULL);
+    /* a resumed TLS session would show the certificate of its beginning */
+    (void)curl_easy_setopt(c, CURLOPT_SSL_SESSIONID_CACHE, q->same_peer ? 0L : 1L);
     (void)curl_easy_setopt(c, CURLOPT_FRESH_CONNECT, q->once ? 1L : 0L);
     (void)curl_easy_setopt(c, CURLOPT_FORBID_REUSE, q->once ? 1L : 0L);
     return headers;
@@ -224,6 +237,13 @@ static int why_not(const struct http_session *s, const struct http_request *q, C
                              "trusted (%s): if this was intended, renew ca_file"
                            : "%s: the certificate cannot be trusted (%s): check ca_file and the host's name",
                        q->url, detail);
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+        return err_set(
+            err, -ESTALE,
+            "%s: another controller answers at the address than right before: its TLS key is another. "
+            "Nothing was requested. Check whether two machines use the address, or DHCP gave it to "
+            "another one",
+            q->url);
     case CURLE_SSL_CACERT_BADFILE:
         return err_set(err, -EKEYREJECTED, "%s: ca_file %s cannot be read as PEM certificates", q->url,
                        s->options.ca_file ? s->options.ca_file : "(the system's)");
@@ -240,6 +260,21 @@ static int why_not(const struct http_session *s, const struct http_request *q, C
                        q->url, detail);
     default:
         return err_set(err, -EPROTO, "%s: %s", q->url, detail);
+    }
+}
+
+/* On a connection that was used before, libcurl does not tell the certificate again. */
+static void note_certificate(struct http_session *s)
+{
+    static const char prefix[] = "Cert:";
+    struct curl_certinfo *chain = NULL;
+
+    if (curl_easy_getinfo(s->easy, CURLINFO_CERTINFO, &chain) != CURLE_OK || !chain ||
+        chain->num_of_certs < 1)
+        return;
+    for (const struct curl_slist *l = chain->certinfo[0]; l; l = l->next) { /* [0]: the peer's own */
+        if (strncmp(l->data, prefix, sizeof prefix - 1) == 0)
+            (void)certificate_read(l->data + sizeof prefix - 1, &s->certificate);
     }
 }
 
@@ -269,6 +304,7 @@ static int send_one(struct http_session *s, const struct http_request *q, struct
         curl_off_t retry = 0;
 
         s->verified = s->verified || s->options.tls_verify;
+        note_certificate(s);
         ret->body = body;
         (void)curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &ret->status);
         (void)curl_easy_getinfo(s->easy, CURLINFO_RETRY_AFTER, &retry);
@@ -279,6 +315,8 @@ static int send_one(struct http_session *s, const struct http_request *q, struct
                                     q->url, most / (1024 * 1024))
                           : why_not(s, q, code, err);
     strbuf_release(&body);
+    if (r == -ESTALE) /* the next request meets the peer that is there now */
+        renew_handle(s);
     return r;
 }
 
@@ -354,6 +392,11 @@ int http_send(struct http_session *s, const struct http_request *q, struct http_
     }
     free(url);
     return r;
+}
+
+const char *http_fingerprint(const struct http_session *s)
+{
+    return s->certificate.fingerprint;
 }
 
 const char *http_header(struct http_session *s, const char *name)

@@ -44,6 +44,8 @@ struct http_request {
     size_t answer_max;               /* bytes after decompression; 0: HTTP_ANSWER_MAX */
     bool once; /* must not arrive twice: uses a connection of its own, because libcurl repeats a request whose
                   connection turns out to be dead, although the peer may have read it */
+    bool same_peer; /* over TLS, only to the peer whose answer came before this request: one with another
+                       public key is not sent anything, -ESTALE, and the next request goes to that one */
     bool redirects; /* follow a few that stay at the host, over the same scheme and port: of a GET any, of
                        other methods those that keep method and body. Else their answer is returned */
     int64_t after_stop_ms; /* how long it may go on once *stop is true: a logout, and a login, whose answer
@@ -78,9 +80,13 @@ void http_share(struct http_session *s, struct http_session *with);
 /* Sends the request and reads the whole answer, whatever its status. The caller releases ret->body.
  * -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH (the name is unknown or the host has no route), -EKEYREJECTED (the
  * peer's certificate is not trusted; the sentence says so if an earlier one was), -ECONNRESET (the connection
- * broke), -EFBIG (the answer is too large), -ECANCELED (stop), -EPROTO. */
+ * broke), -EFBIG (the answer is too large), -ESTALE (same_peer), -ECANCELED (stop), -EPROTO. */
 int http_send(struct http_session *s, const struct http_request *request, struct http_answer *ret,
               struct err *err);
+
+/* The SHA-256 fingerprint of the certificate of the peer that answered last, in hexadecimal digits; "": there
+ * was no answer yet, or not over TLS. */
+const char *http_fingerprint(const struct http_session *s);
 
 /* The path, with its query, that a reference means in the document at `base` (RFC 3986, section 5), and the
  * host that it names. The caller frees both. -EINVAL: it means none; -ENOMEM. */

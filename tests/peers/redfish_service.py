@@ -270,12 +270,12 @@ class RedfishService:
     # -- its life
 
     def start(self):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.cert, self.key)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(self.cert, self.key)
         self.over.clear()
         self.server = self.listen()
         self.server.bmc = self
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.server.socket = self.context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def listen(self):
@@ -326,12 +326,9 @@ class RedfishService:
         return sum(method == "POST" and path.endswith("/Sessions") for method, path, _ in self.requests)
 
     def renew_certificate(self):
-        """Another certificate, of another authority; the clients still have the old one's."""
-        folder = pathlib.Path(self.dir.name) / "renewed"
-        folder.mkdir()
-        _, self.cert, self.key = make_certificates(folder)
-        self.stop()
-        self.start()
+        """Another certificate, of another authority; the clients still have the old one's. For new connections."""
+        _, self.cert, self.key = make_certificates(tempfile.mkdtemp(dir=self.dir.name))
+        self.context.load_cert_chain(self.cert, self.key)
 
     def in_its_words(self, o):
         """Links with a slash at the end, and the name of a message's id, as this firmware writes them."""

@@ -339,6 +339,8 @@ def test_certificate_changed():
         with probe(bmc) as p:
             assert p("chassis")["on"]
             bmc.renew_certificate()
+            bmc.stop()
+            bmc.start()
             refused(p("chassis"), "EKEYREJECTED", "certificate has changed")
 
 

@@ -325,6 +325,10 @@ static const struct {
     {"{}", "", ""},
     {"{\"UUID\": \"4C4C4544-0042-5110-8036\", \"SerialNumber\": \"   \"}", "", ""},
     {"{\"UUID\": 7, \"SerialNumber\": \"a\\u001b[2Jb\"}", "", ""},
+    {"{\"SerialNumber\": \"To Be Filled By O.E.M.\"}", "", ""}, /* in every machine of a series */
+    {"{\"SerialNumber\": \"00000000\"}", "", ""},
+    {"{\"SerialNumber\": \" none \"}", "", ""},
+    {"{\"SerialNumber\": \"00000001\"}", "", "serial 00000001"},
 };
 
 static void test_identity(void **state)
