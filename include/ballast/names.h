@@ -274,6 +274,12 @@
     X(CHANGE_MAINTENANCE, "maintenance", "the host is to be taken out of service")                           \
     X(CHANGE_DEMAND, "demand", "the VM demands another amount of CPU")
 
+/* How much a user, or a program with a token, may do. A role includes those before it. */
+#define ROLES(X)                                                                                             \
+    X(ROLE_VIEWER, "viewer", "sees everything but snapshots and consoles, and changes nothing")              \
+    X(ROLE_OPERATOR, "operator", "approves, rejects, pauses, and changes the state of hosts")                \
+    X(ROLE_ADMIN, "admin", "confirms controllers, reads snapshots, manages tokens")
+
 #define NAME_ENUM(e, word, meaning) e,
 #define NAME_DECLARE(name, LIST)                                                                             \
     enum name { LIST(NAME_ENUM) name##_count };                                                              \
@@ -301,5 +307,6 @@ NAME_DECLARE(action_state, ACTION_STATES)
 NAME_DECLARE(change_kind, CHANGE_KINDS)
 NAME_DECLARE(alike_days, ALIKE_DAYS)
 NAME_DECLARE(uneven, UNEVENS)
+NAME_DECLARE(role, ROLES)
 
 #endif

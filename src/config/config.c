@@ -6,6 +6,7 @@
 #include "config/mqtt.h"
 #include "config/overlay.h"
 #include "config/power_hosts.h"
+#include "config/roles.h"
 #include "config/schedule.h"
 #include "config/section.h"
 #include "schema/yaml_tree.h"
@@ -190,6 +191,8 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
         r = config_read_schedule(&s);
     if (r == 0)
         r = config_read_overlay(&s);
+    if (r == 0)
+        r = config_read_roles(&s);
     if (r == 0 && use != CONFIG_FOR_POLICY)
         r = finish(&s, &schema);
     if (r == 0)

@@ -18,6 +18,7 @@
 #include <ballast/arena.h>
 #include <ballast/err.h>
 #include <ballast/facts.h>
+#include <ballast/names.h>
 #include <ballast/policy.h>
 #include <ballast/power.h>
 #include <ballast/source.h>
@@ -29,6 +30,7 @@
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Larger files are refused before they are read. */
 #define CONFIG_SIZE_MAX (1024 * 1024)
@@ -57,6 +59,18 @@ struct config_mqtt {
     const char *topic;     /* before all topics */
 };
 
+/* An entry of `roles.users:` or `roles.groups:`. */
+struct config_role {
+    const char *name;
+    enum role role;
+};
+
+/* The roles of users at the Unix socket. `roles:`. */
+struct config_roles {
+    struct config_role *users, *groups;
+    size_t n_users, n_groups;
+};
+
 /* Bytes of the settings of all kinds of sources together. */
 #define CONFIG_SOURCE_SETTINGS_MAX 256
 
@@ -76,6 +90,8 @@ struct config {
     size_t n_power_hosts;
     struct config_power_host *power_defaults; /* NULL: the section is not there */
     struct config_mqtt mqtt;
+    struct config_roles roles;
+    const char *roles_text;                               /* to find changes; NULL: none */
     const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
     const char *dpm_time_zone;                            /* NULL: the system's own */
     int64_t dpm_ready_percent;
@@ -122,6 +138,10 @@ struct power_host *config_power(const struct config *c, const atomic_bool *stop,
 
 /* The power figures of the hosts, copied to the arena; n is 0 if there are none. */
 struct power_curve config_watts(const struct config_power_host *h, struct arena *a);
+
+/* The role of a process at the Unix socket, by the user and groups that the kernel reports: of the user's
+ * entry; else the most of those of its groups; without an entry admin. */
+enum role config_role(const struct config_roles *roles, uid_t uid, gid_t gid, const gid_t *groups, size_t n);
 
 /* The current value in the file's syntax; NULL if unset. */
 const char *config_get(const struct config *c, const struct field *key, struct arena *a);

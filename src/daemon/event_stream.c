@@ -100,7 +100,7 @@ static void follow(struct event_stream *f, const struct request *q, struct clien
     memcpy(x->host, q->host, sizeof x->host);
     x->next = f->first;
     f->first = x;
-    server_wait(c, SERVER_STAY_EVENTS, x->ticket);
+    client_wait(c, CLIENT_STAY_EVENTS, x->ticket);
 }
 
 int event_stream_serve(struct event_stream *f, const struct request *q, struct client *c, struct strbuf *out,
@@ -114,7 +114,7 @@ int event_stream_serve(struct event_stream *f, const struct request *q, struct c
     size_t n = 0;
     int r;
 
-    if ((q->follow && (r = server_may_stay(c, SERVER_STAY_EVENTS, err)) < 0) ||
+    if ((q->follow && (r = client_may_stay(c, CLIENT_STAY_EVENTS, err)) < 0) ||
         (r = store_list_events(f->store, &query, &a, &list, &n, err)) < 0 ||
         (r = store_event_range(f->store, &first, &last, err)) < 0 ||
         (query.newest && n == query.limit && (r = store_count_events(f->store, &query, &all, err)) < 0))
@@ -124,7 +124,7 @@ int event_stream_serve(struct event_stream *f, const struct request *q, struct c
         return 0;
     /* older events were requested up to here, or do not exist */
     follow(f, q, c, n > 0 ? list[n - 1].id : query.newest ? last : q->after);
-    server_stream(c, out);
+    client_stream(c, out);
     return -EINPROGRESS;
 }
 
@@ -137,7 +137,7 @@ void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket
     size_t n = 0;
     struct err err = {0};
 
-    if (!x || x->after >= f->newest || !server_client_took_all(c))
+    if (!x || x->after >= f->newest || !c->ops->took_all(c))
         return;
     const struct event_query q = {
         .after = x->after,
@@ -162,7 +162,7 @@ void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket
         x->after = list[n - 1].id;
     strbuf_init(&out, STRBUF_NO_LIMIT);
     event_json_reply(list, n, 0, &out);
-    server_stream(c, &out);
+    client_stream(c, &out);
 }
 
 void event_stream_drop(struct event_stream *f, uint64_t ticket)

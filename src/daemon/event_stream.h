@@ -6,8 +6,8 @@
 #ifndef BALLAST_DAEMON_EVENT_STREAM_H
 #define BALLAST_DAEMON_EVENT_STREAM_H
 
-#include "daemon/request.h"
-#include "daemon/server.h"
+#include "daemon/client.h"
+#include "request/request.h"
 #include "store/events.h"
 
 #include <stdbool.h>

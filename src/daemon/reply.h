@@ -5,8 +5,8 @@
 #include "base/json_writer.h"
 #include "base/strbuf.h"
 #include "daemon/reply_daemon.h"
-#include "daemon/request.h"
 #include "engine/engine.h"
+#include "request/request.h"
 
 /* One line, without a newline. */
 void reply_error(const struct err *err, struct strbuf *out);

@@ -3,8 +3,8 @@
 #define BALLAST_DAEMON_REPLY_CLUSTER_H
 
 #include "base/json_writer.h"
-#include "daemon/request.h"
 #include "engine/engine.h"
+#include "request/request.h"
 
 /* Of the newest inventory, which there must be. The member "hosts", "vms" or "pools" of the object that is
  * open, by the request's kind: each with demand and entitlement, by name (base/natural.h). */

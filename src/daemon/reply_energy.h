@@ -3,8 +3,8 @@
 #define BALLAST_DAEMON_REPLY_ENERGY_H
 
 #include "base/json_writer.h"
-#include "daemon/request.h"
 #include "engine/engine.h"
+#include "request/request.h"
 
 /* Adds "power": watts now, hosts measured, unmet demand. */
 void reply_energy_put_power(struct json_writer *w, const struct engine *e);

@@ -9,7 +9,6 @@
 #include "daemon/reply_roll.h"
 #include "daemon/reply_schedule.h"
 #include "daemon/reply_summary.h"
-#include "daemon/request.h"
 #include "daemon/subject.h"
 #include "store/sqlite.h"
 
@@ -130,17 +129,16 @@ static int serve_place(const struct request_handler *s, const struct request *q,
 {
     CLEANUP(freep) const char **vms = list_names(q->vms, q->n_vms);
     uint64_t ticket;
-    int r = server_may_stay(c, SERVER_STAY_RESULT, err);
+    int r = client_may_stay(c, CLIENT_STAY_RESULT, err);
 
     if (r < 0)
         return r;
     if (!vms)
         return err_set(err, -ENOMEM, "out of memory");
-    const struct place_request request = {
-        .vms = vms, .n_vms = q->n_vms, .apply = q->apply, .by = server_client_user(c)};
+    const struct place_request request = {.vms = vms, .n_vms = q->n_vms, .apply = q->apply, .by = c->who};
     if ((r = engine_place(s->engine, &request, s->now, &ticket, err)) < 0)
         return r;
-    server_wait(c, SERVER_STAY_RESULT, ticket | PLACEMENT);
+    client_wait(c, CLIENT_STAY_RESULT, ticket | PLACEMENT);
     return -EINPROGRESS;
 }
 
@@ -189,15 +187,15 @@ static int serve_run(const struct request_handler *s, const struct request *q, s
                      struct err *err)
 {
     uint64_t ticket;
-    int r = server_may_stay(c, SERVER_STAY_RESULT, err);
+    int r = client_may_stay(c, CLIENT_STAY_RESULT, err);
 
     if (r < 0)
         return r;
     if (q->retry)
-        engine_retry(s->engine, server_client_user(c), s->now);
+        engine_retry(s->engine, c->who, s->now);
     if ((r = engine_run(s->engine, s->now, &ticket, err)) < 0)
         return r;
-    server_wait(c, SERVER_STAY_RESULT, ticket);
+    client_wait(c, CLIENT_STAY_RESULT, ticket);
     return -EINPROGRESS;
 }
 
@@ -209,12 +207,12 @@ static int serve_request(const struct request_handler *s, const struct request *
 
     switch (q->kind) {
     case REQUEST_APPLY:
-        r = engine_approve(s->engine, q->ids, q->versions, q->n_ids, server_client_user(c), s->now, err);
+        r = engine_approve(s->engine, q->ids, q->versions, q->n_ids, c->who, s->now, err);
         if (r == 0)
             reply_actions(s->engine, q->ids, q->n_ids, out);
         return r;
     case REQUEST_REJECT:
-        r = engine_reject(s->engine, q->ids, q->n_ids, server_client_user(c), s->now, err);
+        r = engine_reject(s->engine, q->ids, q->n_ids, c->who, s->now, err);
         if (r == 0)
             reply_actions(s->engine, q->ids, q->n_ids, out);
         return r;
@@ -222,20 +220,20 @@ static int serve_request(const struct request_handler *s, const struct request *
         return serve_run(s, q, c, err);
     case REQUEST_PAUSE:
     case REQUEST_RESUME:
-        r = q->kind == REQUEST_PAUSE ? engine_pause(s->engine, server_client_user(c), s->now, err)
-                                     : engine_resume(s->engine, server_client_user(c), s->now, err);
+        r = q->kind == REQUEST_PAUSE ? engine_pause(s->engine, c->who, s->now, err)
+                                     : engine_resume(s->engine, c->who, s->now, err);
         if (r == 0)
             reply_done(out);
         return r;
     case REQUEST_MAINTENANCE:
-        return serve_maintenance(s, q, server_client_user(c), out, err);
+        return serve_maintenance(s, q, c->who, out, err);
     case REQUEST_ROLL:
-        return serve_roll(s, q, server_client_user(c), out, err);
+        return serve_roll(s, q, c->who, out, err);
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
-        return serve_power(s, q, server_client_user(c), out, err);
+        return serve_power(s, q, c->who, out, err);
     case REQUEST_CONFIRM_CONTROLLER:
-        return serve_confirm(s, q, server_client_user(c), out, err);
+        return serve_confirm(s, q, c->who, out, err);
     case REQUEST_CONSOLE:
         return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
     case REQUEST_PLACE:
@@ -272,8 +270,8 @@ static int serve_request(const struct request_handler *s, const struct request *
 void request_handler_forget_shared(struct shared_replies *shared)
 {
     for (size_t i = 0; i < request_kind_count; i++) {
-        server_line_unref(shared->lines[i]);
-        shared->lines[i] = NULL;
+        shared_text_unref(shared->texts[i]);
+        shared->texts[i] = NULL;
     }
 }
 
@@ -288,7 +286,7 @@ static int serve_shared(const struct request_handler *s, const struct request *q
                         struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
-    struct server_line **line = &s->shared->lines[q->kind];
+    struct shared_text **text = &s->shared->texts[q->kind];
     struct engine_status st;
     int r;
 
@@ -296,32 +294,55 @@ static int serve_shared(const struct request_handler *s, const struct request *q
     if (s->shared->pass != st.last_pass)
         request_handler_forget_shared(s->shared);
     s->shared->pass = st.last_pass;
-    if (!*line) {
+    if (!*text) {
         strbuf_init(&out, STRBUF_NO_LIMIT);
         if ((r = serve_view(s, q, &out, err)) < 0)
             return r;
-        *line = server_line_new(&out);
+        strbuf_puts(&out, "\n");
+        *text = shared_text_new(&out);
     }
-    server_reply_line(c, *line);
+    client_reply_shared(c, *text);
     return -EINPROGRESS;
 }
 
-void request_handler_serve(const struct request_handler *s, struct client *c, const char *line, size_t len)
+static int check_role(const struct client *c, const struct request *q, struct err *err)
+{
+    const enum role needs = request_needs(q);
+
+    if (c->role >= needs)
+        return 0;
+    return err_set(err, -EPERM, "%s has the role %s, and \"%s\" needs the role %s", c->who,
+                   role_name(c->role), request_kind_name(q->kind), role_name(needs));
+}
+
+void request_handler_serve(const struct request_handler *s, struct client *c, struct request *q)
 {
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
-    CLEANUP(freep) struct request *q = calloc(1, sizeof *q); /* too large for the stack */
     struct err err = {0};
-    int r = q ? request_parse(line, len, q, &err) : err_set(&err, -ENOMEM, "out of memory");
+    int r = check_role(c, q, &err);
 
     strbuf_init(&out, STRBUF_NO_LIMIT);
     if (r == 0)
         r = subject_resolve(s->engine, s->store, q, &err);
     if (r == 0)
         r = is_shared(q->kind) ? serve_shared(s, q, c, &err) : serve_request(s, q, c, &out, &err);
-    if (r < 0 && r != -EINPROGRESS)
-        reply_error(&err, &out);
-    if (r != -EINPROGRESS)
-        server_reply(c, &out);
+    if (r == 0)
+        client_reply(c, &out);
+    else if (r != -EINPROGRESS)
+        client_refuse(c, &err);
+}
+
+void request_handler_serve_line(const struct request_handler *s, struct client *c, const char *line,
+                                size_t len)
+{
+    CLEANUP(freep) struct request *q = calloc(1, sizeof *q); /* too large for the stack */
+    struct err err = {0};
+    int r = q ? request_parse(line, len, q, &err) : err_set(&err, -ENOMEM, "out of memory");
+
+    if (r < 0)
+        client_refuse(c, &err);
+    else
+        request_handler_serve(s, c, q);
 }
 
 /* ---- who waits ------------------------------------------------------------------------------- */
@@ -342,8 +363,9 @@ void request_handler_answer_waiting(const struct request_handler *s, struct clie
     if (r == -EINPROGRESS)
         return;
     if (r < 0)
-        reply_error(&err, &out);
-    server_reply(c, &out);
+        client_refuse(c, &err);
+    else
+        client_reply(c, &out);
 }
 
 void request_handler_cancel(const struct request_handler *s, uint64_t ticket)

@@ -1,19 +1,19 @@
-/* request_handler.h: carries out a request from the socket and answers it, at once or once its result is
+/* request_handler.h: carries out a request of a client and answers it, at once or once its result is
  * known. */
 #ifndef BALLAST_DAEMON_REQUEST_HANDLER_H
 #define BALLAST_DAEMON_REQUEST_HANDLER_H
 
 #include "config/config.h"
+#include "daemon/client.h"
 #include "daemon/event_outputs.h"
 #include "daemon/metrics.h"
-#include "daemon/request.h"
-#include "daemon/server.h"
 #include "engine/engine.h"
+#include "request/request.h"
 
 /* Long replies that depend only on the last inventory and the last pass: made once, and sent to each client
  * that asks for them. All zero: none is made. */
 struct shared_replies {
-    struct server_line *lines[request_kind_count];
+    struct shared_text *texts[request_kind_count];
     uint64_t pass; /* that they were made after */
 };
 
@@ -34,8 +34,12 @@ struct request_handler {
     instant_s now;
 };
 
-/* Parses the line, carries the request out, and answers or lets the client wait with a ticket. */
-void request_handler_serve(const struct request_handler *s, struct client *c, const char *line, size_t len);
+/* Carries the request out, and answers or lets the client wait with a ticket. It may change *q. */
+void request_handler_serve(const struct request_handler *s, struct client *c, struct request *q);
+
+/* Parses the line first. */
+void request_handler_serve_line(const struct request_handler *s, struct client *c, const char *line,
+                                size_t len);
 
 /* Answers a waiting client if its result is known; sends new events to a follower. */
 void request_handler_answer_waiting(const struct request_handler *s, struct client *c, uint64_t ticket);

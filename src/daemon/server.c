@@ -7,7 +7,8 @@
 #include "base/xalloc.h"
 #include "daemon/listener.h"
 #include "daemon/process.h"
-#include "daemon/request.h"
+#include "daemon/reply.h"
+#include "request/request.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CLIENTS_MAX 256
+#define CLIENTS_MAX 256 /* more than client.c lets stay */
+#define GROUPS_MOST 1024
 #define SLOW_S 30                    /* to complete a request, or to read part of a reply */
 #define WAIT_S 3600                  /* for a pass, or a placement */
 #define READ_BYTES_S 1000000         /* the least speed at which a reply is read as a whole */
@@ -25,38 +27,22 @@
 #define STALLED_US UINT64_C(2000000) /* a client that has read nothing for so long has stopped reading */
 #define SMALL_BYTES ((size_t)1 << 20)
 
-struct server_line {
-    size_t references;
-    size_t readers; /* clients that have not read it to its end */
-    struct strbuf text;
-};
-
-/* How many clients may stay, and what they do; fewer in all than CLIENTS_MAX. */
-static const struct {
-    unsigned all, of_user;
-    const char *doing;
-} stays[server_stay_count] = {
-    [SERVER_STAY_RESULT] = {32, 16, "wait for a pass or a placement"},
-    [SERVER_STAY_EVENTS] = {64, 32, "follow events"},
-};
-
-struct client {
-    struct client *next;
+/* A client of this transport. */
+struct socket_client {
+    struct client is; /* first */
+    struct socket_client *next;
     struct server *server;
     int fd;
     sd_event_source *io, *timer;
     char *in; /* REQUEST_BYTES_MAX + 1: a whole line and its end */
     size_t in_len;
-    struct server_line *out; /* NULL: it has read everything */
+    struct shared_text *out; /* NULL: it has read everything */
     size_t out_done;
     uint64_t read_by_us; /* when `out` must have been read, on the monotonic clock */
     uint64_t active_us;  /* when it connected, asked or read last, on the same clock */
-    uint64_t ticket;     /* the client waits for this; 0: does not wait */
-    enum server_stay why;
-    bool last; /* close once the reply is sent */
+    bool last;           /* close once the reply is sent */
     bool user_known;
     uid_t uid;
-    char who[USER_NAME_MAX];
 };
 
 struct server {
@@ -64,37 +50,11 @@ struct server {
     sd_event_source *io;
     int fd;
     char *path;
-    serve_fn serve;
-    gone_fn gone;
-    more_fn more;
-    void *ctx;
-    struct client *clients;
+    struct server_options is;
+    struct socket_client *clients;
     unsigned n_clients;
-    size_t unread; /* bytes of the lines that have readers */
+    size_t unread; /* bytes of the texts that clients read */
 };
-
-/* ---- lines ----------------------------------------------------------------------------------- */
-
-struct server_line *server_line_new(struct strbuf *text)
-{
-    struct server_line *line = xcalloc(1, sizeof *line);
-
-    line->references = 1;
-    while (text->len > 0 && text->text[text->len - 1] == '\n')
-        text->len--;
-    strbuf_puts(text, "\n");
-    line->text = *text;
-    strbuf_init(text, STRBUF_NO_LIMIT);
-    return line;
-}
-
-void server_line_unref(struct server_line *line)
-{
-    if (!line || --line->references > 0)
-        return;
-    strbuf_release(&line->text);
-    free(line);
-}
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
@@ -106,28 +66,41 @@ static uint64_t now_us(const struct server *s)
     return now;
 }
 
-static void forget_line(struct client *c)
+static bool is_read(const struct server *s, const struct shared_text *text)
 {
-    if (!c->out)
-        return;
-    if (--c->out->readers == 0)
-        c->server->unread -= c->out->text.len;
-    server_line_unref(c->out);
-    c->out = NULL;
-    c->out_done = 0;
+    for (const struct socket_client *c = s->clients; c; c = c->next) {
+        if (c->out == text)
+            return true;
+    }
+    return false;
 }
 
-static void client_drop(struct client *c)
+static void forget_text(struct socket_client *c)
 {
-    struct client **at = &c->server->clients;
+    struct shared_text *text = c->out;
+
+    if (!text)
+        return;
+    c->out = NULL;
+    c->out_done = 0;
+    if (!is_read(c->server, text))
+        c->server->unread -= shared_text_length(text);
+    shared_text_unref(text);
+}
+
+static void drop(struct socket_client *c)
+{
+    struct socket_client **at = &c->server->clients;
 
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
     c->server->n_clients--;
-    if (c->ticket != 0)
-        c->server->gone(c->server->ctx, c->ticket);
-    forget_line(c);
+    uint64_t ticket = client_stop_waiting(&c->is);
+
+    if (ticket != 0)
+        c->server->is.gone(c->server->is.ctx, ticket);
+    forget_text(c);
     (void)sd_event_source_disable_unref(c->io);
     (void)sd_event_source_disable_unref(c->timer);
     (void)close(c->fd);
@@ -135,24 +108,24 @@ static void client_drop(struct client *c)
     free(c);
 }
 
-static bool follows(const struct client *c)
+static bool follows(const struct socket_client *c)
 {
-    return c->ticket != 0 && c->why == SERVER_STAY_EVENTS;
+    return c->is.ticket != 0 && c->is.why == CLIENT_STAY_EVENTS;
 }
 
 static int on_slow(sd_event_source *source, uint64_t usec, void *userdata)
 {
-    const struct client *c = userdata;
+    const struct socket_client *c = userdata;
 
     (void)source, (void)usec;
     if (c->out)
-        log_notice("%s does not read %s fast enough: dropped", c->who,
+        log_notice("%s does not read %s fast enough: dropped", c->is.who,
                    follows(c) ? "the events that it follows" : "the reply to its request");
-    client_drop(userdata);
+    drop(userdata);
     return 0;
 }
 
-static void allow(struct client *c, uint64_t seconds)
+static void allow(struct socket_client *c, uint64_t seconds)
 {
     uint64_t until = now_us(c->server) + seconds * USEC_PER_S;
 
@@ -162,190 +135,186 @@ static void allow(struct client *c, uint64_t seconds)
     (void)sd_event_source_set_enabled(c->timer, SD_EVENT_ONESHOT);
 }
 
-static bool busy(const struct client *c)
+static bool busy(const struct socket_client *c)
 {
-    return c->ticket != 0 || c->out;
+    return c->is.ticket != 0 || c->out;
 }
 
 /* Waits for the client to read its reply, else for a request, else for the end of the connection. */
-static void listen_for(struct client *c)
+static void listen_for(struct socket_client *c)
 {
-    (void)sd_event_source_set_io_events(c->io, c->out ? EPOLLOUT : c->ticket != 0 ? 0 : EPOLLIN);
+    (void)sd_event_source_set_io_events(c->io, c->out ? EPOLLOUT : c->is.ticket != 0 ? 0 : EPOLLIN);
 }
 
 /* Sends as much as the socket takes, within limits. False: the client is gone. */
-static bool flush(struct client *c)
+static bool flush(struct socket_client *c)
 {
     for (size_t sent = 0; c->out && sent < SEND_AT_ONCE;) {
-        const struct strbuf *text = &c->out->text;
-        ssize_t n =
-            send(c->fd, text->text + c->out_done, text->len - c->out_done, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const size_t len = shared_text_length(c->out);
+        ssize_t n = send(c->fd, shared_text_bytes(c->out) + c->out_done, len - c->out_done,
+                         MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
             return true;
         if (n < 0) {
-            client_drop(c);
+            drop(c);
             return false;
         }
         sent += (size_t)n;
         c->out_done += (size_t)n;
         c->active_us = now_us(c->server);
         allow(c, SLOW_S);
-        if (c->out_done == text->len)
-            forget_line(c);
+        if (c->out_done == len)
+            forget_text(c);
     }
     if (c->out)
         return true;
     if (c->last) {
-        client_drop(c);
+        drop(c);
         return false;
     }
     if (follows(c)) {
         (void)sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
-        c->server->more(c->server->ctx, c, c->ticket);
+        c->server->is.more(c->server->is.ctx, &c->is, c->is.ticket);
     }
     return true;
 }
 
 /* Of the clients that have stopped reading, the one that has read nothing for the longest time. The client
  * that is served at this moment is active, so it is never among them. */
-static struct client *stalled_reader(const struct server *s)
+static struct socket_client *stalled_reader(const struct server *s)
 {
     const uint64_t now = now_us(s);
-    struct client *slowest = NULL;
+    struct socket_client *slowest = NULL;
 
-    for (struct client *c = s->clients; c; c = c->next) {
+    for (struct socket_client *c = s->clients; c; c = c->next) {
         if (c->out && c->active_us + STALLED_US <= now && (!slowest || c->active_us < slowest->active_us))
             slowest = c;
     }
     return slowest;
 }
 
-/* False: there is none. A small line always has room, and so has a large one if it is the only one. */
-static bool make_room(struct server *s, const struct server_line *line)
+/* False: there is none. A small text always has room, and so has a large one if it is the only one. */
+static bool make_room(struct server *s, const struct shared_text *text)
 {
-    struct client *slowest;
+    const size_t len = shared_text_length(text);
+    struct socket_client *slowest;
 
-    if (line->readers > 0)
+    if (is_read(s, text))
         return true;
-    while (s->unread + line->text.len > SERVER_UNREAD_MAX && (slowest = stalled_reader(s)) != NULL) {
+    while (s->unread + len > SERVER_UNREAD_MAX && (slowest = stalled_reader(s)) != NULL) {
         log_notice("%s does not read its reply of %zu KiB, and unread replies take too much memory: dropped",
-                   slowest->who, slowest->out->text.len / 1024);
-        client_drop(slowest);
+                   slowest->is.who, shared_text_length(slowest->out) / 1024);
+        drop(slowest);
     }
-    return line->text.len <= SMALL_BYTES || s->unread <= SMALL_BYTES ||
-           s->unread + line->text.len <= SERVER_UNREAD_MAX;
+    return len <= SMALL_BYTES || s->unread <= SMALL_BYTES || s->unread + len <= SERVER_UNREAD_MAX;
 }
 
-static void send_line(struct client *c, struct server_line *line)
+static void send_text(struct socket_client *c, struct shared_text *text)
 {
     struct server *s = c->server;
 
-    if (line->readers++ == 0)
-        s->unread += line->text.len;
-    line->references++;
-    c->out = line;
+    if (!is_read(s, text))
+        s->unread += shared_text_length(text);
+    c->out = shared_text_ref(text);
     c->out_done = 0;
     c->active_us = now_us(s);
-    c->read_by_us = c->active_us + (SLOW_S + line->text.len / READ_BYTES_S) * USEC_PER_S;
+    c->read_by_us = c->active_us + (SLOW_S + shared_text_length(text) / READ_BYTES_S) * USEC_PER_S;
     allow(c, SLOW_S);
     listen_for(c); /* sent from the loop, so that the caller's client is not freed during its call */
 }
 
-static void send_error(struct client *c, int code, const char *sentence)
+/* Small, so it has room. */
+static void send_error(struct client *is, const struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
-    strbuf_printf(&text, "{\"ok\": false, \"code\": %d, \"error\": \"%s\"}", code, sentence);
-    struct server_line *line = server_line_new(&text);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    reply_error(err, &out);
+    strbuf_puts(&out, "\n");
+    CLEANUP(shared_text_unrefp) struct shared_text *text = shared_text_new(&out);
 
-    send_line(c, line);
-    server_line_unref(line);
+    send_text((struct socket_client *)is, text);
 }
 
-void server_reply_line(struct client *c, struct server_line *line)
+static void send_reply(struct client *is, struct shared_text *text)
 {
-    c->ticket = 0;
-    if (make_room(c->server, line))
-        send_line(c, line);
-    else
-        send_error(c, 3,
-                   "the service is overloaded: clients have not read their replies yet; try again soon");
-}
+    struct socket_client *c = (struct socket_client *)is;
+    struct err err;
 
-void server_reply(struct client *c, struct strbuf *text)
-{
-    struct server_line *line = server_line_new(text);
-
-    server_reply_line(c, line);
-    server_line_unref(line);
-}
-
-void server_stream(struct client *c, struct strbuf *text)
-{
-    struct server_line *line = server_line_new(text);
-
-    (void)make_room(c->server, line);
-    send_line(c, line);
-    server_line_unref(line);
-}
-
-bool server_client_took_all(const struct client *c)
-{
-    return !c->out;
-}
-
-static bool same_user(const struct client *a, const struct client *b)
-{
-    return a->user_known == b->user_known && a->uid == b->uid;
-}
-
-int server_may_stay(const struct client *c, enum server_stay why, struct err *err)
-{
-    unsigned all = 0;
-    unsigned of_user = 0;
-
-    for (const struct client *x = c->server->clients; x; x = x->next) {
-        if (x->ticket == 0 || x->why != why)
-            continue;
-        all++;
-        of_user += same_user(x, c);
+    if (make_room(c->server, text)) {
+        send_text(c, text);
+        return;
     }
-    if (of_user >= stays[why].of_user)
-        return err_set(err, -EUSERS,
-                       "the service has too many clients: %u of %s %s already, the most for one user",
-                       of_user, c->who, stays[why].doing);
-    if (all >= stays[why].all)
-        return err_set(err, -EUSERS, "the service has too many clients: %u %s already, the most at a time",
-                       all, stays[why].doing);
-    return 0;
+    (void)err_set(&err, -EUSERS,
+                  "the service is overloaded: clients have not read their replies yet; try again soon");
+    send_error(is, &err);
 }
 
-void server_wait(struct client *c, enum server_stay why, uint64_t ticket)
+static void send_more(struct client *is, struct shared_text *text)
 {
-    c->ticket = ticket;
-    c->why = why;
+    struct socket_client *c = (struct socket_client *)is;
+
+    (void)make_room(c->server, text);
+    send_text(c, text);
+}
+
+static bool took_all(const struct client *is)
+{
+    return !((const struct socket_client *)is)->out;
+}
+
+static void allow_to_wait(struct client *is)
+{
+    struct socket_client *c = (struct socket_client *)is;
+
     allow(c, WAIT_S);
     listen_for(c);
 }
 
-const char *server_client_user(const struct client *c)
+static const struct client_ops socket_client_ops = {.reply = send_reply,
+                                                    .refuse = send_error,
+                                                    .waits = allow_to_wait,
+                                                    .stream = send_more,
+                                                    .took_all = took_all};
+
+static bool same_user(const struct socket_client *a, const struct socket_client *b)
 {
-    return c->who;
+    return a->user_known == b->user_known && a->uid == b->uid;
+}
+
+/* The kernel's word on the process at the other end: no look-up of a user's groups, which may take long. */
+static enum role role_of(const struct socket_client *c)
+{
+    gid_t groups[GROUPS_MOST];
+    socklen_t len = sizeof groups;
+    struct ucred cred;
+    socklen_t cred_len = sizeof cred;
+
+    if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &cred, &cred_len) < 0)
+        return ROLE_VIEWER;
+    if (getsockopt(c->fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len) < 0)
+        len = 0;
+    const struct server_peer peer = {
+        .uid = cred.uid, .gid = cred.gid, .groups = groups, .n_groups = len / sizeof *groups};
+
+    return c->server->is.role(c->server->is.ctx, &peer);
 }
 
 /* The connection ends after the error. */
-static void refuse(struct client *c, const char *sentence)
+static void refuse(struct socket_client *c, const char *sentence)
 {
+    struct err err;
+
     c->last = true;
-    send_error(c, 2, sentence);
+    (void)err_set(&err, -EINVAL, "%s", sentence);
+    send_error(&c->is, &err);
 }
 
 /* Serves the received lines in order, as long as each is answered at once. */
-static void serve_lines(struct client *c)
+static void serve_lines(struct socket_client *c)
 {
     while (!busy(c) && !c->last) {
         char *end = memchr(c->in, '\n', c->in_len);
@@ -359,21 +328,22 @@ static void serve_lines(struct client *c)
 
         *end = '\0';
         c->active_us = now_us(c->server);
-        c->server->serve(c->server->ctx, c, c->in, len);
+        c->is.role = role_of(c);
+        c->server->is.serve(c->server->is.ctx, &c->is, c->in, len);
         c->in_len -= len + 1;
         memmove(c->in, end + 1, c->in_len);
     }
 }
 
 /* False: the client is gone. */
-static bool receive(struct client *c)
+static bool receive(struct socket_client *c)
 {
     ssize_t n = recv(c->fd, c->in + c->in_len, REQUEST_BYTES_MAX + 1 - c->in_len, MSG_DONTWAIT);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
     if (n <= 0) {
-        client_drop(c);
+        drop(c);
         return false;
     }
     c->in_len += (size_t)n;
@@ -382,11 +352,11 @@ static bool receive(struct client *c)
 
 static int on_client(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
-    struct client *c = userdata;
+    struct socket_client *c = userdata;
 
     (void)source, (void)fd;
     if ((revents & (EPOLLERR | EPOLLHUP)) && !(revents & EPOLLIN)) {
-        client_drop(c);
+        drop(c);
         return 0;
     }
     if ((revents & EPOLLOUT) && !flush(c))
@@ -398,25 +368,25 @@ static int on_client(sd_event_source *source, int fd, uint32_t revents, void *us
     return 0;
 }
 
-static void name_peer(struct client *c)
+static void name_peer(struct socket_client *c)
 {
     struct ucred cred;
     socklen_t len = sizeof cred;
 
     if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0) {
-        (void)snprintf(c->who, sizeof c->who, "an unknown user");
+        (void)snprintf(c->is.who, sizeof c->is.who, "an unknown user");
         return;
     }
     c->user_known = true;
     c->uid = cred.uid;
-    process_name_user(cred.uid, c->who, sizeof c->who);
+    process_name_user(cred.uid, c->is.who, sizeof c->is.who);
 }
 
-static unsigned count_of_user(const struct client *c)
+static unsigned count_of_user(const struct socket_client *c)
 {
     unsigned n = 0;
 
-    for (const struct client *x = c->server->clients; x; x = x->next)
+    for (const struct socket_client *x = c->server->clients; x; x = x->next)
         n += same_user(x, c);
     return n;
 }
@@ -424,11 +394,11 @@ static unsigned count_of_user(const struct client *c)
 /* Drops one client that does not stay. There is one: fewer may stay than there are places. */
 static void free_a_place(struct server *s)
 {
-    struct client *victim = NULL;
+    struct socket_client *victim = NULL;
     unsigned most = 0;
 
-    for (struct client *c = s->clients; c; c = c->next) {
-        unsigned n = c->ticket == 0 ? count_of_user(c) : 0;
+    for (struct socket_client *c = s->clients; c; c = c->next) {
+        unsigned n = c->is.ticket == 0 ? count_of_user(c) : 0;
 
         if (n > most || (n > 0 && n == most && c->active_us < victim->active_us)) {
             victim = c;
@@ -436,12 +406,12 @@ static void free_a_place(struct server *s)
         }
     }
     if (victim)
-        client_drop(victim);
+        drop(victim);
 }
 
 static int client_add(struct server *s, int fd)
 {
-    struct client *c;
+    struct socket_client *c;
     int r;
 
     if (s->n_clients >= CLIENTS_MAX)
@@ -449,6 +419,8 @@ static int client_add(struct server *s, int fd)
     c = xcalloc(1, sizeof *c);
     c->server = s;
     c->fd = fd;
+    c->is.ops = &socket_client_ops;
+    c->is.all = s->is.clients;
     c->in = xcalloc(1, REQUEST_BYTES_MAX + 1);
     c->active_us = now_us(s);
     name_peer(c);
@@ -458,7 +430,7 @@ static int client_add(struct server *s, int fd)
     if ((r = sd_event_add_io(s->loop, &c->io, fd, EPOLLIN, on_client, c)) < 0 ||
         (r = sd_event_add_time_relative(s->loop, &c->timer, CLOCK_MONOTONIC, SLOW_S * USEC_PER_S, 0, on_slow,
                                         c)) < 0)
-        client_drop(c);
+        drop(c);
     return r < 0 ? r : 0;
 }
 
@@ -473,33 +445,20 @@ static int on_connect(sd_event_source *source, int fd, uint32_t revents, void *u
     return 0;
 }
 
-/* `each` may reply, which may drop others, but not its own client. */
-void server_each_waiting(struct server *s, void (*each)(void *ctx, struct client *c, uint64_t ticket))
-{
-    for (struct client *c = s->clients; c; c = c->next) {
-        if (c->ticket != 0)
-            each(s->ctx, c, c->ticket);
-    }
-}
-
 /* ---- the socket ------------------------------------------------------------------------------ */
 
-int server_start(sd_event *loop, const char *path, serve_fn serve, gone_fn gone, more_fn more, void *ctx,
-                 struct server **ret, struct err *err)
+int server_start(sd_event *loop, const struct server_options *options, struct server **ret, struct err *err)
 {
     struct server *s = xcalloc(1, sizeof *s);
-    int r = listener_open(path, &s->fd, err);
+    int r = listener_open(options->path, &s->fd, err);
 
     if (r < 0) {
         free(s);
         return r;
     }
     s->loop = loop;
-    s->path = xstrdup(path);
-    s->serve = serve;
-    s->gone = gone;
-    s->more = more;
-    s->ctx = ctx;
+    s->path = xstrdup(options->path);
+    s->is = *options;
     r = sd_event_add_io(loop, &s->io, s->fd, EPOLLIN, on_connect, s);
     if (r < 0) {
         server_stop(s);
@@ -514,12 +473,12 @@ void server_stop(struct server *s)
     if (!s)
         return;
     while (s->clients) {
-        struct client *c = s->clients;
+        struct socket_client *c = s->clients;
 
         if (c->out) /* the last reply, as much as the socket takes */
-            (void)send(c->fd, c->out->text.text + c->out_done, c->out->text.len - c->out_done,
-                       MSG_NOSIGNAL | MSG_DONTWAIT);
-        client_drop(c);
+            (void)send(c->fd, shared_text_bytes(c->out) + c->out_done,
+                       shared_text_length(c->out) - c->out_done, MSG_NOSIGNAL | MSG_DONTWAIT);
+        drop(c);
     }
     (void)sd_event_source_disable_unref(s->io);
     (void)unlink(s->path);

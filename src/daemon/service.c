@@ -12,6 +12,7 @@
 #include "daemon/power_setup.h"
 #include "daemon/process.h"
 #include "daemon/request_handler.h"
+#include "daemon/server.h"
 #include "daemon/source_lock.h"
 #include "daemon/startup_log.h"
 #include "daemon/subscribers.h"
@@ -70,6 +71,7 @@ struct service {
     struct event_outputs out;
     struct engine *engine;
     struct server *server;
+    struct clients clients; /* that wait */
     struct shared_replies shared;
     struct wall_clock clock;
     bool restart; /* run the program again after the stop */
@@ -117,7 +119,7 @@ static void update_outputs_and_timer(struct service *s)
     metrics_on_pass(&s->metrics, s->engine);
     consoles_update(s->consoles, engine_snapshot(s->engine), now);
     event_outputs_update(&s->out, s->engine, s->config, now);
-    server_each_waiting(s->server, answer_waiting);
+    client_each_waiting(&s->clients, answer_waiting, s);
     /* never later: frequent requests must not delay the tick */
     if (s->due_us != 0 && s->due_us <= due_us)
         return;
@@ -186,8 +188,15 @@ static void serve_line(void *ctx, struct client *c, const char *line, size_t len
     struct service *s = ctx;
     const struct request_handler handler = request_handler_of(s);
 
-    request_handler_serve(&handler, c, line, len);
+    request_handler_serve_line(&handler, c, line, len);
     update_outputs_and_timer(s);
+}
+
+static enum role role_of_peer(void *ctx, const struct server_peer *peer)
+{
+    const struct service *s = ctx;
+
+    return config_role(&s->config->roles, peer->uid, peer->gid, peer->groups, peer->n_groups);
 }
 
 static void cancel_waiting(void *ctx, uint64_t ticket)
@@ -428,8 +437,15 @@ static int start_service(struct service *s, struct err *err)
         (r = event_outputs_open(s->config, s->loop, s->store, &s->out, err)) < 0 ||
         (r = open_source(s, err)) < 0 || (r = open_engine(s, err)) < 0 || (r = open_loop(s, err)) < 0)
         return r;
-    return server_start(s->loop, s->config->socket, serve_line, cancel_waiting, answer_waiting, s, &s->server,
-                        err);
+    const struct server_options options = {.path = s->config->socket,
+                                           .clients = &s->clients,
+                                           .serve = serve_line,
+                                           .gone = cancel_waiting,
+                                           .more = answer_waiting,
+                                           .role = role_of_peer,
+                                           .ctx = s};
+
+    return server_start(s->loop, &options, &s->server, err);
 }
 
 /* ---- stop ------------------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* A line on the service's socket. */
-#include "daemon/request.h"
+#include "request/request.h"
 
 #include <stddef.h>
 #include <stdint.h>

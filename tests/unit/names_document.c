@@ -48,6 +48,7 @@ LIST(verdict)
 LIST(check)
 LIST(power_check)
 LIST(action_state)
+LIST(role)
 LIST(change_kind)
 LIST(event_kind)
 LIST(roll_step)
@@ -71,6 +72,7 @@ static const struct word_list lists[] = {
      "this order, and\nthe first that fails decides.",
      ENTRY(power_check)},
     {"Action states", "Where the service is with an action.", ENTRY(action_state)},
+    {"Roles", "How much a user may do; each includes those before it.", ENTRY(role)},
     {"Events",
      "`kind` of an event (`ballast events`), and the last level of its topic; src/mqtt/README.md says what "
      "they "

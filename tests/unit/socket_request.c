@@ -1,7 +1,7 @@
 /* Requests on the socket: which are accepted. */
 #include "unit.h"
 
-#include "daemon/request.h"
+#include "request/request.h"
 
 #include <errno.h>
 #include <stdio.h>

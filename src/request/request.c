@@ -1,5 +1,5 @@
 /* request.c: parses one request, strictly. Carrying it out is request_handler.c's. */
-#include "daemon/request.h"
+#include "request/request.h"
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
@@ -268,43 +268,73 @@ static const struct request_field {
     unsigned kinds; /* 1u << REQUEST_*: commands with this field */
     bool required;
     int (*read)(const json_t *v, struct request *r, struct err *err);
+    enum request_form form;
 } fields[] = {
-    {"ids", 1u << REQUEST_APPLY | 1u << REQUEST_REJECT, true, read_ids},
+    {"ids", 1u << REQUEST_APPLY | 1u << REQUEST_REJECT, true, read_ids, REQUEST_LIST},
     {"host",
      1u << REQUEST_MAINTENANCE | 1u << REQUEST_STANDBY | 1u << REQUEST_WAKE |
          1u << REQUEST_CONFIRM_CONTROLLER,
-     true, read_host},
-    {"host", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS, false, read_host},
-    {"vm", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS, false, read_vm},
-    {"state", 1u << REQUEST_HISTORY, false, read_state},
-    {"mode", 1u << REQUEST_MAINTENANCE, true, read_mode},
-    {"limit", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS | 1u << REQUEST_SCHEDULE, false, read_limit},
-    {"vms", 1u << REQUEST_PLACE, true, read_vms},
-    {"hosts", 1u << REQUEST_ROLL, false, read_hosts},
-    {"at_once", 1u << REQUEST_ROLL, false, read_at_once},
-    {"stop", 1u << REQUEST_ROLL, false, read_stop},
-    {"apply", 1u << REQUEST_PLACE, false, read_apply},
-    {"verify", 1u << REQUEST_WAKE, false, read_verify},
-    {"retry", 1u << REQUEST_RUN, false, read_retry},
-    {"follow", 1u << REQUEST_EVENTS, false, read_follow},
-    {"after", 1u << REQUEST_EVENTS, false, read_after},
-    {"kind", 1u << REQUEST_EVENTS, false, read_event_kind},
-    {"since", 1u << REQUEST_ENERGY | 1u << REQUEST_EVENTS | 1u << REQUEST_HISTORY, false, read_since},
-    {"since", 1u << REQUEST_SUMMARY, true, read_since},
-    {"by", 1u << REQUEST_ENERGY, false, read_by},
-    {"hours", 1u << REQUEST_FORECAST, false, read_hours},
-    {"id", 1u << REQUEST_CONSOLE, true, read_id},
+     true, read_host, REQUEST_TEXT},
+    {"host", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS, false, read_host, REQUEST_TEXT},
+    {"vm", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS, false, read_vm, REQUEST_TEXT},
+    {"state", 1u << REQUEST_HISTORY, false, read_state, REQUEST_TEXT},
+    {"mode", 1u << REQUEST_MAINTENANCE, true, read_mode, REQUEST_TEXT},
+    {"limit", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS | 1u << REQUEST_SCHEDULE, false, read_limit,
+     REQUEST_NUMBER},
+    {"vms", 1u << REQUEST_PLACE, true, read_vms, REQUEST_LIST},
+    {"hosts", 1u << REQUEST_ROLL, false, read_hosts, REQUEST_LIST},
+    {"at_once", 1u << REQUEST_ROLL, false, read_at_once, REQUEST_NUMBER},
+    {"stop", 1u << REQUEST_ROLL, false, read_stop, REQUEST_TEXT},
+    {"apply", 1u << REQUEST_PLACE, false, read_apply, REQUEST_FLAG},
+    {"verify", 1u << REQUEST_WAKE, false, read_verify, REQUEST_FLAG},
+    {"retry", 1u << REQUEST_RUN, false, read_retry, REQUEST_FLAG},
+    {"follow", 1u << REQUEST_EVENTS, false, read_follow, REQUEST_FLAG},
+    {"after", 1u << REQUEST_EVENTS, false, read_after, REQUEST_NUMBER},
+    {"kind", 1u << REQUEST_EVENTS, false, read_event_kind, REQUEST_TEXT},
+    {"since", 1u << REQUEST_ENERGY | 1u << REQUEST_EVENTS | 1u << REQUEST_HISTORY, false, read_since,
+     REQUEST_TEXT},
+    {"since", 1u << REQUEST_SUMMARY, true, read_since, REQUEST_TEXT},
+    {"by", 1u << REQUEST_ENERGY, false, read_by, REQUEST_TEXT},
+    {"hours", 1u << REQUEST_FORECAST, false, read_hours, REQUEST_NUMBER},
+    {"id", 1u << REQUEST_CONSOLE, true, read_id, REQUEST_NUMBER},
 };
 
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
 static const char *const words[request_kind_count] = {
-#define REQUEST_WORD(e, word, meaning) [e] = (word),
+#define REQUEST_WORD(e, word, role, meaning) [e] = (word),
     REQUESTS(REQUEST_WORD)};
+
+static const enum role needs[request_kind_count] = {
+#define REQUEST_NEEDS(e, word, role, meaning) [e] = (role),
+    REQUESTS(REQUEST_NEEDS)};
 
 const char *request_kind_name(enum request_kind kind)
 {
     return (unsigned)kind < request_kind_count ? words[kind] : "?";
+}
+
+enum role request_kind_needs(enum request_kind kind)
+{
+    return (unsigned)kind < request_kind_count ? needs[kind] : ROLE_ADMIN;
+}
+
+enum role request_needs(const struct request *r)
+{
+    if (r->kind == REQUEST_ROLL && r->n_hosts == 0 && !r->stop)
+        return ROLE_VIEWER;
+    return request_kind_needs(r->kind);
+}
+
+int request_field_form(enum request_kind kind, const char *field, enum request_form *ret)
+{
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        if ((fields[i].kinds & 1u << kind) && strcmp(fields[i].name, field) == 0) {
+            *ret = fields[i].form;
+            return 0;
+        }
+    }
+    return -ENOENT;
 }
 
 /* Former words: what older commands send, and `ballast` too (cli/pause.c). */

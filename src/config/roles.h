@@ -1,0 +1,10 @@
+/* roles.h: reads `roles:`. Inside config only. */
+#ifndef BALLAST_CONFIG_ROLES_H
+#define BALLAST_CONFIG_ROLES_H
+
+#include "config/section.h"
+
+/* -EINVAL with the line. A user or group that this machine does not know is a warning. */
+int config_read_roles(const struct section *s);
+
+#endif

@@ -1,0 +1,119 @@
+/* request.h: one request to the service: a line of JSON, parsed strictly. README.md has the protocol.
+ *
+ * A client may send anything: lines and lists are capped (REQUEST_BYTES_MAX), and a field that the command
+ * does not have is refused.
+ */
+#ifndef BALLAST_REQUEST_REQUEST_H
+#define BALLAST_REQUEST_REQUEST_H
+
+#include <ballast/err.h>
+#include <ballast/names.h>
+#include <ballast/units.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REQUEST_BYTES_MAX ((size_t)64 * 1024)
+#define REQUEST_IDS_MAX 5000
+#define REQUEST_VMS_MAX 1000
+#define REQUEST_NAME_MAX 256
+#define REQUEST_KIND_MAX 32
+#define HISTORY_LIMIT_MAX 1000
+#define HISTORY_LIMIT_DEFAULT 50
+#define FORECAST_HOURS_MAX 840
+#define FORECAST_HOURS_DEFAULT 24
+
+/* What may be asked for: the word, the least role that may ask, the meaning. */
+#define REQUESTS(X)                                                                                          \
+    X(REQUEST_STATUS, "status", ROLE_VIEWER, "the state of the service and its cluster")                     \
+    X(REQUEST_SUMMARY, "summary", ROLE_VIEWER, "what happened since a time, in a few figures")               \
+    X(REQUEST_HOSTS, "hosts", ROLE_VIEWER, "the hosts and their load")                                       \
+    X(REQUEST_VMS, "vms", ROLE_VIEWER, "the VMs, their demand and entitlement")                              \
+    X(REQUEST_POOLS, "pools", ROLE_VIEWER, "the resource pools and their entitlement")                       \
+    X(REQUEST_RECOMMENDATIONS, "recommendations", ROLE_VIEWER,                                               \
+      "recommendations, and the actions made from them")                                                     \
+    X(REQUEST_HISTORY, "history", ROLE_VIEWER, "actions that have ended, newest first")                      \
+    X(REQUEST_SAMPLES, "samples", ROLE_VIEWER, "each VM's demand over the last hour")                        \
+    X(REQUEST_APPLY, "apply", ROLE_OPERATOR, "approves recommendations")                                     \
+    X(REQUEST_REJECT, "reject", ROLE_OPERATOR, "rejects recommendations, or withdraws an approval")          \
+    X(REQUEST_RUN, "run", ROLE_OPERATOR, "makes a pass now")                                                 \
+    X(REQUEST_SNAPSHOT, "snapshot", ROLE_ADMIN, "the snapshot of the last pass")                             \
+    X(REQUEST_PAUSE, "pause", ROLE_OPERATOR, "starts nothing until resumed")                                 \
+    X(REQUEST_RESUME, "resume", ROLE_OPERATOR, "starts actions again")                                       \
+    X(REQUEST_MAINTENANCE, "maintenance", ROLE_OPERATOR, "takes a host out of service, or puts it back")     \
+    X(REQUEST_ROLL, "roll", ROLE_OPERATOR,                                                                   \
+      "maintenance of several hosts, one after another: begins it, ends it, shows it")                       \
+    X(REQUEST_PLACE, "place", ROLE_OPERATOR,                                                                 \
+      "places VMs: where to power them on, and with `apply` doing so")                                       \
+    X(REQUEST_STANDBY, "standby", ROLE_OPERATOR, "puts a host to standby")                                   \
+    X(REQUEST_WAKE, "wake", ROLE_OPERATOR, "wakes a host from standby, or tests that it wakes")              \
+    X(REQUEST_CONFIRM_CONTROLLER, "confirm_controller", ROLE_ADMIN,                                          \
+      "confirms that a host's controllers are its own")                                                      \
+    X(REQUEST_EVENTS, "events", ROLE_VIEWER, "past events, and new ones as they come")                       \
+    X(REQUEST_ENERGY, "energy", ROLE_VIEWER, "energy used by hosts, and demand of VMs not met")              \
+    X(REQUEST_SCHEDULE, "schedule", ROLE_VIEWER, "when hosts may be put to standby and must be back")        \
+    X(REQUEST_FORECAST, "forecast", ROLE_VIEWER, "the cluster's demand: expected, actual, and predicted")    \
+    X(REQUEST_METRICS, "metrics", ROLE_VIEWER, "figures of service and cluster for Prometheus")              \
+    X(REQUEST_CONSOLE, "console", ROLE_OPERATOR, "a host's console output while it woke")
+
+#define REQUEST_ENUM(e, word, role, meaning) e,
+enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };
+
+#define ENERGY_BYS(X)                                                                                        \
+    X(ENERGY_BY_DAY, "day", "a row a day (UTC)")                                                             \
+    X(ENERGY_BY_HOUR, "hour", "a row an hour; of what is older than a week, a row a day")                    \
+    X(ENERGY_BY_HOST, "host", "a row a host")
+
+#define ENERGY_BY_ENUM(e, word, meaning) e,
+enum energy_by { ENERGY_BYS(ENERGY_BY_ENUM) energy_by_count };
+
+const char *request_energy_by_name(enum energy_by by);
+
+const char *request_kind_name(enum request_kind kind);
+
+/* The least role that may make the request. A roll may be shown by a viewer (request_needs()). */
+enum role request_kind_needs(enum request_kind kind);
+
+struct request {
+    enum request_kind kind;
+    uint64_t ids[REQUEST_IDS_MAX];      /* apply, reject: 1 or more; console: one */
+    uint32_t versions[REQUEST_IDS_MAX]; /* apply, reject: of ids[]; 1 where none was given */
+    size_t n_ids;
+    char host[REQUEST_NAME_MAX]; /* maintenance, standby, wake, confirm_controller; of history and events a
+                                     filter */
+    char vm[REQUEST_NAME_MAX];   /* history, events: a filter, too; "": none */
+    enum action_state state;     /* history: a filter; action_state_count: none */
+    bool enter;                  /* maintenance */
+    unsigned limit;              /* history, events, schedule */
+    unsigned hours;              /* forecast: length of the past part */
+    bool follow;                 /* events, like the next four: send new events too */
+    bool from_start;             /* `after` or `since` was given */
+    uint64_t after;              /* only events with a greater number */
+    instant_s since;             /* also of energy, history, summary: only from this time; 0: not given */
+    char event_kind[REQUEST_KIND_MAX]; /* only events of this kind; "": all */
+    size_t n_vms;                      /* place: 1 or more ids or names, each with its NUL */
+    bool apply;                        /* place */
+    bool verify;                       /* wake */
+    bool retry;                        /* run */
+    enum energy_by by;                 /* energy */
+    char vms[REQUEST_BYTES_MAX];
+    size_t n_hosts;             /* roll: in vms[], too; 0: none is begun */
+    uint32_t at_once;           /* roll */
+    bool stop;                  /* roll: ends it */
+    char why[REQUEST_NAME_MAX]; /* roll: what went wrong; "": an admin ends it */
+};
+
+/* The least role that may make this request: looking at a roll takes less than beginning one. */
+enum role request_needs(const struct request *r);
+
+/* How a field of the command is written in JSON. */
+enum request_form { REQUEST_TEXT, REQUEST_NUMBER, REQUEST_FLAG, REQUEST_LIST };
+
+/* -ENOENT: the command has no such field. */
+int request_field_form(enum request_kind kind, const char *field, enum request_form *ret);
+
+/* -EINVAL and a sentence that names the expected form. */
+int request_parse(const char *line, size_t len, struct request *ret, struct err *err);
+
+#endif
