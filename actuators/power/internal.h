@@ -73,6 +73,7 @@ struct outcome {
     int percent;
     bool gone;        /* TASK_FAILED: only an inventory can tell the host's state */
     bool interrupted; /* the service stops: the power_task stays unchanged */
+    enum maintenance_news maintenance;
     struct err why;
 };
 
@@ -127,6 +128,20 @@ bool method_may_have_heard(int code);
 /* The hypervisor's own operation: begins it (-> PHASE_INNER); polls it. */
 int power_inner_begin(struct power_change *j, struct err *err);
 int power_inner_follow(struct power_change *j, struct task_progress *ret, struct err *err);
+
+/* ---- telling the hypervisor (tell.c) ---- */
+
+/* Whether the hypervisor must put the host into maintenance mode before this method may switch it off. */
+bool tell_is_due(const struct power_change *j, unsigned index);
+/* PHASE_TELL, and no process has asked for the maintenance mode yet. */
+bool tell_not_begun(const struct power_change *j);
+/* Looks for a maintenance mode of others; -> PHASE_TELL. */
+void tell_prepare(struct power_change *j, struct outcome *out);
+/* The steps of PHASE_TELL and PHASE_TOLD. At the end of them: PHASE_ASK, and power_task.told. */
+void tell(struct power_change *j, struct outcome *out);
+void tell_follow(struct power_change *j, struct outcome *out);
+/* PHASE_TOLD: cancels the hypervisor's task. */
+int tell_cancel(struct actuator *x, const struct operation *standby, const char *task, struct err *err);
 
 /* The time limit of the whole operation, in seconds. */
 instant_s power_time_limit_s(const struct power_change *j);

@@ -1,5 +1,5 @@
 /* power.c: the actuator's functions: chooses the host's entry, starts, polls and cancels. The steps are in
- * wake.c and standby.c. */
+ * wake.c, standby.c and tell.c. */
 #include "actuators/power/power.h"
 
 #include "actuators/power/internal.h"
@@ -222,7 +222,7 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
                       j.c.entry);
         return 0;
     }
-    if (j.c.phase == PHASE_INNER && !x->inner) {
+    if ((j.c.phase == PHASE_INNER || j.c.phase == PHASE_TELL || j.c.phase == PHASE_TOLD) && !x->inner) {
         (void)err_set(&ret->why, -ENOENT, "the source cannot be asked any more how far host %s is",
                       j.c.entry);
         return 0;
@@ -237,6 +237,7 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
         return r;
     *ret =
         (struct task_progress){.state = out.state, .percent = out.percent, .gone = out.gone, .why = out.why};
+    ret->maintenance = out.maintenance;
     if (out.state == TASK_RUNNING && q->kind == OPERATION_WAKE) {
         ret->waits_since = wake_since(&j);
         ret->method = method_waking(&j);
@@ -264,6 +265,8 @@ static int cancel(struct actuator *x, const struct operation *q, const char *tas
 
     if (r < 0)
         return r;
+    if (c.phase == PHASE_TOLD && x->inner)
+        return tell_cancel(x, q, c.inner, err);
     if (c.phase == PHASE_INNER && x->inner)
         return x->config->inner->cancel(x->inner, q, c.inner, err);
     return err_set(err, -ENOTSUP, "what host %s was asked for cannot be taken back", c.entry);

@@ -13,12 +13,14 @@ enum {
     CONTROLLERS_DISAGREE = 4,
     ASKED_AGAIN = 8,
     ANSWERED_LAST = 16,
-    MARKS_MAX = 16 * ANSWERED_LAST
+    TOLD = 16 * ANSWERED_LAST,
+    MARKS_MAX = 2 * TOLD
 };
 
 #define METHODS_MAX 16u
 
-static const char phases[] = {PHASE_ASK, PHASE_ASKED, PHASE_RISEN, PHASE_INNER, PHASE_CUT, PHASE_CUT_ASKED};
+static const char phases[] = {PHASE_TELL,  PHASE_TOLD,  PHASE_ASK, PHASE_ASKED,
+                              PHASE_RISEN, PHASE_INNER, PHASE_CUT, PHASE_CUT_ASKED};
 
 bool power_task_is(const char *task)
 {
@@ -49,17 +51,21 @@ int power_task_read(const char *task, struct power_task *ret, struct err *err)
     c.reply_lost = marks & REPLY_LOST;
     c.controllers_disagree = marks & CONTROLLERS_DISAGREE;
     c.asked_again = marks & ASKED_AGAIN;
-    c.answered_last = marks / ANSWERED_LAST;
+    c.told = marks & TOLD;
+    c.answered_last = marks % TOLD / ANSWERED_LAST;
     *ret = c;
     return 0;
 }
 
 int power_task_write(const struct power_task *c, char ret[TASK_NAME_MAX], struct err *err)
 {
-    bool inner = (c->phase == PHASE_INNER || c->phase == PHASE_CUT) && c->inner[0];
+    bool inner = (c->phase == PHASE_INNER || c->phase == PHASE_CUT || c->phase == PHASE_TELL ||
+                  c->phase == PHASE_TOLD) &&
+                 c->inner[0];
     unsigned marks = (c->accepted ? ACCEPTED : 0) | (c->reply_lost ? REPLY_LOST : 0) |
                      (c->controllers_disagree ? CONTROLLERS_DISAGREE : 0) |
-                     (c->asked_again ? ASKED_AGAIN : 0) | c->answered_last * ANSWERED_LAST;
+                     (c->asked_again ? ASKED_AGAIN : 0) | (c->told ? TOLD : 0) |
+                     c->answered_last * ANSWERED_LAST;
     int n = snprintf(ret, TASK_NAME_MAX, "p1 %c %u %u %" PRId64 " %" PRId64 " %zu:%s%s%s", (char)c->phase,
                      c->method, marks, c->began, c->since, strlen(c->entry), c->entry, inner ? " " : "",
                      inner ? c->inner : "");

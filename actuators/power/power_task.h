@@ -1,8 +1,10 @@
 /* power_task.h: the state of a power operation, written into the name of its task. For this folder only.
  *
- *     p1 PHASE METHOD MARKS BEGAN SINCE LENGTH:ENTRY [the hypervisor's own task, or which process is to cut]
+ *     p1 PHASE METHOD MARKS BEGAN SINCE LENGTH:ENTRY [the hypervisor's own task, or the process that is to
+ * act]
  *
- * MARKS is a number: 1 accepted, 2 reply lost, 4 controllers disagree, 8 asked again, 16 times answered_last.
+ * MARKS is a number: 1 accepted, 2 reply lost, 4 controllers disagree, 8 asked again, 16 times answered_last,
+ * 256 told.
  *
  * The engine stores the name before the next poll (task_progress.task). A process that dies after a call
  * and before the next name is stored repeats the call, which does no harm: waking a host that is on and
@@ -18,6 +20,8 @@
 #define ENTRY_NAME_MAX 128 /* of a host in the configuration */
 
 enum phase {
+    PHASE_TELL = 't',      /* standby: the hypervisor is to enter maintenance mode */
+    PHASE_TOLD = 'm',      /* standby: the hypervisor's task to enter it runs */
     PHASE_ASK = 'a',       /* the method is to be called */
     PHASE_ASKED = 'w',     /* the method accepted; the chassis' state is not known yet */
     PHASE_RISEN = 'o',     /* the chassis cannot tell more: the inventory is awaited */
@@ -32,13 +36,15 @@ struct power_task {
     bool accepted;             /* a method accepted, and may still succeed */
     bool reply_lost;           /* a method whose answer was lost may have acted */
     bool asked_again;          /* waking: all methods have their second turn, because an answer was lost */
+    bool told;                 /* standby: the host is in the maintenance mode that this operation wanted */
     bool controllers_disagree; /* the disagreement about the chassis was reported */
     unsigned answered_last; /* index of the method that told the chassis' state last: asked first next time */
     instant_s began; /* waking: the time of the first call, later by the time in which none was possible */
     instant_s since; /* of this phase and method */
     char entry[ENTRY_NAME_MAX + 1]; /* power_host.name */
-    char inner[TASK_NAME_MAX]; /* PHASE_INNER: the task; PHASE_CUT: the power_setup.life of the process that
-                                  may cut */
+    char inner[TASK_NAME_MAX]; /* PHASE_INNER, PHASE_TOLD: the task; PHASE_CUT: the power_config.life of the
+                                  process that may cut; PHASE_TELL: of the process that has not asked yet; ""
+                                  when another or a lost answer may have begun it */
 };
 
 /* Whether this folder wrote the name. */

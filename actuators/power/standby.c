@@ -132,6 +132,10 @@ static void ask(struct power_change *j, struct outcome *out)
         ask_later(j, out);
         return;
     }
+    if (r == 0 && tell_is_due(j, index)) {
+        tell_prepare(j, out);
+        return;
+    }
     if (r == 0)
         r = request(j, index, &is, &err);
     if (r == 0) {
@@ -359,6 +363,17 @@ void standby_step(struct power_change *j, struct outcome *out)
         return;
     }
     switch (j->c.phase) {
+    case PHASE_TELL:
+        if (may_ask(j) && j->q->power.maintenance_is_ours)
+            tell(j, out);
+        else
+            ask_later(j, out);
+        if (out->state == TASK_FAILED && tell_not_begun(j))
+            out->maintenance = MAINTENANCE_NOT_OURS;
+        return;
+    case PHASE_TOLD:
+        tell_follow(j, out);
+        return;
     case PHASE_ASK:
         ask(j, out);
         return;

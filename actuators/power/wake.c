@@ -246,6 +246,8 @@ void wake_step(struct power_change *j, struct outcome *out)
     case PHASE_INNER:
         follow(j, out);
         return;
+    case PHASE_TELL:
+    case PHASE_TOLD:
     case PHASE_CUT:
     case PHASE_CUT_ASKED:
         break;

@@ -45,6 +45,8 @@ struct power_request {
                              there, and the host may still go down. false: not known now */
     bool ahead; /* check() of OPERATION_STANDBY: the host still has its VMs; only its controllers are checked
                  */
+    bool maintenance_is_ours; /* OPERATION_STANDBY: the caller has stored that a maintenance mode of the host
+                                 is this operation's, and will end it */
     struct machine_identity machine; /* OPERATION_STANDBY */
 };
 
@@ -57,6 +59,14 @@ struct operation {
     const char *host_name; /* the others: the host's name; NULL: not known, or not unique */
     bool only_adopt;       /* start(): adopt a running task, begin none; poll(): no further step */
     struct power_request power;
+};
+
+/* The maintenance mode of a host that is put to standby, which a running task reports: the hypervisor is told
+ * before anything else switches the host off. */
+enum maintenance_news {
+    MAINTENANCE_NO_NEWS,
+    MAINTENANCE_BEGINS,   /* the next poll() asks for it, if power_request.maintenance_is_ours */
+    MAINTENANCE_NOT_OURS, /* TASK_FAILED: the task has begun none; where the host is in it, others have */
 };
 
 #define OPERATIONS_ALL ((1u << (OPERATION_POWER_ON_VM + 1)) - 1) /* actuator_ops.operations */
@@ -140,6 +150,7 @@ struct task_progress {
                               before. 0: since start() */
     unsigned method; /* OPERATION_WAKE, while it runs: WAKE_*, the method that is being tried now; 0: not
                         known */
+    enum maintenance_news maintenance; /* OPERATION_STANDBY */
     char task[TASK_NAME_MAX]; /* the task's new name, to be stored at once and polled from now on; mostly "":
                                  unchanged */
 };

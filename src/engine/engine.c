@@ -7,6 +7,7 @@
 #include "engine/actions/migration_timing.h"
 #include "engine/actions/move_result.h"
 #include "engine/actions/pool_updates.h"
+#include "engine/actions/standby_maintenance.h"
 #include "engine/decide.h"
 #include "engine/events.h"
 #include "engine/knowledge/identities.h"
@@ -91,6 +92,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     migration_timing_observe(e->actions);
     move_result_observe(e, now);
     action_states_advance(e, now); /* what has arrived is done, before anything new is decided */
+    standby_maintenance_end(e, now);
     action_queue_add_all(e->actions);
     if (!placement_decide(e, serial, now) &&
         (e->poll->asked_for_pass || decide_overload_is_new(e) || decide_labels_are_new(e)))

@@ -156,12 +156,14 @@ struct host_record {
     const char *host;
     instant_s on_since, standby_since; /* as far as inventories have shown it */
     instant_s put_down;                /* an action of ours put it to standby, and it was not seen up since */
-    instant_s woke;                    /* a wake of ours last brought it back */
-    uint32_t woke_by;      /* in a store of an older version: WOKE_BY_OLDER, WAKE_*; 0: proofs[] say it */
-    instant_s wake_failed; /* the last wake of ours did not */
-    double boot_s;         /* moving average of its wakes; UNKNOWN */
-    instant_s seen;        /* in an inventory; to the day */
-    struct woken woken;    /* the reason of its last wake, since it came up; by us or by a person */
+    instant_s our_maintenance; /* since then its maintenance mode is that of a standby of ours, and ends with
+                                  it */
+    instant_s woke;            /* a wake of ours last brought it back */
+    uint32_t woke_by;          /* in a store of an older version: WOKE_BY_OLDER, WAKE_*; 0: proofs[] say it */
+    instant_s wake_failed;     /* the last wake of ours did not */
+    double boot_s;             /* moving average of its wakes; UNKNOWN */
+    instant_s seen;            /* in an inventory; to the day */
+    struct woken woken;        /* the reason of its last wake, since it came up; by us or by a person */
     const char
         *confirmed; /* the host's controllers that a person confirmed (identity_report.is); NULL: none */
     const char *confirmed_by;

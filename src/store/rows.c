@@ -171,6 +171,7 @@ static const struct sql_column host_columns[] = {
     PROOF_COLUMNS("redfish", 1),
     PROOF_COLUMNS("wol", 2),
     PROOF_COLUMNS("hypervisor", 3),
+    COLUMN(host_record, I64, "our_maintenance", our_maintenance),
 };
 
 static const struct sql_column failure_columns[] = {

@@ -168,6 +168,9 @@ static const char *const scripts[] = {
     "ALTER TABLE hosts ADD COLUMN hypervisor_why TEXT;"
     "ALTER TABLE actions ADD COLUMN wake_method INTEGER NOT NULL DEFAULT 0;"
     "UPDATE hosts SET woke_by = woke_by | (1 << 31) WHERE woke > 0;",
+
+    /* A standby of ours has put the host into maintenance mode, and is to end it. */
+    "ALTER TABLE hosts ADD COLUMN our_maintenance INTEGER NOT NULL DEFAULT 0;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -65,7 +65,8 @@ static const char *const fixed_sql[ST_COUNT] = {
     [ST_PRUNE_RATES] = "DELETE FROM rates WHERE learned < ?",
     [ST_PRUNE_DIRTIES] = "DELETE FROM dirty_rates WHERE learned < ?",
     /* a host that Ballast put to standby stays, unless all hosts are deleted */
-    [ST_PRUNE_HOSTS] = "DELETE FROM hosts WHERE seen < ?1 AND (put_down = 0 OR ?1 = 9223372036854775807)",
+    [ST_PRUNE_HOSTS] = "DELETE FROM hosts WHERE seen < ?1 AND ((put_down = 0 AND our_maintenance = 0)"
+                       " OR ?1 = 9223372036854775807)",
     [ST_PRUNE_ENERGY] = "DELETE FROM energy WHERE time + length_s <= ?",
     /* a day with a sum and a later hour is summed again */
     [ST_ROLL_ENERGY] =

@@ -90,6 +90,19 @@ static void switch_off(uint32_t host)
     N->hosts[host].slept = true;
 }
 
+/* The hypervisor's failure detection takes a host for lost that goes dark and is not in maintenance mode. */
+static void switch_off_by_controller(uint32_t host)
+{
+    enum host_state state = cluster_host(N->cluster, host)->state;
+
+    if (state != HOST_MAINTENANCE)
+        night_wrong("host h%02u is switched off while it is %s, and the hypervisor was not told", host,
+                    host_state_name(state));
+    switch_off(host);
+    N->hosts[host].by_hypervisor = false;
+    cluster_switch(N->cluster, host, false);
+}
+
 /* The cost and the answer of a call; *ret_acts: whether the controller carries it out. */
 static int answer(const struct power_method *m, const char *what, bool *ret_acts, struct err *err)
 {
@@ -152,9 +165,7 @@ static int made_shut_down(struct power_method *m, const struct controller_identi
     int r = answer(m, "shut_down", &acts, err);
 
     if (acts && chassis_is_on(m->host)) {
-        switch_off(m->host);
-        N->hosts[m->host].by_hypervisor = false;
-        cluster_switch(N->cluster, m->host, false);
+        switch_off_by_controller(m->host);
     }
     return r;
 }
@@ -167,9 +178,7 @@ static int made_cut(struct power_method *m, const struct controller_identity *on
     int r = answer(m, "cut", &acts, err);
 
     if (acts && chassis_is_on(m->host)) {
-        switch_off(m->host);
-        N->hosts[m->host].by_hypervisor = false;
-        cluster_switch(N->cluster, m->host, false);
+        switch_off_by_controller(m->host);
     }
     return r;
 }
@@ -256,8 +265,11 @@ static int inner_start(struct actuator *x, const struct operation *q, char ret[T
 
     if (r == 0)
         r = cluster_start(N->cluster, q, ret, err);
-    night_tell("h%02u hypervisor.%s: %d %s", host, q->kind == OPERATION_STANDBY ? "standby" : "wake", r,
-               r < 0 ? err->text : "");
+    night_tell("h%02u hypervisor.%s: %d %s", host,
+               q->kind == OPERATION_STANDBY ? "standby"
+               : q->kind == OPERATION_WAKE  ? "wake"
+                                            : "maintenance",
+               r, r < 0 ? err->text : "");
     if (r == 0 && q->kind == OPERATION_STANDBY) {
         switch_off(host);
         N->hosts[host].by_hypervisor = true;

@@ -8,6 +8,7 @@
  * The service is killed in most nights. What must hold in every night, whatever goes wrong:
  *
  *   - no host with a VM is switched off, by any method, and all VMs run all the time;
+ *   - no controller switches a host off that its hypervisor has not put into maintenance mode;
  *   - at ready_by each host is on that one of its methods can wake and that boots in its usual time;
  *   - the account of a host's energy is within 3 % of the energy that it drew, where its meter works;
  *   - a time in which the meter did not work is not counted as measured;

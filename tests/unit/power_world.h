@@ -158,6 +158,10 @@ static struct {
     int check, start, poll;
     struct task_progress progress;
     int starts;
+    bool in_maintenance, enters; /* the host; a task of others brings it there */
+    int enter;                   /* what the request to enter it answers */
+    struct task_progress entering;
+    int cancels;
 } inner;
 
 static int inner_create(const struct source_config *cfg, struct actuator **ret, struct err *err)
@@ -173,10 +177,30 @@ static int inner_check(struct actuator *x, const struct operation *q, struct err
     return inner.check < 0 ? err_set(err, inner.check, "the source says no") : 0;
 }
 
+static int inner_enter(const struct operation *q, char ret[TASK_NAME_MAX], struct err *err)
+{
+    if (!q->only_adopt)
+        note("hypervisor", "enter");
+    if (inner.enter < 0 && inner.enter != -ECONNRESET)
+        return err_set(err, inner.enter, "the source lets it not enter");
+    if (inner.in_maintenance)
+        return err_set(err, -ESTALE, "in maintenance already");
+    if (q->only_adopt && !inner.enters)
+        return err_set(err, -ESRCH, "no task");
+    inner.enters = true;
+    inner.in_maintenance = inner.enter == -ECONNRESET;
+    if (inner.enter == -ECONNRESET && !q->only_adopt)
+        return err_set(err, inner.enter, "the answer is lost");
+    (void)snprintf(ret, TASK_NAME_MAX, "task 16");
+    return 0;
+}
+
 static int inner_start(struct actuator *x, const struct operation *q, char ret[TASK_NAME_MAX],
                        struct err *err)
 {
-    (void)x, (void)q;
+    (void)x;
+    if (q->kind == OPERATION_ENTER_MAINTENANCE)
+        return inner_enter(q, ret, err);
     note("hypervisor", "start");
     inner.starts++;
     if (inner.start < 0)
@@ -188,18 +212,20 @@ static int inner_start(struct actuator *x, const struct operation *q, char ret[T
 static int inner_poll(struct actuator *x, const struct operation *q, const char *task,
                       struct task_progress *ret, struct err *err)
 {
-    (void)x, (void)q;
-    assert_string_equal(task, "task 17");
+    (void)x;
+    assert_string_equal(task, q->kind == OPERATION_ENTER_MAINTENANCE ? "task 16" : "task 17");
     if (inner.poll < 0)
         return err_set(err, inner.poll, "the source is deaf");
-    *ret = inner.progress;
+    *ret = q->kind == OPERATION_ENTER_MAINTENANCE ? inner.entering : inner.progress;
+    inner.in_maintenance = inner.in_maintenance || (inner.enters && inner.entering.state == TASK_SUCCEEDED);
     return 0;
 }
 
 static int inner_cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
 {
-    (void)x, (void)q, (void)err;
-    assert_string_equal(task, "task 17");
+    (void)x, (void)err;
+    assert_string_equal(task, q->kind == OPERATION_ENTER_MAINTENANCE ? "task 16" : "task 17");
+    inner.cancels++;
     return 0;
 }
 
@@ -208,9 +234,8 @@ static void inner_destroy(struct actuator *x)
     (void)x;
 }
 
-static const struct actuator_ops inner_ops = {
+static struct actuator_ops inner_ops = {
     .kind = "inner",
-    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE,
     .create = inner_create,
     .check = inner_check,
     .start = inner_start,
@@ -248,6 +273,8 @@ static void begin(struct actuators_world *w, const char *order, enum operation_k
         fakes[i] = (struct fake){.moves = true, .uuid = UUID};
     memset(&inner, 0, sizeof inner);
     inner.progress = (struct task_progress){.state = TASK_RUNNING, .percent = 10};
+    inner.entering = (struct task_progress){.state = TASK_SUCCEEDED, .percent = 100};
+    inner_ops.operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE;
     asked[0] = '\0';
     os_hangs = false;
     look_takes_ms = call_takes_ms = identify_takes_ms = 0;

@@ -304,6 +304,7 @@ static void test_hosts(void **state)
          .woke_by = WOKE_BY_OLDER | WAKE_WOL,
          .boot_s = UNKNOWN,
          .seen = 30,
+         .our_maintenance = 6,
          .proofs = {{.settings = INT64_MAX, .failed = 3, .failed_code = EACCES, .why = "refused"},
                     [3] = {.settings = 1, .proven = 4}}},
         {.host = "b",
@@ -340,7 +341,8 @@ static void test_hosts(void **state)
     assert_string_equal(all.hosts[1].facts, "{\"id\": \"b\"}");
     assert_null(all.hosts[0].facts);
     assert_true(all.hosts[2].woke == 4 && all.hosts[2].woke_by == (WOKE_BY_OLDER | WAKE_WOL) &&
-                isnan(all.hosts[2].boot_s));
+                isnan(all.hosts[2].boot_s) && all.hosts[2].our_maintenance == 6 &&
+                all.hosts[1].our_maintenance == 0);
     check_proofs(all.hosts[2].proofs);
     assert_int_equal(store_sqlite.prune(s, &(struct retention){.hosts_before = 20, .passes_kept = 9}, &err),
                      0);

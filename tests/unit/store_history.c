@@ -258,6 +258,7 @@ static void test_older_events(void **state)
            "UPDATE events SET data = '{' WHERE id = 5; "
            "ALTER TABLE hosts DROP COLUMN confirmed; ALTER TABLE hosts DROP COLUMN confirmed_by; "
            "ALTER TABLE hosts DROP COLUMN confirmed_at; ALTER TABLE hosts DROP COLUMN facts; " DROP_ALL_PROOFS
+           "ALTER TABLE hosts DROP COLUMN our_maintenance; "
            "PRAGMA user_version = 15");
     s = must_open(&p);
     check_events(s);
@@ -287,7 +288,7 @@ static void test_older_wakes(void **state)
     for (size_t i = 0; i < ELEMENTS(hosts); i++)
         assert_int_equal(store_sqlite.put(s, &(struct record){RECORD_HOST, .host = &hosts[i]}, &err), 0);
     store_close(s);
-    tamper(&p, DROP_ALL_PROOFS "PRAGMA user_version = 20");
+    tamper(&p, DROP_ALL_PROOFS "ALTER TABLE hosts DROP COLUMN our_maintenance; PRAGMA user_version = 20");
     s = must_open(&p);
     struct stored all = must_load(s, &a);
 

@@ -5,6 +5,7 @@
 #include "base/idmap.h"
 #include "engine/actions/action.h"
 #include "engine/actions/power_outcome.h"
+#include "engine/actions/standby_maintenance.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/state.h"
 
@@ -58,13 +59,14 @@ void action_facts_explain_lost_hosts(struct engine *e, struct inventory *inv)
 
         if (!f->id)
             continue;
+        bool held = standby_maintenance_explain(e, f, inv->time);
         bool lost = f->state == HOST_DISCONNECTED;
 
         if (lost && !idmap_get(busy_hosts(inv, &busy), f->id))
             f->state = lost_because_of_us(e, f->id);
         if (lost && f->state == HOST_STANDBY && power_outcome_off_completed_late(e, f->id))
             hosts_put_down(hosts, f->id, inv->time);
-        hosts_set_unseen(hosts, f->id, lost && f->state == HOST_ENTERING_STANDBY);
+        hosts_set_seen(hosts, f->id, lost && f->state == HOST_ENTERING_STANDBY, held);
     }
     idmap_release(&busy, NULL);
 }

@@ -16,6 +16,7 @@
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
 #include "engine/actions/power_progress.h"
+#include "engine/actions/standby_maintenance.h"
 #include "engine/events.h"
 #include "engine/knowledge/cluster_demand.h"
 #include "engine/knowledge/hosts.h"
@@ -648,6 +649,7 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
     }
     x->retries = 0;
     migration_timing_polled(x, p->state, now);
+    standby_maintenance_note(e, x, p, now);
     switch (p->state) {
     case TASK_QUEUED:
     case TASK_RUNNING:

@@ -96,7 +96,8 @@ static enum observed_state sleep_observed(const struct snapshot *s, const struct
     return ELSEWHERE;
 }
 
-static enum observed_state host_observed(const struct snapshot *s, const struct action *x, bool entering)
+static enum observed_state host_observed(const struct snapshot *s, const struct hosts *hosts,
+                                         const struct action *x, bool entering)
 {
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
@@ -106,6 +107,8 @@ static enum observed_state host_observed(const struct snapshot *s, const struct 
 
     if (state == HOST_DISCONNECTED)
         return NOT_SEEN;
+    if (!entering && hosts_is_held(hosts, x->r.host))
+        return AT_SOURCE;
     return (state == HOST_MAINTENANCE) == entering ? AT_TARGET : AT_SOURCE;
 }
 
@@ -120,9 +123,9 @@ enum observed_state observed_state(const struct observation *seen, const struct 
     case ACTION_PLACE:
         return start_observed(s, x);
     case ACTION_ENTER_MAINTENANCE:
-        return host_observed(s, x, true);
+        return host_observed(s, hosts, x, true);
     case ACTION_EXIT_MAINTENANCE:
-        return host_observed(s, x, false);
+        return host_observed(s, hosts, x, false);
     case ACTION_POWER_ON:
         return wake_observed(s, hosts, x);
     case ACTION_POWER_OFF:

@@ -107,7 +107,8 @@ static void wake_failed(struct engine *e, const struct action *x, instant_s now)
 {
     char text[2 * WHY_MAX];
 
-    if (state_of(e, x->r.host) == HOST_MAINTENANCE) { /* awake it is, but not for VMs */
+    if (state_of(e, x->r.host) == HOST_MAINTENANCE ||
+        hosts_is_held(e->knowledge->hosts, x->r.host)) { /* awake it is, but not for VMs */
         hosts_woken(e->knowledge->hosts, engine_snapshot(e), x->r.host, UNKNOWN, now);
         return;
     }

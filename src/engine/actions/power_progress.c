@@ -7,6 +7,7 @@
 #include "engine/actions/action_states.h"
 #include "engine/actions/observed_state.h"
 #include "engine/actions/power_preconditions.h"
+#include "engine/actions/standby_maintenance.h"
 #include "engine/decide.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
@@ -72,6 +73,7 @@ void power_progress_fill_operation(struct engine *e, struct action *x, enum job_
         q->power.ahead = !x->controllers_checked;
     if (kind == JOB_POLL) /* a way that was not asked yet is not asked while nothing is to begin */
         q->only_adopt = e->paused;
+    q->power.maintenance_is_ours = down && standby_maintenance_is_stored(e, x->r.host);
     if (down && kind != JOB_CHECK)
         q->power.proven_empty = is_proven_empty(e, x, now);
 }

@@ -366,13 +366,15 @@ static enum preconditions host_preconditions(const struct engine *e, const struc
     uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
     enum host_state state = e->now_seen->snap.hosts[ix].is.state;
 
+    if (x->r.kind == ACTION_EXIT_MAINTENANCE)
+        return READY;
     if (state == HOST_STANDBY || state == HOST_POWERING_ON) {
         (void)snprintf(why, WHY_MAX,
                        "host %s is %s: it enters maintenance when it is on, and is not woken for VMs",
                        e->now_seen->snap.hosts[ix].is.name, host_state_name(state));
         return WAIT;
     }
-    return x->r.kind == ACTION_EXIT_MAINTENANCE || preconditions_host_is_empty(e, x->r.host) ? READY : WAIT;
+    return preconditions_host_is_empty(e, x->r.host) ? READY : WAIT;
 }
 
 enum preconditions preconditions(const struct engine *e, const struct action *x, instant_s now, char *why)

@@ -12,6 +12,7 @@
 
 #include "core/demand/sample_guard.h"
 #include "core/power/capped_demand.h"
+#include "engine/knowledge/hosts.h"
 #include "engine/knowledge/vm_demand.h"
 
 #include <math.h>
@@ -112,6 +113,8 @@ enum energy_phase host_power_phase_of(const struct knowledge_context *c, const c
 {
     enum energy_phase phase = host_power_phase(state);
 
+    if (hosts_is_held(c->known->hosts, host)) /* it has booted, or has never been off */
+        return ENERGY_AWAKE;
     for (size_t i = 0; phase == ENERGY_ASLEEP && i < c->n_waking; i++) {
         if (c->waking[i].asked && strcmp(c->waking[i].host, host) == 0)
             return ENERGY_BOOTING;

@@ -84,6 +84,14 @@ static void set_text(const char **to, const char *text)
     *to = own;
 }
 
+struct known_host *hosts_change(struct hosts *h, const char *host)
+{
+    struct known_host *k = known(h, host);
+
+    changed(h, k);
+    return k;
+}
+
 /* ---- what an inventory says ------------------------------------------------------------------ */
 
 bool hosts_is_up(enum host_state s)
@@ -122,16 +130,12 @@ static struct host_record follow(const struct known_host *k, enum host_state sta
     return r;
 }
 
-void hosts_set_unseen(struct hosts *h, const char *host, bool unseen)
+void hosts_set_seen(struct hosts *h, const char *host, bool unseen, bool held)
 {
-    known(h, host)->unseen = unseen;
-}
+    struct known_host *k = known(h, host);
 
-bool hosts_is_unseen(const struct hosts *h, const char *host)
-{
-    const struct known_host *k = hosts_find(h, host);
-
-    return k && k->unseen;
+    k->unseen = unseen;
+    k->held = held;
 }
 
 static void fill_host(const struct hosts *h, struct host_facts *f, instant_s now)
@@ -338,52 +342,43 @@ static unsigned ways_of(const struct snapshot *s, const char *host)
 
 void hosts_woken(struct hosts *h, const struct snapshot *s, const char *host, double boot_s, instant_s now)
 {
-    struct known_host *k = known(h, host);
+    struct known_host *k = hosts_change(h, host);
 
     k->r.woke = now;
     k->r.woke_by = ways_of(s, host);
     k->r.wake_failed = 0;
     if (boot_s >= BOOT_LEAST_S && boot_s <= BOOT_MOST_S)
         k->r.boot_s = isnan(k->r.boot_s) ? boot_s : k->r.boot_s + BOOT_NEWEST * (boot_s - k->r.boot_s);
-    changed(h, k);
 }
 
 void hosts_wanted(struct hosts *h, const char *host, enum reason reason, instant_s since)
 {
-    struct known_host *k = known(h, host);
-
-    k->r.woken = (struct woken){.at = since, .reason = reason};
-    changed(h, k);
+    hosts_change(h, host)->r.woken = (struct woken){.at = since, .reason = reason};
 }
 
 void hosts_wake_failed(struct hosts *h, const char *host, instant_s now)
 {
-    struct known_host *k = known(h, host);
-
-    k->r.wake_failed = now;
-    changed(h, k);
+    hosts_change(h, host)->r.wake_failed = now;
 }
 
 void hosts_put_down(struct hosts *h, const char *host, instant_s now)
 {
-    struct known_host *k = known(h, host);
+    struct known_host *k = hosts_change(h, host);
 
     k->r.put_down = now;
     k->r.on_since = 0;
     if (k->r.standby_since == 0)
         k->r.standby_since = now;
-    changed(h, k);
 }
 
 void hosts_confirm_controllers(struct hosts *h, const char *host, const char *is, const char *by,
                                instant_s now)
 {
-    struct known_host *k = known(h, host);
+    struct known_host *k = hosts_change(h, host);
 
     set_text(&k->r.confirmed, is);
     set_text(&k->r.confirmed_by, by);
     k->r.confirmed_at = now;
-    changed(h, k);
 }
 
 /* ---- what can be seen ------------------------------------------------------------------------ */
@@ -491,6 +486,7 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         r.put_down = past(r.put_down, now);
         r.woke = past(r.woke, now);
         r.wake_failed = past(r.wake_failed, now);
+        r.our_maintenance = past(r.our_maintenance, now);
         r.woken.at = past(r.woken.at, now);
         if (!(r.boot_s >= BOOT_LEAST_S && r.boot_s <= BOOT_MOST_S))
             r.boot_s = UNKNOWN;
@@ -545,7 +541,7 @@ static bool keep_host(const char *key, void *value, void *ctx)
     const struct known_host *k = value;
 
     (void)key;
-    if (k->r.put_down != 0 || k->r.seen >= *before)
+    if (k->r.put_down != 0 || k->r.our_maintenance != 0 || k->r.seen >= *before)
         return true;
     free_known(value);
     return false;

@@ -17,6 +17,8 @@ struct known_host {
     char *name;            /* of a host that sleeps, from the record's facts; NULL: not known */
     bool dirty;
     bool unseen; /* the last inventory had it as lost: its manager does, while we put it to standby */
+    bool held;   /* the last inventory had it in maintenance mode, which a standby of ours began and which is
+                    to end now */
 };
 
 /* Adds the hosts that sleep and that the source does not list any more (left_hosts.h). Before the overlay,
@@ -27,8 +29,22 @@ const struct known_host *hosts_find(const struct hosts *h, const char *host);
 /* Whether it has been seen to wake, last time too: by us, or as the source says. */
 bool hosts_is_proven(const struct hosts *h, const struct host_facts *f);
 bool hosts_has_failed(const struct hosts *h, const char *host); /* its last wake */
-bool hosts_is_unseen(const struct hosts *h, const char *host);
-void hosts_set_unseen(struct hosts *h, const char *host, bool unseen);
+static inline bool hosts_is_unseen(const struct hosts *h, const char *host)
+{
+    const struct known_host *k = hosts_find(h, host);
+
+    return k && k->unseen;
+}
+static inline bool hosts_is_held(const struct hosts *h, const char *host)
+{
+    const struct known_host *k = hosts_find(h, host);
+
+    return k && k->held;
+}
+/* A new inventory: known_host.unseen and .held. */
+void hosts_set_seen(struct hosts *h, const char *host, bool unseen, bool held);
+/* For a change of what is remembered of the host; it will be stored. */
+struct known_host *hosts_change(struct hosts *h, const char *host);
 bool hosts_is_up(enum host_state state);
 /* Whether the actuators can do that to the host's power: ACTION_POWER_ON or ACTION_POWER_OFF. */
 bool hosts_can(const struct hosts *h, enum action_kind kind, const char *host);

@@ -23,6 +23,7 @@ struct meter {
     unsigned failures; /* in a row */
     uint64_t serial;   /* of the question that is out; 0: none */
     enum energy_phase asked_phase;
+    bool up;                /* it runs, though it does not serve yet and is called powering on */
     bool booting;           /* a wake of ours was asked for, though the source still says that it sleeps */
     enum energy_phase seen; /* of the host, in the newest inventory */
     bool lost;              /* and that was said */
@@ -76,6 +77,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
         if (phase == ENERGY_BOOTING && m->phase == ENERGY_ASLEEP && m->serial == 0)
             m->ask_after = 0; /* the reading of the sleeping host is void */
         m->booting = phase == ENERGY_BOOTING;
+        m->up = phase == ENERGY_AWAKE;
         if (m->read != 0 && inv->time - m->read <= FRESH_S && m->phase == phase)
             f->power_w = m->watts;
     }
@@ -102,7 +104,9 @@ static bool ask(struct meters *all, const struct engine_ports *port, const struc
                 struct meter *m, instant_s now)
 {
     struct err err = {0};
-    const enum energy_phase phase = m->booting ? ENERGY_BOOTING : host_power_phase(f->state);
+    const enum energy_phase phase = m->booting ? ENERGY_BOOTING
+                                    : m->up    ? ENERGY_AWAKE
+                                               : host_power_phase(f->state);
     const struct job job = {
         .kind = JOB_MEASURE, .id = all->serial + 1, .measure = {.host = f->id, .on = phase == ENERGY_AWAKE}};
     int r = port->actuators_ops->submit(port->actuators, &job, &err);

@@ -94,9 +94,10 @@ struct host_sim {
     uint32_t task;                  /* serial of the host's task */
     double change_from_s, change_s; /* when that began, and how long it takes */
     bool wake_fails;
-    bool plugged;      /* dead, but only switched off: it draws standby power */
-    bool was_serviced; /* it was in maintenance when it died, and will be when it is back */
-    uint32_t wakes;    /* that were asked for, for the draws of faults */
+    bool plugged; /* dead, but only switched off: it draws standby power */
+    bool
+        was_serviced; /* it was in maintenance when it died or went to standby, and will be when it is back */
+    uint32_t wakes;   /* that were asked for, for the draws of faults */
     bool refuses_settings;
     double refuses_until_s; /* migrations to it */
 };

@@ -106,6 +106,7 @@ void power_maintenance_cancel(struct cluster *c, uint32_t host)
 
 void power_standby_begin(struct cluster *c, uint32_t host, uint32_t task)
 {
+    c->hosts[host].was_serviced = c->hosts[host].now.state == HOST_MAINTENANCE;
     change(c, host, HOST_ENTERING_STANDBY, c->s->hosts[host].sleep_s, task);
 }
 
@@ -166,6 +167,8 @@ static void end_wake(struct cluster *c, uint32_t host)
     }
     h->totals.power_ons++;
     become_on(c, host);
+    if (h->was_serviced)
+        enter(c, host, HOST_MAINTENANCE);
     task_succeed(c, h->task);
 }
 

@@ -188,7 +188,9 @@ static int check_host(struct cluster *c, const struct operation *q, struct err *
         return err_set(err, -ENOENT, "the host %s does not exist", q->host);
     const struct host_sim *h = &c->hosts[host];
 
-    if (h->now.dead || h->now.state != needed[q->kind])
+    bool from_maintenance = q->kind == OPERATION_STANDBY && h->now.state == HOST_MAINTENANCE;
+
+    if (h->now.dead || (h->now.state != needed[q->kind] && !from_maintenance))
         return err_set(err, -ESTALE, "the host %s is in state %s, not in %s", q->host,
                        host_state_name(h->now.dead ? HOST_DISCONNECTED : h->now.state),
                        host_state_name(needed[q->kind]));
