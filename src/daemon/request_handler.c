@@ -298,7 +298,6 @@ static int serve_shared(const struct request_handler *s, const struct request *q
         strbuf_init(&out, STRBUF_NO_LIMIT);
         if ((r = serve_view(s, q, &out, err)) < 0)
             return r;
-        strbuf_puts(&out, "\n");
         *text = shared_text_new(&out);
     }
     client_reply_shared(c, *text);

@@ -233,7 +233,6 @@ static void send_error(struct client *is, const struct err *err)
 
     strbuf_init(&out, STRBUF_NO_LIMIT);
     reply_error(err, &out);
-    strbuf_puts(&out, "\n");
     CLEANUP(shared_text_unrefp) struct shared_text *text = shared_text_new(&out);
 
     send_text((struct socket_client *)is, text);
