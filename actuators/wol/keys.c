@@ -1,9 +1,10 @@
 /* keys.c: what the configuration says of a host's network card that wakes it. */
 #include "actuators/wol/wol.h"
 
+#include "base/broadcast.h"
 #include "base/mac.h"
 
-#include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 
 static const char *check_secureon(const char *text)
@@ -15,9 +16,12 @@ static const char *check_secureon(const char *text)
 
 static const char *check_broadcast(const char *text)
 {
-    struct in_addr four;
+    struct broadcast is;
+    int r = broadcast_parse(text, &is);
 
-    return inet_pton(AF_INET, text, &four) == 1 ? NULL : "an IPv4 address such as \"10.0.0.255\"";
+    return r == -EDOM ? "the broadcast address of the network with that prefix, such as 10.0.3.255/24"
+           : r < 0    ? "an IPv4 address such as \"10.0.0.255\" or \"10.0.3.255/24\""
+                      : NULL;
 }
 
 static const char *check_relay(const char *text)
@@ -45,7 +49,8 @@ static const struct field keys[] = {
      .type = FIELD_TEXT,
      .offset = offsetof(struct power_host, wol.broadcast),
      .check = check_broadcast,
-     .meaning = "the IPv4 address to send UDP packets to"},
+     .meaning = "the IPv4 address to send UDP packets to; with /PREFIX: of a network that a router passes on "
+                "broadcasts to"},
     {.name = "wol.port",
      .type = FIELD_COUNT,
      .offset = offsetof(struct power_host, wol.port),

@@ -19,11 +19,27 @@ struct wol_interface {
     struct in_addr address, mask, broadcast;
 };
 
-/* The broadcast and the interface of a host that is woken without a relay, by the interfaces of this machine.
- * leaves_from: the source address of a packet to the broadcast address by the routes of this machine; 0: no
- * route. -EINVAL: it cannot arrive; -ENETUNREACH: only if a router passes it on, which few do; else 0. */
-int wol_judge(const struct power_host *host, const struct wol_interface *list, size_t n,
-              struct in_addr leaves_from, struct err *err);
+#define WOL_INTERFACES_MAX 512
+
+/* The machine that sends the packet. */
+struct wol_view {
+    const char *machine; /* for sentences: "this machine", "the relay" */
+    struct in_addr
+        leaves_from; /* the source address of a packet to the broadcast address, by its routes; 0: no route */
+    struct wol_interface list[WOL_INTERFACES_MAX];
+    size_t n;
+};
+
+struct wol_view *wol_view_new(const char *machine); /* NULL: out of memory */
+void wol_view_freep(struct wol_view **v);           /* for CLEANUP() */
+
+/* Where the host's UDP packets go, as text. -EINVAL. */
+int wol_address(const struct power_host *host, char ret[INET_ADDRSTRLEN], struct err *err);
+
+/* The broadcast and the interface of a host, by the interfaces and routes of the machine that sends. -EINVAL:
+ * the packet cannot arrive; -ENETUNREACH: only if a router passes it on, which few do, and the configuration
+ * does not declare the network; else 0. */
+int wol_judge(const struct power_host *host, const struct wol_view *view, struct err *err);
 
 /* The same with the interfaces and routes that there are now. A host with a relay, or without Wake-on-LAN, is
  * not judged: 0. */

@@ -23,6 +23,7 @@
 #define WATCH_MS 100
 #define SAID_MAX ((size_t)2048)
 #define SAID_SHOWN 200
+#define SEEN_MAX ((size_t)256 * 1024) /* of what `ip` prints */
 #define ARGS_MAX 32
 #define SSH_FAILED 255      /* ssh's own exit code; any other is the command's */
 #define COMMAND_MISSING 127 /* the shell's, and ours below */
@@ -54,6 +55,9 @@ static const char raw_command[] = RELAY_SHELL(
     "open I,q(/sys/class/net/).\\$ARGV[0].q(/ifindex) or die \\$!;"
     "\\$a=pack q(SniSCCa8),17,2114,<I>,0,0,6,chr(255)x6;"
     "for(1..3){send S,\\$p,0,\\$a or die \\$!;select undef,undef,undef,.05}");
+
+static const char look_command[] =
+    "sh -c 'ip -json address show; ip -json -4 route get \"$1\" 2>/dev/null; :' look";
 
 /* ---- names ---- */
 
@@ -143,16 +147,18 @@ static void add(struct arguments *a, const char *one, const char *two)
         a->list[a->n++] = two;
 }
 
-static void arguments_init(struct arguments *a, const struct relay_errand *e)
+static void arguments_init(struct arguments *a, const struct relay_errand *e, bool look)
 {
     int64_t left_s = (e->deadline_ms - net_now_ms() + 999) / 1000;
 
     strbuf_init(&a->command, STRBUF_NO_LIMIT);
-    if (e->address)
+    if (look)
+        strbuf_printf(&a->command, "%s %s", look_command, e->address);
+    else if (e->address)
         strbuf_printf(&a->command, "%s %s %u", udp_command, e->address, e->port);
     else
         strbuf_puts(&a->command, raw_command);
-    if (e->interface)
+    if (e->interface && !look)
         strbuf_printf(&a->command, " %s", e->interface);
     (void)snprintf(a->timeout, sizeof a->timeout, "ConnectTimeout=%d",
                    (int)(left_s < 1               ? 1
@@ -179,7 +185,8 @@ static void arguments_init(struct arguments *a, const struct relay_errand *e)
 }
 
 /* A process group of its own, with default signals, that inherits no file of the service. */
-static int spawn(const struct arguments *a, int in, int err_fd, pid_t *ret)
+/* out: -1: nowhere. */
+static int spawn(const struct arguments *a, int in, int out, int err_fd, pid_t *ret)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
@@ -196,7 +203,8 @@ static int spawn(const struct arguments *a, int in, int err_fd, pid_t *ret)
     if (r == 0) {
         r = posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
         if (r == 0)
-            r = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+            r = out >= 0 ? posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO)
+                         : posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
         if (r == 0)
             r = posix_spawn_file_actions_adddup2(&files, err_fd, STDERR_FILENO);
         if (r == 0)
@@ -226,22 +234,51 @@ static void listen_to(int fd, struct strbuf *said)
     }
 }
 
-/* Waits until ssh ends, by itself or by the deadline. 0, and its exit status. */
-static int watch(pid_t pid, int fd, const struct relay_errand *e, struct strbuf *said, int *ret_status)
+/* The command's standard output; what is too much is dropped. */
+static void look_at(int fd, struct strbuf *seen)
 {
-    struct pollfd p = {.fd = fd, .events = POLLIN};
+    char piece[4096];
+    ssize_t n;
+
+    while (fd >= 0 && (n = read(fd, piece, sizeof piece)) > 0)
+        strbuf_add(seen, piece, (size_t)n);
+}
+
+/* What ssh and the relay say. */
+struct ears {
+    int err_fd, out_fd; /* out_fd -1: not listened to */
+    struct strbuf said, seen;
+};
+
+static void ears_release(struct ears *e)
+{
+    strbuf_release(&e->said);
+    strbuf_release(&e->seen);
+}
+
+static void listen_to_both(struct ears *e)
+{
+    listen_to(e->err_fd, &e->said);
+    look_at(e->out_fd, &e->seen);
+}
+
+/* Waits until ssh ends, by itself or by the deadline. 0, and its exit status. */
+static int watch(pid_t pid, struct ears *ears, const struct relay_errand *e, int *ret_status)
+{
+    struct pollfd p[2] = {{.fd = ears->err_fd, .events = POLLIN}, {.fd = ears->out_fd, .events = POLLIN}};
     int why = 0;
 
     for (;;) {
-        int n = poll(&p, 1, WATCH_MS);
-        if (n > 0) {
-            listen_to(fd, said);
-            if (p.revents & POLLHUP)
-                p.fd = -1; /* ssh has closed it, and may live on for a moment */
+        if (poll(p, 2, WATCH_MS) > 0) {
+            listen_to_both(ears);
+            for (int i = 0; i < 2; i++) {
+                if (p[i].revents & POLLHUP)
+                    p[i].fd = -1; /* ssh has closed it, and may live on for a moment */
+            }
         }
         pid_t ended = waitpid(pid, ret_status, WNOHANG);
         if (ended == pid) {
-            listen_to(fd, said);
+            listen_to_both(ears);
             return why;
         }
         if (ended < 0)
@@ -309,45 +346,67 @@ static int complain(const struct relay_errand *e, int status, struct strbuf *sai
                    line[0] ? ": " : "", line);
 }
 
-static int converse(const struct relay_errand *e, const struct arguments *a, int in, int out[2],
-                    struct err *err)
+/* in: the command's standard input. ret: its standard output; NULL: not wanted. */
+static int converse(const struct relay_errand *e, const struct arguments *a, int in, int said[2], int seen[2],
+                    struct strbuf *ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf said = {0};
+    CLEANUP(ears_release) struct ears ears = {.err_fd = said[0], .out_fd = seen[0]};
     int status = 0;
     pid_t pid;
-    int r = spawn(a, in, out[1], &pid);
+    int r = spawn(a, in, seen[1], said[1], &pid);
 
     if (r == -ENOENT)
         return err_set(err, -ENOTSUP, "ssh is not installed here, and the relay is reached by it");
     if (r < 0)
         return err_set(err, r, "ssh could not be started: %s", strerrordesc_np(-r));
-    (void)close(out[1]);
-    out[1] = -1;
-    strbuf_init(&said, 2 * SAID_MAX);
-    r = watch(pid, out[0], e, &said, &status);
+    closep(&said[1]);
+    closep(&seen[1]);
+    said[1] = seen[1] = -1;
+    strbuf_init(&ears.said, 2 * SAID_MAX);
+    strbuf_init(&ears.seen, SEEN_MAX);
+    r = watch(pid, &ears, e, &status);
     if (r == -ETIMEDOUT)
         return err_set(err, r, "relay %s: ssh was not done in time", e->relay->host);
     if (r < 0)
         return err_set(err, r, "relay %s: given up, because the service stops", e->relay->host);
-    return complain(e, status, &said, err);
+    r = complain(e, status, &ears.said, err);
+    if (r == 0 && ret && !ears.seen.overflow) {
+        *ret = ears.seen;
+        ears.seen = (struct strbuf){0};
+    }
+    return r;
+}
+
+/* m: NULL: the relay is only asked what it is. */
+static int run(const struct relay_errand *e, const struct magic *m, struct strbuf *ret, struct err *err)
+{
+    CLEANUP(arguments_release) struct arguments a = {.n = 0};
+    int in[2] = {-1, -1}, said[2] = {-1, -1}, seen[2] = {-1, -1};
+    int r = 0;
+
+    arguments_init(&a, e, m == NULL);
+    /* a packet is smaller than any pipe: it can be written before there is a reader */
+    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(said, O_CLOEXEC) < 0 || fcntl(said[0], F_SETFL, O_NONBLOCK) < 0 ||
+        (ret && (pipe2(seen, O_CLOEXEC) < 0 || fcntl(seen[0], F_SETFL, O_NONBLOCK) < 0)) ||
+        (m && write(in[1], m->byte, m->len) != (ssize_t)m->len))
+        r = err_set(err, -EIO, "no pipe to ssh: %s", strerrordesc_np(errno));
+    closep(&in[1]);
+    if (r == 0)
+        r = converse(e, &a, in[0], said, seen, ret, err);
+    closep(&in[0]);
+    for (int i = 0; i < 2; i++) {
+        closep(&said[i]);
+        closep(&seen[i]);
+    }
+    return r;
 }
 
 int relay_send(const struct relay_errand *e, const struct magic *m, struct err *err)
 {
-    CLEANUP(arguments_release) struct arguments a = {.n = 0};
-    int in[2] = {-1, -1}, out[2] = {-1, -1};
-    int r = 0;
+    return run(e, m, NULL, err);
+}
 
-    arguments_init(&a, e);
-    /* a packet is smaller than any pipe: it can be written before there is a reader */
-    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || fcntl(out[0], F_SETFL, O_NONBLOCK) < 0 ||
-        write(in[1], m->byte, m->len) != (ssize_t)m->len)
-        r = err_set(err, -EIO, "no pipe to ssh: %s", strerrordesc_np(errno));
-    closep(&in[1]);
-    if (r == 0)
-        r = converse(e, &a, in[0], out, err);
-    closep(&in[0]);
-    closep(&out[0]);
-    closep(&out[1]);
-    return r;
+int relay_look(const struct relay_errand *e, struct strbuf *ret, struct err *err)
+{
+    return run(e, NULL, ret, err);
 }

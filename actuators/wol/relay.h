@@ -9,6 +9,7 @@
 #define BALLAST_WOL_RELAY_H
 
 #include "actuators/wol/packet.h"
+#include "base/strbuf.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -42,5 +43,9 @@ struct relay_errand {
  * program to send with, or ssh is not installed here; -EKEYREJECTED: the relay's key is not the known one;
  * -ETIMEDOUT, ... */
 int relay_send(const struct relay_errand *e, const struct magic *m, struct err *err);
+
+/* What the relay's `ip -json` says: its interfaces in the first line, the route to e->address in the second;
+ * empty where it has no such program, or the key is bound to another command. The same errors. */
+int relay_look(const struct relay_errand *e, struct strbuf *ret, struct err *err);
 
 #endif

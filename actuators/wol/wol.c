@@ -1,6 +1,7 @@
 /* wol.c: the power method Wake-on-LAN: sends the packet directly or by a relay. It can only wake. */
 #include "actuators/wol/wol.h"
 
+#include "actuators/wol/network.h"
 #include "actuators/wol/relay.h"
 #include "actuators/wol/send.h"
 #include "base/log.h"
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERYBODY "255.255.255.255" /* on the network that the default route leads to */
 #define PORT_DISCARD 9u
 #define TIMEOUT_DEFAULT_S 30u
 
@@ -20,18 +20,10 @@ struct power_method {
     struct magic magic;
     struct relay relay; /* where host->wol.relay is given */
     bool raw;
-    const char *udp; /* the address; NULL: none is sent */
+    bool udp;
+    char address[INET_ADDRSTRLEN]; /* of UDP */
     unsigned port;
 };
-
-static int check_address(const char *address, struct err *err)
-{
-    struct in_addr a;
-
-    if (inet_pton(AF_INET, address, &a) != 1)
-        return err_set(err, -EINVAL, "broadcast is not an IPv4 address");
-    return 0;
-}
 
 /* interface given: raw frames. broadcast given: UDP. Both: both. Neither: UDP to 255.255.255.255. */
 static int read_config(const struct power_host *host, struct power_method *m, struct err *err)
@@ -40,14 +32,14 @@ static int read_config(const struct power_host *host, struct power_method *m, st
 
     m->host = host;
     m->raw = host->wol.interface != NULL;
-    m->udp = host->wol.broadcast ? host->wol.broadcast : m->raw ? NULL : EVERYBODY;
+    m->udp = host->wol.broadcast || !m->raw;
     m->port = host->wol.port ? host->wol.port : PORT_DISCARD;
     if (r == 0 && m->port > UINT16_MAX)
         r = err_set(err, -EINVAL, "port is larger than 65535");
     if (r == 0 && host->wol.interface)
         r = relay_check_interface(host->wol.interface, err);
-    if (r == 0 && host->wol.broadcast)
-        r = check_address(host->wol.broadcast, err);
+    if (r == 0)
+        r = wol_address(host, m->address, err);
     if (r == 0 && host->wol.relay)
         r = relay_parse(host->wol.relay, &m->relay, err);
     if (r == 0 && host->wol.relay_key && !host->wol.relay)
@@ -87,7 +79,7 @@ static int send_one(struct power_method *m, bool raw, int64_t deadline_ms, struc
     const char *interface = m->host->wol.interface;
     const struct relay_errand errand = {.relay = &m->relay,
                                         .key_file = m->host->wol.relay_key,
-                                        .address = raw ? NULL : m->udp,
+                                        .address = raw ? NULL : m->address,
                                         .port = m->port,
                                         .interface = interface,
                                         .deadline_ms = deadline_ms,
@@ -96,7 +88,7 @@ static int send_one(struct power_method *m, bool raw, int64_t deadline_ms, struc
     if (m->host->wol.relay)
         return relay_send(&errand, &m->magic, err);
     return raw ? wol_send_raw(&m->magic, interface, err)
-               : wol_send_udp(&m->magic, m->udp, m->port, interface, err);
+               : wol_send_udp(&m->magic, m->address, m->port, interface, err);
 }
 
 /* Where both kinds are configured, one success is enough; the other's fault goes to the log.

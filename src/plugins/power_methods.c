@@ -4,6 +4,7 @@
 #include "actuators/ipmi/ipmi.h"
 #include "actuators/redfish/redfish.h"
 #include "actuators/wol/network.h"
+#include "actuators/wol/relay_network.h"
 #include "actuators/wol/wol.h"
 
 const struct power_method_ops *const power_methods[POWER_METHOD_COUNT] = {
@@ -12,4 +13,9 @@ const struct power_method_ops *const power_methods[POWER_METHOD_COUNT] = {
 int power_methods_check_network(const struct power_host *host, struct err *err)
 {
     return wol_check_network(host, err);
+}
+
+int power_methods_check_relay(const struct power_host *host, struct err *err)
+{
+    return wol_check_relay(host, err);
 }

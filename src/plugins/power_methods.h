@@ -11,4 +11,7 @@ extern const struct power_method_ops *const power_methods[POWER_METHOD_COUNT];
  * asks no peer. */
 int power_methods_check_network(const struct power_host *host, struct err *err);
 
+/* Whether it can leave the relay, which is asked (actuators/wol/relay_network.h). */
+int power_methods_check_relay(const struct power_host *host, struct err *err);
+
 #endif

@@ -49,6 +49,22 @@ size_t preflight_controllers_begin(const struct config *c, struct arena *a, stru
 void preflight_controllers_end(const struct controllers_part *p, const struct preflight_task *tasks,
                                const struct snapshot *snap, struct preflight *ret);
 
+/* ---- relays of Wake-on-LAN ---- */
+
+struct relay_check;
+
+struct relays_part {
+    struct relay_check *checks;
+    size_t n_checks;
+};
+
+/* Writes a task for each relay to `tasks`, at most n_hosts, and returns their number. */
+size_t preflight_relays_begin(const struct power_host *hosts, size_t n_hosts, struct arena *a,
+                              struct relays_part *ret, struct preflight_task *tasks);
+/* tasks: those of ..._begin() are among them. */
+void preflight_relays_end(const struct relays_part *p, const struct preflight_task *tasks,
+                          struct preflight *ret);
+
 /* ---- the broker ---- */
 
 struct broker_part {

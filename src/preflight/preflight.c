@@ -40,6 +40,7 @@ struct parts {
     struct source_part source;
     struct broker_part broker;
     struct controllers_part controllers;
+    struct relays_part relays;
     struct arena arena;
 };
 
@@ -89,9 +90,10 @@ int preflight_run(const struct config *c, struct preflight *ret, bool *ret_aband
     size_t n_controllers = preflight_controllers_begin(c, &p->arena, &p->controllers, &tasks);
     size_t n = n_controllers;
 
-    own = arena_array(&p->arena, struct preflight_task, n + 2);
+    own = arena_array(&p->arena, struct preflight_task, n + p->controllers.n_hosts + 2);
     if (n > 0)
         memcpy(own, tasks, n * sizeof *own);
+    n += preflight_relays_begin(p->controllers.hosts, p->controllers.n_hosts, &p->arena, &p->relays, own + n);
     const size_t source_ix = n;
     if (source_s > 0) {
         preflight_findings_init(&p->source.found);
@@ -120,6 +122,7 @@ int preflight_run(const struct config *c, struct preflight *ret, bool *ret_aband
     add_source(c, &p->source, source, ret);
     preflight_power_entries(c, &p->controllers, snap, ret);
     preflight_controllers_end(&p->controllers, own, snap, ret);
+    preflight_relays_end(&p->relays, own, ret);
     add_broker(c, &p->broker, c->mqtt.url ? &own[broker_ix] : NULL, ret);
     preflight_machine(c, ret);
     if (!*ret_abandoned)

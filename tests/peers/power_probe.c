@@ -8,6 +8,7 @@
  *
  *     chassis | wake | shut_down | cut | watts | identify
  *     same shut_down | same cut  only if the machine answers that identify reported last
+ *     network                    Wake-on-LAN: whether a packet can leave here, or the relay
  *     open                       IPMI: the serial console
  *     read MS [BYTES]            its output meanwhile, cleaned, and the number of bytes; ends early once
  *                                BYTES have come
@@ -18,6 +19,8 @@
 #include "actuators/ipmi/console.h"
 #include "actuators/ipmi/ipmi.h"
 #include "actuators/redfish/redfish.h"
+#include "actuators/wol/network.h"
+#include "actuators/wol/relay_network.h"
 #include "actuators/wol/wol.h"
 #include "base/cleanup.h"
 #include "base/console_text.h"
@@ -261,6 +264,8 @@ static int obey(struct probe *p, const char *line, json_t *answer, struct err *e
     }
     if (strcmp(line, "wake") == 0 && p->ops->wake)
         return p->ops->wake(p->method, err);
+    if (strcmp(line, "network") == 0 && p->ops == &wol_method)
+        return p->host.wol.relay ? wol_check_relay(&p->host, err) : wol_check_network(&p->host, err);
     if (strcmp(line, "chassis") == 0 && p->ops->chassis)
         return do_chassis(p, answer, err);
     if (strcmp(line, "watts") == 0 && p->ops->watts)

@@ -146,6 +146,57 @@ def test_without_the_right(lab):
     lab.run("service", "ip", "link", "set", "eth0", "up")
 
 
+def test_what_check_config_says(lab):
+    """What is warned about wakes nobody that sleeps, and what is not warned about arrives: a real packet in each case."""
+    lab.run("service", "ip", "link", "add", "dummy0", "type", "veth", "peer", "name", "dummy1")
+    lab.run("service", "ip", "addr", "add", "10.97.9.1/24", "broadcast", "+", "dev", "dummy0")
+    for end in ("dummy0", "dummy1"):
+        lab.run("service", "ip", "link", "set", end, "up")
+    lab.run("service", "ip", "neigh", "flush", "all")
+    arrives = [{"broadcast": "10.97.1.255"}, {"interface": "eth0"}, {"interface": "eth0", "broadcast": "10.97.1.255"},
+               {"broadcast": "10.97.1.255/24"}]
+    lost = [("no broadcast address: that of interface eth0 is 10.97.1.255", {"broadcast": "10.97.1.77"}),  # sleeps: no ARP
+            ("lo cannot carry", {"interface": "lo"}),
+            ("said to be at dummy0", {"interface": "dummy0", "broadcast": "10.97.1.255"}),
+            ("has no interface eth7", {"interface": "eth7"}),
+            ("an address of this machine itself", {"broadcast": "127.0.0.1"}),
+            ("no route", {"broadcast": "10.98.0.255"})]
+    with lab.listen("relay", "eth0", WAKING) as ear:
+        for config in arrives:
+            answer = lab.wake(command=("network",), **config)
+            assert answer["ok"], (config, answer)
+            assert lab.wake(**config)["ok"]
+            assert len(ear.frames(3)) >= 3, config
+        for words, config in lost:
+            refused(lab.wake(command=("network",), **config), "EINVAL", words)
+            lab.wake(timeout_s=5, **config)
+            assert not ear.frames(1, within_s=0.3), config
+        lab.run("service", "ip", "route", "del", "broadcast", "10.97.1.255", "dev", "eth0", "table", "local")
+        lab.run("service", "ip", "route", "add", "10.97.1.255/32", "dev", "dummy0")  # leads elsewhere
+        refused(lab.wake(command=("network",), broadcast="10.97.1.255"), "EINVAL", "leave by interface dummy0")
+        lab.wake(broadcast="10.97.1.255")
+        assert not ear.frames(1, within_s=0.3)
+        lab.run("service", "ip", "route", "add", "broadcast", "10.97.1.255", "dev", "eth0", "table", "local", "src", "10.97.1.1")
+    lab.run("service", "ip", "link", "del", "dummy0")
+
+
+def test_declared_network(lab):
+    """The broadcast address of a network behind a router: doubted, unless the network is declared; it arrives where the router
+    passes on broadcasts."""
+    lab.run("service", "ip", "route", "add", "10.97.2.0/24", "via", "10.97.1.2")
+    try:
+        refused(lab.wake(command=("network",), broadcast="10.97.2.255"), "ENETUNREACH", "few do", "10.97.2.255/24")
+        assert lab.wake(command=("network",), broadcast="10.97.2.255/24")["ok"]
+        refused(lab.wake(command=("network",), broadcast="10.97.2.254/24"), "EINVAL", "its network of 24 bits")
+        lab.run("relay", "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward; "
+                "for f in all eth0 eth1; do echo 1 >/proc/sys/net/ipv4/conf/$f/bc_forwarding; done")
+        with lab.listen("sleeper", "eth0", WAKING) as ear:
+            assert lab.wake(broadcast="10.97.2.255/24")["ok"]
+            check_udp(ear.frames(3), "10.97.2.255")
+    finally:
+        lab.run("service", "ip", "route", "del", "10.97.2.0/24")
+
+
 def test_listener(_):
     """The sleepers of other tests: each wakes by its own packet, and, where it has a password, by that."""
     woken = []
@@ -268,6 +319,42 @@ def test_relay(lab):
         (tools / "perl").unlink()
         relay.start(path=tools)
         refused(relay.wake(broadcast="10.97.2.255"), "EOPNOTSUPP", "neither python3 nor perl")
+    finally:
+        relay.stop()
+
+
+def test_relay_judged(lab):
+    """What check-config says of a relay: by the relay's own interfaces and routes, and a packet in each case."""
+    relay = Relay(lab)
+
+    def look(**config):
+        return relay.wake(command=("network",), **config)
+
+    try:
+        relay.start()
+        with lab.listen("sleeper", "eth0", WAKING) as ear:
+            for config in ({"broadcast": "10.97.2.255"}, {"interface": "eth1"}, {"broadcast": "10.97.2.255/24"}):
+                answer = look(**config)
+                assert answer["ok"], (config, answer)
+                assert relay.wake(**config)["ok"] and len(ear.frames(3)) == 3, config
+            for words, config in (("that of interface eth1 is 10.97.2.255", {"broadcast": "10.97.2.77"}),
+                                  ("lo cannot carry", {"interface": "lo"}),
+                                  ("the relay has no interface eth9", {"interface": "eth9"}),
+                                  ("leave by interface eth1", {"interface": "eth0", "broadcast": "10.97.2.255"})):
+                refused(look(**config), "EINVAL", words, "root@10.97.1.2")
+                relay.wake(**config)
+                assert not [f for f in ear.frames(1, within_s=0.3) if f[:6] == EVERYBODY], config
+        for broadcast, says in (("10.97.2.255", "login accepted; its interfaces and routes fit the Wake-on-LAN of esx7"),
+                                ("10.97.2.77", "that of interface eth1 is 10.97.2.255")):
+            file = pathlib.Path(lab.dir.name) / "ballast.yaml"
+            file.write_text(f"cluster: test\nsource: {{kind: sim}}\npower: {{hosts: {{esx7: {{wol: {{mac: '{MAC}', relay: 'root@10.97.1.2', "
+                            f"relay_key: '{relay.dir}/client_key', broadcast: {broadcast}}}}}}}}}\n")
+            said = lab.run("service", os.environ["BALLAST"], "check-config", file, "--connect", check=False)
+            assert says in " ".join(said.split()), said
+        refused(look(key="stranger_key"), "EACCES", "Permission denied")
+        relay.allow(f'restrict,command="cat >{relay.dir}/got"')
+        refused(look(broadcast="10.97.2.255"), "EOPNOTSUPP", "does not tell its interfaces")
+        assert (relay.dir / "got").read_bytes() == b"", "nothing is sent to look"
     finally:
         relay.stop()
 
