@@ -64,7 +64,8 @@ void event_json_data(const struct event *ev, struct strbuf *out)
         put_fault(&w, ev);
     else if (ev->kind == EVENT_HOST || ev->kind == EVENT_HOST_LOST || ev->kind == EVENT_HOST_BACK)
         put_host(&w, ev);
-    else if (ev->kind == EVENT_METER_LOST || ev->kind == EVENT_METER_BACK)
+    else if (ev->kind == EVENT_METER_LOST || ev->kind == EVENT_METER_BACK ||
+             (ev->kind == EVENT_MAINTENANCE_ROLL && ev->host))
         put_host_name(&w, ev);
     if (ev->kind == EVENT_PAUSED || ev->kind == EVENT_RESUMED || ev->kind == EVENT_RETRY ||
         ev->kind == EVENT_CONFIGURATION || ev->kind == EVENT_CONFIGURATION_FAILED)
@@ -73,6 +74,25 @@ void event_json_data(const struct event *ev, struct strbuf *out)
         put_changes(&w, ev);
     if (ev->action)
         action_json(&w, "action", ev->snapshot, ev->action);
+    jw_end(&w);
+    strbuf_add(out, text.text, text.len - 1);
+}
+
+void event_json_gap(const struct event *ev, uint64_t from, uint64_t n, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    struct json_writer w;
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    jw_init(&w, &text);
+    jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+    jw_text(&w, "severity", event_log_severity(ev));
+    jw_text(&w, "text", ev->text);
+    jw_int(&w, "count", (int64_t)n);
+    if (from != 0) {
+        jw_int(&w, "from", (int64_t)from);
+        jw_int(&w, "to", (int64_t)(from + n - 1));
+    }
     jw_end(&w);
     strbuf_add(out, text.text, text.len - 1);
 }

@@ -1,4 +1,4 @@
-/* event_json.h: an event's members as JSON: the `data` of src/mqtt/README.md. */
+/* event_json.h: an event's members as JSON: the `data` of conf/schema/events.json. */
 #ifndef BALLAST_DAEMON_EVENT_JSON_H
 #define BALLAST_DAEMON_EVENT_JSON_H
 
@@ -8,6 +8,9 @@
 
 /* Adds the object on one line, without a newline. */
 void event_json_data(const struct event *ev, struct strbuf *out);
+
+/* The same of EVENT_GAP, for n dropped events. from: the number of the first; 0: they had none yet. */
+void event_json_gap(const struct event *ev, uint64_t from, uint64_t n, struct strbuf *out);
 
 /* Adds the type: "action.running", "host.standby", or the kind alone. */
 void event_json_type(const struct event *ev, struct strbuf *out);

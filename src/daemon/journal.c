@@ -123,7 +123,6 @@ static int put_gap(struct event_sink *o, uint64_t from, uint64_t n, const char *
                    struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf data = {0};
-    struct json_writer w;
     char text[160];
 
     (void)snprintf(text, sizeof text, "%" PRIu64 " event%s %s: %s", n, n == 1 ? "" : "s",
@@ -132,17 +131,7 @@ static int put_gap(struct event_sink *o, uint64_t from, uint64_t n, const char *
 
     event_log_write(&ev);
     strbuf_init(&data, STRBUF_NO_LIMIT);
-    jw_init(&w, &data);
-    jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
-    jw_text(&w, "severity", event_log_severity(&ev));
-    jw_text(&w, "text", text);
-    jw_int(&w, "count", (int64_t)n);
-    if (from != 0) {
-        jw_int(&w, "from", (int64_t)from);
-        jw_int(&w, "to", (int64_t)(from + n - 1));
-    }
-    jw_end(&w);
-    data.text[--data.len] = '\0'; /* the writer's newline */
+    event_json_gap(&ev, from, n, &data);
     const struct event_record r = {.time = now,
                                    .kind = event_kind_name(EVENT_GAP),
                                    .type = event_kind_name(EVENT_GAP),

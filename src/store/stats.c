@@ -19,10 +19,9 @@ static int read_number(const struct store *s, const char *sql, uint64_t *ret, st
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
 
-    if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK || sqlite3_step(st) != SQLITE_ROW)
+    if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
         return store_failed(s, doing, err);
-    *ret = (uint64_t)sqlite3_column_int64(st, 0);
-    return 0;
+    return store_read_count(s, st, ret, err);
 }
 
 static int list_tables(const struct store *s, struct arena *a, struct store_stats *ret, struct err *err)

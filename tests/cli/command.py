@@ -12,6 +12,8 @@ import time
 
 TOP = pathlib.Path(os.environ.get('BALLAST_SOURCE_DIR') or pathlib.Path(__file__).resolve().parents[2])
 sys.path.append(str(TOP / 'tests'))  # for what it shares with the scripts of other folders
+import schemas  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get('BALLAST_BUILD_DIR') or TOP / 'build')
 BALLAST = os.environ.get('BALLAST') or str(BUILD / 'src/cli/ballast')
 BALLASTD = os.environ.get('BALLASTD') or str(BUILD / 'src/daemon/ballastd')
@@ -40,8 +42,11 @@ def run(*arguments, stdin=None, socket=None, timeout=60, **environment):
     env.pop('BALLAST_SOCKET', None)
     if socket:
         env['BALLAST_SOCKET'] = str(socket)
-    return subprocess.run([BALLAST, *map(str, arguments)], input=stdin, capture_output=True, text=True, env=env,
+    done = subprocess.run([BALLAST, *map(str, arguments)], input=stdin, capture_output=True, text=True, env=env,
                           timeout=timeout * PATIENCE, check=False)
+    if socket and done.returncode == 0:
+        schemas.check_output(arguments, done.stdout)
+    return done
 
 
 def wait_until(predicate, seconds, every=0.2):
@@ -123,4 +128,6 @@ class Service:
         self.stop()
         if failures or exc[0]:
             print(self.log_text()[-6000:])
+        else:
+            schemas.check_events(self.folder / 'state')
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -17,6 +17,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import schemas  # noqa: E402
 from at_once import at_once  # noqa: E402
 
 BALLAST = os.environ.get("BALLAST", "build/src/cli/ballast")
@@ -122,11 +123,16 @@ class Daemon:
         return json.loads(line)
 
     def request(self, what):
-        return self.send(json.dumps(what).encode() + b"\n")
+        reply = self.send(json.dumps(what).encode() + b"\n")
+        schemas.check_reply(what.get("command"), reply)
+        return reply
 
     def run(self, *args):
-        return subprocess.run([BALLAST, *map(str, args), "--socket", self.socket], capture_output=True, text=True,
+        done = subprocess.run([BALLAST, *map(str, args), "--socket", self.socket], capture_output=True, text=True,
                               timeout=CALL_S)
+        if done.returncode == 0:
+            schemas.check_output(args, done.stdout)
+        return done
 
     def cli(self, *args, code=0):
         done = self.run(*args)
@@ -173,6 +179,8 @@ class Daemon:
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         if kind:
             print(f"--- ballastd's log\n{text}", file=sys.stderr)
+        else:
+            schemas.check_events(self.settings["state_dir"])
         self.dir.cleanup()
         assert kind or not any(w in text for w in ("Sanitizer", "runtime error")), text
 

@@ -23,6 +23,7 @@ import threading
 import time
 
 import ports
+import schemas
 from daemon import wait_for
 
 START_S = 20
@@ -106,6 +107,16 @@ class Listener:
             self.process.kill()
             self.process.wait()
         self.thread.join(60)
+        for message in self.messages:
+            check_schema(message)
+
+
+def check_schema(message):
+    event = payload(message)
+    if not isinstance(event, dict) or not str(event.get("type")).startswith("io.ballast."):
+        return
+    kind = {"io.ballast.state": "cluster_state", "io.ballast.host.state": "host_state"}.get(event["type"])
+    schemas.check_event(kind or message["topic"].rsplit("/", 1)[1], event["data"])
 
 
 def payload(message):

@@ -320,6 +320,7 @@ def test_confirmed():
         d.start()
         wait_for("hosts", lambda: d.run("hosts").returncode == 0)
         wait_for("kept", lambda: identity(d, "esx2")["state"] == "confirmed" and identity(d, "esx2")["confirmed_by"], 60)
+        assert d.request({"command": "confirm_controller", "host": "esx2"})["identity"]["state"] == "confirmed"
         assert "nothing to confirm" in d.cli("confirm-controller", "esx1")
         d.cli("wake", "esx2", "--verify")
         wait_for("asked to wake", lambda: ("esx2", "power", 1) in lab.asked, 120)

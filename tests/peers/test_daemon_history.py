@@ -104,7 +104,8 @@ class Stored:
 
     def fault(self, when, kind, code, host):
         self.put("events", {"time": when, "kind": kind, "type": kind, "severity": "warning", "host": host,
-                            "data": json.dumps({"text": "a fault", "code": code, "host": host})})
+                            "data": json.dumps({"severity": "warning", "text": "a fault", "code": code, "vm": None, "vm_name": None, "host": host,
+                                                "host_name": host})})
 
     def energy(self, hour, **figures):
         self.put("energy", {"time": hour, "host": "", "length_s": 3600, "until": hour + 3600, "span_s": 3600, "host_s": 14400, "unknown_s": 0,

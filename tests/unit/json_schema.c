@@ -2,12 +2,14 @@
  * the tables of the snapshot and from the lists of words, so that no word is missing.
  *
  * When a field or a word changes: unit-json_schema --print NAME > conf/schema/NAME.json
- * tests/cli/schemas.py validates what the programs write, and refuses what is broken or not documented. */
+ * tests/cli/formats.py validates what the programs write, and refuses what is broken or not documented. */
 #include "unit.h"
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "engine/engine.h"
 #include "model/snapshot_fields.h"
+#include "request/request.h"
 #include "sim/report/metric.h"
 
 #include <ballast/inventory.h>
@@ -543,14 +545,59 @@ static json_t *simulation_schema(void)
     return d;
 }
 
+/* ---- words ---- */
+
+/* The lists of words, each with what it means, for the schemas that are written by hand. */
+#define MEANING_OF(e, word, meaning) meaning,
+#define REQUEST_WORD(e, word, role, meaning) word,
+#define REQUEST_MEANING(e, word, role, meaning) meaning,
+#define DEFINE_WORDS(d, name, LIST)                                                                          \
+    define_words(d, name, (const char *const[]){LIST(WORD_OF) NULL},                                         \
+                 (const char *const[]){LIST(MEANING_OF) NULL})
+
+static void define_words(json_t *d, const char *name, const char *const *words, const char *const *meanings)
+{
+    json_t *text = json_array();
+    json_t *lines = NULL;
+    CLEANUP(strbuf_releasep) struct strbuf all = {0};
+
+    strbuf_init(&all, STRBUF_NO_LIMIT);
+    for (size_t i = 0; words[i]; i++) {
+        json_array_append_new(text, json_string(words[i]));
+        strbuf_printf(&all, "%s%s: %s", i > 0 ? "; " : "", words[i], meanings[i]);
+    }
+    lines = json_pack("{s:o,s:s}", "enum", text, "description", all.text);
+    put_definition(d, name, lines);
+}
+
+static json_t *words_schema(void)
+{
+    json_t *d = json_pack("{s:s,s:s}", "$schema", DIALECT, "title", "Words of Ballast");
+
+    DEFINE_WORDS(d, "host_state", HOST_STATES);
+    DEFINE_WORDS(d, "vm_state", VM_STATES);
+    DEFINE_WORDS(d, "failure_detection", FAILURE_DETECTIONS);
+    DEFINE_WORDS(d, "automation", AUTOMATIONS);
+    DEFINE_WORDS(d, "action_kind", ACTION_KINDS);
+    DEFINE_WORDS(d, "action_state", ACTION_STATES);
+    DEFINE_WORDS(d, "reason", REASONS);
+    DEFINE_WORDS(d, "fault_code", FAULT_CODES);
+    DEFINE_WORDS(d, "check", CHECKS);
+    DEFINE_WORDS(d, "alike_days", ALIKE_DAYS);
+    DEFINE_WORDS(d, "event_kind", EVENTS);
+    DEFINE_WORDS(d, "roll_step", ROLL_STEPS);
+    DEFINE_WORDS(d, "host_identity", HOST_IDENTITIES);
+    define_words(d, "request", (const char *const[]){REQUESTS(REQUEST_WORD) NULL},
+                 (const char *const[]){REQUESTS(REQUEST_MEANING) NULL});
+    return d;
+}
+
 static const struct {
     const char *name;
     json_t *(*make)(void);
-} schemas[] = {{"snapshot", snapshot_schema},
-               {"plan", plan_schema},
-               {"explain", explain_schema},
-               {"entitlements", entitlements_schema},
-               {"simulation", simulation_schema}};
+} schemas[] = {{"snapshot", snapshot_schema},     {"plan", plan_schema},
+               {"explain", explain_schema},       {"entitlements", entitlements_schema},
+               {"simulation", simulation_schema}, {"words", words_schema}};
 
 static char *dumped(json_t *schema)
 {

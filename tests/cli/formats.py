@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The JSON Schemas of conf/schema: what the programs write validates, with no member that a schema does not name; what is broken
+"""The JSON Schemas of conf/schema: what the commands write without a service validates, with no member that a schema does not name; what is broken
 does not. The schemas themselves are made, and compared, by tests/unit/json_schema.c."""
 import copy
 import importlib.util
@@ -17,21 +17,10 @@ if importlib.util.find_spec('jsonschema') is None:
 import jsonschema  # noqa: E402
 
 from command import TOP, check, end, run  # noqa: E402
+from schemas import closed  # noqa: E402
 
 SCENARIOS = TOP / 'tests/scenarios'
 ONE_IN = 6  # scenarios of which the plan is validated as well
-
-
-def closed(schema):
-    """A copy in which every object has only the members that are named: an undocumented one is found."""
-    if isinstance(schema, list):
-        return [closed(s) for s in schema]
-    if not isinstance(schema, dict):
-        return schema
-    made = {key: closed(value) for key, value in schema.items()}
-    if isinstance(made.get('properties'), dict) and 'additionalProperties' not in made:
-        made['additionalProperties'] = False
-    return made
 
 
 def load(name):

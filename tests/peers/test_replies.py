@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Each request and each kind of event has its schema in conf/schema, and what the service writes is as the schema says. Other tests
+validate what they happen to get (tests/schemas.py); this one gets one of each."""
+import importlib.util
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+
+SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's jsonschema
+if importlib.util.find_spec("jsonschema") is None:
+    if sys.executable != SYSTEM_PYTHON and os.path.exists(SYSTEM_PYTHON) and not os.environ.get("BALLAST_SYSTEM_PYTHON"):
+        os.execve(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv], {**os.environ, "BALLAST_SYSTEM_PYTHON": "1"})
+    print("skipped: jsonschema is missing (packaging/need tests)")
+    sys.exit(77)
+
+from daemon import SIM, Daemon, main, schemas, wait_for  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("BALLAST_BUILD_DIR", "build"))
+WORDS = schemas.load("words")["$defs"]
+ELSEWHERE = {"confirm_controller"}  # needs a controller: test_daemon_controllers.py
+NO_KIND = {"severity", "cluster_state", "host_state"}  # definitions of events.json that are no event's data
+
+
+def test_every_kind_has_a_schema():
+    replies, events = (set(schemas.load(f)["$defs"]) for f in ("replies", "events"))
+    assert set(WORDS["request"]["enum"]) <= replies, set(WORDS["request"]["enum"]) - replies
+    assert set(WORDS["event_kind"]["enum"]) == events - NO_KIND, set(WORDS["event_kind"]["enum"]) ^ (events - NO_KIND)
+
+
+def test_every_event():
+    """By the program that makes one of each kind."""
+    lines = subprocess.run([BUILD / "tests/unit/unit-event_json", "--print"], check=True, capture_output=True, text=True).stdout
+    kinds = set()
+    for line in lines.splitlines():
+        kind, data = line.split(" ", 1)
+        schemas.check_event(kind, json.loads(data))
+        kinds.add(kind)
+    assert kinds == set(WORDS["event_kind"]["enum"])
+
+
+def test_what_is_not_documented_is_found():
+    good = {"ok": True, "metrics": ""}
+    schemas.check_reply("metrics", good)
+    for bad in ({**good, "more": 1}, {"ok": True}, {"ok": True, "metrics": None}, {"ok": False, "code": 4, "error": "x"}):
+        try:
+            schemas.check_reply("metrics", bad)
+        except AssertionError:
+            continue
+        raise RuntimeError(f"{bad} passes")
+
+
+def cluster():
+    hosts = [{"id": f"host-{n}", "name": f"esx{n}", "state": "on", "cpu_mhz": 20000, "cores": 8, "mem_mb": 65536, "power_idle_w": 100,
+              "power_peak_w": 200, "boot_s": 60, "wake_methods": ["ipmi", "wol"], "wake_verified": True} for n in range(1, 6)]
+    vms = [{"id": f"vm-{n}", "name": f"web{n}", "host": f"host-{1 + (n > 8)}", "state": "on", "pool": "p1", "vcpus": 2, "mem_mb": 4096,
+            "cpu": {"demand": 1500}, "mem": {"demand": 2048, "consumed": 3000}} for n in range(12)]
+    vms.append({"id": "vm-off", "name": "spare", "host": "host-3", "state": "off", "pool": None, "vcpus": 1, "mem_mb": 1024})
+    pools = [{"id": "p1", "name": "web", "parent": None, "cpu": {"reservation": 1000, "limit": None, "shares": 4000, "expandable": True},
+              "mem": {"reservation": 0, "limit": 60000, "shares": 4000, "expandable": True}}]
+    return {"format": "ballast-snapshot/1", "cluster": "lab", "time": "2026-01-01T00:00:00Z", "hosts": hosts, "vms": vms, "pools": pools}
+
+
+def test_every_reply():
+    with Daemon(SIM, interval_s=5, automation="manual", migration_threshold=5) as d:
+        path = d.folder / "cluster.json"
+        path.write_text(json.dumps(cluster()))
+        d.write(source={**SIM, "file": str(path)}, balance={"windows": ["*-*-* 00:00 for 24h"]}, dpm={"ready_by": ["Mon 07:00"]})
+        d.start()
+
+        def ask(command, ok=True, **fields):
+            reply = d.request({"command": command, **fields})
+            assert reply["ok"] == ok, f"{command} {fields}: {reply}"
+            return reply
+
+        def state(host):
+            return next(h["state"] for h in ask("hosts")["hosts"] if h["id"] == host)
+
+        wait_for("recommendations", lambda: [r for r in ask("recommendations")["recommendations"] if r["state"] == "recommended"])
+        for view in ("status", "hosts", "vms", "pools", "history", "samples", "snapshot", "schedule", "forecast", "metrics", "events", "roll"):
+            ask(view)
+        ask("run", retry=True)
+        ask("reject", ids=[d.actions("recommended")[0]["id"]])
+        ask("pause")
+        ask("status")
+        ask("resume")
+        ask("apply", ids=[f'{a["id"]}.{a["version"]}' for a in wait_for("recommendations", lambda: d.actions("recommended"))])
+        ask("apply", ok=False, ids=[99999])
+        moved = wait_for("the move is done", lambda: [a for a in ask("history", limit=1000)["history"] if a["state"] == "done"])
+        ask("events", vm=moved[0]["vm"])
+        ask("place", vms=["spare"])
+        ask("place", vms=["spare"], apply=True)
+        ask("confirm_controller", ok=False, host="esx4")
+        ask("standby", host="esx4")
+        wait_for("esx4 sleeps", lambda: state("host-4") == "standby")
+        assert ask("status")["status"]["asleep"]
+        ask("wake", host="esx4")
+        ask("wake", host="esx5", verify=True)
+        ask("maintenance", mode="enter", host="esx3")
+        wait_for("esx3 is in maintenance", lambda: state("host-3") == "maintenance")
+        ask("maintenance", mode="exit", host="esx3")
+        wait_for("a roll begins", lambda: d.request({"command": "roll", "hosts": ["esx3"]})["ok"])
+        ask("status")
+        ask("roll", stop="a test")
+        woken = wait_for("the wake is done", lambda: [a for a in ask("history", limit=1000)["history"]
+                                                      if a["action"] == "power_on" and a["state"] == "done"])
+        for by in ("day", "hour", "host"):
+            wait_for("the account has rows", lambda by=by: ask("energy", by=by)["energy"]["rows"])
+        ask("summary", since="2026-01-01T00:00:00Z")
+        d.stop()
+        db = sqlite3.connect(d.folder / "state/ballast.db")  # no simulated host has a serial console
+        db.execute("INSERT INTO consoles (action, host, time, data) VALUES (?, 'host-4', 1700000000, x'424f4f540d0a')", (woken[0]["id"],))
+        db.commit()
+        db.close()
+        d.start()
+        ask("console", id=woken[0]["id"])
+    answered = {name for (file, name, member), forms in schemas.seen.items() if file == "replies" and member is None and forms}
+    missing = set(WORDS["request"]["enum"]) - answered - ELSEWHERE
+    assert not missing, f"no reply was validated: {missing}"
+
+
+if __name__ == "__main__":
+    main(test_every_kind_has_a_schema, test_every_event, test_what_is_not_documented_is_found, test_every_reply)
