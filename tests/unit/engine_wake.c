@@ -462,16 +462,107 @@ static void test_proof_is_of_its_ways(void **state)
     world_release();
 }
 
+/* ---- a host whose standby has not ended ---------------------------------------------------------- */
+
+/* h2 is seen in standby, and its power-off, action 1, has not ended: its task did, and no inventory has come
+ * since. A pass wants h2 on again: action 2. */
+static void begin_wake_during_standby(struct world *w)
+{
+    uint64_t id, ticket;
+
+    begin(w);
+    w->n_script = 0;
+    w->host_state[2] = HOST_ON;
+    w->tasks_stick = true;
+    world_run(2);
+    assert_int_equal(engine_standby(w->engine, "h2", "tester", w->now, &id, NULL), 0);
+    world_run(20);
+    assert_int_equal(world_state(1), ACTION_RUNNING);
+    w->host_state[2] = HOST_STANDBY;
+    w->n_script = 1;
+    assert_int_equal(engine_run(w->engine, w->now, &ticket, NULL), 0);
+    for (int s = 0; s < 60 && world_state(2) == action_state_count; s++)
+        world_second();
+    assert_int_equal(world_state(1), ACTION_RUNNING);
+    assert_int_equal(world_state(2), ACTION_APPROVED);
+    w->source_silent = true;
+    w->tasks_stick = w->tasks[0].stuck = false;
+    for (int s = 0; s < 60 && world_state(1) == ACTION_RUNNING; s++)
+        world_second();
+    assert_int_equal(world_state(1), ACTION_VERIFYING);
+}
+
+/* Until all has ended. The two never act on the host at the same time. */
+static void expect_one_after_the_other(struct world *w)
+{
+    for (int s = 0; s < 300 && w->host_state[2] != HOST_ON; s++) {
+        world_second();
+        assert_true(w->wakes[2] == 0 || world_state(1) == ACTION_DONE);
+    }
+    world_run(70);
+    assert_int_equal(world_state(1), ACTION_DONE);
+    assert_int_equal(world_state(2), ACTION_DONE);
+    assert_int_equal(w->wakes[2], 1);
+    assert_int_equal(w->downs[2], 1);
+    assert_int_equal(fact(2)->state, HOST_ON);
+}
+
+/* The wake waits for the inventory that ends the standby, and says so. */
+static void test_wake_waits_for_the_end_of_the_standby(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_wake_during_standby(&w);
+    world_run(5);
+    assert_int_equal(world_state(2), ACTION_APPROVED);
+    assert_int_equal(w.wakes[2], 0);
+    assert_non_null(strstr(world_action(2)->why, "the standby of host h2 has not ended yet"));
+    w.source_silent = false;
+    expect_one_after_the_other(&w);
+    world_release();
+}
+
+/* Killed at any call: the next process finds a power-off that is being verified, and a wake that waits for
+ * it. A power-off that saw the host on again would wait for it to go, and the wake would fail. */
+static void test_killed_between_standby_and_wake(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < CRASH_MODES; mode++) {
+        for (int at = 1; at <= 40; at++) {
+            for (int silent_s = 0; silent_s <= 10; silent_s += 5) {
+                struct world w;
+
+                begin_wake_during_standby(&w);
+                world_run(silent_s);
+                w.source_silent = silent_s == 5; /* read again before the kill, or not before the restart */
+                (void)world_killed(mode, at, 20);
+                w.source_silent = false;
+                expect_one_after_the_other(&w);
+                world_release();
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_another_one_is_woken), cmocka_unit_test(test_left_alone_for_a_while),
-        cmocka_unit_test(test_clock_set_back),       cmocka_unit_test(test_fails_as_a_pass_is_made),
-        cmocka_unit_test(test_up_in_maintenance),    cmocka_unit_test(test_boot_is_learned),
-        cmocka_unit_test(test_since_when),           cmocka_unit_test(test_not_forgotten),
-        cmocka_unit_test(test_proof_is_of_its_ways), cmocka_unit_test(test_woken_by_name),
-        cmocka_unit_test(test_left_for_good),        cmocka_unit_test(test_left_and_listed_anew),
+        cmocka_unit_test(test_another_one_is_woken),
+        cmocka_unit_test(test_left_alone_for_a_while),
+        cmocka_unit_test(test_clock_set_back),
+        cmocka_unit_test(test_fails_as_a_pass_is_made),
+        cmocka_unit_test(test_up_in_maintenance),
+        cmocka_unit_test(test_boot_is_learned),
+        cmocka_unit_test(test_since_when),
+        cmocka_unit_test(test_not_forgotten),
+        cmocka_unit_test(test_proof_is_of_its_ways),
+        cmocka_unit_test(test_woken_by_name),
+        cmocka_unit_test(test_left_for_good),
+        cmocka_unit_test(test_left_and_listed_anew),
         cmocka_unit_test(test_left_and_needed),
+        cmocka_unit_test(test_wake_waits_for_the_end_of_the_standby),
+        cmocka_unit_test(test_killed_between_standby_and_wake),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
