@@ -487,17 +487,74 @@ static void test_boots_unseen(void **state)
     }
 }
 
+/* While a host goes to standby its meter is asked every ten seconds, and may read nothing: its power goes at
+ * a moment that is not known. */
+static void test_going_down(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 2, 0);
+    w.meters = true;
+    w.meter_w[0] = w.meter_w[1] = 100;
+    world_run(200);
+    const int before = w.n_measured[1];
+
+    w.host_state[1] = HOST_ENTERING_STANDBY;
+    while (fact(1)->state != HOST_ENTERING_STANDBY)
+        world_second();
+    w.meter_w[1] = 0;
+    for (int i = 0; i < 60; i++) {
+        uint64_t ticket;
+
+        assert_int_equal(engine_run(w.engine, w.now, &ticket, NULL), 0); /* an inventory each second */
+        world_second();
+    }
+    assert_in_range(w.n_measured[1] - before, 5, 8);
+    assert_near(fact(1)->power_w, 0);
+    assert_in_range(w.n_measured[0], 4, 6);
+    world_release();
+}
+
+/* What the meter read while the host was woken counts where the wake has failed: the host may boot still. */
+static void test_wake_given_up(void **state)
+{
+    struct world w;
+    struct err err = {0};
+    uint64_t ids[WAKE_ACTIONS];
+
+    (void)state;
+    begin(&w, 2, 0);
+    w.meters = true;
+    w.tasks_lie = true;
+    w.host_state[1] = HOST_STANDBY;
+    w.meter_w[0] = 100;
+    w.meter_w[1] = 7;
+    world_run(130);
+    assert_int_equal(engine_wake(w.engine, "h1", false, "admin", w.now, ids, &err), 0);
+    world_run(20);
+    w.meter_w[1] = 130;
+    while (world_state(ids[0]) != ACTION_FAILED)
+        world_second();
+    w.meter_hangs[1] = true;
+    world_run(120);
+    assert_int_equal(fact(1)->state, HOST_STANDBY);
+    assert_near(fact(1)->power_w, 130);
+    world_release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),       cmocka_unit_test(test_told),
-        cmocka_unit_test(test_no_figures),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_limited_pool), cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_phases),       cmocka_unit_test(test_hangs),
-        cmocka_unit_test(test_lost),         cmocka_unit_test(test_none_yet),
-        cmocka_unit_test(test_answers),      cmocka_unit_test(test_scale),
-        cmocka_unit_test(test_killed),       cmocka_unit_test(test_killed_with_meters),
-        cmocka_unit_test(test_boots_unseen),
+        cmocka_unit_test(test_states),        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_no_figures),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_limited_pool),  cmocka_unit_test(test_asked),
+        cmocka_unit_test(test_phases),        cmocka_unit_test(test_hangs),
+        cmocka_unit_test(test_lost),          cmocka_unit_test(test_none_yet),
+        cmocka_unit_test(test_answers),       cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_killed),        cmocka_unit_test(test_killed_with_meters),
+        cmocka_unit_test(test_boots_unseen),  cmocka_unit_test(test_going_down),
+        cmocka_unit_test(test_wake_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

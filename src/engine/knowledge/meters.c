@@ -11,6 +11,7 @@
 
 #define AT_ONCE 4
 #define PERIOD_S 60
+#define CHANGING_S 10     /* while the host is switched, its draw changes at a moment that is not known */
 #define PERIOD_MAX_S 3600 /* between two questions to one that does not answer */
 #define FRESH_S 300
 #define WATTS_MOST 1e6 /* more than any host can draw */
@@ -19,11 +20,12 @@ struct meter {
     double watts;
     instant_s read; /* 0: never */
     enum energy_phase phase;
-    instant_s ask_after;
+    instant_s asked, ask_after;
     unsigned failures; /* in a row */
     uint64_t serial;   /* of the question that is out; 0: none */
     enum energy_phase asked_phase;
     bool up;                /* it runs, though it does not serve yet and is called powering on */
+    bool asked_on;          /* it is on, and is to stay on: 0 W is no reading */
     bool booting;           /* a wake of ours was asked for, though the source still says that it sleeps */
     enum energy_phase seen; /* of the host, in the newest inventory */
     bool lost;              /* and that was said */
@@ -78,7 +80,10 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
             m->ask_after = 0; /* the reading of the sleeping host is void */
         m->booting = phase == ENERGY_BOOTING;
         m->up = phase == ENERGY_AWAKE;
-        if (m->read != 0 && inv->time - m->read <= FRESH_S && m->phase == phase)
+        /* one that was woken and is given up was not switched off by that: it may boot still */
+        bool holds = m->phase == phase || (m->phase == ENERGY_BOOTING && phase == ENERGY_ASLEEP);
+
+        if (m->read != 0 && inv->time - m->read <= FRESH_S && holds)
             f->power_w = m->watts;
     }
 }
@@ -94,9 +99,12 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
     all->round_is_over = false;
 }
 
-static bool is_due(const struct meter *m, instant_s now)
+static bool is_due(const struct meter *m, const struct host_facts *f, instant_s now)
 {
-    return !m->by_source && m->serial == 0 && now >= m->ask_after;
+    bool changing = m->booting || f->state == HOST_POWERING_ON || f->state == HOST_ENTERING_STANDBY;
+    bool soon = changing && m->failures == 0 && now >= m->asked + CHANGING_S;
+
+    return !m->by_source && m->serial == 0 && (now >= m->ask_after || soon);
 }
 
 /* False: the actuators take no more. */
@@ -107,8 +115,8 @@ static bool ask(struct meters *all, const struct engine_ports *port, const struc
     const enum energy_phase phase = m->booting ? ENERGY_BOOTING
                                     : m->up    ? ENERGY_AWAKE
                                                : host_power_phase(f->state);
-    const struct job job = {
-        .kind = JOB_MEASURE, .id = all->serial + 1, .measure = {.host = f->id, .on = phase == ENERGY_AWAKE}};
+    const bool on = phase == ENERGY_AWAKE && f->state != HOST_ENTERING_STANDBY;
+    const struct job job = {.kind = JOB_MEASURE, .id = all->serial + 1, .measure = {.host = f->id, .on = on}};
     int r = port->actuators_ops->submit(port->actuators, &job, &err);
 
     if (r == -ENOTSUP) { /* there are no meters at all */
@@ -119,6 +127,8 @@ static bool ask(struct meters *all, const struct engine_ports *port, const struc
         return false;
     m->serial = ++all->serial;
     m->asked_phase = phase;
+    m->asked_on = on;
+    m->asked = now;
     m->ask_after = now + PERIOD_S;
     all->n_out++;
     return true;
@@ -135,7 +145,7 @@ void meters_ask(struct meters *all, const struct engine_ports *port, const struc
             continue;
         struct meter *m = meter_of(all, f->id);
 
-        if (is_due(m, now) && !ask(all, port, f, m, now))
+        if (is_due(m, f, now) && !ask(all, port, f, m, now))
             return;
     }
     all->round_is_over = all->next >= s->n_hosts;
@@ -154,14 +164,14 @@ static bool is_reading(const struct meter *m, const struct job_result *result)
 {
     if (result->code < 0 || !(result->watts >= 0 && result->watts <= WATTS_MOST))
         return false;
-    return result->watts > 0 || m->asked_phase != ENERGY_AWAKE;
+    return result->watts > 0 || !m->asked_on;
 }
 
 static enum meter_change take_failure(struct meter *m, const struct job_result *result, instant_s now)
 {
     m->failures++;
     m->ask_after = now + (result->code == -ENOTSUP && m->read == 0 ? PERIOD_MAX_S : pause_after(m->failures));
-    if (m->lost || m->read == 0 || m->asked_phase != ENERGY_AWAKE || now - m->read <= FRESH_S)
+    if (m->lost || m->read == 0 || !m->asked_on || now - m->read <= FRESH_S)
         return METER_UNCHANGED;
     m->lost = true;
     return METER_LOST;

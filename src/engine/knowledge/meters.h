@@ -1,4 +1,5 @@
-/* meters.h: asks what hosts draw, one question a minute and host, a few at a time, so that a controller that
+/* meters.h: asks what hosts draw, one question a minute and host (every ten seconds while the host is being
+ * put to standby or woken), a few at a time, so that a controller that
  * hangs delays the others little: each failure in a row doubles the time until it is asked again. A host that
  * never had a reading is asked once an hour: a new firmware may have one. A host that has just come on is
  * asked at once.
@@ -6,7 +7,8 @@
  * A reading of 0 W of a host that is on is none: firmware writes it when it does not know.
  *
  * A reading counts for a few minutes, and as long as the host is in the phase that it was read in: what it
- * drew while it was on says nothing once it sleeps. */
+ * drew while it was on says nothing once it sleeps. What it drew while it was woken still counts where the
+ * wake was given up. */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_METERS_H
 #define BALLAST_ENGINE_KNOWLEDGE_METERS_H
 
