@@ -2,19 +2,24 @@
  * actuators/power in front of them. */
 #include "night_methods.h"
 
+#include "base/controller_identity.h"
 #include "net/login_guards.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define LATE_LEAST_S 20
+#define LATE_MOST_S 150
+
 struct night *N;
 
 const char *const night_fault_words[METHOD_FAULTS] = {"works",    "is slow", "loses answers", "says off",
                                                       "says on",  "is deaf", "refuses",       "does nothing",
-                                                      "pretends", "is busy"};
+                                                      "pretends", "is busy", "is late"};
 const char *const night_kind_words[POWER_METHOD_COUNT] = {"hypervisor", "ipmi", "redfish", "wol"};
 
 void night_tell(const char *format, ...)
@@ -60,7 +65,27 @@ static enum method_fault fault_now(const struct power_method *m)
 {
     const struct made_host *h = &N->hosts[m->host];
 
-    return N->t_s >= h->fault_from_s[m->kind] ? h->fault[m->kind] : WORKS;
+    const struct made_controller *c = &h->controllers[m->kind];
+
+    return N->t_s >= c->fault_from_s ? c->fault : WORKS;
+}
+
+bool night_controller_moved(const struct made_controller *c, uint32_t host, double at_s, uint32_t *ret)
+{
+    bool moved = at_s >= c->moved_s && at_s < c->moved_back_s;
+
+    *ret = moved ? c->other : host;
+    return moved;
+}
+
+/* The host whose chassis it switches; that may change between two calls of a job. */
+static uint32_t chassis_of(const struct power_method *m)
+{
+    const double now_s = N->t_s + (double)N->call_ms / 1000;
+    uint32_t host;
+
+    (void)night_controller_moved(&N->hosts[m->host].controllers[m->kind], m->host, now_s, &host);
+    return host;
 }
 
 static int make(const struct power_host *entry, enum power_method_kind kind, struct power_method **ret)
@@ -79,28 +104,69 @@ static bool chassis_is_on(uint32_t host)
     return cluster_host(N->cluster, host)->powered;
 }
 
-/* The one place at which power goes off: whatever led here, no VM may be on the host, nor on its way there.
- */
-static void switch_off(uint32_t host)
+/* The one place at which power goes off: whatever led here, no VM may be on the host, and it must be the host
+ * that was meant. */
+static void switch_off(uint32_t host, uint32_t meant)
 {
     const struct host_now *now = cluster_host(N->cluster, host);
 
     if (now->n_vms > 0)
         night_wrong("host h%02u is switched off with %u VMs on it", host, now->n_vms);
+    if (host != meant)
+        night_wrong("host h%02u is switched off in place of h%02u", host, meant);
     N->hosts[host].slept = true;
 }
 
-/* The hypervisor's failure detection takes a host for lost that goes dark and is not in maintenance mode. */
-static void switch_off_by_controller(uint32_t host)
+/* By a controller, and not by the hypervisor. */
+static void switch_chassis(uint32_t host, uint32_t meant, bool on)
 {
-    enum host_state state = cluster_host(N->cluster, host)->state;
+    const enum host_state state = cluster_host(N->cluster, host)->state;
 
-    if (state != HOST_MAINTENANCE)
-        night_wrong("host h%02u is switched off while it is %s, and the hypervisor was not told", host,
-                    host_state_name(state));
-    switch_off(host);
-    N->hosts[host].by_hypervisor = false;
-    cluster_switch(N->cluster, host, false);
+    if (!on && chassis_is_on(host)) {
+        /* its failure detection takes a host for lost that goes dark without that */
+        if (state != HOST_MAINTENANCE)
+            night_wrong("host h%02u is switched off while it is %s, and the hypervisor was not told", host,
+                        host_state_name(state));
+        switch_off(host, meant);
+        N->hosts[host].by_hypervisor = false;
+    }
+    cluster_switch(N->cluster, host, on);
+}
+
+static void order_late(const struct power_method *m, bool on)
+{
+    if (N->n_late < LATE_MOST)
+        N->late[N->n_late++] =
+            (struct late_order){.host = chassis_of(m),
+                                .of = m->host,
+                                .on = on,
+                                .at_s = N->t_s + rng_range(&N->rng, LATE_LEAST_S, LATE_MOST_S)};
+}
+
+void night_late_orders(struct night *n)
+{
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < n->n_late; i++) {
+        const struct late_order o = n->late[i];
+
+        if (o.at_s > n->t_s) {
+            n->late[left++] = o;
+            continue;
+        }
+        night_tell("h%02u's controller does late as it was told: power %s", o.host, o.on ? "on" : "off");
+        switch_chassis(o.host, o.of, o.on);
+    }
+    n->n_late = left;
+}
+
+double night_late_next_s(const struct night *n)
+{
+    double next_s = INFINITY;
+
+    for (unsigned i = 0; i < n->n_late; i++)
+        next_s = fmin(next_s, n->late[i].at_s);
+    return next_s;
 }
 
 /* The cost and the answer of a call; *ret_acts: whether the controller carries it out. */
@@ -109,12 +175,14 @@ static int answer(const struct power_method *m, const char *what, bool *ret_acts
     struct made_host *h = &N->hosts[m->host];
     enum method_fault fault = fault_now(m);
 
-    *ret_acts =
-        fault != DEAF && fault != REFUSES && fault != DOES_NOTHING && fault != PRETENDS && fault != BUSY;
-    N->call_ms += fault == SLOW ? 15000 : fault == DEAF || fault == LOSES ? 1000 * TIMEOUT_S : 300;
+    *ret_acts = fault == WORKS || fault == SLOW || fault == LOSES || fault == SAYS_OFF || fault == SAYS_ON;
+    N->call_ms += fault == SLOW                                      ? 15000
+                  : fault == DEAF || fault == LOSES || fault == LATE ? 1000 * (int64_t)TIMEOUT_S
+                                                                     : 300;
     night_tell("h%02u %s.%s: %s", m->host, night_kind_words[m->kind], what, night_fault_words[fault]);
     switch (fault) {
     case LOSES:
+    case LATE:
     case DEAF:
         return err_set(err, -ETIMEDOUT, "no answer");
     case REFUSES:
@@ -141,9 +209,9 @@ static int made_chassis(struct power_method *m, enum chassis *ret, struct err *e
     enum method_fault fault = fault_now(m);
     int r = answer(m, "chassis", &acts, err);
 
-    *ret = fault == SAYS_OFF                                                 ? CHASSIS_OFF
-           : fault == SAYS_ON || fault == PRETENDS || chassis_is_on(m->host) ? CHASSIS_ON
-                                                                             : CHASSIS_OFF;
+    *ret = fault == SAYS_OFF                                                       ? CHASSIS_OFF
+           : fault == SAYS_ON || fault == PRETENDS || chassis_is_on(chassis_of(m)) ? CHASSIS_ON
+                                                                                   : CHASSIS_OFF;
     return r;
 }
 
@@ -153,34 +221,59 @@ static int made_wake(struct power_method *m, struct err *err)
     int r = answer(m, "wake", &acts, err);
 
     if (acts)
-        cluster_switch(N->cluster, m->host, true);
+        switch_chassis(chassis_of(m), m->host, true);
+    else if (fault_now(m) == LATE)
+        order_late(m, true);
+    return r;
+}
+
+/* What the controller at the address says: it is that of chassis_of(). */
+static void identity_of(const struct power_method *m, struct controller_identity *ret)
+{
+    const uint32_t host = chassis_of(m);
+
+    *ret = (struct controller_identity){0};
+    switch (N->hosts[host].controllers[m->kind].identity) {
+    case HAS_UUID:
+        night_uuid(host, ret->uuid);
+        break;
+    case PLACEHOLDER:
+        (void)snprintf(ret->uuid, sizeof ret->uuid, "03000200-0400-0500-0006-000700080009");
+        break;
+    case NO_UUID:
+    case MADE_UUIDS:
+        break;
+    }
+    (void)snprintf(ret->mark, sizeof ret->mark, "serial SN%04u", 100 + host);
+}
+
+/* only: the machine that is meant. */
+static int switch_off_told(struct power_method *m, const char *what, const struct controller_identity *only,
+                           struct err *err)
+{
+    const bool late = fault_now(m) == LATE;
+    struct controller_identity now;
+    bool acts;
+    int r = answer(m, what, &acts, err);
+
+    identity_of(m, &now);
+    if ((acts || late) && controller_identity_same(only, &now, NULL) < 0)
+        return acts ? err_set(err, -EPERM, "another machine answers now") : r;
+    if (acts)
+        switch_chassis(chassis_of(m), m->host, false);
+    else if (late)
+        order_late(m, false);
     return r;
 }
 
 static int made_shut_down(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
-    bool acts;
-
-    (void)only;
-    int r = answer(m, "shut_down", &acts, err);
-
-    if (acts && chassis_is_on(m->host)) {
-        switch_off_by_controller(m->host);
-    }
-    return r;
+    return switch_off_told(m, "shut_down", only, err);
 }
 
 static int made_cut(struct power_method *m, const struct controller_identity *only, struct err *err)
 {
-    bool acts;
-
-    (void)only;
-    int r = answer(m, "cut", &acts, err);
-
-    if (acts && chassis_is_on(m->host)) {
-        switch_off_by_controller(m->host);
-    }
-    return r;
+    return switch_off_told(m, "cut", only, err);
 }
 
 static int made_watts(struct power_method *m, double *ret, struct err *err)
@@ -191,15 +284,22 @@ static int made_watts(struct power_method *m, double *ret, struct err *err)
         return err_set(err, m->host % 2 ? -ENOTSUP : -ETIMEDOUT, "the meter is gone");
     int r = answer(m, "watts", &acts, err);
 
-    *ret = cluster_host(N->cluster, m->host)->watts;
+    *ret = cluster_host(N->cluster, chassis_of(m))->watts;
     return r;
 }
 
-static int no_identity(struct power_method *m, struct controller_identity *ret, struct err *err)
+static int made_identity(struct power_method *m, struct controller_identity *ret, struct err *err)
 {
-    (void)m, (void)err;
-    *ret = (struct controller_identity){0};
-    return 0;
+    bool acts;
+    int r = answer(m, "identify", &acts, err);
+
+    identity_of(m, ret);
+    return r;
+}
+
+void night_uuid(uint32_t host, char ret[CONTROLLER_UUID_MAX])
+{
+    (void)snprintf(ret, CONTROLLER_UUID_MAX, "4c4c4544-0042-3510-8054-b7c04f4a32%02x", 0x10 + host);
 }
 
 static void unmake(struct power_method *m)
@@ -221,10 +321,12 @@ static void unmake(struct power_method *m)
                                                  .shut_down = made_shut_down,                                \
                                                  .cut = made_cut,                                            \
                                                  .watts = made_watts,                                        \
-                                                 .identify = no_identity,                                    \
+                                                 .identify = made_identity,                                  \
                                                  .destroy = unmake};
 
-#define ALL (POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE)
+#define ALL                                                                                                  \
+    (POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE |             \
+     POWER_CAN_IDENTIFY)
 METHOD(made_ipmi, POWER_IPMI, ALL)
 METHOD(made_redfish, POWER_REDFISH, ALL)
 METHOD(made_wol, POWER_WOL, POWER_CAN_WAKE)
@@ -271,7 +373,7 @@ static int inner_start(struct actuator *x, const struct operation *q, char ret[T
                                             : "maintenance",
                r, r < 0 ? err->text : "");
     if (r == 0 && q->kind == OPERATION_STANDBY) {
-        switch_off(host);
+        switch_off(host, host);
         N->hosts[host].by_hypervisor = true;
     }
     return r;
@@ -315,7 +417,8 @@ static bool is_of_power(const struct job *job)
 void night_run_job(void *ctx, const struct job *job, struct job_result *ret)
 {
     struct night *n = ctx;
-    const struct actuator_ops *ops = &n->ops;
+    const struct night_power *p = night_power(n);
+    const struct actuator_ops *ops = &p->ops;
 
     if (!is_of_power(job)) {
         cluster_run_job(n->cluster, job, ret);
@@ -325,24 +428,24 @@ void night_run_job(void *ctx, const struct job *job, struct job_result *ret)
     n->call_ms = 0;
     switch (job->kind) {
     case JOB_CHECK:
-        ret->code = ops->check(n->actuator, &job->operation, &ret->err);
+        ret->code = ops->check(p->actuator, &job->operation, &ret->err);
         break;
     case JOB_START:
-        ret->code = ops->start(n->actuator, &job->operation, ret->task, &ret->err);
+        ret->code = ops->start(p->actuator, &job->operation, ret->task, &ret->err);
         break;
     case JOB_POLL:
-        ret->code = ops->poll(n->actuator, &job->operation, job->task, &ret->progress, &ret->err);
+        ret->code = ops->poll(p->actuator, &job->operation, job->task, &ret->progress, &ret->err);
         if (ret->code == 0 && ret->progress.why.text[0])
             night_tell("%s: %s", job->operation.host, ret->progress.why.text);
         break;
     case JOB_CANCEL:
-        ret->code = ops->cancel(n->actuator, &job->operation, job->task, &ret->err);
+        ret->code = ops->cancel(p->actuator, &job->operation, job->task, &ret->err);
         break;
     case JOB_MEASURE:
-        ret->code = ops->measure(n->actuator, &job->measure, &ret->watts, &ret->err);
+        ret->code = ops->measure(p->actuator, &job->measure, &ret->watts, &ret->err);
         break;
     case JOB_IDENTIFY:
-        ret->code = ops->identify(n->actuator, &job->identify, &ret->identity, &ret->err);
+        ret->code = ops->identify(p->actuator, &job->identify, &ret->identity, &ret->err);
         break;
     case JOB_SET_POOLS:
         break;
@@ -350,34 +453,92 @@ void night_run_job(void *ctx, const struct job *job, struct job_result *ret)
     n->call_ms = 0;
 }
 
-int night_methods_begin(struct night *n, struct power_host *entries, struct host_power_method *ways,
-                        struct err *err)
+struct night_power *night_power(struct night *n)
 {
+    return &n->power[n->reloaded];
+}
+
+static int make_power(struct night *n, bool reloaded, struct err *err)
+{
+    struct night_power *p = &n->power[reloaded];
     uint32_t hosts = n->s.initial.n_hosts;
 
-    n->power = (struct power_config){
+    p->config = (struct power_config){
         .inner = &inner_ops,
-        .hosts = entries,
+        .hosts = p->entries,
         .n_hosts = hosts,
         .methods = {[POWER_IPMI] = &made_ipmi, [POWER_REDFISH] = &made_redfish, [POWER_WOL] = &made_wol},
-        .logins = login_guards_new(),
+        .logins = n->logins,
         .clock_ms = clock_ms,
-        .life = "one",
+        .life = n->life,
     };
     for (uint32_t i = 0; i < hosts; i++) {
-        entries[i] = n->hosts[i].entry;
-        ways[i] = (struct host_power_method){.name = entries[i].name,
-                                             .wakes = power_wakes(&n->power, &entries[i]),
-                                             .sleeps = power_sleeps(&n->power, &entries[i]),
-                                             .tries_s = power_wake_tries_s(&n->power, &entries[i])};
+        p->entries[i] = n->hosts[i].entry;
+        if (reloaded) {
+            p->entries[i].sequence = n->hosts[i].later_sequence;
+            p->entries[i].n_sequence = n->hosts[i].n_later;
+        }
+        p->ways[i] = (struct host_power_method){.name = p->entries[i].name,
+                                                .wakes = power_wakes(&p->config, &p->entries[i]),
+                                                .sleeps = power_sleeps(&p->config, &p->entries[i]),
+                                                .tries_s = power_wake_tries_s(&p->config, &p->entries[i])};
     }
-    power_actuator(&n->power, &n->ops);
-    n->source.shared = &n->power;
-    return n->ops.create(&n->source, &n->actuator, err);
+    power_actuator(&p->config, &p->ops);
+    p->source.shared = &p->config;
+    return p->ops.create(&p->source, &p->actuator, err);
+}
+
+int night_methods_begin(struct night *n, struct err *err)
+{
+    n->logins = login_guards_new();
+    return make_power(n, false, err);
+}
+
+int night_methods_reload(struct night *n, struct err *err)
+{
+    n->reloaded = true;
+    for (uint32_t i = 0; i < n->s.initial.n_hosts; i++) {
+        struct made_host *h = &n->hosts[i];
+
+        h->entry.sequence = h->later_sequence;
+        h->entry.n_sequence = h->n_later;
+    }
+    return make_power(n, true, err);
 }
 
 void night_methods_end(struct night *n)
 {
-    n->ops.destroy(n->actuator);
-    login_guards_free(n->power.logins);
+    for (int i = 0; i < 2; i++) {
+        if (n->power[i].actuator)
+            n->power[i].ops.destroy(n->power[i].actuator);
+    }
+    login_guards_free(n->logins);
+}
+
+/* ---- what the source shows --------------------------------------------------------------------- */
+
+static bool is_unlisted(const struct night *n, uint32_t host)
+{
+    const struct made_host *h = &n->hosts[host];
+    const struct host_now *now = cluster_host(n->cluster, host);
+
+    return n->t_s >= h->unlisted_from_s && n->t_s < h->listed_s && (now->dead || now->state == HOST_STANDBY);
+}
+
+void night_edit_inventory(void *ctx, struct inventory *inv)
+{
+    const struct night *n = ctx;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        uint32_t host = snapshot_find_host(&n->s.initial, inv->hosts[i].is.id);
+
+        if (is_unlisted(n, host)) {
+            if (!n->hosts[host].unlisted_as_lost)
+                continue;
+            inv->hosts[i].is.state = HOST_DISCONNECTED;
+        }
+        inv->hosts[kept++] = inv->hosts[i];
+    }
+    inv->n_hosts = kept;
 }

@@ -71,7 +71,7 @@ static const struct event_sink_ops event_sink_ops = {.publish = event_sink_publi
 
 instant_s service_instant(const struct service *v, double t_s)
 {
-    return v->scenario->start + (instant_s)floor(t_s);
+    return v->scenario->start + (instant_s)floor(t_s + v->ahead_s);
 }
 
 static int start_engine(struct service *v, double t_s, struct err *err)
@@ -174,7 +174,7 @@ void service_release(struct service *v)
 static void run_job(struct service *v, const struct job *job, struct job_result *ret)
 {
     if (v->run_job)
-        v->run_job(v->run_job_ctx, job, ret);
+        v->run_job(v->hooks_ctx, job, ret);
     else
         cluster_run_job(v->cluster, job, ret);
 }
@@ -224,6 +224,9 @@ static void answer_source(struct service *v, instant_s now)
         engine_on_source_error(v->engine, serial, &err, now);
         return;
     }
+    c.inventory.time += (instant_s)floor(v->ahead_s); /* a collector reads the service's clock */
+    if (v->edit_inventory)
+        v->edit_inventory(v->hooks_ctx, &c.inventory);
     engine_on_inventory(v->engine, serial, &c, now);
     note_pass(v);
 }
@@ -322,7 +325,7 @@ double service_next_s(const struct service *v, double t_s)
     if (!v->engine)
         return fmax(next_s, ceil(v->up_at_s));
     instant_s now = service_instant(v, t_s);
-    double wakeup_s = (double)(engine_wakeup(v->engine, now) - v->scenario->start);
+    double wakeup_s = (double)(engine_wakeup(v->engine, now) - v->scenario->start) - floor(v->ahead_s);
 
     if (v->doomed)
         wakeup_s = fmin(wakeup_s, ceil(v->dies_by_s));

@@ -46,7 +46,10 @@ struct service {
     uint64_t asked; /* serial of the requested inventory; 0: none */
     /* Carries out the jobs, where actuators stand between service and cluster; NULL: cluster_run_job(). */
     void (*run_job)(void *ctx, const struct job *job, struct job_result *ret);
-    void *run_job_ctx;
+    /* Changes what the collector read, before the engine sees it; NULL: nothing. */
+    void (*edit_inventory)(void *ctx, struct inventory *inv);
+    void *hooks_ctx; /* of both */
+    double ahead_s;  /* of its clock, of the cluster's; changes only while the service is down */
     struct waiting_jobs waiting;
 
     struct rng rng;
