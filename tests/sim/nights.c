@@ -145,6 +145,8 @@ static void draw_uuids(struct night *n)
 
         night_uuid(odd == 0 && i > 0 ? i - 1 : i, uuid);
         n->s.initial.hosts[i].is.hardware_uuid = odd == 1 ? NULL : arena_strdup(&n->a, uuid);
+        if (odd < 2)
+            night_tell("h%02u: its hypervisor reports %s", i, odd ? "no UUID" : "that of the host before");
     }
 }
 

@@ -394,6 +394,36 @@ static void test_left_and_listed_anew(void **state)
     world_release();
 }
 
+/* So is one of its hardware UUID, but not where several hosts report the same: firmware that has none. */
+static void test_left_and_uuid(void **state)
+{
+    static const char own[] = "4c4c4544-0042-3510-8054-b7c04f4a3231";
+
+    (void)state;
+    for (int shared = 0; shared < 2; shared++) {
+        struct world w;
+        struct arena a = {0};
+        uint64_t id;
+
+        begin(&w);
+        w.keeps = true;
+        w.n_script = 0;
+        w.host_state[3] = HOST_ON;
+        w.uuid_of[3] = own;
+        w.uuid_of[1] = shared ? own : NULL;
+        world_run(70);
+        assert_int_equal(engine_standby(w.engine, "h3", "tester", w.now, &id, NULL), 0);
+        world_run(70);
+        w.gone[3] = true;
+        w.n_hosts = 5;
+        w.uuid_of[4] = shared ? NULL : own;
+        world_run(70);
+        assert_true((only_asleep(&a, "h3").host != NULL) == shared);
+        arena_release(&a);
+        world_release();
+    }
+}
+
 /* A pass that needs it wakes it, at every level that it is woken at otherwise. */
 static void test_left_and_needed(void **state)
 {
@@ -561,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_left_for_good),
         cmocka_unit_test(test_left_and_listed_anew),
         cmocka_unit_test(test_left_and_needed),
+        cmocka_unit_test(test_left_and_uuid),
         cmocka_unit_test(test_wake_waits_for_the_end_of_the_standby),
         cmocka_unit_test(test_killed_between_standby_and_wake),
     };

@@ -64,6 +64,7 @@ static void w_fill(struct collected *c)
 
         w_host_id(i, id);
         h->is.id = arena_strdup(a, id);
+        h->is.hardware_uuid = W->uuid_of[i];
         h->is.name = W->name_of[i] ? W->name_of[i] : W->host_name ? W->host_name : h->is.id;
         h->is.state = W->hides && W->host_state[i] == HOST_STANDBY ? HOST_DISCONNECTED : W->host_state[i];
         h->is.wake_verified = !W->unproven;

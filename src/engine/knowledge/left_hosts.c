@@ -57,14 +57,30 @@ static void forget_the_past(struct host_facts *f, const struct host_record *r)
         f->boot_s = UNKNOWN;
 }
 
-static void set_facts(struct known_host *k, const struct host_facts *f)
+/* A UUID that other hosts report, too, does not tell that one of them has taken the host's place. */
+static bool shares_uuid(const struct host_facts *f, const struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        if (strcmp(s->hosts[i].is.id, f->id) != 0 && is_same_machine(f, &s->hosts[i].is))
+            return true;
+    }
+    return false;
+}
+
+/* s: in which it was read. */
+static void set_facts(struct known_host *k, const struct host_facts *f, const struct snapshot *s)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
     char *own = (char *)(uintptr_t)k->r.facts;
 
     strbuf_init(&text, STRBUF_NO_LIMIT);
-    if (f)
-        host_json_write(f, &text);
+    if (f) {
+        struct host_facts kept = *f;
+
+        if (shares_uuid(f, s))
+            kept.hardware_uuid = NULL;
+        host_json_write(&kept, &text);
+    }
     xstrset(&own, f ? text.text : NULL);
     xstrset(&k->name, f ? f->name : NULL);
     k->r.facts = own;
@@ -84,7 +100,7 @@ static bool add(struct known_host *k, const char *host, struct inventory *inv, s
     if (is_replaced(inv, &f)) {
         k->r.standby_since = k->r.put_down = 0;
         k->state = host_state_count;
-        set_facts(k, NULL);
+        set_facts(k, NULL, NULL);
         return true;
     }
     forget_the_past(&f, &k->r);
@@ -130,7 +146,7 @@ static bool keep_of_those_that_were_on(const struct idmap *known, const struct s
         if (!k || !hosts_is_up(f->state) ||
             (ix == IX_NONE ? f->state != HOST_ENTERING_STANDBY : s->hosts[ix].is.state != HOST_STANDBY))
             continue;
-        set_facts(k, f);
+        set_facts(k, f, before);
         any = true;
     }
     return any;
@@ -146,9 +162,9 @@ bool left_hosts_keep(const struct idmap *known, const struct snapshot *before, c
         bool is_awake = hosts_is_up(f->state) || f->state == HOST_MAINTENANCE;
 
         if (f->state == HOST_STANDBY && !k->r.facts)
-            set_facts(k, f);
+            set_facts(k, f, s);
         else if (k->r.facts && is_awake)
-            set_facts(k, NULL);
+            set_facts(k, NULL, NULL);
         else
             continue;
         any = true;
