@@ -251,18 +251,35 @@ def schedule(d, begins, ends, ready):
     d.process.send_signal(signal.SIGHUP)
 
 
+class WattMeter:
+    """What the hosts draw, added up by the test's own clock, in J: the simulated cluster counts only while its process runs."""
+
+    def __init__(self, lab):
+        self.lab, self.joules = lab, 0.0
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        last = time.monotonic()
+        while not self.lab.over.wait(0.2):
+            now = time.monotonic()
+            self.joules += (now - last) * sum(float((self.lab.folder / "watts" / h).read_text()) for h in HOSTS)
+            last = now
+
+
 class Account:
     """What the service has accounted for so far, and what the hosts drew, from now on."""
 
-    def __init__(self, lab):
+    def __init__(self, lab, joules=None):
         self.lab = lab
+        self.joules = joules or lab.joules
         self.began = time.time()
         self.drawn, self.used = self.read()
 
     def read(self):
         # the account is as of the last look; what the hosts draw is told with each
         total = self.lab.d.json("history", "--energy")["total"]
-        return self.lab.joules() / 3.6e6, total["used_kwh"]
+        return self.joules() / 3.6e6, total["used_kwh"]
 
     def adds_up(self):
         drawn, used = (now - then for now, then in zip(self.read(), (self.drawn, self.used)))
@@ -336,7 +353,8 @@ def test_killed_in_the_night():
         d = lab.d
         d.start()
         wait_for("hosts", lambda: len(lab.states()) == 6, 20)  # some may be on their way to standby
-        account = Account(lab)
+        meter = WattMeter(lab)
+        account = Account(lab, lambda: meter.joules)
         # It is quiet until three hosts were switched off: a wake for load keeps all others on for 40 minutes. Then load comes and goes.
         quiet = restless = 0
         while restless < 8:

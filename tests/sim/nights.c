@@ -439,7 +439,8 @@ static bool has_meter(const struct made_host *h)
 }
 
 /* What a host draws in the time that the account knows is compared: not while the service was down for long.
- */
+ * A clock that is set forward makes time that never passed; by a few minutes the account cannot tell, and
+ * books it with the same watts. */
 static void note_looks(struct night *n)
 {
     for (uint32_t i = 0; i < n->s.initial.n_hosts; i++) {
@@ -449,9 +450,8 @@ static void note_looks(struct night *n)
 
         if (r.until == h->seen && r.span_s == h->span_s)
             continue;
-        double known_wh = n->t_s > h->seen_s
-                              ? (wh - h->seen_wh) * fmin(1, (r.span_s - h->span_s) / (n->t_s - h->seen_s))
-                              : 0;
+        double known_wh =
+            n->t_s > h->seen_s ? (wh - h->seen_wh) * (r.span_s - h->span_s) / (n->t_s - h->seen_s) : 0;
 
         if (fabs(r.used_wh - h->used_wh - known_wh) > TOLD_WH)
             night_tell("%s: %.2f Wh drawn in %.0f s, %.2f booked as %s", h->entry.name, known_wh,

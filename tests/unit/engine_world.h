@@ -89,7 +89,7 @@ struct world {
     double host_rate_mb_s, dirty_mb_s; /* what the source says of every host and VM; 0: nothing */
     const char *host_name;             /* of every host; NULL: its id */
     const char *name_of[WORLD_HOSTS];  /* of this host; NULL: as all */
-    const char *uuid_of[WORLD_HOSTS]; /* of the hardware; NULL: not known */
+    const char *uuid_of[WORLD_HOSTS];  /* of the hardware; NULL: not known */
     const char *vm_name;               /* of every VM; NULL: its id */
     const char *labels_unread;         /* what the source says of its labels */
     struct world_vm vms[WORLD_VMS];
