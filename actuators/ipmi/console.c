@@ -104,6 +104,13 @@ static const char *meaning_of(int errnum)
     return ipmiconsole_ctx_strerror(errnum);
 }
 
+static bool is_refused_login(int errnum)
+{
+    return errnum == IPMICONSOLE_ERR_PASSWORD_INVALID || errnum == IPMICONSOLE_ERR_USERNAME_INVALID ||
+           errnum == IPMICONSOLE_ERR_K_G_INVALID || errnum == IPMICONSOLE_ERR_PRIVILEGE_LEVEL_INSUFFICIENT ||
+           errnum == IPMICONSOLE_ERR_PRIVILEGE_LEVEL_CANNOT_BE_OBTAINED;
+}
+
 static ipmiconsole_ctx_t create(struct ipmi_settings *s, const char *address)
 {
     unsigned wanted = 0;
@@ -196,8 +203,10 @@ ssize_t console_read(struct console *c, void *buf, size_t n, struct err *err)
         return r;
     if (r < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
-    return err_set(err, -EPIPE, "host %s: its console: %s", c->name,
-                   meaning_of(ipmiconsole_ctx_errnum(c->ctx)));
+    const int errnum = ipmiconsole_ctx_errnum(c->ctx);
+
+    return err_set(err, is_refused_login(errnum) ? -EACCES : -EPIPE, "host %s: its console: %s", c->name,
+                   meaning_of(errnum));
 }
 
 void console_close(struct console *c)

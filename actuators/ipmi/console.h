@@ -23,7 +23,7 @@ int console_open(const struct power_host *host, struct console **ret, struct err
 int console_fd(const struct console *c);
 
 /* Reads up to n bytes; 0: no text now; -EPIPE: the console has ended, and *err has the reason (no answer
- * from the controller, another user's session, ...). */
+ * from the controller, another user's session, ...); -EACCES: because the login was refused. */
 ssize_t console_read(struct console *c, void *buf, size_t n, struct err *err);
 
 /* Ends the session without waiting for the controller. NULL is fine. */

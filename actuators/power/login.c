@@ -5,12 +5,39 @@
 #include "base/xalloc.h"
 #include "net/login_guards.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ACCOUNT_MAX 512
+
+/* The server in "https://BMC:443/" and "BMC:623", in one way of writing, so that the entries of a multi-node
+ * chassis share a guard however each is written. */
+static void put_server(const char *address, char ret[ACCOUNT_MAX])
+{
+    const char *scheme = strstr(address, "://");
+    const char *from = scheme ? scheme + strlen("://") : address;
+    size_t len = strcspn(from, "/?#");
+
+    len = len < ACCOUNT_MAX - 1 ? len : ACCOUNT_MAX - 1;
+    for (size_t i = 0; i < len; i++)
+        ret[i] = (char)tolower((unsigned char)from[i]);
+    ret[len] = '\0';
+    const char *port = scheme ? ":443" : ":623";
+
+    if (len > strlen(port) && strcmp(ret + len - strlen(port), port) == 0)
+        ret[len - strlen(port)] = '\0';
+}
+
+static void put_account(const char *word, const char *user, const char *address, char ret[ACCOUNT_MAX])
+{
+    char server[ACCOUNT_MAX];
+
+    put_server(address, server);
+    (void)snprintf(ret, ACCOUNT_MAX, "%s %.200s@%.280s", word, user ? user : "", server);
+}
 
 /* What is sent to the controller, and under which account; false: the method has no password. A host's keys
  * are part of the secret, because a controller refuses a wrong one like a wrong password. */
@@ -42,7 +69,7 @@ static bool account_of(const struct power_host *h, enum power_method_kind kind, 
     }
     if (!word || !address)
         return false;
-    (void)snprintf(account, ACCOUNT_MAX, "%s %s@%s", word, user ? user : "", address);
+    put_account(word, user, address, account);
     return true;
 }
 
@@ -102,4 +129,70 @@ void power_login_end(const struct power_config *config, struct power_login *logi
         explicit_bzero(login->password, strlen(login->password));
     free(login->password);
     *login = (struct power_login){0};
+}
+
+/* ---- the console ---- */
+
+static bool uses_ipmi(const struct power_host *h)
+{
+    for (size_t i = 0; i < h->n_sequence; i++) {
+        if (h->sequence[i] == POWER_IPMI)
+            return true;
+    }
+    return false;
+}
+
+static struct login_guard *console_guard(const struct power_config *config, const struct power_host *h,
+                                         char account[ACCOUNT_MAX])
+{
+    put_account("console", h->ipmi.username, h->ipmi.address, account);
+    return config->logins ? login_guards_of(config->logins, account) : NULL;
+}
+
+static char *ipmi_secret(const struct power_host *h)
+{
+    return joined((const char *const[2]){h->ipmi.password, h->ipmi.k_g});
+}
+
+static void forget_secret(char *secret)
+{
+    explicit_bzero(secret, strlen(secret));
+    free(secret);
+}
+
+int power_console_begin(const struct power_config *config, const struct power_host *h, struct err *err)
+{
+    char account[ACCOUNT_MAX], of_calls[ACCOUNT_MAX];
+    const char *secrets[2];
+    struct login_guard *console = console_guard(config, h, account);
+    struct login_guard *calls = console && account_of(h, POWER_IPMI, of_calls, secrets)
+                                    ? login_guards_of(config->logins, of_calls)
+                                    : NULL;
+    char *secret = ipmi_secret(h);
+    int64_t now_ms = power_clock_ms(config), left_s = 0;
+    int r = 0;
+
+    if (calls && uses_ipmi(h) && !login_guard_accepts(calls, secret))
+        r = err_set(err, -EAGAIN, "host %s: the console is opened once an IPMI login at %s has worked",
+                    h->name, h->ipmi.address);
+    if (r == 0 && console && (r = login_guard_begin(console, secret, now_ms, now_ms, h->stop, &left_s)) == 0)
+        (void)login_guard_end(console, secret, false, false, now_ms); /* its answer comes later */
+    else if (r == -EACCES)
+        r = err_set(err, r, "host %s: %s: the password was refused; the next try is in %lld s", h->name,
+                    account, (long long)left_s);
+    forget_secret(secret);
+    return r;
+}
+
+void power_console_result(const struct power_config *config, const struct power_host *h, int code)
+{
+    char account[ACCOUNT_MAX];
+    struct login_guard *console = console_guard(config, h, account);
+    char *secret = ipmi_secret(h);
+    int64_t now_ms = power_clock_ms(config), left_s = 0;
+
+    if (console && (code == 0 || code == -EACCES) &&
+        login_guard_begin(console, secret, now_ms, now_ms, NULL, &left_s) == 0)
+        (void)login_guard_end(console, secret, code == 0, code == -EACCES, now_ms);
+    forget_secret(secret);
 }

@@ -45,6 +45,14 @@ unsigned power_sleeps(const struct power_config *config, const struct power_host
  * method before it one call, one reading of the chassis and a minute. */
 instant_s power_wake_tries_s(const struct power_config *config, const struct power_host *host);
 
+/* The login of a host's serial console. It is opened beside the calls of methods, and its answer comes much
+ * later, so it never makes the first try with a password: -EAGAIN: no IPMI login of the host has worked yet.
+ * -EACCES: the console was refused, and the pause is not over: it grows with each refusal, and delays no
+ * other login. 0: it may be opened now. */
+int power_console_begin(const struct power_config *config, const struct power_host *h, struct err *err);
+/* -EACCES: its password was refused; 0: it was accepted; other errors say nothing of that. */
+void power_console_result(const struct power_config *config, const struct power_host *h, int code);
+
 /* Checks each host's configuration with its methods; touches no network. */
 int power_check(const struct power_config *config, struct err *err);
 

@@ -15,6 +15,7 @@
 
 #define STORE_EACH_S 10  /* while output arrives */
 #define AGAIN_AFTER_S 15 /* interval between two connections to a console */
+#define LOOK_AFTER_S 1   /* until a login of the wake itself has worked */
 #define READ_AT_ONCE 4096
 #define SHOWN_LINES 12 /* of a failed wake, in the log */
 
@@ -28,6 +29,8 @@ struct capture {
     bool over;    /* the action has ended */
     bool opening; /* the opener is opening it */
     struct console *console;
+    const struct power_host *at; /* as it was opened last */
+    bool heard;                  /* something came from this connection */
     sd_event_source *io;
     instant_s open_at; /* earliest time to open a connection */
     char *kept;        /* CONSOLE_KEPT bytes at most */
@@ -106,7 +109,11 @@ static int read_output(struct capture *x)
         if (n < 0) {
             x->why = err;
             x->dirty = true;
+            power_console_result(&x->all->power->config, x->at, err.code);
         } else if (n > 0) {
+            if (!x->heard)
+                power_console_result(&x->all->power->config, x->at, 0);
+            x->heard = true;
             append_output(x, buffer, (size_t)n);
             all += (size_t)n;
         }
@@ -141,7 +148,17 @@ static void open_console(struct capture *x, const struct snapshot *s, instant_s 
     x->name = xstrdup(snapshot_host_name(s, x->host));
     if (!h || !h->ipmi.console)
         return;
+    struct err why = {0};
+    int r = power_console_begin(&x->all->power->config, h, &why);
+
+    if (r < 0) {
+        x->open_at = r == -EAGAIN ? now + LOOK_AFTER_S : x->open_at;
+        fail_to_open(x, &why);
+        return;
+    }
     x->opening = true;
+    x->at = h;
+    x->heard = false;
     console_opener_open(x->all->opener, x->action, h);
 }
 

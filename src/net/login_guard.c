@@ -128,6 +128,14 @@ int64_t login_guard_end(struct login_guard *g, const char *password, bool accept
     return refused ? pause_s : 0;
 }
 
+bool login_guard_accepts(struct login_guard *g, const char *password)
+{
+    (void)pthread_mutex_lock(&g->lock);
+    bool accepts = g->accepted && strcmp(g->accepted, password) == 0;
+    (void)pthread_mutex_unlock(&g->lock);
+    return accepts;
+}
+
 int64_t login_guard_left_s(struct login_guard *g, int64_t now_ms)
 {
     (void)pthread_mutex_lock(&g->lock);

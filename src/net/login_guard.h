@@ -38,6 +38,9 @@ int login_guard_begin(struct login_guard *g, const char *password, int64_t now_m
 int64_t login_guard_end(struct login_guard *g, const char *password, bool accepted, bool refused,
                         int64_t now_ms);
 
+/* Whether the last login that was answered had this password, and was accepted. */
+bool login_guard_accepts(struct login_guard *g, const char *password);
+
 /* How long no login is tried with the password that was refused last; 0: there is none. */
 int64_t login_guard_left_s(struct login_guard *g, int64_t now_ms);
 

@@ -234,12 +234,77 @@ static void test_threads(void **state)
     end_guarded(&w);
 }
 
+/* The console never makes the first try with a password, and pauses on its own: a wake is not delayed by it.
+ */
+static void test_console(void **state)
+{
+    struct actuators_world w;
+    struct err err = {0};
+    int opened = 0;
+
+    (void)state;
+    begin_guarded(&w, "i", OPERATION_WAKE);
+    assert_int_equal(power_console_begin(&w.setup, &w.host, &err), -EAGAIN);
+    fakes[POWER_IPMI].watts = -EACCES;
+    assert_int_equal(measured(&w, &err), -EACCES);
+    assert_int_equal(power_console_begin(&w.setup, &w.host, &err), -EAGAIN);
+    assert_non_null(strstr(err.text, "once an IPMI login at 10.0.0.5 has worked"));
+    clock_is_ms += MINUTE_MS;
+    fakes[POWER_IPMI].watts = 0;
+    assert_int_equal(measured(&w, &err), 0);
+    for (int second = 0; second < 1800; second += 15) { /* the console is refused, though IPMI is not */
+        int r = power_console_begin(&w.setup, &w.host, &err);
+
+        assert_true(r == 0 || r == -EACCES);
+        assert_null(strstr(err.text, "old"));
+        assert_true(r == 0 || strstr(err.text, "console admin@10.0.0.5: the password was refused"));
+        opened += r == 0;
+        if (r == 0)
+            power_console_result(&w.setup, &w.host, -EACCES);
+        assert_int_equal(measured(&w, &err), 0);
+        clock_is_ms += 15000;
+    }
+    assert_int_equal(opened, 5); /* at 0, 60, 180, 420, 900 s */
+    clock_is_ms += 15 * MINUTE_MS;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(power_console_begin(&w.setup, &w.host, &err), 0);
+        power_console_result(&w.setup, &w.host, i == 0 ? -EPIPE : 0);
+    }
+    w.host.n_sequence = 0; /* only the console uses IPMI: it has to try by itself */
+    w.host.ipmi.password = "new";
+    assert_int_equal(power_console_begin(&w.setup, &w.host, &err), 0);
+    end_guarded(&w);
+}
+
+/* Entries of a multi-node chassis share one guard however its address is written. */
+static void test_one_way_of_writing(void **state)
+{
+    static const char *const same[] = {"https://BMC.example", "https://bmc.example/",
+                                       "https://bmc.example:443/redfish/v1"};
+    struct actuators_world w;
+    struct err err = {0};
+    int sent = 0;
+
+    (void)state;
+    begin_guarded(&w, "r", OPERATION_WAKE);
+    fakes[POWER_REDFISH].watts = -EACCES;
+    for (size_t i = 0; i < ELEMENTS(same); i++) {
+        w.host.redfish.url = same[i];
+        assert_int_equal(measured(&w, &err), -EACCES);
+        sent += strstr(err.text, "has no figure") != NULL;
+    }
+    assert_int_equal(sent, 1);
+    assert_non_null(strstr(err.text, "redfish admin@bmc.example: the password was refused"));
+    end_guarded(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meter),   cmocka_unit_test(test_wake_after_meter),
         cmocka_unit_test(test_at_once), cmocka_unit_test(test_other_errors),
         cmocka_unit_test(test_check),   cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_console), cmocka_unit_test(test_one_way_of_writing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
