@@ -77,7 +77,9 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
 
 static void finish(struct engine *e, struct action *x, instant_s now)
 {
-    action_enter(e, x, ACTION_DONE, NULL, now);
+    char why[WHY_MAX];
+
+    action_enter(e, x, ACTION_DONE, power_outcome_remaining_vms(e, x, why), now);
 }
 
 /* code: what is known of the cause. */

@@ -2,6 +2,7 @@
 #ifndef BALLAST_ENGINE_ACTIONS_POWER_OUTCOME_H
 #define BALLAST_ENGINE_ACTIONS_POWER_OUTCOME_H
 
+#include "engine/actions/preconditions.h"
 #include "engine/engine.h"
 
 struct action;
@@ -18,6 +19,9 @@ bool power_outcome_off_completed_late(const struct engine *e, const char *host);
  * still needed. */
 bool power_outcome_wake_still_needed(const struct engine *e, const struct action *up,
                                      const struct action *down);
+/* A standby that is done: names the VMs that are registered on the host and do not run. NULL: there are none,
+ * or it is no standby. */
+const char *power_outcome_remaining_vms(const struct engine *e, const struct action *x, char why[WHY_MAX]);
 /* Records for the host that the action has ended. */
 void power_outcome_apply(struct engine *e, const struct action *x, instant_s now);
 /* Where a new plan wants more hosts on: takes back what would put others to standby and has not begun, as

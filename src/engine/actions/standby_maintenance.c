@@ -5,7 +5,6 @@
 #include "engine/actions/action_states.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/preconditions.h"
-#include "engine/events.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
 #include "engine/state.h"
@@ -121,10 +120,11 @@ void standby_maintenance_end(struct engine *e, instant_s now)
 
 /* ---- what the task says ---------------------------------------------------------------------- */
 
-void standby_maintenance_note(struct engine *e, const struct action *x, const struct task_progress *p,
+void standby_maintenance_note(struct engine *e, struct action *x, const struct task_progress *p,
                               instant_s now)
 {
     char text[WHY_MAX];
+    char all[WHY_ALL];
 
     switch (p->maintenance) {
     case MAINTENANCE_NO_NEWS:
@@ -140,7 +140,5 @@ void standby_maintenance_note(struct engine *e, const struct action *x, const st
                    "host %s enters maintenance mode before it is switched off, so that its hypervisor does "
                    "not take it for lost",
                    snapshot_host_name(engine_snapshot(e), x->r.host));
-    events_publish(
-        e,
-        &(struct event){.kind = EVENT_ACTION, .time = now, .action = &x->r, .pass = x->r.pass, .text = text});
+    action_enter(e, x, ACTION_RUNNING, action_append_why(x, text, all), now);
 }

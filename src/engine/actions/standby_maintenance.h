@@ -20,7 +20,7 @@ void standby_maintenance_end(struct engine *e, instant_s now);
 /* Whether the host has the mark, and the store has it, too. */
 bool standby_maintenance_is_stored(const struct engine *e, const char *host);
 /* What the task of a standby reports of it. */
-void standby_maintenance_note(struct engine *e, const struct action *x, const struct task_progress *p,
+void standby_maintenance_note(struct engine *e, struct action *x, const struct task_progress *p,
                               instant_s now);
 
 #endif
