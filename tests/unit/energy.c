@@ -338,6 +338,61 @@ static void test_scale(void **state)
     energy_ops.release(x);
 }
 
+/* A new process first books what a model says, for the time before it; the meter's first reading corrects
+ * that, unless the host's phase has changed. What lies in an hour that is stored and over stays as it is. */
+static const struct {
+    const char *name;
+    instant_s killed, back;
+    enum energy_phase phase_read;
+    double used_wh, of_the_hour_before_wh, estimated_s;
+} guesses[] = {
+    {"read", 600, 720, ENERGY_BOOTING, (10 * 600 + 10 * 180) / 3600.0, 0, 120},
+    {"in another phase", 600, 720, ENERGY_ASLEEP, (10 * 600 + 100 * 120 + (100 + 10) * 30) / 3600.0, 0, 150},
+    {"over the end of an hour", 3540, 3660, ENERGY_BOOTING, (10 * 60 + 10 * 60) / 3600.0,
+     (10 * 3540 + 10 * 60) / 3600.0, 60},
+};
+
+static void test_guess_is_corrected(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(guesses); i++) {
+        struct energy *x = energy_ops.create();
+        struct store s = {0};
+        struct energy_sample is = {
+            .host = "h", .phase = ENERGY_BOOTING, .watts = 10, .all_on_w = 120, .measured = true};
+
+        print_message("  %s\n", guesses[i].name);
+        energy_account_learn_scale(x, "h", 1, HOUR);
+        for (instant_s t = 0; t <= guesses[i].killed; t += 60)
+            look(x, is, HOUR + t);
+        keep(x, &s);
+        energy_ops.release(x);
+
+        x = energy_ops.create();
+        energy_ops.recall(x, &(struct stored){.energy = s.rows, .n_energy = (size_t)s.n},
+                          HOUR + guesses[i].back);
+        is.measured = false;
+        is.watts = 100;
+        look(x, is, HOUR + guesses[i].back);
+        is.measured = true;
+        is.watts = 10;
+        is.phase = guesses[i].phase_read;
+        look(x, is, HOUR + guesses[i].back + 60);
+        is.watts = 50; /* it is corrected once only */
+        look(x, is, HOUR + guesses[i].back + 60);
+        keep(x, &s);
+        const bool next = guesses[i].of_the_hour_before_wh > 0;
+        const struct energy_record *r = row(&s, "h", next ? HOUR + 3600 : HOUR);
+
+        assert_near(r->used_wh, guesses[i].used_wh);
+        assert_near(row(&s, "", r->time)->used_wh, guesses[i].used_wh);
+        if (next)
+            assert_near(row(&s, "h", HOUR)->used_wh, guesses[i].of_the_hour_before_wh);
+        assert_near(r->host_s - r->measured_s, guesses[i].estimated_s);
+        energy_ops.release(x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,7 +400,7 @@ int main(void)
         cmocka_unit_test(test_hours),   cmocka_unit_test(test_cluster),
         cmocka_unit_test(test_killed),  cmocka_unit_test(test_clock_set_back),
         cmocka_unit_test(test_no_time), cmocka_unit_test(test_store_fails),
-        cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_scale),   cmocka_unit_test(test_guess_is_corrected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

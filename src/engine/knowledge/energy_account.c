@@ -21,10 +21,17 @@ struct hour {
     bool dirty;
 };
 
+/* What a new process has booked of the time before it, by a model, though the host has a meter. */
+struct guess {
+    double from_s, to_s; /* equal: none */
+    double watts;
+};
+
 /* Of a host, or of the cluster. */
 struct account {
     struct energy_sample last; /* host is not set */
     bool seen;                 /* last is there: by this process */
+    struct guess guess;        /* in the phase of `last` */
     instant_s until;           /* accounted so far; 0: nothing yet */
     double scale;
     instant_s scaled;           /* scale was last learned; 0: by an earlier process, or never */
@@ -177,12 +184,48 @@ static struct energy_sample earlier_part(const struct energy_sample *before, con
     return is;
 }
 
+/* Only in hours that are still here: a stored one must not be begun anew. */
+static void add_watts(struct account *c, const struct guess *g, double watts)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct energy_record *r = &c->hours[i].r;
+        double from_s = fmax(g->from_s, (double)r->time);
+        double to_s = fmin(g->to_s, (double)(r->time + ENERGY_HOUR_S));
+
+        if (to_s <= from_s)
+            continue;
+        r->used_wh += watts * (to_s - from_s) / J_PER_WH;
+        c->hours[i].dirty = true;
+    }
+}
+
+/* The first reading of a new process tells what the host drew before it, too, while the host's phase is the
+ * same: a model knows no controller that said yes to a wake and did nothing. */
+static void correct_guess(struct account *c, struct account *cluster, const struct energy_sample *is,
+                          double now_s, double longest_s)
+{
+    struct guess *g = &c->guess;
+
+    if (g->from_s == g->to_s)
+        return;
+    bool same = c->last.phase == is->phase && now_s - g->to_s <= longest_s;
+
+    if (same && !is->measured)
+        return;
+    if (same) {
+        add_watts(c, g, is->watts - g->watts);
+        add_watts(cluster, g, is->watts - g->watts);
+    }
+    *g = (struct guess){0};
+}
+
 static void look_at(struct account *c, struct account *cluster, const struct energy_sample *is, instant_s now,
                     instant_s longest_s)
 {
     double from_s = (double)c->until;
     double to_s = (double)now;
 
+    correct_guess(c, cluster, is, to_s, (double)longest_s);
     if (c->until != 0 && now > c->until && now - c->until <= longest_s) {
         if (c->seen && c->last.phase != is->phase) {
             const struct energy_sample before = earlier_part(&c->last, is);
@@ -191,6 +234,8 @@ static void look_at(struct account *c, struct account *cluster, const struct ene
             from_s = (from_s + to_s) / 2;
         }
         add_span(c, cluster, is, from_s, to_s);
+        if (!c->seen && !is->measured && !isnan(is->watts) && !isnan(c->scale)) /* it was read before */
+            c->guess = (struct guess){.from_s = from_s, .to_s = to_s, .watts = is->watts};
     }
     c->last = *is;
     c->last.host = NULL;

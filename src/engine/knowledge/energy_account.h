@@ -11,7 +11,8 @@
  *   mean since the last look);
  *   half of the time each, where the phase changed at an unknown moment;
  *   unknown, where they are further apart than `longest_s`: that time is in no hour's span_s.
- * After a restart, what was drawn since the last stored look is what the first new one says.
+ * After a restart, what was drawn since the last stored look is what the first new one says; where a meter
+ * was read before, the first new reading corrects that, and the time is not counted as measured.
  *
  * Figures of an hour, each a sum over the time that was accounted (struct energy_record):
  *   used_wh     what was drawn: by the host's meter where it was read, else by its model
