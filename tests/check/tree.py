@@ -10,12 +10,13 @@ SKIPPED = 77
 
 
 def files(*suffixes, under='.'):
-    """Paths relative to the top, sorted; no build folders, nothing hidden but .ci."""
+    """Paths relative to the top, sorted; no build folders, nothing that npm fetched, nothing hidden but .ci."""
     ret = []
     for folder, folders, names in os.walk(ROOT / under):
         here = pathlib.Path(folder)
         folders[:] = sorted(f for f in folders if (not f.startswith('.') or f == '.ci')
-                            and f != '__pycache__' and not (here == ROOT and f.startswith('build')))
+                            and f not in ('__pycache__', 'node_modules') and not (here == ROOT and f.startswith('build'))
+                            and not (here.name == 'dashboard' and f == 'dist'))
         ret += [(here / n).relative_to(ROOT) for n in sorted(names) if not suffixes or n.endswith(suffixes)]
     return ret
 
