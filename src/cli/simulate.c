@@ -3,6 +3,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/report_page.h"
 #include "cli/simulate_variant.h"
 #include "cli/verbs.h"
 #include "sim/report/report.h"
@@ -93,28 +94,49 @@ static enum exit_code read_args(const struct args *args, struct arena *a, struct
     return EXIT_DONE;
 }
 
-static enum exit_code put_file(const char *path, bool html, const struct run_set *a, const struct run_set *b)
+static enum exit_code put_series(const char *path, const struct run_set *a, const struct run_set *b)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
 
     if (!path)
         return EXIT_DONE;
     strbuf_init(&text, STRBUF_NO_LIMIT);
-    if (html)
-        report_html(a, b, &text);
-    else
-        report_series_csv(a->runs, b ? b->runs : NULL, &text);
+    report_series_csv(a->runs, b ? b->runs : NULL, &text);
+    return cli_write_file(path, &text);
+}
+
+static enum exit_code put_report(const char *path, const struct run_set *a, const struct run_set *b,
+                                 struct arena *arena)
+{
+    CLEANUP(strbuf_releasep) struct strbuf built = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    const char *page;
+
+    if (!path)
+        return EXIT_DONE;
+    strbuf_init(&built, STRBUF_NO_LIMIT);
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    enum exit_code code = report_page_read(arena, &built, &page);
+    if (code != EXIT_DONE)
+        return code;
+    if (report_html(a, b, page ? built.text : NULL, &text) < 0) {
+        cli_error("%s is not the page of this version of ballast; install or build it again", page);
+        return EXIT_FAILED;
+    }
+    if (!page)
+        cli_error(
+            "note: Ballast was built without its pages (dashboard/build), so the report has tables only");
     return cli_write_file(path, &text);
 }
 
 /* Writes the files first: if one fails, nothing is printed. */
 static enum exit_code put(const struct simulate_args *asked, const struct run_set *a, const struct run_set *b,
-                          struct strbuf *out)
+                          struct arena *arena, struct strbuf *out)
 {
-    enum exit_code code = put_file(asked->series, false, a, b);
+    enum exit_code code = put_series(asked->series, a, b);
 
     if (code == EXIT_DONE)
-        code = put_file(asked->report, true, a, b);
+        code = put_report(asked->report, a, b, arena);
     if (code != EXIT_DONE || is_stdout(asked->series) || is_stdout(asked->report))
         return code;
     if (b)
@@ -158,7 +180,7 @@ static enum exit_code verb_simulate_run(const struct args *args, struct arena *a
     progress_begin(&progress, args->options[OPT_NO_PROGRESS].n == 0);
     code = run_sides(&asked, &progress, a, sets);
     progress_end(&progress);
-    return code == EXIT_DONE ? put(&asked, &sets[0], asked.compared ? &sets[1] : NULL, out) : code;
+    return code == EXIT_DONE ? put(&asked, &sets[0], asked.compared ? &sets[1] : NULL, a, out) : code;
 }
 
 const struct verb verb_simulate = {

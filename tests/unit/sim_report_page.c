@@ -1,29 +1,32 @@
-/* The report page of a simulation: well-formed, without outside resources, with names escaped; series
- * downsampled without losing a peak; images that can be read. */
+/* The report page of a simulation: its data can be read back and is as large as it should be, series are
+ * downsampled without losing a peak, names cannot end the script element, and plain tables are well-formed.
+ * The drawn page is tests/peers/test_report_page.py's. */
 #include "unit.h"
 
-#include "sim/report/chart.h"
 #include "sim/report/downsample.h"
-#include "sim/report/png.h"
 #include "sim/report/report.h"
 #include "sim_report_world.h"
 
+#include <errno.h>
+#include <jansson.h>
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-#define PAGE_MAX 1000000
+#define DATA_MAX 1200000
+#define BEFORE "<p>before</p><script type=\"application/json\" id=\"data\">"
+#define AFTER "</script><p>after</p>"
+#define TABLE_ROWS 25
 
 struct page_of {
     struct arena a;
     struct strbuf out;
 };
 
-/* compared: with a second run, without power. */
-static void make_page(struct page_of *p, const struct report_world *world, bool compared)
+/* compared: with a second run, without power. built: within a page, or plain. */
+static void make_page(struct page_of *p, const struct report_world *world, bool compared, bool built)
 {
     struct report_world other = *world;
     struct simulation runs[2];
@@ -36,7 +39,7 @@ static void make_page(struct page_of *p, const struct report_world *world, bool 
     report_world_make(&other, &p->a, &runs[1]);
     const struct run_set a = {.label = "a<b", .runs = &runs[0], .n = 1};
     const struct run_set b = {.label = "b&c", .runs = &runs[1], .n = 1};
-    report_html(&a, compared ? &b : NULL, &p->out);
+    assert_int_equal(report_html(&a, compared ? &b : NULL, built ? BEFORE AFTER : NULL, &p->out), 0);
 }
 
 static void release_page(struct page_of *p)
@@ -45,66 +48,139 @@ static void release_page(struct page_of *p)
     arena_release(&p->a);
 }
 
-/* The page as a tree. It is written as XML would have it too, but for the script, which is taken out. */
-static xmlDoc *parse(struct page_of *p)
+/* What the page embeds, read back. */
+static json_t *read_data(const struct page_of *p)
 {
-    char *script = strstr(p->out.text, "<script>");
-    char *end = strstr(p->out.text, "</script>");
+    size_t before = strlen(BEFORE);
+    size_t after = strlen(AFTER);
+    json_error_t error;
 
-    assert_non_null(script);
-    assert_non_null(end);
-    assert_null(strstr(end + 1, "<script"));
-    memset(script, ' ', (size_t)(end - script) + strlen("</script>"));
-    xmlDoc *doc = xmlReadMemory(p->out.text, (int)p->out.len, "page", NULL, XML_PARSE_NONET | XML_PARSE_HUGE);
-    assert_non_null(doc);
-    return doc;
+    assert_true(p->out.len > before + after);
+    assert_memory_equal(p->out.text, BEFORE, before);
+    assert_string_equal(p->out.text + p->out.len - after, AFTER);
+    json_t *data =
+        json_loadb(p->out.text + before, p->out.len - before - after, JSON_REJECT_DUPLICATES, &error);
+    if (!data)
+        fail_msg("line %d: %s", error.line, error.text);
+    assert_string_equal(json_string_value(json_object_get(data, "format")), "ballast-report/1");
+    return data;
 }
 
-static size_t count(const xmlNode *n, const char *name)
+static size_t length(const json_t *object, const char *key)
 {
-    size_t found = 0;
+    const json_t *list = json_object_get(object, key);
 
-    for (; n; n = n->next)
-        found += (strcmp((const char *)n->name, name) == 0) + count(n->children, name);
-    return found;
+    assert_true(json_is_array(list));
+    return json_array_size(list);
+}
+
+/* Numbers or null, as many as there are times. */
+static void check_curve(const json_t *curve, size_t n_times)
+{
+    assert_non_null(curve);
+    assert_int_equal(length(curve, "v"), n_times);
+    assert_int_equal(length(curve, "at"), TABLE_ROWS);
+    for (size_t i = 0; i < n_times; i++) {
+        const json_t *v = json_array_get(json_object_get(curve, "v"), i);
+        assert_true(json_is_number(v) || json_is_null(v));
+    }
+}
+
+static void check_load(const json_t *load, size_t n_hosts, size_t n_times)
+{
+    static const char *const band[] = {"lowest", "median", "highest"};
+    size_t a_line = (size_t)json_integer_value(json_object_get(load, "hosts_a_line"));
+    const json_t *cells = json_object_get(load, "cells");
+
+    for (size_t i = 0; i < ELEMENTS(band); i++)
+        check_curve(json_object_get(load, band[i]), n_times);
+    assert_true(a_line >= 1);
+    assert_int_equal(length(load, "cells"), (n_hosts + a_line - 1) / a_line);
+    for (size_t i = 0; i < json_array_size(cells); i++) {
+        const char *line = json_string_value(json_array_get(cells, i));
+        assert_int_equal(strlen(line), strlen(json_string_value(json_array_get(cells, 0))));
+        assert_int_equal(strspn(line, "0123456789abcdef"), strlen(line));
+    }
+    assert_int_equal(length(load, "mean"), n_hosts);
+    assert_int_equal(length(load, "most"), n_hosts);
+    assert_int_equal(length(load, "on_percent"), n_hosts);
+}
+
+static void check_run(const json_t *run, size_t n_hosts, size_t n_points)
+{
+    size_t n_times = length(run, "t_s");
+    const char *name;
+    json_t *curve;
+
+    assert_true(n_points > 720 ? n_times <= 720 : n_times == n_points);
+    for (size_t i = 1; i < n_times; i++)
+        assert_true(json_number_value(json_array_get(json_object_get(run, "t_s"), i)) >
+                    json_number_value(json_array_get(json_object_get(run, "t_s"), i - 1)));
+    json_object_foreach(json_object_get(run, "curves"), name, curve) check_curve(curve, n_times);
+    assert_true(length(run, "pools") <= 8);
+    assert_int_equal(length(run, "hosts"), n_hosts);
+    if (n_points == 0) {
+        assert_true(json_is_null(json_object_get(run, "load")));
+        return;
+    }
+    check_load(json_object_get(json_object_get(run, "load"), "cpu"), n_hosts, n_times);
+    check_load(json_object_get(json_object_get(run, "load"), "mem"), n_hosts, n_times);
 }
 
 static const struct {
     struct report_world world;
     bool compared;
-    size_t figures;
 } pages[] = {
-    {{.hosts = 8, .pools = 2, .points = 1441, .power = true, .scale = 1}, false, 12},
-    {{.hosts = 8, .pools = 2, .points = 1441, .power = true, .scale = 1}, true, 20},
-    {{.hosts = 1, .pools = 0, .points = 1, .power = false, .scale = 1}, false, 10},
-    {{.hosts = 3, .pools = 0, .points = 0, .power = true, .scale = 1}, false, 0},
-    {{.hosts = 3, .pools = 30, .points = 50, .power = true, .wild = true, .scale = 1}, false, 12},
-    {{.hosts = 800, .pools = 12, .points = 2017, .power = true, .scale = 1}, true, 20},
+    {{.hosts = 8, .pools = 2, .points = 1441, .power = true, .scale = 1}, false},
+    {{.hosts = 8, .pools = 2, .points = 1441, .power = true, .scale = 1}, true},
+    {{.hosts = 1, .pools = 0, .points = 1, .power = false, .scale = 1}, false},
+    {{.hosts = 3, .pools = 0, .points = 0, .power = true, .scale = 1}, false},
+    {{.hosts = 3, .pools = 30, .points = 50, .power = true, .wild = true, .scale = 1}, true},
+    {{.hosts = 1000, .pools = 12, .points = 3001, .power = true, .scale = 1}, true},
 };
 
-/* Numbers that are none, and what would be fetched. (An image has commas and blanks before it only.) */
-static const char *const never[] = {",nan", ",-nan", " nan",   ">nan", ",inf",
-                                    ">inf", "http:", "https:", "url("};
-
-static void test_pages(void **state)
+static void test_data(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(pages); i++) {
         struct page_of p;
-        make_page(&p, &pages[i].world, pages[i].compared);
-        assert_true(p.out.len < PAGE_MAX);
+        make_page(&p, &pages[i].world, pages[i].compared, true);
+        assert_in_range(p.out.len, 1, DATA_MAX);
+        json_t *data = read_data(&p);
+        const json_t *runs = json_object_get(data, "runs");
+        assert_int_equal(json_array_size(runs), pages[i].compared ? 2 : 1);
+        for (size_t r = 0; r < json_array_size(runs); r++)
+            check_run(json_array_get(runs, r), pages[i].world.hosts, pages[i].world.points);
+        assert_true(length(data, "tiles") > 0);
+        assert_true(length(data, "tables") >= 2);
+        json_decref(data);
+        release_page(&p);
+    }
+}
+
+/* Numbers that are none, and what would be fetched. */
+static const char *const never[] = {">nan", ">-nan", ">inf", "http:", "https:", "url(", "<script", "<img"};
+
+static void test_plain_tables(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(pages); i++) {
+        struct page_of p;
+        make_page(&p, &pages[i].world, pages[i].compared, false);
         for (size_t k = 0; k < ELEMENTS(never); k++)
             assert_null(strstr(p.out.text, never[k]));
-        xmlDoc *doc = parse(&p);
-        const xmlNode *root = xmlDocGetRootElement(doc);
-        assert_int_equal(count(root, "figure"), pages[i].figures);
+        char *head = strstr(p.out.text, "<!DOCTYPE html>"); /* the rest is XML as well */
+        assert_ptr_equal(head, p.out.text);
+        xmlDoc *doc =
+            xmlReadMemory(p.out.text, (int)p.out.len, "page", NULL, XML_PARSE_NONET | XML_PARSE_HUGE);
+        assert_non_null(doc);
         xmlFreeDoc(doc);
         release_page(&p);
     }
     xmlCleanupParser();
 }
 
-/* What names bring along is text. */
+/* Names are text wherever they stand: none ends the script element, and all come back as they were. */
 static void test_wild_names(void **state)
 {
     const struct report_world world = {
@@ -112,11 +188,47 @@ static void test_wild_names(void **state)
     struct page_of p;
 
     (void)state;
-    make_page(&p, &world, true);
+    make_page(&p, &world, true, true);
+    const char *data = p.out.text + strlen(BEFORE);
+    assert_ptr_equal(strchr(data, '<'), p.out.text + p.out.len - strlen(AFTER));
+    json_t *read = read_data(&p);
+    const json_t *host =
+        json_array_get(json_object_get(json_array_get(json_object_get(read, "runs"), 0), "hosts"), 0);
+    assert_non_null(strstr(json_string_value(host), "<b>&"));
+    json_decref(read);
+    release_page(&p);
+
+    make_page(&p, &world, true, false);
     assert_null(strstr(p.out.text, "<b>&"));
-    assert_non_null(strstr(p.out.text, "&lt;b&gt;&amp;&quot;&#39;&lt;/script&gt;?"));
+    assert_non_null(strstr(p.out.text, "&lt;b&gt;&amp;"));
     assert_non_null(strstr(p.out.text, "a&lt;b"));
     release_page(&p);
+}
+
+/* The ends of lines that JSON allows in a string and a script does not. */
+static void test_line_separators(void **state)
+{
+    const struct report_world world = {.hosts = 1, .points = 2, .scale = 1};
+    struct arena a = {0};
+    struct simulation run;
+    struct strbuf out;
+
+    (void)state;
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    report_world_make(&world, &a, &run);
+    struct scenario named = *run.scenario;
+    named.name = "a\xe2\x80\xa8"
+                 "b\xe2\x80\xa9"
+                 "c\xe2\x82\xac<";
+    run.scenario = &named;
+    const struct run_set set = {.label = "", .runs = &run, .n = 1};
+    assert_int_equal(report_html(&set, NULL, BEFORE AFTER, &out), 0);
+    assert_non_null(strstr(out.text, "\"a\\u2028b\\u2029c\xe2\x82\xac\\u003c\""));
+    strbuf_clear(&out);
+    assert_int_equal(report_html(&set, NULL, "<html>no place for data</html>", &out), -EINVAL);
+    assert_int_equal(out.len, 0);
+    strbuf_release(&out);
+    arena_release(&a);
 }
 
 static void test_same_again(void **state)
@@ -126,48 +238,56 @@ static void test_same_again(void **state)
     struct page_of q;
 
     (void)state;
-    make_page(&p, &world, true);
-    make_page(&q, &world, true);
-    assert_string_equal(p.out.text, q.out.text);
-    release_page(&p);
-    release_page(&q);
+    for (int built = 0; built < 2; built++) {
+        make_page(&p, &world, true, built);
+        make_page(&q, &world, true, built);
+        assert_string_equal(p.out.text, q.out.text);
+        release_page(&p);
+        release_page(&q);
+    }
 }
 
 enum { POINTS = 10000, BUCKETS = 100, SPIKE = 4711, GAP_FROM = 6000, GAP_TO = 6500 };
 
-static void test_thin(void **state)
+static void test_downsample(void **state)
 {
     static double t[POINTS];
     static double v[POINTS];
+    static double kept[2 * BUCKETS];
     struct arena a = {0};
-    size_t n;
+    struct downsample d;
 
     (void)state;
     for (size_t i = 0; i < POINTS; i++) {
         t[i] = (double)i;
         v[i] = i >= GAP_FROM && i < GAP_TO ? NAN : i == SPIKE ? 99 : (double)(i % 7);
     }
-    const struct dot *dots = downsample(t, v, POINTS, BUCKETS, &a, &n);
-    assert_true(n <= 2 * BUCKETS);
+    downsample_init(&d, t, POINTS, BUCKETS, &a);
+    assert_in_range(d.n_kept, 1, 2 * BUCKETS);
+    downsample_reduce(&d, v, kept);
     size_t spikes = 0;
     size_t gaps = 0;
-    for (size_t i = 0; i < n; i++) {
-        spikes += dots[i].v == 99 && dots[i].t == SPIKE;
-        gaps += isnan(dots[i].v) ? 1 : 0;
-        assert_true(i == 0 || dots[i].t > dots[i - 1].t);
+    for (size_t i = 0; i < d.n_kept; i++) {
+        spikes += kept[i] == 99 && fabs(d.t[i] - SPIKE) <= (double)POINTS / BUCKETS;
+        gaps += isnan(kept[i]) ? 1 : 0;
+        assert_true(i == 0 || d.t[i] > d.t[i - 1]);
     }
     assert_int_equal(spikes, 1);
-    assert_in_range(gaps, 4, 6);                           /* of five buckets */
-    dots = downsample(t, v, 2 * BUCKETS, BUCKETS, &a, &n); /* short enough */
-    assert_int_equal(n, 2 * BUCKETS);
-    assert_true(dots[8].v == 1);
+    assert_in_range(gaps, 8, 12); /* of five buckets */
+    assert_true(d.t[0] == 0 && d.t[d.n_kept - 1] == POINTS - 1);
+    downsample_init(&d, t, 2 * BUCKETS, BUCKETS, &a); /* short enough */
+    downsample_reduce(&d, v, kept);
+    assert_int_equal(d.n_kept, 2 * BUCKETS);
+    assert_memory_equal(kept, v, 2 * BUCKETS * sizeof *v);
+    downsample_init(&d, t, 0, BUCKETS, &a);
+    assert_int_equal(d.n_kept, 0);
     arena_release(&a);
 }
 
-/* The other side has more hosts and goes on longer: its curves are within the plots, too. */
+/* The other side has more hosts, other pools, and goes on longer. */
 static void test_larger_side(void **state)
 {
-    const struct report_world small = {.hosts = 2, .points = 20, .scale = 1},
+    const struct report_world small = {.hosts = 2, .pools = 3, .points = 20, .scale = 1},
                               large = {8, .points = 60, .scale = 1};
     struct page_of p = {0};
     struct simulation runs[2];
@@ -179,94 +299,26 @@ static void test_larger_side(void **state)
     const struct run_set a = {.label = "a", .runs = &runs[0], .n = 1};
     const struct run_set b = {.label = "b", .runs = &runs[1], .n = 1};
 
-    report_html(&a, &b, &p.out);
-    assert_null(strstr(p.out.text, ",-")); /* above the plot */
-    for (const char *at = p.out.text; (at = strstr(at, "\"line s1\" data-name")); at++) {
-        const char *end = strstr(at, "/>");
-
-        while (end[-1] != 'L')
-            end--;
-        assert_true(strtod(end, NULL) <= 1000); /* behind it */
-    }
+    assert_int_equal(report_html(&a, &b, BEFORE AFTER, &p.out), 0);
+    json_t *data = read_data(&p);
+    const json_t *list = json_object_get(data, "runs");
+    check_run(json_array_get(list, 0), 2, 20);
+    check_run(json_array_get(list, 1), 8, 60);
+    assert_int_equal(length(json_array_get(list, 0), "pools"), 3);
+    assert_int_equal(length(json_array_get(list, 1), "pools"), 0);
+    double to_s = json_number_value(json_object_get(data, "to_s"));
+    assert_true(to_s >= runs[1].series[59].t_s);
+    json_decref(data);
     release_page(&p);
-}
-
-static void test_round_up(void **state)
-{
-    static const struct {
-        double v, up;
-    } cases[] = {{0, 1},   {-5, 1},  {1, 1},          {1.01, 1.2},  {7, 8},
-                 {32, 32}, {33, 40}, {0.0301, 0.032}, {1810, 2000}, {9e6, 1e7}};
-
-    (void)state;
-    for (size_t i = 0; i < ELEMENTS(cases); i++)
-        assert_true(fabs(axis_round_up(cases[i].v) - cases[i].up) < 1e-9 * cases[i].up);
-    assert_true(axis_count_up(0) == 4 && axis_count_up(3) == 4 && axis_count_up(5) == 8);
-    assert_true(axis_count_up(10) == 12 && axis_count_up(32) == 32 && axis_count_up(267) == 320);
-}
-
-static size_t base64(const char *text, unsigned char *ret)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t n = 0;
-
-    for (; *text && *text != '='; text += 4) {
-        unsigned v = 0;
-        size_t given = strcspn(text, "=") < 4 ? strcspn(text, "=") : 4;
-        for (size_t i = 0; i < 4; i++)
-            v = v << 6 | (i < given ? (unsigned)(strchr(digits, text[i]) - digits) : 0);
-        for (size_t i = 0; i + 1 < given; i++)
-            ret[n++] = (unsigned char)(v >> (16 - 8 * i));
-        if (given < 4)
-            break;
-    }
-    return n;
-}
-
-/* Three by two pixels, read back: chunks in their order with the right sums, the pixels as they were. */
-static void test_png(void **state)
-{
-    static const uint8_t pixels[] = {0, 1, 2, 2, 1, 0};
-    static const uint8_t palette[][3] = {{0, 0, 0}, {255, 0, 0}, {0, 0, 255}};
-    static const char *const order[] = {"IHDR", "PLTE", "tRNS", "IDAT", "IEND"};
-    static const unsigned char rows[] = {0, 0, 1, 2, 0, 2, 1, 0};
-    unsigned char bytes[512];
-    unsigned char unpacked[64];
-    struct strbuf out;
-
-    (void)state;
-    strbuf_init(&out, STRBUF_NO_LIMIT);
-    png_put_data_url(&(struct png){3, 2, pixels, palette, 3}, &out);
-    const char *comma = strchr(out.text, ',');
-    assert_non_null(comma);
-    size_t n = base64(comma + 1, bytes);
-    size_t at = 8;
-    for (size_t i = 0; i < ELEMENTS(order); i++) {
-        const unsigned char *c = bytes + at;
-        size_t len = (size_t)c[0] << 24 | (size_t)c[1] << 16 | (size_t)c[2] << 8 | c[3];
-        assert_true(at + 12 + len <= n);
-        assert_memory_equal(c + 4, order[i], 4);
-        const unsigned char *sum = c + 8 + len;
-        uLong crc = (uLong)sum[0] << 24 | (uLong)sum[1] << 16 | (uLong)sum[2] << 8 | sum[3];
-        assert_true(crc32(0, c + 4, (uInt)len + 4) == crc);
-        uLongf room = sizeof unpacked;
-        if (strcmp(order[i], "IDAT") == 0) {
-            assert_int_equal(uncompress(unpacked, &room, c + 8, (uLong)len), Z_OK);
-            assert_int_equal(room, sizeof rows);
-            assert_memory_equal(unpacked, rows, sizeof rows);
-        }
-        at += 12 + len;
-    }
-    assert_int_equal(at, n);
-    strbuf_release(&out);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages), cmocka_unit_test(test_wild_names),  cmocka_unit_test(test_same_again),
-        cmocka_unit_test(test_thin),  cmocka_unit_test(test_larger_side), cmocka_unit_test(test_round_up),
-        cmocka_unit_test(test_png),
+        cmocka_unit_test(test_data),        cmocka_unit_test(test_plain_tables),
+        cmocka_unit_test(test_wild_names),  cmocka_unit_test(test_line_separators),
+        cmocka_unit_test(test_same_again),  cmocka_unit_test(test_downsample),
+        cmocka_unit_test(test_larger_side),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,19 +1,36 @@
-/* downsample.c: reduces a series to a screen's width and keeps every spike. */
+/* downsample.c: reduces series to a screen's width and keeps every spike. */
 #include "sim/report/downsample.h"
 
 #include <math.h>
+#include <stdbool.h>
 
-static struct dot *as_it_is(const double *t, const double *v, size_t n, struct arena *a)
+void downsample_init(struct downsample *d, const double *t, size_t n, size_t buckets, struct arena *a)
 {
-    struct dot *dots = arena_array(a, struct dot, n);
+    bool all = n <= 2 * buckets;
+    size_t n_max = all ? n : buckets;
+    size_t *from = arena_array(a, size_t, n_max + 1);
+    double *kept = arena_array(a, double, 2 * n_max);
+    double span = n > 0 ? t[n - 1] - t[0] : 0;
+    size_t b = 0;
+    size_t n_kept = 0;
 
-    for (size_t i = 0; i < n; i++)
-        dots[i] = (struct dot){t[i], v[i]};
-    return dots;
+    for (size_t at = 0, until, part = 0; at < n; at = until, part++) {
+        double end = t[0] + span * (double)(part + 1) / (double)buckets;
+        for (until = all ? at + 1 : at; until < n && !all && (t[until] < end || part + 1 >= buckets);)
+            until++;
+        if (until == at)
+            continue;
+        from[b++] = at;
+        kept[n_kept++] = t[at];
+        if (until > at + 1)
+            kept[n_kept++] = t[until - 1];
+    }
+    from[b] = n;
+    *d = (struct downsample){.t = kept, .n_kept = n_kept, .n_buckets = b, .from = from};
 }
 
-/* The dots of from ... until: one, two, or a gap. */
-static size_t put_bucket(const double *t, const double *v, size_t from, size_t until, struct dot *ret)
+/* The indices of the lowest and the highest known value; both `until`: none. */
+static void find_extremes(const double *v, size_t from, size_t until, size_t *ret_low, size_t *ret_high)
 {
     size_t low = until;
     size_t high = until;
@@ -24,35 +41,23 @@ static size_t put_bucket(const double *t, const double *v, size_t from, size_t u
         low = low == until || v[i] < v[low] ? i : low;
         high = high == until || v[i] > v[high] ? i : high;
     }
-    if (low == until) {
-        ret[0] = (struct dot){t[from], NAN};
-        return 1;
-    }
-    size_t first = low < high ? low : high;
-    size_t second = low < high ? high : low;
-    ret[0] = (struct dot){t[first], v[first]};
-    ret[1] = (struct dot){t[second], v[second]};
-    return first == second ? 1 : 2;
+    *ret_low = low;
+    *ret_high = high;
 }
 
-struct dot *downsample(const double *t, const double *v, size_t n, size_t buckets, struct arena *a,
-                       size_t *ret_n)
+void downsample_reduce(const struct downsample *d, const double *v, double *ret)
 {
-    if (n <= 2 * buckets) {
-        *ret_n = n;
-        return as_it_is(t, v, n, a);
-    }
-    struct dot *dots = arena_array(a, struct dot, 2 * buckets);
-    double span = t[n - 1] - t[0];
-    size_t kept = 0;
+    size_t k = 0;
 
-    for (size_t from = 0, until, b = 0; from < n; from = until, b++) {
-        double end = t[0] + span * (double)(b + 1) / (double)buckets;
-        for (until = from; until < n && (t[until] < end || b + 1 == buckets);)
-            until++;
-        if (until > from)
-            kept += put_bucket(t, v, from, until, dots + kept);
+    for (size_t b = 0; b < d->n_buckets; b++) {
+        size_t from = d->from[b];
+        size_t until = d->from[b + 1];
+        size_t low;
+        size_t high;
+        find_extremes(v, from, until, &low, &high);
+        bool known = low < until;
+        ret[k++] = known ? v[low < high ? low : high] : NAN;
+        if (until > from + 1)
+            ret[k++] = known ? v[low < high ? high : low] : NAN;
     }
-    *ret_n = kept;
-    return dots;
 }

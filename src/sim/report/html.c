@@ -1,105 +1,116 @@
-/* html.c: assembles the page. Its tables are page_figures.c's, its plots page_plots.c's. */
-#include "sim/report/compare.h"
+/* html.c: the report page: the built page with the data in it, or plain tables where there is none. */
 #include "sim/report/page.h"
-#include "sim/report/page_assets.h"
 
-#include <math.h>
+#include <errno.h>
+#include <string.h>
 
-/* From the first sample or pass to the last. */
-static struct time_axis axis_of_run(const struct simulation *s)
+/* Stands in the built page (dashboard/report.html); the data follows. */
+#define DATA_BEGINS "<script type=\"application/json\" id=\"data\">"
+
+/* Escaped for HTML content. Control characters become '?'. */
+static void put_text(struct strbuf *out, const char *text)
 {
-    struct time_axis axis = {.start = s->scenario->start, .from_s = 0, .to_s = s->scenario->duration_s};
-
-    if (s->n_series > 0) {
-        axis.from_s = s->series[0].t_s;
-        axis.to_s = s->series[s->n_series - 1].t_s;
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        switch (*c) {
+        case '<':
+            strbuf_puts(out, "&lt;");
+            break;
+        case '>':
+            strbuf_puts(out, "&gt;");
+            break;
+        case '&':
+            strbuf_puts(out, "&amp;");
+            break;
+        default:
+            strbuf_add(out, *c < ' ' || *c == 0x7f ? (const void *)"?" : c, 1);
+        }
     }
-    if (!(axis.to_s > axis.from_s))
-        axis.to_s = axis.from_s + 1;
-    return axis;
 }
 
-/* Covers both runs. */
-static struct time_axis axis_of(const struct run_set *a, const struct run_set *b)
+static void put_element(struct strbuf *out, const char *name, const char *text)
 {
-    struct time_axis axis = axis_of_run(a->runs);
+    strbuf_printf(out, "<%s>", name);
+    put_text(out, text);
+    strbuf_printf(out, "</%s>", name);
+}
 
-    if (b) {
-        const struct time_axis other = axis_of_run(b->runs);
-        axis.from_s = fmin(axis.from_s, other.from_s);
-        axis.to_s = fmax(axis.to_s, other.to_s);
+static void put_row(const struct page_row *row, size_t n_columns, struct strbuf *out)
+{
+    strbuf_puts(out, "<tr>");
+    if (row->group) {
+        strbuf_printf(out, "<th colspan=\"%zu\">", n_columns);
+        put_text(out, row->group);
+        strbuf_puts(out, "</th>");
+    } else {
+        put_element(out, "th", row->head);
+        for (size_t c = 0; c + 1 < n_columns; c++)
+            put_element(out, "td", row->cells[c]);
     }
-    return axis;
+    strbuf_puts(out, "</tr>\n");
 }
 
-static void put_head(const struct page *p)
+static void put_table(const struct page_table *t, struct strbuf *out)
 {
-    const struct scenario *s = p->sets[0]->runs[0].scenario;
-
-    strbuf_puts(p->out,
-                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
-                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n"
-                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\"/>\n<title>");
-    chart_html_text(p->out, s->name);
-    strbuf_printf(p->out, " - simulated by Ballast</title>\n<style>\n%s</style></head>\n", page_style);
-    strbuf_printf(p->out, "<body data-start=\"%lld\" data-from=\"%.10g\" data-to=\"%.10g\"><main>\n",
-                  (long long)p->axis.start, p->axis.from_s, p->axis.to_s);
+    strbuf_puts(out, "<table>");
+    put_element(out, "caption", t->caption);
+    strbuf_puts(out, "<tr>");
+    for (size_t c = 0; c < t->n_columns; c++)
+        put_element(out, "th", t->columns[c]);
+    strbuf_puts(out, "</tr>\n");
+    for (size_t r = 0; r < t->n_rows; r++)
+        put_row(&t->rows[r], t->n_columns, out);
+    strbuf_puts(out, "</table>\n");
 }
 
-static void put_paragraph(const struct page *p, const char *class, const char *text)
-{
-    strbuf_printf(p->out, "<p class=\"%s\">", class);
-    chart_html_text(p->out, text);
-    strbuf_puts(p->out, "</p>\n");
-}
+static const char plain_head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
+    "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+    "'unsafe-inline'\"/>\n"
+    "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:1rem}"
+    "table{border-collapse:collapse;display:block;overflow-x:auto;margin:1rem 0}caption{text-align:left}"
+    "th,td{padding:.2rem .6rem;text-align:right}th:first-child{text-align:left}"
+    "h1,p{overflow-wrap:anywhere}</style>\n";
 
-static void put_heading(const struct page *p)
+static void put_plain(const struct page *p, struct strbuf *out)
 {
-    const struct scenario *s = p->sets[0]->runs[0].scenario;
+    struct page_texts texts;
+    struct page_tables tables;
+    const char *name = p->sets[0]->runs[0].scenario->name;
 
-    strbuf_puts(p->out, "<header><h1>");
-    chart_html_text(p->out, s->name);
-    strbuf_puts(p->out, "</h1>\n");
-    put_paragraph(p, "lead", format_run(p->a, p->sets[0]));
-    for (size_t i = 0; i < p->n; i++) {
-        const char *policy = format_policy(p->a, p->sets[i]->runs[0].scenario);
-        put_paragraph(p, "lead",
-                      p->n == 1
-                          ? policy
-                          : arena_printf(p->a, "%s: %s. %s", i == 0 ? "A" : "B", p->sets[i]->label, policy));
+    page_texts_make(p, &texts);
+    page_tables_make(p, &tables);
+    strbuf_puts(out, plain_head);
+    put_element(out, "title", name);
+    strbuf_puts(out, "</head><body>\n");
+    put_element(out, "h1", name);
+    for (size_t i = 0; i < texts.n_about; i++)
+        put_element(out, "p", texts.about[i]);
+    for (size_t i = 0; i < texts.n_notes; i++)
+        put_element(out, "p", texts.notes[i]);
+    for (size_t i = 0; i < tables.n; i++) {
+        if (i == 0 || strcmp(tables.items[i].heading, tables.items[i - 1].heading) != 0)
+            put_element(out, "h2", tables.items[i].heading);
+        put_table(&tables.items[i], out);
     }
-    if (p->n == 2)
-        put_paragraph(p, "lead", compare_headline(p->a, p->sets[0], p->sets[1]));
-    put_paragraph(p, "soft", format_assumptions(p->a, s));
-    if (p->sets[0]->n > 1)
-        put_paragraph(p, "soft", "Figures are medians of all runs; the plots are those of the first seed.");
-    strbuf_puts(p->out, "</header>\n");
+    strbuf_puts(out, "</body></html>\n");
 }
 
-void report_html(const struct run_set *a, const struct run_set *b, struct strbuf *out)
+int report_html(const struct run_set *a, const struct run_set *b, const char *built_page, struct strbuf *out)
 {
     struct arena scratch = {0};
-    const struct page p = {
-        .sets = {a, b},
-        .n = b ? 2 : 1,
-        .axis = axis_of(a, b),
-        .a = &scratch,
-        .out = out,
-    };
+    const struct page p = {.sets = {a, b}, .n = b ? 2 : 1, .a = &scratch};
+    const char *data = built_page ? strstr(built_page, DATA_BEGINS) : NULL;
 
-    put_head(&p);
-    put_heading(&p);
-    page_tiles(&p);
-    strbuf_puts(
-        out, "<h2>Over time</h2>\n<p class=\"soft\">Times are those of the scenario's clock, in UTC. Point "
-             "at a plot to read its values.</p>\n");
-    page_plots(&p);
-    strbuf_puts(out, "<h2>All figures</h2>\n");
-    page_metrics(&p);
-    page_pools(&p);
-    page_shortfalls(&p);
-    page_settings(&p);
-    strbuf_printf(out, "</main>\n<script>\n%s</script>\n</body></html>\n", page_script);
+    if (built_page && !data)
+        return -EINVAL;
+    if (data) {
+        data += strlen(DATA_BEGINS);
+        strbuf_add(out, built_page, (size_t)(data - built_page));
+        page_json_put(&p, out);
+        strbuf_puts(out, data);
+    } else
+        put_plain(&p, out);
     arena_release(&scratch);
+    return 0;
 }

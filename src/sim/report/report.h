@@ -37,9 +37,9 @@ void report_compare_json(const struct run_set *a, const struct run_set *b, struc
  * "run", A or B. NULL: none. */
 void report_series_csv(const struct simulation *a, const struct simulation *b, struct strbuf *out);
 
-/* Writes a self-contained page (no script or style from elsewhere) with plots of imbalance, load per host,
- * migrations per pass, happiness, power and hosts on. b: a second set to draw beside a; NULL: none. Of
- * several seeds the first is drawn. */
-void report_html(const struct run_set *a, const struct run_set *b, struct strbuf *out);
+/* Writes the page for a browser: the built page (dashboard/) with the figures, and those over time, in it as
+ * JSON, which its script draws. NULL: plain tables. b: a second set to show beside a; NULL: none. Of several
+ * seeds the first is drawn. -EINVAL: the text is no built page; nothing is written. */
+int report_html(const struct run_set *a, const struct run_set *b, const char *built_page, struct strbuf *out);
 
 #endif
