@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ACCOUNT_MAX 512
+#define ACCOUNT_MAX POWER_ACCOUNT_MAX
 
 /* The server in "https://BMC:443/" and "BMC:623", in one way of writing, so that the entries of a multi-node
  * chassis share a guard however each is written. */
@@ -71,6 +71,13 @@ static bool account_of(const struct power_host *h, enum power_method_kind kind, 
         return false;
     put_account(word, user, address, account);
     return true;
+}
+
+bool power_account(const struct power_host *h, enum power_method_kind kind, char ret[POWER_ACCOUNT_MAX])
+{
+    const char *secrets[2];
+
+    return account_of(h, kind, ret, secrets);
 }
 
 static char *joined(const char *const secrets[2])

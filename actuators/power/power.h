@@ -45,6 +45,11 @@ unsigned power_sleeps(const struct power_config *config, const struct power_host
  * method before it one call, one reading of the chassis and a minute. */
 instant_s power_wake_tries_s(const struct power_config *config, const struct power_host *host);
 
+/* The name of the account that a method of the host logs in with, as status shows it: "ipmi admin@10.0.0.5";
+ * false: it logs in nowhere, or has a guard of its own. */
+#define POWER_ACCOUNT_MAX 512
+bool power_account(const struct power_host *h, enum power_method_kind kind, char ret[POWER_ACCOUNT_MAX]);
+
 /* The login of a host's serial console. It is opened beside the calls of methods, and its answer comes much
  * later, so it never makes the first try with a password: -EAGAIN: no IPMI login of the host has worked yet.
  * -EACCES: the console was refused, and the pause is not over: it grows with each refusal, and delays no

@@ -1,7 +1,9 @@
 /* ballast check-config: checks a configuration file as the service does when it starts, and with --connect
  * everything that it names. */
+#include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "base/log.h"
+#include "cli/client.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "config/config.h"
@@ -10,6 +12,9 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define VERDICT_WIDTH 7
@@ -143,11 +148,48 @@ static void end_at_once(enum exit_code code, const struct strbuf *out)
     _exit(written == EXIT_DONE ? (int)code : (int)written);
 }
 
+static bool service_runs(const char *path)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    CLEANUP(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || !path || strlen(path) >= sizeof to.sun_path)
+        return false;
+    (void)snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
+    return connect(fd, (const struct sockaddr *)&to, sizeof to) == 0;
+}
+
+/* The accounts that the service of this configuration, where it runs, was refused. */
+static size_t ask_service(const struct config *c, struct arena *a, struct preflight_pause **ret)
+{
+    json_t *reply = NULL;
+    const json_t *one;
+    size_t i, n = 0;
+
+    *ret = NULL;
+    if (!service_runs(c->socket) ||
+        client_call(c->socket, json_pack("{s:s}", "command", "status"), &reply) != EXIT_DONE)
+        return 0;
+    const json_t *list = json_object_get(json_object_get(reply, "status"), "logins_paused");
+
+    *ret = arena_array(a, struct preflight_pause, json_array_size(list));
+    json_array_foreach(list, i, one)
+    {
+        const char *account = reply_text(one, "account"), *next = reply_text(one, "next_try");
+
+        if (account && next)
+            (*ret)[n++] = (struct preflight_pause){arena_strdup(a, account), arena_strdup(a, next)};
+    }
+    json_decref(reply);
+    return n;
+}
+
 static enum exit_code connect_and_print(const char *path, const struct config *c, enum cli_format format,
                                         struct arena *a, struct strbuf *out)
 {
     struct preflight found = {.a = a};
     struct err err = {0};
+    struct preflight_pause *pauses;
     bool abandoned;
 
     log_set_level(LOG_LEVEL_ERROR); /* the list says it all */
@@ -155,7 +197,9 @@ static enum exit_code connect_and_print(const char *path, const struct config *c
     if (isatty(STDERR_FILENO))
         cli_error("asking the source, %zu host%s and the broker; this may take a minute", c->n_power_hosts,
                   c->n_power_hosts == 1 ? "" : "s");
-    if (preflight_run(c, &found, &abandoned, &err) < 0) {
+    size_t n_pauses = ask_service(c, a, &pauses);
+
+    if (preflight_run(c, pauses, n_pauses, &found, &abandoned, &err) < 0) {
         cli_error("%s", err.text);
         return EXIT_FAILED;
     }
@@ -205,7 +249,8 @@ const struct verb verb_check_config = {
     .summary = "Check a configuration file as the service does when it starts.",
     .more = "With --connect, one line for each thing looked at: OK; note (good to know, the service works); "
             "PROBLEM, with what to do; skipped. Run it as the user of the service. It changes nothing and "
-            "may run beside the service. A refused password is not tried again. Exit code 1: there are "
+            "may run beside the service. A refused password is not tried again, nor one that the running "
+            "service was refused. Exit code 1: there are "
             "problems.",
     .operands = "FILE",
     .operands_min = 1,

@@ -7,6 +7,11 @@
 /* By kind. NULL: POWER_HYPERVISOR, which is the source's own actuator. */
 extern const struct power_method_ops *const power_methods[POWER_METHOD_COUNT];
 
+/* power_account() of actuators/power/power.h. */
+#define POWER_METHODS_ACCOUNT_MAX 512
+bool power_methods_account(const struct power_host *host, enum power_method_kind kind,
+                           char ret[POWER_METHODS_ACCOUNT_MAX]);
+
 /* Whether what wakes the host can leave this machine, by its interfaces and routes (actuators/wol/network.h);
  * asks no peer. */
 int power_methods_check_network(const struct power_host *host, struct err *err);

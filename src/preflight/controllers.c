@@ -27,6 +27,7 @@ struct probe {
     enum power_method_kind kind;
     struct probe *next;         /* of the same account and address */
     const struct probe *before; /* that makes this one unnecessary; NULL: it was made */
+    const char *paused;         /* the running service was refused, and tries again then; NULL: it was not */
     int code;                   /* of chassis() */
     struct err err;
     enum chassis chassis;
@@ -117,9 +118,9 @@ static bool unreachable(int code)
 static const struct probe *known_from(const struct probe *first, const struct probe *q)
 {
     for (const struct probe *p = first; p != q; p = p->next) {
-        if (!p->before && p->code == -EACCES && same(password_of(p), password_of(q)))
+        if (!p->before && !p->paused && p->code == -EACCES && same(password_of(p), password_of(q)))
             return p;
-        if (!p->before && unreachable(p->code) && same_server(p, q))
+        if (!p->before && !p->paused && unreachable(p->code) && same_server(p, q))
             return p;
     }
     return NULL;
@@ -131,7 +132,7 @@ static void ask_all(void *ctx)
 
     for (struct probe *q = first; q; q = q->next) {
         q->before = known_from(first, q);
-        if (!q->before && (!password_file_of(q) || password_of(q)))
+        if (!q->before && !q->paused && (!password_file_of(q) || password_of(q)))
             ask(q);
     }
 }
@@ -187,7 +188,21 @@ static size_t add_to_task(struct preflight_task *tasks, size_t n, struct probe *
     return kept;
 }
 
-size_t preflight_controllers_begin(const struct config *c, struct arena *a, struct controllers_part *ret,
+static const char *paused_until(const struct preflight_pause *pauses, size_t n, const struct probe *q)
+{
+    char account[POWER_METHODS_ACCOUNT_MAX];
+
+    if (!power_methods_account(q->host, q->kind, account))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(pauses[i].account, account) == 0)
+            return pauses[i].next_try;
+    }
+    return NULL;
+}
+
+size_t preflight_controllers_begin(const struct config *c, const struct preflight_pause *pauses,
+                                   size_t n_pauses, struct arena *a, struct controllers_part *ret,
                                    struct preflight_task **ret_tasks)
 {
     size_t n_tasks = 0;
@@ -207,6 +222,7 @@ size_t preflight_controllers_begin(const struct config *c, struct arena *a, stru
 
             *q = (struct probe){
                 .host = h, .kind = h->sequence[k], .watts_code = -ENOSYS, .identity_code = -ENOSYS};
+            q->paused = paused_until(pauses, n_pauses, q);
             if (ops && ops->can & POWER_CAN_TELL)
                 n_tasks = add_to_task(tasks, n_tasks, q);
         }
@@ -334,6 +350,17 @@ static void add_probe(const struct probe *q, bool ended, const struct host *h, s
     if (!ended) {
         preflight_add(ret, PREFLIGHT_CONTROLLERS, PREFLIGHT_PROBLEM, "%s %s: no answer in time", name,
                       words[q->kind]);
+    } else if (q->paused) {
+        preflight_add(
+            ret, PREFLIGHT_CONTROLLERS, PREFLIGHT_PROBLEM,
+            "%s %s: not asked, so that the account is not locked: the running service was refused there as "
+            "user \"%s\", and tries again at %s",
+            name, words[q->kind], username_of(q) ? username_of(q) : "", q->paused);
+        preflight_advise(
+            ret,
+            "correct the password at the controller or in %s, and reload the service: it then tries "
+            "at once",
+            password_file_of(q) ? password_file_of(q) : "password_file");
     } else if (q->before) {
         preflight_add(ret, PREFLIGHT_CONTROLLERS, PREFLIGHT_SKIPPED,
                       q->before->code == -EACCES

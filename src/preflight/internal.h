@@ -42,7 +42,8 @@ struct controllers_part {
 };
 
 /* Lists what is asked. Adds a task for each controller to `tasks`, and returns their number. */
-size_t preflight_controllers_begin(const struct config *c, struct arena *a, struct controllers_part *ret,
+size_t preflight_controllers_begin(const struct config *c, const struct preflight_pause *pauses,
+                                   size_t n_pauses, struct arena *a, struct controllers_part *ret,
                                    struct preflight_task **tasks);
 
 /* Adds what was found; `tasks` are those of ..._begin(). snap: the cluster; NULL: not read. */

@@ -77,7 +77,8 @@ static void free_parts(struct parts *p)
     free(p);
 }
 
-int preflight_run(const struct config *c, struct preflight *ret, bool *ret_abandoned, struct err *err)
+int preflight_run(const struct config *c, const struct preflight_pause *pauses, size_t n_pauses,
+                  struct preflight *ret, bool *ret_abandoned, struct err *err)
 {
     struct parts *p = calloc(1, sizeof *p);
     const unsigned source_s = preflight_source_most_s(c);
@@ -87,7 +88,8 @@ int preflight_run(const struct config *c, struct preflight *ret, bool *ret_aband
     *ret_abandoned = false;
     if (!p)
         return err_set(err, -ENOMEM, "out of memory");
-    size_t n_controllers = preflight_controllers_begin(c, &p->arena, &p->controllers, &tasks);
+    size_t n_controllers =
+        preflight_controllers_begin(c, pauses, n_pauses, &p->arena, &p->controllers, &tasks);
     size_t n = n_controllers;
 
     own = arena_array(&p->arena, struct preflight_task, n + p->controllers.n_hosts + 2);

@@ -12,9 +12,16 @@
 
 #include <ballast/preflight.h>
 
+/* An account whose password a running service has had refused, and when that service tries it again: as in
+ * the reply to `status`. No further try is made with it here. */
+struct preflight_pause {
+    const char *account, *next_try;
+};
+
 /* ret->a is set by the caller. *ret_abandoned: a peer has not answered, and a thread still waits for it: the
  * caller ends with _exit(), and frees nothing. -EAGAIN, -ENOMEM: nothing was looked at. */
-int preflight_run(const struct config *c, struct preflight *ret, bool *ret_abandoned, struct err *err);
+int preflight_run(const struct config *c, const struct preflight_pause *pauses, size_t n_pauses,
+                  struct preflight *ret, bool *ret_abandoned, struct err *err);
 
 /* What of Wake-on-LAN cannot work by the interfaces and routes of this machine: a sentence for each host, in
  * the arena. Hosts with a relay are left out. Asks no peer. */

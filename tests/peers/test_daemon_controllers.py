@@ -5,11 +5,12 @@ import json
 import pathlib
 import re
 import signal
+import subprocess
 import threading
 
 import ipmi_sim
 import redfish_service
-from daemon import Daemon, main, wait_for
+from daemon import BALLAST, Daemon, main, wait_for
 
 QUICK = {"interval_s": 2, "migration_threshold": 3, "cool_down_s": 3, "automation": "full"}
 HOSTS = [f"esx{i}" for i in range(3)]
@@ -174,6 +175,12 @@ def reload(d, said, lines=1):
     wait_for(said, lambda: d.log.read_text().count(said) >= before + lines, 10)
 
 
+def checks_of(d):
+    """What check-config says beside the running service."""
+    done = subprocess.run([BALLAST, "check-config", d.config, "--connect", "--format", "json"], capture_output=True, text=True, timeout=120)
+    return json.loads(done.stdout)["checks"]
+
+
 def test_reload():
     """What stands below power: changes while the service runs, but not while hosts are being switched; what takes effect at the
     next start only is said."""
@@ -192,6 +199,11 @@ def test_reload():
         paused = d.status()["logins_paused"]
         assert [p["account"].split("@")[1] for p in paused] == [d.settings["power"]["hosts"]["esx2"]["ipmi"]["address"]], paused
         assert "PASSWORD REFUSED" in d.cli("status")
+        checked = checks_of(d)
+        of = {host: [c for c in checked if c["area"] == "controllers" and c["text"].startswith(f"{host} ipmi: ")] for host in HOSTS}
+        assert [c["verdict"] for c in of["esx2"]] == ["problem"] and "not asked, so that the account is not locked" in of["esx2"][0]["text"], of
+        assert paused[0]["next_try"] in of["esx2"][0]["text"] and "reload the service" in of["esx2"][0]["advice"], of
+        assert "login accepted" in of["esx0"][0]["text"], of
         files["esx2"].write_text(password)
         d.settings["power"]["hosts"].pop("esx0")
         d.settings["source"]["speed"] = 13
