@@ -5,6 +5,7 @@
 #include "cli/verb.h"
 
 extern const struct verb verb_apply;
+extern const struct verb verb_check;
 extern const struct verb verb_check_config;
 extern const struct verb verb_confirm_controller;
 extern const struct verb verb_entitlements;
