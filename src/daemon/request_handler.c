@@ -48,15 +48,15 @@ static int serve_maintenance(const struct request_handler *s, const struct reque
                              struct strbuf *out, struct err *err)
 {
     uint64_t ids[1 + POWER_CHANGES] = {0};
-    uint64_t cancelled[POWER_CHANGES];
-    int r = engine_maintenance(s->engine, q->host, q->enter, by, s->now, &ids[0], cancelled, err);
+    uint64_t power[POWER_CHANGES];
+    int r = engine_maintenance(s->engine, q->host, q->enter, by, s->now, &ids[0], power, err);
     size_t n = ids[0] != 0 ? 1 : 0;
 
     if (r < 0)
         return r;
     for (size_t i = 0; i < POWER_CHANGES; i++) {
-        if (cancelled[i] != 0)
-            ids[n++] = cancelled[i];
+        if (power[i] != 0)
+            ids[n++] = power[i];
     }
     reply_actions(s->engine, ids, n, out);
     return 0;

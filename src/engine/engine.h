@@ -135,11 +135,11 @@ int engine_resume(struct engine *e, const char *by, instant_s now, struct err *e
  * that must come before them, count as approved by `by`, whatever the automation level), and when nothing
  * runs on it any more the hypervisor is asked. Or puts it back; an evacuation that is under way ends, its
  * moves that run apart. *ret_id is the number of the action that was begun or ended, 0 where nothing had to
- * be; ret_cancelled (or NULL) has those of the host's wake and its standby, approved before and now cancelled
- * by it, 0 where there was none. */
+ * be; ret_power (or NULL) has those of the host's wake and its standby, 0 where there was none: one that has
+ * not begun is cancelled by it, one that has begun goes on to its end. */
 #define POWER_CHANGES 2
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
-                       uint64_t *ret_id, uint64_t ret_cancelled[POWER_CHANGES], struct err *err);
+                       uint64_t *ret_id, uint64_t ret_power[POWER_CHANGES], struct err *err);
 
 /* Maintenance of several hosts, one after another (maintenance_roll.h). */
 #define ROLL_STEPS(X)                                                                                        \

@@ -116,8 +116,9 @@ static int find_listed(const struct engine *e, const char *word, const struct ho
 
 /* ---- maintenance ----------------------------------------------------------------------------- */
 
-/* What was approved of the host's power and has not begun; ret: 0 for what there was not. The wake first: one
- * that waits for the standby would be cancelled with it. */
+/* What was approved of the host's power; ret: 0 for what there was not. What has not begun is cancelled, what
+ * has begun goes on, and the person is told of both. The wake first: one that waits for the standby would be
+ * cancelled with it. */
 static void take_power_back(struct engine *e, const char *host, const char *by, instant_s now,
                             uint64_t ret[POWER_CHANGES])
 {
@@ -126,15 +127,16 @@ static void take_power_back(struct engine *e, const char *host, const char *by, 
     for (size_t i = 0; i < POWER_CHANGES; i++) {
         struct action *x = find_host_action(e, kinds[i], host);
 
-        if (!x || x->r.state != ACTION_APPROVED)
+        if (!x)
             continue;
         ret[i] = x->r.id;
-        take_back(e, x, "wants the host in maintenance", by, now);
+        if (x->r.state == ACTION_APPROVED)
+            take_back(e, x, "wants the host in maintenance", by, now);
     }
 }
 
 static int enter_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
-                             uint64_t *ret_id, uint64_t ret_cancelled[POWER_CHANGES], struct err *err)
+                             uint64_t *ret_id, uint64_t ret_power[POWER_CHANGES], struct err *err)
 {
     struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
 
@@ -151,7 +153,7 @@ static int enter_maintenance(struct engine *e, const struct host_facts *h, const
                        h->name);
     if (find_host_action(e, ACTION_EXIT_MAINTENANCE, h->id))
         return err_set(err, -EBUSY, "host %s is leaving maintenance just now", h->name);
-    take_power_back(e, h->id, by, now, ret_cancelled);
+    take_power_back(e, h->id, by, now, ret_power);
     *ret_id = add_host_action(e, ACTION_ENTER_MAINTENANCE, REASON_MAINTENANCE, h->id,
                               "an admin asked for maintenance", by, now);
     return 0;
@@ -211,11 +213,11 @@ static int exit_maintenance(struct engine *e, const struct host_facts *h, const 
 int host_commands_enter_maintenance(struct engine *e, const char *host, const char *by, instant_s now,
                                     uint64_t *ret_id, struct err *err)
 {
-    uint64_t cancelled[POWER_CHANGES] = {0};
+    uint64_t power[POWER_CHANGES] = {0};
     const struct host_facts *h = NULL;
     int r = find_listed(e, host, &h, err);
 
-    return r < 0 ? r : enter_maintenance(e, h, by, now, ret_id, cancelled, err);
+    return r < 0 ? r : enter_maintenance(e, h, by, now, ret_id, power, err);
 }
 
 int host_commands_find(const struct engine *e, const char *word, const struct host_facts **ret,
@@ -225,9 +227,9 @@ int host_commands_find(const struct engine *e, const char *word, const struct ho
 }
 
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
-                       uint64_t *ret_id, uint64_t ret_cancelled[POWER_CHANGES], struct err *err)
+                       uint64_t *ret_id, uint64_t ret_power[POWER_CHANGES], struct err *err)
 {
-    uint64_t cancelled[POWER_CHANGES] = {0};
+    uint64_t power[POWER_CHANGES] = {0};
     enum operation_kind operation = enter ? OPERATION_ENTER_MAINTENANCE : OPERATION_EXIT_MAINTENANCE;
     const struct host_facts *h = NULL;
     int r;
@@ -236,10 +238,10 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, const cha
         return r;
     if (!(e->settings.operations & (1u << operation)))
         return err_set(err, -ENOTSUP, "maintenance mode is not something that this source can be asked for");
-    r = enter ? enter_maintenance(e, h, by, now, ret_id, cancelled, err)
+    r = enter ? enter_maintenance(e, h, by, now, ret_id, power, err)
               : exit_maintenance(e, h, by, now, ret_id, err);
-    if (ret_cancelled)
-        memcpy(ret_cancelled, cancelled, sizeof cancelled);
+    if (ret_power)
+        memcpy(ret_power, power, sizeof power);
     engine_tick(e, now);
     if (r == 0 && !host_actions_stored(e, h->id))
         return admin_command_not_stored(e, enter ? "begun" : "ended", err);

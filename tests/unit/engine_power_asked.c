@@ -74,6 +74,31 @@ static void test_maintenance_and_standby(void **state)
     world_release();
 }
 
+/* A wake that has begun cannot be taken back: it goes on, and the admin is told. */
+static void test_maintenance_during_a_wake(void **state)
+{
+    struct world w;
+    uint64_t wish, down, up[WAKE_ACTIONS] = {0}, power[POWER_CHANGES];
+
+    (void)state;
+    begin_manual(&w);
+    assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &down, NULL), 0);
+    world_run(120);
+    assert_int_equal(w.host_state[2], HOST_STANDBY);
+    w.boot_s = 100;
+    assert_int_equal(engine_wake(w.engine, "h2", false, "tester", w.now, up, NULL), 0);
+    world_run(20);
+    assert_true(world_state(up[0]) == ACTION_RUNNING || world_state(up[0]) == ACTION_VERIFYING);
+    assert_int_equal(engine_maintenance(w.engine, "h2", true, "tester", w.now, &wish, power, NULL), 0);
+    assert_int_equal(power[0], up[0]);
+    assert_int_equal(power[1], 0);
+    world_run(300);
+    assert_int_equal(world_state(up[0]), ACTION_DONE);
+    assert_int_equal(world_state(wish), ACTION_DONE);
+    assert_int_equal(w.host_state[2], HOST_MAINTENANCE);
+    world_release();
+}
+
 /* ---- what an admin asks for ------------------------------------------------------------------ */
 
 static const struct {
@@ -319,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_admins_wish_stands),
         cmocka_unit_test(test_maintenance_and_standby),
+        cmocka_unit_test(test_maintenance_during_a_wake),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_wake_refusals),
         cmocka_unit_test(test_standby_and_wake),
