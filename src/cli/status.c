@@ -188,6 +188,15 @@ static void show_asleep(const json_t *st, struct strbuf *out)
     }
 }
 
+/* "last night, 20:00 to 07:30 ...": how hosts slept, once a morning. */
+static void show_night(const json_t *st, struct strbuf *out)
+{
+    const char *text = reply_text(json_object_get(st, "night"), "text");
+
+    if (text)
+        put_sentence(out, "night", text);
+}
+
 static void show_broker(const json_t *st, struct strbuf *out)
 {
     const json_t *b = json_object_get(st, "mqtt");
@@ -317,6 +326,7 @@ static void put_status(const json_t *st, const char *domain, struct arena *a, st
     show_source(st, out);
     show_asleep(st, out);
     show_power(st, out);
+    show_night(st, out);
     show_pass(st, out);
     show_waiting(st, a, out);
     show_counts(st, out);

@@ -70,6 +70,8 @@ void event_json_data(const struct event *ev, struct strbuf *out)
     if (ev->kind == EVENT_PAUSED || ev->kind == EVENT_RESUMED || ev->kind == EVENT_RETRY ||
         ev->kind == EVENT_CONFIGURATION || ev->kind == EVENT_CONFIGURATION_FAILED)
         jw_text(&w, "by", ev->by);
+    if (ev->night)
+        jw_raw(&w, "night", ev->night);
     if (ev->changes)
         put_changes(&w, ev);
     if (ev->action)

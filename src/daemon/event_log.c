@@ -36,6 +36,7 @@ static enum log_level level_of(const struct event *ev)
         return ev->is == HOST_DISCONNECTED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
     case EVENT_PASS_DONE:
     case EVENT_SETTINGS:
+    case EVENT_NIGHT:
     case event_kind_count:
         break;
     }

@@ -165,6 +165,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     jw_int(w, "vms", s ? s->n_vms : 0);
     put_asleep(w, e);
     reply_energy_put_power(w, e);
+    jw_raw(w, "night", st.last_night_json);
     put_last_pass(w, e, &st);
     jw_bool(w, "frozen", st.paused);
     jw_instant(w, "frozen_since", st.paused_since);

@@ -8,6 +8,7 @@
 #include "daemon/reply_energy.h"
 #include "engine/actions/move_result.h"
 #include "engine/knowledge/energy_account.h"
+#include "engine/knowledge/nights.h"
 #include "store/events.h"
 #include "store/history.h"
 
@@ -19,7 +20,6 @@
 
 #define DAY_S (24 * 3600)
 #define REASONS_SHOWN 3
-#define LATE 1.2 /* times the expected duration of a wake */
 
 /* ---- ended actions --------------------------------------------------------------------------- */
 
@@ -143,7 +143,7 @@ static void count_wake(struct night *x, const struct action_record *r)
 {
     double took_s = (double)(r->ended - r->started);
 
-    if (r->started == 0 || !(r->duration_s > 0) || took_s <= LATE * r->duration_s)
+    if (!nights_wake_is_late(r))
         return;
     x->late++;
     if (x->slowest.host && took_s - r->duration_s <= x->slowest.took_s - x->slowest.expected_s)

@@ -10,6 +10,7 @@
 #include "engine/knowledge/energy_account.h"
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/hosts.h"
+#include "engine/knowledge/nights.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/source_poll.h"
@@ -133,6 +134,8 @@ void engine_status(const struct engine *e, struct engine_status *ret)
         .paused_by = e->paused_by,
         .overlay_findings = e->now_seen ? &e->now_seen->overlay_findings : NULL,
         .store_error = e->persist->error.code != 0 ? e->persist->error.text : NULL,
+        .last_night = nights_last_text(e->knowledge->nights),
+        .last_night_json = nights_last_json(e->knowledge->nights),
         .last_pass = e->passes->n_here > 0 ? e->passes->decided_id : 0,
         .last_pass_time = e->passes->last_time,
         .last_pass_error = e->passes->error.code != 0 ? e->passes->error.text : NULL,

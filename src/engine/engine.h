@@ -280,6 +280,7 @@ struct engine_status {
     const struct overlay_findings *overlay_findings; /* entries of the configuration that select nothing;
                                                         NULL: nothing was seen yet */
     const char *store_error;                         /* NULL: the store works */
+    const char *last_night, *last_night_json;        /* knowledge/nights.h; NULL: none was told yet */
     uint64_t last_pass;                              /* 0: none yet in this process */
     instant_s last_pass_time;
     const char *last_pass_error; /* why the newest attempt gave none; NULL */

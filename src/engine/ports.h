@@ -422,6 +422,7 @@ struct actuators_ops {
       "the configuration could not be reloaded; the old one stays in force")                                 \
     X(EVENT_MAINTENANCE_ROLL, "maintenance_roll",                                                            \
       "a host's turn in a roll of maintenance, or the end of the roll")                                      \
+    X(EVENT_NIGHT, "night", "how hosts slept since the last morning: in one sentence, and by host")          \
     X(EVENT_GAP, "gap", "events were dropped before they could be stored, or sent")
 
 NAME_DECLARE(event_kind, EVENTS)
@@ -445,6 +446,7 @@ struct event {
     const char *by;   /* EVENT_PAUSED, EVENT_RESUMED, EVENT_RETRY, EVENT_CONFIGURATION...: who asked for it;
                          NULL: not known */
     const char *vm, *host; /* ids: the subject of EVENT_FAULT..., EVENT_HOST..., EVENT_METER...; else NULL */
+    const char *night;     /* EVENT_NIGHT: as JSON (knowledge/night_record.h) */
     enum fault_code fault; /* EVENT_FAULT, EVENT_FAULT_CLEARED; fault_code_count: more than are listed */
     enum host_state was, is;         /* EVENT_HOST...: host_state_count: not seen before (was); lost (is) */
     const struct snapshot *snapshot; /* says what a person calls these; NULL before the first inventory */

@@ -155,13 +155,18 @@ static void write_field(struct json_writer *w, const struct field *f, const void
     }
 }
 
-void writer_object(struct json_writer *w, const char *key, const struct schema *schema, const void *from)
+void writer_fields(struct json_writer *w, const struct schema *schema, const void *from)
 {
-    jw_begin(w, key, JW_OBJECT, JW_INLINE);
     for (size_t i = 0; i < schema->n; i++) {
         const struct field *f = &schema->fields[i];
         if (f->type != FIELD_SKIPPED && (!(f->flags & FIELD_OPTIONAL) || is_known(f, from)))
             write_field(w, f, from);
     }
+}
+
+void writer_object(struct json_writer *w, const char *key, const struct schema *schema, const void *from)
+{
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    writer_fields(w, schema, from);
     jw_end(w);
 }

@@ -9,6 +9,9 @@
 /* Writes the object on one line; key as in jw_begin(). */
 void writer_object(struct json_writer *w, const char *key, const struct schema *schema, const void *from);
 
+/* Writes its fields into the object that is open. */
+void writer_fields(struct json_writer *w, const struct schema *schema, const void *from);
+
 void writer_instant(struct json_writer *w, const char *key, instant_s t);
 
 #endif

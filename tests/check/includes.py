@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     'src/mqtt': 'base model render engine',
     'src/request': 'base engine',
     'src/preflight': 'base model overlay core render config mqtt plugins',
-    'src/engine': 'base schedule model overlay core render',
+    'src/engine': 'base schedule schema model overlay core render',
     'src/cli': 'base schedule model overlay core render config engine sim store preflight',
     'src/daemon': 'base schedule model overlay core render net config store engine sim mqtt plugins actuators request',
     'collectors': 'base net',

@@ -384,6 +384,42 @@ def test_hosts():
             d.stop()
 
 
+def test_a_night():
+    """After a night a line says who slept: as an event, in `status` and in the log. Here a night ends every 20 s."""
+    with Broker() as b:
+        b.allow("topic readwrite ballast/#")
+        b.start()
+        with b.listen("ballast/#") as l, Daemon({"kind": "file"}, automation="manual", interval_s=2, mqtt=b.settings(),
+                                                dpm={"enabled": True, "ready_by": ["*:*:0/20"], "time_zone": "Europe/Berlin"}) as d:
+            file = d.folder / "cluster.json"
+            d.settings["source"]["file"] = str(file)
+            d.write()
+
+            def put(**states):
+                draft = d.folder / "draft"
+                draft.write_text(json.dumps(snapshot({"a/b": "on", **states}, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))))
+                draft.rename(file)
+
+            nights = lambda: [e for e in l.events() if e["type"] == "io.ballast.night"]
+            put(h2="on", h3="on")
+            d.start()
+            wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+            put(h2="standby", h3="on")
+            wait_for("asleep", lambda: d.status()["asleep"])
+            wait_for("the night's line", nights, 90)
+            first = nights()[0]["data"]
+            assert first["severity"] == "info" and [h["host_name"] for h in first["night"]["hosts"]] == ["esx-h2"], first
+            assert " Europe/Berlin: 1 host slept, " in first["text"] and "esx-h2 since " in first["text"], first
+            assert d.status()["night"] == first["night"], d.status()["night"]
+            assert "night last night, " in " ".join(d.cli("status").split())
+            assert f"night: {first['text']}" in d.log.read_text()
+            put(h2="on", h3="on")
+            wait_for("the next line", lambda: len(nights()) > 1, 90)
+            host = nights()[1]["data"]["night"]["hosts"][0]
+            assert host["from"] == first["night"]["hosts"][0]["from"] and host["until"] > host["from"], host
+            d.stop()
+
+
 def test_too_much():
     """More than is kept happens while the broker is away: the oldest go, with a word. And a follower that does not read."""
     with Broker() as b:
@@ -430,4 +466,4 @@ if __name__ == "__main__":
         print(f"needs {', '.join(missing())}")
         sys.exit(77)
     main(test_what_arrives, test_ballastd_dies, test_the_broker_goes, test_the_broker_hangs, test_it_ends_while_the_line_is_slow,
-         test_whose_certificate_it_is, test_it_is_not_let_in, test_it_may_not_write_everything, test_nobody_answers, test_hosts, test_too_much)
+         test_whose_certificate_it_is, test_it_is_not_let_in, test_it_may_not_write_everything, test_nobody_answers, test_hosts, test_a_night, test_too_much)

@@ -117,7 +117,8 @@ struct world {
     struct host_record known_shadow[WORLD_HOSTS]; /* before the transaction */
     int n_known_shadow;
     struct demand_profile_record patterns[WORLD_PATTERNS]; /* stored; by number of the slot */
-    char paused_note[40], paused_by_note[40], source_note[80], roll_note[1024];
+    char paused_note[40], paused_by_note[40], source_note[80], roll_note[1024], night_note[4096],
+        last_night_note[4096];
     bool in_transaction, store_broken;
     instant_s kept_since; /* by the last pruning */
     int n_refused;        /* calls that a broken store has refused */

@@ -37,13 +37,17 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
-    ret->notes = arena_array(a, struct note, 4);
+    ret->notes = arena_array(a, struct note, 6);
     if (W->paused_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->paused_by_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen_by", .value = W->paused_by_note};
     if (W->source_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "source", .value = W->source_note};
+    if (W->night_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "night", .value = W->night_note};
+    if (W->last_night_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "last_night", .value = W->last_night_note};
     if (W->roll_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "maintenance_roll", .value = W->roll_note};
     return 0;
@@ -213,6 +217,8 @@ static void put_note(const char *key, const char *value)
         {"frozen_by", W->paused_by_note, sizeof W->paused_by_note},
         {"source", W->source_note, sizeof W->source_note},
         {"maintenance_roll", W->roll_note, sizeof W->roll_note},
+        {"night", W->night_note, sizeof W->night_note},
+        {"last_night", W->last_night_note, sizeof W->last_night_note},
     };
     size_t i = 0;
 

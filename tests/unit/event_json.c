@@ -5,12 +5,32 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "daemon/event_json.h"
+#include "engine/knowledge/night_record.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Of two hosts: one has all that a host can have, the other slept on. */
+static void print_night(struct strbuf *out)
+{
+    struct night_record r = {.from = 1000, .until = 2000, .used_kwh = 3.5, .all_on_kwh = 5, .saved_kwh = 1.5};
+    struct night_host *h = night_record_host(&r, "host-1", "esx1");
+
+    h->from = 1100;
+    h->until = 1900;
+    h->asleep_s = 800;
+    h->woke_s = 300;
+    h->expected_s = 120;
+    h->late = true;
+    night_record_set_text(&h->why, "no answer");
+    night_record_host(&r, "host-2", NULL)->from = 1200;
+    night_record_set_text(&r.text, "last night");
+    night_record_write(&r, out);
+    night_record_release(&r);
+}
+
 /* Adds the data of an event of the kind that has all that such an event can have. */
-static void data_of(enum event_kind kind, struct strbuf *out)
+static void data_of(enum event_kind kind, const char *night, struct strbuf *out)
 {
     static const uint64_t after[] = {3, 4};
     const struct action_record move = {.id = 7,
@@ -40,6 +60,7 @@ static void data_of(enum event_kind kind, struct strbuf *out)
         .changes = kind == EVENT_PASS_DONE ? &changes : NULL,
         .pass = 12,
         .text = "what happened",
+        .night = kind == EVENT_NIGHT ? night : NULL,
         .by = "root",
         .vm = "vm-1",
         .host = "host-1",
@@ -56,11 +77,15 @@ static void data_of(enum event_kind kind, struct strbuf *out)
 
 static void print_all(void)
 {
+    CLEANUP(strbuf_releasep) struct strbuf night = {0};
+
+    strbuf_init(&night, STRBUF_NO_LIMIT);
+    print_night(&night);
     for (int i = 0; i < event_kind_count; i++) {
         CLEANUP(strbuf_releasep) struct strbuf data = {0};
 
         strbuf_init(&data, STRBUF_NO_LIMIT);
-        data_of((enum event_kind)i, &data);
+        data_of((enum event_kind)i, night.text, &data);
         (void)printf("%s %s\n", event_kind_name((enum event_kind)i), data.text);
     }
 }
@@ -72,7 +97,7 @@ static void test_a_roll_names_its_host(void **state)
 
     (void)state;
     strbuf_init(&data, STRBUF_NO_LIMIT);
-    data_of(EVENT_MAINTENANCE_ROLL, &data);
+    data_of(EVENT_MAINTENANCE_ROLL, NULL, &data);
     assert_non_null(strstr(data.text, "\"host\": \"host-1\""));
     strbuf_clear(&data);
     event_json_data(&end, &data);

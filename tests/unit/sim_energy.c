@@ -2,9 +2,13 @@
 #include "sim_scenario_made.h"
 #include "unit.h"
 
+#include "engine/engine.h"
+#include "engine/knowledge/night_record.h"
+#include "sim/cluster/cluster.h"
 #include "sim/run/simulate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DAY_S 86400.0
@@ -241,12 +245,107 @@ static void test_measured_from(void **state)
     arena_release(&a);
 }
 
+/* ---- what is told of a night ------------------------------------------------------------------- */
+
+/* What the hosts really did, by the clock. */
+struct truth {
+    instant_s at;
+    double drawn_j, asleep_s; /* so far */
+};
+
+struct told {
+    const struct scenario *s;
+    char *seen; /* the last line, as JSON */
+    struct truth *truth;
+    size_t n, cap;
+    struct arena *a;
+    double last_s;
+    int lines;
+};
+
+static struct truth truth_at(const struct told *x, instant_s t)
+{
+    size_t i = x->n - 1;
+
+    while (i > 0 && x->truth[i].at > t)
+        i--;
+    return x->truth[i];
+}
+
+static void compare_with(struct told *x, const char *json)
+{
+    struct night_record r;
+    struct err err = {0};
+
+    if (night_record_read(json, &r, &err) < 0)
+        fail_msg("%s", err.text);
+    const struct truth from = truth_at(x, r.from), until = truth_at(x, r.until);
+    double asleep_s = 0;
+
+    for (size_t i = 0; i < r.hosts.cap; i++)
+        asleep_s += r.hosts.entries[i].key ? ((struct night_host *)r.hosts.entries[i].value)->asleep_s : 0;
+    print_message("    %s\n", r.text);
+    assert_within(r.used_kwh, (until.drawn_j - from.drawn_j) / 3.6e6, 0.01 * r.used_kwh);
+    /* each sleep begins and ends between two looks */
+    assert_within(asleep_s, until.asleep_s - from.asleep_s, 120.0 * (double)r.hosts.n);
+    assert_true(asleep_s > 3600);
+    x->lines++;
+    night_record_release(&r);
+}
+
+static int watch_nights(void *ctx, const struct engine *e, const struct cluster *c, double t_s)
+{
+    struct told *x = ctx;
+    struct engine_status st;
+    struct truth now = {.at = x->s->start + (instant_s)t_s,
+                        .asleep_s = x->n > 0 ? x->truth[x->n - 1].asleep_s : 0};
+
+    for (uint32_t i = 0; i < x->s->initial.n_hosts; i++) {
+        now.drawn_j += cluster_host_totals(c, i)->energy_j;
+        now.asleep_s += cluster_host(c, i)->state == HOST_STANDBY ? t_s - x->last_s : 0;
+    }
+    x->last_s = t_s;
+    x->truth = arena_grow(x->a, x->truth, x->n, &x->cap, sizeof *x->truth);
+    x->truth[x->n++] = now;
+    engine_status(e, &st);
+    if (!st.last_night_json || (x->seen && strcmp(x->seen, st.last_night_json) == 0))
+        return 0;
+    free(x->seen);
+    x->seen = strdup(st.last_night_json);
+    compare_with(x, x->seen);
+    return 0;
+}
+
+/* Each morning's line has what the hosts drew and how long they slept, also when the service was killed at
+ * times. */
+static void test_nights(void **state)
+{
+    (void)state;
+    for (int killed = 0; killed <= 1; killed++) {
+        struct arena a = {0};
+        struct scenario s;
+        struct told x = {.s = &s, .a = &a};
+        struct simulation ret;
+        struct err err = {0};
+
+        make(&s, 6, 3, &a);
+        set_meters(&s, 0.5, 0);
+        if (killed)
+            s.rates[SIM_SERVICE_RESTARTS] = (struct fault_rate){.rate = 20, .for_s = 2};
+        if (simulate(&s, &(struct simulate_options){.watch = watch_nights, .ctx = &x}, &a, &ret, &err) < 0)
+            fail_msg("%s", err.text);
+        assert_true(x.lines >= 2);
+        free(x.seen);
+        arena_release(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_agrees),        cmocka_unit_test(test_curved), cmocka_unit_test(test_unmet),
         cmocka_unit_test(test_unmet_of_dpm),  cmocka_unit_test(test_killed), cmocka_unit_test(test_gap),
-        cmocka_unit_test(test_measured_from),
+        cmocka_unit_test(test_measured_from), cmocka_unit_test(test_nights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "engine/decide.h"
 #include "engine/events.h"
 #include "engine/knowledge/hosts.h"
+#include "engine/knowledge/nights.h"
 #include "engine/observation.h"
 #include "engine/recommendations.h"
 #include "engine/state.h"
@@ -129,6 +130,7 @@ static void wake_failed(struct engine *e, const struct action *x, instant_s now)
 
 void power_outcome_apply(struct engine *e, const struct action *x, instant_s now)
 {
+    nights_action_ended(e->knowledge->nights, engine_snapshot(e), &x->r);
     if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
         hosts_wanted(e->knowledge->hosts, x->r.host, x->r.reason, x->r.approved);
     if (x->r.started == 0 && x->r.state != ACTION_FAILED) /* it was so already */

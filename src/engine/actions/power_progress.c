@@ -11,6 +11,7 @@
 #include "engine/decide.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
+#include "engine/knowledge/nights.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/retry.h"
@@ -165,6 +166,8 @@ void power_progress_record(struct engine *e, struct action *x, const struct task
     }
     if (p->why.text[0] && hosts_has_controller(e->knowledge->hosts, x->r.host))
         identities_failed(e->knowledge->identities, x->r.host, &p->why, now);
+    if (p->why.text[0] && x->r.kind == ACTION_POWER_ON)
+        nights_method_failed(e->knowledge->nights, engine_snapshot(e), x->r.host, p->why.text);
     if (p->why.text[0]) /* said, and kept for those who ask later which way it came */
         action_enter(e, x, ACTION_RUNNING, action_append_why(x, p->why.text, why), now);
     (void)persist_flush(e, NULL, now);

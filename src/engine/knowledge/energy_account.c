@@ -382,6 +382,14 @@ const struct engine_power *energy_account_now(const struct energy *x)
     return &x->now;
 }
 
+const struct energy_record *energy_account_total(const struct energy *x)
+{
+    static const struct energy_record nothing;
+    const struct account *c = idmap_get(&x->accounts, CLUSTER);
+
+    return c ? &c->total : &nothing;
+}
+
 bool energy_account_last_sample(const struct energy *x, const char *host, struct energy_sample *ret)
 {
     const struct account *c = idmap_get(&x->accounts, host);

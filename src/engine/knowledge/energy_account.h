@@ -46,6 +46,9 @@ struct energy_sample {
 /* What the hosts draw, and what VMs lack, as of the newest snapshot. */
 const struct engine_power *energy_account_now(const struct energy *x);
 
+/* What this process added for all hosts together: the sums of struct energy_record, `host` apart. */
+const struct energy_record *energy_account_total(const struct energy *x);
+
 /* The host at the newest look of this process that showed it; its `host` is NULL. False: no look did. */
 bool energy_account_last_sample(const struct energy *x, const char *host, struct energy_sample *ret);
 

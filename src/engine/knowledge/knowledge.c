@@ -9,6 +9,7 @@
 #include "engine/knowledge/identities.h"
 #include "engine/knowledge/meters.h"
 #include "engine/knowledge/migration_stats.h"
+#include "engine/knowledge/nights.h"
 #include "engine/knowledge/pool_settings.h"
 #include "engine/knowledge/vm_demand.h"
 
@@ -28,6 +29,7 @@ static const struct piece {
     {offsetof(struct knowledge, identities), &identities_ops},
     {offsetof(struct knowledge, pools), &pool_settings_ops},
     {offsetof(struct knowledge, failed_moves), &failed_moves_ops},
+    {offsetof(struct knowledge, nights), &nights_ops},
 };
 
 #define EACH_PIECE(p)                                                                                        \

@@ -21,6 +21,7 @@ struct knowledge {
     struct identities *identities;
     struct known_pool_settings *pools;
     struct failed_moves *failed_moves;
+    struct nights *nights;
 };
 
 /* A wake of ours that has not ended. */

@@ -1,0 +1,28 @@
+/* nights.h: how hosts slept since the last morning, told once: which slept and when, which did not wake at
+ * once and why, the energy drawn and saved, and what VMs lacked.
+ *
+ * A night begins where the one before ended. It ends at the next `dpm.ready_by`; without one, where
+ * `dpm.windows` close; without either, at 08:00 in dpm.time_zone. If a host is being woken then, the end
+ * waits for it, up to an hour. A night in which no host slept and none was to be switched is not told.
+ *
+ * A host that left the inventory (left_hosts.h) is not counted. */
+#ifndef BALLAST_ENGINE_KNOWLEDGE_NIGHTS_H
+#define BALLAST_ENGINE_KNOWLEDGE_NIGHTS_H
+
+#include "engine/knowledge/knowledge.h"
+
+extern const struct knowledge_ops nights_ops;
+
+/* A power change has ended. */
+void nights_action_ended(struct nights *n, const struct snapshot *s, const struct action_record *r);
+/* A method on the way to wake the host has failed. */
+void nights_method_failed(struct nights *n, const struct snapshot *s, const char *host, const char *why);
+/* Whether a wake that was done took a fifth longer than expected. */
+bool nights_wake_is_late(const struct action_record *r);
+
+/* The last night that was told: the sentence, and as JSON (src/daemon/README.md, `night` of `status`). NULL:
+ * there was none. */
+const char *nights_last_text(const struct nights *n);
+const char *nights_last_json(const struct nights *n);
+
+#endif
