@@ -171,6 +171,9 @@ int power_console_begin(const struct power_config *config, const struct power_ho
 {
     char account[ACCOUNT_MAX], of_calls[ACCOUNT_MAX];
     const char *secrets[2];
+
+    if (!h->ipmi.address)
+        return err_set(err, -ENOTSUP, "host %s: it has no IPMI controller, so no console", h->name);
     struct login_guard *console = console_guard(config, h, account);
     struct login_guard *calls = console && account_of(h, POWER_IPMI, of_calls, secrets)
                                     ? login_guards_of(config->logins, of_calls)

@@ -53,7 +53,7 @@ bool power_account(const struct power_host *h, enum power_method_kind kind, char
 /* The login of a host's serial console. It is opened beside the calls of methods, and its answer comes much
  * later, so it never makes the first try with a password: -EAGAIN: no IPMI login of the host has worked yet.
  * -EACCES: the console was refused, and the pause is not over: it grows with each refusal, and delays no
- * other login. 0: it may be opened now. */
+ * other login. -ENOTSUP: the host has no IPMI controller. 0: it may be opened now. */
 int power_console_begin(const struct power_config *config, const struct power_host *h, struct err *err);
 /* -EACCES: its password was refused; 0: it was accepted; other errors say nothing of that. */
 void power_console_result(const struct power_config *config, const struct power_host *h, int code);

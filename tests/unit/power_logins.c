@@ -298,13 +298,29 @@ static void test_one_way_of_writing(void **state)
     end_guarded(&w);
 }
 
+/* A host without an IPMI controller has no console, whatever power.defaults says of consoles. */
+static void test_no_console(void **state)
+{
+    struct actuators_world w;
+    struct err err = {0};
+
+    (void)state;
+    begin_guarded(&w, "r", OPERATION_WAKE);
+    w.host.ipmi.console = true;
+    w.host.ipmi.address = NULL;
+    assert_int_equal(power_console_begin(&w.setup, &w.host, &err), -ENOTSUP);
+    assert_non_null(strstr(err.text, "has no IPMI controller"));
+    end_guarded(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_meter),   cmocka_unit_test(test_wake_after_meter),
-        cmocka_unit_test(test_at_once), cmocka_unit_test(test_other_errors),
-        cmocka_unit_test(test_check),   cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_console), cmocka_unit_test(test_one_way_of_writing),
+        cmocka_unit_test(test_meter),      cmocka_unit_test(test_wake_after_meter),
+        cmocka_unit_test(test_at_once),    cmocka_unit_test(test_other_errors),
+        cmocka_unit_test(test_check),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_console),    cmocka_unit_test(test_one_way_of_writing),
+        cmocka_unit_test(test_no_console),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
