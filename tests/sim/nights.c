@@ -161,7 +161,9 @@ static void draw_source(struct night *n)
         if (rng_below(&n->rng, 6) > 0)
             continue;
         h->unlisted_from_s = rng_range(&n->rng, 600, n->ready_s - READY_PLAN_S);
-        h->listed_s = rng_range(&n->rng, h->unlisted_from_s, n->ready_s - READY_PLAN_S);
+        h->listed_s = rng_below(&n->rng, 3)
+                          ? rng_range(&n->rng, h->unlisted_from_s, n->ready_s - READY_PLAN_S)
+                          : n->s.duration_s;
         h->unlisted_as_lost = rng_below(&n->rng, 2);
         night_tell("h%02u: %s from %.0f to %.0f s while it sleeps", i,
                    h->unlisted_as_lost ? "lost" : "not listed", h->unlisted_from_s, h->listed_s);
