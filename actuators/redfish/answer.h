@@ -9,6 +9,7 @@
 
 #include <ballast/err.h>
 #include <ballast/power.h>
+#include <ballast/units.h>
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -130,14 +131,20 @@ enum redfish_source {
  * names the system counts. */
 struct redfish_metered {
     struct redfish_path system, chassis;
-    bool shared; /* the chassis holds other systems, too */
-    bool alone;  /* the service has no other system */
+    bool shared;     /* the chassis holds other systems, too */
+    bool alone;      /* the service has no other system */
+    instant_s clock; /* of the service, when the resource was read: figures with a time are compared with it;
+                        0: not known */
 };
 
-/* Watts, by the kind of resource. -ENOTSUP: it has no such reading of that system; -EBUSY: null, no reading
- * now; -EPROTO: no number, or one that no host draws. */
+/* Watts, by the kind of resource. Of a metric report only a figure counts that is at most two periods of
+ * POWER_METER_PERIOD_S old by the service's own clock, which may be wrong by years. -ENOTSUP: it has no such
+ * reading of that system; -EBUSY: null, no reading now; -EPROTO: no number, or one that no host draws. */
 int redfish_watts(enum redfish_source source, const json_t *o, const struct redfish_metered *whose,
                   double *ret, struct err *err);
+
+/* A manager's clock (DateTime); 0: it tells none. */
+instant_s redfish_clock(const json_t *manager);
 
 /* Whether a chassis holds more than one system. */
 bool redfish_chassis_is_shared(const json_t *chassis);

@@ -1,12 +1,15 @@
 /* answer_meter.c: what a system draws, as the different resources of a service tell it. */
 #include "actuators/redfish/answer.h"
 
+#include "base/rfc3339.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WATTS_MAX 100000.0 /* of one host */
+#define AGE_MAX_S (2 * POWER_METER_PERIOD_S)
 
 static int number_of(const json_t *found, double *ret, struct err *err)
 {
@@ -149,25 +152,59 @@ static bool is_power_metric(const json_t *value, const struct redfish_metered *w
     return false;
 }
 
-/* The newest value of the report; values are strings. */
+static bool time_of(const json_t *o, const char *name, instant_s *ret)
+{
+    const char *text = json_string_value(json_object_get(o, name));
+
+    return text && rfc3339_parse(text, ret) == 0;
+}
+
+/* A report stays where it is when the service has stopped to collect. */
+static int check_age(instant_s measured, bool dated, instant_s clock, struct err *err)
+{
+    char then[RFC3339_MAX], now[RFC3339_MAX];
+
+    if (!dated || clock == 0)
+        return err_set(err, -EBUSY,
+                       "the controller's metric report does not say %s, so its draw may be an old one",
+                       dated ? "what time it is there" : "when it measured");
+    if (llabs((long long)(clock - measured)) <= AGE_MAX_S)
+        return 0;
+    return err_set(
+        err, -EBUSY,
+        "the controller's metric report is of %s, and its clock says %s: a draw that is not of the last "
+        "%d s is not used",
+        rfc3339_format(measured, then), rfc3339_format(clock, now), AGE_MAX_S);
+}
+
+/* The newest value of the report; values are strings. One without a time of its own has the report's. */
 static int report(const json_t *o, const struct redfish_metered *whose, double *ret, struct err *err)
 {
     const json_t *values = json_object_get(o, "MetricValues");
-    const char *newest = "", *text = NULL;
+    const char *text = NULL;
+    instant_s of_report = 0, newest = 0;
+    const bool report_dated = time_of(o, "Timestamp", &of_report);
+    bool dated = false;
     char *end = NULL;
 
     for (size_t i = 0; i < json_array_size(values); i++) {
         const json_t *value = json_array_get(values, i);
         const char *said = json_string_value(json_object_get(value, "MetricValue"));
-        const char *when = json_string_value(json_object_get(value, "Timestamp"));
+        instant_s when = of_report;
+        bool has_time = time_of(value, "Timestamp", &when) || report_dated;
 
-        if (!said || !said[0] || !is_power_metric(value, whose) || strcmp(when ? when : "", newest) < 0)
+        if (!said || !said[0] || !is_power_metric(value, whose) || (dated && (!has_time || when < newest)))
             continue;
-        newest = when ? when : "";
+        newest = when;
+        dated = has_time;
         text = said;
     }
     if (!text)
         return err_set(err, -ENOTSUP, "the report has no power of the system");
+    int r = check_age(newest, dated, whose->clock, err);
+
+    if (r < 0)
+        return r;
     double w = strtod(text, &end);
     if (*end != '\0' || !isfinite(w) || w < 0 || w > WATTS_MAX)
         return err_set(err, -EPROTO, "the controller's power meter reads nonsense");
@@ -191,6 +228,13 @@ int redfish_watts(enum redfish_source source, const json_t *o, const struct redf
         return report(o, whose, ret, err);
     }
     return err_set(err, -EPROTO, "no such source");
+}
+
+instant_s redfish_clock(const json_t *manager)
+{
+    instant_s is = 0;
+
+    return time_of(manager, "DateTime", &is) ? is : 0;
 }
 
 bool redfish_chassis_is_shared(const json_t *chassis)

@@ -17,6 +17,21 @@ static bool is_of_source(int r)
     return r == -ENOTSUP || r == -EPROTO || r == -EBUSY;
 }
 
+/* The service's clock: what came with the answer, else its manager's. */
+static instant_s clock_of(struct power_method *m, const struct redfish_reply *reply)
+{
+    CLEANUP(redfish_reply_release) struct redfish_reply system = {0}, manager = {0};
+    struct redfish_path at;
+
+    if (reply->clock > 0)
+        return reply->clock;
+    if (redfish_get_system(m, &system, NULL) < 0 ||
+        !redfish_link_at(system.body, "Links.ManagedBy", 0, &at) ||
+        redfish_get(m->talk, &at, &manager, NULL) < 0)
+        return 0;
+    return redfish_clock(manager.body);
+}
+
 /* Reads the meter: one resource, or several whose sum counts. A power supply without a reading adds nothing,
  * as long as another one has one. */
 static int read_meter(struct power_method *m, const struct redfish_meter *meter, double *ret, struct err *err)
@@ -27,11 +42,14 @@ static int read_meter(struct power_method *m, const struct redfish_meter *meter,
 
     for (size_t i = 0; i < meter->n; i++) {
         CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
+        struct redfish_metered whose = meter->whose;
         double w = 0;
         int r = redfish_get(m->talk, &meter->paths[i], &reply, err);
 
+        if (r == 0 && meter->source == REDFISH_REPORT)
+            whose.clock = clock_of(m, &reply);
         if (r == 0)
-            r = redfish_watts(meter->source, reply.body, &meter->whose, &w, err);
+            r = redfish_watts(meter->source, reply.body, &whose, &w, err);
         if (r < 0 && !is_of_source(r))
             return r;
         worst = r < 0 ? r : worst;

@@ -237,6 +237,7 @@ static int exchange(struct redfish_session *t, const struct question *q, struct 
     reply.status = answer.status;
     reply.retry_s =
         answer.retry_after_s > 0 && answer.retry_after_s <= RETRY_MAX_S ? (unsigned)answer.retry_after_s : 0;
+    reply.clock = answer.date_s;
     read_headers(t, q->path, &reply);
     bool fine = answer.status >= 200 && answer.status < 300;
     bool needed = fine && strcmp(q->method, "GET") == 0 && answer.status != 202 && answer.status != 204;

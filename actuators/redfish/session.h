@@ -36,6 +36,7 @@ struct redfish_reply {
     struct redfish_path location; /* "": none */
     char etag[REDFISH_ETAG_MAX];  /* of the resource that was read; "": none */
     unsigned retry_s;             /* Retry-After; 0: none */
+    instant_s clock;              /* of the service, as it told it with the answer; 0: it did not */
     bool full;                    /* refused because the service has no session left */
     bool session_ended;           /* a POST was not carried out because of that */
 };

@@ -88,6 +88,9 @@ enum chassis { CHASSIS_UNKNOWN, CHASSIS_OFF, CHASSIS_ON };
 #define POWER_CAN_MEASURE (1u << 4)   /* watts(): may still be -ENOTSUP at this controller */
 #define POWER_CAN_IDENTIFY (1u << 5)  /* identify() */
 
+/* How often the draw of a host is read; a figure that is older than two of these is about another time. */
+#define POWER_METER_PERIOD_S 60
+
 #define CONTROLLER_UUID_MAX 37
 #define CONTROLLER_MARK_MAX 96
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define CONNECT_MAX_MS 10000
 #define REDIRECTS_MAX 3
@@ -309,6 +310,10 @@ static int send_one(struct http_session *s, const struct http_request *q, struct
         (void)curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &ret->status);
         (void)curl_easy_getinfo(s->easy, CURLINFO_RETRY_AFTER, &retry);
         ret->retry_after_s = (long)retry;
+        const char *date = http_header(s, "Date");
+        const time_t told = date ? curl_getdate(date, NULL) : -1;
+
+        ret->date_s = told > 0 ? (int64_t)told : 0;
         return 0;
     }
     int r = body.overflow ? err_set(err, -EFBIG, "%s: the answer is larger than %zu MiB and was dropped",

@@ -55,6 +55,7 @@ struct http_request {
 struct http_answer {
     long status;        /* 200, 404, ... */
     long retry_after_s; /* Retry-After, as seconds or as a date; 0: none */
+    int64_t date_s;     /* the peer's clock (Date), seconds since 1970; 0: not told */
     struct strbuf body;
 };
 

@@ -36,7 +36,10 @@ static void read_header(const uint8_t *data, size_t size)
 static void read_watts(const json_t *o)
 {
     const struct redfish_metered whose[] = {
-        {.system = {"/redfish/v1/Systems/1"}, .chassis = {"/redfish/v1/Chassis/1"}, .alone = true},
+        {.system = {"/redfish/v1/Systems/1"},
+         .chassis = {"/redfish/v1/Chassis/1"},
+         .alone = true,
+         .clock = 1704067260},
         {.system = {"/redfish/v1/Systems/1"}, .chassis = {"/redfish/v1/Chassis/1"}, .shared = true},
     };
     struct err err;
@@ -49,6 +52,7 @@ static void read_watts(const json_t *o)
         }
     }
     (void)redfish_chassis_is_shared(o);
+    (void)redfish_clock(o);
 }
 
 /* The answer to a login, and what a refused one says. */

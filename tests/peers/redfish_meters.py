@@ -4,6 +4,8 @@ A chassis has the sources that `bmc.meters` lists: environment, power, subsystem
 of them reads: a number, None (null), or "missing" (the property is not there).
 """
 
+import datetime
+
 V1 = "/redfish/v1"
 LINKS = {"environment": "EnvironmentMetrics", "power": "Power", "subsystem": "PowerSubsystem", "sensors": "Sensors"}
 
@@ -94,6 +96,12 @@ def of_chassis(bmc, path, rest, systems):
     return None
 
 
+def timestamp(bmc, age_s):
+    """By the controller's clock, in a time zone."""
+    zone = datetime.timezone(datetime.timedelta(hours=-5))
+    return {"Timestamp": datetime.datetime.fromtimestamp(bmc.clock() - age_s, zone).isoformat()} if age_s is not None else {}
+
+
 def telemetry(bmc, path, rest):
     """A service with reports of which one has the power, as strings."""
     if "telemetry" not in bmc.meters:
@@ -104,9 +112,9 @@ def telemetry(bmc, path, rest):
         return {"@odata.id": path, "Name": "Reports", "Members": links(f"{path}/ThermalMetrics", f"{path}/PowerMetrics")}
     if rest == ["MetricReports", "PowerMetrics"]:
         watts = reading(bmc, "telemetry", "MetricValue", list(bmc.systems.values()))
-        values = [{"MetricId": "TotalCPUPower", "MetricValue": "45", "Timestamp": "2024-05-01T10:00:00Z"}]
+        values = [{"MetricId": "TotalCPUPower", "MetricValue": "45", **timestamp(bmc, 0)}]
         if watts.get("MetricValue") is not None:
-            values += [{"MetricId": "SystemPowerConsumption", "MetricValue": str(w), "Timestamp": f"2024-05-01T10:00:0{i}Z"}
-                       for i, w in enumerate((1, watts["MetricValue"]))]
+            values += [{"MetricId": "SystemPowerConsumption", "MetricValue": str(w), **timestamp(bmc, age)}
+                       for age, w in ((bmc.report_age_s, watts["MetricValue"]), (bmc.report_age_s + 1, 1))]
         return {"@odata.id": path, "Id": "PowerMetrics", "Name": "Power Metrics", "MetricValues": values}
     return None

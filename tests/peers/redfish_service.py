@@ -139,6 +139,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string(timestamp or self.server.bmc.clock())
+
+    def send_header(self, keyword, value):
+        if keyword != "Date" or self.server.bmc.tells_date:
+            super().send_header(keyword, value)
+
     def handle_any(self):
         bmc = self.server.bmc
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -238,6 +245,9 @@ class RedfishService:
         self.meters = ["environment"]  # the sources of redfish_meters.py
         self.readings = {}             # by source: another reading
         self.related = self.parts = False  # PowerControl has RelatedItem; some entries are of parts of the system
+        self.report_age_s = 10         # of the newest figure of telemetry
+        self.clock_wrong_s = 0         # how far its clock is ahead
+        self.tells_date = True         # Date headers; else only its manager's DateTime
         self.enclosure = None          # the id of a chassis that all systems share
         self.chassis_ids = {}          # by system, where they differ
         self.slashes = False           # each link ends with one
@@ -315,6 +325,9 @@ class RedfishService:
     @property
     def url(self):
         return f"https://127.0.0.1:{self.port}"
+
+    def clock(self):
+        return time.time() + self.clock_wrong_s
 
     def sessions(self):
         """The sessions that are open."""
@@ -485,6 +498,8 @@ class RedfishService:
                     "Name": "Session Service", "ServiceEnabled": True, "Sessions": {"@odata.id": path + "/Sessions"}}
         kind, name, *rest = path[len(V1) + 1:].split("/") + [""]
         rest = [r for r in rest if r]
+        if kind == "Managers" and name == "1":
+            return {"@odata.id": path, "Id": "1", "DateTime": redfish_meters.timestamp(self, 0)["Timestamp"]}
         if kind == "TelemetryService":
             return redfish_meters.telemetry(self, path, [r for r in (name, *rest) if r])
         if kind == "Chassis":
@@ -507,7 +522,7 @@ class RedfishService:
                 "Status": {"State": "Enabled", "Health": "OK"}, "UUID": next(s.uuids) if s.uuids else s.uuid, "SerialNumber": s.serial,
                 "Boot": {"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "None",
                          "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "Pxe", "Hdd"]},
-                "Links": {"Chassis": links(f"{V1}/Chassis/{self.chassis_of(s)}")}, "Actions": {"#ComputerSystem.Reset": action}}
+                "Links": {"Chassis": links(f"{V1}/Chassis/{self.chassis_of(s)}"), "ManagedBy": links(f"{V1}/Managers/1")}, "Actions": {"#ComputerSystem.Reset": action}}
 
     def action_info(self, path, s):
         if self.values_in != "info":

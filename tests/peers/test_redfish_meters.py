@@ -74,5 +74,19 @@ def test_meter_returns():
             assert p("watts")["watts"] == 180
 
 
+def test_old_report():
+    """A figure counts by its age on the controller's own clock, which may be wrong by years; one without a time does not count."""
+    with RedfishService() as bmc, probe(bmc) as p:
+        bmc.meters = ["telemetry"]
+        for bmc.tells_date in (True, False):
+            for bmc.clock_wrong_s in (0, -20 * 365 * 86400, 3600):
+                for bmc.report_age_s in (0, 10, 100):
+                    assert p("watts")["watts"] == 180, (bmc.clock_wrong_s, bmc.report_age_s)
+                for bmc.report_age_s in (150, 4000, 10**8, -4000):
+                    refused(p("watts"), "EBUSY", "metric report is of", "its clock says", "120 s")
+        bmc.report_age_s = 10
+        assert p("watts")["watts"] == 180, "it collects again"
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))

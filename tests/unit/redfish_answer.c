@@ -431,18 +431,35 @@ static const struct {
          "SystemPowerConsumption", "305.5", "2024-01-01T00:00:02Z") ", " METRIC("TotalCPUPower", "90",
                                                                                 "2024-01-01T00:00:03Z") "]}",
      0, -ENOTSUP, 305.5, 0},
-    {REDFISH_REPORT, "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "lots", "") "]}", -EPROTO,
-     -ENOTSUP, 0, 0},
-    {REDFISH_REPORT, "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "nan", "") "]}", -EPROTO,
+    {REDFISH_REPORT,
+     "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "lots", "2024-01-01T00:00:01Z") "]}", -EPROTO,
      -ENOTSUP, 0, 0},
     {REDFISH_REPORT,
-     "{\"MetricValues\": [{\"MetricProperty\": "
+     "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "nan", "2024-01-01T00:00:01Z") "]}", -EPROTO,
+     -ENOTSUP, 0, 0},
+    {REDFISH_REPORT,
+     "{\"Timestamp\": \"2023-12-31T19:00:30-05:00\", \"MetricValues\": [{\"MetricProperty\": "
      "\"/redfish/v1/Systems/2/Power#/PowerControl/0/PowerConsumedWatts\", "
      "\"MetricValue\": \"77\"}]}",
      0, 0, 77, 77},
+    /* too old, of the future, not dated, newest of two time zones */
+    {REDFISH_REPORT,
+     "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "301", "2023-12-31T23:58:59Z") "]}", -EBUSY,
+     -ENOTSUP, 0, 0},
+    {REDFISH_REPORT,
+     "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "301", "2024-01-01T00:03:01Z") "]}", -EBUSY,
+     -ENOTSUP, 0, 0},
+    {REDFISH_REPORT, "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "301", "today") "]}", -EBUSY,
+     -ENOTSUP, 0, 0},
+    {REDFISH_REPORT,
+     "{\"MetricValues\": [" METRIC("SystemPowerConsumption", "302", "2023-12-31T19:00:50-05:00") ", " METRIC(
+         "SystemPowerConsumption", "301", "2024-01-01T00:00:40Z") "]}",
+     0, -ENOTSUP, 302, 0},
     {REDFISH_REPORT, "{}", -ENOTSUP, -ENOTSUP, 0, 0},
     {REDFISH_ENVIRONMENT, "{}", -ENOTSUP, -ENOTSUP, 0, 0},
 };
+
+#define CLOCK 1704067260 /* 2024-01-01T00:01:00Z */
 
 static void test_watts(void **state)
 {
@@ -453,7 +470,8 @@ static void test_watts(void **state)
             const struct redfish_metered whose = {.system = {"/redfish/v1/Systems/2"},
                                                   .chassis = {"/redfish/v1/Chassis/2"},
                                                   .shared = shared,
-                                                  .alone = !shared};
+                                                  .alone = !shared,
+                                                  .clock = CLOCK};
             double w = 0;
             struct err err;
             assert_int_equal(redfish_watts(meters[i].source, o, &whose, &w, &err),

@@ -5,12 +5,14 @@
 #include "base/xalloc.h"
 #include "engine/knowledge/host_power.h"
 
+#include <ballast/power.h>
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #define AT_ONCE 4
-#define PERIOD_S 60
+#define PERIOD_S POWER_METER_PERIOD_S
 #define CHANGING_S 10     /* while the host is switched, its draw changes at a moment that is not known */
 #define PERIOD_MAX_S 3600 /* between two questions to one that does not answer */
 #define FRESH_S 300
