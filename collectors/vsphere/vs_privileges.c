@@ -26,7 +26,7 @@ const struct vs_privilege vs_privileges[] = {
      DO(MIGRATE) | DO(POWER_ON_VM), false, "migrations", "RelocateVM_Task MigrateVM_Task"},
     {"Host.Config.Maintenance", "Host > Configuration > Maintenance", ON_HOSTS,
      DO(ENTER_MAINTENANCE) | DO(EXIT_MAINTENANCE) | DO(STANDBY) | DO(WAKE), false,
-     "`ballast maintenance`, standby and wake by vCenter",
+     "`ballast maintenance`, standby and wake",
      "EnterMaintenanceMode_Task ExitMaintenanceMode_Task PowerDownHostToStandBy_Task "
      "PowerUpHostFromStandBy_Task"},
     {"VirtualMachine.Interact.PowerOn", "Virtual machine > Interaction > Power on", ON_VMS, DO(POWER_ON_VM),

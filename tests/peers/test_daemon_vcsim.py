@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import ipmi_sim
 import vcsim
 from daemon import BALLAST, BALLASTD, Daemon, wait_for
 from relay import Relay
@@ -363,6 +364,72 @@ def test_high_availability_agents_and_pairs():
 
         api.set_ha(admission=False)
         wait_for("no policy", lambda: d.json("snapshot").get("ha", {}).get("policy", "none") == "none", 30)
+
+
+def test_told_before_a_controller_switches_off():
+    """The host is in maintenance mode when its controller (ipmi_sim) switches it off. vCenter then does not reach it, as with a real
+    host; the service is killed while it sleeps. After the wake the maintenance mode is ended, but that of a person is not."""
+    at_shutdown = []
+
+    def state(api, host):
+        read = api.get("HostSystem", host, "runtime.inMaintenanceMode", "runtime.connectionState")
+        return read["runtime.inMaintenanceMode"].text, read["runtime.connectionState"].text
+
+    def reach(api, host, reached):
+        api.set_all([("HostSystem", host, "runtime.connectionState", "connected" if reached else "notResponding",
+                      "HostSystemConnectionState"),
+                     ("HostSystem", host, "runtime.powerState", "poweredOn" if reached else "unknown", "HostSystemPowerState")])
+
+    def switched(_, what, value):
+        api = sim.client()
+        if what == "shutdown":
+            at_shutdown.append(state(api, host))
+            reach(api, host, False)
+        elif (what, value) == ("power", 1):
+            reach(api, host, True)
+
+    with vcsim.Vcsim(hosts=3, vms=6, tls=False) as sim, ipmi_sim.Controllers(["bmc"], hook=switched) as controllers:
+        api, bmc = sim.client(), controllers["bmc"]
+        for vm in api.vms().values():
+            api.set_load(vm, cpu_mhz=COLD_MHZ, active_mb=8, consumed_mb=16)
+        where = api.placement()
+        host = sorted(where.values())[0]
+        names = {ref: name for name, ref in api.hosts().items()}
+        off = sorted(vm for vm, at in where.items() if at == host)[0]
+        api.power_off(off)
+        source = {"kind": "vsphere", "url": sim.url, "username": sim.username, "password_file": sim.password_file,
+                  "cluster": sorted(api.clusters())[0], "timeout_s": 30}
+        with Daemon(source, interval_s=2, automation="full") as d:
+            d.write(power={"hosts": {names[host]: {
+                "methods": ["ipmi"], "ipmi": {"address": bmc.address, "username": bmc.username, "workarounds":
+                                              list(ipmi_sim.WORKAROUNDS), "password_file": str(bmc.password_file)}}}})
+            d.start()
+            wait_for("hosts", lambda: d.run("hosts").returncode == 0, 30)
+            wait_for("the controller", lambda: d.run("confirm-controller", names[host]).returncode == 0, 30)
+            d.cli("wake", names[host], "--verify")
+            wait_for("asleep", lambda: {h["id"]: h["state"] for h in d.json("hosts")}[host] == "standby", 90)
+            assert at_shutdown == [("true", "connected")], at_shutdown
+            wait_for("the end", lambda: d.actions("done") and not d.actions(*BUSY), 120)
+            ended = {a["action"]: a for a in d.json("history") if a["action"] != "migrate"}
+            assert [ended[k]["state"] for k in ("power_off", "power_on", "exit_maintenance")] == ["done"] * 3, ended
+            assert next(n for n, ref in api.vms().items() if ref == off) in ended["power_off"]["why"], ended["power_off"]
+            assert state(api, host) == ("false", "connected")
+            assert "enters maintenance mode before it is switched off" in d.log.read_text()
+
+            d.cli("standby", names[host])
+            wait_for("asleep again", lambda: len(at_shutdown) == 2 and
+                     {h["id"]: h["state"] for h in d.json("hosts")}[host] == "standby" and not d.actions(*BUSY), 90)
+            d.kill()
+            d.start()
+            wait_for("hosts", lambda: d.run("hosts").returncode == 0, 30)
+            reach(api, host, True)  # switched on by hand
+            wait_for("in service", lambda: state(api, host) == ("false", "connected"), 60)
+
+            api.maintenance(host)  # a person
+            wait_for("seen", lambda: {h["id"]: h["state"] for h in d.json("hosts")}[host] == "maintenance", 30)
+            wait_for("passes", lambda start=d.status()["pass"]["id"]: d.status()["pass"]["id"] >= start + 5, 60)
+            assert state(api, host) == ("true", "connected")
+            d.stop()
 
 
 def test_second_service_is_refused():

@@ -445,6 +445,21 @@ static void test_maintenance_of_a_person(void **state)
     assert_false(is_marked());
     end();
 
+    begin(&w); /* at the hypervisor, right after ours has ended: no inventory has shown the host in service */
+    fall_asleep();
+    boot();
+    for (int s = 0; s < 300 && w.host_state[2] != HOST_ON; s++) {
+        w.source_silent = seen() == HOST_POWERING_ON;
+        second();
+    }
+    assert_true(w.host_state[2] == HOST_ON && is_marked());
+    w.host_state[2] = HOST_MAINTENANCE;
+    w.source_silent = false;
+    run(MANY_S);
+    assert_int_equal(w.host_state[2], HOST_MAINTENANCE);
+    assert_false(is_marked());
+    end();
+
     begin(&w); /* by this service, while the host sleeps */
     fall_asleep();
     assert_int_equal(engine_maintenance(w.engine, "h2", true, "anna", w.now, &id, NULL, &err), 0);

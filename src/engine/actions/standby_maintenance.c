@@ -7,6 +7,7 @@
 #include "engine/actions/preconditions.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
+#include "engine/source_poll.h"
 #include "engine/state.h"
 
 #include <stdio.h>
@@ -47,6 +48,22 @@ static void mark(struct engine *e, const char *host, instant_s since)
         hosts_change(e->knowledge->hosts, host)->r.our_maintenance = since;
 }
 
+/* Whether our maintenance mode ended before this inventory was asked for: where it shows one, it is another.
+ */
+static bool has_ended(const struct engine *e, const char *host)
+{
+    const struct action_list *its = &slot_usage_of_host(e->actions, host)->actions;
+
+    for (size_t i = 0; i < its->n; i++) {
+        const struct action *x = its->items[i];
+
+        if (x->r.kind == ACTION_EXIT_MAINTENANCE && x->r.state == ACTION_VERIFYING && x->r.unclear == 0 &&
+            x->inventory_after < e->poll->serial)
+            return true;
+    }
+    return false;
+}
+
 bool standby_maintenance_explain(struct engine *e, struct host_facts *f, instant_s now)
 {
     bool entered = f->state == HOST_MAINTENANCE;
@@ -60,7 +77,8 @@ bool standby_maintenance_explain(struct engine *e, struct host_facts *f, instant
             mark(e, f->id, 0);
         return false;
     }
-    if (slot_usage_of_host(e->actions, f->id)->to_maintenance > 0) { /* a person wants it so from now on */
+    /* what a person wants from now on, or has begun since */
+    if (slot_usage_of_host(e->actions, f->id)->to_maintenance > 0 || has_ended(e, f->id)) {
         mark(e, f->id, 0);
         return false;
     }
