@@ -62,15 +62,19 @@ function openTables() {
 
 async function readPlots(what, page) {
   const plots = page.locator('.plot');
+  const figures = page.locator('figure');
   for (let i = 0; i < (await plots.count()); i++) {
     const reading = page.locator('.reading').nth(i);
     const words = await reading.textContent();
+    const { height } = await figures.nth(i).boundingBox();
     await plots.nth(i).scrollIntoViewIfNeeded();
     const box = await plots.nth(i).boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + 40);
     await page.mouse.move(box.x + box.width / 2 + 2, box.y + 40);
     await reading.evaluate((e, before) => new Promise((r) => { const t = () => (e.textContent !== before ? r() : setTimeout(t, 10)); t(); setTimeout(r, 5000); }), words);
     const under = await reading.textContent();
+    const after = await figures.nth(i).boundingBox();
+    check(`${what}: what is below stays where it is`, after.height >= height - 1, [height, after.height]);
     check(`${what}: a time and a value under the pointer`, READING.test(under), under);
     await plots.nth(i).focus();
     await page.keyboard.press('ArrowRight');

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pty
+import shutil
 import stat
 import subprocess
 import tempfile
@@ -155,6 +156,38 @@ def test_files(path, folder):
     check('--report: a folder', done.returncode == 1 and not done.stdout and 'cannot be written: Is a directory' in done.stderr, done.stderr)
 
 
+def test_report_page(path, folder):
+    """Where the built page is not there, is another one, or holds its place for the data."""
+    built = folder / 'built'
+    program, page, out = built / 'src/cli/ballast', built / 'dashboard/report.html', folder / 'out.html'
+    program.parent.mkdir(parents=True)
+    shutil.copy2(BALLAST, program)
+
+    def report():
+        return subprocess.run([program, 'simulate', path, '--report', out, '--no-progress'], capture_output=True, text=True, check=False)
+
+    done = report()
+    text = out.read_text()
+    check('--report without a page: tables', done.returncode == 0 and 'built without its pages' in done.stderr and '<table>' in text
+          and 'An afternoon' in text and '<script' not in text, done.stderr)
+    page.parent.mkdir()
+    page.write_text('<html>of another version</html>')
+    done = report()
+    check('--report with another page: an error', done.returncode == 1 and 'is not the page of this version' in done.stderr
+          and out.read_text() == text and not done.stdout, done.stderr)
+    before, after = '<p>$1</p><script type="application/json" id="data">', '</script><p>after</p>'
+    page.write_text(before + after)
+    done = report()
+    text = out.read_text()
+    check('--report with a page: the page', done.returncode == 0 and not done.stderr and text.startswith(before) and text.endswith(after), done.stderr)
+    data = json.loads(text[len(before):-len(after)])
+    check('--report with a page: its data', data['format'] == 'ballast-report/1' and data['title'] == 'An afternoon'
+          and len(data['runs']) == 1, str(data)[:200])
+    page.chmod(0)
+    if os.geteuid() != 0:
+        check('--report: a page that cannot be read', 'cannot be read' in report().stderr)
+
+
 WRONG = [
     (['--seed', 'x'], '--seed: "x" is wrong, expected a whole number'),
     (['--seeds', '0'], '--seeds: expected 1 or more'),
@@ -238,6 +271,7 @@ with tempfile.TemporaryDirectory(prefix='ballast-simulate.') as name:
     test_seeds(scenario)
     test_compare(scenario)
     test_files(scenario, home)
+    test_report_page(scenario, home)
     test_complaints(scenario, home)
     test_progress(scenario)
 test_harmful_moves()

@@ -113,6 +113,7 @@ function Folded({ table }: { table: Table }) {
 
 export function Figure(p: FigureProps) {
   const host = useRef<HTMLDivElement>(null);
+  const words = useRef<HTMLParagraphElement>(null);
   const plot = useRef<uPlot>();
   const active = useRef(false);
   const [reading, setReading] = useState<string>();
@@ -151,8 +152,15 @@ export function Figure(p: FigureProps) {
     };
   }, [p.drawing]);
 
+  const enter = () => {
+    const p = words.current;
+    // Values need fewer lines than the sentence: what is below must not move.
+    if (p && !active.current) p.style.minHeight = `${p.offsetHeight}px`;
+    active.current = true;
+  };
   const leave = () => {
     active.current = false;
+    if (words.current) words.current.style.minHeight = '';
     setByKey(false);
     plot.current?.setCursor(OUTSIDE);
   };
@@ -161,7 +169,7 @@ export function Figure(p: FigureProps) {
     const u = plot.current;
     if (!by || !u) return;
     e.preventDefault();
-    active.current = true;
+    enter();
     setByKey(true);
     const width = u.over.clientWidth;
     const left = Math.min(width, Math.max(0, Math.max(u.cursor.left ?? 0, 0) + by * width));
@@ -181,13 +189,13 @@ export function Figure(p: FigureProps) {
         role="img"
         aria-label={`${p.title}. ${p.sentence}`}
         tabIndex={0}
-        onPointerEnter={() => (active.current = true)}
+        onPointerEnter={enter}
         onPointerLeave={leave}
         onBlur={leave}
         onKeyDown={onKeyDown}
         style={{ minHeight: `${p.height + AXIS_HEIGHT}px` }}
       />
-      <p class="reading" aria-live={byKey ? 'polite' : 'off'}>{reading ?? p.sentence}</p>
+      <p class="reading" ref={words} aria-live={byKey ? 'polite' : 'off'}>{reading ?? p.sentence}</p>
       <Folded table={p.table} />
     </figure>
   );
