@@ -433,8 +433,12 @@ static int start_service(struct service *s, struct err *err)
         return r;
     if ((r = sd_event_default(&s->loop)) < 0)
         return err_set(err, r, "no event loop: %s", strerror(-r));
-    if ((r = store_open(s->config->state_dir, s->config->history_passes_mb, &s->store, err)) < 0 ||
-        (r = event_outputs_open(s->config, s->loop, s->store, &s->out, err)) < 0 ||
+    if ((r = store_open(s->config->state_dir, s->config->history_passes_mb, &s->store, err)) < 0)
+        return r;
+    if (store_was_upgraded(s->store))
+        log_notice("the store was upgraded to this version; %s/before-upgrade.db has it as it was",
+                   s->config->state_dir);
+    if ((r = event_outputs_open(s->config, s->loop, s->store, &s->out, err)) < 0 ||
         (r = open_source(s, err)) < 0 || (r = open_engine(s, err)) < 0 || (r = open_loop(s, err)) < 0)
         return r;
     const struct server_options options = {.path = s->config->socket,

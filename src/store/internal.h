@@ -39,6 +39,7 @@ struct store {
     dev_t device;         /* of the database file ... */
     ino_t inode;          /* ... as it was opened */
     int64_t passes_bytes; /* limit of the passes' size */
+    bool upgraded;        /* when it was opened, from an older version */
     bool in_transaction;  /* between begin() and commit() */
     sqlite3_stmt *st[ST_COUNT];
     sqlite3_stmt *put[record_kind_count];

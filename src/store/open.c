@@ -1,4 +1,5 @@
 /* open.c: opens and locks the database, and checks it. Tables are made by schema.c. */
+#include "store/backup.h"
 #include "store/internal.h"
 #include "store/schema.h"
 
@@ -167,6 +168,30 @@ static int check_tables(struct store *s, struct err *err)
     return 0;
 }
 
+/* The way back: the version of Ballast that was replaced cannot read the upgraded store. */
+static int upgrade(struct store *s, const char *state_dir, struct err *err)
+{
+    CLEANUP(freep) char *former = NULL;
+    int64_t version = 0;
+    int r = schema_older(s->db, s->path, &version, err);
+
+    if (r < 0)
+        return r;
+    if (version > 0) {
+        if (asprintf(&former, "%s/" STORE_FORMER, state_dir) < 0)
+            return err_set(err, -ENOMEM, "out of memory");
+        if ((r = store_backup(state_dir, former, true, err)) < 0)
+            return r;
+    }
+    s->upgraded = version > 0;
+    return schema_migrate(s->db, s->path, err);
+}
+
+bool store_was_upgraded(const struct store *s)
+{
+    return s->upgraded;
+}
+
 static int open_database(struct store *s, const char *state_dir, struct err *err)
 {
     int r;
@@ -179,8 +204,7 @@ static int open_database(struct store *s, const char *state_dir, struct err *err
         return r;
     if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return store_failed(s, "be opened", err);
-    if ((r = set_up(s, err)) < 0 || (r = schema_migrate(s->db, s->path, err)) < 0 ||
-        (r = check_tables(s, err)) < 0)
+    if ((r = set_up(s, err)) < 0 || (r = upgrade(s, state_dir, err)) < 0 || (r = check_tables(s, err)) < 0)
         return r;
     return store_prepare(s, err);
 }

@@ -252,7 +252,8 @@ static int check_owner(sqlite3 *db, const char *path, int64_t version, struct er
     if (version > VERSION)
         return err_set(err, -EIO,
                        "the store %s was written by a newer version of Ballast (its version is %" PRId64
-                       ", expected at most %" PRId64 "); it was left as it is",
+                       ", expected at most %" PRId64 "); it was left as it is; the store from before the "
+                       "upgrade is " STORE_FORMER " in the same folder",
                        path, version, VERSION);
     return 0;
 }
@@ -267,13 +268,24 @@ int schema_check_owner(sqlite3 *db, const char *path, struct err *err)
     return r < 0 ? r : check_owner(db, path, version, err);
 }
 
-int schema_migrate(sqlite3 *db, const char *path, struct err *err)
+int schema_older(sqlite3 *db, const char *path, int64_t *ret, struct err *err)
 {
     int64_t version = 0;
     int r;
 
     if ((r = number(db, path, "PRAGMA user_version", &version, err)) < 0 ||
-        (r = check_owner(db, path, version, err)) < 0 || version == VERSION)
+        (r = check_owner(db, path, version, err)) < 0)
+        return r;
+    *ret = version < VERSION ? version : 0;
+    return 0;
+}
+
+int schema_migrate(sqlite3 *db, const char *path, struct err *err)
+{
+    int64_t version = 0;
+    int r;
+
+    if ((r = number(db, path, "PRAGMA user_version", &version, err)) < 0 || version == VERSION)
         return r;
     if ((r = run(db, path, "BEGIN IMMEDIATE", err)) < 0)
         return r;

@@ -14,6 +14,7 @@
 
 #include <ballast/err.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Opens or creates the store below the directory. passes_mb: the most space for the passes, compressed;
@@ -22,6 +23,10 @@
  * -EBUSY: another process has the store open. -EIO: the store is damaged, or written by a newer version of
  * Ballast. Other errors are the system's for the directory (-EACCES, -ENOTDIR, -EROFS, ...). */
 int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, struct err *err);
+
+/* Whether store_open() found a store of an older version. It has upgraded it, and left a copy as it was in
+ * STATE_DIR/before-upgrade.db, with which the older version can run again. */
+bool store_was_upgraded(const struct store *s);
 
 /* NULL is fine. An open transaction is rolled back. */
 void store_close(struct store *s);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -404,7 +405,24 @@ static void test_settings(void **state)
     remove_all(p.dir);
 }
 
-/* A store of the first version is brought up to date with all that it holds. */
+static int version_of(const struct place *p, const char *name)
+{
+    char path[PATH_MAX];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+
+    (void)snprintf(path, sizeof path, "%s/%s", p->state, name);
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &st, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+    int version = sqlite3_column_int(st, 0);
+
+    (void)sqlite3_finalize(st);
+    (void)sqlite3_close(db);
+    return version;
+}
+
+/* A store of the first version is brought up to date with all that it holds, and kept as it was. */
 static void test_older_store(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -448,11 +466,14 @@ static void test_older_store(void **state)
     s = must_open(&p);
     struct stored all = must_load(s, &a);
 
+    assert_true(store_was_upgraded(s));
+    assert_int_equal(version_of(&p, "before-upgrade.db"), 1);
     assert_true(all.n_actions == 1 && all.n_rates == 0 && all.n_dirties == 0);
     assert_string_equal(all.instance, name);
     assert_int_equal(PUT(RATE, .rate = &rate), 0);
     store_close(s);
     s = must_open(&p);
+    assert_false(store_was_upgraded(s));
     assert_int_equal(must_load(s, &a).n_rates, 1);
     store_close(s);
     remove_all(p.dir);
