@@ -93,6 +93,7 @@ struct config {
     struct config_roles roles;
     const char *roles_text;                               /* to find changes; NULL: none */
     const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
+    const char *dpm_prove_every;                          /* as written; NULL: not given */
     const char *dpm_time_zone;                            /* NULL: the system's own */
     int64_t dpm_ready_percent;
     struct overlay overlay;                                      /* rules, pools, vms and hosts */

@@ -2,6 +2,7 @@
 #include "config/schedule.h"
 
 #include "schedule/schedule.h"
+#include "schedule/span.h"
 #include "schedule/zone.h"
 
 #include <errno.h>
@@ -64,11 +65,15 @@ int config_read_schedule(const struct section *in)
     const struct node *windows = node_find(in->root, "dpm.windows");
     const struct node *balance = node_find(in->root, "balance.windows");
     const struct node *ready = node_find(in->root, "dpm.ready_by");
+    struct err why = {0};
     int e = 0;
 
     if (s.zone && !zone_is_known(s.zone))
         return section_refuse(in, "dpm.time_zone", "is \"%.60s\", expected UTC or a name like Europe/Berlin",
                               s.zone);
+    if (c->dpm_prove_every && span_parse(c->dpm_prove_every, &s.prove_every_s, &why) < 0)
+        return section_refuse(in, "dpm.prove_every", "is \"%.60s\", expected a time span such as 30d",
+                              c->dpm_prove_every);
     if (!s.zone)
         s.zone = zone_of_system(in->reader.a);
     if (windows)

@@ -32,8 +32,9 @@ struct schedule {
                     * the clocks skip begins right after that; others do not begin that day */
     const struct calendar *ready_by;
     uint32_t n_ready_by;
-    double ready_percent; /* percent of the capacity that DPM manages */
-    const char *zone;     /* for expressions that name no zone */
+    int64_t prove_every_s; /* a wake of each host is due this long after the newest one; 0: not asked for */
+    double ready_percent;  /* percent of the capacity that DPM manages */
+    const char *zone;      /* for expressions that name no zone */
 };
 
 /* "Mon..Fri 20:00 for 10h". -EINVAL with a sentence. */

@@ -29,6 +29,8 @@ static const struct {
     {SIM "dpm:\n  ready_by: ['07:30 Europe/Berlyn']\n",
      "f.yaml:4: dpm.ready_by: \"07:30 Europe/Berlyn\": \"Europe/Berlyn\" is not a time zone"},
     {SIM "dpm:\n  ready_by: ['25:30']\n", "f.yaml:4: dpm.ready_by: \"25:30\": the hour is out of its range"},
+    {SIM "dpm:\n  prove_every: often\n",
+     "f.yaml:4: dpm.prove_every is \"often\", expected a time span such as 30d"},
     {SIM "dpm:\n  time_zone: Mars/Olympus\n", "f.yaml:4: dpm.time_zone is \"Mars/Olympus\", expected UTC or"},
     {SIM "dpm:\n  ready_percent: 0\n",
      "f.yaml:4: dpm.ready_percent is \"0\", expected a whole number from 1 to 100"},

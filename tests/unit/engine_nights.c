@@ -196,6 +196,44 @@ static void test_wakes_are_waited_for(void **state)
     end(&p);
 }
 
+/* Which host is due for a proof is told, also where none slept. */
+static void test_next_proof(void **state)
+{
+    struct world w;
+    struct plan_of_days p;
+
+    (void)state;
+    begin(&w, &p, "15:00");
+    p.schedule.prove_every_s = 26 * 3600;
+    w.settings.policy.dpm.enabled = true;
+    w.settings.policy.dpm.automation = AUTOMATION_MANUAL;
+    w.unproven = true;
+    engine_configure(w.engine, &w.settings, w.now);
+    uint64_t ids[WAKE_ACTIONS];
+
+    assert_int_equal(engine_wake(w.engine, "h3", true, "tester", w.now, ids, NULL), 0);
+    world_run(300);
+    assert_int_equal(world_state(ids[1]), ACTION_DONE);
+    world_run(3600 + 1200);
+    assert_int_equal(told(), 1);
+    struct night_record r = last_night();
+
+    assert_string_equal(r.proof_host, "h3");
+    assert_int_equal(r.proofs_due, 0);
+    assert_non_null(strstr(r.text, "; next proof due: esx3, 1970-01-13"));
+    night_record_release(&r);
+    world_run(24 * 3600); /* not due yet, and no host slept */
+    assert_int_equal(told(), 1);
+    world_run(24 * 3600);
+    assert_int_equal(told(), 2);
+    r = last_night();
+    assert_int_equal(r.proofs_due, 1);
+    assert_non_null(strstr(r.text, "no host slept"));
+    assert_non_null(strstr(r.text, "; proof due: esx3 (`ballast wake esx3 --verify`)"));
+    night_record_release(&r);
+    end(&p);
+}
+
 /* ---- when a night ends ------------------------------------------------------------------------ */
 
 static void test_ends(void **state)
@@ -243,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_one_host_slept),
         cmocka_unit_test(test_trouble),
         cmocka_unit_test(test_wakes_are_waited_for),
+        cmocka_unit_test(test_next_proof),
         cmocka_unit_test(test_ends),
     };
 

@@ -39,6 +39,10 @@ static const struct field night_fields[] = {
     FIELD(FIELD_INSTANT, "from", from, FIELD_REQUIRED),
     FIELD(FIELD_INSTANT, "until", until, FIELD_REQUIRED),
     FIELD(FIELD_TEXT, "text", text, FIELD_OPTIONAL | FIELD_NULLABLE),
+    FIELD(FIELD_TEXT, "next_proof_host", proof_host, FIELD_OPTIONAL | FIELD_NULLABLE),
+    FIELD(FIELD_TEXT, "next_proof_host_name", proof_name, FIELD_OPTIONAL | FIELD_NULLABLE),
+    FIELD(FIELD_INSTANT, "next_proof_due", proof_due, FIELD_OPTIONAL | FIELD_NULLABLE),
+    FIELD(FIELD_COUNT, "proofs_due", proofs_due, 0),
     FIELD(FIELD_NUMBER, "used_kwh", used_kwh, 0),
     FIELD(FIELD_NUMBER, "all_on_kwh", all_on_kwh, 0),
     FIELD(FIELD_NUMBER, "saved_kwh", saved_kwh, 0),
@@ -74,6 +78,8 @@ void night_record_release(struct night_record *r)
 {
     idmap_release(&r->hosts, free_host);
     free(r->text);
+    free(r->proof_host);
+    free(r->proof_name);
     *r = (struct night_record){0};
 }
 
@@ -163,6 +169,8 @@ static int read_all(const struct reader *r, const struct node *document, struct 
     int code = reader_object(r, document, &night_schema, ret);
 
     ret->text = xstrdup(ret->text);
+    ret->proof_host = xstrdup(ret->proof_host);
+    ret->proof_name = xstrdup(ret->proof_name);
     for (const struct node *n = node_walk_first(&walk, &hosts); code == 0 && n; n = node_walk_next(&walk))
         code = read_host(r, n, ret);
     return code;

@@ -3,6 +3,7 @@
 
 #include "base/civil.h"
 #include "base/cleanup.h"
+#include "base/rfc3339.h"
 #include "schedule/zone.h"
 
 #include <math.h>
@@ -15,8 +16,8 @@
 #define S_PER_MIN 60
 #define MHZ_S_PER_GHZ_H (1000.0 * S_PER_H)
 #define MB_S_PER_GIB_H (1024.0 * S_PER_H)
-#define LEAST 0.01 /* GHz h or GiB h: less is not worth a word */
-#define TIME_MAX 24
+#define LEAST 0.01     /* GHz h or GiB h: less is not worth a word */
+#define DATE_LENGTH 10 /* of 2026-01-31T07:00:00Z */
 
 struct sentence {
     const struct night_record *r;
@@ -159,6 +160,23 @@ static void put_lack(const struct sentence *s)
         strbuf_puts(s->out, "; VMs lacked nothing");
 }
 
+/* By when the next proof is due, or that it is. */
+static void put_proof(const struct sentence *s)
+{
+    const struct night_record *r = s->r;
+    char due[RFC3339_MAX];
+
+    if (!r->proof_host)
+        return;
+    strbuf_printf(s->out, "; %s due: %s", r->proofs_due > 0 ? "proof" : "next proof", r->proof_name);
+    if (r->proofs_due > 1)
+        strbuf_printf(s->out, " and %u more", r->proofs_due - 1);
+    if (r->proofs_due > 0)
+        strbuf_printf(s->out, " (`ballast wake %s --verify`)", r->proof_name);
+    else
+        strbuf_printf(s->out, ", %.*s", DATE_LENGTH, rfc3339_format(r->proof_due, due));
+}
+
 void night_record_describe(const struct night_record *r, const char *zone, struct strbuf *out)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -178,4 +196,5 @@ void night_record_describe(const struct night_record *r, const char *zone, struc
     put_hosts(&s, "; stayed on: ", stayed_on, put_why);
     put_energy(&s);
     put_lack(&s);
+    put_proof(&s);
 }

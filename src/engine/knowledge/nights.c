@@ -128,7 +128,33 @@ static void count_host(struct nights *n, const struct snapshot *s, const struct 
 
 static bool has_news(const struct night_record *r)
 {
-    return r->hosts.n > 0;
+    return r->hosts.n > 0 || r->proofs_due > 0;
+}
+
+/* Of the hosts that DPM manages and that have woken once. One that sleeps is proven as it wakes. */
+static void find_next_proof(struct nights *n, const struct hosts *hosts, const struct snapshot *s)
+{
+    const instant_s every_s = n->settings->schedule ? n->settings->schedule->prove_every_s : 0;
+    struct night_record *r = &n->now;
+
+    r->proofs_due = 0;
+    r->proof_due = 0;
+    xstrset(&r->proof_host, NULL);
+    xstrset(&r->proof_name, NULL);
+    for (uint32_t i = 0; every_s > 0 && i < s->n_hosts; i++) {
+        const struct host_facts *f = &s->hosts[i].is;
+        const struct known_host *k = hosts_find(hosts, f->id);
+
+        if (!k || k->r.woke == 0 || f->state != HOST_ON ||
+            !host_is_managed(&s->hosts[i], n->settings->policy.dpm.automation))
+            continue;
+        r->proofs_due += k->r.woke + every_s <= s->time;
+        if (r->proof_due != 0 && r->proof_due <= k->r.woke + every_s)
+            continue;
+        r->proof_due = k->r.woke + every_s;
+        xstrset(&r->proof_host, f->id);
+        xstrset(&r->proof_name, f->name);
+    }
 }
 
 /* The next one begins with the hosts that sleep on. */
@@ -190,6 +216,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
         n->ends = schedule_night_end(n->settings->schedule, n->now.from);
     if (s->time < n->ends || (c->n_waking > 0 && s->time < n->ends + WAIT_FOR_WAKES_S))
         return;
+    find_next_proof(n, c->known->hosts, s);
     if (has_news(&n->now))
         tell(n, c, s);
     begin_next(n, s);

@@ -5,6 +5,9 @@
  * `dpm.windows` close; without either, at 08:00 in dpm.time_zone. If a host is being woken then, the end
  * waits for it, up to an hour. A night in which no host slept and none was to be switched is not told.
  *
+ * Where dpm.prove_every is set, the line names the host whose newest wake is the oldest, and how many hosts
+ * are due for another one; a host that is due is told also after a night in which no host slept.
+ *
  * A host that left the inventory (left_hosts.h) is not counted. */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_NIGHTS_H
 #define BALLAST_ENGINE_KNOWLEDGE_NIGHTS_H
