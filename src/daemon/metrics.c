@@ -346,7 +346,8 @@ static void put_counts(const struct text *t, const struct engine *e, const struc
         hosts[s->hosts[i].is.state]++;
     for (size_t i = 0; i < n_asleep; i++)
         failed += asleep[i].wake_failed != 0;
-    head(t, "ballast_hosts", "gauge", "Hosts in the inventory, by state.");
+    head(t, "ballast_hosts", "gauge",
+         "Hosts by state, those included that sleep and have left the inventory.");
     for (size_t i = 0; i < host_state_count; i++)
         sample_word(t, "ballast_hosts", "state", host_state_name((enum host_state)i), hosts[i]);
     gauge(t, "ballast_hosts_wake_failed", "Hosts in standby that did not wake when they were last woken.",

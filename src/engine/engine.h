@@ -329,7 +329,8 @@ struct engine_power {
     uint32_t measured;                          /* of them: by a meter */
     double watts, all_on_w;                     /* 0 before the first inventory */
     double wanted[RES_COUNT], unmet[RES_COUNT]; /* MHz, MiB */
-    double used_wh, all_on_wh;                  /* accounted by this process so far */
+    double used_wh, all_on_wh; /* accounted by this process so far: never less than before, so without what
+                                * the first readings of meters correct of the time before it */
 };
 
 void engine_power(const struct engine *e, struct engine_power *ret);

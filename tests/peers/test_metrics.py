@@ -63,7 +63,9 @@ def test_names_and_figures():
         wait_for("a move is done", lambda: any(a["action"] == "migrate" and a["state"] == "done" for a in d.json("history")))
         d.cli("pause")
         wait_for("all actions have ended", lambda: not d.actions("starting", "running", "verifying"))
+        used = [d.request({"command": "energy"})["energy"]["total"]["used_kwh"]]
         text = d.cli("metrics")
+        used.append(d.request({"command": "energy"})["energy"]["total"]["used_kwh"])
         history = d.json("history", "--limit", "1000")
         promtool("check", "metrics", text=text)
         found = parse(text)
@@ -84,7 +86,8 @@ def test_names_and_figures():
         assert of(found["ballast_pass_duration_seconds_count"]) >= 1
         assert of(found["ballast_pass_duration_seconds_bucket"], le="+Inf") == of(found["ballast_pass_duration_seconds_count"])
         assert abs(of(found["ballast_inventory_timestamp_seconds"]) - time.time()) < 300
-        assert of(found["ballast_energy_used_joules_total"]) > 0
+        joules = of(found["ballast_energy_used_joules_total"])
+        assert 0 < used[0] * 3.6e6 <= joules * 1.000001 and joules <= used[1] * 3.6000036e6, (used, joules)
         assert of(found["ballast_store_rows"], table="actions") > 0
         load = {dict(s)["host_id"]: v for s, v in found["ballast_host_normalized_entitlement_ratio"].items() if ("resource", "cpu") in s}
         assert set(load) == {h for h, _ in hosts} and all(0 <= v < 10 for v in load.values())

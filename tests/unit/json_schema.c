@@ -634,9 +634,46 @@ static void test_files(void **state)
     }
 }
 
+static json_t *read_definitions(const char *name)
+{
+    const char *source = getenv("BALLAST_SOURCE_DIR");
+    char path[4096];
+
+    (void)snprintf(path, sizeof path, "%s/conf/schema/%s.json", source ? source : "../..", name);
+    json_t *file = json_load_file(path, 0, NULL);
+    json_t *definitions = json_incref(json_object_get(file, "$defs"));
+
+    if (!definitions)
+        fail_msg("%s has no $defs", path);
+    json_decref(file);
+    return definitions;
+}
+
+/* The files that are written by hand: that their members are those of the program is shown by
+ * tests/schemas.py. */
+static void test_every_kind_has_a_schema(void **state)
+{
+    json_t *replies = read_definitions("replies");
+    json_t *events = read_definitions("events");
+
+    (void)state;
+    for (int i = 0; i < request_kind_count; i++) {
+        if (!json_object_get(replies, request_kind_name((enum request_kind)i)))
+            fail_msg("conf/schema/replies.json lacks the reply to %s",
+                     request_kind_name((enum request_kind)i));
+    }
+    for (int i = 0; i < event_kind_count; i++) {
+        if (!json_object_get(events, event_kind_name((enum event_kind)i)))
+            fail_msg("conf/schema/events.json lacks the event %s", event_kind_name((enum event_kind)i));
+    }
+    json_decref(replies);
+    json_decref(events);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files),
+                                       cmocka_unit_test(test_every_kind_has_a_schema)};
 
     for (size_t i = 0; i < ELEMENTS(schemas) && argc == 3 && strcmp(argv[1], "--print") == 0; i++) {
         if (strcmp(schemas[i].name, argv[2]) != 0)
