@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include "config/former_keys.h"
+#include "config/http.h"
 #include "config/keys.h"
 #include "config/mqtt.h"
 #include "config/overlay.h"
@@ -143,7 +144,8 @@ static int finish(const struct section *s, const struct schema *keys)
         return section_refuse(s, "source.kind", "is missing, expected %s",
                               reader_words(&s->reader, config_source_words(s->reader.a)));
     if ((r = check_socket(s)) < 0 || (r = check_source_kind(s)) < 0 ||
-        (r = section_files(s, keys, "source.", c)) < 0 || (r = config_check_mqtt(s, keys)) < 0)
+        (r = section_files(s, keys, "source.", c)) < 0 || (r = config_check_mqtt(s, keys)) < 0 ||
+        (r = config_check_http(s, keys)) < 0)
         return r;
     const struct avoid_policy *avoid = &c->policy.avoid;
 

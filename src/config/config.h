@@ -59,6 +59,13 @@ struct config_mqtt {
     const char *topic;     /* before all topics */
 };
 
+/* The API over HTTP. `http:`; listen NULL: none. */
+struct config_http {
+    const char *listen; /* as written */
+    const char *cert_file, *key_file;
+    int64_t connections, connections_per_address; /* at most, at a time */
+};
+
 /* An entry of `roles.users:` or `roles.groups:`. */
 struct config_role {
     const char *name;
@@ -90,6 +97,7 @@ struct config {
     size_t n_power_hosts;
     struct config_power_host *power_defaults; /* NULL: the section is not there */
     struct config_mqtt mqtt;
+    struct config_http http;
     struct config_roles roles;
     const char *roles_text;                               /* to find changes; NULL: none */
     const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
@@ -143,6 +151,9 @@ struct power_curve config_watts(const struct config_power_host *h, struct arena 
 /* The role of a process at the Unix socket, by the user and groups that the kernel reports: of the user's
  * entry; else the most of those of its groups; without an entry admin. */
 enum role config_role(const struct config_roles *roles, uid_t uid, gid_t gid, const gid_t *groups, size_t n);
+
+/* Whether the address of http.listen is one of this machine's own, which no other machine reaches. */
+bool config_http_is_loopback(const char *listen);
 
 /* The current value in the file's syntax; NULL if unset. */
 const char *config_get(const struct config *c, const struct field *key, struct arena *a);

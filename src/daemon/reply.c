@@ -442,6 +442,9 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_CONFIRM_CONTROLLER:
     case REQUEST_CONSOLE:
     case REQUEST_METRICS:
+    case REQUEST_TOKENS:
+    case REQUEST_TOKEN_CREATE:
+    case REQUEST_TOKEN_REVOKE:
     case REQUEST_SCHEDULE:
     case REQUEST_SUMMARY:
     case REQUEST_EVENTS:

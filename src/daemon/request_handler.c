@@ -3,6 +3,7 @@
 #include "daemon/request_handler.h"
 
 #include "base/cleanup.h"
+#include "daemon/admin_tokens.h"
 #include "daemon/reply.h"
 #include "daemon/reply_console.h"
 #include "daemon/reply_identity.h"
@@ -244,6 +245,12 @@ static int serve_request(const struct request_handler *s, const struct request *
     case REQUEST_SUMMARY:
         return reply_summary(s->engine, &store_sqlite, s->store, q->since, s->config->history_days, s->now,
                              out, err);
+    case REQUEST_TOKENS:
+        return admin_tokens_list(s->tokens, s->now, out, err);
+    case REQUEST_TOKEN_CREATE:
+        return admin_tokens_create(s->tokens, q, c->who, s->now, out, err);
+    case REQUEST_TOKEN_REVOKE:
+        return admin_tokens_revoke(s->tokens, q->name, c->who, out, err);
     case REQUEST_METRICS:
         serve_metrics(s, out);
         return 0;
@@ -273,6 +280,7 @@ void request_handler_forget_shared(struct shared_replies *shared)
         shared_text_unref(shared->texts[i]);
         shared->texts[i] = NULL;
     }
+    http_unpublish(shared->http);
 }
 
 /* Long, and equal for all clients until the next inventory or pass. */
@@ -299,6 +307,7 @@ static int serve_shared(const struct request_handler *s, const struct request *q
         if ((r = serve_view(s, q, &out, err)) < 0)
             return r;
         *text = shared_text_new(&out);
+        http_publish(s->shared->http, q->kind, *text);
     }
     client_reply_shared(c, *text);
     return -EINPROGRESS;

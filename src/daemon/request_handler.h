@@ -8,13 +8,15 @@
 #include "daemon/event_outputs.h"
 #include "daemon/metrics.h"
 #include "engine/engine.h"
+#include "http/http.h"
 #include "request/request.h"
 
 /* Long replies that depend only on the last inventory and the last pass: made once, and sent to each client
  * that asks for them. All zero: none is made. */
 struct shared_replies {
     struct shared_text *texts[request_kind_count];
-    uint64_t pass; /* that they were made after */
+    uint64_t pass;     /* that they were made after */
+    struct http *http; /* gives them to its clients, too; NULL: none */
 };
 
 /* Call it after each inventory and each change of the configuration, and at the end. */
@@ -28,6 +30,7 @@ struct request_handler {
     const struct config *config; /* in force */
     struct event_outputs *out;
     struct service_metrics *metrics;
+    struct admin_tokens *tokens;
     struct login_guards *logins; /* of the hosts' controllers */
     const char *reload_by;       /* who asked for the reload that waits; NULL: none waits */
     instant_s reload_since;

@@ -6,9 +6,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/actuator_workers.h"
+#include "daemon/admin_tokens.h"
 #include "daemon/collector_thread.h"
 #include "daemon/consoles.h"
 #include "daemon/event_outputs.h"
+#include "daemon/http_clients.h"
 #include "daemon/power_setup.h"
 #include "daemon/process.h"
 #include "daemon/request_handler.h"
@@ -72,6 +74,8 @@ struct service {
     struct engine *engine;
     struct server *server;
     struct clients clients; /* that wait */
+    struct http_clients *http;
+    struct admin_tokens tokens;
     struct shared_replies shared;
     struct wall_clock clock;
     bool restart; /* run the program again after the stop */
@@ -89,6 +93,7 @@ static struct request_handler request_handler_of(struct service *s)
                                     .config = s->config,
                                     .out = &s->out,
                                     .metrics = &s->metrics,
+                                    .tokens = &s->tokens,
                                     .logins = s->power->logins,
                                     .reload_by = s->waits.config ? s->waits.by : NULL,
                                     .reload_since = s->waits.since,
@@ -120,6 +125,8 @@ static void update_outputs_and_timer(struct service *s)
     consoles_update(s->consoles, engine_snapshot(s->engine), now);
     event_outputs_update(&s->out, s->engine, s->config, now);
     client_each_waiting(&s->clients, answer_waiting, s);
+    http_set_ready(s->tokens.http, engine_snapshot(s->engine) != NULL);
+    admin_tokens_store_use(&s->tokens, now, false);
     /* never later: frequent requests must not delay the tick */
     if (s->due_us != 0 && s->due_us <= due_us)
         return;
@@ -189,6 +196,15 @@ static void serve_line(void *ctx, struct client *c, const char *line, size_t len
     const struct request_handler handler = request_handler_of(s);
 
     request_handler_serve_line(&handler, c, line, len);
+    update_outputs_and_timer(s);
+}
+
+static void serve_request(void *ctx, struct client *c, struct request *q)
+{
+    struct service *s = ctx;
+    const struct request_handler handler = request_handler_of(s);
+
+    request_handler_serve(&handler, c, q);
     update_outputs_and_timer(s);
 }
 
@@ -287,6 +303,8 @@ static void take_config(struct service *s, const char *by, struct arena a, struc
     login_guards_forget(s->power->logins); /* a password may have been mended at its peer */
     startup_log_warnings(fresh, &s->power->config);
     s->config = fresh;
+    if (http_reload_certificate(s->tokens.http, &err) < 0)
+        log_error("the certificate stays as it was: %s", err.text);
 
     const struct engine_settings settings = settings_of(s);
 
@@ -424,6 +442,22 @@ static int open_loop(struct service *s, struct err *err)
     return 0;
 }
 
+/* Last: what it lets in finds everything else. */
+static int open_http(struct service *s, struct err *err)
+{
+    const struct http_clients_options options = {.config = s->config,
+                                                 .loop = s->loop,
+                                                 .clients = &s->clients,
+                                                 .serve = serve_request,
+                                                 .gone = cancel_waiting,
+                                                 .ctx = s};
+    int r = http_clients_start(&options, &s->http, err);
+
+    s->tokens = (struct admin_tokens){.store = s->store, .http = http_clients_server(s->http)};
+    s->shared.http = s->tokens.http;
+    return r == 0 ? admin_tokens_load(&s->tokens, err) : r;
+}
+
 static int start_service(struct service *s, struct err *err)
 {
     int r;
@@ -449,7 +483,8 @@ static int start_service(struct service *s, struct err *err)
                                            .role = role_of_peer,
                                            .ctx = s};
 
-    return server_start(s->loop, &options, &s->server, err);
+    r = server_start(s->loop, &options, &s->server, err);
+    return r == 0 ? open_http(s, err) : r;
 }
 
 /* ---- stop ------------------------------------------------------------------------------------ */
@@ -462,6 +497,10 @@ static void stop_service(struct service *s)
 
     server_stop(s->server);
     request_handler_forget_shared(&s->shared);
+    if (s->http)
+        admin_tokens_store_use(&s->tokens, wall_clock_now(&s->clock), true);
+    http_clients_stop(s->http);
+    s->shared.http = s->tokens.http = NULL;
     atomic_store(&s->stop, true);
     int actuators = actuator_workers_stop(s->actuators, deadline);
     int source = collector_thread_stop(s->source, deadline);

@@ -241,6 +241,32 @@ static int read_since(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_token_name(const json_t *v, struct request *r, struct err *err)
+{
+    size_t len = json_string_length(v);
+
+    if (!json_is_string(v) || len == 0 || len >= sizeof r->name || strlen(json_string_value(v)) != len)
+        return err_set(err, -EINVAL, "\"name\": expected the name of a token");
+    memcpy(r->name, json_string_value(v), len + 1);
+    return 0;
+}
+
+static int read_role(const json_t *v, struct request *r, struct err *err)
+{
+    const char *word = json_string_value(v);
+
+    return word && role_parse(word, &r->role) == 0
+               ? 0
+               : err_set(err, -EINVAL, "\"role\": expected \"viewer\", \"operator\" or \"admin\"");
+}
+
+static int read_expires(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_string(v) || rfc3339_parse(json_string_value(v), &r->expires) < 0 || r->expires <= 0)
+        return err_set(err, -EINVAL, "\"expires\": expected a time such as \"2026-01-31T00:00:00Z\"");
+    return 0;
+}
+
 static const char *const by_words[energy_by_count] = {
 #define BY_WORD(e, word, meaning) [e] = (word),
     ENERGY_BYS(BY_WORD)};
@@ -297,9 +323,14 @@ static const struct request_field {
     {"by", 1u << REQUEST_ENERGY, false, read_by, REQUEST_TEXT},
     {"hours", 1u << REQUEST_FORECAST, false, read_hours, REQUEST_NUMBER},
     {"id", 1u << REQUEST_CONSOLE, true, read_id, REQUEST_NUMBER},
+    {"name", 1u << REQUEST_TOKEN_CREATE | 1u << REQUEST_TOKEN_REVOKE, true, read_token_name, REQUEST_TEXT},
+    {"role", 1u << REQUEST_TOKEN_CREATE, true, read_role, REQUEST_TEXT},
+    {"expires", 1u << REQUEST_TOKEN_CREATE, false, read_expires, REQUEST_TEXT},
 };
 
 #define N_FIELDS (sizeof fields / sizeof *fields)
+
+_Static_assert(request_kind_count <= 32, "a field's commands are bits of an unsigned");
 
 static const char *const words[request_kind_count] = {
 #define REQUEST_WORD(e, word, role, meaning) [e] = (word),
@@ -393,17 +424,10 @@ static int read_fields(json_t *root, struct request *r, struct err *err)
     return 0;
 }
 
-int request_parse(const char *line, size_t len, struct request *ret, struct err *err)
+int request_read(json_t *root, struct request *ret, struct err *err)
 {
-    json_error_t where;
     int r;
 
-    if (len > REQUEST_BYTES_MAX)
-        return err_set(err, -EINVAL, "a request of more than %zu bytes", REQUEST_BYTES_MAX);
-    CLEANUP(json_decrefp) json_t *root = json_loadb(line, len, JSON_REJECT_DUPLICATES, &where);
-
-    if (!root)
-        return err_set(err, -EINVAL, "not a JSON object on one line: %s", where.text);
     if (!json_is_object(root))
         return err_set(err, -EINVAL, "expected a JSON object on one line");
     memset(ret, 0, sizeof *ret);
@@ -413,4 +437,17 @@ int request_parse(const char *line, size_t len, struct request *ret, struct err 
     if ((r = read_kind(root, &ret->kind, err)) < 0)
         return r;
     return read_fields(root, ret, err);
+}
+
+int request_parse(const char *line, size_t len, struct request *ret, struct err *err)
+{
+    json_error_t where;
+
+    if (len > REQUEST_BYTES_MAX)
+        return err_set(err, -EINVAL, "a request of more than %zu bytes", REQUEST_BYTES_MAX);
+    CLEANUP(json_decrefp) json_t *root = json_loadb(line, len, JSON_REJECT_DUPLICATES, &where);
+
+    if (!root)
+        return err_set(err, -EINVAL, "not a JSON object on one line: %s", where.text);
+    return request_read(root, ret, err);
 }

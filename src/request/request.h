@@ -10,6 +10,7 @@
 #include <ballast/names.h>
 #include <ballast/units.h>
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,6 +56,9 @@
     X(REQUEST_SCHEDULE, "schedule", ROLE_VIEWER, "when hosts may be put to standby and must be back")        \
     X(REQUEST_FORECAST, "forecast", ROLE_VIEWER, "the cluster's demand: expected, actual, and predicted")    \
     X(REQUEST_METRICS, "metrics", ROLE_VIEWER, "figures of service and cluster for Prometheus")              \
+    X(REQUEST_TOKENS, "tokens", ROLE_ADMIN, "the tokens of the API over HTTP")                               \
+    X(REQUEST_TOKEN_CREATE, "token_create", ROLE_ADMIN, "makes a token")                                     \
+    X(REQUEST_TOKEN_REVOKE, "token_revoke", ROLE_ADMIN, "ends a token")                                      \
     X(REQUEST_CONSOLE, "console", ROLE_OPERATOR, "a host's console output while it woke")
 
 #define REQUEST_ENUM(e, word, role, meaning) e,
@@ -98,10 +102,13 @@ struct request {
     bool retry;                        /* run */
     enum energy_by by;                 /* energy */
     char vms[REQUEST_BYTES_MAX];
-    size_t n_hosts;             /* roll: in vms[], too; 0: none is begun */
-    uint32_t at_once;           /* roll */
-    bool stop;                  /* roll: ends it */
-    char why[REQUEST_NAME_MAX]; /* roll: what went wrong; "": an admin ends it */
+    size_t n_hosts;              /* roll: in vms[], too; 0: none is begun */
+    uint32_t at_once;            /* roll */
+    bool stop;                   /* roll: ends it */
+    char why[REQUEST_NAME_MAX];  /* roll: what went wrong; "": an admin ends it */
+    char name[REQUEST_NAME_MAX]; /* token_create, token_revoke */
+    enum role role;              /* token_create */
+    instant_s expires;           /* token_create; 0: never */
 };
 
 /* The least role that may make this request: looking at a roll takes less than beginning one. */
@@ -115,5 +122,8 @@ int request_field_form(enum request_kind kind, const char *field, enum request_f
 
 /* -EINVAL and a sentence that names the expected form. */
 int request_parse(const char *line, size_t len, struct request *ret, struct err *err);
+
+/* The same of an object that was read already. */
+int request_read(json_t *root, struct request *ret, struct err *err);
 
 #endif

@@ -139,7 +139,7 @@ static int check_tables(struct store *s, struct err *err)
 {
     static const char *const tables[] = {
         "instance", "actions", "migrations", "rates",  "dirty_rates", "samples",  "settings",
-        "notes",    "hosts",   "energy",     "events", "patterns",    "failures",
+        "notes",    "hosts",   "energy",     "events", "patterns",    "failures", "tokens",
     };
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

@@ -171,6 +171,11 @@ static const char *const scripts[] = {
 
     /* A standby of ours has put the host into maintenance mode, and is to end it. */
     "ALTER TABLE hosts ADD COLUMN our_maintenance INTEGER NOT NULL DEFAULT 0;",
+
+    /* Tokens of the API over HTTP: hash is the SHA-256 of the token. */
+    "CREATE TABLE tokens ("
+    " name TEXT PRIMARY KEY, role TEXT NOT NULL, hash BLOB NOT NULL UNIQUE, created INTEGER NOT NULL,"
+    " created_by TEXT NOT NULL, expires INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

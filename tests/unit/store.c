@@ -461,6 +461,7 @@ static void test_older_store(void **state)
                "ALTER TABLE actions DROP COLUMN harm; "
                "ALTER TABLE actions DROP COLUMN refused; "
                "ALTER TABLE actions DROP COLUMN wake_method; "
+               "DROP TABLE tokens; "
                "PRAGMA "
                "user_version = 1");
     s = must_open(&p);

@@ -233,8 +233,8 @@ static void test_events(void **state)
     "ALTER TABLE hosts DROP COLUMN " method "_failed_code; ALTER TABLE hosts DROP COLUMN " method "_why; "
 
 #define DROP_ALL_PROOFS                                                                                      \
-    "ALTER TABLE actions DROP COLUMN wake_method; " DROP_PROOF("ipmi") DROP_PROOF("redfish")                 \
-        DROP_PROOF("wol") DROP_PROOF("hypervisor")
+    "DROP TABLE tokens; ALTER TABLE actions DROP COLUMN wake_method; " DROP_PROOF("ipmi")                    \
+        DROP_PROOF("redfish") DROP_PROOF("wol") DROP_PROOF("hypervisor")
 
 /* Events of an older store have VM and hosts in their data only; damaged data are left as they are. What a
  * script after this one adds to the store is dropped here, too. */

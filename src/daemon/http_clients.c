@@ -1,0 +1,172 @@
+/* http_clients.c: brings requests from HTTP's threads to the main thread, and answers back. */
+#include "daemon/http_clients.h"
+
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "daemon/process.h"
+#include "daemon/queue.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define AT_ONCE_US INT64_C(20000) /* then timers and other clients are served */
+#define TICK_S 5
+
+/* A request and its client. */
+struct http_client {
+    struct client is; /* first */
+    struct queue_item item;
+    struct http_call *call;
+};
+
+struct http_clients {
+    struct http_clients_options is;
+    struct http *server;
+    struct queue queue;
+    bool queue_open;
+    sd_event_source *io, *timer;
+};
+
+/* ---- answers ---------------------------------------------------------------------------------- */
+
+static void reply(struct client *is, struct shared_text *text)
+{
+    struct http_client *c = (struct http_client *)is;
+
+    http_answer(c->call, text);
+    free(c);
+}
+
+static void refuse(struct client *is, const struct err *err)
+{
+    struct http_client *c = (struct http_client *)is;
+
+    http_refuse(c->call, err);
+    free(c);
+}
+
+static const struct client_ops http_client_ops = {.reply = reply, .refuse = refuse};
+
+/* ---- requests --------------------------------------------------------------------------------- */
+
+static struct http_client *client_of(struct queue_item *item)
+{
+    return (struct http_client *)(void *)((char *)item - offsetof(struct http_client, item));
+}
+
+/* In a thread of HTTP. */
+static void ask(void *ctx, struct http_call *call)
+{
+    struct http_clients *h = ctx;
+    struct http_client *c = xcalloc(1, sizeof *c);
+
+    c->is.ops = &http_client_ops;
+    c->is.all = h->is.clients;
+    c->is.role = http_call_role(call);
+    (void)snprintf(c->is.who, sizeof c->is.who, "%s", http_call_who(call));
+    c->call = call;
+    queue_push(&h->queue, &c->item);
+}
+
+static int on_requests(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+    struct http_clients *h = userdata;
+    const int64_t until_us = process_steady_us() + AT_ONCE_US;
+    struct queue_item *item;
+
+    (void)source, (void)fd, (void)revents;
+    while (process_steady_us() < until_us && (item = queue_pop(&h->queue)) != NULL) {
+        struct http_client *c = client_of(item);
+
+        h->is.serve(h->is.ctx, &c->is, http_call_request(c->call));
+    }
+    return 0;
+}
+
+static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
+{
+    struct http_clients *h = userdata;
+
+    (void)usec;
+    http_tick(h->server);
+    (void)sd_event_source_set_time_relative(source, TICK_S * USEC_PER_S);
+    (void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+    return 0;
+}
+
+/* ---- start and stop --------------------------------------------------------------------------- */
+
+static int start(struct http_clients *h, struct err *err)
+{
+    const struct config *c = h->is.config;
+    struct http_options options = {.listen_text = c->http.listen,
+                                   .cluster = c->cluster,
+                                   .cert_file = c->http.cert_file,
+                                   .key_file = c->http.key_file,
+                                   .connections = (unsigned)c->http.connections,
+                                   .per_address = (unsigned)c->http.connections_per_address,
+                                   .ask = ask,
+                                   .ctx = h};
+    int r = queue_init(&h->queue, false);
+
+    if (r < 0)
+        return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
+    h->queue_open = true;
+    if (listen_address_parse(c->http.listen, &options.listen) < 0)
+        return err_set(err, -EINVAL, "http.listen: \"%s\" is no address", c->http.listen);
+    if ((r = sd_event_add_io(h->is.loop, &h->io, h->queue.fd, EPOLLIN, on_requests, h)) < 0 ||
+        (r = sd_event_add_time_relative(h->is.loop, &h->timer, CLOCK_MONOTONIC, TICK_S * USEC_PER_S, 0,
+                                        on_tick, h)) < 0)
+        return err_set(err, r, "HTTP cannot be waited for: %s", strerror(-r));
+    return http_start(&options, &h->server, err);
+}
+
+int http_clients_start(const struct http_clients_options *options, struct http_clients **ret, struct err *err)
+{
+    if (!options->config->http.listen)
+        return 0;
+    *ret = xcalloc(1, sizeof **ret);
+    (*ret)->is = *options;
+    return start(*ret, err);
+}
+
+/* Placements of clients that will get no answer are withdrawn. */
+static void refuse_waiting(struct http_clients *h)
+{
+    struct client *c, *next;
+    struct err err;
+
+    (void)err_set(&err, -EUSERS, "the service is stopping");
+    for (c = h->is.clients->waiting; c; c = next) {
+        next = c->next;
+        if (c->ops != &http_client_ops)
+            continue;
+        h->is.gone(h->is.ctx, c->ticket);
+        client_refuse(c, &err);
+    }
+    for (struct queue_item *item; (item = queue_pop(&h->queue)) != NULL;)
+        client_refuse(&client_of(item)->is, &err);
+}
+
+void http_clients_stop(struct http_clients *h)
+{
+    if (!h)
+        return;
+    http_stop_asking(h->server);
+    if (h->queue_open)
+        refuse_waiting(h);
+    http_stop(h->server);
+    if (h->queue_open)
+        queue_release(&h->queue, NULL);
+    (void)sd_event_source_disable_unref(h->io);
+    (void)sd_event_source_disable_unref(h->timer);
+    free(h);
+}
+
+struct http *http_clients_server(struct http_clients *h)
+{
+    return h ? h->server : NULL;
+}

@@ -1,0 +1,103 @@
+/* tokens.c: stores and lists the tokens of the API over HTTP. Making and checking them is http/token.c's. */
+#include "store/tokens.h"
+
+#include "store/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Used rarely, so the statements are prepared each time. */
+static sqlite3_stmt *prepared(struct store *s, const char *sql)
+{
+    sqlite3_stmt *st = NULL;
+
+    return sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) == SQLITE_OK ? st : NULL;
+}
+
+int store_put_token(struct store *s, const struct token_record *t, struct err *err)
+{
+    sqlite3_stmt *st = prepared(s, "INSERT INTO tokens (name, role, hash, created, created_by, expires, used)"
+                                   " VALUES (:name, :role, :hash, :created, :created_by, :expires, 0)");
+    int rc = SQLITE_ERROR;
+
+    if (st && store_bind_text(st, ":name", t->name) == SQLITE_OK &&
+        store_bind_text(st, ":role", role_name(t->role)) == SQLITE_OK &&
+        sqlite3_bind_blob(st, sqlite3_bind_parameter_index(st, ":hash"), t->hash, sizeof t->hash,
+                          SQLITE_STATIC) == SQLITE_OK &&
+        store_bind_number(st, ":created", t->created) == SQLITE_OK &&
+        store_bind_text(st, ":created_by", t->created_by) == SQLITE_OK &&
+        store_bind_number(st, ":expires", t->expires) == SQLITE_OK)
+        rc = sqlite3_step(st);
+    (void)sqlite3_finalize(st);
+    if (rc == SQLITE_CONSTRAINT)
+        return err_set(err, -EEXIST, "there is a token \"%s\" already", t->name);
+    return rc == SQLITE_DONE ? 0 : store_failed(s, "store a token", err);
+}
+
+/* A change of the token of this name. */
+static int change(struct store *s, const char *sql, const char *name, instant_s used, struct err *err)
+{
+    sqlite3_stmt *st = prepared(s, sql);
+    int rc = SQLITE_ERROR;
+
+    if (st && store_bind_text(st, ":name", name) == SQLITE_OK &&
+        store_bind_number(st, ":used", used) == SQLITE_OK)
+        rc = sqlite3_step(st);
+    (void)sqlite3_finalize(st);
+    if (rc == SQLITE_DONE && sqlite3_changes(s->db) == 0)
+        return err_set(err, -ENOENT, "there is no token \"%s\"; `ballast token list` lists them", name);
+    return rc == SQLITE_DONE ? 0 : store_failed(s, "change a token", err);
+}
+
+int store_delete_token(struct store *s, const char *name, struct err *err)
+{
+    return change(s, "DELETE FROM tokens WHERE name = :name", name, 0, err);
+}
+
+int store_set_token_used(struct store *s, const char *name, instant_s used, struct err *err)
+{
+    return change(s, "UPDATE tokens SET used = :used WHERE name = :name", name, used, err);
+}
+
+static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
+{
+    const char *text = (const char *)sqlite3_column_text(st, column);
+
+    return text ? arena_strdup(a, text) : NULL;
+}
+
+/* A row that makes no sense gives no access. */
+static bool read_row(sqlite3_stmt *st, struct arena *a, struct token_record *ret)
+{
+    const char *role = text_of(st, 1, a);
+
+    *ret = (struct token_record){.name = text_of(st, 0, a),
+                                 .created = sqlite3_column_int64(st, 3),
+                                 .created_by = text_of(st, 4, a),
+                                 .expires = sqlite3_column_int64(st, 5),
+                                 .used = sqlite3_column_int64(st, 6)};
+    if (!ret->name || !role || role_parse(role, &ret->role) < 0 ||
+        sqlite3_column_bytes(st, 2) != TOKEN_RECORD_HASH_BYTES)
+        return false;
+    memcpy(ret->hash, sqlite3_column_blob(st, 2), TOKEN_RECORD_HASH_BYTES);
+    return true;
+}
+
+int store_list_tokens(struct store *s, struct arena *a, struct token_record **ret, size_t *ret_n,
+                      struct err *err)
+{
+    sqlite3_stmt *st =
+        prepared(s, "SELECT name, role, hash, created, created_by, expires, used FROM tokens ORDER BY name");
+    struct token_record *list = NULL;
+    size_t n = 0, cap = 0;
+    int rc = SQLITE_ERROR;
+
+    while (st && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+        list = arena_grow(a, list, n, &cap, sizeof *list);
+        n += read_row(st, a, &list[n]);
+    }
+    (void)sqlite3_finalize(st);
+    *ret = list;
+    *ret_n = n;
+    return rc == SQLITE_DONE ? 0 : store_failed(s, "list the tokens", err);
+}
