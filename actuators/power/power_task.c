@@ -14,7 +14,8 @@ enum {
     ASKED_AGAIN = 8,
     ANSWERED_LAST = 16,
     TOLD = 16 * ANSWERED_LAST,
-    MARKS_MAX = 2 * TOLD
+    LOOKS = 2 * TOLD,
+    MARKS_MAX = LOOKS * (POWER_LOOKS_MAX + 1)
 };
 
 #define METHODS_MAX 16u
@@ -53,6 +54,7 @@ int power_task_read(const char *task, struct power_task *ret, struct err *err)
     c.asked_again = marks & ASKED_AGAIN;
     c.told = marks & TOLD;
     c.answered_last = marks % TOLD / ANSWERED_LAST;
+    c.looks = marks / LOOKS;
     *ret = c;
     return 0;
 }
@@ -65,7 +67,7 @@ int power_task_write(const struct power_task *c, char ret[TASK_NAME_MAX], struct
     unsigned marks = (c->accepted ? ACCEPTED : 0) | (c->reply_lost ? REPLY_LOST : 0) |
                      (c->controllers_disagree ? CONTROLLERS_DISAGREE : 0) |
                      (c->asked_again ? ASKED_AGAIN : 0) | (c->told ? TOLD : 0) |
-                     c->answered_last * ANSWERED_LAST;
+                     (c->answered_last * ANSWERED_LAST) | (c->looks * LOOKS);
     int n = snprintf(ret, TASK_NAME_MAX, "p1 %c %u %u %" PRId64 " %" PRId64 " %zu:%s%s%s", (char)c->phase,
                      c->method, marks, c->began, c->since, strlen(c->entry), c->entry, inner ? " " : "",
                      inner ? c->inner : "");

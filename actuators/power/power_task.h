@@ -17,6 +17,7 @@
 
 #include <ballast/actuator.h>
 
+#define POWER_LOOKS_MAX 7u
 #define ENTRY_NAME_MAX 128 /* of a host in the configuration */
 
 enum phase {
@@ -38,6 +39,7 @@ struct power_task {
     bool asked_again;          /* waking: all methods have their second turn, because an answer was lost */
     bool told;                 /* standby: the host is in the maintenance mode that this operation wanted */
     bool controllers_disagree; /* the disagreement about the chassis was reported */
+    unsigned looks;         /* waking: how often the chassis was read since the call, up to POWER_LOOKS_MAX */
     unsigned answered_last; /* index of the method that told the chassis' state last: asked first next time */
     instant_s began; /* waking: the time of the first call, later by the time in which none was possible */
     instant_s since; /* of this phase and method */

@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#define AGAIN_EACH_S 30
+
 /* The time that each method has until the host is back. A controller that says "on" although the host is
  * off must leave enough time for the next method. */
 static instant_s share_s(const struct power_change *j)
@@ -119,7 +121,7 @@ static int ask_one(struct power_change *j, unsigned index, struct err *err)
         int r = method_wake(j, index, err);
 
         if (r == 0)
-            j->c.phase = PHASE_ASKED;
+            j->c.phase = PHASE_ASKED, j->c.looks = 0;
         return r;
     }
     int r = power_inner_begin(j, err);
@@ -163,6 +165,23 @@ static void ask(struct power_change *j, struct outcome *out)
     go_on_with_next(j);
 }
 
+/* The next reading of the chassis: after 10, 11, 13, 17, 25, 41 s and at the end of the wait for it; then
+ * each half minute. Only the last decides about the next method, so that fewer readings make no wake later.
+ */
+static instant_s look_at_age(unsigned looks)
+{
+    const instant_s grown = LOOK_AFTER_S + (INT64_C(1) << looks) - 1;
+
+    return looks < POWER_LOOKS_MAX - 1 && grown < OFF_FOR_S ? grown : OFF_FOR_S;
+}
+
+static bool is_time_to_look(const struct power_change *j, instant_s age)
+{
+    if (j->c.looks >= POWER_LOOKS_MAX) /* the next method's turn, unless the operation may call none now */
+        return !j->q->only_adopt || age % AGAIN_EACH_S == 0;
+    return age >= look_at_age(j->c.looks);
+}
+
 /* One reading is enough when it says on; a failed reading says nothing. When controllers disagree, "off"
  * is believed: then another method is tried, at worst without need. */
 static void look(struct power_change *j, struct outcome *out)
@@ -171,8 +190,9 @@ static void look(struct power_change *j, struct outcome *out)
     struct readings says;
     struct err err = {0};
 
-    if (age < LOOK_AFTER_S)
+    if (!is_time_to_look(j, age))
         return;
+    j->c.looks += j->c.looks < POWER_LOOKS_MAX;
     int r = methods_ask_chassis(j, true, &says, &err);
 
     if (says.interrupted) {

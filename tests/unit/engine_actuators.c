@@ -20,6 +20,7 @@ static struct {
     instant_s takes_s;        /* or after so long */
     instant_s off_at;         /* 0: it does not go down */
     instant_s cut_at;         /* controllers are slow to see it */
+    bool late;                /* only the first wake fails with its code: the answer comes too late */
     bool still;               /* polls come to nothing: the service has not got that far */
     int vms_cut;              /* that ran on it when it went off: never */
 } C;
@@ -73,7 +74,9 @@ static int chassis(struct power_method *m, enum chassis *ret, struct err *err)
 static int wake(struct power_method *m, struct err *err)
 {
     C.wake[m->kind]++;
-    if (is_first(m) && C.wake_code < 0)
+    if (C.late && C.wake[m->kind] == 1)
+        return err_set(err, C.wake_code, "its answer is late");
+    if (is_first(m) && C.wake_code < 0 && !C.late)
         return err_set(err, C.wake_code, "it fails");
     if ((!is_first(m) || !C.lies) && W->host_state[2] == HOST_STANDBY) {
         W->host_state[2] = HOST_POWERING_ON;
@@ -352,6 +355,26 @@ static void test_second_method_has_time(void **state)
     }
 }
 
+/* One late answer of the only method: the host wakes, and no wake has failed. */
+static void test_one_late_answer(void **state)
+{
+    static const int codes[] = {-ETIMEDOUT, -ECONNRESET, -EBUSY};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(codes); i++) {
+        struct world w;
+
+        begin(&w, 1, true);
+        C.wake_code = codes[i];
+        C.late = true;
+        assert_int_equal(run(1, 600), ACTION_DONE);
+        assert_int_equal(C.wake[POWER_IPMI], 2);
+        assert_int_equal(w_count_events("wake_failed"), 0);
+        assert_int_equal(w.host_state[2], HOST_ON);
+        end();
+    }
+}
+
 /* No source is asked between the intent and the first call, for so long: the service stands still, is paused,
  * or is dead. It goes on; after hours nobody has failed, and the pass that is made at once wants it as
  * before.
@@ -419,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_goes_down_all_the_same),
         cmocka_unit_test(test_killed_while_power_is_cut),
         cmocka_unit_test(test_second_method_has_time),
+        cmocka_unit_test(test_one_late_answer),
         cmocka_unit_test(test_stopped_before_the_first_call),
     };
 

@@ -131,6 +131,30 @@ static void test_wake(void **state)
     }
 }
 
+/* The chassis is read less and less often, and the next method has its turn as early as before. */
+static void test_fewer_readings(void **state)
+{
+    struct actuators_world w;
+    struct task_progress p;
+    instant_s second = 0;
+
+    (void)state;
+    begin(&w, "ir", OPERATION_WAKE, false);
+    fakes[POWER_IPMI].moves = false; /* it says yes, and the chassis stays off */
+    start(&w);
+    chassis_reads = 0;
+    do
+        p = run_until(&w, second++);
+    while (!strstr(asked, "redfish.wake"));
+    assert_in_range(second, 45, 48);
+    assert_int_equal(chassis_reads, 2 * 7); /* by both: at 10, 11, 13, 17, 25, 41 and 45 s */
+    assert_int_equal(p.state, TASK_RUNNING);
+    chassis_reads = 0;
+    (void)run_until(&w, second + 60); /* the second one is on at its first reading */
+    assert_int_equal(chassis_reads, 2);
+    end(&w);
+}
+
 /* One late answer is no failed wake, nor is an error of a controller that has done it. */
 static void test_late_answer(void **state)
 {
@@ -433,6 +457,7 @@ static void test_strange_tasks(void **state)
                            .accepted = true,
                            .controllers_disagree = true,
                            .answered_last = 3,
+                           .looks = 5,
                            .began = 5,
                            .since = 7};
     struct power_task back;
@@ -446,7 +471,8 @@ static void test_strange_tasks(void **state)
     assert_string_equal(back.inner, c.inner);
     assert_true(back.phase == c.phase && back.method == 2 && back.accepted && back.began == 5 &&
                 back.since == 7);
-    assert_true(back.controllers_disagree && !back.reply_lost && back.answered_last == 3);
+    assert_true(back.controllers_disagree && !back.reply_lost && back.answered_last == 3 && back.looks == 5 &&
+                !back.told);
     end(&w);
 }
 
@@ -483,17 +509,12 @@ static void test_measure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wake),
-        cmocka_unit_test(test_late_answer),
-        cmocka_unit_test(test_killed_before_the_name_is_stored),
-        cmocka_unit_test(test_paused),
-        cmocka_unit_test(test_the_rest_passes_through),
-        cmocka_unit_test(test_stood_still),
-        cmocka_unit_test(test_controllers_disagree),
-        cmocka_unit_test(test_time_for_each),
-        cmocka_unit_test(test_slow_call),
-        cmocka_unit_test(test_strange_tasks),
-        cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_wake),           cmocka_unit_test(test_late_answer),
+        cmocka_unit_test(test_fewer_readings), cmocka_unit_test(test_killed_before_the_name_is_stored),
+        cmocka_unit_test(test_paused),         cmocka_unit_test(test_the_rest_passes_through),
+        cmocka_unit_test(test_stood_still),    cmocka_unit_test(test_controllers_disagree),
+        cmocka_unit_test(test_time_for_each),  cmocka_unit_test(test_slow_call),
+        cmocka_unit_test(test_strange_tasks),  cmocka_unit_test(test_measure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

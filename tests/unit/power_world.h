@@ -26,6 +26,7 @@ struct fake {
 
 static struct fake fakes[POWER_METHOD_COUNT];
 static enum chassis chassis_is;
+__attribute__((unused)) static unsigned chassis_reads;
 static bool os_hangs; /* it does not go down when it is asked to */
 static double watts_are;
 static int64_t clock_is_ms, look_takes_ms, call_takes_ms, identify_takes_ms;
@@ -95,6 +96,7 @@ static int fake_cut(struct power_method *m, const struct controller_identity *on
 static int fake_chassis(struct power_method *m, enum chassis *ret, struct err *err)
 {
     clock_is_ms += look_takes_ms;
+    chassis_reads++;
     if (fakes[m->kind].chassis < 0)
         return err_set(err, fakes[m->kind].chassis, "%s is deaf", words[m->kind]);
     *ret = fakes[m->kind].says != CHASSIS_UNKNOWN ? fakes[m->kind].says : chassis_is;
