@@ -254,8 +254,11 @@ static int why_not(const struct http_session *s, const struct http_request *q, C
         return err_set(err, -ECANCELED, "%s: cancelled, because the service stops", q->url);
     case CURLE_PARTIAL_FILE:
         return err_set(err, -ECONNRESET, "%s: the answer broke off in the middle: %s", q->url, detail);
-    case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
+        if (strstr(detail, "response headers")) /* libcurl's limit of 300 KiB has no code of its own */
+            return err_set(err, -EPROTO, "%s: the headers of the answer have no end: %s", q->url, detail);
+        /* fall through */
+    case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
         return err_set(err, -ECONNRESET, "%s: the connection broke before the answer was complete: %s",
                        q->url, detail);
