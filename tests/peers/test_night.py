@@ -311,8 +311,8 @@ def check_told(lab, heard):
                   and e["data"]["state"] != "powering_on"] for h in HOSTS}
     for h in (UNPROVEN, REDFISH, PACKET):
         assert states[h][-3:] == ["entering_standby", "standby", "on"], (h, states[h])
-    for h in (DEAF, BROKEN):
-        assert states[h] == ["entering_standby", "standby"], (h, states[h])
+    for h in (DEAF, BROKEN):  # a standby whose moves take too long on a busy machine is begun anew
+        assert states[h][-2:] == ["entering_standby", "standby"] and states[h].count("standby") == 1, (h, states[h])
     assert states[LARGE] == [], states
     alarms = [e for e in events if e["type"] == "io.ballast.wake_failed"]
     assert {e["subject"] for e in alarms} == {DEAF, BROKEN} and all(e["data"]["severity"] == "warning" for e in alarms), alarms
