@@ -138,12 +138,16 @@ async function lookAt(browser, one, { width, scheme }) {
   page.on('pageerror', (e) => complaints.push(e.message));
   page.on('dialog', (d) => { complaints.push(`dialog: ${d.message()}`); void d.dismiss(); });
   page.on('request', (r) => { if (r.url() !== url) complaints.push(`request: ${r.url()}`); });
+  const session = await context.newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' }); // processor time: a busy machine does not count
   await page.goto(url);
   await page.waitForFunction((n) => document.querySelectorAll('figure canvas').length >= n, one.plots);
-  const ms = await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => r(performance.now()))));
   if (one.ready_ms) {
-    console.log(`${what}: drawn after ${Math.round(ms)} ms`);
-    check(`${what}: is drawn in time`, ms <= one.ready_ms, `${ms} ms`);
+    await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => setTimeout(r, 0))));
+    const { metrics } = await session.send('Performance.getMetrics');
+    const ms = 1000 * metrics.find((m) => m.name === 'TaskDuration').value;
+    console.log(`${what}: drawn in ${Math.round(ms)} ms of processor time`);
+    check(`${what}: is drawn in time`, ms > 0 && ms <= one.ready_ms, `${ms} ms`);
   }
   const seen = await page.evaluate(look);
   check(`${what}: the colours that were asked for`, seen.dark === (scheme === 'dark'));
