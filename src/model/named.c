@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OFF_VMS_NAMED 10
+
 /* names: of all objects; released. */
 static int refuse(const char *object, const char *word, const char **names, size_t n, struct err *err)
 {
@@ -158,4 +160,20 @@ int named_vm(const struct snapshot *s, const char *word, uint32_t *ret_vm, struc
     }
     *ret_vm = found;
     return 0;
+}
+
+const char *named_off_vms(const struct snapshot *s, uint32_t host, uint32_t *ret_n, struct arena *a)
+{
+    const char *names = NULL;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        const struct vm *v = &s->vms[i];
+
+        if (v->host != host || v->is.state == VM_ON || ++n > OFF_VMS_NAMED)
+            continue;
+        names = names ? arena_printf(a, "%s, %s", names, v->is.name) : v->is.name;
+    }
+    *ret_n = n;
+    return n > OFF_VMS_NAMED ? arena_printf(a, "%s and %u more", names, n - OFF_VMS_NAMED) : names;
 }

@@ -24,6 +24,10 @@ const char *named_vm_label(const struct snapshot *s, const char *id, struct aren
 /* What a user may type for this host: its name, or its id if others have the name too. */
 const char *named_host_word(const struct snapshot *s, uint32_t host);
 
+/* The VMs that are registered on the host and do not run, as "a, b and 3 more"; *ret_n is their number. NULL:
+ * there are none. */
+const char *named_off_vms(const struct snapshot *s, uint32_t host, uint32_t *ret_n, struct arena *a);
+
 /* -EINVAL with a sentence that quotes the word: no object has this name, or several have, and then the
  * sentence lists two ids. */
 int named_host(const struct snapshot *s, const char *word, uint32_t *ret_host, struct err *err);

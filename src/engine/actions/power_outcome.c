@@ -1,6 +1,7 @@
 /* power_outcome.c: what the end of a power change means for its host, and which changes are taken back. */
 #include "engine/actions/power_outcome.h"
 
+#include "base/cleanup.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
 #include "engine/actions/observed_state.h"
@@ -13,12 +14,12 @@
 #include "engine/observation.h"
 #include "engine/recommendations.h"
 #include "engine/state.h"
+#include "model/named.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define REMAINING_NAMED 10 /* VMs that do not run on a host in standby; more are counted */
-#define UNCERTAIN_S 300    /* a host that was asked to go and did not may be slow: no VMs for so long */
+#define UNCERTAIN_S 300 /* a host that was asked to go and did not may be slow: no VMs for so long */
 
 bool power_outcome_vm_left_by_itself(const struct engine *e, const struct action *x)
 {
@@ -147,28 +148,14 @@ void power_outcome_apply(struct engine *e, const struct action *x, instant_s now
 
 const char *power_outcome_remaining_vms(const struct engine *e, const struct action *x, char why[WHY_MAX])
 {
+    CLEANUP(arena_releasep) struct arena a = {0};
     const struct snapshot *s = engine_snapshot(e);
     uint32_t ix = x->r.kind == ACTION_POWER_OFF && s ? snapshot_find_host(s, x->r.host) : IX_NONE;
-    char names[WHY_MAX / 2] = "";
-    size_t len = 0;
     uint32_t n = 0;
-    uint32_t named = 0;
+    const char *names = ix == IX_NONE ? NULL : named_off_vms(s, ix, &n, &a);
 
-    for (uint32_t i = 0; ix != IX_NONE && i < s->n_vms; i++) {
-        const struct vm *v = &s->vms[i];
-
-        if (v->host != ix || v->is.state == VM_ON)
-            continue;
-        n++;
-        if (n > REMAINING_NAMED || len + strlen(v->is.name) + 8 > sizeof names)
-            continue;
-        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", named > 0 ? ", " : "", v->is.name);
-        named++;
-    }
-    if (n == 0)
+    if (!names)
         return NULL;
-    if (named < n)
-        (void)snprintf(names + len, sizeof names - len, "%s%u more", named > 0 ? " and " : "", n - named);
     (void)snprintf(why, WHY_MAX, "host %s is in standby, and %u VM%s not run and cannot be started there: %s",
                    s->hosts[ix].is.name, n,
                    n == 1 ? " that is registered on it does" : "s that are registered on it do", names);

@@ -25,7 +25,7 @@ const struct sentence_template wording_templates[] = {
      "booting {boot}."},
     {FIND_SLEEP, "",
      "{host}{used_here} {evacuated} put to standby for about {off_s:about}{saving}. "
-     "{worth_of_sleep}.{fullest_after}"},
+     "{worth_of_sleep}.{fullest_after}{stay_off}"},
     /* Faults. */
     {FIND_HOST_UNSEEN, "vms=0", "{host} is disconnected."},
     {FIND_HOST_UNSEEN, "vms=1", "{host} is disconnected; its VM is not moved."},
@@ -573,6 +573,8 @@ const struct phrase wording_phrases[] = {
     {"evacuated", "vms=0", "has no VMs and is"},
     {"evacuated", "vms=1", "is evacuated (1 VM) and"},
     {"evacuated", "", "is evacuated ({vms} VMs) and"},
+    {"stay_off", "host.off_vms", " These VMs do not run, and stay there: {host.off_vms}."},
+    {"stay_off", "", ""},
     {"saving", "watts", ", which saves about {watts} W"},
     {"saving", "", ""},
     {"worth_of_sleep", "cpu_cost_mhz_s>0 mem_cost_mb_s>0",

@@ -7,6 +7,7 @@
 #include "base/rfc3339.h"
 #include "base/strbuf.h"
 #include "model/compatibility.h"
+#include "model/named.h"
 #include "render/wording/templates.h"
 
 #include <stdio.h>
@@ -77,6 +78,7 @@ static struct value hosts_fact(const struct sentence *w, uint32_t ix, const char
            : strcmp(fact, "unhealthy") == 0
                ? text_value(h->failure_detection == FAILURE_DETECTION_UNHEALTHY ? "unhealthy" : NULL)
            : strcmp(fact, "failover") == 0 ? text_value(s->hosts[ix].failover ? "failover" : NULL)
+           : strcmp(fact, "off_vms") == 0  ? text_value(named_off_vms(s, ix, &(uint32_t){0}, w->a))
            : strcmp(fact, "boot_s") == 0   ? number_value(h->boot_s, "duration")
                                            : no_such_name;
 }
