@@ -132,6 +132,27 @@ const char *event_json_to_host(const struct event *ev)
     return ev->action ? ev->action->to : NULL;
 }
 
+static void put_record(struct json_writer *w, const struct event_record *e)
+{
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+    jw_int(w, "id", (int64_t)e->id);
+    jw_instant(w, "time", e->time);
+    jw_text(w, "kind", e->kind);
+    jw_text(w, "type", e->type);
+    jw_text(w, "severity", e->severity);
+    jw_text(w, "subject", e->subject);
+    jw_raw(w, "data", e->data);
+    jw_end(w);
+}
+
+void event_json_record(const struct event_record *e, struct strbuf *out)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    put_record(&w, e);
+}
+
 void event_json_reply(const struct event_record *list, size_t n, uint64_t earlier, struct strbuf *out)
 {
     struct json_writer w;
@@ -140,17 +161,8 @@ void event_json_reply(const struct event_record *list, size_t n, uint64_t earlie
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_begin(&w, "events", JW_ARRAY, JW_INLINE);
-    for (size_t i = 0; i < n; i++) {
-        jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
-        jw_int(&w, "id", (int64_t)list[i].id);
-        jw_instant(&w, "time", list[i].time);
-        jw_text(&w, "kind", list[i].kind);
-        jw_text(&w, "type", list[i].type);
-        jw_text(&w, "severity", list[i].severity);
-        jw_text(&w, "subject", list[i].subject);
-        jw_raw(&w, "data", list[i].data);
-        jw_end(&w);
-    }
+    for (size_t i = 0; i < n; i++)
+        put_record(&w, &list[i]);
     jw_end(&w);
     jw_int(&w, "earlier", (int64_t)earlier);
     jw_end(&w);

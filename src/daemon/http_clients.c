@@ -1,10 +1,12 @@
 /* http_clients.c: brings requests from HTTP's threads to the main thread, and answers back. */
 #include "daemon/http_clients.h"
 
-#include "base/log.h"
+#include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "daemon/event_json.h"
 #include "daemon/process.h"
 #include "daemon/queue.h"
+#include "store/events.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 
 #define AT_ONCE_US INT64_C(20000) /* then timers and other clients are served */
 #define TICK_S 5
+#define EVENTS_AT_ONCE 500
 
 /* A request and its client. */
 struct http_client {
@@ -121,7 +124,9 @@ static int start(struct http_clients *h, struct err *err)
         (r = sd_event_add_time_relative(h->is.loop, &h->timer, CLOCK_MONOTONIC, TICK_S * USEC_PER_S, 0,
                                         on_tick, h)) < 0)
         return err_set(err, r, "HTTP cannot be waited for: %s", strerror(-r));
-    return http_start(&options, &h->server, err);
+    r = http_start(&options, &h->server, err);
+    http_set_newest_event(h->server, h->is.newest);
+    return r;
 }
 
 int http_clients_start(const struct http_clients_options *options, struct http_clients **ret, struct err *err)
@@ -164,6 +169,31 @@ void http_clients_stop(struct http_clients *h)
     (void)sd_event_source_disable_unref(h->io);
     (void)sd_event_source_disable_unref(h->timer);
     free(h);
+}
+
+/* Each event is read once, however many streams there are. */
+void http_clients_update(struct http_clients *h, struct store *store, uint64_t newest)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct event_record *list = NULL;
+    struct err err = {0};
+    size_t n = 0;
+
+    if (!h || h->is.newest >= newest)
+        return;
+    const struct event_query q = {.after = h->is.newest, .limit = EVENTS_AT_ONCE};
+
+    if (store_list_events(store, &q, &a, &list, &n, &err) < 0)
+        return; /* tried again at the next event; a stream that has missed some ends, and its client comes
+                   back */
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(strbuf_releasep) struct strbuf json = {0};
+
+        strbuf_init(&json, STRBUF_NO_LIMIT);
+        event_json_record(&list[i], &json);
+        http_add_event(h->server, list[i].id, json.text);
+        h->is.newest = list[i].id;
+    }
 }
 
 struct http *http_clients_server(struct http_clients *h)

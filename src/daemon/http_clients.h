@@ -11,11 +11,13 @@
 #include <systemd/sd-event.h>
 
 struct http_clients;
+struct store;
 
 struct http_clients_options {
     const struct config *config;
     sd_event *loop;
     struct clients *clients; /* that wait */
+    uint64_t newest;         /* number of the newest event */
     /* As serve_fn and gone_fn of server.h. */
     void (*serve)(void *ctx, struct client *c, struct request *q);
     void (*gone)(void *ctx, uint64_t ticket);
@@ -28,6 +30,10 @@ int http_clients_start(const struct http_clients_options *options, struct http_c
 
 /* Refuses what waits, and stops. NULL is fine, as in all below. */
 void http_clients_stop(struct http_clients *h);
+
+/* Gives the events that were stored since the last call to the streams of the API. newest: the number of the
+ * newest one. */
+void http_clients_update(struct http_clients *h, struct store *store, uint64_t newest);
 
 /* NULL: the API is off. */
 struct http *http_clients_server(struct http_clients *h);

@@ -125,6 +125,7 @@ static void update_outputs_and_timer(struct service *s)
     consoles_update(s->consoles, engine_snapshot(s->engine), now);
     event_outputs_update(&s->out, s->engine, s->config, now);
     client_each_waiting(&s->clients, answer_waiting, s);
+    http_clients_update(s->http, s->store, journal_last(s->out.journal));
     http_set_ready(s->tokens.http, engine_snapshot(s->engine) != NULL);
     admin_tokens_store_use(&s->tokens, now, false);
     /* never later: frequent requests must not delay the tick */
@@ -448,6 +449,7 @@ static int open_http(struct service *s, struct err *err)
     const struct http_clients_options options = {.config = s->config,
                                                  .loop = s->loop,
                                                  .clients = &s->clients,
+                                                 .newest = journal_last(s->out.journal),
                                                  .serve = serve_request,
                                                  .gone = cancel_waiting,
                                                  .ctx = s};

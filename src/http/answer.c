@@ -247,3 +247,11 @@ enum MHD_Result answer_reply(struct http_call *c, struct list_text *reply)
     whole = (struct iovec){(void *)shared_text_bytes(text), shared_text_length(text)};
     return queue_reply(c, reply, type, slices(reply, &whole, 1));
 }
+
+enum MHD_Result answer_stream(struct http_call *c, struct list_text *reply)
+{
+    const bool resumed = c->request->from_start;
+
+    return queue(c, MHD_HTTP_OK, STREAM_TYPE,
+                 stream_open(c->http->streams, c->connection, resumed ? &c->request->after : NULL, reply));
+}

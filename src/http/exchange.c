@@ -155,10 +155,27 @@ static enum MHD_Result answer_asked(struct http_call *c)
     if (c->err.code != 0)
         return answer_problem(c, problem_of(&c->err), "%s", c->err.text);
     struct list_text *reply = list_text_new(c->reply, c->route->member);
-    enum MHD_Result r = answer_reply(c, reply);
+    enum MHD_Result r = c->route->kind == ROUTE_STREAM ? answer_stream(c, reply) : answer_reply(c, reply);
 
     list_text_unref(reply);
     return r;
+}
+
+/* A browser that comes back says in a header which event it has seen last. */
+static enum MHD_Result serve_stream(struct http_call *c)
+{
+    const char *seen = exchange_header(c, "Last-Event-ID");
+
+    if (c->target.n_parameters > 0 && (c->target.n_parameters > 1 || !target_parameter(&c->target, "after")))
+        return answer_problem(c, PROBLEM_REQUEST, "a stream has no parameter but \"after\"");
+    if (seen && *seen >= '0' && *seen <= '9') {
+        c->request->after = strtoull(seen, NULL, 10);
+        c->request->from_start = true;
+    }
+    c->request->limit = HISTORY_LIMIT_MAX;
+    if (c->head)
+        return answer_text(c, MHD_HTTP_OK, STREAM_TYPE, "");
+    return c->request->from_start ? ask(c) : answer_stream(c, NULL);
 }
 
 /* ---- a request --------------------------------------------------------------------------------- */
@@ -276,6 +293,8 @@ static enum MHD_Result serve(struct http_call *c)
         return answer_clusters(c);
     if (!make_request(c, &r))
         return r;
+    if (c->route->kind == ROUTE_STREAM)
+        return serve_stream(c);
     struct list_text *text = published(c);
 
     if (!text)

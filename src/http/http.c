@@ -25,7 +25,6 @@
 #define HEADERS_MAX 32768 /* bytes of a request's headers, and of an answer's */
 #define PEM_MAX (256 * 1024)
 #define FILES_SPARE 256 /* descriptors beside the connections */
-#define QUIET_LISTENERS_MAX 4
 
 /* ---- certificates ------------------------------------------------------------------------------ */
 
@@ -241,6 +240,7 @@ int http_start(const struct http_options *options, struct http **ret, struct err
     h->key_file = copy(options->key_file);
     h->tokens = token_list_new();
     h->attempts = attempts_new();
+    h->streams = stream_all_new();
     h->fd = -1;
     (void)pthread_mutex_init(&h->lock, NULL);
     (void)pthread_mutex_init(&h->connections_lock, NULL);
@@ -260,6 +260,7 @@ void http_stop_asking(struct http *h)
     (void)pthread_mutex_lock(&h->lock);
     h->stopping = true;
     (void)pthread_mutex_unlock(&h->lock);
+    stream_all_stop(h->streams);
 }
 
 void http_stop(struct http *h)
@@ -274,6 +275,7 @@ void http_stop(struct http *h)
     http_unpublish(h);
     token_list_free(h->tokens);
     attempts_free(h->attempts);
+    stream_all_free(h->streams);
     (void)pthread_mutex_destroy(&h->lock);
     (void)pthread_mutex_destroy(&h->connections_lock);
     if (h->fd >= 0)
@@ -289,18 +291,17 @@ void http_stop(struct http *h)
 
 /* ---- changes ----------------------------------------------------------------------------------- */
 
-/* Of the servers with an older certificate those without connections, and the oldest of too many. */
+/* Of the servers with an older certificate those without connections. */
 static void end_quiet_listeners(struct http *h)
 {
     struct http_listener **at = &h->listeners;
-    unsigned n = 0;
 
     while (*at) {
         struct http_listener *l = *at;
         const union MHD_DaemonInfo *info =
             MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
 
-        if (l->quiet && ((info && info->num_connections == 0) || ++n > QUIET_LISTENERS_MAX)) {
+        if (l->quiet && info && info->num_connections == 0) {
             *at = l->next;
             MHD_stop_daemon(l->daemon);
             free(l);
@@ -350,6 +351,7 @@ void http_tick(struct http *h)
     if (!h)
         return;
     end_slow_connections(h);
+    stream_all_tick(h->streams);
     end_quiet_listeners(h);
 }
 
@@ -362,6 +364,18 @@ void http_set_tokens(struct http *h, const struct token *list, size_t n)
 instant_s http_token_used(struct http *h, const char *name)
 {
     return h ? token_list_used(h->tokens, name) : 0;
+}
+
+void http_set_newest_event(struct http *h, uint64_t newest)
+{
+    if (h)
+        stream_all_set_newest(h->streams, newest);
+}
+
+void http_add_event(struct http *h, uint64_t id, const char *json)
+{
+    if (h)
+        stream_add_event(h->streams, id, json);
 }
 
 void http_set_ready(struct http *h, bool ready)

@@ -53,6 +53,10 @@ instant_s http_token_used(struct http *h, const char *name);
 /* Ends connections that are too slow. Call it every few seconds. */
 void http_tick(struct http *h);
 
+/* Events for the streams: the number of the newest at the start, then each one, its JSON on one line. */
+void http_set_newest_event(struct http *h, uint64_t newest);
+void http_add_event(struct http *h, uint64_t id, const char *json);
+
 /* Whether the service has an inventory: /readyz. */
 void http_set_ready(struct http *h, bool ready);
 

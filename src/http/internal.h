@@ -7,6 +7,7 @@
 #include "http/list_text.h"
 #include "http/problem.h"
 #include "http/route.h"
+#include "http/stream.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -34,6 +35,7 @@ struct http {
     struct http_listener *listeners;
     struct token_list *tokens;
     struct attempts *attempts;
+    struct streams *streams;
     atomic_bool ready;
     atomic_uint calls;    /* wait for the main thread */
     pthread_mutex_t lock; /* of what follows */
@@ -90,6 +92,9 @@ enum MHD_Result answer_text(struct http_call *c, unsigned status, const char *ty
 
 /* The reply as the route gives it: whole, a page, an element or a member. */
 enum MHD_Result answer_reply(struct http_call *c, struct list_text *reply);
+
+/* Events, from the reply (NULL: no past ones are needed) on. */
+enum MHD_Result answer_stream(struct http_call *c, struct list_text *reply);
 
 /* 204 with the methods of the path. */
 enum MHD_Result answer_options(struct http_call *c, unsigned methods);

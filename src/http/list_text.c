@@ -203,6 +203,14 @@ static size_t find_raw(const struct list_text *l, const char *member, const char
     return l->n;
 }
 
+uint64_t list_text_element(struct list_text *l, size_t i, struct iovec *ret)
+{
+    const struct iovec id = id_of(l, i, "id");
+
+    *ret = (struct iovec){(void *)(shared_text_bytes(l->text) + l->elements[i].at), l->elements[i].len};
+    return id.iov_base ? strtoull(id.iov_base, NULL, 10) : 0;
+}
+
 bool list_text_find(struct list_text *l, const char *id, struct iovec *ret)
 {
     CLEANUP(strbuf_releasep) struct strbuf raw = {0};

@@ -9,6 +9,7 @@
 #include "base/shared_text.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/uio.h>
 
 #define LIST_TEXT_ETAG_SIZE 35 /* with its quotes */
@@ -27,6 +28,9 @@ struct shared_text *list_text_whole(struct list_text *l); /* borrowed */
 const char *list_text_etag(struct list_text *l);
 
 size_t list_text_count(struct list_text *l);
+
+/* The element at this index, less than list_text_count(); gives its id if that is a number, else 0. */
+uint64_t list_text_element(struct list_text *l, size_t i, struct iovec *ret);
 
 /* An element by its id, else by its name. False: there is none. */
 bool list_text_find(struct list_text *l, const char *id, struct iovec *ret);

@@ -275,6 +275,66 @@ def slow_request(api):
     assert 20 < time.monotonic() - began < 120
 
 
+def events_of(reply, n):
+    """The next n events of a stream: (number, event)."""
+    found, number = [], None
+    while len(found) < n:
+        line = reply.readline().decode()
+        assert line, f"the stream ended after {len(found)} events"
+        if line.startswith("id: "):
+            number = int(line[4:])
+        elif line.startswith("data: "):
+            event = json.loads(line[6:])
+            assert event["id"] == number, (number, event)
+            found.append((number, event))
+    return found
+
+
+def open_stream(api, **headers):
+    c = api.connect()
+    c.request("GET", f"{AT}/events/stream", headers={"Authorization": "Bearer " + api.tokens["viewer"], **headers})
+    reply = c.getresponse()
+    assert reply.status == 200 and reply.getheader("Content-Type") == "text/event-stream", reply.status
+    return c, reply
+
+
+def streams(api):
+    """New events come at once; who comes back gets what was missed, from memory or from the store; none twice."""
+    api.problem(401, "unauthorized", "GET", f"{AT}/events/stream", None)
+    api.problem(400, "invalid-request", "GET", f"{AT}/events/stream?kind=host")
+    c, reply = open_stream(api)
+    api.d.cli("pause")
+    api.d.cli("resume")
+    first = events_of(reply, 2)
+    assert [e["kind"] for _, e in first] == [e["kind"] for e in api.d.json("events", "--limit", "2")], first
+    c.close()
+    api.d.cli("pause")
+    api.d.cli("resume")
+    c, reply = open_stream(api, **{"Last-Event-ID": str(first[-1][0])})
+    missed = events_of(reply, 2)
+    assert [n for n, _ in missed] == [first[-1][0] + 1, first[-1][0] + 2], (first, missed)
+    c.close()
+    c, reply = open_stream(api, **{"Last-Event-ID": "0"})
+    assert [n for n, _ in events_of(reply, missed[-1][0])] == list(range(1, missed[-1][0] + 1))
+    c.close()
+    many = [open_stream(api) for _ in range(100)]  # and the others go on
+    api.d.cli("pause")
+    api.d.cli("resume")
+    for _, reply in many:
+        assert [n for n, _ in events_of(reply, 2)] == [missed[-1][0] + 1, missed[-1][0] + 2]
+    assert api.json(f"{AT}/hosts")["hosts"]
+    for c, _ in many[:50]:
+        c.close()
+    api.d.stop()  # with fifty open
+    for c, _ in many[50:]:
+        c.close()
+    api.d.start()
+    c, reply = open_stream(api, **{"Last-Event-ID": "0"})
+    assert events_of(reply, 5)[-1][0] == 5, "after a restart"
+    c.close()
+    wait_for("an inventory", lambda: api.get("/readyz", None)[0] == 200)
+
+
 def guesses(api):
     """Ten at once; then one a second is answered, and a valid token works all the while."""
     statuses = [api.get(f"{AT}/hosts", "ballast_guess")[0] for _ in range(40)]
@@ -325,7 +385,7 @@ def stop_while_asked(api):
 
 def test_all_of_one_service():
     with Api() as api:
-        for part in (same_as_the_command, changes, roles, tokens, pages, methods, tricks, bad_bytes, crowd, guesses,
+        for part in (same_as_the_command, changes, roles, tokens, pages, methods, tricks, bad_bytes, crowd, streams, guesses,
                      survives_a_restart, stop_while_asked):
             part(api)
             print(f"ok {part.__name__}", flush=True)
