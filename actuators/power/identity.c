@@ -31,7 +31,7 @@ static const char *address_of(const struct power_host *h, enum power_method_kind
 static void describe(const struct power_change *j, unsigned index, const struct controller_identity *is,
                      char ret[ONE_MAX])
 {
-    const enum power_method_kind kind = j->host->sequence[index];
+    const enum power_method_kind kind = j->sequence[index];
 
     (void)snprintf(ret, ONE_MAX, "%s%s%s%s%s at %.100s", method_word(j, index), is->uuid[0] ? " " : "",
                    is->uuid, is->mark[0] ? " " : "", is->mark, address_of(j->host, kind));
@@ -77,14 +77,13 @@ static enum identity_verdict compare(const struct power_change *j, unsigned inde
             "the controller of host %s (%s at %.100s) belongs to machine %s, but the hypervisor says "
             "that the host is machine %s: correct its address, or `ballast confirm-controller %s` "
             "if it is the host's own all the same",
-            name, word, address_of(j->host, j->host->sequence[index]), is->uuid, machine->hardware_uuid,
-            name);
+            name, word, address_of(j->host, j->sequence[index]), is->uuid, machine->hardware_uuid, name);
         return IDENTITY_DIFFERS;
     }
     (void)err_set(err, -EPERM,
                   "it cannot be verified that the controller at %.100s (%s) is that of host %s: %s; "
                   "`ballast confirm-controller %s` confirms once that it is",
-                  address_of(j->host, j->host->sequence[index]), word, name,
+                  address_of(j->host, j->sequence[index]), word, name,
                   controller_known ? "the hypervisor reports no hardware UUID of this host alone"
                   : is->uuid[0]    ? "the controller reports a placeholder as UUID"
                                    : "the controller reports no UUID",

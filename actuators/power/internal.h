@@ -28,6 +28,7 @@ struct actuator {
 struct power_change {
     struct actuator *x;
     const struct power_host *host;
+    enum power_method_kind sequence[POWER_METHOD_COUNT]; /* the host's, with the one to be tested first */
     const struct operation *q;
     int64_t asked_ms; /* q->power.now on the configuration's clock */
     struct power_task c;
@@ -45,6 +46,11 @@ int power_identity_check_all(const struct power_change *j, struct err *err);
 int power_identity_report(const struct power_change *j, const struct machine_identity *machine,
                           struct identity_report *ret, struct err *err);
 
+/* The change of a host's power by this request; q: NULL: nothing is changed. */
+struct power_change power_change_of(struct actuator *x, const struct power_host *host,
+                                    const struct operation *q);
+/* Writes into the task which settings and which process it is continued by. */
+void power_change_sign(const struct power_change *j, struct power_task *c);
 /* Call it before everything else. */
 void power_change_begin(struct power_change *j);
 /* How long this call has taken, and the time on the caller's clock: calls may take minutes. */
@@ -75,6 +81,7 @@ struct outcome {
     bool interrupted; /* the service stops: the power_task stays unchanged */
     enum maintenance_news maintenance;
     struct err why;
+    unsigned failed; /* why: WAKE_*, the method that has not woken the host; 0: it is about none */
 };
 
 /* The chassis' state by the methods that can read it; n_sequence: none says so. */
@@ -89,6 +96,8 @@ bool method_can(const struct power_change *j, unsigned index, unsigned can);
 unsigned method_next(const struct power_change *j, unsigned from, unsigned can);
 /* A wake: the method that is called now or next, or whose effect is awaited: WAKE_*; 0: none. */
 unsigned method_waking(const struct power_change *j);
+/* WAKE_* of the method at this index. */
+unsigned method_bit(const struct power_change *j, unsigned index);
 /* "ipmi" */
 const char *method_word(const struct power_change *j, unsigned index);
 
@@ -146,6 +155,8 @@ int tell_cancel(struct actuator *x, const struct operation *standby, const char 
 /* The time limit of the whole operation, in seconds. */
 instant_s power_time_limit_s(const struct power_change *j);
 
+/* Before each step of a wake: what another process, or other settings, may have called is not known. */
+void wake_continue(struct power_change *j);
 /* One step of each operation; a step calls each method at most once. */
 void wake_step(struct power_change *j, struct outcome *out);
 void standby_step(struct power_change *j, struct outcome *out);

@@ -113,6 +113,11 @@ static int wait_for(struct kept_methods *k, const struct kept *e, const struct p
     return 0;
 }
 
+static bool is_same(const struct power_host *x, const struct power_host *y)
+{
+    return x == y || (x->all_settings != 0 && x->all_settings == y->all_settings && x->stop == y->stop);
+}
+
 int kept_methods_take(struct kept_methods *k, const struct power_method_ops *ops,
                       const struct power_host *host, struct power_method **ret, struct err *err)
 {
@@ -127,9 +132,10 @@ int kept_methods_take(struct kept_methods *k, const struct power_method_ops *ops
     (void)pthread_mutex_unlock(&k->lock);
     if (r < 0)
         return r;
-    if (e->host != host)
+    if (!e->host || !is_same(e->host, host))
         drop_method(e);
-    e->host = host;
+    if (!e->method)
+        e->host = host;
     if (!e->method && (r = ops->create(host, &e->method, err)) < 0) {
         e->method = NULL;
         (void)pthread_mutex_lock(&k->lock);

@@ -3,9 +3,12 @@
 #include "actuators/power/internal.h"
 #include "actuators/power/kept_methods.h"
 
+#include "base/fingerprint.h"
 #include "net/http.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const words[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = "hypervisor",
@@ -15,12 +18,12 @@ static const char *const words[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = "hype
 
 const char *method_word(const struct power_change *j, unsigned index)
 {
-    return words[j->host->sequence[index]];
+    return words[j->sequence[index]];
 }
 
 static const struct power_method_ops *ops_at(const struct power_change *j, unsigned index)
 {
-    return j->x->config->methods[j->host->sequence[index]];
+    return j->x->config->methods[j->sequence[index]];
 }
 
 /* What the hypervisor's actuator can do, in a method's terms. It has no call that cuts power. */
@@ -44,7 +47,7 @@ static unsigned can_of(const struct power_config *s, enum power_method_kind kind
 
 bool method_can(const struct power_change *j, unsigned index, unsigned can)
 {
-    return (can_of(j->x->config, j->host->sequence[index]) & can) == can;
+    return (can_of(j->x->config, j->sequence[index]) & can) == can;
 }
 
 unsigned method_next(const struct power_change *j, unsigned from, unsigned can)
@@ -59,11 +62,56 @@ static const unsigned wake_bits[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = WAKE
                                                        [POWER_REDFISH] = WAKE_REDFISH,
                                                        [POWER_WOL] = WAKE_WOL};
 
+unsigned method_bit(const struct power_change *j, unsigned index)
+{
+    return wake_bits[j->sequence[index]];
+}
+
+/* The method that is to be tested comes first, the others behind it in their sequence: they are called if it
+ * fails, so that the host is not lost. */
+struct power_change power_change_of(struct actuator *x, const struct power_host *host,
+                                    const struct operation *q)
+{
+    struct power_change j = {.x = x, .host = host, .q = q};
+    const unsigned first = q && q->kind == OPERATION_WAKE ? q->power.method : 0;
+    size_t n = 0;
+
+    for (size_t i = 0; host && i < host->n_sequence; i++) {
+        if (wake_bits[host->sequence[i]] == first)
+            j.sequence[n++] = host->sequence[i];
+    }
+    for (size_t i = 0; host && i < host->n_sequence; i++) {
+        if (wake_bits[host->sequence[i]] != first)
+            j.sequence[n++] = host->sequence[i];
+    }
+    return j;
+}
+
+static uint32_t mark_of(uint64_t fingerprint)
+{
+    return (uint32_t)(fingerprint ^ fingerprint >> 32) & POWER_TASK_MARK_MAX;
+}
+
+void power_change_sign(const struct power_change *j, struct power_task *c)
+{
+    uint64_t settings = FINGERPRINT_NONE;
+    char text[32];
+
+    for (size_t i = 0; i < j->host->n_sequence; i++) {
+        const enum power_method_kind kind = j->host->sequence[i];
+
+        (void)snprintf(text, sizeof text, "%d %" PRIu64 ",", (int)kind, j->host->settings[kind]);
+        settings = fingerprint_add(settings, text);
+    }
+    c->settings = mark_of(settings);
+    c->life = mark_of(fingerprint_add(FINGERPRINT_NONE, j->x->config->life ? j->x->config->life : ""));
+}
+
 unsigned method_waking(const struct power_change *j)
 {
     unsigned i = j->c.phase == PHASE_ASK ? method_next(j, j->c.method, POWER_CAN_WAKE) : j->c.method;
 
-    return i < j->host->n_sequence ? wake_bits[j->host->sequence[i]] : 0;
+    return i < j->host->n_sequence ? method_bit(j, i) : 0;
 }
 
 static unsigned methods_that(const struct power_config *s, const struct power_host *h, unsigned can)

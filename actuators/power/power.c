@@ -117,7 +117,7 @@ static int check_sleeper(struct power_change *j, struct err *err)
 
         if (!method_can(j, i, POWER_CAN_SHUT_DOWN))
             continue;
-        if (j->host->sequence[i] == POWER_HYPERVISOR || !method_can(j, i, POWER_CAN_TELL) ||
+        if (j->sequence[i] == POWER_HYPERVISOR || !method_can(j, i, POWER_CAN_TELL) ||
             method_chassis(j, i, &is, &why) == 0)
             return 0;
         if (first.code == 0)
@@ -133,7 +133,7 @@ static int check_inner(struct power_change *j, unsigned first, unsigned need, st
     for (unsigned i = first; i < j->host->n_sequence; i = method_next(j, i + 1, need)) {
         struct err why = {0};
 
-        if (j->host->sequence[i] != POWER_HYPERVISOR)
+        if (j->sequence[i] != POWER_HYPERVISOR)
             continue;
         int r = j->x->config->inner->check(j->x->inner, j->q, &why);
         bool only = first == i && method_next(j, i + 1, need) == j->host->n_sequence;
@@ -171,7 +171,7 @@ static int check_own(struct power_change *j, struct err *err)
 static int check(struct actuator *x, const struct operation *q, struct err *err)
 {
     const struct power_host *h = entry_of(x, q);
-    struct power_change j = {.x = x, .host = h, .q = q};
+    struct power_change j = power_change_of(x, h, q);
 
     if (h)
         return check_own(&j, err);
@@ -190,6 +190,7 @@ static int start(struct actuator *x, const struct operation *q, char ret_task[TA
 
     if (!h)
         return x->inner ? x->config->inner->start(x->inner, q, ret_task, err) : no_inner(q, err);
+    const struct power_change j = power_change_of(x, h, q);
     struct power_task c = {.phase = PHASE_ASK, .began = q->power.now, .since = q->power.now};
 
     if (q->only_adopt)
@@ -197,25 +198,28 @@ static int start(struct actuator *x, const struct operation *q, char ret_task[TA
     if (strlen(h->name) > ENTRY_NAME_MAX)
         return err_set(err, -EINVAL, "the name of host %.40s... is too long", h->name);
     memcpy(c.entry, h->name, strlen(h->name));
+    power_change_sign(&j, &c);
     return power_task_write(&c, ret_task, err);
 }
 
 static int poll_own(struct actuator *x, const struct operation *q, const char *task,
                     struct task_progress *ret, struct err *err)
 {
-    struct power_change j = {.x = x, .q = q};
     struct outcome out = {.state = TASK_RUNNING, .percent = -1};
     char name[TASK_NAME_MAX] = "";
-    int r = power_task_read(task, &j.c, err);
+    struct power_task c;
+    int r = power_task_read(task, &c, err);
 
     if (r < 0)
         return r;
+    struct power_change j = power_change_of(x, find_by_name(x->config, c.entry), q);
+
+    j.c = c;
     power_change_begin(&j);
     /* in the future: the clock was set back; do not wait for hours */
     j.c.began = j.c.began < q->power.now ? j.c.began : q->power.now;
     j.c.since = j.c.since < q->power.now ? j.c.since : q->power.now;
     *ret = (struct task_progress){.state = TASK_FAILED, .percent = -1, .gone = true};
-    j.host = find_by_name(x->config, j.c.entry);
     if (!j.host || j.c.method > j.host->n_sequence ||
         (j.c.phase != PHASE_ASK && j.c.phase != PHASE_CUT && j.c.method == j.host->n_sequence)) {
         (void)err_set(&ret->why, -ENOENT, "the configuration does not say any more how host %s is switched",
@@ -227,10 +231,12 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
                       j.c.entry);
         return 0;
     }
-    if (q->kind == OPERATION_WAKE)
+    if (q->kind == OPERATION_WAKE) {
+        wake_continue(&j);
         wake_step(&j, &out);
-    else
+    } else {
         standby_step(&j, &out);
+    }
     if (out.interrupted) /* the next process repeats the call */
         return err_set(err, -ECANCELED, "%s", out.why.text);
     if (out.state == TASK_RUNNING && (r = power_task_write(&j.c, name, err)) < 0)
@@ -238,6 +244,11 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
     *ret =
         (struct task_progress){.state = out.state, .percent = out.percent, .gone = out.gone, .why = out.why};
     ret->maintenance = out.maintenance;
+    ret->refused = out.state == TASK_FAILED && j.c.may_have_acted == 0;
+    if (q->kind == OPERATION_WAKE) {
+        ret->may_have_woken = j.c.may_have_acted;
+        ret->failed = out.failed;
+    }
     if (out.state == TASK_RUNNING && q->kind == OPERATION_WAKE) {
         ret->waits_since = wake_since(&j);
         ret->method = method_waking(&j);
@@ -337,7 +348,7 @@ static int measure(struct actuator *x, const struct measurement *q, double *ret_
 static int identify(struct actuator *x, const struct identification *q, struct identity_report *ret,
                     struct err *err)
 {
-    const struct power_change j = {.x = x, .host = find_entry(x, q->host, q->host_name)};
+    const struct power_change j = power_change_of(x, find_entry(x, q->host, q->host_name), NULL);
 
     if (!j.host)
         return err_set(err, -ENOTSUP, "host %s has no entry below power.hosts", q->host);

@@ -15,8 +15,14 @@ enum {
     ANSWERED_LAST = 16,
     TOLD = 16 * ANSWERED_LAST,
     LOOKS = 2 * TOLD,
-    MARKS_MAX = LOOKS * (POWER_LOOKS_MAX + 1)
+    LOOKS_END = LOOKS * (POWER_LOOKS_MAX + 1),
+    MAY_HAVE_ACTED = 1 << 24,
+    SETTINGS_SHIFT = 24 + WAKE_METHODS,
+    LIFE_SHIFT = SETTINGS_SHIFT + 16,
+    MARKS_BITS = LIFE_SHIFT + 16
 };
+
+_Static_assert((int)LOOKS_END <= (int)MAY_HAVE_ACTED, "the marks overlap");
 
 #define METHODS_MAX 16u
 
@@ -32,15 +38,16 @@ int power_task_read(const char *task, struct power_task *ret, struct err *err)
 {
     struct power_task c = {0};
     char phase = 0;
-    unsigned marks = 0;
+    uint64_t marks = 0;
     int len = 0;
     int at = 0;
 
     if (!power_task_is(task) ||
-        sscanf(task, "p1 %c %u %u %" SCNd64 " %" SCNd64 " %d:%n", &phase, &c.method, &marks, &c.began,
-               &c.since, &len, &at) != 6 ||
-        at == 0 || !memchr(phases, phase, sizeof phases) || c.method >= METHODS_MAX || marks >= MARKS_MAX ||
-        len < 0 || len > ENTRY_NAME_MAX || strlen(task + at) < (size_t)len)
+        sscanf(task, "p1 %c %u %" SCNu64 " %" SCNd64 " %" SCNd64 " %d:%n", &phase, &c.method, &marks,
+               &c.began, &c.since, &len, &at) != 6 ||
+        at == 0 || !memchr(phases, phase, sizeof phases) || c.method >= METHODS_MAX || marks >> MARKS_BITS ||
+        marks % MAY_HAVE_ACTED >= LOOKS_END || len < 0 || len > ENTRY_NAME_MAX ||
+        strlen(task + at) < (size_t)len)
         return err_set(err, -EINVAL, "\"%.80s\" is not the name of a task of hosts being switched", task);
     memcpy(c.entry, task + at, (size_t)len);
     const char *rest = task + at + len;
@@ -53,8 +60,11 @@ int power_task_read(const char *task, struct power_task *ret, struct err *err)
     c.controllers_disagree = marks & CONTROLLERS_DISAGREE;
     c.asked_again = marks & ASKED_AGAIN;
     c.told = marks & TOLD;
-    c.answered_last = marks % TOLD / ANSWERED_LAST;
-    c.looks = marks / LOOKS;
+    c.looks = (unsigned)(marks % MAY_HAVE_ACTED / LOOKS);
+    c.answered_last = marks / ANSWERED_LAST % METHODS_MAX;
+    c.may_have_acted = marks / MAY_HAVE_ACTED % (1u << WAKE_METHODS);
+    c.settings = marks >> SETTINGS_SHIFT & POWER_TASK_MARK_MAX;
+    c.life = marks >> LIFE_SHIFT & POWER_TASK_MARK_MAX;
     *ret = c;
     return 0;
 }
@@ -64,13 +74,15 @@ int power_task_write(const struct power_task *c, char ret[TASK_NAME_MAX], struct
     bool inner = (c->phase == PHASE_INNER || c->phase == PHASE_CUT || c->phase == PHASE_TELL ||
                   c->phase == PHASE_TOLD) &&
                  c->inner[0];
-    unsigned marks = (c->accepted ? ACCEPTED : 0) | (c->reply_lost ? REPLY_LOST : 0) |
+    uint64_t marks = (c->accepted ? ACCEPTED : 0) | (c->reply_lost ? REPLY_LOST : 0) |
                      (c->controllers_disagree ? CONTROLLERS_DISAGREE : 0) |
                      (c->asked_again ? ASKED_AGAIN : 0) | (c->told ? TOLD : 0) |
-                     (c->answered_last * ANSWERED_LAST) | (c->looks * LOOKS);
-    int n = snprintf(ret, TASK_NAME_MAX, "p1 %c %u %u %" PRId64 " %" PRId64 " %zu:%s%s%s", (char)c->phase,
-                     c->method, marks, c->began, c->since, strlen(c->entry), c->entry, inner ? " " : "",
-                     inner ? c->inner : "");
+                     c->answered_last * ANSWERED_LAST | c->looks * LOOKS |
+                     c->may_have_acted * MAY_HAVE_ACTED | (uint64_t)c->settings << SETTINGS_SHIFT |
+                     (uint64_t)c->life << LIFE_SHIFT;
+    int n = snprintf(ret, TASK_NAME_MAX, "p1 %c %u %" PRIu64 " %" PRId64 " %" PRId64 " %zu:%s%s%s",
+                     (char)c->phase, c->method, marks, c->began, c->since, strlen(c->entry), c->entry,
+                     inner ? " " : "", inner ? c->inner : "");
 
     if (n < 0 || n >= TASK_NAME_MAX)
         return err_set(err, -ENAMETOOLONG, "the hypervisor's name of its task is too long to be kept");

@@ -4,7 +4,8 @@
  * act]
  *
  * MARKS is a number: 1 accepted, 2 reply lost, 4 controllers disagree, 8 asked again, 16 times answered_last,
- * 256 told.
+ * 256 told, 512 times looks, 2^24 times may_have_acted; and, 16 bits each, what identifies the host's
+ * settings and the process.
  *
  * The engine stores the name before the next poll (task_progress.task). A process that dies after a call
  * and before the next name is stored repeats the call, which does no harm: waking a host that is on and
@@ -19,6 +20,7 @@
 
 #define POWER_LOOKS_MAX 7u
 #define ENTRY_NAME_MAX 128 /* of a host in the configuration */
+#define POWER_TASK_MARK_MAX 0xffffu
 
 enum phase {
     PHASE_TELL = 't',      /* standby: the hypervisor is to enter maintenance mode */
@@ -41,6 +43,8 @@ struct power_task {
     bool controllers_disagree; /* the disagreement about the chassis was reported */
     unsigned looks;         /* waking: how often the chassis was read since the call, up to POWER_LOOKS_MAX */
     unsigned answered_last; /* index of the method that told the chassis' state last: asked first next time */
+    unsigned may_have_acted; /* WAKE_* of the methods whose call was accepted or left unanswered */
+    uint32_t settings, life; /* at most POWER_TASK_MARK_MAX; which settings and process wrote the name */
     instant_s began; /* waking: the time of the first call, later by the time in which none was possible */
     instant_s since; /* of this phase and method */
     char entry[ENTRY_NAME_MAX + 1]; /* power_host.name */

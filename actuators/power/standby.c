@@ -83,7 +83,7 @@ static void all_asked(struct power_change *j, struct outcome *out)
 static int identify(const struct power_change *j, unsigned index, struct controller_identity *ret,
                     struct err *err)
 {
-    int r = j->host->sequence[index] == POWER_HYPERVISOR ? 0 : power_identity_check(j, index, ret, err);
+    int r = j->sequence[index] == POWER_HYPERVISOR ? 0 : power_identity_check(j, index, ret, err);
 
     return r == 0 || r == -EPERM || r == -ECANCELED ? r : -EHOSTUNREACH; /* nothing was asked of it */
 }
@@ -91,7 +91,7 @@ static int identify(const struct power_change *j, unsigned index, struct control
 static int request(struct power_change *j, unsigned index, const struct controller_identity *only,
                    struct err *err)
 {
-    if (j->host->sequence[index] == POWER_HYPERVISOR)
+    if (j->sequence[index] == POWER_HYPERVISOR)
         return power_inner_begin(j, err);
     int r = method_shut_down(j, index, only, err);
 
@@ -138,12 +138,14 @@ static void ask(struct power_change *j, struct outcome *out)
     }
     if (r == 0)
         r = request(j, index, &is, &err);
+    if (r == 0 || method_may_have_heard(r))
+        j->c.may_have_acted |= method_bit(j, index);
     if (r == 0) {
         j->c.accepted = true;
         j->c.reply_lost = false;
         return;
     }
-    if (r == -ESTALE && j->host->sequence[index] == POWER_HYPERVISOR) { /* in standby already */
+    if (r == -ESTALE && j->sequence[index] == POWER_HYPERVISOR) { /* in standby already */
         out->state = TASK_SUCCEEDED;
         return;
     }
@@ -153,13 +155,13 @@ static void ask(struct power_change *j, struct outcome *out)
         return;
     }
     (void)err_widen(&out->why, "%s", method_word(j, index));
-    if (r == -EPERM && j->host->sequence[index] != POWER_HYPERVISOR) { /* it may be another machine's */
+    if (r == -EPERM && j->sequence[index] != POWER_HYPERVISOR) { /* it may be another machine's */
         out->state = TASK_FAILED;
         out->gone = j->c.reply_lost || j->c.accepted;
         return;
     }
     j->c.reply_lost = j->c.reply_lost || method_may_have_heard(r);
-    if (method_may_have_heard(r) && j->host->sequence[index] == POWER_HYPERVISOR &&
+    if (method_may_have_heard(r) && j->sequence[index] == POWER_HYPERVISOR &&
         j->q->power.now - j->c.since < ADOPT_FOR_S) {
         out->why = (struct err){0}; /* the task may run; start() adopts it */
         return;

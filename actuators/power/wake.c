@@ -7,6 +7,10 @@
  *
  * That the host is back is never known here: the inventory tells the engine, which ends the action then.
  *
+ * Which method woke the host is known only if a single one can have done it: its call was accepted or left
+ * unanswered, and that of no other method. One whose time is over may be slow, and still do it; and so may
+ * one that an earlier process may have called (wake_continue()).
+ *
  * Time in which a method had its turn and could not be asked does not count: the service was stopped, or
  * frozen. Waking is always safe, and a host that nobody has asked has not failed to wake. */
 #include "actuators/power/internal.h"
@@ -38,6 +42,7 @@ static void contradicted(struct power_change *j, struct outcome *out)
 {
     (void)err_set(&out->why, -EIO, "%s said yes, but host %s is still off %lld s later",
                   method_word(j, j->c.method), j->host->name, (long long)(j->q->power.now - j->c.since));
+    out->failed = method_bit(j, j->c.method);
     j->c.accepted = false;
     go_on_with_next(j);
 }
@@ -61,6 +66,7 @@ static void wait_for_inventory(struct power_change *j, struct outcome *out)
         return;
     (void)err_set(&out->why, -ETIMEDOUT, "%s said yes, but host %s was not back within %lld s",
                   method_word(j, j->c.method), j->host->name, (long long)(j->q->power.now - j->c.since));
+    out->failed = method_bit(j, j->c.method);
     go_on_with_next(j);
 }
 
@@ -117,15 +123,19 @@ static bool is_too_late(const struct power_change *j, unsigned index, struct out
 
 static int ask_one(struct power_change *j, unsigned index, struct err *err)
 {
-    if (j->host->sequence[index] != POWER_HYPERVISOR) {
+    if (j->sequence[index] != POWER_HYPERVISOR) {
         int r = method_wake(j, index, err);
 
         if (r == 0)
             j->c.phase = PHASE_ASKED, j->c.looks = 0;
+        if (r == 0 || method_may_have_heard(r))
+            j->c.may_have_acted |= method_bit(j, index);
         return r;
     }
     int r = power_inner_begin(j, err);
 
+    if (r == 0 || method_may_have_heard(r))
+        j->c.may_have_acted |= method_bit(j, index);
     if (r == -ESTALE) { /* the hypervisor says that the host is on: the inventory will confirm it, or the next
                            method is tried */
         j->c.phase = PHASE_RISEN;
@@ -162,6 +172,7 @@ static void ask(struct power_change *j, struct outcome *out)
     j->c.reply_lost = j->c.reply_lost || r == -ETIMEDOUT || r == -ECONNRESET || r == -EBUSY;
     out->why = err;
     (void)err_widen(&out->why, "%s", method_word(j, index));
+    out->failed = method_bit(j, index);
     go_on_with_next(j);
 }
 
@@ -236,8 +247,21 @@ static void follow(struct power_change *j, struct outcome *out)
     }
     out->why = p.why;
     (void)err_widen(&out->why, "%s", method_word(j, j->c.method));
+    out->failed = method_bit(j, j->c.method);
     j->c.accepted = false;
     go_on_with_next(j);
+}
+
+/* A process that dies after a call and before the next name is stored has perhaps called the method whose
+ * turn it was; and with other settings the methods of the name are not these. Then no method is known to be
+ * the only one. */
+void wake_continue(struct power_change *j)
+{
+    const struct power_task was = j->c;
+
+    power_change_sign(j, &j->c);
+    if (was.settings != j->c.settings || (was.life != j->c.life && was.phase == PHASE_ASK))
+        j->c.may_have_acted = (1u << WAKE_METHODS) - 1;
 }
 
 void wake_step(struct power_change *j, struct outcome *out)

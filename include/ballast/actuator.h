@@ -48,6 +48,8 @@ struct power_request {
     bool maintenance_is_ours; /* OPERATION_STANDBY: the caller has stored that a maintenance mode of the host
                                  is this operation's, and will end it */
     struct machine_identity machine; /* OPERATION_STANDBY */
+    unsigned method; /* OPERATION_WAKE: WAKE_*, the method to be tested: it is tried first, the others only if
+                        it fails; the same in all calls of the operation. 0: none */
 };
 
 struct operation {
@@ -145,11 +147,15 @@ struct task_progress {
     bool gone;      /* TASK_FAILED because the peer no longer knows the task: only an inventory can tell */
     struct err why; /* TASK_FAILED: the peer's own words, in a whole sentence; code -ESRCH where no peer was
                        asked. While the task runs: a fault on the way that was worked around; mostly "" */
+    bool refused;   /* TASK_FAILED of OPERATION_STANDBY: no method accepted the request, or may have */
     instant_s waits_since; /* OPERATION_WAKE, while it runs: since when, by request->power.now, the host has
                               had time to boot, if later than start() because no method could be called
                               before. 0: since start() */
     unsigned method; /* OPERATION_WAKE, while it runs: WAKE_*, the method that is being tried now; 0: not
                         known */
+    unsigned may_have_woken; /* OPERATION_WAKE: WAKE_*, the methods so far whose call was accepted or left
+                                unanswered. A single one, while no other is being called: it woke the host */
+    unsigned failed;         /* OPERATION_WAKE: WAKE_*, the method that `why` is about; 0: none */
     enum maintenance_news maintenance; /* OPERATION_STANDBY */
     char task[TASK_NAME_MAX]; /* the task's new name, to be stored at once and polled from now on; mostly "":
                                  unchanged */

@@ -38,10 +38,14 @@ enum power_method_kind { POWER_HYPERVISOR, POWER_IPMI, POWER_REDFISH, POWER_WOL,
 struct power_host {
     const char *name;                       /* the host's id or name at the source */
     const enum power_method_kind *sequence; /* tried in this order */
-    size_t n_sequence;
-    unsigned timeout_s;      /* for one call of a method */
-    bool hard_off;           /* whether power may be cut after a failed soft shutdown */
-    const atomic_bool *stop; /* the service is going down: return early. NULL: never */
+    size_t n_sequence;                      /* each at most once */
+    unsigned timeout_s;                     /* for one call of a method */
+    bool hard_off;                          /* whether power may be cut after a failed soft shutdown */
+    const atomic_bool *stop;                /* the service is going down: return early. NULL: never */
+    uint64_t
+        settings[POWER_METHOD_COUNT]; /* by method: tells its settings from others, also after a restart;
+                                         what stands in files of secrets is no part of it. 0: not known */
+    uint64_t all_settings; /* tells all of this from others, secrets included; never stored. 0: not known */
     struct {
         const char *address; /* host, host:port or [address]:port; NULL: the host has none */
         const char *username, *password_file, *password;

@@ -1,6 +1,7 @@
 /* idmap.c: a hash table from ids to pointers. It owns the keys, not the values. */
 #include "base/idmap.h"
 
+#include "base/fingerprint.h"
 #include "base/xalloc.h"
 
 #include <stdint.h>
@@ -11,10 +12,8 @@
 
 static size_t hash(const char *key)
 {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    uint64_t h = fingerprint_add(FINGERPRINT_NONE, key);
 
-    for (const unsigned char *c = (const unsigned char *)key; *c; c++)
-        h = (h ^ *c) * 0x100000001b3u;
     return (size_t)(h ^ (h >> 32));
 }
 

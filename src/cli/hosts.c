@@ -8,6 +8,7 @@
 
 #define MHZ_PER_GHZ 1000.0
 #define MB_PER_GB 1024.0
+#define PROOFS_MAX 8 /* methods of a host */
 
 enum { OPT_SOCKET, OPT_WIDE, OPT_FORMAT };
 
@@ -36,31 +37,79 @@ static const struct {
     int decimals;
 } resources[] = {{"cpu", MHZ_PER_GHZ, 1}, {"mem", MB_PER_GB, 0}};
 
-/* " (redfish now)" */
-static const char *wake_remark(const json_t *h, struct arena *a)
+/* " (FAILED)": of a host's wakes, or of one method. */
+static const char *host_remark(const json_t *h)
 {
-    const char *now = reply_text(json_object_get(h, "waking"), "method");
-
-    if (now)
-        return arena_printf(a, " (%s now)", now);
-    return reply_text(h, "wake_failed_at")                     ? " (FAILED)"
-           : json_is_true(json_object_get(h, "wake_verified")) ? " (proven)"
-                                                               : " (not proven)";
+    return reply_text(h, "wake_failed_at")                     ? "FAILED"
+           : json_is_true(json_object_get(h, "wake_verified")) ? "proven"
+                                                               : "not proven";
 }
 
-/* "ipmi,wol", and the one that is tried now, or whether a wake has ever succeeded. */
-static void put_wake(struct table *t, const json_t *h, struct arena *a)
+static const char *method_remark(const json_t *proof, bool when, struct arena *a)
+{
+    const char *state = reply_text(proof, "state");
+    const char *proven = reply_text(proof, "proven");
+
+    if (!state || strcmp(state, "never") == 0)
+        return "not proven";
+    if (strcmp(state, "failed") == 0)
+        return "FAILED";
+    return when && proven ? arena_printf(a, "%s %s", state, proven) : state;
+}
+
+static bool all_equal(const char *const *texts, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (strcmp(texts[i], texts[0]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void put_methods(struct table *t, const json_t *names, const char *remark, struct arena *a)
 {
     const json_t *method;
     const char *all = "";
     size_t i;
 
-    json_array_foreach(json_object_get(h, "wake_methods"), i, method) all =
+    json_array_foreach(names, i, method) all =
         arena_printf(a, "%s%s%s", all, i ? "," : "", json_string_value(method));
     if (i == 0)
         table_cell(t, NULL);
     else
-        table_cellf(t, "%s%s", all, wake_remark(h, a));
+        table_cellf(t, "%s (%s)", all, remark);
+}
+
+/* "ipmi,wol (proven)"; where methods differ, each has its own: "ipmi (FAILED), wol (proven)". The one that is
+ * tried now, or a wake that failed by all, is told instead. when: with the time of the proof. */
+static void put_wake(struct table *t, const json_t *h, bool when, struct arena *a)
+{
+    const json_t *names = json_object_get(h, "wake_methods");
+    const json_t *proofs = json_object_get(h, "wake_proofs");
+    const char *now = reply_text(json_object_get(h, "waking"), "method");
+    const size_t n = json_array_size(proofs);
+    const char *remarks[PROOFS_MAX];
+    const char *all = "";
+
+    if (now)
+        put_methods(t, names, arena_printf(a, "%s now", now), a);
+    if (now)
+        return;
+    /* of a source that wakes its hosts by itself it is not known by which of its methods */
+    if (reply_text(h, "wake_failed_at") || n != json_array_size(names) || n > PROOFS_MAX) {
+        put_methods(t, names, host_remark(h), a);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        remarks[i] = method_remark(json_array_get(proofs, i), when, a);
+    if (all_equal(remarks, n)) {
+        put_methods(t, names, n > 0 ? remarks[0] : "", a);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        all = arena_printf(a, "%s%s%s (%s)", all, i ? ", " : "",
+                           reply_text(json_array_get(proofs, i), "method"), remarks[i]);
+    table_cell(t, all);
 }
 
 static void put_known(struct table *t, double v, const char *unit)
@@ -142,7 +191,7 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
             put_wide(&t, h);
         else
             put_narrow(&t, h);
-        put_wake(&t, h, a);
+        put_wake(&t, h, all, a);
         if (all)
             put_hardware(&t, h, a);
     }
@@ -174,9 +223,10 @@ const struct verb verb_hosts = {
     .name = "hosts",
     .summary = "List the hosts and their load.",
     .more = "CPU and MEM: what the VMs on the host are entitled to, in percent of the host's capacity "
-            "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host, and whether a "
-            "wake has succeeded (proven), or the one that is tried just now (redfish now); `ballast wake "
-            "HOST --verify` proves it. --wide adds power "
+            "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host. Each is proven once a "
+            "wake succeeded that no other method can have done, until its settings change (expired) or it "
+            "does not wake the host (FAILED; `ballast status` says why); or the method that is tried just "
+            "now (redfish now). `ballast wake HOST --verify` proves one. --wide adds power "
             "draw, time since the host is on or in standby, boot time, the host's own power "
             "management level, CONTROLLER: whether its controllers report its hardware UUID (matches), "
             "another machine's (differs), nothing that could be compared (unknown), or were confirmed by a "

@@ -3,11 +3,13 @@
 #include "cli/client.h"
 #include "cli/verbs.h"
 
-enum { OPT_VERIFY, OPT_SOCKET, OPT_FORMAT };
+enum { OPT_VERIFY, OPT_METHOD, OPT_SOCKET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_VERIFY] = {"verify", NULL, 0,
                     "put a host that is on to standby and wake it, to prove that it can be woken"},
+    [OPT_METHOD] = {"method", "METHOD", 0,
+                    "with --verify: test this one method: ipmi, redfish, wol or hypervisor"},
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
 };
@@ -24,11 +26,18 @@ static enum exit_code verb_wake_run(const struct args *args, struct arena *a, st
     enum cli_format format;
     enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
+    const char *method = args_value(args, OPT_METHOD, NULL);
+    const bool verify = args->options[OPT_VERIFY].n > 0;
+
     if (code != EXIT_DONE)
         return code;
+    if (method && !verify) {
+        cli_error("ballast wake: --method is the method that --verify tests; give both");
+        return EXIT_WRONG;
+    }
     return client_show(args_value(args, OPT_SOCKET, NULL), format,
-                       json_pack("{s:s, s:s, s:b}", "command", "wake", "host", args->operands[0], "verify",
-                                 args->options[OPT_VERIFY].n > 0),
+                       json_pack("{s:s, s:s, s:b, s:s*}", "command", "wake", "host", args->operands[0],
+                                 "verify", verify, "method", method),
                        "actions", show_wake, a, out);
 }
 
@@ -37,8 +46,10 @@ const struct verb verb_wake = {
     .summary = "Wake a host from standby.",
     .more = "Cancels a standby of the host that has not started, and keeps the host on for "
             "dpm.asked_on_s at least, unless `ballast standby` is given. --verify empties a host that "
-            "is on, puts it to standby and wakes it once. A wake that succeeds is remembered as "
-            "proof; without proof no host is put to standby. A wake that fails ends the proof.",
+            "is on, puts it to standby and wakes it once. A wake that succeeds proves the method that did "
+            "it, if only one can have done it; --verify --method tests a certain one, and the host's other "
+            "methods wake the host if that fails. A proof ends when the method's settings change, or when "
+            "it does not wake the host. A host without a proven method is not put to standby.",
     .operands = "HOST",
     .operands_min = 1,
     .operands_max = 1,

@@ -7,6 +7,7 @@
 #include "plugins/power_method_keys.h"
 
 #include "base/cleanup.h"
+#include "base/fingerprint.h"
 #include "base/strbuf.h"
 
 #include <string.h>
@@ -182,6 +183,11 @@ int config_read_power(const struct section *s)
     return 0;
 }
 
+static bool same_text(const char *x, const char *y)
+{
+    return x == y || (x && y && strcmp(x, y) == 0);
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 static struct config_power_host copy_host(const struct config_power_host *h, const struct schema *keys,
@@ -218,6 +224,43 @@ static size_t sequence_of(const struct config_power_host *h,
     return n;
 }
 
+/* A key that has its default counts as one that is not given: a later version may have more keys. */
+static uint64_t add_key_text(uint64_t before, const struct field *f, const void *host, struct arena *a)
+{
+    const char *text = field_text(f, host, a);
+
+    if (!text || same_text(text, f->fallback))
+        return before;
+    return fingerprint_add(fingerprint_add(fingerprint_add(before, f->name), "\n"),
+                           arena_printf(a, "%s\n", text));
+}
+
+/* The store's numbers have a sign, and 0 is kept for "not known". */
+static void fill_settings(struct power_host *h, struct arena *a)
+{
+    for (size_t m = 0; power_method_keys[m]; m++) {
+        const struct schema *keys = &power_method_keys[m]->keys;
+        uint64_t sum = FINGERPRINT_NONE;
+
+        for (size_t i = 0; i < keys->n; i++)
+            sum = add_key_text(sum, &keys->fields[i], h, a);
+        h->settings[power_method_keys[m]->kind] = (sum & INT64_MAX) | 1;
+    }
+    h->settings[POWER_HYPERVISOR] = 1; /* with another source the hosts are others */
+}
+
+static uint64_t all_settings(const struct config_power_host *h, const struct schema *keys, struct arena *a)
+{
+    uint64_t sum = fingerprint_add(FINGERPRINT_NONE, config_power_text(h, 1, a));
+
+    for (size_t i = 0; i < keys->n; i++) {
+        const char *secret = field_secret(&keys->fields[i], h);
+
+        sum = fingerprint_add(fingerprint_add(sum, "\n"), secret ? secret : "");
+    }
+    return sum | 1;
+}
+
 struct power_host *config_power(const struct config *c, const atomic_bool *stop, struct arena *a)
 {
     struct power_host *list = arena_array(a, struct power_host, c->n_power_hosts ? c->n_power_hosts : 1);
@@ -230,6 +273,8 @@ struct power_host *config_power(const struct config *c, const atomic_bool *stop,
         list[i].n_sequence = sequence_of(&c->power_hosts[i], sequence);
         list[i].sequence = sequence;
         list[i].stop = stop;
+        list[i].all_settings = all_settings(&c->power_hosts[i], &keys, a);
+        fill_settings(&list[i], a);
     }
     return list;
 }
@@ -284,11 +329,6 @@ static const struct config_power_host *find_host(const struct config *c, const c
             return &c->power_hosts[i];
     }
     return NULL;
-}
-
-static bool same_text(const char *x, const char *y)
-{
-    return x == y || (x && y && strcmp(x, y) == 0);
 }
 
 static bool same_host(const struct config_power_host *x, const struct config_power_host *y, struct arena *a)

@@ -1,6 +1,7 @@
 /* action_json.c: an action as JSON. */
 #include "daemon/action_json.h"
 
+#include "base/wake_method.h"
 #include "engine/actions/move_result.h"
 #include "render/render.h"
 
@@ -84,6 +85,7 @@ void action_json_fields(struct json_writer *w, const struct snapshot *s, const s
     jw_int(w, "pass", (int64_t)r->pass);
     jw_text(w, "approved_by", r->approved_by);
     jw_text(w, "ended_by", r->ended_by);
+    jw_text(w, "wake_method", wake_method_name(r->wake_method));
     jw_text(w, "task", r->task);
     jw_text(w, "why", r->why);
     jw_instant(w, "created", r->created);

@@ -53,6 +53,8 @@ static int build(struct power_setup *w, const struct config *c, const struct sou
             .name = h->name,
             .wakes = power_wakes(&w->config, h),
             .sleeps = power_sleeps(&w->config, h),
+            .settings = {h->settings[POWER_IPMI], h->settings[POWER_REDFISH], h->settings[POWER_WOL],
+                         h->settings[POWER_HYPERVISOR]},
             .tries_s = power_wake_tries_s(&w->config, h),
             .draws = &draws[i],
         };

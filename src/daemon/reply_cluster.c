@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/natural.h"
+#include "base/wake_method.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 #include "daemon/reply_identity.h"
@@ -72,28 +73,36 @@ static void divide(const struct snapshot *s, struct arena *a, struct shares_of *
     }
 }
 
-static const struct {
-    unsigned bit;
-    const char *word;
-} wake_words[] = {
-    {WAKE_IPMI, "ipmi"}, {WAKE_REDFISH, "redfish"}, {WAKE_WOL, "wol"}, {WAKE_HYPERVISOR, "hypervisor"}};
-
 void reply_cluster_put_waking(struct json_writer *w, const struct engine *e, const char *host)
 {
     struct engine_waking is;
-    const char *method = NULL;
 
     if (!engine_waking(e, host, &is)) {
         jw_text(w, "waking", NULL);
         return;
     }
-    for (size_t i = 0; i < sizeof wake_words / sizeof *wake_words; i++) {
-        if (is.method & wake_words[i].bit)
-            method = wake_words[i].word;
-    }
     jw_begin(w, "waking", JW_OBJECT, JW_INLINE);
-    jw_text(w, "method", method);
+    jw_text(w, "method", wake_method_name(is.method));
     jw_text(w, "why", is.why);
+    jw_end(w);
+}
+
+/* Of the methods that Ballast itself would call: those of the configuration, or the source's own. */
+static void put_proofs(struct json_writer *w, const struct engine *e, const char *host)
+{
+    struct engine_method_proof proofs[WAKE_METHODS];
+    const size_t n = engine_method_proofs(e, host, proofs);
+
+    jw_begin(w, "wake_proofs", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < n; i++) {
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "method", wake_method_name(proofs[i].method));
+        jw_text(w, "state", method_proof_name(proofs[i].is));
+        jw_instant(w, "proven", proofs[i].proven);
+        jw_instant(w, "failed", proofs[i].failed);
+        jw_text(w, "why", proofs[i].why);
+        jw_end(w);
+    }
     jw_end(w);
 }
 
@@ -114,12 +123,13 @@ static void put_host(struct json_writer *w, const struct engine *e, const struct
     jw_bool(w, "vsan", h->is.vsan);
     jw_text(w, "dpm", automation_name(h->is.dpm));
     jw_begin(w, "wake_methods", JW_ARRAY, JW_INLINE);
-    for (size_t i = 0; i < sizeof wake_words / sizeof *wake_words; i++) {
-        if (h->is.wake_methods & wake_words[i].bit)
-            jw_text(w, NULL, wake_words[i].word);
+    for (unsigned i = 0; i < WAKE_METHODS; i++) {
+        if (h->is.wake_methods & WAKE_METHOD(i))
+            jw_text(w, NULL, wake_method_name(WAKE_METHOD(i)));
     }
     jw_end(w);
     jw_bool(w, "wake_verified", h->is.wake_verified);
+    put_proofs(w, e, h->is.id);
     jw_instant(w, "wake_failed_at", h->is.wake_failed_at);
     reply_cluster_put_waking(w, e, h->is.id);
     reply_identity_put(w, e, h->is.id);

@@ -68,7 +68,8 @@ static int serve_power(const struct request_handler *s, const struct request *q,
 {
     uint64_t ids[WAKE_ACTIONS] = {0};
     int r = q->kind == REQUEST_STANDBY ? engine_standby(s->engine, q->host, by, s->now, &ids[0], err)
-                                       : engine_wake(s->engine, q->host, q->verify, by, s->now, ids, err);
+            : q->method != 0 ? engine_test_wake_method(s->engine, q->host, q->method, by, s->now, ids, err)
+                             : engine_wake(s->engine, q->host, q->verify, by, s->now, ids, err);
     size_t n = 0;
 
     if (r < 0)

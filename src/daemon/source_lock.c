@@ -2,6 +2,7 @@
 #include "daemon/source_lock.h"
 
 #include "base/cleanup.h"
+#include "base/fingerprint.h"
 #include "daemon/process.h"
 
 #include <errno.h>
@@ -13,21 +14,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* FNV-1a: a socket's name has 107 bytes at most, a URL may have more. */
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
+/* A socket's name has 107 bytes at most, a URL may have more. */
 static socklen_t name_of(const char *source_name, struct sockaddr_un *ret)
 {
     *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
     int n = snprintf(ret->sun_path + 1, sizeof ret->sun_path - 1, "ballast/source/%016" PRIx64,
-                     hash_of(source_name));
+                     fingerprint_add(FINGERPRINT_NONE, source_name));
 
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }

@@ -177,7 +177,7 @@ bool engine_waking(const struct engine *e, const char *host, struct engine_wakin
 
         if (x->r.kind != ACTION_POWER_ON || !action_under_way(x) || strcmp(x->r.host, host) != 0)
             continue;
-        *ret = (struct engine_waking){.method = x->wake_method, .why = x->r.why};
+        *ret = (struct engine_waking){.method = x->method_now, .why = x->r.why};
         return true;
     }
     return false;

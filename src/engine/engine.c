@@ -10,6 +10,7 @@
 #include "engine/actions/standby_maintenance.h"
 #include "engine/decide.h"
 #include "engine/events.h"
+#include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/knowledge/meters.h"
@@ -153,6 +154,8 @@ void engine_on_job_result(struct engine *e, const struct job *job, const struct 
         return;
     case JOB_IDENTIFY:
         identities_result(e->knowledge->identities, job, result, now);
+        if (result->code == 0 && !result->identity.why.text[0])
+            hosts_controllers_answered(e->knowledge->hosts, job->identify.host);
         identities_ask(e->knowledge->identities, e->knowledge->hosts, &e->port, engine_snapshot(e), now);
         return;
     }

@@ -41,8 +41,10 @@ struct host_power_method {
     const char *name; /* the host's id, or its name where no other host has it, nor as its id */
     unsigned wakes,
         sleeps; /* by what: WAKE_* of facts.h; the hypervisor's operations too, if they are among them */
-    const struct host_draw *draws; /* counts before what the source says; NULL: nothing */
-    instant_s tries_s;             /* by how much a wake may take longer because only its last way works */
+    const struct host_draw *draws;   /* counts before what the source says; NULL: nothing */
+    uint64_t settings[WAKE_METHODS]; /* by bit of WAKE_*: tells the method's settings from others, also after
+                                        a restart; 0 or more than that, at most INT64_MAX */
+    instant_s tries_s;               /* by how much a wake may take longer because only its last way works */
 };
 
 /* What the configuration says. */
@@ -192,11 +194,38 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
 #define WAKE_ACTIONS 2
 
 /* Wakes a host from standby, or takes back what would put it there. It counts when an inventory shows it on.
- * verify: a host that is on is put to standby (under the same conditions, this proof apart) and woken; that
- * it came back is remembered as the proof that it can be woken, as it is after every wake. ret_ids: the
- * actions that do it, in order, the rest 0; all 0 where nothing had to be done, as the host is on. */
+ * verify: a host that is on is put to standby (under the same conditions, this proof apart) and woken; the
+ * method that did it is proven then, as it is after every wake that only one method can have done. ret_ids:
+ * the actions that do it, in order, the rest 0; all 0 where nothing had to be done, as the host is on. */
 int engine_wake(struct engine *e, const char *host, bool verify, const char *by, instant_s now,
                 uint64_t ret_ids[WAKE_ACTIONS], struct err *err);
+
+/* What is known of one method that wakes a host. */
+#define METHOD_PROOFS(X)                                                                                     \
+    X(METHOD_NEVER, "never", "no wake has shown that it works")                                              \
+    X(METHOD_PROVEN, "proven", "a wake succeeded that no other method can have done")                        \
+    X(METHOD_EXPIRED, "expired", "it was proven with other settings than it has now")                        \
+    X(METHOD_FAILED, "failed", "it did not wake the host when it was last tried")
+
+NAME_DECLARE(method_proof, METHOD_PROOFS)
+
+struct engine_method_proof {
+    unsigned method; /* WAKE_* */
+    enum method_proof is;
+    instant_s proven; /* last; 0: never, or by the source's own word */
+    instant_s failed; /* last, with its present settings and not since it was proven; 0: it did not */
+    const char *why;  /* that failure, in the peer's words; NULL */
+};
+
+/* Of each method that can wake the host, by the number of its bit. The strings are the engine's, valid until
+ * the next call that changes it. Returns how many. */
+size_t engine_method_proofs(const struct engine *e, const char *host,
+                            struct engine_method_proof ret[WAKE_METHODS]);
+
+/* The same with verify, by this one method (WAKE_*). If it fails the host's other methods wake it, and the
+ * wake action has failed all the same, and says why. -EINVAL: the host has no such method. */
+int engine_test_wake_method(struct engine *e, const char *host, unsigned method, const char *by,
+                            instant_s now, uint64_t ret_ids[WAKE_ACTIONS], struct err *err);
 
 /* Whether a host's own controllers are known to be those of its machine: an address in the configuration may
  * be another machine's. Holds back standby, never a wake. */

@@ -1,6 +1,7 @@
 /* host_commands.c: what an admin asks of a host: maintenance, standby, waking. */
 #include "engine/host_commands.h"
 
+#include "base/wake_method.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
 #include "engine/actions/power_outcome.h"
@@ -305,9 +306,34 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
     return host_actions_stored(e, h->id) ? 0 : admin_command_not_stored(e, "begun", err);
 }
 
+/* Which method the wake is a test of; 0: of none. */
+static void set_method(struct engine *e, uint64_t id, unsigned method)
+{
+    struct action *x = action_find(e, id);
+
+    x->r.wake_method = method;
+    action_changed(e, x);
+}
+
+static int check_method(const struct engine *e, const struct host_facts *h, unsigned method, struct err *err)
+{
+    const unsigned methods = hosts_wake_methods(e->knowledge->hosts, h->id);
+    char list[64] = "";
+
+    if (method == 0 || (methods & method))
+        return 0;
+    for (unsigned i = 0; i < WAKE_METHODS; i++) {
+        if (methods & WAKE_METHOD(i))
+            (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "",
+                           wake_method_name(WAKE_METHOD(i)));
+    }
+    return err_set(err, -EINVAL, "host %s has no method %s to be woken by, expected one of: %s", h->name,
+                   wake_method_name(method), *list ? list : "none");
+}
+
 /* It is on: down and up again, which is the proof. */
-static int prove_wake(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
-                      uint64_t *ret_ids, struct err *err)
+static int prove_wake(struct engine *e, const struct host_facts *h, unsigned method, const char *by,
+                      instant_s now, uint64_t *ret_ids, struct err *err)
 {
     const struct action probe = {.r = {.kind = ACTION_POWER_OFF, .reason = REASON_WAKE_TEST, .host = h->id}};
     int r = check_power_operations(e, h->id, true, err);
@@ -319,29 +345,35 @@ static int prove_wake(struct engine *e, const struct host_facts *h, const char *
     ret_ids[1] = add_host_action(e, ACTION_POWER_ON, REASON_WAKE_TEST, h->id,
                                  "an admin asked for a proof that it wakes", by, now);
     action_set_depends(e, action_find(e, ret_ids[1]), ret_ids, 1);
+    set_method(e, ret_ids[1], method);
     return 0;
 }
 
 /* It sleeps, or goes down just now. */
-static int wake_up(struct engine *e, const struct host_facts *h, const struct action *down, const char *by,
-                   instant_s now, uint64_t *ret_ids, struct err *err)
+static int wake_up(struct engine *e, const struct host_facts *h, const struct action *down, unsigned method,
+                   const char *by, instant_s now, uint64_t *ret_ids, struct err *err)
 {
     int r = check_power_operations(e, h->id, false, err);
 
     if (r < 0)
         return r;
     ret_ids[0] = add_host_action(e, ACTION_POWER_ON, REASON_ASKED, h->id, "requested by an admin", by, now);
+    set_method(e, ret_ids[0], method);
     if (down)
         action_set_depends(e, action_find(e, ret_ids[0]), &down->r.id, 1);
     return 0;
 }
 
-static int wake(struct engine *e, const struct host_facts *h, bool verify, const char *by, instant_s now,
-                uint64_t *ret_ids, struct err *err)
+static int wake(struct engine *e, const struct host_facts *h, bool verify, unsigned method, const char *by,
+                instant_s now, uint64_t *ret_ids, struct err *err)
 {
     struct action *down = find_host_action(e, ACTION_POWER_OFF, h->id);
     const struct action *up = find_host_action(e, ACTION_POWER_ON, h->id);
 
+    int r = check_method(e, h, method, err);
+
+    if (r < 0)
+        return r;
     if (down && down->r.state == ACTION_APPROVED && !verify) { /* nothing has been asked yet: taken back */
         ret_ids[0] = down->r.id;
         take_back(e, down, "wants the host on", by, now);
@@ -349,15 +381,17 @@ static int wake(struct engine *e, const struct host_facts *h, bool verify, const
         e->passes->next = now;
         return 0;
     }
+    if (up && method != 0 && up->r.wake_method != method)
+        return err_set(err, -EBUSY, "host %s is to be woken already; try again when that is over", h->name);
     if (up) {
         ret_ids[0] = down ? down->r.id : up->r.id;
         ret_ids[1] = down ? up->r.id : 0;
         return 0;
     }
     if (down || h->state == HOST_STANDBY)
-        return wake_up(e, h, down, by, now, ret_ids, err);
+        return wake_up(e, h, down, method, by, now, ret_ids, err);
     if (h->state == HOST_ON && verify)
-        return prove_wake(e, h, by, now, ret_ids, err);
+        return prove_wake(e, h, method, by, now, ret_ids, err);
     if (h->state == HOST_ON) /* and stays so */
         hosts_wanted(e->knowledge->hosts, h->id, REASON_ASKED, now);
     if (h->state == HOST_ON || h->state == HOST_POWERING_ON)
@@ -374,20 +408,45 @@ static int wake(struct engine *e, const struct host_facts *h, bool verify, const
                                                      : "; `ballast maintenance exit` puts it into service");
 }
 
-int engine_wake(struct engine *e, const char *host, bool verify, const char *by, instant_s now,
-                uint64_t ret_ids[WAKE_ACTIONS], struct err *err)
+static int request_wake(struct engine *e, const char *host, bool verify, unsigned method, const char *by,
+                        instant_s now, uint64_t ret_ids[WAKE_ACTIONS], struct err *err)
 {
     const struct host_facts *h = NULL;
     int r;
 
     memset(ret_ids, 0, WAKE_ACTIONS * sizeof *ret_ids);
-    if ((r = find_seen(e, host, &h, err)) < 0 || (r = wake(e, h, verify, by, now, ret_ids, err)) < 0)
+    if ((r = find_seen(e, host, &h, err)) < 0 || (r = wake(e, h, verify, method, by, now, ret_ids, err)) < 0)
         return r;
     engine_tick(e, now);
     return host_actions_stored(e, h->id) ? 0 : admin_command_not_stored(e, "begun", err);
 }
 
+int engine_wake(struct engine *e, const char *host, bool verify, const char *by, instant_s now,
+                uint64_t ret_ids[WAKE_ACTIONS], struct err *err)
+{
+    return request_wake(e, host, verify, 0, by, now, ret_ids, err);
+}
+
+int engine_test_wake_method(struct engine *e, const char *host, unsigned method, const char *by,
+                            instant_s now, uint64_t ret_ids[WAKE_ACTIONS], struct err *err)
+{
+    return request_wake(e, host, true, method, by, now, ret_ids, err);
+}
+
 /* ---- the right controllers ------------------------------------------------------------------- */
+
+size_t engine_method_proofs(const struct engine *e, const char *host,
+                            struct engine_method_proof ret[WAKE_METHODS])
+{
+    const unsigned methods = hosts_wake_methods(e->knowledge->hosts, host);
+    size_t n = 0;
+
+    for (unsigned i = 0; i < WAKE_METHODS; i++) {
+        if (methods & WAKE_METHOD(i))
+            hosts_method_proof(e->knowledge->hosts, host, WAKE_METHOD(i), &ret[n++]);
+    }
+    return n;
+}
 
 void engine_identity(const struct engine *e, const char *host, struct engine_identity *ret)
 {

@@ -78,7 +78,7 @@ struct action_record {
     bool cancel_asked;       /* it took too long, or an admin wants it stopped */
     uint32_t unclear;        /* ACTION_VERIFYING: 0: the hypervisor reported success; else the errno
                               * because of which no end was reported, about which `why` says more */
-    bool refused;            /* ACTION_FAILED: at the first call, so that nothing was begun */
+    bool refused;            /* ACTION_FAILED: it was refused, so that nothing was begun */
     const char *former_to;   /* the destination before the present one; NULL: it never had another */
     instant_s redirected;    /* since then it has the present one; 0: since it was created */
     instant_s created;       /* first recommended */

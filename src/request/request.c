@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "base/wake_method.h"
 #include "engine/ports.h"
 
 #include <errno.h>
@@ -193,6 +194,16 @@ static int read_verify(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_method(const json_t *v, struct request *r, struct err *err)
+{
+    const char *word = json_string_value(v);
+
+    r->method = word ? wake_method_parse(word) : 0;
+    if (r->method == 0)
+        return err_set(err, -EINVAL, "\"method\": expected ipmi, redfish, wol or hypervisor");
+    return 0;
+}
+
 static int read_retry(const json_t *v, struct request *r, struct err *err)
 {
     if (!json_is_boolean(v))
@@ -313,6 +324,7 @@ static const struct request_field {
     {"stop", 1u << REQUEST_ROLL, false, read_stop, REQUEST_TEXT},
     {"apply", 1u << REQUEST_PLACE, false, read_apply, REQUEST_FLAG},
     {"verify", 1u << REQUEST_WAKE, false, read_verify, REQUEST_FLAG},
+    {"method", 1u << REQUEST_WAKE, false, read_method, REQUEST_TEXT},
     {"retry", 1u << REQUEST_RUN, false, read_retry, REQUEST_FLAG},
     {"follow", 1u << REQUEST_EVENTS, false, read_follow, REQUEST_FLAG},
     {"after", 1u << REQUEST_EVENTS, false, read_after, REQUEST_NUMBER},

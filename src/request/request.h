@@ -99,6 +99,7 @@ struct request {
     size_t n_vms;                      /* place: 1 or more ids or names, each with its NUL */
     bool apply;                        /* place */
     bool verify;                       /* wake */
+    unsigned method;                   /* wake: WAKE_*, to be tested; 0: none */
     bool retry;                        /* run */
     enum energy_by by;                 /* energy */
     char vms[REQUEST_BYTES_MAX];

@@ -444,54 +444,6 @@ static void test_left_and_needed(void **state)
     world_release();
 }
 
-/* A proof is one of the ways that the host had then. One that is taken away may be the one that worked. */
-static void test_proof_is_of_its_ways(void **state)
-{
-    static const struct {
-        unsigned ways;
-        bool is_proven;
-    } later[] = {
-        {WAKE_IPMI | WAKE_WOL, true},
-        {WAKE_WOL, false},
-        {WAKE_IPMI | WAKE_WOL | WAKE_REDFISH, true},
-        {WAKE_IPMI, false},
-    };
-    struct host_power_method way = {
-        .name = "h2", .wakes = WAKE_IPMI | WAKE_WOL, .sleeps = WAKE_IPMI, .tries_s = 100};
-    struct world w;
-
-    (void)state;
-    begin(&w);
-    w.unproven = true; /* the source says nothing of proofs */
-    w.settings.ways = &way;
-    w.settings.n_ways = 1;
-    engine_configure(w.engine, &w.settings, w.now);
-    while (w.host_state[2] != HOST_ON && w.now < WORLD_START + 600)
-        world_second();
-    w.n_script = 0;
-    world_run(70);
-    for (size_t i = 0; i < ELEMENTS(later); i++) {
-        way.wakes = later[i].ways;
-        if (i % 2 == 0)
-            engine_configure(w.engine, &w.settings, w.now);
-        else
-            world_restart();
-        world_run(70);
-        assert_int_equal(fact(2)->wake_verified, later[i].is_proven);
-        /* the last of n ways has its turn after n - 1 shares of the time limit: three boots, or a minute, and
-         * the tries */
-        const int n_ways = (way.wakes & WAKE_IPMI ? 1 : 0) + (way.wakes & WAKE_WOL ? 1 : 0) +
-                           (way.wakes & WAKE_REDFISH ? 1 : 0);
-        const int limit = (int)fmax(3 * fact(2)->boot_s, 60) + 100;
-
-        if (n_ways == 1)
-            assert_true(isnan(fact(2)->wake_tries_s));
-        else
-            assert_int_equal(fact(2)->wake_tries_s, limit - limit / n_ways);
-    }
-    world_release();
-}
-
 /* ---- a host whose standby has not ended ---------------------------------------------------------- */
 
 /* h2 is seen in standby, and its power-off, action 1, has not ended: its task did, and no inventory has come
@@ -586,7 +538,6 @@ int main(void)
         cmocka_unit_test(test_boot_is_learned),
         cmocka_unit_test(test_since_when),
         cmocka_unit_test(test_not_forgotten),
-        cmocka_unit_test(test_proof_is_of_its_ways),
         cmocka_unit_test(test_woken_by_name),
         cmocka_unit_test(test_left_for_good),
         cmocka_unit_test(test_left_and_listed_anew),

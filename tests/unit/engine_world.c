@@ -346,6 +346,8 @@ struct job_result w_carry_out(const struct job *o)
         r.progress.state = t ? t->state : TASK_FAILED;
         r.progress.gone = !t;
         r.progress.percent = W->percent;
+        if (o->operation.kind == OPERATION_WAKE)
+            w_tell_methods(&o->operation, &r.progress);
         if (!t || t->state == TASK_FAILED)
             (void)err_set(&r.progress.why, W->task_error ? W->task_error : -EIO, "the task failed");
         break;
@@ -361,15 +363,6 @@ struct job_result w_carry_out(const struct job *o)
         break;
     }
     return r;
-}
-
-static void w_answer_identity(const struct world_question *q)
-{
-    const struct job job = {.kind = JOB_IDENTIFY, .id = q->serial, .identify = {.host = q->host}};
-    struct job_result r = {.code = W->identity_code, .identity = W->identity};
-
-    (void)err_set(&r.err, r.code, "the controller is deaf");
-    engine_on_job_result(W->engine, &job, &r, W->now);
 }
 
 /* The meters and controllers that answer. */

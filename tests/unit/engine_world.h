@@ -169,7 +169,10 @@ struct world {
     const char *confirmed; /* what a person confirmed, as the last request had it */
     int percent;           /* what every running task says of itself */
     bool (*actuators)(const struct job *o, struct job_result *ret); /* asked first; NULL: none */
-    bool start_lost; /* the next start begins, and its answer gets lost */
+    unsigned may_have_woken, method_failed; /* what the task of a wake says of methods */
+    int method_code;                        /* why that one failed */
+    unsigned method;                        /* the one that the last wake is to test */
+    bool start_lost;                        /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
     int task_error;         /* why they fail; 0: -EIO */
     bool tasks_lie;         /* they succeed, and nothing has changed */
@@ -223,6 +226,8 @@ bool world_killed(enum crash_mode mode, int at, int within_s);
 /* The parts of a second, for tests that look between them. */
 void world_answer(void); /* what is asked of the source, unless that is silent */
 void world_work(void);   /* the workers' jobs */
+void w_answer_identity(const struct world_question *q);
+void w_tell_methods(const struct operation *q, struct task_progress *ret);
 struct job_result w_carry_out(const struct job *o);
 int w_carry_out_settings(const struct job *o, struct err *err);
 void w_tasks_go_on(void); /* the peer's own time: what began goes on, whether anybody watches or not */

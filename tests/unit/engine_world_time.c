@@ -1,6 +1,26 @@
 /* engine_world_time.c: advances the time second by second, and kills the process in one of them. */
 #include "engine_world.h"
 
+void w_answer_identity(const struct world_question *q)
+{
+    const struct job job = {.kind = JOB_IDENTIFY, .id = q->serial, .identify = {.host = q->host}};
+    struct job_result r = {.code = W->identity_code, .identity = W->identity};
+
+    (void)err_set(&r.err, r.code, "the controller is deaf");
+    engine_on_job_result(W->engine, &job, &r, W->now);
+}
+
+/* A fault on the way is told once: with its first poll. */
+void w_tell_methods(const struct operation *q, struct task_progress *ret)
+{
+    W->method = q->power.method;
+    ret->may_have_woken = W->may_have_woken;
+    ret->failed = W->method_failed;
+    if (W->method_failed)
+        (void)err_set(&ret->why, W->method_code, "the method failed");
+    W->method_failed = 0;
+}
+
 void world_restart(void)
 {
     engine_free(W->engine);

@@ -213,7 +213,8 @@ static void remember_end(struct engine *e, struct action *x, instant_s now)
 {
     bool taught = x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_FAILED && x->blames_peer;
 
-    backoff_end(e->actions, &e->settings.policy, &x->r, taught, now);
+    if (!x->is_back || x->r.state == ACTION_DONE) /* a test that failed, and its host is awake */
+        backoff_end(e->actions, &e->settings.policy, &x->r, taught, now);
     if (x->r.kind != ACTION_MIGRATE || (x->r.state != ACTION_DONE && x->r.state != ACTION_FAILED))
         return;
     if (x->r.state == ACTION_DONE) {

@@ -75,19 +75,26 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
     }
 }
 
-static void finish(struct engine *e, struct action *x, instant_s now)
-{
-    char why[WHY_MAX];
-
-    action_enter(e, x, ACTION_DONE, power_outcome_remaining_vms(e, x, why), now);
-}
-
 /* code: what is known of the cause. */
 static void fail(struct engine *e, struct action *x, int code, const char *why, instant_s now)
 {
     x->blames_peer = retry_blames_peer(code);
     action_enter(e, x, ACTION_FAILED, why, now);
     cancel_dependents(e, x, now);
+}
+
+/* A host that is back is kept with what happened on the way. The test of a method that it was not woken by
+ * has failed. */
+static void finish(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_ALL] = "";
+
+    if (x->r.kind != ACTION_POWER_ON)
+        action_enter(e, x, ACTION_DONE, power_outcome_remaining_vms(e, x, why), now);
+    else if (power_outcome_host_is_back(e, x, why))
+        action_enter(e, x, ACTION_DONE, why[0] ? why : NULL, now);
+    else
+        fail(e, x, -EREMOTEIO, why, now);
 }
 
 void action_cancel(struct engine *e, struct action *x, const char *why, instant_s now)
@@ -211,6 +218,7 @@ static void verify(struct engine *e, struct action *x, const char *why, int code
     x->r.unclear = (uint32_t)-code;
     x->inventory_after = e->poll->serial; /* whatever was asked for until now may show the past */
     x->inventories_seen = 0;
+    x->is_back = false;
     action_enter(e, x, ACTION_VERIFYING, why, now);
     source_poll_want(e, now);
 }
@@ -385,7 +393,8 @@ static bool has_time_left(const struct action *x, instant_s until, instant_s now
 
 static void step_running(struct engine *e, struct action *x, instant_s now)
 {
-    if (power_progress_host_is_awake(e, x, now)) {
+    x->is_back = power_progress_host_is_awake(e, x, now);
+    if (x->is_back && !power_progress_tells_method(x)) {
         finish(e, x, now);
         return;
     }
@@ -652,6 +661,7 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
     x->retries = 0;
     migration_timing_polled(x, p->state, now);
     standby_maintenance_note(e, x, p, now);
+    power_progress_methods(e, x, p, now);
     switch (p->state) {
     case TASK_QUEUED:
     case TASK_RUNNING:
@@ -665,7 +675,7 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
                                                       : POLL_MAX_S);
         return;
     case TASK_SUCCEEDED:
-        verify(e, x, NULL, 0, now);
+        verify(e, x, x->r.kind == ACTION_POWER_ON ? x->r.why : NULL, 0, now);
         return;
     case TASK_FAILED:
         if (p->gone)
@@ -673,9 +683,11 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
                    p->why.text[0] ? action_append_why(x, p->why.text, why)
                                   : "the hypervisor no longer knows the task",
                    -ENOENT, now);
-        else if (!power_progress_cancel_unasked(e, x, p, now))
+        else if (!power_progress_cancel_unasked(e, x, p, now)) {
+            x->r.refused = p->refused && !x->recalled;
             fail(e, x, x->r.cancel_asked ? -EREMOTEIO : p->why.code, action_append_why(x, p->why.text, why),
                  now); /* a move that hung until the engine cancelled it */
+        }
         return;
     }
 }

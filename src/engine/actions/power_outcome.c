@@ -2,6 +2,7 @@
 #include "engine/actions/power_outcome.h"
 
 #include "base/cleanup.h"
+#include "base/wake_method.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
 #include "engine/actions/observed_state.h"
@@ -16,6 +17,7 @@
 #include "engine/state.h"
 #include "model/named.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,13 +108,72 @@ static bool is_lost(const struct engine *e, const char *host)
     return state_of(e, host) == HOST_DISCONNECTED || hosts_is_unseen(e->knowledge->hosts, host);
 }
 
+/* The method that woke the host; 0: it is not known, or several can have done it. One that is being called
+ * just now may have done it, too. */
+static unsigned woken_by(const struct engine *e, const struct action *x)
+{
+    const unsigned by = x->may_have_woken;
+    const bool calls = x->job_out && x->job == JOB_POLL;
+
+    if (x->r.started == 0)
+        return 0;
+    /* By the source's own call, unless the first one found the host awake. */
+    if (!hosts_has_entry(e->knowledge->hosts, x->r.host))
+        return x->r.unclear == ESTALE && x->r.attempts <= 1 ? 0 : WAKE_HYPERVISOR;
+    if (!wake_method_name(by) || (calls && x->method_now != by))
+        return 0;
+    return hosts_method_settings(e->knowledge->hosts, x->r.host, by) == x->settings ? by : 0;
+}
+
+/* What a person who asked for a test wants to know of it; NULL: nothing. */
+static const char *test_result(const struct action *x, unsigned by)
+{
+    const bool is_test = x->r.reason == REASON_WAKE_TEST || x->r.wake_method != 0;
+
+    if (!is_test || (by != 0 && (x->r.wake_method == 0 || by == x->r.wake_method)))
+        return NULL;
+    if (by != 0)
+        return "another method woke the host";
+    return x->may_have_woken == 0
+               ? "the host is back, and it is not known what woke it: no method is proven by that"
+               : "several methods may have woken the host: none is proven by that; `ballast wake HOST "
+                 "--verify "
+                 "--method METHOD` tests a single one";
+}
+
+bool power_outcome_host_is_back(struct engine *e, struct action *x, char why[WHY_ALL])
+{
+    const bool on_the_way = x->r.state == ACTION_RUNNING || x->r.state == ACTION_VERIFYING;
+    const unsigned by = woken_by(e, x);
+    const char *result = test_result(x, by);
+    char all[WHY_ALL];
+
+    x->is_back = true;
+    (void)snprintf(why, WHY_ALL, "%s", on_the_way && x->r.why ? x->r.why : "");
+    if (result && on_the_way)
+        (void)snprintf(why, WHY_ALL, "%s", action_append_why(x, result, all));
+    else if (result)
+        (void)snprintf(why, WHY_ALL, "%s", result);
+    return x->r.wake_method == 0 || by == x->r.wake_method;
+}
+
+/* The host is back by this wake. */
+static void woken(struct engine *e, const struct action *x, double boot_s, instant_s now)
+{
+    const unsigned by = woken_by(e, x);
+
+    hosts_woken(e->knowledge->hosts, x->r.host, boot_s, now);
+    if (by != 0)
+        hosts_method_proven(e->knowledge->hosts, x->r.host, by, now);
+}
+
 static void wake_failed(struct engine *e, const struct action *x, instant_s now)
 {
     char text[2 * WHY_MAX];
 
     if (state_of(e, x->r.host) == HOST_MAINTENANCE ||
         hosts_is_held(e->knowledge->hosts, x->r.host)) { /* awake it is, but not for VMs */
-        hosts_woken(e->knowledge->hosts, engine_snapshot(e), x->r.host, UNKNOWN, now);
+        woken(e, x, UNKNOWN, now);
         return;
     }
 
@@ -132,12 +193,12 @@ static void wake_failed(struct engine *e, const struct action *x, instant_s now)
 void power_outcome_apply(struct engine *e, const struct action *x, instant_s now)
 {
     nights_action_ended(e->knowledge->nights, engine_snapshot(e), &x->r);
-    if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
+    if (x->r.kind == ACTION_POWER_ON && (x->r.state == ACTION_DONE || x->is_back))
         hosts_wanted(e->knowledge->hosts, x->r.host, x->r.reason, x->r.approved);
     if (x->r.started == 0 && x->r.state != ACTION_FAILED) /* it was so already */
         return;
-    if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
-        hosts_woken(e->knowledge->hosts, engine_snapshot(e), x->r.host, timed_boot_s(e, x), now);
+    if (x->r.kind == ACTION_POWER_ON && (x->r.state == ACTION_DONE || x->is_back))
+        woken(e, x, timed_boot_s(e, x), now);
     else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
         wake_failed(e, x, now);
     else if (x->r.kind == ACTION_POWER_OFF &&

@@ -2,10 +2,9 @@
 #ifndef BALLAST_ENGINE_ACTIONS_POWER_OUTCOME_H
 #define BALLAST_ENGINE_ACTIONS_POWER_OUTCOME_H
 
+#include "engine/actions/action.h"
 #include "engine/actions/preconditions.h"
 #include "engine/engine.h"
-
-struct action;
 
 /* A move off a host that is about to enter standby was cancelled, and its VM no longer runs there. */
 bool power_outcome_vm_left_by_itself(const struct engine *e, const struct action *x);
@@ -22,6 +21,9 @@ bool power_outcome_wake_still_needed(const struct engine *e, const struct action
 /* A standby that is done: names the VMs that are registered on the host and do not run. NULL: there are none,
  * or it is no standby. */
 const char *power_outcome_remaining_vms(const struct engine *e, const struct action *x, char why[WHY_MAX]);
+/* ACTION_POWER_ON: an inventory shows the host on. why: what is to be kept of it; "": nothing. False: it was
+ * to be woken by a certain method, and was not, or not by that alone. */
+bool power_outcome_host_is_back(struct engine *e, struct action *x, char why[WHY_ALL]);
 /* Records for the host that the action has ended. */
 void power_outcome_apply(struct engine *e, const struct action *x, instant_s now);
 /* Where a new plan wants more hosts on: takes back what would put others to standby and has not begun, as

@@ -1,6 +1,7 @@
 /* power_preconditions.c: when a host may go to standby, and when one may be woken. */
 #include "engine/actions/power_preconditions.h"
 
+#include "base/wake_method.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/actions/observed_state.h"
@@ -192,13 +193,27 @@ static const char *way_to_on(enum host_state state)
     return "";
 }
 
-static const char *why_unproven(const struct engine *e, const char *host)
+/* The method that has the most to say: it failed, or has other settings than when it was proven. */
+static const char *why_unproven(const struct engine *e, const char *host, char buffer[WHY_MAX])
 {
-    const struct known_host *k = hosts_find(e->knowledge->hosts, host);
+    struct engine_method_proof proofs[WAKE_METHODS];
+    const size_t n = engine_method_proofs(e, host, proofs);
+    const char *why = "";
 
-    return hosts_has_failed(e->knowledge->hosts, host) ? ", its last wake-up failed"
-           : k && k->r.woke != 0                       ? " since one of the ways to wake it was taken away"
-                                                       : "";
+    if (hosts_has_failed(e->knowledge->hosts, host))
+        return ", as its last wake-up failed";
+    for (size_t i = 0; i < n; i++) {
+        const char *word = wake_method_name(proofs[i].method);
+
+        if (proofs[i].is == METHOD_FAILED)
+            (void)snprintf(buffer, WHY_MAX, ", as %s failed when it was last tried", word);
+        else if (proofs[i].is == METHOD_EXPIRED && !*why)
+            (void)snprintf(buffer, WHY_MAX, ", as the settings of %s have changed since it was proven", word);
+        else
+            continue;
+        why = buffer;
+    }
+    return why;
 }
 
 int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const struct action *x,
@@ -206,6 +221,7 @@ int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const
 {
     const struct host *h = &e->now_seen->snap.hosts[ix];
     bool test = x && x->r.reason == REASON_WAKE_TEST;
+    char why[WHY_MAX];
 
     if (h->is.state != HOST_ON && h->is.state != HOST_ENTERING_STANDBY)
         return err_set(err, -EBUSY, "host %s is %s: only a host that is on can be put to standby%s",
@@ -226,9 +242,9 @@ int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const
     if (!test && !hosts_is_proven(e->knowledge->hosts, &h->is))
         return err_set(
             err, -EPERM,
-            "no wake of host %s has succeeded yet%s, so it may not come back: `ballast wake %s --verify` "
+            "no method to wake host %s is proven%s, so it may not come back: `ballast wake %s --verify` "
             "puts it to standby and wakes it once, as a proof",
-            h->is.name, why_unproven(e, h->is.id), named_host_word(&e->now_seen->snap, ix));
+            h->is.name, why_unproven(e, h->is.id, why), named_host_word(&e->now_seen->snap, ix));
     return check_minimums(e, ix, x, err);
 }
 

@@ -2,6 +2,7 @@
  * on from one way to the next (actuators/power), each of which can fail, or say yes and be wrong. */
 #include "engine/actions/power_progress.h"
 
+#include "base/wake_method.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
@@ -72,8 +73,10 @@ void power_progress_fill_operation(struct engine *e, struct action *x, enum job_
         q->power.machine = identities_machine(e->knowledge->identities, e->knowledge->hosts, x->r.host);
     if (kind == JOB_CHECK && down)
         q->power.ahead = !x->controllers_checked;
-    if (kind == JOB_POLL) /* a way that was not asked yet is not asked while nothing is to begin */
-        q->only_adopt = e->paused;
+    q->power.method = x->r.wake_method;
+    if (kind == JOB_POLL) /* a way that was not asked yet is not asked while nothing is to begin, or when the
+                             host is back: then the task only says by which it came */
+        q->only_adopt = e->paused || (!down && x->is_back);
     q->power.maintenance_is_ours = down && standby_maintenance_is_stored(e, x->r.host);
     if (down && kind != JOB_CHECK)
         q->power.proven_empty = is_proven_empty(e, x, now);
@@ -146,7 +149,25 @@ bool power_progress_host_is_awake(struct engine *e, struct action *x, instant_s 
     return false;
 }
 
+bool power_progress_tells_method(const struct action *x)
+{
+    return x->recalled && x->polled == 0;
+}
+
 /* ---- what the task says ---------------------------------------------------------------------- */
+
+void power_progress_methods(struct engine *e, struct action *x, const struct task_progress *p, instant_s now)
+{
+    if (x->r.kind != ACTION_POWER_ON)
+        return;
+    x->method_now = p->method;
+    x->may_have_woken = p->may_have_woken;
+    x->settings = wake_method_name(p->may_have_woken)
+                      ? hosts_method_settings(e->knowledge->hosts, x->r.host, p->may_have_woken)
+                      : 0;
+    if (wake_method_name(p->failed))
+        hosts_method_failed(e->knowledge->hosts, x->r.host, p->failed, &p->why, now);
+}
 
 void power_progress_record(struct engine *e, struct action *x, const struct task_progress *p, instant_s now)
 {
@@ -154,7 +175,6 @@ void power_progress_record(struct engine *e, struct action *x, const struct task
 
     if (x->r.kind == ACTION_POWER_ON && p->waits_since > x->waits_since)
         x->waits_since = p->waits_since < now ? p->waits_since : now;
-    x->wake_method = p->method;
     if (!p->task[0] && !p->why.text[0])
         return;
     if (p->task[0]) {

@@ -16,11 +16,15 @@ void power_progress_fill_operation(struct engine *e, struct action *x, enum job_
 /* ACTION_RUNNING: whether an inventory shows already what the task is to bring about; asks for one where that
  * is to be known. */
 bool power_progress_host_is_awake(struct engine *e, struct action *x, instant_s now);
+/* Of an action of an earlier process: its task has yet to say which methods may have woken the host. */
+bool power_progress_tells_method(const struct action *x);
 /* Since when the time limit of the wake runs. */
 instant_s power_progress_waits_since(const struct action *x);
 /* Cancels an action whose task says that no method was tried. False: the task does not say so. */
 bool power_progress_cancel_unasked(struct engine *e, struct action *x, const struct task_progress *p,
                                    instant_s now);
+/* Keeps what a task reports of the methods to wake its host. */
+void power_progress_methods(struct engine *e, struct action *x, const struct task_progress *p, instant_s now);
 /* Keeps what a running task reports: its new name, and the errors so far. */
 void power_progress_record(struct engine *e, struct action *x, const struct task_progress *p, instant_s now);
 

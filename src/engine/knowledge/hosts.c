@@ -1,5 +1,5 @@
 /* hosts.c: what is remembered of each host's power, because the source does not say it or would forget it. */
-#include "engine/knowledge/hosts.h"
+#include "engine/knowledge/hosts_map.h"
 
 #include "base/idmap.h"
 #include "base/xalloc.h"
@@ -19,15 +19,9 @@
 #define WAKE_FACTOR 3 /* a host that has not come after this many times its boot has failed to wake ... */
 #define WAKE_MIN_S 60 /* ... and not before this */
 #define WAKE_UNKNOWN_S 1800 /* where it is not known how long a boot takes */
+#define OLDER_SHOWN 10      /* hosts that an event names */
 
-struct hosts {
-    struct idmap of; /* host id -> struct known_host */
-    bool dirty;
-    struct idmap ways; /* host id -> const struct host_power_method: of the hosts of the newest inventory */
-    const struct engine_settings *settings;
-};
-
-static struct known_host *known(struct hosts *h, const char *host)
+struct known_host *hosts_known(struct hosts *h, const char *host)
 {
     void **slot = idmap_slot(&h->of, host);
 
@@ -46,22 +40,6 @@ const struct known_host *hosts_find(const struct hosts *h, const char *host)
     return idmap_get(&h->of, host);
 }
 
-/* Whoever has taken a way to wake it away may have taken the one that worked: which it was is not known. */
-static bool has_its_ways(const struct host_record *r, const struct host_facts *f)
-{
-    return f->wake_methods == 0 || (r->woke_by & ~f->wake_methods) == 0;
-}
-
-/* A proof that came with the newest inventory is not in it yet. */
-bool hosts_is_proven(const struct hosts *h, const struct host_facts *f)
-{
-    const struct known_host *k = hosts_find(h, f->id);
-
-    if (!k)
-        return f->wake_verified;
-    return k->r.wake_failed == 0 && (f->wake_verified || (k->r.woke != 0 && has_its_ways(&k->r, f)));
-}
-
 bool hosts_has_failed(const struct hosts *h, const char *host)
 {
     const struct known_host *k = hosts_find(h, host);
@@ -69,14 +47,14 @@ bool hosts_has_failed(const struct hosts *h, const char *host)
     return k && k->r.wake_failed != 0;
 }
 
-static void changed(struct hosts *h, struct known_host *k)
+void hosts_changed(struct hosts *h, struct known_host *k)
 {
     k->dirty = true;
     h->dirty = true;
 }
 
 /* The texts of the record are the map's own. */
-static void set_text(const char **to, const char *text)
+void hosts_set_text(const char **to, const char *text)
 {
     char *own = (char *)(uintptr_t)*to;
 
@@ -86,9 +64,9 @@ static void set_text(const char **to, const char *text)
 
 struct known_host *hosts_change(struct hosts *h, const char *host)
 {
-    struct known_host *k = known(h, host);
+    struct known_host *k = hosts_known(h, host);
 
-    changed(h, k);
+    hosts_changed(h, k);
     return k;
 }
 
@@ -132,7 +110,7 @@ static struct host_record follow(const struct known_host *k, enum host_state sta
 
 void hosts_set_seen(struct hosts *h, const char *host, bool unseen, bool held)
 {
-    struct known_host *k = known(h, host);
+    struct known_host *k = hosts_known(h, host);
 
     k->unseen = unseen;
     k->held = held;
@@ -283,20 +261,29 @@ void hosts_add_left(struct hosts *h, struct inventory *inv, struct arena *a)
 static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
 {
     struct hosts *h = piece;
+    const char *older = "";
+    size_t n_older = 0;
 
-    (void)c, (void)a;
     match_ways(h, inv);
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
         if (!f->id)
             continue;
+        struct known_host *k = hosts_known(h, f->id);
+
         fill_ways(h, f);
         fill_left(h, f);
         fill_draws(h, f);
+        if (!f->left_inventory)
+            k->says_proven = f->wake_verified;
+        if (k->r.woke_by != 0 && !wake_proofs_take_older(h, k, f->id) && n_older++ < OLDER_SHOWN)
+            older = arena_printf(a, "%s%s%s", older, n_older > 1 ? ", " : "", f->name ? f->name : f->id);
         fill_host(h, f, inv->time);
         fill_tries(h, f);
+        wake_proofs_fill_fault(h, f, a);
     }
+    wake_proofs_tell_older(c, n_older, older, inv->time);
 }
 
 static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
@@ -308,7 +295,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
         host_events_lost(c->engine, h, c->before, s);
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host_facts *f = &s->hosts[i].is;
-        struct known_host *k = known(h, f->id);
+        struct known_host *k = hosts_known(h, f->id);
 
         if (f->left_inventory) {
             k->state = f->state;
@@ -320,7 +307,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 
         if (news || s->time - r.seen >= TOUCH_S || s->time < r.seen) {
             r.seen = s->time;
-            changed(h, k);
+            hosts_changed(h, k);
         }
         if (c->before)
             host_events_arrival(c->engine, c->before, s, f, k);
@@ -333,19 +320,11 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 
 /* ---- what our own actions say ---------------------------------------------------------------- */
 
-static unsigned ways_of(const struct snapshot *s, const char *host)
-{
-    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
-
-    return ix == IX_NONE ? 0 : s->hosts[ix].is.wake_methods;
-}
-
-void hosts_woken(struct hosts *h, const struct snapshot *s, const char *host, double boot_s, instant_s now)
+void hosts_woken(struct hosts *h, const char *host, double boot_s, instant_s now)
 {
     struct known_host *k = hosts_change(h, host);
 
     k->r.woke = now;
-    k->r.woke_by = ways_of(s, host);
     k->r.wake_failed = 0;
     if (boot_s >= BOOT_LEAST_S && boot_s <= BOOT_MOST_S)
         k->r.boot_s = isnan(k->r.boot_s) ? boot_s : k->r.boot_s + BOOT_NEWEST * (boot_s - k->r.boot_s);
@@ -376,8 +355,8 @@ void hosts_confirm_controllers(struct hosts *h, const char *host, const char *is
 {
     struct known_host *k = hosts_change(h, host);
 
-    set_text(&k->r.confirmed, is);
-    set_text(&k->r.confirmed_by, by);
+    hosts_set_text(&k->r.confirmed, is);
+    hosts_set_text(&k->r.confirmed_by, by);
     k->r.confirmed_at = now;
 }
 
@@ -490,12 +469,17 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         r.woken.at = past(r.woken.at, now);
         if (!(r.boot_s >= BOOT_LEAST_S && r.boot_s <= BOOT_MOST_S))
             r.boot_s = UNKNOWN;
-        struct known_host *k = known(h, r.host);
+        struct known_host *k = hosts_known(h, r.host);
 
         k->r = r;
         k->r.host = NULL; /* the map has it */
         k->r.confirmed = xstrdup(r.confirmed);
         k->r.confirmed_by = xstrdup(r.confirmed_by);
+        for (int m = 0; m < WAKE_METHODS; m++) {
+            k->r.proofs[m].why = xstrdup(r.proofs[m].why);
+            k->r.proofs[m].proven = past(r.proofs[m].proven, now);
+            k->r.proofs[m].failed = past(r.proofs[m].failed, now);
+        }
         k->r.facts = xstrdup(r.facts);
         left_hosts_recall(k);
     }
@@ -527,9 +511,11 @@ static void free_known(void *value)
 {
     struct known_host *k = value;
 
-    set_text(&k->r.confirmed, NULL);
-    set_text(&k->r.confirmed_by, NULL);
-    set_text(&k->r.facts, NULL);
+    hosts_set_text(&k->r.confirmed, NULL);
+    hosts_set_text(&k->r.confirmed_by, NULL);
+    for (int m = 0; m < WAKE_METHODS; m++)
+        hosts_set_text(&k->r.proofs[m].why, NULL);
+    hosts_set_text(&k->r.facts, NULL);
     free(k->name);
     free(k);
 }

@@ -1,8 +1,8 @@
 /* hosts.h: what is remembered of each host's power, because its source does not say it or would forget it.
  *
- * Since when it is on or asleep, how long it boots, when it last woke or failed to, whether we put it to
- * standby, the reason of its last wake. Stored as it changes; a host that we put to standby is never
- * forgotten. Which way of the configuration is meant for which host is known here, too. */
+ * Since when it is on or asleep, how long it boots, when it last woke or failed to and by which methods,
+ * whether we put it to standby, the reason of its last wake. Stored as it changes; a host that we put to
+ * standby is never forgotten. Which way of the configuration is meant for which host is known here, too. */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_HOSTS_H
 #define BALLAST_ENGINE_KNOWLEDGE_HOSTS_H
 
@@ -19,6 +19,7 @@ struct known_host {
     bool unseen; /* the last inventory had it as lost: its manager does, while we put it to standby */
     bool held;   /* the last inventory had it in maintenance mode, which a standby of ours began and which is
                     to end now */
+    bool says_proven; /* the source says that the host wakes */
 };
 
 /* Adds the hosts that sleep and that the source does not list any more (left_hosts.h). Before the overlay,
@@ -26,7 +27,8 @@ struct known_host {
 void hosts_add_left(struct hosts *h, struct inventory *inv, struct arena *a);
 /* What is remembered of the host, or NULL. */
 const struct known_host *hosts_find(const struct hosts *h, const char *host);
-/* Whether it has been seen to wake, last time too: by us, or as the source says. */
+/* Whether it is proven that it can be woken: its last wake did not fail, and at least one of its methods is
+ * proven (struct wake_proof), or the source says so of the host and no wake of ours has tried it. */
 bool hosts_is_proven(const struct hosts *h, const struct host_facts *f);
 bool hosts_has_failed(const struct hosts *h, const char *host); /* its last wake */
 static inline bool hosts_is_unseen(const struct hosts *h, const char *host)
@@ -56,11 +58,32 @@ void hosts_confirm_controllers(struct hosts *h, const char *host, const char *is
 /* By how much its wake may take longer than its boots, as it may be its last way that works. */
 instant_s hosts_wake_tries_s(const struct hosts *h, const char *host);
 
+/* Whether the configuration has an entry for it. */
+bool hosts_has_entry(const struct hosts *h, const char *host);
+
+/* ---- the methods that wake it ---------------------------------------------------------------- */
+
+/* WAKE_*: those of the configuration; of a host without an entry the source's own operation. */
+unsigned hosts_wake_methods(const struct hosts *h, const char *host);
+/* Tells the present settings of this method (WAKE_*) from others. */
+uint64_t hosts_method_settings(const struct hosts *h, const char *host, unsigned method);
+/* A wake succeeded that only this method can have done; with the settings that it has now. */
+void hosts_method_proven(struct hosts *h, const char *host, unsigned method, instant_s now);
+/* It did not wake the host. */
+void hosts_method_failed(struct hosts *h, const char *host, unsigned method, const struct err *why,
+                         instant_s now);
+/* The host's controllers answered, all of them: failures to reach them or to log in are over. */
+void hosts_controllers_answered(struct hosts *h, const char *host);
+void hosts_method_proof(const struct hosts *h, const char *host, unsigned method,
+                        struct engine_method_proof *ret);
+
+/* ---- wakes ----------------------------------------------------------------------------------- */
+
 /* How long a wake may take before it has failed; boot_s: UNKNOWN. */
 instant_s hosts_wake_limit_s(const struct hosts *h, const char *host, double boot_s);
 /* A wake of ours brought it back, after that time (UNKNOWN: it was not timed); did not; it sleeps by our own
- * action. s: the newest inventory. */
-void hosts_woken(struct hosts *h, const struct snapshot *s, const char *host, double boot_s, instant_s now);
+ * action. */
+void hosts_woken(struct hosts *h, const char *host, double boot_s, instant_s now);
 void hosts_wake_failed(struct hosts *h, const char *host, instant_s now);
 void hosts_put_down(struct hosts *h, const char *host, instant_s now);
 /* It is on, and was woken for that; or a person asks for what is so already. */

@@ -119,7 +119,8 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
         struct host_facts *f = &inv->hosts[i].is;
         const struct identity *x = f->id ? idmap_get(&all->of, f->id) : NULL;
 
-        if (!x || !x->why || !hosts_has_controller(c->known->hosts, f->id))
+        if (!x || !x->why || (f->power_fault && !holds_back(x)) ||
+            !hosts_has_controller(c->known->hosts, f->id))
             continue;
         f->power_fault = arena_strdup(a, x->why);
         f->controller_doubted = holds_back(x);

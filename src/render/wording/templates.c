@@ -19,10 +19,10 @@ const struct sentence_template wording_templates[] = {
      "ends at {load_max:percent}. {after_wake}"},
     {FIND_WAKE_READY, "ready_by>{time}",
      "{host} is woken so that {hosts} of {hosts_all} hosts are on by {ready_by} (dpm.ready_by); booting "
-     "{boot}."},
+     "{boot}{tries}."},
     {FIND_WAKE_READY, "",
      "{host} is woken late: {hosts} of {hosts_all} hosts should be on since {ready_by} (dpm.ready_by); "
-     "booting {boot}."},
+     "booting {boot}{tries}."},
     {FIND_SLEEP, "",
      "{host}{used_here} {evacuated} put to standby for about {off_s:about}{saving}. "
      "{worth_of_sleep}.{fullest_after}{stay_off}"},
@@ -569,6 +569,8 @@ const struct phrase wording_phrases[] = {
     {"after_wake", "", "With {host} no host is above {load_max:percent}."},
     {"boot", "host.boot_s", "takes {boot_s}"},
     {"boot", "", "is assumed to take {boot_s}"},
+    {"tries", "host.wake_tries_s", ", up to {host.wake_tries_s} more if only its last method wakes it"},
+    {"tries", "", ""},
     /* What putting a host to standby takes and saves. */
     {"evacuated", "vms=0", "has no VMs and is"},
     {"evacuated", "vms=1", "is evacuated (1 VM) and"},
