@@ -284,6 +284,17 @@ void request_handler_forget_shared(struct shared_replies *shared)
     http_unpublish(shared->http);
 }
 
+void request_handler_forget_older(struct shared_replies *shared, const struct engine *e)
+{
+    struct engine_status st;
+
+    engine_status(e, &st);
+    if (shared->pass == st.last_pass)
+        return;
+    request_handler_forget_shared(shared);
+    shared->pass = st.last_pass;
+}
+
 /* Long, and equal for all clients until the next inventory or pass. */
 static bool is_shared(enum request_kind kind)
 {
@@ -296,13 +307,9 @@ static int serve_shared(const struct request_handler *s, const struct request *q
 {
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
     struct shared_text **text = &s->shared->texts[q->kind];
-    struct engine_status st;
     int r;
 
-    engine_status(s->engine, &st);
-    if (s->shared->pass != st.last_pass)
-        request_handler_forget_shared(s->shared);
-    s->shared->pass = st.last_pass;
+    request_handler_forget_older(s->shared, s->engine);
     if (!*text) {
         strbuf_init(&out, STRBUF_NO_LIMIT);
         if ((r = serve_view(s, q, &out, err)) < 0)

@@ -22,6 +22,10 @@ struct shared_replies {
 /* Call it after each inventory and each change of the configuration, and at the end. */
 void request_handler_forget_shared(struct shared_replies *shared);
 
+/* Forgets those that were made before the last pass: HTTP's threads give them without asking. Call it after
+ * each event of the loop. */
+void request_handler_forget_older(struct shared_replies *shared, const struct engine *e);
+
 /* The objects that a request uses; borrowed for the call. */
 struct request_handler {
     struct shared_replies *shared;

@@ -126,6 +126,7 @@ static void update_outputs_and_timer(struct service *s)
     event_outputs_update(&s->out, s->engine, s->config, now);
     client_each_waiting(&s->clients, answer_waiting, s);
     http_clients_update(s->http, s->store, journal_last(s->out.journal));
+    request_handler_forget_older(&s->shared, s->engine);
     http_set_ready(s->tokens.http, engine_snapshot(s->engine) != NULL);
     admin_tokens_store_use(&s->tokens, now, false);
     /* never later: frequent requests must not delay the tick */
