@@ -32,7 +32,7 @@ PRINTED = {
     "schedule": ("schedule", "schedule"), "forecast": ("forecast", "forecast"), "console": ("console", "console"), "run": ("run", None),
     "apply": ("apply", "actions"), "reject": ("reject", "actions"), "maintenance": ("maintenance", "actions"),
     "standby": ("standby", "actions"), "wake": ("wake", "actions"), "confirm-controller": ("confirm_controller", "identity"),
-    "metrics": ("metrics", None),
+    "metrics": ("metrics", None), "config": ("config_diff", "config_diff"),
 }
 
 seen = {}       # definition -> shapes that were validated

@@ -224,8 +224,16 @@ static enum exit_code verb_check_config_run(const struct args *args, struct aren
 
     if (code != EXIT_DONE)
         return code;
-    if (config_load_for(path, CONFIG_FOR_CHECK, a, &config, &err) < 0) {
-        cli_error("%s", err.text);
+    struct mistakes mistakes = {0};
+    size_t len;
+    char *text;
+
+    if (config_read_text(path, a, &text, &len, &err) < 0 ||
+        config_parse_all(path, text, len, CONFIG_FOR_CHECK, a, &config, &mistakes, &err) < 0) {
+        for (size_t i = 0; i < mistakes.n; i++)
+            cli_error("%s", mistakes.items[i]);
+        if (mistakes.n == 0 || strcmp(mistakes.items[mistakes.n - 1], err.text) != 0)
+            cli_error("%s", err.text);
         return EXIT_WRONG;
     }
     for (size_t i = 0; i < config.n_warnings; i++)
@@ -247,7 +255,9 @@ static enum exit_code verb_check_config_run(const struct args *args, struct aren
 const struct verb verb_check_config = {
     .name = "check-config",
     .summary = "Check a configuration file as the service does when it starts.",
-    .more = "With --connect, one line for each thing looked at: OK; note (good to know, the service works); "
+    .more = "Each mistake is a line. Mistakes of single keys are listed first; when there are none, those of "
+            "sections and of keys that depend on each other.\n"
+            "With --connect, one line for each thing looked at: OK; note (good to know, the service works); "
             "PROBLEM, with what to do; skipped. Run it as the user of the service. It changes nothing and "
             "may run beside the service. A refused password is not tried again, nor one that the running "
             "service was refused. Exit code 1: there are "

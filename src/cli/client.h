@@ -11,6 +11,9 @@
 #include "cli/reply.h"
 #include "cli/verb.h"
 
+/* The service refuses a longer line. */
+#define CLIENT_REQUEST_MAX ((size_t)64 * 1024)
+
 #define SOCKET_DEFAULT "/run/ballast/ballastd.sock"
 
 /* The options that every verb of the service has. */

@@ -8,7 +8,7 @@ const struct verb *const verbs[] = {
     &verb_apply,    &verb_reject,      &verb_snapshot,        &verb_samples,      &verb_pause,
     &verb_resume,   &verb_maintenance, &verb_standby,         &verb_wake,         &verb_confirm_controller,
     &verb_events,   &verb_schedule,    &verb_forecast,        &verb_console,      &verb_metrics,
-    &verb_check,    &verb_token,       &verb_backup,
+    &verb_check,    &verb_token,       &verb_backup,          &verb_config,
 };
 
 const size_t n_verbs = COUNT_OF(verbs);

@@ -7,6 +7,7 @@
 extern const struct verb verb_apply;
 extern const struct verb verb_check;
 extern const struct verb verb_check_config;
+extern const struct verb verb_config;
 extern const struct verb verb_confirm_controller;
 extern const struct verb verb_entitlements;
 extern const struct verb verb_events;

@@ -132,42 +132,73 @@ static void warn_about_policy(const struct section *s)
         section_warn(s, section_line(s, key), "%s", warning);
 }
 
+static int check_pauses(const struct section *s)
+{
+    const struct avoid_policy *avoid = &s->config->policy.avoid;
+
+    if (avoid->pause_s <= avoid->pause_max_s)
+        return 0;
+    return section_refuse(s, section_has(s, "avoid.pause_s") ? "avoid.pause_s" : "avoid.pause_max_s",
+                          "makes the first pause %lld s, longer than the longest: avoid.pause_max_s is %lld, "
+                          "expected at least as much as avoid.pause_s",
+                          (long long)avoid->pause_s, (long long)avoid->pause_max_s);
+}
+
+static int note(const struct reader *r, int result)
+{
+    return reader_note_mistake(r, result);
+}
+
 /* The checks that need several keys. */
 static int finish(const struct section *s, const struct schema *keys)
 {
     struct config *c = s->config;
-    int r;
+    const struct reader *r = &s->reader;
+    int e = 0;
 
     if (!c->cluster)
-        return section_refuse(s, "cluster", "is missing, expected the cluster's name");
-    if (!c->source.kind)
+        e = note(r, section_refuse(s, "cluster", "is missing, expected the cluster's name"));
+    if (e == 0 && !c->source.kind)
         return section_refuse(s, "source.kind", "is missing, expected %s",
-                              reader_words(&s->reader, config_source_words(s->reader.a)));
-    if ((r = check_socket(s)) < 0 || (r = check_source_kind(s)) < 0 ||
-        (r = section_files(s, keys, "source.", c)) < 0 || (r = config_check_mqtt(s, keys)) < 0 ||
-        (r = config_check_http(s, keys)) < 0)
-        return r;
-    const struct avoid_policy *avoid = &c->policy.avoid;
-
-    if (avoid->pause_s > avoid->pause_max_s)
-        return section_refuse(
-            s, section_has(s, "avoid.pause_s") ? "avoid.pause_s" : "avoid.pause_max_s",
-            "makes the first pause %lld s, longer than the longest: avoid.pause_max_s is %lld, "
-            "expected at least as much as avoid.pause_s",
-            (long long)avoid->pause_s, (long long)avoid->pause_max_s);
+                              reader_words(r, config_source_words(r->a)));
+    if (e < 0 || (e = note(r, check_socket(s))) < 0 || (e = note(r, check_source_kind(s))) < 0 ||
+        (e = note(r, section_files(s, keys, "source.", c))) < 0 ||
+        (e = note(r, config_check_mqtt(s, keys))) < 0 || (e = note(r, config_check_http(s, keys))) < 0 ||
+        (e = note(r, check_pauses(s))) < 0)
+        return e;
     warn_about_tls(s);
     warn_about_policy(s);
     warn_about_dpm(s);
     return 0;
 }
 
-int config_parse(const char *path, const char *text, size_t len, enum config_use use, struct arena *a,
-                 struct config *ret, struct err *err)
+/* The sections with readers of their own: each has its first mistake listed. */
+static int read_sections(const struct section *of)
+{
+    static int (*const readers[])(const struct section *s) = {config_read_power, config_read_schedule,
+                                                              config_read_overlay, config_read_roles};
+    struct section s = *of;
+    int e = 0;
+
+    s.reader.mistakes = NULL; /* what follows a wrong key in them needs it */
+    for (size_t i = 0; i < sizeof readers / sizeof *readers && e == 0; i++)
+        e = note(&of->reader, readers[i](&s));
+    return e;
+}
+
+/* Later checks need what the earlier ones have read. */
+static int check_mistakes(const struct mistakes *m, int e)
+{
+    return e < 0 || !m || m->n == 0 ? e : -EINVAL;
+}
+
+int config_parse_all(const char *path, const char *text, size_t len, enum config_use use, struct arena *a,
+                     struct config *ret, struct mistakes *mistakes, struct err *err)
 {
     struct config c = {.path = arena_strdup(a, path)};
     struct notes notes = {0};
     struct node *root = NULL;
-    struct section s = {.reader = {.file = c.path, .a = a, .err = err},
+    struct section s = {.reader = {.file = c.path, .a = a, .err = err, .mistakes = mistakes},
                         .prefix = "",
                         .use = use,
                         .config = &c,
@@ -186,24 +217,24 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
     reader_defaults(&s.reader, &schema, &c);
     r = former_keys_rename(&s, root);
     if (r == 0)
-        r = reader_object(&s.reader, root, &schema, &c);
+        r = check_mistakes(mistakes, reader_object(&s.reader, root, &schema, &c));
     if (r == 0)
-        r = config_read_power(&s);
-    if (r == 0)
-        r = config_read_schedule(&s);
-    if (r == 0)
-        r = config_read_overlay(&s);
-    if (r == 0)
-        r = config_read_roles(&s);
+        r = check_mistakes(mistakes, read_sections(&s));
     if (r == 0 && use != CONFIG_FOR_POLICY)
-        r = finish(&s, &schema);
+        r = check_mistakes(mistakes, finish(&s, &schema));
     if (r == 0)
         *ret = c;
     return r;
 }
 
+int config_parse(const char *path, const char *text, size_t len, enum config_use use, struct arena *a,
+                 struct config *ret, struct err *err)
+{
+    return config_parse_all(path, text, len, use, a, ret, NULL, err);
+}
+
 /* Reads the limit and one byte more at most: a device or a pipe must not fill the memory. */
-static int read_text_file(const char *path, struct arena *a, char **ret, size_t *ret_len, struct err *err)
+int config_read_text(const char *path, struct arena *a, char **ret, size_t *ret_len, struct err *err)
 {
     CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     size_t len = 0;
@@ -236,7 +267,7 @@ int config_load_for(const char *path, enum config_use use, struct arena *a, stru
 {
     char *text = NULL;
     size_t len = 0;
-    int r = read_text_file(path, a, &text, &len, err);
+    int r = config_read_text(path, a, &text, &len, err);
 
     return r < 0 ? r : config_parse(path, text, len, use, a, ret, err);
 }

@@ -26,6 +26,7 @@
 #include "overlay/overlay.h"
 #include "schedule/schedule.h"
 #include "schema/field.h"
+#include "schema/reader.h"
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -134,6 +135,16 @@ int config_load_for(const char *path, enum config_use use, struct arena *a, stru
 int config_parse(const char *path, const char *text, size_t len, enum config_use use, struct arena *a,
                  struct config *ret, struct err *err);
 
+/* The same, and goes on after a mistake: *mistakes lists those that can be told apart, in the order of their
+ * discovery. First the mistakes of single keys; where there are none, one of each section (rules,
+ * power.hosts,
+ * ...); then those of keys that depend on each other. -EINVAL with mistakes->n 0: *err is the only one. */
+int config_parse_all(const char *path, const char *text, size_t len, enum config_use use, struct arena *a,
+                     struct config *ret, struct mistakes *mistakes, struct err *err);
+
+/* The text of a file of at most CONFIG_SIZE_MAX bytes. */
+int config_read_text(const char *path, struct arena *a, char **ret, size_t *ret_len, struct err *err);
+
 /* The access to the cluster, for collectors and actuators. Points into the configuration; stop and shared
  * stay NULL for the service to set. */
 void config_source(const struct config *c, struct source_config *ret);
@@ -173,6 +184,22 @@ size_t config_changes(const struct config *old, const struct config *now, struct
  * the values in force. The strings are copied to the arena, so `old` may be freed. power: `power:` cannot
  * change either, because power changes are in progress. */
 void config_keep_fixed(const struct config *old, struct config *now, bool power, struct arena *a);
+
+/* When a change takes effect. */
+#define CONFIG_EFFECTS(X)                                                                                    \
+    X(CONFIG_NOW, "now", "")                                                                                 \
+    X(CONFIG_NEXT_LOGIN, "next_login", "; takes effect at the next login")                                   \
+    X(CONFIG_NEXT_START, "next_start", "; takes effect at the next start")                                   \
+    X(CONFIG_AFTER_POWER, "after_power_changes", "; takes effect once the power changes under way have ended")
+
+#define CONFIG_EFFECT_ENUM(e, word, sentence) e,
+enum config_effect { CONFIG_EFFECTS(CONFIG_EFFECT_ENUM) config_effect_count };
+
+/* power_waits: power changes are under way, and `power:` waits for their end. */
+enum config_effect config_change_effect(const struct config_change *change, bool power_waits);
+const char *config_effect_name(enum config_effect effect);
+const char *config_effect_text(enum config_effect effect); /* the end of a log line */
+
 bool config_is_of_power(const struct config_change *change);
 bool config_power_changes(const struct config_change *changes, size_t n); /* any of them */
 

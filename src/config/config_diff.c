@@ -66,6 +66,33 @@ bool config_is_of_power(const struct config_change *change)
     return strncmp(change->key->name, "power.", strlen("power.")) == 0;
 }
 
+static const char *const effect_words[] = {
+#define EFFECT_WORD(e, word, sentence) [e] = (word),
+    CONFIG_EFFECTS(EFFECT_WORD)};
+
+static const char *const effect_texts[] = {
+#define EFFECT_TEXT(e, word, sentence) [e] = (sentence),
+    CONFIG_EFFECTS(EFFECT_TEXT)};
+
+const char *config_effect_name(enum config_effect effect)
+{
+    return (unsigned)effect < config_effect_count ? effect_words[effect] : "?";
+}
+
+const char *config_effect_text(enum config_effect effect)
+{
+    return (unsigned)effect < config_effect_count ? effect_texts[effect] : "";
+}
+
+enum config_effect config_change_effect(const struct config_change *change, bool power_waits)
+{
+    if (change->secret && change->key->flags & FIELD_REREAD)
+        return CONFIG_NEXT_LOGIN;
+    if (change->key->flags & FIELD_RESTART)
+        return CONFIG_NEXT_START;
+    return power_waits && config_is_of_power(change) ? CONFIG_AFTER_POWER : CONFIG_NOW;
+}
+
 bool config_power_changes(const struct config_change *changes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -445,6 +445,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_TOKENS:
     case REQUEST_TOKEN_CREATE:
     case REQUEST_TOKEN_REVOKE:
+    case REQUEST_CONFIG_DIFF:
     case REQUEST_SCHEDULE:
     case REQUEST_SUMMARY:
     case REQUEST_EVENTS:

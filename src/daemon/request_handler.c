@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "daemon/admin_tokens.h"
 #include "daemon/reply.h"
+#include "daemon/reply_config.h"
 #include "daemon/reply_console.h"
 #include "daemon/reply_identity.h"
 #include "daemon/reply_roll.h"
@@ -175,6 +176,15 @@ static void serve_metrics(const struct request_handler *s, struct strbuf *out)
     jw_end(&w);
 }
 
+static int serve_config_diff(const struct request_handler *s, const struct request *q, struct strbuf *out,
+                             struct err *err)
+{
+    /* a path alone would let a client of the API read, in errors, files that only the service may read */
+    if (q->has_text != (q->name[0] != '\0'))
+        return err_set(err, -EINVAL, "\"text\" and \"file\": expected both or neither");
+    return reply_config_diff(s->config, s->engine, q, out, err);
+}
+
 static int serve_view(const struct request_handler *s, const struct request *q, struct strbuf *out,
                       struct err *err)
 {
@@ -252,6 +262,8 @@ static int serve_request(const struct request_handler *s, const struct request *
         return admin_tokens_create(s->tokens, q, c->who, s->now, out, err);
     case REQUEST_TOKEN_REVOKE:
         return admin_tokens_revoke(s->tokens, q->name, c->who, out, err);
+    case REQUEST_CONFIG_DIFF:
+        return serve_config_diff(s, q, out, err);
     case REQUEST_METRICS:
         serve_metrics(s, out);
         return 0;

@@ -68,14 +68,10 @@ void startup_log_reload(const struct config_change *changes, size_t n, bool powe
     strbuf_init(&text, STRBUF_NO_LIMIT);
 
     for (size_t i = 0; i < n; i++) {
-        bool reread = changes[i].secret && changes[i].key->flags & FIELD_REREAD;
-        bool waits = power_waits && config_is_of_power(&changes[i]);
-        const char *when = reread                                  ? "; takes effect at the next login"
-                           : changes[i].key->flags & FIELD_RESTART ? "; takes effect at the next start"
-                           : waits ? "; takes effect once the power changes under way have ended"
-                                   : "";
+        const enum config_effect effect = config_change_effect(&changes[i], power_waits);
+        const char *when = config_effect_text(effect);
 
-        later += !reread && when[0] != '\0';
+        later += effect == CONFIG_NEXT_START || effect == CONFIG_AFTER_POWER;
         strbuf_clear(&text);
         if (changes[i].secret)
             strbuf_printf(&text, "%s: the contents of the file have changed%s", changes[i].key->name, when);

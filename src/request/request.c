@@ -278,6 +278,31 @@ static int read_expires(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_text(const json_t *v, struct request *r, struct err *err)
+{
+    size_t len = json_string_length(v);
+
+    if (!json_is_string(v) || len >= sizeof r->vms)
+        return err_set(err, -EINVAL, "\"text\": expected the text of a configuration");
+    memcpy(r->vms, json_string_value(v), len + 1);
+    r->text_len = len;
+    r->has_text = true;
+    return 0;
+}
+
+/* Relative paths in the text begin at the file's folder. */
+static int read_file(const json_t *v, struct request *r, struct err *err)
+{
+    size_t len = json_string_length(v);
+
+    if (!json_is_string(v) || len == 0 || len >= sizeof r->name || json_string_value(v)[0] != '/' ||
+        strlen(json_string_value(v)) != len)
+        return err_set(err, -EINVAL, "\"file\": expected the absolute path of the text, of at most %d bytes",
+                       REQUEST_NAME_MAX - 1);
+    memcpy(r->name, json_string_value(v), len + 1);
+    return 0;
+}
+
 static const char *const by_words[energy_by_count] = {
 #define BY_WORD(e, word, meaning) [e] = (word),
     ENERGY_BYS(BY_WORD)};
@@ -335,6 +360,8 @@ static const struct request_field {
     {"by", 1u << REQUEST_ENERGY, false, read_by, REQUEST_TEXT},
     {"hours", 1u << REQUEST_FORECAST, false, read_hours, REQUEST_NUMBER},
     {"id", 1u << REQUEST_CONSOLE, true, read_id, REQUEST_NUMBER},
+    {"text", 1u << REQUEST_CONFIG_DIFF, false, read_text, REQUEST_TEXT},
+    {"file", 1u << REQUEST_CONFIG_DIFF, false, read_file, REQUEST_TEXT},
     {"name", 1u << REQUEST_TOKEN_CREATE | 1u << REQUEST_TOKEN_REVOKE, true, read_token_name, REQUEST_TEXT},
     {"role", 1u << REQUEST_TOKEN_CREATE, true, read_role, REQUEST_TEXT},
     {"expires", 1u << REQUEST_TOKEN_CREATE, false, read_expires, REQUEST_TEXT},

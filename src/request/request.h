@@ -59,6 +59,7 @@
     X(REQUEST_TOKENS, "tokens", ROLE_ADMIN, "the tokens of the API over HTTP")                               \
     X(REQUEST_TOKEN_CREATE, "token_create", ROLE_ADMIN, "makes a token")                                     \
     X(REQUEST_TOKEN_REVOKE, "token_revoke", ROLE_ADMIN, "ends a token")                                      \
+    X(REQUEST_CONFIG_DIFF, "config_diff", ROLE_ADMIN, "what a reload of the configuration would change")     \
     X(REQUEST_CONSOLE, "console", ROLE_OPERATOR, "a host's console output while it woke")
 
 #define REQUEST_ENUM(e, word, role, meaning) e,
@@ -103,11 +104,13 @@ struct request {
     bool retry;                        /* run */
     enum energy_by by;                 /* energy */
     char vms[REQUEST_BYTES_MAX];
+    bool has_text;               /* config_diff: a configuration, in vms[], too */
+    size_t text_len;             /* config_diff */
     size_t n_hosts;              /* roll: in vms[], too; 0: none is begun */
     uint32_t at_once;            /* roll */
     bool stop;                   /* roll: ends it */
     char why[REQUEST_NAME_MAX];  /* roll: what went wrong; "": an admin ends it */
-    char name[REQUEST_NAME_MAX]; /* token_create, token_revoke */
+    char name[REQUEST_NAME_MAX]; /* token_create, token_revoke; config_diff: the file of the text */
     enum role role;              /* token_create */
     instant_s expires;           /* token_create; 0: never */
 };

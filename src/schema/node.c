@@ -109,6 +109,40 @@ const struct node *node_find(const struct node *map, const char *path)
     return NULL;
 }
 
+/* Most files have the keys in one order, so the search begins at `*next`. */
+static const struct node *find_next(const struct node *map, const char *key, const struct node **next)
+{
+    const struct node *found = *next;
+
+    while (found && strcmp(found->key, key) != 0)
+        found = found->next;
+    if (!found)
+        found = node_child(map, key);
+    *next = found ? found->next : NULL;
+    return found;
+}
+
+bool node_same(const struct node *x, const struct node *y)
+{
+    const struct node *next = y->first;
+
+    if (x->kind != y->kind || x->n != y->n)
+        return false;
+    if (x->kind == NODE_SCALAR)
+        return x->plain == y->plain && strcmp(x->text, y->text) == 0;
+    for (const struct node *c = x->first; c; c = c->next) {
+        const struct node *other = next;
+
+        if (x->kind == NODE_MAP)
+            other = find_next(y, c->key, &next);
+        else
+            next = next->next;
+        if (!other || !node_same(c, other))
+            return false;
+    }
+    return true;
+}
+
 bool node_has(const struct node *map, const char *key)
 {
     return map->json ? json_object_get(map->json, key) != NULL : node_child(map, key) != NULL;

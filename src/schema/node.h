@@ -24,7 +24,7 @@ enum node_kind {
 
 struct node {
     enum node_kind kind;
-    bool plain;                /* YAML, NODE_SCALAR: not in quotes */
+    bool plain;                /* YAML. NODE_SCALAR: not in quotes; NODE_MAP: not in braces */
     unsigned line;             /* YAML: the line of the key if there is one, else of the value; from 1 */
     const struct node *up;     /* the mapping or list around it; NULL: the document */
     const char *key;           /* in a mapping, else NULL */
@@ -60,6 +60,9 @@ const struct node *node_find(const struct node *map, const char *path);
 
 /* Whether a mapping has the key. */
 bool node_has(const struct node *map, const char *key);
+
+/* YAML: whether both have the same values. The order of keys does not count, nor where they are. */
+bool node_same(const struct node *x, const struct node *y);
 
 /* null; in YAML also an empty value or ~. */
 bool node_is_null(const struct node *n);

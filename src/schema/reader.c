@@ -66,6 +66,19 @@ const char *reader_words(const struct reader *r, const char *const *words)
     return all;
 }
 
+#define MISTAKES_MAX 100
+
+int reader_note_mistake(const struct reader *r, int result)
+{
+    struct mistakes *m = r->mistakes;
+
+    if (result != -EINVAL || !m || m->n >= MISTAKES_MAX || !r->err)
+        return result;
+    m->items = arena_grow(r->a, m->items, m->n, &m->cap, sizeof *m->items);
+    m->items[m->n++] = arena_strdup(r->a, r->err->text);
+    return 0;
+}
+
 /* ---- fields that no table has ---- */
 
 /* The next name after the prefix on the way to the field; NULL: the field is not below the prefix. */
@@ -230,6 +243,7 @@ static int read_members(const struct reader *r, const struct node *map, const st
         } else {
             e = refuse_unknown(r, n, schema, prefix);
         }
+        e = reader_note_mistake(r, e);
     }
     return e;
 }

@@ -28,17 +28,27 @@ struct unknown_fields {
     size_t more; /* unknown fields that are not listed */
 };
 
+/* The mistakes of a file, each a whole sentence, in the arena of the reading. A zeroed struct is empty. */
+struct mistakes {
+    const char **items;
+    size_t n, cap;
+};
+
 struct reader {
     const char *file; /* YAML; for errors, and the base of relative paths */
     const char *(*place)(const struct reader *r, unsigned line); /* NULL: "FILE:LINE" */
     const void *context;                                         /* for the fields' own readers */
     struct unknown_fields *unknown; /* JSON; NULL: unknown fields are not noted */
+    struct mistakes *mistakes;      /* not NULL: reading goes on after a wrong key, and lists it here */
     struct arena *a;
     struct err *err;
 };
 
 /* Reads the object, in the order of the file. */
 int reader_object(const struct reader *r, const struct node *n, const struct schema *schema, void *into);
+
+/* Whether reading ends with this result: 0 to go on, also after a mistake that is now listed. */
+int reader_note_mistake(const struct reader *r, int result);
 
 /* Reads one value into *at, by the field's type, range, words, meaning and own reader. */
 int reader_value(const struct reader *r, const struct node *n, const struct field *f, void *at);

@@ -196,6 +196,7 @@ static int build(struct builder *b, const yaml_event_t *e, unsigned depth, const
         if ((r = check_tag(b, e, e->data.mapping_start.tag)) < 0 ||
             (r = add_node(b, NODE_MAP, e, up, ret)) < 0)
             return r;
+        (*ret)->plain = e->data.mapping_start.style != YAML_FLOW_MAPPING_STYLE;
         return build_map(b, *ret, depth);
     }
     if (e->type == YAML_SEQUENCE_START_EVENT) {

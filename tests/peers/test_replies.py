@@ -72,7 +72,8 @@ def test_every_reply():
             return next(h["state"] for h in ask("hosts")["hosts"] if h["id"] == host)
 
         wait_for("recommendations", lambda: [r for r in ask("recommendations")["recommendations"] if r["state"] == "recommended"])
-        for view in ("status", "hosts", "vms", "pools", "history", "samples", "snapshot", "schedule", "forecast", "metrics", "events", "roll"):
+        for view in ("status", "hosts", "vms", "pools", "history", "samples", "snapshot", "schedule", "forecast", "metrics", "events", "roll",
+                     "config_diff"):
             ask(view)
         ask("run", retry=True)
         ask("reject", ids=[d.actions("recommended")[0]["id"]])
