@@ -1,18 +1,12 @@
 // Builds one page into one file: its script and its style stand in it, and its content security policy allows nothing else.
 // The licences of the libraries in the script stand in it as well, as they demand.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { licences } from './licences';
 
 function hash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
-
-function licences(): string {
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
-  const texts = Object.keys(dependencies).map((name) => `${name}:\n\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8').trim()}`);
-  return `<!-- The script of this page contains these libraries.\n\n${texts.join('\n\n').replaceAll('--', '- -')}\n-->`;
 }
 
 function inline(): Plugin {

@@ -1,6 +1,7 @@
 /* http_clients.c: brings requests from HTTP's threads to the main thread, and answers back. */
 #include "daemon/http_clients.h"
 
+#include "base/built.h"
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "daemon/event_json.h"
@@ -113,11 +114,15 @@ static int start(struct http_clients *h, struct err *err)
                                    .per_address = (unsigned)c->http.connections_per_address,
                                    .ask = ask,
                                    .ctx = h};
+    char pages[PATH_MAX];
     int r = queue_init(&h->queue, false);
 
     if (r < 0)
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     h->queue_open = true;
+    if ((r = built_path("/src/daemon/ballastd", "pages", pages)) < 0)
+        return err_set(err, r, "the folder of the dashboard: %s", strerror(-r));
+    options.pages = pages;
     if (listen_address_parse(c->http.listen, &options.listen) < 0)
         return err_set(err, -EINVAL, "http.listen: \"%s\" is no address", c->http.listen);
     if ((r = sd_event_add_io(h->is.loop, &h->io, h->queue.fd, EPOLLIN, on_requests, h)) < 0 ||

@@ -14,6 +14,12 @@
 #define DETAIL_MAX 700
 #define LINK_SIZE (LIST_TEXT_CURSOR_SIZE * 3 + 256)
 #define NEWLINE "\n"
+#define CHANGES "private, no-cache"
+#define NEVER_CHANGES "public, max-age=31536000, immutable"
+#define NO_PAGE "default-src 'none'; frame-ancestors 'none'"
+#define PAGE                                                                                                 \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "          \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /* ---- headers ---------------------------------------------------------------------------------- */
 
@@ -22,18 +28,19 @@ static void header(struct MHD_Response *r, const char *name, const char *value)
     (void)MHD_add_response_header(r, name, value);
 }
 
-/* Queues the response, and gives it up. */
-static enum MHD_Result queue(struct http_call *c, unsigned status, const char *type, struct MHD_Response *r)
+/* Queues the response, and gives it up. policy: what a browser may load for it. */
+static enum MHD_Result queue_with(struct http_call *c, unsigned status, const char *type, const char *cache,
+                                  const char *policy, struct MHD_Response *r)
 {
     if (!r)
         return MHD_NO;
     if (type)
         header(r, "Content-Type", type);
-    header(r, "Cache-Control", "private, no-cache");
+    header(r, "Cache-Control", cache);
     header(r, "X-Content-Type-Options", "nosniff");
     header(r, "X-Frame-Options", "DENY");
     header(r, "Referrer-Policy", "no-referrer");
-    header(r, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    header(r, "Content-Security-Policy", policy);
     if (c->http->cert_file)
         header(r, "Strict-Transport-Security", "max-age=31536000");
     c->answered = true;
@@ -41,6 +48,11 @@ static enum MHD_Result queue(struct http_call *c, unsigned status, const char *t
 
     MHD_destroy_response(r);
     return done;
+}
+
+static enum MHD_Result queue(struct http_call *c, unsigned status, const char *type, struct MHD_Response *r)
+{
+    return queue_with(c, status, type, CHANGES, NO_PAGE, r);
 }
 
 /* ---- short answers ---------------------------------------------------------------------------- */
@@ -239,6 +251,7 @@ enum MHD_Result answer_reply(struct http_call *c, struct list_text *reply)
     case ROUTE_REQUEST:
     case ROUTE_STREAM:
     case ROUTE_CLUSTERS:
+    case ROUTE_PAGE:
     case ROUTE_HEALTHY:
     case ROUTE_READY:
         text = list_text_whole(reply);
@@ -246,6 +259,28 @@ enum MHD_Result answer_reply(struct http_call *c, struct list_text *reply)
     }
     whole = (struct iovec){(void *)shared_text_bytes(text), shared_text_length(text)};
     return queue_reply(c, reply, type, slices(reply, &whole, 1));
+}
+
+/* ---- the dashboard ----------------------------------------------------------------------------- */
+
+enum MHD_Result answer_page_file(struct http_call *c)
+{
+    const char *name = route_value(&c->values, "{name}");
+    const struct page *f = pages_find(c->http->pages, name);
+
+    if (!f)
+        return answer_problem(
+            c, PROBLEM_NOT_FOUND, "%s",
+            name ? "the dashboard has no such file"
+                 : "this service is installed without the dashboard; the API is below /api/v1");
+    const bool has = has_etag(c, f->etag);
+    struct MHD_Response *r =
+        MHD_create_response_from_buffer(has ? 0 : f->size, f->bytes, MHD_RESPMEM_PERSISTENT);
+
+    if (r)
+        header(r, "ETag", f->etag);
+    return queue_with(c, has ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, has ? NULL : f->type,
+                      f->constant ? NEVER_CHANGES : CHANGES, PAGE, r);
 }
 
 enum MHD_Result answer_stream(struct http_call *c, struct list_text *reply)

@@ -66,6 +66,8 @@ static enum MHD_Result answer_clusters(struct http_call *c)
     jw_text(&w, "name", c->http->cluster);
     jw_end(&w);
     jw_end(&w);
+    jw_text(&w, "who", c->who);
+    jw_text(&w, "role", role_name(c->role));
     jw_end(&w);
     strbuf_puts(&out, "\n");
     return answer_text(c, MHD_HTTP_OK, "application/json", out.text);
@@ -289,6 +291,8 @@ static enum MHD_Result serve(struct http_call *c)
         return answer_text(c, MHD_HTTP_OK, c->route->type, "ok\n");
     if (c->route->kind == ROUTE_READY)
         return answer_ready(c);
+    if (c->route->kind == ROUTE_PAGE)
+        return answer_page_file(c);
     if (c->route->kind == ROUTE_CLUSTERS)
         return answer_clusters(c);
     if (!make_request(c, &r))

@@ -241,6 +241,7 @@ int http_start(const struct http_options *options, struct http **ret, struct err
     h->tokens = token_list_new();
     h->attempts = attempts_new();
     h->streams = stream_all_new();
+    h->pages = pages_read(options->pages);
     h->fd = -1;
     (void)pthread_mutex_init(&h->lock, NULL);
     (void)pthread_mutex_init(&h->connections_lock, NULL);
@@ -276,6 +277,7 @@ void http_stop(struct http *h)
     token_list_free(h->tokens);
     attempts_free(h->attempts);
     stream_all_free(h->streams);
+    pages_free(h->pages);
     (void)pthread_mutex_destroy(&h->lock);
     (void)pthread_mutex_destroy(&h->connections_lock);
     if (h->fd >= 0)

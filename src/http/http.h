@@ -33,6 +33,7 @@ struct http_options {
     const char *cluster;
     const char *cert_file, *key_file; /* NULL: without TLS */
     unsigned connections, per_address;
+    const char *pages; /* folder of the dashboard's built files */
     http_ask_fn ask;
     void *ctx;
 };

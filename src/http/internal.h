@@ -5,6 +5,7 @@
 #include "http/attempts.h"
 #include "http/http.h"
 #include "http/list_text.h"
+#include "http/pages.h"
 #include "http/problem.h"
 #include "http/route.h"
 #include "http/stream.h"
@@ -36,6 +37,7 @@ struct http {
     struct token_list *tokens;
     struct attempts *attempts;
     struct streams *streams;
+    struct pages *pages;
     atomic_bool ready;
     atomic_uint calls;    /* wait for the main thread */
     pthread_mutex_t lock; /* of what follows */
@@ -95,6 +97,9 @@ enum MHD_Result answer_reply(struct http_call *c, struct list_text *reply);
 
 /* Events, from the reply (NULL: no past ones are needed) on. */
 enum MHD_Result answer_stream(struct http_call *c, struct list_text *reply);
+
+/* A file of the dashboard; not there: a problem. */
+enum MHD_Result answer_page_file(struct http_call *c);
 
 /* 204 with the methods of the path. */
 enum MHD_Result answer_options(struct http_call *c, unsigned methods);

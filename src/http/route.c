@@ -11,6 +11,8 @@
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 const struct route routes[] = {
+    {HTTP_GET, "/", ROUTE_PAGE},
+    {HTTP_GET, "/assets/{name}", ROUTE_PAGE},
     {HTTP_GET, "/healthz", ROUTE_HEALTHY, .type = "text/plain; charset=utf-8"},
     {HTTP_GET, "/readyz", ROUTE_READY, .type = "text/plain; charset=utf-8"},
     {HTTP_GET, "/metrics", ROUTE_MEMBER, REQUEST_METRICS, "metrics", METRICS_TYPE},
@@ -76,6 +78,8 @@ static bool matches(const struct route *r, const struct target *t, struct route_
 
     *ret = (struct route_values){0};
     *ret_exact = 0;
+    if (t->n_segments == 0)
+        return strcmp(at, "/") == 0;
     for (size_t i = 0; i < t->n_segments; i++) {
         if (*at++ != '/')
             return false;
@@ -91,7 +95,7 @@ static bool matches(const struct route *r, const struct target *t, struct route_
         }
         at += len;
     }
-    return *at == '\0' && t->n_segments > 0;
+    return *at == '\0';
 }
 
 const struct route *route_find(enum http_method method, const struct target *t, struct route_values *ret,
@@ -128,7 +132,7 @@ const char *route_value(const struct route_values *v, const char *name)
 
 bool route_is_open(const struct route *r)
 {
-    return r->kind == ROUTE_HEALTHY || r->kind == ROUTE_READY;
+    return r->kind == ROUTE_PAGE || r->kind == ROUTE_HEALTHY || r->kind == ROUTE_READY;
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */

@@ -30,6 +30,7 @@ enum route_kind {
     ROUTE_MEMBER,  /* by the text that is a member of the reply */
     ROUTE_STREAM,  /* by events as they come */
     ROUTE_CLUSTERS,
+    ROUTE_PAGE, /* by a file of the dashboard: {name}, or its index.html */
     ROUTE_HEALTHY,
     ROUTE_READY,
 };

@@ -1,0 +1,179 @@
+import { describe, expect, it, vi } from 'vitest';
+import { QueryCache } from './cache';
+import { Problem, type Answer, type Client } from './client';
+import type { Action, Host, Status } from './data';
+import { eventReader } from './events';
+import { fullestFirst, mean, named, naturally } from './loads';
+import { offsets, rowsBetween } from './window';
+import { actionTitle, ago, progress, progressWords, terms, troubles, versionId } from './words';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z') / 1000;
+
+function action(changes: Partial<Action> = {}): Action {
+  return {
+    id: 7, version: 2, state: 'recommended', action: 'migrate', priority: 2, vm: 'v', from: 'a', to: 'b', host: null, vm_name: 'web-1', from_name: 'esx-1',
+    to_name: 'esx-2', host_name: null, reason: 'balance_cpu', text: 'Because.', depends_on: [], group: null, imbalance_after: null,
+    cost: { cpu_mhz_s: null, mem_mb_s: null }, benefit: { cpu_mhz_s: null, mem_mb_s: null }, duration_s: null, approved_by: null, ended_by: null,
+    why: null, created: null, approved: null, started: null, ended: null, ...changes,
+  };
+}
+
+function host(name: string, cpu: number | null, mem: number | null, state = 'on'): Host {
+  const load = (v: number | null) => ({ capacity: 1, demand: 1, entitlement: 1, load: v });
+  return { id: name, name, state, vms: 0, standby_since: null, cpu: load(cpu), mem: load(mem) };
+}
+
+describe('the window of a list', () => {
+  it('has the rows that are seen, whatever their heights', () => {
+    const at = offsets([10, undefined, 30, 10], 20);
+    expect(at).toEqual([0, 10, 30, 60, 70]);
+    expect(rowsBetween(at, 0, 70)).toEqual({ first: 0, end: 4 });
+    expect(rowsBetween(at, 10, 30)).toEqual({ first: 1, end: 2 });
+    expect(rowsBetween(at, 29, 31)).toEqual({ first: 1, end: 3 });
+    expect(rowsBetween(at, -100, -50)).toEqual({ first: 0, end: 0 });
+    expect(rowsBetween(at, 500, 900)).toEqual({ first: 4, end: 4 });
+    expect(rowsBetween([0], 0, 100)).toEqual({ first: 0, end: 0 });
+  });
+  it('covers each point of a long list by the row that stands there', () => {
+    const heights = Array.from({ length: 1000 }, (_, i) => (i % 3 ? 20 + (i % 7) : undefined));
+    const at = offsets(heights, 33);
+    for (let top = 0; top < (at[1000] as number) - 1; top += 97) {
+      const { first, end } = rowsBetween(at, top, top + 1);
+      expect(end).toBeGreaterThan(first);
+      expect(at[first]).toBeLessThanOrEqual(top);
+      expect(at[first + 1]).toBeGreaterThan(top);
+    }
+  });
+});
+
+describe('words', () => {
+  it('say what an action does', () => {
+    expect(actionTitle(action())).toBe('Move web-1 from esx-1 to esx-2');
+    expect(actionTitle(action({ action: 'place', from: null }))).toBe('Place web-1 on esx-2');
+    expect(actionTitle(action({ action: 'power_off', vm: null, host: 'h', host_name: 'esx-3' }))).toBe('Put to standby: esx-3');
+    expect(actionTitle(action({ vm_name: null, from_name: null, to_name: null }))).toBe('Move v from a to b');
+    expect(versionId(action())).toBe('7.2');
+  });
+  it('give its terms, those that are known', () => {
+    expect(terms(action())).toEqual([]);
+    const all = terms(action({ duration_s: 90, cost: { cpu_mhz_s: 1200, mem_mb_s: null }, imbalance_after: 0.05, depends_on: [3, 4] }));
+    expect(all).toEqual([
+      ['Expected to take', '1 min 30 s'],
+      ['Cost', 'takes 1,200 MHz s CPU from VMs'],
+      ['Imbalance after it', '0.0500'],
+      ['Only after', '3, 4'],
+    ]);
+  });
+  it('tell how far it is, and never that it is done before it is', () => {
+    const a = action({ state: 'running', started: '2026-03-01T11:59:40Z', duration_s: 60 });
+    expect(progress(a, NOW)).toBeCloseTo(1 / 3);
+    expect(progressWords(a, NOW)).toBe('running for 20 s of about 1 min');
+    expect(progress(a, NOW + 3600)).toBe(0.99);
+    expect(progress(a, NOW - 3600)).toBe(0);
+    expect(progress(action({ state: 'running', started: a.started }), NOW)).toBe(null);
+    expect(progressWords(action({ state: 'approved' }), NOW)).toBe('approved, waits');
+  });
+  it('tell times in relation to now', () => {
+    expect(ago('2026-03-01T11:55:00Z', NOW)).toBe('5 min ago, 11:55 UTC');
+    expect(ago('2026-03-01T12:30:00Z', NOW)).toBe('in 30 min, 12:30 UTC');
+    expect(ago('2026-02-27T12:00:00Z', NOW)).toBe('2 d ago, Feb 27, 12:00 UTC');
+    expect(ago(null, NOW)).toBe('at an unknown time');
+    expect(ago('nonsense', NOW)).toBe('at an unknown time');
+  });
+  it('tell what keeps the service from its work', () => {
+    const s = { source: { state: 'lost', since: null, error: 'no route', seen_age_s: 5 }, store_error: null, pass_error: null, frozen: true, frozen_by: 'ann' } as Status;
+    expect(troubles(s)).toEqual(['The hypervisor cannot be read: no route.', 'Actions are paused by ann.']);
+  });
+});
+
+describe('hosts', () => {
+  const hosts = [host('esx-10', 0.2, 0.3), host('esx-2', 0.9, 0.1), host('esx-1', null, null, 'standby')];
+  it('come by name as people count, or the fullest first', () => {
+    expect(naturally(hosts).map((h) => h.name)).toEqual(['esx-1', 'esx-2', 'esx-10']);
+    expect(fullestFirst(hosts).map((h) => h.name)).toEqual(['esx-2', 'esx-10', 'esx-1']);
+  });
+  it('are found by name or state', () => {
+    expect(named(hosts, ' ESX-1 ').map((h) => h.name)).toEqual(['esx-10', 'esx-1']);
+    expect(named(hosts, 'standby').map((h) => h.name)).toEqual(['esx-1']);
+    expect(named(hosts, '')).toHaveLength(3);
+  });
+  it('have a mean of what is known', () => {
+    expect(mean([0.2, null, 0.4])).toBeCloseTo(0.3);
+    expect(mean([null])).toBe(null);
+  });
+});
+
+describe('the reader of events', () => {
+  it('gives whole events, however the text is cut', () => {
+    const text = ': nothing\n\nid: 4\nevent: host\ndata: {"id": 4, "kind": "host"}\n\ndata: not json\n\nid: 5\r\ndata: {"id": 5,\r\ndata: "kind": "action"}\r\n\r\ndata: {"id": 6';
+    for (const size of [1, 2, 3, 7, 50, 1000]) {
+      const got: number[] = [];
+      const read = eventReader((e) => got.push(e.id));
+      for (let i = 0; i < text.length; i += size) read(text.slice(i, i + size));
+      expect(got).toEqual([4, 5]);
+    }
+  });
+});
+
+describe('the cache', () => {
+  class Service {
+    asked: [string, string | null][] = [];
+    next: Answer | Problem = { etag: '"a"', body: { n: 1 } };
+    get(path: string, etag: string | null): Promise<Answer> {
+      this.asked.push([path, etag]);
+      return this.next instanceof Problem ? Promise.reject(this.next) : Promise.resolve(this.next);
+    }
+  }
+  const flush = () => vi.advanceTimersByTimeAsync(0);
+
+  it('asks once for all users, with the tag of what it has, and stops with the last of them', async () => {
+    vi.useFakeTimers();
+    const service = new Service();
+    const signedOut = vi.fn();
+    const cache = new QueryCache(service as unknown as Client, signedOut, () => false);
+    const changed = [vi.fn(), vi.fn()];
+    const leave = changed.map((f) => cache.use('/x', 1000, f));
+    await flush();
+    expect(service.asked).toEqual([['/x', null]]);
+    expect(changed.map((f) => f.mock.calls.length)).toEqual([1, 1]);
+    const first = cache.entry('/x').data;
+    service.next = { etag: '"a"', body: undefined };
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(service.asked[1]).toEqual(['/x', '"a"']);
+    expect(cache.entry('/x').data).toBe(first);
+    expect(changed[0]).toHaveBeenCalledTimes(1); // nothing has changed
+    service.next = new Problem(503, 'busy');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(cache.entry('/x').problem?.message).toBe('busy');
+    expect(cache.entry('/x').data).toBe(first);
+    service.next = { etag: '"b"', body: { n: 2 } };
+    await cache.refresh();
+    expect(cache.entry('/x')).toMatchObject({ data: { n: 2 }, problem: null });
+    leave.forEach((f) => f());
+    const n = service.asked.length;
+    await vi.advanceTimersByTimeAsync(60000);
+    expect(service.asked.length).toBe(n);
+    service.next = new Problem(401, 'expired');
+    cache.use('/x', 1000, () => undefined);
+    await flush();
+    expect(signedOut).toHaveBeenCalledWith('expired');
+    vi.useRealTimers();
+  });
+
+  it('asks nothing while the page is hidden', async () => {
+    vi.useFakeTimers();
+    const service = new Service();
+    let hidden = false;
+    const cache = new QueryCache(service as unknown as Client, () => undefined, () => hidden);
+    cache.use('/x', 1000, () => undefined);
+    await flush();
+    hidden = true;
+    await vi.advanceTimersByTimeAsync(10000);
+    expect(service.asked.length).toBe(1);
+    hidden = false;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(service.asked.length).toBe(2);
+    cache.stop();
+    vi.useRealTimers();
+  });
+});

@@ -1,0 +1,104 @@
+// What actions, states and times are called.
+import { clock, day, duration, figure, number } from '../charts/format';
+import type { Action, Amount, Status } from './data';
+
+const DAY = 86400;
+const IN_FLIGHT = new Set(['approved', 'starting', 'running', 'verifying']);
+
+const KINDS: Record<string, string> = {
+  migrate: 'Move',
+  power_on: 'Power on',
+  power_off: 'Put to standby',
+  place: 'Place',
+  enter_maintenance: 'Enter maintenance',
+  exit_maintenance: 'Exit maintenance',
+};
+
+const STATES: Record<string, string> = {
+  entering_maintenance: 'entering maintenance',
+  entering_standby: 'entering standby',
+  powering_on: 'powering on',
+};
+
+export function stateWords(state: string): string {
+  return STATES[state] ?? state;
+}
+
+/** "Move web-1 from esx-1 to esx-2" */
+export function actionTitle(a: Action): string {
+  const what = KINDS[a.action] ?? a.action;
+  if (a.vm === null) return `${what}: ${a.host_name ?? a.host ?? ''}`;
+  const from = a.from === null ? '' : ` from ${a.from_name ?? a.from}`;
+  const to = a.to === null ? '' : a.from === null ? ` on ${a.to_name ?? a.to}` : ` to ${a.to_name ?? a.to}`;
+  return `${what} ${a.vm_name ?? a.vm}${from}${to}`;
+}
+
+/** The recommendation as it was read: a later version is another decision. */
+export function versionId(a: Action): string {
+  return `${a.id}.${a.version}`;
+}
+
+export function isInFlight(a: Action): boolean {
+  return IN_FLIGHT.has(a.state);
+}
+
+function amount(a: Amount): string {
+  const parts = [];
+  if (a.cpu_mhz_s) parts.push(`${figure(a.cpu_mhz_s, 'MHz s')} CPU`);
+  if (a.mem_mb_s) parts.push(`${figure(a.mem_mb_s, 'MiB s')} memory`);
+  return parts.join(', ');
+}
+
+/** What it takes, what it brings, and what must be done before it; those that are known. */
+export function terms(a: Action): [string, string][] {
+  const all: [string, string][] = [];
+  if (a.duration_s !== null) all.push(['Expected to take', duration(a.duration_s)]);
+  const cost = amount(a.cost);
+  const gain = amount(a.benefit);
+  if (cost) all.push(['Cost', `takes ${cost} from VMs`]);
+  if (gain) all.push(['Gain', `gives VMs ${gain}`]);
+  if (a.imbalance_after !== null) all.push(['Imbalance after it', a.imbalance_after.toFixed(4)]);
+  if (a.depends_on.length > 0) all.push(['Only after', a.depends_on.join(', ')]);
+  if (a.group !== null) all.push(['Group', `${a.group}: its actions make sense only together`]);
+  return all;
+}
+
+/** 0 ... 1 of the time that it is expected to take; null: not known. An action that takes longer stays just below 1. */
+export function progress(a: Action, now: number): number | null {
+  if (a.started === null || a.duration_s === null || !(a.duration_s > 0)) return null;
+  return Math.min(0.99, Math.max(0, (now - Date.parse(a.started) / 1000) / a.duration_s));
+}
+
+/** "running for 20 s of about 1 min" */
+export function progressWords(a: Action, now: number): string {
+  if (a.started === null) return a.state === 'approved' ? 'approved, waits' : a.state;
+  const expected = a.duration_s === null ? '' : ` of about ${duration(a.duration_s)}`;
+  return `${a.state} for ${duration(Math.max(0, now - Date.parse(a.started) / 1000))}${expected}`;
+}
+
+/** "5 min ago, 09:05 UTC" */
+export function ago(instant: string | null, now: number): string {
+  const t = instant === null ? NaN : Date.parse(instant) / 1000;
+  if (!Number.isFinite(t)) return 'at an unknown time';
+  const when = Math.abs(now - t) >= DAY ? `${day(t)}, ${clock(t)} UTC` : `${clock(t)} UTC`;
+  return now - t >= 1 ? `${duration(now - t)} ago, ${when}` : now - t > -1 ? `now, ${when}` : `in ${duration(t - now)}, ${when}`;
+}
+
+export function percent(v: number | null): string {
+  return v === null ? '-' : `${number(Math.round(v * 1000) / 10)} %`;
+}
+
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${number(n)} ${n === 1 ? one : many}`;
+}
+
+/** What keeps the service from its work, most serious first; each a sentence. */
+export function troubles(s: Status): string[] {
+  const all = [];
+  if (s.source.state === 'lost') all.push(`The hypervisor cannot be read${s.source.error ? `: ${s.source.error}` : ''}.`);
+  if (s.source.state === 'unknown') all.push('The hypervisor was not read yet.');
+  if (s.store_error !== null) all.push(`Something cannot be stored: ${s.store_error}`);
+  if (s.pass_error !== null) all.push(`The last pass failed: ${s.pass_error}`);
+  if (s.frozen) all.push(`Actions are paused${s.frozen_by ? ` by ${s.frozen_by}` : ''}.`);
+  return all;
+}

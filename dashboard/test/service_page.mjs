@@ -1,0 +1,265 @@
+// Looks at the dashboard of a running service in Chromium, as tests/peers/test_dashboard.py asks: {url, tokens, update_ms, shots} as
+// JSON on standard input. Prints what is wrong, a line each; exit code 1 if anything is. shots: a folder for screenshots.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const WAIT_MS = 60000;
+const WILD = '<img src=x onerror="window.injected=1">\u202e<script>window.injected=1</script>&amp;';
+const HOSTS = 1000;
+const one = JSON.parse(readFileSync(0, 'utf8'));
+let failures = 0;
+
+function check(what, truth, more = '') {
+  if (truth) return;
+  failures++;
+  console.log(`FAILED ${what}: ${typeof more === 'string' ? more : JSON.stringify(more)?.slice(0, 1500)}`);
+}
+
+/** A page of its own; `expects`: texts of the console that are no complaint. */
+async function open(browser, { width = 1280, scheme = 'light', expects = [] } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAIT_MS);
+  page.complaints = [];
+  page.on('console', (m) => { if (!expects.some((e) => m.text().includes(e))) page.complaints.push(m.text()); });
+  page.on('pageerror', (e) => page.complaints.push(e.message));
+  page.on('dialog', (d) => { page.complaints.push(`dialog: ${d.message()}`); void d.dismiss(); });
+  page.on('request', (r) => { if (!r.url().startsWith(one.url)) page.complaints.push(`request: ${r.url()}`); });
+  return page;
+}
+
+async function end(what, page) {
+  check(`${what}: nothing on the console, nothing from elsewhere`, page.complaints.length === 0, page.complaints);
+  await page.context().close();
+}
+
+async function signIn(page, role, path = '') {
+  await page.goto(one.url + path);
+  await page.getByLabel('Token').fill(one.tokens[role]);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText(`a-${role}, ${role}`).waitFor();
+}
+
+async function axe(what, page) {
+  // The policy lets no script in, so the debugger's evaluate() brings it.
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }));
+  const bad = violations.filter((v) => ['serious', 'critical', 'moderate'].includes(v.impact));
+  check(`${what}: axe finds nothing`, bad.length === 0, bad.map((v) => [v.id, v.impact, v.nodes.length, v.nodes[0].html.slice(0, 200), v.nodes[0].any[0]?.message]));
+}
+
+async function narrow(what, page) {
+  const [is, width, wide] = await page.evaluate(() => {
+    const w = document.documentElement.clientWidth;
+    return [document.documentElement.scrollWidth, w, [...document.querySelectorAll('#page *')].filter((e) => !e.closest('.scroll, .plot, .track') && e.getBoundingClientRect().right > w + 1).map((e) => e.outerHTML.slice(0, 90))];
+  });
+  check(`${what}: nothing is wider than the window`, is <= width && wide.length === 0, [is, width, wide]);
+}
+
+async function shot(page, name) {
+  if (one.shots) await page.screenshot({ path: `${one.shots}/${name}.png` });
+}
+
+async function badToken(browser) {
+  const page = await open(browser, { expects: ['401'] });
+  await page.goto(one.url);
+  await page.getByLabel('Token').fill('ballast_no');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').filter({ hasText: "the token is not one of this service's" }).waitFor();
+  await axe('sign-in', page);
+  const ran = await page.evaluate(async () => {
+    const script = document.createElement('script');
+    script.textContent = 'window.injected = true';
+    document.body.append(script);
+    return [window.injected === true, await fetch('data:text/plain,x').then(() => true, () => false)];
+  });
+  check('sign-in: nothing else may run or be fetched', !ran[0] && !ran[1], ran);
+  await page.context().close(); // with what it complained about just now
+}
+
+const card = (page, section) => page.locator('section', { has: page.getByRole('heading', { name: section, exact: true }) }).locator('article');
+
+async function approveByClick(browser) {
+  const page = await open(browser, { expects: ['409', '400'] });
+  await signIn(page, 'operator');
+  await page.getByRole('heading', { name: 'Waiting for a person' }).waitFor();
+  await page.locator('.host').first().waitFor();
+  await shot(page, 'overview');
+  await page.getByRole('link', { name: 'Recommendations', exact: true }).click();
+  const first = card(page, 'Waiting for a decision').first();
+  await first.waitFor();
+  await shot(page, 'recommendations');
+  const title = await first.getAttribute('aria-label');
+  await first.getByRole('button', { name: /^Approve/ }).click();
+  await page.getByRole('status').filter({ hasText: `Approved: ${title}.` }).waitFor();
+  await card(page, 'Ended').filter({ hasText: title }).filter({ hasText: 'done' }).filter({ hasText: 'approved by a-operator' }).first().waitFor();
+  await shot(page, 'ended');
+  await end('approve by a click', page);
+}
+
+/** Everything by the Tab, Space and Enter keys alone. */
+async function byKeyboard(browser) {
+  const page = await open(browser);
+  await page.goto(one.url);
+  await page.locator('#token:focus').waitFor();
+  await page.keyboard.type(one.tokens.operator);
+  await page.keyboard.press('Enter');
+  await page.getByText('a-operator, operator').waitFor();
+  const tabTo = async (name) => {
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press('Tab');
+      const at = await page.evaluate(() => {
+        const e = document.activeElement;
+        return { name: e.getAttribute('aria-label') ?? e.textContent, outline: getComputedStyle(e).outlineStyle };
+      });
+      if (!name.test(at.name)) continue;
+      check('by keyboard: the focus is seen', at.outline !== 'none', at);
+      return true;
+    }
+    check(`by keyboard: ${name} is reached`, false);
+    return false;
+  };
+  await tabTo(/^Recommendations$/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Recommendations', level: 1 }).waitFor();
+  const waits = card(page, 'Waiting for a decision');
+  await page.getByRole('heading', { name: 'Waiting for a decision' }).waitFor();
+  if ((await waits.count()) > 0) {
+    await tabTo(/^Reject all/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    const title = await waits.first().getAttribute('aria-label');
+    await tabTo(/^Choose /);
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Reject chosen (1)' }).waitFor();
+    await tabTo(/^Reject /);
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: `Rejected: ${title}.` }).waitFor();
+  } else {
+    console.log('by keyboard: no recommendation was left to reject');
+  }
+  await end('by keyboard', page);
+}
+
+async function viewer(browser) {
+  const page = await open(browser);
+  await signIn(page, 'viewer', '#/recommendations');
+  await page.getByRole('heading', { name: 'Ended' }).waitFor();
+  await page.locator('article').first().waitFor();
+  const buttons = async () => page.locator('button:visible').allTextContents();
+  check('viewer: no button changes anything', (await buttons()).every((b) => b === 'Sign out'), await buttons());
+  await page.getByRole('link', { name: 'Hosts', exact: true }).click();
+  await page.locator('article').first().waitFor();
+  check('viewer: no button changes a host', (await buttons()).every((b) => b === 'Sign out'), await buttons());
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Token').waitFor();
+  await end('viewer', page);
+}
+
+async function looks(browser, width, scheme) {
+  const what = `${width} px, ${scheme}`;
+  const page = await open(browser, { width, scheme });
+  await signIn(page, 'operator');
+  for (const [name, ready] of [['Overview', '.host'], ['Recommendations', 'article'], ['Hosts', 'article']]) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.locator(ready).first().waitFor();
+    await narrow(`${name}, ${what}`, page);
+    await axe(`${name}, ${what}`, page);
+    await shot(page, `${name}-${width}-${scheme}`);
+  }
+  const dark = await page.evaluate(() => parseInt(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0], 10) < 128);
+  check(`${what}: the colours that were asked for`, dark === (scheme === 'dark'));
+  await end(what, page);
+}
+
+async function maintenance(browser) {
+  const page = await open(browser);
+  await signIn(page, 'operator', '#/hosts');
+  const host = page.locator('article').last();
+  await host.waitFor();
+  const name = await host.getAttribute('aria-label');
+  await host.getByRole('button', { name: `Enter maintenance: ${name}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Enter maintenance' }).click();
+  await page.locator('article', { hasText: name }).getByText('maintenance', { exact: true }).waitFor();
+  await page.getByRole('button', { name: `Exit maintenance: ${name}` }).click();
+  await page.locator('article', { hasText: name }).getByText('on', { exact: true }).waitFor();
+  await end('maintenance', page);
+}
+
+/** The service's own replies, with other names and many hosts. */
+async function wildNames(browser) {
+  const page = await open(browser, { width: 375 });
+  await page.route(/\/(hosts|recommendations|history|status)(\?|$)/, async (route) => {
+    const reply = await route.fetch({ headers: { ...route.request().headers(), 'if-none-match': '' } });
+    const rename = (key, v) => (/^(name|.*_name|text|why)$/.test(key) && typeof v === 'string' ? WILD + v : v);
+    await route.fulfill({ response: reply, json: JSON.parse(await reply.text(), rename) });
+  });
+  await signIn(page, 'operator');
+  for (const name of ['Overview', 'Recommendations', 'Hosts']) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByText('<img src=x onerror=').first().waitFor();
+    await narrow(`wild names, ${name}`, page);
+  }
+  check('wild names: are text', await page.evaluate(() => window.injected === undefined && document.querySelectorAll('#page img, #page script').length === 0));
+  await end('wild names', page);
+}
+
+async function manyHosts(browser) {
+  const page = await open(browser);
+  let n = 0;
+  await page.route(/\/hosts\?/, async (route) => {
+    const reply = await route.fetch({ headers: { ...route.request().headers(), 'if-none-match': '' } });
+    const given = await reply.json();
+    n++;
+    const hosts = Array.from({ length: HOSTS }, (_, i) => {
+      const h = structuredClone(given.hosts[i % given.hosts.length]);
+      Object.assign(h, { id: `h${i}`, name: `esx-${i}.dc1.example.com`, vms: 30, state: 'on' });
+      for (const r of [h.cpu, h.mem]) r.load = ((i * 7919 + n * 104729) % 1000) / 1000;
+      return h;
+    });
+    await route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify({ ...given, hosts }) });
+  });
+  await signIn(page, 'viewer', '#/overview');
+  for (const [name, row] of [['Overview', '.host'], ['Hosts', 'article']]) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.locator(row).first().waitFor();
+    await page.locator('.list').last().evaluate((e) => scrollTo(0, e.getBoundingClientRect().top));
+    const session = await page.context().newCDPSession(page);
+    await session.send('Performance.enable', { timeDomain: 'threadTicks' }); // processor time: a busy machine does not count
+    const used = async () => 1000 * (await session.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value;
+    const updates = [];
+    for (let i = 0; i < 3; i++) {
+      const before = [await used(), n];
+      while (n === before[1]) await page.waitForTimeout(50);
+      await page.waitForTimeout(500);
+      updates.push(((await used()) - before[0]) / (n - before[1]));
+    }
+    const rows = await page.locator(row).count();
+    console.log(`${name} of ${HOSTS} hosts: ${updates.map((v) => Math.round(v)).join(', ')} ms of processor time an update, polls and clock between included; ${rows} rows in the page`);
+    check(`${name}: an update is in time`, Math.min(...updates) <= one.update_ms, updates);
+    check(`${name}: only rows on the screen are in the page`, rows > 5 && rows < 100, String(rows));
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight / 2));
+    await page.locator('li[aria-posinset="500"], li[aria-posinset="480"]').first().waitFor({ state: 'attached', timeout: 10000 }).catch(() => check(`${name}: rows come as it scrolls`, false));
+  }
+  await end('many hosts', page);
+}
+
+// --no-sandbox: in a container there may be no user namespaces; the pages are ours
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+const steps = [approveByClick, byKeyboard, maintenance, viewer, wildNames, (b) => looks(b, 375, 'light'), (b) => looks(b, 375, 'dark'),
+  (b) => looks(b, 1280, 'light'), (b) => looks(b, 1280, 'dark'), manyHosts, badToken];
+try {
+  for (const step of steps) {
+    if (one.only && !one.only.includes(step.name)) continue;
+    await step(browser).catch((e) => check(step.name || String(step), false, e.message));
+    console.log(`looked: ${step.name || String(step)}`);
+  }
+} finally {
+  await browser.close();
+}
+console.log(`${failures} failures`);
+process.exitCode = failures > 0 ? 1 : 0;
