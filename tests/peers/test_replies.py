@@ -75,6 +75,9 @@ def test_every_reply():
         for view in ("status", "hosts", "vms", "pools", "history", "samples", "snapshot", "schedule", "forecast", "metrics", "events", "roll",
                      "config_diff"):
             ask(view)
+        ask("token_create", name="ci", role="operator", expires="2099-01-01T00:00:00Z")
+        ask("tokens")
+        ask("token_revoke", name="ci")
         ask("run", retry=True)
         ask("reject", ids=[d.actions("recommended")[0]["id"]])
         ask("pause")

@@ -99,6 +99,10 @@ static const struct {
     {HTTP_POST, AT "/wake?verify=true", "{\"host\": \"a\"}", REQUEST_WAKE, NULL},
     {HTTP_GET, AT "/console/7", NULL, REQUEST_CONSOLE, NULL},
     {HTTP_GET, AT "/console/x", NULL, REQUEST_CONSOLE, "\"id\": expected the number"},
+    {HTTP_GET, AT "/config/diff", NULL, REQUEST_CONFIG_DIFF, NULL},
+    {HTTP_POST, AT "/config/diff", "{\"file\": \"/f\", \"text\": \"cluster: c\"}", REQUEST_CONFIG_DIFF, NULL},
+    {HTTP_POST, AT "/config/diff", "{\"file\": \"f\", \"text\": \"\"}", REQUEST_CONFIG_DIFF,
+     "\"file\": expected the absolute path"},
     {HTTP_DELETE, "/api/v1/tokens/ci", NULL, REQUEST_TOKEN_REVOKE, NULL},
 };
 
