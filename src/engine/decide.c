@@ -17,6 +17,7 @@
 #include "engine/knowledge/vm_demand.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
+#include "engine/proofs.h"
 #include "engine/recommendations.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
@@ -149,9 +150,17 @@ static int run_pass(struct engine *e, struct observation *v, instant_s now, stru
     int r;
 
     policy.optional_moves = true;
-    policy.dpm.may_sleep = !policy.dpm.enabled || is_watched(e, now);
+    const bool watched = !policy.dpm.enabled || is_watched(e, now);
+
+    policy.dpm.may_sleep = watched && !proofs_go_on(e);
     if ((r = pass_run(&v->snap, &policy, a, &v->plan, err)) < 0)
         return r;
+    proofs_choose(e, v, watched, now);
+    if (policy.dpm.may_sleep && proofs_come_first(e)) { /* no other host goes to standby meanwhile */
+        policy.dpm.may_sleep = false;
+        if ((r = pass_run(&v->snap, &policy, a, &v->plan, err)) < 0)
+            return r;
+    }
     e->passes->n_imbalanced = imbalanced(&v->plan) ? e->passes->n_imbalanced + 1 : 0;
     /* Against thrashing, only in full automation: a peak that is gone by the next pass is not worth a
      * migration. A person is shown the moves at once. */
@@ -193,8 +202,8 @@ static bool may_move(const struct engine *e, const struct snapshot *s, const str
                               x->r.priority == PRIORITY_MANDATORY, now);
 }
 
-/* The person who asked for the host's maintenance or standby, which this move empties it for: the command is
- * the approval, at every level. NULL: no such person. */
+/* The person who asked for the host's maintenance or standby, or approved a proof that it wakes, which this
+ * move empties it for: the command is the approval, at every level. NULL: no such person. */
 static const char *asked_by(const struct engine *e, const struct snapshot *s, const struct action *x,
                             instant_s now)
 {
@@ -207,8 +216,9 @@ static const char *asked_by(const struct engine *e, const struct snapshot *s, co
     for (size_t i = 0; i < e->actions->n; i++) {
         const struct action *y = e->actions->list[i];
 
-        if ((y->r.kind == ACTION_ENTER_MAINTENANCE || y->r.kind == ACTION_POWER_OFF) && y->r.pass == 0 &&
-            action_committed(y) && strcmp(y->r.host, x->r.from) == 0)
+        if ((y->r.kind == ACTION_ENTER_MAINTENANCE || y->r.kind == ACTION_POWER_OFF) &&
+            (y->r.pass == 0 || proofs_is_proof(&y->r)) && action_committed(y) &&
+            strcmp(y->r.approved_by, APPROVED_BY_ENGINE) != 0 && strcmp(y->r.host, x->r.from) == 0)
             return y->r.approved_by;
     }
     return NULL;
@@ -470,12 +480,17 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
     observation_unref(last);
     bool withdrawn = power_outcome_withdraw_standbys(e, &v->plan, false, now);
 
-    recommendations_take(e, v, e->passes->last, a, number, &changes, now);
+    struct action_record proof;
+    const bool proves = proofs_recommendation(e, e->passes->last, &proof);
+
+    recommendations_take(e, v, proves ? &proof : NULL, e->passes->last, a, number, &changes, now);
     publish_pass(e, &v->plan, &changes, now);
-    if (withdrawn) /* the plan counted without those hosts: the next one, made at once, counts with them */
+    if (withdrawn) { /* the plan counted without those hosts: the next one, made at once, counts with them */
         e->passes->again = true;
-    else
+    } else {
         approve_by_itself(e, v, number, a, now);
+        proofs_approve(e, now);
+    }
     pool_updates_take(e, v);
     (void)decide_store(e, &v->plan, e->passes->last, trigger, now);
     actions_forget(e, now);

@@ -18,6 +18,7 @@
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/placement.h"
+#include "engine/proofs.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
 
@@ -211,6 +212,7 @@ int engine_create(const struct engine_settings *settings, const struct engine_po
     e->passes = xcalloc(1, sizeof *e->passes);
     e->placements = xcalloc(1, sizeof *e->placements);
     e->roll = maintenance_roll_new();
+    e->proofs = proofs_new();
     e->persist = xcalloc(1, sizeof *e->persist);
     e->actions = xcalloc(1, sizeof *e->actions);
     e->pool_updates = pool_updates_new();
@@ -235,6 +237,7 @@ void engine_free(struct engine *e)
     if (!e)
         return;
     maintenance_roll_free(e->roll);
+    proofs_free(e->proofs);
     placement_free(e->placements);
     actions_free(e->actions);
     persist_free(e->persist);

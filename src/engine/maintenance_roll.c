@@ -4,15 +4,14 @@
 #include "base/cleanup.h"
 #include "base/name_define.h"
 #include "base/xalloc.h"
-#include "core/pass.h"
 #include "engine/actions/action.h"
 #include "engine/decide.h"
 #include "engine/events.h"
 #include "engine/host_commands.h"
 #include "engine/observation.h"
+#include "engine/obstacle.h"
 #include "engine/persist.h"
 #include "engine/state.h"
-#include "model/what_if.h"
 #include "render/wording/wording.h"
 
 #include <errno.h>
@@ -25,7 +24,6 @@
 NAME_DEFINE(roll_step, ROLL_STEPS)
 
 #define PASSES_TO_REFILL 2 /* the service moves VMs when the imbalance has stood for two passes */
-#define PERCENT 100.0
 
 struct maintenance_roll {
     struct engine_roll is; /* its lists and texts are owned, but for `hosts`: */
@@ -115,82 +113,14 @@ static void enter(struct engine *e, struct roll_host *h, enum roll_step step, in
     tell(e, h->id, text, now);
 }
 
-/* ---- is there room for its VMs? -------------------------------------------------------------- */
-
-static uint32_t count_faults(const struct plan *plan, enum fault_code code, const struct fault **ret)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < plan->n_faults; i++) {
-        if (plan->faults[i].code != code)
-            continue;
-        *ret = &plan->faults[i];
-        n++;
-    }
-    return n;
-}
-
-static double load_of(const struct metrics *m, uint32_t host, enum resource r)
-{
-    for (uint32_t i = 0; i < m->n_hosts; i++)
-        if (m->hosts[i].host == host)
-            return m->hosts[i].n[r];
-    return 0;
-}
-
-/* A host that would be overloaded, more than it is; IX_NONE: none. */
-static uint32_t find_overloaded(const struct plan *plan, double *ret_load)
-{
-    for (uint32_t i = 0; i < plan->after.n_hosts; i++) {
-        for (int r = 0; r < RES_COUNT; r++) {
-            const struct host_load *h = &plan->after.hosts[i];
-
-            *ret_load = h->n[r];
-            if (h->n[r] > 1 && h->n[r] > load_of(&plan->before, h->host, (enum resource)r))
-                return h->host;
-        }
-    }
-    return IX_NONE;
-}
-
-/* What stands against it, in the arena; NULL: nothing. */
-static const char *find_obstacle(const struct engine *e, const char *host, struct arena *a)
-{
-    const struct snapshot *s = &e->now_seen->snap;
-    struct policy policy = e->settings.policy;
-    const struct fault *fault = NULL;
-    struct plan now, then;
-    struct what_if w;
-    struct err err = {0};
-    double load;
-
-    policy.optional_moves = false;
-    policy.dpm.may_sleep = false;
-    what_if_init(&w, s, a);
-    if (what_if_host(&w, CHANGE_MAINTENANCE, host, &err) < 0 || pass_run(s, &policy, a, &now, &err) < 0 ||
-        pass_run(&w.snap, &policy, a, &then, &err) < 0)
-        return arena_strdup(a, err.text);
-    if (count_faults(&then, FAULT_CANNOT_EVACUATE, &fault) >
-            count_faults(&now, FAULT_CANNOT_EVACUATE, &fault) ||
-        count_faults(&then, FAULT_SPARE_MISSING, &fault) > count_faults(&now, FAULT_SPARE_MISSING, &fault)) {
-        if (count_faults(&then, FAULT_CANNOT_EVACUATE, &fault) == 0)
-            (void)count_faults(&then, FAULT_SPARE_MISSING, &fault);
-        return wording_text(&w.snap, fault->found, a);
-    }
-    uint32_t full = find_overloaded(&then, &load);
-
-    return full == IX_NONE ? NULL
-                           : arena_printf(a, "host %s would be loaded to %.0f %%", s->hosts[full].is.name,
-                                          load * PERCENT);
-}
-
 /* ---- the steps ------------------------------------------------------------------------------- */
 
 static void begin_host(struct engine *e, struct roll_host *h, const struct host_facts *f, instant_s now)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct err err = {0};
-    const char *obstacle = f->state == HOST_ON ? find_obstacle(e, h->id, &a) : NULL;
+    const char *obstacle =
+        f->state == HOST_ON ? obstacle_find(e, CHANGE_MAINTENANCE, h->id, &a, NULL, NULL) : NULL;
 
     if (obstacle) {
         xstrset(&e->roll->waits, arena_printf(&a, "host %s waits: %s", f->name, obstacle));

@@ -53,9 +53,15 @@ struct action_record recommendation_record(const struct snapshot *s, const struc
     return r;
 }
 
+static bool is_proof(enum reason x, enum reason y)
+{
+    return x == REASON_WAKE_TEST || y == REASON_WAKE_TEST;
+}
+
 /* The unapproved recommendation of an earlier pass that this one repeats, or NULL. It is the same one if the
  * VM is to leave its host for the same reason, even to another host: of many hosts with about the same load,
- * each pass finds another one the best. */
+ * each pass finds another one the best. A standby is another
+ * one than a proof that the host wakes. */
 static struct action *find_repeated(const struct engine *e, const struct action_record *r)
 {
     for (size_t i = 0; i < e->actions->n; i++) {
@@ -63,7 +69,7 @@ static struct action *find_repeated(const struct engine *e, const struct action_
 
         if (x->r.state == ACTION_RECOMMENDED && x->r.pass != r->pass && x->r.kind == r->kind &&
             same_text(x->r.vm, r->vm) && same_text(x->r.from, r->from) && same_text(x->r.host, r->host) &&
-            (x->r.reason == r->reason || same_text(x->r.to, r->to)))
+            (x->r.reason == r->reason || (same_text(x->r.to, r->to) && !is_proof(x->r.reason, r->reason))))
             return x;
     }
     return NULL;
@@ -164,8 +170,25 @@ uint64_t *recommendation_numbers(const struct plan *plan, struct arena *a)
     return arena_array(a, uint64_t, (size_t)highest + 1);
 }
 
-void recommendations_take(struct engine *e, const struct observation *v, uint64_t pass, struct arena *a,
-                          uint64_t *ret_number, struct recommendation_changes *ret, instant_s now)
+/* As an action: that of an earlier pass, or a new one. */
+static struct action *take_one(struct engine *e, const struct action_record *r,
+                               const struct action_record **redirected,
+                               struct recommendation_changes *changes, bool *ret_new)
+{
+    struct action *x = find_repeated(e, r);
+
+    *ret_new = !x;
+    if (!x)
+        return action_add(e, r);
+    if (!same_text(x->r.to, r->to))
+        redirected[changes->n_redirected++] = &x->r;
+    refresh(e, x, r);
+    return x;
+}
+
+void recommendations_take(struct engine *e, const struct observation *v, const struct action_record *proof,
+                          uint64_t pass, struct arena *a, uint64_t *ret_number,
+                          struct recommendation_changes *ret, instant_s now)
 {
     const struct plan *plan = &v->plan;
     const struct action_record **redirected =
@@ -186,21 +209,23 @@ void recommendations_take(struct engine *e, const struct observation *v, uint64_
             ret_number[rec->id] = woken->r.id;
             continue;
         }
-        struct action *x = find_repeated(e, &r);
-        bool news = !x;
+        bool news;
+        struct action *x = take_one(e, &r, redirected, ret, &news);
 
-        if (x && !same_text(x->r.to, r.to))
-            redirected[ret->n_redirected++] = &x->r;
-        if (x)
-            refresh(e, x, &r);
-        else
-            x = action_add(e, &r);
         if (!recommendation_needs(e, x, rec, ret_number, a)) {
             action_enter(e, x, ACTION_EXPIRED, "what it depends on cannot be carried out", now);
             ret->n_gone += !news;
             continue;
         }
         ret_number[rec->id] = x->r.id;
+        if (news)
+            action_enter(e, x, ACTION_RECOMMENDED, NULL, now);
+        ret->n_new += news;
+    }
+    if (proof) {
+        bool news;
+        struct action *x = take_one(e, proof, redirected, ret, &news);
+
         if (news)
             action_enter(e, x, ACTION_RECOMMENDED, NULL, now);
         ret->n_new += news;

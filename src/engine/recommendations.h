@@ -26,8 +26,10 @@ bool recommendation_vm_is_taken(const struct engine *e, const char *vm);
 /* The action that already does the same to the power of the same host, or NULL. */
 const struct action *recommendation_find_power_change(const struct engine *e, const struct action_record *r);
 /* Gives every recommendation of the plan its number: ret_number[plan's id], 0 for one that was dropped. What
- * the pass does not recommend any more expires. ret: what changed, in the arena. */
-void recommendations_take(struct engine *e, const struct observation *v, uint64_t pass, struct arena *a,
-                          uint64_t *ret_number, struct recommendation_changes *ret, instant_s now);
+ * the pass does not recommend any more expires. proof: one more that the plan does not have (proofs.h), or
+ * NULL. ret: what changed, in the arena. */
+void recommendations_take(struct engine *e, const struct observation *v, const struct action_record *proof,
+                          uint64_t pass, struct arena *a, uint64_t *ret_number,
+                          struct recommendation_changes *ret, instant_s now);
 
 #endif

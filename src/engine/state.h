@@ -20,6 +20,7 @@ struct engine {
     struct passes *passes;             /* decide.h */
     struct placements *placements;     /* placement.h */
     struct maintenance_roll *roll;     /* maintenance_roll.h */
+    struct proofs *proofs;             /* proofs.h */
     struct persist *persist;           /* persist.h */
     struct actions *actions;           /* actions/action.h */
     struct pool_updates *pool_updates; /* actions/pool_updates.h */

@@ -229,7 +229,8 @@ static void test_next_proof(void **state)
     r = last_night();
     assert_int_equal(r.proofs_due, 1);
     assert_non_null(strstr(r.text, "no host slept"));
-    assert_non_null(strstr(r.text, "; proof due: esx3 (`ballast wake esx3 --verify`)"));
+    assert_non_null(strstr(r.text, "; proof due: esx3 (not proven in the night: its recommendation was not "
+                                   "approved; `ballast wake esx3 --verify`)"));
     night_record_release(&r);
     end(&p);
 }

@@ -160,6 +160,7 @@ struct world {
     int wakes[WORLD_HOSTS]; /* by host */
     int downs[WORLD_HOSTS]; /* put to standby */
     double high;            /* what passes report of utilization before */
+    double high_without;    /* ... and after, while a host is to be emptied */
     instant_s awake_at[WORLD_HOSTS], boot_s;
     int check_code, start_code; /* what the next ones answer */
     int ahead_code, n_ahead; /* what controllers answer before a host is emptied; how often they were asked */

@@ -23,6 +23,7 @@
 #include "engine/knowledge/identities.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
+#include "engine/proofs.h"
 #include "engine/retry.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
@@ -171,6 +172,8 @@ void action_approve(struct engine *e, struct action *x, const char *by, instant_
     x->retries = 0;
     action_enter(e, x, ACTION_APPROVED, NULL, now);
     cluster_demand_approved(e->knowledge->cluster, &x->r, now);
+    if (proofs_is_proof(&x->r))
+        proofs_approved(e, x, now);
 }
 
 /* approved -> starting. Stored first: from here on a restart must assume that the hypervisor was asked. */

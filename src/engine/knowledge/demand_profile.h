@@ -77,6 +77,15 @@ size_t demand_quiet(const struct demand_profile *p, instant_s now, bool foresees
 size_t demand_profile_slots(const struct demand_profile *p, instant_s since, instant_s now, struct arena *a,
                             struct demand_profile_record **ret);
 
+/* The CPU demand of the last day, by slots: the highest five minutes of each. */
+struct demand_day {
+    double half;  /* halfway from the slot that wanted least to the one that wanted most */
+    double quiet; /* a quarter of the slots wanted this or less; at most half */
+    double last;  /* the newest slot that is over */
+};
+/* False: a quarter of the day or more was not watched, or the newest slot was not. */
+bool demand_profile_day(const struct demand_profile *p, instant_s now, struct demand_day *ret);
+
 /* ---- the store ------------------------------------------------------------------------------- */
 
 /* Whether slots have come to an end that are not stored, and which; in the arena. */

@@ -21,6 +21,10 @@
 /* VMs have become so much larger, or smaller: the slot says nothing of the present cluster. */
 #define SIZE_MOST 2.0
 
+/* Slots of a day, and so many of them must have been watched. */
+#define DAY_SLOTS (24 * 3600 / DEMAND_SLOT_S)
+#define DAY_WATCHED (DAY_SLOTS * 3 / 4)
+
 /* A quiet time that is over. */
 struct ended {
     double quiet_s;
@@ -160,4 +164,34 @@ size_t demand_quiet(const struct demand_profile *p, instant_s now, bool foresees
         }
     }
     return n;
+}
+
+static int lowest_first(const void *a, const void *b)
+{
+    const double *x = a;
+    const double *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+bool demand_profile_day(const struct demand_profile *p, instant_s now, struct demand_day *ret)
+{
+    double peaks[DAY_SLOTS];
+    const instant_s open = demand_profile_slot_begin(now);
+    uint32_t n = 0;
+
+    *ret = (struct demand_day){UNKNOWN, UNKNOWN, UNKNOWN};
+    for (instant_s t = open - DAY_SLOTS * DEMAND_SLOT_S; t < open; t += DEMAND_SLOT_S) {
+        const struct demand_profile_record *s = demand_profile_slot_find(p, t);
+
+        ret->last = s ? s->peak[RES_CPU] : UNKNOWN;
+        if (!isnan(ret->last))
+            peaks[n++] = ret->last;
+    }
+    if (n < DAY_WATCHED || isnan(ret->last))
+        return false;
+    qsort(peaks, n, sizeof peaks[0], lowest_first);
+    ret->half = (peaks[0] + peaks[n - 1]) / 2;
+    ret->quiet = fmin(peaks[(n - 1) / 4], ret->half);
+    return true;
 }

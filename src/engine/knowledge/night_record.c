@@ -42,6 +42,7 @@ static const struct field night_fields[] = {
     FIELD(FIELD_TEXT, "next_proof_host", proof_host, FIELD_OPTIONAL | FIELD_NULLABLE),
     FIELD(FIELD_TEXT, "next_proof_host_name", proof_name, FIELD_OPTIONAL | FIELD_NULLABLE),
     FIELD(FIELD_INSTANT, "next_proof_due", proof_due, FIELD_OPTIONAL | FIELD_NULLABLE),
+    FIELD(FIELD_TEXT, "next_proof_why", proof_why, FIELD_OPTIONAL | FIELD_NULLABLE),
     FIELD(FIELD_COUNT, "proofs_due", proofs_due, 0),
     FIELD(FIELD_NUMBER, "used_kwh", used_kwh, 0),
     FIELD(FIELD_NUMBER, "all_on_kwh", all_on_kwh, 0),
@@ -80,6 +81,7 @@ void night_record_release(struct night_record *r)
     free(r->text);
     free(r->proof_host);
     free(r->proof_name);
+    free(r->proof_why);
     *r = (struct night_record){0};
 }
 
@@ -171,6 +173,7 @@ static int read_all(const struct reader *r, const struct node *document, struct 
     ret->text = xstrdup(ret->text);
     ret->proof_host = xstrdup(ret->proof_host);
     ret->proof_name = xstrdup(ret->proof_name);
+    ret->proof_why = xstrdup(ret->proof_why);
     for (const struct node *n = node_walk_first(&walk, &hosts); code == 0 && n; n = node_walk_next(&walk))
         code = read_host(r, n, ret);
     return code;

@@ -33,6 +33,7 @@ struct night_record {
     double wanted[2], unmet[2];           /* MHz s, MiB s */
     char *proof_host, *proof_name;        /* the host whose proof is due next; NULL: none is asked for */
     instant_s proof_due;                  /* when */
+    char *proof_why;                      /* why it was not proven in the night; NULL: not known */
     uint32_t proofs_due;                  /* hosts whose proof is due at the end of the night */
     char *text;                           /* the sentence; NULL: the night goes on */
     struct idmap hosts;                   /* id -> struct night_host */

@@ -171,7 +171,10 @@ static void put_proof(const struct sentence *s)
     strbuf_printf(s->out, "; %s due: %s", r->proofs_due > 0 ? "proof" : "next proof", r->proof_name);
     if (r->proofs_due > 1)
         strbuf_printf(s->out, " and %u more", r->proofs_due - 1);
-    if (r->proofs_due > 0)
+    if (r->proofs_due > 0 && r->proof_why)
+        strbuf_printf(s->out, " (not proven in the night: %s; `ballast wake %s --verify`)", r->proof_why,
+                      r->proof_name);
+    else if (r->proofs_due > 0)
         strbuf_printf(s->out, " (`ballast wake %s --verify`)", r->proof_name);
     else
         strbuf_printf(s->out, ", %.*s", DATE_LENGTH, rfc3339_format(r->proof_due, due));

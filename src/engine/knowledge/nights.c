@@ -74,6 +74,17 @@ void nights_method_failed(struct nights *n, const struct snapshot *s, const char
     night_record_set_text(&h->why, why);
 }
 
+void nights_proof_waits(struct nights *n, const char *host, const char *why, bool late)
+{
+    const bool same_host = n->now.proof_host && strcmp(n->now.proof_host, host) == 0;
+
+    if (n->now.proof_why && same_host && (late || strcmp(n->now.proof_why, why) == 0))
+        return;
+    n->dirty = true;
+    xstrset(&n->now.proof_host, host);
+    night_record_set_text(&n->now.proof_why, why);
+}
+
 /* ---- looks ----------------------------------------------------------------------------------- */
 
 static void count_energy(struct nights *n, const struct energy_record *total)
@@ -137,9 +148,11 @@ static void find_next_proof(struct nights *n, const struct hosts *hosts, const s
     const instant_s every_s = n->settings->schedule ? n->settings->schedule->prove_every_s : 0;
     struct night_record *r = &n->now;
 
+    CLEANUP(freep) char *waited = r->proof_host;
+
+    r->proof_host = NULL;
     r->proofs_due = 0;
     r->proof_due = 0;
-    xstrset(&r->proof_host, NULL);
     xstrset(&r->proof_name, NULL);
     for (uint32_t i = 0; every_s > 0 && i < s->n_hosts; i++) {
         const struct host_facts *f = &s->hosts[i].is;
@@ -155,6 +168,8 @@ static void find_next_proof(struct nights *n, const struct hosts *hosts, const s
         xstrset(&r->proof_host, f->id);
         xstrset(&r->proof_name, f->name);
     }
+    if (r->proofs_due == 0 || (waited && strcmp(waited, r->proof_host) != 0))
+        xstrset(&r->proof_why, NULL); /* it was of another host */
 }
 
 /* The next one begins with the hosts that sleep on. */
