@@ -36,6 +36,7 @@ struct request {
     const struct controller_identity *only; /* the machine that is meant; NULL: whichever answers */
     enum chassis wanted;                    /* CHASSIS_UNKNOWN: only look */
     enum control control;
+    bool sent;       /* the control, by a try whose answer may be lost */
     enum chassis is; /* the result */
     double watts;
 };
@@ -130,6 +131,7 @@ static int perform_request(struct talk *t, struct request *q, struct err *err)
         return err_set(err, -ETIMEDOUT, "there was no time left to ask for it");
     const uint8_t rq[] = {CONTROL, (uint8_t)q->control};
     uint8_t rs[IPMI_ANSWER_MAX];
+    q->sent = true;
     int n = command(t, CHASSIS, rq, sizeof rq, rs, err);
     return n < 0 ? n : ipmi_answer_done(rs, (size_t)n, CONTROL, err);
 }
@@ -240,8 +242,11 @@ static int ipmi_chassis(struct power_method *m, enum chassis *ret, struct err *e
 static int ipmi_wake(struct power_method *m, struct err *err)
 {
     struct request q = {.aim = "asked to power on", .wanted = CHASSIS_ON, .control = UP};
+    int r = obey(m, &q, err);
 
-    return obey(m, &q, err);
+    return r < 0 || q.sent ? r
+                           : err_set(err, -ESTALE, "host %s: IPMI at %s says that the host is on already",
+                                     m->host->name, m->host->ipmi.address);
 }
 
 static int ipmi_shut_down(struct power_method *m, const struct controller_identity *only, struct err *err)

@@ -222,7 +222,7 @@ int method_call(const struct power_config *config, const struct power_host *h,
             r = ops->watts(m, &ret->watts, err);
             break;
         }
-        power_login_end(config, &login, r);
+        power_login_end(config, &login, r == -ESTALE ? 0 : r); /* on already: the login was right */
     }
     kept_methods_give(config->kept, ops, m);
     return r;

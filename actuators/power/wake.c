@@ -125,12 +125,13 @@ static int ask_one(struct power_change *j, unsigned index, struct err *err)
 {
     if (j->sequence[index] != POWER_HYPERVISOR) {
         int r = method_wake(j, index, err);
+        bool was_on = r == -ESTALE; /* by a person, or by itself: that proves nothing of this method */
 
-        if (r == 0)
+        if (r == 0 || was_on)
             j->c.phase = PHASE_ASKED, j->c.looks = 0;
         if (r == 0 || method_may_have_heard(r))
             j->c.may_have_acted |= method_bit(j, index);
-        return r;
+        return was_on ? 0 : r;
     }
     int r = power_inner_begin(j, err);
 

@@ -18,6 +18,7 @@ struct wish {
     enum redfish_reset by[2];
     size_t n;
     unsigned to;                  /* 1u << enum redfish_power */
+    bool wakes;                   /* one that was reached before is told apart: -ESTALE */
     bool not_twice;               /* not sent where one of those states is reached already */
     enum redfish_power button_at; /* a push of the power button does the same in this state;
                                      REDFISH_POWER_COUNT: in none */
@@ -31,6 +32,7 @@ struct request {
     unsigned refused;       /* values that the service turned out not to know: 1u << enum redfish_reset */
     unsigned preconditions; /* how often it asked for If-Match, or for another ETag */
     enum redfish_power is;  /* as read last; REDFISH_POWER_COUNT: not known */
+    bool looked, was_so;    /* it was read; one of the wanted states was reached then */
 };
 
 /* ---- tasks ---- */
@@ -197,6 +199,8 @@ static int try_once(struct power_method *m, struct request *q, struct err *err)
         return r;
     q->is = REDFISH_POWER_COUNT;
     (void)redfish_power_state(system.body, &q->is, NULL);
+    q->was_so = !q->looked ? (q->wish->to & 1u << q->is) != 0 : q->was_so;
+    q->looked = true;
     if (q->wish->not_twice && (q->wish->to & 1u << q->is))
         return 0;
     r = read_action(m, system.body, &action, err);
@@ -225,13 +229,17 @@ static int reset(struct power_method *m, const struct wish *wish, const struct c
         r = try_once(m, &q, &why);
     if (r > 0)
         r = why.code < 0 ? why.code : -EBUSY;
+    if (r == 0 && wish->wakes && q.was_so)
+        return err_set(err, -ESTALE, "host %s: Redfish at %s said before the request that the host is on",
+                       m->host->name, m->host->redfish.url);
     return r < 0 ? err_set(err, r, "%s", why.text) : 0;
 }
 
 /* The controller's PowerState does not prevent a request, because controllers err: "On" for a host that is
  * on does nothing, and for one that is off in truth it is right. A soft shutdown is different: many
  * controllers implement it as a push of the power button, which would start a host that is off. */
-static const struct wish wake = {.by = {RESET_ON, RESET_FORCE_ON},
+static const struct wish wake = {.wakes = true,
+                                 .by = {RESET_ON, RESET_FORCE_ON},
                                  .n = 2,
                                  .to = 1u << REDFISH_ON | 1u << REDFISH_POWERING_ON | 1u << REDFISH_PAUSED,
                                  .button_at = REDFISH_OFF};

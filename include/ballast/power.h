@@ -125,7 +125,9 @@ struct power_method_ops {
      * set.
      * only: what identify() reported a moment ago. The controller is asked again right before the request, in
      * the same session; -EPERM, with nothing sent, if another machine answers at the address now. NULL: not
-     * compared. */
+     * compared.
+     * wake() is -ESTALE where the controller said before any request that the host is on: what brings the
+     * host back is not this call. */
     int (*wake)(struct power_method *m, struct err *err);
     int (*shut_down)(struct power_method *m, const struct controller_identity *only, struct err *err);
     int (*cut)(struct power_method *m, const struct controller_identity *only, struct err *err);

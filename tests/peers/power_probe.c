@@ -250,6 +250,16 @@ static int obey_console(struct probe *p, const char *line, json_t *answer, struc
     return err_set(err, -EINVAL, "no such command, or not this method's: %s", line);
 }
 
+static int do_wake(struct probe *p, json_t *answer, struct err *err)
+{
+    int r = p->ops->wake(p->method, err);
+
+    if (r == -ESTALE)
+        *err = (struct err){0};
+    (void)json_object_set_new(answer, "was_on", json_boolean(r == -ESTALE));
+    return r == -ESTALE ? 0 : r;
+}
+
 static int obey(struct probe *p, const char *line, json_t *answer, struct err *err)
 {
     const struct {
@@ -263,7 +273,7 @@ static int obey(struct probe *p, const char *line, json_t *answer, struct err *e
             return downs[i].verb(p->method, same ? &p->identity : NULL, err);
     }
     if (strcmp(line, "wake") == 0 && p->ops->wake)
-        return p->ops->wake(p->method, err);
+        return do_wake(p, answer, err);
     if (strcmp(line, "network") == 0 && p->ops == &wol_method)
         return p->host.wol.relay ? wol_check_relay(&p->host, err) : wol_check_network(&p->host, err);
     if (strcmp(line, "chassis") == 0 && p->ops->chassis)

@@ -130,14 +130,14 @@ def witnesses(c):
 def test_on_off_and_status(c):
     with Method(c) as m:
         check(good(m("chassis"), 1000)["on"] and witnesses(c), "it was on")
-        good(m("wake"), 1000)
+        check(good(m("wake"), 1000)["was_on"], "the call has woken nothing")
         only(c)  # it was on: nothing is sent
         good(m("shut_down"), 1000)
         only(c, ("shutdown", 1))
         check(not good(m("chassis"))["on"] and not witnesses(c), "it is off")
         good(m("shut_down"), 1000)
         only(c)
-        good(m("wake"), 1000)
+        check(not good(m("wake"), 1000)["was_on"], "the call has woken it")
         only(c, ("power", 1))
         check(good(m("chassis"))["on"] and witnesses(c), "it is on again")
 

@@ -129,7 +129,7 @@ def test_verbs():
             assert p("shut_down")["ok"] and not p("chassis")["on"]
             assert p("shut_down")["ok"]  # not a push of the button that would start it
             assert [kind for _, _, kind in bmc.resets] == ["GracefulShutdown"], bmc.resets
-            assert p("wake")["ok"] and p("chassis")["on"] and p("wake")["ok"]
+            assert not p("wake")["was_on"] and p("chassis")["on"] and p("wake")["was_on"]
             assert p("cut")["ok"] and not bmc["1"].is_on() and p("cut")["ok"]
             assert bmc.sessions() == 1
         assert bmc.sessions() == 0

@@ -181,6 +181,28 @@ static void test_late_answer(void **state)
     }
 }
 
+/* A host that a controller calls on before any request was woken by a person, or by itself: the method is not
+ * proven by that. Where the controller errs, the next method has its turn, and is proven. */
+static void test_on_already(void **state)
+{
+    struct actuators_world w;
+    struct task_progress p;
+
+    (void)state;
+    begin(&w, "iw", OPERATION_WAKE, false);
+    fakes[POWER_IPMI].wake = -ESTALE;
+    fakes[POWER_IPMI].says = CHASSIS_ON;
+    start(&w);
+    p = run_until(&w, 100);
+    assert_string_equal(asked, "ipmi.wake");
+    assert_int_equal(p.state, TASK_RUNNING);
+    assert_int_equal(p.may_have_woken, 0);
+    p = run_until(&w, BOOTS_S - 1);
+    assert_string_equal(asked, "ipmi.wake wol.wake");
+    assert_int_equal(p.may_have_woken, WAKE_WOL);
+    end(&w);
+}
+
 /* Whatever moment the process dies at: the same call at most once more, and the same way to the end. */
 static void test_killed_before_the_name_is_stored(void **state)
 {
@@ -509,12 +531,19 @@ static void test_measure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wake),           cmocka_unit_test(test_late_answer),
-        cmocka_unit_test(test_fewer_readings), cmocka_unit_test(test_killed_before_the_name_is_stored),
-        cmocka_unit_test(test_paused),         cmocka_unit_test(test_the_rest_passes_through),
-        cmocka_unit_test(test_stood_still),    cmocka_unit_test(test_controllers_disagree),
-        cmocka_unit_test(test_time_for_each),  cmocka_unit_test(test_slow_call),
-        cmocka_unit_test(test_strange_tasks),  cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_wake),
+        cmocka_unit_test(test_late_answer),
+        cmocka_unit_test(test_fewer_readings),
+        cmocka_unit_test(test_on_already),
+        cmocka_unit_test(test_killed_before_the_name_is_stored),
+        cmocka_unit_test(test_paused),
+        cmocka_unit_test(test_the_rest_passes_through),
+        cmocka_unit_test(test_stood_still),
+        cmocka_unit_test(test_controllers_disagree),
+        cmocka_unit_test(test_time_for_each),
+        cmocka_unit_test(test_slow_call),
+        cmocka_unit_test(test_strange_tasks),
+        cmocka_unit_test(test_measure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
