@@ -254,15 +254,21 @@ static void follow(struct power_change *j, struct outcome *out)
 }
 
 /* A process that dies after a call and before the next name is stored has perhaps called the method whose
- * turn it was; and with other settings the methods of the name are not these. Then no method is known to be
- * the only one. */
+ * turn it was. With other settings the methods of the name are not these: no method is known to be the only
+ * one. */
 void wake_continue(struct power_change *j)
 {
     const struct power_task was = j->c;
 
     power_change_sign(j, &j->c);
-    if (was.settings != j->c.settings || (was.life != j->c.life && was.phase == PHASE_ASK))
+    if (was.settings != j->c.settings) {
         j->c.may_have_acted = (1u << WAKE_METHODS) - 1;
+    } else if (was.life != j->c.life && was.phase == PHASE_ASK) {
+        unsigned index = method_next(j, was.method, POWER_CAN_WAKE);
+
+        if (index < j->host->n_sequence)
+            j->c.may_have_acted |= method_bit(j, index);
+    }
 }
 
 void wake_step(struct power_change *j, struct outcome *out)

@@ -159,7 +159,7 @@ def test_refusals():
         for verb in ('standby', 'wake'):
             says(f'{verb}: no such host', s.ask(verb, 'nobody'), 2, ['no host has the id or name "nobody"', '`ballast hosts`'])
             says(f'{verb}: no host', s.ask(verb, ''), 2, ['expected the id or the name of a host'])
-        says('not proven', s.ask('standby', 'esx-h3.example'), 1, ['no wake of host esx-h3.example has succeeded yet', '`ballast wake esx-h3.example --verify`'])
+        says('not proven', s.ask('standby', 'esx-h3.example'), 1, ['no method to wake host esx-h3.example is proven', '`ballast wake esx-h3.example --verify`'])
         says('in maintenance', s.ask('standby', 'h4'), 1, ['h4.example is maintenance', '`ballast maintenance exit`'])
         says('not asleep', s.ask('wake', 'h4'), 1, ['only a host in standby can be woken', '`ballast maintenance exit`'])
         s.ask('pause')

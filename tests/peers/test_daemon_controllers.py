@@ -140,10 +140,10 @@ def test_a_controller_that_lies():
         d.stop()
 
 
-def sleeping():
+def sleeping(boot_s=900):
     """The third host sleeps, and boots for long."""
     snapshot = cluster()
-    snapshot["hosts"][2] |= {"state": "standby", "boot_s": 900}
+    snapshot["hosts"][2] |= {"state": "standby", "boot_s": boot_s}
     return snapshot
 
 
@@ -181,6 +181,45 @@ def test_on_already():
         wait_for("awake", lambda: any(a["action"] == "power_on" and a["state"] == "done" for a in d.json("history")), 120)
         assert not lab.asked and "proven)" in d.cli("hosts"), lab.asked
         assert "ipmi (proven)" not in d.cli("hosts"), d.cli("hosts")
+        d.stop()
+
+
+def test_a_proof_is_of_one_method():
+    """IPMI refuses the login and the hypervisor wakes the host: that proves the hypervisor alone. A test of IPMI proves IPMI, until its
+    settings change."""
+    with Lab(snapshot=lambda: sleeping(120), methods=["ipmi", "hypervisor"], timeout_s=5) as lab:
+        d = lab.d
+        entry = d.settings["power"]["hosts"]["esx2"]["ipmi"]
+        file = pathlib.Path(entry["password_file"])
+        password = file.read_text()
+        file.write_text("wrong\n")
+        proofs = lambda: {p["method"]: p for p in next(h for h in d.json("hosts") if h["id"] == "h2")["wake_proofs"]}
+        faults = lambda: [f["text"] for f in d.status()["faults"] if f["code"] == "power_method"]
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        reload(d, "power.hosts: the contents of the file have changed")
+        d.cli("wake", "esx2")
+        wait_for("awake", lambda: states(d)["h2"] == "on" and quiet(d), 120)
+        assert proofs()["hypervisor"]["state"] == "proven" and proofs()["ipmi"]["state"] == "failed", proofs()
+        assert "password" in proofs()["ipmi"]["why"]
+        assert any("password" in (a["why"] or "") for a in d.json("history") if a["action"] == "power_on"), d.json("history")
+        wait_for("the fault", lambda: any("password" in text for text in faults()), 30)
+        assert "ipmi (proven)" not in d.cli("hosts") and ("esx2", "power", 1) not in lab.asked
+
+        file.write_text(password)
+        reload(d, "power.hosts: the contents of the file have changed")
+        d.cli("wake", "esx2", "--verify", "--method", "ipmi")
+        wait_for("proven", lambda: proofs()["ipmi"]["state"] == "proven", 180)
+        assert ("esx2", "power", 1) in lab.asked
+        wait_for("the fault ends", lambda: not faults(), 30)
+
+        entry["address"] = entry["address"].replace("127.0.0.1", "localhost")
+        d.write()
+        reload(d, "changed: esx2")
+        wait_for("expired", lambda: proofs()["ipmi"]["state"] == "expired", 30)
+        assert proofs()["hypervisor"]["state"] == "proven"
+        d.kill()
+        d.start()
+        wait_for("the same after a restart", lambda: d.run("hosts").returncode == 0 and proofs()["ipmi"]["state"] == "expired", 30)
         d.stop()
 
 
@@ -241,12 +280,15 @@ def test_reload():
         wait_for("the proof", lambda: states(d)["h2"] == "on" and quiet(d), 120)
         wait_for("the reload is taken over", lambda: taken in d.log.read_text(), 10)
         assert d.status()["reload_waits"] is None
-        d.cli("standby", "esx2")
-        wait_for("it is not reached", lambda: any("nothing listens there" in (a["why"] or "")
-                                                  for a in d.json("recommendations") + d.json("history")), 60)
+        wait_for("no proof any more", lambda: "ipmi (proven)" not in d.cli("hosts").split("esx2")[1], 30)
+        assert "the settings of ipmi have changed" in d.run("standby", "esx2").stderr
         d.settings["power"]["hosts"]["esx2"]["ipmi"]["address"] = address
         d.write()
         reload(d, "power.hosts: 2 hosts -> 2 hosts, changed: esx2")
+        d.cli("wake", "esx2", "--verify")
+        wait_for("proven again", lambda: states(d)["h2"] == "standby", 120)
+        wait_for("on again", lambda: states(d)["h2"] == "on" and quiet(d), 120)
+        d.cli("standby", "esx2")
         wait_for("asleep", lambda: states(d)["h2"] == "standby", 120)
         d.settings["power"]["hosts"]["esx2"]["ipmi"]["cipher_suite"] = 5  # as the methods see it, it is wrong
         d.write()
@@ -428,5 +470,5 @@ def test_left_the_inventory():
         d.stop()
 
 
-main(test_proof_standby_and_wake, test_a_controller_that_lies, test_by_the_second_method, test_on_already, test_reload, test_swapped,
-     test_swapped_redfish, test_confirmed, test_dead_before_the_evacuation, test_left_the_inventory)
+main(test_proof_standby_and_wake, test_a_controller_that_lies, test_by_the_second_method, test_a_proof_is_of_one_method, test_on_already,
+     test_reload, test_swapped, test_swapped_redfish, test_confirmed, test_dead_before_the_evacuation, test_left_the_inventory)

@@ -1,6 +1,7 @@
 /* Pages and elements of a reply. */
 #include "unit.h"
 
+#include "base/cleanup.h"
 #include "http/list_text.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 static struct list_text *make(const char *text, const char *member)
 {
-    struct strbuf b;
+    CLEANUP(strbuf_releasep) struct strbuf b = {0};
 
     strbuf_init(&b, STRBUF_NO_LIMIT);
     strbuf_puts(&b, text);

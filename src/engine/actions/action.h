@@ -38,11 +38,12 @@ struct action {
                               * it began, as no method could be tried before; 0: since then */
     unsigned method_now;     /* ACTION_POWER_ON: WAKE_*, the method that is being tried now; 0: not known */
     unsigned may_have_woken; /* ACTION_POWER_ON: task_progress.may_have_woken, when it last answered ... */
-    uint64_t settings;       /* ... and hosts_method_settings() then, if that is a single method */
-    bool is_back;            /* ACTION_POWER_ON: an inventory shows the host on */
-    instant_s polled;        /* when the actuators last answered how far it is; 0: not yet, to this process */
-    instant_s cancel_at;     /* the next time that a hanging task is asked to stop */
-    bool blames_peer;        /* ACTION_FAILED: of the VM or the host (retry_blames_peer()) */
+    uint64_t
+        settings; /* ... and hosts_method_settings() then, if that is a single method; 0: not known then */
+    bool is_back; /* ACTION_POWER_ON: an inventory shows the host on */
+    instant_s polled;    /* when the actuators last answered how far it is; 0: not yet, to this process */
+    instant_s cancel_at; /* the next time that a hanging task is asked to stop */
+    bool blames_peer;    /* ACTION_FAILED: of the VM or the host (retry_blames_peer()) */
     struct copy_timing copy;
     uint64_t waited_serial;   /* the inventory with which it was last found to have to wait */
     uint64_t emptied_serial;  /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing

@@ -122,7 +122,8 @@ static unsigned woken_by(const struct engine *e, const struct action *x)
         return x->r.unclear == ESTALE && x->r.attempts <= 1 ? 0 : WAKE_HYPERVISOR;
     if (!wake_method_name(by) || (calls && x->method_now != by))
         return 0;
-    return hosts_method_settings(e->knowledge->hosts, x->r.host, by) == x->settings ? by : 0;
+    return x->settings == 0 || hosts_method_settings(e->knowledge->hosts, x->r.host, by) == x->settings ? by
+                                                                                                        : 0;
 }
 
 /* What a person who asked for a test wants to know of it; NULL: nothing. */

@@ -162,7 +162,8 @@ void power_progress_methods(struct engine *e, struct action *x, const struct tas
         return;
     x->method_now = p->method;
     x->may_have_woken = p->may_have_woken;
-    x->settings = wake_method_name(p->may_have_woken)
+    /* before its first inventory a new process does not know yet which host an entry is for */
+    x->settings = wake_method_name(p->may_have_woken) && hosts_has_entry(e->knowledge->hosts, x->r.host)
                       ? hosts_method_settings(e->knowledge->hosts, x->r.host, p->may_have_woken)
                       : 0;
     if (wake_method_name(p->failed))
