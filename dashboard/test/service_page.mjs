@@ -32,6 +32,7 @@ async function open(browser, { width = 1280, scheme = 'light', expects = [] } = 
 
 async function end(what, page) {
   check(`${what}: nothing on the console, nothing from elsewhere`, page.complaints.length === 0, page.complaints);
+  await page.unrouteAll({ behavior: 'ignoreErrors' }); // requests on their way
   await page.context().close();
 }
 
@@ -56,6 +57,13 @@ async function narrow(what, page) {
     return [document.documentElement.scrollWidth, w, [...document.querySelectorAll('#page *')].filter((e) => !e.closest('.scroll, .plot, .track') && e.getBoundingClientRect().right > w + 1).map((e) => e.outerHTML.slice(0, 90))];
   });
   check(`${what}: nothing is wider than the window`, is <= width && wide.length === 0, [is, width, wide]);
+}
+
+/** Rows of hosts are in the page once it has scrolled to them. */
+async function showHosts(page) {
+  await page.getByRole('heading', { name: 'Hosts', level: 2 }).scrollIntoViewIfNeeded();
+  await page.getByRole('list', { name: 'Hosts, the fullest first' }).evaluate((e) => e.scrollIntoView());
+  await page.locator('.host').first().waitFor();
 }
 
 async function shot(page, name) {
@@ -85,8 +93,9 @@ async function approveByClick(browser) {
   const page = await open(browser, { expects: ['409', '400'] });
   await signIn(page, 'operator');
   await page.getByRole('heading', { name: 'Waiting for a person' }).waitFor();
-  await page.locator('.host').first().waitFor();
-  await shot(page, 'overview');
+  await showHosts(page);
+  await page.evaluate(() => scrollTo(0, 0));
+  if (one.shots) await page.screenshot({ path: `${one.shots}/overview.png`, fullPage: true });
   await page.getByRole('link', { name: 'Recommendations', exact: true }).click();
   const first = card(page, 'Waiting for a decision').first();
   await first.waitFor();
@@ -97,6 +106,29 @@ async function approveByClick(browser) {
   await card(page, 'Ended').filter({ hasText: title }).filter({ hasText: 'done' }).filter({ hasText: 'approved by a-operator' }).first().waitFor();
   await shot(page, 'ended');
   await end('approve by a click', page);
+}
+
+/** What the page shows was decided on by another person just now. */
+async function refused(browser) {
+  const page = await open(browser, { expects: ['409', '400', 'ERR_FAILED'] });
+  await signIn(page, 'operator', '#/recommendations');
+  const first = card(page, 'Waiting for a decision').first();
+  await first.waitFor();
+  await page.route(/\/recommendations\?/, (route) => route.abort()); // the page learns nothing of it
+  const title = await first.getAttribute('aria-label');
+  const [version] = (await first.locator('small').textContent()).split(',');
+  const reply = await fetch(`${one.url}api/v1/clusters/test/recommendations/reject`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${one.tokens.admin}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ids: [version] }),
+  });
+  check('refused: another person rejects it', reply.ok, await reply.text());
+  await first.getByRole('button', { name: `Approve ${title}` }).click();
+  const said = page.getByRole('status').filter({ hasText: version.split('.')[0] });
+  await said.waitFor();
+  check('refused: the sentence of the service', /rejected|no recommendation|not a recommendation/.test(await said.textContent()), await said.textContent());
+  console.log(`refused: ${await said.textContent()}`);
+  await end('refused', page);
 }
 
 /** Everything by the Tab, Space and Enter keys alone. */
@@ -166,6 +198,7 @@ async function looks(browser, width, scheme) {
   await signIn(page, 'operator');
   for (const [name, ready] of [['Overview', '.host'], ['Recommendations', 'article'], ['Hosts', 'article']]) {
     await page.getByRole('link', { name, exact: true }).click();
+    if (name === 'Overview') await showHosts(page);
     await page.locator(ready).first().waitFor();
     await narrow(`${name}, ${what}`, page);
     await axe(`${name}, ${what}`, page);
@@ -250,11 +283,10 @@ async function manyHosts(browser) {
 
 // --no-sandbox: in a container there may be no user namespaces; the pages are ours
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
-const steps = [approveByClick, byKeyboard, maintenance, viewer, wildNames, (b) => looks(b, 375, 'light'), (b) => looks(b, 375, 'dark'),
+const steps = [approveByClick, refused, byKeyboard, maintenance, viewer, wildNames, (b) => looks(b, 375, 'light'), (b) => looks(b, 375, 'dark'),
   (b) => looks(b, 1280, 'light'), (b) => looks(b, 1280, 'dark'), manyHosts, badToken];
 try {
   for (const step of steps) {
-    if (one.only && !one.only.includes(step.name)) continue;
     await step(browser).catch((e) => check(step.name || String(step), false, e.message));
     console.log(`looked: ${step.name || String(step)}`);
   }

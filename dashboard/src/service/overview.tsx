@@ -98,8 +98,8 @@ function Hosts({ target }: { target: number | null }) {
     <section>
       <h2>Hosts</h2>
       <p class="soft">
-        Load: entitlement of the VMs by capacity. The line is the mean of all hosts, the band around it the target: hosts within it are
-        loaded evenly. The fullest hosts come first.
+        Load: entitlement of the VMs by capacity. The line is the mean of all hosts; the band reaches one target imbalance (a standard
+        deviation) to each side of it. The fullest hosts come first.
       </p>
       <Missing data={data} problem={problem} />
       {data && rows.length === 0 && <p>No host is on.</p>}
