@@ -98,7 +98,7 @@
     X(REASON_PREREQUISITE, "prerequisite", "another action needs this one first")                            \
     X(REASON_AGENT, "agent", "a host's agent VM needs its reservation")                                      \
     X(REASON_ASKED, "asked", "an admin asked for it")                                                        \
-    X(REASON_WAKE_TEST, "wake_test", "an admin verifies that the host wakes")                                \
+    X(REASON_WAKE_TEST, "wake_test", "it is proven that the host wakes")                                     \
     X(REASON_READY_BY, "ready_by", "capacity must be back by dpm.ready_by")                                  \
     X(REASON_EXPECTED_DEMAND, "expected_demand", "more hosts will be needed soon, as on earlier days")
 
