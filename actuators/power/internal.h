@@ -38,7 +38,7 @@ struct power_change {
 
 /* Reads the controller of this method and compares it with the request's machine_identity. 0, also where the
  * method has no controller that could tell; -EPERM: it is not known to be this host's, and why; other errors:
- * it could not be asked. *ret: what it reported. */
+ * it could not be asked. *ret: its answer. */
 int power_identity_check(const struct power_change *j, unsigned index, struct controller_identity *ret,
                          struct err *err);
 /* All controllers that answer. -EPERM: one of them is not known to be this host's. */

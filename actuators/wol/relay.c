@@ -377,7 +377,7 @@ static int converse(const struct relay_errand *e, const struct arguments *a, int
     return r;
 }
 
-/* m: NULL: the relay is only asked what it is. */
+/* m: NULL: the relay only reports its interfaces and routes. */
 static int run(const struct relay_errand *e, const struct magic *m, struct strbuf *ret, struct err *err)
 {
     CLEANUP(arguments_release) struct arguments a = {.n = 0};

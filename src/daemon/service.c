@@ -444,7 +444,7 @@ static int open_loop(struct service *s, struct err *err)
     return 0;
 }
 
-/* Last: what it lets in finds everything else. */
+/* Last: its clients find everything else running. */
 static int open_http(struct service *s, struct err *err)
 {
     const struct http_clients_options options = {.config = s->config,

@@ -27,7 +27,7 @@
 
 struct proofs {
     char *host, *text;      /* the chosen one; NULL: none */
-    bool automatic;         /* nobody is asked */
+    bool automatic;         /* without a person's approval */
     double duration_s;      /* until it is on again, as expected */
     struct idmap not_until; /* id -> instant_s: where an obstacle was found */
 };

@@ -1,4 +1,4 @@
-/* attempts.c: a small table of addresses, each with what it may still try. */
+/* attempts.c: a small table of addresses, each with the tries that it has left. */
 #include "http/attempts.h"
 
 #include "base/xalloc.h"

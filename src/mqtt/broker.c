@@ -8,6 +8,7 @@
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
 #include <netdb.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,23 @@ static int ended(const struct broker *b, int rc, int code, struct err *err)
                    b->up ? "lost" : "not made", why);
 }
 
+/* poll() does not see what TLS has decrypted already, and mosquitto_loop_read() may end before it: on a stale
+ * EAGAIN in errno it returns after one packet. Acknowledgements would then come in one by one, with the next
+ * pings. */
+static int read_all(struct broker *b)
+{
+    const SSL *tls = NULL; /* the connection may end at a read, and this with it */
+    int left = PACKETS_A_STEP;
+    int rc;
+
+    do {
+        errno = 0;
+        rc = mosquitto_loop_read(b->mosq, PACKETS_A_STEP);
+    } while (rc == MOSQ_ERR_SUCCESS && --left > 0 && (tls = mosquitto_ssl_get(b->mosq)) &&
+             SSL_pending(tls) > 0);
+    return rc;
+}
+
 int broker_step(struct broker *b, int wake_fd, int timeout_ms, struct err *err)
 {
     struct pollfd fds[] = {
@@ -201,7 +219,7 @@ int broker_step(struct broker *b, int wake_fd, int timeout_ms, struct err *err)
     if (fds[0].revents & POLLOUT)
         rc = mosquitto_loop_write(b->mosq, PACKETS_A_STEP);
     if (rc == MOSQ_ERR_SUCCESS) /* even without new data on the socket: TLS may hold decrypted data */
-        rc = mosquitto_loop_read(b->mosq, PACKETS_A_STEP);
+        rc = read_all(b);
     if (rc == MOSQ_ERR_SUCCESS)
         rc = mosquitto_loop_misc(b->mosq);
     if (rc != MOSQ_ERR_SUCCESS || b->gone || b->refused != 0)

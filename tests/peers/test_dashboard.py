@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The dashboard of a running service. Its files over HTTP: types, tags, policy, paths that lead nowhere. Then in a real browser
-(Chromium, headless): signs in, approves by a click and sees the move end, by keyboard too; a viewer has no buttons; a refused
+(Chromium, headless): signs in, approves by a click and sees the move end, rejects by keyboard; a viewer has no buttons; a refused
 action is told in a sentence; names that hold markup are text; on a telephone and on a screen, light and dark, axe-core objects to
 nothing; 1,000 hosts are updated in time. dashboard/test/service_page.mjs looks."""
 import json

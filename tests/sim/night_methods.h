@@ -58,7 +58,7 @@ struct made_host {
     bool slept;
     bool by_hypervisor;                 /* it was put to standby by that */
     instant_s seen;                     /* of the last look that the account knows of */
-    double seen_s, seen_wh;             /* then: the true time, and what it had drawn in truth */
+    double seen_s, seen_wh;             /* then: the true time, and the energy drawn in truth */
     double span_s, used_wh, measured_s; /* of the account, then */
     double drawn_wh;                    /* in the time that the account knows, in truth */
     double refused_s[64];               /* when a controller of it refused a login */

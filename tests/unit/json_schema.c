@@ -547,7 +547,7 @@ static json_t *simulation_schema(void)
 
 /* ---- words ---- */
 
-/* The lists of words, each with what it means, for the schemas that are written by hand. */
+/* The lists of words, each with its meaning, for the schemas that are written by hand. */
 #define MEANING_OF(e, word, meaning) meaning,
 #define REQUEST_WORD(e, word, role, meaning) word,
 #define REQUEST_MEANING(e, word, role, meaning) meaning,

@@ -13,7 +13,7 @@ struct action;
 struct engine;
 
 /* A new inventory: says of a host in our maintenance mode that it enters standby or, once its standby is
- * over, that it is powering on: that is what it is for a pass. True: the latter (known_host.held). */
+ * over, that it is powering on: a pass sees it so. True: the latter (known_host.held). */
 bool standby_maintenance_explain(struct engine *e, struct host_facts *f, instant_s now);
 /* After a new inventory: begins to end the maintenance mode of each host that is to serve again. */
 void standby_maintenance_end(struct engine *e, instant_s now);

@@ -12,7 +12,7 @@
 
 /* known: host id -> struct known_host. Both return whether one of them has changed, which is then dirty. */
 
-/* Adds to the inventory what it does not list of the hosts that sleep. Not one on which a VM runs; nor one in
+/* Adds to the inventory the sleeping hosts that it does not list. Not one on which a VM runs; nor one in
  * whose place the source lists another entry, of the same name or hardware UUID: that one's sleep is over. */
 bool left_hosts_add(const struct idmap *known, struct inventory *inv, struct arena *a);
 

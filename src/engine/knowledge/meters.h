@@ -6,9 +6,9 @@
  *
  * A reading of 0 W of a host that is on is none: firmware writes it when it does not know.
  *
- * A reading counts for a few minutes, and as long as the host is in the phase that it was read in: what it
- * drew while it was on says nothing once it sleeps. What it drew while it was woken still counts where the
- * wake was given up. */
+ * A reading counts for a few minutes, and as long as the host is in the phase that it was read in: the
+ * draw of a host that is on says nothing once it sleeps. The draw during a wake still counts after the wake
+ * was given up. */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_METERS_H
 #define BALLAST_ENGINE_KNOWLEDGE_METERS_H
 

@@ -110,7 +110,7 @@ static instant_s later(instant_s a, instant_s b)
     return a > b ? a : b;
 }
 
-/* What it slept since the look before, at most the night so far. */
+/* Adds the host's sleep since the look before, at most the night so far. */
 static void count_host(struct nights *n, const struct snapshot *s, const struct host_facts *f)
 {
     const instant_s before = n->now.until;

@@ -52,7 +52,7 @@ size_t page_tiles_make(const struct page *p, const struct page_tile **ret);
 /* All figures, pools, the VMs that lacked most CPU, the settings. */
 void page_tables_make(const struct page *p, struct page_tables *ret);
 
-/* Writes the data of the drawn page, ballast-report/1; dashboard/src/report/data.ts says what it holds. Every
+/* Writes the data of the drawn page, ballast-report/1; dashboard/src/report/data.ts describes it. Every
  * "<" in it is escaped, so that it can stand within a script element. */
 void page_json_put(const struct page *p, struct strbuf *out);
 
