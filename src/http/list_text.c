@@ -298,7 +298,7 @@ struct shared_text *list_text_member(struct list_text *l)
         const json_t *member = json_object_get(root, l->member);
 
         if (json_is_string(member)) {
-            struct strbuf text;
+            CLEANUP(strbuf_releasep) struct strbuf text = {0};
 
             strbuf_init(&text, STRBUF_NO_LIMIT);
             strbuf_add(&text, json_string_value(member), json_string_length(member));
