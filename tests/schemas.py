@@ -4,6 +4,8 @@
     schemas.check_output(["hosts", ...], stdout)    # what `ballast hosts --format json` printed
     schemas.check_events(state_dir)                 # all events in a store
     schemas.check("events", "pass_done", data)      # any definition
+    schemas.check("asyncapi", "online", payload)    # a message of conf/asyncapi.json
+    schemas.check("backtest", None, document)       # a whole file
 
 Each raises AssertionError. A document whose shape (members, types, words) was validated before is not validated again: tests ask
 for the status several times a second. Without jsonschema nothing is validated; tests/peers/test_replies.py then says that it is skipped.
@@ -22,7 +24,7 @@ except ImportError:
     jsonschema = None
 
 TOP = pathlib.Path(os.environ.get("BALLAST_SOURCE_DIR") or pathlib.Path(__file__).resolve().parents[1])
-FILES = ("words", "snapshot", "plan", "replies", "events")
+FILES = ("words", "snapshot", "plan", "requests", "replies", "events", "mqtt", "asyncapi", "simulation", "backtest")
 WORD = re.compile(r"[a-z_]{1,30}")
 
 # What a verb prints with --format json: the member of the reply to this request. None: the whole reply.
@@ -32,7 +34,7 @@ PRINTED = {
     "schedule": ("schedule", "schedule"), "forecast": ("forecast", "forecast"), "console": ("console", "console"), "run": ("run", None),
     "apply": ("apply", "actions"), "reject": ("reject", "actions"), "maintenance": ("maintenance", "actions"),
     "standby": ("standby", "actions"), "wake": ("wake", "actions"), "confirm-controller": ("confirm_controller", "identity"),
-    "metrics": ("metrics", None), "config": ("config_diff", "config_diff"),
+    "metrics": ("metrics", None), "config": ("config_diff", "config_diff"), "passes": ("passes", "passes"),
 }
 
 seen = {}       # definition -> shapes that were validated
@@ -41,7 +43,16 @@ lock = threading.Lock()
 
 
 def load(name):
-    return json.loads((TOP / f"conf/schema/{name}.json").read_text(encoding="utf-8"))
+    return json.loads((TOP / "conf" / path(name)).read_text(encoding="utf-8"))
+
+
+def path(name):
+    return "asyncapi.json" if name == "asyncapi" else f"schema/{name}.json"
+
+
+def definition(file, name):
+    """A JSON pointer; without a name the whole file."""
+    return f"/components/messages/{name}/payload" if file == "asyncapi" else f"/$defs/{name}" if name else ""
 
 
 def closed(schema):
@@ -51,7 +62,7 @@ def closed(schema):
     if not isinstance(schema, dict):
         return schema
     made = {key: closed(value) for key, value in schema.items()}
-    if isinstance(made.get("properties"), dict) and "additionalProperties" not in made:
+    if isinstance(made.get("properties"), dict) and "additionalProperties" not in made and "$ref" not in made:
         made["additionalProperties"] = False
     return made
 
@@ -64,8 +75,8 @@ def moved(schema, name):
         return schema
     made = {key: moved(value, name) for key, value in schema.items() if key not in ("$schema", "contentSchema")}
     if "$ref" in made:
-        file, _, path = made["$ref"].partition("#")
-        made["$ref"] = f"#/$defs/{file.removesuffix('.json') or name}{path}"
+        file, _, pointer = made["$ref"].partition("#")
+        made["$ref"] = f"#/$defs/{pathlib.PurePath(file).stem or name}{pointer}"
     return made
 
 
@@ -75,8 +86,11 @@ def validator(file, name):
             validators["bundle"] = {f: moved(closed(load(f)), f) for f in FILES}
         if (file, name) not in validators:
             bundle = validators["bundle"]
-            assert name in bundle[file]["$defs"], f"conf/schema/{file}.json has no definition of {name}"
-            validators[file, name] = jsonschema.Draft202012Validator({"$ref": f"#/$defs/{file}/$defs/{name}", "$defs": bundle})
+            where = bundle[file]
+            for step in definition(file, name).split("/")[1:]:
+                assert step in where, f"conf/{path(file)} has no definition of {name}"
+                where = where[step]
+            validators[file, name] = jsonschema.Draft202012Validator({"$ref": f"#/$defs/{file}{definition(file, name)}", "$defs": bundle})
         return validators[file, name]
 
 
@@ -112,7 +126,7 @@ def check(file, name, document, member=None):
     errors = validator(file, name).iter_errors({member: reduced(document)} if member else reduced(document))
     # where only a member is known, the others are missing from the top
     error = next((e for e in errors if not (member and e.validator == "required" and not e.absolute_path)), None)
-    assert error is None, f"{name} is not as conf/schema/{file}.json says: " \
+    assert error is None, f"{name or 'it'} is not as conf/{path(file)} says: " \
         f"/{'/'.join(map(str, error.absolute_path))}: {error.message[:500]}"
 
 
@@ -137,6 +151,8 @@ def check_output(arguments, text):
     request, member = PRINTED.get(arguments[0], (None, None))
     if arguments[0] == "status" and "--since" in arguments:
         request = member = "summary"
+    if arguments[0] == "vms" and not arguments[1].startswith("--"):
+        request = member = "series"
     if arguments[0] == "history" and "--energy" in arguments:
         request = member = "energy"
     if arguments[:2] in (["maintenance", "roll"], ["maintenance", "stop"]):

@@ -2,9 +2,14 @@
 """Counts the results in meson's logs; the last line is "N passed, N failed, N skipped".
 
 summary.py [--passed N] [--failed WHAT]… LOG.json…
+summary.py --again LOG.json      only names the failed tests that are to run once more, alone
 
 A test that reports its parts (the Test Anything Protocol: an area of scenarios) counts once for each part. A skipped test of
 suite peers (the real peer is not installed) is a failure if CI=true. Exit code 0 when none failed.
+
+A test that waits for other programs may fail because the machine is busy: it runs once more, alone. If it passes then, it counts as
+passed, and a line "AGAIN" names it: such a line is a defect of the test or a race in the product. Where many fail, the machine is not
+the cause, and none runs again.
 """
 import argparse
 import json
@@ -37,35 +42,65 @@ def last_words(test):
     return lines[-1].strip() if lines else 'it does not say why'
 
 
+WAITING = {'peers', 'readme', 'pages'}  # suites whose tests wait for other programs
+AGAIN_MOST = 5
+
+
+def suites(name):
+    return set(name.split(' / ')[0].split(':')[-1].split('+'))
+
+
+def to_run_again(log):
+    failed = [t['name'] for t in read_log(log) if t['result'] not in ('OK', 'EXPECTEDFAIL', 'SKIP')]
+    if len(failed) > AGAIN_MOST or not all(suites(name) & WAITING for name in failed):
+        return []
+    return [name.split(' / ')[-1] for name in failed]
+
+
+def runs(logs):
+    """Each test's last run: (its log, the test). testlog-again-X.json has second runs of tests of testlog-run-X.json."""
+    first = {}
+    for log in logs:
+        for test in read_log(log):
+            key = (log.replace('testlog-again', 'testlog-run'), test['name'])
+            if key in first and test['result'] == 'OK':
+                print('AGAIN', f'{test["name"]} ({log.split("/")[0]}): failed beside other tests, passed alone')
+            first[key] = test
+    return [(log, test) for (log, _), test in first.items()]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--passed', type=int, default=0)
     parser.add_argument('--failed', action='append', default=[])
+    parser.add_argument('--again')
     parser.add_argument('logs', nargs='*')
     options = parser.parse_args()
+    if options.again:
+        print('\n'.join(to_run_again(options.again)))
+        return 0
     in_ci = os.environ.get('CI', '').lower() in ('true', '1', 'yes')
 
     passed, failed, skipped = options.passed, list(options.failed), []
-    for log in options.logs:
-        for test in read_log(log):
-            result, name = test['result'], test['name']
-            where = f'{name} ({log.split("/")[0]})'
-            right, wrong = parts(test)
-            if right or wrong:
-                passed += right
-                failed += [f'{part} ({log.split("/")[0]})' for part in wrong]
-                if result not in ('OK', 'FAIL'):  # it did not come to its end
-                    failed.append(f'{where}: {result.lower()}')
-            elif result in ('OK', 'EXPECTEDFAIL'):
-                passed += 1
-            elif result == 'SKIP' and not (in_ci and 'peers' in name):
-                skipped.append(f'{where}: {last_words(test)}')
-            elif result == 'SKIP':
-                failed.append(f'{where}: a real peer is missing: {last_words(test)}')
-            else:
-                failed.append(f'{where}: {result.lower()}')
-
     print()
+    for log, test in runs(options.logs):
+        result, name = test['result'], test['name']
+        where = f'{name} ({log.split("/")[0]})'
+        right, wrong = parts(test)
+        if right or wrong:
+            passed += right
+            failed += [f'{part} ({log.split("/")[0]})' for part in wrong]
+            if result not in ('OK', 'FAIL'):  # it did not come to its end
+                failed.append(f'{where}: {result.lower()}')
+        elif result in ('OK', 'EXPECTEDFAIL'):
+            passed += 1
+        elif result == 'SKIP' and not (in_ci and 'peers' in name):
+            skipped.append(f'{where}: {last_words(test)}')
+        elif result == 'SKIP':
+            failed.append(f'{where}: a real peer is missing: {last_words(test)}')
+        else:
+            failed.append(f'{where}: {result.lower()}')
+
     for line in skipped:
         print('SKIPPED', line)
     for line in failed:

@@ -3,17 +3,13 @@
 #include "call_timeout.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <time.h>
 
 #define LOOK_MS 100
 #define AGAIN_MS 10 /* a signal that comes between two waits ends neither, so it is repeated */
-
-int64_t call_timeout_now_ms(void)
-{
-    return clock_us(CLOCK_MONOTONIC) / 1000;
-}
 
 bool call_timeout_stopped(const struct deadline *d)
 {
@@ -22,7 +18,7 @@ bool call_timeout_stopped(const struct deadline *d)
 
 int64_t call_timeout_left_ms(const struct deadline *d)
 {
-    int64_t left = d->at_ms - call_timeout_now_ms();
+    int64_t left = d->at_ms - clock_monotonic_ms();
 
     return left > 0 ? left : 0;
 }
@@ -30,16 +26,6 @@ int64_t call_timeout_left_ms(const struct deadline *d)
 static void wake(int signal_number)
 {
     (void)signal_number; /* the signal only interrupts select() */
-}
-
-static struct timespec in_ms(int64_t ms)
-{
-    struct timespec t;
-    int64_t at = call_timeout_now_ms() + ms;
-
-    t.tv_sec = (time_t)(at / 1000);
-    t.tv_nsec = (long)(at % 1000) * 1000000;
-    return t;
 }
 
 static void *look(void *argument)
@@ -54,8 +40,7 @@ static void *look(void *argument)
             (void)pthread_kill(w->caller, SIGURG);
             wait = AGAIN_MS;
         }
-        struct timespec until = in_ms(wait > 0 ? wait : 1);
-        (void)pthread_cond_timedwait(&w->changed, &w->lock, &until);
+        (void)thread_wait(&w->changed, &w->lock, clock_monotonic_ms() + (wait > 0 ? wait : 1));
     }
     (void)pthread_mutex_unlock(&w->lock);
     return NULL;
@@ -76,14 +61,10 @@ static void listen_for_it(sigset_t *mask_before)
 
 int call_timeout_begin(struct call_timeout *w, const struct deadline *d)
 {
-    pthread_condattr_t monotonic;
     sigset_t all, before;
 
     *w = (struct call_timeout){.deadline = d, .caller = pthread_self()};
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&w->changed, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
+    (void)pthread_cond_init(&w->changed, NULL);
     (void)pthread_mutex_init(&w->lock, NULL);
     listen_for_it(&w->mask_before);
     (void)sigfillset(&all); /* signals are for the process's other threads */

@@ -23,7 +23,6 @@ struct deadline {
     const atomic_bool *stop; /* NULL: never */
 };
 
-int64_t call_timeout_now_ms(void);
 int64_t call_timeout_left_ms(const struct deadline *d); /* never below 0 */
 bool call_timeout_stopped(const struct deadline *d);
 

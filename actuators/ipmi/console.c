@@ -2,6 +2,7 @@
  * to show the text. */
 #include "console.h"
 
+#include "base/clock.h"
 #include "base/ipmi_workaround.h"
 #include "resolve.h"
 #include "session.h"
@@ -138,7 +139,7 @@ static int find_address(const struct ipmi_settings *s, char to[IPMI_PEER_MAX], s
 {
     if (strtoul(s->port, NULL, 10) > PORT_MAX)
         return err_set(err, -EINVAL, "libipmiconsole takes ports up to %d", PORT_MAX);
-    const struct deadline d = {.at_ms = call_timeout_now_ms() + LOOK_UP_MS};
+    const struct deadline d = {.at_ms = clock_monotonic_ms() + LOOK_UP_MS};
     struct sockaddr_storage at;
     socklen_t len = 0;
     int r = ipmi_resolve(s->host, s->port, &d, &at, &len, err);
@@ -216,7 +217,7 @@ void console_close(struct console *c)
     if (c->fd >= 0)
         (void)close(c->fd); /* the engine then ends the session */
     (void)pthread_mutex_lock(&engine_lock);
-    last_close_ms = call_timeout_now_ms();
+    last_close_ms = clock_monotonic_ms();
     (void)pthread_mutex_unlock(&engine_lock);
     if (c->ctx)
         ipmiconsole_ctx_destroy(c->ctx);
@@ -229,7 +230,7 @@ void console_shutdown(void)
 {
     (void)pthread_mutex_lock(&engine_lock);
     if (engine_runs) {
-        int64_t left = last_close_ms + PARTING_MS - call_timeout_now_ms();
+        int64_t left = last_close_ms + PARTING_MS - clock_monotonic_ms();
         const struct timespec wait = {.tv_nsec = (left > 0 ? left : 0) * 1000000L};
         (void)nanosleep(&wait, NULL);
         ipmiconsole_engine_teardown(0);

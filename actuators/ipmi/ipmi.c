@@ -8,6 +8,7 @@
 #include "session.h"
 #include "settings.h"
 
+#include "base/clock.h"
 #include "base/controller_identity.h"
 
 #include <errno.h>
@@ -175,7 +176,7 @@ static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct req
 /* Repeats the request until it succeeds, fails for good, or time is up. */
 static int obey(struct power_method *m, struct request *q, struct err *err)
 {
-    const struct deadline d = {.at_ms = call_timeout_now_ms() + (int64_t)m->host->timeout_s * 1000,
+    const struct deadline d = {.at_ms = clock_monotonic_ms() + (int64_t)m->host->timeout_s * 1000,
                                .stop = m->host->stop};
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     struct ipmi_peer peer;

@@ -3,6 +3,7 @@
 #include "presence_ping.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/ipmi_workaround.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ static int look_at(struct ping *g, const uint8_t *packet, size_t n, struct ipmi_
         return -EAGAIN;
     }
     ret->says = says;
-    ret->answer_ms = call_timeout_now_ms() - g->sent_ms[says.seq];
+    ret->answer_ms = clock_monotonic_ms() - g->sent_ms[says.seq];
     return 0;
 }
 
@@ -75,7 +76,7 @@ static int hear(struct ping *g, int64_t until_ms, struct ipmi_peer *ret)
     uint8_t packet[1024];
     int64_t left;
 
-    while ((left = until_ms - call_timeout_now_ms()) > 0 && !call_timeout_stopped(g->deadline)) {
+    while ((left = until_ms - clock_monotonic_ms()) > 0 && !call_timeout_stopped(g->deadline)) {
         struct pollfd p = {.fd = g->fd, .events = POLLIN};
         if (poll(&p, 1, (int)(left < LOOK_MS ? left : LOOK_MS)) <= 0)
             continue;
@@ -117,7 +118,7 @@ int ipmi_presence_ping(const struct ipmi_settings *s, const struct deadline *d, 
     g.fd = fd;
     for (r = -EAGAIN; r == -EAGAIN && call_timeout_left_ms(d) > 0 && !call_timeout_stopped(d);) {
         uint8_t packet[IPMI_PING_LEN];
-        int64_t now = call_timeout_now_ms(), until = now + PACE_MS;
+        int64_t now = clock_monotonic_ms(), until = now + PACE_MS;
         if (g.n_sent < sizeof g.sent_ms / sizeof g.sent_ms[0]) { /* else the controller does not answer, and
                                                                     the deadline ends the loop */
             ipmi_ping_write((uint8_t)g.n_sent, packet);
@@ -144,10 +145,10 @@ int ipmi_ask_why(const struct ipmi_settings *s, const uint8_t algorithms[3], con
     if (connect_to(s, d, &fd, &peer, NULL) < 0)
         return 0;
     for (uint8_t tag = 0; tag < TRIES && call_timeout_left_ms(d) > 0; tag++) {
-        int64_t until = call_timeout_now_ms() + PACE_MS, left;
+        int64_t until = clock_monotonic_ms() + PACE_MS, left;
         ipmi_opening_write(tag, algorithms, packet);
         (void)send(fd, packet, sizeof packet, 0);
-        while ((left = until - call_timeout_now_ms()) > 0 && call_timeout_left_ms(d) > 0 &&
+        while ((left = until - clock_monotonic_ms()) > 0 && call_timeout_left_ms(d) > 0 &&
                !call_timeout_stopped(d)) {
             struct pollfd p = {.fd = fd, .events = POLLIN};
             if (poll(&p, 1, (int)(left < LOOK_MS ? left : LOOK_MS)) <= 0)

@@ -1,6 +1,8 @@
 /* resolve.c: resolves names in a thread of its own, so that a caller waits no longer than it may. */
 #include "resolve.h"
 
+#include "base/thread.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -58,15 +60,8 @@ static void *look_up(void *argument)
 
 static int begin(struct look_up *l)
 {
-    pthread_attr_t detached;
-    pthread_t thread;
-
     (void)pthread_mutex_init(&l->lock, NULL);
-    (void)pthread_attr_init(&detached);
-    (void)pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    int r = pthread_create(&thread, &detached, look_up, l);
-    (void)pthread_attr_destroy(&detached);
-    return -r;
+    return thread_begin(look_up, l);
 }
 
 static bool wait_for(struct look_up *l, const struct deadline *d)

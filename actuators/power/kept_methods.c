@@ -1,6 +1,9 @@
 /* kept_methods.c: makes, lends and destroys the objects of power methods. It calls none of them. */
 #include "actuators/power/kept_methods.h"
 
+#include "base/clock.h"
+#include "base/thread.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,15 +30,11 @@ struct kept_methods {
 struct kept_methods *kept_methods_new(void)
 {
     struct kept_methods *k = calloc(1, sizeof *k);
-    pthread_condattr_t steady;
 
     if (!k)
         return NULL;
     (void)pthread_mutex_init(&k->lock, NULL);
-    (void)pthread_condattr_init(&steady);
-    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&k->given, &steady);
-    (void)pthread_condattr_destroy(&steady);
+    (void)pthread_cond_init(&k->given, NULL);
     return k;
 }
 
@@ -82,32 +81,18 @@ static struct kept *find_or_add(struct kept_methods *k, const struct power_metho
     return e;
 }
 
-static struct timespec after_ms(struct timespec t, long ms)
-{
-    t.tv_sec += ms / 1000;
-    t.tv_nsec += ms % 1000 * 1000000L;
-    if (t.tv_nsec >= 1000000000L) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000L;
-    }
-    return t;
-}
-
 /* A call takes at most timeout_s: who waits for longer waits for two others. */
 static int wait_for(struct kept_methods *k, const struct kept *e, const struct power_host *host,
                     struct err *err)
 {
     long left_ms = 2000 * (long)host->timeout_s + LOOK_MS;
-    struct timespec until;
 
     while (e->used) {
         if (host->stop && atomic_load(host->stop))
             return err_set(err, -ECANCELED, "host %s: the service is going down", host->name);
         if (left_ms <= 0)
             return err_set(err, -EBUSY, "host %s: its controller is kept busy by other calls", host->name);
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until = after_ms(until, LOOK_MS);
-        if (pthread_cond_timedwait(&k->given, &k->lock, &until) == ETIMEDOUT)
+        if (!thread_wait(&k->given, &k->lock, clock_monotonic_ms() + LOOK_MS))
             left_ms -= LOOK_MS;
     }
     return 0;

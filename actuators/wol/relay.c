@@ -3,16 +3,13 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "base/program.h"
 #include "base/strbuf.h"
 #include "net/http.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +17,7 @@
 
 #define SSH "/usr/bin/ssh"
 #define CONNECT_MAX_S 10
-#define WATCH_MS 100
-#define SAID_MAX ((size_t)2048)
-#define SAID_SHOWN 200
+#define US_PER_MS 1000
 #define SEEN_MAX ((size_t)256 * 1024) /* of what `ip` prints */
 #define ARGS_MAX 32
 #define SSH_FAILED 255      /* ssh's own exit code; any other is the command's */
@@ -184,114 +179,6 @@ static void arguments_init(struct arguments *a, const struct relay_errand *e, bo
     add(a, a->command.text, NULL);
 }
 
-/* A process group of its own, with default signals, that inherits no file of the service. */
-/* out: -1: nowhere. */
-static int spawn(const struct arguments *a, int in, int out, int err_fd, pid_t *ret)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    sigset_t none, all;
-
-    (void)sigemptyset(&none);
-    (void)sigfillset(&all);
-    (void)posix_spawnattr_init(&how);
-    (void)posix_spawnattr_setflags(&how,
-                                   POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    (void)posix_spawnattr_setsigmask(&how, &none);
-    (void)posix_spawnattr_setsigdefault(&how, &all);
-    int r = posix_spawn_file_actions_init(&files);
-    if (r == 0) {
-        r = posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
-        if (r == 0)
-            r = out >= 0 ? posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO)
-                         : posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        if (r == 0)
-            r = posix_spawn_file_actions_adddup2(&files, err_fd, STDERR_FILENO);
-        if (r == 0)
-            r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-        if (r == 0)
-            r = posix_spawn(ret, SSH, &files, &how, (char *const *)(uintptr_t)a->list, environ);
-        (void)posix_spawn_file_actions_destroy(&files);
-    }
-    (void)posix_spawnattr_destroy(&how);
-    return -r;
-}
-
-/* ssh's standard error, the end of it if it is long. */
-static void listen_to(int fd, struct strbuf *said)
-{
-    char piece[512];
-    ssize_t n;
-
-    while ((n = read(fd, piece, sizeof piece)) > 0) {
-        if (said->len + (size_t)n > SAID_MAX) {
-            size_t drop = said->len + (size_t)n - SAID_MAX;
-            drop = drop < said->len ? drop : said->len;
-            memmove(said->text, said->text + drop, said->len - drop + 1);
-            said->len -= drop;
-        }
-        strbuf_add(said, piece, (size_t)n);
-    }
-}
-
-/* The command's standard output; what is too much is dropped. */
-static void look_at(int fd, struct strbuf *seen)
-{
-    char piece[4096];
-    ssize_t n;
-
-    while (fd >= 0 && (n = read(fd, piece, sizeof piece)) > 0)
-        strbuf_add(seen, piece, (size_t)n);
-}
-
-/* What ssh and the relay say. */
-struct ears {
-    int err_fd, out_fd; /* out_fd -1: not listened to */
-    struct strbuf said, seen;
-};
-
-static void ears_release(struct ears *e)
-{
-    strbuf_release(&e->said);
-    strbuf_release(&e->seen);
-}
-
-static void listen_to_both(struct ears *e)
-{
-    listen_to(e->err_fd, &e->said);
-    look_at(e->out_fd, &e->seen);
-}
-
-/* Waits until ssh ends, by itself or by the deadline. 0, and its exit status. */
-static int watch(pid_t pid, struct ears *ears, const struct relay_errand *e, int *ret_status)
-{
-    struct pollfd p[2] = {{.fd = ears->err_fd, .events = POLLIN}, {.fd = ears->out_fd, .events = POLLIN}};
-    int why = 0;
-
-    for (;;) {
-        if (poll(p, 2, WATCH_MS) > 0) {
-            listen_to_both(ears);
-            for (int i = 0; i < 2; i++) {
-                if (p[i].revents & POLLHUP)
-                    p[i].fd = -1; /* ssh has closed it, and may live on for a moment */
-            }
-        }
-        pid_t ended = waitpid(pid, ret_status, WNOHANG);
-        if (ended == pid) {
-            listen_to_both(ears);
-            return why;
-        }
-        if (ended < 0)
-            return -errno;
-        if (why == 0 && e->stop && atomic_load(e->stop))
-            why = -ECANCELED;
-        if (why == 0 && net_now_ms() >= e->deadline_ms)
-            why = -ETIMEDOUT;
-        if (why < 0)
-            (void)kill(-pid, SIGKILL);
-    }
-}
-
 /* ---- the result ---- */
 
 static const struct {
@@ -311,23 +198,11 @@ static const struct {
     {"Could not resolve hostname", -EHOSTUNREACH},
 };
 
-/* The last non-empty line, as part of a sentence. */
-static void last_line(struct strbuf *said, char ret[SAID_SHOWN])
+static int complain(const struct relay_errand *e, const struct program_result *result, struct err *err)
 {
-    size_t end = said->len, len = 0;
-
-    while (end > 0 && (unsigned char)said->text[end - 1] <= ' ')
-        end--;
-    said->text[end] = '\0';
-    const char *line = strrchr(said->text, '\n');
-    for (line = line ? line + 1 : said->text; *line && len + 1 < SAID_SHOWN; line++)
-        ret[len++] = (unsigned char)*line < ' ' || *line == 0x7f ? ' ' : *line;
-    ret[len] = '\0';
-}
-
-static int complain(const struct relay_errand *e, int status, struct strbuf *said, struct err *err)
-{
-    char line[SAID_SHOWN];
+    const struct strbuf *said = &result->errors;
+    const int status = result->status;
+    char line[PROGRAM_LINE_MAX];
     int code = -EIO;
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -336,7 +211,7 @@ static int complain(const struct relay_errand *e, int status, struct strbuf *sai
         if (strstr(said->text, complaints[i].words))
             code = complaints[i].code;
     }
-    last_line(said, line);
+    program_last_line(said, line);
     if (WIFSIGNALED(status))
         return err_set(err, code, "relay %s: ssh was ended by signal %d", e->relay->host, WTERMSIG(status));
     if (WEXITSTATUS(status) == COMMAND_MISSING)
@@ -346,57 +221,33 @@ static int complain(const struct relay_errand *e, int status, struct strbuf *sai
                    line[0] ? ": " : "", line);
 }
 
-/* in: the command's standard input. ret: its standard output; NULL: not wanted. */
-static int converse(const struct relay_errand *e, const struct arguments *a, int in, int said[2], int seen[2],
-                    struct strbuf *ret, struct err *err)
-{
-    CLEANUP(ears_release) struct ears ears = {.err_fd = said[0], .out_fd = seen[0]};
-    int status = 0;
-    pid_t pid;
-    int r = spawn(a, in, seen[1], said[1], &pid);
-
-    if (r == -ENOENT)
-        return err_set(err, -ENOTSUP, "ssh is not installed here, and the relay is reached by it");
-    if (r < 0)
-        return err_set(err, r, "ssh could not be started: %s", strerrordesc_np(-r));
-    closep(&said[1]);
-    closep(&seen[1]);
-    said[1] = seen[1] = -1;
-    strbuf_init(&ears.said, 2 * SAID_MAX);
-    strbuf_init(&ears.seen, SEEN_MAX);
-    r = watch(pid, &ears, e, &status);
-    if (r == -ETIMEDOUT)
-        return err_set(err, r, "relay %s: ssh was not done in time", e->relay->host);
-    if (r < 0)
-        return err_set(err, r, "relay %s: given up, because the service stops", e->relay->host);
-    r = complain(e, status, &ears.said, err);
-    if (r == 0 && ret && !ears.seen.overflow) {
-        *ret = ears.seen;
-        ears.seen = (struct strbuf){0};
-    }
-    return r;
-}
-
-/* m: NULL: the relay only reports its interfaces and routes. */
+/* m: NULL: the relay only reports its interfaces and routes. ret: its output; NULL: not wanted. */
 static int run(const struct relay_errand *e, const struct magic *m, struct strbuf *ret, struct err *err)
 {
     CLEANUP(arguments_release) struct arguments a = {.n = 0};
-    int in[2] = {-1, -1}, said[2] = {-1, -1}, seen[2] = {-1, -1};
-    int r = 0;
+    CLEANUP(program_result_release) struct program_result result = {0};
 
     arguments_init(&a, e, m == NULL);
-    /* a packet is smaller than any pipe: it can be written before there is a reader */
-    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(said, O_CLOEXEC) < 0 || fcntl(said[0], F_SETFL, O_NONBLOCK) < 0 ||
-        (ret && (pipe2(seen, O_CLOEXEC) < 0 || fcntl(seen[0], F_SETFL, O_NONBLOCK) < 0)) ||
-        (m && write(in[1], m->byte, m->len) != (ssize_t)m->len))
-        r = err_set(err, -EIO, "no pipe to ssh: %s", strerrordesc_np(errno));
-    closep(&in[1]);
-    if (r == 0)
-        r = converse(e, &a, in[0], said, seen, ret, err);
-    closep(&in[0]);
-    for (int i = 0; i < 2; i++) {
-        closep(&said[i]);
-        closep(&seen[i]);
+    const struct program ssh = {.argv = a.list,
+                                .input = m ? m->byte : NULL,
+                                .input_len = m ? m->len : 0,
+                                .output_max = ret ? SEEN_MAX : 0,
+                                .deadline_us = e->deadline_ms * US_PER_MS,
+                                .stop = e->stop};
+    int r = program_run(&ssh, &result);
+
+    if (r == -ENOENT)
+        return err_set(err, -ENOTSUP, "ssh is not installed here, and the relay is reached by it");
+    if (r == -ETIMEDOUT)
+        return err_set(err, r, "relay %s: ssh was not done in time", e->relay->host);
+    if (r == -ECANCELED)
+        return err_set(err, r, "relay %s: given up, because the service stops", e->relay->host);
+    if (r < 0)
+        return err_set(err, r, "ssh could not be started: %s", strerrordesc_np(-r));
+    r = complain(e, &result, err);
+    if (r == 0 && ret && !result.output.overflow) {
+        *ret = result.output;
+        result.output = (struct strbuf){0};
     }
     return r;
 }

@@ -85,11 +85,22 @@ struct pool_setting {
     bool nothing; /* the pool has no VM there: no reservation, no limit; the shares may stay */
 };
 
-/* The settings of pools on a host. Applying them moves no VM, and repeating it does no harm. */
+/* The controls of a VM's CPU, where hosts have no pools. The actuator keeps the VM's own ones before it
+ * changes any, in a place that goes with the VM, so that it can give them back. */
+struct vm_setting {
+    const char *vm;       /* id as the collector gave it */
+    struct vm_control to; /* given false: back to those of its admin */
+    double limit_cpus;    /* to.limit in CPUs of the host; NO_LIMIT */
+};
+
+/* The settings of pools on a host, or of VMs on a host without pools. Applying them moves no VM, and
+ * repeating it does no harm. */
 struct pool_settings {
     const char *host;
     const struct pool_setting *settings; /* parents before children; other pools keep theirs */
     size_t n_settings;
+    const struct vm_setting *vms; /* other VMs keep theirs */
+    size_t n_vms;
 };
 
 /* The request of a host's power reading. */
@@ -157,6 +168,9 @@ struct task_progress {
                                 unanswered. A single one, while no other is being called: it woke the host */
     unsigned failed;         /* OPERATION_WAKE: WAKE_*, the method that `why` is about; 0: none */
     enum maintenance_news maintenance; /* OPERATION_STANDBY */
+    double took_s; /* TASK_SUCCEEDED of OPERATION_MIGRATE, by the hypervisor's own clock: of copying; 0: not
+                      known */
+    double downtime_s;        /* ... that the VM stood still; 0: not known */
     char task[TASK_NAME_MAX]; /* the task's new name, to be stored at once and polled from now on; mostly "":
                                  unchanged */
 };
@@ -199,10 +213,11 @@ struct actuator_ops {
     /* Cancels the task; the next poll() returns the result. -ENOTSUP where it cannot be cancelled. */
     int (*cancel)(struct actuator *x, const struct operation *request, const char *task, struct err *err);
 
-    /* Applies the settings of pools on a host: all, or as many as succeed before an error. The caller
-     * repeats all of them until it gets 0; repeating does no harm. NULL: this hypervisor has no pools on
-     * its hosts. -ENOTSUP: this host has no pools to set, and will not have any; -ENOENT: the host or a
-     * pool is gone; -EHOSTDOWN: the host cannot be reached. */
+    /* Applies the settings of pools or VMs on a host: all, or as many as succeed before an error. The caller
+     * repeats all of them until it gets 0; repeating does no harm. VMs that have left the host, or are being
+     * migrated, are passed over: the next plan finds them. NULL: this hypervisor has neither on its hosts.
+     * -ENOTSUP: this host has none to set, and will not have any; -ENOENT: the host or a pool is gone;
+     * -EHOSTDOWN: the host cannot be reached. */
     int (*apply_settings)(struct actuator *x, const struct pool_settings *request, struct err *err);
 
     /* Reads the host's current draw in watts. NULL: no meters; -ENOTSUP: this host has none now: it is asked

@@ -6,6 +6,9 @@
  * never guesses: a host that did not answer is HOST_DISCONNECTED, a VM with missing figures has
  * demand_unknown.
  *
+ * A collector that hears of changes, such as a VM that was started by a person, may say so with
+ * cfg->changed() (source.h), and is asked for an inventory soon. One that does not is asked every minute.
+ *
  * Peers are not trusted. Their answers are bounded (size, depth, count) and checked; an invalid answer is
  * an error whose sentence names the peer and the fault, and a failed collect() leaves no result.
  */

@@ -7,6 +7,7 @@
 #ifndef BALLAST_FACTS_H
 #define BALLAST_FACTS_H
 
+#include <ballast/expression.h>
 #include <ballast/names.h>
 #include <ballast/units.h>
 
@@ -63,12 +64,6 @@ struct power_curve {
     uint32_t n; /* 0: not known, else 2 ... POWER_POINTS_MAX */
 };
 
-/* Ids of objects, or names. */
-struct ids {
-    const char *const *items;
-    uint32_t n;
-};
-
 /* Bounds of a list of networks, datastores, devices or CPU baselines: above the limits of any hypervisor. */
 #define FACT_NAMES_MAX 16384
 #define FACT_NAME_BYTES_MAX 255
@@ -79,11 +74,33 @@ struct offer {
     bool known;
 };
 
+/* What a host has of a resource class that pipelines count: "DISK_GB". What VMs may take of it is
+ * (total - reserved) * ratio - used_elsewhere. */
+struct host_quantity {
+    const char *name;
+    double total;
+    double reserved;       /* kept for the hypervisor itself */
+    double ratio;          /* how many times it may be handed out */
+    double used_elsewhere; /* by whatever is no running VM of the snapshot */
+};
+
+#define QUANTITIES_MAX 256
+#define QUANTITY_MAX 1e15 /* of each figure */
+#define CUT_STEPS_MAX 1000
+
+/* By name. */
+struct host_quantities {
+    const struct host_quantity *items;
+    uint32_t n;
+};
+
 struct host_facts {
     const char *id, *name;
     enum host_state state;
-    double total[RES_COUNT];    /* cpu_mhz of all cores together, mem_mb */
-    double reserved[RES_COUNT]; /* kept for the hypervisor itself */
+    const char *disconnected_why; /* of HOST_DISCONNECTED, a phrase such as "no answer within 10 s"; NULL: not
+                                     known */
+    double total[RES_COUNT];      /* cpu_mhz of all cores together, mem_mb */
+    double reserved[RES_COUNT];   /* kept for the hypervisor itself */
     uint32_t cores;
     double mem_free_mb;                /* physically free now; UNKNOWN */
     double power_idle_w, power_peak_w; /* UNKNOWN */
@@ -119,9 +136,19 @@ struct host_facts {
     enum failure_detection failure_detection;
     bool quarantine; /* it is degraded: it receives no VM, and its VMs leave where rules and load allow */
     bool vsan;       /* its disks are part of a shared store: it is never put to standby */
-    const char *hardware_uuid; /* as the firmware reports it; NULL: not known */
+    const char *hardware_uuid;         /* as the firmware reports it; NULL: not known */
+    struct ids traits;                 /* its abilities, by name: HW_CPU_X86_AVX2; sorted */
+    struct attributes attributes;      /* sorted by name */
+    struct host_quantities quantities; /* sorted by name */
     bool left_inventory; /* it sleeps, and the source does not list it any more: the rest is as it was last
                           * seen. It can be woken, nothing else */
+};
+
+/* The controls of a VM's CPU on a host that divides among VMs, without pools. shares: a VM that has none of
+ * its own counts 1000. limit: MHz of all its vCPUs together; NO_LIMIT. */
+struct vm_control {
+    bool given; /* false: as its admin has set them */
+    double shares, limit;
 };
 
 struct vm_facts {
@@ -135,6 +162,7 @@ struct vm_facts {
     /* Where the configuration overrides them: what the source has, by which the hypervisor divides a host. */
     struct alloc source_alloc[RES_COUNT];
     bool overridden;
+    struct vm_control set;    /* what Ballast has set of it; alloc and source_alloc are without that */
     double demand[RES_COUNT]; /* what it would use if nothing held it back, now; 0 while it is off */
     double consumed_mb;       /* host memory that backs it now; the configured size when not known */
     double overhead_mb;       /* the hypervisor's own memory for it */
@@ -142,10 +170,11 @@ struct vm_facts {
     /* Usual standard deviation of its demand within an hour, measured over a day; a cautious estimate while
      * it has been watched for few hours. UNKNOWN: that of the last hour. */
     double deviation[RES_COUNT];
-    double stable_s;     /* how long its recent demand levels lasted; UNKNOWN */
-    double dirty_mb_s;   /* UNKNOWN */
-    bool demand_unknown; /* could not be read: the VM is left where it is */
-    double sample_age_s; /* how long ago its figures were measured; UNKNOWN: just now */
+    double stable_s;        /* how long its recent demand levels lasted; UNKNOWN */
+    double dirty_mb_s;      /* UNKNOWN */
+    double disks_copied_mb; /* of disks that a migration copies before the memory; 0: none */
+    bool demand_unknown;    /* could not be read: the VM is left where it is */
+    double sample_age_s;    /* how long ago its figures were measured; UNKNOWN: just now */
     /* Why its figures cannot be right, a phrase such as "its CPU use is given as -5 MHz"; NULL: no fault.
      * The VM stays where it is. Readers set it for figures that a snapshot cannot hold; the pass finds the
      * rest (src/core/demand/sample_guard.h). */
@@ -162,11 +191,88 @@ struct vm_facts {
     /* Why it moves only where it must (an evacuation, a mandatory rule, an overcommitted host), a phrase such
      * as "latency sensitivity high"; NULL: it moves as any other. */
     const char *mandatory_only;
+    const char *owner;               /* the project or customer that it belongs to; NULL: not known */
+    struct attributes flavor, image; /* of its making: extra specs, properties of the image */
+    struct attributes hints;         /* what was asked for when it was made */
+    struct ids groups;               /* of VMs, by name: server groups; sorted */
 };
+
+/* Hosts that belong together: an aggregate, a zone, a rack. */
+struct group_facts {
+    const char *id, *name;
+    const char *kind;   /* "aggregate" */
+    struct labels meta; /* sorted by key */
+    enum rule_origin origin;
+};
+
+/* Of hosts whose score falls below each of `steps` thresholds, from the first to the last in even steps:
+ * keeps those above the highest threshold that leaves any. */
+struct cut_facts {
+    bool given;
+    double from, to;
+    uint32_t steps;
+};
+
+/* Which of the best hosts is taken. */
+struct pick_facts {
+    bool given;
+    uint32_t subset; /* one of so many of the best; 0, 1: the best */
+    bool shuffle;    /* hosts of equal score are in a random order */
+    uint32_t seed;   /* with the VM's id, of all that is random */
+};
+
+/* A stage of a pipeline over the hosts of a VM (src/core/fit/README.md): one of filter, count, score, cut,
+ * bucket and pick is given. */
+struct stage_facts {
+    const char *name;
+    const char *id;           /* "PIPELINE/STAGE", set by snapshot_build() */
+    struct expression filter; /* a condition: keeps the hosts for which it is true */
+    struct expression count;  /* a number of the VM: how much it takes; a host keeps the VMs within `limit` */
+    struct expression limit;  /* a number; none: any amount, so that other stages read what is used */
+    struct expression per;    /* texts of the VM: VMs with a text in common are counted; none: all are */
+    const char *over;         /* counted on all hosts of a group of this kind together; NULL: on each host */
+    struct expression score;  /* a number: more is better */
+    enum normalisation normalise; /* of the score */
+    bool normalise_given, least_given, most_given;
+    struct expression multiplier; /* a number, of the normalised score; none: 1 */
+    double least, most;           /* minmax: the scale contains them, if they are given */
+    struct cut_facts cut;
+    struct expression bucket; /* a number: a host with a lower one comes first, whatever its score */
+    struct pick_facts pick;
+    unsigned applies; /* 1 << enum fit_use */
+};
+
+enum stage_kind {
+    STAGE_NONE, /* nothing is given */
+    STAGE_FILTER,
+    STAGE_COUNT,
+    STAGE_SCORE,
+    STAGE_CUT,
+    STAGE_BUCKET,
+    STAGE_PICK,
+};
+
+static inline enum stage_kind stage_kind_of(const struct stage_facts *s)
+{
+    return s->filter.n > 0   ? STAGE_FILTER
+           : s->count.n > 0  ? STAGE_COUNT
+           : s->score.n > 0  ? STAGE_SCORE
+           : s->cut.given    ? STAGE_CUT
+           : s->bucket.n > 0 ? STAGE_BUCKET
+           : s->pick.given   ? STAGE_PICK
+                             : STAGE_NONE;
+}
+
+/* Of one origin. */
+#define GROUPS_MAX 65536
+#define PIPELINES_MAX 4096
+#define STAGES_MAX 64 /* of one pipeline */
 
 /* The limit that the hypervisor enforces. */
 static inline double vm_facts_limit_in_force(const struct vm_facts *f, int r)
 {
+    if (r == RES_CPU && f->set.given)
+        return f->set.limit;
     return f->overridden ? f->source_alloc[r].limit : f->alloc[r].limit;
 }
 

@@ -6,7 +6,9 @@
 #ifndef BALLAST_FIELD_H
 #define BALLAST_FIELD_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct node;
 struct reader;
@@ -32,7 +34,9 @@ enum field_type {
     FIELD_FLAGS,   /* unsigned; a list of .words, each its bit */
     FIELD_CURVE,   /* struct power_curve */
     FIELD_OBJECT,  /* .inner, at .offset */
+    FIELD_OBJECTS, /* struct objects; YAML: a section of sections, each .inner, by their names */
     FIELD_NODE,    /* const struct node *; YAML: read later */
+    FIELD_ROWS,    /* struct objects; JSON: a list of objects, each .inner of .size bytes */
     FIELD_OWN,     /* whatever .read makes of it */
     FIELD_SKIPPED, /* known, but of no use here */
 };
@@ -49,8 +53,22 @@ enum field_type {
 
 typedef int field_reader(const struct reader *r, const struct node *n, void *at);
 
+/* JSON: writes what .read reads. */
+struct json_writer;
+typedef void field_writer(struct json_writer *w, const char *key, const void *at);
+
+/* Copies what .read reads, with all that it points to. */
+struct arena;
+typedef void field_copier(const void *from, void *to, struct arena *a);
+
 /* What was expected where the text cannot be right; NULL: it can. */
 typedef const char *field_check(const char *text);
+
+/* .size bytes each; of FIELD_OBJECTS, each begins with its name (const char *). */
+struct objects {
+    const void *items;
+    uint32_t n;
+};
 
 struct field {
     const char *name; /* "url"; "source.url" stands in a section source */
@@ -62,10 +80,14 @@ struct field {
     const char *meaning;      /* with its unit */
     const char *fallback;     /* the default as text; NULL: none */
     unsigned flags;
-    const struct schema *inner; /* FIELD_OBJECT */
+    const struct schema *inner; /* FIELD_OBJECT, FIELD_OBJECTS */
+    size_t size;                /* FIELD_OBJECTS, FIELD_ROWS: of one */
     size_t given;               /* offset of a bool: whether the field is there at all; 0: not needed */
     size_t secret;              /* FIELD_SECRET: offset of the const char * */
-    field_check *check;         /* FIELD_TEXT, FIELD_SECRET, words of FIELD_LIST; NULL: any will do */
+    field_check *check;  /* FIELD_TEXT, FIELD_SECRET, words of FIELD_LIST and FIELD_IDS; NULL: any will do */
+    field_writer *write; /* FIELD_OWN; NULL: no JSON has it */
+    bool (*known)(const void *at); /* FIELD_OWN with FIELD_OPTIONAL: whether it is written */
+    field_copier *copy;            /* FIELD_OWN; NULL: it is never copied */
 };
 
 struct schema {

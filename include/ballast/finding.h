@@ -8,6 +8,7 @@
 #define BALLAST_FINDING_H
 
 #include <ballast/arena.h>
+#include <ballast/expression.h>
 #include <ballast/names.h>
 #include <ballast/units.h>
 
@@ -88,6 +89,7 @@ enum finding_code {
     FIND_NO_OTHER_HOST,
     FIND_POOL_SHORTAGE,
     FIND_FAILOVER_SHARE_SHORT,
+    FIND_NO_HOST_FITS, /* the stages of its pipeline leave none: `left` */
     FIND_WAITS_FOR_HOST,
     FIND_CLOSEST,       /* the host that comes closest, and the check that it fails */
     FIND_CLOSEST_SHORT, /* and how much of what is missing there */
@@ -125,7 +127,8 @@ enum finding_code {
     X(SUBJECT_OTHER_POOL, "other_pool", pools)                                                               \
     X(SUBJECT_RULE, "rule", rules)                                                                           \
     X(SUBJECT_OTHER_RULE, "other_rule", rules)                                                               \
-    X(SUBJECT_THIRD_RULE, "third_rule", rules)
+    X(SUBJECT_THIRD_RULE, "third_rule", rules)                                                               \
+    X(SUBJECT_STAGE, "stage", stages)
 
 /* Figures: the enumerator, its member in JSON, and its unit: PLAIN, as the member's name says; AMOUNT, MHz or
  * MiB by the finding's resource, which the member's name is completed with (_mhz, _mb); TIME, an instant. */
@@ -161,6 +164,9 @@ enum finding_code {
     X(FIGURE_EXCESS, "excess", AMOUNT)                                                                       \
     X(FIGURE_NOW, "now", AMOUNT)                                                                             \
     X(FIGURE_EXPECTED, "expected", AMOUNT)                                                                   \
+    X(FIGURE_TAKES, "takes", PLAIN)                                                                          \
+    X(FIGURE_USED, "used", PLAIN)                                                                            \
+    X(FIGURE_AT_MOST, "at_most", PLAIN)                                                                      \
     X(FIGURE_CPU_NEED, "cpu_need_mhz", PLAIN)                                                                \
     X(FIGURE_MEM_NEED, "mem_need_mb", PLAIN)                                                                 \
     X(FIGURE_CPU_MISSING, "cpu_missing_mhz", PLAIN)                                                          \
@@ -215,7 +221,26 @@ enum finding_code {
 enum finding_subject { SUBJECT_END, FINDING_SUBJECTS(SUBJECT_ENUM) finding_subject_count };
 enum finding_figure { FIGURE_END, FINDING_FIGURES(FIGURE_ENUM) finding_figure_count };
 
-#define FINDING_SUBJECTS_MAX 6
+/* Why a stage of a pipeline refuses a host (CHECK_FIT_FILTER): the part of its expression that decides, and
+ * the values of the variables in that part. */
+struct known_value {
+    uint32_t node; /* the variable */
+    struct value is;
+};
+
+struct refusal {
+    uint32_t stage;
+    uint32_t node; /* of the stage's filter: the part that is not true */
+    const struct known_value *values;
+    uint32_t n_values;
+};
+
+/* The hosts that a stage and those before it leave. */
+struct stage_left {
+    uint32_t stage, hosts;
+};
+
+#define FINDING_SUBJECTS_MAX 7
 #define FINDING_FIGURES_MAX 12
 
 struct finding {
@@ -234,6 +259,9 @@ struct finding {
         double value; /* UNKNOWN: not known */
     } figures[FINDING_FIGURES_MAX];
     const char *peer;              /* the peer's words; NULL: none */
+    const struct refusal *refusal; /* NULL: it is not about a stage */
+    const struct stage_left *left; /* FIND_NO_HOST_FITS: in the order of the stages */
+    uint32_t n_left;
     const struct finding *because; /* NULL, or what is behind it */
 };
 

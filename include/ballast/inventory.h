@@ -12,6 +12,7 @@
 
 #include <ballast/arena.h>
 #include <ballast/facts.h>
+#include <ballast/field.h>
 
 #include <stddef.h>
 
@@ -42,6 +43,7 @@ struct seen_vm {
     struct vm_facts is;
     const char *host, *pool, *ft_peer; /* NULL: none */
     const char *source_pool;           /* of a VM that is overridden (facts.h): its pool in the source */
+    const char *pipeline;              /* by which it is placed; NULL: none */
     const char *left_host;             /* the host that its last migration took it from; NULL: not known */
     bool compatible_given;             /* false: it can run on every host */
     struct ids compatible_hosts;
@@ -89,6 +91,17 @@ struct seen_setting {
     struct alloc alloc[RES_COUNT];
 };
 
+struct seen_group {
+    struct group_facts is;
+    struct ids hosts;
+};
+
+struct seen_pipeline {
+    const char *name;
+    struct objects stages; /* struct stage_facts, in the order in which they are asked */
+    enum rule_origin origin;
+};
+
 /* Expected total demand of the cluster's VMs from `time` on, for FORECAST_SLOT_S: seen on `days` of the
  * last `of` days alike. demand: UNKNOWN where none is expected. */
 struct expected {
@@ -128,11 +141,15 @@ struct inventory {
     struct seen_migration_rate *migration_rates;
     struct seen_setting *settings; /* the pools' settings on the hosts; each pair once */
     struct seen_avoid *avoid;
+    struct seen_group *groups;
+    struct seen_pipeline *pipelines;
+    size_t n_groups, n_pipelines, cap_groups, cap_pipelines;
     size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings, n_avoid;
     size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending, cap_migration_rates,
         cap_settings, cap_avoid;
     bool settings_seen; /* read from the hosts, which may have none; false: the caller that sets them must
                            remember them */
+    bool vm_controls; /* hosts divide their CPU among VMs by vm_control, without pools, and Ballast sets it */
     struct expected *forecast; /* by time; none twice */
     size_t n_forecast, cap_forecast;
     struct quiet *quiet;
@@ -162,6 +179,8 @@ struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *
 struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, struct arena *a);
 struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a);
 struct seen_avoid *inventory_add_avoid(struct inventory *inv, struct arena *a);
+struct seen_group *inventory_add_group(struct inventory *inv, struct arena *a);
+struct seen_pipeline *inventory_add_pipeline(struct inventory *inv, struct arena *a);
 struct expected *inventory_add_expected(struct inventory *inv, struct arena *a);
 struct quiet *inventory_add_quiet(struct inventory *inv, struct arena *a);
 

@@ -61,7 +61,7 @@
 /* Where a rule or a pool comes from. */
 #define RULE_ORIGINS(X)                                                                                      \
     X(RULE_OF_SOURCE, "source", "the hypervisor's manager, or the snapshot file")                            \
-    X(RULE_OF_CONFIGURATION, "configuration", "`rules`, `vms` or `pools` of the service's configuration")    \
+    X(RULE_OF_CONFIGURATION, "configuration", "the service's configuration")                                 \
     X(RULE_OF_TAG, "tag", "a tag of its VMs")
 
 #define HA_POLICIES(X)                                                                                       \
@@ -163,11 +163,13 @@
     X(CHECK_HOST_QUARANTINE, "host_quarantine", "the host is in quarantine")                                 \
     X(CHECK_HOST_UNHEALTHY, "host_unhealthy", "a failure of the host would not be noticed")                  \
     X(CHECK_INCOMPATIBLE, "incompatible", "the VM is not compatible with the host")                          \
+    X(CHECK_FIT_FILTER, "fit_filter", "a stage of the VM's pipeline refuses the host")                       \
     X(CHECK_AGENT_MISSING, "agent_missing", "an agent VM that the host requires does not run there")         \
     X(CHECK_RULE_VM_HOST, "rule_vm_host", "a VM-host rule keeps the VM off the host")                        \
     X(CHECK_RULE_ANTI_AFFINITY, "rule_anti_affinity",                                                        \
       "an anti-affinity rule keeps the VM apart from a VM on the host")                                      \
     X(CHECK_FT_PEER, "ft_peer", "the other half of its fault-tolerant pair runs on the host")                \
+    X(CHECK_FIT_QUANTITY, "fit_quantity", "a stage of the VM's pipeline counts too much on the host")        \
     X(CHECK_RULE_AFFINITY, "rule_affinity", "an affinity rule keeps the VM with a VM on another host")       \
     X(CHECK_RESERVATION_CPU, "reservation_cpu", "the host has too little unreserved CPU")                    \
     X(CHECK_RESERVATION_MEM, "reservation_mem", "the host has too little unreserved memory")                 \
@@ -274,11 +276,148 @@
     X(CHANGE_MAINTENANCE, "maintenance", "the host is to be taken out of service")                           \
     X(CHANGE_DEMAND, "demand", "the VM demands another amount of CPU")
 
+/* Operators of expressions (expression.h); src/model/expression.c has their operands. */
+#define EXPRESSION_OPERATORS(X)                                                                              \
+    X(OPERATOR_AND, "and", "every operand is true")                                                          \
+    X(OPERATOR_OR, "or", "an operand is true")                                                               \
+    X(OPERATOR_NOT, "not", "the operand is not true")                                                        \
+    X(OPERATOR_IF, "if", "if the first operand is true the second, else the third")                          \
+    X(OPERATOR_GIVEN, "given", "the operand is not absent")                                                  \
+    X(OPERATOR_DEFAULT, "default", "the first operand that is not absent")                                   \
+    X(OPERATOR_EQUAL, "=", "both are of one type and equal")                                                 \
+    X(OPERATOR_UNEQUAL, "!=", "both are of one type and not equal")                                          \
+    X(OPERATOR_LESS, "<", "the first number is less")                                                        \
+    X(OPERATOR_AT_MOST, "<=", "the first number is less or equal")                                           \
+    X(OPERATOR_MORE, ">", "the first number is greater")                                                     \
+    X(OPERATOR_AT_LEAST, ">=", "the first number is greater or equal")                                       \
+    X(OPERATOR_BEFORE, "s<", "the first text comes before the second, byte by byte")                         \
+    X(OPERATOR_NOT_AFTER, "s<=", "the first text comes before the second or is equal")                       \
+    X(OPERATOR_AFTER, "s>", "the first text comes after the second")                                         \
+    X(OPERATOR_NOT_BEFORE, "s>=", "the first text comes after the second or is equal")                       \
+    X(OPERATOR_SAME_LETTERS, "i=", "the texts are equal but for the case of ASCII letters")                  \
+    X(OPERATOR_IN, "in", "a value of the first operand is a value of another")                               \
+    X(OPERATOR_HAS_ALL, "has_all", "every value of the other operands is a value of the first")              \
+    X(OPERATOR_CONTAINS, "contains", "the second text is a part of the first")                               \
+    X(OPERATOR_STARTS_WITH, "starts_with", "the first text begins with the second")                          \
+    X(OPERATOR_ENDS_WITH, "ends_with", "the first text ends with the second")                                \
+    X(OPERATOR_VERSION, "version", "the version agrees with the conditions, such as \">=6.0, <7\"")          \
+    X(OPERATOR_ADD, "+", "the sum")                                                                          \
+    X(OPERATOR_SUBTRACT, "-", "the first less the second")                                                   \
+    X(OPERATOR_MULTIPLY, "*", "the product")                                                                 \
+    X(OPERATOR_DIVIDE, "/", "the first by the second; by 0: absent")                                         \
+    X(OPERATOR_MIN, "min", "the least of the numbers")                                                       \
+    X(OPERATOR_MAX, "max", "the greatest of the numbers")                                                    \
+    X(OPERATOR_NUMBER, "number", "the text as a number; absent if the text is none")                         \
+    X(OPERATOR_SPLIT, "split", "the parts of the text between commas")                                       \
+    X(OPERATOR_COUNT, "count", "how many values the operand has")                                            \
+    X(OPERATOR_ANY_GROUP, "any_group", "the second operand is true for a group of the host of this kind")    \
+    X(OPERATOR_ALL_GROUPS, "all_groups", "... for every group of the host of this kind, also for none")      \
+    X(OPERATOR_GROUPS, "groups", "how many groups of this kind the host is in")                              \
+    X(OPERATOR_LEAST_OF_GROUPS, "least_of_groups",                                                           \
+      "the least number that the second operand is for the host's groups of this kind; absent for none")     \
+    X(OPERATOR_MOST_OF_GROUPS, "most_of_groups", "the greatest such number")
+
+/* Variables of expressions. A word that ends in a dot is completed with a name. */
+#define EXPRESSION_VARIABLES(X)                                                                              \
+    X(VARIABLE_HOST_ID, "$host.id", "text")                                                                  \
+    X(VARIABLE_HOST_NAME, "$host.name", "text")                                                              \
+    X(VARIABLE_HOST_CORES, "$host.cores", "number")                                                          \
+    X(VARIABLE_HOST_CPU_MHZ, "$host.cpu_mhz", "number: of all cores together")                               \
+    X(VARIABLE_HOST_MEM_MB, "$host.mem_mb", "number")                                                        \
+    X(VARIABLE_HOST_CPU_VENDOR, "$host.cpu_vendor", "text")                                                  \
+    X(VARIABLE_HOST_TRAITS, "$host.traits", "texts")                                                         \
+    X(VARIABLE_HOST_NETWORKS, "$host.networks", "texts; absent if not known")                                \
+    X(VARIABLE_HOST_DATASTORES, "$host.datastores", "texts; absent if not known")                            \
+    X(VARIABLE_HOST_DEVICES, "$host.devices", "texts; absent if not known")                                  \
+    X(VARIABLE_HOST_CPU_MODES, "$host.cpu_modes", "texts; absent if not known")                              \
+    X(VARIABLE_HOST_LABEL, "$host.labels.", "text")                                                          \
+    X(VARIABLE_HOST_ATTRIBUTE, "$host.attributes.", "of any type")                                           \
+    X(VARIABLE_HOST_QUANTITY, "$host.quantities.",                                                           \
+      "number: (total - reserved) * ratio - used_elsewhere; absent if the host has none of it")              \
+    X(VARIABLE_HOST_USED, "$host.used.",                                                                     \
+      "number: what VMs take now of what the stage `count` of this name counts; in a score or bucket")       \
+    X(VARIABLE_HOST_LEFT, "$host.left.", "number: its limit less what is used; likewise")                    \
+    X(VARIABLE_VM_ID, "$vm.id", "text")                                                                      \
+    X(VARIABLE_VM_NAME, "$vm.name", "text")                                                                  \
+    X(VARIABLE_VM_VCPUS, "$vm.vcpus", "number")                                                              \
+    X(VARIABLE_VM_MEM_MB, "$vm.mem_mb", "number: its configured memory")                                     \
+    X(VARIABLE_VM_KIND, "$vm.kind", "text")                                                                  \
+    X(VARIABLE_VM_FOLDER, "$vm.folder", "text")                                                              \
+    X(VARIABLE_VM_OWNER, "$vm.owner", "text")                                                                \
+    X(VARIABLE_VM_LABEL, "$vm.labels.", "text")                                                              \
+    X(VARIABLE_VM_FLAVOR, "$vm.flavor.", "of any type")                                                      \
+    X(VARIABLE_VM_IMAGE, "$vm.image.", "of any type")                                                        \
+    X(VARIABLE_VM_HINT, "$vm.hints.", "of any type")                                                         \
+    X(VARIABLE_VM_GROUPS, "$vm.groups", "texts: the groups of VMs that it is in")                            \
+    X(VARIABLE_GROUP_ID, "$group.id", "text; in the second operand of an operator of groups")                \
+    X(VARIABLE_GROUP_NAME, "$group.name", "text; likewise")                                                  \
+    X(VARIABLE_GROUP_META, "$group.meta.", "text; likewise")
+
+/* How the scores of a stage become comparable with those of others. */
+#define NORMALISATIONS(X)                                                                                    \
+    X(NORMALISE_MINMAX, "minmax", "from 0, the least of the hosts, to 1, the greatest; 0 if all are equal")  \
+    X(NORMALISE_CLAMP, "clamp", "below 0 becomes 0, above 1 becomes 1")                                      \
+    X(NORMALISE_RANK, "rank", "how many hosts have less")                                                    \
+    X(NORMALISE_NONE, "none", "as it is")
+
+/* What a stage of a pipeline binds. */
+#define FIT_USES(X)                                                                                          \
+    X(FIT_PLACE, "place", "the host at which a VM is powered on")                                            \
+    X(FIT_MOVE, "move", "the hosts to which a VM is moved, whatever for, or restarted at")                   \
+    X(FIT_CORRECT, "correct", "the VM's present host: a VM on a host that the stage refuses is moved away")
+
+/* Room for the name that tells a person from others: a user of this machine, or the owner of a token. */
+#define PERSON_NAME_MAX 64
+
 /* How much a user, or a program with a token, may do. A role includes those before it. */
 #define ROLES(X)                                                                                             \
     X(ROLE_VIEWER, "viewer", "sees everything but snapshots and consoles, and changes nothing")              \
     X(ROLE_OPERATOR, "operator", "approves, rejects, pauses, and changes the state of hosts")                \
     X(ROLE_ADMIN, "admin", "confirms controllers, reads snapshots, manages tokens")
+
+/* What may need two people (four_eyes.actions of the configuration; engine/four_eyes.h). */
+#define FOUR_EYES_ACTIONS(X)                                                                                 \
+    X(FOUR_EYES_APPROVE, "approve", "approving recommendations")                                             \
+    X(FOUR_EYES_PLACE, "place", "powering on VMs by `ballast place --apply`")                                \
+    X(FOUR_EYES_MAINTENANCE, "maintenance", "taking a host out of service, also by a roll of maintenance")   \
+    X(FOUR_EYES_ROLL, "roll", "beginning a roll of maintenance")                                             \
+    X(FOUR_EYES_STANDBY, "standby", "putting a host to standby, also to test that it wakes")                 \
+    X(FOUR_EYES_WAKE, "wake", "waking a host, or testing that it wakes")
+
+/* What happened (engine/ports.h: struct event). */
+#define EVENTS(X)                                                                                            \
+    X(EVENT_SOURCE_LOST, "source_lost", "the cluster could not be read; nothing is decided until it can")    \
+    X(EVENT_SOURCE_BACK, "source_back", "the cluster can be read again")                                     \
+    X(EVENT_PASS_DONE, "pass_done", "a pass has decided")                                                    \
+    X(EVENT_PASS_FAILED, "pass_failed", "a pass could not decide")                                           \
+    X(EVENT_FAULT, "fault", "a pass found something that it cannot mend")                                    \
+    X(EVENT_ACTION, "action", "an action entered the state that it is in")                                   \
+    X(EVENT_PAUSED, "frozen", "paused: nothing is started until `ballast resume`")                           \
+    X(EVENT_RESUMED, "thawed", "resumed: actions are started again")                                         \
+    X(EVENT_WAKE_FAILED, "wake_failed", "a host that is needed did not wake: check the host")                \
+    X(EVENT_STORE_FAILED, "storing_failed",                                                                  \
+      "something could not be stored; nothing new is started until it can")                                  \
+    X(EVENT_SETTINGS, "settings", "what pools or VMs have on the hosts was set")                             \
+    X(EVENT_SETTINGS_FAILED, "settings_failed",                                                              \
+      "what pools should have on a host could not be set; it is tried again after the next pass")            \
+    X(EVENT_FAULT_CLEARED, "fault_cleared", "a pass no longer finds what an earlier one found")              \
+    X(EVENT_HOST, "host", "a host's state has changed, by any cause, or a new host is there")                \
+    X(EVENT_HOST_LOST, "host_lost", "a host is not in the inventory any more")                               \
+    X(EVENT_HOST_BACK, "host_back", "a host is in the inventory again")                                      \
+    X(EVENT_METER_LOST, "meter_lost", "the power meter of a host that is on cannot be read any more")        \
+    X(EVENT_METER_BACK, "meter_back", "the power meter of a host is read again")                             \
+    X(EVENT_RETRY, "retry", "an admin had what failed tried again")                                          \
+    X(EVENT_FIRST_REQUEST, "first_request",                                                                  \
+      "a person asked for what takes two people, and it waits for the second; or that was withdrawn")        \
+    X(EVENT_CONFIGURATION, "configuration", "a setting was changed by a reload of the configuration")        \
+    X(EVENT_CONFIGURATION_FAILED, "configuration_failed",                                                    \
+      "the configuration could not be reloaded; the old one stays in force")                                 \
+    X(EVENT_MAINTENANCE_ROLL, "maintenance_roll",                                                            \
+      "a host's turn in a roll of maintenance, or the end of the roll")                                      \
+    X(EVENT_NIGHT, "night", "how hosts slept since the last morning: in one sentence, and by host")          \
+    X(EVENT_ALARM_FAILED, "alarm_failed", "alarms cannot be delivered to a target, or were given up")        \
+    X(EVENT_ALARM_BACK, "alarm_back", "alarms are delivered to a target again")                              \
+    X(EVENT_GAP, "gap", "events were dropped before they could be stored, or sent")
 
 #define NAME_ENUM(e, word, meaning) e,
 #define NAME_DECLARE(name, LIST)                                                                             \
@@ -307,6 +446,12 @@ NAME_DECLARE(action_state, ACTION_STATES)
 NAME_DECLARE(change_kind, CHANGE_KINDS)
 NAME_DECLARE(alike_days, ALIKE_DAYS)
 NAME_DECLARE(uneven, UNEVENS)
+NAME_DECLARE(expression_operator, EXPRESSION_OPERATORS)
+NAME_DECLARE(expression_variable, EXPRESSION_VARIABLES)
+NAME_DECLARE(normalisation, NORMALISATIONS)
+NAME_DECLARE(fit_use, FIT_USES)
 NAME_DECLARE(role, ROLES)
+NAME_DECLARE(four_eyes_action, FOUR_EYES_ACTIONS)
+NAME_DECLARE(event_kind, EVENTS)
 
 #endif

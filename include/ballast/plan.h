@@ -62,6 +62,12 @@ struct recommendation {
     uint32_t n_alternatives;
 };
 
+/* The controls that a VM should have on its host, where hosts have no pools (§3.1.7). */
+struct vm_setting_due {
+    uint32_t vm, host;
+    struct vm_control to; /* given false: back to those of its admin, whose values these are */
+};
+
 struct fault {
     enum fault_code code;
     uint32_t vm, host, rule; /* IX_NONE where it does not apply */
@@ -83,6 +89,8 @@ struct plan {
     uint32_t n_recommendations;
     struct host_setting *settings; /* that should change, by host, then pool (§3.1.7) */
     uint32_t n_settings;
+    struct vm_setting_due *vm_settings; /* that should change, by host, then VM */
+    uint32_t n_vm_settings;
     struct fault *faults;
     uint32_t n_faults;
     enum check end; /* why there are no more moves for balance: CHECK_TARGET_REACHED, CHECK_MOVES_MAX,

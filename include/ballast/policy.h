@@ -28,9 +28,11 @@ struct dpm_policy {
     int64_t hosts_min;
     double min[RES_COUNT];     /* cpu_min_mhz, mem_min_mb */
     int64_t asked_on_s;        /* what a person has woken stays on for so long at least */
+    int64_t low_s;             /* demand was low for so long before hosts are put to standby */
     int64_t off_min_s;         /* demand stays low at least as long */
     int64_t boot_s, standby_s; /* to wake a host that does not say how long it takes; to put one down */
     int64_t watch_s;           /* a cluster is watched for so long before hosts are put to standby */
+    bool bursts;               /* hosts that stay on must be able to serve the bursts of their VMs */
     bool may_sleep;            /* false: it has not been yet, hosts are only woken in this pass */
     bool proactive;            /* hosts are woken, and stay on, for what is expected of the next hours */
     int64_t changes_max; /* hosts that are put to standby or woken at a time; 0: no limit; CHANGES_AUTO */

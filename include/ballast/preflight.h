@@ -25,6 +25,7 @@ enum preflight_area {
     PREFLIGHT_CONFIGURATION, /* its entries against the cluster */
     PREFLIGHT_CONTROLLERS,
     PREFLIGHT_BROKER,
+    PREFLIGHT_ALARMS,
     PREFLIGHT_MACHINE,
     PREFLIGHT_AREA_COUNT,
 };

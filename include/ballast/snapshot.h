@@ -32,6 +32,7 @@ struct vm {
     uint32_t host, pool, ft_peer;
     uint32_t source_pool; /* the hypervisor's own; differs from `pool` where the configuration says so */
     uint32_t left_host;   /* the host that its last migration took it from; IX_NONE: not known */
+    uint32_t pipeline;    /* IX_NONE: none */
     bool compatible_given;
     struct span compatible_hosts;
     /* The hosts that offer what it needs (facts.h), a bit each; NULL: all. VMs that need the same share it.
@@ -81,6 +82,23 @@ struct host_setting {
     struct alloc alloc[RES_COUNT];
 };
 
+struct host_group {
+    struct group_facts is;
+    struct span hosts;
+};
+
+struct stage {
+    struct stage_facts is;
+    uint32_t pipeline;
+};
+
+/* Stages that choose the hosts of a VM, one after the other (src/core/fit). */
+struct pipeline {
+    const char *name;
+    uint32_t first, n; /* its stages: stages[first ... first + n) */
+    enum rule_origin origin;
+};
+
 struct snapshot {
     const char *cluster;
     instant_s time;
@@ -95,6 +113,10 @@ struct snapshot {
     struct avoid *avoid;                    /* by VM, then host, then time; IX_NONE last */
     uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings,
         n_avoid;
+    struct host_group *groups;  /* by id */
+    struct pipeline *pipelines; /* by name */
+    struct stage *stages;       /* by pipeline */
+    uint32_t n_groups, n_pipelines, n_stages;
     struct expected *forecast; /* ascending times */
     uint32_t n_forecast;
     struct quiet *quiet; /* of CPU, then of memory; ascending levels */
@@ -105,6 +127,8 @@ struct snapshot {
     struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
     struct conflict_facts conflicts;
+    bool
+        vm_controls; /* hosts divide their CPU among VMs, without pools, by what the plans' vm_settings say */
     bool overridden; /* a VM or a pool has other settings than in the source, or a pool is the configuration's
                       */
     const char *labels_unread;   /* why rules by labels or tags may be missing; NULL: they are not */

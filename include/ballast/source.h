@@ -2,6 +2,7 @@
 #ifndef BALLAST_SOURCE_H
 #define BALLAST_SOURCE_H
 
+#include <ballast/arena.h>
 #include <ballast/field.h>
 
 #include <stdatomic.h>
@@ -16,6 +17,9 @@ struct source_kind {
     struct schema keys;     /* those of all sources that it uses; offsets in struct source_config */
     struct schema settings; /* its own; offsets in a struct of the plug-in ... */
     size_t settings_size;   /* ... of this size; 0: it has none */
+    /* A mistake of several settings together, a phrase that goes on after *ret_key, the key below `source:`;
+     * NULL: there is none. NULL: nothing to check. */
+    const char *(*check)(const void *settings, struct arena *a, const char **ret_key);
 };
 
 struct source_config {
@@ -31,7 +35,12 @@ struct source_config {
     uint64_t seed;           /* of what is drawn at random, where a source makes things up */
     uint32_t timeout_s;      /* for one collect() or one call of an actuator */
     const atomic_bool *stop; /* the service is going down: return early. NULL: never */
-    void *shared;            /* what the plug-in's open() made (plugin.h); not owned. NULL: nothing */
+    /* A collector that hears of changes (a VM was started, a host is gone) says with it that an inventory
+     * would differ from the last. To be called from any thread, until destroy() returns, for each event: it
+     * does not block, and the service decides how soon it looks again. NULL: changes need not be told. */
+    void (*changed)(void *changed_ctx);
+    void *changed_ctx;
+    void *shared; /* what the plug-in's open() made (plugin.h); not owned. NULL: nothing */
 };
 
 #endif

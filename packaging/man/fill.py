@@ -92,6 +92,7 @@ def commands(ballast):
 
 # ---- settings ------------------------------------------------------------------------------------------------
 
+NAMES = {'esx1': 'HOST', 'oncall': 'NAME', 'admins': 'NAME', 'local': 'NAME'}  # of examples
 KEY = re.compile(r'(?P<off>#?)(?P<indent>(?:  )*)(?P<key>[a-z]\w*):(?: (?P<value>.+))?$')
 
 
@@ -120,7 +121,7 @@ def settings(path):
             out += ['.El'] * listed + [f'.Ss {title[1][0].upper()}{title[1][1:]}']
             listed = described = False
         elif key:
-            above = [*above[:len(key['indent']) // 2], 'HOST' if key['key'] == 'esx1' else key['key']]
+            above = [*above[:len(key['indent']) // 2], NAMES.get(key['key'], key['key'])]
             if comment or (described and key['value']):
                 out += ['.Bl -tag -width Ds'] * (not listed)
                 listed = True

@@ -15,6 +15,11 @@ static inline int64_t clock_us(clockid_t clock)
 }
 
 /* A clock that cannot be set, and that stops while the machine sleeps. */
+static inline int64_t clock_monotonic_ms(void)
+{
+    return clock_us(CLOCK_MONOTONIC) / 1000;
+}
+
 static inline time_t clock_monotonic_s(void)
 {
     return (time_t)(clock_us(CLOCK_MONOTONIC) / 1000000);

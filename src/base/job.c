@@ -58,6 +58,17 @@ static struct pool_setting *copy_settings(const struct pool_settings *from)
     return list;
 }
 
+static struct vm_setting *copy_vm_settings(const struct pool_settings *from)
+{
+    struct vm_setting *list = xcalloc(from->n_vms ? from->n_vms : 1, sizeof *list);
+
+    for (size_t i = 0; i < from->n_vms; i++) {
+        list[i] = from->vms[i];
+        list[i].vm = xstrdup(list[i].vm);
+    }
+    return list;
+}
+
 struct job *job_copy(const struct job *job)
 {
     const char **strings[STRINGS_MAX];
@@ -68,8 +79,10 @@ struct job *job_copy(const struct job *job)
 
     for (size_t i = 0; i < n; i++)
         *strings[i] = xstrdup(*strings[i]);
-    if (j->kind == JOB_SET_POOLS)
+    if (j->kind == JOB_SET_POOLS) {
         j->pools.settings = copy_settings(&job->pools);
+        j->pools.vms = copy_vm_settings(&job->pools);
+    }
     return j;
 }
 
@@ -91,8 +104,12 @@ void job_free(struct job *j)
         free_const(*strings[i]);
     for (size_t i = 0; j->kind == JOB_SET_POOLS && i < j->pools.n_settings; i++)
         free_const(j->pools.settings[i].pool);
-    if (j->kind == JOB_SET_POOLS)
+    for (size_t i = 0; j->kind == JOB_SET_POOLS && i < j->pools.n_vms; i++)
+        free_const(j->pools.vms[i].vm);
+    if (j->kind == JOB_SET_POOLS) {
         free_const(j->pools.settings);
+        free_const(j->pools.vms);
+    }
     free(j);
 }
 

@@ -17,7 +17,7 @@ struct shared_text *shared_text_new(struct strbuf *text)
 
     atomic_init(&t->references, 1);
     t->text = *text;
-    strbuf_init(text, STRBUF_NO_LIMIT);
+    *text = (struct strbuf){0};
     return t;
 }
 

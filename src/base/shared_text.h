@@ -7,7 +7,7 @@
 
 struct shared_text;
 
-/* Takes the text over and leaves it empty. The caller has one reference. */
+/* Takes the text over and leaves *text as strbuf_release() does. The caller has one reference. */
 struct shared_text *shared_text_new(struct strbuf *text);
 
 struct shared_text *shared_text_ref(struct shared_text *t);

@@ -1,8 +1,10 @@
 /* action_table.c: the table of actions, and the sentence below each row. */
 #include "cli/action_table.h"
 
-#include "cli/reply.h"
+#include "cli/output.h"
+#include "cli/tones.h"
 #include "cli/verb.h"
+#include "render/reply.h"
 #include "render/table.h"
 
 #include <math.h>
@@ -63,12 +65,15 @@ static const char *conditions(const json_t *x, struct arena *a)
 static const char *why(const json_t *x, struct arena *a)
 {
     const char *last = reply_text(x, "why");
+    const char *state = reply_text(x, "state");
     const char *text = reply_text(x, "text");
 
-    if (last)
-        return last;
     if (!text)
         text = reply_text(x, "reason");
+    if (last && state && strcmp(state, "recommended") == 0) /* waits for a second person */
+        return arena_printf(a, "%s. %s%s", last, conditions(x, a), text ? text : "");
+    if (last)
+        return last;
     return has_to_wait(x) ? arena_printf(a, "%s%s", conditions(x, a), text ? text : "") : text;
 }
 
@@ -125,12 +130,14 @@ void action_table_print(const json_t *reply, const json_t *list, struct arena *a
     size_t i;
 
     table_init(&t, a, columns, COUNT_OF(columns));
+    t.colours = cli_colours();
     t.domain = reply_text(reply, "host_domain");
     json_array_foreach(list, i, x)
     {
         table_cell(&t, action_table_number(x, a));
         table_cellf(&t, "%lld", (long long)reply_int(x, "priority"));
         table_cell(&t, reply_text(x, "state"));
+        table_tone(&t, tone_of_state(reply_text(x, "state")));
         table_cell(&t, reply_text(x, "action"));
         action_table_put_subject(&t, x);
         double after = reply_number(x, "imbalance_after");

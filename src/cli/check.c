@@ -122,6 +122,28 @@ static void judge_source(struct findings *f, const json_t *st)
     judge_figure(f, FIGURE_AGE, "age of the inventory in seconds");
 }
 
+static void judge_store(struct findings *f, const json_t *st)
+{
+    const char *warning = reply_text(json_object_get(st, "store"), "warning");
+
+    if (warning)
+        add(f, SEVERITY_WARNING, warning);
+}
+
+static void judge_alarms(struct findings *f, const json_t *st)
+{
+    const json_t *t;
+    size_t i;
+
+    json_array_foreach(json_object_get(st, "alarms"), i, t)
+    {
+        const char *name = reply_text(t, "target");
+
+        if (reply_text(t, "failing_since"))
+            add(f, SEVERITY_WARNING, arena_printf(f->a, "alarms do not reach %s", name ? name : "-"));
+    }
+}
+
 static void judge_hosts(struct findings *f, const json_t *st)
 {
     const json_t *host;
@@ -152,7 +174,9 @@ static void judge(struct findings *f, const json_t *st)
     judge_source(f, st);
     if (store)
         add(f, SEVERITY_CRITICAL, store);
+    judge_store(f, st);
     judge_hosts(f, st);
+    judge_alarms(f, st);
     if (pass)
         add(f, SEVERITY_WARNING, arena_printf(f->a, "the last pass failed: %s", pass));
     if (json_is_true(json_object_get(st, "frozen")))
@@ -325,7 +349,8 @@ const struct verb verb_check = {
     .more = "Prints one line with figures. Exit codes: 0 OK; 1 WARNING; 2 CRITICAL; 3 UNKNOWN,\n"
             "the service does not answer. More than WARN is a warning, more than CRIT is\n"
             "critical. Whatever the figures: a lost source, a failing store and a host that did\n"
-            "not wake are critical; a failed pass, a pause and a refused password are warnings.",
+            "not wake are critical; a failed pass, a pause, a refused password and a store that is\n"
+            "nearly full are warnings.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -48,6 +48,7 @@ static const struct {
     [PREFLIGHT_CONFIGURATION] = {"Entries of the configuration", "configuration"},
     [PREFLIGHT_CONTROLLERS] = {"Controllers of hosts", "controllers"},
     [PREFLIGHT_BROKER] = {"MQTT broker", "broker"},
+    [PREFLIGHT_ALARMS] = {"Targets of alarms", "alarms"},
     [PREFLIGHT_MACHINE] = {"This machine", "machine"},
 };
 

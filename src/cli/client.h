@@ -8,8 +8,8 @@
 #define BALLAST_CLI_CLIENT_H
 
 #include "cli/output.h"
-#include "cli/reply.h"
 #include "cli/verb.h"
+#include "render/reply.h"
 
 /* The service refuses a longer line. */
 #define CLIENT_REQUEST_MAX ((size_t)64 * 1024)

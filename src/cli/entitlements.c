@@ -1,11 +1,7 @@
 /* ballast entitlements: settings, demand and entitlement of pools and VMs in a snapshot. */
 #include "cli/client.h"
-#include "cli/input.h"
-#include "cli/output.h"
+#include "cli/decide.h"
 #include "cli/verbs.h"
-#include "core/demand/demand.h"
-#include "core/divvy/divvy.h"
-#include "render/render.h"
 
 #include <string.h>
 
@@ -45,31 +41,15 @@ static enum exit_code verb_entitlements_run(const struct args *args, struct aren
                                         .socket = args_value(args, OPT_SOCKET, NULL),
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &no_settings};
-    const struct divvy_tree *trees[RES_COUNT] = {NULL};
-    bool wanted[RES_COUNT];
+    struct decision_question question = {.kind = DECISION_ENTITLEMENTS,
+                                         .wide = args->options[OPT_WIDE].n > 0};
     enum cli_format format;
-    struct policy policy;
-    struct snapshot snap;
     enum exit_code code;
 
     if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = wanted_resources(args_value(args, OPT_RESOURCE, NULL), wanted)) != EXIT_DONE ||
-        (code = cli_read_cluster(&paths, a, &policy, &snap)) != EXIT_DONE)
+        (code = wanted_resources(args_value(args, OPT_RESOURCE, NULL), question.resources)) != EXIT_DONE)
         return code;
-    for (int r = 0; r < RES_COUNT; r++) {
-        if (!wanted[r])
-            continue;
-        double *demand = arena_array(a, double, snap.n_vms);
-        struct divvy_tree *tree = arena_new(a, struct divvy_tree);
-        demand_estimate(&snap, (enum resource)r, demand);
-        divvy_build(&snap, (enum resource)r, demand, a, tree);
-        trees[r] = tree;
-    }
-    if (format == FORMAT_JSON)
-        render_entitlements_json(&snap, trees, out);
-    else
-        render_entitlements_text(&snap, trees, args->options[OPT_WIDE].n > 0, out);
-    return EXIT_DONE;
+    return cli_decide("entitlements", &paths, &question, 0, format, a, out);
 }
 
 const struct verb verb_entitlements = {

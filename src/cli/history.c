@@ -5,6 +5,7 @@
 #include "cli/client.h"
 #include "cli/history_energy.h"
 #include "cli/input.h"
+#include "cli/tones.h"
 #include "cli/verbs.h"
 #include "render/table.h"
 #include "schedule/when.h"
@@ -96,26 +97,42 @@ static const char *loads(const json_t *result, const char *of, struct arena *a)
                         100 * reply_number(from, "mem_load"), 100 * reply_number(to, "mem_load"));
 }
 
-static const char *duration(const json_t *result, const char *of, struct arena *a)
+static const char *seconds(const json_t *of, const char *key, struct arena *a)
 {
-    double s = reply_number(json_object_get(result, of), "duration_s");
+    double s = reply_number(of, key);
 
-    return isnan(s) ? "time not known" : arena_printf(a, "%.0f s", s);
+    if (isnan(s))
+        return "not known";
+    return s < 10 ? arena_printf(a, "%.1f s", s) : arena_printf(a, "%.0f s", s);
 }
 
-/* What was predicted of a move, and observed ten minutes after it; NULL: nothing was. */
+/* How long a move took, and was predicted to take. */
+static const char *times(const json_t *result, struct arena *a)
+{
+    const json_t *predicted = json_object_get(result, "predicted");
+    const json_t *measured = json_object_get(result, "measured");
+
+    return arena_printf(a, "Took %s, copying %s; predicted: %s, copying %s.",
+                        seconds(measured, "action_s", a), seconds(measured, "duration_s", a),
+                        seconds(predicted, "action_s", a), seconds(predicted, "duration_s", a));
+}
+
+/* How long a move took, and what was observed ten minutes after it, beside what was predicted; NULL: nothing
+ * is known of it. */
 static const char *outcome(const json_t *x, struct arena *a)
 {
     const json_t *result = json_object_get(x, "result");
     const json_t *observed = json_object_get(result, "observed");
 
-    if (!json_is_object(observed))
+    if (!json_is_object(json_object_get(result, "measured")))
         return NULL;
-    return arena_printf(
-        a, "Loads of the two hosts, predicted: %s (%s); observed: %s (%s)%s.", loads(result, "predicted", a),
-        duration(result, "predicted", a), loads(result, "observed", a), duration(result, "observed", a),
-        json_is_true(json_object_get(observed, "overlaps")) ? "; other moves touched these hosts meanwhile"
-                                                            : "");
+    if (!json_is_object(observed))
+        return times(result, a);
+    return arena_printf(a, "%s Loads of the two hosts, predicted: %s; observed: %s%s.", times(result, a),
+                        loads(result, "predicted", a), loads(result, "observed", a),
+                        json_is_true(json_object_get(observed, "overlaps"))
+                            ? "; other moves touched these hosts meanwhile"
+                            : "");
 }
 
 /* Whether a filter was given, which may have hidden actions. */
@@ -133,12 +150,14 @@ static void show_history(const json_t *reply, const struct args *args, struct ar
     size_t i;
 
     table_init(&t, a, columns, COUNT_OF(columns));
+    t.colours = cli_colours();
     t.domain = reply_text(reply, "host_domain");
     json_array_foreach(list, i, x)
     {
         table_cellf(&t, "%lld", (long long)reply_int(x, "id"));
         table_cell(&t, reply_text(x, "ended"));
         table_cell(&t, reply_text(x, "state"));
+        table_tone(&t, tone_of_state(reply_text(x, "state")));
         table_cell(&t, reply_text(x, "action"));
         action_table_put_subject(&t, x);
         const char *found = outcome(x, a);
@@ -259,9 +278,10 @@ static enum exit_code verb_history_run(const struct args *args, struct arena *a,
 const struct verb verb_history = {
     .name = "history",
     .summary = "List actions that have ended, newest first; with --energy, the energy used and saved.",
-    .more = "Below a move stand the loads of its hosts, first of the one that the VM left, then of the one "
-            "that it came to: predicted when the move began, and observed ten minutes after its end; with "
-            "the duration. "
+    .more = "Below a move stand how long it took, in all and for copying, and the loads of its hosts, first "
+            "of the one that the VM left, then of the one that it came to: predicted when the move began, "
+            "and measured, the loads ten minutes after its end. The whole time includes checks and the "
+            "inventory that confirms the end; it is predicted from earlier moves. "
             "--energy: USED is the energy that the hosts drew, from their meters or from their power "
             "models. ALL ON is what they would have drawn for the same work with no host in standby. "
             "SAVED is the difference; the energy of booting is part of USED. A single host can show a "
@@ -271,5 +291,6 @@ const struct verb verb_history = {
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
+    .can_watch = true,
     .run = verb_history_run,
 };

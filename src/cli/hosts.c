@@ -1,5 +1,6 @@
 /* ballast hosts: the hosts and their load. */
 #include "cli/client.h"
+#include "cli/tones.h"
 #include "cli/verbs.h"
 #include "render/table.h"
 
@@ -123,6 +124,7 @@ static void put_known(struct table *t, double v, const char *unit)
 static void put_load(struct table *t, const json_t *part)
 {
     table_cellf(t, "%.0f %%", reply_number(part, "load") * 100);
+    table_tone(t, tone_of_load(reply_number(part, "load")));
 }
 
 static void put_narrow(struct table *t, const json_t *h)
@@ -178,6 +180,7 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
     size_t i;
 
     table_init(&t, a, all ? wide : narrow, all ? COUNT_OF(wide) : COUNT_OF(narrow));
+    t.colours = cli_colours();
     t.domain = reply_text(reply, "host_domain");
     if (all)
         t.width = TABLE_WIDTH_ANY;
@@ -186,6 +189,7 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
         table_cell(&t, reply_text(h, "name"));
         table_cellf(&t, "%s%s", reply_text(h, "state"),
                     json_is_false(json_object_get(h, "in_inventory")) ? ", not in inventory" : "");
+        table_tone(&t, tone_of_state(reply_text(h, "state")));
         table_cellf(&t, "%lld", (long long)reply_int(h, "vms"));
         if (all)
             put_wide(&t, h);
@@ -196,6 +200,13 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
             put_hardware(&t, h, a);
     }
     table_render(&t, "", out);
+    json_array_foreach(json_object_get(reply, "hosts"), i, h)
+    {
+        const char *why = reply_text(h, "disconnected_why");
+
+        if (why)
+            strbuf_printf(out, "%s is disconnected: %s\n", reply_text(h, "name"), why);
+    }
 }
 
 static void show_hosts(const json_t *reply, struct arena *a, struct strbuf *out)
@@ -234,5 +245,6 @@ const struct verb verb_hosts = {
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
+    .can_watch = true,
     .run = verb_hosts_run,
 };

@@ -6,6 +6,7 @@
 #include "cli/client.h"
 #include "cli/output.h"
 #include "config/config.h"
+#include "decision/decision.h"
 #include "model/named.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
@@ -99,29 +100,19 @@ static enum exit_code load_config(const char *path, struct arena *a, struct conf
     return EXIT_DONE;
 }
 
-static enum exit_code set_settings(const struct option_values *sets, struct arena *a, struct policy *ret)
+/* warns: false where the settings are set again later. */
+static enum exit_code set_settings(const struct option_values *sets, bool warns, struct arena *a,
+                                   struct policy *ret)
 {
-    const char *warning;
-    const char *warned;
-    bool known = policy_warning(ret, &warned); /* load_config() has said it */
+    struct decision_warnings warnings = {0};
+    struct err err = {0};
 
-    for (size_t i = 0; i < sets->n; i++) {
-        const char *equals = strchr(sets->items[i], '=');
-        struct err err = {0};
-        if (!equals) {
-            cli_error("--set: \"%s\" has no =, expected KEY=VALUE", sets->items[i]);
-            return EXIT_WRONG;
-        }
-        const char *key = arena_strndup(a, sets->items[i], (size_t)(equals - sets->items[i]));
-        if (policy_set(ret, key, equals + 1, &err) < 0) {
-            cli_error("--set: %s", err.text);
-            return EXIT_WRONG;
-        }
-        if (policy_is_former_setting(key))
-            cli_error("warning: --set: " POLICY_FORMER_SETTING_WARNING, key);
+    if (decision_change_settings(sets->items, sets->n, a, ret, &warnings, &err) < 0) {
+        cli_error("--set: %s", err.text);
+        return EXIT_WRONG;
     }
-    if (!known && (warning = policy_warning(ret, &warned)))
-        cli_error("warning: --set: %s", warning);
+    for (size_t i = 0; warns && i < warnings.n; i++)
+        cli_error("warning: --set: %s", warnings.items[i]);
     return EXIT_DONE;
 }
 
@@ -180,16 +171,18 @@ enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena 
     if (paths->config && (code = load_config(paths->config, a, &config)) != EXIT_DONE)
         return code;
     *ret_policy = config.policy;
-    if ((code = set_settings(paths->sets, a, ret_policy)) != EXIT_DONE || /* before a long read */
+    if ((code = set_settings(paths->sets, paths->config != NULL, a, ret_policy)) !=
+            EXIT_DONE || /* before a long read */
         (code = paths->snapshot ? cli_read_snapshot(paths->snapshot, a, ret)
                                 : ask_snapshot(paths->socket, a, ret)) != EXIT_DONE)
         return code;
     if (paths->config)
         return lay_over(&config.overlay, a, ret);
-    if (!ret->policy)
-        return EXIT_DONE;
-    *ret_policy = *ret->policy;
-    return set_settings(paths->sets, a, ret_policy);
+    if (ret->policy)
+        *ret_policy = *ret->policy;
+    else
+        policy_default(ret_policy);
+    return set_settings(paths->sets, true, a, ret_policy);
 }
 
 enum exit_code cli_parse_number(const char *option, const char *text, unsigned long long most,

@@ -3,8 +3,11 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "cli/watch.h"
+#include "schema/suggest.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define VERB_WIDTH 15 /* the longest verb */
 
@@ -21,6 +24,22 @@ static const struct verb *find_verb(const char *name)
         }
     }
     return NULL;
+}
+
+static void refuse_word(const char *word, struct arena *a)
+{
+    const char **names = arena_array(a, const char *, n_verbs);
+
+    for (size_t i = 0; i < n_verbs; i++)
+        names[i] = verbs[i]->name;
+    const char *near = suggest(word, names, n_verbs);
+
+    if (*word == '-')
+        cli_error("ballast: unknown option \"%s\", see ballast --help", word);
+    else if (near)
+        cli_error("ballast: unknown command \"%s\", did you mean \"%s\"?", word, near);
+    else
+        cli_error("ballast: unknown command \"%s\", see ballast --help", word);
 }
 
 static void list_verbs(bool needs_service, const char *title, struct strbuf *out)
@@ -66,6 +85,8 @@ static enum exit_code run_verb(const struct verb *v, int argc, char **argv, stru
 
     switch (options_parse(v, argc, argv, a, &args)) {
     case PARSED_RUN:
+        if (args.watch || (v->watches && isatty(STDOUT_FILENO)))
+            return watch_run(v, &args);
         return finish(v->run(&args, a, out), v->answers_no, out);
     case PARSED_HELP:
         options_help(v, out);
@@ -94,8 +115,7 @@ static enum exit_code run(int argc, char **argv, struct arena *a, struct strbuf 
     }
     const struct verb *v = find_verb(word);
     if (!v) {
-        cli_error("ballast: unknown %s \"%s\", see ballast --help", *word == '-' ? "option" : "command",
-                  word);
+        refuse_word(word, a);
         return EXIT_WRONG;
     }
     return run_verb(v, argc - 1, argv + 1, a, out);

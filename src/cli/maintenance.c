@@ -59,7 +59,7 @@ const struct verb verb_maintenance = {
         "enter: the host's VMs are moved away first; the command approves these moves, whatever "
         "the automation level, and so does roll. A standby or wake of the host that has not started is "
         "cancelled; one that has started goes on. Both are listed. exit: also cancels an evacuation that is "
-        "under way.\n"
+        "under way. KVM hosts have no maintenance mode of their own, so the service keeps one for them.\n"
         "roll: one HOST after another is emptied, handed over in maintenance, checked and refilled. A host "
         "is begun only if its VMs have room elsewhere, with no failover capacity missing and no host "
         "overloaded. Without --run, the service waits until you end the maintenance of each host. With it, "

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define VAL_HELP 1
+#define VAL_WATCH 2
 #define VAL_FIRST_OPTION 256 /* beyond any character, so that no short option collides */
 
 static enum parsed wrong(const struct verb *v, struct arena *a, const char *what)
@@ -18,7 +19,7 @@ static enum parsed wrong(const struct verb *v, struct arena *a, const char *what
 
 static struct option *long_options(const struct verb *v, struct arena *a)
 {
-    struct option *list = arena_array(a, struct option, v->n_options + 2); /* --help and the end */
+    struct option *list = arena_array(a, struct option, v->n_options + 3); /* --help, --watch and the end */
 
     for (size_t i = 0; i < v->n_options; i++) {
         list[i] = (struct option){
@@ -28,6 +29,8 @@ static struct option *long_options(const struct verb *v, struct arena *a)
         };
     }
     list[v->n_options] = (struct option){.name = "help", .val = VAL_HELP};
+    if (v->can_watch)
+        list[v->n_options + 1] = (struct option){.name = "watch", .val = VAL_WATCH};
     return list;
 }
 
@@ -65,12 +68,16 @@ enum parsed options_parse(const struct verb *v, int argc, char **argv, struct ar
         const char *given = argv[optind - 1];
         if (c == VAL_HELP || c == 'h')
             return PARSED_HELP;
+        if (c == VAL_WATCH) {
+            args.watch = true;
+            continue;
+        }
         if (c == ':')
             return wrong(v, a, arena_printf(a, "%s needs a value", given));
         if (c == '?' && optopt >= VAL_FIRST_OPTION)
             return wrong(v, a,
                          arena_printf(a, "--%s takes no value", v->options[optopt - VAL_FIRST_OPTION].name));
-        if (c == '?' && optopt > 0 && optopt != VAL_HELP)
+        if (c == '?' && optopt > VAL_WATCH)
             return wrong(v, a, arena_printf(a, "unknown option -%c", optopt));
         if (c == '?')
             return wrong(v, a, arena_printf(a, "unknown option %s", given));
@@ -103,9 +110,9 @@ static void put_usage(const struct verb *v, struct arena *a, struct strbuf *out)
     size_t at = indent;
 
     strbuf_puts(out, begin);
-    for (size_t i = 0; i <= v->n_options; i++) {
+    for (size_t i = 0; i < v->n_options + 2; i++) {
         const struct option_spec *o = i < v->n_options ? &v->options[i] : NULL;
-        const char *word = v->operands;
+        const char *word = i > v->n_options ? v->operands : v->can_watch ? "[--watch]" : NULL;
         if (o) {
             word = spelling(o, a);
             word = arena_printf(a, o->flags & OPTION_REQUIRED ? "%s" : "[%s]", word);
@@ -152,7 +159,7 @@ void options_help_line(const char *what, size_t width, const char *meaning, stru
 void options_help(const struct verb *v, struct strbuf *out)
 {
     struct arena scratch = {0};
-    size_t width = strlen("--help");
+    size_t width = strlen(v->can_watch ? "--watch" : "--help");
 
     put_usage(v, &scratch, out);
     strbuf_puts(out, "\n");
@@ -164,6 +171,8 @@ void options_help(const struct verb *v, struct strbuf *out)
     }
     for (size_t i = 0; i < v->n_options; i++)
         options_help_line(spelling(&v->options[i], &scratch), width, v->options[i].meaning, out);
+    if (v->can_watch)
+        options_help_line("--watch", width, "on a terminal: show it again every two seconds, until q", out);
     options_help_line("--help", width, "show this help", out);
     if (v->more) {
         strbuf_puts(out, "\n");

@@ -6,6 +6,10 @@
 
 enum cli_format { FORMAT_TEXT, FORMAT_JSON };
 
+/* Whether standard output is a terminal with colours: not where NO_COLOR (no-color.org) is set, or TERM is
+ * dumb. */
+bool cli_colours(void);
+
 /* Prints one line on standard error; control characters in the text are replaced. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

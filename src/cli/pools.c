@@ -21,6 +21,7 @@ static void show_pools(const json_t *reply, struct arena *a, struct strbuf *out)
     size_t i;
 
     table_init(&t, a, columns, COUNT_OF(columns));
+    t.colours = cli_colours();
     json_array_foreach(json_object_get(reply, "pools"), i, p)
     {
         for (size_t r = 0; r < COUNT_OF(resources); r++) {
@@ -51,5 +52,6 @@ const struct verb verb_pools = {
     .options = client_options,
     .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,
+    .can_watch = true,
     .run = verb_pools_run,
 };

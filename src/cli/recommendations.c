@@ -53,5 +53,6 @@ const struct verb verb_recommendations = {
     .options = client_options,
     .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,
+    .can_watch = true,
     .run = verb_recommendations_run,
 };

@@ -12,7 +12,7 @@
 #define PAGE "report.html"
 #define PAGE_MAX (16u << 20)
 
-enum exit_code report_page_read(struct arena *a, struct strbuf *text, const char **ret_path)
+static enum exit_code read_page(struct arena *a, struct strbuf *text, const char **ret_path)
 {
     char path[PATH_MAX];
     int r = built_path(PROGRAM, PAGE, path);
@@ -31,4 +31,26 @@ enum exit_code report_page_read(struct arena *a, struct strbuf *text, const char
     }
     *ret_path = arena_printf(a, "%s", path);
     return EXIT_DONE;
+}
+
+enum exit_code report_page_write(const char *path, const struct run_set *a, const struct run_set *b,
+                                 struct arena *arena)
+{
+    CLEANUP(strbuf_releasep) struct strbuf built = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    const char *page;
+
+    strbuf_init(&built, STRBUF_NO_LIMIT);
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    enum exit_code code = read_page(arena, &built, &page);
+    if (code != EXIT_DONE)
+        return code;
+    if (report_html(a, b, page ? built.text : NULL, &text) < 0) {
+        cli_error("%s is not the page of this version of ballast; install or build it again", page);
+        return EXIT_FAILED;
+    }
+    if (!page)
+        cli_error(
+            "note: Ballast was built without its pages (dashboard/build), so the report has tables only");
+    return cli_write_file(path, &text);
 }

@@ -75,6 +75,8 @@ static enum exit_code read_args(const struct args *args, struct arena *a, struct
     enum exit_code code;
 
     ret->runs.file = args->operands[0];
+    ret->runs.texts = arena_new(a, struct trace_texts);
+    ret->runs.texts->a = a;
     ret->series = args_value(args, OPT_SERIES, NULL);
     ret->report = args_value(args, OPT_REPORT, NULL);
     ret->runs.series = ret->series || ret->report;
@@ -105,38 +107,14 @@ static enum exit_code put_series(const char *path, const struct run_set *a, cons
     return cli_write_file(path, &text);
 }
 
-static enum exit_code put_report(const char *path, const struct run_set *a, const struct run_set *b,
-                                 struct arena *arena)
-{
-    CLEANUP(strbuf_releasep) struct strbuf built = {0};
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
-    const char *page;
-
-    if (!path)
-        return EXIT_DONE;
-    strbuf_init(&built, STRBUF_NO_LIMIT);
-    strbuf_init(&text, STRBUF_NO_LIMIT);
-    enum exit_code code = report_page_read(arena, &built, &page);
-    if (code != EXIT_DONE)
-        return code;
-    if (report_html(a, b, page ? built.text : NULL, &text) < 0) {
-        cli_error("%s is not the page of this version of ballast; install or build it again", page);
-        return EXIT_FAILED;
-    }
-    if (!page)
-        cli_error(
-            "note: Ballast was built without its pages (dashboard/build), so the report has tables only");
-    return cli_write_file(path, &text);
-}
-
 /* Writes the files first: if one fails, nothing is printed. */
 static enum exit_code put(const struct simulate_args *asked, const struct run_set *a, const struct run_set *b,
                           struct arena *arena, struct strbuf *out)
 {
     enum exit_code code = put_series(asked->series, a, b);
 
-    if (code == EXIT_DONE)
-        code = put_report(asked->report, a, b, arena);
+    if (code == EXIT_DONE && asked->report)
+        code = report_page_write(asked->report, a, b, arena);
     if (code != EXIT_DONE || is_stdout(asked->series) || is_stdout(asked->report))
         return code;
     if (b)

@@ -61,10 +61,15 @@ static enum exit_code read_scenario(const struct simulate_variant *variant, bool
         .n_overrides = variant->all.n,
         .seed_given = seed_given,
         .seed = seed,
+        .texts = variant->options->texts,
     };
+    const char *file = variant->options->file;
+    const char *text = variant->options->text;
     struct err err = {0};
+    int r = text ? scenario_parse(file, text, strlen(text), &options, a, ret, &err)
+                 : scenario_read(file, &options, a, ret, &err);
 
-    if (scenario_read(variant->options->file, &options, a, ret, &err) < 0) {
+    if (r < 0) {
         cli_error("%s", err.text);
         return EXIT_WRONG;
     }

@@ -14,11 +14,13 @@ struct overrides {
 
 struct simulate_variant_options {
     const char *file;
+    const char *text;        /* of the scenario, in place of the file's; NULL: the file is read */
     struct overrides common; /* --set */
     bool seed_given;
     uint64_t seed;
-    size_t n_runs; /* one for each seed */
-    bool series;   /* keep the series of the first run */
+    size_t n_runs;             /* one for each seed */
+    bool series;               /* keep the series of the first run */
+    struct trace_texts *texts; /* instead of files, and standard input once it was read */
 };
 
 struct simulate_variant {

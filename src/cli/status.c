@@ -36,6 +36,20 @@ static void put_sentence(struct strbuf *out, const char *label, const char *text
     strbuf_puts(out, "\n");
 }
 
+/* Labels of lines that a person has to do something about. */
+static const char *const urgent[] = {"PAUSED", "faults", "no pass", "store", "config"};
+
+static enum tone tone_of_label(const char *line, size_t len)
+{
+    for (size_t i = 0; i < COUNT_OF(urgent); i++) {
+        size_t n = strlen(urgent[i]);
+
+        if (len > n && strncmp(line, urgent[i], n) == 0 && line[n] == ' ')
+            return TONE_BAD;
+    }
+    return TONE_TITLE;
+}
+
 /* Each line, a label and text, on as many lines as the text needs. */
 static void put_wrapped(const char *lines, struct arena *a, struct strbuf *out)
 {
@@ -43,12 +57,19 @@ static void put_wrapped(const char *lines, struct arena *a, struct strbuf *out)
         len = strcspn(lines, "\n");
         const char *line = arena_strndup(a, lines, len);
 
-        if (len <= TABLE_WIDTH || len < LABEL_WIDTH) {
+        if (len < LABEL_WIDTH) {
             strbuf_printf(out, "%s\n", line);
             continue;
         }
+        if (cli_colours())
+            strbuf_puts(out, table_tone_sequence(tone_of_label(line, len)));
         strbuf_add(out, line, LABEL_WIDTH - 1);
-        table_put_hanging(out, line + LABEL_WIDTH, LABEL_WIDTH - 1, LABEL_WIDTH);
+        if (cli_colours())
+            strbuf_puts(out, table_tone_sequence(TONE_PLAIN));
+        if (len <= TABLE_WIDTH)
+            strbuf_printf(out, "%s\n", line + LABEL_WIDTH - 1);
+        else
+            table_put_hanging(out, line + LABEL_WIDTH, LABEL_WIDTH - 1, LABEL_WIDTH);
     }
 }
 
@@ -72,7 +93,7 @@ static void show_source(const json_t *st, struct strbuf *out)
     }
 }
 
-static void show_pass(const json_t *st, struct strbuf *out)
+static void show_pass(const json_t *st, struct arena *a, struct strbuf *out)
 {
     const json_t *pass = json_object_get(st, "pass");
     const char *error = reply_text(st, "pass_error");
@@ -99,9 +120,9 @@ static void show_pass(const json_t *st, struct strbuf *out)
                           reply_number(pass, "imbalance_after"));
         else
             strbuf_puts(out, "no recommendations\n");
-        if (end && json_array_size(json_object_get(pass, "uneven")) > 0) {
-            put_sentence(out, "no more", end);
-        }
+        if (end && json_array_size(json_object_get(pass, "uneven")) > 0)
+            put_sentence(out, "",
+                         arena_printf(a, "no more moves for balance; most frequent reason: %s", end));
     } else {
         strbuf_puts(out, "no pass yet\n");
     }
@@ -126,6 +147,24 @@ static void show_roll(const json_t *st, const char *domain, struct arena *a, str
     if (reply_text(roll, "ended") && !reply_text(roll, "failed"))
         return;
     roll_show(roll, domain, a, out);
+}
+
+/* What waits for a second person. */
+static void show_first_requests(const json_t *st, struct arena *a, struct strbuf *out)
+{
+    const json_t *f;
+    size_t i;
+
+    json_array_foreach(json_object_get(st, "first_requests"), i, f)
+    {
+        const char *by = reply_text(f, "by");
+        const char *text = reply_text(f, "text");
+        const char *until = reply_text(f, "until");
+
+        put_sentence(out, i == 0 ? "two people" : "",
+                     arena_printf(a, "%s asked to %s, waits for a second person until %s", by ? by : "-",
+                                  text ? text : "-", until ? until : "-"));
+    }
 }
 
 static void show_counts(const json_t *st, struct strbuf *out)
@@ -212,8 +251,13 @@ static void show_broker(const json_t *st, struct strbuf *out)
                   json_is_true(json_object_get(b, "connected")) ? "connected" : "NOT CONNECTED",
                   reply_text(b, "since") ? reply_text(b, "since") : "-", (long long)reply_int(b, "unsent"),
                   reply_int(b, "unsent") == 1 ? "" : "s");
-    if (error) {
+    if (error)
         put_sentence(out, "", error);
+    if (json_array_size(json_object_get(b, "commands")) > 0) {
+        put_label(out, "");
+        strbuf_printf(out, "%lld commands carried out, %lld refused\n",
+                      (long long)reply_int(b, "commands_accepted"),
+                      (long long)reply_int(b, "commands_refused"));
     }
     if (refusal) {
         put_label(out, "");
@@ -221,6 +265,50 @@ static void show_broker(const json_t *st, struct strbuf *out)
                       (long long)reply_int(b, "refused"), (long long)reply_int(b, "refused_kept"));
         table_put_text(out, refusal);
         strbuf_puts(out, "\n");
+    }
+}
+
+/* How large it is, and what is wrong with it. */
+static void show_store(const json_t *st, struct strbuf *out)
+{
+    const json_t *store = json_object_get(st, "store");
+    const char *texts[] = {reply_text(st, "store_error"), reply_text(store, "warning")};
+
+    if (json_is_object(store)) { /* services of earlier versions do not say it */
+        put_label(out, "store size");
+        strbuf_printf(out, "%.0f MiB of at most %.0f\n",
+                      ceil(reply_number(store, "used_bytes") / BYTES_PER_MIB),
+                      reply_number(store, "limit_bytes") / BYTES_PER_MIB);
+    }
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        if (texts[i])
+            put_sentence(out, "store", texts[i]);
+    }
+}
+
+/* Targets that alarms do not reach. */
+static void show_alarms(const json_t *st, struct arena *a, struct strbuf *out)
+{
+    const json_t *t;
+    bool any = false;
+    size_t i;
+
+    json_array_foreach(json_object_get(st, "alarms"), i, t)
+    {
+        const char *since = reply_text(t, "failing_since");
+        const char *error = reply_text(t, "error");
+
+        if (!since && reply_int(t, "given_up") == 0)
+            continue;
+        put_sentence(out, any ? "" : "alarms",
+                     arena_printf(a, "%s: %s%s, %lld event%s waiting, %lld message%s given up%s%s",
+                                  reply_text(t, "target") ? reply_text(t, "target") : "-",
+                                  since ? "NOT DELIVERED since " : "delivered", since ? since : "",
+                                  (long long)reply_int(t, "waiting"), reply_int(t, "waiting") == 1 ? "" : "s",
+                                  (long long)reply_int(t, "given_up"),
+                                  reply_int(t, "given_up") == 1 ? "" : "s", since && error ? ": " : "",
+                                  since && error ? error : ""));
+        any = true;
     }
 }
 
@@ -310,7 +398,6 @@ static void show_faults(const json_t *st, struct strbuf *out)
 
 static void put_status(const json_t *st, const char *domain, struct arena *a, struct strbuf *out)
 {
-    const char *store = reply_text(st, "store_error");
     const json_t *fault;
     size_t i;
 
@@ -327,15 +414,15 @@ static void put_status(const json_t *st, const char *domain, struct arena *a, st
     show_asleep(st, out);
     show_power(st, out);
     show_night(st, out);
-    show_pass(st, out);
+    show_pass(st, a, out);
     show_waiting(st, a, out);
     show_counts(st, out);
     show_broker(st, out);
+    show_alarms(st, a, out);
     show_daemon(st, out);
-    if (store) {
-        put_sentence(out, "store", store);
-    }
+    show_store(st, out);
     show_roll(st, domain, a, out);
+    show_first_requests(st, a, out);
     json_array_foreach(json_object_get(st, "configuration"), i, fault)
     {
         put_sentence(out, i == 0 ? "config" : "", json_string_value(fault));
@@ -380,5 +467,6 @@ const struct verb verb_status = {
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
+    .can_watch = true,
     .run = verb_status_run,
 };

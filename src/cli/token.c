@@ -9,24 +9,23 @@
 #include <string.h>
 #include <time.h>
 
-enum { OPT_SOCKET, OPT_FORMAT, OPT_ROLE, OPT_EXPIRES, OPT_COUNT };
+enum { OPT_SOCKET, OPT_FORMAT, OPT_ROLE, OPT_OWNER, OPT_EXPIRES, OPT_COUNT };
 
 static const struct option_spec options[OPT_COUNT] = {
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
     [OPT_ROLE] = {"role", "ROLE", 0, "create: viewer, operator or admin"},
+    [OPT_OWNER] = {"owner", "NAME", 0, "create: the person who uses it, as `id -un` prints the name"},
     [OPT_EXPIRES] = {"expires", "SPAN", 0,
                      "create: how long it is valid, such as 90d; default: until revoked"},
 };
 
 static void show_tokens(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    static const struct column columns[] = {{"NAME", false},
-                                            {"ROLE", false},
-                                            {"EXPIRES", false},
-                                            {"LAST USED", false},
-                                            {"CREATED BY", .below = true}};
-    static const char *const members[] = {"name", "role", "expires", "used", "created_by"};
+    static const struct column columns[] = {{"NAME", false},      {"ROLE", false},
+                                            {"OWNER", false},     {"EXPIRES", false},
+                                            {"LAST USED", false}, {"CREATED BY", .below = true}};
+    static const char *const members[] = {"name", "role", "owner", "expires", "used", "created_by"};
     const json_t *t;
     struct table table;
     size_t i;
@@ -41,7 +40,7 @@ static void show_tokens(const json_t *reply, struct arena *a, struct strbuf *out
         for (size_t k = 0; k < COUNT_OF(columns); k++) {
             const char *text = reply_text(t, members[k]);
 
-            table_cell(&table, text ? text : "never");
+            table_cell(&table, text ? text : strcmp(members[k], "owner") == 0 ? "-" : "never");
         }
     }
     table_render(&table, "", out);
@@ -65,6 +64,7 @@ static enum exit_code make_create(const struct args *args, json_t **ret)
 {
     const char *span = args_value(args, OPT_EXPIRES, NULL);
     const char *role = args_value(args, OPT_ROLE, NULL);
+    const char *owner = args_value(args, OPT_OWNER, NULL);
     char expires[RFC3339_MAX];
     struct err err;
     int64_t s;
@@ -74,6 +74,8 @@ static enum exit_code make_create(const struct args *args, json_t **ret)
         return EXIT_WRONG;
     }
     *ret = json_pack("{s:s, s:s, s:s}", "command", "token_create", "name", args->operands[1], "role", role);
+    if (owner)
+        (void)json_object_set_new(*ret, "owner", json_string(owner));
     if (!span)
         return EXIT_DONE;
     if (span_parse(span, &s, &err) < 0) {
@@ -96,8 +98,9 @@ static enum exit_code verb_token_run(const struct args *args, struct arena *a, s
 
     if (code != EXIT_DONE)
         return code;
-    if (!create && (args->options[OPT_ROLE].n > 0 || args->options[OPT_EXPIRES].n > 0)) {
-        cli_error("--role and --expires: expected with `ballast token create` only");
+    if (!create && (args->options[OPT_ROLE].n > 0 || args->options[OPT_OWNER].n > 0 ||
+                    args->options[OPT_EXPIRES].n > 0)) {
+        cli_error("--role, --owner and --expires: expected with `ballast token create` only");
         return EXIT_WRONG;
     }
     if (strcmp(what, "list") == 0 && args->n_operands == 1)
@@ -123,7 +126,10 @@ const struct verb verb_token = {
         "the "
         "API (header Authorization: Bearer TOKEN), or enter it on the service's page. What is done with it "
         "is "
-        "recorded under its name. A viewer sees everything but snapshots and consoles, an operator approves, "
+        "recorded under its name. Where the configuration asks for two people (four_eyes), tokens of one "
+        "owner "
+        "are one person, and a token without an owner is none. A viewer sees everything but snapshots and "
+        "consoles, an operator approves, "
         "pauses and changes the state of hosts, an admin does everything.",
     .operands = "create NAME|list|revoke NAME",
     .operands_min = 1,

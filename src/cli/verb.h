@@ -47,6 +47,7 @@ struct args {
     struct option_values *options; /* by index of the verb's table */
     const char *const *operands;
     size_t n_operands;
+    bool watch; /* --watch was given */
 };
 
 struct verb {
@@ -59,6 +60,8 @@ struct verb {
     const struct option_spec *options;
     size_t n_options;
     bool needs_service;
+    bool can_watch;  /* has --watch */
+    bool watches;    /* on a terminal, without --watch too */
     bool answers_no; /* the output is valid with EXIT_FAILED too: "it cannot be done" is an answer */
     /* `a` is released afterwards. Standard output is added to `out`, which is written only for EXIT_DONE (or
      * EXIT_FAILED, see above). */

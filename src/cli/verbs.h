@@ -4,7 +4,9 @@
 
 #include "cli/verb.h"
 
+extern const struct verb verb_alarm;
 extern const struct verb verb_apply;
+extern const struct verb verb_bugreport;
 extern const struct verb verb_check;
 extern const struct verb verb_check_config;
 extern const struct verb verb_config;
@@ -12,6 +14,7 @@ extern const struct verb verb_confirm_controller;
 extern const struct verb verb_entitlements;
 extern const struct verb verb_events;
 extern const struct verb verb_explain;
+extern const struct verb verb_fit;
 extern const struct verb verb_forecast;
 extern const struct verb verb_generate;
 extern const struct verb verb_history;
@@ -32,10 +35,13 @@ extern const struct verb verb_recommendations;
 extern const struct verb verb_reject;
 extern const struct verb verb_resume;
 extern const struct verb verb_run;
+extern const struct verb verb_passes;
 extern const struct verb verb_samples;
 extern const struct verb verb_simulate;
+extern const struct verb verb_backtest;
 extern const struct verb verb_snapshot;
 extern const struct verb verb_status;
+extern const struct verb verb_top;
 extern const struct verb verb_vms;
 extern const struct verb verb_what_if;
 

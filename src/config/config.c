@@ -1,6 +1,7 @@
 /* config.c: loads a file and checks the keys that depend on each other. */
 #include "config/config.h"
 
+#include "config/alarms.h"
 #include "config/former_keys.h"
 #include "config/http.h"
 #include "config/keys.h"
@@ -27,10 +28,15 @@
 
 /* ---- the source: keys that its kind requires or does not use ---- */
 
+/* A key, or the first one of a section. */
 static const struct field *find_key(const struct schema *keys, const char *name)
 {
+    size_t len = strlen(name);
+
     for (size_t i = 0; i < keys->n; i++) {
-        if (strcmp(keys->fields[i].name, name) == 0)
+        const char *is = keys->fields[i].name;
+
+        if (strncmp(is, name, len) == 0 && (is[len] == '\0' || is[len] == '.'))
             return &keys->fields[i];
     }
     return NULL;
@@ -48,6 +54,15 @@ static int check_required(const struct section *s, const struct schema *keys)
     return 0;
 }
 
+static int check_settings(const struct section *s, const struct source_kind *kind)
+{
+    const void *settings = s->config->source_settings + config_source_settings_at(kind);
+    const char *key = NULL;
+    const char *mistake = kind->check ? kind->check(settings, s->reader.a, &key) : NULL;
+
+    return mistake ? section_refuse(s, arena_printf(s->reader.a, "source.%s", key), "%s", mistake) : 0;
+}
+
 static int check_source_kind(const struct section *s)
 {
     const struct source_kind *kind = config_source_kind(s->config->source.kind);
@@ -60,7 +75,7 @@ static int check_source_kind(const struct section *s)
             !find_key(&kind->keys, n->key) && !find_key(&kind->settings, n->key))
             section_warn(s, n->line, "source.%s is of no use to source.kind %s", n->key, kind->kind);
     }
-    return 0;
+    return check_settings(s, kind);
 }
 
 static void warn_about_tls(const struct section *s)
@@ -175,8 +190,8 @@ static int finish(const struct section *s, const struct schema *keys)
 /* The sections with readers of their own: each has its first mistake listed. */
 static int read_sections(const struct section *of)
 {
-    static int (*const readers[])(const struct section *s) = {config_read_power, config_read_schedule,
-                                                              config_read_overlay, config_read_roles};
+    static int (*const readers[])(const struct section *s) = {
+        config_read_power, config_read_schedule, config_read_overlay, config_read_roles, config_read_alarms};
     struct section s = *of;
     int e = 0;
 

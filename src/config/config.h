@@ -46,7 +46,7 @@ struct config_power_host {
     double standby_w;         /* UNKNOWN */
 };
 
-/* The broker that events go to. `mqtt:`; url NULL: none. */
+/* The broker that events go to, and commands come from. `mqtt:`; url NULL: none. */
 struct config_mqtt {
     const char *url;
     const char *host; /* from the url, and ... */
@@ -56,8 +56,10 @@ struct config_mqtt {
     const char *password_file, *password;
     const char *ca_file, *cert_file, *key_file;
     bool tls_verify;
-    const char *client_id; /* NULL: the store's own */
-    const char *topic;     /* before all topics */
+    const char *client_id;       /* NULL: the store's own */
+    const char *topic;           /* before all topics */
+    const char *home_assistant;  /* the prefix of its discovery; NULL: off */
+    const char *const *commands; /* that are taken; NULL at the end */
 };
 
 /* The API over HTTP. `http:`; listen NULL: none. */
@@ -65,7 +67,38 @@ struct config_http {
     const char *listen; /* as written */
     const char *cert_file, *key_file;
     int64_t connections, connections_per_address; /* at most, at a time */
+    int64_t session_s, session_idle_s;            /* of a browser */
 };
+
+/* A target of alarms. `alarms.NAME:`; by url a webhook or an SMTP server, or a command. */
+struct config_alarm {
+    const char *name;                      /* letters, digits, _ and - */
+    const char *url;                       /* https, http, smtp, smtps; NULL: a command */
+    const char *const *command;            /* path and arguments */
+    const char *secret_file, *secret;      /* webhook: whsec_BASE64; NULL: not signed */
+    const char *username;                  /* SMTP, webhook */
+    const char *password_file, *password;  /* likewise */
+    const char *ca_file;                   /* NULL: the system's */
+    bool tls_verify, starttls;             /* starttls: of smtp, required */
+    const char *from, *const *to;          /* addresses, of mail */
+    int severity;                          /* the least that is sent: enum alarm_severity */
+    const char *const *kinds;              /* of events; none: all */
+    const char *const *hosts, *const *vms; /* ids or names that events are about; none: all */
+    const char *digest;                    /* calendar expression; NULL: none */
+    struct calendar digest_at;             /* the same, if there is one */
+    int64_t interval_s;                    /* at least, between two messages */
+};
+
+/* The order is that of their weight. ALARM_SEVERITY_NONE: no event is sent, the digest only. */
+enum alarm_severity {
+    ALARM_SEVERITY_INFO,
+    ALARM_SEVERITY_NOTICE,
+    ALARM_SEVERITY_WARNING,
+    ALARM_SEVERITY_ERROR,
+    ALARM_SEVERITY_NONE
+};
+
+extern const char *const config_alarm_severities[]; /* their words; NULL at the end */
 
 /* An entry of `roles.users:` or `roles.groups:`. */
 struct config_role {
@@ -77,6 +110,12 @@ struct config_role {
 struct config_roles {
     struct config_role *users, *groups;
     size_t n_users, n_groups;
+};
+
+/* What takes two people. `four_eyes:`. */
+struct config_four_eyes {
+    const char *const *actions; /* words of FOUR_EYES_ACTIONS; NULL at the end */
+    int64_t within_s;           /* how long the request of the first counts */
 };
 
 /* Bytes of the settings of all kinds of sources together. */
@@ -92,6 +131,7 @@ struct config {
     alignas(max_align_t) char source_settings[CONFIG_SOURCE_SETTINGS_MAX]; /* of each kind, one by one */
     int64_t history_days;      /* of actions and migrations kept in the store */
     int64_t history_passes;    /* kept in the store, with their snapshots */
+    int64_t history_store_mb;  /* of the whole store, at most */
     int64_t history_passes_mb; /* of snapshots and passes together, at most */
     int64_t history_events;    /* kept in the store, sent or not */
     struct config_power_host *power_hosts;
@@ -100,13 +140,18 @@ struct config {
     struct config_mqtt mqtt;
     struct config_http http;
     struct config_roles roles;
-    const char *roles_text;                               /* to find changes; NULL: none */
+    const char *roles_text; /* to find changes; NULL: none */
+    struct config_four_eyes four_eyes;
+    struct config_alarm *alarms;
+    size_t n_alarms;
+    const char *alarms_text;                              /* to find changes; NULL: none */
     const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
     const char *dpm_prove_every;                          /* as written; NULL: not given */
     const char *dpm_time_zone;                            /* NULL: the system's own */
     int64_t dpm_ready_percent;
-    struct overlay overlay;                                      /* rules, pools, vms and hosts */
-    const char *rules_text, *pools_text, *vms_text, *hosts_text; /* to find changes; NULL: none */
+    struct overlay overlay; /* rules, pools, groups, pipelines, vms and hosts */
+    const char *rules_text, *pools_text, *groups_text, *pipelines_text, *vms_text,
+        *hosts_text;                    /* to find changes; NULL: none */
     struct schedule schedule;           /* the schedule that these four keys define */
     const char *const *balance_windows; /* as written */
     struct schedule balance;            /* the windows of this key */
@@ -163,6 +208,15 @@ struct power_curve config_watts(const struct config_power_host *h, struct arena 
  * entry; else the most of those of its groups; without an entry admin. */
 enum role config_role(const struct config_roles *roles, uid_t uid, gid_t gid, const gid_t *groups, size_t n);
 
+/* The chosen actions of four_eyes: 1u << FOUR_EYES_*. */
+unsigned config_four_eyes(const struct config *c);
+
+/* A copy that outlives the configuration. */
+void config_alarm_copy(const struct config_alarm *from, struct config_alarm *ret, struct arena *a);
+
+/* A webhook, or else mail. */
+bool config_alarm_is_webhook(const struct config_alarm *t);
+
 /* Whether the address of http.listen is one of this machine's own, which no other machine reaches. */
 bool config_http_is_loopback(const char *listen);
 
@@ -173,7 +227,7 @@ const char *config_get(const struct config *c, const struct field *key, struct a
 struct config_change {
     const struct field *key;
     const char *from, *to; /* as in config_get() */
-    bool secret;           /* the path is equal, the content of the file differs */
+    bool secret;           /* both are equal: the content of a file differs, or what is masked in a URL */
 };
 
 /* Lists the differences, in the table's order. */

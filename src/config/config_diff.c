@@ -1,6 +1,9 @@
 /* config_diff.c: the configuration as text, and its differences after a reload. */
 #include "config/config.h"
 
+#include "base/cleanup.h"
+#include "base/mask.h"
+#include "config/alarms.h"
 #include "config/keys.h"
 #include "config/overlay.h"
 #include "config/power_hosts.h"
@@ -38,7 +41,21 @@ static bool secret_changed(const struct config *old, const struct config *now, c
 {
     if (is_power_hosts(key))
         return config_power_secrets_changed(old, now, a);
+    if (strcmp(key->name, "alarms") == 0)
+        return config_alarm_secrets_changed(old, now);
     return !same_text(field_secret(key, old), field_secret(key, now));
+}
+
+/* URLs of webhooks have paths that may be secrets. */
+static const char *masked(const char *text, struct arena *a)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+
+    if (!text)
+        return NULL;
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    mask_secrets(text, strlen(text), &out);
+    return arena_strdup(a, out.text);
 }
 
 size_t config_changes(const struct config *old, const struct config *now, struct arena *a,
@@ -54,7 +71,14 @@ size_t config_changes(const struct config *old, const struct config *now, struct
 
         if (!same && is_power_hosts(&keys[i]))
             config_power_change_text(old, now, a, &from, &to);
-        if (!same || secret_changed(old, now, &keys[i], a))
+        bool changed = !same || secret_changed(old, now, &keys[i], a);
+
+        if (!same && strcmp(keys[i].name, "alarms") == 0) {
+            from = masked(from, a);
+            to = masked(to, a);
+            same = same_text(from, to);
+        }
+        if (changed)
             changes[n++] = (struct config_change){.key = &keys[i], .from = from, .to = to, .secret = same};
     }
     *ret = changes;

@@ -14,8 +14,9 @@ bool config_http_is_loopback(const char *listen)
 
 int config_check_http(const struct section *s, const struct schema *keys)
 {
-    static const char *const others[] = {"http.cert_file", "http.key_file", "http.connections",
-                                         "http.connections_per_address"};
+    static const char *const others[] = {"http.cert_file",   "http.key_file",
+                                         "http.connections", "http.connections_per_address",
+                                         "http.session_s",   "http.session_idle_s"};
     const struct config_http *h = &s->config->http;
     struct listen_address address;
 

@@ -10,6 +10,19 @@
 #define TOPIC_MAX 200
 #define CLIENT_ID_MAX 200
 
+/* Requests (request.h) of operators that need no looking at an answer. */
+static const char *const commands[] = {"apply", "reject",      "pause",   "resume",
+                                       "run",   "maintenance", "standby", "wake"};
+
+const char *config_mqtt_command_check(const char *word)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(word, commands[i]) == 0)
+            return NULL;
+    }
+    return "apply, reject, pause, resume, run, maintenance, standby or wake";
+}
+
 /* The reader has checked that the url is a scheme and an authority. */
 static int take_apart(const struct section *s)
 {
@@ -46,13 +59,26 @@ static bool has_control(const char *text)
     return false;
 }
 
+static bool begins_topics(const char *text)
+{
+    size_t len = strlen(text);
+
+    return len > 0 && len <= TOPIC_MAX && !strpbrk(text, "+#") && !has_control(text) && text[0] != '$' &&
+           text[0] != '/' && text[len - 1] != '/';
+}
+
 static int check_words(const struct section *s)
 {
-    const struct config_mqtt *m = &s->config->mqtt;
-    size_t len = strlen(m->topic);
+    struct config_mqtt *m = &s->config->mqtt;
 
-    if (strpbrk(m->topic, "+#") || has_control(m->topic) || m->topic[0] == '$' || m->topic[0] == '/' ||
-        m->topic[len - 1] == '/' || len > TOPIC_MAX)
+    if (m->home_assistant && strcmp(m->home_assistant, "true") == 0)
+        m->home_assistant = "homeassistant";
+    else if (m->home_assistant && strcmp(m->home_assistant, "false") == 0)
+        m->home_assistant = NULL;
+    if (m->home_assistant && !begins_topics(m->home_assistant))
+        return section_refuse(s, "mqtt.home_assistant",
+                              "is no beginning of a topic, expected true, false or the prefix");
+    if (!begins_topics(m->topic))
         return section_refuse(
             s, "mqtt.topic",
             "is no beginning of a topic, expected at most 200 bytes without +, # and control characters, "
@@ -67,6 +93,23 @@ static int check_words(const struct section *s)
         return section_refuse(s, m->cert_file ? "mqtt.key_file" : "mqtt.cert_file",
                               "is missing, expected both mqtt.cert_file and mqtt.key_file, or neither");
     return 0;
+}
+
+/* A command over MQTT names no person. */
+static void warn_of_two_people(const struct section *s)
+{
+    for (const char *const *w = s->config->mqtt.commands; *w; w++) {
+        const char *action = strcmp(*w, "apply") == 0 ? "approve" : *w;
+
+        for (const char *const *chosen = s->config->four_eyes.actions; *chosen; chosen++) {
+            if (strcmp(*chosen, action) == 0)
+                section_warn(
+                    s, section_line(s, "mqtt.commands"),
+                    "mqtt.commands has %s, which is refused while four_eyes.actions has %s: a command "
+                    "over MQTT names no person",
+                    *w, action);
+        }
+    }
 }
 
 static void warn(const struct section *s)
@@ -95,7 +138,8 @@ static void warn(const struct section *s)
 static void warn_of_no_url(const struct section *s)
 {
     static const char *const keys[] = {"mqtt.username",  "mqtt.password_file", "mqtt.ca_file",
-                                       "mqtt.cert_file", "mqtt.key_file",      "mqtt.client_id"};
+                                       "mqtt.cert_file", "mqtt.key_file",      "mqtt.client_id",
+                                       "mqtt.commands",  "mqtt.home_assistant"};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (section_has(s, keys[i]))
@@ -117,5 +161,6 @@ int config_check_mqtt(const struct section *s, const struct schema *keys)
     if ((e = take_apart(s)) < 0 || (e = section_files(s, keys, "mqtt.", s->config)) < 0)
         return e;
     warn(s);
+    warn_of_two_people(s);
     return 0;
 }

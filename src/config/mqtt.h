@@ -5,6 +5,9 @@
 #include "config/section.h"
 
 /* Splits the url, reads the password, and makes the checks that need several keys. -EINVAL with the line. */
+/* A word of mqtt.commands; see field_check. */
+const char *config_mqtt_command_check(const char *word);
+
 int config_check_mqtt(const struct section *s, const struct schema *keys);
 
 #endif

@@ -1,7 +1,12 @@
-/* overlay.c: the sections `rules:`, `pools:`, `vms:` and `hosts:`. */
+/* overlay.c: the sections `rules:`, `pools:`, `vms:` and `hosts:`; placement.c has `groups:` and
+ * `pipelines:`.
+ */
 #include "config/overlay.h"
 
+#include "config/placement.h"
 #include "config/schedule.h"
+#include "config/selector.h"
+#include "model/attributes.h"
 #include "model/snapshot_fields.h"
 
 #include "base/cleanup.h"
@@ -10,113 +15,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define PATTERNS_MOST 1000 /* in a list */
 #define ENTRIES_MOST 10000 /* of a section */
 #define POOLS_MOST 2000
 #define NAME_BYTES_MAX 100
 #define REASON_BYTES_MAX 200
 #define WINDOWS_MOST 32
-
-/* ---- selectors ---- */
-
-#define CONDITION_FIELDS(at)                                                                                 \
-    {.name = "name",                                                                                         \
-     .type = FIELD_IDS,                                                                                      \
-     .max = PATTERNS_MOST,                                                                                   \
-     .offset = (at) + offsetof(struct condition, names),                                                     \
-     .meaning = "patterns of names or ids"},                                                                 \
-        {.name = "label",                                                                                    \
-         .type = FIELD_IDS,                                                                                  \
-         .max = PATTERNS_MOST,                                                                               \
-         .offset = (at) + offsetof(struct condition, labels),                                                \
-         .meaning = "labels: KEY, or KEY=VALUE with a pattern for the value"},                               \
-    {                                                                                                        \
-        .name = "tag", .type = FIELD_IDS, .max = PATTERNS_MOST,                                              \
-        .offset = (at) + offsetof(struct condition, tags), .meaning = "patterns of tags"                     \
-    }
-
-#define CONDITION_FOLDER(at)                                                                                 \
-    {                                                                                                        \
-        .name = "folder", .type = FIELD_IDS, .max = PATTERNS_MOST,                                           \
-        .offset = (at) + offsetof(struct condition, folders),                                                \
-        .meaning = "patterns of folders; those below are included"                                           \
-    }
-
-static const struct field vm_condition[] = {CONDITION_FIELDS(0), CONDITION_FOLDER(0)};
-static const struct field host_condition[] = {CONDITION_FIELDS(0)};
-
-/* What could never select anything. */
-static int check_condition(const struct reader *r, const struct node *n, const struct condition *c)
-{
-    for (uint32_t i = 0; i < c->folders.n; i++) {
-        const char *folder = c->folders.items[i];
-        size_t len = strlen(folder);
-
-        if (folder[0] != '/')
-            return reader_complain(r, node_child(n, "folder"),
-                                   "is \"%s\", expected a path that begins with a /, such as /prod/db",
-                                   folder);
-        if (len > 1 && folder[len - 1] == '/')
-            return reader_complain(r, node_child(n, "folder"),
-                                   "is \"%s\", expected it without the / at its end; the folders below are "
-                                   "included",
-                                   folder);
-    }
-    for (uint32_t i = 0; i < c->labels.n; i++)
-        if (c->labels.items[i][0] == '=')
-            return reader_complain(r, node_child(n, "label"), "is \"%s\", expected KEY or KEY=VALUE",
-                                   c->labels.items[i]);
-    return selector_condition_given(c)
-               ? 0
-               : reader_complain(r, n, "has no condition, expected at least one, for example name");
-}
-
-static int read_condition(const struct reader *r, const struct node *n, const struct schema *keys,
-                          struct condition *ret)
-{
-    int e;
-
-    if (n->kind == NODE_SCALAR) /* the short form: a pattern of names */
-        return reader_value(r, n, &keys->fields[0], &ret->names);
-    if (n->kind != NODE_MAP)
-        return reader_refuse(r, n, "a pattern of names, or a section with conditions");
-    if ((e = reader_object(r, n, keys, ret)) < 0)
-        return e;
-    return check_condition(r, n, ret);
-}
-
-/* One condition, or a list of them. */
-static int read_selector(const struct reader *r, const struct node *n, const struct schema *keys,
-                         struct selector *ret)
-{
-    bool list = n->kind == NODE_LIST;
-    struct condition *c = arena_array(r->a, struct condition, list ? n->n : 1);
-    uint32_t i = 0;
-    int e = 0;
-
-    if (list && (n->n == 0 || n->n > PATTERNS_MOST))
-        return reader_complain(r, n, "has %zu entries, expected 1 to %d", n->n, PATTERNS_MOST);
-    if (!list)
-        e = read_condition(r, n, keys, &c[i++]);
-    for (const struct node *item = list ? n->first : NULL; item && e == 0; item = item->next)
-        e = read_condition(r, item, keys, &c[i++]);
-    *ret = (struct selector){.conditions = c, .n = i};
-    return e;
-}
-
-static int read_vm_selector(const struct reader *r, const struct node *n, void *at)
-{
-    const struct schema keys = SCHEMA_OF("", vm_condition);
-
-    return read_selector(r, n, &keys, at);
-}
-
-static int read_host_selector(const struct reader *r, const struct node *n, void *at)
-{
-    const struct schema keys = SCHEMA_OF("", host_condition);
-
-    return read_selector(r, n, &keys, at);
-}
 
 /* ---- rules ---- */
 
@@ -137,13 +40,13 @@ static const struct field rule_keys[] = {
     {.name = "vms",
      .type = FIELD_OWN,
      .offset = AT(vms),
-     .read = read_vm_selector,
+     .read = config_read_vms,
      .flags = FIELD_REQUIRED,
      .meaning = "the VMs that the rule is for"},
     {.name = "hosts",
      .type = FIELD_OWN,
      .offset = AT(hosts),
-     .read = read_host_selector,
+     .read = config_read_hosts,
      .meaning = "the hosts of a rule between VMs and hosts"},
     {.name = "mandatory",
      .type = FIELD_BOOL,
@@ -247,7 +150,7 @@ static const struct field pool_keys[] = {
     {.name = "vms",
      .type = FIELD_OWN,
      .offset = AT(vms),
-     .read = read_vm_selector,
+     .read = config_read_vms,
      .meaning = "the VMs that the pool holds"},
     ALLOC_FIELDS("cpu", AT(set[RES_CPU]), "MHz"),
     EXPANDABLE_FIELD("cpu", AT(set[RES_CPU])),
@@ -317,7 +220,12 @@ static void warn_not_enforced(const struct section *s, const struct node *n, boo
 {
     char path[NODE_PATH_MAX];
 
-    if (s->use == CONFIG_FOR_CHECK)
+    if (s->use == CONFIG_FOR_CHECK && s->config->source.kind &&
+        strcmp(s->config->source.kind, "libvirt") == 0)
+        section_warn(s, n->line, "%s: %s", node_path(n, path),
+                     "of CPU, Ballast sets weights and limits of VMs in partial and full automation, unless "
+                     "source.cpu_controls is off; no hypervisor enforces its settings of memory");
+    else if (s->use == CONFIG_FOR_CHECK)
         section_warn(s, n->line, "%s: %s", node_path(n, path),
                      adds_pool
                          ? "unless the source has this pool with these settings, no hypervisor enforces it; "
@@ -386,7 +294,7 @@ static const struct field vms_keys[] = {
     {.name = "pin",
      .type = FIELD_OWN,
      .offset = AT(is.pin),
-     .read = read_host_selector,
+     .read = config_read_hosts,
      .meaning = "the only hosts that the VMs may run on"},
     {.name = "never_move",
      .type = FIELD_TEXT,
@@ -397,6 +305,14 @@ static const struct field vms_keys[] = {
      .max = WINDOWS_MOST,
      .offset = AT(no_moves),
      .meaning = "when the VMs are not moved: calendar expressions with a duration"},
+    {.name = "owner",
+     .type = FIELD_TEXT,
+     .offset = AT(is.owner),
+     .check = config_check_name,
+     .meaning = "the project or customer that the VMs belong to"},
+    ATTRIBUTES_FIELD("flavor", AT(is.flavor), "the VMs' flavour: extra specs, by name"),
+    ATTRIBUTES_FIELD("image", AT(is.image), "properties of the VMs' image, by name"),
+    ATTRIBUTES_FIELD("hints", AT(is.hints), "what was asked for when the VMs were made, by name"),
 };
 #undef AT
 
@@ -415,6 +331,13 @@ static const struct field hosts_keys[] = {
      .min = 1,
      .max = 64,
      .meaning = "live migrations in and out of a host at a time"},
+    {.name = "traits",
+     .type = FIELD_IDS,
+     .offset = AT(is.traits),
+     .max = FACT_NAMES_MAX,
+     .check = config_check_name,
+     .meaning = "what the hosts can do, by name"},
+    ATTRIBUTES_FIELD("attributes", AT(is.attributes), "what filters read of the hosts, by name"),
 };
 #undef AT
 
@@ -427,7 +350,7 @@ static int read_entry(const struct section *s, const struct node *n, const struc
     if (n->kind != NODE_MAP)
         return reader_refuse(&s->reader, n, "a section with conditions and settings");
     if ((e = reader_object(&s->reader, n, keys, into)) < 0 ||
-        (e = check_condition(&s->reader, n, condition)) < 0)
+        (e = config_check_condition(&s->reader, n, condition)) < 0)
         return e;
     for (const struct node *k = n->first; k; k = k->next) {
         bool is_condition = strcmp(k->key, "name") == 0 || strcmp(k->key, "label") == 0 ||
@@ -529,6 +452,8 @@ static const struct {
 } sections[] = {
     {"rules", NODE_MAP, "a section with a rule below each name", read_rules},
     {"pools", NODE_MAP, "a section with a pool below each name", read_pools},
+    {"groups", NODE_MAP, "a section with a group below each name", config_read_groups},
+    {"pipelines", NODE_MAP, "a section with a pipeline below each name", config_read_pipelines},
     {"vms", NODE_LIST, "a list of entries, each with a - in front", read_vms},
     {"hosts", NODE_LIST, "a list of entries, each with a - in front", read_hosts},
 };

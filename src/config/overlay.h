@@ -1,5 +1,5 @@
-/* overlay.h: reads `rules:`, `pools:`, `vms:` and `hosts:` into the struct of ../overlay. Inside config only.
- */
+/* overlay.h: reads `rules:`, `pools:`, `groups:`, `pipelines:`, `vms:` and `hosts:` into the struct of
+ * ../overlay. Inside config only. */
 #ifndef BALLAST_CONFIG_OVERLAY_H
 #define BALLAST_CONFIG_OVERLAY_H
 

@@ -1,4 +1,5 @@
-/* roles.c: the roles of users and groups at the Unix socket. What each role may do is request/request.h's. */
+/* roles.c: the roles of users and groups at the Unix socket, and what takes two people. What each role may do
+ * is request/request.h's. */
 #include "config/roles.h"
 
 #include <errno.h>
@@ -126,4 +127,26 @@ enum role config_role(const struct config_roles *roles, uid_t uid, gid_t gid, co
             most = roles->groups[i].role;
     }
     return listed ? most : ROLE_ADMIN;
+}
+
+/* ---- two people ------------------------------------------------------------------------------ */
+
+const char *config_four_eyes_check(const char *word)
+{
+    enum four_eyes_action action;
+
+    return four_eyes_action_parse(word, &action) == 0 ? NULL
+                                                      : "approve, place, maintenance, roll, standby or wake";
+}
+
+unsigned config_four_eyes(const struct config *c)
+{
+    enum four_eyes_action action;
+    unsigned ret = 0;
+
+    for (const char *const *w = c->four_eyes.actions; *w; w++) {
+        if (four_eyes_action_parse(*w, &action) == 0)
+            ret |= 1u << action;
+    }
+    return ret;
 }

@@ -7,4 +7,7 @@
 /* -EINVAL with the line. A user or group that this machine does not know is a warning. */
 int config_read_roles(const struct section *s);
 
+/* Of a word of four_eyes.actions: NULL, or the words that are expected. */
+const char *config_four_eyes_check(const char *word);
+
 #endif

@@ -91,9 +91,9 @@ static int read_secret(const struct section *s, const struct field *f, const cha
                      s->prefix, f->name, path);
     const char *expected = f->check ? f->check(*ret) : NULL;
 
-    return expected
-               ? section_refuse(s, f->name, ": what %s holds is not what was expected, %s", path, expected)
-               : 0;
+    return expected ? section_refuse(s, f->name, ": what %s holds is not what was expected, expected %s",
+                                     path, expected)
+                    : 0;
 }
 
 /* A missing file would otherwise fail at the first connection, without the line that names it. */

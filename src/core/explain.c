@@ -152,6 +152,18 @@ static struct pass *before_power(const struct pass *p, const struct snapshot *sn
     return q;
 }
 
+/* What the stages of the VM's pipeline leave of the hosts that are on. */
+static void fill_stages(const struct pass *p, uint32_t vm, struct explanation *e)
+{
+    const struct snapshot *snap = p->snap;
+    uint64_t *on = arena_array(p->a, uint64_t, (size_t)p->rules.words + 1);
+
+    for (uint32_t h = 0; h < snap->n_hosts; h++)
+        if (snap->hosts[h].is.state == HOST_ON)
+            on[h / 64] |= (uint64_t)1 << (h % 64);
+    e->n_left = fit_hosts_left(&p->rules.fit, rules_fit_use(&snap->vms[vm]), vm, on, p->a, &e->left);
+}
+
 int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_t vm, uint32_t host,
                struct arena *a, struct explanation *ret, struct err *err)
 {
@@ -168,6 +180,7 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
         if (host == IX_NONE || host == i)
             fill_candidate(p, vm, i, &e.candidates[e.n++]);
     e.summary = summary_of(p, vm, &e);
+    fill_stages(p, vm, &e);
     *ret = e;
     return 0;
 }

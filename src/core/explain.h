@@ -23,6 +23,9 @@ struct explanation {
     struct candidate *candidates; /* by host */
     uint32_t n;
     const struct finding *summary;
+    const struct stage_left
+        *left; /* the hosts that are on and pass each stage of its pipeline; n_left 0: none */
+    uint32_t n_left;
 };
 
 /* host: IX_NONE for all hosts. -EINVAL: the snapshot has no such VM or host. */

@@ -6,6 +6,7 @@
 #include "core/divvy/divvy.h"
 #include "core/divvy/enforced.h"
 #include "core/divvy/host_settings.h"
+#include "core/divvy/vm_controls.h"
 #include "core/plan/pass_state.h"
 #include "core/plan/plan.h"
 #include "core/power/power.h"
@@ -110,6 +111,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before, .end = p->end};
     pass_order(p, ret); /* 8. order: dependencies, groups, priorities, reasons, the state after */
     host_settings(enforced_wanted(snap, a), p->demand, a, &ret->settings, &ret->n_settings);
+    vm_controls(snap, p->demand, a, &ret->vm_settings, &ret->n_vm_settings);
     ret->ratio = plan_ratio_finding(p);
     ret->ready_wakes = ready_by_wake_times(p);
     ret->faults = p->faults;

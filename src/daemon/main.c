@@ -2,8 +2,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "daemon/power_setup.h"
 #include "daemon/service.h"
+#include "daemon/threads/power_setup.h"
 
 #include <errno.h>
 #include <getopt.h>

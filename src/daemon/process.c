@@ -57,3 +57,39 @@ void process_name_user(uid_t uid, char *ret, size_t size)
     else
         (void)snprintf(ret, size, "uid %u", (unsigned)uid);
 }
+
+bool process_person_is_good(const char *name)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.@+\\";
+    const size_t len = strlen(name);
+
+    return len > 0 && len < PERSON_NAME_MAX && strspn(name, allowed) == len;
+}
+
+void process_name_person(uid_t uid, char ret[PERSON_NAME_MAX])
+{
+    struct passwd entry;
+    struct passwd *found = NULL;
+    char buffer[2048];
+
+    ret[0] = '\0';
+    if (getpwuid_r(uid, &entry, buffer, sizeof buffer, &found) == 0 && found &&
+        process_person_is_good(entry.pw_name))
+        (void)snprintf(ret, PERSON_NAME_MAX, "%s", entry.pw_name);
+}
+
+void process_find_person(const char *name, char ret[PERSON_NAME_MAX])
+{
+    struct passwd entry;
+    struct passwd *found = NULL;
+    char buffer[2048];
+
+    (void)snprintf(ret, PERSON_NAME_MAX, "%s", name);
+    if (getpwnam_r(name, &entry, buffer, sizeof buffer, &found) != 0 || !found)
+        return;
+    char first[PERSON_NAME_MAX];
+
+    process_name_person(entry.pw_uid, first);
+    if (first[0])
+        (void)snprintf(ret, PERSON_NAME_MAX, "%s", first);
+}

@@ -5,19 +5,21 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/actuator_workers.h"
-#include "daemon/admin_tokens.h"
-#include "daemon/collector_thread.h"
-#include "daemon/consoles.h"
-#include "daemon/event_outputs.h"
-#include "daemon/http_clients.h"
-#include "daemon/power_setup.h"
+#include "daemon/clients/admin_tokens.h"
+#include "daemon/clients/decisions.h"
+#include "daemon/clients/http_clients.h"
+#include "daemon/clients/request_handler.h"
+#include "daemon/clients/server.h"
+#include "daemon/events/event_outputs.h"
+#include "daemon/events/subscribers.h"
+#include "daemon/mqtt/mqtt_commands.h"
 #include "daemon/process.h"
-#include "daemon/request_handler.h"
-#include "daemon/server.h"
 #include "daemon/source_lock.h"
 #include "daemon/startup_log.h"
-#include "daemon/subscribers.h"
+#include "daemon/threads/actuator_workers.h"
+#include "daemon/threads/collector_thread.h"
+#include "daemon/threads/consoles.h"
+#include "daemon/threads/power_setup.h"
 #include "daemon/wall_clock.h"
 #include "engine/engine.h"
 #include "net/login_guards.h"
@@ -75,6 +77,8 @@ struct service {
     struct server *server;
     struct clients clients; /* that wait */
     struct http_clients *http;
+    struct decisions *decisions;
+    struct mqtt_commands *commands;
     struct admin_tokens tokens;
     struct shared_replies shared;
     struct wall_clock clock;
@@ -94,6 +98,7 @@ static struct request_handler request_handler_of(struct service *s)
                                     .out = &s->out,
                                     .metrics = &s->metrics,
                                     .tokens = &s->tokens,
+                                    .decisions = s->decisions,
                                     .logins = s->power->logins,
                                     .reload_by = s->waits.config ? s->waits.by : NULL,
                                     .reload_since = s->waits.since,
@@ -152,6 +157,12 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
     return 0;
 }
 
+/* Of a decision, or of a target of alarms. */
+static void on_answer(void *ctx)
+{
+    update_outputs_and_timer(ctx);
+}
+
 /* Returns after for_us at most: emptying hundreds of hosts gives thousands of answers. */
 static void take_news(struct service *s, int64_t for_us)
 {
@@ -171,6 +182,9 @@ static void take_news(struct service *s, int64_t for_us)
         case NEWS_SOURCE_ERROR:
             metrics_on_collection(&s->metrics, n->took_us, true);
             engine_on_source_error(s->engine, n->serial, &n->err, now);
+            break;
+        case NEWS_SOURCE_CHANGED:
+            engine_on_source_changed(s->engine, now);
             break;
         case NEWS_JOB_RESULT:
             engine_on_job_result(s->engine, n->job, &n->result, now);
@@ -241,6 +255,8 @@ static struct engine_settings settings_of(const struct service *s)
         .operations = actuators ? actuators->operations : 0,
         .ways = s->power->ways,
         .n_ways = s->power->config.n_hosts,
+        .four_eyes = config_four_eyes(c),
+        .four_eyes_s = c->four_eyes.within_s,
         .sets_pools = actuators && actuators->apply_settings,
         .history_days = c->history_days,
         .passes_kept = (uint32_t)c->history_passes,
@@ -305,6 +321,7 @@ static void take_config(struct service *s, const char *by, struct arena a, struc
     login_guards_forget(s->power->logins); /* a password may have been mended at its peer */
     startup_log_warnings(fresh, &s->power->config);
     s->config = fresh;
+    mqtt_commands_configure(s->commands, fresh);
     if (http_reload_certificate(s->tokens.http, &err) < 0)
         log_error("the certificate stays as it was: %s", err.text);
 
@@ -314,6 +331,7 @@ static void take_config(struct service *s, const char *by, struct arena a, struc
     engine_tick(s->engine, wall_clock_now(&s->clock)); /* stores the events */
     arena_release(&s->reloaded);
     s->reloaded = a;
+    alarm_feed_change(s->out.alarms, s->config, wall_clock_now(&s->clock));
     request_handler_forget_shared(&s->shared);
     startup_log_standby_hosts(s->config, s->engine);
 }
@@ -461,6 +479,19 @@ static int open_http(struct service *s, struct err *err)
     return r == 0 ? admin_tokens_load(&s->tokens, err) : r;
 }
 
+static int open_commands(struct service *s, struct err *err)
+{
+    const struct mqtt_commands_options options = {.loop = s->loop,
+                                                  .clients = &s->clients,
+                                                  .feed = s->out.mqtt,
+                                                  .config = s->config,
+                                                  .serve = serve_request,
+                                                  .gone = cancel_waiting,
+                                                  .ctx = s};
+
+    return mqtt_commands_start(&options, &s->commands, err);
+}
+
 static int start_service(struct service *s, struct err *err)
 {
     int r;
@@ -472,11 +503,16 @@ static int start_service(struct service *s, struct err *err)
         return err_set(err, r, "no event loop: %s", strerror(-r));
     if ((r = store_open(s->config->state_dir, s->config->history_passes_mb, &s->store, err)) < 0)
         return r;
+    store_set_limit(s->store, s->config->history_store_mb);
     if (store_was_upgraded(s->store))
         log_notice("the store was upgraded to this version; %s/before-upgrade.db has it as it was",
                    s->config->state_dir);
-    if ((r = event_outputs_open(s->config, s->loop, s->store, &s->out, err)) < 0 ||
-        (r = open_source(s, err)) < 0 || (r = open_engine(s, err)) < 0 || (r = open_loop(s, err)) < 0)
+    const struct alarm_feed_options alarms = {
+        .loop = s->loop, .store = s->store, .wake = on_answer, .ctx = s};
+
+    if ((r = event_outputs_open(s->config, &alarms, wall_clock_now(&s->clock), &s->out, err)) < 0 ||
+        (r = open_source(s, err)) < 0 || (r = open_engine(s, err)) < 0 || (r = open_loop(s, err)) < 0 ||
+        (r = decisions_start(s->loop, on_answer, s, &s->decisions, err)) < 0)
         return r;
     const struct server_options options = {.path = s->config->socket,
                                            .clients = &s->clients,
@@ -487,7 +523,7 @@ static int start_service(struct service *s, struct err *err)
                                            .ctx = s};
 
     r = server_start(s->loop, &options, &s->server, err);
-    return r == 0 ? open_http(s, err) : r;
+    return r < 0 || (r = open_commands(s, err)) < 0 ? r : open_http(s, err);
 }
 
 /* ---- stop ------------------------------------------------------------------------------------ */
@@ -503,6 +539,7 @@ static void stop_service(struct service *s)
     if (s->http)
         admin_tokens_store_use(&s->tokens, wall_clock_now(&s->clock), true);
     http_clients_stop(s->http);
+    mqtt_commands_stop(s->commands);
     s->shared.http = s->tokens.http = NULL;
     atomic_store(&s->stop, true);
     int actuators = actuator_workers_stop(s->actuators, deadline);
@@ -514,18 +551,20 @@ static void stop_service(struct service *s)
         event_outputs_update(&s->out, s->engine, s->config, wall_clock_now(&s->clock));
     }
     int broker = event_outputs_stop(&s->out, deadline);
+    int decisions = decisions_stop(s->decisions, deadline);
 
     int consoles = consoles_stop(s->consoles, wall_clock_now(&s->clock), deadline);
 
     engine_free(s->engine);
     store_close(s->store);
-    if (actuators < 0 || source < 0 || broker < 0 || consoles < 0) {
-        log_warning("a request to the source, the broker or a console has not ended within 10 s; stopping "
-                    "without waiting for it");
+    if (actuators < 0 || source < 0 || broker < 0 || consoles < 0 || decisions < 0) {
+        log_warning("a request to the source, the broker or a console, or a decision has not ended within "
+                    "10 s; stopping without waiting for it");
         if (s->restart)
             (void)process_restart(s->argv);
         _exit(s->restart ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
     }
+    decisions_free(s->decisions);
     consoles_free(s->consoles);
     actuator_workers_free(s->actuators);
     collector_thread_free(s->source);

@@ -6,6 +6,8 @@
 #include "base/strbuf.h"
 #include "plugins/power_methods.h"
 
+#include <string.h>
+
 void startup_log_settings(const struct config *c)
 {
     log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
@@ -74,7 +76,10 @@ void startup_log_reload(const struct config_change *changes, size_t n, bool powe
         later += effect == CONFIG_NEXT_START || effect == CONFIG_AFTER_POWER;
         strbuf_clear(&text);
         if (changes[i].secret)
-            strbuf_printf(&text, "%s: the contents of the file have changed%s", changes[i].key->name, when);
+            strbuf_printf(&text, "%s: %s changed%s", changes[i].key->name,
+                          strcmp(changes[i].key->name, "alarms") == 0 ? "a secret, or the path of a url, has"
+                                                                      : "the contents of the file have",
+                          when);
         else
             strbuf_printf(&text, "%s: %s -> %s%s", changes[i].key->name,
                           changes[i].from ? changes[i].from : "(none)",

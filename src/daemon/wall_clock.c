@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "daemon/power_setup.h"
 #include "daemon/process.h"
+#include "daemon/threads/power_setup.h"
 
 #include <math.h>
 

@@ -116,6 +116,15 @@ void engine_tell_reload_failed(struct engine *e, const char *why, const char *by
     engine_tick(e, now); /* stores it */
 }
 
+void engine_tell_alarms(struct engine *e, bool failed, const char *target, const char *text, instant_s now)
+{
+    events_publish(e, &(struct event){.kind = failed ? EVENT_ALARM_FAILED : EVENT_ALARM_BACK,
+                                      .time = now,
+                                      .target = target,
+                                      .text = text});
+    engine_tick(e, now); /* stores it */
+}
+
 /* ---- what can be seen ------------------------------------------------------------------------ */
 
 void engine_status(const struct engine *e, struct engine_status *ret)
@@ -153,6 +162,25 @@ const struct snapshot *engine_snapshot(const struct engine *e)
 const struct plan *engine_plan(const struct engine *e)
 {
     return e->passes->decided ? &e->passes->decided->plan : NULL;
+}
+
+/* The snapshot is copied, but not its arrays: later settings replace its policy, nothing else ever changes.
+ */
+bool engine_keep_snapshot(const struct engine *e, struct kept_snapshot *ret)
+{
+    struct observation *v = e->passes->decided ? e->passes->decided : e->now_seen;
+
+    if (!v)
+        return false;
+    v->references++;
+    *ret = (struct kept_snapshot){.is = v->snap, .of = v, .held_back = e->passes->held_back};
+    return true;
+}
+
+void engine_release_snapshot(struct kept_snapshot *kept)
+{
+    observation_unref(kept->of);
+    kept->of = NULL;
 }
 
 size_t engine_actions(const struct engine *e, struct arena *a, const struct action_record ***ret)

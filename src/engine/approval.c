@@ -8,6 +8,7 @@
 #include "engine/actions/power_preconditions.h"
 #include "engine/admin_commands.h"
 #include "engine/decide.h"
+#include "engine/four_eyes.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
 #include "engine/source_poll.h"
@@ -205,6 +206,7 @@ static bool all_stored(const struct engine *e, const uint64_t *ids, size_t n)
 int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versions, size_t n, const char *by,
                    instant_s now, struct err *err)
 {
+    char who[FOUR_EYES_BY_MAX];
     struct action *x;
     int r;
 
@@ -222,12 +224,15 @@ int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versio
             (r = check_needs(e, x, ids, n, err)) < 0 || (r = check_power(e, x, err)) < 0)
             return r;
     }
-    if ((r = check_versions(e, ids, versions, n, err)) < 0)
+    const struct four_eyes_request request = {FOUR_EYES_APPROVE, ids, versions, n, NULL, NULL};
+
+    if ((r = check_versions(e, ids, versions, n, err)) < 0 ||
+        (r = four_eyes_agree(e, &request, by, now, who, err)) < 0)
         return r;
     for (size_t i = 0; i < n; i++) {
         x = action_find(e, ids[i]);
         if (x->r.state == ACTION_RECOMMENDED) /* an id may be given twice */
-            action_approve(e, x, by, now);
+            action_approve(e, x, who, now);
     }
     engine_tick(e, now);
     return all_stored(e, ids, n) ? 0 : admin_command_not_stored(e, "approved", err);

@@ -69,48 +69,6 @@ static bool some_host_over(const struct metrics *m)
     return false;
 }
 
-static bool is_overloaded(const struct snapshot *s, uint32_t host)
-{
-    const struct host *h = &s->hosts[host];
-
-    for (int r = 0; r < RES_COUNT && host_can_run_vms(h); r++) {
-        double wanted = 0;
-
-        for (uint32_t i = 0; i < h->vms.n; i++) {
-            const struct vm_facts *v = &s->vms[h->vms.items[i]].is;
-
-            wanted +=
-                fmin(v->demand[r], vm_facts_limit_in_force(v, r)); /* demand above the limit cannot be met */
-        }
-        if (wanted > h->capacity[r])
-            return true;
-    }
-    return false;
-}
-
-bool decide_labels_are_new(const struct engine *e)
-{
-    return e->passes->decided && e->passes->decided->snap.labels_unread && !e->now_seen->snap.labels_unread;
-}
-
-bool decide_overload_is_new(const struct engine *e)
-{
-    const struct snapshot *now = &e->now_seen->snap;
-
-    if (!e->passes->decided || e->passes->early)
-        return false;
-    const struct snapshot *then = &e->passes->decided->snap;
-
-    for (uint32_t i = 0; i < now->n_hosts; i++) {
-        if (!is_overloaded(now, i))
-            continue;
-        uint32_t was = snapshot_find_host(then, now->hosts[i].is.id);
-        if (was == IX_NONE || !is_overloaded(then, was))
-            return true;
-    }
-    return false;
-}
-
 /* The power of hosts, and what comes with it: that rests on the last 40 minutes, and has nothing to do with
  * the imbalance of the moment. */
 static bool is_for_power(const struct recommendation *r)
@@ -170,6 +128,8 @@ static int run_pass(struct engine *e, struct observation *v, instant_s now, stru
         if ((r = pass_run(&v->snap, &policy, a, &v->plan, err)) < 0)
             return r;
     }
+    e->passes->held_back = (policy.optional_moves ? 0 : HELD_BACK_OPTIONAL_MOVES) |
+                           (policy.dpm.may_sleep ? 0 : HELD_BACK_STANDBY);
     observation_set_policy(v, &e->settings.policy); /* it may have changed since the inventory */
     if (e->settings.clock_us)
         v->plan.stats.decide_us = e->settings.clock_us() - begin;
@@ -373,6 +333,7 @@ int decide_store(struct engine *e, const struct plan *plan, uint64_t pass, const
         .n_recommendations = plan->n_recommendations,
         .n_faults = plan->n_faults,
         .decide_us = plan->stats.decide_us,
+        .held_back = e->passes->held_back,
         .snapshot = kept ? snapshot.text : NULL,
         .plan = kept ? text.text : NULL,
     };

@@ -18,8 +18,10 @@ struct passes {
     instant_s last_time;
     struct observation *decided; /* what the last pass was made from; NULL: none in this process */
     bool early;                  /* the last pass did not wait for its interval to end */
+    unsigned n_hosts_changed;    /* inventories in a row that show other hosts on than it was made from */
     uint64_t n_here;             /* made by this process */
     unsigned n_imbalanced;       /* in a row */
+    unsigned held_back;          /* HELD_BACK_* of the last one */
     struct err error;            /* of the newest attempt; code 0: it worked */
 
     uint64_t runs_wanted, runs_done; /* tickets of engine_run() */
@@ -29,13 +31,6 @@ struct passes {
 };
 
 int decide(struct engine *e, const char *trigger, instant_s now, struct err *err);
-
-/* Whether VMs want more than there is on a host that had enough at the last pass: the next pass does not wait
- * for the interval to end. One that stays short is no news, and after a pass that came early the next one
- * comes when it is due, so that restless demand does not make a pass of every look. */
-/* Whether the last pass lacked rules by labels that the newest inventory has (snapshot.h: labels_unread). */
-bool decide_labels_are_new(const struct engine *e);
-bool decide_overload_is_new(const struct engine *e);
 
 /* Stores what was decided, with what it was decided from, and all that else is to be stored. On failure the
  * rest is tried again, the record is lost. */

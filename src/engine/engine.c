@@ -9,7 +9,9 @@
 #include "engine/actions/pool_updates.h"
 #include "engine/actions/standby_maintenance.h"
 #include "engine/decide.h"
+#include "engine/early_pass.h"
 #include "engine/events.h"
+#include "engine/four_eyes.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
 #include "engine/knowledge/knowledge.h"
@@ -36,6 +38,7 @@ static void proceed(struct engine *e, instant_s now)
     meters_ask(e->knowledge->meters, &e->port, engine_snapshot(e), now);
     identities_ask(e->knowledge->identities, e->knowledge->hosts, &e->port, engine_snapshot(e), now);
     source_poll_ask(e, now);
+    four_eyes_expire(e, now);
     (void)persist_flush(e, NULL, now);
 }
 
@@ -51,14 +54,15 @@ void engine_tick(struct engine *e, instant_s now)
     proceed(e, now);
 }
 
-static void make_pass(struct engine *e, instant_s now)
+/* early: why it does not wait for the interval to end; NULL: it was asked for, or has ended. */
+static void make_pass(struct engine *e, const char *early, instant_s now)
 {
     struct err err = {0};
     bool asked_for = e->poll->asked_run > e->passes->runs_done;
-    const char *trigger = asked_for ? "run" : e->poll->asked_for_pass ? "interval" : "overload";
-    int r = decide(e, trigger, now, &err);
+    int r = decide(e, early ? early : asked_for ? "run" : "interval", now, &err);
 
-    e->passes->early = !asked_for && !e->poll->asked_for_pass;
+    e->passes->early = early != NULL;
+    source_poll_decided(e);
     e->passes->next = e->passes->again ? now : e->poll->asked_at + e->settings.policy.interval_s;
     e->passes->error = err;
     if (r < 0)
@@ -78,9 +82,8 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
         *collected = (struct collected){0};
         return;
     }
-    e->poll->asking = false;
+    source_poll_answered(e, now);
     e->passes->again = false;
-    e->poll->next_look = now + source_poll_period_s(e);
     action_queue_add_all(e->actions);
     if (observation_build(e, collected, serial, now, &v, &err) < 0) {
         source_poll_failed(e, &err, now);
@@ -96,9 +99,12 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     action_states_advance(e, now); /* what has arrived is done, before anything new is decided */
     standby_maintenance_end(e, now);
     action_queue_add_all(e->actions);
-    if (!placement_decide(e, serial, now) &&
-        (e->poll->asked_for_pass || decide_overload_is_new(e) || decide_labels_are_new(e)))
-        make_pass(e, now);
+    if (!placement_decide(e, serial, now)) {
+        const char *early = e->poll->asked_for_pass ? NULL : early_pass_trigger(e, now);
+
+        if (e->poll->asked_for_pass || early)
+            make_pass(e, early, now);
+    }
     maintenance_roll_step(e, now);
     if (e->passes->again)
         source_poll_want(e, now);
@@ -112,6 +118,12 @@ void engine_on_source_error(struct engine *e, uint64_t serial, const struct err 
     source_poll_failed(e, why, now);
     action_queue_add_all(e->actions);
     proceed(e, now);
+}
+
+void engine_on_source_changed(struct engine *e, instant_s now)
+{
+    source_poll_changed(e, now);
+    source_poll_ask(e, now);
 }
 
 /* A host without its meter goes on in the energy account by its model, as an estimate. */
@@ -154,8 +166,8 @@ void engine_on_job_result(struct engine *e, const struct job *job, const struct 
         meters_ask(e->knowledge->meters, &e->port, engine_snapshot(e), now);
         return;
     case JOB_IDENTIFY:
-        identities_result(e->knowledge->identities, job, result, now);
-        if (result->code == 0 && !result->identity.why.text[0])
+        if (identities_result(e->knowledge->identities, job, result, now) && result->code == 0 &&
+            !result->identity.why.text[0])
             hosts_controllers_answered(e->knowledge->hosts, job->identify.host);
         identities_ask(e->knowledge->identities, e->knowledge->hosts, &e->port, engine_snapshot(e), now);
         return;
@@ -177,6 +189,7 @@ instant_s engine_wakeup(const struct engine *e, instant_s now)
     instant_s at = e->persist->next_prune;
 
     at = earlier(at, source_poll_wakeup(e, now));
+    at = earlier(at, four_eyes_wakeup(e));
     if (e->persist->error.code != 0)
         at = earlier(at, e->persist->retry_at);
     const struct action_list *waiting = &e->actions->usage.committed;
@@ -213,6 +226,7 @@ int engine_create(const struct engine_settings *settings, const struct engine_po
     e->placements = xcalloc(1, sizeof *e->placements);
     e->roll = maintenance_roll_new();
     e->proofs = proofs_new();
+    e->four_eyes = four_eyes_new();
     e->persist = xcalloc(1, sizeof *e->persist);
     e->actions = xcalloc(1, sizeof *e->actions);
     e->pool_updates = pool_updates_new();
@@ -227,7 +241,6 @@ int engine_create(const struct engine_settings *settings, const struct engine_po
         engine_free(e);
         return r;
     }
-    e->persist->next_prune = now; /* at the first tick */
     *ret = e;
     return 0;
 }
@@ -238,6 +251,7 @@ void engine_free(struct engine *e)
         return;
     maintenance_roll_free(e->roll);
     proofs_free(e->proofs);
+    four_eyes_free(e->four_eyes);
     placement_free(e->placements);
     actions_free(e->actions);
     persist_free(e->persist);
@@ -258,6 +272,9 @@ void engine_configure(struct engine *e, const struct engine_settings *settings, 
     instant_s interval = e->settings.policy.interval_s;
 
     take_settings(e, settings);
+    if (e->now_seen)
+        hosts_match_entries(e->knowledge->hosts, &e->now_seen->snap);
+    action_states_reconfigured(e);
     e->passes->next =
         earlier(e->passes->next - interval + settings->policy.interval_s, now + settings->policy.interval_s);
     source_poll_reconfigured(e, now);

@@ -60,12 +60,14 @@ struct engine_settings {
     unsigned operations;            /* what the actuators can do: 1u << OPERATION_*; of actuator_ops */
     const struct host_power_method *ways; /* hosts that the actuators can switch by themselves; not copied */
     size_t n_ways;
-    bool sets_pools;      /* whether they can set what pools have on hosts */
-    int64_t history_days; /* actions and migrations kept in the store */
-    uint32_t passes_kept; /* passes kept in the store, with their snapshots; 0: these are not even made, and
-                           * the store gets passes without texts */
-    instant_s look_s;     /* an inventory is asked for as often as that; 0: five times an interval, and
-                           * once a minute at least */
+    unsigned four_eyes;    /* what begins when two people have asked for it: 1u << FOUR_EYES_*; 0: nothing */
+    instant_s four_eyes_s; /* and how long the request of the first counts */
+    bool sets_pools;       /* whether they can set what pools have on hosts */
+    int64_t history_days;  /* actions and migrations kept in the store */
+    uint32_t passes_kept;  /* passes kept in the store, with their snapshots; 0: these are not even made, and
+                            * the store gets passes without texts */
+    instant_s look_s;      /* an inventory is asked for as often as that; 0: five times an interval, and
+                            * once a minute at least */
     int64_t (*clock_us)(void); /* for saying how long a pass took, and nothing else; may be NULL */
 };
 
@@ -75,7 +77,8 @@ int engine_create(const struct engine_settings *settings, const struct engine_po
                   struct engine **ret, struct err *err);
 void engine_free(struct engine *e);
 
-/* New settings, from now on. What is under way is carried on. */
+/* New settings, from now on: also for a standby that is approved and has not begun, which is cancelled where
+ * its host is not proven to wake with them. What is under way is carried on. */
 void engine_configure(struct engine *e, const struct engine_settings *settings, instant_s now);
 
 /* Publishes that a setting was changed, as EVENT_CONFIGURATION. The text names the setting and both values.
@@ -84,6 +87,9 @@ void engine_tell_change(struct engine *e, const char *text, const char *by, inst
 
 /* Publishes that a reload of the configuration failed, as EVENT_CONFIGURATION_FAILED, and why. */
 void engine_tell_reload_failed(struct engine *e, const char *why, const char *by, instant_s now);
+
+/* Publishes that alarms do not reach a target, or reach it again. */
+void engine_tell_alarms(struct engine *e, bool failed, const char *target, const char *text, instant_s now);
 
 /* ---- what happens ---------------------------------------------------------------------------- */
 
@@ -95,6 +101,10 @@ instant_s engine_wakeup(const struct engine *e, instant_s now);
 void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *collected, instant_s now);
 void engine_on_source_error(struct engine *e, uint64_t serial, const struct err *why, instant_s now);
 
+/* The source says that something has changed in the cluster: an inventory is asked for soon, however often
+ * this is called (source_poll.h), and a pass may be made of it (early_pass.h). */
+void engine_on_source_changed(struct engine *e, instant_s now);
+
 void engine_on_job_result(struct engine *e, const struct job *job, const struct job_result *result,
                           instant_s now);
 
@@ -103,6 +113,12 @@ void engine_on_job_result(struct engine *e, const struct job *job, const struct 
 /* All of these return 0, or -EINVAL (no such thing: the request is wrong) or another negative errno (it
  * cannot be done now), with a sentence. -EIO: it was done, but could not be stored, so a restart forgets it.
  */
+
+/* Whose requests follow, until the next call: the name that tells this person from others, NULL where none
+ * does. Needed where engine_settings.four_eyes has the request's action; the name in `by` is for people. Then
+ * the functions below can also fail with -ENOKEY: the request is noted as the first, and begins when another
+ * person asks for the same (four_eyes.h has the other errors). */
+void engine_set_person(struct engine *e, const char *person);
 
 /* Asks for a pass on a fresh inventory. *ret_ticket: the pass has been made, or could not be made, when
  * engine_run_result() no longer returns -EINPROGRESS. */
@@ -320,11 +336,36 @@ struct engine_status {
 /* Everything is valid until the next call of a function that takes a struct engine * without const. */
 void engine_status(const struct engine *e, struct engine_status *ret);
 
+/* First requests that wait for a second person, oldest first; in the arena or the engine's, valid as above.
+ */
+struct engine_first_request {
+    enum four_eyes_action action;
+    uint64_t id;      /* FOUR_EYES_APPROVE: the recommendation and ... */
+    uint32_t version; /* ... the version that was read; else 0 */
+    const char *what; /* "put host esx-3 to standby" */
+    const char *by;
+    instant_s since, until;
+};
+size_t engine_first_requests(const struct engine *e, struct arena *a, struct engine_first_request **ret);
+
 /* The newest inventory, frozen; NULL before the first. Its migrations and pending are as of that moment. */
 const struct snapshot *engine_snapshot(const struct engine *e);
 
 /* The last pass and what it was made from; NULL before the first of this process. */
 const struct plan *engine_plan(const struct engine *e);
+
+/* A snapshot for a reader in another thread: it stays as it is until it is released, whatever the engine does
+ * meanwhile. All zero: none. */
+struct kept_snapshot {
+    struct snapshot is;
+    struct observation *of;
+    unsigned held_back; /* HELD_BACK_*: what the last pass left out */
+};
+
+/* Keeps what the last pass was made from, before the first pass the newest inventory. False: there is none
+ * yet. Both in the engine's thread. */
+bool engine_keep_snapshot(const struct engine *e, struct kept_snapshot *ret);
+void engine_release_snapshot(struct kept_snapshot *kept);
 
 /* A host that sleeps. */
 struct asleep {

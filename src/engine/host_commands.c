@@ -1,14 +1,17 @@
 /* host_commands.c: what an admin asks of a host: maintenance, standby, waking. */
 #include "engine/host_commands.h"
 
+#include "base/cleanup.h"
 #include "base/wake_method.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
+#include "engine/actions/own_maintenance.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
 #include "engine/admin_commands.h"
 #include "engine/approval.h"
 #include "engine/decide.h"
+#include "engine/four_eyes.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
 #include "engine/observation.h"
@@ -76,6 +79,22 @@ static uint64_t add_host_action(struct engine *e, enum action_kind kind, enum re
     return x->r.id;
 }
 
+/* Whether two people want it, where it takes two. verb and end are around the host's name; `detail` tells
+ * requests of the same action apart. */
+static int agree(struct engine *e, enum four_eyes_action action, const struct host_facts *h, const char *verb,
+                 const char *end, const char *detail, const char *by, instant_s now,
+                 char ret_by[FOUR_EYES_BY_MAX], struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct four_eyes_request q = {
+        .action = action,
+        .key = detail ? arena_printf(&a, "%s\n%s", h->id, detail) : h->id,
+        .what = arena_printf(&a, "%s host %.100s%s", verb, h->name, end),
+    };
+
+    return four_eyes_agree(e, &q, by, now, ret_by, err);
+}
+
 /* Cancels it, because of what a person wants; `wish` follows the person's name. */
 static void take_back(struct engine *e, struct action *x, const char *wish, const char *by, instant_s now)
 {
@@ -136,9 +155,13 @@ static void take_power_back(struct engine *e, const char *host, const char *by, 
     }
 }
 
-static int enter_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
-                             uint64_t *ret_id, uint64_t ret_power[POWER_CHANGES], struct err *err)
+/* agreed: two people have asked for it, or for the roll that it belongs to, if it takes two. */
+static int enter_maintenance(struct engine *e, const struct host_facts *h, bool agreed, const char *by,
+                             instant_s now, uint64_t *ret_id, uint64_t ret_power[POWER_CHANGES],
+                             struct err *err)
 {
+    char who[FOUR_EYES_BY_MAX];
+    int r;
     struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
 
     if (x) {
@@ -154,9 +177,13 @@ static int enter_maintenance(struct engine *e, const struct host_facts *h, const
                        h->name);
     if (find_host_action(e, ACTION_EXIT_MAINTENANCE, h->id))
         return err_set(err, -EBUSY, "host %s is leaving maintenance just now", h->name);
+    (void)snprintf(who, sizeof who, "%s", by);
+    if (!agreed &&
+        (r = agree(e, FOUR_EYES_MAINTENANCE, h, "take", " out of service", NULL, by, now, who, err)) < 0)
+        return r;
     take_power_back(e, h->id, by, now, ret_power);
     *ret_id = add_host_action(e, ACTION_ENTER_MAINTENANCE, REASON_MAINTENANCE, h->id,
-                              "an admin asked for maintenance", by, now);
+                              "an admin asked for maintenance", who, now);
     return 0;
 }
 
@@ -184,7 +211,9 @@ static int exit_maintenance(struct engine *e, const struct host_facts *h, const 
                             uint64_t *ret_id, struct err *err)
 {
     struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
+    const bool withdrawn = four_eyes_withdraw(e, FOUR_EYES_MAINTENANCE, h->id, by, now);
 
+    *ret_id = 0;
     if (x && x->r.state == ACTION_APPROVED) { /* still being evacuated: nothing to undo */
         *ret_id = x->r.id;
         end_evacuation(e, x, by, now);
@@ -203,9 +232,11 @@ static int exit_maintenance(struct engine *e, const struct host_facts *h, const 
         *ret_id = x->r.id;
         return 0;
     }
-    if (h->state != HOST_MAINTENANCE && h->state != HOST_ENTERING_MAINTENANCE)
-        return err_set(err, -EBUSY, "host %s is not in maintenance, it is %s", h->name,
-                       host_state_name(h->state));
+    if (h->state != HOST_MAINTENANCE && h->state != HOST_ENTERING_MAINTENANCE &&
+        !own_maintenance_is_marked(e, h->id))
+        return withdrawn ? 0
+                         : err_set(err, -EBUSY, "host %s is not in maintenance, it is %s", h->name,
+                                   host_state_name(h->state));
     *ret_id = add_host_action(e, ACTION_EXIT_MAINTENANCE, REASON_MAINTENANCE, h->id,
                               "an admin ended the maintenance", by, now);
     return 0;
@@ -218,7 +249,7 @@ int host_commands_enter_maintenance(struct engine *e, const char *host, const ch
     const struct host_facts *h = NULL;
     int r = find_listed(e, host, &h, err);
 
-    return r < 0 ? r : enter_maintenance(e, h, by, now, ret_id, power, err);
+    return r < 0 ? r : enter_maintenance(e, h, true, by, now, ret_id, power, err);
 }
 
 int host_commands_find(const struct engine *e, const char *word, const struct host_facts **ret,
@@ -237,9 +268,9 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, const cha
 
     if ((r = find_listed(e, host, &h, err)) < 0)
         return r;
-    if (!(e->settings.operations & (1u << operation)))
+    if (!own_maintenance_or_source_can(e, 1u << operation))
         return err_set(err, -ENOTSUP, "maintenance mode is not something that this source can be asked for");
-    r = enter ? enter_maintenance(e, h, by, now, ret_id, power, err)
+    r = enter ? enter_maintenance(e, h, false, by, now, ret_id, power, err)
               : exit_maintenance(e, h, by, now, ret_id, err);
     if (ret_power)
         memcpy(ret_power, power, sizeof power);
@@ -280,10 +311,12 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
                    struct err *err)
 {
     const struct host_facts *h = NULL;
+    char who[FOUR_EYES_BY_MAX];
     int r;
 
     if ((r = find_listed(e, host, &h, err)) < 0)
         return r;
+    (void)four_eyes_withdraw(e, FOUR_EYES_WAKE, h->id, by, now);
     const struct action *x = find_host_action(e, ACTION_POWER_OFF, h->id);
     struct action *up = find_host_action(e, ACTION_POWER_ON, h->id);
 
@@ -299,9 +332,10 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
         return 0;
     if ((r = check_power_operations(e, h->id, true, err)) < 0 ||
         (r = power_preconditions_check_standby(e, snapshot_find_host(&e->now_seen->snap, h->id), NULL, err)) <
-            0)
+            0 ||
+        (r = agree(e, FOUR_EYES_STANDBY, h, "put", " to standby", NULL, by, now, who, err)) < 0)
         return r;
-    *ret_id = add_standby(e, h, REASON_ASKED, "an admin asked for standby", by, now);
+    *ret_id = add_standby(e, h, REASON_ASKED, "an admin asked for standby", who, now);
     engine_tick(e, now);
     return host_actions_stored(e, h->id) ? 0 : admin_command_not_stored(e, "begun", err);
 }
@@ -336,14 +370,20 @@ static int prove_wake(struct engine *e, const struct host_facts *h, unsigned met
                       instant_s now, uint64_t *ret_ids, struct err *err)
 {
     const struct action probe = {.r = {.kind = ACTION_POWER_OFF, .reason = REASON_WAKE_TEST, .host = h->id}};
+    /* it is a standby, too */
+    const enum four_eyes_action of = four_eyes_chosen(e, FOUR_EYES_WAKE) ? FOUR_EYES_WAKE : FOUR_EYES_STANDBY;
+    const char *detail = method ? wake_method_name(method) : "verify";
+    char who[FOUR_EYES_BY_MAX];
     int r = check_power_operations(e, h->id, true, err);
 
-    if (r < 0 || (r = power_preconditions_check_standby(e, snapshot_find_host(&e->now_seen->snap, h->id),
-                                                        &probe, err)) < 0)
+    if (r < 0 ||
+        (r = power_preconditions_check_standby(e, snapshot_find_host(&e->now_seen->snap, h->id), &probe,
+                                               err)) < 0 ||
+        (r = agree(e, of, h, "test that", " wakes", detail, by, now, who, err)) < 0)
         return r;
-    ret_ids[0] = add_standby(e, h, REASON_WAKE_TEST, "an admin asked for a proof that it wakes", by, now);
+    ret_ids[0] = add_standby(e, h, REASON_WAKE_TEST, "an admin asked for a proof that it wakes", who, now);
     ret_ids[1] = add_host_action(e, ACTION_POWER_ON, REASON_WAKE_TEST, h->id,
-                                 "an admin asked for a proof that it wakes", by, now);
+                                 "an admin asked for a proof that it wakes", who, now);
     action_set_depends(e, action_find(e, ret_ids[1]), ret_ids, 1);
     set_method(e, ret_ids[1], method);
     return 0;
@@ -353,11 +393,13 @@ static int prove_wake(struct engine *e, const struct host_facts *h, unsigned met
 static int wake_up(struct engine *e, const struct host_facts *h, const struct action *down, unsigned method,
                    const char *by, instant_s now, uint64_t *ret_ids, struct err *err)
 {
+    char who[FOUR_EYES_BY_MAX];
     int r = check_power_operations(e, h->id, false, err);
 
-    if (r < 0)
+    if (r < 0 || (r = agree(e, FOUR_EYES_WAKE, h, "wake", "", method ? wake_method_name(method) : NULL, by,
+                            now, who, err)) < 0)
         return r;
-    ret_ids[0] = add_host_action(e, ACTION_POWER_ON, REASON_ASKED, h->id, "requested by an admin", by, now);
+    ret_ids[0] = add_host_action(e, ACTION_POWER_ON, REASON_ASKED, h->id, "requested by an admin", who, now);
     set_method(e, ret_ids[0], method);
     if (down)
         action_set_depends(e, action_find(e, ret_ids[0]), &down->r.id, 1);
@@ -374,6 +416,8 @@ static int wake(struct engine *e, const struct host_facts *h, bool verify, unsig
 
     if (r < 0)
         return r;
+    if (!verify)
+        (void)four_eyes_withdraw(e, FOUR_EYES_STANDBY, h->id, by, now);
     if (down && down->r.state == ACTION_APPROVED && !verify) { /* nothing has been asked yet: taken back */
         ret_ids[0] = down->r.id;
         take_back(e, down, "wants the host on", by, now);

@@ -5,8 +5,10 @@
 #include "base/name_define.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
+#include "engine/actions/own_maintenance.h"
 #include "engine/decide.h"
 #include "engine/events.h"
+#include "engine/four_eyes.h"
 #include "engine/host_commands.h"
 #include "engine/observation.h"
 #include "engine/obstacle.h"
@@ -267,18 +269,39 @@ static int check_host(const struct engine *e, const char *word, const struct hos
     return 0;
 }
 
+/* Two people for the roll also stand for the maintenance of its hosts. */
+static int agree(struct engine *e, const struct maintenance_roll *fresh, uint32_t at_once, const char *by,
+                 instant_s now, char ret_by[FOUR_EYES_BY_MAX], struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *key = arena_printf(&a, "%u", at_once);
+    const size_t n = fresh->is.n_hosts;
+
+    for (size_t i = 0; i < n; i++)
+        key = arena_printf(&a, "%s\n%s", key, fresh->hosts[i].id);
+    const struct four_eyes_request q = {
+        .action = FOUR_EYES_ROLL,
+        .key = key,
+        .what = arena_printf(&a, "begin a roll of maintenance of %zu host%s, %u at once, first %.100s", n,
+                             n == 1 ? "" : "s", at_once, host_name(e, fresh->hosts[0].id)),
+    };
+
+    return four_eyes_agree(e, &q, by, now, ret_by, err);
+}
+
 int engine_roll_begin(struct engine *e, const char *const *hosts, size_t n, uint32_t at_once, const char *by,
                       instant_s now, struct err *err)
 {
     const unsigned needed = 1u << OPERATION_ENTER_MAINTENANCE | 1u << OPERATION_EXIT_MAINTENANCE;
     struct maintenance_roll fresh = {0};
+    char who[FOUR_EYES_BY_MAX];
     int r = 0;
 
     if (goes_on(e->roll))
         return err_set(err, -EBUSY,
                        "a roll of maintenance goes on; `ballast maintenance roll` shows it, `ballast "
                        "maintenance stop` ends it");
-    if ((e->settings.operations & needed) != needed)
+    if (!own_maintenance_or_source_can(e, needed))
         return err_set(err, -ENOTSUP, "maintenance mode is not something that this source can be asked for");
     for (size_t i = 0; i < n && r == 0; i++) {
         const struct host_facts *h = NULL;
@@ -290,13 +313,15 @@ int engine_roll_begin(struct engine *e, const char *const *hosts, size_t n, uint
         if (r == 0)
             add_host(&fresh, h->id);
     }
+    if (r == 0)
+        r = agree(e, &fresh, at_once, by, now, who, err);
     if (r < 0) {
         empty(&fresh);
         return r;
     }
     fresh.is.at_once = at_once;
     fresh.is.started = now;
-    fresh.by = xstrdup(by);
+    fresh.by = xstrdup(who);
     empty(e->roll);
     *e->roll = fresh;
     for (size_t i = 0; i < n; i++)
@@ -309,8 +334,10 @@ int engine_roll_begin(struct engine *e, const char *const *hosts, size_t n, uint
 
 int engine_roll_stop(struct engine *e, const char *why, const char *by, instant_s now, struct err *err)
 {
+    const bool withdrawn = four_eyes_withdraw(e, FOUR_EYES_ROLL, NULL, by, now);
+
     if (!goes_on(e->roll))
-        return err_set(err, -EINVAL, "no roll of maintenance goes on");
+        return withdrawn ? 0 : err_set(err, -EINVAL, "no roll of maintenance goes on");
     if (why)
         stop(e, NULL, now, "%s", why);
     else

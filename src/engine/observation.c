@@ -180,7 +180,7 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
     size_t n_kept;
     const struct sample_record *kept = vm_demand_kept(e->knowledge->vms, &n_kept);
 
-    persist_samples(e, kept, n_kept, now);
+    persist_samples(e, v, kept, n_kept, now);
     for (size_t i = 0; i < n_moved; i++)
         persist_migration(e, &moved[i]);
     *ret = v;

@@ -7,11 +7,14 @@
 #include "engine/actions/action.h"
 #include "engine/decide.h"
 #include "engine/events.h"
+#include "engine/four_eyes.h"
 #include "engine/knowledge/demand_history.h"
 #include "engine/knowledge/demand_profile.h"
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
+#include "engine/look.h"
 #include "engine/maintenance_roll.h"
+#include "engine/observation.h"
 #include "engine/retry.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
@@ -23,12 +26,14 @@
 #define RETRY_MAX_S 8            /* between two tries: without the store nothing begins */
 #define REMEMBERED_S (24 * 3600) /* how far back a restart reads at least */
 #define PRUNE_S 3600
+#define LOOK_GAP_PERIODS 3       /* what lies further apart leaves a gap */
 #define CLOCK_SLACK_S 5          /* what a clock may be corrected by between two processes */
 #define ENERGY_HOURS_KEPT_DAYS 8 /* what was drawn is kept by the hour for so long, then by the day */
 
 #define NOTE_PAUSED "frozen" /* since when; the key in stores of every version */
 #define NOTE_PAUSED_BY "frozen_by"
 #define NOTE_ROLL "maintenance_roll"
+#define NOTE_FOUR_EYES "four_eyes"
 #define NOTE_SOURCE "source" /* what all the ids and the names of tasks belong to */
 
 static void persist_failed(struct engine *e, const struct err *why, instant_s now)
@@ -138,6 +143,7 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
         if ((r = put_note(e, NOTE_PAUSED, value, err)) < 0 ||
             (r = put_note(e, NOTE_PAUSED_BY, e->paused_by, err)) < 0 ||
             (r = put_note(e, NOTE_ROLL, maintenance_roll_text(e, &a), err)) < 0 ||
+            (r = put_note(e, NOTE_FOUR_EYES, four_eyes_text(e, &a), err)) < 0 ||
             (r = put_note(e, NOTE_SOURCE, e->source_name, err)) < 0)
             return r;
     }
@@ -184,19 +190,47 @@ int persist_flush(struct engine *e, const struct pass_record *pass, instant_s no
     return 0;
 }
 
-/* Lost samples make the windows poorer, and nothing else: they are not kept for another try. */
-void persist_samples(struct engine *e, const struct sample_record *samples, size_t n, instant_s now)
+/* The time from the look before; after a gap, one look's. */
+static instant_s time_covered(const struct engine *e, instant_s time)
+{
+    const instant_s period = source_poll_period_s(e);
+    const instant_s since = time - e->persist->last_look;
+
+    return e->persist->last_look > 0 && since > 0 && since <= LOOK_GAP_PERIODS * period ? since : period;
+}
+
+static int put_look(struct engine *e, const struct observation *v, struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct look look;
+
+    if (!e->port.store_ops->put_look)
+        return 0;
+    look_take(e, v, time_covered(e, v->snap.time), &a, &look);
+    int r = e->port.store_ops->put_look(e->port.store, &look, err);
+
+    if (r == 0)
+        e->persist->last_look = look.time;
+    return r;
+}
+
+/* Lost samples make the windows and the series poorer, and nothing else: they are not kept for another try.
+ */
+void persist_samples(struct engine *e, const struct observation *v, const struct sample_record *samples,
+                     size_t n, instant_s now)
 {
     const struct store_ops *ops = e->port.store_ops;
     struct err err = {0};
 
-    if (n == 0 || left_alone(e, now))
+    if ((n == 0 && !ops->put_look) || left_alone(e, now))
         return;
     int r = ops->begin(e->port.store, &err);
 
     if (r == 0) {
         for (size_t i = 0; r == 0 && i < n; i++)
             r = ops->put(e->port.store, &(struct record){RECORD_SAMPLE, .sample = &samples[i]}, &err);
+        if (r == 0)
+            r = put_look(e, v, &err);
         if (r < 0)
             ops->rollback(e->port.store);
         else
@@ -234,12 +268,19 @@ void persist_prune(struct engine *e, instant_s now)
         .patterns_before = now - (instant_s)DEMAND_SLOTS * DEMAND_SLOT_S,
         .passes_kept = e->settings.passes_kept,
         .energy_before = oldest,
+        .looks_before = oldest,
         .energy_days_before = day_of(now - ENERGY_HOURS_KEPT_DAYS * ENERGY_DAY_S),
     };
 
-    if (now < e->persist->next_prune)
+    const instant_s due = e->persist->next_prune; /* 0: not yet known */
+
+    if (now < due && now >= due - PRUNE_S)
         return;
     e->persist->next_prune = now + PRUNE_S;
+    /* A clock that has leapt, or that a machine starts with, may be ahead by years and set right soon: until
+     * then all that is kept would be too old. */
+    if (now < due || now > due + PRUNE_S)
+        return;
     knowledge_forget(e->knowledge, &keep, now);
     backoff_forget(e->actions, now - remembered_s(e));
     if (left_alone(e, now))
@@ -348,7 +389,8 @@ static void disown(struct engine *e, instant_s now)
                                    .hosts_before = INT64_MAX,
                                    .passes_kept = UINT32_MAX,
                                    .energy_before = INT64_MAX,
-                                   .patterns_before = INT64_MAX};
+                                   .patterns_before = INT64_MAX,
+                                   .looks_before = INT64_MAX};
     struct err err = {0};
 
     for (size_t i = 0; i < e->actions->n; i++) {
@@ -385,6 +427,7 @@ int persist_load(struct engine *e, instant_s now, struct err *err)
     e->persist->notes_dirty = e->source_name && (!source || !same);
     if (same) {
         maintenance_roll_recall(e, ports_find_note(&s, NOTE_ROLL));
+        four_eyes_recall(e, ports_find_note(&s, NOTE_FOUR_EYES));
         knowledge_recall(e->knowledge, &s, now);
         recall_backoffs(e, &s, &a, now);
     } else {

@@ -5,6 +5,8 @@
  * plan was begun, whatever else waits (the next request, a pass) gets an inventory in which that counts. */
 #include "engine/placement.h"
 
+#include "base/cleanup.h"
+#include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "core/place/place.h"
 #include "engine/actions/action.h"
@@ -13,6 +15,7 @@
 #include "engine/admin_commands.h"
 #include "engine/approval.h"
 #include "engine/decide.h"
+#include "engine/four_eyes.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/recommendations.h"
@@ -107,6 +110,30 @@ void placement_forget(struct engine *e, instant_s now)
     }
 }
 
+/* ---- which VMs ------------------------------------------------------------------------------- */
+
+/* A VM is named by its id, or by its name where that is not ambiguous. */
+static int find_vm(const struct snapshot *s, const char *word, uint32_t *ret, struct err *err)
+{
+    uint32_t found = snapshot_find_vm(s, word);
+    bool by_id = found != IX_NONE;
+
+    for (uint32_t i = 0; !by_id && i < s->n_vms; i++) {
+        if (strcmp(s->vms[i].is.name, word) != 0)
+            continue;
+        if (found != IX_NONE)
+            return err_set(err, -EINVAL, "there are several VMs \"%s\": name one by its id, %s or %s", word,
+                           s->vms[found].is.id, s->vms[i].is.id);
+        found = i;
+    }
+    if (found == IX_NONE)
+        return err_set(err, -EINVAL, "there is no VM \"%s\"; `ballast vms` lists them", word);
+    *ret = found;
+    return 0;
+}
+
+/* ---- requests ---------------------------------------------------------------------------------- */
+
 static int check_allowed(const struct engine *e, struct err *err)
 {
     if (e->paused)
@@ -114,24 +141,69 @@ static int check_allowed(const struct engine *e, struct err *err)
     return approval_check_operation(e, &(struct action_record){.kind = ACTION_PLACE}, err);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    const char *const *x = a;
+    const char *const *y = b;
+
+    return strcmp(*x, *y);
+}
+
+/* Whether two people want these VMs powered on, where it takes two: by id, as far as they are known, in
+ * whatever order they were named. */
+static int agree(struct engine *e, const struct place_request *q, instant_s now,
+                 char ret_by[FOUR_EYES_BY_MAX], struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct snapshot *s = engine_snapshot(e);
+    const char **ids = arena_array(&a, const char *, q->n_vms);
+    struct strbuf key;
+    uint32_t ix;
+
+    for (size_t i = 0; i < q->n_vms; i++)
+        ids[i] = s && find_vm(s, q->vms[i], &ix, NULL) == 0 ? s->vms[ix].is.id : q->vms[i];
+    qsort(ids, q->n_vms, sizeof *ids, by_text);
+    strbuf_init(&key, STRBUF_NO_LIMIT);
+    for (size_t i = 0; i < q->n_vms; i++) {
+        if (i == 0 || strcmp(ids[i], ids[i - 1]) != 0)
+            strbuf_printf(&key, "%s\n", ids[i]);
+    }
+    const struct four_eyes_request request = {
+        .action = FOUR_EYES_PLACE,
+        .key = key.text,
+        .what = q->n_vms == 1
+                    ? arena_printf(&a, "power on VM %.100s", s ? snapshot_vm_name(s, ids[0]) : ids[0])
+                    : arena_printf(&a, "power on %zu VMs, first %.100s", q->n_vms,
+                                   s ? snapshot_vm_name(s, ids[0]) : ids[0]),
+    };
+    int r = four_eyes_agree(e, &request, q->by, now, ret_by, err);
+
+    strbuf_release(&key);
+    return r;
+}
+
 int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,
                  struct err *err)
 {
+    char who[FOUR_EYES_BY_MAX];
     int r;
 
+    (void)snprintf(who, sizeof who, "%s", request->by);
     if (request->n_vms == 0)
         return err_set(err, -EINVAL, "no VM was named");
     if (request->apply && (r = check_allowed(e, err)) < 0)
         return r;
     if (e->placements->n == PLACINGS_MAX)
         return err_set(err, -EAGAIN, "too many placements are asked for at a time");
+    if (request->apply && (r = agree(e, request, now, who, err)) < 0)
+        return r;
     struct pending_placement *p = xcalloc(1, sizeof *p);
 
     p->names = xcalloc(request->n_vms, sizeof *p->names);
     for (; p->n_names < request->n_vms; p->n_names++)
         p->names[p->n_names] = xstrdup(request->vms[p->n_names]);
     p->apply = request->apply;
-    p->by = xstrdup(request->by);
+    p->by = xstrdup(who);
     p->ticket = ++e->placements->last_ticket;
     p->after = e->poll->serial;
     e->placements->list =
@@ -184,27 +256,7 @@ void engine_place_release(struct engine *e, uint64_t ticket)
         forget(e, i);
 }
 
-/* ---- which VMs ------------------------------------------------------------------------------- */
-
-/* A VM is named by its id, or by its name where that is not ambiguous. */
-static int find_vm(const struct snapshot *s, const char *word, uint32_t *ret, struct err *err)
-{
-    uint32_t found = snapshot_find_vm(s, word);
-    bool by_id = found != IX_NONE;
-
-    for (uint32_t i = 0; !by_id && i < s->n_vms; i++) {
-        if (strcmp(s->vms[i].is.name, word) != 0)
-            continue;
-        if (found != IX_NONE)
-            return err_set(err, -EINVAL, "there are several VMs \"%s\": name one by its id, %s or %s", word,
-                           s->vms[found].is.id, s->vms[i].is.id);
-        found = i;
-    }
-    if (found == IX_NONE)
-        return err_set(err, -EINVAL, "there is no VM \"%s\"; `ballast vms` lists them", word);
-    *ret = found;
-    return 0;
-}
+/* ---- whether it can be asked for ------------------------------------------------------------- */
 
 /* Whether it can be asked for at all, whatever room there is. */
 static int check_vm(const struct engine *e, const struct snapshot *s, uint32_t ix, struct err *err)

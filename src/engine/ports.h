@@ -17,6 +17,8 @@
 #ifndef BALLAST_ENGINE_PORTS_H
 #define BALLAST_ENGINE_PORTS_H
 
+#include "engine/look.h"
+
 #include <ballast/actuator.h>
 #include <ballast/arena.h>
 #include <ballast/err.h>
@@ -43,7 +45,9 @@ struct move_result {
                         * observed; UNKNOWN: not measured */
     double harm;       /* what both hosts lack more than if the VM had stayed, as a part of the smaller one's
                         * capacity, CPU and memory together; below 0: less. UNKNOWN: not reckoned */
-    double duration_s; /* that it took; UNKNOWN: not watched from beginning to end */
+    double duration_s; /* of copying, that it took; UNKNOWN: not watched from beginning to end */
+    double overhead_s; /* predicted: of the action beyond copying; UNKNOWN: no earlier migration taught it */
+    double downtime_s; /* that the VM stood still; UNKNOWN: the hypervisor does not say */
     bool overlaps;     /* another VM came to one of the hosts, or left it, meanwhile */
 };
 
@@ -69,7 +73,7 @@ struct action_record {
     uint32_t group; /* within its pass; 0: none */
     double imbalance_after;
     double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz s, MiB s */
-    double duration_s;                          /* estimated */
+    double duration_s;                          /* estimated; of ACTION_MIGRATE: of copying alone */
     const char *approved_by; /* APPROVED_BY_ENGINE, or who said `apply`; NULL: not approved */
     const char *ended_by;    /* who rejected it or had it cancelled; NULL: no person did */
     const char *task;        /* the hypervisor's own name of it; NULL until it is known */
@@ -86,6 +90,7 @@ struct action_record {
     instant_s approved, started, ended; /* 0: not yet */
     struct move_result result;          /* of ACTION_MIGRATE */
     uint32_t wake_method; /* ACTION_POWER_ON: WAKE_*, the method that is to be tested; 0: none */
+    int percent; /* the most that the hypervisor has said of its progress; 0: nothing yet; not stored */
 };
 
 /* A migration that happened (`ok`) or did not. */
@@ -158,12 +163,14 @@ struct host_record {
     instant_s put_down;                /* an action of ours put it to standby, and it was not seen up since */
     instant_s our_maintenance; /* since then its maintenance mode is that of a standby of ours, and ends with
                                   it */
-    instant_s woke;            /* a wake of ours last brought it back */
-    uint32_t woke_by;          /* in a store of an older version: WOKE_BY_OLDER, WAKE_*; 0: proofs[] say it */
-    instant_s wake_failed;     /* the last wake of ours did not */
-    double boot_s;             /* moving average of its wakes; UNKNOWN */
-    instant_s seen;            /* in an inventory; to the day */
-    struct woken woken;        /* the reason of its last wake, since it came up; by us or by a person */
+    instant_s maintenance; /* since then it is in maintenance, where its hypervisor has no such mode; 0: it is
+                              not */
+    instant_s woke;        /* a wake of ours last brought it back */
+    uint32_t woke_by;      /* in a store of an older version: WOKE_BY_OLDER, WAKE_*; 0: proofs[] say it */
+    instant_s wake_failed; /* the last wake of ours did not */
+    double boot_s;         /* moving average of its wakes; UNKNOWN */
+    instant_s seen;        /* in an inventory; to the day */
+    struct woken woken;    /* the reason of its last wake, since it came up; by us or by a person */
     const char
         *confirmed; /* the host's controllers that a person confirmed (identity_report.is); NULL: none */
     const char *confirmed_by;
@@ -208,15 +215,20 @@ struct demand_profile_record {
     uint32_t woken;             /* hosts that were woken in it for what was expected after it */
 };
 
+/* What a pass left out, though its settings allow it. */
+#define HELD_BACK_OPTIONAL_MOVES (1u << 0) /* the cluster had just become uneven (full automation) */
+#define HELD_BACK_STANDBY (1u << 1)        /* not watched for long enough, or a host proves that it wakes */
+
 /* A pass with all that is needed to run it again. Both texts are the JSON of the contract. */
 struct pass_record {
     uint64_t id; /* 1, 2, ... */
     instant_s time;
-    const char *trigger; /* "interval", "run", "overload": a host was short all at once; or "place": VMs that
-                          * an admin had powered on */
+    const char *trigger; /* "interval", "run", "overload": a host was short all at once; "change": VMs or
+                          * hosts came or went; or "place": VMs that an admin had powered on */
     double imbalance_before, imbalance_after, target;
     uint32_t n_recommendations, n_faults;
     int64_t decide_us;    /* 0: not measured */
+    unsigned held_back;   /* HELD_BACK_*; not in lists */
     const char *snapshot; /* ballast-snapshot/1; NULL in lists, and where no passes are kept */
     const char *plan;     /* ballast-plan/1, with the whole policy; the same */
 };
@@ -325,6 +337,7 @@ struct retention {
     instant_s energy_before;      /* and what was drawn before this */
     instant_s energy_days_before; /* a whole day (UTC); what was drawn before it is kept by day */
     instant_s patterns_before;    /* and quarters of an hour that began before this */
+    instant_s looks_before;       /* and means of looks before this; INT64_MAX: and all looks */
 };
 
 /* ---- store ----------------------------------------------------------------------------------- */
@@ -362,6 +375,10 @@ struct store_ops {
     int (*list)(struct store *s, enum record_query query, int64_t of, struct arena *a, struct records *ret,
                 struct err *err);
 
+    /* Keeps the figures of a look, and thins those of earlier ones: a part of that work with each. Replaces a
+     * look at the same time. NULL: none are kept, so that none need to be taken. */
+    int (*put_look)(struct store *s, const struct look *look, struct err *err);
+
     /* Whether what the host said on its console is kept with the action. NULL: nothing is. */
     bool (*has_console)(struct store *s, uint64_t action);
 };
@@ -395,38 +412,6 @@ struct actuators_ops {
 
 /* ---- event sink ------------------------------------------------------------------------------ */
 
-#define EVENTS(X)                                                                                            \
-    X(EVENT_SOURCE_LOST, "source_lost", "the cluster could not be read; nothing is decided until it can")    \
-    X(EVENT_SOURCE_BACK, "source_back", "the cluster can be read again")                                     \
-    X(EVENT_PASS_DONE, "pass_done", "a pass has decided")                                                    \
-    X(EVENT_PASS_FAILED, "pass_failed", "a pass could not decide")                                           \
-    X(EVENT_FAULT, "fault", "a pass found something that it cannot mend")                                    \
-    X(EVENT_ACTION, "action", "an action entered the state that it is in")                                   \
-    X(EVENT_PAUSED, "frozen", "paused: nothing is started until `ballast resume`")                           \
-    X(EVENT_RESUMED, "thawed", "resumed: actions are started again")                                         \
-    X(EVENT_WAKE_FAILED, "wake_failed", "a host that is needed did not wake: check the host")                \
-    X(EVENT_STORE_FAILED, "storing_failed",                                                                  \
-      "something could not be stored; nothing new is started until it can")                                  \
-    X(EVENT_SETTINGS, "settings", "what pools have on the hosts was set")                                    \
-    X(EVENT_SETTINGS_FAILED, "settings_failed",                                                              \
-      "what pools should have on a host could not be set; it is tried again after the next pass")            \
-    X(EVENT_FAULT_CLEARED, "fault_cleared", "a pass no longer finds what an earlier one found")              \
-    X(EVENT_HOST, "host", "a host's state has changed, whoever changed it, or a new host is there")          \
-    X(EVENT_HOST_LOST, "host_lost", "a host is not in the inventory any more")                               \
-    X(EVENT_HOST_BACK, "host_back", "a host is in the inventory again")                                      \
-    X(EVENT_METER_LOST, "meter_lost", "the power meter of a host that is on cannot be read any more")        \
-    X(EVENT_METER_BACK, "meter_back", "the power meter of a host is read again")                             \
-    X(EVENT_RETRY, "retry", "an admin had what failed tried again")                                          \
-    X(EVENT_CONFIGURATION, "configuration", "a setting was changed by a reload of the configuration")        \
-    X(EVENT_CONFIGURATION_FAILED, "configuration_failed",                                                    \
-      "the configuration could not be reloaded; the old one stays in force")                                 \
-    X(EVENT_MAINTENANCE_ROLL, "maintenance_roll",                                                            \
-      "a host's turn in a roll of maintenance, or the end of the roll")                                      \
-    X(EVENT_NIGHT, "night", "how hosts slept since the last morning: in one sentence, and by host")          \
-    X(EVENT_GAP, "gap", "events were dropped before they could be stored, or sent")
-
-NAME_DECLARE(event_kind, EVENTS)
-
 /* What a pass changed of the recommendations that wait for an approval. Each one that is new or gone is an
  * event of its own; one whose destination changed is not, or each pass of a large cluster would be hundreds.
  */
@@ -446,6 +431,7 @@ struct event {
     const char *by;   /* EVENT_PAUSED, EVENT_RESUMED, EVENT_RETRY, EVENT_CONFIGURATION...: who asked for it;
                          NULL: not known */
     const char *vm, *host; /* ids: the subject of EVENT_FAULT..., EVENT_HOST..., EVENT_METER...; else NULL */
+    const char *target;    /* EVENT_ALARM_...: the name of the target */
     const char *night;     /* EVENT_NIGHT: as JSON (knowledge/night_record.h) */
     enum fault_code fault; /* EVENT_FAULT, EVENT_FAULT_CLEARED; fault_code_count: more than are listed */
     enum host_state was, is;         /* EVENT_HOST...: host_state_count: not seen before (was); lost (is) */

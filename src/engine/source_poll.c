@@ -21,6 +21,16 @@ instant_s source_poll_stale_after_s(const struct engine *e)
     return limit > STALE_LEAST_S ? limit : STALE_LEAST_S;
 }
 
+static instant_s earlier(instant_s a, instant_s b)
+{
+    return a < b ? a : b;
+}
+
+static instant_s later(instant_s a, instant_s b)
+{
+    return a > b ? a : b;
+}
+
 void source_poll_want(struct engine *e, instant_s at)
 {
     if (at < e->poll->next_look)
@@ -34,6 +44,37 @@ instant_s source_poll_period_s(const struct engine *e)
     if (e->settings.look_s > 0)
         return e->settings.look_s;
     return period < 1 ? 1 : period > LOOK_MAX_S ? LOOK_MAX_S : period;
+}
+
+void source_poll_changed(struct engine *e, instant_s now)
+{
+    struct source_poll *p = e->poll;
+
+    if (!p->changed)
+        p->changed_at = now;
+    p->changed = p->changed_since_pass = true;
+}
+
+/* When an inventory is wanted, by the clock or because of a change. */
+static instant_s look_due(const struct source_poll *p)
+{
+    if (!p->changed)
+        return p->next_look;
+    instant_s settled = later(p->changed_at + SOURCE_SETTLE_S, p->asked_at + SOURCE_CHANGE_GAP_S);
+
+    return earlier(p->next_look, later(settled, p->asked_at + p->took * SOURCE_CHANGE_SHARE));
+}
+
+void source_poll_answered(struct engine *e, instant_s now)
+{
+    e->poll->asking = false;
+    e->poll->took = now - e->poll->asked_at;
+    e->poll->next_look = now + source_poll_period_s(e);
+}
+
+void source_poll_decided(struct engine *e)
+{
+    e->poll->changed_since_pass = e->poll->changed; /* those of before are part of it */
 }
 
 static void source_is_lost(struct engine *e, const struct err *why, instant_s now)
@@ -50,6 +91,9 @@ void source_poll_failed(struct engine *e, const struct err *why, instant_s now)
 {
     e->poll->asking = false;
     e->poll->failures++;
+    if (e->poll->asked_for_change)
+        source_poll_changed(e, now);
+    e->poll->asked_for_change = false;
     e->poll->next_ask = now + retry_wait_after_s(why->code, e->poll->failures);
     source_is_lost(e, why, now);
     if (e->poll->asked_for_pass)
@@ -61,6 +105,7 @@ void source_poll_failed(struct engine *e, const struct err *why, instant_s now)
 void source_poll_worked(struct engine *e, instant_s now)
 {
     e->poll->failures = 0;
+    e->poll->asked_for_change = false;
     e->poll->next_ask = 0;
     e->poll->error = (struct err){0};
     if (e->poll->state == SOURCE_UP)
@@ -122,25 +167,17 @@ void source_poll_ask(struct engine *e, instant_s now)
     bool pass = run_is_wanted(e) || now >= e->passes->next;
 
     if (e->poll->asking ||
-        (!is_waited_for(e) && (now < e->poll->next_ask || (!pass && now < e->poll->next_look))))
+        (!is_waited_for(e) && (now < e->poll->next_ask || (!pass && now < look_due(e->poll)))))
         return;
     e->poll->serial++;
     e->poll->asked_at = now;
     e->poll->asked_for_pass = pass;
     e->poll->asked_run = e->passes->runs_wanted;
+    e->poll->asked_for_change = e->poll->changed;
+    e->poll->changed = false;
     e->poll->asking = true;
     if (e->port.source_ops->ask(e->port.source, e->poll->serial, &err) < 0)
         source_poll_failed(e, &err, now);
-}
-
-static instant_s earlier(instant_s a, instant_s b)
-{
-    return a < b ? a : b;
-}
-
-static instant_s later(instant_s a, instant_s b)
-{
-    return a > b ? a : b;
 }
 
 instant_s source_poll_wakeup(const struct engine *e, instant_s now)
@@ -150,7 +187,7 @@ instant_s source_poll_wakeup(const struct engine *e, instant_s now)
     if (!p->asking && is_waited_for(e))
         return now;
     if (!p->asking)
-        return later(earlier(p->next_look, e->passes->next), p->next_ask);
+        return later(earlier(look_due(p), e->passes->next), p->next_ask);
     if (p->state != SOURCE_LOST || is_waited_for(e))
         return p->asked_at + source_poll_stale_after_s(e) + 1;
     return INT64_MAX;

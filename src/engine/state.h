@@ -21,6 +21,7 @@ struct engine {
     struct placements *placements;     /* placement.h */
     struct maintenance_roll *roll;     /* maintenance_roll.h */
     struct proofs *proofs;             /* proofs.h */
+    struct four_eyes *four_eyes;       /* four_eyes.h */
     struct persist *persist;           /* persist.h */
     struct actions *actions;           /* actions/action.h */
     struct pool_updates *pool_updates; /* actions/pool_updates.h */

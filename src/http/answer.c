@@ -1,14 +1,20 @@
 /* answer.c: answers: problem documents, and replies of the service, whole or in pages. */
+#include "http/header.h"
 #include "http/internal.h"
 
 #include "base/cleanup.h"
+#include "http/status_page.h"
 
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define JSON_TYPE "application/json"
+#define CHALLENGE "Bearer realm=\"ballast\""
+#define POLICY_SIZE 256
 #define PAGE_DEFAULT 100
 #define PAGE_MOST 10000
 #define DETAIL_MAX 700
@@ -39,10 +45,12 @@ static enum MHD_Result queue_with(struct http_call *c, unsigned status, const ch
     header(r, "Cache-Control", cache);
     header(r, "X-Content-Type-Options", "nosniff");
     header(r, "X-Frame-Options", "DENY");
-    header(r, "Referrer-Policy", "no-referrer");
+    /* with "no-referrer" a browser would send the status page's own forms with "Origin: null" */
+    header(r, "Referrer-Policy", route_is_html(c->route) ? "same-origin" : "no-referrer");
     header(r, "Content-Security-Policy", policy);
     if (c->http->cert_file)
         header(r, "Strict-Transport-Security", "max-age=31536000");
+    sign_in_add_cookie(c, r);
     c->answered = true;
     enum MHD_Result done = MHD_queue_response(c->connection, status, r);
 
@@ -67,6 +75,8 @@ enum MHD_Result answer_text(struct http_call *c, unsigned status, const char *ty
     return queue(c, status, type, copied(text, strlen(text)));
 }
 
+static enum MHD_Result answer_problem_page(struct http_call *c, enum problem p, const char *detail);
+
 enum MHD_Result answer_problem(struct http_call *c, enum problem p, const char *format, ...)
 {
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
@@ -76,16 +86,85 @@ enum MHD_Result answer_problem(struct http_call *c, enum problem p, const char *
     va_start(args, format);
     (void)vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
+    if (route_is_html(c->route) && !exchange_header(c, "Authorization"))
+        return answer_problem_page(c, p, detail);
     strbuf_init(&out, STRBUF_NO_LIMIT);
     problem_write(p, detail, &out);
     struct MHD_Response *r = copied(out.text, out.len);
 
     if (p == PROBLEM_UNAUTHORIZED && r)
-        header(r, "WWW-Authenticate", "Bearer realm=\"ballast\"");
+        header(r, "WWW-Authenticate", CHALLENGE);
     if ((p == PROBLEM_OVERLOADED || p == PROBLEM_ATTEMPTS) && r)
         header(r, "Retry-After", "1");
     return queue(c, problem_status(p), PROBLEM_TYPE, r);
 }
+
+/* ---- pages in plain HTML ---------------------------------------------------------------------- */
+
+/* The style is a part of the page, so the policy has its hash. */
+static void write_policy(char ret[POLICY_SIZE])
+{
+    unsigned char hash[32] = {0};
+    const gnutls_datum_t bytes = {hash, sizeof hash};
+    gnutls_datum_t text = {0};
+
+    (void)gnutls_hash_fast(GNUTLS_DIG_SHA256, status_page_style, strlen(status_page_style), hash);
+    if (gnutls_base64_encode2(&bytes, &text) < 0)
+        text = (gnutls_datum_t){0};
+    (void)snprintf(ret, POLICY_SIZE,
+                   "default-src 'none'; style-src 'sha256-%.*s'; form-action 'self'; base-uri 'none'; "
+                   "frame-ancestors 'none'",
+                   (int)text.size, text.data ? (const char *)text.data : "");
+    gnutls_free(text.data);
+}
+
+static enum MHD_Result queue_html(struct http_call *c, unsigned status, struct MHD_Response *r)
+{
+    char policy[POLICY_SIZE];
+
+    write_policy(policy);
+    if (r && status == MHD_HTTP_UNAUTHORIZED)
+        header(r, "WWW-Authenticate", CHALLENGE);
+    if (r && (status == MHD_HTTP_TOO_MANY_REQUESTS || status == MHD_HTTP_SERVICE_UNAVAILABLE))
+        header(r, "Retry-After", "1");
+    return queue_with(c, status, "text/html; charset=utf-8", "private, no-store", policy, r);
+}
+
+enum MHD_Result answer_html(struct http_call *c, unsigned status, const char *text)
+{
+    return queue_html(c, status, copied(text, strlen(text)));
+}
+
+enum MHD_Result answer_sign_in(struct http_call *c, unsigned status, const char *problem)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    status_page_write_sign_in(c->http->cluster, problem, &out);
+    return answer_html(c, status, out.text);
+}
+
+static enum MHD_Result answer_problem_page(struct http_call *c, enum problem p, const char *detail)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+
+    if (p == PROBLEM_UNAUTHORIZED || p == PROBLEM_ATTEMPTS)
+        return answer_sign_in(c, problem_status(p), detail);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    status_page_write_problem(problem_title(p), detail, &out);
+    return answer_html(c, problem_status(p), out.text);
+}
+
+enum MHD_Result answer_see_other(struct http_call *c, const char *path)
+{
+    struct MHD_Response *r = copied("", 0);
+
+    if (r)
+        header(r, "Location", path);
+    return queue_html(c, MHD_HTTP_SEE_OTHER, r);
+}
+
+/* ---- methods ---------------------------------------------------------------------------------- */
 
 static void list_methods(unsigned methods, char *ret, size_t size)
 {
@@ -149,9 +228,7 @@ static struct MHD_Response *slices(struct list_text *reply, const struct iovec *
 
 static bool has_etag(const struct http_call *c, const char *etag)
 {
-    const char *given = exchange_header(c, "If-None-Match");
-
-    return c->method == HTTP_GET && given && (strcmp(given, "*") == 0 || strstr(given, etag));
+    return c->method == HTTP_GET && header_has_etag(exchange_header(c, "If-None-Match"), etag);
 }
 
 /* Queues 304 if the client has this text already. */
@@ -210,6 +287,8 @@ static enum MHD_Result answer_page(struct http_call *c, struct list_text *reply)
     if (list_text_page(reply, target_parameter(&c->target, "cursor"), limit, parts, more) < 0)
         return answer_problem(c, PROBLEM_REQUEST,
                               "\"cursor\": expected the one of the Link header of the page before");
+    if (has_etag(c, list_text_etag(reply)))
+        return queue_not_modified(c, reply);
     struct MHD_Response *r = slices(reply, parts, 3);
 
     if (r) {
@@ -221,6 +300,61 @@ static enum MHD_Result answer_page(struct http_call *c, struct list_text *reply)
     return queue_reply(c, reply, JSON_TYPE, r);
 }
 
+/* Adds a parameter to the target. False: it is full. */
+static bool add_parameter(char *link, size_t size, const char *name, const char *value)
+{
+    size_t len = strlen(link);
+    int n = snprintf(link + len, size - len, "%s%s=", strchr(link, '?') ? "&" : "?", name);
+
+    if (n < 0 || (size_t)n >= size - len)
+        return false;
+    len += (size_t)n;
+    return target_escape(value, strlen(value), link + len, size - len) == 0;
+}
+
+/* The target of the next page: the parameters that were given, and those that the reply has for it. False:
+ * there is none, or it is too long. */
+static bool next_target(const struct http_call *c, json_t *next, char *ret, size_t size)
+{
+    const struct target *t = &c->target;
+    const char *name;
+    json_t *value;
+    char text[24];
+
+    if (json_object_size(next) == 0 ||
+        snprintf(ret, size, "%.*s", (int)strcspn(c->raw, "?"), c->raw) >= (int)size)
+        return false;
+    for (size_t i = 0; i < t->n_parameters; i++) {
+        if (!json_object_get(next, t->parameters[i].name) &&
+            !add_parameter(ret, size, t->parameters[i].name, t->parameters[i].value))
+            return false;
+    }
+    json_object_foreach(next, name, value)
+    {
+        (void)snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        if (!add_parameter(ret, size, name, text))
+            return false;
+    }
+    return true;
+}
+
+static enum MHD_Result answer_paged(struct http_call *c, struct list_text *reply)
+{
+    struct shared_text *text = list_text_whole(reply);
+    const struct iovec whole = {(void *)shared_text_bytes(text), shared_text_length(text)};
+    const struct iovec raw = list_text_value(reply, "next");
+    CLEANUP(json_decrefp) json_t *next = json_loadb(raw.iov_base ? raw.iov_base : "", raw.iov_len, 0, NULL);
+    struct MHD_Response *r = slices(reply, &whole, 1);
+    char target[LINK_SIZE];
+    char link[LINK_SIZE + 16];
+
+    if (r && next_target(c, next, target, sizeof target)) {
+        (void)snprintf(link, sizeof link, "<%s>; rel=\"next\"", target);
+        header(r, "Link", link);
+    }
+    return queue_reply(c, reply, JSON_TYPE, r);
+}
+
 static enum MHD_Result answer_item(struct http_call *c, struct list_text *reply)
 {
     const char *item = route_value(&c->values, "{item}");
@@ -228,6 +362,8 @@ static enum MHD_Result answer_item(struct http_call *c, struct list_text *reply)
 
     if (!list_text_find(reply, item, &parts[0]))
         return answer_problem(c, PROBLEM_NOT_FOUND, "\"%.200s\": there is none of this id or name", item);
+    if (has_etag(c, list_text_etag(reply)))
+        return queue_not_modified(c, reply);
     return queue_reply(c, reply, JSON_TYPE, slices(reply, parts, 2));
 }
 
@@ -237,21 +373,30 @@ enum MHD_Result answer_reply(struct http_call *c, struct list_text *reply)
     struct iovec whole = {0};
     struct shared_text *text = NULL;
 
+    /* a page or an element that is not there is not unmodified */
+    if (c->route->kind == ROUTE_LIST)
+        return answer_page(c, reply);
+    if (c->route->kind == ROUTE_ITEM)
+        return answer_item(c, reply);
     if (has_etag(c, list_text_etag(reply)))
         return queue_not_modified(c, reply);
     switch (c->route->kind) {
-    case ROUTE_LIST:
-        return answer_page(c, reply);
-    case ROUTE_ITEM:
-        return answer_item(c, reply);
+    case ROUTE_PAGED:
+        return answer_paged(c, reply);
     case ROUTE_MEMBER:
         if (!(text = list_text_member(reply)))
             return answer_problem(c, PROBLEM_INTERNAL, "the reply has no \"%s\"", c->route->member);
         break;
+    case ROUTE_LIST:
+    case ROUTE_ITEM:
     case ROUTE_REQUEST:
     case ROUTE_STREAM:
     case ROUTE_CLUSTERS:
+    case ROUTE_DESCRIPTION:
+    case ROUTE_SESSION:
     case ROUTE_PAGE:
+    case ROUTE_STATUS_PAGE:
+    case ROUTE_STATUS_FORM:
     case ROUTE_HEALTHY:
     case ROUTE_READY:
         text = list_text_whole(reply);
@@ -269,10 +414,10 @@ enum MHD_Result answer_page_file(struct http_call *c)
     const struct page *f = pages_find(c->http->pages, name);
 
     if (!f)
-        return answer_problem(
-            c, PROBLEM_NOT_FOUND, "%s",
-            name ? "the dashboard has no such file"
-                 : "this service is installed without the dashboard; the API is below /api/v1");
+        return answer_problem(c, PROBLEM_NOT_FOUND, "%s",
+                              name ? "the dashboard has no such file"
+                                   : "this service is installed without the dashboard; /status is a page "
+                                     "without it, the API is below /api/v1");
     const bool has = has_etag(c, f->etag);
     struct MHD_Response *r =
         MHD_create_response_from_buffer(has ? 0 : f->size, f->bytes, MHD_RESPMEM_PERSISTENT);
@@ -283,10 +428,22 @@ enum MHD_Result answer_page_file(struct http_call *c)
                       f->constant ? NEVER_CHANGES : CHANGES, PAGE, r);
 }
 
+/* The request, which is large, is done with: a stream may last for days. */
+static void forget_request(struct http_call *c)
+{
+    free(c->request);
+    c->request = NULL;
+    shared_text_unref(c->reply);
+    c->reply = NULL;
+}
+
 enum MHD_Result answer_stream(struct http_call *c, struct list_text *reply)
 {
+    const uint64_t after = c->request->after;
     const bool resumed = c->request->from_start;
 
-    return queue(c, MHD_HTTP_OK, STREAM_TYPE,
-                 stream_open(c->http->streams, c->connection, resumed ? &c->request->after : NULL, reply));
+    forget_request(c);
+    return queue(
+        c, MHD_HTTP_OK, STREAM_TYPE,
+        stream_open(c->http->streams, c->connection, &c->credential, resumed ? &after : NULL, reply));
 }

@@ -1,4 +1,5 @@
 /* exchange.c: one request: its checks, its way to the main thread and back, its answer. */
+#include "http/header.h"
 #include "http/internal.h"
 
 #include "base/cleanup.h"
@@ -8,6 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#define BEARER "Bearer "
 
 void *exchange_begin(void *http, const char *raw, struct MHD_Connection *connection)
 {
@@ -16,7 +20,8 @@ void *exchange_begin(void *http, const char *raw, struct MHD_Connection *connect
     c->http = http;
     c->connection = connection;
     c->raw = xstrdup(raw);
-    strbuf_init(&c->body, REQUEST_BYTES_MAX);
+    c->body_max = REQUEST_BYTES_MAX;
+    strbuf_init(&c->body, c->body_max);
     return c;
 }
 
@@ -38,8 +43,12 @@ void exchange_end(void *http, struct MHD_Connection *connection, void **state,
         (void)pthread_mutex_unlock(&c->http->connections_lock);
     }
     target_release(&c->target);
+    if (c->body.len > 0)
+        explicit_bzero(c->body.text, c->body.len); /* it may have a token */
     strbuf_release(&c->body);
     shared_text_unref(c->reply);
+    for (size_t i = 0; i < c->n_shown; i++)
+        list_text_unref(c->shown[i]);
     free(c->request);
     free(c->raw);
     free(c);
@@ -48,6 +57,13 @@ void exchange_end(void *http, struct MHD_Connection *connection, void **state,
 const char *exchange_header(const struct http_call *c, const char *name)
 {
     return MHD_lookup_connection_value(c->connection, MHD_HEADER_KIND, name);
+}
+
+const char *exchange_bearer(const struct http_call *c)
+{
+    const char *given = exchange_header(c, "Authorization");
+
+    return given && strncasecmp(given, BEARER, strlen(BEARER)) == 0 ? given + strlen(BEARER) : NULL;
 }
 
 /* ---- answers without the main thread ----------------------------------------------------------- */
@@ -69,7 +85,6 @@ static enum MHD_Result answer_clusters(struct http_call *c)
     jw_text(&w, "who", c->who);
     jw_text(&w, "role", role_name(c->role));
     jw_end(&w);
-    strbuf_puts(&out, "\n");
     return answer_text(c, MHD_HTTP_OK, "application/json", out.text);
 }
 
@@ -81,13 +96,12 @@ static enum MHD_Result answer_ready(struct http_call *c)
                        ready ? "ready\n" : "starting\n");
 }
 
-/* A text that the main thread has published. */
-static struct list_text *published(struct http_call *c)
+struct list_text *exchange_published(struct http_call *c, enum request_kind kind)
 {
     struct http *h = c->http;
 
     (void)pthread_mutex_lock(&h->lock);
-    struct list_text *l = h->published[c->route->request];
+    struct list_text *l = h->published[kind];
 
     if (l)
         (void)list_text_ref(l);
@@ -95,9 +109,23 @@ static struct list_text *published(struct http_call *c)
     return l;
 }
 
+/* False: it is to be asked for. What is published answers a request without fields. */
+static bool answer_published(struct http_call *c, enum MHD_Result *ret)
+{
+    const bool plain =
+        c->body.len == 0 && !c->body_too_large && !route_has_fields(c->route, &c->values, &c->target);
+    struct list_text *text = plain ? exchange_published(c, c->route->request) : NULL;
+
+    if (!text)
+        return false;
+    *ret = answer_reply(c, text);
+    list_text_unref(text);
+    return true;
+}
+
 /* ---- the main thread --------------------------------------------------------------------------- */
 
-static enum MHD_Result ask(struct http_call *c)
+enum MHD_Result exchange_ask(struct http_call *c)
 {
     struct http *h = c->http;
 
@@ -135,9 +163,22 @@ const char *http_call_who(const struct http_call *call)
     return call->who;
 }
 
+const char *http_call_person(const struct http_call *call)
+{
+    return call->person;
+}
+
 enum role http_call_role(const struct http_call *call)
 {
     return call->role;
+}
+
+int http_call_fd(const struct http_call *call)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(call->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    return info ? info->connect_fd : -1;
 }
 
 void http_answer(struct http_call *call, struct shared_text *text)
@@ -156,6 +197,8 @@ static enum MHD_Result answer_asked(struct http_call *c)
 {
     if (c->err.code != 0)
         return answer_problem(c, problem_of(&c->err), "%s", c->err.text);
+    if (c->route->kind == ROUTE_STATUS_PAGE)
+        return status_route_go_on(c);
     struct list_text *reply = list_text_new(c->reply, c->route->member);
     enum MHD_Result r = c->route->kind == ROUTE_STREAM ? answer_stream(c, reply) : answer_reply(c, reply);
 
@@ -166,18 +209,14 @@ static enum MHD_Result answer_asked(struct http_call *c)
 /* A browser that comes back says in a header which event it has seen last. */
 static enum MHD_Result serve_stream(struct http_call *c)
 {
-    const char *seen = exchange_header(c, "Last-Event-ID");
-
     if (c->target.n_parameters > 0 && (c->target.n_parameters > 1 || !target_parameter(&c->target, "after")))
         return answer_problem(c, PROBLEM_REQUEST, "a stream has no parameter but \"after\"");
-    if (seen && *seen >= '0' && *seen <= '9') {
-        c->request->after = strtoull(seen, NULL, 10);
+    if (header_event_id(exchange_header(c, "Last-Event-ID"), &c->request->after))
         c->request->from_start = true;
-    }
     c->request->limit = HISTORY_LIMIT_MAX;
     if (c->head)
         return answer_text(c, MHD_HTTP_OK, STREAM_TYPE, "");
-    return c->request->from_start ? ask(c) : answer_stream(c, NULL);
+    return c->request->from_start ? exchange_ask(c) : answer_stream(c, NULL);
 }
 
 /* ---- a request --------------------------------------------------------------------------------- */
@@ -231,8 +270,14 @@ static enum MHD_Result check_headers(struct http_call *c, const char *method)
         return answer_options(c, methods);
     if (!c->route)
         return answer_wrong_method(c, methods);
-    if (length && strtoull(length, NULL, 10) > REQUEST_BYTES_MAX)
-        return answer_problem(c, PROBLEM_TOO_LARGE, "the body has more than %zu bytes", REQUEST_BYTES_MAX);
+    if (c->route->kind == ROUTE_SESSION ||
+        c->route->kind == ROUTE_STATUS_FORM) { /* without a role one sends no more than a token */
+        c->body_max = SIGN_IN_BYTES_MAX;
+        strbuf_release(&c->body);
+        strbuf_init(&c->body, c->body_max);
+    }
+    if (length && strtoull(length, NULL, 10) > c->body_max)
+        return answer_problem(c, PROBLEM_TOO_LARGE, "the body has more than %zu bytes", c->body_max);
     return MHD_YES;
 }
 
@@ -243,34 +288,32 @@ static bool has_body(const struct http_call *c)
     return exchange_header(c, "Transfer-Encoding") || (length && strcmp(length, "0") != 0);
 }
 
-static bool is_json(const struct http_call *c)
+bool exchange_body(struct http_call *c, json_t **ret, enum MHD_Result *ret_problem)
 {
-    const char *type = exchange_header(c, "Content-Type");
+    json_error_t where;
 
-    return type && strncasecmp(type, "application/json", 16) == 0 &&
-           (type[16] == '\0' || strchr("; ", type[16]));
+    *ret = NULL;
+    if (c->body_too_large)
+        *ret_problem = answer_problem(c, PROBLEM_TOO_LARGE, "the body has more than %zu bytes", c->body_max);
+    else if (c->body.len > 0 && !header_is_json(exchange_header(c, "Content-Type")))
+        *ret_problem =
+            answer_problem(c, PROBLEM_MEDIA_TYPE, "expected the header \"Content-Type: application/json\"");
+    else if (c->body.len > 0 &&
+             !(*ret = json_loadb(c->body.text, c->body.len, JSON_REJECT_DUPLICATES, &where)))
+        *ret_problem = answer_problem(c, PROBLEM_REQUEST, "the body is not JSON: %s", where.text);
+    else
+        return true;
+    return false;
 }
 
 /* False: a problem was queued. */
 static bool make_request(struct http_call *c, enum MHD_Result *ret)
 {
     CLEANUP(json_decrefp) json_t *body = NULL;
-    json_error_t where;
     struct err err;
 
-    if (c->body_too_large) {
-        *ret = answer_problem(c, PROBLEM_TOO_LARGE, "the body has more than %zu bytes", REQUEST_BYTES_MAX);
+    if (!exchange_body(c, &body, ret))
         return false;
-    }
-    if (c->body.len > 0 && !is_json(c)) {
-        *ret =
-            answer_problem(c, PROBLEM_MEDIA_TYPE, "expected the header \"Content-Type: application/json\"");
-        return false;
-    }
-    if (c->body.len > 0 && !(body = json_loadb(c->body.text, c->body.len, JSON_REJECT_DUPLICATES, &where))) {
-        *ret = answer_problem(c, PROBLEM_REQUEST, "the body is not JSON: %s", where.text);
-        return false;
-    }
     c->request = xcalloc(1, sizeof *c->request);
     if (route_request(c->route, &c->values, &c->target, body, c->request, &err) < 0) {
         *ret = answer_problem(c, PROBLEM_REQUEST, "%s", err.text);
@@ -293,19 +336,24 @@ static enum MHD_Result serve(struct http_call *c)
         return answer_ready(c);
     if (c->route->kind == ROUTE_PAGE)
         return answer_page_file(c);
+    if ((c->route->kind == ROUTE_CLUSTERS || c->route->kind == ROUTE_DESCRIPTION ||
+         c->route->kind == ROUTE_SESSION) &&
+        c->target.n_parameters > 0)
+        return answer_problem(c, PROBLEM_REQUEST, "\"%.40s\": this path has no parameters",
+                              c->target.parameters[0].name);
     if (c->route->kind == ROUTE_CLUSTERS)
         return answer_clusters(c);
-    if (!make_request(c, &r))
+    if (c->route->kind == ROUTE_DESCRIPTION)
+        return answer_reply(c, c->http->description);
+    if (c->route->kind == ROUTE_SESSION)
+        return sign_in_serve(c);
+    if (c->route->kind == ROUTE_STATUS_PAGE)
+        return status_route_serve(c);
+    if (c->route->kind == ROUTE_STATUS_FORM)
+        return status_route_serve_form(c);
+    if (answer_published(c, &r) || !make_request(c, &r))
         return r;
-    if (c->route->kind == ROUTE_STREAM)
-        return serve_stream(c);
-    struct list_text *text = published(c);
-
-    if (!text)
-        return ask(c);
-    r = answer_reply(c, text);
-    list_text_unref(text);
-    return r;
+    return c->route->kind == ROUTE_STREAM ? serve_stream(c) : exchange_ask(c);
 }
 
 /* The connection has a whole request: nothing to wait for. */

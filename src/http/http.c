@@ -206,9 +206,11 @@ static int open_socket(struct http *h, struct err *err)
         return err_set(err, -errno, "http.listen: %s cannot be listened on: %s", h->is.listen_text,
                        strerror(errno));
     (void)getsockname(h->fd, (struct sockaddr *)&bound, &len);
-    log_info("HTTP%s: listens on %s, port %u", h->cert_file ? "S" : "", h->is.listen_text,
-             ntohs(bound.ss_family == AF_INET ? ((struct sockaddr_in *)&bound)->sin_port
-                                              : ((struct sockaddr_in6 *)&bound)->sin6_port));
+    const unsigned port = ntohs(bound.ss_family == AF_INET ? ((struct sockaddr_in *)&bound)->sin_port
+                                                           : ((struct sockaddr_in6 *)&bound)->sin6_port);
+
+    sign_in_name_cookie(h, port, h->cookie);
+    log_info("HTTP%s: listens on %s, port %u", h->cert_file ? "S" : "", h->is.listen_text, port);
     return 0;
 }
 
@@ -221,6 +223,17 @@ static void allow_descriptors(unsigned connections)
         return;
     limit.rlim_cur = limit.rlim_max < connections + FILES_SPARE ? limit.rlim_max : connections + FILES_SPARE;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static struct list_text *describe(void)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    strbuf_puts(&text, openapi_document);
+    CLEANUP(shared_text_unrefp) struct shared_text *whole = shared_text_new(&text);
+
+    return list_text_new(whole, NULL);
 }
 
 static char *copy(const char *text)
@@ -239,9 +252,11 @@ int http_start(const struct http_options *options, struct http **ret, struct err
     h->cert_file = copy(options->cert_file);
     h->key_file = copy(options->key_file);
     h->tokens = token_list_new();
+    h->sessions = session_list_new(h->tokens, options->session_s, options->session_idle_s);
     h->attempts = attempts_new();
     h->streams = stream_all_new();
     h->pages = pages_read(options->pages);
+    h->description = describe();
     h->fd = -1;
     (void)pthread_mutex_init(&h->lock, NULL);
     (void)pthread_mutex_init(&h->connections_lock, NULL);
@@ -274,10 +289,12 @@ void http_stop(struct http *h)
         free(l);
     }
     http_unpublish(h);
+    session_list_free(h->sessions);
     token_list_free(h->tokens);
     attempts_free(h->attempts);
     stream_all_free(h->streams);
     pages_free(h->pages);
+    list_text_unref(h->description);
     (void)pthread_mutex_destroy(&h->lock);
     (void)pthread_mutex_destroy(&h->connections_lock);
     if (h->fd >= 0)
@@ -353,14 +370,17 @@ void http_tick(struct http *h)
     if (!h)
         return;
     end_slow_connections(h);
+    stream_all_check(h->streams, gate_lasts, h);
     stream_all_tick(h->streams);
     end_quiet_listeners(h);
 }
 
 void http_set_tokens(struct http *h, const struct token *list, size_t n)
 {
-    if (h)
-        token_list_set(h->tokens, list, n);
+    if (!h)
+        return;
+    token_list_set(h->tokens, list, n);
+    stream_all_check(h->streams, gate_lasts, h);
 }
 
 instant_s http_token_used(struct http *h, const char *name)

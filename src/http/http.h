@@ -33,7 +33,8 @@ struct http_options {
     const char *cluster;
     const char *cert_file, *key_file; /* NULL: without TLS */
     unsigned connections, per_address;
-    const char *pages; /* folder of the dashboard's built files */
+    instant_s session_s, session_idle_s; /* a session of a browser lasts */
+    const char *pages;                   /* folder of the dashboard's built files */
     http_ask_fn ask;
     void *ctx;
 };
@@ -69,7 +70,9 @@ void http_unpublish(struct http *h);
 
 struct request *http_call_request(struct http_call *call);
 const char *http_call_who(const struct http_call *call);
+const char *http_call_person(const struct http_call *call); /* the owner of its token; "": not said */
 enum role http_call_role(const struct http_call *call);
+int http_call_fd(const struct http_call *call); /* of its connection, until it is answered */
 void http_answer(struct http_call *call, struct shared_text *text); /* takes a reference of its own */
 void http_refuse(struct http_call *call, const struct err *err);
 

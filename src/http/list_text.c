@@ -288,6 +288,13 @@ int list_text_page(struct list_text *l, const char *cursor, size_t limit, struct
     return 0;
 }
 
+struct iovec list_text_value(struct list_text *l, const char *member)
+{
+    const char *at = find_member(shared_text_bytes(l->text), member);
+
+    return at ? (struct iovec){(void *)at, (size_t)(skip_value(at) - at)} : (struct iovec){0};
+}
+
 struct shared_text *list_text_member(struct list_text *l)
 {
     (void)pthread_mutex_lock(&l->lock);

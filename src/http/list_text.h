@@ -40,6 +40,9 @@ bool list_text_find(struct list_text *l, const char *id, struct iovec *ret);
 int list_text_page(struct list_text *l, const char *cursor, size_t limit, struct iovec ret[3],
                    char ret_more[LIST_TEXT_CURSOR_SIZE]);
 
+/* The member's value as it stands in the reply; empty: there is none. */
+struct iovec list_text_value(struct list_text *l, const char *member);
+
 /* The text that is a member of the reply (a snapshot within JSON), decoded once; NULL: there is none.
  * Borrowed. */
 struct shared_text *list_text_member(struct list_text *l);

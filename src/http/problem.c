@@ -18,6 +18,11 @@ unsigned problem_status(enum problem p)
     return problems[p].status;
 }
 
+const char *problem_title(enum problem p)
+{
+    return problems[p].title;
+}
+
 enum problem problem_of(const struct err *err)
 {
     switch (-err->code) {
@@ -28,6 +33,7 @@ enum problem problem_of(const struct err *err)
     case ENOENT:
         return PROBLEM_NOT_FOUND;
     case EUSERS:
+    case EAGAIN: /* nothing has been read yet */
         return PROBLEM_OVERLOADED;
     case EIO:
     case ENOMEM:
@@ -48,5 +54,4 @@ void problem_write(enum problem p, const char *detail, struct strbuf *out)
     jw_int(&w, "status", problems[p].status);
     jw_text(&w, "detail", detail);
     jw_end(&w);
-    strbuf_puts(out, "\n");
 }

@@ -21,12 +21,13 @@
     X(PROBLEM_MISDIRECTED, "misdirected", 421, "The host name is not this service's")                        \
     X(PROBLEM_ATTEMPTS, "too-many-attempts", 429, "Too many requests without a valid token")                 \
     X(PROBLEM_INTERNAL, "internal", 500, "The service has failed")                                           \
-    X(PROBLEM_OVERLOADED, "overloaded", 503, "The service is overloaded")
+    X(PROBLEM_OVERLOADED, "overloaded", 503, "The service is overloaded, or not ready yet")
 
 #define PROBLEM_ENUM(e, name, status, title) e,
 enum problem { PROBLEMS(PROBLEM_ENUM) problem_count };
 
 unsigned problem_status(enum problem p);
+const char *problem_title(enum problem p);
 
 /* What an error of the service is. */
 enum problem problem_of(const struct err *err);

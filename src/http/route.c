@@ -13,10 +13,17 @@
 const struct route routes[] = {
     {HTTP_GET, "/", ROUTE_PAGE},
     {HTTP_GET, "/assets/{name}", ROUTE_PAGE},
+    {HTTP_GET, "/status", ROUTE_STATUS_PAGE},
+    {HTTP_POST, "/status", ROUTE_STATUS_FORM},
+    {HTTP_POST, "/status/sign-out", ROUTE_STATUS_FORM},
     {HTTP_GET, "/healthz", ROUTE_HEALTHY, .type = "text/plain; charset=utf-8"},
     {HTTP_GET, "/readyz", ROUTE_READY, .type = "text/plain; charset=utf-8"},
     {HTTP_GET, "/metrics", ROUTE_MEMBER, REQUEST_METRICS, "metrics", METRICS_TYPE},
+    {HTTP_GET, "/api/v1/openapi.json", ROUTE_DESCRIPTION},
     {HTTP_GET, "/api/v1/clusters", ROUTE_CLUSTERS},
+    {HTTP_GET, "/api/v1/session", ROUTE_SESSION},
+    {HTTP_POST, "/api/v1/session", ROUTE_SESSION},
+    {HTTP_DELETE, "/api/v1/session", ROUTE_SESSION},
     {HTTP_GET, "/api/v1/tokens", ROUTE_REQUEST, REQUEST_TOKENS},
     {HTTP_POST, "/api/v1/tokens", ROUTE_REQUEST, REQUEST_TOKEN_CREATE},
     {HTTP_DELETE, "/api/v1/tokens/{name}", ROUTE_REQUEST, REQUEST_TOKEN_REVOKE},
@@ -28,6 +35,10 @@ const struct route routes[] = {
     {HTTP_GET, CLUSTER "/vms/{item}", ROUTE_ITEM, REQUEST_VMS, "vms"},
     {HTTP_GET, CLUSTER "/pools", ROUTE_LIST, REQUEST_POOLS, "pools"},
     {HTTP_GET, CLUSTER "/pools/{item}", ROUTE_ITEM, REQUEST_POOLS, "pools"},
+    {HTTP_GET, CLUSTER "/series", ROUTE_REQUEST, REQUEST_SERIES},
+    {HTTP_GET, CLUSTER "/hosts/{host}/series", ROUTE_REQUEST, REQUEST_SERIES},
+    {HTTP_GET, CLUSTER "/vms/{vm}/series", ROUTE_REQUEST, REQUEST_SERIES},
+    {HTTP_GET, CLUSTER "/pools/{pool}/series", ROUTE_REQUEST, REQUEST_SERIES},
     {HTTP_GET, CLUSTER "/samples", ROUTE_LIST, REQUEST_SAMPLES, "samples"},
     {HTTP_GET, CLUSTER "/recommendations", ROUTE_LIST, REQUEST_RECOMMENDATIONS, "recommendations"},
     {HTTP_GET, CLUSTER "/recommendations/{item}", ROUTE_ITEM, REQUEST_RECOMMENDATIONS, "recommendations"},
@@ -35,16 +46,18 @@ const struct route routes[] = {
     {HTTP_POST, CLUSTER "/recommendations/{id}/reject", ROUTE_REQUEST, REQUEST_REJECT},
     {HTTP_POST, CLUSTER "/recommendations/apply", ROUTE_REQUEST, REQUEST_APPLY},
     {HTTP_POST, CLUSTER "/recommendations/reject", ROUTE_REQUEST, REQUEST_REJECT},
-    {HTTP_GET, CLUSTER "/history", ROUTE_REQUEST, REQUEST_HISTORY},
+    {HTTP_GET, CLUSTER "/history", ROUTE_PAGED, REQUEST_HISTORY},
     {HTTP_GET, CLUSTER "/events", ROUTE_REQUEST, REQUEST_EVENTS},
     {HTTP_GET, CLUSTER "/events/stream", ROUTE_STREAM, REQUEST_EVENTS, "events"},
-    {HTTP_GET, CLUSTER "/energy", ROUTE_REQUEST, REQUEST_ENERGY},
+    {HTTP_GET, CLUSTER "/energy", ROUTE_PAGED, REQUEST_ENERGY},
     {HTTP_GET, CLUSTER "/schedule", ROUTE_REQUEST, REQUEST_SCHEDULE},
     {HTTP_GET, CLUSTER "/forecast", ROUTE_REQUEST, REQUEST_FORECAST},
     {HTTP_GET, CLUSTER "/snapshot", ROUTE_MEMBER, REQUEST_SNAPSHOT, "snapshot"},
     {HTTP_GET, CLUSTER "/config/diff", ROUTE_REQUEST, REQUEST_CONFIG_DIFF},
     {HTTP_POST, CLUSTER "/config/diff", ROUTE_REQUEST, REQUEST_CONFIG_DIFF},
     {HTTP_GET, CLUSTER "/console/{id}", ROUTE_REQUEST, REQUEST_CONSOLE},
+    {HTTP_POST, CLUSTER "/alarms/{target}/test", ROUTE_REQUEST, REQUEST_ALARM_TEST},
+    {HTTP_GET, CLUSTER "/passes", ROUTE_PAGED, REQUEST_PASSES},
     {HTTP_POST, CLUSTER "/passes", ROUTE_REQUEST, REQUEST_RUN},
     {HTTP_POST, CLUSTER "/pause", ROUTE_REQUEST, REQUEST_PAUSE},
     {HTTP_POST, CLUSTER "/resume", ROUTE_REQUEST, REQUEST_RESUME},
@@ -55,6 +68,13 @@ const struct route routes[] = {
     {HTTP_POST, CLUSTER "/wake", ROUTE_REQUEST, REQUEST_WAKE},
     {HTTP_POST, CLUSTER "/confirm-controller", ROUTE_REQUEST, REQUEST_CONFIRM_CONTROLLER},
     {HTTP_POST, CLUSTER "/placements", ROUTE_REQUEST, REQUEST_PLACE},
+    {HTTP_GET, CLUSTER "/plan", ROUTE_MEMBER, REQUEST_PLAN, "plan"},
+    {HTTP_POST, CLUSTER "/plan", ROUTE_MEMBER, REQUEST_PLAN, "plan"},
+    {HTTP_GET, CLUSTER "/vms/{vm}/explain", ROUTE_MEMBER, REQUEST_EXPLAIN, "explain"},
+    {HTTP_GET, CLUSTER "/hosts/{host}/explain", ROUTE_MEMBER, REQUEST_EXPLAIN, "explain"},
+    {HTTP_POST, CLUSTER "/explain", ROUTE_MEMBER, REQUEST_EXPLAIN, "explain"},
+    {HTTP_POST, CLUSTER "/what-if", ROUTE_MEMBER, REQUEST_WHAT_IF, "what_if"},
+    {HTTP_GET, CLUSTER "/entitlements", ROUTE_MEMBER, REQUEST_ENTITLEMENTS, "entitlements"},
 };
 
 const size_t n_routes = sizeof routes / sizeof *routes;
@@ -130,9 +150,24 @@ const char *route_value(const struct route_values *v, const char *name)
     return NULL;
 }
 
+bool route_is_html(const struct route *r)
+{
+    return r && (r->kind == ROUTE_STATUS_PAGE || r->kind == ROUTE_STATUS_FORM);
+}
+
 bool route_is_open(const struct route *r)
 {
-    return r->kind == ROUTE_PAGE || r->kind == ROUTE_HEALTHY || r->kind == ROUTE_READY;
+    return r->kind == ROUTE_PAGE || r->kind == ROUTE_HEALTHY || r->kind == ROUTE_READY || route_is_html(r) ||
+           (r->kind == ROUTE_SESSION && r->method != HTTP_DELETE); /* it asks for itself */
+}
+
+/* A roll may be looked at by a role that may not begin one. */
+enum role route_needs(const struct route *r)
+{
+    if (r->kind == ROUTE_CLUSTERS || r->kind == ROUTE_SESSION || route_is_html(r) ||
+        r->kind == ROUTE_DESCRIPTION || (r->request == REQUEST_ROLL && r->method == HTTP_GET))
+        return ROLE_VIEWER;
+    return request_kind_needs(r->request);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -153,6 +188,7 @@ static json_t *value_of(const char *text, enum request_form form)
     case REQUEST_LIST:
         return json_pack("[o]", value_of(text, REQUEST_NUMBER));
     case REQUEST_TEXT:
+    case REQUEST_OBJECT: /* a body has it */
         break;
     }
     return json_string(text);
@@ -195,6 +231,24 @@ static bool is_of_route(const struct route *r, const char *parameter)
     return r->kind == ROUTE_LIST && (strcmp(parameter, "limit") == 0 || strcmp(parameter, "cursor") == 0);
 }
 
+static bool is_field(const char *braced)
+{
+    return strncmp(braced, "{cluster}", 9) != 0 && strncmp(braced, "{item}", 6) != 0;
+}
+
+bool route_has_fields(const struct route *r, const struct route_values *v, const struct target *t)
+{
+    for (size_t i = 0; i < t->n_parameters; i++) {
+        if (!is_of_route(r, t->parameters[i].name))
+            return true;
+    }
+    for (size_t i = 0; i < v->n; i++) {
+        if (is_field(v->names[i]))
+            return true;
+    }
+    return false;
+}
+
 int route_request(const struct route *r, const struct route_values *v, const struct target *t, json_t *body,
                   struct request *ret, struct err *err)
 {
@@ -211,10 +265,16 @@ int route_request(const struct route *r, const struct route_values *v, const str
             return e;
     }
     for (size_t i = 0; i < v->n; i++) {
-        if (strncmp(v->names[i], "{cluster}", 9) != 0 && strncmp(v->names[i], "{item}", 6) != 0 &&
-            (e = put_path(root, r->request, v->names[i], v->values[i], err)) < 0)
+        if (is_field(v->names[i]) && (e = put_path(root, r->request, v->names[i], v->values[i], err)) < 0)
             return e;
     }
+    /* with its fields the request may need more than the route's role, and a GET must change nothing */
+    if (request_kind_needs(r->request) > route_needs(r) && json_object_size(root) > 0)
+        return err_set(err, -EINVAL, "%s has no fields here, expected a POST", request_kind_name(r->request));
     (void)json_object_set_new(root, "command", json_string(request_kind_name(r->request)));
-    return request_read(root, ret, err);
+    if ((e = request_read(root, ret, err)) < 0)
+        return e;
+    ret->vm_in_path = route_value(v, "{vm}") != NULL;
+    ret->host_in_path = route_value(v, "{host}") != NULL;
+    return 0;
 }

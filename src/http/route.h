@@ -2,7 +2,9 @@
  *
  * A segment in braces is a value. {cluster} is the name of the service's cluster. Any other is a field of the
  * request, as are the parameters and the members of the body; {item} is the id, or the name, of one element
- * of the reply's list. */
+ * of the reply's list.
+ *
+ * conf/openapi.json describes each route; tests/unit/openapi.c makes it from this table. */
 #ifndef BALLAST_HTTP_ROUTE_H
 #define BALLAST_HTTP_ROUTE_H
 
@@ -26,11 +28,16 @@ const char *http_method_name(enum http_method method);
 enum route_kind {
     ROUTE_REQUEST, /* by the reply to the request */
     ROUTE_LIST,    /* by the reply, its list a page at a time */
+    ROUTE_PAGED,   /* by the reply, which is a page, and whose "next" has the fields of the next one */
     ROUTE_ITEM,    /* by the element {item} of the reply's list */
     ROUTE_MEMBER,  /* by the text that is a member of the reply */
     ROUTE_STREAM,  /* by events as they come */
     ROUTE_CLUSTERS,
-    ROUTE_PAGE, /* by a file of the dashboard: {name}, or its index.html */
+    ROUTE_SESSION,     /* by the session of the browser */
+    ROUTE_DESCRIPTION, /* by the OpenAPI document of all routes */
+    ROUTE_PAGE,        /* by a file of the dashboard: {name}, or its index.html */
+    ROUTE_STATUS_PAGE, /* by the status page in plain HTML */
+    ROUTE_STATUS_FORM, /* by what its forms do: sign-in and sign-out */
     ROUTE_HEALTHY,
     ROUTE_READY,
 };
@@ -39,7 +46,7 @@ struct route {
     enum http_method method;
     const char *path;
     enum route_kind kind;
-    enum request_kind request; /* of the first five kinds */
+    enum request_kind request; /* of the first six kinds */
     const char *member;        /* of the reply: the list, or the text */
     const char *type;          /* of the text; NULL: application/json */
 };
@@ -61,8 +68,17 @@ const struct route *route_find(enum http_method method, const struct target *t, 
 
 const char *route_value(const struct route_values *v, const char *name); /* with its braces; NULL: none */
 
+/* Of the pages for people that the service makes itself: errors are pages, too. NULL: no route. */
+bool route_is_html(const struct route *r);
+
 /* A route that takes less than any role. */
 bool route_is_open(const struct route *r);
+
+/* The least role that any other route takes. */
+enum role route_needs(const struct route *r);
+
+/* Whether path or parameters give a field of the request, as route_request() reads them. */
+bool route_has_fields(const struct route *r, const struct route_values *v, const struct target *t);
 
 /* The request of the route with its fields from path, parameters and body. body NULL: none. -EINVAL and a
  * sentence. Parameters that the route itself uses (limit and cursor of a list) are left out. */

@@ -28,7 +28,9 @@ struct stream {
     struct strbuf out;
     size_t out_done;
     time_t sent; /* last */
+    struct credential credential;
     bool suspended;
+    bool over; /* its credentials do not last */
 };
 
 struct streams {
@@ -118,6 +120,18 @@ void stream_all_tick(struct streams *s)
     (void)pthread_mutex_unlock(&s->lock);
 }
 
+void stream_all_check(struct streams *s, stream_lasts_fn lasts, void *ctx)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    for (struct stream *x = s->list; x; x = x->next) {
+        if (!x->over && !lasts(ctx, &x->credential)) {
+            x->over = true;
+            wake(x);
+        }
+    }
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
 void stream_all_stop(struct streams *s)
 {
     (void)pthread_mutex_lock(&s->lock);
@@ -160,7 +174,7 @@ static ssize_t read_stream(void *stream, uint64_t position, char *to, size_t siz
         strbuf_clear(&x->out);
         x->out_done = 0;
     }
-    if (s->stopping || (x->out.len == 0 && !take_events(x))) {
+    if (s->stopping || x->over || (x->out.len == 0 && !take_events(x))) {
         n = MHD_CONTENT_READER_END_OF_STREAM;
     } else if (x->out.len == 0) {
         x->suspended = true;
@@ -202,7 +216,8 @@ static void put_first(struct stream *x, struct list_text *first)
     }
 }
 
-struct MHD_Response *stream_open(struct streams *s, struct MHD_Connection *connection, const uint64_t *after,
+struct MHD_Response *stream_open(struct streams *s, struct MHD_Connection *connection,
+                                 const struct credential *credential, const uint64_t *after,
                                  struct list_text *first)
 {
     struct stream *x = xcalloc(1, sizeof *x);
@@ -211,10 +226,11 @@ struct MHD_Response *stream_open(struct streams *s, struct MHD_Connection *conne
 
     x->all = s;
     x->connection = connection;
+    x->credential = *credential;
     strbuf_init(&x->out, STRBUF_NO_LIMIT);
     strbuf_puts(&x->out, RETRY);
     (void)pthread_mutex_lock(&s->lock);
-    x->after = after ? *after : s->newest;
+    x->after = after && *after < s->newest ? *after : s->newest;
     if (first)
         put_first(x, first);
     x->sent = time(NULL);

@@ -8,11 +8,20 @@
 #define BALLAST_HTTP_STREAM_H
 
 #include "http/list_text.h"
+#include "http/token.h"
 
 #include <microhttpd.h>
 #include <stdint.h>
 
 #define STREAM_TYPE "text/event-stream"
+
+/* Who reads a stream: it ends with their token or session. */
+struct credential {
+    unsigned char token[TOKEN_HASH_BYTES], session[TOKEN_HASH_BYTES]; /* hashes */
+    bool by_session;
+};
+
+typedef bool (*stream_lasts_fn)(void *ctx, const struct credential *credential);
 
 struct streams;
 struct streams *stream_all_new(void);
@@ -27,12 +36,16 @@ void stream_add_event(struct streams *s, uint64_t id, const char *json);
 /* Sends a comment to streams that were silent for long. Call it every few seconds. */
 void stream_all_tick(struct streams *s);
 
+/* Streams end whose credentials do not last. */
+void stream_all_check(struct streams *s, stream_lasts_fn lasts, void *ctx);
+
 /* All streams end. */
 void stream_all_stop(struct streams *s);
 
 /* A stream for the connection: first the events of the reply (NULL: none), then those after `after` or its
  * last one; `after` NULL: only new ones. */
-struct MHD_Response *stream_open(struct streams *s, struct MHD_Connection *connection, const uint64_t *after,
+struct MHD_Response *stream_open(struct streams *s, struct MHD_Connection *connection,
+                                 const struct credential *credential, const uint64_t *after,
                                  struct list_text *first);
 
 #endif

@@ -20,27 +20,33 @@ struct token_list {
     size_t n;
 };
 
-static int hash(const char *text, unsigned char ret[TOKEN_HASH_BYTES])
+int token_hash(const char *text, unsigned char ret[TOKEN_HASH_BYTES])
 {
     return gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), ret) < 0 ? -EIO : 0;
 }
 
-int token_make(char ret[TOKEN_TEXT_SIZE], unsigned char ret_hash[TOKEN_HASH_BYTES])
+int token_random(char ret[TOKEN_RANDOM_SIZE])
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char random[RANDOM_BYTES];
-    char *at = ret + sizeof TOKEN_PREFIX - 1;
 
     if (getrandom(random, sizeof random, 0) != sizeof random)
         return -errno;
-    memcpy(ret, TOKEN_PREFIX, sizeof TOKEN_PREFIX - 1);
     for (size_t i = 0; i < sizeof random; i++) {
-        *at++ = digits[random[i] >> 4];
-        *at++ = digits[random[i] & 15];
+        *ret++ = digits[random[i] >> 4];
+        *ret++ = digits[random[i] & 15];
     }
-    *at = '\0';
+    *ret = '\0';
     explicit_bzero(random, sizeof random);
-    return hash(ret, ret_hash);
+    return 0;
+}
+
+int token_make(char ret[TOKEN_TEXT_SIZE], unsigned char ret_hash[TOKEN_HASH_BYTES])
+{
+    int r = token_random(ret + sizeof TOKEN_PREFIX - 1);
+
+    memcpy(ret, TOKEN_PREFIX, sizeof TOKEN_PREFIX - 1);
+    return r < 0 ? r : token_hash(ret, ret_hash);
 }
 
 bool token_name_is_good(const char *name)
@@ -99,24 +105,32 @@ void token_list_set(struct token_list *t, const struct token *list, size_t n)
     (void)pthread_mutex_unlock(&t->lock);
 }
 
-int token_list_check(struct token_list *t, const char *text, instant_s now, struct token *ret)
+int token_list_find(struct token_list *t, const unsigned char hash[TOKEN_HASH_BYTES], instant_s now,
+                    enum token_look look, struct token *ret)
 {
-    unsigned char of[TOKEN_HASH_BYTES];
     int r = -ENOENT;
 
-    if (strlen(text) >= TOKEN_TEXT_SIZE || hash(text, of) < 0)
-        return -ENOENT;
     (void)pthread_mutex_lock(&t->lock);
-    struct token *found = find(t, of);
+    struct token *found = find(t, hash);
 
     if (found) {
         r = found->expires != 0 && found->expires <= now ? -EKEYEXPIRED : 0;
-        if (r == 0)
+        if (r == 0 && look == TOKEN_USED)
             found->used = now;
-        *ret = *found;
+        if (ret)
+            *ret = *found;
     }
     (void)pthread_mutex_unlock(&t->lock);
     return r;
+}
+
+int token_list_check(struct token_list *t, const char *text, instant_s now, struct token *ret)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+
+    if (strlen(text) >= TOKEN_TEXT_SIZE || token_hash(text, hash) < 0)
+        return -ENOENT;
+    return token_list_find(t, hash, now, TOKEN_USED, ret);
 }
 
 instant_s token_list_used(struct token_list *t, const char *name)

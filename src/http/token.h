@@ -21,11 +21,18 @@
 
 struct token {
     char name[TOKEN_NAME_MAX];
+    char owner[PERSON_NAME_MAX]; /* the person who uses it; "": not said */
     unsigned char hash[TOKEN_HASH_BYTES];
     enum role role;
     instant_s expires; /* 0: never */
     instant_s used;    /* last; 0: never */
 };
+
+/* 256 random bits as hexadecimal digits. A negative errno: there are none. */
+#define TOKEN_RANDOM_SIZE 65
+int token_random(char ret[TOKEN_RANDOM_SIZE]);
+
+int token_hash(const char *text, unsigned char ret[TOKEN_HASH_BYTES]);
 
 /* A new token and its hash. A negative errno: no random numbers. */
 int token_make(char ret[TOKEN_TEXT_SIZE], unsigned char ret_hash[TOKEN_HASH_BYTES]);
@@ -43,6 +50,11 @@ void token_list_set(struct token_list *t, const struct token *list, size_t n);
 
 /* -ENOENT: no such token; -EKEYEXPIRED: it has expired, *ret says which it was. Notes the use. */
 int token_list_check(struct token_list *t, const char *text, instant_s now, struct token *ret);
+
+/* The token of this hash, likewise; only TOKEN_USED notes the use. ret may be NULL. */
+enum token_look { TOKEN_LOOKED_AT, TOKEN_USED };
+int token_list_find(struct token_list *t, const unsigned char hash[TOKEN_HASH_BYTES], instant_s now,
+                    enum token_look look, struct token *ret);
 
 /* When the token of this name was used last; 0: never. */
 instant_s token_list_used(struct token_list *t, const char *name);

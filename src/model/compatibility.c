@@ -1,6 +1,9 @@
 /* compatibility.c: compares what hosts offer with what VMs need, by name. */
 #include "model/compatibility.h"
 
+#include "model/attributes.h"
+#include "model/quantities.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +40,10 @@ int compatibility_sort_host(const struct place *at, struct host_facts *h, struct
         (r = sort_names(at, "datastores", &h->datastores.names, a)) < 0 ||
         (r = sort_names(at, "devices", &h->devices.names, a)) < 0)
         return r;
+    if ((r = sort_names(at, "traits", &h->traits, a)) < 0 ||
+        (r = attributes_sort(at, "attributes", &h->attributes, a)) < 0 ||
+        (r = quantities_sort(at, &h->quantities, a)) < 0)
+        return r;
     return sort_names(at, "cpu_modes", &h->cpu_modes.names, a);
 }
 
@@ -45,7 +52,12 @@ int compatibility_sort_vm(const struct place *at, struct vm_facts *v, struct are
     int r;
 
     if ((r = sort_names(at, "networks", &v->networks, a)) < 0 ||
-        (r = sort_names(at, "datastores", &v->datastores, a)) < 0)
+        (r = sort_names(at, "datastores", &v->datastores, a)) < 0 ||
+        (r = sort_names(at, "groups", &v->groups, a)) < 0)
+        return r;
+    if ((r = attributes_sort(at, "flavor", &v->flavor, a)) < 0 ||
+        (r = attributes_sort(at, "image", &v->image, a)) < 0 ||
+        (r = attributes_sort(at, "hints", &v->hints, a)) < 0)
         return r;
     return sort_names(at, "devices", &v->devices, a);
 }

@@ -7,7 +7,7 @@
 
 #include <ballast/snapshot.h>
 
-/* Sorts the names; refuses one that is listed twice. */
+/* Sorts the names and attributes; refuses one that is listed twice. */
 int compatibility_sort_host(const struct place *at, struct host_facts *h, struct arena *a);
 int compatibility_sort_vm(const struct place *at, struct vm_facts *v, struct arena *a);
 

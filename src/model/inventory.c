@@ -90,6 +90,22 @@ struct seen_avoid *inventory_add_avoid(struct inventory *inv, struct arena *a)
     return x;
 }
 
+struct seen_group *inventory_add_group(struct inventory *inv, struct arena *a)
+{
+    struct seen_group *g = INVENTORY_ADD(inv, a, groups, n_groups, cap_groups);
+
+    *g = (struct seen_group){0};
+    return g;
+}
+
+struct seen_pipeline *inventory_add_pipeline(struct inventory *inv, struct arena *a)
+{
+    struct seen_pipeline *p = INVENTORY_ADD(inv, a, pipelines, n_pipelines, cap_pipelines);
+
+    *p = (struct seen_pipeline){0};
+    return p;
+}
+
 struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a)
 {
     struct seen_setting *h = INVENTORY_ADD(inv, a, settings, n_settings, cap_settings);

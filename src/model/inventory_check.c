@@ -1,6 +1,9 @@
 /* inventory_check.c: what can be wrong with one object of an inventory by itself. */
 #include "model/inventory_check.h"
 
+#include "model/attributes.h"
+#include "model/quantities.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -203,10 +206,15 @@ static int check_offers(const struct place *at, const struct host_facts *f)
     const struct names_field names[] = {{"networks", &f->networks.names},
                                         {"datastores", &f->datastores.names},
                                         {"devices", &f->devices.names},
-                                        {"cpu_modes", &f->cpu_modes.names}};
+                                        {"cpu_modes", &f->cpu_modes.names},
+                                        {"traits", &f->traits}};
     int r = check_names(at, names, sizeof names / sizeof *names);
 
-    if (r < 0 || (r = check_phrase(at, "cpu_vendor", f->cpu_vendor, FACT_NAME_BYTES_MAX)) < 0)
+    if (r < 0 || (r = check_phrase(at, "cpu_vendor", f->cpu_vendor, FACT_NAME_BYTES_MAX)) < 0 ||
+        (r = attributes_check(at, "attributes", &f->attributes)) < 0 ||
+        (r = quantities_check(at, &f->quantities)) < 0)
+        return r;
+    if ((r = check_phrase(at, "disconnected_why", f->disconnected_why, PHRASE_BYTES_MAX)) < 0)
         return r;
     return check_phrase(at, "hardware_uuid", f->hardware_uuid, FACT_NAME_BYTES_MAX);
 }
@@ -279,6 +287,14 @@ static int check_source(const struct place *at, bool overridden, const struct al
     return rc;
 }
 
+/* What Ballast has set. */
+static int check_set(const struct place *at, const struct vm_control *set)
+{
+    int r = set->given ? check_size(at, "set/shares", set->shares) : 0;
+
+    return r == 0 && set->given && set->limit != NO_LIMIT ? check_size(at, "set/limit", set->limit) : r;
+}
+
 static int check_window(const struct place *at, enum window w, enum resource r, const struct demand_stats *s)
 {
     const struct {
@@ -311,6 +327,7 @@ static const struct size_field vm_sizes[] = {
     {"mem/deviation", offsetof(struct vm_facts, deviation[RES_MEM]), true},
     {"stable_s", offsetof(struct vm_facts, stable_s), true},
     {"dirty_mb_s", offsetof(struct vm_facts, dirty_mb_s), true},
+    {"disks_copied_mb", offsetof(struct vm_facts, disks_copied_mb), false},
     {"sample_age_s", offsetof(struct vm_facts, sample_age_s), true},
 };
 
@@ -342,13 +359,19 @@ static int check_vm_demand(const struct place *at, const struct vm_facts *f)
 /* What a VM needs of its host, and what holds it there. */
 static int check_needs(const struct place *at, const struct vm_facts *f)
 {
-    const struct names_field names[] = {
-        {"networks", &f->networks}, {"datastores", &f->datastores}, {"devices", &f->devices}};
+    const struct names_field names[] = {{"networks", &f->networks},
+                                        {"datastores", &f->datastores},
+                                        {"devices", &f->devices},
+                                        {"groups", &f->groups}};
     int r = check_names(at, names, sizeof names / sizeof *names);
 
     if (r < 0 || (r = check_phrase(at, "cpu_vendor", f->cpu_vendor, FACT_NAME_BYTES_MAX)) < 0 ||
         (r = check_phrase(at, "cpu_mode", f->cpu_mode, FACT_NAME_BYTES_MAX)) < 0 ||
-        (r = check_phrase(at, "immovable", f->immovable, PHRASE_BYTES_MAX)) < 0)
+        (r = check_phrase(at, "immovable", f->immovable, PHRASE_BYTES_MAX)) < 0 ||
+        (r = check_phrase(at, "owner", f->owner, FACT_NAME_BYTES_MAX)) < 0 ||
+        (r = attributes_check(at, "flavor", &f->flavor)) < 0 ||
+        (r = attributes_check(at, "image", &f->image)) < 0 ||
+        (r = attributes_check(at, "hints", &f->hints)) < 0)
         return r;
     return check_phrase(at, "mandatory_only", f->mandatory_only, PHRASE_BYTES_MAX);
 }
@@ -362,7 +385,8 @@ static int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
         (r = check_sizes(&at, &v->is, vm_sizes, sizeof vm_sizes / sizeof *vm_sizes)) < 0 ||
         (r = check_automation(&at, "automation", v->is.automation)) < 0 ||
         (r = check_labels(&at, &v->is.labels)) < 0 || (r = check_needs(&at, &v->is)) < 0 ||
-        (r = check_source(&at, v->is.overridden, v->is.source_alloc)) < 0)
+        (r = check_source(&at, v->is.overridden, v->is.source_alloc)) < 0 ||
+        (r = check_set(&at, &v->is.set)) < 0)
         return r;
     if (v->is.vcpus == 0)
         return inventory_check_refuse(&at, "vcpus", "0, expected 1 or more");
@@ -519,5 +543,7 @@ int inventory_check_all(const struct inventory *inv, struct err *err)
         r = check_pool(&inv->pools[i], i, err);
     for (size_t i = 0; r == 0 && i < inv->n_rules; i++)
         r = check_rule(&inv->rules[i], i, err);
-    return r;
+    if (r < 0)
+        return r;
+    return inventory_check_placement(inv, err);
 }

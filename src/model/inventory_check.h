@@ -28,6 +28,19 @@ int inventory_check_quiet(const struct quiet *q, size_t ix, struct err *err);
 int inventory_check_expected(const struct expected *x, size_t ix, struct err *err);
 int inventory_check_ha(const struct ha_facts *ha, struct err *err);
 
+/* What is wrong with a stage of a pipeline. */
+struct stage_mistake {
+    uint32_t stage;
+    const char *field; /* "": the whole stage */
+    const char *why;   /* with what was expected */
+};
+
+/* -EINVAL and the first mistake. */
+int inventory_check_stages(const struct seen_pipeline *p, struct stage_mistake *ret);
+
+/* groups[] and pipelines[]. */
+int inventory_check_placement(const struct inventory *inv, struct err *err);
+
 /* Checks each object by itself, then the cluster's own fields; returns the first error in that order. */
 int inventory_check_all(const struct inventory *inv, struct err *err);
 

@@ -51,14 +51,6 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct label *x = a;
-    const struct label *y = b;
-
-    return strcmp(x->key, y->key);
-}
-
 /* items: n structs of `stride` bytes; the first member of each is its id. */
 static int index_init(struct building *f, const char *kind, const void *items, size_t n, size_t stride,
                       struct index *ret)
@@ -137,25 +129,6 @@ static int resolve_all(struct building *f, const struct place *at, const char *f
     return 0;
 }
 
-/* Sorted by key: the order in the source has no meaning. */
-static int sort_labels(struct building *f, const struct place *at, struct labels *l)
-{
-    if (l->n == 0) {
-        l->items = NULL;
-        return 0;
-    }
-    struct label *items = arena_array(f->a, struct label, l->n);
-
-    memcpy(items, l->items, l->n * sizeof *items);
-    qsort(items, l->n, sizeof *items, by_key);
-    for (uint32_t i = 1; i < l->n; i++) {
-        if (strcmp(items[i].key, items[i - 1].key) == 0)
-            return inventory_check_refuse(at, "labels", "\"%s\" is given twice, expected once", items[i].key);
-    }
-    l->items = items;
-    return 0;
-}
-
 static int build_hosts(struct building *f)
 {
     struct snapshot *s = f->s;
@@ -175,7 +148,7 @@ static int build_hosts(struct building *f)
             h->capacity[res] = h->is.total[res] - h->is.reserved[res];
         if ((r = resolve_all(f, &at, "agents_required", &f->vms, &seen->agents_required,
                              &h->agents_required)) < 0 ||
-            (r = sort_labels(f, &at, &h->is.labels)) < 0 ||
+            (r = snapshot_build_sort_labels(&at, "labels", &h->is.labels, f->a)) < 0 ||
             (r = compatibility_sort_host(&at, &h->is, f->a)) < 0)
             return r;
     }
@@ -219,8 +192,10 @@ static int build_vms(struct building *f)
             (r = resolve(&at, "source/pool", &f->pools, seen->is.overridden ? seen->source_pool : seen->pool,
                          &v->source_pool)) < 0 ||
             (r = resolve(&at, "ft_peer", &f->vms, seen->ft_peer, &v->ft_peer)) < 0 ||
+            (r = snapshot_build_find_pipeline(s, &at, seen->pipeline, &v->pipeline)) < 0 ||
             (r = resolve(&at, "left_host", &f->hosts, seen->left_host, &v->left_host)) < 0 ||
-            (r = check_vm_place(f, &at, v)) < 0 || (r = sort_labels(f, &at, &v->is.labels)) < 0 ||
+            (r = check_vm_place(f, &at, v)) < 0 ||
+            (r = snapshot_build_sort_labels(&at, "labels", &v->is.labels, f->a)) < 0 ||
             (r = compatibility_sort_vm(&at, &v->is, f->a)) < 0)
             return r;
         if (seen->compatible_given && (r = resolve_all(f, &at, "compatible_hosts", &f->hosts,
@@ -579,16 +554,19 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
                          .correlation = inv->correlation,
                          .conflicts = inv->conflicts,
                          .labels_unread = inv->labels_unread,
+                         .vm_controls = inv->vm_controls,
                          .policy = inv->policy};
     struct building f = {.inv = inv, .a = a, .s = &s, .err = err};
     int r;
 
     /* in this order: each step relies on the checks of the steps before */
     if ((r = inventory_check_all(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = build_hosts(&f)) < 0 ||
-        (r = build_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = build_vms(&f)) < 0 ||
-        (r = build_ft_pairs(&f)) < 0 || (r = build_rules(&f)) < 0 || (r = build_migrations(&f)) < 0 ||
-        (r = build_pending(&f)) < 0 || (r = build_settings(&f)) < 0 || (r = build_migration_rates(&f)) < 0 ||
-        (r = build_ha(&f)) < 0 || (r = snapshot_build_avoid(inv, a, &s, err)) < 0 ||
+        (r = snapshot_build_groups(inv, a, &s, err)) < 0 ||
+        (r = snapshot_build_pipelines(inv, a, &s, err)) < 0 || (r = build_pools(&f)) < 0 ||
+        (r = check_pool_tree(&f)) < 0 || (r = build_vms(&f)) < 0 || (r = build_ft_pairs(&f)) < 0 ||
+        (r = build_rules(&f)) < 0 || (r = build_migrations(&f)) < 0 || (r = build_pending(&f)) < 0 ||
+        (r = build_settings(&f)) < 0 || (r = build_migration_rates(&f)) < 0 || (r = build_ha(&f)) < 0 ||
+        (r = snapshot_build_avoid(inv, a, &s, err)) < 0 ||
         (r = snapshot_build_forecast(inv, a, &s, err)) < 0 || (r = snapshot_build_quiet(inv, a, &s, err)) < 0)
         return r;
     collect_vms_of_hosts(&f);

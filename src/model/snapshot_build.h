@@ -25,4 +25,20 @@ int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct
 /* avoid[], into s, whose VMs and hosts are there already. */
 int snapshot_build_avoid(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err);
 
+struct place;
+
+/* Sorts by key, for the order in the source has no meaning; refuses a key that is given twice. */
+int snapshot_build_sort_labels(const struct place *at, const char *field, struct labels *l, struct arena *a);
+
+/* groups[], into s, whose hosts are there already. */
+int snapshot_build_groups(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err);
+
+/* pipelines[] and their stages, into s; before the VMs, which name them. */
+int snapshot_build_pipelines(const struct inventory *inv, struct arena *a, struct snapshot *s,
+                             struct err *err);
+
+/* The number of the pipeline that the VM names; IX_NONE: it names none (NULL). */
+int snapshot_build_find_pipeline(const struct snapshot *s, const struct place *at, const char *name,
+                                 uint32_t *ret);
+
 #endif

@@ -146,6 +146,30 @@ static void dump_cluster(struct dump *d)
         writer_object(&d->w, "conflicts", &snapshot_fields_conflicts, &top);
     if (s->labels_unread)
         jw_text(&d->w, "labels_unread", s->labels_unread);
+    if (s->vm_controls)
+        jw_bool(&d->w, "vm_controls", true);
+}
+
+static void dump_placement(struct dump *d)
+{
+    const struct snapshot *s = d->s;
+
+    if (s->n_groups > 0)
+        jw_begin(&d->w, "groups", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < s->n_groups; i++) {
+        struct seen_group seen = snapshot_to_inventory_group(s, &s->groups[i], d->ids);
+        writer_object(&d->w, NULL, &snapshot_fields_group, &seen);
+    }
+    if (s->n_groups > 0)
+        jw_end(&d->w);
+    if (s->n_pipelines > 0)
+        jw_begin(&d->w, "pipelines", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < s->n_pipelines; i++) {
+        struct seen_pipeline seen = snapshot_to_inventory_pipeline(s, &s->pipelines[i], &d->scratch);
+        writer_object(&d->w, NULL, &snapshot_fields_pipeline, &seen);
+    }
+    if (s->n_pipelines > 0)
+        jw_end(&d->w);
 }
 
 static void dump_forecast(struct dump *d)
@@ -188,6 +212,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_migration_rates(&d);
     dump_settings(&d);
     dump_avoid(&d);
+    dump_placement(&d);
     dump_forecast(&d);
     dump_quiet(&d);
     dump_cluster(&d);

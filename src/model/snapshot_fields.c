@@ -1,6 +1,10 @@
 /* snapshot_fields.c: the tables of ballast-snapshot/1. */
 #include "model/snapshot_fields.h"
 
+#include "model/attributes.h"
+#include "model/expression.h"
+#include "model/quantities.h"
+
 #include <ballast/inventory.h>
 
 ENUM_WORDS(host_state, HOST_STATES);
@@ -11,6 +15,8 @@ ENUM_WORDS(ha_policy, HA_POLICIES);
 ENUM_WORDS(action_kind, ACTION_KINDS);
 ENUM_WORDS(alike_days, ALIKE_DAYS);
 ENUM_WORDS(reason, REASONS);
+ENUM_WORDS(normalisation, NORMALISATIONS);
+ENUM_WORDS(fit_use, FIT_USES);
 
 const char *const automation_words[] = {
     [AUTOMATION_INHERIT] = "inherit", [AUTOMATION_DISABLED] = "disabled",   [AUTOMATION_MANUAL] = "manual",
@@ -25,8 +31,8 @@ static const char *const failure_detection_words[] = {[FAILURE_DETECTION_UNKNOWN
 static const char *const rule_origin_words[] = {
     [RULE_OF_SOURCE] = "", [RULE_OF_CONFIGURATION] = "configuration", [RULE_OF_TAG] = "tag", NULL};
 
-/* A pool is the source's or the configuration's. */
-static const char *const pool_origin_words[] = {
+/* A pool, a group or a pipeline is the source's or the configuration's. */
+static const char *const origin_words[] = {
     [RULE_OF_SOURCE] = "", [RULE_OF_CONFIGURATION] = "configuration", NULL};
 
 /* By the numbers of the bits WAKE_*. */
@@ -64,6 +70,17 @@ static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor",
         .name = (n), .type = FIELD_IDS, .offset = offsetof(S, member.names), .flags = OPT,                   \
         .given = offsetof(S, member.known)                                                                   \
     }
+#define ATTRIBUTES(n, member)                                                                                \
+    {                                                                                                        \
+        .name = (n), .type = FIELD_OWN, .offset = offsetof(S, member), .flags = OPT,                         \
+        .read = attributes_read, .write = attributes_write, .known = attributes_known,                       \
+        .copy = attributes_copy                                                                              \
+    }
+#define EXPRESSION(member, reader)                                                                           \
+    {                                                                                                        \
+        .name = #member, .type = FIELD_OWN, .offset = offsetof(S, member), .flags = OPT, .read = (reader),   \
+        .write = expression_write, .known = expression_known, .copy = expression_copy                        \
+    }
 #define SKIPPED(n)                                                                                           \
     {                                                                                                        \
         .name = (n), .type = FIELD_SKIPPED                                                                   \
@@ -77,12 +94,14 @@ static const struct field document_fields[] = {
     F("time", FIELD_INSTANT, time, REQ),
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
     SKIPPED("migration_rates"), SKIPPED("settings"), SKIPPED("avoid"), SKIPPED("forecast"), SKIPPED("quiet"),
+    SKIPPED("groups"), SKIPPED("pipelines"),
     O("ha", snapshot_fields_ha),
     O("schedule", snapshot_fields_schedule),
     O("balance", snapshot_fields_balance),
     O("correlation", snapshot_fields_correlation),
     O("conflicts", snapshot_fields_conflicts),
     F("labels_unread", FIELD_TEXT, labels_unread, OPT),
+    F("vm_controls", FIELD_BOOL, vm_controls, OPT),
 };
 SCHEMA(snapshot_fields_document, "snapshot", document_fields);
 
@@ -175,8 +194,13 @@ static const struct field host_fields[] = {
     F("quarantine", FIELD_BOOL, is.quarantine, OPT),
     W("failure_detection", is.failure_detection, failure_detection_words, OPT),
     F("vsan", FIELD_BOOL, is.vsan, OPT),
+    F("disconnected_why", FIELD_TEXT, is.disconnected_why, OPT),
     F("hardware_uuid", FIELD_TEXT, is.hardware_uuid, OPT),
     F("left_inventory", FIELD_BOOL, is.left_inventory, OPT),
+    F("traits", FIELD_IDS, is.traits, OPT),
+    ATTRIBUTES("attributes", is.attributes),
+    {.name = "quantities", .type = FIELD_OWN, .offset = offsetof(S, is.quantities), .flags = OPT,
+     .read = quantities_read, .write = quantities_write, .known = quantities_known},
 };
 SCHEMA(snapshot_fields_host, "host", host_fields);
 #undef S
@@ -214,6 +238,11 @@ static const struct field vm_source_fields[] = {
     {.name = "mem", .type = FIELD_OBJECT, .inner = &vm_source_mem, .flags = REQ},
 };
 static SCHEMA(vm_source, "source of a vm", vm_source_fields);
+static const struct field vm_set_fields[] = {
+    F("shares", FIELD_NUMBER, is.set.shares, REQ),
+    F("limit", FIELD_LIMIT, is.set.limit, REQ),
+};
+static SCHEMA(vm_set, "set of a vm", vm_set_fields);
 static SCHEMA(vm_cpu, "cpu of a vm", vm_cpu_fields);
 static SCHEMA(vm_mem, "mem of a vm", vm_mem_fields);
 
@@ -254,9 +283,11 @@ static const struct field vm_fields[] = {
     O("cpu", vm_cpu),
     O("mem", vm_mem),
     O_GIVEN("source", vm_source, is.overridden),
+    O_GIVEN("set", vm_set, is.set.given),
     O("windows", windows),
     F("stable_s", FIELD_NUMBER, is.stable_s, OPT),
     F("dirty_mb_s", FIELD_NUMBER, is.dirty_mb_s, OPT),
+    F("disks_copied_mb", FIELD_NUMBER, is.disks_copied_mb, OPT),
     F("demand_unknown", FIELD_BOOL, is.demand_unknown, FIELD_OPTIONAL),
     F("sample_age_s", FIELD_NUMBER, is.sample_age_s, OPT),
     F("sample_bad", FIELD_TEXT, is.sample_bad, OPT),
@@ -274,6 +305,12 @@ static const struct field vm_fields[] = {
     F("cpu_mode", FIELD_TEXT, is.cpu_mode, OPT),
     F("immovable", FIELD_TEXT, is.immovable, OPT),
     F("mandatory_only", FIELD_TEXT, is.mandatory_only, OPT),
+    F("pipeline", FIELD_TEXT, pipeline, OPT),
+    F("owner", FIELD_TEXT, is.owner, OPT),
+    ATTRIBUTES("flavor", is.flavor),
+    ATTRIBUTES("image", is.image),
+    ATTRIBUTES("hints", is.hints),
+    F("groups", FIELD_IDS, is.groups, OPT),
 };
 SCHEMA(snapshot_fields_vm, "vm", vm_fields);
 #undef S
@@ -311,7 +348,7 @@ static const struct field pool_fields[] = {
     O("cpu", pool_cpu),
     O("mem", pool_mem),
     F("scalable_shares", FIELD_BOOL, is.scalable_shares, 0),
-    W("origin", is.origin, pool_origin_words, OPT),
+    W("origin", is.origin, origin_words, OPT),
     O_GIVEN("source", pool_source, is.overridden),
 };
 SCHEMA(snapshot_fields_pool, "pool", pool_fields);
@@ -394,6 +431,65 @@ static const struct field avoid_fields[] = {
     F("reason", FIELD_TEXT, reason, OPT),
 };
 SCHEMA(snapshot_fields_avoid, "avoided move", avoid_fields);
+#undef S
+
+#define S struct seen_group
+static const struct field group_fields[] = {
+    F("id", FIELD_TEXT, is.id, REQ),
+    F("name", FIELD_TEXT, is.name, NUL),
+    F("kind", FIELD_TEXT, is.kind, REQ),
+    F("hosts", FIELD_IDS, hosts, REQ),
+    F("meta", FIELD_LABELS, is.meta, OPT),
+    W("origin", is.origin, origin_words, OPT),
+};
+SCHEMA(snapshot_fields_group, "group", group_fields);
+#undef S
+
+#define S struct stage_facts
+static const struct field cut_fields[] = {
+    F("from", FIELD_NUMBER, cut.from, REQ),
+    F("to", FIELD_NUMBER, cut.to, REQ),
+    F("steps", FIELD_COUNT, cut.steps, REQ),
+};
+static SCHEMA(cut_schema, "cut of a stage", cut_fields);
+static const struct field pick_fields[] = {
+    F("subset", FIELD_COUNT, pick.subset, OPT),
+    F("shuffle", FIELD_BOOL, pick.shuffle, OPT),
+    F("seed", FIELD_COUNT, pick.seed, OPT),
+};
+static SCHEMA(pick_schema, "pick of a stage", pick_fields);
+static const struct field stage_fields[] = {
+    F("name", FIELD_TEXT, name, REQ),
+    EXPRESSION(filter, expression_read),
+    EXPRESSION(count, expression_read_number),
+    EXPRESSION(limit, expression_read_number),
+    EXPRESSION(per, expression_read_texts),
+    F("over", FIELD_TEXT, over, OPT),
+    EXPRESSION(score, expression_read_number),
+    {.name = "normalise", .type = FIELD_WORD, .offset = offsetof(S, normalise), .flags = OPT,
+     .words = normalisation_words, .given = offsetof(S, normalise_given)},
+    EXPRESSION(multiplier, expression_read_number),
+    {.name = "least", .type = FIELD_NUMBER, .offset = offsetof(S, least), .flags = OPT,
+     .given = offsetof(S, least_given)},
+    {.name = "most", .type = FIELD_NUMBER, .offset = offsetof(S, most), .flags = OPT,
+     .given = offsetof(S, most_given)},
+    O_GIVEN("cut", cut_schema, cut.given),
+    EXPRESSION(bucket, expression_read_number),
+    O_GIVEN("pick", pick_schema, pick.given),
+    {.name = "applies", .type = FIELD_FLAGS, .offset = offsetof(S, applies), .words = fit_use_words, .flags = OPT},
+};
+SCHEMA(snapshot_fields_stage, "stage", stage_fields);
+#undef S
+
+#define S struct seen_pipeline
+static const struct field pipeline_fields[] = {
+    F("name", FIELD_TEXT, name, REQ),
+    {.name = "stages", .type = FIELD_ROWS, .offset = offsetof(S, stages), .inner = &snapshot_fields_stage,
+     .size = sizeof(struct stage_facts), .max = STAGES_MAX, .flags = REQ,
+     .meaning = "the stages, in the order in which they are asked"},
+    W("origin", origin, origin_words, OPT),
+};
+SCHEMA(snapshot_fields_pipeline, "pipeline", pipeline_fields);
 #undef S
 
 #define S struct expected

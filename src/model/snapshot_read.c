@@ -54,6 +54,16 @@ static void *add_quiet(struct inventory *inv, struct arena *a)
     return inventory_add_quiet(inv, a);
 }
 
+static void *add_group(struct inventory *inv, struct arena *a)
+{
+    return inventory_add_group(inv, a);
+}
+
+static void *add_pipeline(struct inventory *inv, struct arena *a)
+{
+    return inventory_add_pipeline(inv, a);
+}
+
 static void *add_migration_rate(struct inventory *inv, struct arena *a)
 {
     return inventory_add_migration_rate(inv, a);
@@ -165,6 +175,8 @@ enum {
     LIST_AVOID,
     LIST_FORECAST,
     LIST_QUIET,
+    LIST_GROUPS,
+    LIST_PIPELINES,
     LIST_COUNT
 };
 
@@ -180,6 +192,8 @@ static const struct list lists[LIST_COUNT] = {
     [LIST_AVOID] = {"avoid", &snapshot_fields_avoid, add_avoid, NULL},
     [LIST_FORECAST] = {"forecast", &snapshot_fields_expected, add_expected, finish_expected},
     [LIST_QUIET] = {"quiet", &snapshot_fields_quiet, add_quiet, NULL},
+    [LIST_GROUPS] = {"groups", &snapshot_fields_group, add_group, NULL},
+    [LIST_PIPELINES] = {"pipelines", &snapshot_fields_pipeline, add_pipeline, NULL},
 };
 
 static int read_item(const struct reader *r, const struct node *n, const struct list *l,

@@ -38,6 +38,7 @@ struct seen_vm snapshot_to_inventory_vm(const struct snapshot *s, const struct v
         .source_pool = v->is.overridden ? pool_id(s, v->source_pool) : NULL,
         .ft_peer = vm_id(s, v->ft_peer),
         .left_host = host_id(s, v->left_host),
+        .pipeline = v->pipeline == IX_NONE ? NULL : s->pipelines[v->pipeline].name,
         .compatible_given = v->compatible_given,
         .compatible_hosts = ids_of(s, &v->compatible_hosts, ids, host_id),
     };
@@ -85,6 +86,23 @@ struct seen_avoid snapshot_to_inventory_avoid(const struct snapshot *s, const st
     return (struct seen_avoid){vm_id(s, x->vm), host_id(s, x->host), x->until, x->failures, x->reason};
 }
 
+struct seen_group snapshot_to_inventory_group(const struct snapshot *s, const struct host_group *g,
+                                              const char **ids)
+{
+    return (struct seen_group){.is = g->is, .hosts = ids_of(s, &g->hosts, ids, host_id)};
+}
+
+struct seen_pipeline snapshot_to_inventory_pipeline(const struct snapshot *s, const struct pipeline *p,
+                                                    struct arena *a)
+{
+    struct stage_facts *stages = arena_array(a, struct stage_facts, p->n);
+
+    for (uint32_t i = 0; i < p->n; i++)
+        stages[i] = s->stages[p->first + i].is;
+    return (struct seen_pipeline){
+        .name = p->name, .stages = {.items = stages, .n = p->n}, .origin = p->origin};
+}
+
 struct ids snapshot_to_inventory_failover_hosts(const struct snapshot *s, const char **ids)
 {
     return ids_of(s, &s->ha_failover_hosts, ids, host_id);
@@ -100,6 +118,7 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
                             .correlation = s->correlation,
                             .conflicts = s->conflicts,
                             .labels_unread = s->labels_unread,
+                            .vm_controls = s->vm_controls,
                             .policy = s->policy};
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
@@ -126,6 +145,11 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
         *inventory_add_setting(&inv, a) = snapshot_to_inventory_setting(s, &s->settings[i]);
     for (uint32_t i = 0; i < s->n_avoid; i++)
         *inventory_add_avoid(&inv, a) = snapshot_to_inventory_avoid(s, &s->avoid[i]);
+    for (uint32_t i = 0; i < s->n_groups; i++)
+        *inventory_add_group(&inv, a) =
+            snapshot_to_inventory_group(s, &s->groups[i], arena_array(a, const char *, s->groups[i].hosts.n));
+    for (uint32_t i = 0; i < s->n_pipelines; i++)
+        *inventory_add_pipeline(&inv, a) = snapshot_to_inventory_pipeline(s, &s->pipelines[i], a);
     for (uint32_t i = 0; i < s->n_forecast; i++)
         *inventory_add_expected(&inv, a) = s->forecast[i];
     for (uint32_t i = 0; i < s->n_quiet; i++)

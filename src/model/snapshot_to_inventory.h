@@ -22,6 +22,10 @@ struct seen_migration_rate snapshot_to_inventory_migration_rate(const struct sna
                                                                 const struct migration_rate *m);
 struct seen_setting snapshot_to_inventory_setting(const struct snapshot *s, const struct host_setting *h);
 struct seen_avoid snapshot_to_inventory_avoid(const struct snapshot *s, const struct avoid *x);
+struct seen_group snapshot_to_inventory_group(const struct snapshot *s, const struct host_group *g,
+                                              const char **ids);
+struct seen_pipeline snapshot_to_inventory_pipeline(const struct snapshot *s, const struct pipeline *p,
+                                                    struct arena *a);
 struct ids snapshot_to_inventory_failover_hosts(const struct snapshot *s, const char **ids);
 
 void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inventory *ret);

@@ -1,8 +1,10 @@
-/* broker.c: one connection to an MQTT broker with libmosquitto. Reconnecting is daemon/mqtt_thread.c's. */
+/* broker.c: one connection to an MQTT broker with libmosquitto. Reconnecting is daemon/mqtt/mqtt_thread.c's.
+ */
 #include "mqtt/broker.h"
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "mqtt/command.h"
 
 #include <errno.h>
 #include <mosquitto.h>
@@ -71,6 +73,45 @@ static void on_publish(struct mosquitto *m, void *obj, int mid, int reason, cons
     b->handlers.answered(b->ctx, mid, reason);
 }
 
+static void on_subscribe(struct mosquitto *m, void *obj, int mid, int n, const int *reasons,
+                         const mosquitto_property *props)
+{
+    struct broker *b = obj;
+    int worst = 0;
+
+    (void)m, (void)mid, (void)props;
+    for (int i = 0; i < n; i++)
+        worst = reasons[i] > worst ? reasons[i] : worst;
+    if (b->handlers.subscribed)
+        b->handlers.subscribed(b->ctx, worst);
+}
+
+static void on_message(struct mosquitto *m, void *obj, const struct mosquitto_message *in,
+                       const mosquitto_property *props)
+{
+    struct broker *b = obj;
+    char *response_topic = NULL;
+    void *correlation = NULL;
+    uint16_t len = 0;
+
+    (void)m;
+    if (!b->handlers.received || !in->topic || in->payloadlen < 0)
+        return;
+    (void)mosquitto_property_read_string(props, MQTT_PROP_RESPONSE_TOPIC, &response_topic, false);
+    (void)mosquitto_property_read_binary(props, MQTT_PROP_CORRELATION_DATA, &correlation, &len, false);
+    const struct command_message message = {.topic = in->topic,
+                                            .payload = in->payload,
+                                            .len = in->payload ? (size_t)in->payloadlen : 0,
+                                            .retained = in->retain,
+                                            .response_topic = response_topic,
+                                            .correlation = correlation,
+                                            .correlation_len = correlation ? len : 0};
+
+    b->handlers.received(b->ctx, &message);
+    free(response_topic);
+    free(correlation);
+}
+
 /* The only place where libmosquitto reports why TLS failed. */
 static void on_log(struct mosquitto *m, void *obj, int level, const char *text)
 {
@@ -108,6 +149,8 @@ static int set_up(struct broker *b, struct err *err)
     mosquitto_connect_v5_callback_set(b->mosq, on_connect);
     mosquitto_disconnect_v5_callback_set(b->mosq, on_disconnect);
     mosquitto_publish_v5_callback_set(b->mosq, on_publish);
+    mosquitto_subscribe_v5_callback_set(b->mosq, on_subscribe);
+    mosquitto_message_v5_callback_set(b->mosq, on_message);
     mosquitto_log_callback_set(b->mosq, on_log);
     if ((rc = mosquitto_int_option(b->mosq, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5)) != 0 ||
         (rc = mosquitto_int_option(b->mosq, MOSQ_OPT_TCP_NODELAY, 1)) != 0 ||
@@ -149,11 +192,16 @@ int broker_connect(const struct broker_options *options, const struct broker_han
     else
         r = set_up(b, err);
     if (r == 0) {
-        errno = 0;
-        int rc = mosquitto_connect_bind_v5(b->mosq, options->host, options->port, KEEPALIVE_S, NULL, NULL);
+        mosquitto_property *props = NULL;
 
+        (void)mosquitto_property_add_int32(&props, MQTT_PROP_MAXIMUM_PACKET_SIZE, BROKER_PACKET_MAX);
+        errno = 0;
+        int rc = mosquitto_connect_bind_v5(b->mosq, options->host, options->port, KEEPALIVE_S, NULL, props);
+        int code = errno;
+
+        mosquitto_property_free_all(&props);
         if (rc != MOSQ_ERR_SUCCESS)
-            r = unreachable(b, rc, errno, err);
+            r = unreachable(b, rc, code, err);
     }
     if (r < 0) {
         broker_free(b);
@@ -230,26 +278,29 @@ int broker_step(struct broker *b, int wake_fd, int timeout_ms, struct err *err)
     return 0;
 }
 
-static mosquitto_property *properties(const char *content_type)
+static mosquitto_property *properties(const struct broker_message *m)
 {
     mosquitto_property *list = NULL;
 
     (void)mosquitto_property_add_byte(&list, MQTT_PROP_PAYLOAD_FORMAT_INDICATOR, 1); /* UTF-8 */
-    if (content_type)
-        (void)mosquitto_property_add_string(&list, MQTT_PROP_CONTENT_TYPE, content_type);
+    if (m->content_type)
+        (void)mosquitto_property_add_string(&list, MQTT_PROP_CONTENT_TYPE, m->content_type);
+    if (m->correlation)
+        (void)mosquitto_property_add_binary(&list, MQTT_PROP_CORRELATION_DATA, m->correlation,
+                                            (uint16_t)m->correlation_len);
     return list;
 }
 
-int broker_publish(struct broker *b, const char *topic, const char *payload, bool retain,
-                   const char *content_type, int *ret_mid, struct err *err)
+int broker_publish(struct broker *b, const struct broker_message *m, int *ret_mid, struct err *err)
 {
-    mosquitto_property *props = properties(content_type);
-    size_t len = strlen(payload);
+    mosquitto_property *props = properties(m);
+    const char *topic = m->topic;
+    size_t len = strlen(m->payload);
 
     errno = 0;
     int rc = len > MQTT_MAX_PAYLOAD
                  ? MOSQ_ERR_PAYLOAD_SIZE
-                 : mosquitto_publish_v5(b->mosq, ret_mid, topic, (int)len, payload, 1, retain, props);
+                 : mosquitto_publish_v5(b->mosq, ret_mid, topic, (int)len, m->payload, 1, m->retain, props);
     int code = errno;
 
     mosquitto_property_free_all(&props);
@@ -269,6 +320,33 @@ int broker_publish(struct broker *b, const char *topic, const char *payload, boo
     default:
         return ended(b, rc, code, err);
     }
+}
+
+int broker_subscribe(struct broker *b, const char *const *filters, size_t n, struct err *err)
+{
+    char *list[BROKER_FILTERS_MAX];
+    const size_t size = n < BROKER_FILTERS_MAX ? n : BROKER_FILTERS_MAX;
+
+    for (size_t i = 0; i < size; i++)
+        list[i] = (char *)(uintptr_t)filters[i]; /* the library does not write to them */
+    errno = 0;
+    int rc =
+        mosquitto_subscribe_multiple(b->mosq, NULL, (int)size, list, 1,
+                                     MQTT_SUB_OPT_RETAIN_AS_PUBLISHED | MQTT_SUB_OPT_SEND_RETAIN_NEVER, NULL);
+
+    return rc == MOSQ_ERR_SUCCESS ? 0 : ended(b, rc, errno, err);
+}
+
+int broker_unsubscribe(struct broker *b, const char *const *filters, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        errno = 0;
+        int rc = mosquitto_unsubscribe(b->mosq, NULL, filters[i]);
+
+        if (rc != MOSQ_ERR_SUCCESS)
+            return ended(b, rc, errno, err);
+    }
+    return 0;
 }
 
 void broker_disconnect(struct broker *b, bool will)

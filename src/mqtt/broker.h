@@ -7,15 +7,21 @@
  * connection without that topic has no will.
  *
  * Bounded: a broker that does not answer CONNECT within BROKER_CONNECT_TIMEOUT_S is given up; later an
- * unanswered ping ends the connection. Only the broker's reason codes are read, not its texts. */
+ * unanswered ping ends the connection. Only the broker's reason codes are read, not its texts. The broker is
+ * asked to drop what is longer than BROKER_PACKET_MAX on its way here.
+ *
+ * A clean start also means that the broker keeps nothing for the service while it is away: no message from
+ * before a connection comes with it. */
 #ifndef BALLAST_MQTT_BROKER_H
 #define BALLAST_MQTT_BROKER_H
 
 #include <ballast/err.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define BROKER_CONNECT_TIMEOUT_S 20
+#define BROKER_PACKET_MAX (128 * 1024) /* bytes: the longest command, its topic and its properties */
 
 struct broker;
 
@@ -31,11 +37,25 @@ struct broker_options {
     const char *online_topic; /* NULL: no will */
 };
 
+/* A message to be published. */
+struct broker_message {
+    const char *topic, *payload;
+    const char *content_type; /* NULL: plain text */
+    bool retain;
+    const void *correlation; /* of the request that this answers; NULL: none */
+    size_t correlation_len;
+};
+
+struct command_message; /* command.h */
+
 /* Called from broker_step(). */
 struct broker_handlers {
     void (*connected)(void *ctx);
     /* The broker has answered; reason 0 ... 127: confirmed, 128 ... 255: refused, see broker_reason(). */
     void (*answered)(void *ctx, int mid, int reason);
+    /* Of a subscription; NULL: there is none. received(): the message is valid during the call. */
+    void (*subscribed)(void *ctx, int reason);
+    void (*received)(void *ctx, const struct command_message *m);
 };
 
 /* Resolves the name, connects, and sends CONNECT; broker_step() does the rest. -EINVAL: the configuration
@@ -48,9 +68,15 @@ int broker_connect(const struct broker_options *options, const struct broker_han
 int broker_step(struct broker *b, int wake_fd, int timeout_ms, struct err *err);
 
 /* Publishes with QoS 1. -EMSGSIZE, -EINVAL: this broker can never take this message; another negative errno:
- * the connection is lost. content_type NULL: plain text. */
-int broker_publish(struct broker *b, const char *topic, const char *payload, bool retain,
-                   const char *content_type, int *ret_mid, struct err *err);
+ * the connection is lost. */
+int broker_publish(struct broker *b, const struct broker_message *m, int *ret_mid, struct err *err);
+
+/* Asks for messages, with QoS 1, without those that the broker retains; their retain flag stays as they were
+ * published with. The broker answers with subscribed(). At most BROKER_FILTERS_MAX. A negative errno: the
+ * connection is lost. */
+#define BROKER_FILTERS_MAX 2
+int broker_subscribe(struct broker *b, const char *const *filters, size_t n, struct err *err);
+int broker_unsubscribe(struct broker *b, const char *const *filters, size_t n, struct err *err);
 
 /* Disconnects without waiting. will: let the broker publish the last will. */
 void broker_disconnect(struct broker *b, bool will);

@@ -6,12 +6,22 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HASH_LEN 17 /* ~ and sixteen digits */
+#define HASH_DIGITS 16
 
-static bool stays(unsigned char c)
+/* How names become a part of a topic. */
+struct escape {
+    const char *stay; /* beside letters and digits */
+    char sign;        /* before two digits, for each other byte */
+    const char *cut;  /* before the hash */
+    size_t most;
+};
+
+static const struct escape level = {"-._", '%', "~", TOPIC_LEVEL_MAX};
+static const struct escape word = {"-", '_', "___", TOPIC_WORD_MAX};
+
+static bool stays(const struct escape *e, char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr(e->stay, c);
 }
 
 /* FNV-1a. */
@@ -24,22 +34,22 @@ static uint64_t hash(const char *name)
     return h;
 }
 
-static size_t encoded_len(const char *name)
+static size_t escaped_len(const struct escape *e, const char *name)
 {
     size_t n = 0;
 
     for (const char *c = name; *c; c++)
-        n += stays((unsigned char)*c) ? 1 : 3;
+        n += stays(e, *c) ? 1 : 3;
     return n;
 }
 
-void topic_level(const char *name, struct strbuf *out)
+static void put_escaped(const struct escape *e, const char *name, struct strbuf *out)
 {
-    bool cut = encoded_len(name) > TOPIC_LEVEL_MAX;
-    size_t room = cut ? TOPIC_LEVEL_MAX - HASH_LEN : TOPIC_LEVEL_MAX;
+    bool cut = escaped_len(e, name) > e->most;
+    size_t room = cut ? e->most - strlen(e->cut) - HASH_DIGITS : e->most;
 
     for (const char *c = name; *c; c++) {
-        size_t len = stays((unsigned char)*c) ? 1 : 3;
+        size_t len = stays(e, *c) ? 1 : 3;
 
         if (len > room)
             break;
@@ -47,10 +57,20 @@ void topic_level(const char *name, struct strbuf *out)
         if (len == 1)
             strbuf_add(out, c, 1);
         else
-            strbuf_printf(out, "%%%02X", (unsigned char)*c);
+            strbuf_printf(out, "%c%02X", e->sign, (unsigned char)*c);
     }
     if (cut)
-        strbuf_printf(out, "~%016" PRIx64, hash(name));
+        strbuf_printf(out, "%s%016" PRIx64, e->cut, hash(name));
+}
+
+void topic_level(const char *name, struct strbuf *out)
+{
+    put_escaped(&level, name, out);
+}
+
+void topic_word(const char *name, struct strbuf *out)
+{
+    put_escaped(&word, name, out);
 }
 
 static void put_cluster_level(const struct topics *t, struct strbuf *out)
@@ -84,6 +104,18 @@ void topic_online(const struct topics *t, struct strbuf *out)
 {
     put_cluster_level(t, out);
     strbuf_puts(out, "/online");
+}
+
+void topic_commands(const struct topics *t, struct strbuf *out)
+{
+    put_cluster_level(t, out);
+    strbuf_puts(out, "/cmd");
+}
+
+void topic_reply(const struct topics *t, struct strbuf *out)
+{
+    put_cluster_level(t, out);
+    strbuf_puts(out, "/reply");
 }
 
 void topic_check(const struct topics *t, struct strbuf *out)

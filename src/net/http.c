@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "net/certificate.h"
+#include "net/curl_setup.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -34,6 +35,11 @@ static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 static void curl_set_up(void)
 {
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+void net_curl_set_up(void)
+{
+    (void)pthread_once(&curl_once, curl_set_up);
 }
 
 int64_t net_now_ms(void)
@@ -121,7 +127,7 @@ static void set_session(struct http_session *s)
 
 int http_session_new(const struct http_options *options, struct http_session **ret, struct err *err)
 {
-    (void)pthread_once(&curl_once, curl_set_up);
+    net_curl_set_up();
     struct http_session *s = calloc(1, sizeof *s);
 
     if (s)
@@ -202,6 +208,7 @@ static struct curl_slist *set_request(struct http_session *s, const struct http_
         (void)curl_easy_setopt(c, CURLOPT_POSTFIELDS, q->body ? q->body : "");
         (void)curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, q->method);
     }
+    (void)curl_easy_setopt(c, CURLOPT_CONNECT_ONLY, q->connect_only ? 1L : 0L);
     (void)curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)left_ms);
     (void)curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
                            (long)(left_ms < CONNECT_MAX_MS ? left_ms : CONNECT_MAX_MS));

@@ -44,10 +44,11 @@ struct http_request {
     size_t answer_max;               /* bytes after decompression; 0: HTTP_ANSWER_MAX */
     bool once; /* must not arrive twice: uses a connection of its own, because libcurl repeats a request whose
                   connection turns out to be dead, although the peer may have read it */
-    bool same_peer; /* over TLS, only to the peer whose answer came before this request: one with another
-                       public key is not sent anything, -ESTALE, and the next request goes to that one */
-    bool redirects; /* follow a few that stay at the host, over the same scheme and port: of a GET any, of
-                       other methods those that keep method and body. Else their answer is returned */
+    bool same_peer;    /* over TLS, only to the peer whose answer came before this request: one with another
+                          public key is not sent anything, -ESTALE, and the next request goes to that one */
+    bool connect_only; /* connects, with TLS if the URL says so, and asks nothing: the answer is empty */
+    bool redirects;    /* follow a few that stay at the host, over the same scheme and port: of a GET any, of
+                          other methods those that keep method and body. Else their answer is returned */
     int64_t after_stop_ms; /* how long it may go on once *stop is true: a logout, and a login, whose answer
                               names the session that is to be ended. 0: not at all */
 };

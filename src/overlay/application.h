@@ -18,6 +18,14 @@ void application_restore_source(struct application *p);
 void application_set_vm(struct application *p, const struct overlay_vms *entry, struct seen_vm *vm);
 void application_set_pools(struct application *p);
 
+/* The ids that a selector selects. */
+struct ids application_select_hosts(struct application *p, const struct selector *s);
+
+/* placement.c: groups and pipelines, and what the stages of pipelines read of VMs and hosts. */
+void application_set_placement(struct application *p);
+void application_set_vm_facts(struct application *p, size_t entry, struct vm_facts *vm);
+void application_set_host_facts(struct application *p, size_t entry, struct host_facts *host);
+
 /* Names what cannot be as it is set, and mends it. */
 void application_check_resources(struct application *p);
 

@@ -5,6 +5,7 @@
 #include "overlay/tags.h"
 
 #include "base/rfc3339.h"
+#include "model/pipeline.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ static struct ids select_vms(struct application *p, const struct selector *s)
     return copy_found(p, n);
 }
 
-static struct ids select_hosts(struct application *p, const struct selector *s)
+struct ids application_select_hosts(struct application *p, const struct selector *s)
 {
     const char **items = arena_array(p->a, const char *, p->inv->n_hosts);
     uint32_t n = 0;
@@ -96,7 +97,7 @@ static bool is_of_hosts(enum rule_kind kind)
 static void apply_rule(struct application *p, const struct overlay_rule *r)
 {
     const struct ids vms = select_vms(p, &r->vms);
-    const struct ids hosts = is_of_hosts(r->kind) ? select_hosts(p, &r->hosts) : (struct ids){0};
+    const struct ids hosts = is_of_hosts(r->kind) ? application_select_hosts(p, &r->hosts) : (struct ids){0};
 
     if (vms.n == 0)
         application_find(p, arena_printf(p->a, "rules.%s selects no VM", r->name));
@@ -142,7 +143,7 @@ static void apply_pin(struct application *p, size_t entry, const size_t *pins)
     for (size_t i = 0; i < p->inv->n_vms; i++)
         if (pins[i] == entry + 1)
             p->found_vms[n++] = p->inv->vms[i].is.id;
-    const struct ids hosts = select_hosts(p, &v->pin);
+    const struct ids hosts = application_select_hosts(p, &v->pin);
 
     if (hosts.n == 0)
         application_find(p, arena_printf(p->a, "vms.%zu.pin selects no host", entry));
@@ -174,6 +175,7 @@ static void apply_vms(struct application *p)
             any = true;
             vm->automation = v->automation_given ? v->automation : vm->automation;
             application_set_vm(p, v, &p->inv->vms[k]);
+            application_set_vm_facts(p, i, vm);
             pins[k] = v->pin.n > 0 ? i + 1 : pins[k];
             immovable[k] = held ? held : immovable[k];
         }
@@ -202,6 +204,7 @@ static void apply_hosts(struct application *p)
             any = true;
             host->dpm = h->dpm_given ? h->dpm : host->dpm;
             host->migrations_max = h->migrations_max > 0 ? h->migrations_max : host->migrations_max;
+            application_set_host_facts(p, i, host);
         }
         if (!any)
             application_find(p, arena_printf(p->a, "hosts.%zu selects no host", i));
@@ -222,6 +225,11 @@ bool overlay_needs_labels(const struct overlay *o)
         needs = needs || selector_needs_labels(&o->pools[i].vms);
     for (size_t i = 0; i < o->n_hosts; i++)
         needs = needs || selector_needs_labels(&o->hosts[i].hosts);
+    for (size_t i = 0; i < o->n_groups; i++)
+        needs = needs || selector_needs_labels(&o->groups[i].hosts);
+    for (size_t i = 0; i < o->n_pipelines; i++)
+        needs = needs || selector_needs_labels(&o->pipelines[i].vms) ||
+                pipeline_reads_labels(&o->pipelines[i].is);
     return needs;
 }
 
@@ -235,7 +243,11 @@ void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena 
                             .found = ret ? ret : &unread,
                             .found_vms = arena_array(a, const char *, inv->n_vms)};
 
-    if (!overlay_needs_labels(o))
+    bool needs_labels = overlay_needs_labels(o);
+
+    for (size_t i = 0; i < inv->n_pipelines; i++)
+        needs_labels = needs_labels || pipeline_reads_labels(&inv->pipelines[i]);
+    if (!needs_labels)
         inv->labels_unread = NULL;
     drop_former_rules(inv);
     application_restore_source(&p);
@@ -245,6 +257,7 @@ void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena 
     apply_vms(&p);
     application_check_resources(&p);
     apply_hosts(&p);
+    application_set_placement(&p);
     if (o->proxlb_tags != PROXLB_OFF)
         tags_apply(&p);
 }

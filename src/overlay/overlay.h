@@ -1,12 +1,14 @@
-/* overlay.h: the rules, pools and settings of the configuration, laid over what the source says.
+/* overlay.h: the rules, pools, pipelines and settings of the configuration, laid over what the source says.
  *
- * `rules`, `pools`, `vms` and `hosts` of the configuration name objects by patterns (selector.h).
- * overlay_apply() looks them up in an inventory and writes the result there: rules and pools become rules and
- * pools of the snapshot with an origin of their own, settings replace the attributes that the source reports.
+ * `rules`, `pools`, `groups`, `pipelines`, `vms` and `hosts` of the configuration name objects by patterns
+ * (selector.h). overlay_apply() looks them up in an inventory and writes the result there: rules, pools,
+ * groups and pipelines become those of the snapshot with an origin of their own, settings replace the
+ * attributes that the source reports.
  * The snapshot holds all of it, so a decision is replayed without the configuration.
  *
  * Invariants, checked by tests/property/overlay.c:
- *   every rule of the source is in the result, unchanged;
+ *   every rule of the source is in the result, unchanged; so are its groups and pipelines, and the pipeline
+ *   that it gives a VM;
  *   every pool of the source is in the result, with the same parent;
  *   an overlay without entries gives the reservations, limits, shares and pools of the source again;
  *   a second application changes nothing;
@@ -38,6 +40,20 @@ struct overlay_pool {
     struct overlay_alloc set[RES_COUNT];
 };
 
+/* An entry of `groups`. */
+struct overlay_group {
+    const char *name, *kind;
+    struct selector hosts;
+    struct labels meta;
+};
+
+/* An entry of `pipelines`. */
+struct overlay_pipeline {
+    const char *name;
+    struct selector vms;     /* that are placed by it; n 0: only those that name it */
+    struct seen_pipeline is; /* its stages */
+};
+
 /* How important a VM is where capacity is short: its shares of CPU and memory, by its size. */
 enum vm_priority { PRIORITY_AS_SOURCE, PRIORITY_LOW, PRIORITY_NORMAL, PRIORITY_HIGH };
 
@@ -51,6 +67,8 @@ struct overlay_vms {
     struct overlay_alloc set[RES_COUNT];
     enum vm_priority priority;
     struct schedule no_moves; /* the VMs are not moved while one of its windows is open; none: not given */
+    const char *owner;        /* NULL: not given */
+    struct attributes flavor, image, hints; /* by name, beside those of the source or in place of them */
 };
 
 /* An entry of `hosts`; as for VMs. */
@@ -59,6 +77,8 @@ struct overlay_hosts {
     enum automation dpm;
     bool dpm_given;
     uint32_t migrations_max; /* 0: not given */
+    struct ids traits;       /* besides those of the source */
+    struct attributes attributes;
 };
 
 /* What becomes of the tags that tags.h lists. */
@@ -68,9 +88,11 @@ struct overlay {
     enum proxlb_tags proxlb_tags;
     const struct overlay_rule *rules;
     const struct overlay_pool *pools;
+    const struct overlay_group *groups;
+    const struct overlay_pipeline *pipelines;
     const struct overlay_vms *vms;
     const struct overlay_hosts *hosts;
-    size_t n_rules, n_pools, n_vms, n_hosts;
+    size_t n_rules, n_pools, n_groups, n_pipelines, n_vms, n_hosts;
 };
 
 /* Entries of the configuration that select nothing in an inventory, contradict what is there, or set what no
@@ -80,12 +102,12 @@ struct overlay_findings {
     size_t n, cap;
 };
 
-/* Whether an entry selects by labels or tags, or tags become rules: without labels the result lacks rules and
- * settings. overlay_apply() clears labels_unread of the inventory otherwise. */
+/* Whether an entry selects by labels or tags, a filter reads them, or tags become rules: without labels the
+ * result lacks rules and settings. overlay_apply() clears labels_unread of the inventory otherwise. */
 bool overlay_needs_labels(const struct overlay *o);
 
-/* Time windows are judged at inv->time. Rules and pools of the inventory whose origin is not the source are
- * replaced.
+/* Time windows are judged at inv->time. Rules, pools, groups and pipelines of the inventory whose origin is
+ * not the source are replaced.
  * Everything is copied to the arena; the overlay may go afterwards. ret may be NULL. */
 void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena *a,
                    struct overlay_findings *ret);

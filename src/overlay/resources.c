@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool same_of(const struct alloc *a, const struct alloc *b)
+{
+    return a->reservation == b->reservation && a->limit == b->limit && a->shares == b->shares &&
+           a->expandable == b->expandable;
+}
+
 static bool same_alloc(const struct alloc a[RES_COUNT], const struct alloc b[RES_COUNT])
 {
-    for (int r = 0; r < RES_COUNT; r++)
-        if (a[r].reservation != b[r].reservation || a[r].limit != b[r].limit || a[r].shares != b[r].shares ||
-            a[r].expandable != b[r].expandable)
-            return false;
-    return true;
+    return same_of(&a[RES_CPU], &b[RES_CPU]) && same_of(&a[RES_MEM], &b[RES_MEM]);
 }
 
 static bool same_id(const char *a, const char *b)
@@ -402,11 +404,39 @@ static bool is_on_a_host(const struct inventory *inv, const char *pool)
     return false;
 }
 
+static bool sets_alloc(const struct overlay_alloc *set)
+{
+    return set->reservation_given || set->limit_given || set->shares_given;
+}
+
+/* Hosts without pools: Ballast sets weights of VMs by what pools have of CPU (core/divvy/vm_controls.h). */
+static void find_not_in_weights(struct application *p)
+{
+    for (size_t i = 0; i < p->o->n_pools; i++) {
+        const struct overlay_pool *entry = &p->o->pools[i];
+
+        if (entry->set[RES_CPU].limit_given && entry->set[RES_CPU].is.limit < NO_LIMIT)
+            application_find(
+                p, arena_printf(p->a,
+                                "pools.%s.cpu.limit holds only on hosts without idle CPU: libvirt has "
+                                "no limit for several VMs together",
+                                entry->path));
+        if (sets_alloc(&entry->set[RES_MEM]))
+            application_find(p, arena_printf(p->a,
+                                             "pools.%s.mem: no hypervisor enforces what pools have of memory",
+                                             entry->path));
+    }
+}
+
 /* What VMs are entitled to by these entries is not what their hosts give them. */
 static void find_not_enforced(struct pools *x)
 {
     struct application *p = x->p;
 
+    if (p->inv->vm_controls) {
+        find_not_in_weights(p);
+        return;
+    }
     for (size_t i = 0; i < p->o->n_pools; i++) {
         const struct pool_facts *f = &p->inv->pools[x->targets[i].pool].is;
         const char *path = p->o->pools[i].path;
@@ -501,17 +531,25 @@ static void find_vms_not_enforced(struct application *p)
 {
     size_t *n = p->set_by ? arena_array(p->a, size_t, p->o->n_vms) : NULL;
 
-    for (size_t i = 0; n && i < p->inv->n_vms; i++)
-        if (p->set_by[i] > 0 && p->inv->vms[i].is.overridden &&
-            !same_alloc(p->inv->vms[i].is.alloc, p->inv->vms[i].is.source_alloc))
+    for (size_t i = 0; n && i < p->inv->n_vms; i++) {
+        const struct vm_facts *f = &p->inv->vms[i].is;
+        bool same = p->inv->vm_controls ? same_of(&f->alloc[RES_MEM], &f->source_alloc[RES_MEM])
+                                        : same_alloc(f->alloc, f->source_alloc);
+
+        if (p->set_by[i] > 0 && f->overridden && !same)
             n[p->set_by[i] - 1]++;
+    }
     for (size_t i = 0; n && i < p->o->n_vms; i++)
         if (n[i] > 0)
             application_find(
-                p, arena_printf(p->a,
-                                "vms.%zu sets what the source does not have of %zu VM%s, so no hypervisor "
-                                "enforces it",
-                                i, n[i], n[i] == 1 ? "" : "s"));
+                p,
+                arena_printf(p->a,
+                             p->inv->vm_controls
+                                 ? "vms.%zu sets what the source does not have of the memory of %zu VM%s, so "
+                                   "no hypervisor enforces it"
+                                 : "vms.%zu sets what the source does not have of %zu VM%s, so no hypervisor "
+                                   "enforces it",
+                             i, n[i], n[i] == 1 ? "" : "s"));
 }
 
 void application_check_resources(struct application *p)

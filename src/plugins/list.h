@@ -9,6 +9,7 @@
 /* clang-format off */
 #define PLUGIN_LIST(X) \
     X(vsphere) \
+    X(libvirt) \
     X(fake_cluster) \
     X(file)
 /* clang-format on */

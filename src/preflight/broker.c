@@ -80,7 +80,8 @@ static int talk(const struct broker_part *p, struct broker *b, struct conversati
     preflight_add(ret, PREFLIGHT_BROKER, PREFLIGHT_OK, "%s: connected%s%s", p->config->mqtt.url,
                   p->config->mqtt.username ? ", login accepted for " : "",
                   p->config->mqtt.username ? p->config->mqtt.username : "");
-    if ((r = broker_publish(b, topic, MESSAGE, false, NULL, &mid, err)) < 0 ||
+    if ((r = broker_publish(b, &(struct broker_message){.topic = topic, .payload = MESSAGE}, &mid, err)) <
+            0 ||
         (r = step_until_answered(b, t, err)) < 0)
         return r;
     add_answer(p, t, topic, ret);

@@ -77,6 +77,17 @@ struct broker_part {
 
 void preflight_broker(void *part); /* struct broker_part */
 
+/* ---- a target of alarms ---- */
+
+struct alarm_part {
+    struct findings found;
+    const struct config_alarm *target;
+};
+
+#define PREFLIGHT_ALARM_MOST_S 40 /* longer than the limit of its request */
+
+void preflight_alarm(void *part); /* struct alarm_part */
+
 /* ---- without a peer ---- */
 
 /* Entries of `power.hosts`, and hosts without any. */

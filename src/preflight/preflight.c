@@ -39,6 +39,7 @@ static unsigned own_operations(const struct config *c)
 struct parts {
     struct source_part source;
     struct broker_part broker;
+    struct alarm_part *alarms; /* in the arena */
     struct controllers_part controllers;
     struct relays_part relays;
     struct arena arena;
@@ -69,8 +70,35 @@ static void add_broker(const struct config *c, const struct broker_part *b, cons
                       c->mqtt.url, task->most_s);
 }
 
-static void free_parts(struct parts *p)
+/* Writes a task for each target, and returns their number. */
+static size_t begin_alarms(const struct config *c, struct parts *p, struct preflight_task *tasks)
 {
+    p->alarms = arena_array(&p->arena, struct alarm_part, c->n_alarms + 1);
+    for (size_t i = 0; i < c->n_alarms; i++) {
+        preflight_findings_init(&p->alarms[i].found);
+        p->alarms[i].target = &c->alarms[i];
+        tasks[i] = (struct preflight_task){
+            .run = preflight_alarm, .ctx = &p->alarms[i], .most_s = PREFLIGHT_ALARM_MOST_S};
+    }
+    return c->n_alarms;
+}
+
+static void end_alarms(const struct config *c, const struct parts *p, const struct preflight_task *tasks,
+                       struct preflight *ret)
+{
+    for (size_t i = 0; i < c->n_alarms; i++) {
+        if (tasks[i].done)
+            take_findings(&p->alarms[i].found.list, ret);
+        else
+            preflight_add(ret, PREFLIGHT_ALARMS, PREFLIGHT_PROBLEM, "%s has not answered within %u s",
+                          c->alarms[i].name, tasks[i].most_s);
+    }
+}
+
+static void free_parts(const struct config *c, struct parts *p)
+{
+    for (size_t i = 0; p->alarms && i < c->n_alarms; i++)
+        arena_release(&p->alarms[i].found.arena);
     arena_release(&p->source.found.arena);
     arena_release(&p->broker.found.arena);
     arena_release(&p->arena);
@@ -92,7 +120,7 @@ int preflight_run(const struct config *c, const struct preflight_pause *pauses, 
         preflight_controllers_begin(c, pauses, n_pauses, &p->arena, &p->controllers, &tasks);
     size_t n = n_controllers;
 
-    own = arena_array(&p->arena, struct preflight_task, n + p->controllers.n_hosts + 2);
+    own = arena_array(&p->arena, struct preflight_task, n + p->controllers.n_hosts + 2 + c->n_alarms);
     if (n > 0)
         memcpy(own, tasks, n * sizeof *own);
     n += preflight_relays_begin(p->controllers.hosts, p->controllers.n_hosts, &p->arena, &p->relays, own + n);
@@ -110,10 +138,13 @@ int preflight_run(const struct config *c, const struct preflight_pause *pauses, 
         own[n++] = (struct preflight_task){
             .run = preflight_broker, .ctx = &p->broker, .most_s = PREFLIGHT_BROKER_MOST_S};
     }
+    const size_t alarms_ix = n;
+
+    n += begin_alarms(c, p, own + n);
     int r = run_tasks(own, n, err);
 
     if (r < 0) {
-        free_parts(p);
+        free_parts(c, p);
         return r;
     }
     for (size_t i = 0; i < n; i++)
@@ -126,8 +157,9 @@ int preflight_run(const struct config *c, const struct preflight_pause *pauses, 
     preflight_controllers_end(&p->controllers, own, snap, ret);
     preflight_relays_end(&p->relays, own, ret);
     add_broker(c, &p->broker, c->mqtt.url ? &own[broker_ix] : NULL, ret);
+    end_alarms(c, p, own + alarms_ix, ret);
     preflight_machine(c, ret);
     if (!*ret_abandoned)
-        free_parts(p);
+        free_parts(c, p);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "preflight/run_tasks.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -29,11 +30,6 @@ struct run {
     bool given_up;
 };
 
-static int64_t now_ms(void)
-{
-    return clock_us(CLOCK_MONOTONIC) / 1000;
-}
-
 static void *work(void *arg)
 {
     struct run *r = arg;
@@ -43,7 +39,7 @@ static void *work(void *arg)
         struct entry *e = &r->entries[r->next++];
 
         e->progress = TASK_RUNS;
-        e->until_ms = now_ms() + (int64_t)e->task.most_s * MS_PER_S;
+        e->until_ms = clock_monotonic_ms() + (int64_t)e->task.most_s * MS_PER_S;
         (void)pthread_cond_broadcast(&r->changed); /* one more time limit to watch */
         (void)pthread_mutex_unlock(&r->lock);
         e->task.run(e->task.ctx);
@@ -73,7 +69,7 @@ static bool start_thread(struct run *r)
 /* Gives up what is late. Returns the instant at which the next task will be; 0: none runs or waits. */
 static int64_t watch(struct run *r)
 {
-    int64_t now = now_ms();
+    int64_t now = clock_monotonic_ms();
     int64_t next = 0;
 
     for (size_t i = 0; i < r->n; i++) {
@@ -103,10 +99,7 @@ static void wait_for_all(struct run *r)
 
     (void)pthread_mutex_lock(&r->lock);
     while ((next = watch(r)) > 0) {
-        const struct timespec until = {.tv_sec = next / MS_PER_S,
-                                       .tv_nsec = (long)(next % MS_PER_S) * 1000000};
-
-        (void)pthread_cond_timedwait(&r->changed, &r->lock, &until);
+        (void)thread_wait(&r->changed, &r->lock, next);
     }
     (void)pthread_mutex_unlock(&r->lock);
 }
@@ -123,7 +116,6 @@ static void free_run(struct run *r)
 static struct run *new_run(const struct preflight_task *tasks, size_t n)
 {
     struct run *r = calloc(1, sizeof *r);
-    pthread_condattr_t attributes;
 
     if (!r)
         return NULL;
@@ -136,10 +128,7 @@ static struct run *new_run(const struct preflight_task *tasks, size_t n)
     for (size_t i = 0; i < n; i++)
         r->entries[i].task = tasks[i];
     (void)pthread_mutex_init(&r->lock, NULL);
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&r->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    (void)pthread_cond_init(&r->changed, NULL);
     return r;
 }
 

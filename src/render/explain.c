@@ -29,6 +29,8 @@ void render_explain_json(const struct snapshot *snap, const struct explanation *
     jw_text(&w, "vm", ref_vm_id(snap, e->vm));
     jw_text(&w, "host", ref_host_id(snap, snap->vms[e->vm].host));
     render_sentence(&w, "summary", snap, e->summary);
+    if (e->n_left > 0)
+        render_stages_left(&w, snap, e->left, e->n_left);
     jw_begin(&w, "candidates", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < e->n; i++) {
         const struct candidate *c = &e->candidates[i];
@@ -44,6 +46,16 @@ void render_explain_json(const struct snapshot *snap, const struct explanation *
     }
     jw_end(&w);
     jw_end(&w);
+}
+
+static const char *stages_text(const struct snapshot *snap, const struct explanation *e, struct arena *a)
+{
+    const char *all = "Hosts that are on and left after each stage of its pipeline: ";
+
+    for (uint32_t i = 0; i < e->n_left; i++)
+        all = arena_printf(a, "%s%s%u after \"%s\"", all, i > 0 ? ", " : "", e->left[i].hosts,
+                           snap->stages[e->left[i].stage].is.id);
+    return arena_printf(a, "%s.", all);
 }
 
 static int compare_hosts(const void *a, const void *b, void *snap)
@@ -163,6 +175,8 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
     struct table t;
 
     table_put_wrapped(out, e->summary ? wording_text(snap, e->summary, &scratch) : v->is.name, 0);
+    if (e->n_left > 0)
+        table_put_wrapped(out, stages_text(snap, e, &scratch), 0);
     const struct candidate **order = by_host_name(snap, e, &scratch);
     const struct candidate **alike = arena_array(&scratch, const struct candidate *, (size_t)e->n + 1);
     strbuf_puts(out, "\n");

@@ -3,7 +3,9 @@
 #include "render/render.h"
 
 #include "base/rfc3339.h"
+#include "model/attributes.h"
 #include "model/compatibility.h"
+#include "model/expression.h"
 
 #include <stdio.h>
 
@@ -103,6 +105,39 @@ static void put_missing(struct json_writer *w, const struct snapshot *s, const s
     jw_end(w);
 }
 
+/* The part of a stage's expression that decides, and what its variables are. */
+static void put_refusal(struct json_writer *w, const struct snapshot *s, const struct refusal *r)
+{
+    const struct expression *x = &s->stages[r->stage].is.filter;
+    struct arena a = {0};
+
+    jw_begin(w, "filter", JW_OBJECT, JW_INLINE);
+    expression_write_part(w, "expression", x, r->node);
+    jw_begin(w, "values", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < r->n_values; i++) {
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "variable", expression_variable_text(&x->nodes[r->values[i].node], &a));
+        attributes_write_value(w, "value", &r->values[i].is);
+        jw_end(w);
+    }
+    jw_end(w);
+    jw_end(w);
+    arena_release(&a);
+}
+
+void render_stages_left(struct json_writer *w, const struct snapshot *s, const struct stage_left *left,
+                        uint32_t n)
+{
+    jw_begin(w, "stages", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < n; i++) {
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "stage", s->stages[left[i].stage].is.id);
+        jw_int(w, "hosts", left[i].hosts);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 void render_sentence(struct json_writer *w, const char *key, const struct snapshot *snap,
                      const struct finding *f)
 {
@@ -118,6 +153,10 @@ static void put_particulars(struct json_writer *w, const struct snapshot *snap, 
     put_subjects(w, snap, f);
     put_figures(w, f);
     put_missing(w, snap, f);
+    if (f->refusal)
+        put_refusal(w, snap, f->refusal);
+    if (f->n_left > 0)
+        render_stages_left(w, snap, f->left, f->n_left);
     if (f->peer)
         jw_text(w, "peer", f->peer);
     if (!f->because)

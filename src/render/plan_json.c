@@ -149,19 +149,46 @@ static void put_settings(struct json_writer *w, const struct plan *plan)
     jw_end(w);
 }
 
+/* Where hosts have no pools, and something should change. */
+static void put_vm_settings(struct json_writer *w, const struct plan *plan)
+{
+    if (plan->n_vm_settings == 0)
+        return;
+    jw_begin(w, "vm_settings", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < plan->n_vm_settings; i++) {
+        const struct vm_setting_due *v = &plan->vm_settings[i];
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "host", ref_host_id(plan->snap, v->host));
+        jw_text(w, "vm", ref_vm_id(plan->snap, v->vm));
+        jw_begin(w, "cpu", JW_OBJECT, JW_INLINE);
+        jw_figure(w, "limit", v->to.limit);
+        jw_figure(w, "shares", v->to.shares);
+        jw_end(w);
+        jw_bool(w, "given_back", !v->to.given);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+void render_fault(struct json_writer *w, const struct plan *plan, const struct fault *f, bool figures)
+{
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+    jw_text(w, "code", fault_code_name(f->code));
+    jw_text(w, "vm", ref_vm_id(plan->snap, f->vm));
+    jw_text(w, "host", ref_host_id(plan->snap, f->host));
+    jw_text(w, "rule", ref_rule_id(plan->snap, f->rule));
+    if (figures)
+        render_finding(w, "text", plan->snap, f->found);
+    else
+        render_sentence(w, "text", plan->snap, f->found);
+    jw_end(w);
+}
+
 static void put_faults(struct json_writer *w, const struct plan *plan)
 {
     jw_begin(w, "faults", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < plan->n_faults; i++) {
-        const struct fault *f = &plan->faults[i];
-        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-        jw_text(w, "code", fault_code_name(f->code));
-        jw_text(w, "vm", ref_vm_id(plan->snap, f->vm));
-        jw_text(w, "host", ref_host_id(plan->snap, f->host));
-        jw_text(w, "rule", ref_rule_id(plan->snap, f->rule));
-        render_finding(w, "text", plan->snap, f->found);
-        jw_end(w);
-    }
+    for (uint32_t i = 0; i < plan->n_faults; i++)
+        render_fault(w, plan, &plan->faults[i], true);
     jw_end(w);
 }
 
@@ -226,6 +253,7 @@ static void put_plan(const struct plan *plan, const struct what_if *question, co
         put_recommendation(&w, plan, &plan->recommendations[i]);
     jw_end(&w);
     put_settings(&w, plan);
+    put_vm_settings(&w, plan);
     put_faults(&w, plan);
     if (question)
         put_what_if(&w, question, now);

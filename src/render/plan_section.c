@@ -224,3 +224,43 @@ void plan_section_settings(const struct plan *plan, struct arena *a, struct strb
         strbuf_printf(out, "  ... and %u more; --format json lists them all\n",
                       plan->n_settings - SETTINGS_SHOWN_MAX);
 }
+
+static int compare_vm_settings(const void *a, const void *b, void *ctx)
+{
+    const struct snapshot *s = ctx;
+    const struct vm_setting_due *x = a;
+    const struct vm_setting_due *y = b;
+    int order = natural_compare(ref_host_name(s, x->host), ref_host_name(s, y->host));
+
+    return order != 0 ? order : natural_compare(ref_vm_name(s, x->vm), ref_vm_name(s, y->vm));
+}
+
+void plan_section_vm_settings(const struct plan *plan, struct arena *a, struct strbuf *out)
+{
+    static const struct column columns[] = {
+        {"HOST", .host = true}, {"VM", false}, {"CPU LIMIT, MHz", true}, {"SHARES", true}, {"", false},
+    };
+    struct table t;
+
+    if (plan->n_vm_settings == 0)
+        return;
+    strbuf_printf(out, "\n%u setting%s of VMs on hosts to change\n\n", plan->n_vm_settings,
+                  plan->n_vm_settings == 1 ? "" : "s");
+    struct vm_setting_due *list = arena_array(a, struct vm_setting_due, plan->n_vm_settings);
+
+    memcpy(list, plan->vm_settings, plan->n_vm_settings * sizeof *list);
+    qsort_r(list, plan->n_vm_settings, sizeof *list, compare_vm_settings, (void *)plan->snap);
+    table_init(&t, a, columns, sizeof columns / sizeof *columns);
+    t.domain = named_host_domain(plan->snap);
+    for (uint32_t i = 0; i < plan->n_vm_settings && i < SETTINGS_SHOWN_MAX; i++) {
+        table_cell(&t, ref_host_name(plan->snap, list[i].host));
+        table_cell(&t, ref_vm_name(plan->snap, list[i].vm));
+        table_number(&t, list[i].to.limit);
+        table_number(&t, list[i].to.shares);
+        table_cell(&t, list[i].to.given ? "" : "its own, given back");
+    }
+    table_render(&t, "  ", out);
+    if (plan->n_vm_settings > SETTINGS_SHOWN_MAX)
+        strbuf_printf(out, "  ... and %u more; --format json lists them all\n",
+                      plan->n_vm_settings - SETTINGS_SHOWN_MAX);
+}

@@ -29,4 +29,7 @@ const char *render_count(struct arena *a, uint32_t n, const char *what);
 /* Per-host settings of pools: a screenful. */
 void plan_section_settings(const struct plan *plan, struct arena *a, struct strbuf *out);
 
+/* The controls of VMs on hosts without pools: a screenful. */
+void plan_section_vm_settings(const struct plan *plan, struct arena *a, struct strbuf *out);
+
 #endif

@@ -119,5 +119,6 @@ void render_plan_text(const struct plan *plan, struct strbuf *out)
     put_reasons(plan, &scratch, out);
     plan_section_faults(plan, &scratch, out);
     plan_section_settings(plan, &scratch, out);
+    plan_section_vm_settings(plan, &scratch, out);
     arena_release(&scratch);
 }

@@ -47,8 +47,15 @@ void render_unevenness(struct json_writer *w, const struct snapshot *s, const st
  * with what ended the search, or the check that rejected most of the other moves. */
 void render_end_of_balance(struct json_writer *w, const struct plan *plan);
 
+/* A fault of the plan, as an element of the array that is open; figures: with those of its sentence. */
+void render_fault(struct json_writer *w, const struct plan *plan, const struct fault *f, bool figures);
+
 /* An amount of each resource, as in "cost" and "benefit". */
 void render_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT]);
+
+/* "stages": how many hosts each stage of a pipeline leaves. */
+void render_stages_left(struct json_writer *w, const struct snapshot *s, const struct stage_left *left,
+                        uint32_t n);
 
 /* A finding's sentence as a member of the object that is open; null for no finding. */
 void render_sentence(struct json_writer *w, const char *key, const struct snapshot *snap,

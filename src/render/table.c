@@ -16,10 +16,27 @@ void table_init(struct table *t, struct arena *a, const struct column *columns, 
     *t = (struct table){.a = a, .columns = columns, .n_columns = n_columns, .width = TABLE_WIDTH};
 }
 
+const char *table_tone_sequence(enum tone tone)
+{
+    static const char *const sequences[tone_count] = {
+        [TONE_PLAIN] = "\033[0m",  [TONE_GOOD] = "\033[32m", [TONE_WARN] = "\033[33m",
+        [TONE_BAD] = "\033[1;31m", [TONE_DIM] = "\033[2m",   [TONE_TITLE] = "\033[1m",
+    };
+
+    return sequences[tone];
+}
+
 void table_cell(struct table *t, const char *text)
 {
     t->cells = arena_grow(t->a, t->cells, t->n_cells, &t->cap_cells, sizeof *t->cells);
+    t->tones = arena_grow(t->a, t->tones, t->n_cells, &t->cap_tones, sizeof *t->tones);
+    t->tones[t->n_cells] = TONE_PLAIN;
     t->cells[t->n_cells++] = text ? text : "-";
+}
+
+void table_tone(struct table *t, enum tone tone)
+{
+    t->tones[t->n_cells - 1] = (unsigned char)tone;
 }
 
 void table_cellf(struct table *t, const char *format, ...)
@@ -206,9 +223,21 @@ bool table_leaves_out(const struct table *t, const char *indent, size_t column)
 
 /* ---- rows ---- */
 
-/* A text that is wider than its column stands whole; what follows it begins a new line. */
+static void put_cell(const struct table *t, const char *text, enum tone tone, struct strbuf *out)
+{
+    bool toned = t->colours && tone != TONE_PLAIN;
+
+    if (toned)
+        strbuf_puts(out, table_tone_sequence(tone));
+    table_put_text(out, text);
+    if (toned)
+        strbuf_puts(out, table_tone_sequence(TONE_PLAIN));
+}
+
+/* A text that is wider than its column stands whole; what follows it begins a new line. tones: of the cells.
+ */
 static void put_row(const struct table *t, const struct table_layout *l, const char *const *cells,
-                    struct strbuf *out)
+                    const unsigned char *tones, struct strbuf *out)
 {
     size_t column = l->indent; /* where this column begins */
     size_t at = 0;             /* where the line ends by now */
@@ -230,7 +259,7 @@ static void put_row(const struct table *t, const struct table_layout *l, const c
             if (from + w > t->width) /* as far to the right as it can stand */
                 from = w + l->indent + 2 * GAP < t->width ? t->width - w : l->indent + (c > 0 ? 2 * GAP : 0);
             pad(out, from - at);
-            table_put_text(out, cells[c]);
+            put_cell(t, cells[c], tones[c], out);
             at = from + w;
         }
         column += x->width;
@@ -308,18 +337,21 @@ void table_render(const struct table *t, const char *indent, struct strbuf *out)
 {
     struct table_layout l = make_layout(t, indent);
     const char **titles = arena_array(t->a, const char *, t->n_columns);
+    unsigned char *title_tones = arena_array(t->a, unsigned char, t->n_columns);
     size_t below = l.columns[0].width + GAP;
 
-    for (size_t c = 0; c < t->n_columns; c++)
+    for (size_t c = 0; c < t->n_columns; c++) {
         titles[c] = t->columns[c].title;
+        title_tones[c] = TONE_TITLE;
+    }
     if (below > BELOW_INDENT_MAX)
         below = BELOW_INDENT_MAX;
-    put_row(t, &l, titles, out);
+    put_row(t, &l, titles, title_tones, out);
     for (size_t i = 0; i < l.n_rows; i++) {
         const char *const *cells = l.cells + i * t->n_columns;
         const char *text = text_below(t, &l, cells);
 
-        put_row(t, &l, cells, out);
+        put_row(t, &l, cells, t->tones + i * t->n_columns, out);
         if (*text)
             put_wrapped(out, text, 0, l.indent + below);
     }

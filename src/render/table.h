@@ -32,6 +32,12 @@ struct column {
     const char *word; /* may go below the row, after this word; "": without a word; only before `below` */
 };
 
+/* How a cell is drawn where `colours` is set. A colour only repeats what the text says. */
+enum tone { TONE_PLAIN, TONE_GOOD, TONE_WARN, TONE_BAD, TONE_DIM, TONE_TITLE, tone_count };
+
+/* The terminal's sequence for the tone (ECMA-48); TONE_PLAIN ends it. */
+const char *table_tone_sequence(enum tone tone);
+
 #define TABLE_WIDTH 80                 /* of any terminal */
 #define TABLE_WIDTH_ANY (SIZE_MAX / 2) /* for tables that a user asked to be wide */
 
@@ -39,9 +45,11 @@ struct table {
     struct arena *a;
     const struct column *columns;
     size_t n_columns;
-    const char **cells; /* row by row */
-    size_t n_cells, cap_cells;
+    const char **cells;   /* row by row */
+    unsigned char *tones; /* enum tone, of each cell */
+    size_t n_cells, cap_cells, cap_tones;
     size_t width;       /* TABLE_WIDTH, or what the caller puts in */
+    bool colours;       /* for a terminal that has them; the caller puts it in */
     const char *domain; /* ".example.com", of host columns; NULL: none. The caller puts it in. */
 };
 
@@ -51,6 +59,9 @@ void table_init(struct table *t, struct arena *a, const struct column *columns, 
  */
 void table_cell(struct table *t, const char *text);
 void table_cellf(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The tone of the cell that was added last. */
+void table_tone(struct table *t, enum tone tone);
 
 /* A number with few decimals: none from 100 on, else up to three. Infinite and unknown values are "-". */
 void table_number(struct table *t, double value);

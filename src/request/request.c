@@ -1,5 +1,5 @@
 /* request.c: parses one request, strictly. Carrying it out is request_handler.c's. */
-#include "request/request.h"
+#include "request/internal.h"
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
@@ -125,38 +125,24 @@ static int read_hours(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
-/* All come from one line, so they fit. */
-static int read_names(const json_t *v, const char *key, const char *of, const char *one, struct request *r,
-                      size_t *ret_n, struct err *err)
-{
-    size_t n = json_array_size(v);
-    size_t used = 0;
-
-    if (!json_is_array(v) || n == 0 || n > REQUEST_VMS_MAX)
-        return err_set(err, -EINVAL, "\"%s\": expected a list of 1 to %d ids or names of %s", key,
-                       REQUEST_VMS_MAX, of);
-    for (size_t i = 0; i < n; i++) {
-        const json_t *name = json_array_get(v, i);
-        size_t len = json_string_length(name);
-
-        if (!json_is_string(name) || len == 0 || strlen(json_string_value(name)) != len ||
-            len >= sizeof r->vms - used)
-            return err_set(err, -EINVAL, "\"%s\": element %zu is not the id or the name of %s", key, i, one);
-        memcpy(r->vms + used, json_string_value(name), len + 1);
-        used += len + 1;
-    }
-    *ret_n = n;
-    return 0;
-}
-
 static int read_vms(const json_t *v, struct request *r, struct err *err)
 {
-    return read_names(v, "vms", "VMs", "a VM", r, &r->n_vms, err);
+    struct request_words words;
+    int code = request_read_names(v, "vms", "VMs", "a VM", r, &words, err);
+
+    if (code == 0)
+        r->n_vms = words.n;
+    return code;
 }
 
 static int read_hosts(const json_t *v, struct request *r, struct err *err)
 {
-    return read_names(v, "hosts", "hosts", "a host", r, &r->n_hosts, err);
+    struct request_words words;
+    int code = request_read_names(v, "hosts", "hosts", "a host", r, &words, err);
+
+    if (code == 0)
+        r->n_hosts = words.n;
+    return code;
 }
 
 static int read_at_once(const json_t *v, struct request *r, struct err *err)
@@ -252,12 +238,47 @@ static int read_since(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_until(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_string(v) || rfc3339_parse(json_string_value(v), &r->until) < 0 || r->until <= 0)
+        return err_set(err, -EINVAL, "\"until\": expected a time such as \"2026-01-31T00:00:00Z\"");
+    return 0;
+}
+
+static int read_step(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > SERIES_STEP_MAX_S)
+        return err_set(err, -EINVAL, "\"step\": expected seconds, 1 to %d", SERIES_STEP_MAX_S);
+    r->step_s = json_integer_value(v);
+    return 0;
+}
+
+static int read_pool(const json_t *v, struct request *r, struct err *err)
+{
+    size_t len = json_string_length(v);
+
+    if (!json_is_string(v) || len == 0 || len >= sizeof r->pool || strlen(json_string_value(v)) != len)
+        return err_set(err, -EINVAL, "\"pool\": expected the id or the name of a pool");
+    memcpy(r->pool, json_string_value(v), len + 1);
+    return 0;
+}
+
 static int read_token_name(const json_t *v, struct request *r, struct err *err)
 {
     size_t len = json_string_length(v);
 
     if (!json_is_string(v) || len == 0 || len >= sizeof r->name || strlen(json_string_value(v)) != len)
         return err_set(err, -EINVAL, "\"name\": expected the name of a token");
+    memcpy(r->name, json_string_value(v), len + 1);
+    return 0;
+}
+
+static int read_target(const json_t *v, struct request *r, struct err *err)
+{
+    size_t len = json_string_length(v);
+
+    if (!json_is_string(v) || len == 0 || len >= sizeof r->name || strlen(json_string_value(v)) != len)
+        return err_set(err, -EINVAL, "\"target\": expected the name of a target below alarms:");
     memcpy(r->name, json_string_value(v), len + 1);
     return 0;
 }
@@ -269,6 +290,18 @@ static int read_role(const json_t *v, struct request *r, struct err *err)
     return word && role_parse(word, &r->role) == 0
                ? 0
                : err_set(err, -EINVAL, "\"role\": expected \"viewer\", \"operator\" or \"admin\"");
+}
+
+/* Which characters it may have is the service's to check. */
+static int read_owner(const json_t *v, struct request *r, struct err *err)
+{
+    size_t len = json_string_length(v);
+
+    if (!json_is_string(v) || len == 0 || len >= sizeof r->owner || strlen(json_string_value(v)) != len)
+        return err_set(err, -EINVAL, "\"owner\": expected the name of a person, of at most %zu bytes",
+                       sizeof r->owner - 1);
+    memcpy(r->owner, json_string_value(v), len + 1);
+    return 0;
 }
 
 static int read_expires(const json_t *v, struct request *r, struct err *err)
@@ -325,51 +358,78 @@ static int read_by(const json_t *v, struct request *r, struct err *err)
     return err_set(err, -EINVAL, "\"by\": expected \"day\", \"hour\" or \"host\"");
 }
 
+/* A set of requests; one bit each. */
+#define OF(kind) (UINT64_C(1) << (kind))
+
 static const struct request_field {
     const char *name;
-    unsigned kinds; /* 1u << REQUEST_*: commands with this field */
+    uint64_t kinds; /* OF(REQUEST_*): commands with this field */
     bool required;
     int (*read)(const json_t *v, struct request *r, struct err *err);
     enum request_form form;
 } fields[] = {
-    {"ids", 1u << REQUEST_APPLY | 1u << REQUEST_REJECT, true, read_ids, REQUEST_LIST},
+    {"ids", OF(REQUEST_APPLY) | OF(REQUEST_REJECT), true, read_ids, REQUEST_LIST},
     {"host",
-     1u << REQUEST_MAINTENANCE | 1u << REQUEST_STANDBY | 1u << REQUEST_WAKE |
-         1u << REQUEST_CONFIRM_CONTROLLER,
-     true, read_host, REQUEST_TEXT},
-    {"host", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS, false, read_host, REQUEST_TEXT},
-    {"vm", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS, false, read_vm, REQUEST_TEXT},
-    {"state", 1u << REQUEST_HISTORY, false, read_state, REQUEST_TEXT},
-    {"mode", 1u << REQUEST_MAINTENANCE, true, read_mode, REQUEST_TEXT},
-    {"limit", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS | 1u << REQUEST_SCHEDULE, false, read_limit,
-     REQUEST_NUMBER},
-    {"vms", 1u << REQUEST_PLACE, true, read_vms, REQUEST_LIST},
-    {"hosts", 1u << REQUEST_ROLL, false, read_hosts, REQUEST_LIST},
-    {"at_once", 1u << REQUEST_ROLL, false, read_at_once, REQUEST_NUMBER},
-    {"stop", 1u << REQUEST_ROLL, false, read_stop, REQUEST_TEXT},
-    {"apply", 1u << REQUEST_PLACE, false, read_apply, REQUEST_FLAG},
-    {"verify", 1u << REQUEST_WAKE, false, read_verify, REQUEST_FLAG},
-    {"method", 1u << REQUEST_WAKE, false, read_method, REQUEST_TEXT},
-    {"retry", 1u << REQUEST_RUN, false, read_retry, REQUEST_FLAG},
-    {"follow", 1u << REQUEST_EVENTS, false, read_follow, REQUEST_FLAG},
-    {"after", 1u << REQUEST_EVENTS, false, read_after, REQUEST_NUMBER},
-    {"kind", 1u << REQUEST_EVENTS, false, read_event_kind, REQUEST_TEXT},
-    {"since", 1u << REQUEST_ENERGY | 1u << REQUEST_EVENTS | 1u << REQUEST_HISTORY, false, read_since,
-     REQUEST_TEXT},
-    {"since", 1u << REQUEST_SUMMARY, true, read_since, REQUEST_TEXT},
-    {"by", 1u << REQUEST_ENERGY, false, read_by, REQUEST_TEXT},
-    {"hours", 1u << REQUEST_FORECAST, false, read_hours, REQUEST_NUMBER},
-    {"id", 1u << REQUEST_CONSOLE, true, read_id, REQUEST_NUMBER},
-    {"text", 1u << REQUEST_CONFIG_DIFF, false, read_text, REQUEST_TEXT},
-    {"file", 1u << REQUEST_CONFIG_DIFF, false, read_file, REQUEST_TEXT},
-    {"name", 1u << REQUEST_TOKEN_CREATE | 1u << REQUEST_TOKEN_REVOKE, true, read_token_name, REQUEST_TEXT},
-    {"role", 1u << REQUEST_TOKEN_CREATE, true, read_role, REQUEST_TEXT},
-    {"expires", 1u << REQUEST_TOKEN_CREATE, false, read_expires, REQUEST_TEXT},
+     OF(REQUEST_MAINTENANCE) | OF(REQUEST_STANDBY) | OF(REQUEST_WAKE) | OF(REQUEST_CONFIRM_CONTROLLER), true,
+     read_host, REQUEST_TEXT},
+    {"host",
+     OF(REQUEST_RECOMMENDATIONS) | OF(REQUEST_HISTORY) | OF(REQUEST_EVENTS) | OF(REQUEST_EXPLAIN) |
+         OF(REQUEST_SERIES),
+     false, read_host, REQUEST_TEXT},
+    {"vm",
+     OF(REQUEST_RECOMMENDATIONS) | OF(REQUEST_HISTORY) | OF(REQUEST_EVENTS) | OF(REQUEST_EXPLAIN) |
+         OF(REQUEST_SERIES),
+     false, read_vm, REQUEST_TEXT},
+    {"set", OF(REQUEST_PLAN) | OF(REQUEST_EXPLAIN) | OF(REQUEST_WHAT_IF), false, request_read_set,
+     REQUEST_OBJECT},
+    {"host_off", OF(REQUEST_WHAT_IF), false, request_read_host_off, REQUEST_LIST},
+    {"host_on", OF(REQUEST_WHAT_IF), false, request_read_host_on, REQUEST_LIST},
+    {"maintenance", OF(REQUEST_WHAT_IF), false, request_read_maintenance, REQUEST_LIST},
+    {"demand", OF(REQUEST_WHAT_IF), false, request_read_demand, REQUEST_OBJECT},
+    {"resource", OF(REQUEST_ENTITLEMENTS), false, request_read_resource, REQUEST_TEXT},
+    {"wide", OF(REQUEST_ENTITLEMENTS), false, request_read_wide, REQUEST_FLAG},
+    {"state", OF(REQUEST_HISTORY), false, read_state, REQUEST_TEXT},
+    {"mode", OF(REQUEST_MAINTENANCE), true, read_mode, REQUEST_TEXT},
+    {"limit",
+     OF(REQUEST_HISTORY) | OF(REQUEST_EVENTS) | OF(REQUEST_SCHEDULE) | OF(REQUEST_PASSES) |
+         OF(REQUEST_ENERGY),
+     false, read_limit, REQUEST_NUMBER},
+    {"before", OF(REQUEST_HISTORY) | OF(REQUEST_PASSES), false, request_read_before, REQUEST_NUMBER},
+    {"offset", OF(REQUEST_ENERGY), false, request_read_offset, REQUEST_NUMBER},
+    {"pass", OF(REQUEST_PLAN), false, request_read_pass, REQUEST_NUMBER},
+    {"vms", OF(REQUEST_PLACE), true, read_vms, REQUEST_LIST},
+    {"hosts", OF(REQUEST_ROLL), false, read_hosts, REQUEST_LIST},
+    {"at_once", OF(REQUEST_ROLL), false, read_at_once, REQUEST_NUMBER},
+    {"stop", OF(REQUEST_ROLL), false, read_stop, REQUEST_TEXT},
+    {"apply", OF(REQUEST_PLACE), false, read_apply, REQUEST_FLAG},
+    {"verify", OF(REQUEST_WAKE), false, read_verify, REQUEST_FLAG},
+    {"method", OF(REQUEST_WAKE), false, read_method, REQUEST_TEXT},
+    {"retry", OF(REQUEST_RUN), false, read_retry, REQUEST_FLAG},
+    {"follow", OF(REQUEST_EVENTS), false, read_follow, REQUEST_FLAG},
+    {"after", OF(REQUEST_EVENTS), false, read_after, REQUEST_NUMBER},
+    {"kind", OF(REQUEST_EVENTS), false, read_event_kind, REQUEST_TEXT},
+    {"since",
+     OF(REQUEST_ENERGY) | OF(REQUEST_EVENTS) | OF(REQUEST_HISTORY) | OF(REQUEST_SERIES) | OF(REQUEST_PASSES),
+     false, read_since, REQUEST_TEXT},
+    {"since", OF(REQUEST_SUMMARY), true, read_since, REQUEST_TEXT},
+    {"pool", OF(REQUEST_SERIES), false, read_pool, REQUEST_TEXT},
+    {"until", OF(REQUEST_SERIES), false, read_until, REQUEST_TEXT},
+    {"step", OF(REQUEST_SERIES), false, read_step, REQUEST_NUMBER},
+    {"by", OF(REQUEST_ENERGY), false, read_by, REQUEST_TEXT},
+    {"hours", OF(REQUEST_FORECAST), false, read_hours, REQUEST_NUMBER},
+    {"id", OF(REQUEST_CONSOLE), true, read_id, REQUEST_NUMBER},
+    {"text", OF(REQUEST_CONFIG_DIFF), false, read_text, REQUEST_TEXT},
+    {"file", OF(REQUEST_CONFIG_DIFF), false, read_file, REQUEST_TEXT},
+    {"name", OF(REQUEST_TOKEN_CREATE) | OF(REQUEST_TOKEN_REVOKE), true, read_token_name, REQUEST_TEXT},
+    {"target", OF(REQUEST_ALARM_TEST), true, read_target, REQUEST_TEXT},
+    {"role", OF(REQUEST_TOKEN_CREATE), true, read_role, REQUEST_TEXT},
+    {"owner", OF(REQUEST_TOKEN_CREATE), false, read_owner, REQUEST_TEXT},
+    {"expires", OF(REQUEST_TOKEN_CREATE), false, read_expires, REQUEST_TEXT},
 };
 
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
-_Static_assert(request_kind_count <= 32, "a field's commands are bits of an unsigned");
+_Static_assert(request_kind_count <= 64, "a field's commands are bits of a uint64_t");
 
 static const char *const words[request_kind_count] = {
 #define REQUEST_WORD(e, word, role, meaning) [e] = (word),
@@ -399,12 +459,23 @@ enum role request_needs(const struct request *r)
 int request_field_form(enum request_kind kind, const char *field, enum request_form *ret)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
-        if ((fields[i].kinds & 1u << kind) && strcmp(fields[i].name, field) == 0) {
+        if ((fields[i].kinds & OF(kind)) && strcmp(fields[i].name, field) == 0) {
             *ret = fields[i].form;
             return 0;
         }
     }
     return -ENOENT;
+}
+
+const char *request_field(enum request_kind kind, size_t i, bool *ret_required)
+{
+    for (size_t f = 0; f < N_FIELDS; f++) {
+        if ((fields[f].kinds & OF(kind)) && i-- == 0) {
+            *ret_required = fields[f].required;
+            return fields[f].name;
+        }
+    }
+    return NULL;
 }
 
 /* Former words: what older commands send, and `ballast` too (cli/pause.c). */
@@ -436,7 +507,7 @@ static int read_kind(const json_t *root, enum request_kind *ret, struct err *err
 
 static int read_fields(json_t *root, struct request *r, struct err *err)
 {
-    unsigned mask = 1u << r->kind;
+    uint64_t mask = OF(r->kind);
     bool given[N_FIELDS] = {false};
     const char *key;
     json_t *v;
@@ -475,6 +546,8 @@ int request_read(json_t *root, struct request *ret, struct err *err)
     ret->state = action_state_count;
     if ((r = read_kind(root, &ret->kind, err)) < 0)
         return r;
+    if (ret->kind == REQUEST_ENERGY)
+        ret->limit = 0;
     return read_fields(root, ret, err);
 }
 

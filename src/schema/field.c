@@ -29,6 +29,26 @@ static const char *curve_text(const struct power_curve *c, struct arena *a)
     return c->n > 0 ? arena_printf(a, "[%s]", all) : NULL;
 }
 
+static const char *objects_text(const struct field *f, const struct objects *list, struct arena *a)
+{
+    const char *all = "";
+
+    for (uint32_t i = 0; i < list->n; i++) {
+        const char *object = (const char *)list->items + i * f->size;
+        const char *inner = "";
+
+        for (size_t k = 0; k < f->inner->n; k++) {
+            const char *text = field_text(&f->inner->fields[k], object, a);
+
+            if (text)
+                inner = arena_printf(a, "%s%s%s: %s", inner, inner[0] ? ", " : "", f->inner->fields[k].name,
+                                     text);
+        }
+        all = arena_printf(a, "%s%s%s: {%s}", all, i ? ", " : "", *(const char *const *)object, inner);
+    }
+    return list->n > 0 ? arena_printf(a, "{%s}", all) : NULL;
+}
+
 const char *field_text(const struct field *f, const void *object, struct arena *a)
 {
     const void *p = at(f, object);
@@ -56,6 +76,8 @@ const char *field_text(const struct field *f, const void *object, struct arena *
         return curve_text(p, a);
     case FIELD_LIST:
         return list_text(*(const char *const *const *)p, a);
+    case FIELD_OBJECTS:
+        return objects_text(f, p, a);
     case FIELD_LIMIT:
     case FIELD_INSTANT:
     case FIELD_IDS:
@@ -63,6 +85,7 @@ const char *field_text(const struct field *f, const void *object, struct arena *
     case FIELD_FLAGS:
     case FIELD_OBJECT:
     case FIELD_NODE:
+    case FIELD_ROWS:
     case FIELD_OWN:
     case FIELD_SKIPPED:
         break; /* no configuration has them */
@@ -97,16 +120,64 @@ static struct power_curve copy_curve(const struct power_curve *c, struct arena *
     return (struct power_curve){watts, c->n};
 }
 
+static struct objects copy_objects(const struct field *f, const struct objects *list, struct arena *a)
+{
+    char *items = arena_alloc(a, list->n, f->size);
+
+    for (size_t i = 0; i < list->n; i++) {
+        const char *from = (const char *)list->items + i * f->size;
+
+        *(const char **)(items + i * f->size) = arena_strdup(a, *(const char *const *)from);
+        for (size_t k = 0; k < f->inner->n; k++)
+            field_copy(&f->inner->fields[k], from, items + i * f->size, a);
+    }
+    return (struct objects){.items = items, .n = list->n};
+}
+
+static struct ids copy_ids(const struct ids *ids, struct arena *a)
+{
+    const char **items = arena_array(a, const char *, ids->n);
+
+    for (uint32_t i = 0; i < ids->n; i++)
+        items[i] = arena_strdup(a, ids->items[i]);
+    return (struct ids){.items = items, .n = ids->n};
+}
+
+static struct labels copy_labels(const struct labels *l, struct arena *a)
+{
+    struct label *items = arena_array(a, struct label, l->n);
+
+    for (uint32_t i = 0; i < l->n; i++)
+        items[i] = (struct label){arena_strdup(a, l->items[i].key), arena_strdup(a, l->items[i].value)};
+    return (struct labels){.items = items, .n = l->n};
+}
+
+static void copy_object(const struct schema *schema, const void *from, void *to, struct arena *a)
+{
+    for (size_t i = 0; i < schema->n; i++)
+        field_copy(&schema->fields[i], from, to, a);
+}
+
+static struct objects copy_rows(const struct field *f, const struct objects *list, struct arena *a)
+{
+    char *items = arena_alloc(a, list->n, f->size);
+
+    if (list->n > 0) /* with members that no field is for */
+        memcpy(items, list->items, list->n * f->size);
+    for (size_t i = 0; i < list->n; i++)
+        copy_object(f->inner, (const char *)list->items + i * f->size, items + i * f->size, a);
+    return (struct objects){.items = items, .n = list->n};
+}
+
 void field_copy(const struct field *f, const void *from, void *to, struct arena *a)
 {
     const void *p = at(f, from);
     void *q = (char *)to + f->offset;
 
+    if (f->type == FIELD_SECRET)
+        *(const char **)((char *)to + f->secret) = arena_strdup(a, field_secret(f, from));
     switch (f->type) {
     case FIELD_SECRET:
-        *(const char **)((char *)to + f->secret) = arena_strdup(a, field_secret(f, from));
-        *(const char **)q = arena_strdup(a, *(const char *const *)p);
-        break;
     case FIELD_TEXT:
     case FIELD_PATH:
     case FIELD_URL:
@@ -122,9 +193,8 @@ void field_copy(const struct field *f, const void *from, void *to, struct arena 
         *(int64_t *)q = *(const int64_t *)p;
         break;
     case FIELD_WORD:
-        *(int *)q = *(const int *)p;
-        break;
     case FIELD_COUNT:
+    case FIELD_FLAGS:
         *(uint32_t *)q = *(const uint32_t *)p;
         break;
     case FIELD_NUMBER:
@@ -136,15 +206,29 @@ void field_copy(const struct field *f, const void *from, void *to, struct arena 
     case FIELD_LIST:
         *(const char *const **)q = copy_list(*(const char *const *const *)p, a);
         break;
+    case FIELD_OBJECTS:
+        *(struct objects *)q = copy_objects(f, p, a);
+        break;
+    case FIELD_IDS:
+        *(struct ids *)q = copy_ids(p, a);
+        break;
+    case FIELD_LABELS:
+        *(struct labels *)q = copy_labels(p, a);
+        break;
+    case FIELD_ROWS:
+        *(struct objects *)q = copy_rows(f, p, a);
+        break;
+    case FIELD_OWN:
+        if (f->copy)
+            f->copy(p, q, a);
+        break;
+    case FIELD_OBJECT:
+        copy_object(f->inner, p, q, a);
+        break;
     case FIELD_LIMIT:
     case FIELD_INSTANT:
-    case FIELD_IDS:
-    case FIELD_LABELS:
-    case FIELD_FLAGS:
-    case FIELD_OBJECT:
     case FIELD_NODE:
-    case FIELD_OWN:
     case FIELD_SKIPPED:
-        break; /* no configuration has them */
+        break; /* no field that is copied has these types */
     }
 }

@@ -307,6 +307,18 @@ static int read_list(const struct reader *r, const struct node *n, const struct 
     return e;
 }
 
+static int check_ids(const struct reader *r, const struct node *n, const struct field *f,
+                     const struct ids *ids)
+{
+    for (uint32_t i = 0; f->check && i < ids->n; i++) {
+        const char *expected = f->check(ids->items[i]);
+
+        if (expected)
+            return reader_complain(r, n, "has \"%.40s\" in it, expected %s", ids->items[i], expected);
+    }
+    return 0;
+}
+
 static int read_ids(const struct reader *r, const struct node *n, const struct field *f, struct ids *ret)
 {
     const char *expected = n->json ? "an array of ids" : "a name or a list of names";
@@ -318,7 +330,7 @@ static int read_ids(const struct reader *r, const struct node *n, const struct f
 
         if ((e = read_text(r, n, expected, one)) == 0)
             *ret = (struct ids){.items = one, .n = 1};
-        return e;
+        return e < 0 ? e : check_ids(r, n, f, ret);
     }
     if (n->kind != NODE_LIST)
         return reader_refuse(r, n, expected);
@@ -326,7 +338,7 @@ static int read_ids(const struct reader *r, const struct node *n, const struct f
         return reader_complain(r, n, "has %zu entries, expected %.12g at most", n->n, f->max);
     if ((e = read_texts(r, n, &items)) == 0)
         *ret = (struct ids){.items = items, .n = (uint32_t)n->n};
-    return e;
+    return e < 0 ? e : check_ids(r, n, f, ret);
 }
 
 static int read_labels(const struct reader *r, const struct node *map, struct labels *ret)
@@ -386,6 +398,53 @@ static int read_curve(const struct reader *r, const struct node *list, const str
     return e;
 }
 
+#define OBJECTS_MAX 4096
+
+static int read_objects(const struct reader *r, const struct node *map, const struct field *f,
+                        struct objects *ret)
+{
+    uint32_t i = 0;
+    int e = 0;
+
+    if (map->kind != NODE_MAP)
+        return reader_refuse(r, map, f->meaning);
+    if (map->n > OBJECTS_MAX)
+        return reader_complain(r, map, "has %zu entries, expected at most %d", map->n, OBJECTS_MAX);
+    char *items = arena_alloc(r->a, map->n, f->size);
+
+    for (const struct node *n = map->first; n && e == 0; n = n->next, i++) {
+        reader_defaults(r, f->inner, items + i * f->size);
+        *(const char **)(items + i * f->size) = n->key;
+        e = reader_object(r, n, f->inner, items + i * f->size);
+    }
+    if (e == 0)
+        *ret = (struct objects){.items = items, .n = i};
+    return e;
+}
+
+/* ---- lists of objects ---- */
+
+static int read_rows(const struct reader *r, const struct node *list, const struct field *f,
+                     struct objects *ret)
+{
+    struct node_walk w;
+    uint32_t i = 0;
+    int e = 0;
+
+    if (list->kind != NODE_LIST)
+        return reader_refuse(r, list, list->json ? "an array of objects" : "a list of sections");
+    if (list->n > (size_t)f->max)
+        return reader_complain(r, list, "%s%zu entries, expected at most %.12g", list->json ? "" : "has ",
+                               list->n, f->max);
+    char *items = arena_alloc(r->a, list->n, f->size);
+
+    for (const struct node *n = node_walk_first(&w, list); n && e == 0; n = node_walk_next(&w), i++)
+        e = reader_object(r, n, f->inner, items + i * f->size);
+    if (e == 0)
+        *ret = (struct objects){.items = items, .n = i};
+    return e;
+}
+
 /* ---- all of them ---- */
 
 int reader_value(const struct reader *r, const struct node *n, const struct field *f, void *at)
@@ -434,9 +493,13 @@ int reader_value(const struct reader *r, const struct node *n, const struct fiel
         return read_curve(r, n, f, at);
     case FIELD_OBJECT:
         return reader_object(r, n, f->inner, at);
+    case FIELD_OBJECTS:
+        return read_objects(r, n, f, at);
     case FIELD_NODE:
         *(const struct node **)at = n;
         return 0;
+    case FIELD_ROWS:
+        return read_rows(r, n, f, at);
     case FIELD_OWN:
         return f->read(r, n, at);
     case FIELD_SKIPPED:

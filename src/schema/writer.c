@@ -56,7 +56,7 @@ static bool is_known(const struct field *f, const void *from)
     case FIELD_TEXT:
         return *(const char *const *)p != NULL;
     case FIELD_NUMBER:
-        return !isnan(*(const double *)p);
+        return f->given ? *(const bool *)((const char *)from + f->given) : !isnan(*(const double *)p);
     case FIELD_COUNT:
         return *(const uint32_t *)p != 0;
     case FIELD_BOOL:
@@ -74,7 +74,8 @@ static bool is_known(const struct field *f, const void *from)
     case FIELD_OBJECT:
         return f->given ? *(const bool *)((const char *)from + f->given) : is_whole(f->inner, from);
     case FIELD_WORD:
-        return f->words[*(const int *)p][0] != '\0';
+        return f->given ? *(const bool *)((const char *)from + f->given)
+                        : f->words[*(const int *)p][0] != '\0';
     case FIELD_LIMIT:
         return true;
     case FIELD_PATH:
@@ -85,10 +86,14 @@ static bool is_known(const struct field *f, const void *from)
     case FIELD_CHOICE:
     case FIELD_INT:
     case FIELD_LIST:
+    case FIELD_OBJECTS:
     case FIELD_NODE:
-    case FIELD_OWN:
     case FIELD_SKIPPED:
         break; /* no JSON has them */
+    case FIELD_ROWS:
+        return ((const struct objects *)p)->n > 0;
+    case FIELD_OWN:
+        return f->known && f->known(p);
     }
     return false;
 }
@@ -99,6 +104,14 @@ static bool is_whole(const struct schema *schema, const void *from)
         if (schema->fields[i].flags & FIELD_REQUIRED && !is_known(&schema->fields[i], from))
             return false;
     return true;
+}
+
+static void write_rows(struct json_writer *w, const struct field *f, const struct objects *rows)
+{
+    jw_begin(w, f->name, JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < rows->n; i++)
+        writer_object(w, NULL, f->inner, (const char *)rows->items + i * f->size);
+    jw_end(w);
 }
 
 static void write_field(struct json_writer *w, const struct field *f, const void *from)
@@ -148,10 +161,17 @@ static void write_field(struct json_writer *w, const struct field *f, const void
     case FIELD_CHOICE:
     case FIELD_INT:
     case FIELD_LIST:
+    case FIELD_OBJECTS:
     case FIELD_NODE:
-    case FIELD_OWN:
     case FIELD_SKIPPED:
         break; /* no JSON has them */
+    case FIELD_ROWS:
+        write_rows(w, f, p);
+        break;
+    case FIELD_OWN:
+        if (f->write)
+            f->write(w, f->name, p);
+        break;
     }
 }
 

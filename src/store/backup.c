@@ -3,6 +3,7 @@
 #include "store/backup.h"
 
 #include "base/cleanup.h"
+#include "store/internal.h"
 #include "store/schema.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ static int check_readable(const char *path, struct err *err)
                    errno == EACCES ? "; the service's user and root may read it" : "");
 }
 
-static int open_source(const char *path, sqlite3 **ret, struct err *err)
+int store_connect(const char *path, sqlite3 **ret, struct err *err)
 {
     int r = check_readable(path, err);
 
@@ -90,7 +91,7 @@ static int copy_to(const char *source, const char *path, struct err *err)
 {
     CLEANUP(closep_db) sqlite3 *from = NULL;
     CLEANUP(closep_db) sqlite3 *to = NULL;
-    int r = open_source(source, &from, err);
+    int r = store_connect(source, &from, err);
 
     if (r < 0)
         return r;

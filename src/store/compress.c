@@ -1,4 +1,4 @@
-/* compress.c: deflates and inflates the texts of passes with zlib. */
+/* compress.c: deflates and inflates with zlib. */
 #include "store/compress.h"
 
 #include <errno.h>
@@ -15,15 +15,18 @@
 int compress_text(const char *text, struct compressed *ret)
 {
     *ret = (struct compressed){0};
-    if (!text)
-        return 0;
-    uLong text_len = strlen(text);
+    return text ? compress_bytes(text, strlen(text), ret) : 0;
+}
+
+int compress_bytes(const void *bytes, size_t text_len, struct compressed *ret)
+{
+    *ret = (struct compressed){0};
     uLongf len = compressBound(text_len);
     unsigned char *data = malloc(len);
 
     if (!data)
         return -ENOMEM;
-    if (compress2(data, &len, (const Bytef *)text, text_len, LEVEL) != Z_OK) {
+    if (compress2(data, &len, bytes, text_len, LEVEL) != Z_OK) {
         free(data);
         return -ENOMEM;
     }

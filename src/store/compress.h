@@ -1,4 +1,6 @@
-/* compress.h: compresses the texts of passes. JSON of snapshots shrinks to about a tenth. */
+/* compress.h: compresses the texts of passes, and blocks of series. JSON of snapshots shrinks to about a
+ * tenth.
+ */
 #ifndef BALLAST_STORE_COMPRESS_H
 #define BALLAST_STORE_COMPRESS_H
 
@@ -14,9 +16,10 @@ struct compressed {
 
 /* 0 or -ENOMEM. text NULL: ret->data is NULL. */
 int compress_text(const char *text, struct compressed *ret);
+int compress_bytes(const void *bytes, size_t len, struct compressed *ret);
 void compress_release(struct compressed *p);
 
-/* -EIO: the data is damaged, or not from compress_text(). */
+/* -EIO: the data is damaged, or not from compress_...(). A NUL stands behind it. */
 int compress_restore(const void *data, size_t len, size_t text_len, struct arena *a, const char **ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* consoles.c: stores and reads console output. Capturing it is daemon/consoles.c's. */
+/* consoles.c: stores and reads console output. Capturing it is daemon/threads/consoles.c's. */
 #include "store/consoles.h"
 
 #include "store/internal.h"

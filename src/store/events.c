@@ -1,4 +1,4 @@
-/* events.c: stores, lists and prunes events. Sending them is daemon/mqtt_feed.c's. */
+/* events.c: stores, lists and prunes events. Sending them is daemon/mqtt/mqtt_feed.c's. */
 #include "store/events.h"
 
 #include "store/internal.h"

@@ -28,6 +28,8 @@ static void put_where(const struct action_query *q, struct strbuf *sql)
         strbuf_puts(sql, " AND vm = :vm");
     if (q->host)
         strbuf_puts(sql, " AND :host IN (from_host, to_host, host)");
+    if (q->before > 0)
+        strbuf_puts(sql, " AND (ended, id) < (SELECT ended, id FROM actions WHERE id = :before)");
 }
 
 static int prepare_actions(const struct store *s, const struct action_query *q, const char *sql,
@@ -40,6 +42,7 @@ static int prepare_actions(const struct store *s, const struct action_query *q, 
         return r;
     if (store_bind_number(*ret, ":since", q->since) != SQLITE_OK ||
         store_bind_number(*ret, ":limit", q->limit) != SQLITE_OK ||
+        store_bind_number(*ret, ":before", (int64_t)q->before) != SQLITE_OK ||
         store_bind_text(*ret, ":state", state) != SQLITE_OK ||
         store_bind_text(*ret, ":vm", q->vm) != SQLITE_OK ||
         store_bind_text(*ret, ":host", q->host) != SQLITE_OK)

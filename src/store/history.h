@@ -12,6 +12,8 @@ struct action_query {
     const char *host;        /* only actions of this host, moves from it and to it included; NULL: all */
     enum action_state state; /* only those that ended so; action_state_count: all but expired recommendations,
                               * which are many and of which nothing came */
+    uint64_t before;         /* only actions behind this one in the list; 0: all. If it is gone from the
+                              * store, those behind it are, too */
     unsigned limit;          /* at most this many, of the newest */
 };
 

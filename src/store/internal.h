@@ -39,10 +39,12 @@ struct store {
     dev_t device;         /* of the database file ... */
     ino_t inode;          /* ... as it was opened */
     int64_t passes_bytes; /* limit of the passes' size */
+    int64_t limit_bytes;  /* of the store; 0: none */
     bool upgraded;        /* when it was opened, from an older version */
     bool in_transaction;  /* between begin() and commit() */
     sqlite3_stmt *st[ST_COUNT];
     sqlite3_stmt *put[record_kind_count];
+    struct series_writer *series; /* series_write.h; NULL: the tables say it */
 };
 
 /* Formats "the store PATH could not DOING: ..." with the database's last error; -EIO. */
@@ -54,6 +56,10 @@ int store_check_transaction(const struct store *s, struct err *err);
 
 /* -EIO: the database or the lock was deleted or replaced, so what is written now would be lost. */
 int store_check_files(const struct store *s, struct err *err);
+
+/* Another connection to a store that a service may have open. *ret is closed by the caller, after an error,
+ * too. */
+int store_connect(const char *path, sqlite3 **ret, struct err *err);
 
 /* Prepares all of s->st. */
 int store_prepare(struct store *s, struct err *err);

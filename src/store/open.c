@@ -2,6 +2,7 @@
 #include "store/backup.h"
 #include "store/internal.h"
 #include "store/schema.h"
+#include "store/series_write.h"
 
 #include "base/cleanup.h"
 
@@ -133,13 +134,14 @@ static int set_up(struct store *s, struct err *err)
                                                                        : store_failed(s, "be opened", err);
 }
 
-/* Checks all tables except passes and consoles, which are large; damage there is an error when a row is read.
- */
+/* Checks all tables except passes, consoles, looks and means, which are large; damage there is an error when
+ * a row is read. */
 static int check_tables(struct store *s, struct err *err)
 {
     static const char *const tables[] = {
-        "instance", "actions", "migrations", "rates",  "dirty_rates", "samples",  "settings",
-        "notes",    "hosts",   "energy",     "events", "patterns",    "failures", "tokens",
+        "instance", "actions", "migrations", "rates",          "dirty_rates", "samples",
+        "settings", "notes",   "hosts",      "energy",         "events",      "patterns",
+        "failures", "tokens",  "series",     "series_objects",
     };
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -228,6 +230,45 @@ int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, str
     return 0;
 }
 
+static bool is_a_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int store_open_to_read(const char *path, struct store **ret, struct err *err)
+{
+    struct store *s = calloc(1, sizeof *s);
+    int64_t older = 0;
+    int r;
+
+    if (!s)
+        return err_set(err, -ENOMEM, "out of memory");
+    s->lock_fd = -1;
+    if (asprintf(&s->path, "%s%s", path, is_a_file(path) ? "" : "/ballast.db") < 0) {
+        free(s);
+        return err_set(err, -ENOMEM, "out of memory");
+    }
+    if ((r = store_connect(s->path, &s->db, err)) == 0 &&
+        (r = schema_older(s->db, s->path, &older, err)) == 0 && older > 0)
+        r = err_set(
+            err, -EIO,
+            "the store %s is of an older version of Ballast, expected this one; the service upgrades it "
+            "at its start",
+            s->path);
+    /* the moment that is read begins with the first question */
+    if (r == 0 && sqlite3_exec(s->db, "PRAGMA query_only = ON; BEGIN; SELECT name FROM instance", NULL, NULL,
+                               NULL) != SQLITE_OK)
+        r = store_failed(s, "be opened", err);
+    if (r < 0) {
+        store_close(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
 void store_close(struct store *s)
 {
     if (!s)
@@ -236,6 +277,7 @@ void store_close(struct store *s)
         (void)sqlite3_finalize(s->st[i]);
     for (int i = 0; i < record_kind_count; i++)
         (void)sqlite3_finalize(s->put[i]);
+    series_write_free(s->series);
     (void)sqlite3_close(s->db);
     if (s->lock_fd >= 0)
         (void)close(s->lock_fd);

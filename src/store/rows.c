@@ -29,6 +29,8 @@
     COLUMN(action_record, REAL, "observed_to_cpu", result.observed[MOVE_TO][RES_CPU]), \
     COLUMN(action_record, REAL, "observed_to_mem", result.observed[MOVE_TO][RES_MEM]), \
     COLUMN(action_record, REAL, "took_s", result.duration_s), \
+    COLUMN(action_record, REAL, "downtime_s", result.downtime_s), \
+    COLUMN(action_record, REAL, "overhead_s", result.overhead_s), \
     COLUMN(action_record, BOOL, "overlaps", result.overlaps), \
     COLUMN(action_record, REAL, "vm_lack_before", result.vm_lack[0]), \
     COLUMN(action_record, REAL, "vm_lack_after", result.vm_lack[1]), \
@@ -172,6 +174,7 @@ static const struct sql_column host_columns[] = {
     PROOF_COLUMNS("wol", 2),
     PROOF_COLUMNS("hypervisor", 3),
     COLUMN(host_record, I64, "our_maintenance", our_maintenance),
+    COLUMN(host_record, I64, "maintenance", maintenance),
 };
 
 static const struct sql_column failure_columns[] = {

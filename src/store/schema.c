@@ -176,6 +176,30 @@ static const char *const scripts[] = {
     "CREATE TABLE tokens ("
     " name TEXT PRIMARY KEY, role TEXT NOT NULL, hash BLOB NOT NULL UNIQUE, created INTEGER NOT NULL,"
     " created_by TEXT NOT NULL, expires INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;",
+
+    /* Figures of looks, and means over quarters of an hour: series_rows.h has the numbers of blocks. */
+    "CREATE TABLE series (id INTEGER PRIMARY KEY CHECK (id = 1), thinned_until INTEGER NOT NULL);"
+    "INSERT INTO series (id, thinned_until) VALUES (1, 0);"
+    "CREATE TABLE series_objects ("
+    " kind TEXT NOT NULL, id TEXT NOT NULL, number INTEGER NOT NULL, since INTEGER NOT NULL,"
+    " gone INTEGER NOT NULL, PRIMARY KEY (kind, id), UNIQUE (kind, number)) WITHOUT ROWID;"
+    "CREATE TABLE looks (time INTEGER PRIMARY KEY, covers_s INTEGER NOT NULL);"
+    "CREATE TABLE look_blocks (id INTEGER PRIMARY KEY, size INTEGER NOT NULL, data BLOB NOT NULL);"
+    "CREATE TABLE mean_blocks (id INTEGER PRIMARY KEY, size INTEGER NOT NULL, data BLOB NOT NULL);",
+
+    /* What a pass left out (HELD_BACK_*). Behind the texts: only a replay reads it, which reads them too. */
+    "ALTER TABLE passes ADD COLUMN held_back INTEGER NOT NULL DEFAULT 0;",
+
+    /* Whose token it is, for the four-eyes rule. */
+    "ALTER TABLE tokens ADD COLUMN owner TEXT;",
+
+    "ALTER TABLE actions ADD COLUMN downtime_s REAL;",
+
+    /* The predicted time of a migration's action beyond copying. */
+    "ALTER TABLE actions ADD COLUMN overhead_s REAL;",
+
+    /* The host is in maintenance, where its hypervisor has no such mode. */
+    "ALTER TABLE hosts ADD COLUMN maintenance INTEGER NOT NULL DEFAULT 0;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -5,6 +5,7 @@
 #include "store/consoles.h"
 #include "store/internal.h"
 #include "store/rows.h"
+#include "store/series_write.h"
 
 #include "base/cleanup.h"
 
@@ -64,8 +65,9 @@ static const char *const fixed_sql[ST_COUNT] = {
     [ST_PRUNE_MIGRATIONS] = "DELETE FROM migrations WHERE ended < ?",
     [ST_PRUNE_RATES] = "DELETE FROM rates WHERE learned < ?",
     [ST_PRUNE_DIRTIES] = "DELETE FROM dirty_rates WHERE learned < ?",
-    /* a host that Ballast put to standby stays, unless all hosts are deleted */
-    [ST_PRUNE_HOSTS] = "DELETE FROM hosts WHERE seen < ?1 AND ((put_down = 0 AND our_maintenance = 0)"
+    /* a host that Ballast put to standby or has in maintenance stays, unless all hosts are deleted */
+    [ST_PRUNE_HOSTS] = "DELETE FROM hosts WHERE seen < ?1"
+                       " AND ((put_down = 0 AND our_maintenance = 0 AND maintenance = 0)"
                        " OR ?1 = 9223372036854775807)",
     [ST_PRUNE_ENERGY] = "DELETE FROM energy WHERE time + length_s <= ?",
     /* a day with a sum and a later hour is summed again */
@@ -126,9 +128,10 @@ static int prepare_put(struct store *s, enum record_kind kind, struct err *err)
     strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_printf(&sql, "INSERT %sINTO %s (", kind == RECORD_ACTION ? "" : "OR REPLACE ", t->name);
     row_column_names(t, &sql);
-    strbuf_printf(&sql, "%s) VALUES (", pass ? ", bytes, snapshot_size, snapshot, plan_size, plan" : "");
+    strbuf_printf(&sql, "%s) VALUES (",
+                  pass ? ", bytes, snapshot_size, snapshot, plan_size, plan, held_back" : "");
     row_placeholders(t, &sql);
-    strbuf_printf(&sql, "%s)", pass ? ", ?, ?, ?, ?, ?" : "");
+    strbuf_printf(&sql, "%s)", pass ? ", ?, ?, ?, ?, ?, ?" : "");
     if (kind == RECORD_ACTION)
         put_in_place(t, &sql);
     return prepare(s, &s->put[kind], sql.text, err);
@@ -212,6 +215,7 @@ static void rollback(struct store *s)
     s->in_transaction = false;
     if (!sqlite3_get_autocommit(s->db))
         (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    series_write_forget(s);
 }
 
 static int commit(struct store *s, struct err *err)
@@ -256,6 +260,8 @@ static int put_pass(struct store *s, const struct pass_record *pass, struct err 
         bound = bind_packed(st, place + 1, &snapshot);
     if (bound == SQLITE_OK)
         bound = bind_packed(st, place + 3, &plan);
+    if (bound == SQLITE_OK)
+        bound = sqlite3_bind_int64(st, place + 5, pass->held_back);
     r = run(s, st, bound, doing, err);
     if (r == 0)
         r = run(s, s->st[ST_TRIM_PASSES], sqlite3_bind_int64(s->st[ST_TRIM_PASSES], 1, s->passes_bytes),
@@ -315,6 +321,8 @@ static int prune(struct store *s, const struct retention *keep, struct err *err)
     for (size_t i = 0; r == 0 && i < sizeof steps / sizeof *steps; i++)
         r = run(s, s->st[steps[i].which], sqlite3_bind_int64(s->st[steps[i].which], 1, steps[i].bound), doing,
                 err);
+    if (r == 0)
+        r = series_write_prune(s, keep->looks_before, err);
     return group_end(s, r, doing, err);
 }
 
@@ -326,6 +334,7 @@ const struct store_ops store_sqlite = {
     .put = put,
     .forget = forget,
     .prune = prune,
+    .put_look = store_put_look,
     .list = store_list,
     .has_console = store_has_console,
 };

@@ -24,6 +24,15 @@
  * Ballast. Other errors are the system's for the directory (-EACCES, -ENOTDIR, -EROFS, ...). */
 int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, struct err *err);
 
+/* The most space that the store may use (limit.h); without it there is no limit. */
+void store_set_limit(struct store *s, int64_t mb);
+
+/* Opens the store below a directory, or a copy of one in a file, for questions only, while a service may have
+ * it open too: store_each_look(), the functions of history.h and events.h that list. All of them see the
+ * store as it was now; close it soon, because the write-ahead log grows meanwhile. -EIO also for a store of
+ * an older version. */
+int store_open_to_read(const char *path, struct store **ret, struct err *err);
+
 /* Whether store_open() found a store of an older version. It has upgraded it, and left a copy as it was in
  * STATE_DIR/before-upgrade.db, with which the older version can run again. */
 bool store_was_upgraded(const struct store *s);

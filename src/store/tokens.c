@@ -16,8 +16,10 @@ static sqlite3_stmt *prepared(struct store *s, const char *sql)
 
 int store_put_token(struct store *s, const struct token_record *t, struct err *err)
 {
-    sqlite3_stmt *st = prepared(s, "INSERT INTO tokens (name, role, hash, created, created_by, expires, used)"
-                                   " VALUES (:name, :role, :hash, :created, :created_by, :expires, 0)");
+    sqlite3_stmt *st =
+        prepared(s, "INSERT INTO tokens"
+                    " (name, role, hash, created, created_by, expires, used, owner)"
+                    " VALUES (:name, :role, :hash, :created, :created_by, :expires, 0, :owner)");
     int rc = SQLITE_ERROR;
 
     if (st && store_bind_text(st, ":name", t->name) == SQLITE_OK &&
@@ -26,7 +28,8 @@ int store_put_token(struct store *s, const struct token_record *t, struct err *e
                           SQLITE_STATIC) == SQLITE_OK &&
         store_bind_number(st, ":created", t->created) == SQLITE_OK &&
         store_bind_text(st, ":created_by", t->created_by) == SQLITE_OK &&
-        store_bind_number(st, ":expires", t->expires) == SQLITE_OK)
+        store_bind_number(st, ":expires", t->expires) == SQLITE_OK &&
+        store_bind_text(st, ":owner", t->owner) == SQLITE_OK)
         rc = sqlite3_step(st);
     (void)sqlite3_finalize(st);
     if (rc == SQLITE_CONSTRAINT)
@@ -75,7 +78,8 @@ static bool read_row(sqlite3_stmt *st, struct arena *a, struct token_record *ret
                                  .created = sqlite3_column_int64(st, 3),
                                  .created_by = text_of(st, 4, a),
                                  .expires = sqlite3_column_int64(st, 5),
-                                 .used = sqlite3_column_int64(st, 6)};
+                                 .used = sqlite3_column_int64(st, 6),
+                                 .owner = text_of(st, 7, a)};
     if (!ret->name || !role || role_parse(role, &ret->role) < 0 ||
         sqlite3_column_bytes(st, 2) != TOKEN_RECORD_HASH_BYTES)
         return false;
@@ -87,7 +91,8 @@ int store_list_tokens(struct store *s, struct arena *a, struct token_record **re
                       struct err *err)
 {
     sqlite3_stmt *st =
-        prepared(s, "SELECT name, role, hash, created, created_by, expires, used FROM tokens ORDER BY name");
+        prepared(s, "SELECT name, role, hash, created, created_by, expires, used, owner FROM tokens"
+                    " ORDER BY name");
     struct token_record *list = NULL;
     size_t n = 0, cap = 0;
     int rc = SQLITE_ERROR;

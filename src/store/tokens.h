@@ -17,6 +17,7 @@ struct token_record {
     unsigned char hash[TOKEN_RECORD_HASH_BYTES]; /* SHA-256 */
     instant_s created;
     const char *created_by;
+    const char *owner; /* the person who uses it; NULL: not said */
     instant_s expires; /* 0: never */
     instant_s used;    /* last; 0: never */
 };

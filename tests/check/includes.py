@@ -13,6 +13,7 @@ MAY_INCLUDE = {
     'src/model': 'base schema',
     'src/overlay': 'base schedule model',
     'src/core': 'base model',
+    'src/dialect': 'base model',
     'src/render': 'base schedule model core',
     'src/net': 'base',
     'src/sim/fake_cluster': 'base model',
@@ -24,20 +25,23 @@ MAY_INCLUDE = {
     'src/plugins': 'collectors actuators sim',
     'src/config': 'base schedule schema model overlay plugins',
     'src/store': 'base model engine',
-    'src/mqtt': 'base model render engine',
+    'src/mqtt': 'base model render engine request',
+    'src/alarm': 'base net config schedule mqtt',
     'src/request': 'base engine',
     'src/http': 'base request',
-    'src/preflight': 'base model overlay core render config mqtt plugins',
+    'src/preflight': 'base model overlay core render config mqtt alarm plugins',
     'src/engine': 'base schedule schema model overlay core render',
-    'src/cli': 'base schedule model overlay core render config engine sim store preflight',
-    'src/daemon': 'base schedule model overlay core render net config store engine sim mqtt plugins actuators request http',
+    'src/decision': 'base model core render',
+    'src/backtest': 'base schedule model render store sim',
+    'src/cli': 'base schema schedule model overlay core dialect render decision config engine sim store backtest preflight',
+    'src/daemon': 'base schedule model overlay core render decision net config store engine sim mqtt alarm plugins actuators request http',
     'collectors': 'base net',
     'collectors/file': 'base model',
     'actuators': 'base net',
 }
 
 # The folders of the core, the lowest first: each may include those before it. 'pass': what lies in src/core itself.
-CORE_ORDER = 'demand divvy rules layout costbenefit balance plan power pass place'.split()
+CORE_ORDER = 'demand divvy fit rules layout costbenefit balance plan power pass place'.split()
 
 
 def core_folder(parts):

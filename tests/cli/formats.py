@@ -2,22 +2,14 @@
 """The JSON Schemas of conf/schema: what the commands write without a service validates, with no member that a schema does not name; what is broken
 does not. The schemas themselves are made, and compared, by tests/unit/json_schema.c."""
 import copy
-import importlib.util
 import json
-import os
-import sys
 
-SYSTEM_PYTHON = '/usr/bin/python3'  # Debian's, which has Debian's jsonschema
-if importlib.util.find_spec('jsonschema') is None:
-    if sys.executable != SYSTEM_PYTHON and os.path.exists(SYSTEM_PYTHON) and not os.environ.get('BALLAST_SYSTEM_PYTHON'):
-        os.execve(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv], {**os.environ, 'BALLAST_SYSTEM_PYTHON': '1'})
-    print('skipped: jsonschema is missing (packaging/need tests)')
-    sys.exit(77)
+from command import TOP, check, end, run
+import debian_python
+from schemas import closed
 
+debian_python.need('jsonschema')
 import jsonschema  # noqa: E402
-
-from command import TOP, check, end, run  # noqa: E402
-from schemas import closed  # noqa: E402
 
 SCENARIOS = TOP / 'tests/scenarios'
 ONE_IN = 6  # scenarios of which the plan is validated as well

@@ -145,6 +145,34 @@ def test_generate():
     check('another seed, another cluster', run(*arguments, '7').stdout != run(*arguments, '8').stdout)
 
 
+NOVA = {
+    'nova.conf': '[filter_scheduler]\nenabled_filters = ComputeFilter, AggregateInstanceExtraSpecsFilter\n',
+    'hypervisors': [{'hypervisor_hostname': f'h{i}', 'vcpus': 8, 'memory_mb': 16384, 'status': 'disabled' if i == 3 else 'enabled'} for i in (1, 2, 3)],
+    'aggregates': [{'id': 1, 'name': 'fast', 'hosts': ['h2', 'h3'], 'metadata': {'disk': 'ssd, nvme'}}],
+    'flavors': [{'id': 'f', 'name': 'm1.fast', 'vcpus': 2, 'ram': 2048, 'extra_specs': {'aggregate_instance_extra_specs:disk': '<or> nvme <or> tape'}}],
+    'server': {'name': 'new', 'flavorRef': 'f', 'max_count': 2},
+}
+
+
+def test_fit():
+    """A cloud of OpenStack: checked, shown, compiled; the snapshot places the request where the filters allow."""
+    cloud = json.dumps(NOVA)
+    done = run('fit', 'check', '-', stdin=cloud)
+    check('fit check', (done.returncode, done.stdout, done.stderr) == (0, 'ok: hosts 3, VMs 2, groups 1, pipelines 1\n', ''), done.stdout + done.stderr)
+    done = run('fit', 'show', '-', stdin=cloud)
+    check('fit show', done.stdout == 'nova: 2 VMs, 3 hosts\n    ComputeFilter: 2\n    AggregateInstanceExtraSpecsFilter: 1\n', done.stdout + done.stderr)
+    snapshot = run('fit', 'compile', '-', stdin=cloud).stdout
+    done = run('place', '--snapshot', '-', 'request-1', 'request-2', '--format', 'json', stdin=snapshot)
+    placed = [r['to'] for r in json.loads(done.stdout)['recommendations']]
+    check('fit compile, then place', placed == ['h2', 'h2'], f'{placed} {done.stderr}')
+    for what, part in (({'server': {'flavorRef': 'm2'}}, 'server: flavor "m2"'), ({'nova.conf': 'x = 1'}, 'nova.conf: line 1'),
+                       ({'nova.conf': '[filter_scheduler]\nenabled_filters = OwnFilter'}, '"OwnFilter"')):
+        done = run('fit', 'check', '-', stdin=json.dumps({**NOVA, **what}))
+        check(f'fit check of {what}', done.returncode == 2 and part in done.stderr and not done.stdout, done.stderr)
+    for arguments in (('bogus', '-'), ('check', '/nothing/there')):
+        check(f'fit {arguments}', run('fit', *arguments, stdin='{}').returncode == 2)
+
+
 def test_no_service():
     with tempfile.TemporaryDirectory() as folder:
         for verb in SERVICE:
@@ -172,10 +200,13 @@ def test_example_scenarios():
         done = run('simulate', path, '--format', 'json')
         if check(f'simulate {path.name}', done.returncode == 0 and not done.stderr, done.stderr):
             shown[path.stem.removeprefix('simulate-')] = done.stdout
-    check('five examples', sorted(shown) == ['faults', 'night-window', 'replay', 'spike', 'two-shifts'], str(sorted(shown)))
-    for name, wanted in (('two-shifts', 'dpm.hosts_min=3'), ('night-window', 'schedule.enabled=false'), ('spike', 'vms.gold.count=10'), ('replay', 'dpm.enabled=true')):
+    check('seven examples', sorted(shown) == ['faults', 'import', 'live', 'night-window', 'replay', 'spike', 'two-shifts'], str(sorted(shown)))
+    for name, *wanted in (('two-shifts', 'dpm.hosts_min=3'), ('night-window', 'schedule.enabled=false'), ('spike', 'vms.gold.count=10'), ('replay', 'dpm.enabled=true'),
+                          ('live', 'dpm.enabled=false'),
+                          ('import', 'workload={format: prometheus, vm: domain, cpu: {file: simulate-import/cpu.json, unit: cores}}',
+                           'vms.vm.vcpus=2', 'vms.vm.mem_mb=8192')):
         path = TOP / f'conf/examples/simulate-{name}.yaml'
-        done = run('simulate', path, '--set', wanted, '--format', 'json')
+        done = run('simulate', path, *(word for setting in wanted for word in ('--set', setting)), '--format', 'json')
         check(f'simulate {name} with {wanted}: another result', done.returncode == 0 and done.stdout != shown[name], done.stderr)
     done = run('simulate', TOP / 'conf/examples/simulate-spike.yaml', '--set', 'vms.gild.count=10')
     check('a slip in --set', done.returncode == 2 and 'vms.gild.count' in done.stderr and '"gild"' in done.stderr, done.stderr)

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import signal
 import socket
 import sqlite3
@@ -11,12 +12,11 @@ import subprocess
 import tempfile
 import threading
 import time
+from datetime import datetime
 
-from command import BALLAST, PATIENCE, Service, check, end, run, wait_until
+from command import BALLAST, PATIENCE, TOP, Service, check, end, run, wait_until
 from at_once import run_tests  # in the folder above, which `command` makes known
 
-# Of a store's first version (src/store/schema.c).
-FIRST_TABLES = ('instance', 'actions', 'migrations', 'samples', 'passes', 'notes')
 UNDER_WAY = ('approved', 'starting', 'running', 'verifying')
 
 
@@ -316,23 +316,15 @@ def test_pause_of_an_older_service():
 
 def test_paused_by_an_older_version():
     """A store of the first version whose service was paused: it is paused after the upgrade."""
-    with Service() as s:
-        s.start()
-        s.stop()
-        s.configure(automation='full')
+    with Service(automation='full') as s:
+        (s.folder / 'state').mkdir(mode=0o700)
         with contextlib.closing(sqlite3.connect(s.folder / 'state' / 'ballast.db')) as db:
-            later = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-                     if name not in FIRST_TABLES and not name.startswith('sqlite_')]
-            triggers = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
-            columns = [column[1] for column in db.execute('PRAGMA table_info(actions)')]
-            db.executescript(''.join(f'DROP TRIGGER {name};' for name in triggers) +
-                             ''.join(f'DROP TABLE {name};' for name in later) +
-                             ''.join(f'ALTER TABLE actions DROP COLUMN {name};' for name in columns[columns.index('ended_by'):]) +
-                             "REPLACE INTO notes VALUES ('frozen', '2026-01-31T12:00:00Z'); PRAGMA user_version = 1;")
+            db.executescript((TOP / 'tests/unit/stores/version-1.sql').read_text())
         check('it starts on the older store', s.start(), s.log_text()[-2000:])
         status = s.ask_json('status')
-        check('it is still paused', status['frozen'] and status['frozen_since'] == '2026-01-31T12:00:00Z', str(status))
-        check('nothing is started', not [state for state in states(s).values() if state != 'recommended'], str(states(s)))
+        check('it is still paused', status['frozen'] and status['frozen_since'] == '2026-11-23T17:39:44Z', str(status))
+        check('what happened is still known', {a['id']: a['state'] for a in s.ask_json('history')} == {1: 'done', 2: 'rejected'})
+        check('nothing is started', over(s) and len(s.ask_json('history')) == 2, str(states(s)))
         check('and can be resumed', s.ask('resume').returncode == 0 and not s.ask_json('status')['frozen'])
 
 
@@ -443,10 +435,14 @@ def test_result_of_moves():
                 continue
             observed = a['result']['observed']
             check('the prediction stands', a['result']['predicted'] == old['result']['predicted'], str(a))
+            started, ended = (datetime.fromisoformat(a[key].rstrip('Z')) for key in ('started', 'ended'))
+            check('the whole action was timed', a['result']['measured']['action_s'] == (ended - started).total_seconds(), str(a))
             check('both hosts are observed', all(observed[host]['mem_load'] > 0 for host in ('from', 'to')), str(a))
             check('it is judged', isinstance(observed['as_predicted'], bool) and isinstance(observed['overlaps'], bool), str(a))
         text = s.ask('history').stdout
         words = ' '.join(text.split())
+        check('times are side by side', re.search(r'Took [\d.]+ s, copying [\d.]+ s; predicted: (not known|[\d.]+ s), copying [\d.]+ s\.', words), text)
+        check('in the log, too', re.search(r' migrate .*: done: took [\d.]+ s, copying [\d.]+ s; predicted: .*, copying [\d.]+ s', s.log_text()), s.log_text()[-3000:])
         check('as text', 'Loads of the two hosts, predicted: CPU ' in words and '; observed: CPU ' in words, text)
         check('it fits a terminal', max(map(len, text.splitlines())) <= 80, text)
 

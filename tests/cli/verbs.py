@@ -40,7 +40,8 @@ def check_usage():
     expect('help', run('--help'), 0, out='Usage: ballast COMMAND')
     expect('version', run('--version'), 0, out='ballast 0.')
     expect('no command', run(), 2, err='ballast --help')
-    expect('unknown command', run('plann'), 2, err='unknown command "plann"')
+    expect('unknown command', run('frobnicate'), 2, err='unknown command "frobnicate", see ballast --help')
+    expect('mistyped command', run('statsu'), 2, err='unknown command "statsu", did you mean "status"?')
     expect('unknown option', run('--plan'), 2, err='unknown option "--plan"')
     for verb in VERBS:
         expect(f'{verb} --help', run(verb, '--help'), 0, out=f'Usage: ballast {verb}')

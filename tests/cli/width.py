@@ -114,11 +114,12 @@ def ended(s):
 
 SERVICE = (['status'], ['status', '--since', '12h'], ['hosts'], ['vms'], ['pools'], ['recommendations'], ['history'], ['events'], ['run'],
            ['forecast'], ['forecast', '--hours', '4', '--all'], ['schedule'], ['history', '--energy'], ['history', '--energy', '--by', 'host'], ['plan'],
-           ['entitlements'], ['explain', '--vm', vm_name(5)], ['explain', '--host', 'esx-prod-3'], ['what-if', '--maintenance', 'esx-prod-3'])
+           ['entitlements'], ['explain', '--vm', vm_name(5)], ['explain', '--host', 'esx-prod-3'])
 
 
 def ask_all(s, when):
-    for arguments in SERVICE:
+    on = next(h['name'] for h in s.ask_json('hosts') if h['state'] == 'on')  # maintenance and standby take their time
+    for arguments in (*SERVICE, ['what-if', '--maintenance', on]):
         done = s.ask(*arguments)
         check(f'{arguments} {when}: answered', done.returncode == 0, done.stderr)
         fits(f'{" ".join(arguments)} {when}', done.stdout)

@@ -8,11 +8,13 @@ TOP = HERE.parents[1]
 
 OF_OTHERS = {
     'config': ['conf/ballast.yaml', 'conf/examples/*.yaml'],
+    'libvirt_xml': ['tests/replies/libvirt/*.xml'],
     'scenario': ['conf/examples/simulate-*.yaml'],
     'snapshot': ['tests/scenarios/input/*/snapshot.json', 'tests/scenarios/settings/*/snapshot.json',
                  'tests/scenarios/ha/percent-*/snapshot.json', 'tests/scenarios/power/quiet-then-surge/snapshot.json',
                  'tests/scenarios/power/rise-together/snapshot.json', 'tests/scenarios/explain/every-host-*/snapshot.json',
-                 'tests/scenarios/expected/rise-did-not-come/snapshot.json', 'tests/scenarios/ft/explained/snapshot.json'],
+                 'tests/scenarios/expected/rise-did-not-come/snapshot.json', 'tests/scenarios/ft/explained/snapshot.json',
+                 'tests/scenarios/fit/every-filter-is-named/snapshot.json'],
     'trace': ['conf/examples/simulate-replay/*.csv'],
     'vms': ['tests/scenarios/place/*/vms.json'],
     'vsphere_inventory': ['tests/replies/vsphere/*.xml'],

@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    enum trace_format format = (enum trace_format)(data[0] % trace_format_count);
+    enum trace_format format = (enum trace_format)(data[0] % TRACE_PROMETHEUS);
     int r = trace_set_parse("f", (const char *)data + 1, size - 1, format, &a, &set, &err);
 
     if (r < 0 && strncmp(err.text, "f:", 2) != 0)

@@ -8,6 +8,9 @@
 
 A listener is mosquitto_sub with a user of its own. It ends with the broker and is started again with the same session, so that it
 also gets the messages published meanwhile.
+
+At the end of a test, all that the service has published is held against conf/asyncapi.json: topics, flags and the last will by the
+broker's log, payloads as listeners got them.
 """
 import json
 import os
@@ -22,12 +25,13 @@ import tempfile
 import threading
 import time
 
+import asyncapi
 import ports
 import schemas
 from daemon import wait_for
 
 START_S = 20
-NEEDED = ("mosquitto", "mosquitto_sub", "mosquitto_passwd", "openssl")
+NEEDED = ("mosquitto", "mosquitto_pub", "mosquitto_sub", "mosquitto_passwd", "openssl")
 os.environ["PATH"] += ":/usr/sbin"
 
 
@@ -60,6 +64,7 @@ class Listener:
         self.messages = []
         self.lock = threading.Lock()
         keep = ["-c", "-x", "3600"] if session else []
+        self.broker = broker
         name = f"listener-{os.getpid()}-{id(self)}"
         self.command = ["mosquitto_sub", *broker.client(user), "-V", "mqttv5", "-i", name, *keep, "-q", "1", "-t", topic, "-F", "%j"]
         self.over = False
@@ -107,8 +112,12 @@ class Listener:
             self.process.kill()
             self.process.wait()
         self.thread.join(60)
+        document = self.broker.document()
+        theirs = {topic for _, topic, _, _ in self.broker.published()}
         for message in self.messages:
             check_schema(message)
+            if message["topic"] in theirs:
+                document.check_message(message)
 
 
 def check_schema(message):
@@ -125,23 +134,25 @@ def payload(message):
 
 
 class Broker:
-    def __init__(self, tls=True, acl="readwrite"):
+    def __init__(self, tls=True, acl="readwrite", persistence=True):
         self.dir = tempfile.TemporaryDirectory(prefix="ballast-mqtt-")
         self.folder = pathlib.Path(self.dir.name)
         self.port = ports.take()
         self.tls = tls
+        self.tops, self.prefixes = {"ballast"}, {"homeassistant"}
         self.process = None
         self.log = self.folder / "log"
         self.ca = make_ca(self.folder, "ca")
         self.key, self.crt = sign(self.folder, self.ca, "server", "subjectAltName=DNS:localhost,IP:127.0.0.1\n")
         passwords = self.folder / "passwords"
-        for i, (user, password) in enumerate((("ballast", "a secret"), ("viewer", "another"))):
+        for i, (user, password) in enumerate((("ballast", "a secret"), ("viewer", "another"), ("operator", "another"), ("guest", "another"))):
             subprocess.run(["mosquitto_passwd", *(["-c"] if i == 0 else []), "-b", str(passwords), user, password], check=True,
                            capture_output=True)
         self.acl = self.folder / "acl"
         self.allow(f"topic {acl} ballast/#")
         lines = [f"listener {self.port} 127.0.0.1", "allow_anonymous false", f"password_file {passwords}", f"acl_file {self.acl}",
-                 "persistence true", f"persistence_location {self.folder}/", "autosave_interval 1", "autosave_on_changes true",
+                 *(["persistence true", f"persistence_location {self.folder}/", "autosave_interval 1", "autosave_on_changes true"]
+                   if persistence else []),
                  f"log_dest file {self.log}", "log_type all", "max_queued_messages 100000"]
         if os.getuid() == 0:
             lines.append("user root")
@@ -150,7 +161,8 @@ class Broker:
         (self.folder / "mosquitto.conf").write_text("\n".join(lines) + "\n")
 
     def allow(self, rule):
-        self.acl.write_text(f"user ballast\n{rule}\nuser viewer\ntopic read #\n")
+        self.acl.write_text(f"user ballast\n{rule}\nuser viewer\ntopic read #\nuser operator\ntopic readwrite #\n"
+                            "user guest\ntopic write ballast/+/cmd/pause\n")
 
     def settings(self, **changes):
         """What ballastd needs to know of it."""
@@ -160,6 +172,9 @@ class Broker:
         mqtt = {"url": f"{'mqtts' if self.tls else 'mqtt'}://localhost:{self.port}", "username": "ballast", "password_file": str(file)}
         if self.tls:
             mqtt["ca_file"] = str(self.ca[1])
+        self.tops.add(changes.get("topic", "ballast"))
+        if isinstance(changes.get("home_assistant"), str):
+            self.prefixes.add(changes["home_assistant"])
         return {k: v for k, v in {**mqtt, **changes}.items() if v is not None}
 
     def client(self, user):
@@ -187,6 +202,13 @@ class Broker:
         self.process.wait()
         self.process = None
 
+    def publish(self, topic, payload="", *options, user="operator", qos=1):
+        """payload: text, or what is to be JSON. The broker has confirmed the message when this returns."""
+        text = payload if isinstance(payload, (str, bytes)) else json.dumps(payload)
+        body = ["-s"] if text else ["-n"]
+        subprocess.run(["mosquitto_pub", *self.client(user), "-V", "mqttv5", "-q", str(qos), "-t", topic, *body, *options],
+                       input=text.encode() if isinstance(text, str) else text, check=True, stdout=subprocess.DEVNULL, timeout=60)
+
     def hang(self):
         self.process.send_signal(signal.SIGSTOP)
 
@@ -202,8 +224,27 @@ class Broker:
         return self.logged(rf"Sending SUBACK to {re.escape(client)}\b")
 
     def logged(self, pattern):
-        text = self.log.read_text(errors="replace") if self.log.exists() else ""
-        return len(re.findall(pattern, text))
+        return len(re.findall(pattern, self.text()))
+
+    def text(self):
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def published(self):
+        """(what, topic, QoS, retain) of all that clients with the service's user have published, and of their last wills."""
+        text = self.text()
+        clients = re.findall(r"New client connected from \S+ as (\S+) \(p5, c1, k\d+, u'ballast'\)", text)
+        messages = re.findall(rf"Received PUBLISH from (?:{'|'.join(map(re.escape, set(clients)))}) \(d\d, q(\d), r(\d), m\d+, '(.*)', \.\.\. ", text)
+        wills = re.findall(r"Will message specified \(\d+ bytes\) \(r(\d), q(\d)\)\.\n\d+: \t(.*)\n", text)
+        return {("message", topic, int(qos), retain == "1") for qos, retain, topic in messages if clients} \
+            | {("will", topic, int(qos), retain == "1") for retain, qos, topic in wills}
+
+    def document(self):
+        return asyncapi.Document(self.tops, self.prefixes)
+
+    def check_published(self):
+        document = self.document()
+        for what, topic, qos, retain in self.published():
+            (document.check_will if what == "will" else document.check_published)(topic, qos, retain)
 
     def listen(self, topic, **options):
         return Listener(self, topic, **options)
@@ -215,6 +256,10 @@ class Broker:
         if self.process:
             self.process.kill()
             self.process.wait()
-        if kind and self.log.exists():
-            print(f"--- the broker's log\n{self.log.read_text(errors='replace')[-4000:]}", file=sys.stderr)
-        self.dir.cleanup()
+        if kind:
+            print(f"--- the broker's log\n{self.text()[-4000:]}", file=sys.stderr)
+        try:
+            if not kind:
+                self.check_published()
+        finally:
+            self.dir.cleanup()

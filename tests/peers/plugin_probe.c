@@ -84,10 +84,10 @@ static json_t *offers(const struct host_facts *h)
 
 static json_t *needs(const struct vm_facts *v)
 {
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "networks", list(&v->networks), "datastores",
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:f}", "networks", list(&v->networks), "datastores",
                      list(&v->datastores), "devices", list(&v->devices), "cpu_vendor", text(v->cpu_vendor),
                      "cpu_mode", text(v->cpu_mode), "immovable", text(v->immovable), "mandatory_only",
-                     text(v->mandatory_only));
+                     text(v->mandatory_only), "disks_copied_mb", v->disks_copied_mb);
 }
 
 static json_t *labels(const struct labels *l)
@@ -253,8 +253,9 @@ static json_t *do_act(struct probe *p, const char *verb, char *const *words)
         r = p->plugin->actuator->poll(p->actuator, &q, words[0], &progress, &err);
         if (r < 0)
             return failed(r, &err);
-        return json_pack("{s:b,s:s,s:i,s:b,s:s}", "ok", 1, "state", states[progress.state], "percent",
-                         progress.percent, "gone", progress.gone, "why", progress.why.text);
+        return json_pack("{s:b,s:s,s:i,s:b,s:s,s:f,s:f}", "ok", 1, "state", states[progress.state], "percent",
+                         progress.percent, "gone", progress.gone, "why", progress.why.text, "took_s",
+                         progress.took_s, "downtime_s", progress.downtime_s);
     }
     if (strcmp(verb, "cancel") == 0)
         r = p->plugin->actuator->cancel(p->actuator, &q, words[0], &err);
@@ -347,26 +348,108 @@ static const struct source_kind *find_kind(const char *word)
     return &skeleton_source; /* on no list */
 }
 
-/* A key that only this kind has. */
-static bool set_own(const struct source_kind *kind, void *settings, const char *key, const char *value)
-{
-    for (size_t i = 0; i < kind->settings.n; i++) {
-        const struct field *f = &kind->settings.fields[i];
-        void *at = (char *)settings + f->offset;
-        int word = 0;
+#define OBJECTS_MOST 64
 
-        if (strcmp(f->name, key) != 0)
-            continue;
-        if (f->type != FIELD_WORD) {
-            *(const char **)at = value;
-            return true;
-        }
+static bool set_value(const struct field *f, void *at, char *value)
+{
+    int word = 0;
+
+    switch ((int)f->type) {
+    case FIELD_NUMBER:
+        *(double *)at = strtod(value, NULL);
+        return true;
+    case FIELD_COUNT:
+        *(uint32_t *)at = (uint32_t)strtoul(value, NULL, 10);
+        return true;
+    case FIELD_BOOL:
+        *(bool *)at = strcmp(value, "true") == 0;
+        return true;
+    case FIELD_LIST: {
+        const char **list = calloc(2, sizeof *list); /* one entry is enough */
+        if (list)
+            list[0] = value;
+        *(const char *const **)at = list;
+        return list != NULL;
+    }
+    case FIELD_WORD:
         while (f->words[word] && strcmp(f->words[word], value) != 0)
             word++;
         *(int *)at = word;
         return f->words[word] != NULL;
+    default:
+        *(const char **)at = value;
+        return true;
     }
-    return false;
+}
+
+static void set_defaults(const struct schema *keys, void *object)
+{
+    for (size_t i = 0; i < keys->n; i++) {
+        const struct field *f = &keys->fields[i];
+        if (f->type == FIELD_NUMBER)
+            *(double *)((char *)object + f->offset) = UNKNOWN;
+        if (f->type == FIELD_COUNT && f->fallback)
+            *(uint32_t *)((char *)object + f->offset) = (uint32_t)strtoul(f->fallback, NULL, 10);
+    }
+}
+
+static const struct field *find_field(const struct schema *keys, const char *name)
+{
+    for (size_t i = 0; i < keys->n; i++) {
+        if (strcmp(keys->fields[i].name, name) == 0)
+            return &keys->fields[i];
+    }
+    return NULL;
+}
+
+/* "hosts.hv1.uri=...": a key of an object among those of a field. */
+static bool set_of_object(const struct field *f, struct objects *list, char *rest, char *value)
+{
+    const char *name = strsep(&rest, ".");
+    const struct field *inner = rest ? find_field(f->inner, rest) : NULL;
+    uint32_t i = 0;
+
+    if (!list->items)
+        list->items = calloc(OBJECTS_MOST, f->size);
+    char *items = (char *)list->items;
+    if (!inner || !items)
+        return false;
+    while (i < list->n && strcmp(*(const char **)(items + i * f->size), name) != 0)
+        i++;
+    if (i == OBJECTS_MOST)
+        return false;
+    if (i == list->n) {
+        *(const char **)(items + i * f->size) = name;
+        set_defaults(f->inner, items + i * f->size);
+        list->n++;
+    }
+    return set_value(inner, items + i * f->size + inner->offset, value);
+}
+
+/* A key that only this kind has. */
+static bool set_own(const struct source_kind *kind, void *settings, char *key, char *value)
+{
+    char *rest = key;
+    const struct field *f = find_field(&kind->settings, key); /* "migration.mode" */
+    const char *first = f ? NULL : strsep(&rest, ".");
+
+    if (!f && !(f = find_field(&kind->settings, first)))
+        return false;
+    void *at = (char *)settings + f->offset;
+    return f->type == FIELD_OBJECTS ? rest && set_of_object(f, at, rest, value) : set_value(f, at, value);
+}
+
+static void free_own(const struct source_kind *kind, void *settings)
+{
+    for (size_t i = 0; i < kind->settings.n; i++) {
+        const struct field *f = &kind->settings.fields[i];
+        void *at = (char *)settings + f->offset;
+        if (f->type == FIELD_OBJECTS)
+            free((void *)((struct objects *)at)->items);
+        if (f->type == FIELD_LIST)
+            free(*(void **)at);
+    }
+    free(settings);
 }
 
 static bool set(struct source_config *cfg, const struct source_kind *kind, void *settings, char *argument)
@@ -422,6 +505,7 @@ int main(int argc, char **argv)
     if (!settings)
         return 2;
     p.cfg.settings = settings;
+    set_defaults(&kind->settings, settings);
     for (int i = 2; i < argc; i++) {
         if (!set(&p.cfg, kind, settings, argv[i])) {
             (void)fprintf(stderr, "plugin_probe: %s: not understood\n", argv[i]);
@@ -452,6 +536,6 @@ int main(int argc, char **argv)
     if (p.plugin->close)
         p.plugin->close(p.cfg.shared);
     free((void *)p.cfg.password);
-    free(settings);
+    free_own(kind, settings);
     return r < 0 ? 1 : 0;
 }

@@ -82,8 +82,11 @@ def test_full_reaches_its_target():
     with Daemon(SIM, automation="full", cost_benefit=False, **EAGER).start() as d:
         begun = wait_for("a pass", lambda: d.status()["pass"])
         assert begun["imbalance"] > begun["target"]
-        wait_for("balance", lambda: d.imbalance()[0] <= d.imbalance()[1] and not d.actions(
-            "approved", "starting", "running", "verifying"), 90)
+        said = []  # by the pretend hypervisor, of its migrations
+        wait_for("balance", lambda: said.extend(a["percent"] for a in d.actions("running")) or
+                 d.imbalance()[0] <= d.imbalance()[1] and not d.actions("approved", "starting", "running", "verifying"), 90)
+        assert any(percent is not None and 0 < percent <= 100 for percent in said), said
+        assert all(a["percent"] is None for a in d.actions("done"))
         moved = [a["vm"] for a in d.actions("done") if a["action"] == "migrate"]
         assert moved and len(moved) == len(set(moved)), moved
         assert not d.actions("failed")
@@ -259,6 +262,46 @@ def test_pools_of_the_configuration():
         d.stop()
 
 
+def test_pipelines_of_the_configuration():
+    """A filter keeps VMs from a host that they would be moved to; explain names it, in the service and from the stored snapshot."""
+    with Daemon(SIM, automation="manual", **EAGER).start() as d:
+        def reload(**changes):
+            d.write(**changes)
+            told = d.run("config", "diff").stdout
+            d.process.send_signal(signal.SIGHUP)
+            return told
+
+        def targets():
+            return {a["to"] for a in d.actions("recommended") if a["action"] == "migrate"}
+
+        def pipelines():
+            return [p["name"] for p in json.loads(d.cli("snapshot")).get("pipelines", [])]
+
+        to = min(wait_for("recommendations", targets))
+        stage = {"name": "generation", "filter": [">=", "$host.attributes.generation", "$vm.flavor.generation"]}
+        told = reload(pipelines={"keep": {"vms": "*", "stages": [stage]}}, vms=[{"name": "*", "flavor": {"generation": 2}}],
+                      hosts=[{"name": "*", "attributes": {"generation": 2}}, {"name": to, "attributes": {"generation": 1}}])
+        assert "pipelines" in told and "$host.attributes.generation" in told, told
+        wait_for("the pipeline", lambda: pipelines() == ["keep"])
+        wait_for("no move to that host", lambda: to not in targets())
+        vm = next(vm for vm, host in d.placement().items() if host != to)
+        [refused] = d.json("explain", "--vm", vm, "--host", to)["candidates"]
+        assert (refused["check"], refused["subjects"]["stage"]) == ("fit_filter", "keep/generation"), refused
+        assert "$host.attributes.generation is 1, $vm.flavor.generation is 2" in refused["text"], refused
+        path = d.folder / "snapshot.json"
+        path.write_text(d.cli("snapshot"))
+        assert 'The filter "keep/generation" refuses' in " ".join(subprocess.run(
+            [BALLAST, "explain", "--vm", vm, "--snapshot", path], check=True, capture_output=True, text=True).stdout.split())
+        # refused with its line, and the old one stays
+        reload(pipelines={"keep": {"vms": "*", "stages": [{"name": "s", "filter": [">", "$host.corse", 4]}]}})
+        wait_for("the log", lambda: "not reloaded" in d.log.read_text(), 10)
+        assert '"$host.corse", expected a variable' in d.log.read_text()
+        assert pipelines() == ["keep"]
+        reload(pipelines={})
+        wait_for("moves to that host again", lambda: to in targets())
+        d.stop()
+
+
 def test_socket_bears_anything():
     with Daemon(SIM, automation="manual", **EAGER).start() as d:
         wait_for("a pass", lambda: d.status()["pass"])
@@ -363,5 +406,5 @@ def test_notifies_systemd():
 if __name__ == "__main__":
     main(test_manual_moves_nothing_before_apply, test_manual_tells_what_is_new_or_gone, test_full_reaches_its_target,
          test_pause_maintenance_and_reload, test_who_did_it, test_killed_and_back, test_snapshot_replays, test_pools_are_divided,
-         test_pools_of_the_configuration, test_socket_bears_anything,
+         test_pools_of_the_configuration, test_pipelines_of_the_configuration, test_socket_bears_anything,
          test_wrong_configuration, test_notifies_systemd)

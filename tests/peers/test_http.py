@@ -24,11 +24,11 @@ HOST = "127.0.0.1"
 class Api:
     """A service with the API on, and a token of each role."""
 
-    def __init__(self, **settings):
+    def __init__(self, source=SIM, **settings):
         self.port = ports.take()
         self.tls = settings.pop("tls", None)
         http_settings = {"listen": f"{HOST}:{self.port}", **settings.pop("http", {})}
-        self.d = Daemon(SIM, interval_s=60, automation="manual", http=http_settings, **settings)
+        self.d = Daemon(source, **{"interval_s": 60, "automation": "manual", "http": http_settings, **settings})
         self.tokens = {}
 
     def __enter__(self):
@@ -104,8 +104,14 @@ def same_as_the_command(api):
     assert api.json(f"{AT}/status")["status"]["cluster"] == "test"
     assert api.json("/api/v1/clusters")["clusters"] == [{"name": "test"}]
     for path in ("recommendations", "history", "events", "energy", "schedule", "forecast", "samples", "maintenance/roll",
-                 "summary?since=2026-01-01T00:00:00Z", "history?limit=3&host=pretend-1", "events?kind=host&limit=2"):
+                 "summary?since=2026-01-01T00:00:00Z", "series", "series?step=300", "hosts/pretend-1/series", "history?limit=3&host=pretend-1", "events?kind=host&limit=2"):
         assert api.json(f"{AT}/{path}")["ok"], path
+    description = api.json("/api/v1/openapi.json")
+    assert "$ref" not in json.dumps(description).replace('"$ref": "#/components/', ""), "a part that is not in the document"
+    whole = api.json(f"{AT}/recommendations")["recommendations"]
+    for vm, host in [(whole[0]["vm"], ""), ("", whole[0]["from"]), ("", whole[0]["to"]), (whole[0]["vm"], whole[0]["to"])]:
+        few = api.json(f"{AT}/recommendations?" + "&".join(f"{k}={v}" for k, v in (("vm", vm), ("host", host)) if v))["recommendations"]
+        assert few and few == [a for a in whole if vm in ("", a["vm"]) and host in ("", a["from"], a["to"])], (vm, host)
     snapshot = api.json(f"{AT}/snapshot", "admin")
     assert snapshot["format"] == "ballast-snapshot/1"
     status, headers, text = api.get("/metrics")
@@ -202,6 +208,8 @@ def pages(api):
             break
     assert status == 304 and data == b"" and again["ETag"] == first["ETag"], (status, again)
     assert api.get(f"{AT}/pools", **{"If-None-Match": '"other"'})[0] == 200
+    for path, expected in (("pools", 304), ("pools?limit=1", 304), ("pools?limit=0", 400), ("pools?cursor=x", 400), ("vms/no-such-vm", 404)):
+        assert api.get(f"{AT}/{path}", **{"If-None-Match": "*"})[0] == expected, path
 
 
 def methods(api):
@@ -234,6 +242,8 @@ def tricks(api):
     api.problem(403, "forbidden", "POST", f"{AT}/pause", "operator", {}, Origin="http://evil.example")
     assert api.ask("POST", f"{AT}/resume", "operator", {}, {"Origin": f"http://{HOST}:{api.port}"})[0] == 200
     assert api.d.status()["frozen_since"] is None
+    for fields in ("hosts=pretend-1", "stop=", "at_once=2"):  # a GET changes nothing
+        api.problem(400, "invalid-request", "GET", f"{AT}/maintenance/roll?{fields}", "operator")
 
 
 def bad_bytes(api):
@@ -391,6 +401,16 @@ def test_all_of_one_service():
             print(f"ok {part.__name__}", flush=True)
 
 
+def test_status_page_of_many_hosts():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "cluster.json")
+        path.write_bytes(subprocess.run([BALLAST, "generate", "--hosts", "1007", "--vms", "2000"], check=True, capture_output=True).stdout)
+        with Api({"kind": "file", "file": str(path)}, interval_s=3600) as api:
+            status, headers, data = api.get("/status")
+            assert status == 200 and headers["Content-Type"].startswith("text/html") and b"host-0999" in data and b"host-1000" not in data
+            assert b"<p>And 7 more.</p>" in data and len(data) < 400_000, len(data)
+
+
 def test_slow_clients():
     with Api() as api:
         slow_request(api)
@@ -476,4 +496,4 @@ def test_roles_at_the_socket():
 
 
 if __name__ == "__main__":
-    main(test_slow_clients, test_all_of_one_service, test_tls, test_configuration, test_roles_at_the_socket)
+    main(test_status_page_of_many_hosts, test_slow_clients, test_all_of_one_service, test_tls, test_configuration, test_roles_at_the_socket)

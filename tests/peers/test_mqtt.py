@@ -8,7 +8,7 @@ import threading
 import time
 
 from daemon import SIM, Daemon, main, wait_for
-from mqtt import Broker, missing, payload
+from mqtt import Broker, missing, payload, schemas
 
 WINDOW = 16  # messages without an answer: what may come twice
 QUIET = {"automation": "manual", "interval_s": 3600}
@@ -112,6 +112,29 @@ def test_what_arrives():
             d.stop()
             wait_for("offline", lambda: last(l, "ballast/test/online") == "offline")
             assert numbers(l) == list(range(1, len(numbers(l)) + 1)), numbers(l)  # nobody died: nothing twice
+        # what is held against conf/asyncapi.json at the end of each test here; and that a difference would be found
+        published = b.published()
+        assert {("will", "ballast/test/online", 1, True), ("message", "ballast/test/events/pass_done", 1, False)} <= published, published
+        assert {m["topic"] for m in l.messages} == {topic for what, topic, _, _ in published if what == "message"}
+        event = next(m for m in l.messages if m["topic"].endswith("/events/pass_done"))
+        state = next(m for m in l.messages if m["topic"] == "ballast/test/state")
+        what_differs_is_found(b.document(), event, state)
+
+
+def what_differs_is_found(document, event, state):
+    flags = [(document.check_published, "ballast/test/event", 1, False), (document.check_published, "ballast/test/online", 1, False),
+             (document.check_published, "ballast/test/online", 0, True), (document.check_will, "ballast/test/state", 1, True)]
+    payloads = [(document.check_message, {**event, "topic": "ballast/test/events/fault"}),
+                (document.check_message, {**event, "payload": event["payload"].replace("io.ballast.pass_done", "io.ballast.ghost")}),
+                (document.check_message, {**event, "payload": event["payload"].replace("{", '{"more": 1, ', 1)}),
+                (document.check_message, {**state, "payload": ""}), (document.check_message, {**state, "properties": {}}),
+                (document.check_command, "ballast/test/cmd/status", "{}"), (document.check_command, "ballast/test/cmd/wake", "{}")]
+    for check, *wrong in flags + (payloads if schemas.jsonschema else []):
+        try:
+            check(*wrong)
+        except AssertionError:
+            continue
+        raise RuntimeError(f"{check.__name__}{wrong} passes")
 
 
 def test_ballastd_dies():

@@ -281,13 +281,13 @@ class Account:
         total = self.lab.d.json("history", "--energy")["total"]
         return self.joules() / 3.6e6, total["used_kwh"]
 
-    def adds_up(self):
+    def adds_up(self, within=0.06):
         drawn, used = (now - then for now, then in zip(self.read(), (self.drawn, self.used)))
         energy = self.lab.d.json("history", "--energy")
         total = energy["total"]
         print(f"  drawn {drawn:.5f}, accounted {used:.5f} kWh, {energy['unaccounted_s']:.0f} s unaccounted, {total['measured_s'] / total['host_s']:.2f} measured")
         # meters are read once a minute, and the load has come within the last one
-        assert abs(used - drawn) < 0.06 * drawn, f"drawn {drawn} kWh, accounted {used}"
+        assert abs(used - drawn) < within * drawn, f"drawn {drawn} kWh, accounted {used}"
         return total
 
     def check(self):
@@ -381,7 +381,7 @@ def test_killed_in_the_night():
             d.cli("wake", h)
         until(lab, "all are back", lambda: lab.on() == set(HOSTS) and lab.quiet(), 120)
         assert set(lab.placement()) == set(VMS)
-        account.adds_up()
+        account.adds_up(within=0.12)  # what is drawn between a kill and the next look is estimated
         d.stop()
 
 

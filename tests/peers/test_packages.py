@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 """The Debian packages: built from the last commit, without a complaint of lintian, and used in a fresh Debian 12 (a folder, by chroot):
 installed, started on the simulated cluster, upgraded with data and an edited configuration, taken back to the version before, removed,
-purged."""
+purged. And the image for containers made of them (packaging/oci).
+
+    test_packages.py                    builds the packages; the upgrade is to a version to come, whose store has one more table
+    test_packages.py PACKAGES FORMER    packages in folders, for packaging/release: the upgrade is from FORMER to PACKAGES
+"""
+import contextlib
 import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -16,9 +22,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from at_once import Skip, outcome  # noqa: E402
+from container import Container  # noqa: E402
 
-SOURCE = pathlib.Path(os.environ["BALLAST_SOURCE_DIR"]).resolve()
-NEEDED = ["dpkg-buildpackage", "lintian", "mmdebstrap", "git", "dh"]
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+NEEDED = ["dpkg-buildpackage", "lintian", "mmdebstrap", "git", "dh", "umoci"]
 SOURCES = ["/etc/apt/sources.list", "/etc/apt/sources.list.d/debian.sources"]
 PACKAGES = ["ballast", "ballastd"]
 USER = "ballast"
@@ -31,32 +38,63 @@ def run(*command, timeout=600, code=0, **options):
     return done.stdout
 
 
-def build(folder):
-    run(SOURCE / "packaging/deb", folder, timeout=1200)
+def packages_in(folder):
     return {name: next(folder.glob(f"{name}_*.deb")) for name in PACKAGES}
 
 
+def apt_sources():
+    return [s for s in SOURCES if os.path.exists(s)]
+
+
 def bootstrap(folder):
-    sources = [s for s in SOURCES if os.path.exists(s)]
     run("mmdebstrap", "--mode=root", "--variant=apt", "--skip=cleanup/apt/lists",
-        "--include=systemd-standalone-sysusers,systemd-standalone-tmpfiles", "bookworm", folder, *sources, timeout=1200)
+        "--include=systemd-standalone-sysusers,systemd-standalone-tmpfiles", "bookworm", folder, *apt_sources(), timeout=1200)
     (folder / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
     (folder / "usr/sbin/policy-rc.d").chmod(0o755)
 
 
-def renumbered(deb, version, folder, change=None):
+def renumbered(deb, version, folder, change):
     """The same package with another version; change(root) alters its files."""
     root = folder / f"{deb.stem}-{version}"
     run("dpkg-deb", "-R", deb, root)
     control = root / "DEBIAN/control"
     control.write_text(re.sub(r"^Version: .*", f"Version: {version}", re.sub(r"ballast \(= [^)]*\)", f"ballast (= {version})", control.read_text()),
                               flags=re.M))
-    if change:
-        change(root)
+    change(root)
     (root / "DEBIAN/md5sums").unlink()
     out = folder / f"{deb.name.split('_')[0]}_{version}.deb"
     run("dpkg-deb", "--root-owner-group", "-b", root, out)
     return out
+
+
+def service_to_come(folder):
+    """The service of a version to come: that of the built tree, with one more script in its store's schema."""
+    build_folder = pathlib.Path(os.environ["BALLAST_BUILD_DIR"])
+    source, compiled, program = (folder / name for name in ("schema.c", "schema.o", "ballastd"))
+    text = (SOURCE / "src/store/schema.c").read_text()
+    end = text.index("\n};\n\n#define VERSION")
+    source.write_text(text[:end] + '\n    "CREATE TABLE to_come (id INTEGER PRIMARY KEY);",' + text[end:])
+    commands = [shlex.split(line) for line in run("ninja", "-C", build_folder, "-t", "commands", "src/daemon/ballastd").splitlines()]
+    compiler = next(c for c in commands if c[-1].endswith("src/store/schema.c"))
+    former = compiler[compiler.index("-o") + 1]
+    run(*[word.replace(former, str(compiled)) for word in compiler[:-1]], source, cwd=build_folder)
+    linker = next(c for c in commands if "-o" in c and c[c.index("-o") + 1] == "src/daemon/ballastd")
+    # before the library that has the tree's own
+    linker.insert(next(i for i, word in enumerate(linker) if word.endswith(".a")), compiled)
+    run(*[program if word == "src/daemon/ballastd" else word for word in linker], cwd=build_folder)
+    return program
+
+
+def packages_to_come(debs, folder):
+    program = service_to_come(folder)
+
+    def change(tree):
+        configuration = tree / "etc/ballast/ballast.yaml"
+        if configuration.exists():  # the package ballastd
+            configuration.write_text(configuration.read_text() + "migration_threshold: 2\n")
+            shutil.copy(program, tree / "usr/sbin/ballastd")
+
+    return {name: renumbered(deb, "99.0-1", folder, change) for name, deb in debs.items()}
 
 
 class Root:
@@ -81,23 +119,35 @@ class Root:
                   "-path", "./var/lib/apt", "-o", "-path", "./tmp", "-o", "-path", "./dev", ")", "-prune", "-o", "-print", cwd=self.folder)
         return set(out.split("\n"))
 
-    def start(self):
+    def begin(self):
         """As the unit does: its user, its command, its folders."""
         unit = (self.folder / "lib/systemd/system/ballastd.service").read_text()
         command = re.search(r"^ExecStart=(.*)$", unit, re.M)[1].split()
         self.run("install", "-d", "-m", "0700", "-o", USER, "-g", USER, "/var/lib/ballast")
         log = open(self.folder / "tmp/ballastd.log", "a", encoding="utf-8")
         self.service = subprocess.Popen(["chroot", f"--userspec={USER}:{USER}", self.folder, *command], stderr=log, stdout=log)
+
+    def start(self):
+        self.begin()
         deadline = time.monotonic() + 120
         while not self.ballast("status", code=None).startswith("{"):
             assert self.service.poll() is None and time.monotonic() < deadline, self.log()
             time.sleep(0.2)
 
     def stop(self):
-        if self.service:
-            self.service.send_signal(signal.SIGTERM)
-            assert self.service.wait(60) == 0, self.log()
-            self.service = None
+        self.service.send_signal(signal.SIGTERM)
+        assert self.service.wait(60) == 0, self.log()
+        self.service = None
+
+    def refused_store(self):
+        """The service does not start on this store, which is left as it was. What the service says."""
+        store = self.folder / "var/lib/ballast/ballast.db"
+        before = store.read_bytes()
+        self.begin()
+        assert self.service.wait(60) == 1, self.log()
+        self.service = None
+        assert store.read_bytes() == before
+        return self.log().splitlines()[-1]
 
     def log(self):
         return (self.folder / "tmp/ballastd.log").read_text(encoding="utf-8")[-3000:]
@@ -130,10 +180,10 @@ def check_units(root):
         assert not wrong, wrong
 
 
-def use(root, debs, folder):
+def use(root, former, newer, must_upgrade):
     run("mount", "-t", "proc", "proc", root.folder / "proc")  # systemd-tmpfiles needs it
     before = root.files()
-    root.install(debs.values())
+    root.install(former.values())
     check_units(root)
     etc = (root.folder / "etc/ballast").stat()
     assert etc.st_mode & 0o7777 == 0o2755 and root.run("stat", "-c", "%U:%G", "/etc/ballast").strip() == "root:ballast"
@@ -149,23 +199,27 @@ def use(root, debs, folder):
     # the administrator's edit outlives an upgrade that brings another default
     configuration = root.folder / "etc/ballast/ballast.yaml"
     configuration.write_text(configuration.read_text() + "interval_s: 77\n")
-
-    def other_default(tree):
-        file = tree / "etc/ballast/ballast.yaml"
-        if file.exists():
-            file.write_text(file.read_text() + "migration_threshold: 2\n")
-
-    newer = [renumbered(deb, "99.0-1", folder, other_default) for deb in debs.values()]
-    root.install(newer, "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold")
+    root.install(newer.values(), "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold")
     assert "interval_s: 77" in configuration.read_text() and "migration_threshold" not in configuration.read_text()
     root.start()
     assert [a["id"] for a in ended(root)] == [chosen["id"]]
     assert json.loads(root.ballast("status"))["frozen"]
+    root.ballast("resume")
     root.stop()
 
-    root.install(debs.values(), "--allow-downgrades", "-o", "Dpkg::Options::=--force-confold")
+    # the way back, as ballastd(8) says
+    root.install(former.values(), "--allow-downgrades", "-o", "Dpkg::Options::=--force-confold")
+    state = root.folder / "var/lib/ballast"
+    upgraded = (state / "before-upgrade.db").exists()
+    assert upgraded or not must_upgrade
+    if upgraded:
+        said = root.refused_store()
+        assert "was written by a newer version of Ballast" in said and "before-upgrade.db" in said, said
+        root.run("sh", "-c", "rm -f /var/lib/ballast/ballast.db*")
+        root.run("install", "-m", "0600", "-o", USER, "-g", USER, "/var/lib/ballast/before-upgrade.db", "/var/lib/ballast/ballast.db")
     root.start()
     assert [a["id"] for a in ended(root)] == [chosen["id"]]
+    assert json.loads(root.ballast("status"))["frozen"] == upgraded, "as it was before the upgrade"
     root.stop()
 
     root.run("apt-get", "remove", "-y", *PACKAGES)
@@ -176,6 +230,72 @@ def use(root, debs, folder):
     assert not left, f"left behind: {left}"
 
 
+def use_container(debs, folder):
+    """The image's service keeps its state in a volume, ends by SIGTERM, and is reached over the network only as its configuration says."""
+    run(SOURCE / "packaging/oci", debs, folder / "images", *apt_sources(), timeout=1200)
+    tag = run("umoci", "ls", "--layout", folder / "images").strip()
+    volume, configuration = folder / "volume", folder / "configuration"
+    with contextlib.closing(Container(f"{folder}/images:{tag}", folder)) as c:
+        volume.mkdir(mode=0o700)
+        os.chown(volume, *c.user)
+        c.start(volume)
+        assert 0 not in c.user and c.within("id", "-un").strip() == USER
+        assert not c.listens()
+        rejected = wait_for("a recommendation", lambda: json.loads(c.ballast("recommendations")))[0]
+        c.ballast("reject", str(rejected["id"]))
+        c.ballast("pause")
+        c.stop()
+
+        # as packaging/README.md says: a certificate, a configuration of one's own, a token
+        configuration.mkdir()
+        run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=ballast",
+            "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", configuration / "api.key", "-out", configuration / "api.pem")
+        os.chown(configuration / "api.key", 0, c.user[1])
+        (configuration / "api.key").chmod(0o640)
+        (configuration / "ballast.yaml").write_text("""cluster: mine
+source:
+  kind: sim
+http:
+  listen: 0.0.0.0:8480
+  cert_file: /etc/ballast/api.pem
+  key_file: /etc/ballast/api.key
+""")
+        c.start(volume, configuration)
+        assert c.listens() == {8480}
+        assert json.loads(c.ballast("status"))["frozen"]
+        token = json.loads(c.ballast("token", "create", "grafana", "--role", "viewer"))["token"]
+        answer = run("nsenter", f"--target={c.pid}", "--net", "curl", "-sS", "--max-time", "60", "--cacert", configuration / "api.pem",
+                     "-H", f"Authorization: Bearer {token}", "https://127.0.0.1:8480/api/v1/clusters/mine/history")
+        assert [a["id"] for a in json.loads(answer)["history"] if a["state"] == "rejected"] == [rejected["id"]], answer
+        c.stop()
+
+
+def check_release(folder):
+    """packaging/release refuses what is no release yet."""
+    tree = folder / "release"
+    run("git", "clone", "-q", "--no-local", "--depth", "1", f"file://{SOURCE}", tree)
+    git = ["git", "-c", "user.name=Test", "-c", "user.email=test@example.com"]
+
+    def refused(version="99.0.0"):
+        done = subprocess.run([tree / "packaging/release", version, folder / "results"], capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 1 and not (folder / "results").exists(), done
+        return done.stderr
+
+    changelog, meson = tree / "packaging/debian/changelog", tree / "meson.build"
+    entry = "ballast ({}-1) {}; urgency=medium\n\n  * Tests.\n\n -- T <t@example.com>  Mon, 23 Nov 2026 02:00:00 +0000\n\n"
+    assert "meson.build has version" in refused()
+    meson.write_text(re.sub(r"^  version: '.*',", "  version: '99.0.0',", meson.read_text(), flags=re.M))
+    assert "not committed" in refused()
+    steps = [("98.0.0", "bookworm", "is 98.0.0-1, expected 99.0.0-1"), ("99.0.0", "UNRELEASED", "UNRELEASED; write"),
+             ("99.0.0", "bookworm", "the tag v99.0.0 is another commit")]
+    for version, distribution, sentence in steps:
+        changelog.write_text(entry.format(version, distribution) + changelog.read_text())
+        run(*git, "commit", "-qam", "test", cwd=tree)
+        if "tag" in sentence:
+            run("git", "tag", "v99.0.0", "HEAD~1", cwd=tree)
+        assert sentence in (said := refused()), said
+
+
 def test_packages():
     for program in NEEDED:
         if not shutil.which(program):
@@ -183,15 +303,26 @@ def test_packages():
     if os.geteuid() != 0:
         raise Skip("only root can make a Debian in a folder")
     place = pathlib.Path(tempfile.mkdtemp(prefix="ballast-packages."))
+    place.chmod(0o755)
+    folder, former = map(pathlib.Path, sys.argv[1:] or (place / "debs", ""))
     root = Root(place / "root")
     try:
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(3) as pool:
             fresh = pool.submit(bootstrap, root.folder)
-            debs = build(place / "debs")
-            lint = pool.submit(run, "lintian", "--fail-on", "error,warning", next((place / "debs").glob("*.changes")))
+            if folder == place / "debs":
+                run(SOURCE / "packaging/deb", folder, timeout=1200)
+            debs = packages_in(folder)
+            container = pool.submit(use_container, folder, place)
+            # between releases the changelog's newest entry is UNRELEASED
+            lint = pool.submit(run, "lintian", "--fail-on", "error,warning", "--suppress-tags", "unreleased-changes", next(folder.glob("*.changes")))
+            check_release(place)
             fresh.result()
             lint.result()
-        use(root, debs, place)
+            if sys.argv[1:]:
+                use(root, packages_in(former), debs, must_upgrade=False)
+            else:
+                use(root, debs, packages_to_come(debs, place), must_upgrade=True)
+            container.result()
     finally:
         if root.service:
             root.service.kill()

@@ -108,21 +108,25 @@ static void check_needed(struct world *w)
     for (uint32_t i = 0; i < w->plan.n_recommendations; i++) {
         const struct recommendation *rec = &w->plan.recommendations[i];
         bool needed = true;
+        bool counts = true;
         if (oracle_is_power(rec)) {
             oracle_end(&w->o, rec);
             continue;
         }
+        counts = oracle_counts_allow(&w->o, rec->vm, rec->from, FIT_CORRECT);
         if (rec->reason == REASON_RULE && rec->rule != IX_NONE && rec->group == 0)
             needed = is_violated_for(w, &w->snap.rules[rec->rule], rec->vm);
         else if (rec->reason == REASON_RULE && rec->rule == IX_NONE && rec->group == 0)
-            needed = !oracle_may_run(&w->o, rec->vm, rec->from, false) || is_beside_its_peer(w, rec->vm);
+            needed = !oracle_may_run(&w->o, rec->vm, rec->from, false) || is_beside_its_peer(w, rec->vm) ||
+                     !counts;
         else if (rec->reason == REASON_MAINTENANCE || rec->reason == REASON_STANDBY)
             needed = is_leaving(w, rec->from);
         if (!needed)
             fail_msg("seed %llu: recommendation %u (%s) mends what is not broken",
                      (unsigned long long)w->seed, rec->id, reason_name(rec->reason));
         bool of_hosts = rec->rule == IX_NONE || w->snap.rules[rec->rule].is.kind >= RULE_HOST_AFFINE;
-        bool may_stay = oracle_may_run(&w->o, rec->vm, rec->from, false) && !is_beside_its_peer(w, rec->vm);
+        bool may_stay =
+            oracle_may_run(&w->o, rec->vm, rec->from, false) && !is_beside_its_peer(w, rec->vm) && counts;
         if (rec->reason == REASON_RULE && rec->group == 0 && of_hosts && rec->priority != (may_stay ? 2 : 1))
             fail_msg("seed %llu: recommendation %u (%s) has priority %u", (unsigned long long)w->seed,
                      rec->id, reason_name(rec->reason), rec->priority);

@@ -102,6 +102,7 @@ static bool is_confirmed(const struct world *w, enum check check, const bool *un
     case CHECK_HOST_NOT_ON:
         return !oracle_receives(&w->o, host) || w->o.woken[host];
     case CHECK_INCOMPATIBLE:
+    case CHECK_FIT_FILTER:
     case CHECK_RULE_VM_HOST:
         return forbidden;
     case CHECK_HOST_SLEEPS:

@@ -1,5 +1,7 @@
 #include "oracle.h"
 
+#include "naive_fit.h"
+
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 
@@ -226,6 +228,28 @@ double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need
     return 0;
 }
 
+/* What binds the VM there: it stays, it is powered on by this plan, or it moves. One whose start is approved
+ * has its host already. */
+static enum fit_use fit_use_of(const struct oracle *o, uint32_t vm, bool runs_there)
+{
+    const struct vm_facts *v = &o->snap->vms[vm].is;
+    bool has_host = v->state == VM_ON || v->kind == VM_SPARE; /* a spare VM stands for restarts */
+
+    for (uint32_t i = 0; i < o->snap->n_pending; i++)
+        has_host = has_host || o->snap->pending[i].vm == vm;
+    return runs_there ? FIT_CORRECT : has_host ? FIT_MOVE : FIT_PLACE;
+}
+
+static bool is_on(const void *with, uint32_t vm, uint32_t host)
+{
+    return oracle_is_on(with, vm, host);
+}
+
+bool oracle_counts_allow(const struct oracle *o, uint32_t vm, uint32_t host, enum fit_use use)
+{
+    return naive_counts_allow(o->snap, use, vm, host, is_on, o);
+}
+
 bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host)
 {
     for (int need = 0; need < ORACLE_NEEDS; need++) {
@@ -234,7 +258,7 @@ bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host)
                             oracle_limit(o, host, (enum oracle_need)need) + ROUNDING)
             return false;
     }
-    return true;
+    return oracle_counts_allow(o, vm, host, fit_use_of(o, vm, false));
 }
 
 static bool has_name(const struct ids *names, const char *name)
@@ -271,7 +295,8 @@ bool oracle_forbids(const struct snapshot *s, const struct recommendation *rec)
     const struct vm_facts *v = &s->vms[rec->vm].is;
     bool moves = rec->action == ACTION_MIGRATE;
 
-    return !oracle_offers(s, rec->vm, rec->to) || (moves && v->immovable) ||
+    return !oracle_offers(s, rec->vm, rec->to) ||
+           !naive_fits(s, moves ? FIT_MOVE : FIT_PLACE, rec->vm, rec->to) || (moves && v->immovable) ||
            (moves && v->mandatory_only && rec->priority != PRIORITY_MANDATORY);
 }
 
@@ -284,6 +309,8 @@ bool oracle_may_run(const struct oracle *o, uint32_t vm, uint32_t host, bool wit
     if (v->compatible_given && !names(v->compatible_hosts, host))
         return false;
     if (!runs_there && !oracle_offers(o->snap, vm, host))
+        return false;
+    if (!naive_fits(o->snap, fit_use_of(o, vm, runs_there), vm, host))
         return false;
     for (uint32_t i = 0; i < o->snap->n_rules; i++) {
         const struct rule *r = &o->snap->rules[i];

@@ -66,7 +66,10 @@ double oracle_frees(const struct oracle *o, uint32_t vm, enum oracle_need need);
 double oracle_taken(const struct oracle *o, uint32_t host, enum oracle_need need);
 double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need);
 
-/* Whether its needs fit on top of what is there now. */
+/* Whether the counts of its pipeline let the VM join those that are there now. */
+bool oracle_counts_allow(const struct oracle *o, uint32_t vm, uint32_t host, enum fit_use use);
+
+/* Whether its needs fit on top of what is there now, and its counts. */
 bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host);
 
 /* By compatibility and by the rules; with_preferred: by all of them. */

@@ -22,7 +22,8 @@
 #define SECTION_MAX 4
 
 struct counts {
-    unsigned rules, source_rules, moves, immovable, pools, overridden_pools, overridden_vms, held;
+    unsigned rules, source_rules, moves, immovable, pools, overridden_pools, overridden_vms, held, groups,
+        placed;
 };
 
 /* Some names, or all of one last character. */
@@ -84,6 +85,42 @@ static void random_pools(struct rng *r, const struct snapshot *s, struct arena *
     }
 }
 
+/* Groups, pipelines for some VMs, and what their stages read. The stages are those of the cluster's own
+ * pipelines. */
+static void random_placement(struct rng *r, const struct snapshot *s, struct arena *a, struct overlay *ret)
+{
+    struct overlay_group *groups = arena_array(a, struct overlay_group, SECTION_MAX);
+    struct overlay_pipeline *pipelines = arena_array(a, struct overlay_pipeline, SECTION_MAX);
+
+    ret->groups = groups;
+    ret->pipelines = pipelines;
+    ret->n_groups = rng_below(r, SECTION_MAX);
+    ret->n_pipelines = s->n_pipelines > 0 ? rng_below(r, SECTION_MAX) : 0;
+    for (size_t i = 0; i < ret->n_groups; i++)
+        groups[i] = (struct overlay_group){.name = arena_printf(a, "g%zu", i),
+                                           .kind = rng_unit(r) < 0.5 ? "zone" : "aggregate",
+                                           .hosts = random_selector(r, true, s, a)};
+    for (size_t i = 0; i < ret->n_pipelines; i++) {
+        const struct pipeline *like = &s->pipelines[rng_below(r, s->n_pipelines)];
+
+        pipelines[i].name = arena_printf(a, "p%zu", i); /* p0 and p1 are names of the source, too */
+        pipelines[i].is = snapshot_to_inventory_pipeline(s, like, a);
+        if (rng_unit(r) < 0.9)
+            pipelines[i].vms = random_selector(r, false, s, a);
+    }
+}
+
+/* No pipeline of the source reads it, so that the source's own snapshot still judges by the same. */
+static const char *const added[] = {"ADDED", "ADDED"};
+
+static struct attributes random_attributes(struct rng *r, struct arena *a)
+{
+    struct attribute *items = arena_array(a, struct attribute, 1);
+
+    items[0] = (struct attribute){"added", {.type = VALUE_NUMBER, .number = rng_below(r, 4)}};
+    return (struct attributes){items, rng_below(r, 2)};
+}
+
 static void random_overlay(struct rng *r, const struct snapshot *s, struct arena *a, struct overlay *ret)
 {
     struct overlay_rule *rules = arena_array(a, struct overlay_rule, SECTION_MAX);
@@ -112,12 +149,17 @@ static void random_overlay(struct rng *r, const struct snapshot *s, struct arena
             random_alloc(r, false, vms[i].set);
         if (rng_unit(r) < 0.3)
             vms[i].priority = (enum vm_priority)rng_below(r, PRIORITY_HIGH + 1);
+        vms[i].flavor = random_attributes(r, a);
+        vms[i].hints = random_attributes(r, a);
     }
     for (size_t i = 0; i < ret->n_hosts; i++)
         hosts[i] = (struct overlay_hosts){.hosts = random_selector(r, true, s, a),
                                           .dpm = AUTOMATION_DISABLED,
                                           .dpm_given = rng_unit(r) < 0.5,
-                                          .migrations_max = rng_below(r, 3)};
+                                          .migrations_max = rng_below(r, 3),
+                                          .traits = {added, rng_below(r, 3)},
+                                          .attributes = random_attributes(r, a)};
+    random_placement(r, s, a, ret);
 }
 
 static const char *dump(const struct snapshot *s, struct arena *a)
@@ -203,6 +245,34 @@ static void check_pools(uint64_t seed, const struct snapshot *was, const struct 
     }
 }
 
+/* Groups and pipelines of the source stay, and the pipelines that it gives VMs; those of the configuration
+ * bind other VMs. */
+static void check_placement(uint64_t seed, const struct snapshot *was, const struct snapshot *is,
+                            struct counts *counts)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < is->n_pipelines; i++) {
+        if (is->pipelines[i].origin != RULE_OF_SOURCE)
+            continue;
+        if (next == was->n_pipelines || strcmp(was->pipelines[next].name, is->pipelines[i].name) != 0 ||
+            was->pipelines[next].n != is->pipelines[i].n)
+            fail_msg("seed %llu: pipeline %s is not the source's", (unsigned long long)seed,
+                     is->pipelines[i].name);
+        next++;
+    }
+    assert_int_equal(next, was->n_pipelines);
+    for (uint32_t i = 0; i < was->n_vms; i++) {
+        uint32_t x = was->vms[i].pipeline, y = is->vms[i].pipeline;
+
+        if (x != IX_NONE && (y == IX_NONE || strcmp(was->pipelines[x].name, is->pipelines[y].name) != 0))
+            fail_msg("seed %llu: the source's pipeline of %s is lost", (unsigned long long)seed,
+                     was->vms[i].is.id);
+        counts->placed += x == IX_NONE && y != IX_NONE;
+    }
+    counts->groups += is->n_groups - was->n_groups;
+}
+
 /* Judged by the snapshot without the configuration: what the source forbids stays forbidden. */
 static void check_plan(uint64_t seed, const struct snapshot *was, const struct plan *plan, struct arena *a,
                        struct counts *counts)
@@ -261,6 +331,7 @@ static void check_cluster(uint64_t seed, struct counts *counts)
     assert_string_equal(dump(&once, &a), dump(&twice, &a));
     check_rules(seed, &was, &once, counts);
     check_pools(seed, &was, &once, counts);
+    check_placement(seed, &was, &once, counts);
     lay_over(&(struct overlay){0}, &once, &a, &back);
     for (uint32_t i = 0; i < back.n_vms; i++)
         if (back.vms[i].is.overridden || same_pool(&back, back.vms[i].pool, &was) != was.vms[i].pool ||
@@ -268,6 +339,8 @@ static void check_cluster(uint64_t seed, struct counts *counts)
             fail_msg("seed %llu: %s does not have its former settings again", (unsigned long long)seed,
                      was.vms[i].is.id);
     assert_int_equal(back.n_pools, was.n_pools);
+    assert_int_equal(back.n_groups, was.n_groups);
+    assert_int_equal(back.n_pipelines, was.n_pipelines);
     for (uint32_t i = 0; i < once.n_vms; i++)
         counts->immovable += once.vms[i].is.immovable != NULL;
     assert_int_equal(pass_run(&once, &policy, &a, &plan, NULL), 0);
@@ -285,10 +358,13 @@ static void test_weakens_nothing(void **state)
                  counts.rules, counts.source_rules, counts.moves, counts.immovable);
     (void)printf("%u new pools, %u overridden; %u VMs overridden, %u of them in another pool\n", counts.pools,
                  counts.overridden_pools, counts.overridden_vms, counts.held);
+    (void)printf("%u new groups; %u VMs placed by pipelines of the configuration\n", counts.groups,
+                 counts.placed);
     if (test_is_usual())
         assert_true(counts.rules > 2000 && counts.source_rules > 2000 && counts.moves > 2000 &&
                     counts.immovable > 500 && counts.pools > 1000 && counts.overridden_pools > 200 &&
-                    counts.overridden_vms > 2000 && counts.held > 1000);
+                    counts.overridden_vms > 2000 && counts.held > 1000 && counts.groups > 500 &&
+                    counts.placed > 200);
 }
 
 int main(void)

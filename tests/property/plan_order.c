@@ -88,6 +88,7 @@ static bool fits_without(struct world *w, uint32_t i, uint32_t dropped)
     for (uint32_t v = 0; v < o->snap->n_vms; v++)
         fits =
             fits && (v == rec->vm || !oracle_is_on(o, v, rec->to) || !oracle_kept_apart(o, v, rec->vm, true));
+    fits = fits && oracle_counts_allow(o, rec->vm, rec->to, FIT_MOVE);
     for (int need = 0; need < ORACLE_NEEDS; need++)
         fits = fits && (!(oracle_needs(o, rec->vm, (enum oracle_need)need) > 0) ||
                         oracle_taken(o, rec->to, (enum oracle_need)need) <=
@@ -133,6 +134,10 @@ static void check_minimal(struct world *w)
             check_empties(w, rec);
             continue;
         }
+        if (!oracle_is_power(rec) &&
+            (fits_without(w, i, 0), !oracle_counts_allow(&w->o, rec->vm, rec->to, FIT_MOVE)))
+            fail_msg("seed %llu: a count is above its limit where recommendation %u brings %s",
+                     (unsigned long long)w->seed, rec->id, w->o.snap->vms[rec->vm].is.id);
         for (uint32_t k = 0; k < rec->n_depends_on; k++) {
             if (rec->depends_on[k] >= rec->id || (k > 0 && rec->depends_on[k] <= rec->depends_on[k - 1]))
                 fail_msg("seed %llu: recommendation %u depends on %u", (unsigned long long)w->seed, rec->id,

@@ -1,5 +1,7 @@
 #include "random_cluster.h"
 
+#include "random_fit.h"
+
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 
@@ -339,6 +341,9 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
     struct rng fork = *r;
     if (o->rules)
         add_offers(rng_next(&fork), &inv, a);
+    struct rng fits = {.state = rng_next(&fork)};
+    if (o->rules && chance(&fits, 0.25))
+        random_fit(&fits, &inv, true, a);
     if (snapshot_build(&inv, a, ret, &err) < 0) {
         (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);
         exit(1);

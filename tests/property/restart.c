@@ -1,5 +1,7 @@
 #include "restart.h"
 
+#include "naive_fit.h"
+
 #define ROUNDING 1e-5
 #define STEPS_MAX 20000 /* of one search; what takes longer is not judged */
 
@@ -28,7 +30,7 @@ bool restart_minds(const struct restart *w, uint32_t vm)
 static bool is_place(const struct search *s, uint32_t vm, uint32_t host)
 {
     bool fits = oracle_receives(s->w->o, host) && oracle_may_run(s->w->o, vm, host, false) &&
-                oracle_offers(s->w->o->snap, vm, host) &&
+                oracle_offers(s->w->o->snap, vm, host) && naive_fits(s->w->o->snap, FIT_MOVE, vm, host) &&
                 (!s->w->lost[host] || (!s->strict && s->w->o->snap->vms[vm].is.kind == VM_SPARE));
 
     for (int r = 0; r < RES_COUNT && fits; r++)

@@ -265,7 +265,7 @@ static int begin(struct night *n, struct err *err)
     n->cluster = cluster_new(&n->s);
     int r = night_methods_begin(n, err);
 
-    if (r < 0 || (r = service_init(&n->service, &n->s, n->cluster, NULL, &n->a, err)) < 0)
+    if (r < 0 || (r = service_init(&n->service, &n->s, n->cluster, NULL, NULL, &n->a, err)) < 0)
         return r;
     n->service.settings.ways = night_power(n)->ways;
     n->service.settings.n_ways = n->s.initial.n_hosts;

@@ -1,7 +1,7 @@
 /* The worker threads of actuators and of meters: neither delays the other. */
 #include "unit.h"
 
-#include "daemon/actuator_workers.h"
+#include "daemon/threads/actuator_workers.h"
 
 #include <errno.h>
 #include <poll.h>

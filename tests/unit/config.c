@@ -80,7 +80,7 @@ static const struct {
     {SIM "mqtt: {url: 'mqtts://b', tls_verify: false}\n", "f.yaml:3: TLS CERTIFICATES ARE NOT VERIFIED"},
     {SIM "mqtt: {url: 'mqtt://b', tls_verify: false}\n",
      "f.yaml:3: mqtt.tls_verify is of no use to an mqtt.url"},
-    {SIM "mqtt:\n  client_id: a\n", "f.yaml:4: mqtt.client_id is of no use without mqtt.url"},
+    {SIM "mqtt:\n  commands: [pause]\n", "f.yaml:4: mqtt.commands is of no use without mqtt.url"},
     {SIM "power: {hosts: {h: {redfish: {url: 'https://b', tls_verify: false}}}}\n",
      "f.yaml:3: power.hosts.h.redfish: TLS CERTIFICATES ARE NOT VERIFIED"},
     {SIM "power: {defaults: {redfish: {tls_verify: false}}}\n",
@@ -554,9 +554,9 @@ static void test_everything_is_documented(void **state)
 
 static void test_examples(void **state)
 {
-    static const char *const examples[] = {"manual-vsphere.yaml", "full-vsphere.yaml",
-                                           "simulated.yaml",      "replay-file.yaml",
-                                           "night.yaml",          "night-and-weekend.yaml"};
+    static const char *const examples[] = {"manual-vsphere.yaml",   "libvirt.yaml",     "full-vsphere.yaml",
+                                           "simulated.yaml",        "replay-file.yaml", "night.yaml",
+                                           "night-and-weekend.yaml"};
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(examples); i++) {

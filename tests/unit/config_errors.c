@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#define KVM "cluster: a\nsource:\n  kind: libvirt\n  hosts: {h: {uri: 'qemu+tls://h/system'}}\n"
 #define SIM "cluster: a\nsource: {kind: sim}\n"
 
 static const struct {
@@ -37,6 +38,35 @@ static const struct {
     {SIM "avoid: {pause_s: 20000}\n", "f.yaml:3: avoid.pause_s makes the first pause 20000 s, longer than"},
     {SIM "avoid:\n  pause_max_s: 60\n", "f.yaml:4: avoid.pause_max_s makes the first pause 900 s, longer "
                                         "than the longest: avoid.pause_max_s is 60"},
+    /* groups and pipelines */
+    {SIM "groups:\n  g: {hosts: a}\n", "f.yaml:4: groups.g.kind missing, expected it in every group"},
+    {SIM "groups: {g: {kind: rack, hosts: a, meta: [a]}}\n", "f.yaml:3: groups.g.meta is a list, expected "},
+    {SIM "pipelines: [a]\n",
+     "f.yaml:3: pipelines is a list, expected a section with a pipeline below each name"},
+    {SIM "pipelines: {p: {vms: a}}\n", "f.yaml:3: pipelines.p.stages missing, expected it in every pipeline"},
+    {SIM "pipelines: {p: {stages: []}}\n",
+     "f.yaml:3: pipelines.p.stages has no stage, expected at least one"},
+    {SIM
+     "pipelines:\n  p:\n    stages:\n    - name: s\n      filter:\n      - and\n      - ['<', $host.cores]\n",
+     "f.yaml:9: pipelines.p.stages.0.filter.1 is \"<\" with 1 operands, expected 2"},
+    {SIM "pipelines:\n  p:\n    stages:\n    - name: s\n      filter: ['<', $host.cores, four]\n",
+     "f.yaml:7: pipelines.p.stages.0.filter.2 is \"four\", expected a number"},
+    {SIM "pipelines:\n  p: {stages: [{name: s, filter: ['>', $host.coers, 4]}]}\n",
+     "f.yaml:4: pipelines.p.stages.0.filter.1 is \"$host.coers\", expected a variable such as "},
+    {SIM "pipelines:\n  p:\n    stages:\n    - {name: s, filter: true}\n    - {name: s, filter: true}\n",
+     "f.yaml:7: pipelines.p.stages.1.name: the name of another stage, expected its own"},
+    {SIM "pipelines:\n  p: {stages: [{name: s, filter: true, applies: [correct]}]}\n",
+     "f.yaml:4: pipelines.p.stages.0.applies: correct without move would move a VM"},
+    {SIM "pipelines:\n  p: {stages: [{name: s, filtre: true}]}\n",
+     "f.yaml:4: \"pipelines.p.stages.0.filtre\" is not a known key, did you mean \"filter\"?"},
+    {SIM "pipelines:\n  p:\n    stages:\n    - {name: s}\n",
+     "f.yaml:6: pipelines.p.stages.0: expected one of filter, count, score, "},
+    {SIM "pipelines:\n  p: {stages: [{name: s, cut: {from: 1, to: 2, steps: 3}}]}\n",
+     "f.yaml:4: pipelines.p.stages.0.cut: expected from, a number to that is not above it"},
+    {SIM "vms:\n- {name: a, flavor: {cores: null}}\n",
+     "f.yaml:4: vms.0.flavor.cores has no value, expected a number, a text, true or false"},
+    {SIM "hosts:\n- {name: a, attributes: 5}\n",
+     "f.yaml:4: hosts.0.attributes is \"5\", expected {NAME: VALUE, ...}"},
     /* rules and settings of VMs and hosts */
     {SIM "vms:\n- {folder: prod/db, automation: manual}\n",
      "f.yaml:4: vms.0.folder is \"prod/db\", expected a path that begins with a /"},
@@ -164,11 +194,12 @@ static const struct {
     {SIM "automation: \"a\\nb\"\n",
      "f.yaml:3: automation has a control character in it, expected text on one line"},
     /* the service's own keys */
-    {"cluster: a\n", "f.yaml:1: source.kind is missing, expected vsphere, sim or file"},
+    {"cluster: a\n", "f.yaml:1: source.kind is missing, expected vsphere, libvirt, sim or file"},
     {"cluster: a\nsource:\n  timeout_s: 5\n", "f.yaml:2: source.kind is missing"},
-    {"cluster: a\nsource: {kind: xen}\n", "f.yaml:2: source.kind is \"xen\", expected vsphere, sim or file"},
-    {"cluster: a\nsource: {kind: libvirt}\n",
-     "f.yaml:2: source.kind is \"libvirt\", expected vsphere, sim or file"},
+    {"cluster: a\nsource: {kind: xen}\n",
+     "f.yaml:2: source.kind is \"xen\", expected vsphere, libvirt, sim or file"},
+    {"cluster: a\nsource: {kind: xen}\n",
+     "f.yaml:2: source.kind is \"xen\", expected vsphere, libvirt, sim or file"},
     {"cluster: a\nsource: {kind: file}\n",
      "f.yaml:2: source.file is missing, expected it because source.kind is file"},
     {"cluster: a\nsource:\n  kind: vsphere\n", "f.yaml:2: source.url is missing"},
@@ -207,6 +238,18 @@ static const struct {
      "f.yaml:4: source.password_file: /nonexistent cannot be opened: No such file"},
     {"cluster: a\nsource:\n  kind: sim\n  password_file: /dev/zero\n",
      "f.yaml:4: source.password_file: /dev/zero is not a regular file"},
+    /* settings of migrations that exclude each other */
+    {KVM "  migration:\n    post_copy: true\n",
+     "f.yaml:6: source.migration.post_copy needs timeout_s, the time after which it begins"},
+    {KVM "  migration:\n    timeout_s: 60\n    connections: 2\n    post_copy: true\n",
+     "f.yaml:8: source.migration.post_copy excludes connections above 1: QEMU can do only one"},
+    {KVM
+     "  migration: {connections: 4}\n  migrations:\n    db: {vms: ['db-*'], post_copy: true, timeout_s: 9}\n",
+     "f.yaml:7: source.migrations.db.post_copy excludes connections above 1"},
+    {KVM "  migration: {post_copy: true, timeout_s: 9, copy_storage: full}\n",
+     "f.yaml:5: source.migration.post_copy excludes copy_storage: timeout_s would end"},
+    {KVM "  migration: {copy_storage: all}\n",
+     "f.yaml:5: source.migration.copy_storage is \"all\", expected no, full or incremental"},
     /* hosts' power */
     {SIM "power: {hosts: [a]}\n", "f.yaml:3: power.hosts is a list, expected a section"},
     {SIM "power:\n  hosts:\n    h: 5\n",
@@ -280,6 +323,15 @@ static const struct {
     {SIM "mqtt: {url: 'mqtts://b:99999'}\n", "f.yaml:3: mqtt.url"},
     {SIM "mqtt: {url: 'mqtts://b/topics'}\n", "f.yaml:3: mqtt.url has a path"},
     {SIM "mqtt: {url: 'mqtts://u:secret@b'}\n", "f.yaml:3: mqtt.url has a user or a password in it"},
+    {SIM "mqtt: {commands: [pause, status]}\n",
+     "f.yaml:3: mqtt.commands has \"status\" in it, expected apply, reject, pause"},
+    {SIM "mqtt: {commands: pause}\n", "f.yaml:3: mqtt.commands is \"pause\", expected a list"},
+    {SIM "mqtt: {commands: [tokens]}\n", "f.yaml:3: mqtt.commands has \"tokens\" in it, expected apply"},
+    {SIM "mqtt: {commands: [pause, [run]]}\n", "f.yaml:3: mqtt.commands"},
+    {SIM "mqtt: {home_assistant: 'ha/#'}\n",
+     "f.yaml:3: mqtt.home_assistant is no beginning of a topic, expected true, false or the prefix"},
+    {SIM "mqtt: {home_assistant: /ha}\n", "f.yaml:3: mqtt.home_assistant is no beginning of a topic"},
+    {SIM "mqtt: {home_assistant: [a]}\n", "f.yaml:3: mqtt.home_assistant is a list, expected"},
     {SIM "mqtt: {topic: 'a/#'}\n", "f.yaml:3: mqtt.topic is no beginning of a topic"},
     {SIM "mqtt: {topic: $SYS}\n", "f.yaml:3: mqtt.topic is no beginning of a topic"},
     {SIM "mqtt: {topic: a/}\n", "f.yaml:3: mqtt.topic is no beginning of a topic"},

@@ -1,4 +1,4 @@
-/* The roles of users and groups at the socket. */
+/* The roles of users and groups at the socket, and what takes two people. */
 #include "unit.h"
 
 #include "base/cleanup.h"
@@ -77,11 +77,53 @@ static void test_wrong_and_unknown(void **state)
     assert_non_null(strstr(c.warnings[0], "no user \"no-such-user\""));
 }
 
+static void test_four_eyes(void **state)
+{
+    static const struct {
+        const char *four_eyes;
+        unsigned actions; /* 0 with `says`: refused */
+        int64_t within_s;
+        const char *says;
+    } cases[] = {
+        {"", 0, 3600, NULL},
+        {"four_eyes: {}\n", 0, 3600, NULL},
+        {"four_eyes: {actions: []}\n", 0, 3600, NULL},
+        {"four_eyes: {actions: [standby, approve], within_s: 60}\n",
+         1u << FOUR_EYES_APPROVE | 1u << FOUR_EYES_STANDBY, 60, NULL},
+        {"four_eyes: {actions: [approve, place, maintenance, roll, standby, wake]}\n",
+         (1u << four_eyes_action_count) - 1, 3600, NULL},
+        {"four_eyes: {actions: [reject]}\n", 0, 0,
+         "four_eyes.actions has \"reject\" in it, expected approve, place, maintenance, roll, standby or "
+         "wake"},
+        {"four_eyes: {actions: approve}\n", 0, 0, "expected a list"},
+        {"four_eyes: {within_s: 59}\n", 0, 0, "four_eyes.within_s"},
+        {"four_eyes: {within_s: 604801}\n", 0, 0, "four_eyes.within_s"},
+        {"four_eyes: {people: 3}\n", 0, 0, "four_eyes.people"},
+        {"four_eyes: yes\n", 0, 0, "four_eyes"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct config c;
+        struct err err = {0};
+        int r = parse(cases[i].four_eyes, &a, &c, &err);
+
+        if (cases[i].says ? r != -EINVAL || !strstr(err.text, cases[i].says) : r < 0)
+            fail_msg("case %zu: %d, %s", i, r, err.text);
+        if (cases[i].says)
+            continue;
+        assert_int_equal(config_four_eyes(&c), cases[i].actions);
+        assert_int_equal(c.four_eyes.within_s, cases[i].within_s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_role_of_a_process),
         cmocka_unit_test(test_wrong_and_unknown),
+        cmocka_unit_test(test_four_eyes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

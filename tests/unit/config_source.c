@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "config/config.h"
+#include "net/libvirt/migration_settings.h"
 #include "sim/fake_cluster/fake_cluster.h"
 
 #include "base/cleanup.h"
@@ -41,9 +42,74 @@ static void test_own_settings(void **state)
                      -EINVAL);
 }
 
+/* How KVM hosts migrate: for all VMs, and for some. */
+static void test_migrations(void **state)
+{
+    static const char text[] =
+        "cluster: a\nsource:\n  kind: libvirt\n  hosts: {h: {uri: \"qemu+tls://h/system\"}}\n"
+        "  migration: {mode: managed, bandwidth_mbs: 100}\n"
+        "  migrations: {db: {vms: [\"db-*\"], timeout_s: 60, auto_converge: true}}\n";
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct config c;
+    struct err err = {0};
+    struct source_config source;
+
+    (void)state;
+    assert_int_equal(config_from(text, CONFIG_FOR_SERVICE, &a, &c, &err), 0);
+    assert_int_equal(c.n_warnings, 0);
+    config_source(&c, &source);
+    const struct libvirt_settings *s = source.settings;
+    const struct libvirt_migration_entry *db = s->migrations.items;
+
+    assert_int_equal(s->migration.mode, LIBVIRT_MIGRATION_MANAGED);
+    assert_int_equal(s->migration.bandwidth_mbs, 100);
+    assert_int_equal(s->migration.connections, 1);
+    assert_false(s->migration.tls || s->migration.auto_converge || s->migration.post_copy);
+    assert_int_equal(s->migrations.n, 1);
+    assert_string_equal(db->vms[0], "db-*");
+    assert_true(db->timeout_given && db->is.timeout_s == 60 && db->auto_converge_given &&
+                db->is.auto_converge && !db->mode_given && !db->bandwidth_given);
+}
+
+/* Entries that name the same VM add up, also to what excludes each other. */
+static void test_migration_of_a_vm(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned connections;
+        const char *excluded;
+    } vms[] = {{"web", 1, NULL}, {"db-1", 4, NULL}, {"old-db", 1, NULL}, {"db-old-db", 4, "post_copy"}};
+    static const char text[] =
+        "cluster: a\nsource:\n  kind: libvirt\n  hosts: {h: {uri: \"qemu+tls://h/system\"}}\n"
+        "  migration: {timeout_s: 60}\n"
+        "  migrations: {a: {vms: [\"db-*\"], connections: 4}, b: {vms: [x, \"*old-db\"], post_copy: true}}\n";
+    CLEANUP(arena_releasep) struct arena a = {0}, copies = {0};
+    struct config c;
+    struct err err = {0};
+    struct source_config source;
+    struct libvirt_settings copy;
+
+    (void)state;
+    assert_int_equal(config_from(text, CONFIG_FOR_SERVICE, &a, &c, &err), 0);
+    config_source(&c, &source);
+    libvirt_migration_copy(source.settings, &copies, &copy);
+    arena_release(&a);
+    for (size_t i = 0; i < ELEMENTS(vms); i++) {
+        const struct libvirt_migration m = libvirt_migration_of(&copy, "uuid", vms[i].name);
+        const char *key = NULL;
+
+        assert_int_equal(m.connections, vms[i].connections);
+        assert_int_equal(m.timeout_s, 60);
+        assert_int_equal(libvirt_migration_excluded(&m, &key) != NULL, vms[i].excluded != NULL);
+        if (vms[i].excluded)
+            assert_string_equal(key, vms[i].excluded);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_settings)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_settings), cmocka_unit_test(test_migrations),
+                                       cmocka_unit_test(test_migration_of_a_vm)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,40 @@ static void test_answers(void **state)
     }
 }
 
+/* Disks that are copied with a VM take time and CPU; so many, that a move that paid does not. */
+static void test_copied_disks(void **state)
+{
+    const double disks_mb[] = {0, 20480, 4e6};
+    double least_s = 0, before = -1;
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(disks_mb); i++) {
+        struct small s;
+        struct pass p;
+        struct migration_worth w;
+
+        small_init(&s);
+        small_host(&s, "h1", 10000, 1048576);
+        small_host(&s, "h2", 10000, 1048576);
+        small_vm(&s, "v1", "h1", 4000, 2048)->is.disks_copied_mb = disks_mb[i];
+        small_vm(&s, "v2", "h1", 9000, 1024);
+        for (size_t k = 0; k < 2; k++)
+            vm_facts_windows(&s.inv.vms[k].is);
+        small_build(&s);
+        pass_prepare(&p, &s.snap, &s.policy, false, IX_NONE, &s.a);
+        uint32_t unit = p.layout.vm_unit[0];
+        double duration_s = migration_cost_duration(&p.migration_cost, unit, p.layout.unit_slot[unit], 1);
+
+        migration_cost_worth(&p.migration_cost, unit, 1, &w);
+        least_s = i == 0 ? duration_s : least_s;
+        assert_within(duration_s - least_s, disks_mb[i] / s.policy.migration_rate_mb_s, 1e-6);
+        assert_true(w.loss > before);
+        assert_int_equal(migration_cost_pays(&p.migration_cost, &w), i < 2);
+        before = w.loss;
+        small_release(&s);
+    }
+}
+
 /* A move and the move back leave the forecast as it was. */
 static void test_there_and_back(void **state)
 {
@@ -161,6 +195,7 @@ static void test_faster_way_wins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers), cmocka_unit_test(test_there_and_back),
+                                       cmocka_unit_test(test_copied_disks),
                                        cmocka_unit_test(test_rate_of_pair),
                                        cmocka_unit_test(test_faster_way_wins)};
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #define NOW 1000000
+#define LOW_S 2400 /* dpm.low_s */
 #define VMS 40
 #define LOOKS 60 /* of the hour, a minute apart; the last is the present */
 
@@ -55,7 +56,7 @@ static struct correlation measured(const struct load *load)
 
         (void)snprintf(vm, sizeof vm, "vm%d", i);
         if (load->there[i][LOOKS])
-            demand_history_describe(h, vm, NOW, d, &t, got, &stable_s);
+            demand_history_describe(h, vm, NOW, LOW_S, d, &t, got, &stable_s);
     }
     demand_history_free(h);
     return demand_correlation_result(&t);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define NOW 100000
+#define LOW_S 2400 /* dpm.low_s */
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-6)
 
 /* Samples of the CPU (memory is a hundred times the age in minutes), `ago` seconds before now. */
@@ -72,7 +73,7 @@ static void test_windows(void **state)
 
             assert_true(demand_history_add(h, "vm", NOW - cases[i].samples[k].ago, d));
         }
-        demand_history_describe(h, "vm", NOW, now, NULL, got, &stable_s);
+        demand_history_describe(h, "vm", NOW, LOW_S, now, NULL, got, &stable_s);
         for (int w = 0; w < WINDOW_COUNT; w++) {
             NEAR(got[w][RES_CPU].mean, cases[i].window[w].mean);
             NEAR(got[w][RES_CPU].stddev, cases[i].window[w].stddev);
@@ -117,8 +118,31 @@ static void test_looks_that_come_sooner(void **state)
         (void)demand_history_add(h, "vm", t, busy);
     for (instant_s t = NOW - 600; t < NOW; t += 10)
         (void)demand_history_add(h, "vm", t, quiet);
-    demand_history_describe(h, "vm", NOW, quiet, NULL, got, &stable_s);
+    demand_history_describe(h, "vm", NOW, LOW_S, quiet, NULL, got, &stable_s);
     assert_true(got[WINDOW_40M][RES_CPU].mean >= 600 && got[WINDOW_40M][RES_CPU].mean <= 800);
+    demand_history_free(h);
+}
+
+/* A busy day that ended two minutes ago: gone from a window of a minute, in which the shortest window lies,
+ * and still in the hour. */
+static void test_short_windows(void **state)
+{
+    struct demand_history *h = demand_history_new();
+    struct demand_stats got[WINDOW_COUNT][RES_COUNT];
+    const double busy[RES_COUNT] = {1000, 1000};
+    const double quiet[RES_COUNT] = {100, 100};
+    double stable_s;
+
+    (void)state;
+    assert_true(demand_history_add(h, "vm", NOW - 120, busy));
+    assert_true(demand_history_add(h, "vm", NOW - 50, quiet));
+    demand_history_describe(h, "vm", NOW, 60, quiet, NULL, got, &stable_s);
+    NEAR(got[WINDOW_5M][RES_CPU].max, 100);
+    NEAR(got[WINDOW_40M][RES_CPU].max, 100);
+    NEAR(got[WINDOW_60M][RES_CPU].max, 1000);
+    demand_history_describe(h, "vm", NOW, 600, quiet, NULL, got, &stable_s);
+    NEAR(got[WINDOW_5M][RES_CPU].max, 1000);
+    NEAR(got[WINDOW_40M][RES_CPU].max, 1000);
     demand_history_free(h);
 }
 
@@ -172,9 +196,9 @@ static void test_forgets(void **state)
         }
         demand_history_forget(h, now);
     }
-    demand_history_describe(h, "vm-0-7", NOW + 20 * 600, other, NULL, got, &stable_s);
+    demand_history_describe(h, "vm-0-7", NOW + 20 * 600, LOW_S, other, NULL, got, &stable_s);
     NEAR(got[WINDOW_60M][RES_CPU].min, 900); /* nothing left of it */
-    demand_history_describe(h, "vm-1-7", NOW + 19 * 600 + 1, other, NULL, got, &stable_s);
+    demand_history_describe(h, "vm-1-7", NOW + 19 * 600 + 1, LOW_S, other, NULL, got, &stable_s);
     NEAR(got[WINDOW_60M][RES_CPU].min, 100);
     NEAR(stable_s, 0);
     demand_history_free(h);
@@ -221,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_samples_keep_their_distance),
         cmocka_unit_test(test_looks_that_come_sooner),
+        cmocka_unit_test(test_short_windows),
         cmocka_unit_test(test_usual_deviation),
         cmocka_unit_test(test_forgets),
         cmocka_unit_test(test_how_long_it_was_watched),

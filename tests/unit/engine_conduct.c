@@ -315,6 +315,7 @@ static void test_slow_is_not_hanging(void **state)
     world_begin_engine();
     for (w.percent = 1; w.percent < 10; w.percent++)
         world_run(250);
+    assert_int_equal(world_action(1)->percent, 9);
     assert_int_equal(world_state(1), ACTION_RUNNING);
     assert_false(world_action(1)->cancel_asked);
     world_run(400);

@@ -59,6 +59,30 @@ static void test_observed_after_ten_minutes(void **state)
     world_release();
 }
 
+/* The whole action takes longer than copying: what the first one takes more is expected of the second. */
+static void test_whole_action(void **state)
+{
+    struct world w;
+
+    (void)state;
+    move_one(&w);
+    assert_true(isnan(move_result_predicted_action_s(world_action(1))));
+    const double took_s = move_result_action_s(world_action(1));
+    const double overhead_s = took_s - result(1)->duration_s;
+
+    assert_true(took_s >= result(1)->duration_s && overhead_s > 0);
+    world_restart(); /* it is learned from the stored action */
+    w.script[0].vm = 1;
+    world_run(400);
+    assert_int_equal(world_state(2), ACTION_DONE);
+    assert_true(fabs(result(2)->overhead_s - overhead_s) < NEAR);
+    assert_true(fabs(move_result_predicted_action_s(world_action(2)) - world_action(2)->duration_s -
+                     overhead_s) < NEAR);
+    world_restart();
+    assert_true(fabs(result(2)->overhead_s - overhead_s) < NEAR);
+    world_release();
+}
+
 /* What was predicted and when it ended are stored, so that the next process observes. */
 static void test_over_a_restart(void **state)
 {
@@ -257,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_observed_after_ten_minutes),
+        cmocka_unit_test(test_whole_action),
         cmocka_unit_test(test_over_a_restart),
         cmocka_unit_test(test_down_meanwhile),
         cmocka_unit_test(test_overlapping),

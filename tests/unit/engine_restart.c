@@ -444,6 +444,37 @@ static void test_back_off_survives(void **state)
     world_release();
 }
 
+/* A machine starts with a clock that is a year ahead, and sets it right after ten minutes: nothing was
+ * deleted as too old. What is too old goes in the hours after that. */
+static void test_clock_ahead_at_the_start(void **state)
+{
+    const instant_s year = 366 * 24 * 3600, month = 30 * 24 * 3600;
+    struct world w;
+
+    (void)state;
+    begin_moves(&w, AUTOMATION_FULL);
+    w.settings.history_days = 30;
+    world_run(100);
+    w.now += year;
+    world_restart();
+    world_run(600);
+    assert_int_equal(w.kept_since, 0);
+    w.now -= year;
+    world_run(3500);
+    assert_int_equal(w.kept_since, 0);
+    world_run(200);
+    assert_in_range(w.kept_since, w.now - month - 200, w.now - month);
+    const instant_s before = w.kept_since;
+
+    w.now += year; /* while it runs, too */
+    world_run(600);
+    assert_int_equal(w.kept_since, before);
+    w.now -= year;
+    world_run(2 * 3600);
+    assert_in_range(w.kept_since, w.now - month - 3700, w.now - month);
+    world_release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_cool_down_and_pause_survive),
         cmocka_unit_test(test_back_off_survives),
         cmocka_unit_test(test_unclear_end_survives),
+        cmocka_unit_test(test_clock_ahead_at_the_start),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

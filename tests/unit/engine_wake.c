@@ -353,6 +353,40 @@ static void test_woken_by_name(void **state)
     world_release();
 }
 
+/* The service is started while the host sleeps, and its source lists hosts that it has never read: the host
+ * still sleeps, with its size, and can be woken. One that did not sleep stays disconnected. */
+static void test_never_read(void **state)
+{
+    struct world w;
+    uint64_t id, ids[WAKE_ACTIONS];
+
+    (void)state;
+    begin(&w);
+    w.keeps = true;
+    w.n_script = 0;
+    w.host_state[3] = HOST_ON;
+    world_run(70);
+    assert_int_equal(engine_standby(w.engine, "h3", "tester", w.now, &id, NULL), 0);
+    world_run(70);
+    assert_int_equal(w.host_state[3], HOST_STANDBY);
+    w.unread[3] = w.unread[1] = true;
+    world_restart();
+    world_run(70);
+    assert_int_equal(fact(3)->state, HOST_STANDBY);
+    assert_true(!fact(3)->left_inventory && fact(3)->cores == 4 && fact(3)->total[RES_MEM] == 10000);
+    assert_int_equal(fact(1)->state, HOST_DISCONNECTED);
+    world_restart(); /* what was filled in is kept */
+    world_run(70);
+    assert_true(fact(3)->state == HOST_STANDBY && fact(3)->cores == 4);
+    assert_int_equal(engine_wake(w.engine, "h3", false, "tester", w.now, ids, NULL), 0);
+    world_run(100);
+    w.unread[3] = false;
+    world_run(70);
+    assert_int_equal(fact(3)->state, HOST_ON);
+    assert_int_equal(world_state(ids[0]), ACTION_DONE);
+    world_release();
+}
+
 /* It is on, but its source does not list it: the wake fails with a reason that says so. The pass tries no
  * second time, a person may. */
 static void test_left_for_good(void **state)
@@ -539,6 +573,7 @@ int main(void)
         cmocka_unit_test(test_since_when),
         cmocka_unit_test(test_not_forgotten),
         cmocka_unit_test(test_woken_by_name),
+        cmocka_unit_test(test_never_read),
         cmocka_unit_test(test_left_for_good),
         cmocka_unit_test(test_left_and_listed_anew),
         cmocka_unit_test(test_left_and_needed),

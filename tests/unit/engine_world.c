@@ -68,8 +68,12 @@ static void w_fill(struct collected *c)
         h->is.name = W->name_of[i] ? W->name_of[i] : W->host_name ? W->host_name : h->is.id;
         h->is.state = W->hides && W->host_state[i] == HOST_STANDBY ? HOST_DISCONNECTED : W->host_state[i];
         h->is.wake_verified = !W->unproven;
-        h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;
-        h->is.cores = 4;
+        if (W->unread[i]) {
+            h->is.state = HOST_DISCONNECTED;
+        } else {
+            h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;
+            h->is.cores = 4;
+        }
         h->is.dpm = W->host_dpm[i];
         if (W->figures) {
             h->is.power_idle_w = 100;
@@ -106,6 +110,8 @@ static void w_fill(struct collected *c)
             vm_facts_windows(&v->is);
         }
     }
+    if (W->apart)
+        w_fill_rule(&c->inventory, a);
     w_fill_pools(&c->inventory, a);
 }
 

@@ -80,7 +80,9 @@ struct world {
 
     int n_hosts, n_vms;
     enum host_state host_state[WORLD_HOSTS];
-    bool gone[WORLD_HOSTS]; /* not in the inventory */
+    bool gone[WORLD_HOSTS];   /* not in the inventory */
+    bool unread[WORLD_HOSTS]; /* the source has never read it: it is listed as disconnected, without its size
+                               */
     enum automation host_dpm[WORLD_HOSTS];
     struct ha_facts ha;
     double reserved_mb;                /* of memory, by each VM */
@@ -92,6 +94,7 @@ struct world {
     const char *uuid_of[WORLD_HOSTS];  /* of the hardware; NULL: not known */
     const char *vm_name;               /* of every VM; NULL: its id */
     const char *labels_unread;         /* what the source says of its labels */
+    bool apart;                        /* a rule keeps vm00 and vm01 on different hosts */
     struct world_vm vms[WORLD_VMS];
 
     struct world_move script[WORLD_VMS];
@@ -117,8 +120,8 @@ struct world {
     struct host_record known_shadow[WORLD_HOSTS]; /* before the transaction */
     int n_known_shadow;
     struct demand_profile_record patterns[WORLD_PATTERNS]; /* stored; by number of the slot */
-    char paused_note[40], paused_by_note[40], source_note[80], roll_note[1024], night_note[4096],
-        last_night_note[4096];
+    char paused_note[40], paused_by_note[40], source_note[80], roll_note[1024], four_eyes_note[40000],
+        four_eyes_shadow[40000], night_note[4096], last_night_note[4096];
     bool in_transaction, store_broken;
     instant_s kept_since; /* by the last pruning */
     int n_refused;        /* calls that a broken store has refused */
@@ -251,6 +254,7 @@ struct store {
 extern const struct store_ops w_store_ops;
 
 /* engine_world_pools.c */
+void w_fill_rule(struct inventory *inv, struct arena *a);
 void w_fill_pools(struct inventory *inv, struct arena *a);
 void w_plan_pools(const struct snapshot *s, struct arena *a, struct plan *ret);
 int w_submit_settings(const struct job *o);

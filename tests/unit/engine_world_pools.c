@@ -1,4 +1,4 @@
-/* engine_world_pools.c: pools and their settings on the hosts. */
+/* engine_world_pools.c: pools and their settings on the hosts; a rule. */
 #include "engine_world.h"
 
 static const char *const w_pool_ids[WORLD_POOLS] = {"p0", "p1"};
@@ -6,6 +6,22 @@ static const char *const w_pool_ids[WORLD_POOLS] = {"p0", "p1"};
 static int w_pool(const char *id)
 {
     return id[1] - '0';
+}
+
+void w_fill_rule(struct inventory *inv, struct arena *a)
+{
+    const char **ids = arena_array(a, const char *, 2);
+    uint32_t n = 0;
+
+    for (int i = 0; i < 2; i++) {
+        if (W->vms[i].host >= 0)
+            ids[n++] = W->vms[i].id;
+    }
+    struct seen_rule *rule = inventory_add_rule(inv, a);
+
+    rule_facts_default(&rule->is, RULE_VM_ANTI_AFFINE);
+    rule->is.id = rule->is.name = "apart";
+    rule->vms = (struct ids){.items = ids, .n = n};
 }
 
 void w_fill_pools(struct inventory *inv, struct arena *a)

@@ -37,7 +37,7 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
-    ret->notes = arena_array(a, struct note, 6);
+    ret->notes = arena_array(a, struct note, 7);
     if (W->paused_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->paused_by_note[0])
@@ -48,6 +48,8 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         ret->notes[ret->n_notes++] = (struct note){.key = "night", .value = W->night_note};
     if (W->last_night_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "last_night", .value = W->last_night_note};
+    if (W->four_eyes_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "four_eyes", .value = W->four_eyes_note};
     if (W->roll_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "maintenance_roll", .value = W->roll_note};
     return 0;
@@ -73,6 +75,7 @@ static int w_begin(struct store *s, struct err *err)
     W->n_failures_shadow = W->n_failures;
     memcpy(W->energy_shadow, W->energy, sizeof W->energy);
     W->n_energy_shadow = W->n_energy;
+    memcpy(W->four_eyes_shadow, W->four_eyes_note, sizeof W->four_eyes_note);
     return 0;
 }
 
@@ -89,6 +92,7 @@ static void w_undo(void)
     W->n_failures = W->n_failures_shadow;
     memcpy(W->energy, W->energy_shadow, sizeof W->energy);
     W->n_energy = W->n_energy_shadow;
+    memcpy(W->four_eyes_note, W->four_eyes_shadow, sizeof W->four_eyes_note);
 }
 
 static int w_commit(struct store *s, struct err *err)
@@ -217,6 +221,7 @@ static void put_note(const char *key, const char *value)
         {"frozen_by", W->paused_by_note, sizeof W->paused_by_note},
         {"source", W->source_note, sizeof W->source_note},
         {"maintenance_roll", W->roll_note, sizeof W->roll_note},
+        {"four_eyes", W->four_eyes_note, sizeof W->four_eyes_note},
         {"night", W->night_note, sizeof W->night_note},
         {"last_night", W->last_night_note, sizeof W->last_night_note},
     };

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "daemon/event_json.h"
+#include "daemon/events/event_json.h"
 #include "engine/knowledge/night_record.h"
 
 #include <stdio.h>
@@ -60,6 +60,7 @@ static void data_of(enum event_kind kind, const char *night, struct strbuf *out)
         .changes = kind == EVENT_PASS_DONE ? &changes : NULL,
         .pass = 12,
         .text = "what happened",
+        .target = kind == EVENT_ALARM_FAILED || kind == EVENT_ALARM_BACK ? "ops" : NULL,
         .night = kind == EVENT_NIGHT ? night : NULL,
         .by = "root",
         .vm = "vm-1",

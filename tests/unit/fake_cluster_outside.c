@@ -28,16 +28,7 @@ static int remove_folder(void **state)
 
 static void begin(struct world *w)
 {
-    struct err err = {0};
-
-    *w = (struct world){0};
-    const struct fake_cluster_options o = {
-        .folder = folder, .speed = 1, .seed = 7, .now_s = clock_of, .clock = &w->now_s, .epoch = EPOCH};
-
-    assert_int_equal(fake_cluster_new(&o, &w->p, &err), 0);
-    w->cfg = (struct source_config){.kind = "sim", .shared = w->p};
-    assert_int_equal(fake_cluster_collector.create(&w->cfg, &w->c, &err), 0);
-    assert_int_equal(fake_cluster_actuator.create(&w->cfg, &w->x, &err), 0);
+    world_begin(w, (struct fake_cluster_options){.folder = folder, .speed = 1, .seed = 7});
 }
 
 static void put(const char *name, const char *text)

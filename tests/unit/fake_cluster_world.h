@@ -27,18 +27,24 @@ static inline double clock_of(void *clock)
     return *(const double *)clock;
 }
 
-static inline void world_init_fast(struct world *w, const char *file, double speed)
+/* o: without the clock. */
+static inline void world_begin(struct world *w, struct fake_cluster_options o)
 {
     struct err err = {0};
 
     *w = (struct world){0};
-    const struct fake_cluster_options o = {
-        .file = file, .speed = speed, .seed = 7, .now_s = clock_of, .clock = &w->now_s, .epoch = EPOCH};
-
+    o.now_s = clock_of;
+    o.clock = &w->now_s;
+    o.epoch = EPOCH;
     assert_int_equal(fake_cluster_new(&o, &w->p, &err), 0);
     w->cfg = (struct source_config){.kind = "sim", .shared = w->p};
     assert_int_equal(fake_cluster_collector.create(&w->cfg, &w->c, &err), 0);
     assert_int_equal(fake_cluster_actuator.create(&w->cfg, &w->x, &err), 0);
+}
+
+static inline void world_init_fast(struct world *w, const char *file, double speed)
+{
+    world_begin(w, (struct fake_cluster_options){.file = file, .speed = speed, .seed = 7});
 }
 
 static inline void world_init(struct world *w, const char *file)

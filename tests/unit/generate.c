@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/strbuf.h"
+#include "core/fit/fit.h"
 #include "model/generate.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
@@ -16,6 +17,7 @@ static const struct generate_options cases[] = {
     {40, 400, 2, SHAPE_MIXED},  {8, 80, 1, SHAPE_SPIKE},     {8, 80, 1, SHAPE_POOLS},
     {7, 300, 9, SHAPE_POOLS},   {32, 1280, 3, SHAPE_SKEWED}, {32, 1280, 3, SHAPE_SPIKE},
     {32, 1280, 3, SHAPE_POOLS}, {96, 10000, 5, SHAPE_POOLS}, {10, 11, 4, SHAPE_POOLS},
+    {1, 3, 1, SHAPE_CLOUD},     {40, 1200, 6, SHAPE_CLOUD},
 };
 
 static void build(const struct generate_options *o, struct arena *a, struct snapshot *ret)
@@ -182,13 +184,41 @@ static void test_refused(void **state)
     arena_release(&a);
 }
 
+/* Each stage refuses hosts, none refuses a VM its own host, and VMs that ask for the same share a class. */
+static void test_cloud(void **state)
+{
+    const struct generate_options options = {40, 1200, 1, SHAPE_CLOUD};
+    struct arena a = {0};
+    struct snapshot s;
+    struct fit fit;
+    unsigned refusals[STAGES_MAX] = {0}, refused = 0;
+
+    (void)state;
+    build(&options, &a, &s);
+    assert_int_equal(s.n_groups, 7);
+    fit_compile(&s, &a, &fit);
+    for (uint32_t v = 0; v < s.n_vms; v++) {
+        assert_false(fit_refuses(&fit, FIT_MOVE, v, s.vms[v].host));
+        for (uint32_t h = 0; h < s.n_hosts; h++) {
+            const struct refusal *r = fit_refusal(&fit, FIT_MOVE, v, h, &a);
+
+            if (r)
+                refusals[r->stage]++;
+            refused += r != NULL;
+        }
+    }
+    for (uint32_t i = 0; i < s.n_stages; i++)
+        assert_true(refusals[i] > 200);
+    assert_true(refused < s.n_vms * s.n_hosts * 8 / 10);
+    assert_true(fit.n_classes > 100 && fit.n_classes < s.n_vms);
+    arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_again),
-        cmocka_unit_test(test_valid),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_same_again), cmocka_unit_test(test_valid), cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_cloud),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

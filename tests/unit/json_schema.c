@@ -8,6 +8,9 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "engine/engine.h"
+#include "model/attributes.h"
+#include "model/expression.h"
+#include "model/quantities.h"
 #include "model/snapshot_fields.h"
 #include "request/request.h"
 #include "sim/report/metric.h"
@@ -122,6 +125,18 @@ static json_t *document(const char *format)
 
 static json_t *table(const struct schema *schema);
 
+static json_t *attribute_values(void)
+{
+    return map_of(
+        json_pack("{s:[s,s,s,s],s:o}", "type", "number", "string", "boolean", "array", "items", text()));
+}
+
+/* An operator and its operands; unit-fit_expression tests what the reader refuses. */
+static json_t *expression(void)
+{
+    return json_pack("{s:[s,s,s,s]}", "type", "array", "string", "boolean", "number");
+}
+
 static json_t *value_of(const struct field *f)
 {
     switch (f->type) {
@@ -160,8 +175,19 @@ static json_t *value_of(const struct field *f)
     case FIELD_CHOICE:
     case FIELD_INT:
     case FIELD_LIST:
+    case FIELD_OBJECTS:
     case FIELD_NODE:
+        break;
+    case FIELD_ROWS:
+        return list_of(table(f->inner));
     case FIELD_OWN:
+        if (f->read == attributes_read)
+            return attribute_values();
+        if (f->read == quantities_read)
+            return map_of(table(&quantities_schema));
+        if (f->read == expression_read || f->read == expression_read_number ||
+            f->read == expression_read_texts)
+            return expression();
         break;
     }
     fail_msg("no JSON has the type of %s", f->name);
@@ -234,7 +260,9 @@ static json_t *snapshot_schema(void)
                  {"settings", &snapshot_fields_setting},
                  {"avoid", &snapshot_fields_avoid},
                  {"forecast", &snapshot_fields_expected},
-                 {"quiet", &snapshot_fields_quiet}};
+                 {"quiet", &snapshot_fields_quiet},
+                 {"groups", &snapshot_fields_group},
+                 {"pipelines", &snapshot_fields_pipeline}};
     json_t *d = document(SNAPSHOT_FORMAT);
     const struct schema *all = &snapshot_fields_document;
 
@@ -272,11 +300,22 @@ static json_t *reference(const char *to)
     return json_pack("{s:s+}", "$ref", "#/$defs/", to);
 }
 
+static json_t *stages_left(void)
+{
+    json_t *left = object();
+
+    put(left, "stage", true, text());
+    put(left, "hosts", true, whole(0));
+    return list_of(left);
+}
+
 /* The subjects and figures beside a sentence. */
 static void put_particulars(json_t *o)
 {
     json_t *missing = object();
     json_t *subjects = object();
+    json_t *filter = object();
+    json_t *known = object();
     json_t *figure = json_pack("{s:[s,s]}", "type", "number", "string");
 #define PUT_SUBJECT(e, member, of) put(subjects, member, false, text());
     FINDING_SUBJECTS(PUT_SUBJECT)
@@ -285,6 +324,12 @@ static void put_particulars(json_t *o)
     put(o, "subjects", false, subjects);
     put(o, "figures", false, map_of(figure));
     put(o, "missing", false, list_of(missing));
+    put(filter, "expression", true, expression());
+    put(known, "variable", true, text());
+    put(known, "value", true, json_object());
+    put(filter, "values", true, list_of(known));
+    put(o, "filter", false, filter);
+    put(o, "stages", false, stages_left());
     put(o, "peer", false, text());
     put(o, "because", false, reference("finding"));
 }
@@ -396,6 +441,20 @@ static json_t *pool_setting(void)
     return o;
 }
 
+static json_t *vm_setting(void)
+{
+    json_t *o = object();
+    json_t *cpu = object();
+
+    put(cpu, "limit", true, or_null(number()));
+    put(cpu, "shares", true, number());
+    put(o, "host", true, text());
+    put(o, "vm", true, text());
+    put(o, "cpu", true, cpu);
+    put(o, "given_back", true, of_type("boolean"));
+    return o;
+}
+
 static json_t *change(void)
 {
     json_t *o = object();
@@ -431,6 +490,7 @@ static json_t *plan_schema(void)
     put(d, "after", true, reference("metrics"));
     put(d, "recommendations", true, list_of(recommendation()));
     put(d, "settings", true, list_of(pool_setting()));
+    put(d, "vm_settings", false, list_of(vm_setting())); /* of hosts without pools */
     put(d, "faults", true, list_of(fault()));
     put(d, "now", false, reference("metrics")); /* of what-if */
     put(d, "what_if", false, list_of(change()));
@@ -463,6 +523,7 @@ static json_t *explain_schema(void)
     put(vm, "vm", true, text());
     put(vm, "host", true, or_null(text()));
     put(vm, "summary", true, or_null(text()));
+    put(vm, "stages", false, stages_left());
     put(vm, "candidates", true, list_of(candidate));
 
     put(load, "cpu", true, or_null(number()));

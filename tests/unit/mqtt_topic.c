@@ -39,6 +39,33 @@ static void test_levels(void **state)
     }
 }
 
+static const struct {
+    const char *name, *word;
+} topic_words[] = {
+    {"host-31", "host-31"}, {"a_b", "a_5Fb"},       {"esx1.example", "esx1_2Eexample"},
+    {"a/b", "a_2Fb"},       {"\xc3\xa9", "_C3_A9"},
+};
+
+static void test_words(void **state)
+{
+    char name[200];
+    CLEANUP(strbuf_releasep) struct strbuf cut = {0};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(topic_words); i++) {
+        CLEANUP(strbuf_releasep) struct strbuf b = {0};
+
+        strbuf_init(&b, STRBUF_NO_LIMIT);
+        topic_word(topic_words[i].name, &b);
+        assert_string_equal(b.text, topic_words[i].word);
+    }
+    memset(name, '/', sizeof name);
+    name[sizeof name - 1] = '\0';
+    strbuf_init(&cut, STRBUF_NO_LIMIT);
+    topic_word(name, &cut);
+    assert_true(cut.len <= TOPIC_WORD_MAX && strstr(cut.text, "___") && !strpbrk(cut.text, "/~%"));
+}
+
 /* Long names are cut, differ all the same, and no cut goes through a %XX. */
 static void test_long(void **state)
 {
@@ -133,10 +160,8 @@ static void test_envelopes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_long),
-        cmocka_unit_test(test_topics),
-        cmocka_unit_test(test_envelopes),
+        cmocka_unit_test(test_levels), cmocka_unit_test(test_words),     cmocka_unit_test(test_long),
+        cmocka_unit_test(test_topics), cmocka_unit_test(test_envelopes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,11 +49,16 @@ LIST(check)
 LIST(power_check)
 LIST(action_state)
 LIST(role)
+LIST(four_eyes_action)
 LIST(change_kind)
 LIST(event_kind)
 LIST(roll_step)
 LIST(alike_days)
 LIST(uneven)
+LIST(expression_operator)
+LIST(expression_variable)
+LIST(normalisation)
+LIST(fit_use)
 
 #define ENTRY(list) list##_count, list##_word, list##_text
 
@@ -73,6 +78,8 @@ static const struct word_list lists[] = {
      ENTRY(power_check)},
     {"Action states", "Where the service is with an action.", ENTRY(action_state)},
     {"Roles", "How much a user may do; each includes those before it.", ENTRY(role)},
+    {"Actions of two people", "`four_eyes.actions`: what begins when two people have asked for it.",
+     ENTRY(four_eyes_action)},
     {"Events",
      "`kind` of an event (`ballast events`), and the last level of its topic; src/mqtt/README.md says what "
      "they "
@@ -86,6 +93,15 @@ static const struct word_list lists[] = {
     {"Uneven",
      "`kind` in `uneven` of a plan's `before` and `after`, and of the status: why the load is not even.",
      ENTRY(uneven)},
+    {"Operators",
+     "The first entry of a list in an expression: `filter` of a pipeline's stage. What has no value is "
+     "absent: a comparison\nwith an absent value is not true, arithmetic with one is absent.",
+     ENTRY(expression_operator)},
+    {"Variables",
+     "Texts that begin with $ in an expression; a word that ends in a dot is completed with a name.",
+     ENTRY(expression_variable)},
+    {"Normalisation", "`normalise` of a score; absent: minmax.", ENTRY(normalisation)},
+    {"Uses of a stage", "`applies` of a pipeline's stage; absent: place and move.", ENTRY(fit_use)},
     {"Host states", "`state` of a host in a snapshot.", ENTRY(host_state)},
     {"Failure detection", "`failure_detection` of a host in a snapshot.", ENTRY(failure_detection)},
     {"VM states", "`state` of a VM in a snapshot.", ENTRY(vm_state)},

@@ -496,6 +496,7 @@ static void test_snapshot(void **state)
     assert_non_null(mkdtemp(folder));
     strbuf_init(&text, STRBUF_NO_LIMIT);
     before.initial.vms[snapshot_find_vm(&before.initial, "db")].is.last_migrated = before.start - 600;
+    before.initial.vms[snapshot_find_vm(&before.initial, "web-002")].is.name = "db";
     snapshot_dump(&before.initial, &text);
     const char *snapshot = put(folder, "now.json", text.text, &a);
     struct scenario s = good(
@@ -503,7 +504,7 @@ static void test_snapshot(void **state)
                          "duration_s: 60\nstart: \"2026-01-06T00:00:00Z\"\nsnapshot: %s\n"
                          "hosts:\n- {match: esx-00?, boot_s: 9}\n- {match: esx-002, power: {idle_w: 50}}\n"
                          "- {name: new, cores: 1, core_mhz: 5000, mem_mb: 512}\n"
-                         "vms:\n- {match: 'web-*', workload: {cpu: 55}}\n"
+                         "vms:\n- {match: 'web-*', workload: {cpu: 55}}\n- {match: db, vcpus: 3}\n"
                          "- {name: more, mem_mb: 9, pool: p, workload: {cpu: 5}}\n",
                          snapshot));
     const struct snapshot *i = &s.initial;
@@ -520,6 +521,7 @@ static void test_snapshot(void **state)
     assert_string_equal(host_of(&s, "db")->is.id, host_of(&before, "db")->is.id);
     assert_true(i->vms[db].is.demand[RES_CPU] == 300 && i->vms[db].is.alloc[RES_CPU].shares == 77);
     assert_true(workload_at(&s.vms[db].of[RES_MEM], 50).value == 100);
+    assert_true(i->vms[db].is.vcpus == 3 && i->vms[snapshot_find_vm(i, "web-002")].is.vcpus == 1);
     assert_true(i->vms[web].is.demand[RES_CPU] == 55 && i->vms[web].is.demand[RES_MEM] == 64);
     assert_string_equal(s.vms[web].share_class, "normal"); /* by their number */
     assert_string_equal(s.vms[db].share_class, "p");

@@ -73,6 +73,26 @@ static void test_csv(void **state)
     assert_true(s.vms[0].of[RES_CPU].length_s == 300);
 }
 
+/* As spreadsheets write it: a byte order mark, which is not a part of the first line, and CR LF. */
+static void test_mark(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct trace_set s = parse(&a, TRACE_CSV,
+                               "\xef\xbb\xbf"
+                               "0,5\r\n60,6\r\n");
+
+    (void)state;
+    assert_trace(&s.vms[0].of[RES_CPU], 2, (double[]){0, 60}, (double[]){5, 6});
+    s = parse(&a, TRACE_RECORDED,
+              "\xef\xbb\xbf"
+              "time,vm,cpu_mhz,mem_mb\r\n1000,web,5,\r\n1060,web,6,7");
+    assert_trace(&s.vms[0].of[RES_CPU], 2, (double[]){0, 60}, (double[]){5, 6});
+    s = parse(&a, TRACE_PLANETLAB,
+              "\xef\xbb\xbf"
+              "7\r\n");
+    assert_trace(&s.vms[0].of[RES_CPU], 1, (double[]){0}, (double[]){7});
+}
+
 /* Many VMs in one file, in any order; dates or seconds; names with commas; what is not known is left out. */
 static void test_recorded(void **state)
 {
@@ -115,6 +135,10 @@ static const struct {
     {TRACE_RECORDED, "1,web,5\n", "w:1: the line has not 4 fields, expected time,vm,cpu_mhz,mem_mb"},
     {TRACE_RECORDED, "1,web,5,6\nlater,web,5,6\n",
      "w:2: the time is \"later\", expected a date, or seconds since 1970"},
+    {TRACE_CSV, "1o,5\n60,6\n", "w:1: the time is \"1o\", expected seconds"},
+    {TRACE_CSV, "time_s;value\n1;2\n", "w:1: the line has not 2 fields"},
+    {TRACE_RECORDED, "2026-13-05T00:00:00Z,web,5,6\n",
+     "w:1: the time is \"2026-13-05T00:00:00Z\", expected a date, or seconds since 1970"},
     {TRACE_RECORDED, "1,,5,6\n", "w:1: the VM is \"\", expected its id"},
     {TRACE_RECORDED, "1,web,-5,6\n", "w:1: cpu_mhz is \"-5\""},
 };
@@ -180,20 +204,20 @@ static void test_folder(void **state)
     put(&f, "2", "0,3\n");
     put(&f, "empty", "");
     put(&f, ".hidden", "no trace");
-    assert_int_equal(trace_set_read(f.path, TRACE_CSV, &a, &s, &err), 0);
+    assert_int_equal(trace_set_read(f.path, TRACE_CSV, UNKNOWN, NULL, &a, &s, &err), 0);
     assert_int_equal(s.n, 2);
     assert_string_equal(s.vms[0].name, "10");
     assert_string_equal(s.vms[1].name, "2");
     put(&f, "10", "0,1\n");
-    assert_int_equal(trace_set_read(f.path, TRACE_CSV, &a, &s, &err), -EINVAL);
+    assert_int_equal(trace_set_read(f.path, TRACE_CSV, UNKNOWN, NULL, &a, &s, &err), -EINVAL);
     assert_non_null(strstr(err.text, "two files are of a VM called \"10\""));
     for (size_t i = 0; i < 5; i++)
         take(&f, (const char *const[]){"10.csv", "10", "2", "empty", ".hidden"}[i]);
     (void)remove(sub);
-    assert_int_equal(trace_set_read(f.path, TRACE_CSV, &a, &s, &err), 0);
+    assert_int_equal(trace_set_read(f.path, TRACE_CSV, UNKNOWN, NULL, &a, &s, &err), 0);
     assert_int_equal(s.n, 0);
     assert_int_equal(remove(f.path), 0);
-    assert_int_equal(trace_set_read(f.path, TRACE_CSV, &a, &s, &err), -ENOENT);
+    assert_int_equal(trace_set_read(f.path, TRACE_CSV, UNKNOWN, NULL, &a, &s, &err), -ENOENT);
 }
 
 /* Parts that overlap, as an hourly export gives them. */
@@ -207,7 +231,7 @@ static void test_parts(void **state)
     (void)state;
     put(&f, "a.csv", "0,web,1,1\n300,web,2,2\n");
     put(&f, "b.csv", "300,web,2,2\n600,web,3,3\n");
-    assert_int_equal(trace_set_read(f.path, TRACE_RECORDED, &a, &s, &err), 0);
+    assert_int_equal(trace_set_read(f.path, TRACE_RECORDED, UNKNOWN, NULL, &a, &s, &err), 0);
     assert_int_equal(s.n, 1);
     assert_trace(&s.vms[0].of[RES_CPU], 3, (double[]){0, 300, 600}, (double[]){1, 2, 3});
     take(&f, "a.csv");
@@ -219,8 +243,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_planetlab), cmocka_unit_test(test_bitbrains), cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_recorded),  cmocka_unit_test(test_wrong),     cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_mark),      cmocka_unit_test(test_recorded),  cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_folder),    cmocka_unit_test(test_parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

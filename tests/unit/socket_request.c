@@ -71,6 +71,29 @@ static const struct {
     {"{\"command\": \"events\", \"vm\": \"web 7\", \"host\": \"h\", \"kind\": \"action\"}", 0, REQUEST_EVENTS,
      NULL},
     {"{\"command\": \"summary\", \"since\": \"2026-01-31T00:00:00Z\"}", 0, REQUEST_SUMMARY, NULL},
+    {"{\"command\": \"plan\", \"set\": {\"migration_threshold\": 5, \"mem_overcommit\": 1.5, \"automation\": "
+     "\"full\", "
+     "\"dpm.enabled\": true}}",
+     0, REQUEST_PLAN, NULL},
+    {"{\"command\": \"plan\", \"set\": {}}", 0, REQUEST_PLAN, NULL},
+    {"{\"command\": \"plan\", \"set\": \"seed=1\"}", -EINVAL, 0, "\"set\": expected settings, such as"},
+    {"{\"command\": \"plan\", \"set\": {\"seed\": null}}", -EINVAL, 0, "\"set\": \"seed\" is not a setting"},
+    {"{\"command\": \"plan\", \"set\": {\"a=b\": 1}}", -EINVAL, 0, "\"set\": \"a=b\" is not a setting"},
+    {"{\"command\": \"plan\", \"vm\": \"web-7\"}", -EINVAL, 0, "\"vm\": not a field of \"plan\""},
+    {"{\"command\": \"explain\", \"vm\": \"web-7\", \"host\": \"esx1\", \"set\": {\"seed\": \"1\"}}", 0,
+     REQUEST_EXPLAIN, NULL},
+    {"{\"command\": \"what_if\", \"host_off\": [\"a\", \"b\"], \"host_on\": [\"c\"], \"maintenance\": "
+     "[\"d\"], "
+     "\"demand\": {\"x=y\": 1e3, \"z\": 4}}",
+     0, REQUEST_WHAT_IF, NULL},
+    {"{\"command\": \"what_if\", \"host_off\": []}", -EINVAL, 0, "\"host_off\": expected a list of 1 to"},
+    {"{\"command\": \"what_if\", \"maintenance\": [1]}", -EINVAL, 0,
+     "\"maintenance\": element 0 is not the id"},
+    {"{\"command\": \"what_if\", \"demand\": {}}", -EINVAL, 0, "\"demand\": expected MHz by the id"},
+    {"{\"command\": \"what_if\", \"demand\": {\"web\": \"1\"}}", -EINVAL, 0,
+     "\"demand\": \"web\": expected a number"},
+    {"{\"command\": \"entitlements\", \"resource\": \"mem\", \"wide\": true}", 0, REQUEST_ENTITLEMENTS, NULL},
+    {"{\"command\": \"entitlements\", \"resource\": \"disk\"}", -EINVAL, 0, "\"resource\": expected \"cpu\""},
     {"{\"command\": \"summary\"}", -EINVAL, 0, "\"since\": missing in \"summary\""},
     {"{\"command\": \"status\", \"since\": \"2026-01-31T00:00:00Z\"}", -EINVAL, 0, "\"since\": not a field"},
     {"{\"command\": \"history\", \"state\": \"running\"}", -EINVAL, 0,
@@ -144,6 +167,34 @@ static void test_requests(void **state)
     free(q);
 }
 
+/* Several lists of one request, whatever the order of its members. */
+static void test_words(void **state)
+{
+    static const char line[] =
+        "{\"demand\": {\"x=y\": 1e3, \"z\": 4}, \"host_on\": [\"c\"], \"command\": \"what_if\", "
+        "\"set\": {\"seed\": 1, \"dpm.enabled\": true}, \"host_off\": [\"a\", \"b\"]}";
+    static const char *const words[] = {"x=y=1000", "z=4", "c", "seed=1", "dpm.enabled=true", "a", "b"};
+    struct request *q = calloc(1, sizeof *q);
+    size_t at = 0;
+
+    (void)state;
+    assert_non_null(q);
+    assert_int_equal(request_parse(line, strlen(line), q, NULL), 0);
+    for (size_t i = 0; i < ELEMENTS(words); i++) {
+        assert_string_equal(q->vms + at, words[i]);
+        at += strlen(words[i]) + 1;
+    }
+    assert_int_equal(q->words_len, at);
+    assert_int_equal(q->changes[CHANGE_DEMAND].n, 2);
+    assert_int_equal(q->changes[CHANGE_HOST_OFF].n, 2);
+    assert_string_equal(q->vms + q->changes[CHANGE_HOST_OFF].at, "a");
+    assert_string_equal(q->vms + q->changes[CHANGE_HOST_ON].at, "c");
+    assert_int_equal(q->changes[CHANGE_MAINTENANCE].n, 0);
+    assert_string_equal(q->vms + q->sets.at, "seed=1");
+    assert_int_equal(q->sets.n, 2);
+    free(q);
+}
+
 /* As deep, as long, as many as the line may be. */
 static void test_bounds(void **state)
 {
@@ -181,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_words),
         cmocka_unit_test(test_bounds),
     };
 

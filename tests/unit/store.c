@@ -306,6 +306,7 @@ static void test_hosts(void **state)
          .boot_s = UNKNOWN,
          .seen = 30,
          .our_maintenance = 6,
+         .maintenance = 16,
          .proofs = {{.settings = INT64_MAX, .failed = 3, .failed_code = EACCES, .why = "refused"},
                     [3] = {.settings = 1, .proven = 4}}},
         {.host = "b",
@@ -336,14 +337,13 @@ static void test_hosts(void **state)
     assert_int_equal(all.n_hosts, 3);
     assert_true(all.hosts[0].on_since == 2 && all.hosts[0].boot_s == 70 && all.hosts[0].seen == 11);
     assert_true(all.hosts[0].woken.at == 3 && all.hosts[0].woken.reason == REASON_EXPECTED_DEMAND &&
-                all.hosts[1].woken.at == 0);
-    assert_true(all.hosts[1].standby_since == 7 && all.hosts[1].put_down == 8 &&
+                all.hosts[1].woken.at == 0 && all.hosts[1].standby_since == 7 && all.hosts[1].put_down == 8 &&
                 all.hosts[1].wake_failed == 9);
     assert_string_equal(all.hosts[1].facts, "{\"id\": \"b\"}");
     assert_null(all.hosts[0].facts);
     assert_true(all.hosts[2].woke == 4 && all.hosts[2].woke_by == (WOKE_BY_OLDER | WAKE_WOL) &&
                 isnan(all.hosts[2].boot_s) && all.hosts[2].our_maintenance == 6 &&
-                all.hosts[1].our_maintenance == 0);
+                all.hosts[1].our_maintenance == 0 && all.hosts[2].maintenance == 16);
     check_proofs(all.hosts[2].proofs);
     assert_int_equal(store_sqlite.prune(s, &(struct retention){.hosts_before = 20, .passes_kept = 9}, &err),
                      0);
@@ -401,81 +401,6 @@ static void test_settings(void **state)
     all = must_load(s, &a);
     assert_int_equal(all.n_settings, 2);
     assert_string_equal(all.settings[0].pool, "y");
-    store_close(s);
-    remove_all(p.dir);
-}
-
-static int version_of(const struct place *p, const char *name)
-{
-    char path[PATH_MAX];
-    sqlite3 *db = NULL;
-    sqlite3_stmt *st = NULL;
-
-    (void)snprintf(path, sizeof path, "%s/%s", p->state, name);
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &st, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(st), SQLITE_ROW);
-    int version = sqlite3_column_int(st, 0);
-
-    (void)sqlite3_finalize(st);
-    (void)sqlite3_close(db);
-    return version;
-}
-
-/* A store of the first version is brought up to date with all that it holds, and kept as it was. */
-static void test_older_store(void **state)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    struct place p;
-    struct err err = {0};
-    const struct rate_record rate = {.from = "a", .to = "b", .mb_s = 90, .learned = 30};
-
-    (void)state;
-    place_make(&p);
-    struct store *s = must_open(&p);
-    const char *name = must_load(s, &a).instance;
-
-    assert_int_equal(PUT(ACTION, .action = &full), 0);
-    store_close(s);
-    tamper(&p, "DROP TABLE rates; DROP TABLE dirty_rates; DROP TABLE settings; DROP TABLE hosts; "
-               "DROP TABLE energy; DROP TABLE events; DROP TABLE patterns; DROP TRIGGER consoles_end; "
-               "DROP TABLE consoles; DROP TABLE failures; ALTER TABLE actions DROP COLUMN ended_by; "
-               "ALTER TABLE actions DROP COLUMN unclear; "
-               "ALTER TABLE actions DROP COLUMN predicted_at; "
-               "ALTER TABLE actions DROP COLUMN observed_at; "
-               "ALTER TABLE actions DROP COLUMN predicted_from_cpu; "
-               "ALTER TABLE actions DROP COLUMN predicted_from_mem; "
-               "ALTER TABLE actions DROP COLUMN predicted_to_cpu; "
-               "ALTER TABLE actions DROP COLUMN predicted_to_mem; "
-               "ALTER TABLE actions DROP COLUMN observed_from_cpu; "
-               "ALTER TABLE actions DROP COLUMN observed_from_mem; "
-               "ALTER TABLE actions DROP COLUMN observed_to_cpu; "
-               "ALTER TABLE actions DROP COLUMN observed_to_mem; "
-               "ALTER TABLE actions DROP COLUMN took_s; "
-               "ALTER TABLE actions DROP COLUMN overlaps; "
-               "ALTER TABLE actions DROP COLUMN version; "
-               "ALTER TABLE actions DROP COLUMN former_to; "
-               "ALTER TABLE actions DROP COLUMN redirected; "
-               "ALTER TABLE actions DROP COLUMN vm_lack_before; "
-               "ALTER TABLE actions DROP COLUMN vm_lack_after; "
-               "ALTER TABLE actions DROP COLUMN harm; "
-               "ALTER TABLE actions DROP COLUMN refused; "
-               "ALTER TABLE actions DROP COLUMN wake_method; "
-               "DROP TABLE tokens; "
-               "PRAGMA "
-               "user_version = 1");
-    s = must_open(&p);
-    struct stored all = must_load(s, &a);
-
-    assert_true(store_was_upgraded(s));
-    assert_int_equal(version_of(&p, "before-upgrade.db"), 1);
-    assert_true(all.n_actions == 1 && all.n_rates == 0 && all.n_dirties == 0);
-    assert_string_equal(all.instance, name);
-    assert_int_equal(PUT(RATE, .rate = &rate), 0);
-    store_close(s);
-    s = must_open(&p);
-    assert_false(store_was_upgraded(s));
-    assert_int_equal(must_load(s, &a).n_rates, 1);
     store_close(s);
     remove_all(p.dir);
 }
@@ -576,7 +501,6 @@ int main(void)
         cmocka_unit_test(test_numbers_are_given_once),
         cmocka_unit_test(test_the_rest),
         cmocka_unit_test(test_what_was_learned),
-        cmocka_unit_test(test_older_store),
         cmocka_unit_test(test_hosts),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_transactions),

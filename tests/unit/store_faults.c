@@ -112,9 +112,10 @@ struct page {
 /* The first pages of all tables whose damage is found at the start. */
 static size_t list_pages(const struct place *p, struct page *list, size_t most)
 {
-    static const char sql[] = "SELECT name, rootpage, page_size FROM sqlite_master, pragma_page_size"
-                              " WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-                              " AND name NOT IN ('passes', 'consoles')";
+    static const char sql[] =
+        "SELECT name, rootpage, page_size FROM sqlite_master, pragma_page_size"
+        " WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        " AND name NOT IN ('passes', 'consoles', 'looks', 'look_blocks', 'mean_blocks')";
     sqlite3 *db = NULL;
     sqlite3_stmt *st = NULL;
     size_t n = 0;

@@ -227,80 +227,6 @@ static void test_events(void **state)
     remove_all(p.dir);
 }
 
-#define DROP_PROOF(method)                                                                                   \
-    "ALTER TABLE hosts DROP COLUMN " method "_settings; ALTER TABLE hosts DROP COLUMN " method "_proven; "   \
-    "ALTER TABLE hosts DROP COLUMN " method "_failed; "                                                      \
-    "ALTER TABLE hosts DROP COLUMN " method "_failed_code; ALTER TABLE hosts DROP COLUMN " method "_why; "
-
-#define DROP_ALL_PROOFS                                                                                      \
-    "DROP TABLE tokens; ALTER TABLE actions DROP COLUMN wake_method; " DROP_PROOF("ipmi")                    \
-        DROP_PROOF("redfish") DROP_PROOF("wol") DROP_PROOF("hypervisor")
-
-/* Events of an older store have VM and hosts in their data only; damaged data are left as they are. What a
- * script after this one adds to the store is dropped here, too. */
-static void test_older_events(void **state)
-{
-    struct place p;
-
-    (void)state;
-    place_make(&p);
-    struct store *s = must_open(&p);
-
-    put_events(s);
-    store_close(s);
-    tamper(&p,
-           "DROP INDEX events_by_vm; DROP INDEX events_by_host; DROP INDEX events_by_to_host; "
-           "DROP INDEX events_by_kind; ALTER TABLE events DROP COLUMN vm; "
-           "ALTER TABLE events DROP COLUMN host; ALTER TABLE events DROP COLUMN to_host; "
-           "ALTER TABLE actions DROP COLUMN vm_lack_before; "
-           "ALTER TABLE actions DROP COLUMN vm_lack_after; ALTER TABLE actions DROP COLUMN harm; "
-           "ALTER TABLE actions DROP COLUMN refused; "
-           "UPDATE events SET data = '{' WHERE id = 5; "
-           "ALTER TABLE hosts DROP COLUMN confirmed; ALTER TABLE hosts DROP COLUMN confirmed_by; "
-           "ALTER TABLE hosts DROP COLUMN confirmed_at; ALTER TABLE hosts DROP COLUMN facts; " DROP_ALL_PROOFS
-           "ALTER TABLE hosts DROP COLUMN our_maintenance; "
-           "PRAGMA user_version = 15");
-    s = must_open(&p);
-    check_events(s);
-    store_close(s);
-    s = must_open(&p); /* the upgrade is not repeated */
-    check_events(s);
-    store_close(s);
-    remove_all(p.dir);
-}
-
-/* Of hosts that an older version woke it is not known by which method. */
-static void test_older_wakes(void **state)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    const struct host_record hosts[] = {
-        {.host = "a", .woke = 5, .woke_by = WAKE_IPMI | WAKE_WOL, .boot_s = UNKNOWN},
-        {.host = "b", .woke = 6, .boot_s = UNKNOWN},
-        {.host = "c", .boot_s = UNKNOWN},
-    };
-    struct err err = {0};
-    struct place p;
-
-    (void)state;
-    place_make(&p);
-    struct store *s = must_open(&p);
-
-    for (size_t i = 0; i < ELEMENTS(hosts); i++)
-        assert_int_equal(store_sqlite.put(s, &(struct record){RECORD_HOST, .host = &hosts[i]}, &err), 0);
-    store_close(s);
-    tamper(&p, DROP_ALL_PROOFS "ALTER TABLE hosts DROP COLUMN our_maintenance; PRAGMA user_version = 20");
-    s = must_open(&p);
-    struct stored all = must_load(s, &a);
-
-    assert_int_equal(all.n_hosts, 3);
-    assert_int_equal(all.hosts[0].woke_by, WOKE_BY_OLDER | WAKE_IPMI | WAKE_WOL);
-    assert_int_equal(all.hosts[1].woke_by, WOKE_BY_OLDER);
-    assert_int_equal(all.hosts[2].woke_by, 0);
-    assert_int_equal(all.hosts[0].proofs[0].proven, 0);
-    store_close(s);
-    remove_all(p.dir);
-}
-
 static void put_fault(struct store *s, const char *kind, instant_s time, const char *data)
 {
     const struct event_record r = {
@@ -391,10 +317,8 @@ static void test_subjects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_actions),     cmocka_unit_test(test_each_end),
-        cmocka_unit_test(test_events),      cmocka_unit_test(test_older_events),
-        cmocka_unit_test(test_older_wakes), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_subjects),
+        cmocka_unit_test(test_actions), cmocka_unit_test(test_each_end), cmocka_unit_test(test_events),
+        cmocka_unit_test(test_faults),  cmocka_unit_test(test_subjects),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

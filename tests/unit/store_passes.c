@@ -2,6 +2,7 @@
 #include "store_place.h"
 
 #include "base/cleanup.h"
+#include "store/passes.h"
 
 #include <errno.h>
 
@@ -17,6 +18,7 @@ static void put_pass(struct store *s, uint64_t id, const char *snapshot)
                                      .n_recommendations = 3,
                                      .n_faults = 1,
                                      .decide_us = 1234,
+                                     .held_back = HELD_BACK_STANDBY,
                                      .snapshot = snapshot,
                                      .plan = "{\"plan\": 1}"};
     int r = store_sqlite.put(s, &(struct record){RECORD_PASS, .pass = &pass}, &err);
@@ -34,6 +36,47 @@ static int get_pass(struct store *s, int64_t id, struct arena *a, struct pass_re
     if (r == 0)
         *ret = *found.passes;
     return r;
+}
+
+static void test_pages(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct pass_query q = {.limit = 2};
+    struct stored_snapshot snapshot;
+    struct kept_pass *list = NULL;
+    struct err err = {0};
+    const char *text = NULL;
+    uint64_t more = 0;
+    struct place p;
+    size_t n = 0;
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    for (uint64_t id = 1; id <= 5; id++)
+        put_pass(s, id, id == 4 ? NULL : "{\"snapshot\": 1}");
+    assert_int_equal(store_list_passes(s, &q, &a, &list, &n, &more, &err), 0);
+    assert_true(n == 2 && more == 3 && list[0].is.id == 5 && list[0].has_snapshot && !list[1].has_snapshot);
+    q.before = 4;
+    assert_int_equal(store_list_passes(s, &q, &a, &list, &n, &more, &err), 0);
+    assert_true(n == 2 && more == 1 && list[0].is.id == 3 && list[1].is.time == 600);
+    q.since = 900;
+    assert_int_equal(store_list_passes(s, &q, &a, &list, &n, &more, &err), 0);
+    assert_true(n == 1 && more == 0 && list[0].is.id == 3);
+    assert_int_equal(store_read_snapshot(s, 3, &snapshot, &err), 0);
+    assert_int_equal(snapshot.held_back, HELD_BACK_STANDBY);
+    assert_string_equal(snapshot.trigger, "interval");
+    assert_int_equal(store_snapshot_text(&snapshot, &a, &text), 0);
+    assert_string_equal(text, "{\"snapshot\": 1}");
+    snapshot.len /= 2;
+    assert_int_equal(store_snapshot_text(&snapshot, &a, &text), -EIO);
+    store_snapshot_release(&snapshot);
+    assert_int_equal(store_read_snapshot(s, 4, &snapshot, &err), 0);
+    assert_null(snapshot.data);
+    assert_int_equal(store_read_snapshot(s, 6, &snapshot, &err), -ENOENT);
+    store_close(s);
+    remove_all(p.dir);
 }
 
 static void test_passes(void **state)
@@ -121,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_pages),
         cmocka_unit_test(test_passes_fit),
     };
 

@@ -10,6 +10,8 @@ const HEIGHT = 190;
 const HIDDEN = 'rgba(0,0,0,0)';
 /** From the fifth colour on curves differ by their dashes too. */
 const DASHES: Record<number, number[]> = { 4: [8, 3], 5: [3, 3], 6: [6, 4], 7: [10, 3, 2, 3] };
+/** How a curve stands in the legend, classes of charts.css. */
+const SIGNS: Record<Curve['kind'], string> = { line: 'line', steps: 'line', dashed: 'line dashed', band: 'area', bars: 'block' };
 const DASHED = [6, 4];
 
 export interface ChartProps {
@@ -25,7 +27,7 @@ export interface ChartProps {
 }
 
 function linePaths(kind: Curve['kind']): uPlot.Series.PathBuilder | undefined {
-  if (kind === 'steps') return uPlot.paths.stepped?.({ align: 1 });
+  if (kind === 'steps' || kind === 'dashed') return uPlot.paths.stepped?.({ align: 1 });
   if (kind === 'bars') return uPlot.paths.bars?.({ size: [0.85, Infinity], align: 0 });
   return uPlot.paths.linear?.();
 }
@@ -57,7 +59,7 @@ function Legend({ curves }: { curves: Curve[] }) {
       {curves.map((c) => (
         <li key={c.name}>
           <svg viewBox="0 0 24 8" aria-hidden="true">
-            <path class={`s${c.style} ${c.kind === 'band' ? 'area' : c.kind === 'dashed' ? 'line dashed' : 'line'}`} d={c.kind === 'band' ? 'M0,0H24V8H0Z' : 'M0,4H24'} />
+            <path class={`s${c.style} ${SIGNS[c.kind]}`} d={c.kind === 'band' || c.kind === 'bars' ? 'M0,0H24V8H0Z' : 'M0,4H24'} />
           </svg>
           {c.name}
         </li>

@@ -49,10 +49,22 @@ export interface FigureProps {
   read: (t: number, down: number) => string;
 }
 
-function options(p: FigureProps, d: Drawing, width: number, onCursor: (u: uPlot) => void): uPlot.Options {
+/** What is drawn now; a plot reads it anew at each drawing. */
+interface Shown {
+  p: FigureProps;
+  d: Drawing;
+}
+
+/** Equal for drawings that differ in their values alone: the plot stays, and new values cost little. */
+function shape(d: Drawing): string {
+  return JSON.stringify([d.series.map((s) => [s.label, s.width, s.dash, s.points]), d.bands?.map((b) => b.series), d.rows]);
+}
+
+function options(shown: () => Shown, width: number, onCursor: (u: uPlot) => void): uPlot.Options {
+  const { p, d } = shown();
   const narrow = width < NARROW;
   const size = narrow ? 46 : 64;
-  const times = timeTicks(p.axis, Math.min(8, Math.max(2, Math.floor((width - size) / TICK_ROOM))));
+  const times = () => timeTicks(shown().p.axis, Math.min(8, Math.max(2, Math.floor((width - size) / TICK_ROOM))));
   const common = { font: font(), stroke: () => cssColour('--soft'), ticks: { show: false } };
   const grid = { stroke: () => cssColour('--rule'), width: 1 };
   return {
@@ -67,14 +79,14 @@ function options(p: FigureProps, d: Drawing, width: number, onCursor: (u: uPlot)
       points: { show: false },
       sync: { key: SYNC, setSeries: false, scales: ['x', null] },
     },
-    scales: { x: { time: false, range: () => [p.axis.from, p.axis.to] }, y: { range: () => d.range } },
+    scales: { x: { time: false, range: () => [shown().p.axis.from, shown().p.axis.to] }, y: { range: () => shown().d.range } },
     axes: [
-      { ...common, grid: { ...grid, show: !d.rows }, size: AXIS_HEIGHT - 2, gap: 4, splits: () => times.map((t) => t.t), values: () => times.map((t) => t.label) },
-      { ...common, grid: { ...grid, show: !d.rows }, size, gap: 4, splits: () => d.ticks.map((t) => t.at), values: () => d.ticks.map((t) => t.label) },
+      { ...common, grid: { ...grid, show: !d.rows }, size: AXIS_HEIGHT - 2, gap: 4, splits: () => times().map((t) => t.t), values: () => times().map((t) => t.label) },
+      { ...common, grid: { ...grid, show: !d.rows }, size, gap: 4, splits: () => shown().d.ticks.map((t) => t.at), values: () => shown().d.ticks.map((t) => t.label) },
     ],
     series: [{}, ...d.series],
     bands: d.bands ?? [],
-    hooks: { draw: d.draw ? [d.draw] : [], setCursor: [onCursor] },
+    hooks: { draw: [(u) => shown().d.draw?.(u)], setCursor: [onCursor] },
   };
 }
 
@@ -115,14 +127,29 @@ export function Figure(p: FigureProps) {
   const host = useRef<HTMLDivElement>(null);
   const words = useRef<HTMLParagraphElement>(null);
   const plot = useRef<uPlot>();
+  const shown = useRef<Shown>();
+  const draw = useRef<() => void>(() => undefined);
   const active = useRef(false);
   const [reading, setReading] = useState<string>();
   const [byKey, setByKey] = useState(false);
 
   useEffect(() => {
+    const before = shown.current;
+    const d = p.drawing();
+    shown.current = { p, d };
+    if (!plot.current || !before) return;
+    if (shape(before.d) === shape(d) && before.p.height === p.height) {
+      plot.current.setData(d.data);
+      return;
+    }
+    plot.current.destroy();
+    plot.current = undefined;
+    draw.current();
+  }, [p.drawing]);
+  useEffect(() => {
     const element = host.current;
     if (!element) return undefined;
-    const drawing = p.drawing();
+    const now = () => shown.current as Shown;
     const onCursor = (u: uPlot) => {
       const { left = -1, top = -1 } = u.cursor;
       if (!active.current || left < 0) {
@@ -130,14 +157,15 @@ export function Figure(p: FigureProps) {
         return;
       }
       const t = u.posToVal(left, 'x');
-      setReading(`${timestamp(p.axis.start + t)}: ${p.read(t, top / u.over.clientHeight)}`);
+      setReading(`${timestamp(now().p.axis.start + t)}: ${now().p.read(t, top / u.over.clientHeight)}`);
     };
     const redo = () => {
       const width = element.clientWidth;
       if (width === 0 || plot.current?.width === width) return;
       plot.current?.destroy();
-      plot.current = new uPlot(options(p, drawing, width, onCursor), drawing.data, element);
+      plot.current = new uPlot(options(now, width, onCursor), now().d.data, element);
     };
+    draw.current = redo;
     const recolour = () => plot.current?.redraw(false, true);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     const resized = new ResizeObserver(redo);
@@ -150,7 +178,7 @@ export function Figure(p: FigureProps) {
       plot.current?.destroy();
       plot.current = undefined;
     };
-  }, [p.drawing]);
+  }, []);
 
   const enter = () => {
     const p = words.current;

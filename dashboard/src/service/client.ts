@@ -1,4 +1,5 @@
 // Requests to the API, as the user who signed in.
+import type { Role } from './data';
 
 /** What the service refused: the sentence of its problem document. */
 export class Problem extends Error {
@@ -28,25 +29,109 @@ async function problemOf(r: Response): Promise<Problem> {
   return new Problem(r.status, text);
 }
 
-/** The token stays in memory: a page that is loaded anew asks for it again. */
-export class Client {
-  constructor(private readonly token: string) {}
+export interface SignedIn {
+  who: string;
+  role: Role;
+  session: { since: string; expires: string; idle_s: number; csrf_token: string };
+}
 
-  private async ask(path: string, init: RequestInit): Promise<Response> {
-    let r: Response;
+type SessionReply = SignedIn | { who: null; role: null; session: null };
+
+const SESSION = '/api/v1/session';
+const ENDED = 'Your session has ended.';
+
+/** The session is a cookie that no script can read; here is only the token that tells the service's own pages from others. */
+export class Client {
+  private csrf: string | null = null; // null: not signed in, nothing is asked
+  private who = '';
+
+  /** onEnded: the service no longer takes the session. onOther: another person has signed in with this browser. */
+  constructor(
+    private readonly onEnded: (why: string) => void,
+    private readonly onOther: () => void = () => location.reload(),
+  ) {}
+
+  private async send(path: string, init: RequestInit): Promise<Response> {
     try {
-      r = await fetch(path, {
-        ...init,
-        cache: 'no-store', // tags are kept by QueryCache
-        credentials: 'omit',
-        headers: { Authorization: `Bearer ${this.token}`, ...(init.headers as Record<string, string>) },
-      });
+      return await fetch(path, { ...init, cache: 'no-store', credentials: 'same-origin' }); // tags are kept by QueryCache
     } catch (e) {
       if (init.signal?.aborted) throw e;
       throw new Problem(0, 'The service cannot be reached.');
     }
-    if (!r.ok && r.status !== 304) throw await problemOf(r);
-    return r;
+  }
+
+  private take(reply: SessionReply): SignedIn | null {
+    this.csrf = reply.session?.csrf_token ?? null;
+    this.who = reply.who ?? '';
+    return reply.session ? reply : null;
+  }
+
+  /** Who is signed in already: a page that is loaded anew. */
+  async current(): Promise<SignedIn | null> {
+    const r = await this.send(SESSION, {});
+    if (r.status === 401) return null;
+    if (!r.ok) throw await problemOf(r);
+    return this.take((await r.json()) as SessionReply);
+  }
+
+  async signIn(token: string): Promise<SignedIn> {
+    const r = await this.send(SESSION, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token }) });
+    if (!r.ok) throw await problemOf(r);
+    const signedIn = this.take((await r.json()) as SessionReply);
+    if (!signedIn) throw new Problem(0, 'The service has begun no session.');
+    return signedIn;
+  }
+
+  async signOut(): Promise<void> {
+    if (this.csrf !== null) await this.change(SESSION, { method: 'DELETE' });
+    this.csrf = null;
+  }
+
+  private async ask(path: string, init: RequestInit): Promise<Response> {
+    if (this.csrf === null) throw new Problem(401, ENDED);
+    const of = this.csrf;
+    const r = await this.send(path, init);
+    if (r.ok || r.status === 304) return r;
+    const problem = await problemOf(r);
+    if (r.status === 401 && this.csrf === of) {
+      const who = this.who;
+      this.csrf = null; // what is asked meanwhile is refused without asking
+      // Another tab may have signed in anew while a read was on its way with the cookie of the session before.
+      const now = init.method === undefined ? await this.currentOrBack(of) : null;
+      if (now?.who === who) return this.ask(path, init);
+      if (now) this.onOther();
+      else this.onEnded(ENDED);
+    }
+    throw problem;
+  }
+
+  /** As current(). If the service does not say whether there is a session (too many requests, out of reach), the page goes on with
+   * the one it has: the next request asks again. */
+  private async currentOrBack(csrf: string): Promise<SignedIn | null> {
+    try {
+      return await this.current();
+    } catch (e) {
+      this.csrf = csrf;
+      throw e;
+    }
+  }
+
+  /** Another tab may have signed in anew: this browser then has another session. */
+  private async isRenewed(): Promise<boolean> {
+    const [csrf, who] = [this.csrf, this.who];
+    const now = await this.current();
+    if (now && now.who !== who) this.onOther();
+    return now !== null && now.who === who && this.csrf !== csrf;
+  }
+
+  private async change(path: string, init: RequestInit): Promise<Response> {
+    const send = () => this.ask(path, { ...init, headers: { ...(init.headers as Record<string, string>), 'X-CSRF-Token': this.csrf ?? '' } });
+    try {
+      return await send();
+    } catch (e) {
+      if (!(e instanceof Problem) || e.status !== 403 || !(await this.isRenewed())) throw e;
+      return send();
+    }
   }
 
   async get(path: string, etag: string | null = null): Promise<Answer> {
@@ -54,8 +139,15 @@ export class Client {
     return { etag: r.headers.get('ETag'), body: r.status === 304 ? undefined : await r.json() };
   }
 
+  /** The reply unread, and where its list goes on (RFC 8288); bytes: undefined where the text is the one that the tag given is of. */
+  async bytes(path: string, etag: string | null): Promise<{ etag: string | null; bytes: ArrayBuffer | undefined; next: string | null }> {
+    const r = await this.ask(path, { headers: etag ? { 'If-None-Match': etag } : {} });
+    const next = /<([^>]*)>;\s*rel="next"/.exec(r.headers.get('Link') ?? '');
+    return { etag: r.headers.get('ETag'), bytes: r.status === 304 ? undefined : await r.arrayBuffer(), next: next?.[1] ?? null };
+  }
+
   async post<T>(path: string, body: unknown): Promise<T> {
-    const r = await this.ask(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+    const r = await this.change(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
     return (await r.json()) as T;
   }
 

@@ -15,6 +15,8 @@ export interface Asleep {
   since: Nullable<string>;
   by_ballast: boolean;
   wake_failed: Nullable<string>;
+  boot_s: Nullable<number>;
+  waking: Nullable<{ method: Nullable<string>; why: Nullable<string> }>;
 }
 
 export interface Pass {
@@ -30,7 +32,62 @@ export interface Pass {
 
 export interface Fault {
   code: string;
+  vm: Nullable<string>;
+  host: Nullable<string>;
+  rule: Nullable<string>;
   text: string;
+}
+
+export interface NightHost {
+  host: string;
+  host_name: string;
+  from?: string;
+  until?: string;
+  asleep_s: number;
+  woke_s?: number;
+  expected_s?: number;
+  late: boolean;
+  failed: boolean;
+  stayed_on: boolean;
+  why?: string;
+}
+
+export interface Night {
+  from: string;
+  until: string;
+  text: string;
+  next_proof_host?: string;
+  next_proof_host_name?: string;
+  next_proof_due?: string;
+  next_proof_why?: string;
+  proofs_due: number;
+  hosts: NightHost[];
+}
+
+export interface Power {
+  watts: Nullable<number>;
+  all_on_w: Nullable<number>;
+  hosts: number;
+  hosts_measured: number;
+  hosts_unknown: number;
+}
+
+export interface Roll {
+  at_once: number;
+  by: Nullable<string>;
+  started: string;
+  ended: Nullable<string>;
+  failed: Nullable<string>;
+  waits: Nullable<string>;
+  hosts: { id: string; name: string; step: string; meaning: string; since: Nullable<string> }[];
+}
+
+/** What waits for a second person (four_eyes). */
+export interface FirstRequest {
+  action: string;
+  text: string;
+  by: string;
+  until: string;
 }
 
 export interface Status {
@@ -38,6 +95,7 @@ export interface Status {
   version: string;
   time: string;
   automation: string;
+  interval_s: number;
   source: { state: 'unknown' | 'up' | 'lost'; since: Nullable<string>; error: Nullable<string>; seen_age_s: Nullable<number> };
   hosts: number;
   vms: number;
@@ -50,7 +108,12 @@ export interface Status {
   frozen_since: Nullable<string>;
   frozen_by: Nullable<string>;
   store_error: Nullable<string>;
-  night: Nullable<{ text: string }>;
+  first_requests: FirstRequest[];
+  night: Nullable<Night>;
+  power: Nullable<Power>;
+  roll: Nullable<Roll>;
+  configuration: string[];
+  logins_paused: { account: string; next_try: Nullable<string> }[];
   actions: Record<string, number>;
 }
 
@@ -61,14 +124,72 @@ export interface Load {
   load: Nullable<number>;
 }
 
+export interface WakeProof {
+  method: string;
+  state: 'never' | 'proven' | 'expired' | 'failed';
+  proven: Nullable<string>;
+  failed: Nullable<string>;
+  why: Nullable<string>;
+}
+
 export interface Host {
   id: string;
   name: string;
   state: string;
+  cores: number;
   vms: number;
+  in_inventory: boolean;
+  cpu_vendor: Nullable<string>;
+  quarantine: boolean;
+  dpm: string;
+  wake_methods: string[];
+  wake_verified: boolean;
+  wake_proofs: WakeProof[];
+  wake_failed_at: Nullable<string>;
+  waking: Nullable<{ method: Nullable<string>; why: Nullable<string> }>;
+  identity: { meaning: string; why: Nullable<string> };
+  boot_s: Nullable<number>;
+  power_w: Nullable<number>;
+  on_since: Nullable<string>;
   standby_since: Nullable<string>;
   cpu: Load;
   mem: Load;
+}
+
+export interface Demand {
+  demand: Nullable<number>;
+  entitlement: Nullable<number>;
+}
+
+export interface Vm {
+  id: string;
+  name: string;
+  state: string;
+  host: Nullable<string>;
+  host_name: Nullable<string>;
+  pool: Nullable<string>;
+  automation: string;
+  vcpus: number;
+  mem_mb: Nullable<number>;
+  demand_unknown: boolean;
+  cpu: Demand;
+  mem: Demand;
+  last_migrated: Nullable<string>;
+}
+
+export interface PoolSetting extends Demand {
+  reservation: Nullable<number>;
+  limit: Nullable<number>;
+  shares: Nullable<number>;
+}
+
+export interface Pool {
+  id: string;
+  name: string;
+  parent: Nullable<string>;
+  parent_name: Nullable<string>;
+  cpu: PoolSetting;
+  mem: PoolSetting;
 }
 
 export type ActionState =
@@ -102,6 +223,7 @@ export interface Action {
   cost: Amount;
   benefit: Amount;
   duration_s: Nullable<number>;
+  percent: Nullable<number>;
   approved_by: Nullable<string>;
   ended_by: Nullable<string>;
   why: Nullable<string>;

@@ -1,6 +1,6 @@
 // A long list, of which only the rows on the screen are in the page. It scrolls with the page, so it needs no keys of its own.
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 import { offsets, rowsBetween } from './window';
 
 const SPARE = 400; // pixels above and below the screen: the next row by the Tab key is there
@@ -12,17 +12,18 @@ export interface ListProps<T> {
   /** Height of a row that was never drawn, in pixels */
   estimate: number;
   label: string;
+  /** Told which rows are in the page, whenever these change */
+  onRange?: (first: number, end: number) => void;
 }
 
-export function List<T>({ rows, keyOf, draw, estimate, label }: ListProps<T>) {
+export function List<T>({ rows, keyOf, draw, estimate, label, onRange }: ListProps<T>) {
   const list = useRef<HTMLUListElement>(null);
   const heights = useRef(new Map<string, number>());
   const [changed, redraw] = useReducer((n: number) => n + 1, 0);
   const at = useMemo(() => offsets(rows.map((r) => heights.current.get(keyOf(r))), estimate), [rows, changed]);
   const top = list.current ? -list.current.getBoundingClientRect().top : 0;
   const { first, end } = rowsBetween(at, top - SPARE, top + innerHeight + SPARE);
-  const range = useRef({ first, end });
-  range.current = { first, end };
+  useEffect(() => onRange?.(first, end), [first, end, onRange]);
 
   useLayoutEffect(() => {
     let asked = 0;

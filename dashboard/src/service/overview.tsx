@@ -1,77 +1,46 @@
-// The first page: is all well, what waits for a person, and how evenly the hosts are loaded.
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Chart } from '../charts/chart';
-import type { Curve } from '../charts/curves';
+// The first page: is all well, what waits for a person, what happened last night, and how evenly the hosts are loaded.
+import { useMemo } from 'preact/hooks';
+import { ActionTitle, WhyLink } from './actions';
+import { address } from './address';
 import { Bar, type Aim } from './bars';
-import type { Host, Pass, Recommendations, Status } from './data';
+import { Controls, PausedSince } from './controls';
+import type { Action, FirstRequest, Host, Recommendations, Status } from './data';
+import { Imbalance } from './imbalance';
+import { SecondPerson } from './item_parts';
 import { List } from './list';
 import { awake, fullestFirst, mean } from './loads';
-import { Missing, useNow, useReply, useSession } from './store';
-import { actionTitle, ago, count, isInFlight, progressWords, troubles } from './words';
+import { HostLink, Title } from './navigation';
+import { lastNight } from './nights';
+import { Ago, Since, Tile } from './parts';
+import { Missing, useNow, useReply } from './store';
+import { count, isInFlight, progressWords, sentence, troubles } from './words';
 
 const HOST_ROW = 44;
-const PASSES_MAX = 2000;
-
-interface PassPoint {
-  t: number;
-  imbalance: number | null;
-  target: number | null;
-}
-
-/** The passes that were seen since the page was opened, by session: the API does not give those before. */
-const seen = new WeakMap<object, Map<number, PassPoint>>();
-
-function notePass(session: object, pass: Pass | null): PassPoint[] {
-  const passes = seen.get(session) ?? new Map<number, PassPoint>();
-  seen.set(session, passes);
-  if (pass && pass.time !== null) passes.set(pass.id, { t: Date.parse(pass.time) / 1000, imbalance: pass.imbalance, target: pass.target });
-  if (passes.size > PASSES_MAX) passes.delete(passes.keys().next().value as number);
-  return [...passes.values()];
-}
-
-function Imbalance({ pass }: { pass: Pass | null }) {
-  const { client } = useSession();
-  const points = useMemo(() => notePass(client, pass), [client, pass?.id]);
-  const { curves, axis } = useMemo(() => {
-    const start = points[0]?.t ?? 0;
-    const t = points.map((p) => p.t - start);
-    const list: Curve[] = [
-      { name: 'imbalance', kind: 'steps', style: 0, points: { t, v: points.map((p) => p.imbalance) } },
-      { name: 'target', kind: 'dashed', style: 1, points: { t, v: points.map((p) => p.target) } },
-    ];
-    return { curves: list, axis: { start, from: 0, to: Math.max(60, t[t.length - 1] ?? 0) } };
-  }, [points]);
-  if (points.length < 2) return <p class="soft">Its course is drawn here from the second pass on that comes while this page is open.</p>;
-  return <Chart title="Imbalance of the cluster" about="At each pass since this page was opened. Below the target nothing is moved for balance." axis={axis} curves={curves} low={0} />;
-}
-
-function Tile({ what, value, note, bad }: { what: string; value: string; note: string; bad?: boolean }) {
-  return (
-    <li class={bad ? 'bad' : ''}>
-      {what}
-      <b>{value}</b>
-      <small>{note}</small>
-    </li>
-  );
-}
+const SHOWN = 5;
+const FIRST = 100; // recommendations that are read here: a large cluster may have thousands
+const ASLEEP_SHOWN = 10;
 
 function four(v: number | null | undefined): string {
   return v === null || v === undefined ? '-' : v.toFixed(4);
 }
 
-function Tiles({ s, now }: { s: Status; now: number }) {
+function flyingOf(s: Status): number {
+  return (s.actions.approved ?? 0) + (s.actions.starting ?? 0) + (s.actions.running ?? 0) + (s.actions.verifying ?? 0);
+}
+
+function Tiles({ s }: { s: Status }) {
   const waits = s.actions.recommended ?? 0;
-  const flying = (s.actions.approved ?? 0) + (s.actions.starting ?? 0) + (s.actions.running ?? 0) + (s.actions.verifying ?? 0);
+  const flying = flyingOf(s);
   const p = s.pass;
   const uneven = p !== null && p.imbalance !== null && p.target !== null && p.imbalance > p.target;
   return (
     <ul class="tiles">
       <Tile what="Imbalance" value={four(p?.imbalance)} note={p === null ? 'no pass yet' : `target ${four(p.target)}${uneven ? ', above it' : ''}; CPU ${four(p.imbalance_cpu)}, memory ${four(p.imbalance_mem)}`} />
-      <Tile what="Waiting for a decision" value={String(waits)} note={waits === 0 ? 'nothing' : `automation: ${s.automation}`} />
+      <Tile what="Waiting for a decision" value={String(waits)} note={waits === 0 ? 'nothing' : <a href="#/recommendations">decide on them</a>} />
       <Tile what="In progress" value={String(flying)} note={s.frozen ? 'paused' : flying === 0 ? 'nothing' : 'approved or running'} bad={s.frozen} />
-      <Tile what="Asleep" value={String(s.asleep.length)} note={`of ${count(s.hosts, 'host')}`} />
-      <Tile what="Faults" value={String(s.faults.length)} note={s.faults.length === 0 ? 'none' : 'listed below'} bad={s.faults.length > 0} />
-      <Tile what="Last pass" value={p === null ? '-' : `# ${p.id}`} note={p === null ? '' : ago(p.time, now)} />
+      <Tile what="Asleep" value={String(s.asleep.length)} note={<>of <a href="#/hosts">{count(s.hosts, 'host')}</a></>} />
+      <Tile what="Faults" value={String(s.faults.length)} note={s.faults.length === 0 ? 'none' : <a href="#/faults">what to do</a>} bad={s.faults.length > 0} />
+      <Tile what="Last pass" value={p === null ? '-' : `# ${p.id}`} note={p === null ? '' : <Ago t={p.time} />} />
     </ul>
   );
 }
@@ -79,7 +48,7 @@ function Tiles({ s, now }: { s: Status; now: number }) {
 function HostRow({ h, cpu, mem }: { h: Host; cpu: Aim | null; mem: Aim | null }) {
   return (
     <div class="host">
-      <span class="host-name">{h.name}</span>
+      <span class="host-name"><HostLink id={h.id} name={h.name} /></span>
       <Bar label="CPU" load={h.cpu.load} aim={cpu} />
       <Bar label="Memory" load={h.mem.load} aim={mem} />
     </div>
@@ -108,10 +77,21 @@ function Hosts({ target }: { target: number | null }) {
   );
 }
 
-const SHOWN = 5;
+function Going({ list }: { list: readonly Action[] }) {
+  const now = useNow();
+  return (
+    <ul class="plain">
+      {list.map((a) => (
+        <li key={a.id}>
+          <b><ActionTitle a={a} /></b> <span class="soft">{progressWords(a, now)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
 
-function Waiting({ now }: { now: number }) {
-  const { data, problem } = useReply<Recommendations>('/recommendations?limit=10000');
+function Waiting({ waiting, going, first }: { waiting: number; going: number; first: readonly FirstRequest[] }) {
+  const { data, problem } = useReply<Recommendations>(`/recommendations?limit=${FIRST}`);
   const all = data?.recommendations ?? [];
   const waits = all.filter((a) => a.state === 'recommended');
   const flying = all.filter(isInFlight);
@@ -119,76 +99,99 @@ function Waiting({ now }: { now: number }) {
     <section>
       <h2>Waiting for a person</h2>
       <Missing data={data} problem={problem} />
-      {data && waits.length === 0 && <p>No recommendation waits for a decision.</p>}
+      <SecondPerson of={first} />
+      {waiting === 0 && <p>No recommendation waits for a decision.</p>}
       <ul class="plain">
         {waits.slice(0, SHOWN).map((a) => (
           <li key={a.id}>
-            <b>{actionTitle(a)}</b> <span class="soft">{a.text ?? a.reason}</span>
+            <b><ActionTitle a={a} /></b> <span class="soft">{a.text ?? a.reason}</span>{a.why && <> {sentence(a.why)}</>} <WhyLink a={a} />
           </li>
         ))}
       </ul>
-      {waits.length > 0 && <p><a href="#/recommendations">{waits.length > SHOWN ? `All ${waits.length} recommendations` : 'Decide on them'}</a></p>}
+      {waiting > 0 && <p><a href="#/recommendations">{waiting > SHOWN ? `All ${waiting} recommendations` : 'Decide on them'}</a></p>}
       {flying.length > 0 && (
         <>
           <h3>In progress</h3>
-          <ul class="plain">
-            {flying.slice(0, SHOWN).map((a) => (
-              <li key={a.id}>
-                <b>{actionTitle(a)}</b> <span class="soft">{progressWords(a, now)}</span>
-              </li>
-            ))}
-          </ul>
-          {flying.length > SHOWN && <p><a href="#/recommendations">All {flying.length} actions</a></p>}
+          <Going list={flying.slice(0, SHOWN)} />
+          {going > SHOWN && <p><a href="#/recommendations">All {going} actions</a></p>}
         </>
       )}
     </section>
   );
 }
 
+function Night({ s }: { s: Status }) {
+  const since = lastNight(s.night, Date.parse(s.time) / 1000);
+  return (
+    <section>
+      <h2>Last night</h2>
+      <p>{s.night ? sentence(s.night.text) : 'No night in which Ballast had hosts sleep has ended yet.'}</p>
+      <p><a href={address('history', '', { since })}>What happened last night</a></p>
+    </section>
+  );
+}
+
+function FaultsAndSleep({ s }: { s: Status }) {
+  return (
+    <section>
+      <h2>Faults</h2>
+      {s.faults.length === 0 && <p>The last pass found none.</p>}
+      <ul class="plain">{s.faults.slice(0, SHOWN).map((f, i) => <li key={i}>{f.text}</li>)}</ul>
+      {s.faults.length > 0 && <p><a href="#/faults">{s.faults.length > SHOWN ? `All ${s.faults.length} faults, and what to do` : 'What to do'}</a></p>}
+      <h2>Asleep</h2>
+      {s.asleep.length === 0 && <p>No host is in standby.</p>}
+      <ul class="plain">
+        {s.asleep.slice(0, ASLEEP_SHOWN).map((h) => (
+          <li key={h.host}>
+            <b><HostLink id={h.host} name={h.host_name} /></b> <span class="soft"><Since t={h.since} />{h.by_ballast ? '' : ', not by Ballast'}{h.wake_failed ? '; its last wake failed' : ''}</span>
+          </li>
+        ))}
+      </ul>
+      {s.asleep.length > ASLEEP_SHOWN && <p><a href="#/power">All {s.asleep.length} hosts in standby</a></p>}
+    </section>
+  );
+}
+
 export function Overview() {
   const { data, problem } = useReply<{ status: Status }>('/status', 2000);
-  const now = useNow();
   const s = data?.status;
-  const [faultsAll, showAll] = useState(false);
-  useEffect(() => {
-    if (s) document.title = `${s.cluster} - Ballast`;
-  }, [s?.cluster]);
-  if (!s) return <Missing data={data} problem={problem} />;
-  const faults = faultsAll ? s.faults : s.faults.slice(0, 4 * SHOWN);
+  const target = s?.pass?.target ?? null;
+  // The status changes with each second: the long parts are drawn again only for what they show.
+  const hosts = useMemo(() => <Hosts target={target} />, [target]);
+  const waits = s?.actions.recommended ?? 0;
+  const going = s ? flyingOf(s) : 0;
+  const first = s?.first_requests ?? [];
+  const waiting = useMemo(() => <Waiting waiting={waits} going={going} first={first} />, [waits, going, JSON.stringify(first)]);
+  const intervalS = s?.interval_s ?? 0;
+  const course = useMemo(() => <Imbalance target={target} intervalS={intervalS} />, [target, intervalS]);
   return (
     <>
+      <Title text="Overview" />
       <Missing data={data} problem={problem} />
-      <p class="soft">
-        Cluster {s.cluster}: {count(s.hosts, 'host')}, {count(s.vms, 'VM')}. Automation: {s.automation}. Ballast {s.version}.
-      </p>
-      {troubles(s).map((text) => <p class="problem" role="alert" key={text}>{text}</p>)}
-      <Tiles s={s} now={now} />
-      <div class="pair">
-        <Waiting now={now} />
-        <section>
-          <h2>Faults</h2>
-          {s.faults.length === 0 && <p>The last pass found none.</p>}
-          <ul class="plain">{faults.map((f, i) => <li key={i}>{f.text}</li>)}</ul>
-          {faults.length < s.faults.length && <button onClick={() => showAll(true)}>Show all {s.faults.length}</button>}
-          <h2>Asleep</h2>
-          {s.asleep.length === 0 && <p>No host is in standby.</p>}
-          <ul class="plain">
-            {s.asleep.slice(0, 4 * SHOWN).map((h) => (
-              <li key={h.host}>
-                <b>{h.host_name}</b> <span class="soft">since {ago(h.since, now)}{h.by_ballast ? '' : ', not by Ballast'}{h.wake_failed ? '; its last wake failed' : ''}</span>
-              </li>
-            ))}
-          </ul>
-          {s.asleep.length > 4 * SHOWN && <p><a href="#/hosts">All {s.asleep.length} hosts in standby</a></p>}
-          {s.night && <p class="soft">{s.night.text}</p>}
-        </section>
-      </div>
-      <section>
-        <h2>Imbalance</h2>
-        {s.pass?.end.text && <p>Why the last pass recommends no more moves for balance: {s.pass.end.text}.</p>}
-        <Imbalance pass={s.pass} />
-      </section>
-      <Hosts target={s.pass?.target ?? null} />
+      {s && (
+        <>
+          <p class="soft">
+            Cluster {s.cluster}: {count(s.hosts, 'host')}, {count(s.vms, 'VM')}. Automation: {s.automation}. Ballast {s.version}.
+          </p>
+          {troubles(s).map((text) => <p class="problem" role="alert" key={text}>{text}</p>)}
+          <PausedSince s={s} />
+          <Controls s={s} />
+          <Tiles s={s} />
+          <div class="pair">
+            {waiting}
+            <div>
+              <FaultsAndSleep s={s} />
+              <Night s={s} />
+            </div>
+          </div>
+          <section>
+            <h2>Imbalance</h2>
+            {s.pass?.end.text && <p>The last pass recommends no more moves for balance. Most frequent reason: {s.pass.end.text.replace(/\.$/, '')}.</p>}
+            {course}
+          </section>
+          {hosts}
+        </>
+      )}
     </>
   );
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { QueryCache } from './cache';
-import { Problem, type Answer, type Client } from './client';
+import { Client, Problem, type Answer } from './client';
 import type { Action, Host, Status } from './data';
 import { eventReader } from './events';
 import { fullestFirst, mean, named, naturally } from './loads';
 import { offsets, rowsBetween } from './window';
-import { actionTitle, ago, progress, progressWords, terms, troubles, versionId } from './words';
+import { actionTitle, ago, person, progress, progressWords, sentence, since, terms, troubles, versionId } from './words';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z') / 1000;
 
@@ -13,14 +13,14 @@ function action(changes: Partial<Action> = {}): Action {
   return {
     id: 7, version: 2, state: 'recommended', action: 'migrate', priority: 2, vm: 'v', from: 'a', to: 'b', host: null, vm_name: 'web-1', from_name: 'esx-1',
     to_name: 'esx-2', host_name: null, reason: 'balance_cpu', text: 'Because.', depends_on: [], group: null, imbalance_after: null,
-    cost: { cpu_mhz_s: null, mem_mb_s: null }, benefit: { cpu_mhz_s: null, mem_mb_s: null }, duration_s: null, approved_by: null, ended_by: null,
+    cost: { cpu_mhz_s: null, mem_mb_s: null }, benefit: { cpu_mhz_s: null, mem_mb_s: null }, duration_s: null, percent: null, approved_by: null, ended_by: null,
     why: null, created: null, approved: null, started: null, ended: null, ...changes,
   };
 }
 
 function host(name: string, cpu: number | null, mem: number | null, state = 'on'): Host {
   const load = (v: number | null) => ({ capacity: 1, demand: 1, entitlement: 1, load: v });
-  return { id: name, name, state, vms: 0, standby_since: null, cpu: load(cpu), mem: load(mem) };
+  return { id: name, name, state, vms: 0, standby_since: null, cpu: load(cpu), mem: load(mem) } as Host;
 }
 
 describe('the window of a list', () => {
@@ -59,7 +59,7 @@ describe('words', () => {
     const all = terms(action({ duration_s: 90, cost: { cpu_mhz_s: 1200, mem_mb_s: null }, imbalance_after: 0.05, depends_on: [3, 4] }));
     expect(all).toEqual([
       ['Expected to take', '1 min 30 s'],
-      ['Cost', 'takes 1,200 MHz s CPU from VMs'],
+      ['Cost', 'takes 1.2 GHz s CPU from VMs'],
       ['Imbalance after it', '0.0500'],
       ['Only after', '3, 4'],
     ]);
@@ -71,6 +71,8 @@ describe('words', () => {
     expect(progress(a, NOW + 3600)).toBe(0.99);
     expect(progress(a, NOW - 3600)).toBe(0);
     expect(progress(action({ state: 'running', started: a.started }), NOW)).toBe(null);
+    expect(progress(action({ state: 'running', started: a.started, percent: 40 }), NOW)).toBe(0.4);
+    expect(progressWords(action({ state: 'running', started: a.started, percent: 40 }), NOW)).toBe('running for 20 s, 40 % done');
     expect(progressWords(action({ state: 'approved' }), NOW)).toBe('approved, waits');
   });
   it('tell times in relation to now', () => {
@@ -79,6 +81,11 @@ describe('words', () => {
     expect(ago('2026-02-27T12:00:00Z', NOW)).toBe('2 d ago, Feb 27, 12:00 UTC');
     expect(ago(null, NOW)).toBe('at an unknown time');
     expect(ago('nonsense', NOW)).toBe('at an unknown time');
+    expect(since('2026-03-01T11:55:00Z', NOW)).toBe('since 11:55 UTC, for 5 min');
+    expect(since('2026-02-27T12:00:00Z', NOW)).toBe('since Feb 27, 12:00 UTC, for 2 d');
+    expect(since(null, NOW)).toBe('since an unknown time');
+    expect(sentence('last night: nothing')).toBe('Last night: nothing.');
+    expect(person('engine')).toBe('Ballast itself');
   });
   it('tell what keeps the service from its work', () => {
     const s = { source: { state: 'lost', since: null, error: 'no route', seen_age_s: 5 }, store_error: null, pass_error: null, frozen: true, frozen_by: 'ann' } as Status;
@@ -129,8 +136,7 @@ describe('the cache', () => {
   it('asks once for all users, with the tag of what it has, and stops with the last of them', async () => {
     vi.useFakeTimers();
     const service = new Service();
-    const signedOut = vi.fn();
-    const cache = new QueryCache(service as unknown as Client, signedOut, () => false);
+    const cache = new QueryCache(service as unknown as Client, () => false);
     const changed = [vi.fn(), vi.fn()];
     const leave = changed.map((f) => cache.use('/x', 1000, f));
     await flush();
@@ -153,10 +159,27 @@ describe('the cache', () => {
     const n = service.asked.length;
     await vi.advanceTimersByTimeAsync(60000);
     expect(service.asked.length).toBe(n);
-    service.next = new Problem(401, 'expired');
+    service.next = new Problem(401, 'expired'); // the client tells of it; what was read stays
     cache.use('/x', 1000, () => undefined);
     await flush();
-    expect(signedOut).toHaveBeenCalledWith('expired');
+    expect(cache.entry('/x')).toMatchObject({ data: { n: 2 }, problem: null });
+    vi.useRealTimers();
+  });
+
+  it('asks in its time, not at each event, for what is about hours', async () => {
+    vi.useFakeTimers();
+    const service = new Service();
+    const cache = new QueryCache(service as unknown as Client, () => false);
+    cache.use('/series', 60000, () => undefined);
+    cache.use('/hosts', 5000, () => undefined);
+    await flush();
+    await cache.refresh();
+    expect(service.asked.map(([path]) => path)).toEqual(['/series', '/hosts', '/hosts']);
+    await vi.advanceTimersByTimeAsync(60000);
+    expect(service.asked.filter(([path]) => path === '/series').length).toBe(2);
+    cache.use('/series', 5000, () => undefined); // another part of the page needs it more often
+    await cache.refresh();
+    expect(service.asked.filter(([path]) => path === '/series').length).toBe(3);
     vi.useRealTimers();
   });
 
@@ -164,7 +187,7 @@ describe('the cache', () => {
     vi.useFakeTimers();
     const service = new Service();
     let hidden = false;
-    const cache = new QueryCache(service as unknown as Client, () => undefined, () => hidden);
+    const cache = new QueryCache(service as unknown as Client, () => hidden);
     cache.use('/x', 1000, () => undefined);
     await flush();
     hidden = true;
@@ -175,5 +198,80 @@ describe('the cache', () => {
     expect(service.asked.length).toBe(2);
     cache.stop();
     vi.useRealTimers();
+  });
+});
+
+describe('the client', () => {
+  const signedIn = (csrf: string, who = 'a (token)') =>
+    ({ ok: true, who, role: 'operator', session: { since: '', expires: '', idle_s: 60, csrf_token: csrf } });
+  const reply = (status: number, body: unknown) => new Response(JSON.stringify(body), { status });
+
+  /** Answers of the service, one after another; what was asked. */
+  function service(...answers: Response[]) {
+    const asked: { path: string; method: string; csrf: string | null; token: boolean }[] = [];
+    vi.stubGlobal('fetch', (path: string, init: RequestInit) => {
+      const headers = new Headers(init.headers);
+      asked.push({ path, method: init.method ?? 'GET', csrf: headers.get('X-CSRF-Token'), token: headers.has('Authorization') });
+      const next = answers.shift();
+      return next ? Promise.resolve(next) : Promise.reject(new Error('no answer'));
+    });
+    return asked;
+  }
+
+  it('sends the CSRF token with what changes something, and never the token', async () => {
+    const asked = service(reply(200, signedIn('c1')), reply(200, {}), reply(200, { n: 1 }), reply(200, { session: null }));
+    const client = new Client(() => undefined);
+    expect((await client.signIn('secret')).who).toBe('a (token)');
+    await client.get('/x');
+    expect(await client.post('/y', {})).toEqual({ n: 1 });
+    await client.signOut();
+    expect(asked.map((a) => [a.method, a.csrf, a.token])).toEqual([['POST', null, false], ['GET', null, false], ['POST', 'c1', false], ['DELETE', 'c1', false]]);
+    await expect(client.get('/x')).rejects.toThrow('session');
+    expect(asked.length).toBe(4); // signed out, nothing is asked
+  });
+  it('tells once that the session has ended, and asks nothing until the next sign-in', async () => {
+    const asked = service(reply(200, signedIn('c1')), reply(401, { detail: 'gone' }), reply(200, { who: null, session: null }), reply(200, signedIn('c2')), reply(200, {}));
+    const ended = vi.fn();
+    const client = new Client(ended);
+    await client.current();
+    await expect(client.get('/x')).rejects.toThrow('gone');
+    await expect(client.get('/x')).rejects.toThrow('session');
+    expect(ended).toHaveBeenCalledTimes(1);
+    await client.signIn('t');
+    await client.post('/y', {});
+    expect(asked.at(-1)?.csrf).toBe('c2');
+  });
+  it('reads again what was on its way while another tab signed in', async () => {
+    const asked = service(reply(200, signedIn('c1')), reply(401, { detail: 'gone' }), reply(200, signedIn('c2')), reply(200, { n: 3 }));
+    const ended = vi.fn();
+    const client = new Client(ended);
+    await client.current();
+    expect((await client.get('/x')).body).toEqual({ n: 3 });
+    expect(ended).not.toHaveBeenCalled();
+    expect(asked.map((a) => a.path.split('/').pop())).toEqual(['session', 'x', 'session', 'x']);
+  });
+  it('goes on with its session while the service does not say whether it has ended', async () => {
+    const asked = service(reply(200, signedIn('c1')), reply(401, { detail: 'gone' }), reply(429, { detail: 'too many' }), reply(401, { detail: 'gone' }),
+      reply(200, signedIn('c2')), reply(200, { n: 4 }));
+    const ended = vi.fn();
+    const client = new Client(ended);
+    await client.current();
+    await expect(client.get('/x')).rejects.toThrow('too many');
+    expect((await client.get('/x')).body).toEqual({ n: 4 });
+    expect(ended).not.toHaveBeenCalled();
+    expect(asked.length).toBe(6);
+  });
+  it('takes over the session of another tab, if it is of the one user', async () => {
+    const other = vi.fn();
+    const asked = service(reply(200, signedIn('c1')), reply(403, { detail: 'csrf' }), reply(200, signedIn('c2')), reply(200, { n: 2 }),
+      reply(403, { detail: 'csrf' }), reply(200, signedIn('c3', 'b (token)')), reply(403, { detail: 'no role' }), reply(200, signedIn('c3', 'b (token)')));
+    const client = new Client(() => undefined, other);
+    await client.current();
+    expect(await client.post('/y', {})).toEqual({ n: 2 });
+    expect(asked.at(-1)?.csrf).toBe('c2');
+    await expect(client.post('/y', {})).rejects.toThrow('csrf');
+    expect(other).toHaveBeenCalledTimes(1);
+    await expect(client.post('/y', {})).rejects.toThrow('no role');
+    expect(asked.length).toBe(8);
   });
 });

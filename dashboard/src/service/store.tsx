@@ -1,7 +1,7 @@
 // What all parts of the page share: who is signed in, the cache, and what was last said to the user.
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useReducer, useState } from 'preact/hooks';
-import type { QueryCache } from './cache';
+import { isAway, type Get, type QueryCache } from './cache';
 import { Problem, type Client } from './client';
 import type { Role } from './data';
 
@@ -28,12 +28,31 @@ export function mayChange(s: Session): boolean {
 const POLL_MS = 5000;
 
 /** The reply to a GET of the cluster's route, kept current; undefined: none yet. */
-export function useReply<T>(route: string, everyMs = POLL_MS): { data: T | undefined; problem: Problem | null } {
+export function useReply<T>(route: string, everyMs = POLL_MS, get?: Get): { data: T | undefined; problem: Problem | null } {
   const { cache, at } = useSession();
   const [, redraw] = useReducer((n: number) => n + 1, 0);
-  useEffect(() => cache.use(at + route, everyMs, () => redraw(0)), [cache, at, route, everyMs]);
+  useEffect(() => cache.use(at + route, everyMs, () => redraw(0), get), [cache, at, route, everyMs]);
   const { data, problem } = cache.entry(at + route);
   return { data: data as T | undefined, problem };
+}
+
+/** The reply to a GET that costs the service work: asked for once, and again when the user says so. */
+export function useOnce<T>(route: string): { data: T | undefined; problem: Problem | null; asking: boolean; again: () => void } {
+  const { client, at } = useSession();
+  const [n, setN] = useState(0);
+  const [is, setIs] = useState<{ data: T | undefined; problem: Problem | null; asking: boolean }>({ data: undefined, problem: null, asking: true });
+  useEffect(() => {
+    let wanted = true;
+    setIs((was) => ({ ...was, asking: true }));
+    client.get(at + route).then(
+      ({ body }) => wanted && setIs({ data: body as T, problem: null, asking: false }),
+      (e) => wanted && setIs({ data: undefined, problem: e instanceof Problem ? e : new Problem(0, 'The reply is not JSON.'), asking: false }),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [client, at, route, n]);
+  return { ...is, again: () => setN(n + 1) };
 }
 
 /** Sends a request that changes something, says what came of it, and reads all again. */
@@ -60,18 +79,29 @@ export function useChange(): { busy: boolean; change: (route: string, body: unkn
   return { busy, change };
 }
 
-/** The UNIX time, each second. */
+const ticks = new Set<() => void>();
+let ticking: ReturnType<typeof setInterval> | undefined;
+
+/** The UNIX time, each second: for the smallest part that shows it, since all of that part is drawn again. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now() / 1000);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now() / 1000), 1000);
-    return () => clearInterval(timer);
+    const tick = () => setNow(Date.now() / 1000);
+    ticks.add(tick);
+    ticking ??= setInterval(() => ticks.forEach((f) => f()), 1000);
+    return () => {
+      ticks.delete(tick);
+      if (ticks.size > 0) return;
+      clearInterval(ticking);
+      ticking = undefined;
+    };
   }, []);
   return now;
 }
 
 /** What stands in place of a part that has no reply yet, or an old one. */
 export function Missing({ data, problem }: { data: unknown; problem: Problem | null }) {
+  if (problem && isAway(problem) && data !== undefined) return null; // the head of the page says so
   if (problem) return <p class="problem" role="alert">{problem.message}{data === undefined ? '' : ' What is shown is older.'}</p>;
   return data === undefined ? <p class="soft">Reading ...</p> : null;
 }

@@ -1,6 +1,6 @@
 // What actions, states and times are called.
 import { clock, day, duration, figure, number } from '../charts/format';
-import type { Action, Amount, Status } from './data';
+import type { Action, Amount, Status, WakeProof } from './data';
 
 const DAY = 86400;
 const IN_FLIGHT = new Set(['approved', 'starting', 'running', 'verifying']);
@@ -24,13 +24,27 @@ export function stateWords(state: string): string {
   return STATES[state] ?? state;
 }
 
+export function actionKind(a: Action): string {
+  return KINDS[a.action] ?? a.action;
+}
+
 /** "Move web-1 from esx-1 to esx-2" */
 export function actionTitle(a: Action): string {
-  const what = KINDS[a.action] ?? a.action;
+  const what = actionKind(a);
   if (a.vm === null) return `${what}: ${a.host_name ?? a.host ?? ''}`;
   const from = a.from === null ? '' : ` from ${a.from_name ?? a.from}`;
   const to = a.to === null ? '' : a.from === null ? ` on ${a.to_name ?? a.to}` : ` to ${a.to_name ?? a.to}`;
   return `${what} ${a.vm_name ?? a.vm}${from}${to}`;
+}
+
+/** A sentence of the service that stands alone. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith('.') ? '' : '.');
+}
+
+/** Who approved or ended an action. */
+export function person(by: string): string {
+  return by === 'engine' ? 'Ballast itself' : by;
 }
 
 /** The recommendation as it was read: a later version is another decision. */
@@ -44,8 +58,8 @@ export function isInFlight(a: Action): boolean {
 
 function amount(a: Amount): string {
   const parts = [];
-  if (a.cpu_mhz_s) parts.push(`${figure(a.cpu_mhz_s, 'MHz s')} CPU`);
-  if (a.mem_mb_s) parts.push(`${figure(a.mem_mb_s, 'MiB s')} memory`);
+  if (a.cpu_mhz_s) parts.push(`${figure(a.cpu_mhz_s / 1000, 'GHz s')} CPU`);
+  if (a.mem_mb_s) parts.push(`${figure(a.mem_mb_s / 1024, 'GiB s')} memory`);
   return parts.join(', ');
 }
 
@@ -63,29 +77,83 @@ export function terms(a: Action): [string, string][] {
   return all;
 }
 
-/** 0 ... 1 of the time that it is expected to take; null: not known. An action that takes longer stays just below 1. */
+/** 0 ... 1: how far the hypervisor says it is, else the part of the time that it is expected to take; null: not known.
+ * An action that takes longer stays just below 1. */
 export function progress(a: Action, now: number): number | null {
+  if (a.percent !== null) return Math.min(0.99, a.percent / 100);
   if (a.started === null || a.duration_s === null || !(a.duration_s > 0)) return null;
   return Math.min(0.99, Math.max(0, (now - Date.parse(a.started) / 1000) / a.duration_s));
 }
 
-/** "running for 20 s of about 1 min" */
+/** "running for 20 s of about 1 min, 40 % done" */
 export function progressWords(a: Action, now: number): string {
   if (a.started === null) return a.state === 'approved' ? 'approved, waits' : a.state;
   const expected = a.duration_s === null ? '' : ` of about ${duration(a.duration_s)}`;
-  return `${a.state} for ${duration(Math.max(0, now - Date.parse(a.started) / 1000))}${expected}`;
+  const done = a.percent === null ? '' : `, ${number(a.percent)} % done`;
+  return `${a.state} for ${duration(Math.max(0, now - Date.parse(a.started) / 1000))}${expected}${done}`;
+}
+
+function unix(instant: string | null): number {
+  return instant === null ? NaN : Date.parse(instant) / 1000;
+}
+
+function dayOrClock(t: number, now: number): string {
+  return Math.abs(now - t) >= DAY ? `${day(t)}, ${clock(t)} UTC` : `${clock(t)} UTC`;
 }
 
 /** "5 min ago, 09:05 UTC" */
 export function ago(instant: string | null, now: number): string {
-  const t = instant === null ? NaN : Date.parse(instant) / 1000;
+  const t = unix(instant);
   if (!Number.isFinite(t)) return 'at an unknown time';
-  const when = Math.abs(now - t) >= DAY ? `${day(t)}, ${clock(t)} UTC` : `${clock(t)} UTC`;
+  const when = dayOrClock(t, now);
   return now - t >= 1 ? `${duration(now - t)} ago, ${when}` : now - t > -1 ? `now, ${when}` : `in ${duration(t - now)}, ${when}`;
+}
+
+/** "since 09:05 UTC, for 5 min" */
+export function since(instant: string | null, now: number): string {
+  const t = unix(instant);
+  return Number.isFinite(t) ? `since ${dayOrClock(t, now)}, for ${duration(Math.max(0, now - t))}` : 'since an unknown time';
 }
 
 export function percent(v: number | null): string {
   return v === null ? '-' : `${number(Math.round(v * 1000) / 10)} %`;
+}
+
+/** Whether a method was seen to wake the host. */
+export function proofWords(p: WakeProof, now: number): string {
+  if (p.state === 'proven') return p.proven === null ? 'is known to wake it' : `has woken it, ${ago(p.proven, now)}`;
+  if (p.state === 'expired') return `has woken it with other settings, ${ago(p.proven, now)}`;
+  if (p.state === 'failed') return `did not wake it, ${ago(p.failed, now)}${p.why ? `: ${p.why}` : ''}`;
+  return 'was never tried';
+}
+
+/** "12.3 kWh"; less than one in Wh. */
+export function kwh(v: number | null | undefined): string {
+  if (v === null || v === undefined) return '-';
+  return Math.abs(v) < 1 ? figure(Math.round(1000 * v), 'Wh') : figure(v, 'kWh');
+}
+
+const AUTOMATION: Record<string, string> = {
+  inherit: 'as the cluster',
+  disabled: 'disabled: nothing is recommended',
+  manual: 'manual: a person approves',
+  partial: 'partial: a person approves moves',
+  automatic: 'automatic',
+  full: 'full: moves are carried out by themselves',
+};
+
+export function automationWords(level: string): string {
+  return AUTOMATION[level] ?? level;
+}
+
+/** "750 MHz", "2.5 GHz" */
+export function mhz(v: number | null): string {
+  return v !== null && Math.abs(v) >= 1000 ? figure(v / 1000, 'GHz') : figure(v === null ? null : Math.round(v), 'MHz');
+}
+
+/** "512 MiB", "2.5 GiB" */
+export function mib(v: number | null): string {
+  return v !== null && Math.abs(v) >= 1024 ? figure(v / 1024, 'GiB') : figure(v === null ? null : Math.round(v), 'MiB');
 }
 
 export function count(n: number, one: string, many = `${one}s`): string {

@@ -564,7 +564,8 @@ void climb_apply(struct climb *c, const struct move *m)
         c->pays_known[from] = false;
     }
     bounds_after_move(&c->bounds, &c->destinations, from, m->to_slot);
-    if (holds_more)
+    /* a count over groups of hosts has changed on other hosts, too */
+    if (holds_more || c->l->rules->fit.counts.over_groups)
         bounds_forget_rejections(&c->bounds);
     /* `pays` depends on the weights of the imbalance */
     if (c->bounds.weight[RES_CPU] != weight_before)

@@ -270,7 +270,10 @@ void contention_init(struct contention *c, const struct layout *l, double *const
     for (int r = 0; r < RES_COUNT; r++) {
         c->wanted[r] = arena_array(a, double, (size_t)l->n_slots + 1);
         c->lack[r] = arena_array(a, double, (size_t)l->n_slots + 1);
-        find_claims(c, view, (enum resource)r, entitlement[r], a);
+        if (r == RES_CPU && view->vm_controls) /* the plans' settings enforce it */
+            c->claim[r] = arena_array(a, struct claim, view->n_vms);
+        else
+            find_claims(c, view, (enum resource)r, entitlement[r], a);
     }
     for (uint32_t vm = 0; vm < l->snap->n_vms; vm++)
         if (layout_slot_of(l, vm) != IX_NONE)

@@ -55,6 +55,12 @@ void migration_model(double mem_mb, double dirty_mb_s, double rate_mb_s, struct 
     *ret = m;
 }
 
+void migration_add_disks(double disks_mb, double rate_mb_s, struct migration_model *m)
+{
+    m->copied_mb += disks_mb;
+    m->duration_s += disks_mb / rate_mb_s;
+}
+
 void migration_least(double mem_mb, double dirty_mb_s, double fastest_mb_s, double rate_mb_s,
                      struct migration_model *ret)
 {

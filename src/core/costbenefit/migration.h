@@ -28,6 +28,10 @@ void migration_model(double mem_mb, double dirty_mb_s, double rate_mb_s, struct 
 void migration_least(double mem_mb, double dirty_mb_s, double fastest_mb_s, double rate_mb_s,
                      struct migration_model *ret);
 
+/* The disks that are copied before the memory, once, at this rate. What the guest writes to them meanwhile is
+ * sent as it writes, and is not counted. */
+void migration_add_disks(double disks_mb, double rate_mb_s, struct migration_model *m);
+
 /* CPU that copying uses on both hosts together, in MHz · s. */
 double migration_copy_mhz_s(const struct migration_model *m);
 

@@ -215,6 +215,7 @@ static struct unit_copy copy_at(const struct migration_cost *costs, uint32_t u, 
         const struct vm_facts *v = &l->snap->vms[l->unit_vms[i]].is;
         struct migration_model m;
         migration_model(v->consumed_mb, v->dirty_mb_s, rate, &m);
+        migration_add_disks(v->disks_copied_mb, rate, &m);
         copy.duration_s += m.duration_s;
         copy.cost += copy_cost(costs, l->unit_vms[i], &m);
     }
@@ -240,6 +241,7 @@ static double copy_cost_least(const struct migration_cost *costs, uint32_t u, do
         const struct vm_facts *v = &l->snap->vms[l->unit_vms[i]].is;
         struct migration_model m;
         migration_least(v->consumed_mb, v->dirty_mb_s, fastest, rate, &m);
+        migration_add_disks(v->disks_copied_mb, rate, &m);
         cost += copy_cost(costs, l->unit_vms[i], &m);
     }
     return cost;

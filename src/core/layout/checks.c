@@ -134,6 +134,9 @@ static enum check check_host_rules(const struct layout *l, uint32_t unit, uint32
         if (!vm_is_compatible(&l->snap->vms[l->unit_vms[i]], host))
             return CHECK_INCOMPATIBLE;
     }
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
+        if (rules_fit_refuses(l->rules, l->unit_vms[i], host))
+            return CHECK_FIT_FILTER;
     return CHECK_RULE_VM_HOST;
 }
 
@@ -180,6 +183,8 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
         return CHECK_RULE_ANTI_AFFINITY;
     if (l->has_pairs && ft_peer_conflicts(l, unit, to_slot))
         return CHECK_FT_PEER;
+    if (l->used && layout_quantity_refuses(l, FIT_MOVE, unit, to_slot, NULL))
+        return CHECK_FIT_QUANTITY;
     enum check check = check_reserved(l, unit, to_slot);
     if (check != CHECK_NONE)
         return check;

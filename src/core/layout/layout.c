@@ -180,7 +180,10 @@ static const uint64_t *restart_hosts(struct layout *l, uint32_t u)
         bool first = !narrower;
         narrower = first ? arena_array(l->a, uint64_t, l->rules->words) : narrower;
         for (uint32_t w = 0; w < l->rules->words; w++)
-            narrower[w] = (first ? l->unit_allowed[u][w] : narrower[w]) & l->rules->restart[vm][w];
+            narrower[w] = (!first               ? narrower[w]
+                           : l->unit_allowed[u] ? l->unit_allowed[u][w]
+                                                : UINT64_MAX) &
+                          l->rules->restart[vm][w];
     }
     return narrower ? narrower : l->unit_allowed[u];
 }
@@ -365,6 +368,8 @@ static void count_apart(struct layout *l, uint32_t vm, uint32_t slot, int by)
 {
     if (slot == l->outside)
         return;
+    if (l->used)
+        layout_count_shares(l, l->used, vm, slot, by);
     for (uint32_t i = l->rules->groups_from[vm]; i < l->rules->groups_from[vm + 1]; i++) {
         uint16_t *n = &l->apart[(size_t)l->rules->groups_of[i] * l->n_slots + slot];
         *n = (uint16_t)(*n + by);
@@ -478,6 +483,7 @@ void layout_init_bare(struct layout *l, const struct snapshot *snap, const struc
     make_units(l, entitlement);
     layout_init_avoided(l);
     l->apart = arena_array(a, uint16_t, (size_t)rules->n_groups * l->n_slots);
+    layout_init_quantities(l);
     for (uint32_t u = 0; u < l->n_units; u++) {
         list_add(l, u, l->unit_slot[u]);
         weigh_on(l, u, l->unit_slot[u], 1);

@@ -81,6 +81,10 @@ struct layout {
     uint32_t *other_end;           /* by VM in flight: the other slot on which it uses capacity */
     bool has_pairs;                /* the cluster has fault-tolerant pairs */
 
+    int64_t
+        *used; /* of counters of pipelines: used[used_from[counter] + slot, or group]; NULL: there are none */
+    size_t *used_from;
+    size_t n_used;
     uint16_t *apart; /* [group × n_slots]: members of the anti-affinity group there */
     struct failover_capacity failover;
 };
@@ -133,6 +137,39 @@ bool layout_has_component(const struct layout *l, uint32_t slot, uint32_t unit);
  * (IX_NONE: no single one). */
 bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t *ret_vm,
                            uint32_t *ret_other);
+
+/* ---- quantities.c: counted quantities of pipelines ---- */
+
+/* A unit that takes more than a limit leaves. Amounts as in core/fit/fit.h. */
+struct layout_excess {
+    uint32_t vm, stage, counter;
+    int64_t takes, used, limit; /* used: by others */
+};
+
+void layout_init_quantities(struct layout *l);
+
+/* Adds what the VM takes (by = 1), or subtracts it, to `used`, which is l->used or a copy. */
+void layout_count_shares(struct layout *l, int64_t *used, uint32_t vm, uint32_t slot, int by);
+
+/* What the unit takes of the counter. */
+int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counter);
+
+/* What others than the VM's unit take of the counting stage on the slot, of what the VM would be counted
+ * with; 0: of nothing. */
+int64_t layout_stage_used(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot);
+
+/* What others than the unit take of the counter on the slot; over groups of hosts: in the fullest one. */
+int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t counter);
+
+/* Whether a limit keeps the unit off the slot; with FIT_CORRECT, whether one wants it away. ret: the first
+ * one; may be NULL. */
+bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t unit, uint32_t slot,
+                             struct layout_excess *ret);
+
+/* Whether the parts of the affine set that are elsewhere, all together, are too much for one of them on the
+ * slot.
+ */
+bool layout_set_exceeds(const struct layout *l, uint32_t component, uint32_t slot);
 
 /* The number of violations: pairs of an anti-affinity rule on one host; 1 for an affinity rule whose VMs are
  * on several hosts. `there` is scratch, by slot, all 0 before and after. */

@@ -5,17 +5,79 @@
 #include "core/plan/prerequisite_moves.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static int best_first(const void *a, const void *b)
+struct ordered_by {
+    const struct fit *fit;
+    uint32_t vm; /* whose pipeline ranks the hosts */
+};
+
+static int best_first(const void *a, const void *b, void *with)
 {
+    const struct ordered_by *o = with;
     const struct option *x = a;
     const struct option *y = b;
 
     if (x->joins != y->joins)
         return x->joins ? -1 : 1;
+    int order = fit_rank_compare(o->fit, o->vm, &x->fit, &y->fit);
+    if (order != 0)
+        return order;
     if (x->imbalance != y->imbalance)
         return x->imbalance < y->imbalance ? -1 : 1;
     return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+static struct fit_counted counted(const void *with, uint32_t vm, uint32_t stage, uint32_t host)
+{
+    const struct layout *l = with;
+    bool limited = l->snap->stages[stage].is.limit.n > 0;
+    int64_t limit = limited ? fit_limit(&l->rules->fit, vm, stage, host) : FIT_NOTHING;
+
+    return (struct fit_counted){.used = (double)layout_stage_used(l, vm, stage, l->host_slot[host]) /
+                                        FIT_AMOUNT_ONE,
+                                .limit = limit == FIT_NOTHING ? UNKNOWN : (double)limit / FIT_AMOUNT_ONE};
+}
+
+/* The VM of the unit whose pipeline ranks the hosts; without one, the first. */
+static uint32_t ranking_vm(const struct layout *l, uint32_t unit)
+{
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
+        if (fit_ranks(&l->rules->fit, l->unit_vms[i]))
+            return l->unit_vms[i];
+    return l->unit_first[unit];
+}
+
+/* Sorts the options. A pipeline may leave some out, and take another than the best. */
+static void rank_by_pipeline(const struct pass *p, uint32_t unit, struct options *ret)
+{
+    const struct layout *l = &p->layout;
+    struct ordered_by by = {&p->rules.fit, ranking_vm(l, unit)};
+    const struct fit_live live = {counted, l};
+    bool ranks = fit_ranks(by.fit, by.vm);
+    struct fit_ranked *hosts = arena_array(p->a, struct fit_ranked, ranks ? ret->n : 0);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; ranks && i < ret->n; i++)
+        hosts[i].host = l->slot_host[ret->items[i].slot];
+    if (ranks)
+        fit_rank(by.fit, by.vm, &live, hosts, ret->n, p->a);
+    for (uint32_t i = 0; ranks && i < ret->n; i++) {
+        ret->items[kept] = ret->items[i];
+        ret->items[kept].fit = hosts[i];
+        kept += !hosts[i].out;
+    }
+    if (ranks && kept == 0)
+        ret->cut_by = fit_rank_cut(by.fit, by.vm) + 1;
+    ret->n = ranks ? kept : ret->n;
+    if (ret->n == 0)
+        return;
+    qsort_r(ret->items, ret->n, sizeof ret->items[0], best_first, &by);
+    uint32_t picked = ranks ? fit_rank_pick(by.fit, by.vm, ret->n) : 0;
+    struct option first = ret->items[picked];
+
+    memmove(ret->items + 1, ret->items, picked * sizeof first);
+    ret->items[0] = first;
 }
 
 void options_rank(const struct pass *p, uint32_t unit, struct options *ret)
@@ -32,7 +94,7 @@ void options_rank(const struct pass *p, uint32_t unit, struct options *ret)
             ret->items[ret->n++] = (struct option){
                 .slot = i, .joins = layout_has_component(l, i, unit), .imbalance = move_trial_at(l, &t, i)};
     if (ret->n > 0)
-        qsort(ret->items, ret->n, sizeof ret->items[0], best_first);
+        rank_by_pipeline(p, unit, ret);
 }
 
 /* The largest relative shortage of the unit on the slot. */
@@ -89,6 +151,60 @@ static double missing_for(const struct pass *p, uint32_t unit, uint32_t slot, en
     }
 }
 
+/* The hosts that can run VMs now. */
+static const uint64_t *hosts_on(const struct pass *p)
+{
+    const struct layout *l = &p->layout;
+    uint64_t *bits = arena_array(p->a, uint64_t, (size_t)p->rules.words + 1);
+
+    for (uint32_t i = 0; i < l->n_on; i++)
+        bits[l->slot_host[i] / 64] |= (uint64_t)1 << (l->slot_host[i] % 64);
+    return bits;
+}
+
+/* Whether the stages of a VM's pipeline leave none of the hosts that are on. */
+static bool none_fits(const struct pass *p, uint32_t unit, struct finding *ret)
+{
+    const struct layout *l = &p->layout;
+    const uint64_t *on = hosts_on(p);
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+        const struct stage_left *left;
+        uint32_t n = fit_hosts_left(&p->rules.fit, FIT_PLACE, vm, on, p->a, &left);
+
+        if (n == 0 || left[n - 1].hosts > 0)
+            continue;
+        *ret = (struct finding){.code = FIND_NO_HOST_FITS,
+                                .subjects = {{SUBJECT_OTHER_VM, vm}, {SUBJECT_STAGE, left[n - 1].stage}},
+                                .figures = {{FIGURE_HOSTS_ALL, l->n_on}},
+                                .left = left,
+                                .n_left = n};
+        return true;
+    }
+    return false;
+}
+
+/* Whether the hosts that could run the unit are all below the thresholds of a cut. */
+static bool none_above_cut(const struct pass *p, uint32_t unit, struct finding *ret)
+{
+    struct options o;
+
+    options_rank(p, unit, &o);
+    if (o.cut_by == 0)
+        return false;
+    struct stage_left *left = arena_new(p->a, struct stage_left);
+
+    *left = (struct stage_left){.stage = o.cut_by - 1, .hosts = 0};
+    *ret = (struct finding){
+        .code = FIND_NO_HOST_FITS,
+        .subjects = {{SUBJECT_OTHER_VM, ranking_vm(&p->layout, unit)}, {SUBJECT_STAGE, left->stage}},
+        .figures = {{FIGURE_HOSTS_ALL, p->layout.n_on}},
+        .left = left,
+        .n_left = 1};
+    return true;
+}
+
 struct finding options_none(const struct pass *p, uint32_t unit, uint32_t *ret_host)
 {
     enum check check;
@@ -100,6 +216,10 @@ struct finding options_none(const struct pass *p, uint32_t unit, uint32_t *ret_h
         return (struct finding){.code = FIND_RULES_HELD};
     if (slot == IX_NONE)
         return (struct finding){.code = FIND_NO_HOST};
+    struct finding none;
+
+    if (none_fits(p, unit, &none) || none_above_cut(p, unit, &none))
+        return none;
     double missing = missing_for(p, unit, slot, check);
     return (struct finding){.code = isnan(missing) ? FIND_CLOSEST : FIND_CLOSEST_SHORT,
                             .check = check,

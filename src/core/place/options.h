@@ -2,17 +2,21 @@
 #ifndef BALLAST_CORE_OPTIONS_H
 #define BALLAST_CORE_OPTIONS_H
 
+#include "core/fit/rank.h"
 #include "core/plan/pass_state.h"
 
 struct option {
     uint32_t slot;
-    bool joins;       /* runs a VM of the unit's preferred affinity rules */
-    double imbalance; /* with the unit on the host */
+    bool joins;            /* runs a VM of the unit's preferred affinity rules */
+    double imbalance;      /* with the unit on the host */
+    struct fit_ranked fit; /* by the pipeline of the unit's first VM that ranks hosts */
 };
 
 struct options {
-    struct option *items; /* hosts that join first, then the lowest imbalance, then the lower host */
+    struct option *items; /* hosts that join first, then by the pipeline (core/fit/rank.h), then the lowest
+                             imbalance, then the lower host */
     uint32_t n;
+    uint32_t cut_by; /* the stage whose cut left none of those that could run the VM, + 1; 0: none did */
 };
 
 void options_rank(const struct pass *p, uint32_t unit, struct options *ret);

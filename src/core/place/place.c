@@ -190,6 +190,8 @@ static bool find_way(struct attempt *t, uint32_t unit, struct prerequisite_moves
 
     options_rank(p, unit, &o);
     t->first = o;
+    if (o.cut_by != 0) /* another host would be no better */
+        return false;
     *ret = (struct prerequisite_moves){.to_slot = o.n > 0 ? o.items[0].slot : IX_NONE};
     if (spare && (o.n > 0 || prerequisite_moves_find(p, unit, IX_NONE, NULL, ret)))
         return true;

@@ -57,6 +57,8 @@ static struct obstacle obstacle_at(const struct layout *l, uint32_t component, u
         for (int r = 0; r < RES_COUNT; r++)
             reserved[r] += l->unit_reserved[r][u];
     }
+    if (l->used && layout_set_exceeds(l, component, slot))
+        return (struct obstacle){CHECK_FIT_QUANTITY, IX_NONE, slot};
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
     for (int r = 0; r < RES_COUNT; r++)
         if (reserved[r] > 0 &&

@@ -127,6 +127,39 @@ static bool find_incompatible(const struct pass *p, const struct asked *q, struc
     return false;
 }
 
+static bool find_refusal(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+
+        f->refusal = fit_refusal(&p->rules.fit, rules_fit_use(&p->snap->vms[vm]), vm, q->host, p->a);
+        if (!f->refusal)
+            continue;
+        finding_subject(f, SUBJECT_OTHER_VM, vm);
+        finding_subject(f, SUBJECT_HOST, q->host);
+        finding_subject(f, SUBJECT_STAGE, f->refusal->stage);
+        return true;
+    }
+    return false;
+}
+
+static bool find_quantity(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    struct layout_excess x;
+
+    if (!p->layout.used || !layout_quantity_refuses(&p->layout, FIT_MOVE, q->unit, q->slot, &x))
+        return false;
+    finding_subject(f, SUBJECT_OTHER_VM, x.vm);
+    finding_subject(f, SUBJECT_HOST, q->host);
+    finding_subject(f, SUBJECT_STAGE, x.stage);
+    finding_figure(f, FIGURE_TAKES, (double)x.takes / FIT_AMOUNT_ONE);
+    finding_figure(f, FIGURE_USED, (double)x.used / FIT_AMOUNT_ONE);
+    finding_figure(f, FIGURE_AT_MOST, x.limit == FIT_NOTHING ? UNKNOWN : (double)x.limit / FIT_AMOUNT_ONE);
+    return true;
+}
+
 static bool find_agent(const struct pass *p, const struct asked *q, struct finding *f)
 {
     struct span agents = p->snap->hosts[q->host].agents_required;
@@ -424,10 +457,12 @@ static const struct {
     [CHECK_HOST_UNHEALTHY] = {find_host, ABOUT_VM},
     [CHECK_HOST_LOAD] = {find_load, ABOUT_SLOT},
     [CHECK_INCOMPATIBLE] = {find_incompatible, ABOUT_UNIT},
+    [CHECK_FIT_FILTER] = {find_refusal, ABOUT_UNIT},
     [CHECK_AGENT_MISSING] = {find_agent, ABOUT_VM},
     [CHECK_RULE_VM_HOST] = {find_host_rule, ABOUT_UNIT},
     [CHECK_RULE_ANTI_AFFINITY] = {find_apart, ABOUT_SLOT},
     [CHECK_FT_PEER] = {find_ft_peer, ABOUT_SLOT},
+    [CHECK_FIT_QUANTITY] = {find_quantity, ABOUT_SLOT},
     [CHECK_RULE_AFFINITY] = {find_scattered, ABOUT_UNIT},
     [CHECK_RESERVATION_CPU] = {find_reservation, ABOUT_SLOT},
     [CHECK_RESERVATION_MEM] = {find_reservation, ABOUT_SLOT},

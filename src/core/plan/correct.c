@@ -127,6 +127,16 @@ static bool is_due(const struct pass *p, uint32_t rule)
     return correct_is_due(p, correct_priority(p, rule));
 }
 
+/* Whether the VM must leave the host though no rule says so: it is incompatible, or its pipeline evicts it.
+ */
+static bool is_out_of_place(const struct pass *p, uint32_t vm, uint32_t host)
+{
+    const struct vm *v = &p->snap->vms[vm];
+
+    return (v->compatible_given && !span_has(v->compatible_hosts, host)) ||
+           (v->host == host && rules_fit_evicts(&p->rules, vm));
+}
+
 /* The VM of the unit that violates the rule; rule IX_NONE: the VM that is incompatible with its host. */
 static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
 {
@@ -135,9 +145,7 @@ static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
-        const struct vm *v = &p->snap->vms[vm];
-        if (rule == IX_NONE ? v->compatible_given && !span_has(v->compatible_hosts, host)
-                            : span_has(p->snap->rules[rule].vms, vm))
+        if (rule == IX_NONE ? is_out_of_place(p, vm, host) : span_has(p->snap->rules[rule].vms, vm))
             return vm;
     }
     return l->unit_first[unit];
@@ -152,6 +160,12 @@ static void report_violated(struct pass *p, uint32_t unit, uint32_t rule, uint32
     uint32_t vm = violator_of(p, unit, rule);
     uint32_t slot = l->unit_slot[unit];
     uint32_t peer = rule == IX_NONE ? correct_peer_beside(p, unit, slot) : IX_NONE;
+    bool evicted = rule == IX_NONE && peer == IX_NONE && rules_fit_evicts(&p->rules, vm);
+    struct layout_excess excess = {.stage = IX_NONE};
+    bool counted = rule == IX_NONE && peer == IX_NONE && !evicted && l->used &&
+                   layout_quantity_refuses(l, FIT_CORRECT, unit, slot, &excess);
+    const struct refusal *refusal =
+        evicted ? fit_refusal(&p->rules.fit, FIT_CORRECT, vm, l->slot_host[slot], p->a) : NULL;
 
     plan_fault(p, FAULT_RULE_VIOLATED, vm, l->slot_host[slot], rule,
                (struct finding){.code = coming == IX_NONE ? FIND_RULE_BROKEN : FIND_RULE_BROKEN_YET,
@@ -159,7 +173,11 @@ static void report_violated(struct pass *p, uint32_t unit, uint32_t rule, uint32
                                              {SUBJECT_FT_PEER, peer},
                                              {SUBJECT_HOST, l->slot_host[slot]},
                                              {SUBJECT_OTHER_HOST, coming},
-                                             {SUBJECT_RULE, rule}},
+                                             {SUBJECT_RULE, rule},
+                                             {SUBJECT_STAGE, refusal   ? refusal->stage
+                                                             : counted ? excess.stage
+                                                                       : IX_NONE}},
+                                .refusal = refusal,
                                 .because = because});
 }
 
@@ -205,8 +223,7 @@ static uint32_t host_rule_of(const struct pass *p, uint32_t unit)
     uint32_t best = IX_NONE;
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
-        const struct vm *v = &p->snap->vms[l->unit_vms[i]];
-        if (v->compatible_given && !span_has(v->compatible_hosts, host))
+        if (is_out_of_place(p, l->unit_vms[i], host))
             return IX_NONE;
         uint32_t rule = rules_find_vm_host(&p->rules, l->unit_vms[i], host);
         if (rule != IX_NONE && (best == IX_NONE || correct_priority(p, rule) < correct_priority(p, best)))
@@ -439,9 +456,66 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
     }
 }
 
+/* ---- counted quantities ---- */
+
+/* The cheapest to move of the units on the slot that a limit wants away, those with a destination first. */
+static uint32_t cheapest_in_excess(const struct pass *p, uint32_t slot)
+{
+    const struct layout *l = &p->layout;
+    uint32_t best = IX_NONE;
+    bool best_goes = false;
+
+    for (uint32_t i = 0; i < l->list[slot].n; i++) {
+        uint32_t u = l->list[slot].items[i];
+        struct obstacle why;
+
+        if (!layout_quantity_refuses(l, FIT_CORRECT, u, slot, NULL))
+            continue;
+        bool goes = correct_can_move(l, u) && correct_best_target(p, u, &why) != IX_NONE;
+        bool cheaper =
+            best != IX_NONE &&
+            (l->unit_backed[u] < l->unit_backed[best] ||
+             (l->unit_backed[u] == l->unit_backed[best] && l->unit_first[u] < l->unit_first[best]));
+        if (best == IX_NONE || goes > best_goes || (goes == best_goes && cheaper)) {
+            best = u;
+            best_goes = goes;
+        }
+    }
+    return best;
+}
+
+/* Moves VMs away from hosts on which a count is above its limit, until it is within. One fault per host. */
+static bool mend_quantities(struct pass *p)
+{
+    struct layout *l = &p->layout;
+
+    for (uint32_t slot = 0; l->used && slot < l->n_slots; slot++) {
+        if (!is_corrected(p, slot))
+            continue;
+        for (;;) {
+            uint32_t u = cheapest_in_excess(p, slot);
+            size_t decisions = p->n_decisions;
+            struct layout_excess x;
+
+            if (u == IX_NONE)
+                break;
+            (void)layout_quantity_refuses(l, FIT_CORRECT, u, slot, &x);
+            bool goes_on = mend(p, u, IX_NONE);
+            for (size_t i = decisions; i < p->n_decisions; i++)
+                if (p->decisions[i].unit == u)
+                    p->decisions[i].evicted_by = x.stage + 1;
+            if (!goes_on)
+                return false;
+            if (p->n_decisions == decisions)
+                break;
+        }
+    }
+    return true;
+}
+
 static void correct_once(struct pass *p)
 {
-    if (!correct_failover(p) || !evacuate_hosts(p) || !mend_hosts(p) || !mend_pairs(p))
+    if (!correct_failover(p) || !evacuate_hosts(p) || !mend_hosts(p) || !mend_quantities(p) || !mend_pairs(p))
         return;
     for (uint32_t g = 0; g < p->rules.n_groups; g++)
         if (!mend_apart(p, g))

@@ -21,6 +21,19 @@ static struct finding find_placement(const struct pass *p, const struct decision
                                         {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]}}};
 }
 
+/* The stage that wants a VM of the unit away from its host; IX_NONE: none does. */
+static uint32_t evicting_stage(const struct pass *p, uint32_t unit)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+        if (rules_fit_evicts(&p->rules, vm))
+            return fit_refusal(&p->rules.fit, FIT_CORRECT, vm, p->snap->vms[vm].host, p->a)->stage;
+    }
+    return IX_NONE;
+}
+
 static struct finding find_move(const struct pass *p, const struct decision *d, uint32_t vm)
 {
     bool incompatible = d->reason == REASON_RULE && d->rule == IX_NONE;
@@ -33,7 +46,10 @@ static struct finding find_move(const struct pass *p, const struct decision *d, 
                                          {SUBJECT_FT_PEER, peer},
                                          {SUBJECT_FROM, p->layout.slot_host[d->from_slot]},
                                          {SUBJECT_TO, p->layout.slot_host[d->to_slot]},
-                                         {SUBJECT_RULE, d->rule}},
+                                         {SUBJECT_RULE, d->rule},
+                                         {SUBJECT_STAGE, d->evicted_by  ? d->evicted_by - 1
+                                                         : incompatible ? evicting_stage(p, d->unit)
+                                                                        : IX_NONE}},
                             .figures = {{FIGURE_CPU_MHZ, p->entitlement[RES_CPU][vm]},
                                         {FIGURE_MEM_MB, p->entitlement[RES_MEM][vm]},
                                         {FIGURE_CPU_LOAD, d->load_from[RES_CPU]},

@@ -8,6 +8,8 @@
 #include "core/plan/findings.h"
 #include "core/plan/plan.h"
 
+#include <string.h>
+
 /* Two sums of the same numbers may differ by this share, because their order of addition differs. */
 #define ROUNDING 1e-6
 
@@ -33,6 +35,7 @@ struct ordering {
     uint32_t *group_of;          /* by move_group; 0: not numbered yet */
     uint32_t n_groups;
     struct departure *departures; /* by recommendation */
+    int64_t *used; /* layout.used at the start, plus all arrivals so far; NULL: nothing is counted */
 };
 
 static void needs_of(const struct layout *l, uint32_t u, bool leaving, double ret[NEED_COUNT])
@@ -91,6 +94,53 @@ static bool kept_apart(const struct rules *rules, uint32_t x, uint32_t y)
     return false;
 }
 
+static int64_t takes_of(const struct fit_counts *counts, uint32_t vm, uint32_t counter)
+{
+    for (uint32_t k = counts->shares_from[vm]; k < counts->shares_from[vm + 1]; k++)
+        if (counts->shares[k].counter == counter)
+            return counts->shares[k].takes;
+    return 0;
+}
+
+/* A counter of a host that is above the VM's limit on the slot after the named departures; IX_NONE: none. */
+static uint32_t counter_short(const struct ordering *o, uint32_t vm, uint32_t slot, const bool *named)
+{
+    const struct fit *fit = &o->p->rules.fit;
+    const struct fit_counts *counts = &fit->counts;
+
+    for (uint32_t i = o->used ? counts->shares_from[vm] : 0; o->used && i < counts->shares_from[vm + 1];
+         i++) {
+        const struct fit_share *mine = &counts->shares[i];
+        const struct fit_counter *c = &counts->counters[mine->counter];
+
+        if (c->from || !fit_limits(fit, vm, mine, rules_fit_use(&fit->snap->vms[vm])))
+            continue;
+        int64_t excess = o->used[o->now.used_from[mine->counter] + slot] + mine->takes -
+                         fit_limit(fit, vm, c->stage, o->now.slot_host[slot]);
+        for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next)
+            excess -= named[d] ? takes_of(counts, o->plan->recommendations[d].vm, mine->counter) : 0;
+        if (excess > 0)
+            return mine->counter;
+    }
+    return IX_NONE;
+}
+
+/* Of the departures not yet named, the one that takes most of the counter. */
+static uint32_t taking_most(const struct ordering *o, uint32_t slot, const bool *named, uint32_t counter)
+{
+    uint32_t best = IX_NONE;
+    int64_t most = 0;
+
+    for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
+        int64_t takes = takes_of(&o->p->rules.fit.counts, o->plan->recommendations[d].vm, counter);
+        if (!named[d] && takes > most) {
+            best = d;
+            most = takes;
+        }
+    }
+    return best;
+}
+
 static void add_freed(const struct ordering *o, uint32_t rec, double by, double freed[NEED_COUNT])
 {
     double theirs[NEED_COUNT];
@@ -147,6 +197,14 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
         named[d] = true;
         add_freed(o, d, 1, freed);
     }
+    uint32_t counter;
+    while ((counter = counter_short(o, rec->vm, slot, named)) != IX_NONE) {
+        uint32_t d = taking_most(o, slot, named, counter);
+        if (d == IX_NONE)
+            break;
+        named[d] = true;
+        add_freed(o, d, 1, freed);
+    }
     /* a larger departure named later may make an earlier one unnecessary: remove those */
     uint32_t n = 0;
     for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
@@ -154,10 +212,11 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
             continue;
         if (!must[d]) {
             add_freed(o, d, -1, freed);
-            if (tightest(o->taken[slot], mine, freed, limit, hopeless) == NEED_COUNT) {
-                named[d] = false;
+            named[d] = false;
+            if (tightest(o->taken[slot], mine, freed, limit, hopeless) == NEED_COUNT &&
+                counter_short(o, rec->vm, slot, named) == counter)
                 continue;
-            }
+            named[d] = true;
             add_freed(o, d, 1, freed);
         }
         n++;
@@ -288,6 +347,8 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
         o->taken[d->to_slot][k] += mine[k];
     o->departures[n] = (struct departure){.rec = n, .next = o->first_departure[d->from_slot]};
     o->first_departure[d->from_slot] = n;
+    if (o->used)
+        layout_count_shares(l, o->used, vm, d->to_slot, 1);
     layout_move(l, unit, d->to_slot);
     rec->imbalance_after = imbalance_now(o);
 }
@@ -343,6 +404,10 @@ static void begin(struct ordering *o, uint32_t n)
     o->woken_by = arena_array(p->a, uint32_t, slots);
     o->group_of = arena_array(p->a, uint32_t, (size_t)p->n_move_groups + 1);
     o->departures = arena_array(p->a, struct departure, n);
+    if (o->now.used) {
+        o->used = arena_array(p->a, int64_t, o->now.n_used);
+        memcpy(o->used, o->now.used, o->now.n_used * sizeof *o->used);
+    }
     for (uint32_t i = 0; i < slots; i++) {
         o->first_departure[i] = IX_NONE;
         o->taken[i][NEED_CPU_RESERVED] = o->now.reserved[RES_CPU][i];

@@ -29,6 +29,7 @@ struct decision {
     double failover_reserved[RES_COUNT];             /* failover reservation of to_slot after the move */
     const struct finding *because;                   /* of a move for balance within the target: why; NULL */
     const struct finding *found; /* NULL, or a finding whose figures the pass does not keep */
+    uint32_t evicted_by;         /* the counting stage that wants it away, + 1; 0: none */
 };
 
 struct pass {

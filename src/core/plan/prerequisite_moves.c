@@ -40,7 +40,7 @@ static bool is_mendable(enum check check)
 {
     return check == CHECK_RULE_ANTI_AFFINITY || check == CHECK_FT_PEER || check == CHECK_RESERVATION_CPU ||
            check == CHECK_RESERVATION_MEM || check == CHECK_SPARE_CAPACITY || check == CHECK_MEMORY ||
-           check == CHECK_MEMORY_FREE;
+           check == CHECK_MEMORY_FREE || check == CHECK_FIT_QUANTITY;
 }
 
 struct search {
@@ -128,6 +128,32 @@ static uint32_t next_to_try(const struct search *s, uint32_t slot, const double 
     return best;
 }
 
+/* Of the units that take of the count that keeps the unit off the slot, the one with the least memory to
+ * copy.
+ */
+static uint32_t next_taker(const struct search *s, uint32_t slot, const uint32_t *tried, uint32_t n_tried)
+{
+    const struct layout *l = &s->p->layout;
+    struct layout_excess x;
+    uint32_t best = IX_NONE;
+
+    if (!layout_quantity_refuses(l, FIT_MOVE, s->unit, slot, &x))
+        return IX_NONE;
+    for (uint32_t i = 0; i < l->list[slot].n; i++) {
+        uint32_t u = l->list[slot].items[i];
+        bool seen = false;
+
+        for (uint32_t k = 0; k < n_tried; k++)
+            seen = seen || tried[k] == u;
+        if (seen || !may_make_way(s, u) || layout_unit_takes(l, u, x.counter) == 0)
+            continue;
+        if (best == IX_NONE || l->unit_backed[u] < l->unit_backed[best] ||
+            (l->unit_backed[u] == l->unit_backed[best] && l->unit_first[u] < l->unit_first[best]))
+            best = u;
+    }
+    return best;
+}
+
 /* Makes one prerequisite move on the layout. */
 static bool step_out(const struct search *s, uint32_t slot, enum check check, struct prerequisite_moves *way,
                      struct layout_mark *marks)
@@ -142,7 +168,9 @@ static bool step_out(const struct search *s, uint32_t slot, enum check check, st
     prerequisite_move_shortage(l, s->unit, slot, shortage, need);
     for (uint32_t n = 0; n < (by_rule ? 1 : TRIES_MAX); n++) {
         struct obstacle why;
-        uint32_t u = by_rule ? unit_in_the_way(s, slot, check) : next_to_try(s, slot, shortage, tried, n);
+        uint32_t u = by_rule                       ? unit_in_the_way(s, slot, check)
+                     : check == CHECK_FIT_QUANTITY ? next_taker(s, slot, tried, n)
+                                                   : next_to_try(s, slot, shortage, tried, n);
         if (u == IX_NONE || p->prerequisite_trials == 0)
             return false;
         uint32_t to = correct_best_target(p, u, &why);

@@ -4,9 +4,6 @@
 /* Two sums of the same numbers may differ by this much, because their order of addition differs. */
 #define ROUNDING 1e-6
 
-/* The window of power-offs. */
-#define WINDOW_LONG_S 2400
-
 /* A mandatory VM-host rule that no other host that is on satisfies; IX_NONE. VMs that are off count: they may
  * be powered on at any time. */
 static uint32_t rule_left_alone(const struct power *w, uint32_t slot)
@@ -109,7 +106,7 @@ static double wanted_s(const struct power *w, const struct woken *woken)
     case REASON_BALANCE_CPU:
     case REASON_BALANCE_MEM:
     case REASON_CONSOLIDATE:
-        return WINDOW_LONG_S;
+        return (double)w->l->policy->dpm.low_s;
     case REASON_EXPECTED_DEMAND:
         return proactive_wanted_s(w, woken->at);
     case REASON_ASKED:

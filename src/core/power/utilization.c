@@ -129,7 +129,9 @@ bool utilization_holds_worst(const struct utilization *u, uint32_t unit, uint32_
         double now = have->mean[WINDOW_40M][r] + more->mean[WINDOW_40M][r];
         if (have->able[r] + more->able[r] <= most)
             continue;
-        if (u->rise[r] * now > most ||
+        if (u->rise[r] * now > most)
+            return false;
+        if (u->l->policy->dpm.bursts &&
             !is_within(u, have, more, WINDOW_60M, (enum resource)r, WORST_DEVIATIONS, most))
             return false;
     }

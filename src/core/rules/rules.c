@@ -103,20 +103,61 @@ static bool lacks_here(const struct vm *v)
     return v->is.state == VM_ON && v->host != IX_NONE && !vm_is_offered(v, v->host);
 }
 
+bool rules_fit_refuses(const struct rules *rules, uint32_t vm, uint32_t host)
+{
+    return fit_refuses(&rules->fit, rules_fit_use(&rules->snap->vms[vm]), vm, host);
+}
+
+bool rules_fit_evicts(const struct rules *rules, uint32_t vm)
+{
+    const struct vm *v = &rules->snap->vms[vm];
+
+    return v->is.state == VM_ON && v->host != IX_NONE && fit_refuses(&rules->fit, FIT_CORRECT, vm, v->host);
+}
+
+/* Whether the VM runs where it could not come to: the host lacks something that it needs, or its pipeline
+ * refuses the host. */
+static bool stays_against(const struct rules *r, uint32_t vm)
+{
+    const struct vm *v = &r->snap->vms[vm];
+
+    return lacks_here(v) ||
+           (v->is.state == VM_ON && v->host != IX_NONE && fit_refuses(&r->fit, FIT_MOVE, vm, v->host));
+}
+
+/* The hosts that offer what the VM needs and that its pipeline leaves; NULL: all. */
+static const uint64_t *offered_hosts(const struct rules *r, uint32_t vm, struct arena *a)
+{
+    const uint64_t *offered = r->snap->vms[vm].offered;
+    const uint64_t *fits = fit_hosts(&r->fit, rules_fit_use(&r->snap->vms[vm]), vm);
+
+    if (!offered || !fits)
+        return offered ? offered : fits;
+    uint64_t *bits = arena_array(a, uint64_t, r->words);
+
+    for (uint32_t w = 0; w < r->words; w++)
+        bits[w] = offered[w] & fits[w];
+    return bits;
+}
+
 /* The hosts that the VM is compatible with; NULL: all. VMs that need the same share a bitmap. What a host
  * does not offer keeps VMs from coming, and moves none away: a VM that runs there has what it needs, or would
- * be no better off elsewhere. */
+ * be no better off elsewhere. A host that its pipeline refuses likewise, unless a stage is to correct that.
+ */
 static const uint64_t *compatible_hosts(const struct rules *r, uint32_t vm, struct arena *a)
 {
     const struct vm *v = &r->snap->vms[vm];
 
-    if (!v->compatible_given && !lacks_here(v))
-        return v->offered;
+    const uint64_t *offered = offered_hosts(r, vm, a);
+    bool stays = stays_against(r, vm) && !rules_fit_evicts(r, vm);
+
+    if (!v->compatible_given && !stays)
+        return offered;
     uint64_t *bits = arena_array(a, uint64_t, r->words);
 
     for (uint32_t w = 0; w < r->words; w++)
-        bits[w] = v->offered ? v->offered[w] : UINT64_MAX;
-    if (lacks_here(v))
+        bits[w] = offered ? offered[w] : UINT64_MAX;
+    if (stays)
         bits[v->host / 64] |= (uint64_t)1 << (v->host % 64);
     if (v->compatible_given) {
         const uint64_t *listed = span_bitmap(r, v->compatible_hosts, a);
@@ -126,18 +167,21 @@ static const uint64_t *compatible_hosts(const struct rules *r, uint32_t vm, stru
     return bits;
 }
 
-/* A VM that runs where its need is not offered may stay, but it cannot start there. */
+/* A VM that runs where its need is not offered, or where its pipeline refuses it, may stay, but it does not
+ * start there. Once a VM has been powered on, its pipeline binds as for moves. */
 static void compile_restarts(struct rules *r, struct arena *a)
 {
     for (uint32_t i = 0; i < r->snap->n_vms; i++) {
-        const struct vm *v = &r->snap->vms[i];
+        const uint64_t *only = stays_against(r, i)          ? offered_hosts(r, i, a)
+                               : vm_waits(&r->snap->vms[i]) ? fit_hosts(&r->fit, FIT_MOVE, i)
+                                                            : NULL;
 
         r->restart[i] = r->must[i];
-        if (!lacks_here(v))
+        if (!only)
             continue;
         uint64_t *bits = arena_array(a, uint64_t, r->words);
         for (uint32_t w = 0; w < r->words; w++)
-            bits[w] = r->must[i][w] & v->offered[w];
+            bits[w] = (r->must[i] ? r->must[i][w] : UINT64_MAX) & only[w];
         r->restart[i] = bits;
     }
 }
@@ -269,6 +313,7 @@ void rules_compile(const struct snapshot *snap, unsigned which, struct arena *a,
                           .with_preferred = (which & RULES_PREFERRED) != 0,
                           .placed_apart = (which & RULES_PLACED_APART) != 0,
                           .words = (snap->n_hosts + 63) / 64};
+    fit_compile(snap, a, &ret->fit);
     ret->allowed = arena_array(a, const uint64_t *, snap->n_vms);
     ret->must = arena_array(a, const uint64_t *, snap->n_vms);
     ret->restart = arena_array(a, const uint64_t *, snap->n_vms);

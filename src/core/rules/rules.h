@@ -1,6 +1,6 @@
 /* rules.h: rules compiled so that a move is checked quickly (§3.3.1).
  *
- * - The hosts that a VM may run on (by compatibility and mandatory VM-host rules) are a bitmap.
+ * - The hosts that a VM may run on (by compatibility, its pipeline and mandatory VM-host rules) are a bitmap.
  * - VMs under affinity rules form components; the members of a component on one host move as one unit. VMs
  *   that take no part (off, or on a disconnected host) are in no component.
  * - VMs under anti-affinity rules form groups; the layout counts each group's members on each host.
@@ -9,6 +9,8 @@
  * rules stay in force. */
 #ifndef BALLAST_CORE_RULES_H
 #define BALLAST_CORE_RULES_H
+
+#include "core/fit/fit.h"
 
 #include <ballast/arena.h>
 #include <ballast/snapshot.h>
@@ -26,6 +28,7 @@ struct rule_excess {
 
 struct rules {
     const struct snapshot *snap;
+    struct fit fit; /* what the VMs' pipelines leave */
     bool with_preferred, placed_apart;
     uint32_t words;           /* length of a bitmap of hosts */
     const uint64_t **allowed; /* by VM; NULL: all hosts */
@@ -69,6 +72,18 @@ static inline bool rules_allow(const struct rules *rules, uint32_t vm, uint32_t 
 {
     return !rules->allowed[vm] || bitmap_has(rules->allowed[vm], host);
 }
+
+/* What the VM's pipeline binds now: where it is powered on, or where it moves. */
+static inline enum fit_use rules_fit_use(const struct vm *v)
+{
+    return vm_waits(v) ? FIT_PLACE : FIT_MOVE;
+}
+
+/* Whether the VM's pipeline keeps it from coming to the host. */
+bool rules_fit_refuses(const struct rules *rules, uint32_t vm, uint32_t host);
+
+/* Whether the VM's pipeline wants it away from its host (FIT_CORRECT). */
+bool rules_fit_evicts(const struct rules *rules, uint32_t vm);
 
 /* The VM-host rule that forbids the host to the VM, a mandatory one if any; IX_NONE: none does. */
 uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host);

@@ -10,6 +10,7 @@
 #include "engine/events.h"
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
+#include "engine/knowledge/migration_stats.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/state.h"
@@ -220,6 +221,7 @@ static void remember_end(struct engine *e, struct action *x, instant_s now)
     if (x->r.state == ACTION_DONE) {
         migration_timing_end(e->knowledge->migrations, x, now);
         move_result_end(x);
+        migration_stats_take_overhead(e->knowledge->migrations, &x->r);
     }
     if (taught || x->r.state == ACTION_DONE)
         failed_moves_take(e->knowledge->failed_moves,

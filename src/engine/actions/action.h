@@ -16,7 +16,9 @@ struct copy_timing {
     instant_s began;           /* 0: not by this process */
     instant_s ran;             /* last seen running */
     instant_s ended;           /* reported to have succeeded; 0: not yet */
+    double took_s;             /* of copying, by the hypervisor itself; 0: not known */
     double mem_mb, dirty_mb_s; /* of the VM, when it began */
+    double disks_mb;           /* that are copied with it; 0: none */
     bool shared;               /* another migration used one of its hosts at some time meanwhile */
 };
 
@@ -32,8 +34,7 @@ struct action {
     uint64_t inventory_after;  /* only an inventory with a higher serial says where it stands */
     bool only_adopt;           /* ACTION_STARTING: what does not run yet is not begun any more, or not now */
     unsigned inventories_seen; /* inventories that contradicted the task's success */
-    int percent;               /* the most that the hypervisor has said of its progress ... */
-    instant_s advanced;        /* ... since when; 0: nothing yet */
+    instant_s advanced;        /* since when r.percent is as it is; 0: nothing yet */
     instant_s waits_since;   /* ACTION_POWER_ON: its host has had time to come since then, which is later than
                               * it began, as no method could be tried before; 0: since then */
     unsigned method_now;     /* ACTION_POWER_ON: WAKE_*, the method that is being tried now; 0: not known */
@@ -50,6 +51,7 @@ struct action {
                                * was left to be done on the host; 0: something is */
     bool controllers_checked; /* ACTION_POWER_OFF: its host's controllers have answered as they should, so
                                * that the host may be emptied; true, too, where it has none */
+    bool check_is_old;        /* the JOB_CHECK that is out was asked by former settings */
     struct action_list needed_by; /* those that depend on it; perhaps also some that do not any more */
     unsigned counted;             /* slot_usage.c: the uses it is counted in */
     bool listed;                  /* ... and whether it is in the lists */

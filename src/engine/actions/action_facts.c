@@ -4,6 +4,7 @@
 
 #include "base/idmap.h"
 #include "engine/actions/action.h"
+#include "engine/actions/own_maintenance.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/standby_maintenance.h"
 #include "engine/knowledge/hosts.h"
@@ -54,6 +55,7 @@ void action_facts_explain_lost_hosts(struct engine *e, struct inventory *inv)
     struct hosts *hosts = e->knowledge->hosts;
     struct idmap busy = {0};
 
+    own_maintenance_fill(e, inv);
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
@@ -62,8 +64,10 @@ void action_facts_explain_lost_hosts(struct engine *e, struct inventory *inv)
         bool held = standby_maintenance_explain(e, f, inv->time);
         bool lost = f->state == HOST_DISCONNECTED;
 
-        if (lost && !idmap_get(busy_hosts(inv, &busy), f->id))
+        if (lost && f->cores > 0 && !idmap_get(busy_hosts(inv, &busy), f->id))
             f->state = lost_because_of_us(e, f->id);
+        if (f->state != HOST_DISCONNECTED)
+            f->disconnected_why = NULL;
         if (lost && f->state == HOST_STANDBY && power_outcome_off_completed_late(e, f->id))
             hosts_put_down(hosts, f->id, inv->time);
         hosts_set_seen(hosts, f->id, lost && f->state == HOST_ENTERING_STANDBY, held);

@@ -13,6 +13,7 @@
 #include "engine/actions/migration_timing.h"
 #include "engine/actions/move_result.h"
 #include "engine/actions/observed_state.h"
+#include "engine/actions/own_maintenance.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
 #include "engine/actions/power_progress.h"
@@ -260,12 +261,31 @@ static bool checks_controllers(struct engine *e, struct action *x, instant_s now
     return true;
 }
 
+static bool is_own_maintenance(const struct engine *e, const struct action *x)
+{
+    return (x->r.kind == ACTION_ENTER_MAINTENANCE || x->r.kind == ACTION_EXIT_MAINTENANCE) &&
+           own_maintenance_is_used(e);
+}
+
+/* No hypervisor is asked: the mark is stored with the end of the action. */
+static void finish_own_maintenance(struct engine *e, struct action *x, instant_s now)
+{
+    x->r.started = now;
+    own_maintenance_apply(e, x, now);
+    finish(e, x, now);
+    source_poll_want(e, now);
+}
+
 static void step_approved(struct engine *e, struct action *x, instant_s now)
 {
     char why[WHY_MAX];
 
     if (x->job_out)
         return;
+    if (x->r.kind == ACTION_EXIT_MAINTENANCE && is_own_maintenance(e, x)) { /* also of a host that is off */
+        finish_own_maintenance(e, x, now);
+        return;
+    }
     if (x->r.kind == ACTION_POWER_OFF)
         power_preconditions_want_proof(e, x, now);
     switch (preconditions(e, x, now, why)) {
@@ -290,7 +310,9 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         finish(e, x, now);
         return;
     }
-    if (!checks_controllers(e, x, now))
+    if (is_own_maintenance(e, x))
+        finish_own_maintenance(e, x, now);
+    else if (!checks_controllers(e, x, now))
         submit(e, x, JOB_CHECK, now);
 }
 
@@ -540,6 +562,25 @@ void action_states_advance(struct engine *e, instant_s now)
         step(e, x, now);
 }
 
+/* What controllers answered, or are about to, by former settings tells nothing of the present ones. */
+void action_states_reconfigured(struct engine *e)
+{
+    const struct action_list *power = &e->actions->usage.power;
+
+    for (size_t i = 0; i < power->n; i++) {
+        struct action *x = power->items[i];
+
+        if (x->r.state != ACTION_APPROVED)
+            continue;
+        x->controllers_checked = false;
+        x->check_is_old = x->job_out;
+        x->retries = 0;
+        x->retry_at = 0;
+        x->waited_serial = 0; /* whether it may go on is asked now */
+        (void)slot_usage_update(e->actions, x);
+    }
+}
+
 /* ---- answers of the workers ------------------------------------------------------------------ */
 
 /* The controllers of a host that still has its VMs were asked. What empties the host waits for the answer:
@@ -662,14 +703,14 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
         return;
     }
     x->retries = 0;
-    migration_timing_polled(x, p->state, now);
+    migration_timing_polled(x, p, now);
     standby_maintenance_note(e, x, p, now);
     power_progress_methods(e, x, p, now);
     switch (p->state) {
     case TASK_QUEUED:
     case TASK_RUNNING:
-        if (p->percent > x->percent) {
-            x->percent = p->percent;
+        if (p->percent > x->r.percent) {
+            x->r.percent = p->percent;
             x->advanced = now;
         }
         power_progress_record(e, x, p, now);
@@ -741,7 +782,10 @@ void action_states_result(struct engine *e, const struct job *job, const struct 
     bool gave_up = slot_usage_update(e->actions, x);
 
     power_preconditions_count_changes(e);
-    take_result(e, x, result, now);
+    if (x->check_is_old && job->kind == JOB_CHECK)
+        x->check_is_old = false; /* it is asked once more */
+    else
+        take_result(e, x, result, now);
     if (gave_up && x->r.state == ACTION_APPROVED) /* it was not begun, and others may */
         action_queue_wake(e->actions, x);
     action_queue_add(e->actions, x);

@@ -13,6 +13,8 @@ struct engine;
 void action_states_advance(struct engine *e, instant_s now);
 void action_states_result(struct engine *e, const struct job *job, const struct job_result *result,
                           instant_s now);
+/* The settings are others: what has been approved of hosts' power and has not begun is looked at anew. */
+void action_states_reconfigured(struct engine *e);
 void action_cancel(struct engine *e, struct action *x, const char *why,
                    instant_s now); /* and what needs it */
 void action_approve(struct engine *e, struct action *x, const char *by, instant_s now);

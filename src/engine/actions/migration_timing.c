@@ -47,6 +47,7 @@ void migration_timing_begin(struct actions *all, struct action *x, instant_s now
     if (ix != IX_NONE) {
         x->copy.mem_mb = s->vms[ix].is.consumed_mb;
         x->copy.dirty_mb_s = s->vms[ix].is.dirty_mb_s;
+        x->copy.disks_mb = s->vms[ix].is.disks_copied_mb;
     }
     share_links(&slot_usage_of_host(all, x->r.from)->actions, x);
     share_links(&slot_usage_of_host(all, x->r.to)->actions, x);
@@ -65,11 +66,15 @@ void migration_timing_observe(struct actions *all)
     }
 }
 
-void migration_timing_polled(struct action *x, enum task_state state, instant_s now)
+void migration_timing_polled(struct action *x, const struct task_progress *p, instant_s now)
 {
+    if (x->r.kind == ACTION_MIGRATE && p->state == TASK_SUCCEEDED) {
+        x->copy.took_s = p->took_s;
+        x->r.result.downtime_s = p->downtime_s > 0 ? p->downtime_s : UNKNOWN;
+    }
     if (x->copy.began == 0) /* begun by an earlier process: not timed */
         return;
-    switch (state) {
+    switch (p->state) {
     case TASK_QUEUED: /* it has not begun yet */
         x->copy.began = now;
         return;
@@ -84,13 +89,14 @@ void migration_timing_polled(struct action *x, enum task_state state, instant_s 
     }
 }
 
-/* It ended somewhere between the last two questions. Nothing is learned from what was not watched from
- * beginning to end, was begun more than once, or took so long that it was to be stopped. */
+/* It ended somewhere between the last two questions, if the hypervisor has not measured it. Nothing is
+ * learned from what was not watched from beginning to end, was begun more than once, took so long that it
+ * was to be stopped, or copied disks: they are read and written at another rate than memory. */
 void migration_timing_end(struct migration_stats *stats, const struct action *x, instant_s now)
 {
     const struct copy_timing *c = &x->copy;
 
-    if (c->began == 0 || c->ended == 0 || x->r.attempts != 1 || x->r.cancel_asked)
+    if (c->began == 0 || c->ended == 0 || x->r.attempts != 1 || x->r.cancel_asked || c->disks_mb > 0)
         return;
     instant_s ran = c->ran > c->began ? c->ran : c->began;
     double told = c->dirty_mb_s == migration_stats_dirty(stats, x->r.vm) ? UNKNOWN : c->dirty_mb_s;
@@ -100,7 +106,9 @@ void migration_timing_end(struct migration_stats *stats, const struct action *x,
         .to = x->r.to,
         .mem_mb = c->mem_mb,
         .dirty_mb_s = told, /* what stood in the snapshot was perhaps what had been learned before */
-        .duration_s = ((double)(ran - c->began) + (double)(c->ended - c->began)) / 2,
+        .duration_s =
+            c->took_s > 0 ? c->took_s : ((double)(ran - c->began) + (double)(c->ended - c->began)) / 2,
+        .measured = c->took_s > 0,
         .shared = c->shared,
     };
 

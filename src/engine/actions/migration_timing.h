@@ -10,7 +10,7 @@ struct migration_stats;
 
 /* It is about to be begun; its task was asked for; it has ended well. */
 void migration_timing_begin(struct actions *all, struct action *x, instant_s now);
-void migration_timing_polled(struct action *x, enum task_state state, instant_s now);
+void migration_timing_polled(struct action *x, const struct task_progress *p, instant_s now);
 void migration_timing_end(struct migration_stats *stats, const struct action *x, instant_s now);
 /* There is a new inventory. */
 void migration_timing_observe(struct actions *all);

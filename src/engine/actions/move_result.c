@@ -5,6 +5,7 @@
 #include "engine/actions/preconditions.h"
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
+#include "engine/knowledge/migration_stats.h"
 #include "engine/observation.h"
 #include "engine/state.h"
 
@@ -108,6 +109,8 @@ void move_result_predict(const struct engine *e, struct action *x)
         return;
     *m = (struct move_result){.predicted_at = s->time,
                               .duration_s = UNKNOWN,
+                              .overhead_s = migration_stats_overhead_s(e->knowledge->migrations),
+                              .downtime_s = UNKNOWN,
                               .harm = UNKNOWN,
                               .vm_lack = {vm_lack(e, vm), UNKNOWN}};
     for (int i = 0; i < RES_COUNT; i++) {
@@ -118,12 +121,16 @@ void move_result_predict(const struct engine *e, struct action *x)
     }
 }
 
-/* It ended somewhere between the last two questions. What this process did not watch from beginning to end
- * has no known duration. */
+/* It ended somewhere between the last two questions, if the hypervisor has not measured it. What this process
+ * did not watch from beginning to end has no known duration. */
 void move_result_end(struct action *x)
 {
     const struct copy_timing *c = &x->copy;
 
+    if (c->took_s > 0) {
+        x->r.result.duration_s = c->took_s;
+        return;
+    }
     if (c->began == 0 || c->ended == 0 || x->r.attempts != 1)
         return;
     instant_s ran = c->ran > c->began ? c->ran : c->began;
@@ -279,6 +286,32 @@ bool move_result_agrees(const struct move_result *r)
         }
     }
     return true;
+}
+
+double move_result_predicted_action_s(const struct action_record *r)
+{
+    return r->duration_s + r->result.overhead_s;
+}
+
+double move_result_action_s(const struct action_record *r)
+{
+    return (double)(r->ended - r->started);
+}
+
+static const char *seconds(double s, struct arena *a)
+{
+    if (isnan(s))
+        return "not known";
+    return s < 10 ? arena_printf(a, "%.1f s", s) : arena_printf(a, "%.0f s", s);
+}
+
+const char *move_result_times(const struct action_record *r, struct arena *a)
+{
+    if (r->result.predicted_at == 0)
+        return "";
+    return arena_printf(a, "took %s, copying %s; predicted: %s, copying %s",
+                        seconds(move_result_action_s(r), a), seconds(r->result.duration_s, a),
+                        seconds(move_result_predicted_action_s(r), a), seconds(r->duration_s, a));
 }
 
 bool move_result_duration_agrees(const struct move_result *r, double predicted_s)

@@ -1,4 +1,5 @@
-/* move_result.h: what a move was expected to do to its two hosts, and what they showed ten minutes after it.
+/* move_result.h: how long a move was expected to take, and took; what it was expected to do to its two hosts,
+ * and what they showed ten minutes after it.
  *
  * The load of a host is what its VMs want, by their mean demand of five minutes and their own limits, as a
  * part of the host's capacity; what is above 1 is its shortage. It is predicted when the move begins, from
@@ -31,6 +32,15 @@ bool move_result_is_awaited(const struct action_record *r, instant_s now);
 /* Whether each load was observed within a fifth of what was predicted, or within 1 % of the host's capacity.
  * For results that were observed. */
 bool move_result_agrees(const struct move_result *r);
+
+/* How long the whole action takes, with what copying takes as a part: as predicted when it began (UNKNOWN: no
+ * earlier migration has taught the overhead), and from its begin to its end. */
+double move_result_predicted_action_s(const struct action_record *r);
+double move_result_action_s(const struct action_record *r);
+
+/* "took 7 s, copying 0.2 s; predicted: 6 s, copying 0.2 s", of a move that is done; "": it was not watched.
+ */
+const char *move_result_times(const struct action_record *r, struct arena *a);
 
 /* The same of the duration, within a fifth; false where it is not known. */
 bool move_result_duration_agrees(const struct move_result *r, double predicted_s);

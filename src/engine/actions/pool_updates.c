@@ -1,4 +1,4 @@
-/* pool_updates.c: which settings of pools wait to be set on which host, and how setting them went. */
+/* pool_updates.c: which settings of pools and VMs wait to be set on which host, and how setting them went. */
 #include "engine/actions/pool_updates.h"
 
 #include "base/idmap.h"
@@ -26,16 +26,18 @@ struct pool_update {
     char *host;
     struct pool_setting *settings;
     size_t n;
+    struct vm_setting *vms;
+    size_t n_vms;
 };
 
 struct pool_updates {
     struct pool_update **jobs; /* of the last pass, a host each; those that workers have come first */
     size_t n_jobs, n_out;
-    uint64_t serial;            /* of the newest job */
-    size_t n_hosts, n_settings; /* set since the last pass */
-    size_t n_said;              /* failures told since the last pass */
-    struct idmap failing;       /* host -> anything: the last try failed, and that was said */
-    struct idmap unable;        /* host -> anything: has no pools that could be set */
+    uint64_t serial;                   /* of the newest job */
+    size_t n_hosts, n_settings, n_vms; /* set since the last pass */
+    size_t n_said;                     /* failures told since the last pass */
+    struct idmap failing;              /* host -> anything: the last try failed, and that was said */
+    struct idmap unable;               /* host -> anything: has no pools that could be set */
     bool said_unable;
 };
 
@@ -45,7 +47,10 @@ static void job_free(struct pool_update *j)
 {
     for (size_t i = 0; i < j->n; i++)
         free((void *)(uintptr_t)j->settings[i].pool);
+    for (size_t i = 0; i < j->n_vms; i++)
+        free((void *)(uintptr_t)j->vms[i].vm);
     free(j->settings);
+    free(j->vms);
     free(j->host);
     free(j);
 }
@@ -69,11 +74,9 @@ static uint32_t depth_of(const struct snapshot *s, uint32_t pool)
 }
 
 /* Parents first; pools of one depth stay in the order of their ids. */
-static struct pool_update *make_job(const struct snapshot *s, const struct host_setting *list, uint32_t n)
+static void put_pools(struct pool_update *j, const struct snapshot *s, const struct host_setting *list,
+                      uint32_t n)
 {
-    struct pool_update *j = xcalloc(1, sizeof *j);
-
-    j->host = xstrdup(s->hosts[list->host].is.id);
     j->settings = xcalloc(n, sizeof *j->settings);
     for (uint32_t depth = 0; j->n < n; depth++) {
         for (uint32_t i = 0; i < n; i++) {
@@ -85,7 +88,24 @@ static struct pool_update *make_job(const struct snapshot *s, const struct host_
             p->nothing = host_setting_is_nothing(&list[i]);
         }
     }
-    return j;
+}
+
+/* Limits in CPUs: how many MHz a CPU has is the collector's own figure. */
+static void put_vms(struct pool_update *j, const struct snapshot *s, const struct vm_setting_due *list,
+                    uint32_t n)
+{
+    const struct host_facts *h = &s->hosts[list->host].is;
+    double core_mhz = h->cores > 0 ? h->total[RES_CPU] / h->cores : 0;
+
+    j->vms = xcalloc(n, sizeof *j->vms);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct vm_control *to = &list[i].to;
+        bool limited = to->limit < NO_LIMIT && core_mhz > 0;
+
+        j->vms[j->n_vms++] = (struct vm_setting){.vm = xstrdup(s->vms[list[i].vm].is.id),
+                                                 .to = *to,
+                                                 .limit_cpus = limited ? to->limit / core_mhz : NO_LIMIT};
+    }
 }
 
 /* What no worker has yet is not done any more. */
@@ -104,27 +124,64 @@ static bool may_set_by_itself(const struct engine *e)
 }
 
 /* A host that is about to sleep is left alone: it may be down before it hears of it. */
-void pool_updates_take(struct engine *e, const struct observation *v)
+static struct pool_update *add_job(struct engine *e, const char *host)
 {
     struct pool_updates *p = e->pool_updates;
+
+    if (is_out(p, host) || idmap_get(&p->unable, host) || power_preconditions_standby_approved(e, host))
+        return NULL;
+    struct pool_update *j = xcalloc(1, sizeof *j);
+
+    j->host = xstrdup(host);
+    p->jobs[p->n_jobs++] = j;
+    return j;
+}
+
+static void take_pools(struct engine *e, const struct observation *v)
+{
     const struct plan *plan = &v->plan;
 
-    drop_waiting(p);
-    pool_settings_forget_deleted(e->knowledge->pools, &v->snap);
-    p->n_hosts = p->n_settings = p->n_said = 0;
-    if (!may_set_by_itself(e))
-        return;
-    p->jobs = xreallocarray(p->jobs, p->n_jobs + v->snap.n_hosts + 1, sizeof(struct pool_update *));
     for (uint32_t i = 0, n; i < plan->n_settings; i += n) {
         const struct host_setting *first = &plan->settings[i];
-        const char *host = v->snap.hosts[first->host].is.id;
 
         for (n = 1; i + n < plan->n_settings && plan->settings[i + n].host == first->host; n++)
             ;
-        if (!is_out(p, host) && !idmap_get(&p->unable, host) &&
-            !power_preconditions_standby_approved(e, host))
-            p->jobs[p->n_jobs++] = make_job(&v->snap, first, n);
+        struct pool_update *j = add_job(e, v->snap.hosts[first->host].is.id);
+
+        if (j)
+            put_pools(j, &v->snap, first, n);
     }
+}
+
+static void take_vms(struct engine *e, const struct observation *v)
+{
+    const struct plan *plan = &v->plan;
+
+    for (uint32_t i = 0, n; i < plan->n_vm_settings; i += n) {
+        const struct vm_setting_due *first = &plan->vm_settings[i];
+
+        for (n = 1; i + n < plan->n_vm_settings && plan->vm_settings[i + n].host == first->host; n++)
+            ;
+        struct pool_update *j = add_job(e, v->snap.hosts[first->host].is.id);
+
+        if (j)
+            put_vms(j, &v->snap, first, n);
+    }
+}
+
+void pool_updates_take(struct engine *e, const struct observation *v)
+{
+    struct pool_updates *p = e->pool_updates;
+
+    drop_waiting(p);
+    pool_settings_forget_deleted(e->knowledge->pools, &v->snap);
+    p->n_hosts = p->n_settings = p->n_vms = p->n_said = 0;
+    if (!may_set_by_itself(e))
+        return;
+    p->jobs =
+        xreallocarray(p->jobs, p->n_jobs + 2 * (size_t)v->snap.n_hosts + 1, sizeof(struct pool_update *));
+    take_pools(e, v);
+    take_vms(e, v);
 }
 
 void pool_updates_carry_on(struct engine *e, instant_s now)
@@ -138,7 +195,11 @@ void pool_updates_carry_on(struct engine *e, instant_s now)
         const struct job job = {
             .kind = JOB_SET_POOLS,
             .id = p->serial + 1,
-            .pools = {.host = j->host, .settings = j->settings, .n_settings = j->n},
+            .pools = {.host = j->host,
+                      .settings = j->settings,
+                      .n_settings = j->n,
+                      .vms = j->vms,
+                      .n_vms = j->n_vms},
         };
 
         if (e->port.actuators_ops->submit(e->port.actuators, &job, &err) < 0)
@@ -179,16 +240,18 @@ static void take_over(struct engine *e, const struct pool_update *j)
         *idmap_slot(&e->pool_updates->failing, j->host) = NULL;
     e->pool_updates->n_hosts++;
     e->pool_updates->n_settings += j->n;
+    e->pool_updates->n_vms += j->n_vms;
 }
 
 static void say_set(struct engine *e, instant_s now)
 {
     char text[160];
     const struct pool_updates *p = e->pool_updates;
+    size_t n = p->n_settings > 0 ? p->n_settings : p->n_vms;
 
-    (void)snprintf(text, sizeof text, "%zu setting%s of pools on %zu host%s w%s set", p->n_settings,
-                   p->n_settings == 1 ? "" : "s", p->n_hosts, p->n_hosts == 1 ? "" : "s",
-                   p->n_settings == 1 ? "as" : "ere");
+    (void)snprintf(text, sizeof text, "%zu setting%s of %s on %zu host%s w%s set", n, n == 1 ? "" : "s",
+                   p->n_settings > 0 ? "pools" : "VMs", p->n_hosts, p->n_hosts == 1 ? "" : "s",
+                   n == 1 ? "as" : "ere");
     events_publish(
         e, &(struct event){.kind = EVENT_SETTINGS, .time = now, .pass = e->passes->decided_id, .text = text});
 }

@@ -288,6 +288,12 @@ static bool may_still_sleep(const struct engine *e, const struct action *x, char
                        e->now_seen->snap.hosts[ix].is.name);
         return false;
     }
+    if (!hosts_can(e->knowledge->hosts, ACTION_POWER_OFF, x->r.host)) {
+        (void)snprintf(why, WHY_MAX,
+                       "the configuration does not say any more how host %s is put to standby and woken",
+                       e->now_seen->snap.hosts[ix].is.name);
+        return false;
+    }
     if (power_preconditions_check_standby(e, ix, x, &err) == 0)
         return true;
     (void)snprintf(why, WHY_MAX, "%s", err.text);

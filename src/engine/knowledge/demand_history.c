@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In ascending order. */
-static const instant_s window_length_s[WINDOW_COUNT] = {
-    [WINDOW_5M] = 300, [WINDOW_40M] = 2400, [WINDOW_60M] = DEMAND_HISTORY_LENGTH_S};
+#define WINDOW_5M_S 300
 
 /* A sample stands for the time since the one before, but not for longer than this. */
 #define SAMPLE_STANDS_S 300.0
@@ -189,9 +187,14 @@ static void tally_sample(struct tally *x, double d)
 }
 
 /* Each window holds the shorter ones, so that one way back through the samples serves them all. */
-static void describe_windows(const struct track *t, instant_s now, const double demand[RES_COUNT],
-                             struct demand_correlation *all, struct demand_stats ret[][RES_COUNT])
+static void describe_windows(const struct track *t, instant_s now, instant_s low_s,
+                             const double demand[RES_COUNT], struct demand_correlation *all,
+                             struct demand_stats ret[][RES_COUNT])
 {
+    const instant_s length_s[WINDOW_COUNT] = {/* ascending */
+                                              [WINDOW_5M] = low_s < WINDOW_5M_S ? low_s : WINDOW_5M_S,
+                                              [WINDOW_40M] = low_s,
+                                              [WINDOW_60M] = DEMAND_HISTORY_LENGTH_S};
     struct tally tally[RES_COUNT];
     size_t end = t ? t->n : 0;
 
@@ -202,7 +205,7 @@ static void describe_windows(const struct track *t, instant_s now, const double 
     for (int r = 0; r < RES_COUNT; r++)
         tally[r] = (struct tally){.sum = demand[r], .min = demand[r], .max = demand[r], .n = 1};
     for (int w = 0; w < WINDOW_COUNT; w++) {
-        for (; first > 0 && t->items[first - 1].time > now - window_length_s[w]; first--) {
+        for (; first > 0 && t->items[first - 1].time > now - length_s[w]; first--) {
             for (int r = 0; r < RES_COUNT; r++)
                 tally_sample(&tally[r], (double)t->items[first - 1].demand[r]);
         }
@@ -241,13 +244,13 @@ static double stable_s(const struct track *t, instant_s now, const double presen
     return now - since >= DEMAND_HISTORY_ENOUGH_S ? (double)(now - since) : UNKNOWN;
 }
 
-void demand_history_describe(const struct demand_history *h, const char *vm, instant_s now,
+void demand_history_describe(const struct demand_history *h, const char *vm, instant_s now, instant_s low_s,
                              const double demand[RES_COUNT], struct demand_correlation *all,
                              struct demand_stats ret[][RES_COUNT], double *ret_stable_s)
 {
     const struct track *t = idmap_get(&h->tracks, vm);
 
-    describe_windows(t, now, demand, all, ret);
+    describe_windows(t, now, low_s, demand, all, ret);
     *ret_stable_s = t ? stable_s(t, now, demand) : UNKNOWN;
 }
 

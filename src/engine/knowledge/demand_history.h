@@ -1,12 +1,13 @@
 /* demand_history.h: what each VM wanted over the last hour.
  *
- * The windows of a snapshot (5, 40 and 60 minutes) are made from samples that the engine took itself, each
- * with the weight of one. Samples are at least DEMAND_HISTORY_SPACING_S apart, less than the minute between
- * looks by so much that five minutes always have enough of them for demand_correlation.h; what comes sooner
- * is not kept, but the present demand always takes part in the windows. Looks come sooner while migrations
- * end and hosts wake: were all of them kept, such minutes would weigh several times as much as the others,
- * and ten quiet ones outweigh thirty busy ones. What was not observed is not made up: the windows cover what
- * there is, and a VM that has just been met has windows of its present demand.
+ * The windows of a snapshot (5, 40 and 60 minutes; dpm.low_s instead of 40, and of 5 if shorter) are made
+ * from samples that the engine took itself, each with the weight of one. Samples are at least
+ * DEMAND_HISTORY_SPACING_S apart, less than the minute between looks by so much that five minutes always have
+ * enough of them for demand_correlation.h; what comes sooner is not kept, but the present demand always takes
+ * part in the windows. Looks come sooner while migrations end and hosts wake: were all of them kept, such
+ * minutes would weigh several times as much as the others, and ten quiet ones outweigh thirty busy ones. What
+ * was not observed is not made up: the windows cover what there is, and a VM that has just been met has
+ * windows of its present demand.
  */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_DEMAND_HISTORY_H
 #define BALLAST_ENGINE_KNOWLEDGE_DEMAND_HISTORY_H
@@ -33,8 +34,9 @@ bool demand_history_add(struct demand_history *h, const char *vm, instant_s time
  * levels have lasted: back to the first sample that was away from the present level by more than a quarter of
  * it (and by more than a small absolute amount). A VM whose level has not changed since it was first seen,
  * less than DEMAND_HISTORY_ENOUGH_S ago, has not been watched for long enough to say: UNKNOWN. ret has
- * WINDOW_COUNT rows. all: where the VM is added to what all of them do (demand_correlation.h), or NULL. */
-void demand_history_describe(const struct demand_history *h, const char *vm, instant_s now,
+ * WINDOW_COUNT rows. low_s: dpm.low_s, the length of WINDOW_40M. all: where the VM is added to what all of
+ * them do (demand_correlation.h), or NULL. */
+void demand_history_describe(const struct demand_history *h, const char *vm, instant_s now, instant_s low_s,
                              const double demand[RES_COUNT], struct demand_correlation *all,
                              struct demand_stats ret[][RES_COUNT], double *ret_stable_s);
 

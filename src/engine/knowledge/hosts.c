@@ -134,42 +134,53 @@ static void fill_host(const struct hosts *h, struct host_facts *f, instant_s now
     f->wake_failed_last = hosts_is_up(f->state) ? 0 : r.wake_failed;
 }
 
+/* Hosts by what an entry of the configuration may name them by. */
+struct named_hosts {
+    struct idmap ids, names; /* -> const char *: the host's id; "": several have the name */
+};
+
+static void add_named(struct named_hosts *all, const struct host_facts *f)
+{
+    void **slot;
+
+    if (!f->id)
+        return;
+    *idmap_slot(&all->ids, f->id) = (void *)(uintptr_t)f->id;
+    if (!f->name)
+        return;
+    slot = idmap_slot(&all->names, f->name);
+    *slot = (void *)(uintptr_t)(*slot ? "" : f->id);
+}
+
 /* Finds out which host each of the settings' ways is meant for. By id, else by a name that only one host has:
  * the wrong one must never be switched. */
-static void match_ways(struct hosts *h, const struct inventory *inv)
+static void match_ways(struct hosts *h, struct named_hosts *all)
 {
-    struct idmap ids = {0};
-    struct idmap names = {0};
-    static const char twice[] = "";
-
     idmap_release(&h->ways, NULL);
     h->ways = (struct idmap){0};
-    for (size_t i = 0; h->settings->n_ways > 0 && i < inv->n_hosts; i++) {
-        const struct host_facts *f = &inv->hosts[i].is;
-
-        if (!f->id)
-            continue;
-        *idmap_slot(&ids, f->id) = (void *)(uintptr_t)f->id;
-        if (f->name) {
-            void **slot = idmap_slot(&names, f->name);
-
-            *slot = (void *)(uintptr_t)(*slot ? twice : f->id);
-        }
-    }
     for (size_t i = 0; i < h->settings->n_ways; i++) {
         const struct host_power_method *way = &h->settings->ways[i];
-        const char *by_id = idmap_get(&ids, way->name);
-        const char *id = by_id ? by_id : idmap_get(&names, way->name);
+        const char *by_id = idmap_get(&all->ids, way->name);
+        const char *id = by_id ? by_id : idmap_get(&all->names, way->name);
 
-        if (!id || id == twice)
+        if (!id || !*id)
             continue;
         void **slot = idmap_slot(&h->ways, id);
 
         if (!*slot || by_id) /* who names the id means it */
             *slot = (void *)(uintptr_t)way;
     }
-    idmap_release(&ids, NULL);
-    idmap_release(&names, NULL);
+    idmap_release(&all->ids, NULL);
+    idmap_release(&all->names, NULL);
+}
+
+void hosts_match_entries(struct hosts *h, const struct snapshot *s)
+{
+    struct named_hosts all = {0};
+
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        add_named(&all, &s->hosts[i].is);
+    match_ways(h, &all);
 }
 
 bool hosts_can(const struct hosts *h, enum action_kind kind, const char *host)
@@ -261,10 +272,13 @@ void hosts_add_left(struct hosts *h, struct inventory *inv, struct arena *a)
 static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
 {
     struct hosts *h = piece;
+    struct named_hosts all = {0};
     const char *older = "";
     size_t n_older = 0;
 
-    match_ways(h, inv);
+    for (size_t i = 0; i < inv->n_hosts; i++)
+        add_named(&all, &inv->hosts[i].is);
+    match_ways(h, &all);
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
@@ -466,6 +480,7 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         r.woke = past(r.woke, now);
         r.wake_failed = past(r.wake_failed, now);
         r.our_maintenance = past(r.our_maintenance, now);
+        r.maintenance = past(r.maintenance, now);
         r.woken.at = past(r.woken.at, now);
         if (!(r.boot_s >= BOOT_LEAST_S && r.boot_s <= BOOT_MOST_S))
             r.boot_s = UNKNOWN;
@@ -520,14 +535,15 @@ static void free_known(void *value)
     free(k);
 }
 
-/* A host that Ballast put to standby is never forgotten, however long inventories do not show it. */
+/* A host that Ballast put to standby or has in maintenance is never forgotten, however long inventories do
+ * not show it. */
 static bool keep_host(const char *key, void *value, void *ctx)
 {
     const instant_s *before = ctx;
     const struct known_host *k = value;
 
     (void)key;
-    if (k->r.put_down != 0 || k->r.our_maintenance != 0 || k->r.seen >= *before)
+    if (k->r.put_down != 0 || k->r.our_maintenance != 0 || k->r.maintenance != 0 || k->r.seen >= *before)
         return true;
     free_known(value);
     return false;

@@ -22,8 +22,8 @@ struct known_host {
     bool says_proven; /* the source says that the host wakes */
 };
 
-/* Adds the hosts that sleep and that the source does not list any more (left_hosts.h). Before the overlay,
- * whose entries may name them. */
+/* Adds the hosts that sleep and that the source does not list any more, or has never read (left_hosts.h).
+ * Before the overlay, whose entries may name them. */
 void hosts_add_left(struct hosts *h, struct inventory *inv, struct arena *a);
 /* What is remembered of the host, or NULL. */
 const struct known_host *hosts_find(const struct hosts *h, const char *host);
@@ -48,6 +48,8 @@ void hosts_set_seen(struct hosts *h, const char *host, bool unseen, bool held);
 /* For a change of what is remembered of the host; it will be stored. */
 struct known_host *hosts_change(struct hosts *h, const char *host);
 bool hosts_is_up(enum host_state state);
+/* New settings: finds out anew which host each entry is meant for. s: the newest inventory. */
+void hosts_match_entries(struct hosts *h, const struct snapshot *s);
 /* Whether the actuators can do that to the host's power: ACTION_POWER_ON or ACTION_POWER_OFF. */
 bool hosts_can(const struct hosts *h, enum action_kind kind, const char *host);
 /* Whether a controller of the host's own, which is found by an address, would be asked to switch it. */

@@ -25,6 +25,7 @@ struct identity {
     instant_s ask_after;
     unsigned failures; /* in a row */
     uint64_t serial;   /* of the question that is out; 0: none */
+    bool is_old;       /* ... which was asked by former settings */
 };
 
 struct identities {
@@ -217,15 +218,21 @@ static void take_report(struct identity *x, const struct identity_report *r, ins
     x->ask_after = now + (x->why ? DOUBTED_S : PERIOD_S);
 }
 
-void identities_result(struct identities *all, const struct job *job, const struct job_result *result,
+bool identities_result(struct identities *all, const struct job *job, const struct job_result *result,
                        instant_s now)
 {
     struct identity *x = idmap_get(&all->of, job->identify.host);
 
     if (!x || x->serial == 0 || x->serial != job->id)
-        return;
+        return false;
     x->serial = 0;
     all->n_out--;
+    if (x->is_old) {
+        x->is_old = false;
+        x->ask_after = 0;
+        all->next = 0;
+        return false;
+    }
     if (result->code == -ENOTSUP) { /* Wake-on-LAN cannot shut down, and the hypervisor knows the host */
         x->is = HOST_IDENTITY_HYPERVISOR;
         xstrset(&x->controllers, NULL);
@@ -239,6 +246,7 @@ void identities_result(struct identities *all, const struct job *job, const stru
     } else {
         take_report(x, &result->identity, now);
     }
+    return true;
 }
 
 void identities_failed(struct identities *all, const char *host, const struct err *why, instant_s now)
@@ -272,7 +280,7 @@ void identities_confirmed(struct identities *all, const char *host)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* A question that is out stays so: it is answered. */
+/* A question that is out stays so: its answer, by the former settings, tells nothing. */
 static bool ask_again(const char *key, void *value, void *ctx)
 {
     struct identity *x = value;
@@ -280,6 +288,7 @@ static bool ask_again(const char *key, void *value, void *ctx)
     (void)key, (void)ctx;
     x->failures = 0;
     x->ask_after = 0;
+    x->is_old = x->serial != 0;
     return true;
 }
 

@@ -13,7 +13,8 @@ extern const struct knowledge_ops identities_ops;
 /* Asks controllers that are due. s: the newest inventory, or NULL. */
 void identities_ask(struct identities *all, const struct hosts *hosts, const struct engine_ports *port,
                     const struct snapshot *s, instant_s now);
-void identities_result(struct identities *all, const struct job *job, const struct job_result *result,
+/* False: the answer does not count, as the question was not asked by the present settings. */
+bool identities_result(struct identities *all, const struct job *job, const struct job_result *result,
                        instant_s now);
 
 /* For a request to the actuators; the texts are valid until the next inventory. */

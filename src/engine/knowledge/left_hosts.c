@@ -1,4 +1,5 @@
-/* left_hosts.c: puts hosts that sleep back into an inventory that does not list them any more. */
+/* left_hosts.c: completes an inventory by hosts that sleep: those that it does not list, and those that it
+ * lists without their size. */
 #include "engine/knowledge/left_hosts.h"
 
 #include "base/cleanup.h"
@@ -105,9 +106,25 @@ static bool add(struct known_host *k, const char *host, struct inventory *inv, s
     }
     forget_the_past(&f, &k->r);
     f.state = HOST_STANDBY;
+    f.disconnected_why = NULL;
     f.left_inventory = true;
     inventory_add_host(inv, a)->is = f;
     return false;
+}
+
+/* Listed, but never read since the source was begun: it was asleep all the time. */
+static void fill_unread(const struct known_host *k, struct host_facts *f, struct arena *a)
+{
+    struct host_facts kept;
+    struct err err = {0};
+
+    if (host_json_read(k->r.facts, a, &kept, &err) < 0 || strcmp(kept.id, f->id) != 0)
+        return;
+    forget_the_past(&kept, &k->r);
+    kept.name = f->name;
+    kept.state = f->state;
+    kept.disconnected_why = f->disconnected_why;
+    *f = kept;
 }
 
 bool left_hosts_add(const struct idmap *known, struct inventory *inv, struct arena *a)
@@ -116,8 +133,13 @@ bool left_hosts_add(const struct idmap *known, struct inventory *inv, struct are
     bool any = false;
 
     for (size_t i = 0; i < inv->n_hosts; i++) {
-        if (inv->hosts[i].is.id)
-            *idmap_slot(&listed, inv->hosts[i].is.id) = inv;
+        struct host_facts *f = &inv->hosts[i].is;
+        const struct known_host *k = f->id ? idmap_get(known, f->id) : NULL;
+
+        if (f->id)
+            *idmap_slot(&listed, f->id) = inv;
+        if (k && k->r.facts && f->state == HOST_DISCONNECTED && f->cores == 0)
+            fill_unread(k, f, a);
     }
     for (size_t i = 0; i < known->cap; i++) {
         struct known_host *k = known->entries[i].value;

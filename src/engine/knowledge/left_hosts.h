@@ -1,9 +1,12 @@
-/* left_hosts.h: a host that sleeps and that its source does not list any more.
+/* left_hosts.h: a host that sleeps and that its source does not list any more, or lists without its size.
  *
  * Some managers drop a host that does not answer, and admins take hosts out of a cluster while they sleep.
  * Such a host stays in the inventory as it was last known, in standby and marked (host_facts.left_inventory),
  * so that its name, the configuration's entries and DPM find it, and it can be woken. The wake is done when
- * the source lists the host again. */
+ * the source lists the host again.
+ *
+ * Others list a host that they have never read, as libvirt does where the service was started while the host
+ * slept. Its facts are those from before its sleep. */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_LEFT_HOSTS_H
 #define BALLAST_ENGINE_KNOWLEDGE_LEFT_HOSTS_H
 
@@ -12,8 +15,9 @@
 
 /* known: host id -> struct known_host. Both return whether one of them has changed, which is then dirty. */
 
-/* Adds to the inventory the sleeping hosts that it does not list. Not one on which a VM runs; nor one in
- * whose place the source lists another entry, of the same name or hardware UUID: that one's sleep is over. */
+/* Adds to the inventory the sleeping hosts that it does not list, and the facts of those that the source
+ * lists as disconnected and has never read. Not one on which a VM runs; nor one in whose place the source
+ * lists another entry, of the same name or hardware UUID: that one's sleep is over. */
 bool left_hosts_add(const struct idmap *known, struct inventory *inv, struct arena *a);
 
 /* Keeps what is known of each host that goes to standby, until it is on again. before: NULL: nothing. */

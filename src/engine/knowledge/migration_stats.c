@@ -9,7 +9,7 @@
 #define NEWEST_PART 0.25
 
 struct average {
-    double mb_s;
+    double value;      /* MiB/s; of the overhead: s */
     instant_s learned; /* 0: nothing was yet */
 };
 
@@ -27,6 +27,7 @@ struct taught {
 struct migration_stats {
     struct idmap hosts; /* id -> struct host_rates */
     struct idmap dirty; /* VM id -> struct average */
+    struct average overhead;
     struct taught *taught;
     size_t n_taught, cap_taught;
 };
@@ -86,7 +87,7 @@ void migration_stats_free(struct migration_stats *l)
 
 static double value_of(const struct average *a)
 {
-    return a && a->learned != 0 ? a->mb_s : UNKNOWN;
+    return a && a->learned != 0 ? a->value : UNKNOWN;
 }
 
 static const struct average *find_rate(const struct migration_stats *l, const char *from, const char *to)
@@ -111,6 +112,11 @@ double migration_stats_host_rate(const struct migration_stats *l, const char *ho
 double migration_stats_dirty(const struct migration_stats *l, const char *vm)
 {
     return value_of(idmap_get(&l->dirty, vm));
+}
+
+double migration_stats_overhead_s(const struct migration_stats *l)
+{
+    return value_of(&l->overhead);
 }
 
 void migration_stats_each_pair(const struct migration_stats *l,
@@ -154,9 +160,9 @@ static struct average *rate_of(struct migration_stats *l, const char *from, cons
     return *to ? average_of(&h->to, to) : &h->own;
 }
 
-static void mix(struct average *a, double mb_s, instant_s now)
+static void mix(struct average *a, double value, instant_s now)
 {
-    a->mb_s = a->learned == 0 ? mb_s : a->mb_s + NEWEST_PART * (mb_s - a->mb_s);
+    a->value = a->learned == 0 ? value : a->value + NEWEST_PART * (value - a->value);
     a->learned = now;
 }
 
@@ -176,7 +182,9 @@ bool migration_stats_take(struct migration_stats *l, const struct timed_migratio
     double dirty = told ? x->dirty_mb_s : migration_stats_dirty(l, x->vm);
     double known = migration_stats_pair_rate(l, x->from, x->to);
 
-    if (!(x->mem_mb > 0) || !(x->duration_s >= MIGRATION_TIMED_LEAST_S))
+    const double least_s = x->measured ? MIGRATION_MEASURED_LEAST_S : MIGRATION_TIMED_LEAST_S;
+
+    if (!(x->mem_mb > 0) || !(x->duration_s >= least_s))
         return false;
     double rate = migration_rate_of(x->mem_mb, dirty, x->duration_s);
 
@@ -193,6 +201,16 @@ bool migration_stats_take(struct migration_stats *l, const struct timed_migratio
     return any;
 }
 
+void migration_stats_take_overhead(struct migration_stats *l, const struct action_record *r)
+{
+    const struct move_result *m = &r->result;
+    const double whole_s = (double)(r->ended - r->started);
+
+    if (r->kind == ACTION_MIGRATE && r->state == ACTION_DONE && r->attempts == 1 && !r->cancel_asked &&
+        m->predicted_at != 0 && whole_s >= m->duration_s)
+        mix(&l->overhead, whole_s - m->duration_s, r->ended);
+}
+
 /* ---- the store ------------------------------------------------------------------------------- */
 
 bool migration_stats_rate_record(const struct migration_stats *l, const char *from, const char *to,
@@ -202,7 +220,7 @@ bool migration_stats_rate_record(const struct migration_stats *l, const char *fr
 
     if (isnan(value_of(a)))
         return false;
-    *ret = (struct rate_record){.from = from, .to = to, .mb_s = a->mb_s, .learned = a->learned};
+    *ret = (struct rate_record){.from = from, .to = to, .mb_s = a->value, .learned = a->learned};
     return true;
 }
 
@@ -212,7 +230,7 @@ bool migration_stats_dirty_record(const struct migration_stats *l, const char *v
 
     if (isnan(value_of(a)))
         return false;
-    *ret = (struct dirty_record){.vm = vm, .mb_s = a->mb_s, .learned = a->learned};
+    *ret = (struct dirty_record){.vm = vm, .mb_s = a->value, .learned = a->learned};
     return true;
 }
 
@@ -221,13 +239,13 @@ void migration_stats_recall_rate(struct migration_stats *l, const struct rate_re
 {
     if (r->from && r->to && r->learned > 0 && r->mb_s >= MIGRATION_RATE_LEAST &&
         r->mb_s <= MIGRATION_RATE_MOST)
-        *rate_of(l, r->from, r->to) = (struct average){.mb_s = r->mb_s, .learned = r->learned};
+        *rate_of(l, r->from, r->to) = (struct average){.value = r->mb_s, .learned = r->learned};
 }
 
 void migration_stats_recall_dirty(struct migration_stats *l, const struct dirty_record *r)
 {
     if (r->vm && r->learned > 0 && r->mb_s >= 0 && r->mb_s <= MIGRATION_RATE_MOST)
-        *average_of(&l->dirty, r->vm) = (struct average){.mb_s = r->mb_s, .learned = r->learned};
+        *average_of(&l->dirty, r->vm) = (struct average){.value = r->mb_s, .learned = r->learned};
 }
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
@@ -263,6 +281,8 @@ void migration_stats_forget(struct migration_stats *l, instant_s before)
 {
     idmap_keep(&l->dirty, keep_average, &before);
     idmap_keep(&l->hosts, keep_host, &before);
+    if (l->overhead.learned < before)
+        l->overhead = (struct average){0};
 }
 
 /* ---- as a piece of knowledge ---------------------------------------------------------------- */
@@ -358,6 +378,8 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         migration_stats_recall_rate(piece, &s->rates[i]);
     for (size_t i = 0; i < s->n_dirties; i++)
         migration_stats_recall_dirty(piece, &s->dirties[i]);
+    for (size_t i = 0; i < s->n_actions; i++)
+        migration_stats_take_overhead(piece, &s->actions[i]);
 }
 
 static void forget(void *piece, const struct retention *keep, instant_s now)

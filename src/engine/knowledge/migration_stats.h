@@ -10,15 +10,21 @@
  * A migration teaches nothing when it was too short to be timed (MIGRATION_TIMED_LEAST_S), or when the rate
  * that follows is absurd. One that shared a host with another migration says that the link gives at least so
  * much: it counts where that is more than is known, and says nothing of its VM.
+ *
+ * An action takes longer than its copying: its preconditions are checked, the hypervisor prepares both hosts,
+ * an inventory confirms the end. This overhead costs the hosts next to nothing, so that no pass counts it;
+ * with the pass's duration of copying it predicts how long the whole action takes. It is learned from the
+ * stored actions, also after a restart.
  */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_MIGRATION_STATS_H
 #define BALLAST_ENGINE_KNOWLEDGE_MIGRATION_STATS_H
 
 #include "engine/knowledge/knowledge.h"
 
-#define MIGRATION_TIMED_LEAST_S 5  /* shorter ones are asking and setting up more than copying */
-#define MIGRATION_RATE_LEAST 1.0   /* MiB/s; a link slower than this ... */
-#define MIGRATION_RATE_MOST 100000 /* ... or faster than this is a mistake */
+#define MIGRATION_MEASURED_LEAST_S 1 /* the same where the hypervisor has measured the copying alone */
+#define MIGRATION_TIMED_LEAST_S 5    /* shorter ones are asking and setting up more than copying */
+#define MIGRATION_RATE_LEAST 1.0     /* MiB/s; a link slower than this ... */
+#define MIGRATION_RATE_MOST 100000   /* ... or faster than this is a mistake */
 
 extern const struct knowledge_ops migration_stats_ops;
 
@@ -28,6 +34,7 @@ struct timed_migration {
     double mem_mb;     /* what backed the VM when it began; UNKNOWN */
     double dirty_mb_s; /* what the source says of the VM; UNKNOWN: it says nothing */
     double duration_s; /* of the copying */
+    bool measured;     /* by the hypervisor; else by asking it now and then */
     bool shared;       /* with another migration that one of its hosts took part in, for some of the time */
 };
 
@@ -36,6 +43,12 @@ void migration_stats_free(struct migration_stats *l);
 
 /* Whether it taught anything. */
 bool migration_stats_take(struct migration_stats *l, const struct timed_migration *lesson, instant_s now);
+
+/* How long the action took beyond copying, if it has ended well at the first attempt. */
+void migration_stats_take_overhead(struct migration_stats *l, const struct action_record *r);
+
+/* s, or UNKNOWN: no migration has taught it yet. */
+double migration_stats_overhead_s(const struct migration_stats *l);
 
 /* MiB/s, or UNKNOWN. The rate of a host is that of its migrations with any other, in and out. */
 double migration_stats_pair_rate(const struct migration_stats *l, const char *from, const char *to);

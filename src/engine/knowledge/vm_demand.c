@@ -138,7 +138,8 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
         if (v->sample.present || !windows_given(&v->is)) {
             double stable_s;
 
-            demand_history_describe(history, v->is.id, now, v->is.demand, all, v->is.window, &stable_s);
+            demand_history_describe(history, v->is.id, now, c->settings->policy.dpm.low_s, v->is.demand, all,
+                                    v->is.window, &stable_s);
             if (isnan(v->is.stable_s))
                 v->is.stable_s = stable_s;
             demand_history_deviation(history, v->is.id, v->is.deviation);

@@ -27,9 +27,9 @@ const struct sentence_template wording_templates[] = {
      "{host}{used_here} {evacuated} put to standby for about {off_s:about}{saving}. "
      "{worth_of_sleep}.{fullest_after}{stay_off}"},
     /* Faults. */
-    {FIND_HOST_UNSEEN, "vms=0", "{host} is disconnected."},
-    {FIND_HOST_UNSEEN, "vms=1", "{host} is disconnected; its VM is not moved."},
-    {FIND_HOST_UNSEEN, "", "{host} is disconnected; its {vms} VMs are not moved."},
+    {FIND_HOST_UNSEEN, "vms=0", "{host} is disconnected{disconnected_why}."},
+    {FIND_HOST_UNSEEN, "vms=1", "{host} is disconnected{disconnected_why}; its VM is not moved."},
+    {FIND_HOST_UNSEEN, "", "{host} is disconnected{disconnected_why}; its {vms} VMs are not moved."},
     {FIND_QUARANTINE, "vms=0", "{host} is {host_is}: it receives no VMs."},
     {FIND_QUARANTINE, "vms=1",
      "{host} is {host_is}: it receives no VMs, and its VM leaves only where rules and load allow."},
@@ -191,6 +191,8 @@ const struct sentence_template wording_templates[] = {
     /* Why a VM cannot be powered on, or moved. */
     {FIND_RULES_HELD, "", "The VM's rules contradict each other."},
     {FIND_NO_HOST, "", "No host can run VMs."},
+    {FIND_NO_HOST_FITS, "",
+     "The filters of {other_vm} leave no host: of {hosts_all} hosts that are on, {stages_left}."},
     {FIND_NO_OTHER_HOST, "", "No other host can run VMs."},
     {FIND_POOL_SHORTAGE, "left_below_limit",
      "The VM reserves {need} of {resource}, but {pool_or_cluster} has only {left_below_limit} left below its "
@@ -248,6 +250,8 @@ const struct sentence_template wording_templates[] = {
      "{host} does not offer the {not_offered} and {missing_more} more that {other_vm} needs."},
     {FIND_CHECK, "check=incompatible",
      "{other_vm} can run on {hosts} of the {hosts_all} hosts, but not on {host}."},
+    {FIND_CHECK, "check=fit_filter",
+     "The filter {stage} refuses {host} to {other_vm}: {refused_by} is not true{values_there}."},
     {FIND_CHECK, "check=agent_missing other_vm.state=on",
      "The agent VM {other_vm}, which {host} requires, does not run there."},
     {FIND_CHECK, "check=agent_missing",
@@ -261,6 +265,9 @@ const struct sentence_template wording_templates[] = {
      "The rule {rule} keeps {vm} apart from {other_vm}, which is on {host}."},
     {FIND_CHECK, "check=ft_peer",
      "{ft_peer}, the other half of the fault-tolerant pair of {other_vm}, is on {host}."},
+    {FIND_CHECK, "check=fit_quantity at_most",
+     "{host} is at the limit of {stage}: {other_vm} takes {takes}, {used} of {at_most} are taken."},
+    {FIND_CHECK, "check=fit_quantity", "{host} has no limit for {stage}, so {other_vm} cannot come there."},
     {FIND_CHECK, "check=rule_affinity", "The VM must stay with {other_vm}, which is on {other_host}."},
     {FIND_CHECK, "check=reservation_cpu",
      "The VM reserves {need} of CPU, but {host} has only {left} left to reserve."},
@@ -504,10 +511,13 @@ const struct phrase wording_phrases[] = {
     {"host_is", "host.state=powering_on", "being woken"},
     {"host_is", "host.state=disconnected", "disconnected"},
     {"host_is", "", "?"},
+    {"disconnected_why", "host.disconnected_why", " ({host.disconnected_why})"},
+    {"disconnected_why", "", ""},
     /* Why a VM moves. */
     {"why_move", "reason=maintenance", ", because {from} is entering maintenance"},
     {"why_move", "reason=standby", ", because {from} is entering standby"},
     {"why_move", "reason=rule rule", ", because on {from} it violates the rule {rule}"},
+    {"why_move", "reason=rule stage", ", because the stage {stage} refuses {from}"},
     {"why_move", "reason=rule ft_peer",
      ", because {ft_peer}, the other half of its fault-tolerant pair, is on {from}"},
     {"why_move", "reason=rule", ", because it is not compatible with {from}"},
@@ -606,6 +616,7 @@ const struct phrase wording_phrases[] = {
     /* Parts of faults. */
     {"violates", "rule", "violates the rule {rule}"},
     {"violates", "ft_peer", "runs beside the other half of its fault-tolerant pair"},
+    {"violates", "stage", "is refused by the stage {stage}"},
     {"violates", "", "is not compatible with the host"},
     {"hosts_run_vms", "hosts=0", "No host runs VMs"},
     {"hosts_run_vms", "hosts=1", "1 host runs VMs"},

@@ -6,7 +6,9 @@
 #include "base/number.h"
 #include "base/rfc3339.h"
 #include "base/strbuf.h"
+#include "model/attributes.h"
 #include "model/compatibility.h"
+#include "model/expression.h"
 #include "model/named.h"
 #include "render/wording/templates.h"
 
@@ -26,7 +28,7 @@
 enum unit { PLAIN, AMOUNT, TIME };
 
 /* What a name stands for. */
-struct value {
+struct filling {
     enum { NO_SUCH_NAME, ABSENT, TEXT, NUMBER } kind;
     const char *text;
     double number;
@@ -34,23 +36,23 @@ struct value {
     uint32_t ix;      /* of a subject; IX_NONE otherwise */
 };
 
-static const struct value no_such_name = {.kind = NO_SUCH_NAME, .ix = IX_NONE};
-static const struct value absent = {.kind = ABSENT, .ix = IX_NONE};
+static const struct filling no_such_name = {.kind = NO_SUCH_NAME, .ix = IX_NONE};
+static const struct filling absent = {.kind = ABSENT, .ix = IX_NONE};
 
-static struct value text_value(const char *text)
+static struct filling text_value(const char *text)
 {
-    return text ? (struct value){.kind = TEXT, .text = text, .ix = IX_NONE} : absent;
+    return text ? (struct filling){.kind = TEXT, .text = text, .ix = IX_NONE} : absent;
 }
 
-static struct value number_value(double number, const char *form)
+static struct filling number_value(double number, const char *form)
 {
     return isnan(number) ? absent
-                         : (struct value){.kind = NUMBER, .number = number, .form = form, .ix = IX_NONE};
+                         : (struct filling){.kind = NUMBER, .number = number, .form = form, .ix = IX_NONE};
 }
 
 /* ---- subjects, and facts of them ---- */
 
-static struct value vms_fact(const struct sentence *w, uint32_t ix, const char *fact)
+static struct filling vms_fact(const struct sentence *w, uint32_t ix, const char *fact)
 {
     const struct snapshot *s = w->snap;
     const struct vm_facts *v = &s->vms[ix].is;
@@ -66,15 +68,16 @@ static struct value vms_fact(const struct sentence *w, uint32_t ix, const char *
                                                  : no_such_name;
 }
 
-static struct value hosts_fact(const struct sentence *w, uint32_t ix, const char *fact)
+static struct filling hosts_fact(const struct sentence *w, uint32_t ix, const char *fact)
 {
     const struct snapshot *s = w->snap;
     const struct host_facts *h = &s->hosts[ix].is;
 
-    return strcmp(fact, "") == 0              ? text_value(h->name)
-           : strcmp(fact, "state") == 0       ? text_value(host_state_name(h->state))
-           : strcmp(fact, "power_fault") == 0 ? text_value(h->power_fault)
-           : strcmp(fact, "quarantine") == 0  ? text_value(h->quarantine ? "quarantine" : NULL)
+    return strcmp(fact, "") == 0                   ? text_value(h->name)
+           : strcmp(fact, "state") == 0            ? text_value(host_state_name(h->state))
+           : strcmp(fact, "power_fault") == 0      ? text_value(h->power_fault)
+           : strcmp(fact, "disconnected_why") == 0 ? text_value(h->disconnected_why)
+           : strcmp(fact, "quarantine") == 0       ? text_value(h->quarantine ? "quarantine" : NULL)
            : strcmp(fact, "unhealthy") == 0
                ? text_value(h->failure_detection == FAILURE_DETECTION_UNHEALTHY ? "unhealthy" : NULL)
            : strcmp(fact, "failover") == 0     ? text_value(s->hosts[ix].failover ? "failover" : NULL)
@@ -84,7 +87,7 @@ static struct value hosts_fact(const struct sentence *w, uint32_t ix, const char
                                                : no_such_name;
 }
 
-static struct value pools_fact(const struct sentence *w, uint32_t ix, const char *fact)
+static struct filling pools_fact(const struct sentence *w, uint32_t ix, const char *fact)
 {
     const struct snapshot *s = w->snap;
     return *fact ? no_such_name : text_value(s->pools[ix].is.name);
@@ -97,7 +100,7 @@ static const char *quoted_rule(const struct sentence *w, const struct rule_facts
     return arena_printf(w->a, "\"%s\" (%s)", rule->name, rule_origin_name(rule->origin));
 }
 
-static struct value rules_fact(const struct sentence *w, uint32_t ix, const char *fact)
+static struct filling rules_fact(const struct sentence *w, uint32_t ix, const char *fact)
 {
     const struct snapshot *s = w->snap;
 
@@ -106,14 +109,19 @@ static struct value rules_fact(const struct sentence *w, uint32_t ix, const char
                                             : no_such_name;
 }
 
+static struct filling stages_fact(const struct sentence *w, uint32_t ix, const char *fact)
+{
+    return *fact ? no_such_name : text_value(arena_printf(w->a, "\"%s\"", w->snap->stages[ix].is.id));
+}
+
 /* "vm", or "vm.state". */
-static struct value subject(const struct sentence *w, const char *name)
+static struct filling subject(const struct sentence *w, const char *name)
 {
 #define SUBJECT_ROW(e, member, of) {e, member, of##_fact},
     static const struct {
         enum finding_subject subject;
         const char *member;
-        struct value (*fact)(const struct sentence *, uint32_t, const char *);
+        struct filling (*fact)(const struct sentence *, uint32_t, const char *);
     } rows[] = {FINDING_SUBJECTS(SUBJECT_ROW)};
     size_t len = strcspn(name, ".");
 
@@ -124,7 +132,7 @@ static struct value subject(const struct sentence *w, const char *name)
             uint32_t ix = w->f->subjects[j].ix;
             if (w->f->subjects[j].name != rows[i].subject || ix == IX_NONE)
                 continue;
-            struct value v = rows[i].fact(w, ix, name + len + (name[len] == '.'));
+            struct filling v = rows[i].fact(w, ix, name + len + (name[len] == '.'));
             v.ix = ix;
             return v;
         }
@@ -157,7 +165,7 @@ static const char *form_of(const char *member, enum unit unit, enum resource r)
                                          : "whole";
 }
 
-static struct value figure(const struct sentence *w, const char *name)
+static struct filling figure(const struct sentence *w, const char *name)
 {
 #define FIGURE_ROW(e, member, unit) {e, member, unit},
     static const struct {
@@ -179,10 +187,10 @@ static struct value figure(const struct sentence *w, const char *name)
 
 /* "cpu_benefit_mhz_s/cpu_cost_mhz_s", "least_s-is_s": a figure of two; `len` characters are the first's name.
  */
-static struct value figure_of_two(const struct sentence *w, const char *name, size_t len)
+static struct filling figure_of_two(const struct sentence *w, const char *name, size_t len)
 {
-    struct value a = figure(w, arena_strndup(w->a, name, len));
-    struct value b = figure(w, name + len + 1);
+    struct filling a = figure(w, arena_strndup(w->a, name, len));
+    struct filling b = figure(w, name + len + 1);
 
     if (a.kind != NUMBER || b.kind != NUMBER)
         return a.kind == NO_SUCH_NAME || b.kind == NO_SUCH_NAME ? no_such_name : absent;
@@ -197,10 +205,10 @@ static struct value figure_of_two(const struct sentence *w, const char *name, si
 /* ---- words and phrases ---- */
 
 /* The first name that a VM needs and the host does not offer. */
-static struct value first_not_offered(const struct sentence *w)
+static struct filling first_not_offered(const struct sentence *w)
 {
-    struct value vm = subject(w, "other_vm");
-    struct value host = subject(w, "host");
+    struct filling vm = subject(w, "other_vm");
+    struct filling host = subject(w, "host");
     struct missing first;
 
     if (vm.ix == IX_NONE || host.ix == IX_NONE ||
@@ -209,7 +217,74 @@ static struct value first_not_offered(const struct sentence *w)
     return text_value(arena_printf(w->a, "%s \"%s\"", offer_kind_meaning(first.kind), first.name));
 }
 
-static struct value word(const struct sentence *w, const char *name)
+/* ---- pipelines ---- */
+
+static const struct expression *refusing_filter(const struct sentence *w)
+{
+    const struct refusal *r = w->f->refusal;
+
+    return r && r->stage < w->snap->n_stages ? &w->snap->stages[r->stage].is.filter : NULL;
+}
+
+/* The part of the expression that decides, as JSON. */
+static struct filling refused_by(const struct sentence *w)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    const struct expression *x = refusing_filter(w);
+    struct json_writer json;
+
+    if (!x)
+        return absent;
+    strbuf_init(&out, SENTENCE_MAX / 2);
+    jw_init(&json, &out);
+    expression_write_part(&json, NULL, x, w->f->refusal->node);
+    return text_value(arena_printf(w->a, "%.*s", (int)strcspn(out.text, "\n"), out.text));
+}
+
+static const char *known_text(const struct sentence *w, const struct value *v)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    struct json_writer json;
+
+    if (v->type == VALUE_ABSENT)
+        return "absent";
+    if (v->type == VALUE_TEXTS && v->texts.n == 0)
+        return "empty";
+    strbuf_init(&out, SENTENCE_MAX / 2);
+    jw_init(&json, &out);
+    attributes_write_value(&json, NULL, v);
+    return arena_printf(w->a, "%.*s", (int)strcspn(out.text, "\n"), out.text);
+}
+
+/* "; $host.cores is 4, $vm.vcpus is 8" */
+static struct filling values_there(const struct sentence *w)
+{
+    const struct expression *x = refusing_filter(w);
+    const char *all = "";
+
+    for (uint32_t i = 0; x && i < w->f->refusal->n_values; i++) {
+        const struct known_value *v = &w->f->refusal->values[i];
+        all = arena_printf(w->a, "%s%s%s is %s", all, i ? ", " : "; ",
+                           expression_variable_text(&x->nodes[v->node], w->a), known_text(w, &v->is));
+    }
+    return text_value(all);
+}
+
+/* "12 are left after "nova/az", 0 after "nova/cores"" */
+static struct filling stages_left(const struct sentence *w)
+{
+    const char *all = w->f->n_left ? "" : NULL;
+
+    for (uint32_t i = 0; i < w->f->n_left; i++)
+        all = arena_printf(w->a, "%s%s%u%s after \"%s\"", all, i ? ", " : "", w->f->left[i].hosts,
+                           i                          ? ""
+                           : w->f->left[i].hosts == 1 ? " is left"
+                                                      : " are left",
+                           w->snap->stages[w->f->left[i].stage].is.id);
+    return text_value(all);
+}
+
+static struct filling word(const struct sentence *w, const char *name)
 {
     static const char *const resources[RES_COUNT + 1] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
     const struct finding *f = w->f;
@@ -226,14 +301,17 @@ static struct value word(const struct sentence *w, const char *name)
            : strcmp(name, "because") == 0        ? text_value(wording_text(w->snap, f->because, w->a))
            : strcmp(name, "because.check.meaning") == 0
                ? text_value(f->because ? check_meaning(f->because->check) : NULL)
-           : strcmp(name, "not_offered") == 0 ? first_not_offered(w)
-           : strcmp(name, "time") == 0        ? number_value((double)w->snap->time, "instant")
-                                              : no_such_name;
+           : strcmp(name, "not_offered") == 0  ? first_not_offered(w)
+           : strcmp(name, "refused_by") == 0   ? refused_by(w)
+           : strcmp(name, "values_there") == 0 ? values_there(w)
+           : strcmp(name, "stages_left") == 0  ? stages_left(w)
+           : strcmp(name, "time") == 0         ? number_value((double)w->snap->time, "instant")
+                                               : no_such_name;
 }
 
 static bool holds(const struct sentence *w, const char *when);
 
-static struct value phrase(const struct sentence *w, const char *name)
+static struct filling phrase(const struct sentence *w, const char *name)
 {
     bool exists = false;
 
@@ -247,11 +325,11 @@ static struct value phrase(const struct sentence *w, const char *name)
     return exists ? absent : no_such_name;
 }
 
-static struct value value_of(const struct sentence *w, const char *name)
+static struct filling value_of(const struct sentence *w, const char *name)
 {
-    static struct value (*const kinds[])(const struct sentence *, const char *) = {word, subject, figure,
-                                                                                   phrase};
-    struct value v = no_such_name;
+    static struct filling (*const kinds[])(const struct sentence *, const char *) = {word, subject, figure,
+                                                                                     phrase};
+    struct filling v = no_such_name;
     size_t len = strcspn(name, "/-");
 
     if (name[len])
@@ -273,7 +351,7 @@ static const char *next_condition(const char *at, char ret[static NAME_MAX_LEN])
 }
 
 /* What a condition compares with: a number, a word, or what the braces stand for. */
-static struct value operand(const struct sentence *w, char *text)
+static struct filling operand(const struct sentence *w, char *text)
 {
     double number;
 
@@ -284,7 +362,7 @@ static struct value operand(const struct sentence *w, char *text)
     return number_parse(text, &number) ? number_value(number, "whole") : text_value(text);
 }
 
-static bool compares(struct value left, char op, struct value right)
+static bool compares(struct filling left, char op, struct filling right)
 {
     if (left.kind != right.kind)
         return false;
@@ -307,7 +385,7 @@ static bool holds(const struct sentence *w, const char *when)
         size_t len = strcspn(condition, "=<>");
         char op = condition[len];
         condition[len] = '\0';
-        struct value v = value_of(w, condition + not );
+        struct filling v = value_of(w, condition + not );
         bool is = op ? compares(v, op, operand(w, condition + len + 1)) : v.kind == TEXT || v.kind == NUMBER;
         if (is == not )
             return false;
@@ -384,7 +462,7 @@ static const char *formatted(struct arena *a, double x, const char *form)
 
 static const char each_host[] = "each host"; /* in a sentence about several */
 
-static const char *number_text(struct arena *a, struct value v, const char *form)
+static const char *number_text(struct arena *a, struct filling v, const char *form)
 {
     return form && strcmp(form, "minus") == 0 ? formatted(a, -v.number, v.form)
                                               : formatted(a, v.number, form ? form : v.form);
@@ -393,12 +471,12 @@ static const char *number_text(struct arena *a, struct value v, const char *form
 /* "1.2 to 3.4 GiB": the least and the greatest figure of this name among the findings. */
 static const char *range_text(const struct sentence *w, const char *name, const char *form)
 {
-    struct value least = value_of(w, name);
-    struct value most = least;
+    struct filling least = value_of(w, name);
+    struct filling most = least;
 
     for (size_t i = 0; i < w->n_alike; i++) {
         const struct sentence one = {.snap = w->snap, .f = w->alike[i], .a = w->a};
-        struct value v = value_of(&one, name);
+        struct filling v = value_of(&one, name);
         if (v.number < least.number)
             least = v;
         if (v.number > most.number)
@@ -416,7 +494,7 @@ static const char *range_text(const struct sentence *w, const char *name, const 
 }
 
 /* With no finding but its own, a sentence of several stands for its kind: without figures. */
-static const char *figure_text(const struct sentence *w, struct value v, const char *name, const char *form)
+static const char *figure_text(const struct sentence *w, struct filling v, const char *name, const char *form)
 {
     return !w->alike ? number_text(w->a, v, form) : w->n_alike > 0 ? range_text(w, name, form) : "#";
 }
@@ -430,7 +508,7 @@ static void put_value(const struct sentence *w, struct strbuf *out, const char *
     const char *form = braces[len] ? braces + len + 1 : NULL;
 
     (void)snprintf(name, sizeof name, "%.*s", (int)(len - capital), braces + capital);
-    struct value v = value_of(w, name);
+    struct filling v = value_of(w, name);
     const char *text = v.kind == NO_SUCH_NAME                  ? NULL
                        : v.kind == ABSENT                      ? "?"
                        : v.kind == NUMBER                      ? figure_text(w, v, name, form)

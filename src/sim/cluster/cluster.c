@@ -94,9 +94,9 @@ static void init_vms(struct cluster *c)
                              .last_migrated = v->is.last_migrated};
         x->now.host = IX_NONE;
         if (later)
-            events_set(&c->events, event_slot(c, EVENT_PRESENCE, i), m->arrives_s);
+            events_set(&c->events, event_slot(c, SIM_EVENT_PRESENCE, i), m->arrives_s);
         else if (m->leaves_s < INFINITY)
-            events_set(&c->events, event_slot(c, EVENT_PRESENCE, i), m->leaves_s);
+            events_set(&c->events, event_slot(c, SIM_EVENT_PRESENCE, i), m->leaves_s);
         if (x->state != VM_ON)
             continue;
         cluster_vm_demand_begin(c, i);
@@ -110,14 +110,14 @@ static void init_vms(struct cluster *c)
 static void init_events(struct cluster *c)
 {
     uint32_t v = c->initial->n_vms, h = c->initial->n_hosts;
-    const uint32_t count[EVENT_KINDS] = {
-        [EVENT_SCRIPTED_FAULT] = 1, [EVENT_SOURCE_DEAF] = 1,   [EVENT_ACTUATOR_DEAF] = 1,
-        [EVENT_HOST_DIES] = h,      [EVENT_SAMPLES_STALE] = v, [EVENT_SAMPLES_GARBAGE] = v,
-        [EVENT_HOST] = h,           [EVENT_MIGRATION] = v,     [EVENT_PRESENCE] = v,
-        [EVENT_START] = v,          [EVENT_DEMAND] = v};
+    const uint32_t count[SIM_EVENT_KINDS] = {
+        [SIM_EVENT_SCRIPTED_FAULT] = 1, [SIM_EVENT_SOURCE_DEAF] = 1,   [SIM_EVENT_ACTUATOR_DEAF] = 1,
+        [SIM_EVENT_HOST_DIES] = h,      [SIM_EVENT_SAMPLES_STALE] = v, [SIM_EVENT_SAMPLES_GARBAGE] = v,
+        [SIM_EVENT_HOST] = h,           [SIM_EVENT_MIGRATION] = v,     [SIM_EVENT_PRESENCE] = v,
+        [SIM_EVENT_START] = v,          [SIM_EVENT_DEMAND] = v};
     uint32_t n = 0;
 
-    for (int k = 0; k < EVENT_KINDS; k++) {
+    for (int k = 0; k < SIM_EVENT_KINDS; k++) {
         c->first_slot[k] = n;
         n += count[k];
     }
@@ -222,14 +222,14 @@ void cluster_recompute(struct cluster *c)
     c->marked.n = 0;
 }
 
-static enum event_kind kind_of(const struct cluster *c, uint32_t s, uint32_t *ret_index)
+static enum sim_event kind_of(const struct cluster *c, uint32_t s, uint32_t *ret_index)
 {
-    int kind = EVENT_KINDS - 1;
+    int kind = SIM_EVENT_KINDS - 1;
 
     while (c->first_slot[kind] > s)
         kind--;
     *ret_index = s - c->first_slot[kind];
-    return (enum event_kind)kind;
+    return (enum sim_event)kind;
 }
 
 /* Each handler sees its event taken off already, and sets the next one; but demand sets its own at once: it
@@ -237,36 +237,36 @@ static enum event_kind kind_of(const struct cluster *c, uint32_t s, uint32_t *re
 static void happen(struct cluster *c, uint32_t s)
 {
     uint32_t i;
-    enum event_kind kind = kind_of(c, s, &i);
+    enum sim_event kind = kind_of(c, s, &i);
 
-    if (kind == EVENT_DEMAND) {
+    if (kind == SIM_EVENT_DEMAND) {
         cluster_on_demand(c, i);
         return;
     }
     events_set(&c->events, s, INFINITY);
     switch (kind) {
-    case EVENT_SCRIPTED_FAULT:
-    case EVENT_SOURCE_DEAF:
-    case EVENT_ACTUATOR_DEAF:
-    case EVENT_HOST_DIES:
-    case EVENT_SAMPLES_STALE:
-    case EVENT_SAMPLES_GARBAGE:
+    case SIM_EVENT_SCRIPTED_FAULT:
+    case SIM_EVENT_SOURCE_DEAF:
+    case SIM_EVENT_ACTUATOR_DEAF:
+    case SIM_EVENT_HOST_DIES:
+    case SIM_EVENT_SAMPLES_STALE:
+    case SIM_EVENT_SAMPLES_GARBAGE:
         cluster_on_fault(c, kind, i);
         return;
-    case EVENT_HOST:
+    case SIM_EVENT_HOST:
         cluster_on_host(c, i);
         return;
-    case EVENT_MIGRATION:
+    case SIM_EVENT_MIGRATION:
         cluster_on_migration(c, i);
         return;
-    case EVENT_PRESENCE:
+    case SIM_EVENT_PRESENCE:
         cluster_on_presence(c, i);
         return;
-    case EVENT_START:
+    case SIM_EVENT_START:
         cluster_on_start(c, i);
         return;
-    case EVENT_DEMAND:
-    case EVENT_KINDS:
+    case SIM_EVENT_DEMAND:
+    case SIM_EVENT_KINDS:
         return;
     }
 }

@@ -23,19 +23,19 @@
 #define FAULT_AT 0.5
 
 /* Kinds of events. Events of one instant come in this order, each kind by index. */
-enum event_kind {
-    EVENT_SCRIPTED_FAULT,  /* one: the next of the script */
-    EVENT_SOURCE_DEAF,     /* one: by rate */
-    EVENT_ACTUATOR_DEAF,   /* one: by rate */
-    EVENT_HOST_DIES,       /* by host: by rate */
-    EVENT_SAMPLES_STALE,   /* by VM: by rate */
-    EVENT_SAMPLES_GARBAGE, /* by VM: by rate */
-    EVENT_HOST,            /* by host: a change of its power or of maintenance ends */
-    EVENT_MIGRATION,       /* by VM: the present copy round ends */
-    EVENT_PRESENCE,        /* by VM: arrival or departure */
-    EVENT_START,           /* by VM: a start ends; or a restart on another host is due */
-    EVENT_DEMAND,          /* by VM: its demand changes */
-    EVENT_KINDS,
+enum sim_event {
+    SIM_EVENT_SCRIPTED_FAULT,  /* one: the next of the script */
+    SIM_EVENT_SOURCE_DEAF,     /* one: by rate */
+    SIM_EVENT_ACTUATOR_DEAF,   /* one: by rate */
+    SIM_EVENT_HOST_DIES,       /* by host: by rate */
+    SIM_EVENT_SAMPLES_STALE,   /* by VM: by rate */
+    SIM_EVENT_SAMPLES_GARBAGE, /* by VM: by rate */
+    SIM_EVENT_HOST,            /* by host: a change of its power or of maintenance ends */
+    SIM_EVENT_MIGRATION,       /* by VM: the present copy round ends */
+    SIM_EVENT_PRESENCE,        /* by VM: arrival or departure */
+    SIM_EVENT_START,           /* by VM: a start ends; or a restart on another host is due */
+    SIM_EVENT_DEMAND,          /* by VM: its demand changes */
+    SIM_EVENT_KINDS,
 };
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
@@ -151,6 +151,7 @@ struct vm_sim {
     uint32_t start_task;
     enum sim_fault start_fault; /* as moving.fault */
     enum sim_fault forced;      /* cluster_set_fault() */
+    struct vm_control set;      /* SCHEDULER_WEIGHTS: what was set */
     struct moving moving;
     uint32_t attempts; /* migrations that were asked for */
     instant_s last_migrated;
@@ -198,7 +199,7 @@ struct cluster {
     double *sleeps_s;
     size_t n_sleeps, cap_sleeps;
     struct events events;
-    uint32_t first_slot[EVENT_KINDS];
+    uint32_t first_slot[SIM_EVENT_KINDS];
     struct task *tasks; /* a ring: by serial */
     uint32_t n_tasks, last_serial;
     uint32_t vm_operations; /* that were begun */
@@ -213,7 +214,7 @@ struct cluster {
 };
 
 /* The slot of an event. */
-static inline uint32_t event_slot(const struct cluster *c, enum event_kind kind, uint32_t index)
+static inline uint32_t event_slot(const struct cluster *c, enum sim_event kind, uint32_t index)
 {
     return c->first_slot[kind] + index;
 }
@@ -280,6 +281,10 @@ void per_host_pools_init(struct cluster *c);
 void per_host_pools_update(struct cluster *c, uint32_t host);
 int per_host_pools_apply(struct cluster *c, const struct pool_settings *request, struct err *err);
 
+/* vm_weights.c */
+struct alloc vm_weights_alloc(const struct cluster *c, uint32_t vm, enum resource r); /* in force */
+int vm_weights_apply(struct cluster *c, uint32_t host, const struct pool_settings *request, struct err *err);
+
 /* schedule.c */
 void schedule_host(struct cluster *c, uint32_t host);
 /* After totals_integrate_vm(), when only the VM's CPU demand has changed: true if its allocation could
@@ -329,7 +334,7 @@ int task_cancel_operation(struct cluster *c, const char *task, struct err *err);
 
 /* faults.c */
 void faults_init(struct cluster *c);
-void cluster_on_fault(struct cluster *c, enum event_kind kind, uint32_t index);
+void cluster_on_fault(struct cluster *c, enum sim_event kind, uint32_t index);
 void cluster_on_host_back(struct cluster *c, uint32_t host);
 void fault_host_dies(struct cluster *c, uint32_t host, double for_s);
 void fault_vm_goes_down(struct cluster *c, uint32_t vm); /* with its host, which it has left */

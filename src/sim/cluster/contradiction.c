@@ -35,9 +35,9 @@ static const char *vm_contradicts(const struct cluster *c, uint32_t vm, struct a
     if (v->now.gets[RES_CPU] > schedule_vm_most_mhz(c, vm, v->now.host) * HAIR)
         return arena_printf(a, "the VM %s gets more CPU than its vCPUs can use", id);
     for (int r = 0; r < RES_COUNT; r++) {
-        double most = fmin(v->now.wants[r], vm_of(c, vm)->is.alloc[r].limit);
+        double most = fmin(v->now.wants[r], vm_weights_alloc(c, vm, (enum resource)r).limit);
 
-        if (c->s->scheduler == SCHEDULER_SHARES && v->now.gets[r] > most * HAIR)
+        if (c->s->scheduler != SCHEDULER_PROPORTIONAL && v->now.gets[r] > most * HAIR)
             return arena_printf(a, "the VM %s gets more than it wants or may have", id);
     }
     if (v->now.migrating && (v->moving.from != v->now.host || c->hosts[v->moving.to].now.dead))

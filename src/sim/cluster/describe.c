@@ -159,6 +159,7 @@ static void describe_vm(struct cluster *c, uint32_t vm, const struct backing *b,
         seen->ft_peer = NULL;
     seen->is.last_migrated = v->is.last_migrated; /* later moves: the mover remembers them */
     seen->is.demand[RES_CPU] = seen->is.demand[RES_MEM] = 0;
+    seen->is.set = x->set;
     if (x->now.host != IX_NONE) {
         describe_running(c, vm, b, seen);
     } else if (x->down && c->hosts[x->home].now.dead) {
@@ -201,6 +202,7 @@ static void describe_pools(const struct cluster *c, struct arena *a, struct inve
         }
     }
     inv->settings_seen = true;
+    inv->vm_controls = c->initial->vm_controls;
 }
 
 static void describe_rules(const struct cluster *c, struct arena *a, struct inventory *inv)

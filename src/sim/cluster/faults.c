@@ -15,14 +15,14 @@
 enum { DEAF_SOURCE, DEAF_ACTUATOR };
 
 static const struct {
-    enum event_kind event;
+    enum sim_event event;
     enum sim_fault fault;
 } timed[] = {
-    {EVENT_SOURCE_DEAF, SIM_SOURCE_DEAF},
-    {EVENT_ACTUATOR_DEAF, SIM_ACTUATOR_DEAF},
-    {EVENT_HOST_DIES, SIM_HOST_DIES},
-    {EVENT_SAMPLES_STALE, SIM_SAMPLES_STALE},
-    {EVENT_SAMPLES_GARBAGE, SIM_SAMPLES_GARBAGE},
+    {SIM_EVENT_SOURCE_DEAF, SIM_SOURCE_DEAF},
+    {SIM_EVENT_ACTUATOR_DEAF, SIM_ACTUATOR_DEAF},
+    {SIM_EVENT_HOST_DIES, SIM_HOST_DIES},
+    {SIM_EVENT_SAMPLES_STALE, SIM_SAMPLES_STALE},
+    {SIM_EVENT_SAMPLES_GARBAGE, SIM_SAMPLES_GARBAGE},
 };
 
 /* ---- draws ---- */
@@ -44,7 +44,7 @@ static bool drawn(const struct cluster *c, enum sim_fault kind, uint32_t index, 
 }
 
 /* Exponentially distributed, so that faults come at the rate per day. */
-static void wait_for(struct cluster *c, enum event_kind event, enum sim_fault kind, uint32_t index)
+static void wait_for(struct cluster *c, enum sim_event event, enum sim_fault kind, uint32_t index)
 {
     double u = rng_unit(&c->rng[kind][index]);
     double wait_s = ceil(-log(1 - u) * DAY_S / c->s->rates[kind].rate);
@@ -57,7 +57,7 @@ void faults_init(struct cluster *c)
     const struct scenario *s = c->s;
 
     if (s->n_faults > 0)
-        events_set(&c->events, event_slot(c, EVENT_SCRIPTED_FAULT, 0), fmax(s->faults[0].at_s, 0));
+        events_set(&c->events, event_slot(c, SIM_EVENT_SCRIPTED_FAULT, 0), fmax(s->faults[0].at_s, 0));
     for (size_t k = 0; k < sizeof timed / sizeof *timed; k++) {
         enum sim_fault kind = timed[k].fault;
         uint32_t n = c->first_slot[timed[k].event + 1] - c->first_slot[timed[k].event];
@@ -163,7 +163,7 @@ static void lose_task(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
 
-    events_set(&c->events, event_slot(c, EVENT_HOST, host), INFINITY);
+    events_set(&c->events, event_slot(c, SIM_EVENT_HOST, host), INFINITY);
     task_fail(c, h->task, -EHOSTDOWN, "The host has stopped responding.");
     h->task = TASK_NONE;
 }
@@ -188,7 +188,7 @@ static void lose_starts(struct cluster *c, uint32_t host)
             continue;
         cluster_vm_start_fail(c, i, -EHOSTDOWN, "The host has stopped responding.");
         if (v->down)
-            events_set(&c->events, event_slot(c, EVENT_START, i), c->now_s + RESTART_RETRY_S);
+            events_set(&c->events, event_slot(c, SIM_EVENT_START, i), c->now_s + RESTART_RETRY_S);
     }
 }
 
@@ -197,7 +197,7 @@ void fault_vm_goes_down(struct cluster *c, uint32_t vm)
     c->vms[vm].down = true;
     c->vms[vm].state = VM_OFF;
     if (c->s->restart_s < INFINITY)
-        events_set(&c->events, event_slot(c, EVENT_START, vm), c->now_s + c->s->restart_s);
+        events_set(&c->events, event_slot(c, SIM_EVENT_START, vm), c->now_s + c->s->restart_s);
 }
 
 static void lose_vms(struct cluster *c, uint32_t host)
@@ -231,7 +231,7 @@ void fault_host_dies(struct cluster *c, uint32_t host, double for_s)
     cluster_mark_host(c, host);
     c->slots_changed = true;
     if (for_s < INFINITY)
-        events_set(&c->events, event_slot(c, EVENT_HOST, host), c->now_s + for_s);
+        events_set(&c->events, event_slot(c, SIM_EVENT_HOST, host), c->now_s + for_s);
 }
 
 void cluster_on_host_back(struct cluster *c, uint32_t host)
@@ -277,7 +277,7 @@ void fault_restart_try(struct cluster *c, uint32_t vm)
         least = l;
     }
     if (best == IX_NONE) {
-        events_set(&c->events, event_slot(c, EVENT_START, vm), c->now_s + RESTART_RETRY_S);
+        events_set(&c->events, event_slot(c, SIM_EVENT_START, vm), c->now_s + RESTART_RETRY_S);
         return;
     }
     cluster_vm_start_begin(c, vm, best, TASK_NONE);
@@ -360,7 +360,7 @@ void cluster_strike(struct cluster *c, const struct scripted_fault *fault)
     cluster_recompute(c);
 }
 
-void cluster_on_fault(struct cluster *c, enum event_kind event, uint32_t index)
+void cluster_on_fault(struct cluster *c, enum sim_event event, uint32_t index)
 {
     const struct scenario *s = c->s;
 
@@ -379,7 +379,7 @@ void cluster_on_fault(struct cluster *c, enum event_kind event, uint32_t index)
         c->next_fault++;
     }
     if (c->next_fault < s->n_faults)
-        events_set(&c->events, event_slot(c, EVENT_SCRIPTED_FAULT, 0), s->faults[c->next_fault].at_s);
+        events_set(&c->events, event_slot(c, SIM_EVENT_SCRIPTED_FAULT, 0), s->faults[c->next_fault].at_s);
 }
 
 /* ---- impossible figures ---- */

@@ -129,7 +129,7 @@ static void wait_for_round(struct cluster *c, uint32_t vm)
 {
     const struct moving *m = &c->vms[vm].moving;
 
-    events_set(&c->events, event_slot(c, EVENT_MIGRATION, vm),
+    events_set(&c->events, event_slot(c, SIM_EVENT_MIGRATION, vm),
                copies(m) ? c->now_s + m->left_mb / m->rate_mb_s : INFINITY);
 }
 
@@ -199,7 +199,7 @@ static void forget(struct cluster *c, uint32_t vm)
     c->slots_changed = true;
     m->stage = MOVING_NOT;
     v->now.migrating = false;
-    events_set(&c->events, event_slot(c, EVENT_MIGRATION, vm), INFINITY);
+    events_set(&c->events, event_slot(c, SIM_EVENT_MIGRATION, vm), INFINITY);
 }
 
 void migrate_fail(struct cluster *c, uint32_t vm, int code, const char *why)

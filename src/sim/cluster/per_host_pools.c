@@ -71,6 +71,8 @@ void per_host_pools_init(struct cluster *c)
         for (uint32_t p = s->vms[i].pool; p != IX_NONE; p = s->pools[p].parent)
             cluster_list_append(&c->below[p], i);
     }
+    if (c->s->scheduler == SCHEDULER_WEIGHTS)
+        return;
     if (s->n_settings > 0 || c->s->parts_unset) {
         set_parts(c, s->settings, s->n_settings);
         return;
@@ -124,7 +126,7 @@ void per_host_pools_update(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
 
-    if (c->initial->n_pools == 0)
+    if (c->initial->n_pools == 0 || c->s->scheduler == SCHEDULER_WEIGHTS)
         return;
     uint32_t set = 0;
 
@@ -178,7 +180,7 @@ int per_host_pools_apply(struct cluster *c, const struct pool_settings *q, struc
         return err_set(err, -EPERM, "the host %s refuses to set its pools", q->host);
     int r = check_request(c, q, err);
 
-    if (r < 0)
+    if (r < 0 || (r = vm_weights_apply(c, host, q, err)) < 0)
         return r;
     for (size_t i = 0; i < q->n_settings; i++) {
         const struct pool_setting *s = &q->settings[i];

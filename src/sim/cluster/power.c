@@ -74,7 +74,7 @@ static void change(struct cluster *c, uint32_t host, enum host_state meanwhile, 
     h->change_s = takes_s;
     enter(c, host, meanwhile);
     if (takes_s > 0)
-        events_set(&c->events, event_slot(c, EVENT_HOST, host), c->now_s + takes_s);
+        events_set(&c->events, event_slot(c, SIM_EVENT_HOST, host), c->now_s + takes_s);
     else
         cluster_on_host(c, host);
 }
@@ -127,7 +127,8 @@ void power_boot_begin(struct cluster *c, uint32_t host)
     h->now.powered = h->plugged = true;
     cluster_mark_host(c, host);
     if (!fault_fails_wake(c, host, &factor))
-        events_set(&c->events, event_slot(c, EVENT_HOST, host), c->now_s + c->s->hosts[host].boot_s * factor);
+        events_set(&c->events, event_slot(c, SIM_EVENT_HOST, host),
+                   c->now_s + c->s->hosts[host].boot_s * factor);
     else
         h->totals.failures++;
 }

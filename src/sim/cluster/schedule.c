@@ -6,6 +6,8 @@
  * reserves at least what they reserve. No child gets more than it wants, nothing is idle while a child wants
  * it.
  *
+ * SCHEDULER_WEIGHTS: the same, with all VMs below the root (vm_weights.c).
+ *
  * SCHEDULER_PROPORTIONAL is CloudSim's: requests that do not fit are all scaled by the same factor, down to
  * whole MHz. A VM that is migrated gets 90 % of what the source gives it, the destination is charged 10 % of
  * what it asks for, and counts as one that gives less than it is asked for meanwhile, because CloudSim
@@ -57,13 +59,18 @@ static uint32_t pool_of(const struct host_sim *h, const struct node *n)
     return n->ix == IX_NONE ? IX_NONE : h->parts[n->ix].pool;
 }
 
+static uint32_t pool_on_host(const struct cluster *c, uint32_t vm)
+{
+    return c->s->scheduler == SCHEDULER_WEIGHTS ? IX_NONE : vm_of(c, vm)->pool;
+}
+
 static void add_vms(const struct cluster *c, struct tree *t, const struct index_list *vms, uint32_t parent,
                     uint32_t pool, bool arriving)
 {
     for (uint32_t i = 0; i < vms->n; i++) {
         uint32_t vm = vms->items[i];
 
-        if (vm_of(c, vm)->pool == pool && (!arriving || is_moving(&c->vms[vm])))
+        if (pool_on_host(c, vm) == pool && (!arriving || is_moving(&c->vms[vm])))
             t->nodes[t->n++] = (struct node){.ix = vm, .parent = parent, .is_vm = true, .arriving = arriving};
     }
 }
@@ -110,10 +117,11 @@ static double usable_part(const struct cluster *c, uint32_t vm, double mem)
 void schedule_vm_due(struct cluster *c, uint32_t vm)
 {
     struct vm_now *v = &c->vms[vm].now;
-    const struct alloc *set = vm_of(c, vm)->is.alloc;
 
     for (int r = 0; r < RES_COUNT; r++)
-        v->due[r] = c->s->scheduler == SCHEDULER_SHARES ? fmin(v->wants[r], set[r].limit) : v->wants[r];
+        v->due[r] = c->s->scheduler == SCHEDULER_PROPORTIONAL
+                        ? v->wants[r]
+                        : fmin(v->wants[r], vm_weights_alloc(c, vm, (enum resource)r).limit);
     v->due[RES_CPU] = fmin(v->due[RES_CPU], v->wants[RES_CPU] * usable_part(c, vm, v->due[RES_MEM]));
 }
 
@@ -144,15 +152,15 @@ static bool accumulate(struct cluster *c, uint32_t host, enum resource r)
         t->whole[i] = t->reserved[i] = 0;
     for (uint32_t i = t->n; i-- > 1;) {
         const struct node *n = &t->nodes[i];
-        const struct alloc *set = n->is_vm ? &vm_of(c, n->ix)->is.alloc[r] : &h->parts[n->ix].alloc[r];
+        const struct alloc set = n->is_vm ? vm_weights_alloc(c, n->ix, r) : h->parts[n->ix].alloc[r];
         double wants = n->is_vm ? wanted(c, n, host, r) : t->whole[i];
-        double most = fmin(wants, set->limit);
+        double most = fmin(wants, set.limit);
 
         free_pools = free_pools && (n->is_vm || most >= wants);
         t->child[i] = (struct divvy_child){
-            .reservation = fmin(fmax(set->reservation, t->reserved[i]), most),
+            .reservation = fmin(fmax(set.reservation, t->reserved[i]), most),
             .limit = most,
-            .shares = set->shares,
+            .shares = set.shares,
         };
         t->whole[n->parent] += most;
         t->reserved[n->parent] += t->child[i].reservation;
@@ -340,7 +348,7 @@ static void give(struct cluster *c, uint32_t host)
 
     if (!h->tree.built)
         build_tree(c, host);
-    h->plenty = c->s->scheduler == SCHEDULER_SHARES;
+    h->plenty = c->s->scheduler != SCHEDULER_PROPORTIONAL;
     for (uint32_t i = 0; i < h->n_parts; i++)
         h->plenty = h->plenty && !(h->parts[i].alloc[RES_CPU].limit < NO_LIMIT);
     share(c, host, RES_MEM, is->capacity[RES_MEM]);
@@ -382,7 +390,7 @@ bool schedule_vm(struct cluster *c, uint32_t vm)
     if (!h->plenty || h->marked || is_moving(v) || h->small_changes >= SMALL_CHANGES_MAX ||
         !(v->now.wants[RES_CPU] > 0)) /* a host without any demand must be seen to have exactly none */
         return false;
-    double gets = fmin(cpu_wanted(c, &node, host), vm_of(c, vm)->is.alloc[RES_CPU].limit);
+    double gets = fmin(cpu_wanted(c, &node, host), vm_weights_alloc(c, vm, RES_CPU).limit);
     double more = gets - v->used_mhz;
 
     if (h->given_mhz + more + h->taken_mhz > cpu_given(c, host))

@@ -11,7 +11,7 @@ void cluster_remove_vm(struct cluster *c, uint32_t vm)
     if (!c->vms[vm].present)
         return;
     cluster_vm_leave(c, vm);
-    events_set(&c->events, event_slot(c, EVENT_PRESENCE, vm), INFINITY);
+    events_set(&c->events, event_slot(c, SIM_EVENT_PRESENCE, vm), INFINITY);
     cluster_recompute(c);
 }
 
@@ -37,7 +37,7 @@ static void switch_off(struct cluster *c, uint32_t host)
 
     if (h->now.dead) { /* while it booted */
         totals_integrate_host(c, host);
-        events_set(&c->events, event_slot(c, EVENT_HOST, host), INFINITY);
+        events_set(&c->events, event_slot(c, SIM_EVENT_HOST, host), INFINITY);
         h->now.powered = false;
         cluster_mark_host(c, host);
     } else if (h->now.powered) {

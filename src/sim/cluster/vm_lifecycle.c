@@ -27,7 +27,8 @@ static void wait_for_demand(struct cluster *c, uint32_t vm)
 {
     const struct vm_sim *v = &c->vms[vm];
 
-    events_set(&c->events, event_slot(c, EVENT_DEMAND, vm), fmin(v->until_s[RES_CPU], v->until_s[RES_MEM]));
+    events_set(&c->events, event_slot(c, SIM_EVENT_DEMAND, vm),
+               fmin(v->until_s[RES_CPU], v->until_s[RES_MEM]));
 }
 
 void cluster_vm_demand_begin(struct cluster *c, uint32_t vm)
@@ -48,7 +49,7 @@ static void demand_end(struct cluster *c, uint32_t vm)
     v->to_run = v->down = false;
     v->now.wants[RES_CPU] = v->now.wants[RES_MEM] = 0;
     schedule_vm_due(c, vm);
-    events_set(&c->events, event_slot(c, EVENT_DEMAND, vm), INFINITY);
+    events_set(&c->events, event_slot(c, SIM_EVENT_DEMAND, vm), INFINITY);
 }
 
 void cluster_on_demand(struct cluster *c, uint32_t vm)
@@ -162,7 +163,7 @@ void cluster_vm_start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint3
     else if (v->start_fault != sim_fault_count)
         takes_s = POWER_ON_S * FAULT_AT;
     cluster_expect_vm(c, vm, host);
-    events_set(&c->events, event_slot(c, EVENT_START, vm), c->now_s + takes_s);
+    events_set(&c->events, event_slot(c, SIM_EVENT_START, vm), c->now_s + takes_s);
 }
 
 void cluster_vm_start_fail(struct cluster *c, uint32_t vm, int code, const char *why)
@@ -171,7 +172,7 @@ void cluster_vm_start_fail(struct cluster *c, uint32_t vm, int code, const char 
     uint32_t host = v->starting;
 
     v->starting = IX_NONE;
-    events_set(&c->events, event_slot(c, EVENT_START, vm), INFINITY);
+    events_set(&c->events, event_slot(c, SIM_EVENT_START, vm), INFINITY);
     cluster_unexpect_vm(c, vm, host);
     task_fail(c, v->start_task, code, why);
 }
@@ -189,7 +190,7 @@ void cluster_vm_leave(struct cluster *c, uint32_t vm)
     if (v->now.host != IX_NONE)
         cluster_displace_vm(c, vm);
     demand_end(c, vm);
-    events_set(&c->events, event_slot(c, EVENT_START, vm), INFINITY);
+    events_set(&c->events, event_slot(c, SIM_EVENT_START, vm), INFINITY);
     v->state = VM_OFF;
     v->present = false;
     c->slots_changed = true;
@@ -207,7 +208,7 @@ void cluster_on_presence(struct cluster *c, uint32_t vm)
     c->arrivals[c->n_arrivals++] = vm;
     cluster_vm_demand_begin(c, vm);
     if (c->s->vms[vm].leaves_s < INFINITY)
-        events_set(&c->events, event_slot(c, EVENT_PRESENCE, vm), fmax(c->s->vms[vm].leaves_s, c->now_s));
+        events_set(&c->events, event_slot(c, SIM_EVENT_PRESENCE, vm), fmax(c->s->vms[vm].leaves_s, c->now_s));
 }
 
 /* A requested start ends; or a restart without a host yet is tried. */

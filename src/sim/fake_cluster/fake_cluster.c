@@ -2,8 +2,10 @@
  * its collector and actuator. */
 #include "sim/fake_cluster/fake_cluster_internal.h"
 
+#include "base/rfc3339.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
+#include "sim/scenario/scenario.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,14 +57,37 @@ static uint32_t first_task(void)
     return 1 + drawn % FIRST_TASK_MOST;
 }
 
+/* The scenario's t = 0 is now. Its settings, schedule and script are for `ballast simulate`: here the
+ * service's configuration and its admin decide. */
+static int read_scenario(struct fake_cluster *p, const struct fake_cluster_options *o, struct err *err)
+{
+    char start[RFC3339_MAX];
+    const struct scenario_override now = {"start", start};
+    const struct scenario_options options = {.overrides = &now, .n_overrides = 1};
+
+    (void)rfc3339_format(fake_cluster_instant(p), start);
+    int r = scenario_read(o->scenario, &options, &p->arena, &p->s, err);
+
+    if (r == 0) {
+        p->s.parts_unset = true;
+        if (o->cluster)
+            p->s.initial.cluster = arena_strdup(&p->arena, o->cluster);
+    }
+    return r;
+}
+
 static int build(struct fake_cluster *p, const struct fake_cluster_options *o, struct err *err)
 {
     struct snapshot snap;
-    int r = read_snapshot(p, o, &snap, err);
+    int r;
 
+    if (o->file && o->scenario)
+        return err_set(err, -EINVAL, "source: file and scenario are given, expected one of them");
+    r = o->scenario ? read_scenario(p, o, err) : read_snapshot(p, o, &snap, err);
     if (r < 0)
         return r;
-    fake_cluster_scenario(&snap, fake_cluster_instant(p), o->seed, &p->arena, &p->s);
+    if (!o->scenario)
+        fake_cluster_scenario(&snap, fake_cluster_instant(p), o->seed, &p->arena, &p->s);
     p->cluster = cluster_new(&p->s);
     cluster_number_tasks_from(p->cluster, first_task());
     return 0;

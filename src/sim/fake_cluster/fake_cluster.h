@@ -22,6 +22,7 @@ struct fake_cluster;
 struct fake_cluster_options {
     const char *cluster;          /* its name; NULL: that of the file, or "pretend" */
     const char *file;             /* a snapshot to begin with; NULL: the built-in, imbalanced cluster */
+    const char *scenario;         /* a scenario (sim/scenario) instead; NULL: none */
     const char *folder;           /* where it outlives the process (control_folder.c); NULL: nowhere */
     double speed;                 /* speed-up; 0: 1 */
     uint64_t seed;                /* of how demand wavers */
@@ -30,7 +31,8 @@ struct fake_cluster_options {
     instant_s epoch; /* the instant of which inventories say that now_s() was 0; 0: they tell the real time */
 };
 
-/* -EINVAL with "FILE: JSON-pointer: ..." for a file that is no snapshot, or what the system says. */
+/* -EINVAL with "FILE: JSON-pointer: ..." for a file that is no snapshot, with "FILE:LINE: ..." for one that
+ * is no scenario, or what the system says. */
 int fake_cluster_new(const struct fake_cluster_options *options, struct fake_cluster **ret, struct err *err);
 
 /* NULL is fine. */
@@ -38,9 +40,10 @@ void fake_cluster_free(struct fake_cluster *p);
 
 /* Its own keys of the configuration. */
 struct fake_cluster_settings {
-    const char *file;   /* the snapshot to begin with; NULL: a built-in cluster */
-    const char *folder; /* where the cluster outlives the service; NULL: nowhere */
-    uint32_t speed;     /* how many times faster than real */
+    const char *file;     /* the snapshot to begin with; NULL: a built-in cluster */
+    const char *scenario; /* instead of it; NULL: none */
+    const char *folder;   /* where the cluster outlives the service; NULL: nowhere */
+    uint32_t speed;       /* how many times faster than real */
 };
 
 /* The plug-in of kind "sim" (ballast/plugin.h). cfg->shared is a struct fake_cluster. */

@@ -13,6 +13,11 @@ static const struct field settings[] = {
      .type = FIELD_PATH,
      .offset = offsetof(struct fake_cluster_settings, file),
      .meaning = "a snapshot to begin with; a built-in cluster if not given"},
+    {.name = "scenario",
+     .type = FIELD_PATH,
+     .offset = offsetof(struct fake_cluster_settings, scenario),
+     .meaning =
+         "instead of file: a scenario of ballast-simulate(5), whose loads change and whose faults happen"},
     {.name = "folder",
      .type = FIELD_PATH,
      .offset = offsetof(struct fake_cluster_settings, folder),
@@ -23,7 +28,7 @@ static const struct field settings[] = {
      .min = 1,
      .max = 10000,
      .fallback = "1",
-     .meaning = "how many times faster than real time migrations and boots are"},
+     .meaning = "how many times faster than real time migrations, boots and the loads of a scenario are"},
 };
 
 const struct source_kind fake_cluster_source = {

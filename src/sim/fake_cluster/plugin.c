@@ -16,6 +16,7 @@ static int plugin_open(const struct source_config *cfg, void **ret_shared, struc
     const struct fake_cluster_settings *settings = cfg->settings;
     const struct fake_cluster_options options = {.cluster = cfg->cluster,
                                                  .file = settings->file,
+                                                 .scenario = settings->scenario,
                                                  .folder = settings->folder,
                                                  .speed = settings->speed,
                                                  .seed = cfg->seed};

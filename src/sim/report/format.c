@@ -230,9 +230,12 @@ const char *format_assumptions(struct arena *a, const struct scenario *s)
     const char *moves = s->migration.kind == MIGRATION_FIXED
                             ? "A migration takes the VM's memory divided by the rate."
                             : "Migrations copy in rounds and share the hosts' links.";
-    const char *division = s->scheduler == SCHEDULER_PROPORTIONAL
-                               ? " A host that is short scales all requests alike."
-                               : " A host that is short divides by reservations, limits and shares.";
+    static const char *const divisions[] = {
+        [SCHEDULER_SHARES] = " A host that is short divides by reservations, limits and shares.",
+        [SCHEDULER_PROPORTIONAL] = " A host that is short scales all requests alike.",
+        [SCHEDULER_WEIGHTS] = " A host that is short divides by the weights of its VMs.",
+    };
+    const char *division = divisions[s->scheduler];
 
     return arena_printf(a, "%s%s%s%s", moves, division, any_rate(s) ? " Faults happen." : " Nothing fails.",
                         power);

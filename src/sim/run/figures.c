@@ -362,6 +362,19 @@ static double time_to_target(const struct figures *f)
     return NAN;
 }
 
+static double time_above_target(const struct figures *f, double t_s)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < f->n_taken; i++) {
+        double until_s = i + 1 < f->n_taken ? f->taken[i + 1].t_s : t_s;
+
+        if (f->taken[i].imbalance > f->taken[i].target)
+            sum += until_s - f->taken[i].t_s;
+    }
+    return sum;
+}
+
 static double mean_imbalance(const struct figures *f, double t_s)
 {
     double sum = 0;
@@ -376,7 +389,7 @@ static double mean_imbalance(const struct figures *f, double t_s)
 
 static void fill_imbalance(const struct figures *f, double t_s, struct metrics_of_run *m)
 {
-    m->imbalance_mean = m->imbalance_final = m->imbalance_max = NAN;
+    m->imbalance_mean = m->imbalance_final = m->imbalance_max = m->time_above_target_s = NAN;
     m->time_below_0_1_s = m->time_below_0_05_s = m->time_to_target_s = NAN;
     if (f->n_taken == 0)
         return;
@@ -386,6 +399,7 @@ static void fill_imbalance(const struct figures *f, double t_s, struct metrics_o
     m->time_below_0_1_s = time_below(f, 0.1);
     m->time_below_0_05_s = time_below(f, 0.05);
     m->time_to_target_s = time_to_target(f);
+    m->time_above_target_s = time_above_target(f, t_s);
 }
 
 /* Beloglazov and Buyya 2012, as in CloudSim's code: pooled over all hosts and all VMs. */

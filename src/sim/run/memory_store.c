@@ -416,7 +416,8 @@ static bool is_recent(const struct pruning *p, const void *value)
     case RECORD_DIRTY:
         return dirty->learned >= p->keep->learned_before;
     case RECORD_HOST:
-        return host->put_down != 0 || host->our_maintenance != 0 || host->seen >= p->keep->hosts_before;
+        return host->put_down != 0 || host->our_maintenance != 0 || host->maintenance != 0 ||
+               host->seen >= p->keep->hosts_before;
     case RECORD_ENERGY:
         return energy->time + energy->length_s > p->keep->energy_before;
     case RECORD_ACTION:

@@ -4,6 +4,7 @@
 
 #include "base/job.h"
 #include "base/xalloc.h"
+#include "sim/run/copied_store.h"
 #include "sim/run/memory_store.h"
 
 #include <errno.h>
@@ -76,8 +77,14 @@ instant_s service_instant(const struct service *v, double t_s)
 
 static int start_engine(struct service *v, double t_s, struct err *err)
 {
-    const struct engine_ports ports = {&memory_store,  v->store,      &source_ops,     &v->source,
-                                       &actuators_ops, &v->actuators, &event_sink_ops, &v->event_sink};
+    const struct engine_ports ports = {v->copied ? &copied_store : &memory_store,
+                                       v->copied ? v->copied : v->store,
+                                       &source_ops,
+                                       &v->source,
+                                       &actuators_ops,
+                                       &v->actuators,
+                                       &event_sink_ops,
+                                       &v->event_sink};
 
     v->lives++;
     return engine_create(&v->settings, &ports, service_instant(v, t_s), &v->engine, err);
@@ -137,7 +144,7 @@ static void schedule_kills(struct service *v)
 }
 
 int service_init(struct service *v, const struct scenario *s, struct cluster *c, int64_t (*clock_us)(void),
-                 struct arena *a, struct err *err)
+                 const struct store_copy *copy, struct arena *a, struct err *err)
 {
     *v = (struct service){
         .scenario = s,
@@ -150,6 +157,7 @@ int service_init(struct service *v, const struct scenario *s, struct cluster *c,
                      .operations = OPERATIONS_ALL,
                      .sets_pools = true,
                      .history_days = HISTORY_DAYS,
+                     .passes_kept = copy ? copy->passes_kept : 0,
                      .look_s = (instant_s)s->look_s,
                      .clock_us = clock_us},
         .rng = {s->seed},
@@ -157,12 +165,14 @@ int service_init(struct service *v, const struct scenario *s, struct cluster *c,
     v->source.of = v->actuators.of = v->event_sink.of = v;
     schedule_kills(v);
     v->store = memory_store_new(&s->initial, v->n_kills > 0);
+    v->copied = copy ? copied_store_new(v->store, copy) : NULL;
     return start_engine(v, 0, err);
 }
 
 void service_release(struct service *v)
 {
     stop_engine(v);
+    copied_store_free(v->copied);
     memory_store_free(v->store);
     free(v->kills);
     free(v->downs);

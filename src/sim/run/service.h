@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "engine/engine.h"
 #include "sim/cluster/cluster.h"
+#include "sim/run/copied_store.h"
 #include "sim/run/simulate.h"
 
 /* The objects behind the engine's ports: each points to its service. */
@@ -38,6 +39,7 @@ struct service {
     struct engine_settings settings;
     struct cluster *cluster;
     struct store *store;
+    struct store *copied;  /* what the engine stores to, where there is a copy; NULL: `store` */
     struct engine *engine; /* NULL: the service is down */
     struct source source;
     struct actuators actuators;
@@ -69,9 +71,9 @@ struct service {
     size_t n_points, cap_points, cap_point_pass;
 };
 
-/* Starts the engine at t = 0. Errors as of engine_create(). */
+/* Starts the engine at t = 0. copy: gets what is stored; NULL: none. Errors as of engine_create(). */
 int service_init(struct service *v, const struct scenario *s, struct cluster *c, int64_t (*clock_us)(void),
-                 struct arena *a, struct err *err);
+                 const struct store_copy *copy, struct arena *a, struct err *err);
 void service_release(struct service *v);
 
 /* The engine's clock at t_s, in whole seconds. */

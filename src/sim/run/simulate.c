@@ -63,7 +63,9 @@ static int run_begin(struct run *run, struct arena *a, struct err *err)
     run->measuring = !(s->measure_from_s > 0);
     figures_init(&run->figures, s, run->cluster, run->options, a);
     admin_init(&run->admin, s, run->cluster);
-    return s->ballast ? service_init(&run->service, s, run->cluster, run->options->clock_us, a, err) : 0;
+    return s->ballast ? service_init(&run->service, s, run->cluster, run->options->clock_us,
+                                     run->options->copy, a, err)
+                      : 0;
 }
 
 static void run_end(struct run *run)

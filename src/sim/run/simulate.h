@@ -13,6 +13,7 @@
 
 struct engine;
 struct cluster;
+struct store_copy;
 
 /* name, unit, meaning. A figure that is not known is NAN (null in JSON). */
 #define METRICS(X)                                                                                           \
@@ -64,7 +65,8 @@ struct cluster;
     X(moves_overlapping, "", "moves whose hosts were looked at, and other moves touched meanwhile")          \
     X(moves_overlapping_as_predicted, "%", "of moves_overlapping, as moves_as_predicted")                    \
     X(moves_overlapping_timed_as_predicted, "%", "of moves_overlapping, as moves_timed_as_predicted")        \
-    X(moves_harmful, "", "of both: moves after which hosts or VM lacked more than without the move")
+    X(moves_harmful, "", "of both: moves after which hosts or VM lacked more than without the move")         \
+    X(time_above_target_s, "s", "time in which the imbalance was above the target")
 
 #define METRIC_FIELD(name, unit, meaning) double name;
 struct metrics_of_run {
@@ -137,7 +139,8 @@ struct simulate_options {
     /* Called after every tick of the engine, for a test's invariants. A non-zero return ends the run with
      * that value. */
     int (*watch)(void *ctx, const struct engine *engine, const struct cluster *cluster, double t_s);
-    int64_t (*clock_us)(void); /* for decide_ms_total; NULL: the metric is 0 */
+    int64_t (*clock_us)(void);     /* for decide_ms_total; NULL: the metric is 0 */
+    const struct store_copy *copy; /* gets what the engine stores (copied_store.h); NULL: none */
 };
 
 /* All of *ret is in the arena. -EFBIG: the series is too long to keep; -EIO ...: the engine did not start. */

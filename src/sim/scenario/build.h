@@ -72,12 +72,14 @@ struct alloc_spec {
 
 enum phase_kind { PHASE_GIVEN, PHASE_RANDOM };
 enum pick { PICK_ORDER, PICK_NAME };
+enum missing { MISSING_ERROR, MISSING_KEEP };
 enum names { NAMES_NUMBERS, NAMES_TRACES };
 
 /* A set of traces, read once, and the number of traces in use. */
 struct trace_source {
     const char *path;
     int format;
+    const struct trace_columns *columns; /* NULL: all of it is at the path */
     struct trace_set set;
     uint32_t next;
 };
@@ -90,8 +92,10 @@ struct workload_spec {
     enum phase_kind phase;
     bool percent;
     bool if_traced; /* only if the trace has this resource; else the key is ignored */
-    int format, pick;
+    int format, pick, missing;
     const char *file, *dir;
+    double from_s;                       /* recorded: the date of t = 0; UNKNOWN: not given */
+    const struct trace_columns *columns; /* of the formats prometheus and table; NULL: of another */
 };
 
 struct vm_spec {
@@ -145,6 +149,8 @@ struct building {
     size_t cap_operations, cap_warnings;
     struct trace_source **sources;
     size_t n_sources, cap_sources;
+    bool start_of_traces; /* the scenario begins when its traces do */
+    unsigned kept;        /* VMs of the snapshot without a trace, which keep their demand */
 };
 
 /* Both take the list of groups; NULL: none. */
@@ -161,8 +167,32 @@ int pools_build_ha(struct building *b, const struct node *section);
 int faults_build(struct building *b, const struct node *section);
 int faults_build_script(struct building *b, const struct node *list);
 
-/* The scenario's own section about traces; NULL: there is none. */
-int workloads_read_source(struct building *b, const struct node *n);
+/* The scenario's own section about traces; NULL: there is none. Columns of traces are read at once, because
+ * the scenario begins when they do unless it has a start of its own. */
+int workloads_read_source(struct building *b, const struct node *n, bool start_given);
+
+/* columns.c: the keys of `workload` for the formats prometheus and table. */
+struct columns_spec {
+    const char *vm, *time, *delimiter, *from;
+    int time_unit;
+    bool header;
+    struct column_spec {
+        bool given;
+        const char *file, *dir, *column, *metric;
+        int unit;
+    } of[TRACE_PARTS];
+};
+
+extern const struct schema column_keys;
+
+struct columns_spec columns_default(void);
+
+/* Whether the format is one of those. */
+bool columns_has(int format);
+
+/* Fills s->from_s, and for these two formats s->columns. n: the section. */
+int columns_make(const struct reader *f, const struct node *n, const struct columns_spec *spec,
+                 struct workload_spec *s);
 
 /* The names of the traces of a group of VMs. */
 int workloads_traces(struct building *b, const struct node *group, const struct vm_spec *spec,

@@ -34,7 +34,7 @@ struct top {
     const struct node *settings, *schedule, *hosts, *pools, *vms, *workload, *rules, *ha, *faults, *script;
 };
 
-static const char *const scheduler_words[] = {"shares", "proportional", NULL};
+static const char *const scheduler_words[] = {"shares", "proportional", "weights", NULL};
 static const char *const migration_words[] = {"precopy", "fixed", NULL};
 
 #define OF_MIGRATION(member) offsetof(struct migration_model, member)
@@ -171,6 +171,19 @@ static void begin_at(struct inventory *inv, instant_s start)
     }
 }
 
+static int read_snapshot(struct building *b, const char *path, struct snapshot *ret)
+{
+    const struct trace_text *text = b->options ? trace_texts_find(b->options->texts, path) : NULL;
+    struct inventory inv;
+    int r;
+
+    if (!text)
+        return snapshot_load(path, b->f.a, ret, NULL, b->f.err);
+    if ((r = snapshot_read_inventory(text->text, text->len, b->f.a, &inv, NULL, b->f.err)) < 0)
+        return r;
+    return snapshot_build(&inv, b->f.a, ret, b->f.err);
+}
+
 static int load_snapshot(struct building *b, const struct top *t, unsigned line)
 {
     struct snapshot snap;
@@ -182,14 +195,14 @@ static int load_snapshot(struct building *b, const struct top *t, unsigned line)
         return 0;
     if (stat(t->snapshot, &st) == 0 && !S_ISREG(st.st_mode))
         return reader_complain_line(&b->f, line, "snapshot: %s is no file, expected one", t->snapshot);
-    if ((r = snapshot_load(t->snapshot, b->f.a, &snap, NULL, b->f.err)) < 0) {
+    if ((r = read_snapshot(b, t->snapshot, &snap)) < 0) {
         (void)err_widen(b->f.err, "%s", reader_place(&b->f, line));
         return r;
     }
     snapshot_to_inventory(&snap, b->f.a, &inv);
     inv.n_migrations = inv.n_pending =
         0; /* actions in progress of the source: the simulation would never end them */
-    if (!t->start && inv.time > 0)
+    if (!t->start && !b->start_of_traces && inv.time > 0)
         b->s->start = inv.time;
     begin_at(&inv, b->s->start);
     b->inv = inv;
@@ -243,12 +256,32 @@ static unsigned line_of(const struct building *b, const char *pointer, const cha
     return 1;
 }
 
-static int build_snapshot(struct building *b)
+/* Hosts that have no pools: the pools are those of a configuration, and VMs have the rest as their own. */
+static void take_pools_off_hosts(struct inventory *inv)
+{
+    inv->vm_controls = true;
+    inv->n_settings = 0;
+    for (size_t i = 0; i < inv->n_pools; i++)
+        inv->pools[i].is.origin = RULE_OF_CONFIGURATION;
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct seen_vm *v = &inv->vms[i];
+
+        if (!v->pool || v->is.overridden)
+            continue;
+        v->is.overridden = true;
+        v->source_pool = NULL;
+        memcpy(v->is.source_alloc, v->is.alloc, sizeof v->is.alloc);
+    }
+}
+
+static int build_snapshot(struct building *b, int scheduler)
 {
     struct err err = {0};
     const char *id;
 
     fill_inventory(b);
+    if (scheduler == SCHEDULER_WEIGHTS)
+        take_pools_off_hosts(&b->inv);
     if (snapshot_build(&b->inv, b->f.a, &b->s->initial, &err) == 0)
         return 0;
     unsigned line = line_of(b, err.text, &id);
@@ -277,11 +310,12 @@ static int build(struct building *b, const struct top *t, const struct node *roo
 
     if ((r = check_top(b, t, root)) < 0 || (r = build_policy(b, t->settings)) < 0 ||
         (r = schedule_build(b, t->schedule)) < 0 ||
+        (r = workloads_read_source(b, t->workload, t->start != NULL)) < 0 ||
         (r = load_snapshot(b, t, line_of_key(root, "snapshot"))) < 0 || (r = hosts_build(b, t->hosts)) < 0 ||
-        (r = pools_build(b, t->pools)) < 0 || (r = workloads_read_source(b, t->workload)) < 0 ||
-        (r = vms_build(b, t->vms)) < 0 || (r = workloads_build(b)) < 0 || (r = placement_build(b)) < 0 ||
+        (r = pools_build(b, t->pools)) < 0 || (r = vms_build(b, t->vms)) < 0 ||
+        (r = workloads_build(b)) < 0 || (r = placement_build(b)) < 0 ||
         (r = pools_build_rules(b, t->rules)) < 0 || (r = pools_build_ha(b, t->ha)) < 0 ||
-        (r = build_snapshot(b)) < 0)
+        (r = build_snapshot(b, t->scheduler)) < 0)
         return r;
     order_models(b);
     if ((r = faults_build(b, t->faults)) < 0)

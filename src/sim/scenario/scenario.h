@@ -11,7 +11,7 @@
 #define BALLAST_SIM_SCENARIO_H
 
 #include "schedule/schedule.h"
-#include "sim/workload/workload.h"
+#include "sim/workload/trace.h"
 
 #include <ballast/policy.h>
 #include <ballast/snapshot.h>
@@ -68,6 +68,7 @@ struct migration_model {
 enum host_scheduler {
     SCHEDULER_SHARES,       /* reservation, limit, shares, the host's pool tree */
     SCHEDULER_PROPORTIONAL, /* all requests scaled by capacity / requested (CloudSim) */
+    SCHEDULER_WEIGHTS,      /* one weight and one limit a VM, no pools (plain KVM) */
 };
 
 /* ---- faults ---------------------------------------------------------------------------------- */
@@ -164,6 +165,7 @@ struct scenario_options {
     size_t n_overrides;
     bool seed_given;
     uint64_t seed;
+    struct trace_texts *texts; /* instead of files; NULL: none */
 };
 
 /* -EINVAL with "FILE:LINE: what is wrong, what was expected", or the error of the system. */

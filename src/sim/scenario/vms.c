@@ -310,9 +310,21 @@ static int add_group(struct building *b, const struct node *group, const struct 
     return r;
 }
 
-/* An entry about VMs of the snapshot: its keys replace each VM's values. */
+/* The VM of the snapshot with this id, or NULL. */
+static const struct vm_spec *of_id(const struct building *b, const char *id)
+{
+    for (size_t i = 0; i < b->n_vms; i++) {
+        if (b->vms[i].of_snapshot && strcmp(b->vms[i].seen.is.id, id) == 0)
+            return &b->vms[i];
+    }
+    return NULL;
+}
+
+/* An entry about VMs of the snapshot: its keys replace each VM's values. An id means its VM alone, though
+ * others may have it as their name. */
 static int change_matching(struct building *b, const struct node *group, const char *pattern)
 {
+    const struct vm_spec *only = of_id(b, pattern);
     size_t n = 0;
 
     if (node_child(group, "count") || node_child(group, "cycle") || node_child(group, "split") ||
@@ -320,7 +332,7 @@ static int change_matching(struct building *b, const struct node *group, const c
         return reader_complain(&b->f, group, ".match: count, names, cycle and split are for new VMs");
     for (size_t i = 0; i < b->n_vms; i++) {
         struct vm_spec *v = &b->vms[i];
-        if (!v->of_snapshot || !groups_is_meant(pattern, groups_vm_called(v)))
+        if (!v->of_snapshot || (only ? v != only : !groups_is_meant(pattern, groups_vm_called(v))))
             continue;
         int r = reader_object(&b->f, group, &vm_keys, v);
         if (r < 0)

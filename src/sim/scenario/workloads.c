@@ -17,6 +17,8 @@
 ENUM_WORDS(kind, WORKLOAD_KINDS);
 ENUM_WORDS(format, TRACE_FORMATS);
 static const char *const pick_words[] = {"order", "name", NULL};
+static const char *const missing_words[] = {"error", "keep", NULL};
+static const char *const time_unit_words[] = {"s", "ms", NULL};
 
 static int read_levels(const struct reader *f, const struct node *n, void *at)
 {
@@ -82,6 +84,7 @@ static const struct {
     {"dir", IN(TRACE), 0},
     {"format", IN(TRACE), 0},
     {"pick", IN(TRACE), 0},
+    {"missing", IN(TRACE), 0},
     {"rise_s", IN(OFFICE) | IN(SURGE), 0},
     {"spread_s", IN(OFFICE) | IN(SURGE) | IN(BATCH), 0},
     {"every_s", IN(SURGE) | IN(BATCH), 0},
@@ -100,10 +103,12 @@ static const struct {
 /* clang-format off */
 #define SOURCE_KEYS                                                                                          \
     {"dir", FIELD_PATH, AT(dir), .meaning = "a folder of traces"},                                             \
-    {"file", FIELD_PATH, AT(file), .meaning = "a file with one trace, or a recorded one with those of many VMs"}, \
+    {"file", FIELD_PATH, AT(file), .meaning = "a file with one trace, or with those of many VMs"},             \
     {"format", FIELD_WORD, AT(format), .words = format_words, .meaning = "of the traces"},                     \
     {"pick", FIELD_WORD, AT(pick), .words = pick_words,                                                        \
      .meaning = "which trace a VM gets: the next one in order, or the one of its name"},                     \
+    {"missing", FIELD_WORD, AT(missing), .words = missing_words,                                               \
+     .meaning = "what becomes of a VM of the snapshot that has no trace of its name"},                       \
     {"percent", FIELD_BOOL, AT(percent), .meaning = "the values are percent of what the VM can use at most"},  \
     {"linear", FIELD_BOOL, AT(w.linear), .meaning = "a line from sample to sample, in steps of step_s"},       \
     {"repeat", FIELD_BOOL, AT(w.repeat), .meaning = "begins again when it has ended; else its last value stays"}, \
@@ -112,7 +117,34 @@ static const struct {
     {"phase", FIELD_OWN, AT(w.phase_s), .read = read_phase,                                                    \
      .meaning = "where in its period it begins: together (at its beginning), random or seconds"}
 
-static const struct field source_key_list[] = {SOURCE_KEYS};
+/* The section `workload`: what all traces have, and columns. */
+struct source_spec {
+    struct workload_spec spec;
+    struct columns_spec columns;
+};
+
+#define OF_COLUMNS(member) offsetof(struct source_spec, columns.member)
+#define COLUMN_KEY(word, part, text)                                                                         \
+    {                                                                                                        \
+        (word), FIELD_OBJECT, OF_COLUMNS(of) + (part) * sizeof(struct column_spec), .inner = &column_keys,   \
+            .meaning = (text), .given = OF_COLUMNS(of) + (part) * sizeof(struct column_spec) +               \
+                                        offsetof(struct column_spec, given)                                  \
+    }
+
+static const struct field source_key_list[] = {
+    SOURCE_KEYS,
+    {"vm", FIELD_TEXT, OF_COLUMNS(vm), .meaning = "the label, or the column, with the VM's id or name"},
+    {"time", FIELD_TEXT, OF_COLUMNS(time), .meaning = "table: the column with the time"},
+    {"time_unit", FIELD_WORD, OF_COLUMNS(time_unit), .words = time_unit_words,
+     .meaning = "table: of times that are numbers, since 1970"},
+    {"delimiter", FIELD_TEXT, OF_COLUMNS(delimiter), .meaning = "table: one character, or tab"},
+    {"header", FIELD_BOOL, OF_COLUMNS(header), .meaning = "table: the first line names the columns"},
+    {"from", FIELD_TEXT, OF_COLUMNS(from), .meaning = "the date of t = 0"},
+    COLUMN_KEY("cpu", TRACE_CPU, "the CPU that a VM wants"),
+    COLUMN_KEY("mem", TRACE_MEM, "the memory that a VM uses"),
+    COLUMN_KEY("vcpus", TRACE_VCPUS, "its number of vCPUs"),
+    COLUMN_KEY("mem_size", TRACE_MEM_SIZE, "its configured memory"),
+};
 
 static const struct field workload_key_list[] = {
     {"kind", FIELD_WORD, AT(kind), .words = kind_words, .meaning = "its course over time"},
@@ -251,6 +283,11 @@ static int check_kind(const struct reader *f, const struct node *n, const struct
                                node_child(n, "low") ? "high_s" : "low");
     if (node_child(n, "file") && node_child(n, "dir"))
         return reader_complain(f, n, "has both file and dir, expected one of them");
+    if (columns_has(s->format) && (node_child(n, "file") || node_child(n, "dir") || node_child(n, "format")))
+        return reader_complain(f, n,
+                               "has a trace of its own of the format %s, expected one that is described in "
+                               "workload at the top",
+                               trace_format_name((enum trace_format)s->format));
     return is_generated(s->kind) ? check_times(f, n, s) : 0;
 }
 
@@ -275,7 +312,7 @@ static int check_keys(const struct reader *f, const struct node *n, int kind)
 
 static struct workload_spec default_spec(void)
 {
-    return (struct workload_spec){.w = {.scale = 1, .step_s = STEP_S}};
+    return (struct workload_spec){.w = {.scale = 1, .step_s = STEP_S}, .from_s = UNKNOWN};
 }
 
 static int read_one(const struct reader *f, const struct node *n, struct workload_spec *ret)
@@ -313,8 +350,11 @@ static int read_one(const struct reader *f, const struct node *n, struct workloa
     }
     s.given = true;
     s.line = n->line;
-    if (node_child(n, "file") || node_child(n, "dir"))
-        s.file = s.dir = NULL; /* instead of the scenario's own */
+    if (node_child(n, "file") || node_child(n, "dir") || node_child(n, "format")) {
+        if (node_child(n, "file") || node_child(n, "dir"))
+            s.file = s.dir = NULL; /* instead of the scenario's own */
+        s.columns = NULL;
+    }
     int r = reader_object(f, n, &workload_keys, &s);
 
     if (r == 0 && (r = check_kind(f, n, &s)) == 0)
@@ -353,42 +393,37 @@ int workloads_read(const struct reader *f, const struct node *n, void *at)
 
 /* ---- construction ---- */
 
-int workloads_read_source(struct building *b, const struct node *n)
-{
-    struct workload_spec *s = &b->source;
-
-    *s = default_spec();
-    s->kind = WORKLOAD_TRACE;
-    if (!n)
-        return 0;
-    int r = reader_object(&b->f, n, &source_keys, s);
-
-    if (r == 0 && s->file && s->dir)
-        return reader_complain_line(&b->f, n->line, "workload has both file and dir, expected one of them");
-    return r;
-}
-
 static const char *set_path(const struct workload_spec *s)
 {
     return s->file ? s->file : s->dir;
 }
 
-/* The traces at a path, read at first use. */
+static bool is_of(const struct trace_source *source, const struct workload_spec *s)
+{
+    if (s->columns)
+        return source->columns == s->columns;
+    return !source->columns && source->format == s->format && strcmp(source->path, set_path(s)) == 0;
+}
+
+/* The traces of a spec, read at first use. */
 static int find_set(struct building *b, const struct workload_spec *s, struct trace_source **ret)
 {
-    const char *path = set_path(s);
+    const char *path = s->columns ? s->columns->of[TRACE_CPU].path : set_path(s);
+    struct trace_texts *texts = b->options ? b->options->texts : NULL;
 
     if (!path)
         return reader_complain_line(&b->f, s->line,
                                     "there are no traces, expected workload.dir or workload.file");
     for (size_t i = 0; i < b->n_sources; i++) {
-        if (b->sources[i]->format == s->format && strcmp(b->sources[i]->path, path) == 0) {
+        if (is_of(b->sources[i], s)) {
             *ret = b->sources[i];
             return 0;
         }
     }
     struct trace_source *source = arena_new(b->f.a, struct trace_source);
-    int r = trace_set_read(path, (enum trace_format)s->format, b->f.a, &source->set, b->f.err);
+    enum trace_format format = (enum trace_format)s->format;
+    int r = s->columns ? trace_set_read_columns(s->columns, format, texts, b->f.a, &source->set, b->f.err)
+                       : trace_set_read(path, format, s->from_s, texts, b->f.a, &source->set, b->f.err);
 
     if (r < 0) {
         (void)err_widen(b->f.err, "%s", reader_place(&b->f, s->line));
@@ -396,10 +431,63 @@ static int find_set(struct building *b, const struct workload_spec *s, struct tr
     }
     source->path = path;
     source->format = s->format;
+    source->columns = s->columns;
     b->sources = arena_grow(b->f.a, b->sources, b->n_sources, &b->cap_sources, sizeof *b->sources);
     b->sources[b->n_sources++] = source;
     *ret = source;
     return 0;
+}
+
+static void warn(struct building *b, unsigned line, const char *text)
+{
+    struct scenario *s = b->s;
+
+    s->warnings = arena_grow(b->f.a, s->warnings, s->n_warnings, &b->cap_warnings, sizeof *s->warnings);
+    s->warnings[s->n_warnings++] = arena_printf(b->f.a, "%s: %s", reader_place(&b->f, line), text);
+}
+
+static int read_columns_now(struct building *b, bool start_given)
+{
+    struct trace_source *source;
+    int r = find_set(b, &b->source, &source);
+
+    if (r < 0)
+        return r;
+    const double length_s = source->set.n > 0 ? source->set.vms[0].of[RES_CPU].length_s : 0;
+
+    if (source->set.note)
+        warn(b, b->source.line, source->set.note);
+    if (length_s < b->s->duration_s && !b->source.w.repeat)
+        warn(b, b->source.line,
+             arena_printf(b->f.a,
+                          "the traces last %.0f s of the %.0f s of duration_s; then the last value holds",
+                          length_s, b->s->duration_s));
+    b->start_of_traces = !start_given;
+    if (!start_given)
+        b->s->start = (instant_s)source->set.from_s;
+    return 0;
+}
+
+int workloads_read_source(struct building *b, const struct node *n, bool start_given)
+{
+    struct source_spec source = {.spec = default_spec(), .columns = columns_default()};
+    struct workload_spec *s = &source.spec;
+
+    s->kind = WORKLOAD_TRACE;
+    b->source = *s;
+    if (!n)
+        return 0;
+    int r = reader_object(&b->f, n, &source_keys, &source);
+
+    if (r == 0 && s->file && s->dir)
+        return reader_complain_line(&b->f, n->line, "workload has both file and dir, expected one of them");
+    if (r < 0 || (r = columns_make(&b->f, n, &source.columns, s)) < 0)
+        return r;
+    s->line = n->line;
+    if (s->columns && !node_child(n, "pick")) /* their VMs have names */
+        s->pick = PICK_NAME;
+    b->source = *s;
+    return s->columns ? read_columns_now(b, start_given) : 0;
 }
 
 int workloads_traces(struct building *b, const struct node *group, const struct vm_spec *spec,
@@ -459,6 +547,10 @@ static int find_trace(struct building *b, struct vm_spec *v, const struct worklo
         found = &set->vms[0];
     else if (source->next < set->n)
         found = &set->vms[source->next++];
+    if (!found && s->pick == PICK_NAME && s->missing == MISSING_KEEP && v->of_snapshot) {
+        *ret = NULL;
+        return 0;
+    }
     if (!found && (s->pick == PICK_NAME || v->names == NAMES_TRACES))
         return reader_complain_line(&b->f, s->line, "%s has no trace of VM \"%s\", expected one of its name",
                                     source->path, v->seen.is.name);
@@ -494,6 +586,11 @@ static int take_trace(struct building *b, struct vm_spec *v)
         int e = find_trace(b, v, s, &t);
         if (e < 0)
             return e;
+        if (!t) {
+            b->kept += r == RES_CPU;
+            *s = default_spec(); /* not given */
+            continue;
+        }
         if (t->of[r].n == 0 && s->if_traced)
             *s = default_spec(); /* not given */
         else if (t->of[r].n == 0)
@@ -541,6 +638,12 @@ static void fill_generator(const struct building *b, const struct vm_spec *v, st
     w->phase_s = workload_own_shift(w);
 }
 
+static enum trace_unit unit_of(const struct workload_spec *s, enum resource r)
+{
+    return s->columns && s->w.trace ? s->columns->of[r == RES_CPU ? TRACE_CPU : TRACE_MEM].unit
+                                    : TRACE_UNIT_NONE;
+}
+
 static void finish(const struct building *b, struct vm_spec *v, enum resource r)
 {
     static const char *const words[RES_COUNT] = {"cpu", "mem"};
@@ -559,8 +662,10 @@ static void finish(const struct building *b, struct vm_spec *v, enum resource r)
         w->max = fmax(w->max, w->level);
     if (is_generated(s->kind))
         fill_generator(b, v, w, s->percent ? 100 : w->max);
-    if (s->percent)
+    if (s->percent || unit_of(s, r) == TRACE_PERCENT)
         w->scale *= w->max / 100;
+    if (unit_of(s, r) == TRACE_CORES || unit_of(s, r) == TRACE_SECONDS)
+        w->scale *= v->vcpu_mhz;
     if (s->phase == PHASE_RANDOM) {
         struct rng rng = {.state = workload_seed(b->seed, id, "phase")};
         w->phase_s = floor(rng_range(&rng, 0, period_of(w)));
@@ -605,5 +710,8 @@ int workloads_build(struct building *b)
             finish(b, v, (enum resource)res);
         begin_with(v);
     }
+    if (b->kept > 0)
+        warn(b, b->source.line,
+             arena_printf(b->f.a, "%u VMs of the snapshot have no trace and keep their demand", b->kept));
     return 0;
 }

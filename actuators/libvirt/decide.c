@@ -1,0 +1,88 @@
+/* decide.c: the table of what follows from the states of both hosts, one function for each state of the
+ * source. */
+#include "actuators/libvirt/decide.h"
+
+static const struct decision goes_on = {.verdict = VERDICT_GOES_ON};
+
+/* It runs on the destination. */
+static struct decision arrived(const struct side *from, const struct side *to, bool persistent)
+{
+    struct decision d = {.verdict = VERDICT_ARRIVED, .settled = from->is != SIDE_SILENT};
+
+    if (from->is == SIDE_RUNNING)
+        return (struct decision){.verdict = VERDICT_TWICE, .settled = true};
+    if (!persistent || from->is == SIDE_SILENT || from->is == SIDE_WAITING)
+        return d;
+    if (!to->defined)
+        d.repair = REPAIR_DEFINE_TO;
+    else if (from->is == SIDE_OFF)
+        d.repair = REPAIR_UNDEFINE_FROM;
+    return d;
+}
+
+/* It is on the source still, and has no job there. */
+static struct decision stayed(const struct side *from, const struct side *to, bool persistent)
+{
+    return (struct decision){
+        .verdict = VERDICT_FAILED,
+        .repair = persistent && from->defined && to->is == SIDE_OFF ? REPAIR_UNDEFINE_TO : REPAIR_NONE,
+        .settled = to->is != SIDE_SILENT && to->is != SIDE_WAITING,
+    };
+}
+
+/* It runs on neither: it was shut down, or has crashed, before or after it arrived. */
+static struct decision ended(const struct side *from, const struct side *to, enum call_state call,
+                             bool persistent)
+{
+    struct decision d = {.verdict = VERDICT_UNKNOWN, .settled = to->is != SIDE_SILENT};
+
+    if (call == CALL_DONE && to->is == SIDE_SILENT)
+        d.verdict = VERDICT_ARRIVED;
+    if (persistent && to->is == SIDE_OFF)
+        d.repair = call == CALL_DONE || from->moved_out ? REPAIR_UNDEFINE_FROM : REPAIR_UNDEFINE_TO;
+    return d;
+}
+
+struct decision decide_migration(const struct side *from, const struct side *to, enum call_state call,
+                                 bool persistent)
+{
+    if (call == CALL_RUNS || from->moving_out)
+        return goes_on;
+    if (to->is == SIDE_RUNNING)
+        return arrived(from, to, persistent);
+    switch (from->is) {
+    case SIDE_RUNNING:
+    case SIDE_WAITING:
+        return stayed(from, to, persistent);
+    case SIDE_OFF:
+        return ended(from, to, call, persistent);
+    case SIDE_NONE:
+    case SIDE_SILENT:
+        break;
+    }
+    return (struct decision){
+        .verdict = call == CALL_DONE && to->is == SIDE_SILENT ? VERDICT_ARRIVED : VERDICT_UNKNOWN,
+        .settled = from->is == SIDE_NONE,
+    };
+}
+
+struct decision decide_start(const struct side *from, const struct side *to, enum call_state call)
+{
+    struct decision d = {.verdict = VERDICT_FAILED, .settled = from->is != SIDE_SILENT};
+
+    if (call == CALL_RUNS || to->is == SIDE_WAITING)
+        return goes_on;
+    if (to->is == SIDE_SILENT)
+        return (struct decision){.verdict = call == CALL_DONE ? VERDICT_ARRIVED : VERDICT_UNKNOWN};
+    if (from->is == SIDE_OFF && to->defined) /* it was being moved: both are the same */
+        d.repair = REPAIR_UNDEFINE_FROM;
+    if (to->is == SIDE_RUNNING)
+        d.verdict = from->is == SIDE_RUNNING ? VERDICT_TWICE : VERDICT_ARRIVED;
+    return d;
+}
+
+struct decision libvirt_decide(const struct side *from, const struct side *to, enum call_state call,
+                               bool start, bool persistent)
+{
+    return start ? decide_start(from, to, call) : decide_migration(from, to, call, persistent);
+}

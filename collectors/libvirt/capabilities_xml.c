@@ -1,0 +1,172 @@
+/* capabilities_xml.c: reads the capabilities of a host. */
+#include "collectors/libvirt/capabilities_xml.h"
+
+#include "base/fingerprint.h"
+#include "net/libvirt/domain_xml.h"
+#include "net/xml.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MOST 1024
+#define HZ_PER_MHZ 1e6
+#define TSC_MOST_HZ 1e11
+
+static const char *line_of(const xml_node *node, struct arena *a)
+{
+    char text[TEXT_MOST];
+
+    xml_line(node, text, sizeof text);
+    return text[0] ? arena_strdup(a, text) : NULL;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Model, and a fingerprint of all features in an order of their own. */
+static const char *name_cpu(const xml_node *cpu, struct arena *a)
+{
+    const char *model = line_of(xml_child(cpu, "model"), a);
+    const char **features = NULL;
+    uint64_t print = FINGERPRINT_NONE;
+    size_t n = 0, cap = 0;
+
+    for (const xml_node *f = xml_child(cpu, "feature"); f; f = xml_again(f)) {
+        const char *name = xml_attribute(f, "name", a);
+
+        if (!name)
+            continue;
+        features = arena_grow(a, features, n, &cap, sizeof *features);
+        features[n++] = name;
+    }
+    if (!model)
+        return NULL;
+    if (n > 0)
+        qsort(features, n, sizeof *features, by_text);
+    for (size_t i = 0; i < n; i++)
+        print = fingerprint_add(fingerprint_add(print, features[i]), " ");
+    return arena_printf(a, "host-passthrough %.100s (%08x)", model, (unsigned)(print ^ print >> 32));
+}
+
+static const char *vendor_of(const xml_node *cpu, struct arena *a)
+{
+    char *text = xml_text(xml_child(cpu, "vendor"), a);
+
+    if (!text || !text[0] || strlen(text) > FACT_NAME_BYTES_MAX)
+        return NULL;
+    for (char *c = text; *c; c++) {
+        if (!isgraph((unsigned char)*c))
+            return NULL;
+        *c = (char)tolower((unsigned char)*c);
+    }
+    return text;
+}
+
+static double tsc_of(const xml_node *cpu, struct arena *a)
+{
+    for (const xml_node *c = xml_child(cpu, "counter"); c; c = xml_again(c)) {
+        const char *name = xml_attribute(c, "name", a);
+        const char *hz = xml_attribute(c, "frequency", a);
+        double v = hz ? strtod(hz, NULL) : 0;
+
+        if (name && strcmp(name, "tsc") == 0 && v >= HZ_PER_MHZ && v <= TSC_MOST_HZ)
+            return v / HZ_PER_MHZ;
+    }
+    return UNKNOWN;
+}
+
+struct names {
+    const char **items;
+    size_t n, cap;
+};
+
+static void add_machine(struct names *l, const char *arch, const char *machine, struct arena *a)
+{
+    if (!machine || !machine[0] || l->n >= FACT_NAMES_MAX || strlen(machine) > FACT_NAME_BYTES_MAX)
+        return;
+    l->items = arena_grow(a, l->items, l->n, &l->cap, sizeof *l->items);
+    l->items[l->n++] = arena_printf(a, "%s/%s", arch, machine);
+}
+
+/* Those of the emulator, and those of each kind of domain where it has some of its own. */
+static void add_machines(const xml_node *in, struct names *l, const char *arch, struct arena *a)
+{
+    for (const xml_node *m = xml_child(in, "machine"); m; m = xml_again(m)) {
+        add_machine(l, arch, xml_text(m, a), a);
+        add_machine(l, arch, xml_attribute(m, "canonical", a), a);
+    }
+}
+
+static struct ids machines_of(const xml_node *root, struct arena *a)
+{
+    struct names l = {0};
+
+    for (const xml_node *g = xml_child(root, "guest"); g; g = xml_again(g)) {
+        const xml_node *arch = xml_child(g, "arch");
+        const char *name = arch ? xml_attribute(arch, "name", a) : NULL;
+
+        if (!name || strlen(name) > FACT_NAME_BYTES_MAX)
+            continue;
+        add_machines(arch, &l, name, a);
+        for (const xml_node *d = xml_child(arch, "domain"); d; d = xml_again(d))
+            add_machines(d, &l, name, a);
+    }
+    if (l.n > 0)
+        qsort(l.items, l.n, sizeof *l.items, by_text);
+    size_t kept = 0;
+    for (size_t i = 0; i < l.n; i++) {
+        if (kept == 0 || strcmp(l.items[kept - 1], l.items[i]) != 0)
+            l.items[kept++] = l.items[i];
+    }
+    return (struct ids){.items = l.items, .n = (uint32_t)kept};
+}
+
+static uint32_t count(const xml_node *first)
+{
+    uint32_t n = 0;
+
+    for (const xml_node *c = first; c; c = xml_again(c))
+        n++;
+    return n;
+}
+
+static int parse(const char *text, const char *expected, xml_doc **ret, struct err *err)
+{
+    size_t len = strlen(text);
+
+    if (len > LIBVIRT_XML_BYTES_MAX)
+        return err_set(err, -EFBIG, "the %s have %zu bytes, expected at most %zu", expected, len,
+                       LIBVIRT_XML_BYTES_MAX);
+    int r = xml_parse(text, len, ret, err);
+
+    return r < 0 ? err_widen(err, "the %s cannot be read", expected) : 0;
+}
+
+int capabilities_xml_read(const char *text, struct arena *a, struct capabilities_xml *ret, struct err *err)
+{
+    xml_doc *doc = NULL;
+    int r = parse(text, "capabilities", &doc, err);
+
+    if (r < 0)
+        return r;
+    const xml_node *root = xml_root(doc);
+    const xml_node *cpu = xml_child(root, "host/cpu");
+    struct capabilities_xml c = {.uuid = line_of(xml_child(root, "host/uuid"), a),
+                                 .arch = line_of(xml_child(cpu, "arch"), a),
+                                 .vendor = vendor_of(cpu, a),
+                                 .host_cpu = name_cpu(cpu, a),
+                                 .tsc_mhz = tsc_of(cpu, a),
+                                 .numa_nodes = count(xml_child(root, "host/topology/cells/cell")),
+                                 .machines = machines_of(root, a)};
+
+    if (!xml_is(root, "capabilities"))
+        r = err_set(err, -EPROTO, "the capabilities are not those of a host");
+    xml_free(doc);
+    if (r == 0)
+        *ret = c;
+    return r;
+}

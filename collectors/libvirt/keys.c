@@ -1,0 +1,241 @@
+/* keys.c: the configuration keys of KVM hosts (`source: kind: libvirt`). */
+#include "collectors/libvirt/libvirt_settings.h"
+
+#include "net/libvirt/controls.h"
+#include "net/libvirt/migration_settings.h"
+
+#include <string.h>
+
+/* DRIVER+TRANSPORT://...; the driver "test" is a host that libvirt makes up, for trials. */
+static const char *check_uri(const char *uri)
+{
+    static const char *const begins[] = {"qemu+tls://", "qemu+ssh://", "qemu+unix://", "qemu+tcp://",
+                                         "test+tls://", "test+ssh://", "test+unix://", "test+tcp://"};
+
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        if (strncmp(uri, begins[i], strlen(begins[i])) == 0)
+            return NULL;
+    }
+    return "qemu+tls://HOST/system, or qemu+ssh, qemu+unix or qemu+tcp in place of qemu+tls";
+}
+
+static const char *check_migration_uri(const char *uri)
+{
+    return strncmp(uri, "tcp://", strlen("tcp://")) == 0 && uri[strlen("tcp://")] ? NULL : "tcp://ADDRESS";
+}
+
+static const struct field host_keys[] = {
+    {.name = "uri",
+     .type = FIELD_TEXT,
+     .offset = offsetof(struct libvirt_host_settings, uri),
+     .check = check_uri,
+     .flags = FIELD_REQUIRED,
+     .meaning = "the URI of the host's libvirt: qemu+tls://HOST/system, qemu+ssh, qemu+unix or qemu+tcp"},
+    {.name = "peer_uri",
+     .type = FIELD_TEXT,
+     .offset = offsetof(struct libvirt_host_settings, peer_uri),
+     .check = check_uri,
+     .meaning = "the URI under which the other hosts reach its libvirt, if not the same"},
+    {.name = "migration_uri",
+     .type = FIELD_TEXT,
+     .offset = offsetof(struct libvirt_host_settings, migration_uri),
+     .check = check_migration_uri,
+     .meaning = "where other hosts send the memory of VMs to: tcp://ADDRESS"},
+    {.name = "cpu_mhz",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(struct libvirt_host_settings, cpu_mhz),
+     .min = 1,
+     .max = 1e9,
+     .meaning = "MHz of all its cores together, instead of what the host says"},
+    {.name = "mem_mb",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(struct libvirt_host_settings, mem_mb),
+     .min = 1,
+     .max = 1e9,
+     .meaning = "MiB of its memory, instead of what the host says"},
+};
+
+static const struct schema host_schema = {"host", host_keys, sizeof host_keys / sizeof *host_keys};
+
+static const char *const mode_words[] = {
+    [LIBVIRT_MIGRATION_P2P] = "p2p", [LIBVIRT_MIGRATION_MANAGED] = "managed", NULL};
+
+static const char *const copy_words[] = {
+    [LIBVIRT_COPY_NO] = "no", [LIBVIRT_COPY_FULL] = "full", [LIBVIRT_COPY_INCREMENTAL] = "incremental", NULL};
+
+static const struct field migration_keys[] = {
+    {.name = "vms",
+     .type = FIELD_LIST,
+     .max = 1000,
+     .offset = offsetof(struct libvirt_migration_entry, vms),
+     .flags = FIELD_REQUIRED,
+     .meaning = "patterns of names or UUIDs of VMs"},
+    {.name = "mode",
+     .type = FIELD_WORD,
+     .offset = offsetof(struct libvirt_migration_entry, is.mode),
+     .given = offsetof(struct libvirt_migration_entry, mode_given),
+     .words = mode_words,
+     .meaning = "p2p: the source's libvirt drives a migration, also when this service ends; managed: this "
+                "service does, and libvirt cancels it with the service"},
+    {.name = "tls",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct libvirt_migration_entry, is.tls),
+     .given = offsetof(struct libvirt_migration_entry, tls_given),
+     .meaning = "memory is sent encrypted, with the certificates of QEMU"},
+    {.name = "auto_converge",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct libvirt_migration_entry, is.auto_converge),
+     .given = offsetof(struct libvirt_migration_entry, auto_converge_given),
+     .meaning = "a VM that writes faster than can be copied is slowed down"},
+    {.name = "post_copy",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct libvirt_migration_entry, is.post_copy),
+     .given = offsetof(struct libvirt_migration_entry, post_copy_given),
+     .meaning = "after timeout_s the VM goes on at the destination, and fetches what is missing"},
+    {.name = "copy_storage",
+     .type = FIELD_WORD,
+     .offset = offsetof(struct libvirt_migration_entry, is.copy_storage),
+     .given = offsetof(struct libvirt_migration_entry, copy_storage_given),
+     .words = copy_words,
+     .meaning = "whether disks that are not on shared storage are copied: no, their VM stays; full, with all "
+                "they are based on; incremental, what they are based on is at the destination already"},
+    {.name = "bandwidth_mbs",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct libvirt_migration_entry, is.bandwidth_mbs),
+     .given = offsetof(struct libvirt_migration_entry, bandwidth_given),
+     .min = 0,
+     .max = 1000000,
+     .meaning = "MiB/s that a migration may use; 0: no limit"},
+    {.name = "connections",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct libvirt_migration_entry, is.connections),
+     .given = offsetof(struct libvirt_migration_entry, connections_given),
+     .min = 1,
+     .max = 64,
+     .meaning = "connections that send memory side by side"},
+    {.name = "timeout_s",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct libvirt_migration_entry, is.timeout_s),
+     .given = offsetof(struct libvirt_migration_entry, timeout_given),
+     .min = 0,
+     .max = 604800,
+     .meaning = "seconds of copying after which a migration is cancelled, or post-copy begins; 0: none"},
+};
+
+static const struct schema migration_schema = {"migration", migration_keys,
+                                               sizeof migration_keys / sizeof *migration_keys};
+
+static const struct field keys[] = {
+    {.name = "username",
+     .type = FIELD_TEXT,
+     .offset = offsetof(struct source_config, username),
+     .meaning = "the user for hosts that ask for one (SASL)"},
+    {.name = "password_file",
+     .type = FIELD_SECRET,
+     .offset = offsetof(struct source_config, password_file),
+     .secret = offsetof(struct source_config, password),
+     .meaning = "a file with the password on its only line; only the service should be able to read it"},
+    {.name = "cluster",
+     .type = FIELD_TEXT,
+     .offset = offsetof(struct source_config, cluster),
+     .meaning = "the name of the cluster"},
+};
+
+static const char *const cpu_controls_words[] = {[LIBVIRT_CONTROLS_LIVE] = "live",
+                                                 [LIBVIRT_CONTROLS_PERSISTENT] = "persistent",
+                                                 [LIBVIRT_CONTROLS_OFF] = "off",
+                                                 NULL};
+
+static const struct field settings[] = {
+    {.name = "hosts",
+     .type = FIELD_OBJECTS,
+     .offset = offsetof(struct libvirt_settings, hosts),
+     .inner = &host_schema,
+     .size = sizeof(struct libvirt_host_settings),
+     .flags = FIELD_REQUIRED,
+     .meaning = "a section with the hosts: NAME: {uri: URI}"},
+    {.name = "shared_paths",
+     .type = FIELD_LIST,
+     .max = 32,
+     .offset = offsetof(struct libvirt_settings, shared_paths),
+     .meaning = "folders with disks of VMs that all hosts have in common"},
+    {.name = "host_timeout_s",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct libvirt_settings, host_timeout_s),
+     .min = 1,
+     .max = 600,
+     .fallback = "10",
+     .meaning = "seconds until a host that does not answer counts as disconnected"},
+    {.name = "cpu_controls",
+     .type = FIELD_WORD,
+     .offset = offsetof(struct libvirt_settings, cpu_controls),
+     .words = cpu_controls_words,
+     .fallback = "live",
+     .meaning =
+         "where pools and vms become weights and limits of CPU: live, in running VMs; persistent, in their "
+         "definitions, too; off, nowhere, and VMs get back what they had"},
+    {.name = "migration.mode",
+     .type = FIELD_WORD,
+     .offset = offsetof(struct libvirt_settings, migration.mode),
+     .words = mode_words,
+     .fallback = "p2p",
+     .meaning = "p2p: the source's libvirt drives a migration, also when this service ends; managed: this "
+                "service does, and libvirt cancels it with the service"},
+    {.name = "migration.tls",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct libvirt_settings, migration.tls),
+     .fallback = "false",
+     .meaning = "memory is sent encrypted, with the certificates of QEMU"},
+    {.name = "migration.auto_converge",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct libvirt_settings, migration.auto_converge),
+     .fallback = "false",
+     .meaning = "a VM that writes faster than can be copied is slowed down"},
+    {.name = "migration.post_copy",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct libvirt_settings, migration.post_copy),
+     .fallback = "false",
+     .meaning = "after timeout_s the VM goes on at the destination, and fetches what is missing"},
+    {.name = "migration.copy_storage",
+     .type = FIELD_WORD,
+     .offset = offsetof(struct libvirt_settings, migration.copy_storage),
+     .words = copy_words,
+     .fallback = "no",
+     .meaning = "whether disks that are not on shared storage are copied: no, their VM stays; full, with all "
+                "they are based on; incremental, what they are based on is at the destination already"},
+    {.name = "migration.bandwidth_mbs",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct libvirt_settings, migration.bandwidth_mbs),
+     .min = 0,
+     .max = 1000000,
+     .fallback = "0",
+     .meaning = "MiB/s that a migration may use; 0: no limit"},
+    {.name = "migration.connections",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct libvirt_settings, migration.connections),
+     .min = 1,
+     .max = 64,
+     .fallback = "1",
+     .meaning = "connections that send memory side by side"},
+    {.name = "migration.timeout_s",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct libvirt_settings, migration.timeout_s),
+     .min = 0,
+     .max = 604800,
+     .fallback = "0",
+     .meaning = "seconds of copying after which a migration is cancelled, or post-copy begins; 0: none"},
+    {.name = "migrations",
+     .type = FIELD_OBJECTS,
+     .offset = offsetof(struct libvirt_settings, migrations),
+     .inner = &migration_schema,
+     .size = sizeof(struct libvirt_migration_entry),
+     .meaning = "what some VMs have instead of migration: NAME: {vms: [PATTERN], ...}"},
+};
+
+const struct source_kind libvirt_source = {
+    .kind = "libvirt",
+    .keys = {"source", keys, sizeof keys / sizeof *keys},
+    .settings = {"source", settings, sizeof settings / sizeof *settings},
+    .settings_size = sizeof(struct libvirt_settings),
+    .check = libvirt_migration_check,
+};

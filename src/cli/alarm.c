@@ -1,0 +1,40 @@
+/* ballast alarm: sends a test message to a target of alarms. */
+#include "cli/client.h"
+#include "cli/verbs.h"
+
+#include <string.h>
+
+static void show_answer(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    const char *answer = reply_text(reply, "answer");
+
+    (void)a;
+    strbuf_printf(out, "delivered: %s\n", answer ? answer : "-");
+}
+
+static enum exit_code verb_alarm_run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    if (strcmp(args->operands[0], "test") != 0) {
+        cli_error("ballast alarm: expected test TARGET");
+        return EXIT_WRONG;
+    }
+    return client_ask(args, json_pack("{s:s, s:s}", "command", "alarm_test", "target", args->operands[1]),
+                      NULL, show_answer, a, out);
+}
+
+const struct verb verb_alarm = {
+    .name = "alarm",
+    .summary = "Send a test message to a target of alarms.",
+    .more =
+        "The message goes to the webhook, the mail server or the command at once, and the receiver's answer "
+        "is "
+        "printed. TARGET is a name below `alarms:`. `ballast status` shows targets that "
+        "alarms do not reach.",
+    .operands = "test TARGET",
+    .operands_min = 2,
+    .operands_max = 2,
+    .options = client_options,
+    .n_options = CLIENT_OPT_COUNT,
+    .needs_service = true,
+    .run = verb_alarm_run,
+};

@@ -1,0 +1,101 @@
+/* ballast passes: the passes that the service keeps; `ballast plan --pass` makes one again. */
+#include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "cli/client.h"
+#include "cli/input.h"
+#include "cli/verbs.h"
+#include "render/table.h"
+#include "schedule/when.h"
+
+#include <math.h>
+
+#define LIMIT_MAX 1000 /* the service's limit */
+#define LIMIT_DEFAULT 50
+
+enum { OPT_SOCKET, OPT_SINCE, OPT_LIMIT, OPT_FORMAT };
+
+static const struct option_spec options[] = {
+    [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_SINCE] = {"since", "TIME", 0, "passes at or after this time (" WHEN_FORMS ")"},
+    [OPT_LIMIT] = {"limit", "N", 0, "list at most N passes; default 50, with --since 1000"},
+    [OPT_FORMAT] = OPTION_FORMAT,
+};
+
+static const struct column columns[] = {
+    {"PASS", true},  {"TIME", false},   {"WHY", false},   {"BEFORE", true},
+    {"AFTER", true}, {"ACTIONS", true}, {"FAULTS", true}, {"MS", true},
+};
+
+static void put_figure(struct table *t, double figure)
+{
+    if (isnan(figure))
+        table_cell(t, "-");
+    else
+        table_cellf(t, "%.3f", figure);
+}
+
+static void show_passes(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    struct table t;
+    const json_t *x;
+    size_t i;
+
+    table_init(&t, a, columns, COUNT_OF(columns));
+    json_array_foreach(json_object_get(reply, "passes"), i, x)
+    {
+        table_cellf(&t, "%lld", (long long)reply_int(x, "id"));
+        table_cell(&t, reply_text(x, "time"));
+        table_cell(&t, reply_text(x, "trigger"));
+        put_figure(&t, reply_number(x, "imbalance_before"));
+        put_figure(&t, reply_number(x, "imbalance_after"));
+        table_cellf(&t, "%lld", (long long)reply_int(x, "recommendations"));
+        table_cellf(&t, "%lld", (long long)reply_int(x, "faults"));
+        table_cellf(&t, "%.0f", (double)reply_int(x, "decide_us") / 1000);
+    }
+    if (i == 0)
+        strbuf_puts(out, "no such pass is kept\n");
+    else
+        table_render(&t, "", out);
+    if (reply_int(reply, "more") > 0)
+        strbuf_printf(out, "%lld older ones are not shown, see --limit and --since\n",
+                      (long long)reply_int(reply, "more"));
+}
+
+static enum exit_code verb_passes_run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    const char *since = args_value(args, OPT_SINCE, NULL);
+    const char *limit = args_value(args, OPT_LIMIT, NULL);
+    unsigned long long n = since ? LIMIT_MAX : LIMIT_DEFAULT;
+    char time[RFC3339_MAX];
+    enum cli_format format;
+    instant_s from = 0;
+    enum exit_code code;
+
+    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
+        (since && (code = cli_parse_time("since", since, &from)) != EXIT_DONE) ||
+        (limit && (code = cli_parse_number("limit", limit, LIMIT_MAX, &n)) != EXIT_DONE))
+        return code;
+    json_t *request = json_pack("{s:s, s:I}", "command", "passes", "limit", (json_int_t)n);
+
+    if (since) {
+        rfc3339_format(from, time);
+        (void)json_object_set_new(request, "since", json_string(time));
+    }
+    return client_show(args_value(args, OPT_SOCKET, NULL), format, request, "passes", show_passes, a, out);
+}
+
+const struct verb verb_passes = {
+    .name = "passes",
+    .summary = "List past passes: imbalance before and after, how many actions, how long they took.",
+    .more = "BEFORE: the imbalance before the pass; AFTER: once all actions of its plan were done. MS: how "
+            "long it decided, in milliseconds. WHY: interval, run "
+            "(asked "
+            "for), overload (a host was short all at once), change (VMs or hosts came or went), or place (a "
+            "placement of VMs, which is no "
+            "pass). `ballast plan --pass N` makes one again, and with --set shows what other settings would "
+            "have done. How many are kept: history.passes and history.passes_mb in ballast.yaml(5).",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .needs_service = true,
+    .run = verb_passes_run,
+};

@@ -1,0 +1,337 @@
+/* watch.c: draws a verb's output on the terminal's alternate screen, again and again. */
+#include "cli/watch.h"
+
+#include "base/cleanup.h"
+#include "cli/output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EVERY_MS 2000
+#define ROWS_FALLBACK 24
+#define COLUMNS_FALLBACK 80
+#define FOOT_ROWS 1
+#define ERROR_BYTES_MAX 4096
+
+/* Sequences of ECMA-48 and xterm that every terminal of today has. */
+#define SCREEN_ENTER "\033[?1049h\033[?25l" /* the alternate screen, no cursor */
+#define SCREEN_LEAVE "\033[?25h\033[?1049l"
+#define SCREEN_HOME "\033[H"
+#define LINE_REST "\033[K"
+#define SCREEN_REST "\033[J"
+#define PLAIN "\033[0m"
+#define REVERSE "\033[7m"
+
+struct screen {
+    struct termios before; /* of standard input, if it is a terminal */
+    bool keys;             /* standard input is one */
+    int signals;           /* signalfd */
+    sigset_t mask;
+};
+
+void watch_size(size_t *ret_rows, size_t *ret_columns)
+{
+    struct winsize w = {0};
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_row > FOOT_ROWS && w.ws_col > 0;
+
+    *ret_rows = isatty(STDOUT_FILENO) ? (known ? w.ws_row : (size_t)ROWS_FALLBACK) - FOOT_ROWS : SIZE_MAX;
+    *ret_columns = known ? w.ws_col : (size_t)COLUMNS_FALLBACK;
+}
+
+/* ---- the terminal ---------------------------------------------------------------------------- */
+
+static void say(const char *text)
+{
+    (void)fputs(text, stdout);
+    (void)fflush(stdout);
+}
+
+/* Keys come one by one and are not shown; Ctrl-C and Ctrl-Z still make signals. */
+static void screen_enter(struct screen *s)
+{
+    struct termios raw = s->before;
+
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    if (s->keys)
+        (void)tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+    say(SCREEN_ENTER);
+}
+
+static void screen_leave(const struct screen *s)
+{
+    say(SCREEN_LEAVE);
+    if (s->keys)
+        (void)tcsetattr(STDIN_FILENO, TCSADRAIN, &s->before);
+}
+
+static int screen_begin(struct screen *s)
+{
+    *s = (struct screen){.keys = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &s->before) == 0};
+    if (s->keys && tcgetattr(STDIN_FILENO, &s->before) < 0)
+        s->keys = false;
+    (void)sigemptyset(&s->mask);
+    (void)sigaddset(&s->mask, SIGINT);
+    (void)sigaddset(&s->mask, SIGTERM);
+    (void)sigaddset(&s->mask, SIGHUP);
+    (void)sigaddset(&s->mask, SIGTSTP);
+    (void)sigaddset(&s->mask, SIGWINCH);
+    (void)sigprocmask(SIG_BLOCK, &s->mask, NULL);
+    s->signals = signalfd(-1, &s->mask, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (s->signals < 0)
+        return -errno;
+    screen_enter(s);
+    return 0;
+}
+
+/* Ctrl-Z: the shell gets its screen back until `fg`. */
+static void screen_stop(struct screen *s)
+{
+    screen_leave(s);
+    (void)raise(SIGSTOP);
+    screen_enter(s);
+}
+
+enum waited { WAITED_TIME, WAITED_CHILD, WAITED_DRAW, WAITED_END };
+
+/* Until the child ends (pidfd; -1: none), the time is over (-1: never), the screen is to be drawn anew, or
+ * the user wants to end it. */
+static enum waited screen_wait(struct screen *s, int child, int timeout_ms)
+{
+    struct pollfd fds[] = {
+        {s->signals, POLLIN, 0}, {s->keys ? STDIN_FILENO : -1, POLLIN, 0}, {child, POLLIN, 0}};
+    struct signalfd_siginfo signal;
+    char key;
+
+    if (poll(fds, sizeof fds / sizeof *fds, timeout_ms) <= 0)
+        return timeout_ms < 0 ? WAITED_DRAW : WAITED_TIME;
+    if (fds[1].revents) {
+        if (read(STDIN_FILENO, &key, 1) != 1) /* the terminal is gone */
+            return WAITED_END;
+        return key == 'q' || key == 'Q' ? WAITED_END : WAITED_DRAW;
+    }
+    if (fds[2].revents)
+        return WAITED_CHILD;
+    if (read(s->signals, &signal, sizeof signal) != sizeof signal)
+        return WAITED_DRAW;
+    if (signal.ssi_signo == SIGTSTP)
+        screen_stop(s);
+    return signal.ssi_signo == SIGTSTP || signal.ssi_signo == SIGWINCH ? WAITED_DRAW : WAITED_END;
+}
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+/* The line's first `columns` characters; sequences of colours take none. */
+static void put_clipped(struct strbuf *out, const char *line, size_t len, size_t columns)
+{
+    size_t at = 0, i = 0;
+
+    while (i < len) {
+        size_t n = 1;
+
+        if (line[i] == '\033') {
+            n = strcspn(line + i, "m") + 1;
+            n = i + n > len ? len - i : n;
+        } else {
+            while (i + n < len && ((unsigned char)line[i + n] & 0xc0) == 0x80)
+                n++;
+            if (++at > columns)
+                break;
+        }
+        strbuf_add(out, line + i, n);
+        i += n;
+    }
+    strbuf_puts(out, PLAIN LINE_REST "\n");
+}
+
+static void put_lines(struct strbuf *out, const char *text, size_t *rows, size_t columns)
+{
+    while (text && *text && *rows > 0) {
+        size_t len = strcspn(text, "\n");
+
+        put_clipped(out, text, len, columns);
+        text += len + (text[len] == '\n');
+        (*rows)--;
+    }
+}
+
+static void draw(const char *verb, const char *error, const char *text)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(arena_releasep) struct arena a = {0};
+    size_t rows, columns;
+    time_t now = time(NULL);
+    struct tm tm;
+    char clock[16] = "";
+
+    watch_size(&rows, &columns);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    strbuf_puts(&out, SCREEN_HOME);
+    put_lines(&out, error, &rows, columns);
+    put_lines(&out, text, &rows, columns);
+    for (; rows > 0; rows--)
+        strbuf_puts(&out, LINE_REST "\n");
+    if (localtime_r(&now, &tm))
+        (void)strftime(clock, sizeof clock, "%H:%M:%S", &tm);
+    strbuf_puts(&out, REVERSE);
+    const char *foot = arena_printf(&a, "ballast %s, %s, every %d s%s; q ends", verb, clock, EVERY_MS / 1000,
+                                    *error ? ", NOT CURRENT" : "");
+    strbuf_printf(&out, "%.*s" PLAIN LINE_REST SCREEN_REST, (int)columns, foot);
+    say(out.text);
+}
+
+/* ---- the verb -------------------------------------------------------------------------------- */
+
+/* The verb runs in a process of its own, so that a service that does not answer keeps no key waiting. */
+struct attempt {
+    pid_t pid;
+    int pidfd, out, error; /* files in memory */
+};
+
+/* The last of what the watch shows. */
+struct shown {
+    struct strbuf text;
+    char error[ERROR_BYTES_MAX];
+};
+
+static void run_in_child(const struct verb *v, const struct args *args, const struct attempt *t,
+                         const struct screen *s)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(arena_releasep) struct arena a = {0};
+
+    (void)sigprocmask(SIG_UNBLOCK, &s->mask, NULL);
+    (void)dup2(t->error, STDERR_FILENO);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    enum exit_code code = v->run(args, &a, &out);
+
+    for (size_t done = 0; code == EXIT_DONE && done < out.len;) {
+        ssize_t n = write(t->out, out.text + done, out.len - done);
+
+        if (n < 0)
+            code = EXIT_FAILED;
+        else
+            done += (size_t)n;
+    }
+    _exit((int)code);
+}
+
+static int attempt_begin(const struct verb *v, const struct args *args, const struct screen *s,
+                         struct attempt *ret)
+{
+    *ret = (struct attempt){.pid = -1, .pidfd = -1};
+    ret->out = memfd_create("output", MFD_CLOEXEC);
+    ret->error = memfd_create("errors", MFD_CLOEXEC);
+    if (ret->out >= 0 && ret->error >= 0)
+        ret->pid = fork();
+    if (ret->pid == 0)
+        run_in_child(v, args, ret, s);
+    if (ret->pid > 0)
+        ret->pidfd = (int)syscall(SYS_pidfd_open, ret->pid, 0);
+    return ret->pidfd >= 0 ? 0 : -errno;
+}
+
+static void attempt_release(struct attempt *t)
+{
+    if (t->pid > 0) {
+        (void)kill(t->pid, SIGKILL);
+        (void)waitpid(t->pid, NULL, 0);
+    }
+    closep(&t->pidfd);
+    closep(&t->out);
+    closep(&t->error);
+}
+
+static void read_output(int fd, struct strbuf *ret)
+{
+    char chunk[4096];
+    off_t at = 0;
+    ssize_t n;
+
+    strbuf_clear(ret);
+    for (; (n = pread(fd, chunk, sizeof chunk, at)) > 0; at += n)
+        strbuf_add(ret, chunk, (size_t)n);
+}
+
+/* After the child's end: keeps its output, or its error and the former output. */
+static enum exit_code attempt_take(struct attempt *t, struct shown *ret)
+{
+    int status = 0;
+    ssize_t n = pread(t->error, ret->error, sizeof ret->error - 1, 0);
+
+    ret->error[n > 0 ? n : 0] = '\0';
+    (void)waitpid(t->pid, &status, 0);
+    t->pid = -1;
+    enum exit_code code = WIFEXITED(status) ? (enum exit_code)WEXITSTATUS(status) : EXIT_FAILED;
+
+    if (code == EXIT_DONE)
+        read_output(t->out, &ret->text);
+    return code;
+}
+
+/* One run of the verb, drawn. false: the watch ends, with *ret_code. */
+static bool show_once(const struct verb *v, const struct args *args, struct screen *s, struct shown *shown,
+                      enum exit_code *ret_code)
+{
+    struct attempt t;
+    enum waited waited = WAITED_END;
+
+    *ret_code = EXIT_DONE;
+    if (attempt_begin(v, args, s, &t) < 0) {
+        (void)snprintf(shown->error, sizeof shown->error, "ballast %s: %s\n", v->name, strerror(errno));
+        *ret_code = EXIT_FAILED;
+    } else {
+        while ((waited = screen_wait(s, t.pidfd, -1)) == WAITED_DRAW)
+            draw(v->name, shown->error, shown->text.text);
+        if (waited == WAITED_CHILD)
+            *ret_code = attempt_take(&t, shown);
+    }
+    attempt_release(&t);
+    if (waited == WAITED_END || *ret_code == EXIT_WRONG)
+        return false;
+    if (*ret_code == EXIT_DONE)
+        shown->error[0] = '\0';
+    return true;
+}
+
+enum exit_code watch_run(const struct verb *v, const struct args *args)
+{
+    CLEANUP(freep) struct shown *shown = calloc(1, sizeof *shown);
+    enum exit_code code;
+    enum waited waited;
+    struct screen s;
+
+    if (!isatty(STDOUT_FILENO)) {
+        cli_error("ballast %s: --watch needs a terminal", v->name);
+        return EXIT_WRONG;
+    }
+    if (!shown || screen_begin(&s) < 0) {
+        cli_error("ballast %s: --watch: %s", v->name, strerror(errno));
+        return EXIT_FAILED;
+    }
+    strbuf_init(&shown->text, STRBUF_NO_LIMIT);
+    while (show_once(v, args, &s, shown, &code)) {
+        do {
+            draw(v->name, shown->error, shown->text.text);
+            waited = screen_wait(&s, -1, EVERY_MS);
+        } while (waited == WAITED_DRAW);
+        if (waited == WAITED_END)
+            break;
+    }
+    screen_leave(&s);
+    (void)close(s.signals);
+    if (code == EXIT_WRONG || code == EXIT_FAILED)
+        (void)fputs(shown->error, stderr);
+    strbuf_release(&shown->text);
+    return code == EXIT_WRONG || code == EXIT_FAILED ? code : EXIT_DONE;
+}

@@ -1,0 +1,138 @@
+/* placement.c: the sections `groups:` and `pipelines:`. */
+#include "config/placement.h"
+
+#include "config/selector.h"
+#include "model/inventory_check.h"
+#include "model/snapshot_fields.h"
+
+#include <string.h>
+
+#define NAME_BYTES_MAX 100
+
+const char *config_check_name(const char *text)
+{
+    return strlen(text) <= FACT_NAME_BYTES_MAX ? NULL : "at most 255 bytes";
+}
+
+static int check_key(const struct reader *r, const struct node *n, const char *section)
+{
+    if (!n->key[0])
+        return reader_complain_line(r, n->line, "%s has an empty name, expected a name", section);
+    if (strlen(n->key) > NAME_BYTES_MAX)
+        return reader_complain(r, n, "is a name of %zu bytes, expected at most %d", strlen(n->key),
+                               NAME_BYTES_MAX);
+    return 0;
+}
+
+/* ---- groups ---- */
+
+#define AT(member) offsetof(struct overlay_group, member)
+static const struct field group_keys[] = {
+    {.name = "kind",
+     .type = FIELD_TEXT,
+     .offset = AT(kind),
+     .check = config_check_name,
+     .flags = FIELD_REQUIRED,
+     .meaning = "the kind of the group, a text such as aggregate, zone or rack"},
+    {.name = "hosts",
+     .type = FIELD_OWN,
+     .offset = AT(hosts),
+     .read = config_read_hosts,
+     .flags = FIELD_REQUIRED,
+     .meaning = "the hosts that belong to it"},
+    {.name = "meta",
+     .type = FIELD_LABELS,
+     .offset = AT(meta),
+     .max = ATTRIBUTES_MAX,
+     .meaning = "texts by name, which filters read"},
+};
+#undef AT
+
+static const struct schema group_schema = SCHEMA_OF("group", group_keys);
+
+static int read_group(const struct section *s, const struct node *n, struct overlay_group *ret)
+{
+    int e = check_key(&s->reader, n, "groups");
+
+    if (e < 0 || (e = reader_object(&s->reader, n, &group_schema, ret)) < 0)
+        return e;
+    ret->name = n->key;
+    return ret->meta.n <= ATTRIBUTES_MAX
+               ? 0
+               : reader_complain(&s->reader, node_child(n, "meta"), "has %u entries, expected at most %d",
+                                 ret->meta.n, ATTRIBUTES_MAX);
+}
+
+int config_read_groups(const struct section *s, const struct node *n)
+{
+    struct overlay_group *groups = arena_array(s->reader.a, struct overlay_group, n->n);
+    struct overlay *o = &s->config->overlay;
+    int e = 0;
+
+    for (const struct node *group = n->first; group && e == 0; group = group->next)
+        e = read_group(s, group, &groups[o->n_groups++]);
+    o->groups = groups;
+    return e;
+}
+
+/* ---- pipelines ---- */
+
+#define AT(member) offsetof(struct overlay_pipeline, member)
+static const struct field pipeline_keys[] = {
+    {.name = "vms",
+     .type = FIELD_OWN,
+     .offset = AT(vms),
+     .read = config_read_vms,
+     .meaning = "the VMs that are placed by it"},
+    {.name = "stages",
+     .type = FIELD_ROWS,
+     .offset = AT(is.stages),
+     .inner = &snapshot_fields_stage,
+     .size = sizeof(struct stage_facts),
+     .max = STAGES_MAX,
+     .flags = FIELD_REQUIRED,
+     .meaning = "the stages, in the order in which they are asked"},
+};
+#undef AT
+
+static const struct schema pipeline_schema = SCHEMA_OF("pipeline", pipeline_keys);
+
+static int check_stages(const struct reader *r, const struct node *list, const struct seen_pipeline *p)
+{
+    const struct node *n = list->first;
+    struct stage_mistake m;
+
+    if (p->stages.n == 0)
+        return reader_complain(r, list, "has no stage, expected at least one");
+    if (inventory_check_stages(p, &m) == 0)
+        return 0;
+    for (uint32_t i = 0; i < m.stage; i++)
+        n = n->next;
+    const struct node *field = *m.field ? node_child(n, m.field) : NULL;
+
+    return reader_complain(r, field ? field : n, ": %s", m.why);
+}
+
+static int read_pipeline(const struct section *s, const struct node *n, struct overlay_pipeline *ret)
+{
+    int e = check_key(&s->reader, n, "pipelines");
+
+    if (e < 0 || (e = reader_object(&s->reader, n, &pipeline_schema, ret)) < 0)
+        return e;
+    ret->name = ret->is.name = n->key;
+    return check_stages(&s->reader, node_child(n, "stages"), &ret->is);
+}
+
+int config_read_pipelines(const struct section *s, const struct node *n)
+{
+    struct overlay_pipeline *pipelines = arena_array(s->reader.a, struct overlay_pipeline, n->n);
+    struct overlay *o = &s->config->overlay;
+    int e = 0;
+
+    if (n->n > PIPELINES_MAX)
+        return reader_complain(&s->reader, n, "has %zu pipelines, expected at most %d", n->n, PIPELINES_MAX);
+    for (const struct node *pipeline = n->first; pipeline && e == 0; pipeline = pipeline->next)
+        e = read_pipeline(s, pipeline, &pipelines[o->n_pipelines++]);
+    o->pipelines = pipelines;
+    return e;
+}

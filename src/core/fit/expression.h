@@ -1,0 +1,44 @@
+/* expression.h: the value of an expression (ballast/expression.h) for a VM and a host.
+ *
+ * Pure, and without allocation: what an expression reads is looked up before, once for each host, each group
+ * and each class of VMs, and stands in rows of values. Depth and size are bounded where expressions are read.
+ * Equal on all machines: only + - * / and comparisons of numbers, and bytes of texts. */
+#ifndef BALLAST_CORE_FIT_EXPRESSION_H
+#define BALLAST_CORE_FIT_EXPRESSION_H
+
+#include <ballast/arena.h>
+#include <ballast/snapshot.h>
+
+enum expression_owner { OWNER_HOST, OWNER_VM, OWNER_GROUP, OWNER_COUNT };
+
+enum expression_owner expression_owner_of(enum expression_variable variable);
+
+/* The value of a variable node, by the facts of its owner. Absent: the source does not know it. */
+struct value expression_host_value(const struct host *h, const struct expression_node *variable);
+struct value expression_vm_value(const struct vm *v, const struct expression_node *variable);
+struct value expression_group_value(const struct host_group *g, const struct expression_node *variable);
+
+/* The rows in which the variables' values stand: node.column is the place in its owner's row. */
+struct expression_scope {
+    const struct value *host, *vm;
+    const struct value *groups;  /* a row for each group of the snapshot */
+    uint32_t group_width;        /* values in one of these rows */
+    const struct snapshot *snap; /* for the kinds of its groups */
+    const uint32_t *host_groups; /* the groups that the host is in, ascending */
+    uint32_t n_host_groups;
+};
+
+/* The value of the expression. */
+struct value expression_value(const struct expression *x, const struct expression_scope *scope);
+
+/* Whether the expression is true. A value of another type, or none, is not. */
+bool expression_is_true(const struct expression *x, const struct expression_scope *scope);
+
+/* The node that decides why the expression is not true: of operands that must all hold the first that does
+ * not. `at` of expression_deciding(x, 0, scope) is where to begin. */
+uint32_t expression_deciding(const struct expression *x, const struct expression_scope *scope);
+
+/* Whether both are the same value. */
+bool expression_value_same(const struct value *a, const struct value *b);
+
+#endif

@@ -1,0 +1,383 @@
+/* fit.c: compiles pipelines: columns of what the stages read, request classes, and a bitmap of hosts for
+ * each. */
+#include "core/fit/fit.h"
+
+#include "core/fit/rows.h"
+
+#include <string.h>
+
+/* ---- columns ---- */
+
+static uint32_t column_of(struct fit_columns *c, const struct expression_node *variable, struct arena *a)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->items[i]->variable == variable->variable &&
+            (!variable->name || strcmp(c->items[i]->name, variable->name) == 0))
+            return i;
+    c->items = arena_grow(a, c->items, c->n, &c->cap, sizeof(*c->items));
+    c->items[c->n] = variable;
+    return c->n++;
+}
+
+/* Adds the column to the ascending list, once. */
+static void add_read(uint32_t *reads, uint32_t *n, uint32_t column)
+{
+    uint32_t at = *n;
+
+    while (at > 0 && reads[at - 1] > column)
+        at--;
+    if (at > 0 && reads[at - 1] == column)
+        return;
+    memmove(reads + at + 1, reads + at, (*n - at) * sizeof *reads);
+    reads[at] = column;
+    ++*n;
+}
+
+static const struct expression *expression_of(const struct stage_facts *s, enum fit_part part)
+{
+    switch (part) {
+    case PART_FILTER:
+        return &s->filter;
+    case PART_LIMIT:
+        return &s->limit;
+    case PART_SCORE:
+        return &s->score;
+    case PART_MULTIPLIER:
+        return &s->multiplier;
+    case PART_BUCKET:
+        return &s->bucket;
+    case PART_COUNT:
+        return &s->count;
+    case PART_PER:
+    case PARTS:
+        break;
+    }
+    return &s->per;
+}
+
+static void resolve(struct fit *fit, const struct expression *x, struct fit_expression *ret, struct arena *a)
+{
+    struct expression_node *nodes = arena_array(a, struct expression_node, x->n);
+    uint32_t *reads[OWNER_COUNT];
+
+    for (int o = 0; o < OWNER_COUNT; o++)
+        reads[o] = arena_array(a, uint32_t, (size_t)x->n + 1);
+    for (uint32_t i = 0; i < x->n; i++) {
+        nodes[i] = x->nodes[i];
+        if (nodes[i].kind == EXPRESSION_OPERATOR)
+            ret->asks_groups |= nodes[i].op >= OPERATOR_ANY_GROUP;
+        if (nodes[i].kind != EXPRESSION_VARIABLE)
+            continue;
+        enum expression_owner o = expression_owner_of(nodes[i].variable);
+        nodes[i].column = column_of(&fit->columns[o], &x->nodes[i], a);
+        add_read(reads[o], &ret->n_reads[o], nodes[i].column);
+    }
+    for (int o = 0; o < OWNER_COUNT; o++)
+        ret->reads[o] = reads[o];
+    ret->x = (struct expression){.nodes = nodes, .n = x->n};
+}
+
+static void fill_rows(struct fit *fit, struct arena *a)
+{
+    const struct snapshot *s = fit->snap;
+    const struct fit_columns *of_host = &fit->columns[OWNER_HOST];
+    const struct fit_columns *of_group = &fit->columns[OWNER_GROUP];
+    struct value *hosts = arena_array(a, struct value, (size_t)s->n_hosts * of_host->n);
+    struct value *groups = arena_array(a, struct value, (size_t)s->n_groups * of_group->n);
+
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        for (uint32_t c = 0; c < of_host->n; c++)
+            hosts[(size_t)h * of_host->n + c] = expression_host_value(&s->hosts[h], of_host->items[c]);
+    for (uint32_t g = 0; g < s->n_groups; g++)
+        for (uint32_t c = 0; c < of_group->n; c++)
+            groups[(size_t)g * of_group->n + c] = expression_group_value(&s->groups[g], of_group->items[c]);
+    fit->hosts = hosts;
+    fit->groups = groups;
+}
+
+/* The groups of each host, ascending. */
+static void list_groups(struct fit *fit, struct arena *a)
+{
+    const struct snapshot *s = fit->snap;
+    uint32_t *from = arena_array(a, uint32_t, (size_t)s->n_hosts + 1);
+    uint32_t *next = arena_array(a, uint32_t, s->n_hosts);
+
+    for (uint32_t g = 0; g < s->n_groups; g++)
+        for (uint32_t i = 0; i < s->groups[g].hosts.n; i++)
+            from[s->groups[g].hosts.items[i] + 1]++;
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        from[h + 1] += from[h];
+    uint32_t *of = arena_array(a, uint32_t, from[s->n_hosts]);
+
+    for (uint32_t g = 0; g < s->n_groups; g++)
+        for (uint32_t i = 0; i < s->groups[g].hosts.n; i++) {
+            uint32_t h = s->groups[g].hosts.items[i];
+            of[from[h] + next[h]++] = g;
+        }
+    fit->groups_from = from;
+    fit->groups_of = of;
+}
+
+/* Hosts with equal values of all that the stage reads, and in the same groups if it asks for groups, are one.
+ */
+static void find_profiles(struct fit *fit, struct fit_expression *stage, struct arena *a)
+{
+    const struct snapshot *s = fit->snap;
+    uint32_t width = fit->columns[OWNER_HOST].n;
+    uint32_t *profile = arena_array(a, uint32_t, s->n_hosts);
+    uint32_t *first = arena_array(a, uint32_t, s->n_hosts);
+    struct value *row = arena_array(a, struct value, (size_t)stage->n_reads[OWNER_HOST] + s->n_groups);
+    struct fit_rows seen = {0};
+
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < stage->n_reads[OWNER_HOST]; i++)
+            row[n++] = fit->hosts[(size_t)h * width + stage->reads[OWNER_HOST][i]];
+        for (uint32_t i = fit->groups_from[h]; stage->asks_groups && i < fit->groups_from[h + 1]; i++)
+            row[n++] = (struct value){.type = VALUE_NUMBER, .number = fit->groups_of[i]};
+        uint32_t known = seen.n;
+        profile[h] = fit_rows_number(&seen, row, n, a);
+        if (profile[h] == known)
+            first[known] = h;
+    }
+    stage->profile = profile;
+    stage->of_profile = first;
+    stage->n_profiles = seen.n;
+}
+
+/* ---- request classes ---- */
+
+struct compiler {
+    struct fit *fit;
+    struct arena *a;
+    struct fit_rows classes;   /* rows: the pipeline's number, then what its stages read of the VM */
+    struct fit_rows *by_stage; /* rows: what the stage reads of the VM */
+    const uint64_t ***bits;    /* by stage, then number in by_stage: the hosts for which the stage is true */
+    size_t *cap_bits;
+    bool *truths; /* scratch, by profile */
+    struct value *row;
+    size_t cap_classes[fit_use_count], cap_limits;
+    struct fit_rows *by_limit; /* likewise, of what the limit of a stage reads of the VM */
+    const int64_t ***limits;   /* by stage, then number in by_limit */
+    size_t *cap_stage_limits;
+};
+
+struct expression_scope fit_scope(const struct fit *fit, const struct value *vm_row, uint32_t host)
+{
+    return (struct expression_scope){
+        .host = fit->hosts + (size_t)host * fit->columns[OWNER_HOST].n,
+        .vm = vm_row,
+        .groups = fit->groups,
+        .group_width = fit->columns[OWNER_GROUP].n,
+        .snap = fit->snap,
+        .host_groups = fit->groups_of + fit->groups_from[host],
+        .n_host_groups = fit->groups_from[host + 1] - fit->groups_from[host],
+    };
+}
+
+static const uint64_t *evaluate(struct compiler *c, const struct fit_expression *stage,
+                                const struct value *vm_row)
+{
+    const struct fit *fit = c->fit;
+    uint64_t *bits = arena_array(c->a, uint64_t, fit->words);
+
+    for (uint32_t p = 0; p < stage->n_profiles; p++) {
+        struct expression_scope scope = fit_scope(fit, vm_row, stage->of_profile[p]);
+        c->truths[p] = expression_is_true(&stage->x, &scope);
+    }
+    for (uint32_t h = 0; h < fit->snap->n_hosts; h++)
+        if (c->truths[stage->profile[h]])
+            bits[h / 64] |= (uint64_t)1 << (h % 64);
+    return bits;
+}
+
+/* The number of what the expression reads of VMs with this row. */
+static uint32_t number_of(struct compiler *c, const struct fit_expression *x, struct fit_rows *known,
+                          const struct value *vm_row)
+{
+    for (uint32_t i = 0; i < x->n_reads[OWNER_VM]; i++)
+        c->row[i] = vm_row[x->reads[OWNER_VM][i]];
+    return fit_rows_number(known, c->row, x->n_reads[OWNER_VM], c->a);
+}
+
+static const int64_t *evaluate_limit(struct compiler *c, const struct fit_expression *limit,
+                                     const struct value *vm_row)
+{
+    int64_t *of = arena_array(c->a, int64_t, limit->n_profiles);
+    int64_t *ret = arena_array(c->a, int64_t, c->fit->snap->n_hosts);
+
+    for (uint32_t p = 0; p < limit->n_profiles; p++) {
+        struct expression_scope scope = fit_scope(c->fit, vm_row, limit->of_profile[p]);
+        struct value v = expression_value(&limit->x, &scope);
+        of[p] = v.type == VALUE_NUMBER ? fit_amount(v.number) : FIT_NOTHING;
+    }
+    for (uint32_t h = 0; h < c->fit->snap->n_hosts; h++)
+        ret[h] = of[limit->profile[h]];
+    return ret;
+}
+
+/* The limit of a counting stage for VMs with this row, by host. */
+static const int64_t *stage_limits(struct compiler *c, uint32_t stage, const struct value *vm_row)
+{
+    const struct fit_expression *limit = &c->fit->parts[PART_LIMIT][stage];
+    uint32_t n = c->by_limit[stage].n;
+    uint32_t number = number_of(c, limit, &c->by_limit[stage], vm_row);
+
+    if (number == n) {
+        c->limits[stage] =
+            arena_grow(c->a, c->limits[stage], n, &c->cap_stage_limits[stage], sizeof(*c->limits[stage]));
+        c->limits[stage][n] = evaluate_limit(c, limit, vm_row);
+    }
+    return c->limits[stage][number];
+}
+
+static const int64_t **class_limits(struct compiler *c, const struct pipeline *p, const struct value *vm_row)
+{
+    const int64_t **ret = NULL;
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (c->fit->snap->stages[p->first + i].is.limit.n == 0)
+            continue;
+        ret = ret ? ret : arena_array(c->a, const int64_t *, p->n);
+        ret[i] = stage_limits(c, p->first + i, vm_row);
+    }
+    return ret;
+}
+
+/* The hosts for which the stage is true of VMs with this row. */
+static const uint64_t *stage_hosts(struct compiler *c, uint32_t stage, const struct value *vm_row)
+{
+    const struct fit_expression *s = &c->fit->parts[PART_FILTER][stage];
+    struct fit_rows *known = &c->by_stage[stage];
+    uint32_t n = known->n;
+    uint32_t number = number_of(c, s, known, vm_row);
+
+    if (number == n) {
+        c->bits[stage] = arena_grow(c->a, c->bits[stage], n, &c->cap_bits[stage], sizeof(*c->bits[stage]));
+        c->bits[stage][n] = evaluate(c, s, vm_row);
+    }
+    return c->bits[stage][number];
+}
+
+/* The hosts that all stages of this use leave; NULL: all hosts of the cluster. */
+static const uint64_t *class_hosts(struct compiler *c, const struct pipeline *p, enum fit_use use,
+                                   const struct value *vm_row)
+{
+    uint32_t n_hosts = c->fit->snap->n_hosts;
+    uint64_t *bits = arena_array(c->a, uint64_t, c->fit->words);
+    bool refuses = false;
+
+    for (uint32_t h = 0; h < n_hosts; h++)
+        bits[h / 64] |= (uint64_t)1 << (h % 64);
+    for (uint32_t i = p->first; i < p->first + p->n; i++) {
+        if (!fit_filters(c->fit, i, use))
+            continue;
+        const uint64_t *of = stage_hosts(c, i, vm_row);
+        for (uint32_t w = 0; w < c->fit->words; w++) {
+            refuses |= (bits[w] & ~of[w]) != 0;
+            bits[w] &= of[w];
+        }
+    }
+    return refuses ? bits : NULL;
+}
+
+/* Whether a stage of the pipeline reads the column of VMs. */
+static bool *columns_of(const struct fit *fit, const struct pipeline *p, struct arena *a)
+{
+    bool *reads = arena_array(a, bool, (size_t)fit->columns[OWNER_VM].n + 1);
+
+    for (uint32_t i = p->first; i < p->first + p->n; i++)
+        for (int part = 0; part < PARTS_OF_CLASS; part++)
+            for (uint32_t k = 0; k < fit->parts[part][i].n_reads[OWNER_VM]; k++)
+                reads[fit->parts[part][i].reads[OWNER_VM][k]] = true;
+    return reads;
+}
+
+void fit_fill_vm_row(const struct fit *fit, uint32_t vm, const bool *reads, struct value *row)
+{
+    const struct fit_columns *c = &fit->columns[OWNER_VM];
+
+    for (uint32_t i = 0; i < c->n; i++)
+        row[i] = !reads || reads[i] ? expression_vm_value(&fit->snap->vms[vm], c->items[i])
+                                    : (struct value){.type = VALUE_ABSENT};
+}
+
+const struct value *fit_vm_row(const struct fit *fit, uint32_t vm, struct arena *a)
+{
+    struct value *row = arena_array(a, struct value, (size_t)fit->columns[OWNER_VM].n + 1);
+
+    fit_fill_vm_row(fit, vm, NULL, row);
+    return row;
+}
+
+static void add_class(struct compiler *c, const struct pipeline *p, const struct value *vm_row)
+{
+    struct fit *fit = c->fit;
+
+    for (int use = 0; use < fit_use_count; use++) {
+        fit->allowed[use] = arena_grow(c->a, fit->allowed[use], fit->n_classes, &c->cap_classes[use],
+                                       sizeof(*fit->allowed[use]));
+        fit->allowed[use][fit->n_classes] = class_hosts(c, p, (enum fit_use)use, vm_row);
+    }
+    fit->limits = arena_grow(c->a, fit->limits, fit->n_classes, &c->cap_limits, sizeof(*fit->limits));
+    fit->limits[fit->n_classes] = class_limits(c, p, vm_row);
+    fit->n_classes++;
+}
+
+static void classify(struct compiler *c)
+{
+    struct fit *fit = c->fit;
+    const struct snapshot *s = fit->snap;
+    uint32_t width = fit->columns[OWNER_VM].n;
+    struct value *row = arena_array(c->a, struct value, (size_t)width + 1);
+    const bool **reads = arena_array(c->a, const bool *, s->n_pipelines);
+
+    for (uint32_t i = 0; i < s->n_pipelines; i++)
+        reads[i] = columns_of(fit, &s->pipelines[i], c->a);
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        uint32_t pipeline = s->vms[i].pipeline;
+
+        fit->class_of[i] = IX_NONE;
+        if (pipeline == IX_NONE)
+            continue;
+        row[0] = (struct value){.type = VALUE_NUMBER, .number = pipeline};
+        fit_fill_vm_row(fit, i, reads[pipeline], row + 1);
+        fit->class_of[i] = fit_rows_number(&c->classes, row, width + 1, c->a);
+        if (fit->class_of[i] == fit->n_classes)
+            add_class(c, &s->pipelines[pipeline], row + 1);
+    }
+}
+
+void fit_compile(const struct snapshot *snap, struct arena *a, struct fit *ret)
+{
+    struct compiler c = {.fit = ret, .a = a};
+
+    *ret = (struct fit){.snap = snap, .words = (snap->n_hosts + 63) / 64};
+    if (snap->n_pipelines == 0)
+        return;
+    for (int part = 0; part < PARTS; part++) {
+        ret->parts[part] = arena_array(a, struct fit_expression, snap->n_stages);
+        for (uint32_t i = 0; i < snap->n_stages; i++)
+            resolve(ret, expression_of(&snap->stages[i].is, (enum fit_part)part), &ret->parts[part][i], a);
+    }
+    fill_rows(ret, a);
+    list_groups(ret, a);
+    for (uint32_t i = 0; i < snap->n_stages; i++) {
+        if (snap->stages[i].is.filter.n > 0)
+            find_profiles(ret, &ret->parts[PART_FILTER][i], a);
+        if (snap->stages[i].is.limit.n > 0)
+            find_profiles(ret, &ret->parts[PART_LIMIT][i], a);
+    }
+    fit_counts_compile(ret, a);
+    ret->class_of = arena_array(a, uint32_t, snap->n_vms);
+    c.by_stage = arena_array(a, struct fit_rows, snap->n_stages);
+    c.bits = arena_array(a, const uint64_t **, snap->n_stages);
+    c.cap_bits = arena_array(a, size_t, snap->n_stages);
+    c.by_limit = arena_array(a, struct fit_rows, snap->n_stages);
+    c.limits = arena_array(a, const int64_t **, snap->n_stages);
+    c.cap_stage_limits = arena_array(a, size_t, snap->n_stages);
+    c.truths = arena_array(a, bool, snap->n_hosts);
+    c.row = arena_array(a, struct value, (size_t)ret->columns[OWNER_VM].n + 1);
+    classify(&c);
+}

@@ -1,0 +1,161 @@
+/* fit.h: the hosts that the stages of a pipeline leave to each VM.
+ *
+ * VMs with the same pipeline and equal values of all that its stages read of a VM are a request class and
+ * share their bitmaps of hosts. src/core/rules ANDs these into the hosts that a VM may run on, so that every
+ * step of a pass obeys. README.md says what else will come here. */
+#ifndef BALLAST_CORE_FIT_H
+#define BALLAST_CORE_FIT_H
+
+#include "core/fit/expression.h"
+
+#include <ballast/finding.h>
+
+/* The variables of one owner that any stage reads, each once. */
+struct fit_columns {
+    const struct expression_node **items;
+    uint32_t n;
+    size_t cap;
+};
+
+/* The expressions of a stage. What those before PART_COUNT read of a VM makes its request class. */
+enum fit_part {
+    PART_FILTER,
+    PART_LIMIT,
+    PART_SCORE,
+    PART_MULTIPLIER,
+    PART_BUCKET,
+    PART_COUNT,
+    PART_PER,
+    PARTS
+};
+#define PARTS_OF_CLASS PART_COUNT
+
+/* An expression with its variables resolved to columns. */
+struct fit_expression {
+    struct expression x;
+    const uint32_t *reads[OWNER_COUNT]; /* the columns of its variables, ascending */
+    uint32_t n_reads[OWNER_COUNT];
+    bool asks_groups;
+    const uint32_t *profile;    /* by host: hosts with one number are the same to it */
+    const uint32_t *of_profile; /* the first host of each profile */
+    uint32_t n_profiles;
+};
+
+/* Amounts are whole thousandths, so that adding and subtracting them is exact. */
+#define FIT_AMOUNT_ONE 1000
+#define FIT_AMOUNT_MOST 10000000000 /* that one VM takes; more counts as this */
+#define FIT_NOTHING INT64_MIN       /* a limit that is no number: no VM fits */
+
+int64_t fit_amount(double v);
+
+/* How much a VM takes of a counter. */
+struct fit_share {
+    uint32_t counter;
+    int64_t takes; /* more than 0 */
+};
+
+/* What VMs take of a counting stage; with `per`, those with one text of it. */
+struct fit_counter {
+    uint32_t stage;
+    const char *of;                /* the text; NULL: of all VMs */
+    const uint32_t *from, *groups; /* by host: the groups over which it is counted; NULL: on each host */
+};
+
+struct fit_counts {
+    struct fit_counter *counters;
+    uint32_t n_counters;
+    size_t cap_counters;
+    uint32_t *shares_from;
+    struct fit_share *shares; /* of vm: shares[shares_from[vm] ... shares_from[vm + 1]), by stage */
+    size_t cap_shares;
+    bool over_groups; /* some counter is */
+};
+
+/* Of all pipelines; empty without any. */
+struct fit {
+    const struct snapshot *snap;
+    uint32_t words; /* of a bitmap of hosts */
+    struct fit_columns columns[OWNER_COUNT];
+    struct fit_expression *parts[PARTS];     /* by stage of the snapshot */
+    const struct value *hosts;               /* rows of columns[OWNER_HOST].n values */
+    const struct value *groups;              /* rows of columns[OWNER_GROUP].n values */
+    const uint32_t *groups_from, *groups_of; /* by host: groups_of[groups_from[h] ... groups_from[h + 1]) */
+    uint32_t *class_of;                      /* by VM: its request class; IX_NONE: it has no pipeline */
+    const uint64_t *
+        *allowed[fit_use_count]; /* by class: the hosts that no stage of this use refuses; NULL: all */
+    const int64_t ***limits; /* by class: NULL, or by stage of its pipeline the limit by host; NULL: it has
+                                none */
+    uint32_t n_classes;
+    struct fit_counts counts;
+};
+
+/* Compiles the pipelines of the snapshot. Each stage is evaluated once for each of its distinct VMs and
+ * hosts. */
+void fit_compile(const struct snapshot *snap, struct arena *a, struct fit *ret);
+
+/* Whether the stage filters for this use. */
+static inline bool fit_filters(const struct fit *fit, uint32_t stage, enum fit_use use)
+{
+    const struct stage_facts *is = &fit->snap->stages[stage].is;
+
+    return is->filter.n > 0 && (is->applies >> use & 1);
+}
+
+/* The hosts that the VM's pipeline leaves for this use; NULL: all. */
+static inline const uint64_t *fit_hosts(const struct fit *fit, enum fit_use use, uint32_t vm)
+{
+    if (!fit->class_of || fit->class_of[vm] == IX_NONE)
+        return NULL;
+    return fit->allowed[use][fit->class_of[vm]];
+}
+
+/* Whether the VM's pipeline refuses the host for this use. */
+static inline bool fit_refuses(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host)
+{
+    const uint64_t *hosts = fit_hosts(fit, use, vm);
+
+    return hosts && !(hosts[host / 64] >> (host % 64) & 1);
+}
+
+/* ---- why.c: for explanations and faults ---- */
+
+/* The first stage of this use that refuses the host, and why; NULL: none does. */
+const struct refusal *fit_refusal(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
+                                  struct arena *a);
+
+/* How many of these hosts are left after each stage of this use, in order, up to the first that leaves none.
+ * Returns the number of stages. */
+uint32_t fit_hosts_left(const struct fit *fit, enum fit_use use, uint32_t vm, const uint64_t *hosts,
+                        struct arena *a, const struct stage_left **ret);
+
+/* Whether the count limits this share of the VM, for this use. */
+static inline bool fit_limits(const struct fit *fit, uint32_t vm, const struct fit_share *share,
+                              enum fit_use use)
+{
+    uint32_t stage = fit->counts.counters[share->counter].stage;
+    const struct stage *s = &fit->snap->stages[stage];
+
+    return s->pipeline == fit->snap->vms[vm].pipeline && s->is.limit.n > 0 && (s->is.applies >> use & 1);
+}
+
+/* The limit of the counting stage for the VM on the host; FIT_NOTHING: none fits. */
+static inline int64_t fit_limit(const struct fit *fit, uint32_t vm, uint32_t stage, uint32_t host)
+{
+    uint32_t first = fit->snap->pipelines[fit->snap->vms[vm].pipeline].first;
+
+    return fit->limits[fit->class_of[vm]][stage - first][host];
+}
+
+/* counts.c: the last step of fit_compile() but for the classes. */
+void fit_counts_compile(struct fit *fit, struct arena *a);
+
+/* The VM's values that `reads` names (by column; NULL: all), the others absent. */
+void fit_fill_vm_row(const struct fit *fit, uint32_t vm, const bool *reads, struct value *row);
+
+/* The row of the VM's values, in the arena. */
+const struct value *fit_vm_row(const struct fit *fit, uint32_t vm, struct arena *a);
+
+/* What an evaluation for the VM with this row reads of the host. */
+struct expression_scope fit_scope(const struct fit *fit, const struct value *vm_row, uint32_t host);
+
+#endif

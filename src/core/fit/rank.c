@@ -1,0 +1,270 @@
+/* rank.c: scores, cuts, buckets and picks, for one VM and the hosts that are left to it. */
+#include "core/fit/rank.h"
+
+#include <math.h>
+#include <string.h>
+
+struct ranking {
+    const struct fit *fit;
+    uint32_t vm;
+    const struct fit_live *live;
+    const struct value *vm_row;
+    struct value *host_row; /* scratch */
+    struct fit_ranked *hosts;
+    uint32_t n;
+    double *values; /* scratch, by host; UNKNOWN: absent */
+};
+
+static const struct pipeline *pipeline_of(const struct fit *fit, uint32_t vm)
+{
+    uint32_t ix = fit->class_of ? fit->snap->vms[vm].pipeline : IX_NONE;
+
+    return ix == IX_NONE ? NULL : &fit->snap->pipelines[ix];
+}
+
+static bool is_ranking(const struct stage_facts *s)
+{
+    enum stage_kind kind = stage_kind_of(s);
+
+    return s->applies & 1u << FIT_PLACE &&
+           (kind == STAGE_SCORE || kind == STAGE_CUT || kind == STAGE_BUCKET || kind == STAGE_PICK);
+}
+
+bool fit_ranks(const struct fit *fit, uint32_t vm)
+{
+    const struct pipeline *p = pipeline_of(fit, vm);
+
+    for (uint32_t i = 0; p && i < p->n; i++)
+        if (is_ranking(&fit->snap->stages[p->first + i].is))
+            return true;
+    return false;
+}
+
+/* ---- values ---- */
+
+static uint32_t stage_named(const struct ranking *r, const char *name)
+{
+    const struct pipeline *p = pipeline_of(r->fit, r->vm);
+
+    for (uint32_t i = 0; i < p->n; i++)
+        if (r->fit->snap->stages[p->first + i].is.count.n > 0 &&
+            strcmp(r->fit->snap->stages[p->first + i].is.name, name) == 0)
+            return p->first + i;
+    return IX_NONE; /* not reached: the snapshot was checked */
+}
+
+static struct value counted_value(const struct ranking *r, const struct expression_node *variable,
+                                  uint32_t host)
+{
+    uint32_t stage = stage_named(r, variable->name);
+
+    if (stage == IX_NONE)
+        return (struct value){.type = VALUE_ABSENT};
+    struct fit_counted c = r->live->counted(r->live->with, r->vm, stage, host);
+    double v = variable->variable == VARIABLE_HOST_USED ? c.used : c.limit - c.used;
+
+    return isfinite(v) ? (struct value){.type = VALUE_NUMBER, .number = v + 0.0}
+                       : (struct value){.type = VALUE_ABSENT};
+}
+
+/* The number that the expression is on the host; UNKNOWN: none. */
+static double number_on(const struct ranking *r, const struct fit_expression *x, uint32_t host)
+{
+    const struct fit *fit = r->fit;
+    const struct fit_columns *columns = &fit->columns[OWNER_HOST];
+    struct expression_scope scope = fit_scope(fit, r->vm_row, host);
+
+    for (uint32_t i = 0; i < x->n_reads[OWNER_HOST]; i++) {
+        uint32_t c = x->reads[OWNER_HOST][i];
+        bool counted = columns->items[c]->variable == VARIABLE_HOST_USED ||
+                       columns->items[c]->variable == VARIABLE_HOST_LEFT;
+        r->host_row[c] = counted ? counted_value(r, columns->items[c], host) : scope.host[c];
+    }
+    scope.host = r->host_row;
+    struct value v = expression_value(&x->x, &scope);
+
+    return v.type == VALUE_NUMBER ? v.number : UNKNOWN;
+}
+
+/* ---- scores ---- */
+
+static double rank_of(const struct ranking *r, uint32_t ix)
+{
+    double less = 0;
+
+    for (uint32_t i = 0; i < r->n; i++)
+        less += !r->hosts[i].out && r->values[i] < r->values[ix];
+    return less;
+}
+
+static void find_scale(const struct ranking *r, const struct stage_facts *s, double *ret_least,
+                       double *ret_most)
+{
+    double least = s->least_given ? s->least : INFINITY;
+    double most = s->most_given ? s->most : -INFINITY;
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (r->hosts[i].out || isnan(r->values[i]))
+            continue;
+        least = fmin(least, r->values[i]);
+        most = fmax(most, r->values[i]);
+    }
+    *ret_least = least;
+    *ret_most = fmax(most, least);
+}
+
+static void add_scores(const struct ranking *r, uint32_t stage)
+{
+    const struct stage_facts *s = &r->fit->snap->stages[stage].is;
+    double least;
+    double most;
+
+    for (uint32_t i = 0; i < r->n; i++)
+        r->values[i] = number_on(r, &r->fit->parts[PART_SCORE][stage], r->hosts[i].host);
+    find_scale(r, s, &least, &most);
+    for (uint32_t i = 0; i < r->n; i++) {
+        double v = r->values[i];
+        double by =
+            s->multiplier.n > 0 ? number_on(r, &r->fit->parts[PART_MULTIPLIER][stage], r->hosts[i].host) : 1;
+
+        if (r->hosts[i].out || isnan(v) || isnan(by))
+            continue;
+        r->hosts[i].score +=
+            by * (s->normalise == NORMALISE_MINMAX  ? most > least ? (v - least) / (most - least) : 0
+                  : s->normalise == NORMALISE_CLAMP ? fmin(fmax(v, 0), 1)
+                  : s->normalise == NORMALISE_RANK  ? rank_of(r, i)
+                                                    : v);
+    }
+}
+
+/* Those that are left are equal: scores begin anew. */
+static void cut(const struct ranking *r, const struct cut_facts *c)
+{
+    bool any = false;
+
+    for (uint32_t step = 0; step < c->steps && !any; step++) {
+        double part = c->steps > 1 ? (double)step / (c->steps - 1) : 0;
+        double threshold = step + 1 == c->steps && c->steps > 1 ? c->to : c->from + (c->to - c->from) * part;
+
+        for (uint32_t i = 0; i < r->n; i++)
+            any = any || (!r->hosts[i].out && r->hosts[i].score > threshold);
+        for (uint32_t i = 0; any && i < r->n; i++)
+            r->hosts[i].out = r->hosts[i].out || !(r->hosts[i].score > threshold);
+    }
+    for (uint32_t i = 0; i < r->n; i++) {
+        r->hosts[i].out = r->hosts[i].out || !any;
+        r->hosts[i].score = 0;
+    }
+}
+
+/* ---- chance ---- */
+
+static uint64_t mix(uint64_t x) /* the finalizer of splitmix64 */
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static uint64_t mix_text(uint64_t x, const char *text)
+{
+    for (; *text; text++)
+        x = mix(x + (unsigned char)*text + 0x9e3779b97f4a7c15u);
+    return x;
+}
+
+static uint64_t draw(const struct fit *fit, uint32_t vm, const struct pick_facts *pick)
+{
+    return mix_text(mix(pick->seed + 0x9e3779b97f4a7c15u), fit->snap->vms[vm].is.id);
+}
+
+static void shuffle(const struct ranking *r, const struct pick_facts *pick)
+{
+    uint64_t start = draw(r->fit, r->vm, pick);
+
+    for (uint32_t i = 0; pick->shuffle && i < r->n; i++)
+        r->hosts[i].draw = mix_text(start, r->fit->snap->hosts[r->hosts[i].host].is.id);
+}
+
+uint32_t fit_rank_pick(const struct fit *fit, uint32_t vm, uint32_t n)
+{
+    const struct pipeline *p = pipeline_of(fit, vm);
+    const struct pick_facts *pick = NULL;
+
+    for (uint32_t i = 0; p && i < p->n; i++)
+        if (fit->snap->stages[p->first + i].is.pick.given)
+            pick = &fit->snap->stages[p->first + i].is.pick;
+    if (!pick || pick->subset < 2 || n < 2)
+        return 0;
+    return (uint32_t)(draw(fit, vm, pick) % (pick->subset < n ? pick->subset : n));
+}
+
+/* ---- all stages ---- */
+
+static void ask(const struct ranking *r, uint32_t stage, uint32_t ix)
+{
+    const struct stage_facts *s = &r->fit->snap->stages[stage].is;
+
+    switch (stage_kind_of(s)) {
+    case STAGE_SCORE:
+        add_scores(r, stage);
+        break;
+    case STAGE_CUT:
+        cut(r, &s->cut);
+        break;
+    case STAGE_BUCKET:
+        for (uint32_t i = 0; i < r->n; i++) {
+            double v = number_on(r, &r->fit->parts[PART_BUCKET][stage], r->hosts[i].host);
+            r->hosts[i].buckets[ix] = isnan(v) ? INFINITY : v;
+        }
+        break;
+    case STAGE_PICK:
+        shuffle(r, &s->pick);
+        break;
+    case STAGE_NONE:
+    case STAGE_FILTER:
+    case STAGE_COUNT:
+        break;
+    }
+}
+
+void fit_rank(const struct fit *fit, uint32_t vm, const struct fit_live *live, struct fit_ranked *hosts,
+              uint32_t n, struct arena *a)
+{
+    const struct pipeline *p = pipeline_of(fit, vm);
+    struct ranking r = {.fit = fit, .vm = vm, .live = live, .hosts = hosts, .n = n};
+
+    if (!p)
+        return;
+    r.vm_row = fit_vm_row(fit, vm, a);
+    r.host_row = arena_array(a, struct value, (size_t)fit->columns[OWNER_HOST].n + 1);
+    r.values = arena_array(a, double, n);
+    for (uint32_t i = 0; i < n; i++)
+        hosts[i] = (struct fit_ranked){.host = hosts[i].host, .buckets = arena_array(a, double, p->n)};
+    for (uint32_t i = 0; i < p->n; i++)
+        if (is_ranking(&fit->snap->stages[p->first + i].is))
+            ask(&r, p->first + i, i);
+}
+
+int fit_rank_compare(const struct fit *fit, uint32_t vm, const struct fit_ranked *x,
+                     const struct fit_ranked *y)
+{
+    const struct pipeline *p = pipeline_of(fit, vm);
+
+    for (uint32_t i = 0; p && x->buckets && i < p->n; i++)
+        if (x->buckets[i] != y->buckets[i])
+            return x->buckets[i] < y->buckets[i] ? -1 : 1;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return (x->draw > y->draw) - (x->draw < y->draw);
+}
+
+uint32_t fit_rank_cut(const struct fit *fit, uint32_t vm)
+{
+    const struct pipeline *p = pipeline_of(fit, vm);
+    uint32_t ret = p->first;
+
+    for (uint32_t i = p->first; i < p->first + p->n; i++)
+        ret = fit->snap->stages[i].is.cut.given ? i : ret;
+    return ret;
+}

@@ -1,0 +1,384 @@
+/* decisions.c: questions on their way to the thread that decides, and replies on their way back. Deciding is
+ * ../decision's. */
+#include "daemon/clients/decisions.h"
+
+#include "base/cleanup.h"
+#include "base/json_writer.h"
+#include "base/xalloc.h"
+#include "daemon/events/subject.h"
+#include "daemon/queue.h"
+#include "decision/decision.h"
+#include "model/snapshot_build.h"
+#include "model/snapshot_json.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Marks tickets of decisions, to distinguish them from other tickets. */
+#define DECISION ((uint64_t)1 << 61)
+#define NICE 10 /* as HTTP's threads: a pass comes first */
+
+/* A question and its reply. Of one place at a time: the list of those that wait, the thread, the list of
+ * those that are done. */
+struct question {
+    struct queue_item item; /* first */
+    struct question *next;
+    uint64_t ticket; /* 0 in the thread's queue: the thread ends */
+    struct request q;
+    struct kept_snapshot last; /* none: pass */
+    struct stored_snapshot pass;
+    struct shared_text *reply; /* NULL: err */
+    struct err err;
+};
+
+struct decisions {
+    pthread_t thread;
+    bool runs; /* the thread */
+    struct queue asked, done;
+    sd_event_source *io;
+    void (*tell)(void *ctx);
+    void *ctx;
+    uint64_t last_ticket;
+    struct question *waiting;  /* the oldest first */
+    struct question *finished; /* whose clients have not been answered yet */
+    uint64_t at_work;          /* the ticket that the thread has; 0: none */
+    bool unwanted;             /* at_work was cancelled */
+};
+
+static void question_free(struct question *j)
+{
+    engine_release_snapshot(&j->last);
+    store_snapshot_release(&j->pass);
+    shared_text_unref(j->reply);
+    free(j);
+}
+
+static void item_free(struct queue_item *item)
+{
+    question_free((struct question *)item);
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static const char **words_of(const struct request *q, struct request_words w, struct arena *a)
+{
+    const char **list = arena_array(a, const char *, w.n);
+    const char *at = q->vms + w.at;
+
+    for (size_t i = 0; i < w.n; i++) {
+        list[i] = at;
+        at += strlen(at) + 1;
+    }
+    return list;
+}
+
+static struct decision_question question_of(const struct request *q, struct arena *a)
+{
+    struct decision_question is = {.kind = q->kind == REQUEST_PLAN      ? DECISION_PLAN
+                                           : q->kind == REQUEST_EXPLAIN ? DECISION_EXPLAIN
+                                           : q->kind == REQUEST_WHAT_IF ? DECISION_WHAT_IF
+                                                                        : DECISION_ENTITLEMENTS,
+                                   .sets = words_of(q, q->sets, a),
+                                   .n_sets = q->sets.n,
+                                   .vm = q->vm[0] ? q->vm : NULL,
+                                   .host = q->host[0] ? q->host : NULL,
+                                   .wide = q->wide};
+    struct decision_change *changes;
+
+    for (unsigned k = 0; k < change_kind_count; k++)
+        is.n_changes += q->changes[k].n;
+    is.changes = changes = arena_array(a, struct decision_change, is.n_changes);
+    for (unsigned k = 0; k < change_kind_count; k++) {
+        const char **words = words_of(q, q->changes[k], a);
+
+        for (size_t i = 0; i < q->changes[k].n; i++)
+            *changes++ = (struct decision_change){.kind = (enum change_kind)k, .word = words[i]};
+    }
+    for (int r = 0; r < RES_COUNT; r++)
+        is.resources[r] = !q->without[r];
+    return is;
+}
+
+static int build_pass(const struct question *j, struct arena *a, struct snapshot *ret, struct err *err)
+{
+    const char *text = NULL;
+    struct inventory inv;
+    int r = store_snapshot_text(&j->pass, a, &text);
+
+    if (r < 0)
+        return err_set(err, r, "it is damaged in the store");
+    r = snapshot_read_inventory(text, j->pass.text_len, a, &inv, NULL, err);
+    return r < 0 ? r : snapshot_build(&inv, a, ret, err);
+}
+
+/* One that cannot be read is a mistake of the service, not of the client. */
+static int read_pass(const struct question *j, struct arena *a, struct snapshot *ret, struct err *err)
+{
+    if (build_pass(j, a, ret, err) == 0)
+        return 0;
+    (void)err_widen(err, "what the pass decided from cannot be read");
+    return err->code = -EIO;
+}
+
+/* The settings are those that it was decided with, and what that pass left out is left out again: an
+ * explanation agrees with what the service recommends. */
+static int find_snapshot(const struct question *j, struct arena *a, struct snapshot *ret,
+                         struct policy *ret_policy, struct err *err)
+{
+    int r;
+
+    if (j->last.of)
+        *ret = j->last.is;
+    else if ((r = read_pass(j, a, ret, err)) < 0)
+        return r;
+    if (ret->policy)
+        *ret_policy = *ret->policy;
+    else
+        policy_default(ret_policy);
+    const unsigned held_back = j->last.of ? j->last.held_back : j->pass.held_back;
+
+    ret_policy->optional_moves = !(held_back & HELD_BACK_OPTIONAL_MOVES);
+    ret_policy->dpm.may_sleep = !(held_back & HELD_BACK_STANDBY);
+    return 0;
+}
+
+static void put_reply(const struct request *q, const struct strbuf *json, const struct strbuf *text,
+                      const struct decision_warnings *warnings, struct strbuf *out)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+    jw_bool(&w, "ok", true);
+    jw_text(&w, request_kind_name(q->kind), json->text);
+    jw_text(&w, "text", text->text);
+    jw_begin(&w, "warnings", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < warnings->n; i++)
+        jw_text(&w, NULL, warnings->items[i]);
+    jw_end(&w);
+    jw_end(&w);
+    strbuf_puts(out, "\n");
+}
+
+/* The sentence names the field, as those of request.c do. */
+static int name_field(const struct request *q, const char *field, struct err *err)
+{
+    const struct err why = *err;
+
+    if (!field)
+        return why.code;
+    (void)err_set(err, why.code, "\"%s\": %s", field, why.text);
+    return subject_refuse(
+        why.code,
+        (q->vm_in_path && strcmp(field, "vm") == 0) || (q->host_in_path && strcmp(field, "host") == 0), err);
+}
+
+static int decide(struct question *j, struct arena *a, struct strbuf *out, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf json = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    const struct decision_question question = question_of(&j->q, a);
+    struct decision_warnings warnings = {0};
+    const char *field = NULL;
+    struct snapshot snap;
+    struct policy policy;
+    int r = find_snapshot(j, a, &snap, &policy, err);
+
+    if (r < 0)
+        return r;
+    if ((r = decision_change_settings(question.sets, question.n_sets, a, &policy, &warnings, err)) < 0)
+        return name_field(&j->q, "set", err);
+    strbuf_init(&json, STRBUF_NO_LIMIT);
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    const struct decision_output output = {.json = &json, .text = &text};
+
+    if ((r = decision_answer(&question, &snap, &policy, a, &output, &field, err)) < 0)
+        return name_field(&j->q, field, err);
+    put_reply(&j->q, &json, &text, &warnings, out);
+    return 0;
+}
+
+static void *decisions_main(void *arg)
+{
+    struct decisions *d = arg;
+
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
+    for (;;) {
+        CLEANUP(strbuf_releasep) struct strbuf out = {0};
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct question *j = (struct question *)queue_pop(&d->asked);
+
+        if (!j)
+            break;
+        if (j->ticket == 0) {
+            question_free(j);
+            break;
+        }
+        strbuf_init(&out, STRBUF_NO_LIMIT);
+        if (decide(j, &a, &out, &j->err) == 0)
+            j->reply = shared_text_new(&out);
+        queue_push(&d->done, &j->item);
+    }
+    return NULL;
+}
+
+/* ---- the main thread ------------------------------------------------------------------------- */
+
+/* One at a time, so that one that waits can still be taken back. */
+static void give_next(struct decisions *d)
+{
+    struct question *j = d->waiting;
+
+    if (!j || d->at_work != 0)
+        return;
+    d->waiting = j->next;
+    d->at_work = j->ticket;
+    d->unwanted = false;
+    queue_push(&d->asked, &j->item);
+}
+
+static int on_done(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+    struct decisions *d = userdata;
+    struct question *j;
+
+    (void)source, (void)fd, (void)revents;
+    while ((j = (struct question *)queue_pop(&d->done)) != NULL) {
+        d->at_work = 0;
+        if (d->unwanted) {
+            question_free(j);
+        } else {
+            j->next = d->finished;
+            d->finished = j;
+        }
+        give_next(d);
+    }
+    d->tell(d->ctx);
+    return 0;
+}
+
+int decisions_start(sd_event *loop, void (*done)(void *ctx), void *ctx, struct decisions **ret,
+                    struct err *err)
+{
+    struct decisions *d = *ret = xcalloc(1, sizeof *d);
+    int r;
+
+    d->tell = done;
+    d->ctx = ctx;
+    d->asked.fd = d->done.fd = -1;
+    if ((r = queue_init(&d->asked, true)) < 0 || (r = queue_init(&d->done, false)) < 0 ||
+        (r = sd_event_add_io(loop, &d->io, d->done.fd, EPOLLIN, on_done, d)) < 0)
+        return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
+    if ((r = pthread_create(&d->thread, NULL, decisions_main, d)) != 0)
+        return err_set(err, -r, "no thread to decide with: %s", strerror(r));
+    d->runs = true;
+    return 0;
+}
+
+uint64_t decisions_ask(struct decisions *d, const struct request *q, const struct kept_snapshot *last,
+                       struct stored_snapshot *pass)
+{
+    struct question *j = xcalloc(1, sizeof *j);
+    struct question **end = &d->waiting;
+
+    j->ticket = ++d->last_ticket | DECISION;
+    j->q = *q;
+    j->last = *last;
+    j->pass = *pass;
+    *pass = (struct stored_snapshot){0};
+    while (*end)
+        end = &(*end)->next;
+    *end = j;
+    give_next(d);
+    return d->last_ticket | DECISION;
+}
+
+bool decisions_owns(uint64_t ticket)
+{
+    return (ticket & DECISION) != 0;
+}
+
+/* Takes it off the list. NULL: it is not there. */
+static struct question *take(struct question **list, uint64_t ticket)
+{
+    struct question **at = list;
+
+    while (*at && (*at)->ticket != ticket)
+        at = &(*at)->next;
+    struct question *j = *at;
+
+    if (j)
+        *at = j->next;
+    return j;
+}
+
+int decisions_result(struct decisions *d, uint64_t ticket, struct shared_text **ret, struct err *err)
+{
+    struct question *j = take(&d->finished, ticket);
+
+    if (!j)
+        return -EINPROGRESS;
+    const int r = j->reply ? 0 : j->err.code;
+
+    *err = j->err;
+    *ret = j->reply;
+    j->reply = NULL;
+    question_free(j);
+    return r;
+}
+
+void decisions_cancel(struct decisions *d, uint64_t ticket)
+{
+    struct question *j;
+
+    if (!d)
+        return;
+    if (d->at_work == ticket)
+        d->unwanted = true;
+    else if ((j = take(&d->waiting, ticket)) != NULL || (j = take(&d->finished, ticket)) != NULL)
+        question_free(j);
+}
+
+int decisions_stop(struct decisions *d, int64_t deadline_s)
+{
+    const struct timespec until = {.tv_sec = deadline_s};
+
+    if (!d || !d->runs)
+        return 0;
+    struct question *end = xcalloc(1, sizeof *end);
+
+    queue_push(&d->asked, &end->item);
+    if (pthread_timedjoin_np(d->thread, NULL, &until) != 0)
+        return -ETIMEDOUT;
+    d->runs = false;
+    return 0;
+}
+
+static void free_list(struct question *list)
+{
+    for (struct question *next; list; list = next) {
+        next = list->next;
+        question_free(list);
+    }
+}
+
+void decisions_free(struct decisions *d)
+{
+    if (!d)
+        return;
+    (void)sd_event_source_disable_unref(d->io);
+    if (d->asked.fd >= 0)
+        queue_release(&d->asked, item_free);
+    if (d->done.fd >= 0)
+        queue_release(&d->done, item_free);
+    free_list(d->waiting);
+    free_list(d->finished);
+    free(d);
+}

@@ -1,0 +1,227 @@
+/* hints.c: the filters of scheduler hints and of server groups: where other servers are, and addresses. */
+#include "dialect/nova/internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#define CIDR_DEFAULT "24"
+
+/* ---- servers ---- */
+
+static const char *host_of(const json_t *server)
+{
+    return json_string_value(json_object_get(server, "OS-EXT-SRV-ATTR:host"));
+}
+
+static bool lists(const json_t *ids, const char *id)
+{
+    size_t i;
+    const json_t *item;
+
+    if (json_is_string(ids))
+        return strcmp(json_string_value(ids), id) == 0;
+    json_array_foreach(ids, i, item)
+    {
+        if (json_is_string(item) && strcmp(json_string_value(item), id) == 0)
+            return true;
+    }
+    return false;
+}
+
+struct words hint_hosts(const struct cloud *c, const json_t *ids)
+{
+    struct words ret = {0};
+    size_t i;
+    const json_t *server;
+
+    json_array_foreach(json_object_get(c->lists, "servers"), i, server)
+    {
+        const char *id = json_string_value(json_object_get(server, "id"));
+        const char *host = host_of(server);
+
+        if (id && host && lists(ids, id) && !nova_words_have(&ret, host))
+            nova_words_add(&ret, host, c->a);
+    }
+    return ret;
+}
+
+/* A hint may be a text, or a list. Empty: it is not given. */
+static const json_t *hint(const struct request *r, const char *name)
+{
+    const json_t *ret = json_object_get(r->hints, name);
+
+    if (json_is_array(ret) && json_array_size(ret) == 1 && !json_string_length(json_array_get(ret, 0)))
+        return NULL;
+    return json_array_size(ret) > 0 || json_string_length(ret) > 0 ? ret : NULL;
+}
+
+int nova_filter_different_host(struct cloud *c, const struct request *r, json_t **ret)
+{
+    const json_t *servers = hint(r, "different_host");
+    struct words hosts = hint_hosts(c, servers);
+
+    if (servers && hosts.n > 0)
+        *ret = json_pack("[s, o]", "not", nova_expression_in(json_string(HOST), &hosts, c->a));
+    return 0;
+}
+
+int nova_filter_same_host(struct cloud *c, const struct request *r, json_t **ret)
+{
+    const json_t *servers = hint(r, "same_host");
+    struct words hosts = hint_hosts(c, servers);
+
+    if (servers)
+        *ret = nova_expression_in(json_string(HOST), &hosts, c->a);
+    return 0;
+}
+
+/* ---- server groups ---- */
+
+const char *hint_group_policy(const json_t *group)
+{
+    const json_t *policy = json_object_get(group, "policy");
+
+    if (!policy) /* before version 2.64 of the API */
+        policy = json_array_get(json_object_get(group, "policies"), 0);
+    return json_is_string(policy) ? json_string_value(policy) : "";
+}
+
+int hint_group_limit(const struct cloud *c, const json_t *group, json_int_t *ret)
+{
+    const char *text =
+        nova_python_str(json_object_get(json_object_get(group, "rules"), "max_server_per_host"), c->a);
+
+    *ret = 1;
+    return !text || nova_python_int(text, c->a, ret)
+               ? 0
+               : err_set(c->err, -EINVAL,
+                         "server_groups: max_server_per_host is \"%s\", expected a whole number", text);
+}
+
+int nova_filter_affinity(struct cloud *c, const struct request *r, json_t **ret)
+{
+    struct words hosts = hint_hosts(c, json_object_get(r->group, "members"));
+
+    if (r->group && strcmp(hint_group_policy(r->group), "affinity") == 0 && hosts.n > 0)
+        *ret = nova_expression_in(json_string(HOST), &hosts, c->a);
+    return 0;
+}
+
+/* The members on the host; none on the server's own, which passes. */
+static json_int_t members_on(const struct cloud *c, const struct request *r, const char *host)
+{
+    json_int_t n = 0;
+    size_t i;
+    const json_t *server;
+
+    json_array_foreach(json_object_get(c->lists, "servers"), i, server)
+    {
+        const char *id = json_string_value(json_object_get(server, "id"));
+
+        if (!id || !host_of(server) || strcmp(host_of(server), host) != 0)
+            continue;
+        if (strcmp(id, r->id) == 0)
+            return 0;
+        n += lists(json_object_get(r->group, "members"), id);
+    }
+    return n;
+}
+
+int nova_filter_anti_affinity(struct cloud *c, const struct request *r, json_t **ret)
+{
+    struct words hosts = hint_hosts(c, json_object_get(r->group, "members"));
+    struct words full = {0};
+    json_int_t limit;
+
+    if (!r->group || strcmp(hint_group_policy(r->group), "anti-affinity") != 0)
+        return 0;
+    int e = hint_group_limit(c, r->group, &limit);
+
+    if (e < 0)
+        return e;
+    for (size_t i = 0; i < hosts.n; i++)
+        if (members_on(c, r, hosts.items[i]) >= limit)
+            nova_words_add(&full, hosts.items[i], c->a);
+    if (full.n > 0)
+        *ret = json_pack("[s, o]", "not", nova_expression_in(json_string(HOST), &full, c->a));
+    return 0;
+}
+
+/* ---- addresses ---- */
+
+struct address {
+    unsigned char bytes[sizeof(struct in6_addr)];
+    unsigned n; /* 4 or 16 */
+};
+
+static bool read_address(const char *text, struct address *ret)
+{
+    *ret = (struct address){.n = 4};
+    if (inet_pton(AF_INET, text, ret->bytes) == 1)
+        return true;
+    ret->n = 16;
+    return inet_pton(AF_INET6, text, ret->bytes) == 1;
+}
+
+/* Texts of one length in the order of the addresses: the family, then the bytes. */
+static const char *address_key(const struct address *of, struct arena *a)
+{
+    const char *ret = of->n == 4 ? "4:" : "6:";
+
+    for (unsigned i = 0; i < of->n; i++)
+        ret = arena_printf(a, "%s%02x", ret, of->bytes[i]);
+    return ret;
+}
+
+/* The first address of the network of so many bits, or its last. */
+static struct address end_of_network(struct address at, unsigned bits, bool last)
+{
+    for (unsigned i = bits; i < at.n * 8; i++) {
+        unsigned char bit = (unsigned char)(0x80 >> i % 8);
+        at.bytes[i / 8] = (unsigned char)(last ? at.bytes[i / 8] | bit : at.bytes[i / 8] & ~bit);
+    }
+    return at;
+}
+
+static const char *one_text(const json_t *hint)
+{
+    return json_string_value(json_is_array(hint) ? json_array_get(hint, 0) : hint);
+}
+
+static void set_addresses(struct cloud *c)
+{
+    size_t i;
+    const json_t *state;
+    struct address of;
+
+    json_array_foreach(c->states, i, state)
+    {
+        const char *text = json_string_value(json_object_get(state, "host_ip"));
+        if (text && read_address(text, &of))
+            host_set(c, i, "address", json_string(address_key(&of, c->a)));
+    }
+}
+
+int nova_filter_cidr(struct cloud *c, const struct request *r, json_t **ret)
+{
+    const char *near = one_text(hint(r, "build_near_host_ip"));
+    const char *cidr = one_text(hint(r, "cidr"));
+    struct address at;
+    json_int_t bits;
+
+    if (!near)
+        return 0;
+    cidr = cidr ? cidr + (*cidr == '/') : CIDR_DEFAULT; /* the document writes it without the "/" */
+    if (!read_address(near, &at) || !nova_python_int(cidr, c->a, &bits) || bits < 0 || bits > at.n * 8) {
+        *ret = json_false();
+        return 0;
+    }
+    const struct address from = end_of_network(at, (unsigned)bits, false);
+    const struct address to = end_of_network(at, (unsigned)bits, true);
+
+    set_addresses(c);
+    *ret = json_pack("[s, [s, s, s], [s, s, s]]", "and", "s>=", ATTRIBUTE "address", address_key(&from, c->a),
+                     "s<=", ATTRIBUTE "address", address_key(&to, c->a));
+    return 0;
+}

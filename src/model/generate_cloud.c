@@ -1,0 +1,161 @@
+/* generate_cloud.c: the shape "cloud": zones and aggregates of hosts, traits, owners, flavours, images and
+ * hints of VMs, and the pipeline that places all VMs by them. No stage refuses a VM its own host. */
+#include "model/generate_parts.h"
+
+#include "model/expression.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ZONES 4u
+#define TENANTS 12u
+#define PER_AGGREGATE 10u /* one host of so many is for tenants of its own */
+#define PER_LICENCE 4u    /* one host of so many may run licensed images */
+#define SSD_SHARE 0.3     /* of VMs on a host with SSD, and so on */
+#define TRAIT_SHARE 0.2
+#define HINT_SHARE 0.25
+#define LICENCE_SHARE 0.5
+#define VERSIONS 3
+
+/* Zones first. */
+enum { SSD = ZONES, OWN, LICENSED, GROUPS };
+
+static const struct {
+    const char *kind, *name, *key, *value;
+} groups[GROUPS] = {
+    {"zone", "east", NULL, NULL},
+    {"zone", "north", NULL, NULL},
+    {"zone", "south", NULL, NULL},
+    {"zone", "west", NULL, NULL},
+    [SSD] = {"aggregate", "ssd", "disk", "ssd"},
+    [OWN] = {"aggregate", "own", "tenants", "tenant-1,tenant-2"},
+    [LICENSED] = {"aggregate", "licensed", "os", "windows"},
+};
+
+static const struct {
+    const char *name, *filter;
+} stages[] = {
+    {"zone", "[\"or\", [\"not\", [\"given\", \"$vm.hints.zone\"]], "
+             "[\"any_group\", \"zone\", [\"=\", \"$group.name\", \"$vm.hints.zone\"]]]"},
+    {"tenants", "[\"all_groups\", \"aggregate\", [\"or\", [\"not\", [\"given\", \"$group.meta.tenants\"]], "
+                "[\"in\", \"$vm.owner\", [\"split\", \"$group.meta.tenants\"]]]]"},
+    {"disk", "[\"or\", [\"not\", [\"given\", \"$vm.flavor.disk\"]], "
+             "[\"any_group\", \"aggregate\", [\"=\", \"$group.meta.disk\", \"$vm.flavor.disk\"]]]"},
+    {"traits", "[\"has_all\", \"$host.traits\", [\"default\", \"$vm.flavor.trait\", \"HW_CPU_X86_AVX2\"]]"},
+    {"licences", "[\"or\", [\"!=\", \"$vm.image.os\", \"windows\"], "
+                 "[\"any_group\", \"aggregate\", [\"=\", \"$group.meta.os\", \"windows\"]]]"},
+    {"version", "[\"version\", \"$host.attributes.hypervisor_version\", "
+                "[\"default\", \"$vm.image.hypervisor_version\", \">=6\"]]"},
+};
+
+static uint32_t zone_of(const struct generation *g, uint32_t h)
+{
+    return (uint32_t)((uint64_t)h * ZONES / g->options->hosts);
+}
+
+static bool is_in(const struct generation *g, uint32_t h, uint32_t group)
+{
+    return group == SSD        ? h % 2 == 0
+           : group == OWN      ? h % PER_AGGREGATE == 3
+           : group == LICENSED ? h % PER_LICENCE == 0
+                               : zone_of(g, h) == group;
+}
+
+static bool is_new(const struct generation *g, uint32_t h)
+{
+    return h >= g->options->hosts / 3;
+}
+
+static bool chance(struct generation *g, double p)
+{
+    return rng_unit(&g->rng) < p;
+}
+
+static void add_group(struct generation *g, uint32_t ix)
+{
+    struct seen_group *group = inventory_add_group(&g->inv, g->a);
+    const char **hosts = arena_array(g->a, const char *, g->options->hosts);
+    struct label *meta = arena_array(g->a, struct label, 1);
+
+    group->is = (struct group_facts){.id = arena_printf(g->a, "%s-%s", groups[ix].kind, groups[ix].name),
+                                     .name = groups[ix].name,
+                                     .kind = groups[ix].kind};
+    *meta = (struct label){groups[ix].key, groups[ix].value};
+    if (groups[ix].key)
+        group->is.meta = (struct labels){meta, 1};
+    for (uint32_t h = 0; h < g->options->hosts; h++)
+        if (is_in(g, h, ix))
+            hosts[group->hosts.n++] = g->inv.hosts[h].is.id;
+    group->hosts.items = hosts;
+}
+
+static void add_pipeline(struct generation *g)
+{
+    const size_t n = sizeof stages / sizeof *stages;
+    struct seen_pipeline *p = inventory_add_pipeline(&g->inv, g->a);
+    struct stage_facts *items = arena_array(g->a, struct stage_facts, n);
+    const struct reader reader = {.a = g->a};
+
+    for (size_t i = 0; i < n; i++) {
+        json_t *json = json_loads(stages[i].filter, 0, NULL);
+        const struct node node = node_of_json(json, NULL, NULL, 0);
+        int r = expression_read(&reader, &node, &items[i].filter);
+
+        assert(r == 0);
+        (void)r;
+        items[i].name = stages[i].name;
+        json_decref(json);
+    }
+    p->name = "cloud";
+    p->stages = (struct objects){.items = items, .n = (uint32_t)n};
+}
+
+static void add_text(struct generation *g, struct attributes *to, const char *name, const char *text)
+{
+    struct attribute *items = arena_array(g->a, struct attribute, (size_t)to->n + 1);
+
+    if (to->n > 0)
+        memcpy(items, to->items, to->n * sizeof *items);
+    items[to->n] = (struct attribute){name, {.type = VALUE_TEXT, .text = text}};
+    *to = (struct attributes){items, to->n + 1};
+}
+
+static void fill_host(struct generation *g, uint32_t h)
+{
+    static const char *const traits[] = {"HW_CPU_X86_AVX2", "HW_CPU_X86_AVX512F"};
+    static const char *const versions[VERSIONS] = {"6.5", "7.0.1", "8.2"};
+    struct host_facts *f = &g->inv.hosts[h].is;
+
+    f->traits = (struct ids){traits, is_new(g, h) ? 2 : 1};
+    add_text(g, &f->attributes, "hypervisor_version", versions[is_new(g, h) ? 1 + rng_below(&g->rng, 2) : 0]);
+}
+
+/* What the VM's own host has. */
+static void fill_vm(struct generation *g, struct seen_vm *v, uint32_t h)
+{
+    uint32_t tenants = is_in(g, h, OWN) ? 2 : TENANTS;
+
+    v->pipeline = "cloud";
+    v->is.owner = arena_printf(g->a, "tenant-%u", 1 + rng_below(&g->rng, tenants));
+    add_text(g, &v->is.flavor, "name", arena_printf(g->a, "c%u.m%.0f", v->is.vcpus, v->is.mem_mb / 1024));
+    if (is_in(g, h, SSD) && chance(g, SSD_SHARE))
+        add_text(g, &v->is.flavor, "disk", "ssd");
+    if (is_new(g, h) && chance(g, TRAIT_SHARE))
+        add_text(g, &v->is.flavor, "trait", "HW_CPU_X86_AVX512F");
+    add_text(g, &v->is.image, "os", is_in(g, h, LICENSED) && chance(g, LICENCE_SHARE) ? "windows" : "linux");
+    if (is_new(g, h) && chance(g, TRAIT_SHARE))
+        add_text(g, &v->is.image, "hypervisor_version", ">=7, <9");
+    if (chance(g, HINT_SHARE))
+        add_text(g, &v->is.hints, "zone", groups[zone_of(g, h)].name);
+}
+
+void generate_cloud(struct generation *g)
+{
+    for (uint32_t i = 0; i < GROUPS; i++)
+        add_group(g, i);
+    add_pipeline(g);
+    for (uint32_t h = 0; h < g->options->hosts; h++)
+        fill_host(g, h);
+    for (uint32_t i = 0; i < g->options->vms; i++)
+        fill_vm(g, &g->inv.vms[i], g->host_of[i]);
+}

@@ -1,0 +1,38 @@
+/* pipeline.c: copies a pipeline and looks through its expressions, by the tables of its fields. */
+#include "model/pipeline.h"
+
+#include "model/expression.h"
+#include "model/snapshot_fields.h"
+
+struct seen_pipeline pipeline_copy(const struct seen_pipeline *p, struct arena *a)
+{
+    struct seen_pipeline copy = {.origin = p->origin};
+
+    for (size_t i = 0; i < snapshot_fields_pipeline.n; i++)
+        field_copy(&snapshot_fields_pipeline.fields[i], p, &copy, a);
+    return copy;
+}
+
+static bool reads_labels(const struct expression *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].kind == EXPRESSION_VARIABLE &&
+            (x->nodes[i].variable == VARIABLE_HOST_LABEL || x->nodes[i].variable == VARIABLE_VM_LABEL))
+            return true;
+    return false;
+}
+
+bool pipeline_reads_labels(const struct seen_pipeline *p)
+{
+    const struct schema *schema = &snapshot_fields_stage;
+    const struct stage_facts *stages = p->stages.items;
+
+    for (size_t i = 0; i < p->stages.n * schema->n; i++) {
+        const struct field *f = &schema->fields[i % schema->n];
+        const char *stage = (const char *)&stages[i / schema->n];
+
+        if (f->write == expression_write && reads_labels((const struct expression *)(stage + f->offset)))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,112 @@
+/* quantities.c: the quantities of a host: read, checked, sorted and written. */
+#include "model/quantities.h"
+
+#include "schema/writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct field quantity_fields[] = {
+    {.name = "total",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(struct host_quantity, total),
+     .flags = FIELD_REQUIRED},
+    {.name = "reserved",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(struct host_quantity, reserved),
+     .flags = FIELD_NULLABLE},
+    {.name = "ratio",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(struct host_quantity, ratio),
+     .flags = FIELD_NULLABLE},
+    {.name = "used_elsewhere",
+     .type = FIELD_NUMBER,
+     .offset = offsetof(struct host_quantity, used_elsewhere),
+     .flags = FIELD_NULLABLE},
+};
+const struct schema quantities_schema = SCHEMA_OF("quantity of a host", quantity_fields);
+
+int quantities_read(const struct reader *r, const struct node *map, void *at)
+{
+    struct host_quantities *ret = at;
+    struct node_walk w;
+    uint32_t i = 0;
+    int e = 0;
+
+    if (map->kind != NODE_MAP)
+        return reader_refuse(r, map, "{NAME: {\"total\": NUMBER}, ...}");
+    if (map->n > QUANTITIES_MAX)
+        return reader_complain(r, map, "%s%zu entries, expected at most %d", map->json ? "" : "has ", map->n,
+                               QUANTITIES_MAX);
+    struct host_quantity *items = arena_array(r->a, struct host_quantity, map->n);
+
+    for (const struct node *n = node_walk_first(&w, map); n && e == 0; n = node_walk_next(&w), i++) {
+        items[i] = (struct host_quantity){.name = arena_strdup(r->a, n->key), .ratio = 1};
+        e = reader_object(r, n, &quantities_schema, &items[i]);
+    }
+    *ret = (struct host_quantities){.items = items, .n = i};
+    return e;
+}
+
+void quantities_write(struct json_writer *w, const char *key, const void *at)
+{
+    const struct host_quantities *of = at;
+
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    for (uint32_t i = 0; i < of->n; i++)
+        writer_object(w, of->items[i].name, &quantities_schema, &of->items[i]);
+    jw_end(w);
+}
+
+bool quantities_known(const void *at)
+{
+    return ((const struct host_quantities *)at)->n > 0;
+}
+
+static bool is_size(double v)
+{
+    return isfinite(v) && v >= 0 && v <= QUANTITY_MAX;
+}
+
+int quantities_check(const struct place *at, const struct host_quantities *of)
+{
+    if (of->n > QUANTITIES_MAX)
+        return inventory_check_refuse(at, "quantities", "%u entries, expected at most %d", of->n,
+                                      QUANTITIES_MAX);
+    for (uint32_t i = 0; i < of->n; i++) {
+        const struct host_quantity *q = &of->items[i];
+
+        if (!q->name || !*q->name || strlen(q->name) > FACT_NAME_BYTES_MAX)
+            return inventory_check_refuse(at, "quantities", "entry %u has no name of 1 to %d bytes", i,
+                                          FACT_NAME_BYTES_MAX);
+        if (!is_size(q->total) || !is_size(q->reserved) || !is_size(q->ratio) || !is_size(q->used_elsewhere))
+            return inventory_check_refuse(at, "quantities", "of \"%s\" a figure is no size, expected 0 to %g",
+                                          q->name, QUANTITY_MAX);
+    }
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct host_quantity *)a)->name, ((const struct host_quantity *)b)->name);
+}
+
+int quantities_sort(const struct place *at, struct host_quantities *of, struct arena *a)
+{
+    if (of->n == 0) {
+        of->items = NULL;
+        return 0;
+    }
+    struct host_quantity *items = arena_array(a, struct host_quantity, of->n);
+
+    memcpy(items, of->items, of->n * sizeof *items);
+    qsort(items, of->n, sizeof *items, by_name);
+    for (uint32_t i = 1; i < of->n; i++)
+        if (strcmp(items[i - 1].name, items[i].name) == 0)
+            return inventory_check_refuse(at, "quantities", "\"%s\" is given twice, expected once",
+                                          items[i].name);
+    of->items = items;
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* refusals.h: why a host refuses the connection, as one sentence that says what to mend. Inside of
+ * net/libvirt. */
+#ifndef BALLAST_NET_LIBVIRT_REFUSALS_H
+#define BALLAST_NET_LIBVIRT_REFUSALS_H
+
+#include <ballast/err.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Sets the error of a failed virConnectOpenAuth() from what libvirt said last on this thread. username: NULL:
+ * none. Where libvirt keeps to itself what is wrong with the host's certificate, it is fetched once more:
+ * some seconds at most. Returns what libvirt_connections_fail() would, and -EACCES for all refusals. */
+int libvirt_refusals_fail(struct err *err, const char *host, const char *uri, const char *username);
+
+/* What is wrong with the certificate of the host of a +tls URI, as libcurl says it, in ret; false: nothing
+ * was found, or the host cannot be reached. */
+bool libvirt_refusals_certificate(const char *uri, char *ret, size_t size);
+
+/* ---- pure part, for tests ---- */
+
+/* The sentence for a text of libvirt's, in ret: `text` itself where it needs no other. True: it is a refusal.
+ */
+bool libvirt_refusals_explain(const char *text, const char *username, char *ret, size_t size);
+
+#endif

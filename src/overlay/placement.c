@@ -1,0 +1,226 @@
+/* placement.c: groups and pipelines of the configuration, and what the stages of pipelines read of VMs and
+ * hosts. Groups and pipelines of the source stay as they are. */
+#include "overlay/application.h"
+
+#include "model/attributes.h"
+#include "model/pipeline.h"
+
+#include <string.h>
+
+/* ---- what stages read ---- */
+
+static bool has_text(const char *const *items, uint32_t n, const char *text)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(items[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* Whether one more name fits. */
+static bool has_room(struct application *p, const char *section, size_t entry, const char *object, size_t n,
+                     size_t most)
+{
+    if (n < most)
+        return true;
+    application_find(p, arena_printf(p->a, "%s.%zu: %s has %zu names already, the rest is left out", section,
+                                     entry, object, most));
+    return false;
+}
+
+static void set_attributes(struct application *p, const char *section, size_t entry, const char *object,
+                           const struct attributes *from, struct attributes *to)
+{
+    struct attribute *items = arena_array(p->a, struct attribute, (size_t)to->n + from->n);
+    uint32_t n = to->n;
+
+    if (from->n == 0)
+        return;
+    if (n > 0)
+        memcpy(items, to->items, n * sizeof *items);
+    for (uint32_t i = 0; i < from->n; i++) {
+        uint32_t k = 0;
+
+        while (k < n && strcmp(items[k].name, from->items[i].name) != 0)
+            k++;
+        if (k == n && !has_room(p, section, entry, object, n, ATTRIBUTES_MAX))
+            break;
+        if (k == n)
+            items[n++].name = arena_strdup(p->a, from->items[i].name);
+        items[k].is = attributes_copy_value(&from->items[i].is, p->a);
+    }
+    *to = (struct attributes){.items = items, .n = n};
+}
+
+void application_set_vm_facts(struct application *p, size_t entry, struct vm_facts *vm)
+{
+    const struct overlay_vms *v = &p->o->vms[entry];
+    const char *name = vm->name ? vm->name : vm->id;
+
+    if (v->owner)
+        vm->owner = arena_strdup(p->a, v->owner);
+    set_attributes(p, "vms", entry, name, &v->flavor, &vm->flavor);
+    set_attributes(p, "vms", entry, name, &v->image, &vm->image);
+    set_attributes(p, "vms", entry, name, &v->hints, &vm->hints);
+}
+
+void application_set_host_facts(struct application *p, size_t entry, struct host_facts *host)
+{
+    const struct overlay_hosts *h = &p->o->hosts[entry];
+    const char *name = host->name ? host->name : host->id;
+    const char **traits = arena_array(p->a, const char *, (size_t)host->traits.n + h->traits.n);
+    uint32_t n = host->traits.n;
+
+    set_attributes(p, "hosts", entry, name, &h->attributes, &host->attributes);
+    if (h->traits.n == 0)
+        return;
+    if (n > 0)
+        memcpy(traits, host->traits.items, n * sizeof *traits);
+    for (uint32_t i = 0; i < h->traits.n; i++)
+        if (!has_text(traits, n, h->traits.items[i])) {
+            if (!has_room(p, "hosts", entry, name, n, FACT_NAMES_MAX))
+                break;
+            traits[n++] = arena_strdup(p->a, h->traits.items[i]);
+        }
+    host->traits = (struct ids){.items = traits, .n = n};
+}
+
+/* ---- what an earlier application added ---- */
+
+static void drop_former(struct inventory *inv)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < inv->n_groups; i++)
+        if (inv->groups[i].is.origin == RULE_OF_SOURCE)
+            inv->groups[n++] = inv->groups[i];
+    inv->n_groups = n;
+    for (size_t i = n = 0; i < inv->n_pipelines; i++) {
+        if (inv->pipelines[i].origin == RULE_OF_SOURCE) {
+            inv->pipelines[n++] = inv->pipelines[i];
+            continue;
+        }
+        for (size_t k = 0; k < inv->n_vms; k++)
+            if (inv->vms[k].pipeline && strcmp(inv->vms[k].pipeline, inv->pipelines[i].name) == 0)
+                inv->vms[k].pipeline = NULL;
+    }
+    inv->n_pipelines = n;
+}
+
+/* ---- groups ---- */
+
+static bool group_is_there(const struct inventory *inv, const char *id)
+{
+    for (size_t i = 0; i < inv->n_groups; i++)
+        if (inv->groups[i].is.id && strcmp(inv->groups[i].is.id, id) == 0)
+            return true;
+    return false;
+}
+
+static void add_group(struct application *p, const struct overlay_group *g)
+{
+    const char *id = arena_printf(p->a, "%s:%s", rule_origin_name(RULE_OF_CONFIGURATION), g->name);
+
+    while (group_is_there(p->inv, id)) /* a source may use any id */
+        id = arena_printf(p->a, "%s'", id);
+    struct seen_group *group = inventory_add_group(p->inv, p->a);
+
+    group->is = (struct group_facts){.id = id,
+                                     .name = arena_strdup(p->a, g->name),
+                                     .kind = arena_strdup(p->a, g->kind),
+                                     .origin = RULE_OF_CONFIGURATION};
+    struct label *meta = arena_array(p->a, struct label, g->meta.n);
+
+    for (uint32_t i = 0; i < g->meta.n; i++)
+        meta[i] = (struct label){arena_strdup(p->a, g->meta.items[i].key),
+                                 arena_strdup(p->a, g->meta.items[i].value)};
+    group->is.meta = (struct labels){.items = meta, .n = g->meta.n};
+    group->hosts = application_select_hosts(p, &g->hosts);
+    if (group->hosts.n == 0)
+        application_find(p, arena_printf(p->a, "groups.%s selects no host", g->name));
+}
+
+/* ---- pipelines ---- */
+
+static bool pipeline_is_there(const struct inventory *inv, const char *name)
+{
+    for (size_t i = 0; i < inv->n_pipelines; i++)
+        if (inv->pipelines[i].name && strcmp(inv->pipelines[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static const char *add_pipeline(struct application *p, const struct overlay_pipeline *x)
+{
+    const char *name = arena_strdup(p->a, x->name);
+
+    while (pipeline_is_there(p->inv, name)) /* that of the source stays */
+        name = arena_printf(p->a, "%s'", name);
+    struct seen_pipeline *pipeline = inventory_add_pipeline(p->inv, p->a);
+
+    *pipeline = pipeline_copy(&x->is, p->a);
+    pipeline->name = name;
+    pipeline->origin = RULE_OF_CONFIGURATION;
+    return name;
+}
+
+/* Some VMs, of which the first is named. */
+struct counted {
+    const char *first;
+    size_t n;
+};
+
+static void count_vm(struct counted *c, const struct vm_facts *vm)
+{
+    c->first = c->n++ == 0 ? (vm->name ? vm->name : vm->id) : c->first;
+}
+
+static const char *counted_text(struct application *p, const struct counted *c)
+{
+    return c->n > 1 ? arena_printf(p->a, "%s and %zu more", c->first, c->n - 1) : c->first;
+}
+
+/* The VMs of the entry are placed by the pipeline of this name. by: of VMs, that of an earlier entry. */
+static void set_pipeline(struct application *p, const struct overlay_pipeline *x, const char *name,
+                         const char **by)
+{
+    struct counted all = {0}, of_source = {0}, of_earlier = {0};
+
+    for (size_t k = 0; k < p->inv->n_vms; k++) {
+        struct seen_vm *v = &p->inv->vms[k];
+
+        if (!selector_takes_vm(&x->vms, &v->is))
+            continue;
+        count_vm(&all, &v->is);
+        if (v->pipeline && !by[k]) {
+            count_vm(&of_source, &v->is);
+            continue;
+        }
+        if (by[k])
+            count_vm(&of_earlier, &v->is);
+        v->pipeline = by[k] = name;
+    }
+    if (x->vms.n > 0 && all.n == 0)
+        application_find(p, arena_printf(p->a, "pipelines.%s selects no VM", x->name));
+    if (of_source.n > 0)
+        application_find(p, arena_printf(p->a,
+                                         "pipelines.%s selects %s, which the source places by its own "
+                                         "pipeline; that of the source counts",
+                                         x->name, counted_text(p, &of_source)));
+    if (of_earlier.n > 0)
+        application_find(p, arena_printf(p->a,
+                                         "pipelines.%s selects %s, which an earlier entry selects too; "
+                                         "pipelines.%s counts",
+                                         x->name, counted_text(p, &of_earlier), x->name));
+}
+
+void application_set_placement(struct application *p)
+{
+    const char **by = arena_array(p->a, const char *, p->inv->n_vms);
+
+    drop_former(p->inv);
+    for (size_t i = 0; i < p->o->n_groups; i++)
+        add_group(p, &p->o->groups[i]);
+    for (size_t i = 0; i < p->o->n_pipelines; i++)
+        set_pipeline(p, &p->o->pipelines[i], add_pipeline(p, &p->o->pipelines[i]), by);
+}

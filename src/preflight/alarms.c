@@ -1,0 +1,25 @@
+/* alarms.c: connects to a target of alarms and logs in; sends nothing. */
+#include "preflight/internal.h"
+
+#include "alarm/attempt.h"
+
+void preflight_alarm(void *part)
+{
+    struct alarm_part *p = part;
+    const struct config_alarm *t = p->target;
+    struct preflight *found = &p->found.list;
+    struct err err = {0};
+
+    if ((t->password_file && !t->password) || (t->secret_file && !t->secret)) {
+        preflight_add(found, PREFLIGHT_ALARMS, PREFLIGHT_PROBLEM, "%s is not asked: %s cannot be read",
+                      t->name, t->password_file && !t->password ? t->password_file : t->secret_file);
+        preflight_advise(found, "run this as the user of the service");
+        return;
+    }
+    bool well = alarm_connect(t, &err) == 0;
+
+    preflight_add(found, PREFLIGHT_ALARMS, well ? PREFLIGHT_OK : PREFLIGHT_PROBLEM, "%s: %s", t->name,
+                  err.text);
+    if (!well)
+        preflight_advise(found, "correct alarms.%s; alarms wait in the store for a day meanwhile", t->name);
+}

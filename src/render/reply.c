@@ -1,0 +1,30 @@
+/* reply.c: reads the fields of a reply. */
+#include "render/reply.h"
+
+#include "base/cleanup.h"
+
+#include <ballast/units.h>
+
+const char *reply_text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+double reply_number(const json_t *object, const char *key)
+{
+    const json_t *v = json_object_get(object, key);
+
+    return json_is_number(v) ? json_number_value(v) : UNKNOWN;
+}
+
+int64_t reply_int(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+void reply_dump(const json_t *value, struct strbuf *out)
+{
+    CLEANUP(freep) char *text = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
+
+    strbuf_printf(out, "%s\n", text ? text : "null");
+}

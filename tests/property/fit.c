@@ -1,0 +1,377 @@
+/* Pipelines: the compiled bitmaps of random expressions against a second evaluator (naive_fit.h), the
+ * refusals and counts that are told, and a pass without pipelines is the same as one whose pipelines refuse
+ * nothing. */
+#include "core/fit/rank.h"
+#include "core/pass.h"
+#include "core/place/place.h"
+#include "naive_fit.h"
+#include "oracle.h"
+#include "random_cluster.h"
+#include "random_fit.h"
+
+#include "model/snapshot_build.h"
+#include "model/snapshot_to_inventory.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct cluster_options plain = {.hosts_max = 9, .vms_max = 40, .mixed_hosts = true};
+
+/* A random cluster, with pipelines of any expressions. */
+static void make(uint64_t seed, struct arena *a, struct snapshot *ret)
+{
+    struct rng r = {.state = seed};
+    struct snapshot without;
+    struct inventory inv;
+    struct err err = {0};
+
+    random_cluster(&r, &plain, a, &without);
+    snapshot_to_inventory(&without, a, &inv);
+    inv.n_groups = inv.n_pipelines = 0;
+    for (size_t i = 0; i < inv.n_vms; i++)
+        inv.vms[i].pipeline = NULL;
+    random_fit(&r, &inv, false, a);
+    if (snapshot_build(&inv, a, ret, &err) < 0)
+        fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
+}
+
+/* Each (VM, host, use): the same answer as the second evaluator. */
+static void compare(uint64_t seed, const struct snapshot *s, const struct fit *fit, struct arena *a,
+                    unsigned count[2])
+{
+    for (uint32_t vm = 0; vm < s->n_vms; vm++)
+        for (uint32_t host = 0; host < s->n_hosts; host++)
+            for (int use = 0; use < fit_use_count; use++) {
+                bool fits = naive_fits(s, (enum fit_use)use, vm, host);
+                const struct refusal *why = fit_refusal(fit, (enum fit_use)use, vm, host, a);
+
+                count[fits]++;
+                if (fit_refuses(fit, (enum fit_use)use, vm, host) == fits || (why == NULL) != fits)
+                    fail_msg("seed %llu: %s on %s for %s: the second evaluator says %d",
+                             (unsigned long long)seed, s->vms[vm].is.id, s->hosts[host].is.id,
+                             fit_use_name((enum fit_use)use), fits);
+                if (why && naive_is_true(s, &s->stages[why->stage].is.filter, vm, host))
+                    fail_msg("seed %llu: the stage %s does not refuse %s", (unsigned long long)seed,
+                             s->stages[why->stage].is.id, s->hosts[host].is.id);
+            }
+}
+
+static void check_left(uint64_t seed, const struct snapshot *s, const struct fit *fit, uint32_t vm,
+                       struct arena *a)
+{
+    const struct stage_left *left;
+    uint64_t all[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    uint32_t n = fit_hosts_left(fit, FIT_PLACE, vm, all, a, &left);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t hosts = 0;
+        for (uint32_t h = 0; h < s->n_hosts; h++) {
+            bool kept = true;
+            for (uint32_t k = 0; k <= i; k++)
+                kept = kept && naive_is_true(s, &s->stages[left[k].stage].is.filter, vm, h);
+            hosts += kept;
+        }
+        if (hosts != left[i].hosts)
+            fail_msg("seed %llu: %u hosts are left after stage %u, not %u", (unsigned long long)seed, hosts,
+                     i, left[i].hosts);
+    }
+}
+
+static void test_against_second_evaluator(void **state)
+{
+    unsigned count[2] = {0, 0};
+    unsigned n = test_clusters(1500);
+
+    (void)state;
+    for (unsigned i = 0; i < n; i++) {
+        struct arena a = {0};
+        struct snapshot s;
+        struct fit fit;
+
+        make(test_seed() + i, &a, &s);
+        fit_compile(&s, &a, &fit);
+        compare(test_seed() + i, &s, &fit, &a, count);
+        for (uint32_t vm = 0; vm < s.n_vms; vm++)
+            check_left(test_seed() + i, &s, &fit, vm, &a);
+        arena_release(&a);
+    }
+    (void)printf("%u pairs pass, %u do not\n", count[1], count[0]);
+    if (test_is_usual())
+        assert_true(count[0] > 50000 && count[1] > 50000);
+}
+
+/* Stages that are true of every host change no decision. */
+static void test_true_stages_change_nothing(void **state)
+{
+    static const struct expression_node yes = {
+        .kind = EXPRESSION_CONSTANT, .is = {.type = VALUE_TRUTH, .truth = true}, .end = 1};
+    struct stage_facts stage = {.name = "s", .filter = {&yes, 1}, .applies = 7};
+    struct cluster_options all = plain;
+    unsigned n = test_clusters(300);
+
+    (void)state;
+    all.rules = all.evacuate = all.ha = all.power = true;
+    for (unsigned i = 0; i < n; i++) {
+        struct arena a = {0};
+        struct rng r = {.state = test_seed() + i};
+        struct snapshot s;
+        struct snapshot with;
+        struct inventory inv;
+        struct policy policy;
+        struct plan one;
+        struct plan two;
+        struct err err = {0};
+
+        random_cluster(&r, &all, &a, &s);
+        random_policy(&r, &policy);
+        snapshot_to_inventory(&s, &a, &inv);
+        inv.n_pipelines = 0;
+        for (size_t k = 0; k < inv.n_vms; k++)
+            inv.vms[k].pipeline = NULL;
+        assert_int_equal(snapshot_build(&inv, &a, &s, &err), 0);
+        *inventory_add_pipeline(&inv, &a) = (struct seen_pipeline){"p", {.items = &stage, .n = 1}};
+        for (size_t k = 0; k < inv.n_vms; k++)
+            inv.vms[k].pipeline = "p";
+        assert_int_equal(snapshot_build(&inv, &a, &with, &err), 0);
+        assert_int_equal(pass_run(&s, &policy, &a, &one, &err), 0);
+        assert_int_equal(pass_run(&with, &policy, &a, &two, &err), 0);
+        if (!oracle_same_plan(&one, &two))
+            fail_msg("seed %llu: stages that are always true change the plan", (unsigned long long)r.state);
+        arena_release(&a);
+    }
+}
+
+/* Follows the plan, one recommendation after the other: none begins above a limit. */
+static void follow(uint64_t seed, const struct plan *plan, struct oracle *o, unsigned *moves)
+{
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct recommendation *rec = &plan->recommendations[i];
+        bool place = rec->action == ACTION_PLACE;
+
+        if ((place || rec->action == ACTION_MIGRATE) &&
+            !oracle_counts_allow(o, rec->vm, rec->to, place ? FIT_PLACE : FIT_MOVE))
+            fail_msg("seed %llu: recommendation %u brings %s to where a count is above its limit",
+                     (unsigned long long)seed, rec->id, plan->snap->vms[rec->vm].is.id);
+        *moves += place || rec->action == ACTION_MIGRATE;
+        oracle_end(o, rec);
+    }
+}
+
+/* Moves and power-ons keep within the limits of counts. */
+static void test_counts(void **state)
+{
+    static const struct cluster_options all = {
+        .tight = true, .hosts_max = 6, .vms_max = 40, .mixed_hosts = true, .rules = true, .evacuate = true};
+    unsigned n = test_clusters(1500);
+    unsigned moves = 0;
+    unsigned limited = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < n; i++) {
+        struct arena a = {0};
+        struct rng r = {.state = test_seed() + i};
+        struct snapshot s;
+        struct policy policy;
+        struct plan plan;
+        struct oracle o;
+        struct err err = {0};
+        uint32_t waiting[2];
+        uint32_t n_waiting = 0;
+
+        random_cluster(&r, &all, &a, &s);
+        random_policy(&r, &policy);
+        assert_int_equal(pass_run(&s, &policy, &a, &plan, &err), 0);
+        oracle_init(&o, &s, &plan.policy, &a);
+        follow(r.state, &plan, &o, &moves);
+        limited += plan.stats.rejected[CHECK_FIT_QUANTITY] > 0;
+        for (uint32_t vm = 0; vm < s.n_vms && n_waiting < 2; vm++)
+            if (s.vms[vm].is.state == VM_OFF && s.vms[vm].is.kind == VM_NORMAL)
+                waiting[n_waiting++] = vm;
+        if (n_waiting > 0 && place_run(&s, &policy, waiting, n_waiting, &a, &plan, &err) == 0) {
+            oracle_init(&o, &s, &plan.policy, &a);
+            oracle_expect(&o, waiting, n_waiting);
+            follow(r.state, &plan, &o, &moves);
+        }
+        arena_release(&a);
+    }
+    (void)printf("%u moves and power-ons, limits met in %u clusters\n", moves, limited);
+    if (test_is_usual())
+        assert_true(moves > 1000 && limited > 10);
+}
+
+/* ---- ranking ---- */
+
+/* Counts that no layout has: any numbers. */
+static struct fit_counted made_up(const void *with, uint32_t vm, uint32_t stage, uint32_t host)
+{
+    (void)with;
+    return (struct fit_counted){.used = (vm * 7 + stage * 3 + host * 5) % 11,
+                                .limit = stage % 3 ? 10 : UNKNOWN};
+}
+
+/* The value of a score or bucket; of a bare "$host.used.X" or "$host.left.X", by made_up(). */
+static double naive_value(const struct snapshot *s, const struct pipeline *p, const struct expression *x,
+                          uint32_t vm, uint32_t host)
+{
+    const struct expression_node *v = &x->nodes[0];
+
+    if (v->kind != EXPRESSION_VARIABLE ||
+        (v->variable != VARIABLE_HOST_USED && v->variable != VARIABLE_HOST_LEFT))
+        return naive_number(s, x, vm, host);
+    for (uint32_t i = p->first; i < p->first + p->n; i++)
+        if (s->stages[i].is.count.n > 0 && strcmp(s->stages[i].is.name, v->name) == 0) {
+            struct fit_counted c = made_up(NULL, vm, i, host);
+            return v->variable == VARIABLE_HOST_USED ? c.used : c.limit - c.used;
+        }
+    return NAN;
+}
+
+struct naive_rank {
+    double score, bucket[STAGES_MAX];
+    bool out;
+};
+
+static double naive_normal(const struct stage_facts *stage, const double *v, const struct naive_rank *r,
+                           uint32_t n, uint32_t ix)
+{
+    double least = stage->least_given ? stage->least : v[ix];
+    double most = stage->most_given ? stage->most : v[ix];
+    double below = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (r[i].out || isnan(v[i]))
+            continue;
+        least = v[i] < least ? v[i] : least;
+        most = v[i] > most ? v[i] : most;
+        below += v[i] < v[ix];
+    }
+    switch (stage->normalise) {
+    case NORMALISE_MINMAX:
+        return least == most ? 0 : (v[ix] - least) / (most - least);
+    case NORMALISE_CLAMP:
+        return v[ix] < 0 ? 0 : v[ix] > 1 ? 1 : v[ix];
+    case NORMALISE_RANK:
+        return below;
+    case NORMALISE_NONE:
+    case normalisation_count:
+        break;
+    }
+    return v[ix];
+}
+
+static void naive_cut(const struct cut_facts *c, struct naive_rank *r, uint32_t n)
+{
+    double threshold = c->from;
+    bool any = false;
+
+    for (uint32_t step = 1; step <= c->steps && !any; step++) {
+        for (uint32_t i = 0; i < n; i++)
+            any = any || (!r[i].out && r[i].score > threshold);
+        if (!any && step < c->steps)
+            threshold = step + 1 == c->steps ? c->to : c->from - (c->from - c->to) * step / (c->steps - 1);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        r[i].out = r[i].out || !any || r[i].score <= threshold;
+        r[i].score = 0;
+    }
+}
+
+static void naive_rank(const struct snapshot *s, uint32_t vm, struct naive_rank *r)
+{
+    const struct pipeline *p = &s->pipelines[s->vms[vm].pipeline];
+    double v[64];
+
+    for (uint32_t k = 0; k < p->n; k++) {
+        const struct stage_facts *stage = &s->stages[p->first + k].is;
+        struct naive_rank before[64];
+
+        if (!(stage->applies & 1u << FIT_PLACE))
+            continue;
+        memcpy(before, r, s->n_hosts * sizeof *r);
+        for (uint32_t h = 0; h < s->n_hosts && stage->score.n > 0; h++)
+            v[h] = naive_value(s, p, &stage->score, vm, h);
+        for (uint32_t h = 0; h < s->n_hosts; h++) {
+            if (stage->bucket.n > 0) {
+                double b = naive_value(s, p, &stage->bucket, vm, h);
+                r[h].bucket[k] = isnan(b) ? INFINITY : b;
+            }
+            if (stage->score.n == 0 || isnan(v[h]) || r[h].out)
+                continue;
+            double by = stage->multiplier.n > 0 ? naive_number(s, &stage->multiplier, vm, h) : 1;
+            r[h].score += isnan(by) ? 0 : by * naive_normal(stage, v, before, s->n_hosts, h);
+        }
+        if (stage->cut.given)
+            naive_cut(&stage->cut, r, s->n_hosts);
+    }
+}
+
+static void compare_ranks(uint64_t seed, const struct snapshot *s, const struct fit *fit, uint32_t vm,
+                          struct arena *a, unsigned *cut_out)
+{
+    const struct fit_live live = {made_up, NULL};
+    struct fit_ranked *hosts = arena_array(a, struct fit_ranked, s->n_hosts);
+    struct naive_rank *naive = arena_array(a, struct naive_rank, s->n_hosts);
+
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        hosts[h].host = h;
+    fit_rank(fit, vm, &live, hosts, s->n_hosts, a);
+    naive_rank(s, vm, naive);
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        if (hosts[h].out != naive[h].out || (!naive[h].out && fabs(hosts[h].score - naive[h].score) > 1e-9))
+            fail_msg("seed %llu: %s on %s: score %.17g, out %d; the second evaluator says %.17g, %d",
+                     (unsigned long long)seed, s->vms[vm].is.id, s->hosts[h].is.id, hosts[h].score,
+                     hosts[h].out, naive[h].score, naive[h].out);
+        for (uint32_t k = 0; k < s->pipelines[s->vms[vm].pipeline].n; k++)
+            if (hosts[h].buckets[k] != naive[h].bucket[k])
+                fail_msg("seed %llu: %s on %s: another bucket", (unsigned long long)seed, s->vms[vm].is.id,
+                         s->hosts[h].is.id);
+        *cut_out += naive[h].out;
+    }
+}
+
+/* Scores, cuts and buckets against a second evaluator. */
+static void test_ranks(void **state)
+{
+    unsigned n = test_clusters(1500);
+    unsigned ranked = 0;
+    unsigned cut_out = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < n; i++) {
+        struct arena a = {0};
+        struct snapshot s;
+        struct fit fit;
+
+        make(test_seed() + i, &a, &s);
+        fit_compile(&s, &a, &fit);
+        for (uint32_t vm = 0; vm < s.n_vms; vm++) {
+            if (!fit_ranks(&fit, vm))
+                continue;
+            ranked++;
+            compare_ranks(test_seed() + i, &s, &fit, vm, &a, &cut_out);
+            assert_true(fit_rank_pick(&fit, vm, s.n_hosts) < s.n_hosts);
+        }
+        arena_release(&a);
+    }
+    (void)printf("%u VMs ranked their hosts, %u hosts were cut\n", ranked, cut_out);
+    if (test_is_usual())
+        assert_true(ranked > 5000 && cut_out > 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_second_evaluator),
+        cmocka_unit_test(test_true_stages_change_nothing),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_ranks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

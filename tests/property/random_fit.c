@@ -1,0 +1,451 @@
+/* Writes expressions as JSON text and has them read, so that only what the reader accepts is tried. */
+#include "random_fit.h"
+
+#include "base/strbuf.h"
+#include "model/expression.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define OF(r, list) list[rng_below(r, (uint32_t)(sizeof(list) / sizeof(list)[0]))]
+
+static const char *const words[] = {"a", "b", "AVX", "east", "west", "6.2", "7.0.1", "3", "", "a, AVX"};
+static const char *const names[] = {"tier", "gpu", "version", "zone", "same"};
+static const char *const traits[] = {"AVX", "SSE", "NEON"};
+static const char *const kinds[] = {"zone", "aggregate", "rack"};
+
+static bool chance(struct rng *r, double p)
+{
+    return rng_unit(r) < p;
+}
+
+/* ---- facts ---- */
+
+static struct value any_value(struct rng *r, struct arena *a)
+{
+    const char **items = arena_array(a, const char *, 2);
+
+    switch (rng_below(r, 5)) {
+    case 0:
+        return (struct value){.type = VALUE_NUMBER, .number = rng_below(r, 5)};
+    case 1:
+        return (struct value){.type = VALUE_TRUTH, .truth = chance(r, 0.5)};
+    case 2:
+        items[0] = OF(r, words);
+        items[1] = OF(r, words);
+        return (struct value){.type = VALUE_TEXTS, .texts = {items, rng_below(r, 3)}};
+    default:
+        return (struct value){.type = VALUE_TEXT, .text = OF(r, words)};
+    }
+}
+
+static void add(struct attribute *items, uint32_t *n, const char *name, struct value is)
+{
+    items[(*n)++] = (struct attribute){.name = name, .is = is};
+}
+
+/* tame: "tier" is a number, "zone" a text. */
+static struct attributes attributes(struct rng *r, bool tame, struct arena *a)
+{
+    struct attribute *items = arena_array(a, struct attribute, 8);
+    uint32_t n = 0;
+
+    if (tame) {
+        add(items, &n, "tier", (struct value){.type = VALUE_NUMBER, .number = 1 + rng_below(r, 3)});
+        add(items, &n, "zone", (struct value){.type = VALUE_TEXT, .text = chance(r, 0.7) ? "east" : "west"});
+        return (struct attributes){.items = items, .n = n};
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (chance(r, 0.7))
+            add(items, &n, names[i], any_value(r, a));
+    return (struct attributes){.items = items, .n = n};
+}
+
+static struct ids some_traits(struct rng *r, double share, struct arena *a)
+{
+    const char **items = arena_array(a, const char *, 3);
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
+        if (chance(r, share))
+            items[n++] = traits[i];
+    return (struct ids){.items = items, .n = n};
+}
+
+static void add_groups(struct rng *r, struct inventory *inv, struct arena *a)
+{
+    for (uint32_t i = 0, n = rng_below(r, 4); i < n; i++) {
+        struct seen_group *g = inventory_add_group(inv, a);
+        const char **hosts = arena_array(a, const char *, inv->n_hosts);
+        struct label *meta = arena_array(a, struct label, 2);
+
+        g->is.id = arena_printf(a, "g%u", i);
+        g->is.kind = OF(r, kinds);
+        meta[0] = (struct label){"zone", OF(r, words)};
+        meta[1] = (struct label){"owners", chance(r, 0.5) ? "a,b" : OF(r, words)};
+        g->is.meta = (struct labels){meta, rng_below(r, 3)};
+        for (size_t h = 0; h < inv->n_hosts; h++)
+            if (chance(r, 0.5))
+                hosts[g->hosts.n++] = inv->hosts[h].is.id;
+        g->hosts.items = hosts;
+    }
+}
+
+/* ---- expressions ---- */
+
+/* What is being written, and with what. */
+struct writing {
+    struct rng *r;
+    struct strbuf *out;
+    bool group; /* within an operator of groups */
+};
+
+static void put(const struct writing *w, const char *text)
+{
+    strbuf_puts(w->out, text);
+}
+
+static void put_condition(const struct writing *w, unsigned depth);
+
+static void put_word(const struct writing *w)
+{
+    strbuf_printf(w->out, "\"%s\"", OF(w->r, words));
+}
+
+/* A variable of any type, or of texts. */
+static void put_variable(const struct writing *w)
+{
+    static const char *const of[] = {"$host.attributes.", "$vm.flavor.", "$vm.image.", "$vm.hints."};
+    static const char *const plain[] = {"$host.traits",     "$host.networks", "$vm.owner",
+                                        "$host.cpu_vendor", "$vm.name",       "$vm.groups"};
+    static const char *const of_group[] = {"$group.meta.zone", "$group.meta.owners", "$group.id"};
+
+    if (w->group && chance(w->r, 0.5))
+        strbuf_printf(w->out, "\"%s\"", OF(w->r, of_group));
+    else if (chance(w->r, 0.3))
+        strbuf_printf(w->out, "\"%s\"", OF(w->r, plain));
+    else
+        strbuf_printf(w->out, "\"%s%s\"", OF(w->r, of), OF(w->r, names));
+}
+
+/* What may be one text. */
+static void put_text(const struct writing *w)
+{
+    static const char *const of[] = {"$host.attributes.", "$vm.flavor.", "$vm.hints."};
+
+    if (chance(w->r, 0.4))
+        put_word(w);
+    else if (w->group && chance(w->r, 0.5))
+        put(w, chance(w->r, 0.5) ? "\"$group.meta.zone\"" : "\"$group.meta.owners\"");
+    else
+        strbuf_printf(w->out, "\"%s%s\"", OF(w->r, of), OF(w->r, names));
+}
+
+static void put_number(const struct writing *w, unsigned depth)
+{
+    static const char *const operators[] = {"+", "-", "*", "/", "min", "max"};
+    static const char *const variables[] = {"$host.cores", "$vm.vcpus", "$host.attributes.tier",
+                                            "$vm.flavor.tier", "$host.quantities.cores"};
+    uint32_t kind = rng_below(w->r, depth > 0 ? 8 : 4);
+
+    if (kind < 2) {
+        strbuf_printf(w->out, "%u", rng_below(w->r, 4));
+    } else if (kind < 4) {
+        strbuf_printf(w->out, "\"%s\"", OF(w->r, variables));
+    } else if (kind < 6) {
+        strbuf_printf(w->out, "[\"%s\",", OF(w->r, operators));
+        put_number(w, depth - 1);
+        put(w, ",");
+        put_number(w, depth - 1);
+        put(w, "]");
+    } else if (kind < 7 || w->group) {
+        put(w, chance(w->r, 0.5) ? "[\"number\"," : "[\"count\",");
+        put_text(w);
+        put(w, "]");
+    } else {
+        strbuf_printf(w->out, "[\"%s\",\"%s\",", chance(w->r, 0.5) ? "least_of_groups" : "most_of_groups",
+                      OF(w->r, kinds));
+        put_number(&(struct writing){w->r, w->out, true}, depth - 1);
+        put(w, "]");
+    }
+}
+
+static void put_any(const struct writing *w, unsigned depth)
+{
+    uint32_t kind = rng_below(w->r, 6);
+
+    if (kind == 0)
+        put_number(w, depth);
+    else if (kind == 1)
+        put_word(w);
+    else if (kind == 2) {
+        put(w, "[\"split\",");
+        put_text(w);
+        put(w, "]");
+    } else
+        put_variable(w);
+}
+
+/* An operator of two texts; the conditions on a version stand for one that is constant. */
+static void put_texts(const struct writing *w)
+{
+    static const char *const operators[] = {
+        "s<", "s<=", "s>", "s>=", "i=", "contains", "starts_with", "ends_with"};
+
+    if (chance(w->r, 0.2)) {
+        put(w, "[\"version\",");
+        put_text(w);
+        put(w, chance(w->r, 0.5) ? ",\">=6, <7\"]" : ",\"!=6.2\"]");
+        return;
+    }
+    strbuf_printf(w->out, "[\"%s\",", OF(w->r, operators));
+    put_text(w);
+    put(w, ",");
+    put_text(w);
+    put(w, "]");
+}
+
+static void put_list(const struct writing *w, const char *op, unsigned depth,
+                     void (*operand)(const struct writing *w, unsigned depth))
+{
+    uint32_t n = 1 + rng_below(w->r, 3);
+
+    strbuf_printf(w->out, "[\"%s\"", op);
+    for (uint32_t i = 0; i < n; i++) {
+        put(w, ",");
+        operand(w, depth - 1);
+    }
+    put(w, "]");
+}
+
+static void put_pair(const struct writing *w, const char *op, unsigned depth,
+                     void (*operand)(const struct writing *w, unsigned depth))
+{
+    strbuf_printf(w->out, "[\"%s\",", op);
+    operand(w, depth - 1);
+    put(w, ",");
+    operand(w, depth - 1);
+    put(w, "]");
+}
+
+static void put_condition(const struct writing *w, unsigned depth)
+{
+    static const char *const comparisons[] = {"<", "<=", ">", ">=", "=", "!="};
+    uint32_t kind = rng_below(w->r, depth > 0 ? 12 : 1);
+
+    if (kind == 0)
+        put(w, chance(w->r, 0.5) ? "\"$host.attributes.gpu\"" : chance(w->r, 0.5) ? "true" : "false");
+    else if (kind < 4)
+        put_pair(w, OF(w->r, comparisons), depth, put_number);
+    else if (kind == 4)
+        put_texts(w);
+    else if (kind < 7)
+        put_pair(w, chance(w->r, 0.5) ? "in" : "has_all", depth, put_any);
+    else if (kind == 7)
+        put_list(w, chance(w->r, 0.5) ? "and" : "or", depth, put_condition);
+    else if (kind == 8 && !w->group) {
+        strbuf_printf(w->out, "[\"%s\",\"%s\",", chance(w->r, 0.5) ? "any_group" : "all_groups",
+                      OF(w->r, kinds));
+        put_condition(&(struct writing){w->r, w->out, true}, depth - 1);
+        put(w, "]");
+    } else if (kind == 9) {
+        put(w, "[\"not\",");
+        put_condition(w, depth - 1);
+        put(w, "]");
+    } else if (kind == 10) {
+        put(w, "[\"if\",");
+        put_condition(w, depth - 1);
+        put(w, ",");
+        put_condition(w, depth - 1);
+        put(w, ",");
+        put_condition(w, depth - 1);
+        put(w, "]");
+    } else {
+        put(w, "[\"given\",");
+        put_any(w, depth - 1);
+        put(w, "]");
+    }
+}
+
+static struct expression read(const char *text, field_reader *reader_of, struct arena *a)
+{
+    struct err err = {0};
+    const struct reader reader = {.a = a, .err = &err};
+    json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
+    struct expression x;
+    const struct node n = node_of_json(json, NULL, NULL, 0);
+
+    if (reader_of(&reader, &n, &x) < 0) {
+        (void)fprintf(stderr, "the random expression %s is refused: %s\n", text, err.text);
+        exit(1);
+    }
+    json_decref(json);
+    return x;
+}
+
+static struct expression any_filter(struct rng *r, struct arena *a)
+{
+    struct strbuf text;
+    const struct writing w = {.r = r, .out = &text};
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    put_condition(&w, 4);
+    struct expression x = read(text.text, expression_read, a);
+    strbuf_release(&text);
+    return x;
+}
+
+/* Stages as people write them. */
+static struct expression tame_filter(struct rng *r, struct arena *a)
+{
+    static const char *const filters[] = {
+        "[\">=\",\"$host.attributes.tier\",[\"-\",\"$vm.flavor.tier\",1]]",
+        "[\"or\",[\"not\",[\"given\",\"$vm.owner\"]],[\"in\",\"$vm.owner\",\"AVX\",\"$host.traits\"]]",
+        "[\"or\",[\"=\",\"$vm.hints.zone\",\"$host.attributes.zone\"],[\">=\",\"$host.attributes.tier\",2]]",
+        "[\"all_groups\",\"aggregate\",[\"or\",[\"not\",[\"given\",\"$group.meta.owners\"]],"
+        "[\"in\",\"$vm.owner\",\"east\",[\"split\",\"$group.meta.owners\"]]]]",
+        "[\"<=\",\"$vm.vcpus\",[\"*\",\"$host.cores\",2]]"};
+
+    return read(OF(r, filters), expression_read, a);
+}
+
+static struct host_quantities some_quantities(struct rng *r, struct arena *a)
+{
+    struct host_quantity *items = arena_array(a, struct host_quantity, 2);
+
+    items[0] = (struct host_quantity){"disk", 10 + rng_below(r, 60), rng_below(r, 3), 1, rng_below(r, 3)};
+    items[1] = (struct host_quantity){"cores", 4 + rng_below(r, 12), 0, 1 + rng_below(r, 3), 0};
+    return (struct host_quantities){.items = items, .n = rng_below(r, 3)};
+}
+
+static struct ids some_groups(struct rng *r, struct arena *a)
+{
+    const char **items = arena_array(a, const char *, 2);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < 2; i++)
+        if (chance(r, 0.4))
+            items[n++] = i == 0 ? "web" : "db";
+    return (struct ids){.items = items, .n = n};
+}
+
+/* How much VMs take, and of what. */
+static void any_count(struct rng *r, struct stage_facts *stage, bool tame, struct arena *a)
+{
+    static const char *const counts[] = {"1", "\"$vm.vcpus\"", "\"$vm.flavor.tier\"",
+                                         "[\"default\",\"$vm.flavor.disk\",2]"};
+    static const char *const limits[] = {"\"$host.quantities.disk\"",
+                                         "\"$host.quantities.cores\"",
+                                         "[\"*\",2,\"$host.cores\"]",
+                                         "5",
+                                         "[\"default\",\"$vm.hints.most\",3]",
+                                         "[\"default\",[\"least_of_groups\",\"aggregate\",[\"number\","
+                                         "\"$group.meta.zone\"]],20]"};
+
+    stage->count = read(OF(r, counts), expression_read_number, a);
+    if (chance(r, 0.9))
+        stage->limit = read(OF(r, limits), expression_read_number, a);
+    if (chance(r, 0.4))
+        stage->per = read(chance(r, 0.5) ? "\"$vm.groups\"" : "\"$vm.owner\"", expression_read_texts, a);
+    if (chance(r, 0.2) && !tame)
+        stage->over = OF(r, kinds);
+}
+
+static void any_score(struct rng *r, struct stage_facts *stage, const char *counted, struct arena *a)
+{
+    static const char *const scores[] = {"\"$host.cores\"", "\"$host.attributes.tier\"",
+                                         "[\"if\",[\"in\",\"AVX\",\"$host.traits\"],1,[\"-\",0,1]]",
+                                         "[\"-\",\"$host.attributes.tier\",\"$vm.flavor.tier\"]"};
+
+    stage->score = read(counted && chance(r, 0.4)
+                            ? arena_printf(a, "\"$host.%s.%s\"", chance(r, 0.5) ? "left" : "used", counted)
+                            : OF(r, scores),
+                        expression_read_number, a);
+    stage->normalise_given = chance(r, 0.7);
+    stage->normalise = stage->normalise_given ? (enum normalisation)rng_below(r, normalisation_count) : 0;
+    if (chance(r, 0.5))
+        stage->multiplier =
+            read(chance(r, 0.5) ? "2.5" : "[\"-\",0,\"$host.attributes.tier\"]", expression_read_number, a);
+    if (stage->normalise == NORMALISE_MINMAX && chance(r, 0.3)) {
+        stage->least_given = true;
+        stage->least = 0;
+    }
+}
+
+/* Stages behind the filters. */
+static void any_other(struct rng *r, struct stage_facts *stages, uint32_t k, bool tame, struct arena *a)
+{
+    struct stage_facts *stage = &stages[k];
+    const char *counted = NULL;
+    uint32_t kind = rng_below(r, 8);
+
+    for (uint32_t i = 0; i < k; i++)
+        if (stages[i].count.n > 0)
+            counted = stages[i].name;
+    if (kind < 3) {
+        any_count(r, stage, tame, a);
+    } else if (kind < 6) {
+        any_score(r, stage, counted, a);
+    } else if (kind == 6) {
+        stage->bucket = read(counted && chance(r, 0.5) ? arena_printf(a, "\"$host.used.%s\"", counted)
+                                                       : "\"$host.attributes.tier\"",
+                             expression_read_number, a);
+    } else if (chance(r, 0.5)) {
+        stage->cut = (struct cut_facts){
+            .given = true, .from = 2, .to = tame ? -1e6 : -1, .steps = (tame ? 2 : 1) + rng_below(r, 5)};
+    } else {
+        stage->pick = (struct pick_facts){
+            .given = true, .subset = rng_below(r, 3), .shuffle = chance(r, 0.5), .seed = rng_below(r, 9)};
+    }
+}
+
+static void add_pipelines(struct rng *r, struct inventory *inv, bool tame, struct arena *a)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        struct seen_pipeline *p = inventory_add_pipeline(inv, a);
+        uint32_t filters = tame ? 1 + rng_below(r, 2) : 1 + rng_below(r, 4);
+        uint32_t n = filters + rng_below(r, 4);
+        struct stage_facts *stages = arena_array(a, struct stage_facts, n);
+
+        p->name = i == 0 ? "p0" : "p1";
+        for (uint32_t k = 0; k < n; k++) {
+            stages[k].name = arena_printf(a, "s%u", k);
+            if (k < filters)
+                stages[k].filter = tame ? tame_filter(r, a) : any_filter(r, a);
+            else
+                any_other(r, stages, k, tame, a);
+            if (stages[k].cut.given || stages[k].pick.given)
+                continue;
+            stages[k].applies = rng_below(r, 4); /* 0: the default; 3: place and move */
+            if (stages[k].applies & 1u << FIT_MOVE && chance(r, 0.3) &&
+                (stages[k].filter.n > 0 || stages[k].count.n > 0))
+                stages[k].applies |= 1u << FIT_CORRECT;
+        }
+        p->stages = (struct objects){.items = stages, .n = n};
+    }
+}
+
+void random_fit(struct rng *r, struct inventory *inv, bool tame, struct arena *a)
+{
+    add_groups(r, inv, a);
+    add_pipelines(r, inv, tame, a);
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        struct host_facts *h = &inv->hosts[i].is;
+
+        h->traits = some_traits(r, 0.7, a);
+        h->attributes = attributes(r, tame, a);
+        h->quantities = some_quantities(r, a);
+    }
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct seen_vm *v = &inv->vms[i];
+
+        if (v->is.kind == VM_AGENT || chance(r, 0.3))
+            continue;
+        v->pipeline = chance(r, 0.5) ? "p0" : "p1";
+        v->is.owner = chance(r, 0.7) ? OF(r, traits) : NULL;
+        v->is.flavor = attributes(r, tame, a);
+        v->is.image = attributes(r, tame, a);
+        v->is.hints = attributes(r, tame, a);
+        v->is.groups = some_groups(r, a);
+    }
+}

@@ -1,0 +1,377 @@
+/* Descriptions of domains, hosts and storage pools from libvirt, recorded and made; statistics as samples. */
+#include "unit.h"
+
+#include "base/cleanup.h"
+#include "collectors/libvirt/host_look.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static char *read_reply(struct arena *a, const char *name)
+{
+    char path[256];
+    char *text = arena_alloc(a, 1, 65536);
+
+    (void)snprintf(path, sizeof path, "../replies/libvirt/%s", name);
+    CLEANUP(fclosep) FILE *f = fopen(path, "re");
+    if (!f)
+        fail_msg("%s cannot be opened", path);
+    text[fread(text, 1, 65535, f)] = '\0';
+    return text;
+}
+
+static struct domain_xml domain(struct arena *a, const char *text)
+{
+    struct domain_xml d;
+    struct err err = {0};
+
+    if (domain_xml_read(text, a, &d, &err) < 0)
+        fail_msg("%s", err.text);
+    return d;
+}
+
+static void a_recorded_domain_is_read(void **state)
+{
+    (void)state;
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct domain_xml d = domain(&a, read_reply(&a, "domain-tcg-9.0.xml"));
+
+    assert_string_equal(d.name, "t1");
+    assert_string_equal(d.uuid, "deadbeef-0000-4000-8000-000000000001");
+    assert_string_equal(d.type, "qemu");
+    assert_string_equal(d.arch, "x86_64");
+    assert_string_equal(d.machine, "pc-i440fx-7.2");
+    assert_int_equal(d.vcpus, 1);
+    assert_within(d.mem_mb, 16, 0);
+    assert_int_equal(d.cpu, DOMAIN_CPU_MODEL);
+    assert_string_equal(d.cpu_model, "qemu64");
+    assert_int_equal(d.networks.n, 1);
+    assert_string_equal(d.networks.items[0], "vmbr0");
+    assert_int_equal(d.n_disks, 0);
+    assert_null(d.immovable);
+    assert_null(d.mandatory_only);
+    assert_true(isinf(d.vcpu_quota) && isinf(d.global_quota) && isinf(d.hard_limit_mb));
+    assert_within(d.shares, 0, 0);
+}
+
+static void controls_disks_networks_and_labels_are_read(void **state)
+{
+    (void)state;
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct domain_xml d = domain(&a, read_reply(&a, "domain-kvm.xml"));
+
+    assert_int_equal(d.vcpus, 4); /* of 8, the present ones */
+    assert_within(d.mem_mb, 8192, 0);
+    assert_within(d.hard_limit_mb, 6144, 0);
+    assert_within(d.min_guarantee_mb, 2048, 0);
+    assert_within(d.shares, 2048, 0);
+    assert_within(d.vcpu_quota, 0.5, 1e-9);
+    assert_true(isinf(d.global_quota));
+    assert_int_equal(d.networks.n, 3);
+    assert_string_equal(d.networks.items[1], "storage");
+    assert_string_equal(d.networks.items[2], "eth1");
+    assert_int_equal(d.n_disks, 2); /* neither the empty drive nor what comes over the network */
+    assert_string_equal(d.disks[0].path, "/mnt/nfs/images/db1.qcow2");
+    assert_string_equal(d.disks[1].pool, "ceph");
+    assert_string_equal(d.immovable, "a device of its host passed through");
+    assert_string_equal(d.mandatory_only, "virtual CPUs pinned to those of its host");
+    assert_int_equal(d.labels.n, 3);
+    assert_string_equal(d.labels.items[0].value, "Customer database");
+    assert_string_equal(d.labels.items[1].key, "instance.role");
+    assert_string_equal(d.labels.items[2].value, "gold");
+    /* features by name, so that equal CPUs have equal texts */
+    assert_string_equal(
+        d.cpu_xml, "<cpu mode='custom' match='exact'><model fallback='forbid'>Skylake-Server-IBRS</model>"
+                   "<feature policy='disable' name='hle'/><feature policy='require' name='hypervisor'/>"
+                   "<feature policy='require' name='vmx'/></cpu>");
+}
+
+static const struct {
+    const char *devices, *immovable;
+} bound[] = {
+    {"<filesystem type='mount'/>", "a folder shared with its host"},
+    {"<shmem name='x'/>", "memory shared with other VMs of its host"},
+    {"<tpm><backend type='passthrough'/></tpm>", "the TPM of its host"},
+    {"<tpm><backend type='emulator'/></tpm>", NULL},
+    {"<serial type='dev'/>", "a port of its host"},
+    {"<serial type='pty'/>", NULL},
+    {"<interface type='hostdev'/>", "a network card passed through"},
+    {"<interface type='hostdev'><teaming type='transient' persistent='a'/></interface>", NULL},
+    {"<disk type='nvme' device='disk'><source type='pci'/></disk>", "a disk that is a device of its host"},
+};
+
+/* What Ballast has set, and what was there before. */
+static void own_controls_are_kept_in_the_metadata(void **state)
+{
+    (void)state;
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct domain_xml d = domain(
+        &a,
+        "<domain><metadata><b:own-controls xmlns:b='urn:ballast:controls' shares='200' vcpu_quota='25000'/>"
+        "</metadata><cputune><shares>700</shares><global_quota>60000</global_quota></cputune></domain>");
+
+    assert_true(d.set);
+    assert_within(d.shares, 700, 0);
+    assert_within(d.global_quota, 0.6, 1e-9);
+    assert_within(d.own_shares, 200, 0);
+    assert_within(d.own_vcpu_quota, 0.25, 1e-9);
+    assert_true(isinf(d.own_global_quota) && isinf(d.vcpu_quota));
+    assert_int_equal(d.labels.n, 0);
+    d = domain(&a, "<domain><metadata><own-controls xmlns='urn:another' shares='200'/></metadata></domain>");
+    assert_false(d.set);
+    d = domain(
+        &a,
+        "<domain><metadata><own-controls xmlns='urn:ballast:controls' shares='x' vcpu_quota='-5'/></metadata>"
+        "</domain>");
+    assert_true(d.set && d.own_shares == 0 && isinf(d.own_vcpu_quota));
+}
+
+static void what_binds_a_domain_is_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(bound); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        const char *text = arena_printf(&a, "<domain><devices>%s</devices></domain>", bound[i].devices);
+        const char *why = domain(&a, text).immovable;
+
+        if (why ? !bound[i].immovable || strcmp(why, bound[i].immovable) != 0 : bound[i].immovable != NULL)
+            fail_msg("%s: %s, expected %s", bound[i].devices, why ? why : "nothing",
+                     bound[i].immovable ? bound[i].immovable : "nothing");
+    }
+}
+
+/* Values that no domain has are not known, rather than taken over. */
+static void impossible_values_are_left_out(void **state)
+{
+    (void)state;
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct domain_xml d = domain(&a, "<domain><vcpu>99999999</vcpu><memory unit='parsec'>5</memory>"
+                                     "<cputune><quota>-1</quota><shares>-3</shares></cputune>"
+                                     "<cpu><model>a'b</model></cpu></domain>");
+
+    assert_int_equal(d.vcpus, 0);
+    assert_within(d.mem_mb, 0, 0);
+    assert_true(isinf(d.vcpu_quota));
+    assert_within(d.shares, 0, 0);
+    assert_int_equal(d.cpu, DOMAIN_CPU_NONE);
+}
+
+static void broken_descriptions_are_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    CLEANUP(arena_releasep) struct arena a = {0};
+    size_t ten_mb = 10 << 20;
+    char *big = arena_alloc(&a, 1, ten_mb + 1);
+    struct domain_xml d;
+    struct capabilities_xml c;
+    struct err err = {0};
+
+    memset(big, ' ', ten_mb);
+    assert_int_equal(domain_xml_read(big, &a, &d, &err), -EFBIG);
+    assert_string_equal(err.text, "the description has 10485760 bytes, expected at most 4194304");
+    assert_int_equal(capabilities_xml_read(big, &a, &c, &err), -EFBIG);
+    assert_int_equal(domain_xml_read("<domain><name>", &a, &d, &err), -EPROTO);
+    assert_int_equal(domain_xml_read("<network/>", &a, &d, &err), -EPROTO);
+    assert_int_equal(domain_xml_read("", &a, &d, &err), -EPROTO);
+}
+
+static void a_recorded_host_is_read(void **state)
+{
+    (void)state;
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct capabilities_xml c;
+    struct err err = {0};
+
+    assert_int_equal(capabilities_xml_read(read_reply(&a, "capabilities-9.0.xml"), &a, &c, &err), 0);
+    assert_string_equal(c.uuid, "00000007-0000-4000-8000-000000000007");
+    assert_string_equal(c.arch, "x86_64");
+    assert_string_equal(c.vendor, "amd");
+    assert_within(c.tsc_mhz, 2596.122, 1e-6);
+    assert_int_equal(c.numa_nodes, 1);
+    assert_non_null(strstr(c.host_cpu, "kvm64"));
+    bool q35 = false;
+    for (uint32_t i = 0; i < c.machines.n; i++)
+        q35 = q35 || strcmp(c.machines.items[i], "x86_64/pc-q35-7.2") == 0;
+    assert_true(q35);
+}
+
+static void pools_are_shared_by_their_type(void **state)
+{
+    (void)state;
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct storage_pool p;
+
+    assert_int_equal(storage_pool_read(read_reply(&a, "pool-netfs.xml"), &a, &p, NULL), 0);
+    assert_string_equal(p.name, "images");
+    assert_string_equal(p.path, "/mnt/nfs/images");
+    assert_true(p.shared);
+    assert_int_equal(storage_pool_read("<pool type='dir'><name>d</name></pool>", &a, &p, NULL), 0);
+    assert_false(p.shared);
+    assert_int_equal(storage_pool_read("<pool type='dir'/>", &a, &p, NULL), -EPROTO);
+}
+
+/* ---- statistics ---- */
+
+#define U(name, v)                                                                                           \
+    {                                                                                                        \
+        .field = name, .type = VIR_TYPED_PARAM_ULLONG, .value.ul = (v)                                       \
+    }
+
+static void statistics_become_samples(void **state)
+{
+    (void)state;
+    const virTypedParameter first[] = {U("state.state", 1),          U("cpu.time", 5000000000),
+                                       U("vcpu.current", 2),         U("vcpu.0.time", 1000000000),
+                                       U("vcpu.1.time", 2000000000), U("vcpu.0.delay", 100000000),
+                                       U("vcpu.1.delay", 0)};
+    const virTypedParameter second[] = {
+        U("state.state", 1),
+        U("cpu.time", 15000000000),
+        U("vcpu.0.time", 5000000000),
+        U("vcpu.1.time", 7000000000),
+        U("vcpu.0.delay", 600000000),
+        U("vcpu.1.delay", 500000000),
+        U("balloon.rss", 3 << 20),
+        U("balloon.available", 2000 << 10),
+        U("balloon.usable", 1500 << 10),
+        U("balloon.last-update", 990),
+        U("dirtyrate.calc_status", 2),
+        {.field = "dirtyrate.megabytes_per_second", .type = VIR_TYPED_PARAM_LLONG, .value.l = 7}};
+    struct domain_stats before, now;
+
+    host_look_read_stats(first, ELEMENTS(first), 1000, 1000, &before);
+    host_look_read_stats(second, ELEMENTS(second), 11000, 1000, &now);
+    assert_int_equal(now.state, VIR_DOMAIN_RUNNING);
+    assert_within(now.dirty_mb_s, 7, 0);
+    assert_within(now.guest_used_mb, 500, 0);
+
+    struct vm_sample s = host_look_sample(&before.counters, &now, 2, 2500, 2048);
+    assert_true(s.present);
+    assert_within(s.interval_ms, 10000, 0);
+    assert_within(s.cpu_used_mhz, 2500, 1e-6); /* one CPU of two */
+    assert_within(s.cpu_run_ms, 9000, 1e-6);
+    assert_within(s.cpu_ready_ms, 1000, 1e-6);
+    assert_within(s.cpu_sleep_ms, 10000, 1e-6);
+    assert_within(s.mem_consumed_mb, 2048, 0); /* QEMU's own memory is overhead */
+    assert_within(s.mem_overhead_mb, 1024, 0);
+    assert_within(s.mem_guest_used_mb, 500, 0);
+}
+
+static void counters_that_cannot_be_compared_give_no_sample(void **state)
+{
+    (void)state;
+    struct domain_stats before = {.counters = {.at_ms = 0, .cpu_ms = 100, .run_ms = 50, .delay_ms = 1}};
+    struct domain_stats now = {.counters = {.at_ms = 60000, .cpu_ms = 99, .run_ms = 60, .delay_ms = 2}};
+
+    assert_false(host_look_sample(&before.counters, &now, 1, 2000, 100).present); /* another process */
+    now.counters.cpu_ms = 200;
+    assert_true(host_look_sample(&before.counters, &now, 1, 2000, 100).present);
+    now.counters.at_ms = 100; /* too short */
+    assert_false(host_look_sample(&before.counters, &now, 1, 2000, 100).present);
+    assert_false(host_look_sample(NULL, &now, 1, 2000, 100).present);
+    assert_false(host_look_sample(&before.counters, &now, 1, UNKNOWN, 100).present);
+}
+
+/* Turbo and the emulator's threads are honest; a hundred CPUs are not. */
+static void use_beyond_all_vcpus_is_capped_as_far_as_it_is_honest(void **state)
+{
+    (void)state;
+    struct domain_stats before = {.counters = {.at_ms = 0, .cpu_ms = 0}};
+    struct domain_stats now = {.counters = {.at_ms = 1000, .cpu_ms = 1400}};
+
+    assert_within(host_look_sample(&before.counters, &now, 1, 2000, 100).cpu_used_mhz, 2000, 0);
+    now.counters.cpu_ms = 100000;
+    assert_within(host_look_sample(&before.counters, &now, 1, 2000, 100).cpu_used_mhz, 200000, 0);
+}
+
+static void a_silent_balloon_driver_is_not_believed(void **state)
+{
+    (void)state;
+    const virTypedParameter list[] = {U("balloon.available", 2000 << 10), U("balloon.usable", 1500 << 10),
+                                      U("balloon.last-update", 100)};
+    struct domain_stats s;
+
+    host_look_read_stats(list, ELEMENTS(list), 0, 1000, &s);
+    assert_true(isnan(s.guest_used_mb));
+    host_look_read_stats(list, ELEMENTS(list), 0, 110, &s);
+    assert_within(s.guest_used_mb, 500, 0);
+}
+
+/* A domain's own disk that it writes to, under the name and with the size that libvirt has for it. */
+static void disks_that_can_be_copied(void **state)
+{
+    static const char text[] =
+        "<domain><devices>"
+        "<disk type='file' device='disk'><source file='/a'/><target dev='vda'/></disk>"
+        "<disk type='volume' device='disk'><source pool='p' volume='b'/><target dev='vdb'/></disk>"
+        "<disk type='file' device='cdrom'><source file='/c'/><target dev='hdc'/></disk>"
+        "<disk type='file' device='disk'><source file='/d'/><target dev='vdd'/><readonly/></disk>"
+        "<disk type='file' device='disk'><source file='/e'/><target dev='vde'/><shareable/></disk>"
+        "<disk type='file' device='disk'><source file='/f'/></disk>"
+        "</devices></domain>";
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct domain_xml d;
+    const virTypedParameter stats[] = {
+        U("block.count", 3),
+        {.field = "block.0.name", .type = VIR_TYPED_PARAM_STRING, .value.s = (char *)(uintptr_t) "vda"},
+        U("block.0.allocation", 0),
+        U("block.0.physical", 64 << 20),
+        {.field = "block.1.name", .type = VIR_TYPED_PARAM_STRING, .value.s = (char *)(uintptr_t) "other"},
+        U("block.1.physical", 32 << 20)};
+
+    (void)state;
+    assert_int_equal(domain_xml_read(text, &a, &d, NULL), 0);
+    host_look_read_disks(stats, ELEMENTS(stats), &d);
+    assert_int_equal(d.n_disks, 6);
+    for (size_t i = 0; i < d.n_disks; i++) {
+        assert_int_equal(d.disks[i].copyable, i < 2);
+        assert_within(d.disks[i].size_mb, i == 0 ? 64 : 0, 0);
+    }
+    assert_string_equal(d.disks[1].target, "vdb");
+}
+
+static void a_note_of_a_migration_is_read(void **state)
+{
+    static const char *const texts[][2] = {
+        {"<domain><metadata><b:left-over xmlns:b='urn:ballast:left-over' task='t'/></metadata></domain>",
+         "t"},
+        {"<domain><metadata><b:left-over xmlns:b='urn:other' task='t'/></metadata></domain>", NULL},
+        {"<domain><metadata/></domain>", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(texts); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct domain_xml d;
+
+        assert_int_equal(domain_xml_read(texts[i][0], &a, &d, NULL), 0);
+        assert_int_equal(d.left_over != NULL, texts[i][1] != NULL);
+        if (texts[i][1])
+            assert_string_equal(d.left_over, texts[i][1]);
+        assert_int_equal(d.labels.n, 0); /* no label for rules */
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_recorded_domain_is_read),
+        cmocka_unit_test(controls_disks_networks_and_labels_are_read),
+        cmocka_unit_test(own_controls_are_kept_in_the_metadata),
+        cmocka_unit_test(what_binds_a_domain_is_named),
+        cmocka_unit_test(impossible_values_are_left_out),
+        cmocka_unit_test(broken_descriptions_are_refused_with_a_sentence),
+        cmocka_unit_test(a_recorded_host_is_read),
+        cmocka_unit_test(pools_are_shared_by_their_type),
+        cmocka_unit_test(disks_that_can_be_copied),
+        cmocka_unit_test(a_note_of_a_migration_is_read),
+        cmocka_unit_test(statistics_become_samples),
+        cmocka_unit_test(counters_that_cannot_be_compared_give_no_sample),
+        cmocka_unit_test(use_beyond_all_vcpus_is_capped_as_far_as_it_is_honest),
+        cmocka_unit_test(a_silent_balloon_driver_is_not_believed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
