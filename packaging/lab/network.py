@@ -31,6 +31,7 @@ class Network:
             raise Refused(f"--network {text}: must be a /24, such as 10.99.0.0/24")
         self.link = f"lab{int(self.network.network_address):08x}"  # an interface has at most 15 characters
         self.outside = None  # the machine's namespace
+        self.linked = False  # the cable to the machine is this lab's
 
     def address(self, number):
         return str(self.network.network_address + number)
@@ -69,6 +70,7 @@ class Network:
         for number in (SWITCH, *range(CONTROLLER_FIRST + 1, CONTROLLER_FIRST + controllers + 1)):
             run("ip", "addr", "add", f"{self.address(number)}/24", "dev", "br0")
         self._outside("link", "add", self.link, "type", "veth", "peer", "name", "uplink", "netns", os.getpid())
+        self.linked = True
         run("ip", "link", "set", "uplink", "master", "br0", "up")
         self._outside("addr", "add", f"{self.machine}/24", "dev", self.link)
         self._outside("link", "set", self.link, "up")
@@ -78,10 +80,11 @@ class Network:
 
     def close(self):
         if self.outside is not None:
-            try:
-                self._outside("link", "del", self.link)
-            except RuntimeError:
-                pass  # it has gone
+            if self.linked:
+                try:
+                    self._outside("link", "del", self.link)
+                except RuntimeError:
+                    pass  # it has gone
             os.close(self.outside)
             self.outside = None
 

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -63,7 +64,7 @@ def namespaces():
 
 
 def links():
-    return set(os.listdir("/sys/class/net"))
+    return {name for _, name in socket.if_nameindex()}
 
 
 def groups(folder):
