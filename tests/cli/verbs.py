@@ -112,7 +112,7 @@ def check_generate():
     expect('hosts', run('generate', '--hosts', '0', '--vms', '1'), 2, err='hosts')
     for bad in ('-1', 'x', '1.5', '', '99999999999999999999', ' 1'):
         expect(f'hosts {bad!r}', run('generate', '--hosts', bad, '--vms', '1'), 2, err='expected a whole number')
-    expect('shape', run(*small, '--shape', 'round'), 2, err='expected uniform, skewed, mixed, spike or pools')
+    expect('shape', run(*small, '--shape', 'round'), 2, err='expected uniform, skewed, mixed, spike, pools or cloud')
 
 
 def check_decisions(folder):

@@ -59,6 +59,7 @@ class Terminal:
 
     def ends(self, seconds=10):
         wait_until(lambda: (self.read(), self.process.poll() is not None)[1], seconds)
+        self.read()  # what it wrote since
         return self.process.poll()
 
     def restored(self):
