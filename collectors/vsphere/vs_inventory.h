@@ -103,6 +103,9 @@ struct vs_inventory_group {
     struct ids members;
 };
 
+/* The kind of a group of hosts of the cluster's configuration; its id is "drs:NAME". */
+#define VS_GROUP_KIND "drs"
+
 struct vs_inventory_folder {
     const char *id, *name, *parent;
 };

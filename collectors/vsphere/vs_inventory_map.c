@@ -515,6 +515,54 @@ static void map_rules(struct map *m)
     }
 }
 
+/* A name that can be that of a group: not too long, and of no group before it. */
+static bool names_a_group(const struct vs_inventory *s, size_t ix)
+{
+    for (size_t i = 0; i < ix; i++)
+        if (s->groups[i].of_hosts == s->groups[ix].of_hosts &&
+            strcmp(s->groups[i].name, s->groups[ix].name) == 0)
+            return false;
+    return strlen(s->groups[ix].name) <= FACT_NAME_BYTES_MAX;
+}
+
+static void map_host_groups(struct map *m)
+{
+    for (size_t i = 0; i < m->s->n_groups; i++) {
+        const struct vs_inventory_group *g = &m->s->groups[i];
+
+        if (!g->of_hosts || !names_a_group(m->s, i))
+            continue;
+        struct seen_group *seen = inventory_add_group(m->inv, m->a);
+
+        seen->is = (struct group_facts){.id = arena_printf(m->a, "%s:%s", VS_GROUP_KIND, g->name),
+                                        .name = g->name,
+                                        .kind = VS_GROUP_KIND};
+        seen->hosts = present(m, &g->members, true);
+    }
+}
+
+/* The groups of VMs that each VM is in. */
+static void map_vm_groups(struct map *m)
+{
+    struct id_list *of = arena_array(m->work, struct id_list, m->s->n_vms);
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->s->n_groups; i++) {
+        const struct vs_inventory_group *g = &m->s->groups[i];
+        struct ids vms = present(m, &g->members, false);
+
+        for (uint32_t k = 0; !g->of_hosts && names_a_group(m->s, i) && k < vms.n; k++) {
+            struct id_list *vm = &of[index_find(&m->vms, vms.items[k])];
+
+            vm->items = arena_grow(m->a, vm->items, vm->n, &vm->cap, sizeof vm->items[0]);
+            vm->items[vm->n++] = g->name;
+        }
+    }
+    for (size_t i = 0; i < m->s->n_vms; i++)
+        if (m->vm_kept[i])
+            m->inv->vms[n++].is.groups = (struct ids){.items = of[i].items, .n = (uint32_t)of[i].n};
+}
+
 static void map_ha(struct map *m)
 {
     m->inv->ha = m->s->ha.is;
@@ -548,6 +596,8 @@ int vs_inventory_map(struct vs_inventory *s, struct inventory *ret, struct err *
     vs_labels_map(s, m.vm_kept, &inv);
     map_overrides(&m);
     map_rules(&m);
+    map_host_groups(&m);
+    map_vm_groups(&m);
     map_ha(&m);
     *ret = inv;
     return 0;

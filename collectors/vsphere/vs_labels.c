@@ -1,6 +1,9 @@
-/* vs_labels.c: custom attributes, tags and folders. */
+/* vs_labels.c: custom attributes, tags and folders as labels and paths; tags of hosts as groups. */
 #include "collectors/vsphere/vs_labels.h"
 
+#include "base/cleanup.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #define DEPTH_MAX 64 /* folders in folders */
@@ -99,6 +102,75 @@ static const char *path_of(const struct vs_inventory *s, const char *id)
     return !f ? NULL : path[0] ? path : "/";
 }
 
+/* ---- groups ---- */
+
+/* A host has a tag of a category. */
+struct tagged {
+    const char *category, *tag, *host;
+    size_t host_ix;
+};
+
+static int by_tag(const void *a, const void *b)
+{
+    const struct tagged *x = a;
+    const struct tagged *y = b;
+    int c = strcmp(x->category, y->category);
+
+    if (c == 0)
+        c = strcmp(x->tag, y->tag);
+    return c != 0 ? c : (x->host_ix > y->host_ix) - (x->host_ix < y->host_ix);
+}
+
+/* The tags of a label, which has several of one category with ; between. */
+static void add_tagged(const struct vs_inventory_host *host, size_t ix, const struct label *label,
+                       struct arena *a, struct tagged **items, size_t *n, size_t *cap)
+{
+    char *rest = arena_strdup(a, label->value);
+
+    for (char *tag = strsep(&rest, ";"); tag; tag = strsep(&rest, ";")) {
+        if (!tag[0])
+            continue;
+        *items = arena_grow(a, *items, *n, cap, sizeof **items);
+        (*items)[(*n)++] =
+            (struct tagged){.category = label->key, .tag = tag, .host = host->id, .host_ix = ix};
+    }
+}
+
+static void map_groups_of_tags(const struct vs_inventory *s, struct inventory *inv)
+{
+    CLEANUP(arena_releasep) struct arena work = {0};
+    struct tagged *items = NULL;
+    size_t n = 0;
+    size_t cap = 0;
+
+    for (size_t i = 0; i < s->n_hosts; i++)
+        for (uint32_t k = 0; k < s->hosts[i].tags.n; k++)
+            add_tagged(&s->hosts[i], i, &s->hosts[i].tags.items[k], &work, &items, &n, &cap);
+    if (n > 0)
+        qsort(items, n, sizeof *items, by_tag);
+    for (size_t i = 0, next; i < n; i = next) {
+        const struct tagged *first = &items[i];
+        const char **hosts = arena_array(s->arena, const char *, n - i);
+        uint32_t n_hosts = 0;
+
+        for (next = i; next < n && strcmp(items[next].category, first->category) == 0 &&
+                       strcmp(items[next].tag, first->tag) == 0;
+             next++)
+            if (next == i || items[next].host_ix != items[next - 1].host_ix)
+                hosts[n_hosts++] = items[next].host;
+        const char *kind = arena_printf(s->arena, "%s%s", GROUP_KIND_OF_TAGS, first->category);
+
+        if (strlen(kind) > FACT_NAME_BYTES_MAX)
+            continue;
+        struct seen_group *g = inventory_add_group(inv, s->arena);
+
+        g->is = (struct group_facts){.id = arena_printf(s->arena, "%s:%s", kind, first->tag),
+                                     .name = arena_strdup(s->arena, first->tag),
+                                     .kind = kind};
+        g->hosts = (struct ids){.items = hosts, .n = n_hosts};
+    }
+}
+
 void vs_labels_map(const struct vs_inventory *s, const bool *kept, struct inventory *inv)
 {
     size_t n = 0;
@@ -111,4 +183,5 @@ void vs_labels_map(const struct vs_inventory *s, const bool *kept, struct invent
         inv->vms[n].is.labels = labels_of(s, &s->vms[i].custom, &s->vms[i].tags);
         inv->vms[n++].is.folder = path_of(s, s->vms[i].folder);
     }
+    map_groups_of_tags(s, inv);
 }

@@ -10,7 +10,8 @@ struct vs_inventory_custom vs_labels_read(const xml_node *list, struct arena *a)
 /* The names of the custom attributes, CustomFieldsManager.field, by which vs_labels_map() names labels. */
 struct vs_inventory_custom vs_labels_fields(const xml_node *list, struct arena *a);
 
-/* Host i of `s` is host i of `inv`; kept[v] says whether VM v is there, in order. */
+/* Host i of `s` is host i of `inv`; kept[v] says whether VM v is there, in order. Hosts with the same tag
+ * also become a group of the kind "tag:CATEGORY". */
 void vs_labels_map(const struct vs_inventory *s, const bool *kept, struct inventory *inv);
 
 #endif

@@ -197,6 +197,10 @@ struct vm_facts {
     struct ids groups;               /* of VMs, by name: server groups; sorted */
 };
 
+/* The kind of a group that a source makes of hosts with a common tag begins with this; the tag's category
+ * follows. */
+#define GROUP_KIND_OF_TAGS "tag:"
+
 /* Hosts that belong together: an aggregate, a zone, a rack. */
 struct group_facts {
     const char *id, *name;

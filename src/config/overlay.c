@@ -7,6 +7,7 @@
 #include "config/schedule.h"
 #include "config/selector.h"
 #include "model/attributes.h"
+#include "model/quantities.h"
 #include "model/snapshot_fields.h"
 
 #include "base/cleanup.h"
@@ -313,6 +314,12 @@ static const struct field vms_keys[] = {
     ATTRIBUTES_FIELD("flavor", AT(is.flavor), "the VMs' flavour: extra specs, by name"),
     ATTRIBUTES_FIELD("image", AT(is.image), "properties of the VMs' image, by name"),
     ATTRIBUTES_FIELD("hints", AT(is.hints), "what was asked for when the VMs were made, by name"),
+    {.name = "groups",
+     .type = FIELD_IDS,
+     .offset = AT(is.groups),
+     .max = FACT_NAMES_MAX,
+     .check = config_check_name,
+     .meaning = "groups of VMs that the VMs are in, by name"},
 };
 #undef AT
 
@@ -338,6 +345,11 @@ static const struct field hosts_keys[] = {
      .check = config_check_name,
      .meaning = "what the hosts can do, by name"},
     ATTRIBUTES_FIELD("attributes", AT(is.attributes), "what filters read of the hosts, by name"),
+    {.name = "quantities",
+     .type = FIELD_OWN,
+     .offset = AT(is.quantities),
+     .read = quantities_read,
+     .meaning = "what the hosts have of things that pipelines count, by name"},
 };
 #undef AT
 

@@ -7,7 +7,7 @@
 /* A copy that shares nothing with the original. */
 struct seen_pipeline pipeline_copy(const struct seen_pipeline *p, struct arena *a);
 
-/* Whether an expression of a stage reads labels of VMs or hosts. */
+/* Whether a stage reads labels of VMs or hosts, or groups that are made of tags. */
 bool pipeline_reads_labels(const struct seen_pipeline *p);
 
 #endif

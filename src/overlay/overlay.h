@@ -69,6 +69,7 @@ struct overlay_vms {
     struct schedule no_moves; /* the VMs are not moved while one of its windows is open; none: not given */
     const char *owner;        /* NULL: not given */
     struct attributes flavor, image, hints; /* by name, beside those of the source or in place of them */
+    struct ids groups;                      /* of VMs, besides those of the source */
 };
 
 /* An entry of `hosts`; as for VMs. */
@@ -79,6 +80,7 @@ struct overlay_hosts {
     uint32_t migrations_max; /* 0: not given */
     struct ids traits;       /* besides those of the source */
     struct attributes attributes;
+    struct host_quantities quantities; /* by name, beside those of the source or in place of them */
 };
 
 /* What becomes of the tags that tags.h lists. */

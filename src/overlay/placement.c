@@ -52,6 +52,51 @@ static void set_attributes(struct application *p, const char *section, size_t en
     *to = (struct attributes){.items = items, .n = n};
 }
 
+/* Names besides those that are there. */
+static void add_names(struct application *p, const char *section, size_t entry, const char *object,
+                      const struct ids *from, struct ids *to)
+{
+    const char **items = arena_array(p->a, const char *, (size_t)to->n + from->n);
+    uint32_t n = to->n;
+
+    if (from->n == 0)
+        return;
+    if (n > 0)
+        memcpy(items, to->items, n * sizeof *items);
+    for (uint32_t i = 0; i < from->n; i++) {
+        if (has_text(items, n, from->items[i]))
+            continue;
+        if (!has_room(p, section, entry, object, n, FACT_NAMES_MAX))
+            break;
+        items[n++] = arena_strdup(p->a, from->items[i]);
+    }
+    *to = (struct ids){.items = items, .n = n};
+}
+
+static void set_quantities(struct application *p, size_t entry, const char *object,
+                           const struct host_quantities *from, struct host_quantities *to)
+{
+    struct host_quantity *items = arena_array(p->a, struct host_quantity, (size_t)to->n + from->n);
+    uint32_t n = to->n;
+
+    if (from->n == 0)
+        return;
+    if (n > 0)
+        memcpy(items, to->items, n * sizeof *items);
+    for (uint32_t i = 0; i < from->n; i++) {
+        uint32_t k = 0;
+
+        while (k < n && strcmp(items[k].name, from->items[i].name) != 0)
+            k++;
+        if (k == n && !has_room(p, "hosts", entry, object, n, QUANTITIES_MAX))
+            break;
+        n += k == n;
+        items[k] = from->items[i];
+        items[k].name = arena_strdup(p->a, from->items[i].name);
+    }
+    *to = (struct host_quantities){.items = items, .n = n};
+}
+
 void application_set_vm_facts(struct application *p, size_t entry, struct vm_facts *vm)
 {
     const struct overlay_vms *v = &p->o->vms[entry];
@@ -62,27 +107,17 @@ void application_set_vm_facts(struct application *p, size_t entry, struct vm_fac
     set_attributes(p, "vms", entry, name, &v->flavor, &vm->flavor);
     set_attributes(p, "vms", entry, name, &v->image, &vm->image);
     set_attributes(p, "vms", entry, name, &v->hints, &vm->hints);
+    add_names(p, "vms", entry, name, &v->groups, &vm->groups);
 }
 
 void application_set_host_facts(struct application *p, size_t entry, struct host_facts *host)
 {
     const struct overlay_hosts *h = &p->o->hosts[entry];
     const char *name = host->name ? host->name : host->id;
-    const char **traits = arena_array(p->a, const char *, (size_t)host->traits.n + h->traits.n);
-    uint32_t n = host->traits.n;
 
     set_attributes(p, "hosts", entry, name, &h->attributes, &host->attributes);
-    if (h->traits.n == 0)
-        return;
-    if (n > 0)
-        memcpy(traits, host->traits.items, n * sizeof *traits);
-    for (uint32_t i = 0; i < h->traits.n; i++)
-        if (!has_text(traits, n, h->traits.items[i])) {
-            if (!has_room(p, "hosts", entry, name, n, FACT_NAMES_MAX))
-                break;
-            traits[n++] = arena_strdup(p->a, h->traits.items[i]);
-        }
-    host->traits = (struct ids){.items = traits, .n = n};
+    add_names(p, "hosts", entry, name, &h->traits, &host->traits);
+    set_quantities(p, entry, name, &h->quantities, &host->quantities);
 }
 
 /* ---- what an earlier application added ---- */

@@ -138,15 +138,15 @@ static json_t *vms(const struct inventory *inv)
     for (size_t i = 0; i < inv->n_vms; i++) {
         const struct seen_vm *v = &inv->vms[i];
         json_array_append_new(
-            l, json_pack("{s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:i,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "id",
-                         v->is.id, "name", v->is.name, "host", text(v->host), "pool", text(v->pool), "state",
-                         vm_state_name(v->is.state), "kind", vm_kind_name(v->is.kind), "ft_peer",
+            l, json_pack("{s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:i,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o}",
+                         "id", v->is.id, "name", v->is.name, "host", text(v->host), "pool", text(v->pool),
+                         "state", vm_state_name(v->is.state), "kind", vm_kind_name(v->is.kind), "ft_peer",
                          text(v->ft_peer), "automation", automation_name(v->is.automation), "vcpus",
                          (int)v->is.vcpus, "mem_mb", number(v->is.mem_mb), "consumed_mb",
                          number(v->is.consumed_mb), "cpu", alloc(&v->is.alloc[RES_CPU]), "mem",
                          alloc(&v->is.alloc[RES_MEM]), "demand_unknown", v->is.demand_unknown, "sample",
                          sample(&v->sample), "needs", needs(&v->is), "labels", labels(&v->is.labels),
-                         "folder", text(v->is.folder)));
+                         "folder", text(v->is.folder), "groups", list(&v->is.groups)));
     }
     return l;
 }
@@ -179,6 +179,18 @@ static json_t *rules(const struct inventory *inv)
     return l;
 }
 
+static json_t *groups(const struct inventory *inv)
+{
+    json_t *l = json_array();
+
+    for (size_t i = 0; i < inv->n_groups; i++) {
+        const struct seen_group *g = &inv->groups[i];
+        json_array_append_new(l, json_pack("{s:s,s:s,s:s,s:o}", "id", g->is.id, "name", g->is.name, "kind",
+                                           g->is.kind, "hosts", list(&g->hosts)));
+    }
+    return l;
+}
+
 static json_t *ha(const struct inventory *inv)
 {
     return json_pack("{s:s,s:i,s:o,s:o,s:o}", "policy", ha_policy_name(inv->ha.policy), "hosts",
@@ -202,12 +214,12 @@ static json_t *do_collect(struct probe *p)
     if (r < 0)
         return failed(r, &err);
     const char *frozen = snapshot_build(&inv, &a, &snap, &err) < 0 ? err.text : "ok";
-    return json_pack("{s:b,s:s,s:I,s:o,s:o,s:s,s:{s:b,s:b},s:o,s:o,s:o,s:o,s:o}", "ok", 1, "cluster",
+    return json_pack("{s:b,s:s,s:I,s:o,s:o,s:s,s:{s:b,s:b},s:o,s:o,s:o,s:o,s:o,s:o}", "ok", 1, "cluster",
                      inv.cluster, "time", (json_int_t)inv.time, "source_automation",
                      text(inv.source_automation), "labels_unread", text(inv.labels_unread), "freeze", frozen,
                      "conflicts", "balancer", inv.conflicts.balancer, "power", inv.conflicts.power, "hosts",
-                     hosts(&inv), "vms", vms(&inv), "pools", pools(&inv), "rules", rules(&inv), "ha",
-                     ha(&inv));
+                     hosts(&inv), "vms", vms(&inv), "pools", pools(&inv), "rules", rules(&inv), "groups",
+                     groups(&inv), "ha", ha(&inv));
 }
 
 static const struct {

@@ -114,6 +114,8 @@ def test_inventory():
                                   for r in inv["rules"]),
                   [("vm-host-affine", "licence", vms[5:7], hosts[:2], True),
                    ("vm-vm-anti-affine", "apart", vms[3:5], [], True)])
+            equal("groups", [(g["id"], g["kind"], sorted(g["hosts"])) for g in inv["groups"]], [("drs:licence-hosts", "drs", hosts[:2])])
+            equal("groups of VMs", {i: v["groups"] for i, v in seen.items() if v["groups"]}, dict.fromkeys(vms[5:7], ["licence-vms"]))
 
             # what happens in between is seen the next time
             api.destroy(vms[20])

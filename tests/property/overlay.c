@@ -112,6 +112,7 @@ static void random_placement(struct rng *r, const struct snapshot *s, struct are
 
 /* No pipeline of the source reads it, so that the source's own snapshot still judges by the same. */
 static const char *const added[] = {"ADDED", "ADDED"};
+static const struct host_quantity disk[] = {{.name = "ADDED", .total = 9, .ratio = 1}};
 
 static struct attributes random_attributes(struct rng *r, struct arena *a)
 {
@@ -151,6 +152,7 @@ static void random_overlay(struct rng *r, const struct snapshot *s, struct arena
             vms[i].priority = (enum vm_priority)rng_below(r, PRIORITY_HIGH + 1);
         vms[i].flavor = random_attributes(r, a);
         vms[i].hints = random_attributes(r, a);
+        vms[i].groups = (struct ids){added, rng_below(r, 3)};
     }
     for (size_t i = 0; i < ret->n_hosts; i++)
         hosts[i] = (struct overlay_hosts){.hosts = random_selector(r, true, s, a),
@@ -158,7 +160,8 @@ static void random_overlay(struct rng *r, const struct snapshot *s, struct arena
                                           .dpm_given = rng_unit(r) < 0.5,
                                           .migrations_max = rng_below(r, 3),
                                           .traits = {added, rng_below(r, 3)},
-                                          .attributes = random_attributes(r, a)};
+                                          .attributes = random_attributes(r, a),
+                                          .quantities = {disk, rng_below(r, 2)}};
     random_placement(r, s, a, ret);
 }
 

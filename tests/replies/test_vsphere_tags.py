@@ -66,6 +66,7 @@ def test_tags():
                 equal("a VM", by_id(inv["vms"])["vm-1"]["labels"], {"tier": "bronze;gold"})
                 equal("a host", by_id(inv["hosts"])["host-11"]["labels"], {"tier": "bronze"})
                 equal("without", by_id(inv["vms"])["vm-2"]["labels"], {})
+                equal("groups", [g for g in inv["groups"] if g["kind"] != "drs"], [{"id": "tag:tier:bronze", "name": "bronze", "kind": "tag:tier", "hosts": ["host-11"]}])
                 equal("unread", inv["labels_unread"], None)
             # read once for both inventories, and each name once
             prefix = "id:" if wrap else ""

@@ -112,10 +112,12 @@ static const char all[] =
            "vms:\n"
            "  - {name: web-1, owner: b, flavor: {tier: 2, gold: true}, image: {os: linux}, hints: {near: "
            "[db-1, x]}}\n"
-           "  - {name: \"web-*\", flavor: {tier: 3}}\n"
+           "  - {name: \"web-*\", flavor: {tier: 3}, groups: [web, all]}\n"
+           "  - {name: web-1, groups: [web, first]}\n"
            "hosts:\n"
            "  - {name: esx1, traits: [AVX, SSE], attributes: {tier: 3, zone: \"3\"}}\n"
-           "  - {name: \"*\", traits: AVX}\n";
+           "  - {name: \"*\", traits: AVX, quantities: {DISK: {total: 10, ratio: 2}, GPU: {total: 1}}}\n"
+           "  - {name: esx1, quantities: {DISK: {total: 50, reserved: 5, used_elsewhere: 1}}}\n";
 
 static void check_all(struct world *w)
 {
@@ -136,12 +138,19 @@ static void check_all(struct world *w)
         "[\"split\", \"$group.meta.tenants\"]]], \"applies\": [\"place\", \"move\", \"correct\"]}], "
         "\"origin\": \"configuration\"}\n");
     assert_string_equal(lines_with(w, "\"traits\": "),
-                        "\"traits\": [\"AVX\", \"SSE\"], \"attributes\": {\"tier\": 3, \"zone\": \"3\"}}\n"
-                        "\"traits\": [\"AVX\"]}\n");
-    assert_string_equal(lines_with(w, "\"pipeline\": "),
-                        "\"pipeline\": \"web\", \"owner\": \"b\", \"flavor\": {\"gold\": true, \"tier\": 3}, "
-                        "\"image\": {\"os\": \"linux\"}, \"hints\": {\"near\": [\"db-1\", \"x\"]}}\n"
-                        "\"pipeline\": \"web\", \"flavor\": {\"tier\": 3}}\n");
+                        "\"traits\": [\"AVX\", \"SSE\"], \"attributes\": {\"tier\": 3, \"zone\": \"3\"}, "
+                        "\"quantities\": {\"DISK\": {\"total\": 50, \"reserved\": 5, \"ratio\": 1, "
+                        "\"used_elsewhere\": 1}, \"GPU\": {\"total\": 1, \"reserved\": 0, \"ratio\": 1, "
+                        "\"used_elsewhere\": 0}}}\n"
+                        "\"traits\": [\"AVX\"], \"quantities\": {\"DISK\": {\"total\": 10, "
+                        "\"reserved\": 0, \"ratio\": 2, \"used_elsewhere\": 0}, \"GPU\": {\"total\": 1, "
+                        "\"reserved\": 0, \"ratio\": 1, \"used_elsewhere\": 0}}}\n");
+    assert_string_equal(
+        lines_with(w, "\"pipeline\": "),
+        "\"pipeline\": \"web\", \"owner\": \"b\", \"flavor\": {\"gold\": true, \"tier\": 3}, "
+        "\"image\": {\"os\": \"linux\"}, \"hints\": {\"near\": [\"db-1\", \"x\"]}, \"groups\": "
+        "[\"all\", \"first\", \"web\"]}\n"
+        "\"pipeline\": \"web\", \"flavor\": {\"tier\": 3}, \"groups\": [\"all\", \"web\"]}\n");
     assert_string_equal(findings(w), "groups.none selects no host\n");
 }
 
@@ -211,6 +220,9 @@ static void test_needs_labels(void **state)
         {"pipelines: {p: {stages: [{name: s, filter: true}, {name: t, filter: [given, $vm.labels.x]}]}}",
          true},
         {"pipelines: {p: {stages: [{name: s, filter: [not, [given, $host.labels.x]]}]}}", true},
+        {"pipelines: {p: {stages: [{name: s, filter: [any_group, 'tag:rack', true]}]}}", true},
+        {"pipelines: {p: {stages: [{name: s, filter: [any_group, rack, true]}]}}", false},
+        {"pipelines: {p: {stages: [{name: s, count: 1, limit: 2, over: 'tag:rack'}]}}", true},
     };
 
     (void)state;
