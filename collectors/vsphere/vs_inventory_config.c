@@ -47,6 +47,9 @@ static void read_group(struct vs_inventory *s, const xml_node *n)
 
     if (!name || (!of_hosts && !xml_type_is(n, "ClusterVmGroup")))
         return;
+    for (size_t i = 0; i < s->n_groups; i++)
+        if (s->groups[i].of_hosts == of_hosts && strcmp(s->groups[i].name, name) == 0)
+            return; /* vCenter has no two of a name */
     *VS_INVENTORY_ADD(s, groups, n_groups, cap_groups) = (struct vs_inventory_group){
         .name = name, .of_hosts = of_hosts, .members = vs_inventory_refs(s, n, of_hosts ? "host" : "vm")};
 }

@@ -515,22 +515,12 @@ static void map_rules(struct map *m)
     }
 }
 
-/* A name that can be that of a group: not too long, and of no group before it. */
-static bool names_a_group(const struct vs_inventory *s, size_t ix)
-{
-    for (size_t i = 0; i < ix; i++)
-        if (s->groups[i].of_hosts == s->groups[ix].of_hosts &&
-            strcmp(s->groups[i].name, s->groups[ix].name) == 0)
-            return false;
-    return strlen(s->groups[ix].name) <= FACT_NAME_BYTES_MAX;
-}
-
 static void map_host_groups(struct map *m)
 {
     for (size_t i = 0; i < m->s->n_groups; i++) {
         const struct vs_inventory_group *g = &m->s->groups[i];
 
-        if (!g->of_hosts || !names_a_group(m->s, i))
+        if (!g->of_hosts || strlen(g->name) > FACT_NAME_BYTES_MAX)
             continue;
         struct seen_group *seen = inventory_add_group(m->inv, m->a);
 
@@ -551,7 +541,7 @@ static void map_vm_groups(struct map *m)
         const struct vs_inventory_group *g = &m->s->groups[i];
         struct ids vms = present(m, &g->members, false);
 
-        for (uint32_t k = 0; !g->of_hosts && names_a_group(m->s, i) && k < vms.n; k++) {
+        for (uint32_t k = 0; !g->of_hosts && strlen(g->name) <= FACT_NAME_BYTES_MAX && k < vms.n; k++) {
             struct id_list *vm = &of[index_find(&m->vms, vms.items[k])];
 
             vm->items = arena_grow(m->a, vm->items, vm->n, &vm->cap, sizeof vm->items[0]);

@@ -354,7 +354,7 @@ static const struct {
 } quantities[] = {
     {"{\"disk\":1}", "/hosts/0/quantities/disk: 1, expected an object"},
     {"{\"disk\":{}}", "/hosts/0/quantities/disk/total: missing"},
-    {"{\"disk\":{\"total\":-1}}", "/hosts/0/quantities: of \"disk\" a figure is no size"},
+    {"{\"disk\":{\"total\":-1}}", "/hosts/0/quantities/disk/total: -1, expected a number from 0"},
     {"{\"\":{\"total\":1}}", "/hosts/0/quantities: entry 0 has no name"},
     {"[]", "/hosts/0/quantities: an array, expected {NAME"},
 };
