@@ -1,7 +1,13 @@
 /* Says which hosts Nova's filters leave to a request, for test_nova_oracle.py: each line of standard input is
  * a cloud as src/dialect/nova reads it, with a request or, as "moved", the id of a server. An answer is a
- * line with a "1" or "0" for each hypervisor, in their order in the cloud, or "!" and what is wrong. */
+ * line with a "1" or "0" for each hypervisor, in their order in the cloud, or "!" and what is wrong.
+ *
+ * nova_probe weights: the weight of each hypervisor as a JSON list, null for those on which the request
+ * cannot be placed, for test_nova_weighers.py. */
 #include "core/fit/fit.h"
+#include "core/pass.h"
+#include "core/place/options.h"
+#include "core/place/starting.h"
 #include "dialect/nova/nova.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
@@ -44,8 +50,35 @@ static void answer(const struct snapshot *s, const char *id, struct arena *a)
     putchar('\n');
 }
 
-int main(void)
+/* The hosts ranked as for a power-on. */
+static void answer_weights(struct snapshot *s, const char *id, struct arena *a)
 {
+    uint32_t vm = snapshot_find_vm(s, id);
+    struct policy policy;
+    struct pass p;
+    struct options o;
+
+    policy_default(&policy);
+    starting_assume_all(&s->vms[vm], 0);
+    pass_prepare(&p, s, &policy, RULES_PREFERRED, IX_NONE, a);
+    options_rank(&p, p.layout.vm_unit[vm], &o);
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        const struct option *of = NULL;
+
+        for (uint32_t i = 0; i < o.n && !of; i++)
+            of = p.layout.slot_host[o.items[i].slot] == h ? &o.items[i] : NULL;
+        (void)fputs(h == 0 ? "[" : ", ", stdout);
+        if (of)
+            (void)printf("%.17g", of->fit.score);
+        else
+            (void)fputs("null", stdout);
+    }
+    (void)puts("]");
+}
+
+int main(int argc, char **argv)
+{
+    bool weights = argc > 1 && strcmp(argv[1], "weights") == 0;
     char *line = NULL;
     size_t cap = 0;
 
@@ -57,6 +90,8 @@ int main(void)
 
         if (build(line, &a, &s, &vm, &err) < 0)
             printf("!%s\n", err.text);
+        else if (weights)
+            answer_weights(&s, vm, &a);
         else
             answer(&s, vm, &a);
         arena_release(&a);

@@ -21,84 +21,16 @@ import debian_python  # pylint: disable=wrong-import-position
 debian_python.need("nova")
 
 import nova_clouds  # pylint: disable=wrong-import-position
-import nova.conf  # pylint: disable=wrong-import-position
-from nova import objects, servicegroup  # pylint: disable=wrong-import-position
-from nova.scheduler import filters, host_manager  # pylint: disable=wrong-import-position
+import nova_objects  # pylint: disable=wrong-import-position
+from nova import servicegroup  # pylint: disable=wrong-import-position
+from nova.scheduler import filters  # pylint: disable=wrong-import-position
 from nova.scheduler.filters import extra_specs_ops  # pylint: disable=wrong-import-position
 
 SEED = int(os.environ.get("BALLAST_TEST_SEED", "20261124"))
 PAIRS = 100000 if os.environ.get("BALLAST_TEST_LONG") else 3000
 OFTEN = 0.05  # of the pairs pass, and as many do not
 SHOWN = 3
-CONF = nova.conf.CONF
 MATCH = extra_specs_ops.match
-CELL = "c0000000-0000-4000-8000-000000000000"
-
-
-class ServiceGroup:
-    """In place of servicegroup.API, which asks a database."""
-    def service_is_up(self, service):
-        return service["up"]
-
-
-# ---- the objects of Nova ----
-
-def compute_node(h):
-    cpu_info = h["cpu_info"]
-    return objects.ComputeNode(
-        uuid=h["id"], host=h["service"]["host"], hypervisor_hostname=h["hypervisor_hostname"], memory_mb=h["memory_mb"], free_ram_mb=h["free_ram_mb"],
-        local_gb=h["local_gb"], local_gb_used=h["local_gb_used"], free_disk_gb=h["free_disk_gb"], disk_available_least=h["disk_available_least"],
-        vcpus=h["vcpus"], vcpus_used=h["vcpus_used"], host_ip=h["host_ip"], hypervisor_type=h["hypervisor_type"], hypervisor_version=h["hypervisor_version"],
-        cpu_info=cpu_info if isinstance(cpu_info, str) else json.dumps(cpu_info), stats=dict(h["stats"]), metrics=json.dumps(h["metrics"]),
-        supported_hv_specs=[objects.HVSpec.from_list(s) for s in h["supported_instances"]], pci_device_pools=None, numa_topology=None, updated_at=None,
-        cpu_allocation_ratio=h["cpu_allocation_ratio"], ram_allocation_ratio=h["ram_allocation_ratio"], disk_allocation_ratio=h["disk_allocation_ratio"])
-
-
-def host_state(c, h):
-    host = h["service"]["host"]
-    state = host_manager.HostState(host, h["hypervisor_hostname"], CELL)
-    state._update_from_compute_node(compute_node(h))  # pylint: disable=protected-access
-    state.cell_uuid = None
-    state.service = {"disabled": h["status"] == "disabled", "up": h["state"] == "up", "host": host}
-    state.aggregates = [objects.Aggregate(id=a["id"], name=a["name"], hosts=a["hosts"], metadata=a["metadata"]) for a in c["aggregates"] if host in a["hosts"]]
-    state.instances = {s["id"]: None for s in c["servers"] if s["OS-EXT-SRV-ATTR:host"] == host}
-    return state
-
-
-def instance_group(c, group_id):
-    """Of the hint, or that has the server that moves as a member."""
-    for g in c["server_groups"]:
-        if g["id"] == group_id or c.get("moved") in g["members"]:
-            hosts = sorted({s["OS-EXT-SRV-ATTR:host"] for s in c["servers"] if s["id"] in g["members"]})
-            group = objects.InstanceGroup(uuid=g["id"], members=list(g["members"]), hosts=hosts, policy=g["policy"], policies=[g["policy"]])
-            group._rules = dict(g["rules"])  # pylint: disable=protected-access
-            return group
-    return None
-
-
-def request_spec(c):
-    server, flavor = c["server"], c["flavors"][0]
-    hints = {k: v if isinstance(v, list) else [v] for k, v in c["os:scheduler_hints"].items()}
-    image = next((i for i in c["images"] if i["id"] == server.get("imageRef")), None)
-    return objects.RequestSpec(
-        flavor=objects.Flavor(name=flavor["name"], vcpus=flavor["vcpus"], memory_mb=flavor["ram"], root_gb=flavor["disk"], extra_specs=dict(flavor["extra_specs"])),
-        image=objects.ImageMeta.from_dict({"id": image["id"], "properties": dict(image["properties"])}) if image else None,
-        project_id=server["tenant_id"], availability_zone=server.get("availability_zone"), scheduler_hints=hints,
-        instance_uuid=server.get("id", "ffffffff-0000-4000-8000-000000000000"), instance_group=instance_group(c, hints.get("group", [None])[0]))
-
-
-def configure(conf):
-    for key in ("isolated_hosts", "isolated_images", "restrict_isolated_hosts_to_isolated_images", "image_properties_default_architecture",
-                "aggregate_image_properties_isolation_namespace", "aggregate_image_properties_isolation_separator", "max_io_ops_per_host", "max_instances_per_host"):
-        CONF.clear_override(key, group="filter_scheduler")
-    CONF.clear_override("default_availability_zone")
-    CONF.clear_override("weight_setting", group="metrics")
-    for section, options in conf.items():
-        for key, value in options.items():
-            if key in ("isolated_hosts", "isolated_images", "weight_setting"):
-                value = [v.strip() for v in value.split(",") if v.strip()]
-            if key != "enabled_filters":
-                CONF.set_override(key, value, group=None if section == "DEFAULT" else section)
 
 
 def match_or_refuse(value, requirement):
@@ -124,10 +56,10 @@ def decision(one, state, spec):
 
 def decisions_of_nova(c, name, classes):
     """One for each hypervisor."""
-    configure(c["nova.conf"])
+    nova_objects.configure(c["nova.conf"])
     one = classes[name]()
-    spec = request_spec(c)
-    return [decision(one, host_state(c, h), spec) for h in c["hypervisors"]]
+    spec = nova_objects.request_spec(c)
+    return [decision(one, nova_objects.host_state(c, h), spec) for h in c["hypervisors"]]
 
 
 # ---- both ----
@@ -183,12 +115,11 @@ def main():
         return 77
     chosen = [a for a in sys.argv[1:] if not a.startswith("-")] or list(nova_clouds.FILTERS)
     logging.disable(logging.CRITICAL)
-    CONF([], project="nova", default_config_files=[])
-    objects.register_all()
+    nova_objects.begin()
     classes = {f.__name__: f for f in filters.HostFilterHandler().get_matching_classes(["nova.scheduler.filters.all_filters"])}
     failed = []
     print("| number | filter | pairs | pass | error | differ |\n|---|---|---|---|---|---|")
-    with unittest.mock.patch.object(servicegroup, "API", ServiceGroup):
+    with unittest.mock.patch.object(servicegroup, "API", nova_objects.ServiceGroup):
         for name in chosen:
             n, passed, raised, wrong, took_s = compare(name, classes, PAIRS)
             print(f"| {nova_clouds.FILTERS[name][0]} | `{name}` | {n:,} | {100 * passed / n:.0f} % | {100 * raised / n:.0f} % | {wrong} |"

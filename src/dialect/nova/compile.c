@@ -181,6 +181,8 @@ static int compile_request(struct compiler *m, const struct request *r, json_t *
     for (size_t i = 0; i < enabled.n && e == 0; i++)
         e = add_stage(&m->c, enabled.items[i], r, stages);
     if (e == 0)
+        e = weighers_compile(&m->c, r, stages);
+    if (e == 0)
         *ret = pipeline_of(m, stages);
     json_decref(stages);
     return e;
@@ -190,8 +192,9 @@ static int compile_request(struct compiler *m, const struct request *r, json_t *
  * where it is itself. */
 static int pipeline_for(struct compiler *m, const struct request *r, json_t **ret)
 {
-    json_t *key = json_pack("[s?, s?, s?, s?, s?, O?, O, O?, O?]", r->project, r->zone, r->image_id,
-                            r->flavor, r->group ? r->id : NULL, r->extra_specs, r->image, r->hints, r->group);
+    json_t *key =
+        json_pack("[s?, s?, s?, s?, s?, O?, O, O?, O?, O?]", r->project, r->zone, r->image_id, r->flavor,
+                  r->group ? r->id : NULL, r->extra_specs, r->image, r->hints, r->group, r->destination);
     const char *text = text_of_json(key, m->c.a);
     int e = 0;
 
@@ -278,12 +281,17 @@ static int read_server(const struct cloud *c, const json_t *json, const json_t *
     return e < 0 ? e : read_image(c, ret);
 }
 
-static json_t *vm_of(const struct server *s, const char *id, json_t *pipeline)
+static json_t *vm_of(const struct cloud *c, const struct server *s, const char *id, json_t *pipeline)
 {
-    json_t *vm = json_pack("{s: s, s: O, s: O, s: s*, s: O*}", "id", id, "vcpus",
+    json_t *vm = json_pack("{s: s, s: O, s: O, s: s*, s: O*, s: o}", "id", id, "vcpus",
                            json_object_get(s->flavor, "vcpus"), "mem_mb", json_object_get(s->flavor, "ram"),
-                           "owner", s->asks.project, "pipeline", json_is_null(pipeline) ? NULL : pipeline);
+                           "owner", s->asks.project, "pipeline", json_is_null(pipeline) ? NULL : pipeline,
+                           "flavor", consumed_by_flavor(c, s->flavor));
     const char *name = text_of(s->json, "name");
+    const char *group = text_of(s->asks.group, "id");
+
+    if (group)
+        (void)json_object_set_new(vm, "groups", json_pack("[s]", group));
 
     if (name)
         (void)json_object_set_new(vm, "name", json_string(name));
@@ -319,7 +327,7 @@ static int add_server(struct compiler *m, const json_t *json, size_t ix)
     if (e == 0) {
         const char *node = node_of(&m->c, json);
         const char *status = text_of(json, "status");
-        json_t *vm = vm_of(&s, s.asks.id, pipeline);
+        json_t *vm = vm_of(&m->c, &s, s.asks.id, pipeline);
 
         (void)json_object_set_new(vm, "state",
                                   json_string(!status || strcmp(status, "ACTIVE") == 0 ? "on" : "off"));
@@ -348,10 +356,11 @@ static int add_request(struct compiler *m, const json_t *json)
     if ((e = read_server(&m->c, json, hints, "server", &s)) < 0)
         return e;
     s.asks.zone = text_of(json, "availability_zone");
+    s.asks.destination = json_object_get(m->c.lists, "requested_destination");
     e = pipeline_for(m, &s.asks, &pipeline);
     for (json_int_t i = 1; e == 0 && i <= n; i++) {
         const char *id = n == 1 ? s.asks.id : arena_printf(m->c.a, "%s-%d", s.asks.id, (int)i);
-        json_t *vm = vm_of(&s, id, pipeline);
+        json_t *vm = vm_of(&m->c, &s, id, pipeline);
 
         (void)json_object_set_new(vm, "state", json_string("off"));
         (void)json_array_append_new(m->vms, vm);
@@ -471,6 +480,8 @@ static int compile_cloud(struct compiler *m)
             return e;
     }
     if (request && (e = add_request(m, request)) < 0)
+        return e;
+    if ((e = consumed_set(&m->c, m->vms)) < 0)
         return e;
     return add_rules(m);
 }

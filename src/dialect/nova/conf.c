@@ -2,6 +2,7 @@
 #include "dialect/nova/internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -185,4 +186,15 @@ int conf_whole(const struct cloud *c, const char *section, const char *option, j
                ? 0
                : err_set(c->err, -EINVAL, "nova.conf: [%s] %s is \"%s\", expected a whole number", section,
                          option, text);
+}
+
+int conf_number(const struct cloud *c, const char *section, const char *option, double fallback, double *ret)
+{
+    const char *text = conf_text(c, section, option);
+
+    *ret = fallback;
+    return !text || (nova_python_float(text, c->a, ret) && isfinite(*ret))
+               ? 0
+               : err_set(c->err, -EINVAL, "nova.conf: [%s] %s is \"%s\", expected a number", section, option,
+                         text);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define MB_PER_GB 1024
-#define COUNT_MAX 1000000000000 /* of GB, and of vCPUs: more is a mistake */
 
 /* Every host state has these; what the API calls them. NULL: the API does not tell, or it is made below. */
 static const struct {
@@ -34,7 +33,7 @@ static const struct {
     {"cpu_allocation_ratio", "cpu_allocation_ratio"},
     {"ram_allocation_ratio", "ram_allocation_ratio"},
     {"disk_allocation_ratio", "disk_allocation_ratio"},
-    {"cell_uuid", NULL},
+    {"cell_uuid", "cell_uuid"},
     {"metrics", "metrics"},
     {"stats", "stats"},
     {"pci_stats", NULL},

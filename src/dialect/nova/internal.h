@@ -11,7 +11,8 @@
 #define AGGREGATE "aggregate" /* the kind of groups */
 #define ATTRIBUTE "$host.attributes."
 #define META "$group.meta."
-#define HOST ATTRIBUTE "host" /* the name of the compute service: Nova's host, of which nodes are parts */
+#define HOST ATTRIBUTE "host"   /* the name of the compute service: Nova's host, of which nodes are parts */
+#define COUNT_MAX 1000000000000 /* of GB, and of vCPUs: more is a mistake */
 
 /* Texts in the arena. */
 struct words {
@@ -29,6 +30,7 @@ struct cloud {
     json_t *metadata;    /* of each aggregate, without blanks around commas */
     json_t *nodes;       /* {host: [node, ...]} */
     json_t *groups;      /* {server: its server group} */
+    unsigned consumed;   /* 1 << enum consumed: what a stage counts */
 };
 
 /* What one VM asks for. Every reference is borrowed. */
@@ -40,6 +42,7 @@ struct request {
     const json_t *image;       /* the properties by their present names; never NULL */
     const json_t *hints;       /* NULL: none */
     const json_t *group;       /* its server group; NULL: none */
+    const json_t *destination; /* requested_destination of a move; NULL: none */
 };
 
 /* ---- conf.c ---- */
@@ -53,6 +56,7 @@ struct words conf_list(const struct cloud *c, const char *section, const char *o
 int conf_bool(const struct cloud *c, const char *section, const char *option, bool fallback, bool *ret);
 int conf_whole(const struct cloud *c, const char *section, const char *option, json_int_t fallback,
                json_int_t *ret);
+int conf_number(const struct cloud *c, const char *section, const char *option, double fallback, double *ret);
 
 /* ---- text.c: texts as Python has them ---- */
 
@@ -127,5 +131,41 @@ const char *hint_group_policy(const json_t *group);
 
 /* The most members on one host. */
 int hint_group_limit(const struct cloud *c, const json_t *group, json_int_t *ret);
+
+/* ---- consumed.c: what servers consume of their hosts ---- */
+
+enum consumed {
+    CONSUMED_RAM,
+    CONSUMED_VCPUS,
+    CONSUMED_DISK,
+    CONSUMED_INSTANCES,
+    CONSUMED_IO_OPS,
+    CONSUMED_PCI,
+    CONSUMED_KINDS
+};
+
+/* Adds a stage that counts, unless there is one of this name. takes, per: expressions; takes NULL: each
+ * counts 1. */
+void consumed_count(json_t *stages, const char *name, const char *takes, const char *per);
+
+/* What the host has now, with the servers placed before, as an expression. Adds the stage that counts. */
+json_t *consumed_now(struct cloud *c, enum consumed of, json_t *stages);
+
+/* What a VM of this flavour takes, as attributes; the caller frees them. */
+json_t *consumed_by_flavor(const struct cloud *c, const json_t *flavor);
+
+/* -EINVAL: the flavour's aliases of PCI devices do not say how many. */
+int consumed_check_devices(const struct cloud *c, const struct request *r);
+
+/* Whether a host has PCI devices for servers. */
+bool consumed_any_devices(const struct cloud *c);
+
+/* The attributes that expressions of consumed_now() read; vms: as the snapshot has them. */
+int consumed_set(struct cloud *c, const json_t *vms);
+
+/* ---- weighers.c ---- */
+
+/* Adds the stages of the weighers of nova.conf, and which of the best hosts is taken. */
+int weighers_compile(struct cloud *c, const struct request *r, json_t *stages);
 
 #endif

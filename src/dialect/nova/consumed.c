@@ -1,0 +1,261 @@
+/* consumed.c: what servers consume of a host's state, so that servers of one request see one another: stages
+ * that count it, and as an attribute the state that the host would have without the servers that count. */
+#include "dialect/nova/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define MB_PER_GB 1024
+#define PCI_ALIAS "pci_passthrough:alias"
+#define PCI_DEVICES "pci_devices" /* of flavours, and of hosts */
+#define DISK_MB "disk_mb"
+#define DEVICES_MAX 1000000
+#define CPU_RATIO_INITIAL 16.0
+#define WHOLE_MAX 1e15
+
+static const struct {
+    const char *stage, *takes; /* the stage counts it; what a VM takes */
+    const char *state;         /* of a host: an amount that is left, or a number of servers */
+    bool left;
+} consumptions[] = {
+    [CONSUMED_RAM] = {"ram_mb", "$vm.mem_mb", "free_ram_mb", true},
+    [CONSUMED_VCPUS] = {"vcpus", "$vm.vcpus", "free_vcpus", true},
+    [CONSUMED_DISK] = {"disk_mb", "$vm.flavor." DISK_MB, "free_disk_mb", true},
+    [CONSUMED_INSTANCES] = {"instances", NULL, "num_instances", false},
+    [CONSUMED_IO_OPS] = {"instances", NULL, "num_io_ops", false},
+    [CONSUMED_PCI] = {"pci_devices", "$vm.flavor." PCI_DEVICES, PCI_DEVICES, true},
+};
+
+/* ---- stages ---- */
+
+static const char *attribute_of(const struct cloud *c, enum consumed of)
+{
+    return arena_printf(c->a, "empty_%s", consumptions[of].state);
+}
+
+void consumed_count(json_t *stages, const char *name, const char *takes, const char *per)
+{
+    size_t i;
+    const json_t *stage;
+
+    json_array_foreach(stages, i, stage)
+    {
+        if (json_object_get(stage, "count") &&
+            strcmp(json_string_value(json_object_get(stage, "name")), name) == 0)
+            return;
+    }
+    (void)json_array_append_new(stages, json_pack("{s: s, s: o, s: s*}", "name", name, "count",
+                                                  takes ? json_string(takes) : json_integer(1), "per", per));
+}
+
+json_t *consumed_now(struct cloud *c, enum consumed of, json_t *stages)
+{
+    const char *stage = consumptions[of].stage;
+
+    c->consumed |= 1u << of;
+    consumed_count(stages, stage, consumptions[of].takes, NULL);
+    return json_pack("[s, s, s]", consumptions[of].left ? "-" : "+",
+                     arena_printf(c->a, ATTRIBUTE "%s", attribute_of(c, of)),
+                     arena_printf(c->a, "$host.used.%s", stage));
+}
+
+/* ---- what a VM takes ---- */
+
+/* The devices of "gpu:2, nic:1"; *ret_wrong: an entry that does not say how many, which asks for none. */
+static json_int_t devices_asked(const struct cloud *c, const json_t *extra_specs, const char **ret_wrong)
+{
+    const char *alias = nova_python_str(json_object_get(extra_specs, PCI_ALIAS), c->a);
+    struct words asked = alias ? nova_parts_split(alias, ',', c->a) : (struct words){0};
+    json_int_t sum = 0;
+
+    *ret_wrong = NULL;
+    for (size_t i = 0; i < asked.n; i++) {
+        const char *colon = strchr(asked.items[i], ':');
+        json_int_t n;
+
+        if (!colon || strchr(colon + 1, ':') || !nova_python_int(colon + 1, c->a, &n) || n < 0 ||
+            n > DEVICES_MAX)
+            *ret_wrong = asked.items[i];
+        else
+            sum += n;
+    }
+    return sum;
+}
+
+int consumed_check_devices(const struct cloud *c, const struct request *r)
+{
+    const char *wrong;
+
+    (void)devices_asked(c, r->extra_specs, &wrong);
+    return !wrong ? 0
+                  : err_set(c->err, -EINVAL,
+                            "flavor \"%s\": extra_specs/%s has \"%s\", expected \"ALIAS:NUMBER\" with 0 to "
+                            "%d devices",
+                            r->flavor, PCI_ALIAS, wrong, DEVICES_MAX);
+}
+
+static json_int_t gb_of(const json_t *flavor, const char *key)
+{
+    json_int_t gb = json_integer_value(json_object_get(flavor, key));
+
+    return gb > 0 ? gb < COUNT_MAX ? gb : COUNT_MAX : 0;
+}
+
+json_t *consumed_by_flavor(const struct cloud *c, const json_t *flavor)
+{
+    const char *wrong;
+    json_int_t ephemeral_gb = gb_of(flavor, "OS-FLV-EXT-DATA:ephemeral");
+    json_int_t disk_gb = gb_of(flavor, "disk") + (ephemeral_gb ? ephemeral_gb : gb_of(flavor, "ephemeral"));
+    json_int_t devices = devices_asked(c, json_object_get(flavor, "extra_specs"), &wrong);
+    json_t *ret = json_object();
+
+    if (disk_gb > 0)
+        (void)json_object_set_new(ret, DISK_MB, json_integer(disk_gb * MB_PER_GB));
+    if (devices > 0)
+        (void)json_object_set_new(ret, PCI_DEVICES, json_integer(devices));
+    return ret;
+}
+
+/* What the VM takes of what the stage counts. */
+static json_int_t taken_by(const json_t *vm, enum consumed of)
+{
+    switch (of) {
+    case CONSUMED_RAM:
+        return json_integer_value(json_object_get(vm, "mem_mb"));
+    case CONSUMED_VCPUS:
+        return json_integer_value(json_object_get(vm, "vcpus"));
+    case CONSUMED_DISK:
+        return json_integer_value(json_object_get(json_object_get(vm, "flavor"), DISK_MB));
+    case CONSUMED_PCI:
+        return json_integer_value(json_object_get(json_object_get(vm, "flavor"), PCI_DEVICES));
+    case CONSUMED_INSTANCES:
+    case CONSUMED_IO_OPS:
+    case CONSUMED_KINDS:
+        break;
+    }
+    return 1;
+}
+
+/* ---- hosts ---- */
+
+/* The devices of all pools. */
+static json_int_t devices_of(const json_t *hypervisor)
+{
+    json_int_t n = 0;
+    size_t i;
+    const json_t *pool;
+
+    json_array_foreach(json_object_get(hypervisor, "pci_device_pools"), i, pool)
+    {
+        json_int_t count = json_integer_value(json_object_get(pool, "count"));
+        n += count > 0 && count <= DEVICES_MAX ? count : 0;
+    }
+    return n;
+}
+
+bool consumed_any_devices(const struct cloud *c)
+{
+    size_t i;
+    const json_t *hypervisor;
+
+    json_array_foreach(json_object_get(c->lists, "hypervisors"), i, hypervisor)
+    {
+        if (devices_of(hypervisor) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* As the compute service resolves it: its record, the option, what the record begins with. */
+static int cpu_ratio(const struct cloud *c, const json_t *state, double *ret)
+{
+    double given = json_number_value(json_object_get(state, "cpu_allocation_ratio"));
+    double fixed;
+    int e = conf_number(c, "DEFAULT", "cpu_allocation_ratio", 0, &fixed);
+
+    if (e == 0)
+        e = conf_number(c, "DEFAULT", "initial_cpu_allocation_ratio", CPU_RATIO_INITIAL, ret);
+    if (given > 0 || fixed > 0)
+        *ret = given > 0 ? given : fixed;
+    return e;
+}
+
+/* The state of the host as reported; *ret_known: whether it is. */
+static int state_of(const struct cloud *c, size_t host, enum consumed of, double *ret, bool *ret_known)
+{
+    const json_t *state = json_array_get(c->states, host);
+    const json_t *value = json_object_get(state, consumptions[of].state);
+    double ratio;
+    int e = 0;
+
+    *ret_known = true;
+    if (of == CONSUMED_PCI) {
+        *ret = (double)devices_of(json_array_get(json_object_get(c->lists, "hypervisors"), host));
+    } else if (of == CONSUMED_VCPUS) {
+        e = cpu_ratio(c, state, &ratio);
+        *ret = json_number_value(json_object_get(state, "vcpus_total")) * ratio -
+               json_number_value(json_object_get(state, "vcpus_used"));
+    } else {
+        *ret_known = json_is_number(value);
+        *ret = json_number_value(value);
+    }
+    return e;
+}
+
+static json_t *number_of(double v)
+{
+    return fabs(v) < WHOLE_MAX && v == floor(v) ? json_integer((json_int_t)v) : json_real(v);
+}
+
+/* What the VMs that count take of each host: CONSUMED_KINDS amounts. */
+static double *list_taken(const struct cloud *c, const json_t *vms)
+{
+    double *ret = arena_array(c->a, double, (json_array_size(c->states) + 1) * CONSUMED_KINDS);
+    json_t *hosts = json_object(); /* {node: its place} */
+    size_t i;
+    const json_t *of;
+
+    json_array_foreach(c->states, i, of)
+    {
+        (void)json_object_set_new(hosts, json_string_value(json_object_get(of, "nodename")),
+                                  json_integer((json_int_t)i));
+    }
+    json_array_foreach(vms, i, of)
+    {
+        const char *node = json_string_value(json_object_get(of, "host"));
+        const json_t *host = node ? json_object_get(hosts, node) : NULL;
+
+        if (!host || strcmp(json_string_value(json_object_get(of, "state")), "on") != 0)
+            continue;
+        for (int k = 0; k < CONSUMED_KINDS; k++)
+            ret[json_integer_value(host) * CONSUMED_KINDS + k] += (double)taken_by(of, (enum consumed)k);
+    }
+    json_decref(hosts);
+    return ret;
+}
+
+int consumed_set(struct cloud *c, const json_t *vms)
+{
+    const double *taken = c->consumed != 0 ? list_taken(c, vms) : NULL;
+    size_t n = c->consumed != 0 ? json_array_size(c->states) : 0;
+
+    for (size_t host = 0; host < n; host++) {
+        for (int k = 0; k < CONSUMED_KINDS; k++) {
+            double by = taken[host * CONSUMED_KINDS + (size_t)k];
+            double is;
+            bool known;
+
+            if (!(c->consumed >> k & 1))
+                continue;
+            int e = state_of(c, host, (enum consumed)k, &is, &known);
+
+            if (e < 0)
+                return e;
+            if (known)
+                host_set(c, host, attribute_of(c, (enum consumed)k),
+                         number_of(consumptions[k].left ? is + by : is - by));
+        }
+    }
+    return 0;
+}

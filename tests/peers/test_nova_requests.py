@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Whole requests: filters and weighers of real Nova (package python3-nova) against `ballast fit compile` and `ballast place`, server by
+server of requests of many, in which each consumes what the servers after it do not get; and the choice among the best hosts.
+
+Of hosts that weigh the same each scheduler may take any: the host chosen here is among the best there, and Nova goes on from it.
+BALLAST_TEST_LONG: 50 times as many requests."""
+import collections
+import json
+import logging
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import unittest.mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import debian_python  # pylint: disable=wrong-import-position
+
+debian_python.need("nova")
+
+import nova_clouds  # pylint: disable=wrong-import-position
+import nova_objects  # pylint: disable=wrong-import-position
+import nova_weigher_clouds  # pylint: disable=wrong-import-position
+from nova import objects, servicegroup  # pylint: disable=wrong-import-position
+from nova.scheduler import filters, weights  # pylint: disable=wrong-import-position
+
+SEED = int(os.environ.get("BALLAST_TEST_SEED", "20261127"))
+REQUESTS = 2500 if os.environ.get("BALLAST_TEST_LONG") else 50
+NEAR = 1e-9
+SHOWN = 3
+FILTERS = ["AllHostsFilter", "ComputeFilter", "AggregateMultiTenancyIsolation", "AggregateTypeAffinityFilter", "AggregateInstanceExtraSpecsFilter",
+           "ComputeCapabilitiesFilter", "ImagePropertiesFilter", "SimpleCIDRAffinityFilter"]
+
+
+# ---- requests ----
+
+def make(r):
+    """A cloud of which several weighers and a few filters read something, and a request for up to 12 servers."""
+    c = nova_weigher_clouds.cloud(r)
+    names = [n for n in nova_weigher_clouds.WEIGHERS if n != "MetricsWeigher" or r.random() < 0.3]
+    soft = [n for n in names if "Soft" in n]
+    names = r.sample([n for n in names if n not in soft], r.randint(1, 6)) + r.sample(soft, r.randint(0, 1))
+    r.shuffle(names)
+    for name in names:
+        nova_weigher_clouds.add(r, c, name)
+    if c["flavors"][0]["extra_specs"]:  # a host without the devices consumes nothing of what follows in Nova: no filter asks for them here
+        for h in c["hypervisors"]:
+            h["pci_device_pools"] = [{"vendor_id": "8086", "product_id": "1", "numa_node": None, "count": r.choice([55, 60, 98, 120])}]
+    chosen = r.sample(FILTERS, r.randint(1, 3))
+    for name in chosen:
+        if r.random() < 0.5 and name in ("ComputeFilter", "AggregateMultiTenancyIsolation", "AggregateTypeAffinityFilter"):
+            nova_clouds.FILTERS[name][1](r, c)
+    nova_clouds.option(c, "filter_scheduler", "enabled_filters", ",".join(chosen))
+    nova_clouds.option(c, "filter_scheduler", "weight_classes", ",".join(nova_weigher_clouds.path(n) for n in names))
+    c["server"]["max_count"] = r.choice([1, 2, 5, 12])
+    return c
+
+
+def ids_of(c):
+    """Of the request's VMs, in the order in which they are placed: equal ones by id."""
+    n = c["server"]["max_count"]
+    return ["request"] if n == 1 else sorted(f"request-{i + 1}" for i in range(n))
+
+
+# ---- Ballast ----
+
+def ballast(*arguments, stdin):
+    return subprocess.run([os.environ["BALLAST"], *arguments], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+
+
+def place(c):
+    """({VM: node}, the nodes in order for the only VM)"""
+    compiled = ballast("fit", "compile", "-", stdin=json.dumps(c))
+    assert compiled.returncode == 0, compiled.stderr
+    done = ballast("place", "--snapshot", "-", "--format", "json", *ids_of(c), stdin=compiled.stdout)
+    plan = json.loads(done.stdout)
+    placed = [p for p in plan["recommendations"] if p["action"] == "place"]
+    assert len(placed) == len(plan["recommendations"]), "moves others"
+    ranking = [placed[0]["to"]] + [a["host"] for a in placed[0].get("alternatives") or []] if c["server"]["max_count"] == 1 and placed else []
+    return {p["vm"]: p["to"] for p in placed}, ranking
+
+
+# ---- Nova ----
+
+class Scheduler:
+    """As SchedulerManager._schedule() goes over the servers of a request, without its services."""
+    def __init__(self, c, filter_classes, weigher_classes):
+        conf = c["nova.conf"]["filter_scheduler"]
+        nova_objects.configure(c["nova.conf"])
+        self.filters = [filter_classes[n]() for n in conf["enabled_filters"].split(",")]
+        self.weighers = [weigher_classes[n.rsplit(".", 1)[1]]() for n in conf["weight_classes"].split(",")]
+        self.hosts = [nova_objects.host_state(c, h) for h in c["hypervisors"]]
+        self.spec = nova_objects.request_spec(c)
+        self.index = 0
+
+    def refused(self, host):
+        """A host that Nova cannot weigh: the whole request fails there."""
+        try:
+            for w in self.weighers:
+                w._weigh_object(host, self.spec)  # pylint: disable=protected-access
+            return False
+        except Exception:  # pylint: disable=broad-except
+            return True
+
+    def rank(self):
+        """[(node, weight), ...] of the hosts that are left, the best first."""
+        self.hosts = [h for h in filters.HostFilterHandler().get_filtered_objects(self.filters, self.hosts, self.spec, self.index) if not self.refused(h)]
+        self.index += 1
+        return [(w.obj.nodename, w.weight) for w in weights.HostWeightHandler().get_weighed_objects(self.weighers, self.hosts, self.spec)]
+
+    def consume(self, node, instance):
+        host = next(h for h in self.hosts if h.nodename == node)
+        host.consume_from_request(self.spec)
+        if self.spec.instance_group is not None:
+            self.spec.instance_group.hosts.append(host.host)
+            self.spec.instance_group.members.append(instance)
+            host.instances[instance] = objects.Instance(uuid=instance)
+
+
+# ---- both ----
+
+def near(x, y):
+    return abs(x - y) <= NEAR * max(1, abs(x), abs(y))
+
+
+def differs(c, ranked, node):
+    """Whether the node is none of the best `host_subset_size`, or one that weighs the same."""
+    if not ranked or node is None:
+        return bool(ranked) != (node is not None)
+    subset = int(c["nova.conf"]["filter_scheduler"].get("host_subset_size", 1))
+    least = ranked[min(subset, len(ranked)) - 1][1]
+    weight = dict(ranked).get(node)
+    return weight is None or (weight < least and not near(weight, least))
+
+
+def compare(c, classes, counts):
+    """Whether Nova does the same."""
+    placed, ranking = place(c)
+    nova = Scheduler(c, *classes)
+    for ix, vm in enumerate(ids_of(c)):
+        ranked = nova.rank()
+        counts["servers"] += 1
+        counts["choices"] += len(ranked) > 1 and not near(ranked[0][1], ranked[-1][1])
+        counts["placed"] += bool(ranked)
+        if differs(c, ranked, placed.get(vm)):
+            return f"{vm}: here {placed.get(vm)}, Nova {ranked[:4]}"
+        weight = dict(ranked)
+        for better, worse in zip(ranking, ranking[1:]):
+            counts["ranked"] += 1
+            if weight[better] < weight[worse] and not near(weight[better], weight[worse]):
+                return f"{better} before {worse}: Nova {ranked}"
+        if not ranked:
+            return None
+        nova.consume(placed[vm], "ffffffff-0000-4000-8000-%012d" % (ix + 1))
+    return None
+
+
+def compare_requests(classes):
+    r = random.Random(SEED)
+    counts = collections.Counter()
+    wrong = 0
+    for _ in range(REQUESTS):
+        c = make(r)
+        found = compare(c, classes, counts)
+        if found:
+            wrong += 1
+            if wrong <= SHOWN:
+                print(f"{found}\n  {json.dumps(c)}")
+    print(f"{REQUESTS} requests, {counts['servers']} servers: {counts['placed']} placed, {counts['choices']} among hosts of unequal weight, "
+          f"{counts['ranked']} pairs of ranked hosts; {wrong} requests differ")
+    return wrong == 0 and counts["choices"] > counts["servers"] / 2 and counts["placed"] > counts["servers"] / 2 and counts["ranked"] > REQUESTS / 2
+
+
+# ---- the best hosts ----
+
+def chosen_hosts(options, seeds, free):
+    """How often a request of one server takes each host, by seed."""
+    r = random.Random(SEED)
+    c = nova_weigher_clouds.cloud(r, 0)
+    for i, h in enumerate(c["hypervisors"]):
+        h["free_ram_mb"] = free(i)
+    c["aggregates"] = []
+    c["server"]["max_count"] = 1
+    c["nova.conf"]["filter_scheduler"] = {"enabled_filters": "AllHostsFilter", "weight_classes": nova_weigher_clouds.path("RAMWeigher"), **options}
+    return collections.Counter(place({**c, **seed})[0]["request"] for seed in seeds)
+
+
+def test_pick():
+    """The same seed takes the same host; other seeds spread over the best, and take no other."""
+    seeds = [{"seed": i} for i in range(1, 61)]
+    falls, equals = (lambda i: 100000 - 1000 * i), (lambda i: 90000 if i % 4 == 1 else 1000)
+    best = {f"h{i:05}" for i in range(nova_clouds.HOSTS) if i % 4 == 1}
+    failed = [what for what, right in (
+        ("the best", set(chosen_hosts({}, seeds[:5], falls)) == {"h00000"}),
+        ("a subset of 3", set(chosen_hosts({"host_subset_size": "3"}, seeds, falls)) == {"h00000", "h00001", "h00002"}),
+        ("each of a subset often", min(chosen_hosts({"host_subset_size": "3"}, seeds, falls).values()) >= 10),
+        ("the same seed", len(chosen_hosts({"host_subset_size": "20"}, [{"seed": 7}] * 5, falls)) == 1),
+        ("the same time", len(chosen_hosts({"host_subset_size": "20"}, [{"time": "2026-01-01T00:00:00Z"}] * 5, falls)) == 1),
+        ("another time", len(chosen_hosts({"host_subset_size": "20"}, [{"time": f"2026-01-01T00:00:{i}Z"} for i in range(10, 20)], falls)) > 3),
+        ("shuffled", set(chosen_hosts({"shuffle_best_same_weighed_hosts": "true"}, seeds, equals)) == best),
+        ("not shuffled", len(chosen_hosts({}, seeds[:10], equals)) == 1),
+    ) if not right]
+    print(f"among the best hosts: {'as set' if not failed else 'wrong: ' + ', '.join(failed)}")
+    return not failed
+
+
+def main():
+    logging.disable(logging.CRITICAL)
+    nova_objects.begin()
+    classes = ({f.__name__: f for f in filters.HostFilterHandler().get_matching_classes(["nova.scheduler.filters.all_filters"])}, nova_objects.weigher_classes())
+    with unittest.mock.patch.object(servicegroup, "API", nova_objects.ServiceGroup):
+        right = compare_requests(classes)
+    return 0 if test_pick() and right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
