@@ -173,6 +173,21 @@ def test_fit():
         check(f'fit {arguments}', run('fit', *arguments, stdin='{}').returncode == 2)
 
 
+def test_fit_weighers():
+    """What nova.conf and the cloud may not say of weighers."""
+    section = '[filter_scheduler]\n'
+    for conf, part in (('weight_classes = nova.scheduler.weights.ram.CPUWeigher', '"nova.scheduler.weights.ram.CPUWeigher"'),
+                       ('weight_classes = acme.weights.OwnWeigher', '"acme.weights.OwnWeigher"'), ('ram_weight_multiplier = much', 'ram_weight_multiplier is "much"'),
+                       ('pci_weight_multiplier = -1', 'pci_weight_multiplier is -1'), ('host_subset_size = 0', 'host_subset_size is 0'),
+                       ('shuffle_best_same_weighed_hosts = perhaps', 'shuffle_best_same_weighed_hosts is "perhaps"')):
+        done = run('fit', 'check', '-', stdin=json.dumps({**NOVA, 'nova.conf': section + conf}))
+        check(f'fit check of {conf}', done.returncode == 2 and part in done.stderr and not done.stdout, done.stderr)
+    flavor = {**NOVA['flavors'][0], 'extra_specs': {'pci_passthrough:alias': 'gpu:1, nic'}}
+    for what, part in (({'flavors': [flavor]}, '"nic"'), ({'seed': -1}, 'seed: '), ({'seed': '7'}, 'seed: ')):
+        done = run('fit', 'check', '-', stdin=json.dumps({**NOVA, **what}))
+        check(f'fit check of {what}', done.returncode == 2 and part in done.stderr and not done.stdout, done.stderr)
+
+
 def test_no_service():
     with tempfile.TemporaryDirectory() as folder:
         for verb in SERVICE:
