@@ -9,11 +9,13 @@ CELLS = ["cccccccc-0000-4000-8000-00000000000%d" % i for i in range(3)]
 
 
 def cloud(r, n_servers=24):
-    """Each node is a compute service of its own; servers of several sizes run, some are stopped."""
+    """Each node is a compute service of its own, with room for all in the placement service, whatever its state says; servers of several
+    sizes run, some are stopped."""
     c = nova_clouds.cloud(r)
     for i, h in enumerate(c["hypervisors"]):
         h["service"]["host"] = "compute%d" % i
         h["memory_mb"] = 262144
+        h["inventories"] = {name: {"total": 1000000} for name in ("VCPU", "MEMORY_MB", "DISK_GB")}
     names = [h["service"]["host"] for h in c["hypervisors"]]
     for a in c["aggregates"]:
         a["hosts"] = r.sample(names, r.randint(0, len(names)))
