@@ -309,6 +309,7 @@ def make(r, name):
     c = cloud(r)
     FILTERS[name][1](r, c)
     option(c, "filter_scheduler", "enabled_filters", name)
+    c["stages"] = [name]
     return c
 
 

@@ -1,6 +1,7 @@
 /* Says which hosts Nova's filters leave to a request, for test_nova_oracle.py: each line of standard input is
  * a cloud as src/dialect/nova reads it, with a request or, as "moved", the id of a server. An answer is a
- * line with a "1" or "0" for each hypervisor, in their order in the cloud, or "!" and what is wrong.
+ * line with a "1" or "0" for each hypervisor, in their order in the cloud, or "!" and what is wrong. "stages"
+ * of a cloud: only these stages are asked.
  *
  * nova_probe weights: the weight of each hypervisor as a JSON list, null for those on which the request
  * cannot be placed, for test_nova_weighers.py. */
@@ -16,37 +17,111 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int build(const char *line, struct arena *a, struct snapshot *ret, const char **ret_vm,
-                 struct err *err)
+struct question {
+    struct snapshot s;
+    const char *vm;
+    const json_t *stages; /* NULL: all */
+};
+
+static int build(json_t *cloud, struct arena *a, struct question *ret, struct err *err)
 {
-    json_t *cloud = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
     json_t *made = NULL;
     struct inventory inv;
     const char *moved = json_string_value(json_object_get(cloud, "moved"));
     int e = nova_compile(cloud, a, &made, err);
 
-    *ret_vm = moved ? arena_strdup(a, moved) : NOVA_REQUEST_ID;
-    json_decref(cloud);
+    ret->vm = moved ? arena_strdup(a, moved) : NOVA_REQUEST_ID;
+    ret->stages = json_object_get(cloud, "stages");
     if (e < 0)
         return e;
     char *text = json_dumps(made, JSON_COMPACT);
 
     json_decref(made);
     if ((e = snapshot_read_inventory(text, strlen(text), a, &inv, NULL, err)) == 0)
-        e = snapshot_build(&inv, a, ret, err);
+        e = snapshot_build(&inv, a, &ret->s, err);
     free(text);
     return e;
 }
 
-/* The hypervisors are h00000, h00001 and so on: their order is that of the snapshot. */
-static void answer(const struct snapshot *s, const char *id, struct arena *a)
+static bool asks_for(const struct question *q, uint32_t stage)
 {
-    uint32_t vm = snapshot_find_vm(s, id);
+    size_t i;
+    const json_t *name;
+
+    json_array_foreach(q->stages, i, name)
+    {
+        if (strcmp(json_string_value(name), q->s.stages[stage].is.name) == 0)
+            return true;
+    }
+    return !q->stages;
+}
+
+static bool filter_refuses(const struct question *q, const struct fit *fit, uint32_t vm, uint32_t host,
+                           struct arena *a)
+{
+    const struct pipeline *p = &q->s.pipelines[q->s.vms[vm].pipeline];
+    const struct expression_scope scope = fit_scope(fit, fit_vm_row(fit, vm, a), host);
+
+    for (uint32_t i = p->first; i < p->first + p->n; i++)
+        if (fit_filters(fit, i, FIT_PLACE) && asks_for(q, i) &&
+            !expression_is_true(&fit->parts[PART_FILTER][i].x, &scope))
+            return true;
+    return false;
+}
+
+/* Whether a host is counted together with the other. */
+static bool counts_there(const struct fit_counter *c, uint32_t host, uint32_t other)
+{
+    if (!c->from || host == other)
+        return host == other;
+    for (uint32_t i = c->from[host]; i < c->from[host + 1]; i++)
+        for (uint32_t k = c->from[other]; k < c->from[other + 1]; k++)
+            if (c->groups[i] == c->groups[k])
+                return true;
+    return false;
+}
+
+static int64_t takes_of(const struct fit *fit, uint32_t vm, uint32_t counter)
+{
+    for (uint32_t i = fit->counts.shares_from[vm]; i < fit->counts.shares_from[vm + 1]; i++)
+        if (fit->counts.shares[i].counter == counter)
+            return fit->counts.shares[i].takes;
+    return 0;
+}
+
+static bool count_refuses(const struct question *q, const struct fit *fit, uint32_t vm, uint32_t host)
+{
+    for (uint32_t i = fit->counts.shares_from ? fit->counts.shares_from[vm] : 0;
+         fit->counts.shares_from && i < fit->counts.shares_from[vm + 1]; i++) {
+        const struct fit_share *share = &fit->counts.shares[i];
+        const struct fit_counter *c = &fit->counts.counters[share->counter];
+        int64_t sum = share->takes;
+
+        if (!fit_limits(fit, vm, share, FIT_PLACE) || !asks_for(q, c->stage) ||
+            (q->s.vms[vm].host != IX_NONE && counts_there(c, host, q->s.vms[vm].host)))
+            continue; /* where the VM is, it counts already */
+        for (uint32_t v = 0; v < q->s.n_vms; v++)
+            if (v != vm && q->s.vms[v].host != IX_NONE && counts_there(c, host, q->s.vms[v].host))
+                sum += takes_of(fit, v, share->counter);
+        int64_t limit = fit_limit(fit, vm, c->stage, host);
+        if (limit == FIT_NOTHING || sum > limit)
+            return true;
+    }
+    return false;
+}
+
+/* The hypervisors are h00000, h00001 and so on: their order is that of the snapshot. */
+static void answer(const struct question *q, struct arena *a)
+{
+    uint32_t vm = snapshot_find_vm(&q->s, q->vm);
+    bool piped = q->s.vms[vm].pipeline != IX_NONE;
     struct fit fit;
 
-    fit_compile(s, a, &fit);
-    for (uint32_t h = 0; h < s->n_hosts; h++)
-        putchar(fit_refuses(&fit, FIT_PLACE, vm, h) ? '0' : '1');
+    fit_compile(&q->s, a, &fit);
+    for (uint32_t h = 0; h < q->s.n_hosts; h++) {
+        bool refuses = piped && (filter_refuses(q, &fit, vm, h, a) || count_refuses(q, &fit, vm, h));
+        putchar(refuses ? '0' : '1');
+    }
     putchar('\n');
 }
 
@@ -84,16 +159,17 @@ int main(int argc, char **argv)
 
     while (getline(&line, &cap, stdin) > 0) {
         struct arena a = {0};
-        struct snapshot s;
-        const char *vm;
+        struct question q = {0};
         struct err err = {0};
+        json_t *cloud = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
 
-        if (build(line, &a, &s, &vm, &err) < 0)
+        if (build(cloud, &a, &q, &err) < 0)
             printf("!%s\n", err.text);
         else if (weights)
-            answer_weights(&s, vm, &a);
+            answer_weights(&q.s, q.vm, &a);
         else
-            answer(&s, vm, &a);
+            answer(&q, &a);
+        json_decref(cloud);
         arena_release(&a);
     }
     free(line);

@@ -64,9 +64,22 @@ def decisions_of_nova(c, name, classes):
 
 # ---- both ----
 
-def for_probe(r, c):
+def with_strangers(r, c, name):
+    """Servers that ask for something else of the same filter, and are on no host: they change what the pipeline reads, not what it decides."""
+    servers, images = list(c["servers"]), list(c["images"])
+    for i in range(r.choice([0, 0, 1, 3])):
+        other = nova_clouds.make(r, name)
+        image = dict(other["images"][0], id=f"image{i}")
+        images.append(image)
+        servers.append({"id": f"stranger{i}", "status": "SHUTOFF", "tenant_id": other["server"]["tenant_id"], "image": {"id": image["id"]},
+                        "flavor": dict(other["flavors"][0], original_name=other["flavors"][0]["name"]), "pinned_availability_zone":
+                        other["server"].get("availability_zone"), "os:scheduler_hints": {k: v for k, v in other["os:scheduler_hints"].items() if k != "group"}})
+    return dict(c, servers=servers, images=images)
+
+
+def for_probe(r, c, name):
     """The cloud as the probe gets it: nova.conf often as a text; a server that moves is one of the cloud."""
-    c = dict(c)
+    c = with_strangers(r, c, name)
     if "moved" in c:
         del c["server"]
     if r.random() < 0.5:
@@ -83,7 +96,7 @@ def compare(name, classes, pairs):
     """(pairs, passed, raised, differing, seconds of Nova)"""
     r = random.Random(f"{SEED} {name}")
     cases = list(cases_of(r, name, pairs))
-    lines = "".join(for_probe(r, c) + "\n" for c in cases)
+    lines = "".join(for_probe(r, c, name) + "\n" for c in cases)
     done = subprocess.run([os.environ["BALLAST_NOVA_PROBE"]], input=lines, stdout=subprocess.PIPE, text=True, check=True, timeout=900)
     answers = done.stdout.splitlines()
     assert len(answers) == len(cases), f"{name}: {len(answers)} answers to {len(cases)} requests"

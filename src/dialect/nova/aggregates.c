@@ -1,12 +1,17 @@
 /* aggregates.c: the filters that read the metadata of a host's aggregates. */
 #include "dialect/nova/internal.h"
 
+#include <ballast/expression.h>
+
 #include <string.h>
 
 #define EXTRA_SPECS_SCOPE "aggregate_instance_extra_specs:"
 #define TENANTS "filter_tenant_id"
 #define TYPES "instance_type"
 #define ZONE "availability_zone"
+#define ZONE_VARIABLE "$vm.hints." ZONE
+#define SPEC_VALUES "agrees:" /* the values that agree with an extra spec */
+#define KEYS_MAX 32           /* in one condition for all VMs */
 
 static const char *meta(const struct cloud *c, const char *key)
 {
@@ -19,26 +24,31 @@ static json_t *some_given(const struct cloud *c, const char *key)
     return json_pack("[s, s, [s, s]]", "any_group", AGGREGATE, "given", meta(c, key));
 }
 
-/* Whether one of the texts is among the values, between commas, that the host's aggregates have for the key.
- */
-static json_t *some_value(const struct cloud *c, const char *key, const struct words *texts)
+/* Whether a value of the operand is among the values, between commas, that the host's aggregates have for the
+ * key. Takes the operand. */
+static json_t *some_value(const struct cloud *c, const char *key, json_t *operand)
 {
-    json_t *of = json_pack("[s, s]", "split", meta(c, key));
-
-    if (texts->n == 0) {
-        json_decref(of);
-        return json_false();
-    }
-    return json_pack("[s, s, o]", "any_group", AGGREGATE, nova_expression_in(of, texts, c->a));
+    return json_pack("[s, s, [s, o, [s, s]]]", "any_group", AGGREGATE, "in", operand, "split", meta(c, key));
 }
 
 /* The same; a host without the key passes. */
-static json_t *some_value_if_given(const struct cloud *c, const char *key, const char *text)
+static json_t *some_value_if_given(const struct cloud *c, const char *key, const char *variable)
 {
-    struct words texts = {0};
+    return json_pack("[s, [s, o], o]", "or", "not", some_given(c, key),
+                     some_value(c, key, json_string(variable)));
+}
 
-    nova_words_add(&texts, text, c->a);
-    return json_pack("[s, [s, o], o]", "or", "not", some_given(c, key), some_value(c, key, &texts));
+static bool any_aggregate_has(const struct cloud *c, const char *key)
+{
+    size_t i;
+    const json_t *metadata;
+
+    json_array_foreach(c->metadata, i, metadata)
+    {
+        if (json_object_get(metadata, key))
+            return true;
+    }
+    return false;
 }
 
 /* The values of the key in any aggregate that agree with the requirement. */
@@ -61,72 +71,163 @@ static struct words matching_values(const struct cloud *c, const char *key, cons
     return ret;
 }
 
+/* The name of the key in the metadata; NULL: of another scope. */
+static const char *spec_name(const char *key)
+{
+    const char *colon = strchr(key, ':');
+
+    if (!colon)
+        return key;
+    return strncmp(key, EXTRA_SPECS_SCOPE, strlen(EXTRA_SPECS_SCOPE)) == 0 ? colon + 1 : NULL;
+}
+
+/* The values that agree, as a value of the VM; false in *ret_is: they are too many for that. */
+static const char *set_spec(struct cloud *c, const struct request *r, const char *key,
+                            const struct words *values, bool *ret_is)
+{
+    json_t *list = json_array();
+
+    *ret_is = values->n <= ATTRIBUTE_TEXTS_MAX;
+    for (size_t i = 0; *ret_is && i < values->n; i++)
+        (void)json_array_append_new(list, json_string(values->items[i]));
+    if (*ret_is)
+        (void)vm_set(c, r, "flavor", arena_printf(c->a, SPEC_VALUES "%s", key), json_incref(list));
+    json_decref(list);
+    return arena_printf(c->a, "$vm.flavor." SPEC_VALUES "%s", key);
+}
+
+/* One condition for all VMs: of each key that a flavour of the cloud has. */
+static void add_specs_of_all(const struct cloud *c, json_t *all)
+{
+    const char *const start = "$vm.flavor." SPEC_VALUES;
+    const char *variable;
+    json_t *value;
+
+    json_object_foreach(c->given, variable, value)
+    {
+        if (strncmp(variable, start, strlen(start)) == 0)
+            (void)json_array_append_new(
+                all, vm_unless_given(variable, some_value(c, spec_name(variable + strlen(start)),
+                                                          json_string(variable))));
+    }
+}
+
+static size_t n_specs_of_all(const struct cloud *c)
+{
+    const char *const start = "$vm.flavor." SPEC_VALUES;
+    const char *variable;
+    json_t *value;
+    size_t n = 0;
+
+    json_object_foreach(c->given, variable, value)
+    {
+        n += strncmp(variable, start, strlen(start)) == 0;
+    }
+    return n;
+}
+
+static void append_operands(json_t *to, const json_t *of)
+{
+    for (size_t i = 1; i < json_array_size(of); i++)
+        (void)json_array_append(to, json_array_get(of, i));
+}
+
 int nova_filter_extra_specs(struct cloud *c, const struct request *r, json_t **ret)
 {
-    json_t *all = json_pack("[s]", "and");
     const char *key;
     json_t *value;
+    bool is_value;
+
+    *ret = json_pack("[s]", "and");
+    json_t *own = json_pack("[s]", "and");
 
     json_object_foreach((json_t *)r->extra_specs, key, value)
     {
         const char *requirement = nova_python_str(value, c->a);
+        const char *name = spec_name(key);
 
-        if (strchr(key, ':') && strncmp(key, EXTRA_SPECS_SCOPE, strlen(EXTRA_SPECS_SCOPE)) != 0)
+        if (!name)
             continue;
-        const char *name = strchr(key, ':') ? strchr(key, ':') + 1 : key;
         struct words values = matching_values(c, name, requirement ? requirement : "");
+        const char *variable = set_spec(c, r, key, &values, &is_value);
 
-        (void)json_array_append_new(all, some_value(c, name, &values));
+        if (is_value)
+            (void)json_array_append_new(own, some_value(c, name, json_string(variable)));
+        else
+            (void)json_array_append_new(
+                *ret,
+                json_pack("[s, s, o]", "any_group", AGGREGATE,
+                          nova_expression_in(json_pack("[s, s]", "split", meta(c, name)), &values, c->a)));
     }
-    *ret = all;
+    if (n_specs_of_all(c) <= KEYS_MAX)
+        add_specs_of_all(c, *ret);
+    else
+        append_operands(*ret, own);
+    json_decref(own);
     return 0;
 }
 
-int nova_filter_image_isolation(struct cloud *c, const struct request *r, json_t **ret)
+/* Whether image properties of the key take part. */
+static const char *isolation_prefix(const struct cloud *c)
 {
     const char *name_space =
         conf_text(c, "filter_scheduler", "aggregate_image_properties_isolation_namespace");
     const char *separator =
         conf_text(c, "filter_scheduler", "aggregate_image_properties_isolation_separator");
-    const char *prefix =
-        arena_printf(c->a, "%s%s", name_space ? name_space : "", separator ? separator : ".");
+
+    return name_space && *name_space ? arena_printf(c->a, "%s%s", name_space, separator ? separator : ".")
+                                     : "";
+}
+
+int nova_filter_image_isolation(struct cloud *c, const struct request *r, json_t **ret)
+{
+    const char *const start = "$vm.image.";
+    const char *prefix = isolation_prefix(c);
     const char *key;
     json_t *value;
 
     *ret = json_pack("[s]", "and");
     json_object_foreach((json_t *)r->image, key, value)
     {
-        const char *text = json_string_value(value);
-
-        if (name_space && *name_space && strncmp(key, prefix, strlen(prefix)) != 0)
-            continue;
-        (void)json_array_append_new(*ret, some_value_if_given(c, key, text));
+        if (strncmp(key, prefix, strlen(prefix)) == 0 && any_aggregate_has(c, key))
+            (void)vm_set(c, r, "image", key, json_incref(value));
+    }
+    json_object_foreach(c->given, key, value)
+    {
+        if (strncmp(key, start, strlen(start)) == 0)
+            (void)json_array_append_new(
+                *ret, vm_unless_given(key, some_value_if_given(c, key + strlen(start), key)));
     }
     return 0;
 }
 
 int nova_filter_tenants(struct cloud *c, const struct request *r, json_t **ret)
 {
-    *ret = r->project ? some_value_if_given(c, TENANTS, r->project)
-                      : json_pack("[s, o]", "not", some_given(c, TENANTS));
+    (void)r;
+    if (any_aggregate_has(c, TENANTS))
+        *ret = some_value_if_given(c, TENANTS, "$vm.owner");
     return 0;
 }
 
 int nova_filter_type(struct cloud *c, const struct request *r, json_t **ret)
 {
-    *ret = some_value_if_given(c, TYPES, r->flavor);
+    if (any_aggregate_has(c, TYPES))
+        *ret = some_value_if_given(c, TYPES, vm_set(c, r, "flavor", "name", json_string(r->flavor)));
     return 0;
 }
 
+/* A host in no zone is in the default one. */
 int nova_filter_zone(struct cloud *c, const struct request *r, json_t **ret)
 {
     const char *zone = conf_text(c, "DEFAULT", "default_availability_zone");
-    struct words wanted = {0};
 
-    if (!r->zone || !*r->zone)
+    if (r->zone && *r->zone)
+        (void)vm_set(c, r, "hints", ZONE, json_string(r->zone));
+    if (!vm_given(c, ZONE_VARIABLE))
         return 0;
-    nova_words_add(&wanted, r->zone, c->a);
-    *ret = strcmp(r->zone, zone ? zone : "nova") == 0 ? some_value_if_given(c, ZONE, r->zone)
-                                                      : some_value(c, ZONE, &wanted);
+    *ret = vm_unless_given(
+        ZONE_VARIABLE, json_pack("[s, o, [s, [s, s, s], [s, o]]]", "or",
+                                 some_value(c, ZONE, json_string(ZONE_VARIABLE)), "and", "=", ZONE_VARIABLE,
+                                 nova_constant(zone ? zone : "nova", c->a), "not", some_given(c, ZONE)));
     return 0;
 }

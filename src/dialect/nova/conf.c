@@ -70,8 +70,12 @@ static int read_option(struct conf_reader *r, const char *line)
         return err_set(r->err, -EINVAL,
                        "nova.conf: line %u: before the first section, expected \"[DEFAULT]\"", r->line);
     r->key = trimmed(line, n, r->a);
-    (void)json_object_set_new(r->section, r->key,
-                              json_string(unquoted(trimmed(line + n + 1, strlen(line + n + 1), r->a))));
+    const char *value = unquoted(trimmed(line + n + 1, strlen(line + n + 1), r->a));
+    const char *before = json_string_value(json_object_get(r->section, r->key));
+
+    if (before && strcmp(r->key, "available_filters") == 0) /* may be there several times */
+        value = arena_printf(r->a, "%s,%s", before, value);
+    (void)json_object_set_new(r->section, r->key, json_string(value));
     return 0;
 }
 

@@ -102,19 +102,21 @@ static json_int_t gb_of(const json_t *flavor, const char *key)
     return gb > 0 ? gb < COUNT_MAX ? gb : COUNT_MAX : 0;
 }
 
-json_t *consumed_by_flavor(const struct cloud *c, const json_t *flavor)
+void consumed_ask(struct cloud *c, const struct request *r)
 {
     const char *wrong;
+    const json_t *flavor = r->flavor_json;
     json_int_t ephemeral_gb = gb_of(flavor, "OS-FLV-EXT-DATA:ephemeral");
     json_int_t disk_gb = gb_of(flavor, "disk") + (ephemeral_gb ? ephemeral_gb : gb_of(flavor, "ephemeral"));
-    json_int_t devices = devices_asked(c, json_object_get(flavor, "extra_specs"), &wrong);
-    json_t *ret = json_object();
+    json_int_t devices = devices_asked(c, r->extra_specs, &wrong);
+    const char *group = cloud_text(r->group, "id");
 
     if (disk_gb > 0)
-        (void)json_object_set_new(ret, DISK_MB, json_integer(disk_gb * MB_PER_GB));
+        (void)vm_set(c, r, "flavor", DISK_MB, json_integer(disk_gb * MB_PER_GB));
     if (devices > 0)
-        (void)json_object_set_new(ret, PCI_DEVICES, json_integer(devices));
-    return ret;
+        (void)vm_set(c, r, "flavor", PCI_DEVICES, json_integer(devices));
+    if (group)
+        (void)json_object_set_new(r->vm, "groups", json_pack("[s]", group));
 }
 
 /* What the VM takes of what the stage counts. */

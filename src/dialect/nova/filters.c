@@ -1,11 +1,13 @@
 /* filters.c: Nova's filters by name, and those that take one comparison. */
 #include "dialect/nova/internal.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define FILTERS "filter_scheduler"
 #define IO_OPS_DEFAULT 8
 #define INSTANCES_DEFAULT 50
+#define ALL_FILTERS "nova.scheduler.filters.all_filters"
 
 static int filter_all_hosts(struct cloud *c, const struct request *r, json_t **ret)
 {
@@ -48,18 +50,15 @@ static void set_count(struct cloud *c, const char *name)
     }
 }
 
-/* Less than the limit of the configuration. */
-static int count_below(struct cloud *c, const char *count, const char *option, json_int_t fallback,
-                       json_t **ret)
+/* The limit of the configuration. */
+static int limit_of(struct cloud *c, const char *option, json_int_t fallback, json_t **ret)
 {
     json_int_t limit;
     int e = conf_whole(c, FILTERS, option, fallback, &limit);
 
-    if (e < 0)
-        return e;
-    set_count(c, count);
-    *ret = json_pack("[s, s, I]", "<", arena_printf(c->a, ATTRIBUTE "%s", count), limit);
-    return 0;
+    if (e == 0)
+        *ret = json_integer(limit);
+    return e;
 }
 
 /* The values of the key that are no whole numbers: with one of them the limit of the configuration holds. */
@@ -79,51 +78,111 @@ static struct words no_numbers(const struct cloud *c, const char *key)
     return ret;
 }
 
-/* Less than the least limit of the host's aggregates. */
-static int count_below_aggregates(struct cloud *c, const char *count, const char *option, json_int_t fallback,
-                                  json_t **ret)
+/* The least limit of the host's aggregates, else that of the configuration. */
+static int limit_of_aggregates(struct cloud *c, const char *option, json_int_t fallback, json_t **ret)
 {
     const char *key = arena_printf(c->a, META "%s", option);
     struct words wrong = no_numbers(c, option);
-    json_t *below;
-    int e = count_below(c, count, option, fallback, &below);
+    json_t *general = NULL;
+    int e = limit_of(c, option, fallback, &general);
 
     if (e < 0)
         return e;
-    json_t *general = json_array_get(below, 2);
-    json_t *limit =
+    *ret =
         json_pack("[s, [s, s, [s, s]], O]", "default", "least_of_groups", AGGREGATE, "number", key, general);
-
     if (wrong.n > 0)
-        limit = json_pack("[s, [s, s, o], O, o]", "if", "any_group", AGGREGATE,
-                          nova_expression_in(json_string(key), &wrong, c->a), general, limit);
-    (void)json_array_set_new(below, 2, limit);
-    *ret = below;
+        *ret = json_pack("[s, [s, s, o], O, o]", "if", "any_group", AGGREGATE,
+                         nova_expression_in(json_string(key), &wrong, c->a), general, *ret);
+    json_decref(general);
     return 0;
+}
+
+typedef int find_limit(struct cloud *c, const char *option, json_int_t fallback, json_t **ret);
+
+/* Operations are of this moment: fewer than the limit. */
+static int io_ops_below(struct cloud *c, find_limit *limit_by, json_t **ret)
+{
+    json_t *limit = NULL;
+    int e = limit_by(c, "max_io_ops_per_host", IO_OPS_DEFAULT, &limit);
+
+    if (e < 0)
+        return e;
+    set_count(c, "num_io_ops");
+    *ret = json_pack("[s, s, o]", "<", ATTRIBUTE "num_io_ops", limit);
+    return 0;
+}
+
+/* Each server of a request for many is an operation for those after it. */
+static int io_ops_of_many(struct cloud *c, const struct request *r, find_limit *limit_by, json_t **ret)
+{
+    json_t *limit = NULL;
+
+    if (r->of_many)
+        (void)vm_set(c, r, "hints", "builds", json_integer(1));
+    if (!vm_given(c, "$vm.hints.builds"))
+        return 0;
+    int e = limit_by(c, "max_io_ops_per_host", IO_OPS_DEFAULT, &limit);
+
+    if (e == 0)
+        *ret = json_pack("{s: [s, s, i], s: [s, o, s], s: [s]}", "count", "default", "$vm.hints.builds", 0,
+                         "limit", "-", limit, ATTRIBUTE "num_io_ops", "applies", "place");
+    return e;
 }
 
 static int filter_io_ops(struct cloud *c, const struct request *r, json_t **ret)
 {
     (void)r;
-    return count_below(c, "num_io_ops", "max_io_ops_per_host", IO_OPS_DEFAULT, ret);
+    return io_ops_below(c, limit_of, ret);
+}
+
+static int count_io_ops(struct cloud *c, const struct request *r, json_t **ret)
+{
+    return io_ops_of_many(c, r, limit_of, ret);
 }
 
 static int filter_aggregate_io_ops(struct cloud *c, const struct request *r, json_t **ret)
 {
     (void)r;
-    return count_below_aggregates(c, "num_io_ops", "max_io_ops_per_host", IO_OPS_DEFAULT, ret);
+    return io_ops_below(c, limit_of_aggregates, ret);
+}
+
+static int count_aggregate_io_ops(struct cloud *c, const struct request *r, json_t **ret)
+{
+    return io_ops_of_many(c, r, limit_of_aggregates, ret);
+}
+
+/* Servers are counted; what a host reports beyond those that are listed and on is there in any case. */
+static int count_instances(struct cloud *c, find_limit *limit_by, json_t **ret)
+{
+    size_t i;
+    const json_t *state;
+    json_t *limit = NULL;
+    int e = limit_by(c, "max_instances_per_host", INSTANCES_DEFAULT, &limit);
+
+    if (e < 0)
+        return e;
+    json_array_foreach(c->states, i, state)
+    {
+        const char *node = json_string_value(json_object_get(state, "nodename"));
+        json_int_t on = json_integer_value(json_object_get(json_object_get(c->servers_at, node), "on"));
+        json_int_t n = json_integer_value(json_object_get(state, "num_instances"));
+        host_set(c, i, "instances_elsewhere", json_integer(n - on));
+    }
+    *ret =
+        json_pack("{s: i, s: [s, o, s]}", "count", 1, "limit", "-", limit, ATTRIBUTE "instances_elsewhere");
+    return 0;
 }
 
 static int filter_num_instances(struct cloud *c, const struct request *r, json_t **ret)
 {
     (void)r;
-    return count_below(c, "num_instances", "max_instances_per_host", INSTANCES_DEFAULT, ret);
+    return count_instances(c, limit_of, ret);
 }
 
 static int filter_aggregate_num_instances(struct cloud *c, const struct request *r, json_t **ret)
 {
     (void)r;
-    return count_below_aggregates(c, "num_instances", "max_instances_per_host", INSTANCES_DEFAULT, ret);
+    return count_instances(c, limit_of_aggregates, ret);
 }
 
 /* ---- MetricsFilter ---- */
@@ -176,27 +235,27 @@ static int filter_metrics(struct cloud *c, const struct request *r, json_t **ret
 /* ---- by name ---- */
 
 static const struct filter filters[] = {
-    {"AggregateImagePropertiesIsolation", nova_filter_image_isolation, false},
-    {"AggregateInstanceExtraSpecsFilter", nova_filter_extra_specs, false},
-    {"AggregateIoOpsFilter", filter_aggregate_io_ops, false},
-    {"AggregateMultiTenancyIsolation", nova_filter_tenants, false},
-    {"AggregateNumInstancesFilter", filter_aggregate_num_instances, true},
-    {"AggregateTypeAffinityFilter", nova_filter_type, false},
-    {"AllHostsFilter", filter_all_hosts, false},
-    {"AvailabilityZoneFilter", nova_filter_zone, false},
-    {"ComputeCapabilitiesFilter", nova_filter_capabilities, false},
-    {"ComputeFilter", filter_compute, false},
-    {"DifferentHostFilter", nova_filter_different_host, false},
-    {"ImagePropertiesFilter", nova_filter_image, false},
-    {"IoOpsFilter", filter_io_ops, false},
-    {"IsolatedHostsFilter", nova_filter_isolated_hosts, false},
-    {"JsonFilter", nova_filter_json, false},
-    {"MetricsFilter", filter_metrics, false},
-    {"NumInstancesFilter", filter_num_instances, true},
-    {"SameHostFilter", nova_filter_same_host, false},
-    {"ServerGroupAffinityFilter", nova_filter_affinity, true},
-    {"ServerGroupAntiAffinityFilter", nova_filter_anti_affinity, true},
-    {"SimpleCIDRAffinityFilter", nova_filter_cidr, false},
+    {.name = "AggregateImagePropertiesIsolation", .compile = nova_filter_image_isolation},
+    {.name = "AggregateInstanceExtraSpecsFilter", .compile = nova_filter_extra_specs},
+    {.name = "AggregateIoOpsFilter", .compile = filter_aggregate_io_ops, .count = count_aggregate_io_ops},
+    {.name = "AggregateMultiTenancyIsolation", .compile = nova_filter_tenants},
+    {.name = "AggregateNumInstancesFilter", .compile = filter_aggregate_num_instances},
+    {.name = "AggregateTypeAffinityFilter", .compile = nova_filter_type},
+    {.name = "AllHostsFilter", .compile = filter_all_hosts},
+    {.name = "AvailabilityZoneFilter", .compile = nova_filter_zone},
+    {.name = "ComputeCapabilitiesFilter", .compile = nova_filter_capabilities},
+    {.name = "ComputeFilter", .compile = filter_compute},
+    {.name = "DifferentHostFilter", .compile = nova_filter_different_host},
+    {.name = "ImagePropertiesFilter", .compile = nova_filter_image},
+    {.name = "IoOpsFilter", .compile = filter_io_ops, .count = count_io_ops},
+    {.name = "IsolatedHostsFilter", .compile = nova_filter_isolated_hosts},
+    {.name = "JsonFilter", .compile = nova_filter_json},
+    {.name = "MetricsFilter", .compile = filter_metrics},
+    {.name = "NumInstancesFilter", .compile = filter_num_instances},
+    {.name = "SameHostFilter", .compile = nova_filter_same_host},
+    {.name = "ServerGroupAffinityFilter", .compile = nova_filter_affinity},
+    {.name = "ServerGroupAntiAffinityFilter", .compile = nova_filter_anti_affinity},
+    {.name = "SimpleCIDRAffinityFilter", .compile = nova_filter_cidr},
 };
 
 const struct filter *filter_find(const char *name)
@@ -205,4 +264,34 @@ const struct filter *filter_find(const char *name)
         if (strcmp(filters[i].name, name) == 0)
             return &filters[i];
     return NULL;
+}
+
+/* ---- available_filters ---- */
+
+/* The class of a path such as "nova.scheduler.filters.compute_filter.ComputeFilter". */
+static bool is_class_of(const char *path, const char *name)
+{
+    const char *dot = strrchr(path, '.');
+
+    return strcmp(dot ? dot + 1 : path, name) == 0;
+}
+
+int filter_check_available(const struct cloud *c, const struct words *enabled)
+{
+    struct words available = conf_list(c, FILTERS, "available_filters", ALL_FILTERS);
+
+    for (size_t i = 0; i < enabled->n; i++) {
+        const char *name = enabled->items[i];
+        bool is = false;
+
+        for (size_t k = 0; k < available.n; k++)
+            is = is || is_class_of(available.items[k], name) ||
+                 (strcmp(available.items[k], ALL_FILTERS) == 0 && filter_find(name));
+        if (!is && filter_find(name))
+            return err_set(c->err, -EINVAL,
+                           "nova.conf: [filter_scheduler] enabled_filters has \"%s\", which is not among "
+                           "available_filters",
+                           name);
+    }
+    return 0;
 }

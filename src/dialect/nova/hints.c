@@ -6,6 +6,10 @@
 #include <string.h>
 
 #define CIDR_DEFAULT "24"
+#define GROUP_LIMIT "max_server_per_host"
+#define GROUP_LIMIT_VARIABLE "$vm.hints." GROUP_LIMIT
+#define NETWORK_FROM "$vm.hints.network_from"
+#define NETWORK_TO "$vm.hints.network_to"
 
 /* ---- servers ---- */
 
@@ -61,8 +65,8 @@ int nova_filter_different_host(struct cloud *c, const struct request *r, json_t 
     const json_t *servers = hint(r, "different_host");
     struct words hosts = hint_hosts(c, servers);
 
-    if (servers && hosts.n > 0)
-        *ret = json_pack("[s, o]", "not", nova_expression_in(json_string(HOST), &hosts, c->a));
+    *ret = vm_texts_have(c, r, "hosts_to_avoid", json_string(HOST), servers && hosts.n > 0 ? &hosts : NULL,
+                         true);
     return 0;
 }
 
@@ -71,8 +75,7 @@ int nova_filter_same_host(struct cloud *c, const struct request *r, json_t **ret
     const json_t *servers = hint(r, "same_host");
     struct words hosts = hint_hosts(c, servers);
 
-    if (servers)
-        *ret = nova_expression_in(json_string(HOST), &hosts, c->a);
+    *ret = vm_texts_have(c, r, "hosts_to_join", json_string(HOST), servers ? &hosts : NULL, false);
     return 0;
 }
 
@@ -99,52 +102,32 @@ int hint_group_limit(const struct cloud *c, const json_t *group, json_int_t *ret
                          "server_groups: max_server_per_host is \"%s\", expected a whole number", text);
 }
 
+/* Where members are: a move, too, is only to a host of one of them, as Nova has it. */
 int nova_filter_affinity(struct cloud *c, const struct request *r, json_t **ret)
 {
     struct words hosts = hint_hosts(c, json_object_get(r->group, "members"));
+    bool binds = r->group && strcmp(hint_group_policy(r->group), "affinity") == 0 && hosts.n > 0;
 
-    if (r->group && strcmp(hint_group_policy(r->group), "affinity") == 0 && hosts.n > 0)
-        *ret = nova_expression_in(json_string(HOST), &hosts, c->a);
+    *ret = vm_texts_have(c, r, "group_hosts", json_string(HOST), binds ? &hosts : NULL, false);
     return 0;
 }
 
-/* The members on the host; none on the server's own, which passes. */
-static json_int_t members_on(const struct cloud *c, const struct request *r, const char *host)
-{
-    json_int_t n = 0;
-    size_t i;
-    const json_t *server;
-
-    json_array_foreach(json_object_get(c->lists, "servers"), i, server)
-    {
-        const char *id = json_string_value(json_object_get(server, "id"));
-
-        if (!id || !host_of(server) || strcmp(host_of(server), host) != 0)
-            continue;
-        if (strcmp(id, r->id) == 0)
-            return 0;
-        n += lists(json_object_get(r->group, "members"), id);
-    }
-    return n;
-}
-
+/* Members are counted on a host, and on all nodes of its compute service. */
 int nova_filter_anti_affinity(struct cloud *c, const struct request *r, json_t **ret)
 {
-    struct words hosts = hint_hosts(c, json_object_get(r->group, "members"));
-    struct words full = {0};
     json_int_t limit;
-
-    if (!r->group || strcmp(hint_group_policy(r->group), "anti-affinity") != 0)
-        return 0;
     int e = hint_group_limit(c, r->group, &limit);
 
     if (e < 0)
         return e;
-    for (size_t i = 0; i < hosts.n; i++)
-        if (members_on(c, r, hosts.items[i]) >= limit)
-            nova_words_add(&full, hosts.items[i], c->a);
-    if (full.n > 0)
-        *ret = json_pack("[s, o]", "not", nova_expression_in(json_string(HOST), &full, c->a));
+    if (strcmp(hint_group_policy(r->group), "anti-affinity") == 0)
+        (void)vm_set(c, r, "hints", GROUP_LIMIT, json_integer(limit));
+    if (!vm_given(c, GROUP_LIMIT_VARIABLE))
+        return 0;
+    *ret = json_pack("{s: [s, [s, s], i, i], s: s, s: s}", "count", "if", "given", GROUP_LIMIT_VARIABLE, 1, 0,
+                     "limit", GROUP_LIMIT_VARIABLE, "per", "$vm.groups");
+    if (c->shares_nodes)
+        (void)json_object_set_new(*ret, "over", json_string(SERVICE));
     return 0;
 }
 
@@ -203,25 +186,33 @@ static void set_addresses(struct cloud *c)
     }
 }
 
+/* The first address of the network and its last; what is no address or no network has none. */
+static void set_network(struct cloud *c, const struct request *r, const char *near, const char *cidr)
+{
+    struct address at;
+    json_int_t bits;
+
+    cidr = cidr ? cidr + (*cidr == '/') : CIDR_DEFAULT; /* the document writes it without the "/" */
+    bool is = read_address(near, &at) && nova_python_int(cidr, c->a, &bits) && bits >= 0 && bits <= at.n * 8;
+    const struct address from = is ? end_of_network(at, (unsigned)bits, false) : at;
+    const struct address to = is ? end_of_network(at, (unsigned)bits, true) : at;
+
+    (void)vm_set(c, r, "hints", "network_from", json_string(is ? address_key(&from, c->a) : "none"));
+    (void)vm_set(c, r, "hints", "network_to", json_string(is ? address_key(&to, c->a) : ""));
+}
+
 int nova_filter_cidr(struct cloud *c, const struct request *r, json_t **ret)
 {
     const char *near = one_text(hint(r, "build_near_host_ip"));
     const char *cidr = one_text(hint(r, "cidr"));
-    struct address at;
-    json_int_t bits;
 
-    if (!near)
+    if (near)
+        set_network(c, r, near, cidr);
+    if (!vm_given(c, NETWORK_FROM))
         return 0;
-    cidr = cidr ? cidr + (*cidr == '/') : CIDR_DEFAULT; /* the document writes it without the "/" */
-    if (!read_address(near, &at) || !nova_python_int(cidr, c->a, &bits) || bits < 0 || bits > at.n * 8) {
-        *ret = json_false();
-        return 0;
-    }
-    const struct address from = end_of_network(at, (unsigned)bits, false);
-    const struct address to = end_of_network(at, (unsigned)bits, true);
-
     set_addresses(c);
-    *ret = json_pack("[s, [s, s, s], [s, s, s]]", "and", "s>=", ATTRIBUTE "address", address_key(&from, c->a),
-                     "s<=", ATTRIBUTE "address", address_key(&to, c->a));
+    *ret = vm_unless_given(NETWORK_FROM,
+                           json_pack("[s, [s, s, s], [s, s, s]]", "and", "s>=", ATTRIBUTE "address",
+                                     NETWORK_FROM, "s<=", ATTRIBUTE "address", NETWORK_TO));
     return 0;
 }

@@ -107,6 +107,7 @@ static void add_node(struct cloud *c, const char *host, const char *node)
         nodes = json_array();
         (void)json_object_set_new(c->nodes, host, nodes);
     }
+    c->shares_nodes = c->shares_nodes || json_array_size(nodes) > 0;
     (void)json_array_append_new(nodes, json_string(node));
 }
 
@@ -133,6 +134,23 @@ int hosts_read(struct cloud *c)
         (void)json_array_append_new(c->attributes, json_pack("{s: s}", "host", host));
     }
     return 0;
+}
+
+void hosts_take_listed(struct cloud *c)
+{
+    size_t i;
+    json_t *state;
+
+    json_array_foreach(c->states, i, state)
+    {
+        const json_t *hypervisor = json_array_get(json_object_get(c->lists, "hypervisors"), i);
+        const json_t *listed = json_object_get(
+            json_object_get(c->servers_at, json_string_value(json_object_get(state, "nodename"))), "all");
+        bool reports = json_is_integer(json_object_get(hypervisor, "running_vms")) ||
+                       json_object_get(json_object_get(hypervisor, "stats"), "num_instances");
+        if (!reports && listed)
+            (void)json_object_set(state, "num_instances", (json_t *)listed);
+    }
 }
 
 const json_t *host_state_find(const json_t *state, const struct words *path, json_t **ret_parsed)

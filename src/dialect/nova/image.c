@@ -131,6 +131,8 @@ static const struct {
     {VM_MODE, "baremetal", "hvm"},
 };
 
+#define VERSIONS "$vm.hints.hypervisor_versions"
+#define NO_VERSION "<0" /* a condition that none agrees with */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static const char *canonical(enum kind kind, const char *text, struct arena *a)
@@ -305,7 +307,7 @@ static bool are_conditions(const char *text, struct arena *a)
 }
 
 /* A host that does not tell its version passes. */
-static json_t *version_expression(struct cloud *c, const char *conditions)
+static json_t *version_expression(struct cloud *c)
 {
     size_t i;
     const json_t *state;
@@ -316,18 +318,17 @@ static json_t *version_expression(struct cloud *c, const char *conditions)
         if (version != 0)
             host_set(c, i, "hypervisor_version_text", json_string(version_text(version, c->a)));
     }
-    return json_pack("[s, [s, [s, s]], o]", "or", "not", "given", ATTRIBUTE "hypervisor_version_text",
-                     are_conditions(conditions, c->a)
-                         ? json_pack("[s, s, s]", "version", ATTRIBUTE "hypervisor_version_text", conditions)
-                         : json_false());
+    return vm_unless_given(VERSIONS, json_pack("[s, [s, [s, s]], [s, s, s]]", "or", "not", "given",
+                                               ATTRIBUTE "hypervisor_version_text", "version",
+                                               ATTRIBUTE "hypervisor_version_text", VERSIONS));
 }
 
-int nova_filter_image(struct cloud *c, const struct request *r, json_t **ret)
+/* What the image wants of the instances that a host supports. */
+static struct words wanted_of(const struct cloud *c, const struct request *r)
 {
     static const char *const names[] = {"hw_architecture", "img_hv_type", "hw_vm_mode"};
     const char *architecture = conf_text(c, "filter_scheduler", "image_properties_default_architecture");
-    const char *conditions = json_string_value(json_object_get(r->image, "img_hv_requested_version"));
-    struct words wanted = {0};
+    struct words ret = {0};
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         const char *text = json_string_value(json_object_get(r->image, names[i]));
@@ -335,16 +336,28 @@ int nova_filter_image(struct cloud *c, const struct request *r, json_t **ret)
         if (!text && i == 0 && architecture && *architecture)
             text = canonical(ARCHITECTURE, architecture, c->a);
         if (text)
-            nova_words_add(&wanted, text, c->a);
+            nova_words_add(&ret, text, c->a);
     }
-    if (wanted.n == 0)
-        return 0;
-    struct words instances = supporting(c, &wanted);
+    return ret;
+}
 
-    *ret = json_pack("[s, o]", "and",
-                     nova_expression_in(json_string(ATTRIBUTE "supported_instances"), &instances, c->a));
-    if (conditions)
-        (void)json_array_append_new(*ret, version_expression(c, conditions));
+int nova_filter_image(struct cloud *c, const struct request *r, json_t **ret)
+{
+    const char *conditions = json_string_value(json_object_get(r->image, "img_hv_requested_version"));
+    struct words wanted = wanted_of(c, r);
+    struct words instances = wanted.n > 0 ? supporting(c, &wanted) : (struct words){0};
+
+    if (wanted.n > 0 && conditions)
+        (void)vm_set(c, r, "hints", "hypervisor_versions",
+                     json_string(are_conditions(conditions, c->a) ? conditions : NO_VERSION));
+    json_t *in = vm_texts_have(c, r, "instances", json_string(ATTRIBUTE "supported_instances"),
+                               wanted.n > 0 ? &instances : NULL, false);
+
+    *ret = json_pack("[s]", "and");
+    if (in)
+        (void)json_array_append_new(*ret, in);
+    if (vm_given(c, VERSIONS))
+        (void)json_array_append_new(*ret, version_expression(c));
     return 0;
 }
 
@@ -360,13 +373,10 @@ int nova_filter_isolated_hosts(struct cloud *c, const struct request *r, json_t 
 
     if (e < 0)
         return e;
+    const char *isolated = vm_set(c, r, "hints", "isolated_image", json_boolean(image_is));
     json_t *host_is = nova_expression_in(json_string(HOST), &hosts, c->a);
 
-    if (image_is)
-        *ret = host_is;
-    else if (restricts)
-        *ret = json_pack("[s, o]", "not", host_is);
-    else
-        json_decref(host_is);
+    *ret = restricts ? json_pack("[s, s, o]", "=", isolated, host_is)
+                     : json_pack("[s, [s, s], o]", "or", "not", isolated, host_is);
     return 0;
 }

@@ -9,7 +9,9 @@
 #include <stddef.h>
 
 #define AGGREGATE "aggregate" /* the kind of groups */
+#define SERVICE "service"     /* the kind of groups of nodes with one compute service */
 #define ATTRIBUTE "$host.attributes."
+#define MHZ_OF_CORE 1000 /* Nova knows no clock rate: a vCPU is as much everywhere */
 #define META "$group.meta."
 #define HOST ATTRIBUTE "host"   /* the name of the compute service: Nova's host, of which nodes are parts */
 #define COUNT_MAX 1000000000000 /* of GB, and of vCPUs: more is a mistake */
@@ -30,20 +32,90 @@ struct cloud {
     json_t *metadata;    /* of each aggregate, without blanks around commas */
     json_t *nodes;       /* {host: [node, ...]} */
     json_t *groups;      /* {server: its server group} */
+    json_t *given;       /* {variable: true}: what any VM of the cloud has by vm_set() */
+    json_t *inventories; /* of each hypervisor: {resource class: {total, reserved, ...}} */
+    json_t *servers_at;  /* {node: {"all": n, "on": n}} */
+    bool shares_nodes;   /* a compute service has several nodes */
     unsigned consumed;   /* 1 << enum consumed: what a stage counts */
 };
 
 /* What one VM asks for. Every reference is borrowed. */
 struct request {
     const char *id, *project, *zone; /* NULL: not given */
+    const char *host, *node;         /* where it must be; NULL: anywhere */
     const char *image_id;
     const json_t *extra_specs; /* of its flavour; NULL: none */
     const char *flavor;        /* its name */
+    const json_t *flavor_json; /* vcpus, ram, disk and so on */
     const json_t *image;       /* the properties by their present names; never NULL */
+    const json_t *image_json;  /* NULL: none */
     const json_t *hints;       /* NULL: none */
     const json_t *group;       /* its server group; NULL: none */
     const json_t *destination; /* requested_destination of a move; NULL: none */
+    bool of_volume;            /* its root disk is a volume */
+    bool forced;               /* to the host, past all filters */
+    bool of_many;              /* asked for together with others */
+    json_t *vm;                /* flavor, image, hints and groups of the VM, as filters have set them */
 };
+
+/* ---- servers.c ---- */
+
+/* A server, listed or asked for. */
+struct server {
+    const json_t *json;
+    struct request asks;
+    json_t *image; /* owned: asks.image */
+};
+
+/* hints: those beside the request's server; a listed server has its own. */
+int server_read(const struct cloud *c, const json_t *json, const json_t *hints, const char *where,
+                struct server *ret);
+
+/* Of the request: where it is to be. */
+int server_read_destination(const struct cloud *c, const json_t *json, struct server *ret);
+
+/* A VM of the snapshot without a state. */
+json_t *server_vm(const struct server *s, const char *id);
+
+/* The load of a VM that runs; without diagnostics it is not known. */
+void server_set_demand(const json_t *server, json_t *vm);
+
+bool server_is_on(const json_t *server);
+
+/* The node of a listed server; NULL: it is on none. */
+const char *server_node(const struct cloud *c, const json_t *server);
+
+void servers_read_groups(struct cloud *c);
+
+/* Counts the listed servers by node. */
+void servers_count(struct cloud *c);
+
+/* ---- cloud.c ---- */
+
+/* The object of the list whose key has this text; NULL: none. */
+const json_t *cloud_find(const struct cloud *c, const char *list, const char *key, const char *wanted);
+
+/* NULL: not given, or empty. */
+const char *cloud_text(const json_t *object, const char *key);
+
+/* ---- vm.c ---- */
+
+/* Gives the VM of the request a value; `object` is "flavor", "image" or "hints". Takes the value. Returns its
+ * variable. Filters run twice for each request: at first so that the values are known of all VMs. */
+const char *vm_set(struct cloud *c, const struct request *r, const char *object, const char *name,
+                   json_t *value);
+
+/* Whether a VM of the cloud has the variable. */
+bool vm_given(const struct cloud *c, const char *variable);
+
+/* The condition holds, or the VM does not have the variable. Takes the condition. */
+json_t *vm_unless_given(const char *variable, json_t *condition);
+
+/* Whether a value of `of` is one of the texts, which become the hint `name` of the VM; a VM without the hint
+ * passes. texts NULL: this VM asks for none. negated: whether it is none of them. Takes `of`; NULL: no VM of
+ * the cloud asks. */
+json_t *vm_texts_have(struct cloud *c, const struct request *r, const char *name, json_t *of,
+                      const struct words *texts, bool negated);
 
 /* ---- conf.c ---- */
 
@@ -86,6 +158,9 @@ json_t *extra_spec_expression(const char *variable, const char *requirement, str
 
 int hosts_read(struct cloud *c);
 
+/* Hosts that report no number of instances have as many as are listed. */
+void hosts_take_listed(struct cloud *c);
+
 /* Sets an attribute of one host. Takes the value. */
 void host_set(struct cloud *c, size_t host, const char *name, json_t *value);
 
@@ -103,17 +178,47 @@ int image_properties_read(const struct cloud *c, const json_t *image, json_t **r
 
 /* ---- filters.c and the files of filters ---- */
 
-/* *ret: the expression; NULL: every host passes. */
+/* *ret: the expression; or an object with the members of a stage that counts; NULL: every host passes. */
 typedef int filter_compile(struct cloud *c, const struct request *r, json_t **ret);
 
 struct filter {
     const char *name;
     filter_compile *compile;
-    bool only_place; /* what a move changes: it binds placing only */
+    filter_compile *count; /* a further stage, of requests for several servers; NULL: none */
 };
 
 /* NULL: Nova has no filter of this name, or it is not compiled here. */
 const struct filter *filter_find(const char *name);
+
+/* Whether [filter_scheduler] available_filters has every filter of the name. */
+int filter_check_available(const struct cloud *c, const struct words *enabled);
+
+/* ---- prefilters.c: what Nova asks of the placement service before its filters ---- */
+
+extern const struct filter prefilters[];
+extern const size_t n_prefilters;
+
+/* Traits of each host, as the attribute of the snapshot. */
+json_t *prefilter_traits(const struct cloud *c, size_t host);
+
+/* ---- quantities.c: resource classes: inventories, and what VMs take ---- */
+
+int quantities_read_inventories(struct cloud *c);
+
+/* Sets what the VM takes. */
+int quantities_ask(struct cloud *c, const struct request *r);
+
+/* Appends the stages of all resource classes. */
+void quantities_add_stages(struct cloud *c, json_t *stages);
+
+/* Quantities of a host. taken: {class: {"on": n, "off": n}} of the listed servers there; NULL: none. */
+json_t *quantities_of_host(const struct cloud *c, size_t host, const json_t *taken);
+
+/* The greatest allocation ratio of memory. */
+double quantities_mem_ratio(const struct cloud *c);
+
+/* Adds what the server's VM takes to `taken` of its node. */
+void quantities_take(json_t *taken, const json_t *vm, bool on);
 
 filter_compile nova_filter_extra_specs, nova_filter_image_isolation, nova_filter_tenants, nova_filter_type,
     nova_filter_zone;
@@ -151,8 +256,8 @@ void consumed_count(json_t *stages, const char *name, const char *takes, const c
 /* What the host has now, with the servers placed before, as an expression. Adds the stage that counts. */
 json_t *consumed_now(struct cloud *c, enum consumed of, json_t *stages);
 
-/* What a VM of this flavour takes, as attributes; the caller frees them. */
-json_t *consumed_by_flavor(const struct cloud *c, const json_t *flavor);
+/* Sets what the VM takes, and the server group with which it is counted. */
+void consumed_ask(struct cloud *c, const struct request *r);
 
 /* -EINVAL: the flavour's aliases of PCI devices do not say how many. */
 int consumed_check_devices(const struct cloud *c, const struct request *r);
