@@ -1,9 +1,11 @@
 /* verbs.c: the table of verbs, in the order of `ballast --help`. */
 #include "cli/verbs.h"
 
+/* clang-format off */
 const struct verb *const verbs[] = {
     &verb_plan,
     &verb_place,
+    &verb_migrate,
     &verb_what_if,
     &verb_fit,
     &verb_entitlements,
@@ -43,5 +45,6 @@ const struct verb *const verbs[] = {
     &verb_bugreport,
     &verb_config,
 };
+/* clang-format on */
 
 const size_t n_verbs = COUNT_OF(verbs);

@@ -28,6 +28,7 @@ extern const struct verb verb_backup;
 extern const struct verb verb_schedule;
 extern const struct verb verb_pause;
 extern const struct verb verb_token;
+extern const struct verb verb_migrate;
 extern const struct verb verb_place;
 extern const struct verb verb_plan;
 extern const struct verb verb_pools;

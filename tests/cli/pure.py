@@ -15,6 +15,7 @@ PURE = {
     'entitlements': ['--snapshot', '-'],
     'explain': ['--snapshot', '-', '--vm', 'v1'],
     'place': ['--snapshot', '-', '--vms', VMS.name],
+    'migrate': ['--snapshot', '-', 'v1', '--best'],
     'what-if': ['--snapshot', '-', '--host-off', 'h1'],
 }
 SERVICE = ['status', 'hosts', 'vms', 'pools', 'recommendations', 'run', 'snapshot', 'samples', 'history', 'events', 'forecast', 'schedule', 'pause', 'resume']

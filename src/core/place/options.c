@@ -80,6 +80,20 @@ static void rank_by_pipeline(const struct pass *p, uint32_t unit, struct options
     ret->items[0] = first;
 }
 
+/* Where the unit is already it takes nothing that it does not have. */
+static bool may_run_on(const struct layout *l, uint32_t unit, uint32_t slot)
+{
+    uint32_t host = l->slot_host[slot];
+
+    if (l->unit_slot[unit] != slot)
+        return layout_check(l, unit, slot) == CHECK_NONE;
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
+        if (rules_fit_refuses(l->rules, l->unit_vms[i], host))
+            return false;
+    return (!l->unit_allowed[unit] || bitmap_has(l->unit_allowed[unit], host)) &&
+           !(l->used && layout_quantity_refuses(l, FIT_MOVE, unit, slot, NULL));
+}
+
 void options_rank(const struct pass *p, uint32_t unit, struct options *ret)
 {
     const struct layout *l = &p->layout;
@@ -90,9 +104,11 @@ void options_rank(const struct pass *p, uint32_t unit, struct options *ret)
     layout_weights(l, weight);
     move_trial_begin(l, weight, unit, &t);
     for (uint32_t i = 0; i < l->n_on; i++)
-        if (layout_check(l, unit, i) == CHECK_NONE)
+        if (may_run_on(l, unit, i))
             ret->items[ret->n++] = (struct option){
-                .slot = i, .joins = layout_has_component(l, i, unit), .imbalance = move_trial_at(l, &t, i)};
+                .slot = i,
+                .joins = layout_has_component(l, i, unit),
+                .imbalance = l->unit_slot[unit] == i ? layout_imbalance(l) : move_trial_at(l, &t, i)};
     if (ret->n > 0)
         rank_by_pipeline(p, unit, ret);
 }
