@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "dialect/flexiant/flexiant.h"
 #include "dialect/nova/nova.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
@@ -12,22 +13,54 @@
 
 /* ---- input ---- */
 
-/* The snapshot of the cloud in the file. */
-static enum exit_code load(const char *path, struct arena *a, struct snapshot *ret)
+/* Whose words a cloud is written in. show_customer: what one of its customers sees; NULL: it has no such
+ * view. */
+struct dialect {
+    const char *name;
+    int (*compile)(const json_t *cloud, struct arena *a, json_t **ret, struct err *err);
+    int (*show_customer)(const json_t *cloud, const char *customer, struct arena *a, struct strbuf *out,
+                         struct err *err);
+};
+
+/* The first is that of a cloud that names none. */
+static const struct dialect dialects[] = {
+    {"nova", nova_compile, NULL},
+    {"flexiant", flexiant_compile, flexiant_show_customer},
+};
+
+static const struct dialect *dialect_of(const char *path, const json_t *cloud)
+{
+    const json_t *member = json_object_get(cloud, "dialect");
+    const char *name = json_string_value(member);
+
+    for (size_t i = 0; i < COUNT_OF(dialects); i++)
+        if (!member || (name && strcmp(dialects[i].name, name) == 0))
+            return &dialects[i];
+    cli_error("%s: /dialect: expected \"nova\" or \"flexiant\"", path);
+    return NULL;
+}
+
+/* The cloud in the file, to be freed; NULL: it is no JSON. */
+static json_t *read_cloud(const char *path)
 {
     json_error_t where;
-    struct err err = {0};
-    struct inventory inv;
-    CLEANUP(json_decrefp)
     json_t *cloud = strcmp(path, "-") == 0 ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &where)
                                            : json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+
+    if (!cloud)
+        cli_error("%s: line %d: %s", path, where.line, where.text);
+    return cloud;
+}
+
+/* The snapshot of the cloud. */
+static enum exit_code build(const char *path, const struct dialect *dialect, const json_t *cloud,
+                            struct arena *a, struct snapshot *ret)
+{
+    struct err err = {0};
+    struct inventory inv;
     CLEANUP(json_decrefp) json_t *made = NULL;
 
-    if (!cloud) {
-        cli_error("%s: line %d: %s", path, where.line, where.text);
-        return EXIT_WRONG;
-    }
-    if (nova_compile(cloud, a, &made, &err) < 0) {
+    if (dialect->compile(cloud, a, &made, &err) < 0) {
         cli_error("%s: %s", path, err.text);
         return EXIT_WRONG;
     }
@@ -86,16 +119,50 @@ static void show(const struct snapshot *s, struct arena *a, struct strbuf *out)
 
 /* ---- the verb ---- */
 
+enum { OPT_CUSTOMER };
+
+static const struct option_spec options[] = {
+    [OPT_CUSTOMER] = {"customer", "ID", 0, "with show: what this customer of a cloud of Flexiant sees"},
+};
+
+static enum exit_code show_customer(const char *path, const struct dialect *dialect, const json_t *cloud,
+                                    const char *customer, struct arena *a, struct strbuf *out)
+{
+    struct err err = {0};
+
+    if (!dialect->show_customer) {
+        cli_error("%s: a cloud of %s has no view of a customer", path, dialect->name);
+        return EXIT_WRONG;
+    }
+    if (dialect->show_customer(cloud, customer, a, out, &err) == 0)
+        return EXIT_DONE;
+    cli_error("%s: %s", path, err.text);
+    return EXIT_WRONG;
+}
+
 static enum exit_code verb_fit_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *what = args->operands[0];
+    const char *path = args->operands[1];
+    const char *customer = args_value(args, OPT_CUSTOMER, NULL);
     struct snapshot s;
 
     if (strcmp(what, "check") != 0 && strcmp(what, "show") != 0 && strcmp(what, "compile") != 0) {
         cli_error("ballast fit: expected check FILE, show FILE or compile FILE");
         return EXIT_WRONG;
     }
-    enum exit_code code = load(args->operands[1], a, &s);
+    if (customer && strcmp(what, "show") != 0) {
+        cli_error("ballast fit: --customer has no meaning without show, see ballast fit --help");
+        return EXIT_WRONG;
+    }
+    CLEANUP(json_decrefp) json_t *cloud = read_cloud(path);
+    const struct dialect *dialect = cloud ? dialect_of(path, cloud) : NULL;
+
+    if (!dialect)
+        return EXIT_WRONG;
+    if (customer)
+        return show_customer(path, dialect, cloud, customer, a, out);
+    enum exit_code code = build(path, dialect, cloud, a, &s);
 
     if (code != EXIT_DONE)
         return code;
@@ -111,16 +178,21 @@ static enum exit_code verb_fit_run(const struct args *args, struct arena *a, str
 
 const struct verb verb_fit = {
     .name = "fit",
-    .summary = "Check, show or compile placement rules of OpenStack Nova.",
-    .more = "FILE is a JSON object with nova.conf and the lists of the OpenStack API: hypervisors, "
-            "aggregates, flavors, images, servers, server_groups, and server for a request; - reads standard "
-            "input.\n"
-            "\n"
-            "`check` reads and compiles it. `show` prints for each pipeline how many hosts each filter "
-            "leaves. `compile` prints a snapshot with the pipelines, for example to place the request: "
-            "`ballast fit compile FILE | ballast place --snapshot - request`.",
+    .summary = "Check, show or compile placement rules of OpenStack Nova or Flexiant.",
+    .more =
+        "FILE is a JSON object; - reads standard input. With nova.conf and the lists of the OpenStack API it "
+        "is a cloud of Nova: hypervisors, aggregates, flavors, images, servers, server_groups, and server "
+        "for a request. With \"dialect\": \"flexiant\" it is one of Flexiant: clusters, nodes, "
+        "billing_entities, customers, product_offers, images, vdcs, networks, servers, settings, and the "
+        "placement keys on them.\n"
+        "\n"
+        "`check` reads and compiles it. `show` prints for each pipeline how many hosts each filter "
+        "leaves. `compile` prints a snapshot with the pipelines, for example to place the request: "
+        "`ballast fit compile FILE | ballast place --snapshot - request`.",
     .operands = "check|show|compile FILE",
     .operands_min = 2,
     .operands_max = 2,
+    .options = options,
+    .n_options = COUNT_OF(options),
     .run = verb_fit_run,
 };

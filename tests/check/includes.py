@@ -13,7 +13,7 @@ MAY_INCLUDE = {
     'src/model': 'base schema',
     'src/overlay': 'base schedule model',
     'src/core': 'base model',
-    'src/dialect': 'base model',
+    'src/dialect': 'base schema model',
     'src/render': 'base schedule model core',
     'src/net': 'base',
     'src/sim/fake_cluster': 'base model',
