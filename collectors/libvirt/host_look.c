@@ -380,6 +380,12 @@ static const struct cpu_verdict *find_verdict(const struct host_look *l, const s
     return NULL;
 }
 
+static void add_verdict(struct host_look *l, const struct cpu_verdict *v)
+{
+    l->verdicts = arena_grow(&l->arena, l->verdicts, l->n_verdicts, &l->cap_verdicts, sizeof *l->verdicts);
+    l->verdicts[l->n_verdicts++] = *v;
+}
+
 /* Whether the host can give a guest this CPU. An answer holds until the host's CPU changes, as it may with
  * new microcode, or its QEMU. */
 void host_look_compare_cpus(virConnectPtr conn, struct host_look *l, const struct host_look *before,
@@ -406,9 +412,34 @@ void host_look_compare_cpus(virConnectPtr conn, struct host_look *l, const struc
             v.fits = r != VIR_CPU_COMPARE_INCOMPATIBLE;
             v.sure = r != VIR_CPU_COMPARE_ERROR;
         }
-        l->verdicts =
-            arena_grow(&l->arena, l->verdicts, l->n_verdicts, &l->cap_verdicts, sizeof *l->verdicts);
-        l->verdicts[l->n_verdicts++] = v;
+        add_verdict(l, &v);
+    }
+}
+
+struct host_look *host_look_of_verdicts(const struct host_look *look)
+{
+    struct host_look *l = xcalloc(1, sizeof *l);
+
+    l->holders = 1;
+    l->verdicts_only = true;
+    l->host = arena_strdup(&l->arena, look->host);
+    l->caps.host_cpu = look->caps.host_cpu ? arena_strdup(&l->arena, look->caps.host_cpu) : NULL;
+    l->qemu_version = look->qemu_version;
+    host_look_add_verdicts(l, look);
+    return l;
+}
+
+void host_look_add_verdicts(struct host_look *to, const struct host_look *from)
+{
+    for (size_t i = 0; i < from->n_verdicts; i++) {
+        struct cpu_verdict v = from->verdicts[i];
+
+        if (find_verdict(to, &v))
+            continue;
+        v.type = arena_strdup(&to->arena, v.type);
+        v.arch = arena_strdup(&to->arena, v.arch);
+        v.cpu_xml = arena_strdup(&to->arena, v.cpu_xml);
+        add_verdict(to, &v);
     }
 }
 

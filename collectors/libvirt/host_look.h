@@ -66,6 +66,7 @@ struct host_look {
     struct storage_pools pools;
     struct cpu_verdict *verdicts;
     size_t n_verdicts, cap_verdicts;
+    bool verdicts_only;    /* it says nothing else */
     bool disks;            /* their sizes are asked for */
     double weight_default; /* CPU shares of a domain that has none of its own: 1024 or 100; 0: not known */
 };
@@ -83,6 +84,13 @@ void host_look_add_cpus(struct cpu_list *list, const struct host_look *look);
 /* Compares those that the look has no verdict on. It must not be shared yet. */
 void host_look_compare_cpus(virConnectPtr conn, struct host_look *look, const struct host_look *before,
                             const struct cpu_list *cpus);
+
+/* A look of the same CPU and hypervisor, for host_look_compare_cpus(). It cannot be told apart from the
+ * host's otherwise: verdicts_only. */
+struct host_look *host_look_of_verdicts(const struct host_look *look);
+
+/* Takes over the verdicts. `to` must not be shared yet. */
+void host_look_add_verdicts(struct host_look *to, const struct host_look *from);
 
 struct host_look *host_look_hold(struct host_look *look); /* NULL is fine, here and below */
 void host_look_release(struct host_look *look);

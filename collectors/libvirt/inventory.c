@@ -291,6 +291,23 @@ static void map_twice(struct map *m, const struct instance *x, const struct inst
               x->d->name, x->d->uuid, x->host->settings->name, also->host->settings->name);
 }
 
+/* A migration under way, whoever has begun it: both hosts are needed until it ends, after the hand-over of a
+ * post-copy, too, when the source has pages that the guest still lacks. A service of our own knows more of
+ * its own ones. */
+static void map_migration(struct map *m, const struct seen_vm *vm, const struct instance *from,
+                          const struct instance *to)
+{
+    *inventory_add_migration(m->inv, m->a) = (struct seen_migration){.vm = vm->is.id,
+                                                                     .from = facts_of(m, from->host)->id,
+                                                                     .to = facts_of(m, to->host)->id,
+                                                                     .started = from->host->look->measured};
+}
+
+static bool is_source_of_post_copy(const struct instance *x)
+{
+    return x->d->stats.state == VIR_DOMAIN_PAUSED && x->d->stats.reason == VIR_DOMAIN_PAUSED_POSTCOPY;
+}
+
 /* The state of one UUID, of all that show it: first[0] ... first[n - 1], in the order of the configuration.
  */
 static void map_uuid(struct map *m, const struct instance *list, size_t n)
@@ -312,11 +329,20 @@ static void map_uuid(struct map *m, const struct instance *list, size_t n)
     if (second && ran_before(runner) && ran_before(second)) {
         map_twice(m, runner, second);
     } else if (second) { /* the new one is where it has arrived */
-        map_vm(m, ran_before(second) ? runner : second)->is.automation = AUTOMATION_DISABLED;
+        const struct instance *from = ran_before(second) ? second : runner;
+        const struct instance *arrived = from == second ? runner : second;
+        struct seen_vm *to = map_vm(m, arrived);
+
+        to->is.automation = AUTOMATION_DISABLED;
+        map_migration(m, to, from, arrived);
     } else if (runner || moving) {
         struct seen_vm *to = map_vm(m, runner ? runner : moving);
+
         if (moving) /* a migration, whose destination takes over soon: no second one beside it */
             to->is.automation = AUTOMATION_DISABLED;
+        if (runner && moving)
+            map_migration(m, to, is_source_of_post_copy(moving) ? moving : runner,
+                          is_source_of_post_copy(moving) ? runner : moving);
     } else if (last_known) {
         (void)map_vm(m, last_known);
     } else if (off && !m->some_unseen && off->d->xml.vcpus > 0) {

@@ -116,6 +116,10 @@ static void take_late(struct collector *c)
 
         if (workers_take(c->workers, i, &late, NULL) != 0)
             continue;
+        if (late->verdicts_only) { /* asked for again with the next look */
+            host_look_release(late);
+            continue;
+        }
         keep_look(&c->memory[i], late);
         c->memory[i].answered = true;
     }
@@ -161,7 +165,8 @@ static void end_round(struct collector *c, const bool *asked, struct host_look *
     }
 }
 
-/* CPUs of domains that no host was asked about yet, of all hosts: a second, short question. */
+/* CPUs of domains that no host was asked about yet, of all hosts: a second, short question. A host that does
+ * not answer it was seen all the same; until it does, it offers none of these CPUs. */
 static void compare_new(struct collector *c, struct host_look **fresh, int64_t deadline_ms)
 {
     size_t known = c->cpus.n;
@@ -177,10 +182,12 @@ static void compare_new(struct collector *c, struct host_look **fresh, int64_t d
 
     workers_wait(c->workers, asked, usual < deadline_ms ? usual : deadline_ms, c->cfg->stop);
     for (size_t i = 0; i < c->n; i++) {
-        if (!asked[i])
+        struct host_look *verdicts = NULL;
+
+        if (!asked[i] || workers_take(c->workers, i, &verdicts, NULL) != 0)
             continue;
-        fresh[i] = NULL;
-        c->memory[i].answered = workers_take(c->workers, i, &fresh[i], &c->memory[i].err) == 0;
+        host_look_add_verdicts(fresh[i], verdicts);
+        host_look_release(verdicts);
     }
     free(asked);
 }

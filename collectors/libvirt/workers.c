@@ -33,7 +33,8 @@ struct workers {
 struct question {
     struct workers *of;
     size_t host;
-    struct host_look *before, *amend;
+    struct host_look *before;
+    struct host_look *verdicts; /* to be filled; NULL: all is asked for */
     struct cpu_list cpus;
 };
 
@@ -58,6 +59,7 @@ static void release(struct workers *w)
 static void free_question(struct question *q)
 {
     host_look_release(q->before);
+    host_look_release(q->verdicts);
     arena_release(&q->cpus.arena);
     free(q);
 }
@@ -68,15 +70,13 @@ static int ask_host(struct question *q, struct host_look **ret, struct err *err)
     virConnectPtr conn = NULL;
     int r = libvirt_connections_get(w->conns, q->host, net_now_ms() + w->conn_ms, NULL, &conn, err);
 
-    if (r == 0 && q->amend) {
-        host_look_compare_cpus(conn, q->amend, q->before, &q->cpus);
-        *ret = q->amend;
+    if (r == 0 && q->verdicts) {
+        host_look_compare_cpus(conn, q->verdicts, q->before, &q->cpus);
+        *ret = host_look_hold(q->verdicts);
     } else if (r == 0) {
         r = host_look_take(conn, w->names[q->host], w->disks, q->before, ret, err);
         if (r == 0)
             host_look_compare_cpus(conn, *ret, q->before, &q->cpus);
-    } else {
-        host_look_release(q->amend);
     }
     if (conn)
         libvirt_connections_put(w->conns, q->host, conn);
@@ -111,8 +111,8 @@ static void copy_cpus(struct cpu_list *to, const struct cpu_list *from)
                                  .cpu_xml = arena_strdup(&to->arena, from->items[to->n].cpu_xml)};
 }
 
-bool workers_begin(struct workers *w, size_t host, struct host_look *before, struct host_look *amend,
-                   const struct cpu_list *cpus)
+bool workers_begin(struct workers *w, size_t host, struct host_look *before,
+                   const struct host_look *verdicts_on, const struct cpu_list *cpus)
 {
     (void)pthread_mutex_lock(&w->lock);
     struct result *res = &w->results[host];
@@ -128,7 +128,10 @@ bool workers_begin(struct workers *w, size_t host, struct host_look *before, str
         return false;
     struct question *q = xcalloc(1, sizeof *q);
 
-    *q = (struct question){.of = w, .host = host, .before = host_look_hold(before), .amend = amend};
+    *q = (struct question){.of = w,
+                           .host = host,
+                           .before = host_look_hold(before),
+                           .verdicts = verdicts_on ? host_look_of_verdicts(verdicts_on) : NULL};
     copy_cpus(&q->cpus, cpus);
     int r = thread_begin(run, q);
     if (r < 0) {
@@ -136,7 +139,6 @@ bool workers_begin(struct workers *w, size_t host, struct host_look *before, str
         *res = (struct result){.there = true, .r = r};
         (void)err_set(&res->err, r, "%s: no thread can be started", w->names[host]);
         (void)pthread_mutex_unlock(&w->lock);
-        host_look_release(q->amend);
         free_question(q);
         release(w);
     }

@@ -18,11 +18,11 @@ struct workers *workers_new(struct libvirt_connections *conns, const char *const
                             int64_t conn_ms, bool disks);
 void workers_free(struct workers *w); /* waits for no thread; NULL is fine */
 
-/* Begins a look at the host; `before` is held meanwhile. amend: not NULL: a look that only lacks the
- * comparison of these CPUs; it is taken over, and given back by workers_take(). False: its last thread has
- * not ended. */
-bool workers_begin(struct workers *w, size_t host, struct host_look *before, struct host_look *amend,
-                   const struct cpu_list *cpus);
+/* Begins a look at the host; `before` is held meanwhile. verdicts_on: not NULL: a look that only lacks the
+ * comparison of these CPUs; the result is a look of them alone, for host_look_add_verdicts(). False: its last
+ * thread has not ended. */
+bool workers_begin(struct workers *w, size_t host, struct host_look *before,
+                   const struct host_look *verdicts_on, const struct cpu_list *cpus);
 
 /* Waits until no thread of the hosts that are marked is busy, at most until the deadline, or until *stop. */
 void workers_wait(struct workers *w, const bool *hosts, int64_t deadline_ms, const atomic_bool *stop);

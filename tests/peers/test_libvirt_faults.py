@@ -13,6 +13,7 @@ import time
 
 from daemon import wait_for
 from lab import Lab
+from libvirt_relay import LibvirtRelay
 from probe import Probe
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -233,6 +234,22 @@ def test_relay():
             relay.spoil = None
             relay.drop()
             assert set(look(p, ON)) >= before
+
+
+def test_comparison_that_hangs():
+    """A host that answers all but the comparison of a CPU was seen all the same, and says so."""
+    with Lab(hosts=2, vms=2, options=["--no-service"]) as lab, LibvirtRelay(lab.uri("hv2")) as relay:
+        relay.held = {relay.COMPARE_CPU}
+        with probe({"hv1": lab.uri("hv1"), "hv2": relay.uri}) as p:
+            found, vms = collect(p)
+            relay.wait_for_call(relay.COMPARE_CPU)
+            assert found == ON and {v["host"] for v in vms.values() if v["state"] == "on"} == set(ON), (found, vms)
+            hosts = {h["name"]: h for h in p("collect")["hosts"]}
+            assert hosts["hv2"]["state"] == "disconnected", hosts["hv2"]  # its thread is stuck
+            relay.held = set()
+            vms = look(p, ON)
+            hosts = {h["name"]: h for h in p("collect")["hosts"]}
+            assert all(v["needs"]["cpu_mode"] in hosts["hv2"]["offers"]["cpu_modes"] for v in vms.values()), (vms, hosts["hv2"])
 
 
 # ---- much, and odd

@@ -160,6 +160,8 @@ static void a_vm_that_has_just_arrived_runs_once(void **state)
         assert_int_equal(w.inv.n_vms, 1);
         assert_string_equal(w.inv.vms[0].host, from == 0 ? "hv2" : "hv1");
         assert_int_equal(w.inv.vms[0].is.automation, AUTOMATION_DISABLED);
+        assert_int_equal(w.inv.n_migrations, 1);
+        assert_string_equal(w.inv.migrations[0].from, from == 0 ? "hv1" : "hv2");
         assert_int_equal(w.faults.n, 0);
         before[1 - from] = w.look[1 - from]; /* and still, at the next look */
         before[1 - from].domains = w.domains[1 - from];
@@ -182,6 +184,29 @@ static void a_migration_under_way_is_one_vm(void **state)
     assert_string_equal(w.inv.vms[0].host, "hv3");
     assert_int_equal(w.inv.vms[0].is.automation, AUTOMATION_DISABLED);
     assert_int_equal(w.faults.n, 0);
+    assert_int_equal(w.inv.n_migrations, 1); /* takes the hosts' slots, whoever has begun it */
+    assert_string_equal(w.inv.migrations[0].from, "hv3");
+    assert_string_equal(w.inv.migrations[0].to, "hv2");
+    arena_release(&w.a);
+}
+
+/* After the hand-over the source still has pages: without power it would take the guest with it. */
+static void the_source_of_a_post_copy_migration_is_not_empty(void **state)
+{
+    (void)state;
+    struct world w = a_world();
+
+    (void)add(&w, 1, A, VIR_DOMAIN_PAUSED, VIR_DOMAIN_PAUSED_POSTCOPY);
+    (void)add(&w, 2, A, VIR_DOMAIN_RUNNING, VIR_DOMAIN_RUNNING_POSTCOPY);
+    map(&w, 0);
+    assert_int_equal(w.inv.n_vms, 1);
+    assert_string_equal(w.inv.vms[0].host, "hv3");
+    assert_int_equal(w.inv.n_migrations, 1);
+    assert_string_equal(w.inv.migrations[0].from, "hv2");
+    assert_string_equal(w.inv.migrations[0].to, "hv3");
+    map(&w, 1u << 2); /* the destination's host is silent: the VM is where its pages are */
+    assert_string_equal(w.inv.vms[0].host, "hv2");
+    assert_int_equal(w.inv.n_migrations, 0);
     arena_release(&w.a);
 }
 
@@ -484,6 +509,7 @@ int main(void)
         cmocka_unit_test(a_domain_that_runs_twice_is_a_fault_and_is_not_touched),
         cmocka_unit_test(a_vm_that_has_just_arrived_runs_once),
         cmocka_unit_test(a_migration_under_way_is_one_vm),
+        cmocka_unit_test(the_source_of_a_post_copy_migration_is_not_empty),
         cmocka_unit_test(the_domains_of_a_silent_host_stay_there),
         cmocka_unit_test(a_domain_that_left_a_silent_host_is_where_it_runs),
         cmocka_unit_test(while_a_host_was_never_seen_domains_that_are_off_are_left_out),
