@@ -5,6 +5,8 @@
 #ifndef BALLAST_ACTUATORS_LIBVIRT_DECIDE_H
 #define BALLAST_ACTUATORS_LIBVIRT_DECIDE_H
 
+#include "actuators/libvirt/task_name.h"
+
 #include <stdbool.h>
 
 /* The VM on one host. */
@@ -24,6 +26,7 @@ struct side {
     bool moved_out;    /* SIDE_OFF: because it was migrated away */
     bool paused;       /* SIDE_RUNNING: by a person, an error, ... */
     bool in_post_copy; /* neither host has all of its memory */
+    bool abandoned;    /* SIDE_WAITING: by a migration that no job carries on any more */
 };
 
 /* The call by which this process began the migration. */
@@ -48,17 +51,21 @@ enum repair {
                            */
     REPAIR_UNDEFINE_TO,   /* the definition came to the destination although the VM did not */
     REPAIR_DEFINE_TO,     /* it runs on the destination without the definition that it should have */
+    REPAIR_END_FROM,      /* what the migration left paused on the source although the VM runs, whole, on the
+                             other: resumed, it would run twice */
 };
 
 struct decision {
     enum migration_verdict verdict;
     enum repair repair;
-    bool settled; /* nothing can be left over on either host */
+    bool settled;   /* nothing can be left over on either host, or nothing can be done about it */
+    bool ambiguous; /* both have a definition, and nothing shows which one is valid: a person has to say */
 };
 
-/* persistent: the VM had a definition when the migration began. */
+/* persistent: the VM had a definition when the migration began; arrived: it was seen on the destination
+ * after its end, or libvirt has said so. */
 struct decision decide_migration(const struct side *from, const struct side *to, enum call_state call,
-                                 bool persistent);
+                                 bool persistent, bool arrived);
 
 /* The same of a VM that is off and started on `to`, where its definition has to come first. from: SIDE_NONE
  * if it is there already. */
@@ -66,6 +73,6 @@ struct decision decide_start(const struct side *from, const struct side *to, enu
 
 /* One of the two. */
 struct decision libvirt_decide(const struct side *from, const struct side *to, enum call_state call,
-                               bool start, bool persistent);
+                               const struct task_name *t);
 
 #endif

@@ -103,7 +103,7 @@ static void fill_progress(struct migrations *m, const struct vm_looks *l, const 
 
 /* Sets right what is to be set right now, and leaves the rest for later. */
 static void mend(struct migrations *m, const struct task_name *t, const struct vm_looks *l,
-                 const struct decision *d)
+                 const struct decision *d, enum call_state call)
 {
     struct err err = {0};
     int r;
@@ -113,10 +113,7 @@ static void mend(struct migrations *m, const struct task_name *t, const struct v
     r = repair_run(l, t, d, &err);
     if (err.code)
         log_warning("%s", err.text);
-    if (t->persistent && (!d->settled || r == REPAIR_AGAIN)) {
-        leftovers_note(l, t);
-        migrations_settle_later(m, t);
-    }
+    leftovers_task_ended(migrations_leftovers(m), m, l, t, d, call, !d->settled || r == REPAIR_AGAIN);
 }
 
 int follow_task(struct migrations *m, const struct task_name *t, struct task_progress *ret, struct err *err)
@@ -126,12 +123,12 @@ int follow_task(struct migrations *m, const struct task_name *t, struct task_pro
     enum call_state call = migrations_call(m, t, &why); /* before the look: the state is older */
 
     vm_look_take_both(m, t, false, &looks);
-    struct decision d = libvirt_decide(&looks.from.side, &looks.to.side, call, t->start, t->persistent);
+    struct decision d = libvirt_decide(&looks.from.side, &looks.to.side, call, t);
 
     if (d.verdict == VERDICT_TWICE) { /* the two looks may have been before and after the end */
         vm_look_release_both(&looks);
         vm_look_take_both(m, t, false, &looks);
-        d = libvirt_decide(&looks.from.side, &looks.to.side, call, t->start, t->persistent);
+        d = libvirt_decide(&looks.from.side, &looks.to.side, call, t);
     }
     const struct vm_look *needed = t->start ? &looks.to : &looks.from;
     bool silent = d.verdict == VERDICT_UNKNOWN && needed->side.is == SIDE_SILENT && call != CALL_REFUSED;
@@ -139,7 +136,7 @@ int follow_task(struct migrations *m, const struct task_name *t, struct task_pro
 
     if (r == 0) {
         fill_progress(m, &looks, t, &d, call, &why, ret);
-        mend(m, t, &looks, &d);
+        mend(m, t, &looks, &d, call);
     }
     vm_look_release_both(&looks);
     return r;

@@ -32,6 +32,12 @@ struct entry {
     uint64_t number; /* the newest of a VM has the highest */
 };
 
+/* Threads that wait for an answer of a host. */
+struct asked {
+    unsigned n;
+    int64_t since_ms; /* that there are some, or its last answer */
+};
+
 struct migrations {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -40,6 +46,7 @@ struct migrations {
     uint64_t last_number;
     struct libvirt_connections *conns;
     struct call_host *hosts;
+    struct asked *asked; /* of each host */
     size_t n_hosts;
     struct libvirt_settings how; /* of VMs to migrate */
     struct arena arena;
@@ -55,6 +62,7 @@ static void copy_settings(struct migrations *m, const struct libvirt_settings *s
     const struct libvirt_host_settings *hosts = s->hosts.items;
 
     m->hosts = xcalloc(s->hosts.n + 1, sizeof *m->hosts);
+    m->asked = xcalloc(s->hosts.n + 1, sizeof *m->asked);
     for (; m->n_hosts < s->hosts.n; m->n_hosts++) {
         const struct libvirt_host_settings *h = &hosts[m->n_hosts];
 
@@ -107,6 +115,7 @@ void migrations_release(struct migrations *m)
         free(m->hosts[i].migration_uri);
     }
     free(m->hosts);
+    free(m->asked);
     arena_release(&m->arena);
     free(m->entries);
     leftovers_free(m->leftovers);
@@ -158,6 +167,40 @@ int migrations_connect(struct migrations *m, size_t host, int64_t deadline_ms, v
 void migrations_disconnect(struct migrations *m, size_t host, virConnectPtr conn)
 {
     libvirt_connections_put(m->conns, host, conn);
+}
+
+int migrations_ask(struct migrations *m, size_t host, int64_t now_ms, struct err *err)
+{
+    int r = 0;
+
+    if (host >= m->n_hosts)
+        return 0;
+    (void)pthread_mutex_lock(&m->lock);
+    struct asked *a = &m->asked[host];
+    if (a->n == 0)
+        a->since_ms = now_ms;
+    if (now_ms - a->since_ms > MIGRATIONS_STUCK_MS)
+        r = err_set(
+            err, -ETIMEDOUT,
+            "%s: no answer for %lld s; it is asked nothing more until there is one, or its connection "
+            "ends",
+            m->hosts[host].name, (long long)(now_ms - a->since_ms) / 1000);
+    else if (a->n >= MIGRATIONS_ASKING_MOST)
+        r = err_set(err, -ETIMEDOUT, "%s: %u questions wait for an answer", m->hosts[host].name, a->n);
+    else
+        a->n++;
+    (void)pthread_mutex_unlock(&m->lock);
+    return r;
+}
+
+void migrations_answered(struct migrations *m, size_t host, int64_t now_ms)
+{
+    if (host >= m->n_hosts)
+        return;
+    (void)pthread_mutex_lock(&m->lock);
+    m->asked[host].n--;
+    m->asked[host].since_ms = now_ms;
+    (void)pthread_mutex_unlock(&m->lock);
 }
 
 struct libvirt_migration migrations_settings(const struct migrations *m, const char *vm, const char *name)
@@ -320,7 +363,6 @@ int migrations_begin(struct migrations *m, const struct task_name *t, const stru
     if (m->closed)
         r = err_set(err, -ECANCELED, "the service is stopping");
     if (r == 0) {
-        leftovers_redirect(m->leftovers, t);
         struct entry *e = add(m, t);
         e->call = CALL_RUNS;
         run->number = e->number;
@@ -415,7 +457,7 @@ bool migrations_wait_for(struct migrations *m, const struct task_name *t, bool s
     return wait;
 }
 
-void migrations_settle_later(struct migrations *m, const struct task_name *t)
+struct leftovers *migrations_leftovers(struct migrations *m)
 {
-    leftovers_add(m->leftovers, m, t);
+    return m->leftovers;
 }

@@ -19,6 +19,7 @@
 #include <libvirt/libvirt.h>
 #include <stddef.h>
 
+struct leftovers;
 struct migrations;
 
 /* Holds the connections. -ENOMEM. */
@@ -42,6 +43,15 @@ const char *migrations_host_name(const struct migrations *m, size_t host);
 int migrations_connect(struct migrations *m, size_t host, int64_t deadline_ms, virConnectPtr *ret,
                        struct err *err);
 void migrations_disconnect(struct migrations *m, size_t host, virConnectPtr conn);
+
+#define MIGRATIONS_STUCK_MS 30000 /* above the time after which a silent connection is given up */
+#define MIGRATIONS_ASKING_MOST 8
+
+/* The caller, a thread, is about to ask the host something that may never be answered. -ETIMEDOUT: do not: it
+ * has given no answer for MIGRATIONS_STUCK_MS, or MIGRATIONS_ASKING_MOST threads wait for one. Else
+ * migrations_answered() follows, when the answer or an error is there. now_ms: net_now_ms(). */
+int migrations_ask(struct migrations *m, size_t host, int64_t now_ms, struct err *err);
+void migrations_answered(struct migrations *m, size_t host, int64_t now_ms);
 
 /* Starts a thread that is not waited for; the error: negative. */
 int migrations_thread(void *(*run)(void *), void *arg);
@@ -76,9 +86,7 @@ void migrations_blame(struct migrations *m, const struct task_name *t, const str
  * be slow, so the end of the task is not decided yet. */
 bool migrations_wait_for(struct migrations *m, const struct task_name *t, bool silent);
 
-/* ---- what is left over ---- */
-
-/* Something may be left over on a host that does not answer now: it is looked at until it is settled. */
-void migrations_settle_later(struct migrations *m, const struct task_name *t);
+/* What tasks may have left over on hosts. */
+struct leftovers *migrations_leftovers(struct migrations *m);
 
 #endif

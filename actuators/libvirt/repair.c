@@ -40,6 +40,27 @@ static int define(const struct vm_look *from, const struct vm_look *to, struct e
     return 0;
 }
 
+/* What a migration that has arrived left paused at its source: it must not run again. Both are looked at once
+ * more, since people may have resumed the one or stopped the other. */
+static int end_paused(const struct vm_look *l, const struct vm_look *other, struct err *err)
+{
+    int state = 0, reason = 0, there = 0, why = 0;
+
+    if (virDomainGetState(l->dom, &state, &reason, 0) < 0 || state != VIR_DOMAIN_PAUSED ||
+        reason != VIR_DOMAIN_PAUSED_MIGRATION || virDomainGetState(other->dom, &there, &why, 0) < 0 ||
+        there != VIR_DOMAIN_RUNNING)
+        return 0;
+    if (virDomainDestroyFlags(l->dom, VIR_DOMAIN_DESTROY_DEFAULT) < 0) {
+        (void)libvirt_connections_fail(err, l->host);
+        return err_widen(err,
+                         "VM %s runs on %s, and a migration has left it paused on %s: never resume it there",
+                         l->name, other->host, l->host);
+    }
+    log_info("%s: what a migration has left of VM %s, paused, is ended: the VM runs on %s", l->host, l->name,
+             other->host);
+    return 0;
+}
+
 static int repair_definitions(const struct vm_looks *l, enum repair what, struct err *err)
 {
     switch (what) {
@@ -51,6 +72,8 @@ static int repair_definitions(const struct vm_looks *l, enum repair what, struct
         return undefine(&l->to, &l->from, err);
     case REPAIR_DEFINE_TO:
         return define(&l->from, &l->to, err);
+    case REPAIR_END_FROM:
+        return end_paused(&l->from, &l->to, err);
     }
     return 0;
 }
@@ -74,20 +97,25 @@ static int restore_autostart(const struct vm_looks *l, struct err *err)
     if (at->autostart || virDomainSetAutostart(at->dom, 1) == 0)
         return 0;
     (void)libvirt_connections_fail(err, at->host);
-    return err_widen(err, "VM %s no longer starts with its host: set it again with `virsh autostart`",
-                     at->name);
+    (void)err_widen(err, "VM %s no longer starts with its host: set it again with `virsh autostart`",
+                    at->name);
+    return REPAIR_AGAIN;
 }
 
 int repair_run(const struct vm_looks *looks, const struct task_name *t, const struct decision *d,
                struct err *err)
 {
-    int r = repair_definitions(looks, d->repair, err);
-
-    if (r == -ECONNRESET)
+    if (d->ambiguous)
+        return err_set(
+            err, -ENOTUNIQ,
+            "VM %s is defined on %s and on %s after a migration, and nothing shows which of the two is "
+            "valid: neither is deleted. Remove the old one with `virsh undefine`%s",
+            vm_look_name(looks, t->vm), looks->from.host, looks->to.host,
+            t->autostart ? ", and let the other start with its host again (`virsh autostart`)" : "");
+    if (repair_definitions(looks, d->repair, err) < 0)
         return REPAIR_AGAIN;
-    if (r < 0)
-        return r;
-    if (d->repair == REPAIR_DEFINE_TO || (d->repair != REPAIR_NONE && t->autostart))
+    if (d->repair == REPAIR_DEFINE_TO || d->repair == REPAIR_END_FROM ||
+        (d->repair != REPAIR_NONE && t->autostart))
         return REPAIR_AGAIN;
     return t->autostart && d->verdict != VERDICT_TWICE ? restore_autostart(looks, err) : 0;
 }

@@ -12,6 +12,7 @@ struct task_name {
     bool persistent; /* the VM has a definition, which has to move with it */
     bool post_copy;  /* the migration may switch to it */
     bool autostart;  /* the VM starts with its host; not while its definition may be on two */
+    bool arrived;    /* of what it left over (leftovers.h): the VM was on `to` after its end */
     char vm[VM_UUID_BYTES];
     char from[TASK_NAME_MAX], to[TASK_NAME_MAX]; /* hosts; from: start: where the definition was */
 };

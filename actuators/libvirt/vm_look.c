@@ -51,19 +51,29 @@ static int operation_of(const virTypedParameter *params, int n)
     return operation;
 }
 
-/* A host that cannot tell has a job as long as the VM's state says so. */
-static void look_at_job(struct vm_look *l)
+/* Only the source of a migration has statistics. A host that has none at all has a job as long as the VM's
+ * state says so. Everything else that is no answer is silence: what has a job must not be taken for idle. */
+static int look_at_job(struct vm_look *l)
 {
     virTypedParameterPtr params = NULL;
     int n = 0, type = VIR_DOMAIN_JOB_NONE;
 
-    if (virDomainGetJobStats(l->dom, &type, &params, &n, 0) < 0)
-        return;
+    if (virDomainGetJobStats(l->dom, &type, &params, &n, 0) < 0) {
+        const virError *e = virGetLastError();
+        const bool comes_in = e && e->code == VIR_ERR_OPERATION_UNSUPPORTED;
+        const int r = libvirt_connections_fail(&l->err, l->host);
+
+        l->side.job = comes_in;
+        l->side.abandoned = false; /* or that is not known */
+        return r == -ENOTSUP || l->side.job ? 0 : r;
+    }
     l->side.job = type == VIR_DOMAIN_JOB_BOUNDED || type == VIR_DOMAIN_JOB_UNBOUNDED;
     l->side.moving_out = l->side.job && operation_of(params, n) == VIR_DOMAIN_JOB_OPERATION_MIGRATION_OUT;
     if (l->side.moving_out)
         vm_look_read_job(params, n, &l->job);
+    l->side.abandoned = l->side.abandoned && !l->side.job;
     virTypedParamsFree(params, n);
+    return 0;
 }
 
 bool vm_look_completed(const struct vm_look *look, struct job_progress *ret)
@@ -98,6 +108,7 @@ static void read_state(int state, int reason, struct side *ret)
                       ? SIDE_WAITING
                       : SIDE_RUNNING;
         ret->paused = ret->is == SIDE_RUNNING;
+        ret->abandoned = reason == VIR_DOMAIN_PAUSED_MIGRATION; /* unless it has a job */
         return;
     default: /* running, blocked, being shut down, crashed, suspended by the guest: a process is there */
         ret->is = SIDE_RUNNING;
@@ -132,9 +143,13 @@ static int read_domain(struct vm_look *l, const char *vm)
     l->side.defined = defined == 1;
     l->autostart = l->side.defined && virDomainGetAutostart(l->dom, &autostart) == 0 && autostart == 1;
     read_state(state, reason, &l->side);
-    if (l->side.is != SIDE_OFF)
-        look_at_job(l);
-    return 0;
+    if (l->side.is == SIDE_OFF)
+        return 0;
+    int r = look_at_job(l);
+
+    if (r == -ENOENT)
+        l->side = (struct side){.is = SIDE_NONE};
+    return r == -ENOENT ? 0 : r;
 }
 
 void vm_look_take(struct migrations *m, size_t host, const char *vm, int64_t deadline_ms, struct vm_look *ret)
@@ -144,8 +159,11 @@ void vm_look_take(struct migrations *m, size_t host, const char *vm, int64_t dea
                             .at = host,
                             .job = {-1, UNKNOWN, UNKNOWN, UNKNOWN},
                             .side = {.is = SIDE_SILENT}};
+    if (migrations_ask(m, host, net_now_ms(), &ret->err) < 0)
+        return;
     if (migrations_connect(m, host, deadline_ms, &ret->conn, &ret->err) == 0 && read_domain(ret, vm) < 0)
         ret->side = (struct side){.is = SIDE_SILENT};
+    migrations_answered(m, host, net_now_ms());
 }
 
 void vm_look_release(struct vm_look *look)

@@ -214,9 +214,11 @@ static void tell_left_over(const struct collector *c, const char *host, const st
     const struct libvirt_shared *shared = c->cfg->shared;
 
     for (size_t i = 0; i < look->n_domains; i++) {
-        if (look->domains[i].xml.left_over)
-            shared->left_over(shared->migrations, look->domains[i].uuid, host,
-                              look->domains[i].xml.left_over);
+        const struct domain_look *d = &look->domains[i];
+        const bool runs = d->active && d->stats.state != VIR_DOMAIN_PAUSED;
+
+        for (uint32_t k = 0; k < d->xml.left_over.n; k++)
+            shared->left_over(shared->migrations, d->uuid, host, runs, d->xml.left_over.items[k]);
     }
 }
 

@@ -3,8 +3,12 @@
 
 #include "actuators/libvirt/call.h"
 #include "actuators/libvirt/decide.h"
+#include "actuators/libvirt/leftover_list.h"
+#include "actuators/libvirt/leftovers.h"
+#include "actuators/libvirt/migrations.h"
 #include "actuators/libvirt/task_name.h"
 #include "actuators/libvirt/vm_look.h"
+#include "net/libvirt/connections.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,7 +21,10 @@ static const struct side silent = {.is = SIDE_SILENT};
 static const struct side none = {.is = SIDE_NONE};
 static const struct side off = {.is = SIDE_OFF, .defined = true};
 static const struct side gone = {.is = SIDE_OFF, .defined = true, .moved_out = true};
-static const struct side waits = {.is = SIDE_WAITING};
+static const struct side waits = {.is = SIDE_WAITING, .job = true};
+static const struct side left = {.is = SIDE_WAITING, .defined = true, .abandoned = true};
+static const struct side halves = {.is = SIDE_WAITING, .defined = true, .in_post_copy = true};
+static const struct side stopped = {.is = SIDE_RUNNING, .defined = true, .paused = true};
 static const struct side runs = {.is = SIDE_RUNNING, .defined = true};
 static const struct side undefined = {.is = SIDE_RUNNING};
 static const struct side moves = {.is = SIDE_RUNNING, .defined = true, .job = true, .moving_out = true};
@@ -29,7 +36,7 @@ static const struct {
     bool transient;
     enum migration_verdict verdict;
     enum repair repair;
-    bool settled;
+    bool settled, arrived, ambiguous;
 } cases[] = {
     /* under way */
     {&moves, &waits, CALL_RUNS, false, VERDICT_GOES_ON, REPAIR_NONE, false},
@@ -48,7 +55,12 @@ static const struct {
     {&off, &runs, CALL_DONE, true, VERDICT_ARRIVED, REPAIR_NONE, true},
     {&silent, &runs, CALL_NONE, false, VERDICT_ARRIVED, REPAIR_NONE, false},
     {&silent, &undefined, CALL_NONE, false, VERDICT_ARRIVED, REPAIR_NONE, false},
-    {&waits, &runs, CALL_NONE, false, VERDICT_ARRIVED, REPAIR_NONE, true},
+    /* paused at the source for good, where it must never run again */
+    {&left, &runs, CALL_NONE, false, VERDICT_ARRIVED, REPAIR_END_FROM, false},
+    {&left, &undefined, CALL_NONE, true, VERDICT_ARRIVED, REPAIR_END_FROM, false},
+    {&left, &stopped, CALL_NONE, false, VERDICT_ARRIVED, REPAIR_NONE, false},
+    {&waits, &runs, CALL_NONE, false, VERDICT_ARRIVED, REPAIR_NONE, false}, /* it comes back just now */
+    {&halves, &runs, CALL_NONE, false, VERDICT_ARRIVED, REPAIR_NONE, false},
     {&silent, &silent, CALL_DONE, false, VERDICT_ARRIVED, REPAIR_NONE, false},
     {&none, &silent, CALL_DONE, false, VERDICT_ARRIVED, REPAIR_NONE, true},
     /* it stayed */
@@ -60,9 +72,16 @@ static const struct {
     {&runs, &waits, CALL_NONE, false, VERDICT_FAILED, REPAIR_NONE, false},
     {&runs, &silent, CALL_REFUSED, false, VERDICT_FAILED, REPAIR_NONE, false},
     {&waits, &none, CALL_NONE, false, VERDICT_FAILED, REPAIR_NONE, true}, /* paused there */
+    {&left, &off, CALL_NONE, false, VERDICT_FAILED, REPAIR_NONE, false},  /* it may have run there since */
+    {&runs, &off, CALL_NONE, false, VERDICT_FAILED, REPAIR_NONE, true, .arrived = true, .ambiguous = true},
     /* it ended: one definition is left, and never none */
     {&off, &none, CALL_NONE, false, VERDICT_UNKNOWN, REPAIR_NONE, true},
-    {&off, &off, CALL_NONE, false, VERDICT_UNKNOWN, REPAIR_UNDEFINE_TO, true},
+    {&off, &off, CALL_NONE, false, VERDICT_UNKNOWN, REPAIR_NONE, true, .ambiguous = true},
+    {&off, &off, CALL_REFUSED, false, VERDICT_UNKNOWN, REPAIR_NONE, true, .ambiguous = true},
+    {&off, &off, CALL_NONE, true, VERDICT_UNKNOWN, REPAIR_NONE, true},
+    {&off, &off, CALL_NONE, false, VERDICT_UNKNOWN, REPAIR_UNDEFINE_FROM, true, .arrived = true},
+    {&off, &none, CALL_NONE, false, VERDICT_UNKNOWN, REPAIR_NONE, false,
+     .arrived = true}, /* it has gone on */
     {&off, &off, CALL_DONE, false, VERDICT_UNKNOWN, REPAIR_UNDEFINE_FROM, true},
     {&gone, &off, CALL_NONE, false, VERDICT_UNKNOWN, REPAIR_UNDEFINE_FROM, true},
     {&gone, &silent, CALL_NONE, false, VERDICT_UNKNOWN, REPAIR_NONE, false},
@@ -82,9 +101,11 @@ static void test_decisions(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct decision d = decide_migration(cases[i].from, cases[i].to, cases[i].call, !cases[i].transient);
+        struct decision d = decide_migration(cases[i].from, cases[i].to, cases[i].call, !cases[i].transient,
+                                             cases[i].arrived);
 
-        if (d.verdict != cases[i].verdict || d.repair != cases[i].repair || d.settled != cases[i].settled)
+        if (d.verdict != cases[i].verdict || d.repair != cases[i].repair || d.settled != cases[i].settled ||
+            d.ambiguous != cases[i].ambiguous)
             fail_msg("case %zu: verdict %d, repair %d, settled %d", i, (int)d.verdict, (int)d.repair,
                      (int)d.settled);
     }
@@ -125,20 +146,27 @@ static void test_decisions_on_starts(void **state)
 /* Over all pairs of states: what must never be, whatever the table says. */
 static void test_no_decision_loses_a_definition(void **state)
 {
-    static const struct side *const sides[] = {&silent, &none,      &off,   &gone,     &waits,
-                                               &runs,   &undefined, &moves, &finishing};
+    static const struct side *const sides[] = {&silent, &none,    &off,  &gone,      &waits, &left,
+                                               &halves, &stopped, &runs, &undefined, &moves, &finishing};
     const size_t n = sizeof sides / sizeof sides[0];
 
     (void)state;
-    for (size_t i = 0; i < n * n * 16; i++) {
+    for (size_t i = 0; i < n * n * 32; i++) {
         const struct side *from = sides[i % n], *to = sides[i / n % n];
-        struct decision d = libvirt_decide(from, to, (enum call_state)(i / n / n % 4),
-                                           (i / n / n / 4 & 1) != 0, (i / n / n / 8 & 1) != 0);
+        const enum call_state call = (enum call_state)(i / n / n % 4);
+        const struct task_name t = {.start = (i / n / n / 4 & 1) != 0,
+                                    .persistent = (i / n / n / 8 & 1) != 0,
+                                    .arrived = (i / n / n / 16 & 1) != 0};
+        struct decision d = libvirt_decide(from, to, call, &t);
 
         if (d.repair == REPAIR_UNDEFINE_FROM)
             assert_true(from->is == SIDE_OFF && to->defined && to->is != SIDE_SILENT);
         if (d.repair == REPAIR_UNDEFINE_TO)
-            assert_true(to->is == SIDE_OFF && from->defined && from->is != SIDE_SILENT);
+            assert_true(to->is == SIDE_OFF && from->defined && from->is == SIDE_RUNNING && !t.arrived);
+        if (d.repair == REPAIR_END_FROM)
+            assert_true(from->abandoned && !from->job && to->is == SIDE_RUNNING && !to->paused);
+        if (from->is == SIDE_OFF && to->is == SIDE_OFF && d.repair != REPAIR_NONE) /* evidence */
+            assert_true(t.start || t.arrived || call == CALL_DONE || from->moved_out);
         if (from->is == SIDE_SILENT || to->is == SIDE_SILENT)
             assert_int_equal(d.repair, REPAIR_NONE);
         if (d.verdict == VERDICT_GOES_ON)
@@ -162,6 +190,9 @@ static void test_task_names(void **state)
     assert_string_equal(back.vm, VM);
     assert_string_equal(back.from, "hv1");
     assert_string_equal(back.to, "hv 2:x");
+    assert_false(back.arrived);
+    assert_int_equal(task_name_read("migrate/pad-/" VM "/a/b", &back, &err), 0);
+    assert_true(back.arrived && back.autostart);
     assert_int_equal(task_name_read("start/-/" VM "/a/b", &back, &err), 0);
     assert_true(back.start && !back.persistent && !back.post_copy);
 }
@@ -194,6 +225,112 @@ static void test_wrong_task_names(void **state)
     assert_int_equal(task_name_write(&t, text, &err), -EINVAL); /* too long */
     t = (struct task_name){.vm = "vm1", .from = "a", .to = "b"};
     assert_int_equal(task_name_write(&t, text, &err), -EINVAL);
+}
+
+static struct task_name task(const char *from, const char *to)
+{
+    struct task_name t = {.persistent = true, .vm = VM};
+
+    (void)snprintf(t.from, sizeof t.from, "%s", from);
+    (void)snprintf(t.to, sizeof t.to, "%s", to);
+    return t;
+}
+
+/* The VM goes on while two hosts are silent: neither is forgotten. */
+static void test_leftovers_follow_the_vm(void **state)
+{
+    struct leftover_list l = {0};
+    struct task_name t = task("a", "b");
+
+    (void)state;
+    leftover_list_add(&l, &t);
+    leftover_list_add(&l, &t);
+    assert_int_equal(l.n, 1);
+    leftover_list_moved(&l, VM, "c");
+    assert_int_equal(l.n, 2);
+    assert_non_null(leftover_list_next(&l, "a", "c", 0));
+    assert_non_null(leftover_list_next(&l, "b", "c", 0));
+    assert_true(l.items[0].task.arrived && l.items[1].task.arrived);
+    leftover_list_moved(&l, VM, "b"); /* where it is now, nothing is left over */
+    assert_int_equal(l.n, 2);
+    assert_non_null(leftover_list_next(&l, "a", "b", 0));
+    const struct leftover *c = leftover_list_next(&l, "c", "b", 0);
+    assert_non_null(c);
+    assert_null(leftover_list_next(&l, "c", "b", c->number));
+    t = c->task;
+    leftover_list_drop(&l, &t);
+    assert_int_equal(l.n, 1);
+    leftover_list_moved(&l, "deadbeef-0000-4000-8000-00000000000b", "a");
+    assert_non_null(leftover_list_next(&l, "a", "b", 0));
+    leftover_list_release(&l);
+}
+
+static void test_notes_of_leftovers(void **state)
+{
+    char text[LEFTOVER_NOTE_MAX], more[LEFTOVER_NOTE_MAX];
+    struct task_name t = task("a", "b");
+
+    (void)state;
+    assert_int_equal(leftovers_note_text(NULL, &t, true, text), 0);
+    assert_string_equal(text, "<left-over task='migrate/p-/" VM "/a/b'></left-over>");
+    t = task("c", "b");
+    assert_int_equal(leftovers_note_text(text, &t, true, more), 0);
+    assert_string_equal(more, "<left-over task='migrate/p-/" VM "/a/b'><also task='migrate/p-/" VM
+                              "/c/b'/></left-over>");
+    t = task("a", "d"); /* of the same host: the newer one */
+    t.arrived = true;
+    assert_int_equal(leftovers_note_text(more, &t, true, text), 0);
+    assert_string_equal(text, "<left-over task='migrate/p-/" VM "/c/b'><also task='migrate/pd-/" VM
+                              "/a/d'/></left-over>");
+    t = task("c", "d");
+    t.arrived = true;
+    assert_int_equal(leftovers_note_text(text, &t, false, more), 0);
+    assert_string_equal(more, "<left-over task='migrate/pd-/" VM "/a/d'></left-over>");
+    t = task("a", "d"); /* who knows less removes nothing */
+    for (int there = 0; there < 2; there++) {
+        assert_int_equal(leftovers_note_text(more, &t, there, text), 0);
+        assert_string_equal(text, more);
+    }
+    t = task("d", "a"); /* the same two the other way round */
+    t.arrived = true;
+    assert_int_equal(leftovers_note_text(more, &t, false, text), -ENOENT);
+    assert_int_equal(leftovers_note_text("<x task=\"migrate/p-/" VM "/a/b\"/>", &t, true, text), 0);
+    assert_non_null(strstr(text, "/a/b'><also"));
+    assert_int_equal(leftovers_note_text("<x task='/><y task=\"z'", &t, false, text), -ENOENT);
+    t = task("<", "b");
+    assert_int_equal(leftovers_note_text(NULL, &t, true, text), -ENOENT);
+}
+
+/* A host that answers nothing more is asked nothing more, however many tasks are about it. */
+static void test_a_stuck_host_is_asked_no_more(void **state)
+{
+    const struct libvirt_host host = {"hv1", "test:///default"};
+    const struct libvirt_host_settings hosts[] = {{.name = "hv1", .uri = "test:///default"}};
+    const struct libvirt_settings settings = {.hosts = {.items = hosts, .n = 1}};
+    struct libvirt_connections *conns;
+    struct migrations *m;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(libvirt_connections_new(&host, 1, NULL, NULL, &conns, &err), 0);
+    assert_int_equal(migrations_new(conns, &settings, &m, &err), 0);
+    for (int i = 0; i < MIGRATIONS_ASKING_MOST; i++)
+        assert_int_equal(migrations_ask(m, 0, 1000 + i, &err), 0);
+    assert_int_equal(migrations_ask(m, 0, 1100, &err), -ETIMEDOUT);
+    assert_non_null(strstr(err.text, "hv1: 8 questions"));
+    migrations_answered(m, 0, 2000);
+    assert_int_equal(migrations_ask(m, 0, 2000 + MIGRATIONS_STUCK_MS, &err), 0);
+    for (int i = 1; i < MIGRATIONS_ASKING_MOST; i++)
+        migrations_answered(m, 0, 3000);
+    assert_int_equal(migrations_ask(m, 0, 3001 + MIGRATIONS_STUCK_MS, &err), -ETIMEDOUT);
+    assert_string_equal(err.text,
+                        "hv1: no answer for 30 s; it is asked nothing more until there is one, or its "
+                        "connection ends");
+    migrations_answered(m, 0, 90000);
+    assert_int_equal(migrations_ask(m, 0, 200000, &err), 0);
+    migrations_answered(m, 0, 200000);
+    migrations_release(m);
+    libvirt_connections_release(conns);
 }
 
 static virTypedParameter number(const char *name, unsigned long long v)
@@ -260,6 +397,9 @@ int main(void)
         cmocka_unit_test(test_no_decision_loses_a_definition),
         cmocka_unit_test(test_task_names),
         cmocka_unit_test(test_wrong_task_names),
+        cmocka_unit_test(test_leftovers_follow_the_vm),
+        cmocka_unit_test(test_notes_of_leftovers),
+        cmocka_unit_test(test_a_stuck_host_is_asked_no_more),
         cmocka_unit_test(test_job_statistics),
         cmocka_unit_test(test_flags),
     };

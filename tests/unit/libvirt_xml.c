@@ -334,11 +334,14 @@ static void disks_that_can_be_copied(void **state)
 
 static void a_note_of_a_migration_is_read(void **state)
 {
-    static const char *const texts[][2] = {
-        {"<domain><metadata><b:left-over xmlns:b='urn:ballast:left-over' task='t'/></metadata></domain>",
-         "t"},
-        {"<domain><metadata><b:left-over xmlns:b='urn:other' task='t'/></metadata></domain>", NULL},
-        {"<domain><metadata/></domain>", NULL},
+    static const char *const texts[][3] = {
+        {"<domain><metadata><b:left-over xmlns:b='urn:ballast:left-over' task='t'/></metadata></domain>", "t",
+         NULL},
+        {"<domain><metadata><b:left-over xmlns:b='urn:ballast:left-over' task='t'><also/><also task='u'/>"
+         "</b:left-over></metadata></domain>",
+         "t", "u"},
+        {"<domain><metadata><b:left-over xmlns:b='urn:other' task='t'/></metadata></domain>", NULL, NULL},
+        {"<domain><metadata/></domain>", NULL, NULL},
     };
 
     (void)state;
@@ -347,9 +350,11 @@ static void a_note_of_a_migration_is_read(void **state)
         struct domain_xml d;
 
         assert_int_equal(domain_xml_read(texts[i][0], &a, &d, NULL), 0);
-        assert_int_equal(d.left_over != NULL, texts[i][1] != NULL);
-        if (texts[i][1])
-            assert_string_equal(d.left_over, texts[i][1]);
+        for (uint32_t k = 0; k < 2; k++) {
+            assert_int_equal(d.left_over.n > k, texts[i][k + 1] != NULL);
+            if (texts[i][k + 1])
+                assert_string_equal(d.left_over.items[k], texts[i][k + 1]);
+        }
         assert_int_equal(d.labels.n, 0); /* no label for rules */
     }
 }

@@ -248,6 +248,7 @@ static void add_disk(const xml_node *disk, struct arena *a, struct domain_xml *r
     if (!d.path)
         d.path = attribute_line(source, "dir", a);
     d.pool = attribute_line(source, "pool", a);
+    d.volume = attribute_line(source, "volume", a);
     if (!d.path && !d.pool) {
         if (!attribute_is(disk, "type", "vhostuser", a) && !attribute_is(disk, "type", "nvme", a))
             return; /* an empty drive */
@@ -323,6 +324,26 @@ static void read_devices(const xml_node *root, struct arena *a, struct domain_xm
         because(&ret->immovable, "memory that is encrypted for its host");
 }
 
+/* ---- notes ---------------------------------------------------------------------------------------- */
+
+#define LEFT_OVER_MOST 32
+
+/* The task of the element, then those of the elements in it. */
+static void read_left_over(const xml_node *root, struct arena *a, struct domain_xml *ret)
+{
+    const xml_node *note = metadata_of(root, LIBVIRT_LEFT_OVER_URI, LIBVIRT_LEFT_OVER_ELEMENT);
+    const char **items = note ? arena_array(a, const char *, LEFT_OVER_MOST) : NULL;
+    uint32_t n = 0;
+
+    for (const xml_node *x = note; x && n < LEFT_OVER_MOST; x = x == note ? xml_first(note) : xml_next(x)) {
+        const char *task = xml_attribute(x, "task", a);
+
+        if (task)
+            items[n++] = task;
+    }
+    ret->left_over = (struct ids){.items = items, .n = n};
+}
+
 /* ---- labels --------------------------------------------------------------------------------------- */
 
 static void add_label(struct label **items, uint32_t *n, size_t *cap, struct arena *a, const char *key,
@@ -384,8 +405,7 @@ int domain_xml_read(const char *text, struct arena *a, struct domain_xml *ret, s
     read_size(root, a, &d);
     read_controls(root, a, &d);
     read_own_controls(root, a, &d);
-    d.left_over =
-        xml_attribute(metadata_of(root, LIBVIRT_LEFT_OVER_URI, LIBVIRT_LEFT_OVER_ELEMENT), "task", a);
+    read_left_over(root, a, &d);
     read_cpu(root, a, &d);
     read_devices(root, a, &d);
     read_labels(root, a, &d);

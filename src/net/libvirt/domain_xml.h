@@ -25,6 +25,7 @@ enum domain_cpu {
 struct domain_disk {
     const char *path;   /* a file or a device of the host; NULL: none */
     const char *pool;   /* a volume of this storage pool; NULL: none */
+    const char *volume; /* its name; NULL: none is given */
     bool optional;      /* a medium without which it starts, too */
     const char *target; /* as what the guest has it, "vda"; NULL: not known */
     bool copyable;      /* a migration can copy it: the domain's own, and written to */
@@ -52,7 +53,7 @@ struct domain_xml {
     struct domain_disk *disks; /* those on the network, which every host reaches, are left out */
     size_t n_disks;
     struct labels labels;
-    const char *left_over; /* the task of which something may be left over (settings.h); NULL: none */
+    struct ids left_over;                   /* tasks of which something may be left over (settings.h) */
     const char *immovable, *mandatory_only; /* as in facts.h */
 };
 

@@ -65,17 +65,20 @@ struct migrations;
 /* What a migration may have left over on a host that was silent at its end, is noted in the metadata of the
  * VM, where another process finds it:
  *
- *   <ballast:left-over xmlns:ballast="urn:ballast:left-over" task="migrate/p-/UUID/hv1/hv2"/> */
+ *   <ballast:left-over xmlns:ballast="urn:ballast:left-over" task="migrate/p-/UUID/hv1/hv2"/>
+ *
+ * Those of further hosts are in it as <also task="..."/>. */
 #define LIBVIRT_LEFT_OVER_URI "urn:ballast:left-over"
 #define LIBVIRT_LEFT_OVER_PREFIX "ballast"
 #define LIBVIRT_LEFT_OVER_ELEMENT "left-over"
+#define LIBVIRT_LEFT_OVER_ALSO "also"
 
 /* source_config.shared */
 struct libvirt_shared {
     struct libvirt_connections *conns;
     struct migrations *migrations; /* the actuator's; actuators/libvirt/migrations.h */
-    /* The collector has found such a note in the VM on this host. */
-    void (*left_over)(struct migrations *m, const char *vm, const char *host, const char *task);
+    /* The collector has found such a task in the VM on this host, where it runs, or does not. */
+    void (*left_over)(struct migrations *m, const char *vm, const char *host, bool runs, const char *task);
 };
 
 #endif
