@@ -28,7 +28,7 @@ int scheduler_apply(struct migrations *m, const struct pool_settings *q, bool pe
 int destination_check(const struct vm_looks *looks, struct err *err);
 
 /* The disks of the VM on `from` that a migration copies, by its settings, in the arena. -EPERM: another VM of
- * the destination has the path of one. */
+ * the destination has the path of one, or that cannot be known. */
 int copied_disks_find(const struct migrations *m, const char *vm, const struct vm_looks *looks,
                       struct arena *a, struct call_disks *ret, struct err *err);
 

@@ -17,6 +17,8 @@ MIB = 1 << 20
 CONTENT = bytes(range(256)) * (MIB // 256) * 8 + bytes(24 * MIB)
 DISK = """<disk type='file' device='disk'><driver name='qemu' type='raw'/><source file='{images}/{guest}.img'/><target dev='vda' bus='virtio'/></disk>"""
 
+VOLUME = """<disk type='volume' device='disk'><source pool='{pool}' volume='{volume}'/><target dev='vdb' bus='virtio'/></disk>"""
+
 
 def image(lab, host, guest):
     return lab.files(host) / "lib/images" / f"{guest}.img"
@@ -68,6 +70,24 @@ def check_foreign_disk(lab, vm):
             assert refused["error"] == "EPERM" and "VM vm2 there has a disk with the same path" in refused["text"], refused
     assert not image(lab, "hv2", "vm1").exists()
     lab.virsh("hv2", "detach-disk vm2 vda --config")
+    # the same file as a volume of a pool; then a volume whose pool is not active, so that it may be any file
+    for pool, words in (("local", "VM vm2 there has a disk with the same path"), ("other", "cannot be known")):
+        image(lab, "hv2", "vm1").write_bytes(CONTENT)
+        if pool == "other":
+            lab.virsh("hv2", "pool-destroy local")
+            lab.virsh("hv2", f"pool-create-as other dir --target {IMAGES}")
+        lab.virsh("hv2", f"pool-refresh {pool}")
+        description.write_text(VOLUME.format(pool=pool, volume="vm1.img"))
+        lab.virsh("hv2", f"attach-device vm2 {description} --config")
+        if pool == "other":
+            lab.virsh("hv2", "pool-destroy other")
+            add_pool(lab, "hv2")
+        with probe(lab, copy_storage="full") as p:
+            refused = p("start", "migrate", "u1", vm, "hv1", "hv2")
+            assert refused["error"] == "EPERM" and words in refused["text"], refused
+        lab.virsh("hv2", "detach-disk vm2 vdb --config")
+    image(lab, "hv2", "vm1").unlink()
+    lab.virsh("hv2", "pool-refresh local")
 
 
 def check_copy(lab, vm):
