@@ -2,11 +2,11 @@
  * pipelines. */
 #include "core/fit/fit.h"
 #include "base/cleanup.h"
+#include "cli/cloud.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "dialect/flexiant/flexiant.h"
 #include "dialect/nova/nova.h"
-#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@
  * view. */
 struct dialect {
     const char *name;
-    int (*compile)(const json_t *cloud, struct arena *a, json_t **ret, struct err *err);
+    cloud_compile *compile;
     int (*show_customer)(const json_t *cloud, const char *customer, struct arena *a, struct strbuf *out,
                          struct err *err);
 };
@@ -38,39 +38,6 @@ static const struct dialect *dialect_of(const char *path, const json_t *cloud)
             return &dialects[i];
     cli_error("%s: /dialect: expected \"nova\" or \"flexiant\"", path);
     return NULL;
-}
-
-/* The cloud in the file, to be freed; NULL: it is no JSON. */
-static json_t *read_cloud(const char *path)
-{
-    json_error_t where;
-    json_t *cloud = strcmp(path, "-") == 0 ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &where)
-                                           : json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-
-    if (!cloud)
-        cli_error("%s: line %d: %s", path, where.line, where.text);
-    return cloud;
-}
-
-/* The snapshot of the cloud. */
-static enum exit_code build(const char *path, const struct dialect *dialect, const json_t *cloud,
-                            struct arena *a, struct snapshot *ret)
-{
-    struct err err = {0};
-    struct inventory inv;
-    CLEANUP(json_decrefp) json_t *made = NULL;
-
-    if (dialect->compile(cloud, a, &made, &err) < 0) {
-        cli_error("%s: %s", path, err.text);
-        return EXIT_WRONG;
-    }
-    CLEANUP(freep) char *text = json_dumps(made, JSON_COMPACT);
-
-    if (snapshot_read_inventory(text, strlen(text), a, &inv, NULL, &err) == 0 &&
-        snapshot_build(&inv, a, ret, &err) == 0)
-        return EXIT_DONE;
-    cli_error("%s: compiled: %s", path, err.text);
-    return EXIT_WRONG;
 }
 
 /* ---- output ---- */
@@ -148,23 +115,22 @@ static enum exit_code verb_fit_run(const struct args *args, struct arena *a, str
     struct snapshot s;
 
     if (strcmp(what, "check") != 0 && strcmp(what, "show") != 0 && strcmp(what, "compile") != 0) {
-        cli_error("ballast fit: expected check FILE, show FILE or compile FILE");
+        cli_error("ballast fit: expected check FILE..., show FILE... or compile FILE...");
         return EXIT_WRONG;
     }
     if (customer && strcmp(what, "show") != 0) {
         cli_error("ballast fit: --customer has no meaning without show, see ballast fit --help");
         return EXIT_WRONG;
     }
-    CLEANUP(json_decrefp) json_t *cloud = read_cloud(path);
-    const struct dialect *dialect = cloud ? dialect_of(path, cloud) : NULL;
+    CLEANUP(json_decrefp) json_t *cloud = NULL;
+    enum exit_code code = cli_read_cloud(args->operands + 1, args->n_operands - 1, a, &cloud);
+    const struct dialect *dialect = code == EXIT_DONE ? dialect_of(path, cloud) : NULL;
 
     if (!dialect)
         return EXIT_WRONG;
     if (customer)
         return show_customer(path, dialect, cloud, customer, a, out);
-    enum exit_code code = build(path, dialect, cloud, a, &s);
-
-    if (code != EXIT_DONE)
+    if ((code = cli_compile_cloud(dialect->compile, cloud, path, a, &s)) != EXIT_DONE)
         return code;
     if (strcmp(what, "show") == 0)
         show(&s, a, out);
@@ -184,14 +150,16 @@ const struct verb verb_fit = {
         "is a cloud of Nova: hypervisors, aggregates, flavors, images, servers, server_groups, and server "
         "for a request. With \"dialect\": \"flexiant\" it is one of Flexiant: clusters, nodes, "
         "billing_entities, customers, product_offers, images, vdcs, networks, servers, settings, and the "
-        "placement keys on them.\n"
+        "placement keys on them. Several files, or a folder, are one cloud: nova.conf itself, answers of the "
+        "API such as "
+        "servers.json, or lists named by their files.\n"
         "\n"
         "`check` reads and compiles it. `show` prints for each pipeline how many hosts each filter "
         "leaves. `compile` prints a snapshot with the pipelines, for example to place the request: "
         "`ballast fit compile FILE | ballast place --snapshot - request`.",
-    .operands = "check|show|compile FILE",
+    .operands = "check|show|compile FILE...",
     .operands_min = 2,
-    .operands_max = 2,
+    .operands_max = 1000,
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_fit_run,

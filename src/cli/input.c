@@ -185,6 +185,11 @@ enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena 
     return set_settings(paths->sets, true, a, ret_policy);
 }
 
+enum exit_code cli_change_settings(const struct option_values *sets, struct arena *a, struct policy *ret)
+{
+    return set_settings(sets, true, a, ret);
+}
+
 enum exit_code cli_parse_number(const char *option, const char *text, unsigned long long most,
                                 unsigned long long *ret)
 {

@@ -33,6 +33,9 @@ struct cluster_paths {
 enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena *a, struct policy *ret_policy,
                                 struct snapshot *ret);
 
+/* Changes the settings by each KEY=VALUE of --set. */
+enum exit_code cli_change_settings(const struct option_values *sets, struct arena *a, struct policy *ret);
+
 /* A whole number from 0 to `most`. `option` is named in the error. */
 enum exit_code cli_parse_number(const char *option, const char *text, unsigned long long most,
                                 unsigned long long *ret);

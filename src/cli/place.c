@@ -1,17 +1,35 @@
 /* ballast place: hosts on which to power VMs on, in a snapshot of a file or of the service; place_service.c
  * has the service decide, and act. */
 #include "core/place/place.h"
+#include "base/cleanup.h"
 #include "cli/client.h"
+#include "cli/cloud.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/place_service.h"
 #include "cli/verbs.h"
+#include "dialect/nova/nova.h"
 #include "render/render.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { OPT_SNAPSHOT, OPT_VMS, OPT_CONFIG, OPT_SET, OPT_APPLY, OPT_SOCKET, OPT_FORMAT, OPT_COUNT };
+#define INSTANCES_MAX 1000
+
+enum {
+    OPT_SNAPSHOT,
+    OPT_VMS,
+    OPT_CONFIG,
+    OPT_SET,
+    OPT_APPLY,
+    OPT_PIPELINE,
+    OPT_REQUEST,
+    OPT_CLOUD,
+    OPT_NUM_INSTANCES,
+    OPT_SOCKET,
+    OPT_FORMAT,
+    OPT_COUNT
+};
 
 static const struct option_spec options[] = {
     [OPT_SNAPSHOT] =
@@ -22,9 +40,103 @@ static const struct option_spec options[] = {
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_APPLY] = {"apply", NULL, 0,
                    "power the VMs on, all or none: only VM..., with the service's settings"},
+    [OPT_PIPELINE] = {"pipeline", "nova", 0, "place a request of OpenStack by Nova's filters and weighers"},
+    [OPT_REQUEST] = {"request", "FILE", 0,
+                     "with --pipeline: the body of POST /servers, with tenant_id in server; - reads standard "
+                     "input"},
+    [OPT_CLOUD] = {"cloud", "PATH", OPTION_REPEATS,
+                   "with --pipeline: a file or folder of the cloud, as for `ballast fit`; default: the "
+                   "request's file has it all"},
+    [OPT_NUM_INSTANCES] = {"num-instances", "N", 0, "with --pipeline: ask for so many servers"},
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
 };
+
+/* ---- a request of OpenStack ---- */
+
+/* The request takes the place of one that the cloud has. */
+static enum exit_code read_request(const struct args *args, struct arena *a, json_t **ret)
+{
+    static const char *const members[] = {"server", "os:scheduler_hints"};
+    const struct option_values *paths = &args->options[OPT_CLOUD];
+    const char *path = args_value(args, OPT_REQUEST, NULL);
+    CLEANUP(json_decrefp) json_t *request = NULL;
+    CLEANUP(json_decrefp) json_t *cloud = NULL;
+    enum exit_code code = cli_read_cloud(&path, 1, a, &request);
+
+    if (code != EXIT_DONE)
+        return code;
+    if (!json_is_object(json_object_get(request, "server"))) {
+        cli_error("%s: /server: missing, expected the body of POST /servers", path);
+        return EXIT_WRONG;
+    }
+    if (paths->n == 0) {
+        *ret = json_incref(request);
+        return EXIT_DONE;
+    }
+    if ((code = cli_read_cloud(paths->items, paths->n, a, &cloud)) != EXIT_DONE)
+        return code;
+    for (size_t i = 0; i < COUNT_OF(members); i++) {
+        (void)json_object_del(cloud, members[i]);
+        if (json_object_get(request, members[i]))
+            (void)json_object_set(cloud, members[i], json_object_get(request, members[i]));
+    }
+    *ret = json_incref(cloud);
+    return EXIT_DONE;
+}
+
+/* Sets how many servers are asked for, and finds them among the VMs. */
+static enum exit_code find_instances(const struct args *args, json_t *cloud, struct snapshot *cluster,
+                                     struct arena *a, struct vms_to_place *ret)
+{
+    json_t *server = json_object_get(cloud, "server");
+    const char *text = args_value(args, OPT_NUM_INSTANCES, NULL);
+    const char *id = json_string_value(json_object_get(server, "id"));
+    unsigned long long n = 0;
+    enum exit_code code;
+
+    if (text && (code = cli_parse_number("num-instances", text, INSTANCES_MAX, &n)) != EXIT_DONE)
+        return code;
+    if (text && n == 0) {
+        cli_error("--num-instances: \"%s\" is wrong, expected at least 1", text);
+        return EXIT_WRONG;
+    }
+    if (n > 0)
+        (void)json_object_set_new(server, "max_count", json_integer((json_int_t)n));
+    if ((code = cli_compile_cloud(nova_compile, cloud, args_value(args, OPT_REQUEST, ""), a, cluster)) !=
+        EXIT_DONE)
+        return code;
+    const char **words = arena_array(a, const char *, INSTANCES_MAX);
+    size_t found = 0;
+
+    id = id && *id ? id : NOVA_REQUEST_ID;
+    if (snapshot_find_vm(cluster, id) != IX_NONE)
+        words[found++] = id;
+    for (int i = 1; found < INSTANCES_MAX && (i == 1 || found == (size_t)i - 1); i++) {
+        const char *one = arena_printf(a, "%s-%d", id, i);
+        if (snapshot_find_vm(cluster, one) == IX_NONE)
+            break;
+        words[found++] = one;
+    }
+    return cli_find_vms(words, found, cluster, a, ret);
+}
+
+static enum exit_code read_nova(const struct args *args, struct arena *a, struct policy *ret_policy,
+                                struct vms_to_place *ret)
+{
+    struct snapshot *cluster = arena_new(a, struct snapshot);
+    CLEANUP(json_decrefp) json_t *cloud = NULL;
+    enum exit_code code = read_request(args, a, &cloud);
+
+    if (code == EXIT_DONE)
+        code = find_instances(args, cloud, cluster, a, ret);
+    if (code != EXIT_DONE)
+        return code;
+    *ret_policy = *cluster->policy;
+    return cli_change_settings(&args->options[OPT_SET], a, ret_policy);
+}
+
+/* ---- a snapshot ---- */
 
 static enum exit_code read_input(const struct args *args, struct arena *a, struct policy *ret_policy,
                                  struct vms_to_place *ret)
@@ -51,7 +163,7 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
  * that is not for that; NULL if it does. */
 static bool is_for_service(const struct args *args, const char **ret_other)
 {
-    static const size_t of_snapshot[] = {OPT_SNAPSHOT, OPT_VMS, OPT_CONFIG, OPT_SET};
+    static const size_t of_snapshot[] = {OPT_SNAPSHOT, OPT_VMS, OPT_CONFIG, OPT_SET, OPT_PIPELINE};
 
     *ret_other = NULL;
     for (size_t i = 0; i < COUNT_OF(of_snapshot) && !*ret_other; i++) {
@@ -61,8 +173,42 @@ static bool is_for_service(const struct args *args, const char **ret_other)
     return !*ret_other;
 }
 
+/* The options of a request of OpenStack stand together, without those of a snapshot. */
+static enum exit_code check_pipeline(const struct args *args)
+{
+    static const size_t with[] = {OPT_REQUEST, OPT_CLOUD, OPT_NUM_INSTANCES};
+    static const size_t without[] = {OPT_SNAPSHOT, OPT_VMS, OPT_CONFIG, OPT_APPLY, OPT_SOCKET};
+    const char *pipeline = args_value(args, OPT_PIPELINE, NULL);
+
+    for (size_t i = 0; i < COUNT_OF(with); i++)
+        if (!pipeline && args->options[with[i]].n > 0) {
+            cli_error("ballast place: --%s has no meaning without --pipeline, see ballast place --help",
+                      options[with[i]].name);
+            return EXIT_WRONG;
+        }
+    for (size_t i = 0; i < COUNT_OF(without); i++)
+        if (pipeline && args->options[without[i]].n > 0) {
+            cli_error("ballast place: --%s has no meaning with --pipeline, see ballast place --help",
+                      options[without[i]].name);
+            return EXIT_WRONG;
+        }
+    if (!pipeline)
+        return EXIT_DONE;
+    if (strcmp(pipeline, "nova") != 0)
+        cli_error("ballast place: --pipeline is \"%s\", expected nova", pipeline);
+    else if (args->n_operands > 0 || args->options[OPT_REQUEST].n == 0)
+        cli_error("ballast place: --pipeline takes --request FILE and no VM, see ballast place --help");
+    else
+        return EXIT_DONE;
+    return EXIT_WRONG;
+}
+
 static enum exit_code check_form(const struct args *args, const char *other)
 {
+    if (check_pipeline(args) != EXIT_DONE)
+        return EXIT_WRONG;
+    if (args->options[OPT_PIPELINE].n > 0)
+        return EXIT_DONE;
     bool from_file = args->options[OPT_VMS].n > 0;
 
     if (from_file && args->n_operands > 0)
@@ -85,7 +231,9 @@ static enum exit_code place_in_snapshot(const struct args *args, enum cli_format
     struct err err = {0};
     enum exit_code code;
 
-    if ((code = read_input(args, a, &policy, &vms)) != EXIT_DONE)
+    code = args->options[OPT_PIPELINE].n > 0 ? read_nova(args, a, &policy, &vms)
+                                             : read_input(args, a, &policy, &vms);
+    if (code != EXIT_DONE)
         return code;
     int64_t began_us = cli_now_us();
     int r = place_run(&vms.snap, &policy, vms.vms, vms.n, a, &plan, &err);
@@ -125,17 +273,22 @@ const struct verb verb_place = {
     .name = "place",
     .summary = "Find hosts on which to power VMs on, and the actions needed first; --apply powers them "
                "on.",
-    .more = "VM is the id or name of a VM that is off or suspended. With --vms, the VMs are objects as in "
-            "a snapshot, without a host: a new VM needs id, vcpus and mem_mb; one of the snapshot needs "
-            "its id only.\n"
-            "Settings: as for `ballast plan`; without --snapshot those of the service.\n"
-            "With --apply the service carries the plan out, whatever its automation level, and the actions "
-            "are printed. Nothing is started if one of the VMs cannot be placed.\n"
-            "\n"
-            "Several VMs are placed together. Each is assumed to use its configured memory and a core "
-            "for each vCPU. NEEDS: actions that must be done first, such as moving another VM or "
-            "waking a host. For a single VM the other possible hosts are listed, best first. If a VM "
-            "cannot be placed, the plan is printed and the exit code is 1.",
+    .more =
+        "VM is the id or name of a VM that is off or suspended. With --vms, the VMs are objects as in "
+        "a snapshot, without a host: a new VM needs id, vcpus and mem_mb; one of the snapshot needs "
+        "its id only.\n"
+        "Settings: as for `ballast plan`; without --snapshot those of the service.\n"
+        "With --apply the service carries the plan out, whatever its automation level, and the actions "
+        "are printed. Nothing is started if one of the VMs cannot be placed.\n"
+        "\n"
+        "--pipeline nova takes a request as OpenStack has it, instead of VM...: its servers go where Nova's "
+        "filters and weighers send them, for example `ballast place --pipeline nova --cloud DIR --request "
+        "server.json --num-instances 3`.\n"
+        "\n"
+        "Several VMs are placed together. Each is assumed to use its configured memory and a core "
+        "for each vCPU. NEEDS: actions that must be done first, such as moving another VM or "
+        "waking a host. For a single VM the other possible hosts are listed, best first. If a VM "
+        "cannot be placed, the plan is printed and the exit code is 1.",
     .operands = "[VM...]",
     .operands_max = 1000,
     .options = options,

@@ -76,6 +76,19 @@ static enum check check_held(const struct layout *l, uint32_t vm, uint32_t slot)
     return own != CHECK_NONE ? own : CHECK_UNIT_HELD;
 }
 
+/* The same, but a stage of the pipeline that refuses the host comes before what only holds the VM from
+ * balancing: it refuses the host to every move. */
+static enum check check_kept(const struct layout *l, uint32_t vm, uint32_t slot)
+{
+    enum check held = check_held(l, vm, slot);
+
+    if (slot == IX_NONE || !layout_holds_from_balance(held))
+        return held;
+    enum check there = layout_check(l, l->vm_unit[vm], slot);
+
+    return there == CHECK_FIT_FILTER || there == CHECK_FIT_QUANTITY ? there : held;
+}
+
 static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct candidate *c)
 {
     const struct layout *l = &p->layout;
@@ -102,7 +115,7 @@ static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct ca
         fill_figures(p, unit, slot, c, &w);
         c->imbalance_after = p->next.imbalance_after; /* with the weights of that state, as in the plan */
     } else {
-        c->check = p->stopped ? CHECK_NONE : check_held(l, vm, slot);
+        c->check = p->stopped ? CHECK_NONE : check_kept(l, vm, slot);
         c->check = c->check == CHECK_NONE ? check_destination(p, unit, slot) : c->check;
         if (slot != IX_NONE && slot < l->n_on && c->check >= CHECK_MANDATORY_ONLY)
             fill_figures(p, unit, slot, c, &w);

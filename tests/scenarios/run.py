@@ -7,7 +7,8 @@ run.py --list                       the areas, one a line
 run.py --table                      each scenario with the first sentence of its README, as a table
 run.py --check                      checks that each one is complete and in the map of README.md
 
-A scenario is a folder AREA/NAME with README.md (its first sentence says what must happen and why), snapshot.json, expect.txt, and
+A scenario is a folder AREA/NAME with README.md (its first sentence says what must happen and why), snapshot.json or `cloud` (paths that
+`ballast fit compile` makes the snapshot of), expect.txt, and
 `command` unless the command is just `plan`: lines of arguments of `ballast`, to which --snapshot is added if it is missing. With more
 than one line each output follows "$ ballast ARGUMENTS". Standard error follows under "stderr:", and an exit code other than 0 as
 "exit code: N". The command is taken from $BALLAST, or from build/.
@@ -21,6 +22,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 BALLAST = os.path.abspath(os.environ.get('BALLAST', str(HERE.parent.parent / 'build/src/cli/ballast')))
@@ -37,13 +39,30 @@ def commands(folder):
     return [line.strip() for line in lines if line.strip() and not line.startswith('#')]
 
 
+def snapshot_of(folder, scratch):
+    """The scenario's snapshot: its file, or what its cloud is compiled to."""
+    cloud = folder / 'cloud'
+    if not cloud.exists():
+        return 'snapshot.json'
+    done = subprocess.run([BALLAST, 'fit', 'compile', *cloud.read_text(encoding='utf-8').split()], cwd=folder, capture_output=True, text=True,
+                          timeout=240, check=False)
+    path = pathlib.Path(scratch, 'snapshot.json')
+    path.write_text(done.stdout, encoding='utf-8')
+    return str(path) if done.returncode == 0 else done.stderr
+
+
 def output(folder):
+    with tempfile.TemporaryDirectory() as scratch:
+        return output_with(folder, snapshot_of(folder, scratch))
+
+
+def output_with(folder, snapshot):
     lines = commands(folder)
     text = ''
     for line in lines:
         arguments = shlex.split(line)
         if '--snapshot' not in arguments and arguments[0] not in TAKES_NO_SNAPSHOT:
-            arguments += ['--snapshot', 'snapshot.json']
+            arguments += ['--snapshot', snapshot]
         done = subprocess.run([BALLAST, *arguments], cwd=folder, capture_output=True, text=True, timeout=240, check=False,
                               env={**os.environ, 'LC_ALL': 'C.UTF-8', 'NO_COLOR': '1'})
         if len(lines) > 1:
@@ -107,7 +126,7 @@ def check_folder(folder):
         if not (folder / needed).exists():
             wrong.append(f'{name}: {needed} is missing')
     lines = commands(folder)
-    if not (folder / 'snapshot.json').exists() and any(
+    if not (folder / 'snapshot.json').exists() and not (folder / 'cloud').exists() and any(
             '--snapshot' not in line and line.split()[0] not in TAKES_NO_SNAPSHOT for line in lines):
         wrong.append(f'{name}: snapshot.json is missing')
     if re.search(r'\d (us|µs|ms)\b', (folder / 'expect.txt').read_text(encoding='utf-8')

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Clouds of OpenStack Nova at the command line: files and folders, requests of one and of many, server groups, what hosts have left.
+Numbers N are those of the table in src/dialect/nova/README.md."""
+import json
+import os
+import tempfile
+
+from command import TOP, check, end, run
+
+FLAVOR = {'id': 'f', 'name': 'm1', 'vcpus': 4, 'ram': 2048, 'disk': 0, 'extra_specs': {}}
+
+
+def cloud(hosts=3, filters='ComputeFilter', options='', flavor=None, server=None, **more):
+    return {
+        'nova.conf': f'[DEFAULT]\ncpu_allocation_ratio = 16\n{options}\n[filter_scheduler]\nenabled_filters = {filters}\nweight_classes =\n',
+        'hypervisors': [{'hypervisor_hostname': f'h{i}', 'vcpus': 8, 'memory_mb': 65536, 'local_gb': 100} for i in range(1, hosts + 1)],
+        'flavors': [{**FLAVOR, **(flavor or {})}], 'server': {'name': 'new', 'flavorRef': 'f', 'tenant_id': 'shop', **(server or {})}, **more}
+
+
+def listed(name, host, **more):
+    return {'id': name, 'status': 'ACTIVE', 'OS-EXT-SRV-ATTR:host': host, 'tenant_id': 'shop', 'flavor': {'id': 'f'}, 'image': '', **more}
+
+
+def place(of, n=None, exit_code=0):
+    """The hosts of the servers, sorted; by name."""
+    done = run('place', '--pipeline', 'nova', '--request', '-', '--format', 'json', *(['--num-instances', str(n)] if n else []), stdin=json.dumps(of))
+    check(f'exit code {exit_code}', done.returncode == exit_code, f'{done.returncode} {done.stderr}')
+    return sorted(r['to'] for r in json.loads(done.stdout or '{"recommendations": []}')['recommendations'])
+
+
+def group(policy, members=(), **rules):
+    return {'server_groups': [{'id': 'g', 'name': 'g', 'policy': policy, 'rules': rules, 'members': list(members)}], 'os:scheduler_hints': {'group': 'g'}}
+
+
+# ---- files ----
+
+def test_files():
+    """A folder, several files and one document are the same cloud."""
+    of = cloud(aggregates=[{'id': 1, 'name': 'a', 'hosts': ['h1'], 'metadata': {}}])
+    request = {'server': of.pop('server')}
+    whole = run('fit', 'compile', '-', stdin=json.dumps(of)).stdout
+    with tempfile.TemporaryDirectory() as folder:
+        def write(name, content):
+            path = os.path.join(folder, name)
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write(content)
+            return path
+
+        check('an empty folder', run('fit', 'check', folder).returncode == 2)
+        paths = [write('nova.conf', of['nova.conf']), write('hypervisors.json', json.dumps({'hypervisors': of['hypervisors']})),
+                 write('flavors.json', json.dumps(of['flavors'])), write('aggregates.json', json.dumps({'aggregates': of['aggregates']}))]
+        write('notes.txt', 'not read')
+        check('a folder', run('fit', 'compile', folder).stdout == whole)
+        check('several files', run('fit', 'compile', *paths).stdout == whole)
+        asked = write('.request', json.dumps(request))
+        done = run('place', '--pipeline', 'nova', '--cloud', folder, '--request', asked, '--num-instances', '2', '--format', 'json')
+        check('a request beside its cloud', len(json.loads(done.stdout)['recommendations']) == 2, done.stderr)
+        done = run('fit', 'check', folder, paths[1])
+        check('a list twice', done.returncode == 2 and '"hypervisors" is in another file' in done.stderr, done.stderr)
+        write('wrong.json', '3')
+        check('neither object nor list', run('fit', 'check', folder).returncode == 2)
+    check('the example', run('fit', 'check', TOP / 'conf/examples/nova').stdout.startswith('ok: hosts 9'))
+
+
+def test_usage():
+    of = json.dumps(cloud())
+    for arguments, part in ((['--request', '-', 'v1'], '--request has no meaning without --pipeline'), (['--pipeline', 'nova'], '--request FILE'),
+                            (['--pipeline', 'ovirt', '--request', '-'], 'expected nova'), (['--pipeline', 'nova', '--request', '-', '--num-instances', '0'], 'at least 1'),
+                            (['--pipeline', 'nova', '--request', '-', '--snapshot', 'x'], '--snapshot has no meaning with --pipeline')):
+        done = run('place', *arguments, stdin=of)
+        check(f'place {arguments}', done.returncode == 2 and part in done.stderr, done.stderr)
+    done = run('place', '--pipeline', 'nova', '--request', '-', stdin='{}')
+    check('no server', done.returncode == 2 and '/server: missing' in done.stderr, done.stderr)
+
+
+# ---- N7 ----
+
+def test_available_filters():
+    """N7: repeated options; a filter that is enabled and not available."""
+    conf = '[filter_scheduler]\navailable_filters = nova.scheduler.filters.compute_filter.ComputeFilter\navailable_filters = own.OwnFilter\nenabled_filters = '
+    check('available', run('fit', 'check', '-', stdin=json.dumps({**cloud(), 'nova.conf': conf + 'ComputeFilter'})).returncode == 0)
+    done = run('fit', 'check', '-', stdin=json.dumps({**cloud(), 'nova.conf': conf + 'ComputeFilter, JsonFilter'}))
+    check('not available', done.returncode == 2 and '"JsonFilter", which is not among available_filters' in done.stderr, done.stderr)
+
+
+# ---- N25, N26: server groups ----
+
+def test_apart():
+    """Servers of one request stay apart, by the limit of their group, and from members that are there."""
+    of = cloud(filters='ServerGroupAntiAffinityFilter', **group('anti-affinity'))
+    check('three apart', place(of, 3) == ['h1', 'h2', 'h3'])
+    check('a fourth finds no host', place(of, 4, 1) == ['h1', 'h2', 'h3'])
+    of = cloud(filters='ServerGroupAntiAffinityFilter', **group('anti-affinity', ['a'], max_server_per_host=2), servers=[listed('a', 'h1')])
+    check('two on a host', place(of, 5) == ['h1', 'h2', 'h2', 'h3', 'h3'])
+    check('no more', place(of, 6, 1) == ['h1', 'h2', 'h2', 'h3', 'h3'])
+
+
+def test_together():
+    of = cloud(filters='ServerGroupAffinityFilter', **group('affinity'))
+    check('three together', len(set(place(of, 3))) == 1)
+    of = cloud(filters='ServerGroupAffinityFilter', **group('affinity', ['a', 'b']), servers=[listed('a', 'h2'), listed('b', 'h3')])
+    check('where members are', set(place(of, 6)) <= {'h2', 'h3'})
+
+
+def test_nothing_is_corrected():
+    """Servers that break the policy of their group stay, as with Nova."""
+    usage = {'diagnostics': {'cpu_details': [{'utilisation': 10}], 'memory_details': {'used': 512}}}
+    for policy, hosts in (('anti-affinity', 'h1 h1'), ('affinity', 'h1 h2')):
+        servers = [listed(name, host, **usage) for name, host in zip('ab', hosts.split())]
+        of = cloud(filters='ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter', servers=servers, **group(policy, 'ab'))
+        compiled = run('fit', 'compile', '-', stdin=json.dumps(of)).stdout
+        plan = json.loads(run('plan', '--snapshot', '-', '--format', 'json', stdin=compiled).stdout)
+        check(f'{policy}: no move', plan['recommendations'] == [], plan['recommendations'])
+
+
+# ---- N10, N11, N41, N43: what is left ----
+
+def test_consumed():
+    """Servers of one request see what those before them take."""
+    of = cloud(flavor={'vcpus': 7}, options='reserved_host_cpus = 1')
+    of['nova.conf'] = of['nova.conf'].replace('= 16', '= 1.5')
+    check('vCPUs: (8 - 1) * 1.5 is 10.5', place(of, 4, 1) == ['h1', 'h2', 'h3'])
+    check('memory', len(place(cloud(options='ram_allocation_ratio = 1.5', flavor={'ram': 40000}), 7, 1)) == 6)
+    check('reserved memory', len(place(cloud(options='ram_allocation_ratio = 1.5\nreserved_host_memory_mb = 20000', flavor={'ram': 40000}), 4, 1)) == 3)
+    check('disk', len(place(cloud(flavor={'disk': 40}, server={'imageRef': 'i'}), 7, 1)) == 6)
+    check('no disk of a volume', len(place(cloud(flavor={'disk': 400}, server={'block_device_mapping_v2': [{'boot_index': 0, 'destination_type': 'volume'}]}), 1)) == 1)
+    busy = [{'hypervisor_hostname': f'h{i}', 'vcpus': 8, 'memory_mb': 65536, 'stats': {'io_workload': '6', 'num_instances': '48'}} for i in (1, 2)]
+    for name in ('IoOpsFilter', 'AggregateIoOpsFilter', 'NumInstancesFilter', 'AggregateNumInstancesFilter'):
+        check(name, place(cloud(filters=name) | {'hypervisors': busy}, 5, 1) == ['h1', 'h1', 'h2', 'h2'])
+
+
+def test_stopped():
+    """A stopped server keeps what it has: nothing goes to its place."""
+    of = cloud(hosts=1, servers=[listed('a', 'h1', status='SHUTOFF')], flavor={'vcpus': 8})
+    of['nova.conf'] = of['nova.conf'].replace('= 16', '= 1')
+    check('its vCPUs', place(of, 1, 1) == [])
+    check('as reported', place(of | {'servers': [], 'hypervisors': [{**of['hypervisors'][0], 'usages': {'usages': {'VCPU': 1}}}]}, 1, 1) == [])
+
+
+# ---- N1, N44 ----
+
+def test_where():
+    """N1: a host that is named, with and without filters; N44: cells that are disabled."""
+    down = cloud(hypervisors=[{'hypervisor_hostname': h, 'vcpus': 8, 'memory_mb': 65536, 'state': 'down' if h == 'h2' else 'up'} for h in ('h1', 'h2')])
+    check('named', place(cloud(server={'host': 'h2'})) == ['h2'])
+    check('named node', place(cloud(server={'hypervisor_hostname': 'h3'})) == ['h3'])
+    check('named, and refused', place(down | {'server': {**down['server'], 'host': 'h2'}}, 1, 1) == [])
+    check('forced', place(cloud(filters='JsonFilter', server={'availability_zone': 'nova:h3'}, **{'os:scheduler_hints': {'query': '["=", "$host", "h1"]'}})) == ['h3'])
+    of = cloud(cells=[{'uuid': 'c1', 'disabled': True}, {'uuid': 'c2', 'disabled': False}])
+    for h, cell in zip(of['hypervisors'], ('c1', 'c2', 'c1')):
+        h['cell_uuid'] = cell
+    check('enabled cells', place(of, 2) == ['h2', 'h2'])
+
+
+# ---- one pipeline for many ----
+
+def test_pipelines():
+    """2,000 tenants with 500 flavours, zones, images, groups and hints share a pipeline."""
+    flavors = [{**FLAVOR, 'id': f'f{i}', 'name': f'm{i}', 'ram': 512 + i,
+                'extra_specs': {'aggregate_instance_extra_specs:disk': f'<or> ssd{i % 7} <or> any', f'trait:CUSTOM_T{i % 50}': 'required'}} for i in range(500)]
+    images = [{'id': f'i{i}', 'properties': {'hw_architecture': ['x86_64', 'aarch64'][i % 2], 'os_distro': f'd{i}'}} for i in range(30)]
+    servers = [listed(f's{i}', f'h{i % 20 + 1}', tenant_id=f't{i}', flavor={'id': f'f{i % 500}'}, image={'id': f'i{i % 30}'}, pinned_availability_zone=[None, 'east', 'west'][i % 3],
+                      **{'os:scheduler_hints': {'different_host': [f's{i // 2}']} if i % 4 == 0 else {}}) for i in range(2000)]
+    groups = [{'id': f'g{i}', 'policy': ['affinity', 'anti-affinity'][i % 2], 'members': [f's{i * 4}', f's{i * 4 + 1}']} for i in range(200)]
+    aggregates = [{'id': i, 'name': f'a{i}', 'hosts': [f'h{i}'], 'metadata': {'disk': f'ssd{i}', 'filter_tenant_id': f't{i}', 'os_distro': f'd{i}', 'availability_zone': 'east'}}
+                  for i in range(1, 9)]
+    of = cloud(hosts=20, filters='ComputeFilter,AvailabilityZoneFilter,AggregateMultiTenancyIsolation,AggregateInstanceExtraSpecsFilter,AggregateTypeAffinityFilter,'
+               'AggregateImagePropertiesIsolation,ImagePropertiesFilter,DifferentHostFilter,ServerGroupAffinityFilter,ServerGroupAntiAffinityFilter',
+               servers=servers, images=images, server_groups=groups, aggregates=aggregates) | {'flavors': flavors}
+    del of['server']
+    done = run('fit', 'check', '-', stdin=json.dumps(of))
+    check('one pipeline', done.stdout == 'ok: hosts 20, VMs 2000, groups 8, pipelines 1\n', done.stdout + done.stderr)
+
+
+for name, test in sorted(globals().items()):
+    if name.startswith('test_'):
+        test()
+end()
