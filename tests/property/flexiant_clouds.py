@@ -54,7 +54,7 @@ class Maker:
             if name in ('SITE', '_ZONE'):
                 key.update(sticky=True, weight=rng.choice((15, 30, -5)))
             keys.append(key)
-        ram = rng.choice((16384, 32768, 65536))
+        ram = rng.choice((8192, 8192, 16384, 65536))
         load = rng.choice((0, 0.25, 0.5, 0.875, 1, 1.5)) if self.dyadic else round(rng.uniform(0, 1.2), 3)
         node = {'id': f'node-{i}', 'cluster': cluster, 'state': rng.choice(('running',) * 7 + ('stopped',)), 'ram_mb': ram,
                 'cpus': rng.choice((8, 16)), 'free_ram_mb': rng.choice((ram, ram // 2, 3072, 4096, 2049)), 'load': load, 'keys': keys}
