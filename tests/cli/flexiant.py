@@ -190,6 +190,23 @@ def test_F9_constraints():
     expect('of two at once the second has no place', sum(n is None for n in place(two, 's', 't')), 1)
 
 
+def test_balancing_obeys():
+    """The constraints of step 1 bind moves for balance, and are named."""
+    def explain(free, **of_node):
+        of = cloud([node('a', ram_mb=8 * GB, free_ram_mb=GB), node('b', ram_mb=8 * GB, free_ram_mb=free, **of_node)],
+                   [server(f's{i}', at='a', ram_mb=2 * GB, cpus=4, cpus_used=3.5, ram_used_mb=GB) for i in range(3)] + [server('o', at='b', ram_mb=GB, cpus_used=0)])
+        snapshot = compiled(of)
+        done = run('explain', '--snapshot', '-', '--vm', 's0', '--host', 'b', '--format', 'json', stdin=snapshot)
+        plan = json.loads(run('plan', '--snapshot', '-', '--format', 'json', stdin=snapshot).stdout)
+        return len(plan['recommendations']), json.loads(done.stdout)['candidates'][0]
+    moves, _ = explain(7 * GB)
+    check('with room servers move', moves > 0)
+    moves, there = explain(3 * GB)
+    check('not enough is free', moves == 0 and there['check'] == 'fit_filter' and 'free ram' in there['text'], f'{moves} {there}')
+    moves, there = explain(7 * GB, ram_ratio=0.5)
+    check('too much is allocated', moves == 0 and there['check'] == 'fit_quantity' and 'flexiant/ram' in there['text'], f'{moves} {there}')
+
+
 def test_F10_hierarchy():
     """"set on the cluster to 1, on the VDC to 2, and on the product offer for the server to 3, the compiled value of 'MYKEY' will be 3"."""
     names = ['cluster', 'entity', 'customer-offer', 'customer', 'image-offer', 'image', 'vdc-offer', 'vdc', 'server-offer', 'server', 'disk-offer', 'disk',

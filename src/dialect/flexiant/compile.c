@@ -80,10 +80,15 @@ static json_t *vm_of(const struct cloud *c, const struct server *s, const char *
 
     if (s->name)
         (void)json_object_set_new(vm, "name", json_string(s->name));
-    if (s->running) {
-        (void)json_object_set_new(vm, "host", json_string(s->node));
+    if (!s->running)
+        return vm;
+    (void)json_object_set_new(vm, "host", json_string(s->node));
+    if (s->cpus_used_known)
+        (void)json_object_set_new(vm, "cpu", json_pack("{s: f}", "demand", s->cpus_used * MHZ_OF_CORE));
+    else
         (void)json_object_set_new(vm, "demand_unknown", json_true());
-    }
+    if (s->ram_used_known)
+        (void)json_object_set_new(vm, "mem", json_pack("{s: f}", "demand", s->ram_used_mb));
     return vm;
 }
 

@@ -91,6 +91,8 @@ struct server {
     struct objects sticky_keys;  /* copied from the node at the last start */
     struct objects started_keys; /* the customer's compiled keys of the last start: names and values */
     bool started_known;
+    double cpus_used, ram_used_mb; /* as measured; balancing needs it */
+    bool cpus_used_known, ram_used_known;
 };
 
 struct cloud_settings {
