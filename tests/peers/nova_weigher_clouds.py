@@ -115,7 +115,18 @@ def pci(r, c):
             s["flavor"]["extra_specs"]["pci_passthrough:alias"] = r.choice(["gpu:1", "gpu:2,nic:1"])
 
 
+def share_service(c):
+    """The first two nodes are of one compute service."""
+    first, second = c["hypervisors"][:2]
+    second["service"]["host"] = first["service"]["host"]
+    for s in c["servers"]:
+        if s["OS-EXT-SRV-ATTR:hypervisor_hostname"] == second["hypervisor_hostname"]:
+            s["OS-EXT-SRV-ATTR:host"] = first["service"]["host"]
+
+
 def soft_group(r, c, policy):
+    if r.random() < 0.4:
+        share_service(c)
     for s in c["servers"]:
         s["status"] = "ACTIVE"
     ids = [s["id"] for s in c["servers"]]

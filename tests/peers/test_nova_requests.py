@@ -30,14 +30,15 @@ REQUESTS = 2500 if os.environ.get("BALLAST_TEST_LONG") else 50
 NEAR = 1e-9
 SHOWN = 3
 FILTERS = ["AllHostsFilter", "ComputeFilter", "AggregateMultiTenancyIsolation", "AggregateTypeAffinityFilter", "AggregateInstanceExtraSpecsFilter",
-           "ComputeCapabilitiesFilter", "ImagePropertiesFilter", "SimpleCIDRAffinityFilter"]
+           "ComputeCapabilitiesFilter", "ImagePropertiesFilter", "SimpleCIDRAffinityFilter", "DifferentHostFilter", "SameHostFilter", "IsolatedHostsFilter",
+           "NumInstancesFilter", "AggregateNumInstancesFilter", "IoOpsFilter", "AggregateIoOpsFilter"]
+OF_GROUPS = ["ServerGroupAntiAffinityFilter", "ServerGroupAffinityFilter"]
+GENERATED = [f for f in FILTERS if f not in ("AggregateInstanceExtraSpecsFilter", "ComputeCapabilitiesFilter", "ImagePropertiesFilter")] + OF_GROUPS
 
 
 # ---- requests ----
 
-def make(r):
-    """A cloud of which several weighers and a few filters read something, and a request for up to 12 servers."""
-    c = nova_weigher_clouds.cloud(r)
+def add_weighers(r, c):
     names = [n for n in nova_weigher_clouds.WEIGHERS if n != "MetricsWeigher" or r.random() < 0.3]
     soft = [n for n in names if "Soft" in n]
     names = r.sample([n for n in names if n not in soft], r.randint(1, 6)) + r.sample(soft, r.randint(0, 1))
@@ -47,12 +48,27 @@ def make(r):
     if c["flavors"][0]["extra_specs"]:  # a host without the devices consumes nothing of what follows in Nova: no filter asks for them here
         for h in c["hypervisors"]:
             h["pci_device_pools"] = [{"vendor_id": "8086", "product_id": "1", "numa_node": None, "count": r.choice([55, 60, 98, 120])}]
-    chosen = r.sample(FILTERS, r.randint(1, 3))
-    for name in chosen:
-        if r.random() < 0.5 and name in ("ComputeFilter", "AggregateMultiTenancyIsolation", "AggregateTypeAffinityFilter"):
-            nova_clouds.FILTERS[name][1](r, c)
-    nova_clouds.option(c, "filter_scheduler", "enabled_filters", ",".join(chosen))
     nova_clouds.option(c, "filter_scheduler", "weight_classes", ",".join(nova_weigher_clouds.path(n) for n in names))
+
+
+def add_filters(r, c):
+    chosen = r.sample(FILTERS, r.randint(1, 3)) + (r.sample(OF_GROUPS, 1) if not c["server_groups"] and r.random() < 0.4 else [])
+    for name in chosen:
+        if name in GENERATED and r.random() < 0.7:
+            nova_clouds.FILTERS[name][1](r, c)
+    if c["server_groups"]:
+        for server in c["servers"]:
+            server["status"] = "ACTIVE"
+    c.pop("moved", None)
+    c["server"].pop("id", None)
+    nova_clouds.option(c, "filter_scheduler", "enabled_filters", ",".join(chosen))
+
+
+def make(r):
+    """A cloud of which several weighers and a few filters read something, and a request for up to 12 servers."""
+    c = nova_weigher_clouds.cloud(r)
+    add_weighers(r, c)
+    add_filters(r, c)
     c["server"]["max_count"] = r.choice([1, 2, 5, 12])
     return c
 
@@ -70,15 +86,14 @@ def ballast(*arguments, stdin):
 
 
 def place(c):
-    """({VM: node}, the nodes in order for the only VM)"""
+    """({VM: node}, the nodes in order for the only VM, whether other servers move to make room, which Nova never does)"""
     compiled = ballast("fit", "compile", "-", stdin=json.dumps(c))
     assert compiled.returncode == 0, compiled.stderr
     done = ballast("place", "--snapshot", "-", "--format", "json", *ids_of(c), stdin=compiled.stdout)
     plan = json.loads(done.stdout)
     placed = [p for p in plan["recommendations"] if p["action"] == "place"]
-    assert len(placed) == len(plan["recommendations"]), "moves others"
     ranking = [placed[0]["to"]] + [a["host"] for a in placed[0].get("alternatives") or []] if c["server"]["max_count"] == 1 and placed else []
-    return {p["vm"]: p["to"] for p in placed}, ranking
+    return {p["vm"]: p["to"] for p in placed}, ranking, len(placed) < len(plan["recommendations"])
 
 
 # ---- Nova ----
@@ -91,6 +106,8 @@ class Scheduler:
         self.filters = [filter_classes[n]() for n in conf["enabled_filters"].split(",")]
         self.weighers = [weigher_classes[n.rsplit(".", 1)[1]]() for n in conf["weight_classes"].split(",")]
         self.hosts = [nova_objects.host_state(c, h) for h in c["hypervisors"]]
+        for h in self.hosts:  # as the host manager has them: one list for all nodes of a service
+            h.instances = next(o.instances for o in self.hosts if o.host == h.host)
         self.spec = nova_objects.request_spec(c)
         self.index = 0
 
@@ -126,34 +143,37 @@ def near(x, y):
 
 def differs(c, ranked, node):
     """Whether the node is none of the best `host_subset_size`, or one that weighs the same."""
-    if not ranked or node is None:
-        return bool(ranked) != (node is not None)
     subset = int(c["nova.conf"]["filter_scheduler"].get("host_subset_size", 1))
     least = ranked[min(subset, len(ranked)) - 1][1]
     weight = dict(ranked).get(node)
     return weight is None or (weight < least and not near(weight, least))
 
 
+def misplaced(ranking, ranked):
+    """The first two hosts of the ranking here that Nova has the other way round."""
+    weight = dict(ranked)
+    for better, worse in zip(ranking, ranking[1:]):
+        if better not in weight or worse not in weight or (weight[better] < weight[worse] and not near(weight[better], weight[worse])):
+            return better, worse
+    return None
+
+
 def compare(c, classes, counts):
-    """Whether Nova does the same."""
-    placed, ranking = place(c)
+    """What Nova does not do; None: it does the same."""
+    placed, ranking, makes_room = place(c)
     nova = Scheduler(c, *classes)
     for ix, vm in enumerate(ids_of(c)):
         ranked = nova.rank()
         counts["servers"] += 1
         counts["choices"] += len(ranked) > 1 and not near(ranked[0][1], ranked[-1][1])
         counts["placed"] += bool(ranked)
-        if differs(c, ranked, placed.get(vm)):
-            return f"{vm}: here {placed.get(vm)}, Nova {ranked[:4]}"
-        weight = dict(ranked)
-        for better, worse in zip(ranking, ranking[1:]):
-            counts["ranked"] += 1
-            if weight[better] < weight[worse] and not near(weight[better], weight[worse]):
-                return f"{better} before {worse}: Nova {ranked}"
+        counts["ranked"] += max(0, len(ranking) - 1)
         if not ranked:
-            return None
+            return f"{vm}: here {placed[vm]}, Nova none" if vm in placed and not makes_room else None
+        if differs(c, ranked, placed.get(vm)) or misplaced(ranking, ranked):
+            return f"{vm}: here {placed.get(vm)} of {ranking}, Nova {ranked[:4]}"
         nova.consume(placed[vm], "ffffffff-0000-4000-8000-%012d" % (ix + 1))
-    return None
+    return "makes room where there is enough" if makes_room else None
 
 
 def compare_requests(classes):

@@ -11,7 +11,6 @@
 #define PCI_DEVICES "pci_devices" /* of flavours, and of hosts */
 #define DISK_MB "disk_mb"
 #define DEVICES_MAX 1000000
-#define CPU_RATIO_INITIAL 16.0
 #define WHOLE_MAX 1e15
 
 static const struct {
@@ -34,7 +33,7 @@ static const char *attribute_of(const struct cloud *c, enum consumed of)
     return arena_printf(c->a, "empty_%s", consumptions[of].state);
 }
 
-void consumed_count(json_t *stages, const char *name, const char *takes, const char *per)
+void consumed_count(json_t *stages, const char *name, const char *takes, const char *per, const char *over)
 {
     size_t i;
     const json_t *stage;
@@ -45,8 +44,9 @@ void consumed_count(json_t *stages, const char *name, const char *takes, const c
             strcmp(json_string_value(json_object_get(stage, "name")), name) == 0)
             return;
     }
-    (void)json_array_append_new(stages, json_pack("{s: s, s: o, s: s*}", "name", name, "count",
-                                                  takes ? json_string(takes) : json_integer(1), "per", per));
+    (void)json_array_append_new(stages, json_pack("{s: s, s: o, s: s*, s: s*}", "name", name, "count",
+                                                  takes ? json_string(takes) : json_integer(1), "per", per,
+                                                  "over", over));
 }
 
 json_t *consumed_now(struct cloud *c, enum consumed of, json_t *stages)
@@ -54,7 +54,7 @@ json_t *consumed_now(struct cloud *c, enum consumed of, json_t *stages)
     const char *stage = consumptions[of].stage;
 
     c->consumed |= 1u << of;
-    consumed_count(stages, stage, consumptions[of].takes, NULL);
+    consumed_count(stages, stage, consumptions[of].takes, NULL, NULL);
     return json_pack("[s, s, s]", consumptions[of].left ? "-" : "+",
                      arena_printf(c->a, ATTRIBUTE "%s", attribute_of(c, of)),
                      arena_printf(c->a, "$host.used.%s", stage));

@@ -15,6 +15,7 @@
 #define META "$group.meta."
 #define HOST ATTRIBUTE "host"   /* the name of the compute service: Nova's host, of which nodes are parts */
 #define COUNT_MAX 1000000000000 /* of GB, and of vCPUs: more is a mistake */
+#define CPU_RATIO_INITIAL 16.0  /* of vCPUs to cores, where nothing says another */
 
 /* Texts in the arena. */
 struct words {
@@ -250,8 +251,8 @@ enum consumed {
 };
 
 /* Adds a stage that counts, unless there is one of this name. takes, per: expressions; takes NULL: each
- * counts 1. */
-void consumed_count(json_t *stages, const char *name, const char *takes, const char *per);
+ * counts 1; per, over NULL: not given. */
+void consumed_count(json_t *stages, const char *name, const char *takes, const char *per, const char *over);
 
 /* What the host has now, with the servers placed before, as an expression. Adds the stage that counts. */
 json_t *consumed_now(struct cloud *c, enum consumed of, json_t *stages);

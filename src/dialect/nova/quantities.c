@@ -21,7 +21,8 @@ static const struct base_class {
     json_int_t reserved_default;
     bool reserved_in_mb; /* and rounded up to GB */
 } bases[] = {
-    {"VCPU", "vcpus", "vcpus_used", "cpu_allocation_ratio", 16.0, "reserved_host_cpus", 0, false},
+    {"VCPU", "vcpus", "vcpus_used", "cpu_allocation_ratio", CPU_RATIO_INITIAL, "reserved_host_cpus", 0,
+     false},
     {"MEMORY_MB", "memory_mb", "memory_mb_used", "ram_allocation_ratio", 1.5, "reserved_host_memory_mb", 512,
      false},
     {"DISK_GB", "local_gb", "local_gb_used", "disk_allocation_ratio", 1.0, "reserved_host_disk_mb", 0, true},

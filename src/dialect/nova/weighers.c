@@ -11,6 +11,7 @@
 #define PATH "nova.scheduler.weights."
 #define ALL_WEIGHERS PATH "all_weighers"
 #define METRIC ATTRIBUTE "metrics."
+#define CELL "cell"             /* a hint */
 #define MEMBERS "group_members" /* the stage that counts the servers of one group */
 #define PCI_DEVICES_MOST 100
 #define SUBSET_MAX 1000000
@@ -209,22 +210,28 @@ static int weigh_cell(struct cloud *c, const struct request *r, json_t *stages, 
     json_t *field;
 
     (void)stages;
-    if (cell && json_is_true(json_object_get(r->destination, "allow_cross_cell_move")) &&
-        (field = state_field(c, "cell_uuid")))
-        *ret = json_pack("[s, [s, o, s], i, i]", "if", "=", field, nova_constant(cell, c->a), 1, -1);
+    if (cell && json_is_true(json_object_get(r->destination, "allow_cross_cell_move")))
+        (void)vm_set(c, r, "hints", CELL, json_string(cell));
+    if (vm_given(c, "$vm.hints." CELL) && (field = state_field(c, "cell_uuid")))
+        *ret = json_pack("[s, [s, s], [s, [s, o, s], i, i], i]", "if", "given", "$vm.hints." CELL, "if", "=",
+                         field, "$vm.hints." CELL, 1, -1, 0);
     return 0;
 }
 
 /* ---- server groups ---- */
 
+/* The other servers of the group on the host, or on all nodes of its compute service. */
 static int weigh_members(struct cloud *c, const struct request *r, const char *policy, json_t *stages,
                          int sign, json_t **ret)
 {
-    (void)c;
-    if (!r->group || strcmp(hint_group_policy(r->group), policy) != 0)
+    const char *hint = arena_printf(c->a, "$vm.hints.%s", policy);
+
+    if (strcmp(hint_group_policy(r->group), policy) == 0)
+        (void)vm_set(c, r, "hints", policy, json_true());
+    if (!vm_given(c, hint))
         return 0;
-    consumed_count(stages, MEMBERS, NULL, "$vm.groups");
-    *ret = json_pack("[s, i, s]", "*", sign, "$host.used." MEMBERS);
+    consumed_count(stages, MEMBERS, NULL, "$vm.groups", c->shares_nodes ? SERVICE : NULL);
+    *ret = json_pack("[s, s, [s, i, s], i]", "if", hint, "*", sign, "$host.used." MEMBERS, 0);
     return 0;
 }
 
