@@ -59,15 +59,17 @@ struct attributes {
 /* Bounds of one expression. */
 #define EXPRESSION_DEPTH_MAX 16
 #define EXPRESSION_NODES_MAX 512
+#define EXPRESSION_MEMBERS_MAX 65536 /* operands of `in` and `has_all` */
 
 enum expression_kind { EXPRESSION_CONSTANT, EXPRESSION_VARIABLE, EXPRESSION_OPERATOR };
 
 struct expression_node {
     enum expression_kind kind;
-    struct value is; /* of a constant */
+    struct value
+        is; /* of a constant; texts: several constant operands of `in` or `has_all`, one after the other */
     enum expression_variable variable;
     const char *name; /* of the attribute, label and so on; NULL: the variable has none */
-    uint32_t column;  /* src/core/fit: where the variable's value is */
+    uint32_t column;  /* src/core/fit: where the variable's value is; of $host.used and .left: the stage */
     enum expression_operator op;
     uint32_t n;   /* operands */
     uint32_t end; /* the node after this one and all its operands */
@@ -78,5 +80,20 @@ struct expression {
     const struct expression_node *nodes;
     uint32_t n; /* 0: there is none */
 };
+
+/* Whether moves change what the variable is worth. */
+static inline bool expression_variable_is_live(enum expression_variable v)
+{
+    return v == VARIABLE_HOST_USED || v == VARIABLE_HOST_LEFT || v == VARIABLE_HOST_FREE_MEM ||
+           v == VARIABLE_HOST_LOAD;
+}
+
+static inline bool expression_is_live(const struct expression *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].kind == EXPRESSION_VARIABLE && expression_variable_is_live(x->nodes[i].variable))
+            return true;
+    return false;
+}
 
 #endif

@@ -235,6 +235,7 @@ struct stage_facts {
     struct expression limit;  /* a number; none: any amount, so that other stages read what is used */
     struct expression per;    /* texts of the VM: VMs with a text in common are counted; none: all are */
     const char *over;         /* counted on all hosts of a group of this kind together; NULL: on each host */
+    bool off;                 /* VMs that are off count too, on the host that lists them */
     struct expression score;  /* a number: more is better */
     enum normalisation normalise; /* of the score */
     bool normalise_given, least_given, most_given;

@@ -335,8 +335,14 @@
     X(VARIABLE_HOST_QUANTITY, "$host.quantities.",                                                           \
       "number: (total - reserved) * ratio - used_elsewhere; absent if the host has none of it")              \
     X(VARIABLE_HOST_USED, "$host.used.",                                                                     \
-      "number: what VMs take now of what the stage `count` of this name counts; in a score or bucket")       \
+      "number: what other VMs take now of what the stage `count` of this name counts; in a filter, score "   \
+      "or bucket")                                                                                           \
     X(VARIABLE_HOST_LEFT, "$host.left.", "number: its limit less what is used; likewise")                    \
+    X(VARIABLE_HOST_FREE_MEM, "$host.free_mem_mb",                                                           \
+      "number: memory that is physically free now, without the VM; absent if not known; likewise")           \
+    X(VARIABLE_HOST_LOAD, "$host.load",                                                                      \
+      "number: CPU that its other VMs are entitled to now, as a share of its capacity: 0 to 1, more if it "  \
+      "is overloaded; likewise")                                                                             \
     X(VARIABLE_VM_ID, "$vm.id", "text")                                                                      \
     X(VARIABLE_VM_NAME, "$vm.name", "text")                                                                  \
     X(VARIABLE_VM_VCPUS, "$vm.vcpus", "number")                                                              \

@@ -1,10 +1,11 @@
 /* ballast fit: a cloud in the words of another scheduler, checked, shown or compiled to a snapshot with
  * pipelines. */
-#include "core/fit/fit.h"
 #include "base/cleanup.h"
 #include "cli/cloud.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "core/pass.h"
+#include "core/plan/pass_state.h"
 #include "dialect/flexiant/flexiant.h"
 #include "dialect/nova/nova.h"
 #include "model/snapshot_json.h"
@@ -57,9 +58,11 @@ static uint32_t vms_with(const struct snapshot *s, uint32_t pipeline, uint32_t *
 
 /* The hosts that each stage leaves to the first VM of the pipeline; the others may differ in nothing that a
  * dialect compiles. */
-static void show_pipeline(const struct snapshot *s, const struct fit *fit, uint32_t pipeline, struct arena *a,
-                          struct strbuf *out)
+static void show_pipeline(const struct pass *p, uint32_t pipeline, struct arena *a, struct strbuf *out)
 {
+    const struct snapshot *s = p->snap;
+    const struct fit *fit = &p->rules.fit;
+    const struct fit_live live = layout_live(&p->layout);
     const struct stage_left *left;
     uint64_t *all = arena_array(a, uint64_t, fit->words);
     uint32_t vm = IX_NONE;
@@ -69,7 +72,7 @@ static void show_pipeline(const struct snapshot *s, const struct fit *fit, uint3
         all[h / 64] |= UINT64_C(1) << (h % 64);
     strbuf_printf(out, "%s: %u VM%s, %u hosts\n", s->pipelines[pipeline].name, n_vms, n_vms == 1 ? "" : "s",
                   s->n_hosts);
-    uint32_t n = fit_hosts_left(fit, FIT_PLACE, vm, all, a, &left);
+    uint32_t n = fit_hosts_left(fit, FIT_PLACE, vm, all, &live, a, &left);
 
     for (uint32_t i = 0; i < n; i++)
         strbuf_printf(out, "    %s: %u\n", s->stages[left[i].stage].is.name, left[i].hosts);
@@ -77,11 +80,13 @@ static void show_pipeline(const struct snapshot *s, const struct fit *fit, uint3
 
 static void show(const struct snapshot *s, struct arena *a, struct strbuf *out)
 {
-    struct fit fit;
+    struct pass *pass = arena_new(a, struct pass);
+    struct policy policy;
 
-    fit_compile(s, a, &fit);
-    for (uint32_t p = 0; p < s->n_pipelines; p++)
-        show_pipeline(s, &fit, p, a, out);
+    policy_default(&policy);
+    pass_prepare(pass, s, &policy, RULES_PREFERRED, IX_NONE, a);
+    for (uint32_t i = 0; i < s->n_pipelines; i++)
+        show_pipeline(pass, i, a, out);
 }
 
 /* ---- the verb ---- */

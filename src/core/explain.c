@@ -170,11 +170,12 @@ static void fill_stages(const struct pass *p, uint32_t vm, struct explanation *e
 {
     const struct snapshot *snap = p->snap;
     uint64_t *on = arena_array(p->a, uint64_t, (size_t)p->rules.words + 1);
+    const struct fit_live live = layout_live(&p->layout);
 
     for (uint32_t h = 0; h < snap->n_hosts; h++)
         if (snap->hosts[h].is.state == HOST_ON)
             on[h / 64] |= (uint64_t)1 << (h % 64);
-    e->n_left = fit_hosts_left(&p->rules.fit, rules_fit_use(&snap->vms[vm]), vm, on, p->a, &e->left);
+    e->n_left = fit_hosts_left(&p->rules.fit, rules_fit_use(&snap->vms[vm]), vm, on, &live, p->a, &e->left);
 }
 
 int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_t vm, uint32_t host,

@@ -20,6 +20,7 @@
 #define KIND (1u << 30)       /* a constant text: the kind of groups */
 #define CONDITIONS (1u << 29) /* a text; a constant must be conditions on a version */
 #define MANY EXPRESSION_NODES_MAX
+#define MEMBERS EXPRESSION_MEMBERS_MAX
 
 struct signature {
     uint32_t least, most;
@@ -45,8 +46,8 @@ static const struct signature signatures[expression_operator_count] = {
     [OPERATOR_AFTER] = {2, 2, TEXT, TEXT, TRUTH},
     [OPERATOR_NOT_BEFORE] = {2, 2, TEXT, TEXT, TRUTH},
     [OPERATOR_SAME_LETTERS] = {2, 2, TEXT, TEXT, TRUTH},
-    [OPERATOR_IN] = {2, MANY, ANY, ANY, TRUTH},
-    [OPERATOR_HAS_ALL] = {2, MANY, ANY, ANY, TRUTH},
+    [OPERATOR_IN] = {2, MEMBERS, ANY, ANY, TRUTH},
+    [OPERATOR_HAS_ALL] = {2, MEMBERS, ANY, ANY, TRUTH},
     [OPERATOR_CONTAINS] = {2, 2, TEXT, TEXT, TRUTH},
     [OPERATOR_STARTS_WITH] = {2, 2, TEXT, TEXT, TRUTH},
     [OPERATOR_ENDS_WITH] = {2, 2, TEXT, TEXT, TRUTH},
@@ -73,12 +74,12 @@ static const unsigned variable_types[expression_variable_count] = {
     [VARIABLE_HOST_TRAITS] = TEXTS,    [VARIABLE_HOST_NETWORKS] = TEXTS,  [VARIABLE_HOST_DATASTORES] = TEXTS,
     [VARIABLE_HOST_DEVICES] = TEXTS,   [VARIABLE_HOST_CPU_MODES] = TEXTS, [VARIABLE_HOST_LABEL] = TEXT,
     [VARIABLE_HOST_QUANTITY] = NUMBER, [VARIABLE_HOST_USED] = NUMBER,     [VARIABLE_HOST_LEFT] = NUMBER,
-    [VARIABLE_VM_GROUPS] = TEXTS,      [VARIABLE_HOST_ATTRIBUTE] = ANY,   [VARIABLE_VM_ID] = TEXT,
-    [VARIABLE_VM_NAME] = TEXT,         [VARIABLE_VM_VCPUS] = NUMBER,      [VARIABLE_VM_MEM_MB] = NUMBER,
-    [VARIABLE_VM_KIND] = TEXT,         [VARIABLE_VM_FOLDER] = TEXT,       [VARIABLE_VM_OWNER] = TEXT,
-    [VARIABLE_VM_LABEL] = TEXT,        [VARIABLE_VM_FLAVOR] = ANY,        [VARIABLE_VM_IMAGE] = ANY,
-    [VARIABLE_VM_HINT] = ANY,          [VARIABLE_GROUP_ID] = TEXT,        [VARIABLE_GROUP_NAME] = TEXT,
-    [VARIABLE_GROUP_META] = TEXT,
+    [VARIABLE_HOST_FREE_MEM] = NUMBER, [VARIABLE_HOST_LOAD] = NUMBER,     [VARIABLE_VM_GROUPS] = TEXTS,
+    [VARIABLE_HOST_ATTRIBUTE] = ANY,   [VARIABLE_VM_ID] = TEXT,           [VARIABLE_VM_NAME] = TEXT,
+    [VARIABLE_VM_VCPUS] = NUMBER,      [VARIABLE_VM_MEM_MB] = NUMBER,     [VARIABLE_VM_KIND] = TEXT,
+    [VARIABLE_VM_FOLDER] = TEXT,       [VARIABLE_VM_OWNER] = TEXT,        [VARIABLE_VM_LABEL] = TEXT,
+    [VARIABLE_VM_FLAVOR] = ANY,        [VARIABLE_VM_IMAGE] = ANY,         [VARIABLE_VM_HINT] = ANY,
+    [VARIABLE_GROUP_ID] = TEXT,        [VARIABLE_GROUP_NAME] = TEXT,      [VARIABLE_GROUP_META] = TEXT,
 };
 
 /* The expression that is being read. */
@@ -86,6 +87,7 @@ struct reading {
     const struct reader *r;
     struct expression_node nodes[EXPRESSION_NODES_MAX];
     uint32_t n;
+    const char **members; /* of the constant texts that are being read */
 };
 
 static const char *expected_of(unsigned types)
@@ -190,6 +192,56 @@ static int check_operand(const struct reading *x, const struct node *n, uint32_t
     return 0;
 }
 
+static bool is_text(const struct expression_node *n)
+{
+    return n->kind == EXPRESSION_CONSTANT && (n->is.type == VALUE_TEXT || n->is.type == VALUE_TEXTS);
+}
+
+/* Constant texts that follow one another as members are one node of texts: the last operand joins the one
+ * before it. most: texts that there can be. */
+static void join_member(struct reading *x, uint32_t before, size_t most)
+{
+    struct expression_node *list = &x->nodes[before];
+    const char **items = x->members;
+
+    if (list->is.type == VALUE_TEXT) {
+        items = x->members = arena_array(x->r->a, const char *, most);
+        items[0] = list->is.text;
+        list->is = (struct value){.type = VALUE_TEXTS, .texts = {items, 1}};
+    }
+    items[list->is.texts.n++] = x->nodes[--x->n].is.text;
+}
+
+/* Reads the operands of the node ix. types: of the first, and of the others. */
+static int read_operands(struct reading *x, struct node_walk *w, uint32_t ix, unsigned depth, bool in_group,
+                         unsigned types[2])
+{
+    const enum expression_operator op = x->nodes[ix].op;
+    const bool has_members = op == OPERATOR_IN || op == OPERATOR_HAS_ALL;
+    const struct signature *s = &signatures[op];
+    const struct node *n;
+    uint32_t before = IX_NONE;
+    int e = 0;
+
+    for (uint32_t i = 0; e == 0 && (n = node_walk_next(w)); i++) {
+        unsigned allowed = i == 0 ? s->first : s->rest;
+        uint32_t at = x->n;
+        unsigned its = 0;
+
+        if ((e = read_node(x, n, depth + 1, in_group || (i > 0 && s->first & KIND), &its)) == 0)
+            e = check_operand(x, n, at, allowed, its);
+        types[i > 0] |= its;
+        if (e == 0 && has_members && i > 1 && is_text(&x->nodes[before]) && is_text(&x->nodes[at])) {
+            join_member(x, before, w->of->n - i);
+            continue;
+        }
+        before = at;
+        x->nodes[ix].n++;
+    }
+    x->nodes[ix].end = x->n;
+    return e;
+}
+
 static int read_operator(struct reading *x, const struct node *list, unsigned depth, bool in_group,
                          unsigned *ret_types)
 {
@@ -197,7 +249,7 @@ static int read_operator(struct reading *x, const struct node *list, unsigned de
     uint32_t ix = x->n - 1;
     unsigned types[2] = {0, 0};
     struct node_walk w;
-    int e = 0;
+    int e;
 
     if (!node)
         return -EINVAL;
@@ -219,17 +271,7 @@ static int read_operator(struct reading *x, const struct node *list, unsigned de
                                s->most == s->least ? "" : " or more");
     if (in_group && s->first & KIND)
         return reader_refuse(x->r, n, "no operator of groups within another");
-    for (uint32_t i = 0; e == 0 && (n = node_walk_next(&w)); i++) {
-        unsigned allowed = i == 0 ? s->first : s->rest;
-        uint32_t at = x->n;
-        unsigned its = 0;
-
-        if ((e = read_node(x, n, depth + 1, in_group || (i > 0 && s->first & KIND), &its)) == 0)
-            e = check_operand(x, n, at, allowed, its);
-        types[i > 0] |= its;
-    }
-    x->nodes[ix].n = (uint32_t)list->n - 1;
-    x->nodes[ix].end = x->n;
+    e = read_operands(x, &w, ix, depth, in_group, types);
     *ret_types = s->gives == ANY ? types[1] | (op == OPERATOR_DEFAULT ? types[0] : 0) : s->gives;
     return e < 0 ? e : check_pair(x, list, op, types[0], types[1]);
 }
@@ -291,16 +333,24 @@ static void write_text(struct json_writer *w, const char *key, const char *first
     jw_text(w, key, text);
 }
 
+static void write_constant(struct json_writer *w, const char *key, const struct value *v)
+{
+    if (v->type == VALUE_TEXT && v->text[0] == '$')
+        write_text(w, key, "$", v->text);
+    else
+        attributes_write_value(w, key, v);
+}
+
 static void write_node(struct json_writer *w, const char *key, const struct expression *x, uint32_t at)
 {
     const struct expression_node *node = &x->nodes[at];
 
     switch (node->kind) {
     case EXPRESSION_CONSTANT:
-        if (node->is.type == VALUE_TEXT && node->is.text[0] == '$')
-            write_text(w, key, "$", node->is.text);
-        else
-            attributes_write_value(w, key, &node->is);
+        if (node->is.type != VALUE_TEXTS)
+            write_constant(w, key, &node->is);
+        for (uint32_t i = 0; node->is.type == VALUE_TEXTS && i < node->is.texts.n; i++)
+            write_constant(w, key, &(struct value){.type = VALUE_TEXT, .text = node->is.texts.items[i]});
         return;
     case EXPRESSION_VARIABLE:
         write_text(w, key, expression_variable_name(node->variable), node->name ? node->name : "");

@@ -64,8 +64,8 @@ static int check_kind(const struct stage_place *s)
 
     if (kinds != 1)
         return refuse_stage(s, "", "expected one of filter, count, score, cut, bucket and pick");
-    if (x->count.n == 0 && (x->limit.n > 0 || x->per.n > 0 || x->over))
-        return refuse_stage(s, "", "limit, per or over without count, expected all in one stage");
+    if (x->count.n == 0 && (x->limit.n > 0 || x->per.n > 0 || x->over || x->off))
+        return refuse_stage(s, "", "limit, per, over or off without count, expected all in one stage");
     if (x->over && (!*x->over || strlen(x->over) > FACT_NAME_BYTES_MAX))
         return refuse_stage(s, "over", "empty or too long, expected the kind of groups");
     if (x->score.n == 0 && (x->multiplier.n > 0 || x->normalise_given || x->least_given || x->most_given))
@@ -104,6 +104,9 @@ static int check_uses(const struct stage_place *s)
         return refuse_stage(
             s, "applies",
             "correct without move would move a VM to where the stage refuses it, expected both");
+    if (x->applies & 1u << FIT_CORRECT && expression_is_live(&x->filter))
+        return refuse_stage(s, "applies",
+                            "correct, but the filter reads what moves change, expected place and move only");
     if (x->applies & 1u << FIT_MOVE && (kind == STAGE_CUT || kind == STAGE_PICK))
         return refuse_stage(s, "applies", "a cut or a pick is of placement only, expected place");
     return 0;
@@ -118,7 +121,7 @@ static bool is_counted(const struct stage_place *s, const char *name)
     return false;
 }
 
-/* only_vm: the expression is of a VM alone; live: it may read what is counted. */
+/* only_vm: the expression is of a VM alone; live: it may read what moves change. */
 static int check_variables(const struct stage_place *s, const char *field, const struct expression *x,
                            bool only_vm, bool live)
 {
@@ -131,9 +134,11 @@ static int check_variables(const struct stage_place *s, const char *field, const
 
         if (only_vm && (of_groups || (variable && !of_vm)))
             return refuse_stage(s, field, "reads a host or its groups, expected variables of the VM only");
-        if (counted && !live)
-            return refuse_stage(s, field,
-                                "reads $host.used or $host.left, expected them in score and bucket only");
+        if (variable && expression_variable_is_live(n->variable) && !live)
+            return refuse_stage(
+                s, field,
+                "reads $host.used, $host.left, $host.free_mem_mb or $host.load, expected them "
+                "in filter, score and bucket only");
         if (counted && !is_counted(s, n->name))
             return refuse_stage(s, field, "reads a count that no stage before it has, expected its name");
     }
@@ -145,7 +150,7 @@ static int check_expressions(const struct stage_place *s)
     const struct stage_facts *x = &s->stages[s->ix];
     int r;
 
-    if ((r = check_variables(s, "filter", &x->filter, false, false)) < 0 ||
+    if ((r = check_variables(s, "filter", &x->filter, false, true)) < 0 ||
         (r = check_variables(s, "count", &x->count, true, false)) < 0 ||
         (r = check_variables(s, "limit", &x->limit, false, false)) < 0 ||
         (r = check_variables(s, "per", &x->per, true, false)) < 0 ||

@@ -465,6 +465,7 @@ static const struct field stage_fields[] = {
     EXPRESSION(limit, expression_read_number),
     EXPRESSION(per, expression_read_texts),
     F("over", FIELD_TEXT, over, OPT),
+    F("off", FIELD_BOOL, off, OPT),
     EXPRESSION(score, expression_read_number),
     {.name = "normalise", .type = FIELD_WORD, .offset = offsetof(S, normalise), .flags = OPT,
      .words = normalisation_words, .given = offsetof(S, normalise_given)},

@@ -56,11 +56,10 @@ static bool asks_for(const struct question *q, uint32_t stage)
     return !q->stages;
 }
 
-static bool filter_refuses(const struct question *q, const struct fit *fit, uint32_t vm, uint32_t host,
-                           struct arena *a)
+static bool filter_refuses(const struct question *q, const struct fit *fit, uint32_t vm, uint32_t host)
 {
     const struct pipeline *p = &q->s.pipelines[q->s.vms[vm].pipeline];
-    const struct expression_scope scope = fit_scope(fit, fit_vm_row(fit, vm, a), host);
+    const struct expression_scope scope = fit_live_scope(fit, vm, host, NULL);
 
     for (uint32_t i = p->first; i < p->first + p->n; i++)
         if (fit_filters(fit, i, FIT_PLACE) && asks_for(q, i) &&
@@ -89,24 +88,31 @@ static int64_t takes_of(const struct fit *fit, uint32_t vm, uint32_t counter)
     return 0;
 }
 
+/* Whether the limit keeps the VM off the host. */
+static bool exceeds(const struct question *q, const struct fit *fit, const struct fit_bound *b,
+                    const struct fit_share *share, uint32_t vm, uint32_t host)
+{
+    const struct fit_counter *c = &fit->counts.counters[share->counter];
+    int64_t limit = fit_limit(fit, vm, b->stage, host);
+    int64_t sum = share->takes;
+
+    if (q->s.vms[vm].host != IX_NONE && counts_there(c, host, q->s.vms[vm].host))
+        return false; /* where the VM is, it counts already */
+    for (uint32_t v = 0; v < q->s.n_vms; v++)
+        if (v != vm && q->s.vms[v].host != IX_NONE && counts_there(c, host, q->s.vms[v].host))
+            sum += takes_of(fit, v, share->counter);
+    return limit == FIT_NOTHING || sum > limit;
+}
+
 static bool count_refuses(const struct question *q, const struct fit *fit, uint32_t vm, uint32_t host)
 {
-    for (uint32_t i = fit->counts.shares_from ? fit->counts.shares_from[vm] : 0;
-         fit->counts.shares_from && i < fit->counts.shares_from[vm + 1]; i++) {
-        const struct fit_share *share = &fit->counts.shares[i];
-        const struct fit_counter *c = &fit->counts.counters[share->counter];
-        int64_t sum = share->takes;
+    const struct fit_bound *b;
 
-        if (!fit_limits(fit, vm, share, FIT_PLACE) || !asks_for(q, c->stage) ||
-            (q->s.vms[vm].host != IX_NONE && counts_there(c, host, q->s.vms[vm].host)))
-            continue; /* where the VM is, it counts already */
-        for (uint32_t v = 0; v < q->s.n_vms; v++)
-            if (v != vm && q->s.vms[v].host != IX_NONE && counts_there(c, host, q->s.vms[v].host))
-                sum += takes_of(fit, v, share->counter);
-        int64_t limit = fit_limit(fit, vm, c->stage, host);
-        if (limit == FIT_NOTHING || sum > limit)
-            return true;
-    }
+    for (uint32_t n = fit_bounds(fit, vm, &b); n > 0; n--, b++)
+        for (uint32_t i = fit->counts.shares_from[vm]; i < fit->counts.shares_from[vm + 1]; i++)
+            if (asks_for(q, b->stage) && fit_limits(fit, b, &fit->counts.shares[i], FIT_PLACE) &&
+                exceeds(q, fit, b, &fit->counts.shares[i], vm, host))
+                return true;
     return false;
 }
 
@@ -119,7 +125,7 @@ static void answer(const struct question *q, struct arena *a)
 
     fit_compile(&q->s, a, &fit);
     for (uint32_t h = 0; h < q->s.n_hosts; h++) {
-        bool refuses = piped && (filter_refuses(q, &fit, vm, h, a) || count_refuses(q, &fit, vm, h));
+        bool refuses = piped && (filter_refuses(q, &fit, vm, h) || count_refuses(q, &fit, vm, h));
         putchar(refuses ? '0' : '1');
     }
     putchar('\n');

@@ -183,11 +183,20 @@ static bool is_movable(const struct world *w, uint32_t vm)
            v->automation != AUTOMATION_DISABLED && !v->immovable && !is_affine(w, vm);
 }
 
+/* A filter that moves change may have been false when the VM was corrected. */
+static bool has_live_filter(const struct world *w, uint32_t vm, uint32_t host)
+{
+    unsigned asked = 0;
+
+    (void)oracle_live_allows_at(&w->o, vm, host, FIT_MOVE, NULL, &asked);
+    return asked > 0;
+}
+
 static bool takes(const struct world *w, uint32_t host, uint32_t vm)
 {
-    return host_can_run_vms(&w->snap.hosts[host]) && oracle_receives(&w->o, host) && host != w->o.at[vm] &&
-           oracle_may_run(&w->o, vm, host, true) && !oracle_meets(&w->o, vm, host, true) &&
-           oracle_fits(&w->o, vm, host);
+    return !has_live_filter(w, vm, host) && host_can_run_vms(&w->snap.hosts[host]) &&
+           oracle_receives(&w->o, host) && host != w->o.at[vm] && oracle_may_run(&w->o, vm, host, true) &&
+           !oracle_meets(&w->o, vm, host, true) && oracle_fits(&w->o, vm, host);
 }
 
 /* Whether the host would take the VM if another moved away from there. */

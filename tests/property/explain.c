@@ -88,12 +88,14 @@ static bool is_put_to_standby(const struct world *w, uint32_t host)
 static bool is_confirmed(const struct world *w, enum check check, const bool *unit, uint32_t host)
 {
     bool forbidden = false;
+    unsigned asked = 0;
     bool apart = false;
 
     for (uint32_t v = 0; v < w->snap.n_vms; v++) {
         if (!unit[v])
             continue;
-        forbidden = forbidden || !oracle_may_run(&w->o, v, host, true);
+        forbidden = forbidden || !oracle_may_run(&w->o, v, host, true) ||
+                    !oracle_live_allows_at(&w->o, v, host, FIT_MOVE, unit, &asked);
         for (uint32_t other = 0; other < w->snap.n_vms; other++)
             apart = apart || (other != v && oracle_is_on(&w->o, other, host) &&
                               oracle_kept_apart(&w->o, v, other, true));

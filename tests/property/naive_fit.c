@@ -23,6 +23,7 @@ struct world {
     const struct snapshot *s;
     const struct expression *x;
     uint32_t vm, host, group;
+    const struct naive_state *state; /* NULL: what moves change is absent */
 };
 
 static void none(struct copy *c)
@@ -103,6 +104,8 @@ static void put_quantity(struct copy *c, const struct host_quantities *of, const
                               of->items[i].used_elsewhere);
 }
 
+static double counted(const struct world *w, const char *name, bool left);
+
 static void variable(const struct world *w, const struct expression_node *n, struct copy *c)
 {
     const struct host_facts *h = &w->s->hosts[w->host].is;
@@ -123,6 +126,11 @@ static void variable(const struct world *w, const struct expression_node *n, str
     IF("$host.datastores") put_texts(c, h->datastores.names, h->datastores.known);
     IF("$host.devices") put_texts(c, h->devices.names, h->devices.known);
     IF("$host.cpu_modes") put_texts(c, h->cpu_modes.names, h->cpu_modes.known);
+    IF("$host.load") put_number(c, w->state ? w->state->load(w->state->with, w->vm, w->host) : NAN);
+    IF("$host.free_mem_mb")
+    put_number(c, w->state ? w->state->free_mem_mb(w->state->with, w->vm, w->host) : NAN);
+    IF("$host.used.") put_number(c, w->state ? counted(w, n->name, false) : NAN);
+    IF("$host.left.") put_number(c, w->state ? counted(w, n->name, true) : NAN);
     IF("$host.labels.") put_label(c, &h->labels, n->name);
     IF("$host.attributes.") put_attribute(c, &h->attributes, n->name);
     IF("$host.quantities.") put_quantity(c, &h->quantities, n->name);
@@ -427,17 +435,32 @@ bool naive_is_true(const struct snapshot *s, const struct expression *x, uint32_
     return holds(&w, 0);
 }
 
-bool naive_fits(const struct snapshot *s, enum fit_use use, uint32_t vm, uint32_t host)
+/* Without a state, the filters that moves do not change. */
+bool naive_live_allows(const struct snapshot *s, enum fit_use use, uint32_t vm, uint32_t host,
+                       const struct naive_state *state, unsigned *ret_asked)
 {
     const struct pipeline *p = s->vms[vm].pipeline == IX_NONE ? NULL : &s->pipelines[s->vms[vm].pipeline];
 
     for (uint32_t i = 0; p && i < p->n; i++) {
         const struct stage_facts *stage = &s->stages[p->first + i].is;
+        const struct world w = {
+            .s = s, .x = &stage->filter, .vm = vm, .host = host, .group = IX_NONE, .state = state};
 
-        if (stage->filter.n > 0 && stage->applies & 1u << use && !naive_is_true(s, &stage->filter, vm, host))
+        if (stage->filter.n == 0 || !(stage->applies & 1u << use) ||
+            expression_is_live(&stage->filter) != (state != NULL))
+            continue;
+        ++*ret_asked;
+        if (!holds(&w, 0))
             return false;
     }
     return true;
+}
+
+bool naive_fits(const struct snapshot *s, enum fit_use use, uint32_t vm, uint32_t host)
+{
+    unsigned asked = 0;
+
+    return naive_live_allows(s, use, vm, host, NULL, &asked);
 }
 
 /* ---- counts ---- */
@@ -470,16 +493,17 @@ struct count_of {
     const struct stage_facts *stage;
     const char *text; /* of `per`; NULL: all VMs */
     uint32_t vm;
-    bool (*is_on)(const void *with, uint32_t vm, uint32_t host);
-    const void *with;
+    const struct naive_state *state;
 };
+
+static const char *const texts[] = {NULL, "web", "db", "AVX", "SSE", "NEON"}; /* of any per */
 
 static double taken_on(const struct count_of *c, uint32_t host)
 {
     double sum = 0;
 
     for (uint32_t i = 0; i < c->s->n_vms; i++) {
-        if (i == c->vm || !c->is_on(c->with, i, host))
+        if (i == c->vm || !c->state->is_on(c->state->with, i, host, c->stage->off))
             continue;
         double takes = naive_number(c->s, &c->stage->count, i, 0);
         if (takes > 0 && (!c->text || shares_text(c->s, &c->stage->per, i, c->text)))
@@ -513,13 +537,12 @@ static bool is_within(const struct count_of *c, uint32_t host)
 }
 
 bool naive_counts_allow(const struct snapshot *s, enum fit_use use, uint32_t vm, uint32_t host,
-                        bool (*is_on)(const void *with, uint32_t vm, uint32_t host), const void *with)
+                        const struct naive_state *state)
 {
-    static const char *const texts[] = {NULL, "web", "db", "AVX", "SSE", "NEON"};
     const struct pipeline *p = s->vms[vm].pipeline == IX_NONE ? NULL : &s->pipelines[s->vms[vm].pipeline];
 
     for (uint32_t i = 0; p && i < p->n; i++) {
-        struct count_of c = {s, &s->stages[p->first + i].is, NULL, vm, is_on, with};
+        struct count_of c = {s, &s->stages[p->first + i].is, NULL, vm, state};
 
         if (c.stage->limit.n == 0 || !(c.stage->applies & 1u << use) ||
             !(naive_number(s, &c.stage->count, vm, 0) > 0))
@@ -533,4 +556,45 @@ bool naive_counts_allow(const struct snapshot *s, enum fit_use use, uint32_t vm,
         }
     }
     return true;
+}
+
+/* The most that others take on the host, or in one of its groups, with one of the VM's texts. */
+static double used_by_others(const struct world *w, const struct stage_facts *stage)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        const struct count_of c = {w->s, stage, texts[k], w->vm, w->state};
+        if ((stage->per.n == 0) != (k == 0) ||
+            (k > 0 && (!(naive_number(w->s, &stage->count, w->vm, 0) > 0) ||
+                       !shares_text(w->s, &stage->per, w->vm, texts[k]))))
+            continue;
+        if (!stage->over)
+            most = fmax(most, taken_on(&c, w->host));
+        for (uint32_t g = 0; stage->over && g < w->s->n_groups; g++) {
+            const struct host_group *group = &w->s->groups[g];
+            double sum = 0;
+            for (uint32_t i = 0; i < group->hosts.n; i++)
+                sum += taken_on(&c, group->hosts.items[i]);
+            if (is_in_group(w, g, stage->over))
+                most = fmax(most, sum);
+        }
+    }
+    return most;
+}
+
+static double counted(const struct world *w, const char *name, bool left)
+{
+    const struct pipeline *p = &w->s->pipelines[w->s->vms[w->vm].pipeline];
+
+    for (uint32_t i = p->first; i < p->first + p->n; i++) {
+        const struct stage_facts *stage = &w->s->stages[i].is;
+        if (stage->count.n == 0 || strcmp(stage->name, name) != 0)
+            continue;
+        double used = used_by_others(w, stage);
+        return !left                ? used
+               : stage->limit.n > 0 ? naive_number(w->s, &stage->limit, w->vm, w->host) - used
+                                    : NAN;
+    }
+    abort();
 }

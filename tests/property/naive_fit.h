@@ -7,13 +7,26 @@
 
 bool naive_is_true(const struct snapshot *s, const struct expression *x, uint32_t vm, uint32_t host);
 
-/* Whether every stage of this use that the VM's pipeline has keeps the host. */
+/* Whether every filter of this use that the VM's pipeline has keeps the host; those that moves change are
+ * left out. */
 bool naive_fits(const struct snapshot *s, enum fit_use use, uint32_t vm, uint32_t host);
 
-/* Whether the VM may join those on the host, by the counts of its pipeline. is_on: whether another VM takes
- * there. */
+/* The state of the cluster. is_on: whether another VM takes there, or, with off, is listed there; load and
+ * free_mem_mb: of the host without the VM. */
+struct naive_state {
+    bool (*is_on)(const void *with, uint32_t vm, uint32_t host, bool off);
+    double (*load)(const void *with, uint32_t vm, uint32_t host);
+    double (*free_mem_mb)(const void *with, uint32_t vm, uint32_t host); /* NaN: not known */
+    const void *with;
+};
+
+/* Whether the VM may join those on the host, by the counts of its pipeline. */
 bool naive_counts_allow(const struct snapshot *s, enum fit_use use, uint32_t vm, uint32_t host,
-                        bool (*is_on)(const void *with, uint32_t vm, uint32_t host), const void *with);
+                        const struct naive_state *state);
+
+/* Whether every filter of this use that moves change keeps the host now. Adds 1 to *ret_asked for each. */
+bool naive_live_allows(const struct snapshot *s, enum fit_use use, uint32_t vm, uint32_t host,
+                       const struct naive_state *state, unsigned *ret_asked);
 
 /* The number that an expression without counts is for the VM on the host; NaN: none. */
 double naive_number(const struct snapshot *s, const struct expression *x, uint32_t vm, uint32_t host);

@@ -240,14 +240,87 @@ static enum fit_use fit_use_of(const struct oracle *o, uint32_t vm, bool runs_th
     return runs_there ? FIT_CORRECT : has_host ? FIT_MOVE : FIT_PLACE;
 }
 
-static bool is_on(const void *with, uint32_t vm, uint32_t host)
+/* off: VMs that are off count where they are listed, unless they are started. */
+static bool is_on(const void *with, uint32_t vm, uint32_t host, bool off)
 {
-    return oracle_is_on(with, vm, host);
+    const struct oracle *o = with;
+    const struct vm *v = &o->snap->vms[vm];
+
+    return oracle_is_on(o, vm, host) ||
+           (off && v->is.state != VM_ON && v->is.kind != VM_SPARE && !o->starts[vm] && v->host == host &&
+            o->snap->hosts[host].is.state != HOST_DISCONNECTED);
 }
 
 bool oracle_counts_allow(const struct oracle *o, uint32_t vm, uint32_t host, enum fit_use use)
 {
-    return naive_counts_allow(o->snap, use, vm, host, is_on, o);
+    const struct naive_state state = {.is_on = is_on, .with = o};
+
+    return naive_counts_allow(o->snap, use, vm, host, &state);
+}
+
+/* The VM comes, and perhaps others with it. */
+struct coming {
+    const struct oracle *o;
+    const bool *with; /* by VM; NULL: alone */
+};
+
+static bool comes_with(const struct coming *c, uint32_t vm)
+{
+    return c->with && c->with[vm];
+}
+
+static bool other_is_on(const void *with, uint32_t vm, uint32_t host, bool off)
+{
+    const struct coming *c = with;
+
+    return is_on(c->o, vm, host, off) && !comes_with(c, vm);
+}
+
+static double other_load(const void *with, uint32_t vm, uint32_t host)
+{
+    const struct coming *c = with;
+    double sum = 0;
+
+    for (uint32_t i = 0; i < c->o->snap->n_vms; i++)
+        if (i != vm && oracle_is_on(c->o, i, host) && !comes_with(c, i))
+            sum += c->o->entitlement[RES_CPU][i];
+    return round(sum / c->o->snap->hosts[host].capacity[RES_CPU] * 1e6) / 1e6;
+}
+
+static double other_free_mem(const void *with, uint32_t vm, uint32_t host)
+{
+    const struct coming *c = with;
+    const struct oracle *o = c->o;
+    double free = oracle_limit(o, host, ORACLE_PHYSICAL) - oracle_taken(o, host, ORACLE_PHYSICAL);
+
+    for (uint32_t i = 0; i < o->snap->n_vms; i++)
+        if ((i == vm || comes_with(c, i)) && oracle_is_on(o, i, host) && o->home[i] != host && !o->arrived[i])
+            free += oracle_needs(o, i, ORACLE_PHYSICAL);
+    return isnan(o->snap->hosts[host].is.mem_free_mb) ? NAN : round(free * 1e3) / 1e3;
+}
+
+bool oracle_live_allows_at(const struct oracle *o, uint32_t vm, uint32_t host, enum fit_use use,
+                           const bool *with, unsigned *ret_asked)
+{
+    const struct coming c = {o, with};
+    const struct naive_state state = {other_is_on, other_load, other_free_mem, &c};
+
+    return naive_live_allows(o->snap, use, vm, host, &state, ret_asked);
+}
+
+bool oracle_live_allows(const struct oracle *o, const struct plan *plan, const struct recommendation *rec,
+                        unsigned *ret_asked)
+{
+    bool *with = arena_array(o->a, bool, o->snap->n_vms);
+
+    for (uint32_t i = 0; rec->group != 0 && i < plan->n_recommendations; i++) {
+        const struct recommendation *r = &plan->recommendations[i];
+        if (r->vm != IX_NONE && r->action == rec->action && r->group == rec->group && r->from == rec->from &&
+            r->to == rec->to)
+            with[r->vm] = true;
+    }
+    return oracle_live_allows_at(o, rec->vm, rec->to, rec->action == ACTION_PLACE ? FIT_PLACE : FIT_MOVE,
+                                 with, ret_asked);
 }
 
 bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host)
@@ -258,7 +331,10 @@ bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host)
                             oracle_limit(o, host, (enum oracle_need)need) + ROUNDING)
             return false;
     }
-    return oracle_counts_allow(o, vm, host, fit_use_of(o, vm, false));
+    unsigned asked = 0;
+
+    return oracle_counts_allow(o, vm, host, fit_use_of(o, vm, false)) &&
+           oracle_live_allows_at(o, vm, host, fit_use_of(o, vm, false), NULL, &asked);
 }
 
 static bool has_name(const struct ids *names, const char *name)

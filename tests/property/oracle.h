@@ -69,6 +69,16 @@ double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need
 /* Whether the counts of its pipeline let the VM join those that are there now. */
 bool oracle_counts_allow(const struct oracle *o, uint32_t vm, uint32_t host, enum fit_use use);
 
+/* Whether the filters that moves change let the VM come, with those that move with it (by VM; NULL: none).
+ * Adds the number of such filters to *ret_asked. */
+bool oracle_live_allows_at(const struct oracle *o, uint32_t vm, uint32_t host, enum fit_use use,
+                           const bool *with, unsigned *ret_asked);
+
+/* Whether the filters that moves change let the recommendation bring its VM now, which may have begun. VMs
+ * that move with it are left out. Adds the number of such filters to *ret_asked. */
+bool oracle_live_allows(const struct oracle *o, const struct plan *plan, const struct recommendation *rec,
+                        unsigned *ret_asked);
+
 /* Whether its needs fit on top of what is there now, and its counts. */
 bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host);
 

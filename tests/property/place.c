@@ -348,9 +348,14 @@ static bool may_make_way(const struct world *w, uint32_t vm, uint32_t host)
 /* A VM on the host whose move to any other would make room; IX_NONE: none. */
 static uint32_t who_could_make_way(struct world *w, uint32_t vm, uint32_t host)
 {
+    unsigned asked = 0;
+
     for (uint32_t other = 0; other < w->snap.n_vms; other++) {
         if (!may_make_way(w, other, host))
             continue;
+        /* nothing moves away for a filter that reads what moves change */
+        if (!oracle_live_allows_at(&w->o, vm, host, FIT_PLACE, NULL, &asked))
+            return IX_NONE;
         for (uint32_t to = 0; to < w->snap.n_hosts; to++) {
             if (to == host || !fits_on(w, other, to))
                 continue;

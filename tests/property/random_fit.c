@@ -228,6 +228,21 @@ static void put_pair(const struct writing *w, const char *op, unsigned depth,
     put(w, "]");
 }
 
+/* Of members there may be several in a row. */
+static void put_members(const struct writing *w, unsigned depth)
+{
+    strbuf_printf(w->out, "[\"%s\",", chance(w->r, 0.5) ? "in" : "has_all");
+    put_any(w, depth - 1);
+    for (uint32_t n = 1 + rng_below(w->r, 4); n > 0; n--) {
+        put(w, ",");
+        if (chance(w->r, 0.5))
+            put_word(w);
+        else
+            put_any(w, depth - 1);
+    }
+    put(w, "]");
+}
+
 static void put_condition(const struct writing *w, unsigned depth)
 {
     static const char *const comparisons[] = {"<", "<=", ">", ">=", "=", "!="};
@@ -240,7 +255,7 @@ static void put_condition(const struct writing *w, unsigned depth)
     else if (kind == 4)
         put_texts(w);
     else if (kind < 7)
-        put_pair(w, chance(w->r, 0.5) ? "in" : "has_all", depth, put_any);
+        put_members(w, depth);
     else if (kind == 7)
         put_list(w, chance(w->r, 0.5) ? "and" : "or", depth, put_condition);
     else if (kind == 8 && !w->group) {
@@ -349,6 +364,7 @@ static void any_count(struct rng *r, struct stage_facts *stage, bool tame, struc
         stage->per = read(chance(r, 0.5) ? "\"$vm.groups\"" : "\"$vm.owner\"", expression_read_texts, a);
     if (chance(r, 0.2) && !tame)
         stage->over = OF(r, kinds);
+    stage->off = chance(r, 0.25);
 }
 
 static void any_score(struct rng *r, struct stage_facts *stage, const char *counted, struct arena *a)
@@ -372,12 +388,29 @@ static void any_score(struct rng *r, struct stage_facts *stage, const char *coun
     }
 }
 
+/* A filter that moves change. */
+static void live_filter(struct rng *r, struct stage_facts *stage, const char *counted, struct arena *a)
+{
+    static const char *const filters[] = {
+        "[\"<\",\"$host.load\",0.5]", "[\"<\",\"$host.load\",0.8]",
+        "[\">\",[\"default\",\"$host.free_mem_mb\",5000],[\"+\",\"$vm.mem_mb\",1500]]"};
+    static const char *const of_counts[][2] = {
+        {"[\"<=\",\"$host.used.", "\",[\"*\",\"$host.cores\",0.5]]"},
+        {"[\">=\",[\"default\",\"$host.left.", "\",2],\"$vm.vcpus\"]"},
+        {"[\"or\",[\"in\",\"$host.used.", "\",0,2,4,6],[\"<\",\"$host.load\",0.4]]"}};
+    const char *const *of = of_counts[rng_below(r, 3)];
+
+    stage->filter =
+        read(counted && chance(r, 0.6) ? arena_printf(a, "%s%s%s", of[0], counted, of[1]) : OF(r, filters),
+             expression_read, a);
+}
+
 /* Stages behind the filters. */
 static void any_other(struct rng *r, struct stage_facts *stages, uint32_t k, bool tame, struct arena *a)
 {
     struct stage_facts *stage = &stages[k];
     const char *counted = NULL;
-    uint32_t kind = rng_below(r, 8);
+    uint32_t kind = rng_below(r, 10);
 
     for (uint32_t i = 0; i < k; i++)
         if (stages[i].count.n > 0)
@@ -386,6 +419,8 @@ static void any_other(struct rng *r, struct stage_facts *stages, uint32_t k, boo
         any_count(r, stage, tame, a);
     } else if (kind < 6) {
         any_score(r, stage, counted, a);
+    } else if (kind >= 8) {
+        live_filter(r, stage, counted, a);
     } else if (kind == 6) {
         stage->bucket = read(counted && chance(r, 0.5) ? arena_printf(a, "\"$host.used.%s\"", counted)
                                                        : "\"$host.attributes.tier\"",
@@ -418,7 +453,7 @@ static void add_pipelines(struct rng *r, struct inventory *inv, bool tame, struc
                 continue;
             stages[k].applies = rng_below(r, 4); /* 0: the default; 3: place and move */
             if (stages[k].applies & 1u << FIT_MOVE && chance(r, 0.3) &&
-                (stages[k].filter.n > 0 || stages[k].count.n > 0))
+                ((stages[k].filter.n > 0 && !expression_is_live(&stages[k].filter)) || stages[k].count.n > 0))
                 stages[k].applies |= 1u << FIT_CORRECT;
         }
         p->stages = (struct objects){.items = stages, .n = n};

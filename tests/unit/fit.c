@@ -94,6 +94,18 @@ static const struct {
     {"['in', '$host.attributes.tier', 1, 3]", true},
     {"['in', '$host.attributes.tier', 1, '3']", false},
     {"['in', '$vm.hints.absent', '$host.traits']", false},
+    {"['in', '$host.id', 'h9', 'h10', 'h1', 'h']", true},
+    {"['in', '$host.id', 'h9', 'h10', 'h12', 'h']", false},
+    {"['in', '$host.id', 'z', '$vm.owner', 'a', 'h1']", true},
+    {"['in', ['split', 'x, bank'], 'shop', 'bank', 'aid']", true},
+    {"['in', ['split', 'x, ban'], 'shop', 'bank', 'aid']", false},
+    {"['in', '$host.attributes.tier', '1', '3', 3]", true},
+    {"['in', '$host.attributes.tier', '1', '3']", false},
+    {"['in', 'b', 'a', 'b', 'c']", true},
+    {"['in', '$$b', 'a', '$$b']", true},
+    {"['has_all', '$host.traits', 'SSE', 'AVX', 'AVX']", true},
+    {"['has_all', '$host.traits', 'SSE', 'NEON', 'AVX']", false},
+    {"['has_all', '$host.attributes.absent', 'SSE', 'AVX']", false},
     {"['has_all', '$host.traits', 'AVX', 'SSE']", true},
     {"['has_all', '$host.traits', '$vm.hints.same']", false},
     {"['has_all', '$host.traits', ['split', 'SSE ,AVX']]", true},
@@ -170,7 +182,7 @@ static void test_values(void **state)
             if (fit_refuses(&fit, (enum fit_use)use, 0, 0) == values[i].is)
                 fail_msg("%s is %d", values[i].filter, !values[i].is);
         assert_false(fit_refuses(&fit, FIT_CORRECT, 0, 0)); /* by default it corrects nothing */
-        const struct refusal *r = fit_refusal(&fit, FIT_MOVE, 0, 0, &a);
+        const struct refusal *r = fit_refusal(&fit, FIT_MOVE, 0, 0, NULL, &a);
         if ((r == NULL) != values[i].is)
             fail_msg("%s: the refusal is wrong", values[i].filter);
         arena_release(&a);
@@ -288,7 +300,7 @@ static const struct {
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"count\":1,\"bucket\":1}]}]",
      "/pipelines/0/stages/0: expected one of filter, count, score"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"filter\":true,\"limit\":1}]}]",
-     "/pipelines/0/stages/0: limit, per or over without count"},
+     "/pipelines/0/stages/0: limit, per, over or off without count"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"filter\":true,\"least\":1}]}]",
      "/pipelines/0/stages/0: normalise, multiplier, least or most"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"score\":1,\"normalise\":\"rank\",\"most\":"
@@ -321,7 +333,7 @@ static const struct {
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"count\":true}]}]",
      "/pipelines/0/stages/0/count: true, expected a number"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"filter\":[\"<\",\"$host.used.c\",1]}]}]",
-     "/pipelines/0/stages/0/filter: reads $host.used or $host.left"},
+     "/pipelines/0/stages/0/filter: reads a count that no stage before it has"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"score\":\"$host.used.c\"}]}]",
      "/pipelines/0/stages/0/score: reads a count that no stage before"},
     {"\"groups\":[{\"id\":\"g\",\"kind\":\"\",\"hosts\":[]}]", "/groups/0/kind: missing, empty"},
@@ -426,10 +438,10 @@ static void test_classes(void **state)
     assert_int_equal(fit_hosts(&fit, FIT_PLACE, 2)[0], 4);
     assert_int_equal(fit_hosts(&fit, FIT_MOVE, 3)[0], 0); /* it asks for nothing that could be compared */
     assert_null(fit_hosts(&fit, FIT_CORRECT, 0));
-    assert_int_equal(fit_hosts_left(&fit, FIT_PLACE, 0, &all, &a, &left), 2);
+    assert_int_equal(fit_hosts_left(&fit, FIT_PLACE, 0, &all, NULL, &a, &left), 2);
     assert_true(left[0].hosts == 1 && left[1].hosts == 0);
-    assert_int_equal(fit_hosts_left(&fit, FIT_MOVE, 0, &all, &a, &left), 1);
-    const struct refusal *r = fit_refusal(&fit, FIT_MOVE, 0, 0, &a);
+    assert_int_equal(fit_hosts_left(&fit, FIT_MOVE, 0, &all, NULL, &a, &left), 1);
+    const struct refusal *r = fit_refusal(&fit, FIT_MOVE, 0, 0, NULL, &a);
     assert_true(r && r->stage == 0 && r->n_values == 2 && r->values[0].is.number == 1 &&
                 r->values[1].is.number == 2);
     arena_release(&a);

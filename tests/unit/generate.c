@@ -200,7 +200,7 @@ static void test_cloud(void **state)
     for (uint32_t v = 0; v < s.n_vms; v++) {
         assert_false(fit_refuses(&fit, FIT_MOVE, v, s.vms[v].host));
         for (uint32_t h = 0; h < s.n_hosts; h++) {
-            const struct refusal *r = fit_refusal(&fit, FIT_MOVE, v, h, &a);
+            const struct refusal *r = fit_refusal(&fit, FIT_MOVE, v, h, NULL, &a);
 
             if (r)
                 refusals[r->stage]++;

@@ -6,6 +6,7 @@
 #include "model/expression.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SEPARATOR ',' /* between the parts of a text */
@@ -255,15 +256,37 @@ static bool meets(const struct value *a, const struct value *b, bool of_all)
     return of_all;
 }
 
+static int compare_with_part(const void *key, const void *item)
+{
+    const struct part *p = key;
+    const char *text = *(const char *const *)item;
+    int order = strncmp(p->text, text, p->n);
+
+    return order != 0 ? order : -(text[p->n] != '\0');
+}
+
+/* Whether a text of the value is one of the sorted ones. */
+static bool meets_sorted(const struct value *a, const struct ids *list)
+{
+    struct walk w = {.v = a};
+    struct part p;
+
+    while (walk_next(&w, &p))
+        if (bsearch(&p, list->items, list->n, sizeof list->items[0], compare_with_part))
+            return true;
+    return false;
+}
+
 static struct value member(const struct at *at, uint32_t ix, bool of_all)
 {
     const struct expression_node *nodes = at->x->nodes;
     struct value first = value_at(at, ix + 1);
 
     for (uint32_t i = nodes[ix + 1].end; i < nodes[ix].end; i = nodes[i].end) {
+        bool sorted = nodes[i].kind == EXPRESSION_CONSTANT && nodes[i].is.type == VALUE_TEXTS && !of_all;
         struct value other = value_at(at, i);
 
-        if (meets(&first, &other, of_all) != of_all)
+        if ((sorted ? meets_sorted(&first, &other.texts) : meets(&first, &other, of_all)) != of_all)
             return truth(!of_all);
     }
     return truth(of_all);
@@ -445,17 +468,21 @@ static struct value value_at(const struct at *at, uint32_t ix)
     case EXPRESSION_VARIABLE:
         break;
     }
-    switch (expression_owner_of(node->variable)) {
-    case OWNER_HOST:
-        return at->s->host[node->column];
-    case OWNER_VM:
-        return at->s->vm[node->column];
-    case OWNER_GROUP:
+    if (expression_owner_of(node->variable) == OWNER_GROUP)
         return at->s->groups[(size_t)at->group * at->s->group_width + node->column];
-    case OWNER_COUNT:
-        break;
-    }
-    return absent;
+    return expression_variable_value(node, at->s);
+}
+
+struct value expression_variable_value(const struct expression_node *variable,
+                                       const struct expression_scope *scope)
+{
+    const struct expression_live *live = scope->live;
+
+    if (expression_owner_of(variable->variable) == OWNER_VM)
+        return scope->vm[variable->column];
+    if (!expression_variable_is_live(variable->variable))
+        return scope->host[variable->column];
+    return live ? number(live->value(live->with, scope->vm_ix, variable, scope->host_ix)) : absent;
 }
 
 struct value expression_value(const struct expression *x, const struct expression_scope *scope)

@@ -18,6 +18,12 @@ struct value expression_host_value(const struct host *h, const struct expression
 struct value expression_vm_value(const struct vm *v, const struct expression_node *variable);
 struct value expression_group_value(const struct host_group *g, const struct expression_node *variable);
 
+/* What moves change. value: of such a variable, for the VM on the host; UNKNOWN: absent. */
+struct expression_live {
+    double (*value)(const void *with, uint32_t vm, const struct expression_node *variable, uint32_t host);
+    const void *with;
+};
+
 /* The rows in which the variables' values stand: node.column is the place in its owner's row. */
 struct expression_scope {
     const struct value *host, *vm;
@@ -26,9 +32,15 @@ struct expression_scope {
     const struct snapshot *snap; /* for the kinds of its groups */
     const uint32_t *host_groups; /* the groups that the host is in, ascending */
     uint32_t n_host_groups;
+    const struct expression_live *live; /* NULL: what moves change is absent */
+    uint32_t vm_ix, host_ix;            /* for it */
 };
 
-/* The value of the expression. */
+/* The value of a variable of the VM or the host. */
+struct value expression_variable_value(const struct expression_node *variable,
+                                       const struct expression_scope *scope);
+
+/* The value of the expression. Its constant texts are sorted. */
 struct value expression_value(const struct expression *x, const struct expression_scope *scope);
 
 /* Whether the expression is true. A value of another type, or none, is not. */

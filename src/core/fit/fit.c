@@ -4,6 +4,7 @@
 
 #include "core/fit/rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- columns ---- */
@@ -55,8 +56,34 @@ static const struct expression *expression_of(const struct stage_facts *s, enum 
     return &s->per;
 }
 
-static void resolve(struct fit *fit, const struct expression *x, struct fit_expression *ret, struct arena *a)
+static int by_text(const void *a, const void *b)
 {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static struct value sorted_texts(const struct value *v, struct arena *a)
+{
+    const char **items = arena_array(a, const char *, v->texts.n);
+
+    memcpy(items, v->texts.items, v->texts.n * sizeof *items);
+    qsort(items, v->texts.n, sizeof *items, by_text);
+    return (struct value){.type = VALUE_TEXTS, .texts = {items, v->texts.n}};
+}
+
+/* The counting stage of this name in the pipeline of the stage. The snapshot was checked: there is one. */
+static uint32_t stage_named(const struct fit *fit, uint32_t stage, const char *name)
+{
+    uint32_t i = fit->snap->pipelines[fit->snap->stages[stage].pipeline].first;
+
+    while (fit->snap->stages[i].is.count.n == 0 || strcmp(fit->snap->stages[i].is.name, name) != 0)
+        i++;
+    return i;
+}
+
+static void resolve(struct fit *fit, uint32_t stage, enum fit_part part, struct arena *a)
+{
+    const struct expression *x = expression_of(&fit->snap->stages[stage].is, part);
+    struct fit_expression *ret = &fit->parts[part][stage];
     struct expression_node *nodes = arena_array(a, struct expression_node, x->n);
     uint32_t *reads[OWNER_COUNT];
 
@@ -64,10 +91,17 @@ static void resolve(struct fit *fit, const struct expression *x, struct fit_expr
         reads[o] = arena_array(a, uint32_t, (size_t)x->n + 1);
     for (uint32_t i = 0; i < x->n; i++) {
         nodes[i] = x->nodes[i];
+        if (nodes[i].kind == EXPRESSION_CONSTANT && nodes[i].is.type == VALUE_TEXTS)
+            nodes[i].is = sorted_texts(&nodes[i].is, a);
         if (nodes[i].kind == EXPRESSION_OPERATOR)
             ret->asks_groups |= nodes[i].op >= OPERATOR_ANY_GROUP;
         if (nodes[i].kind != EXPRESSION_VARIABLE)
             continue;
+        if (expression_variable_is_live(nodes[i].variable)) {
+            nodes[i].column = nodes[i].name ? stage_named(fit, stage, nodes[i].name) : 0;
+            ret->live = true;
+            continue;
+        }
         enum expression_owner o = expression_owner_of(nodes[i].variable);
         nodes[i].column = column_of(&fit->columns[o], &x->nodes[i], a);
         add_read(reads[o], &ret->n_reads[o], nodes[i].column);
@@ -157,7 +191,7 @@ struct compiler {
     size_t *cap_bits;
     bool *truths; /* scratch, by profile */
     struct value *row;
-    size_t cap_classes[fit_use_count], cap_limits;
+    size_t cap_classes[fit_use_count], cap_limits, cap_rows;
     struct fit_rows *by_limit; /* likewise, of what the limit of a stage reads of the VM */
     const int64_t ***limits;   /* by stage, then number in by_limit */
     size_t *cap_stage_limits;
@@ -173,7 +207,18 @@ struct expression_scope fit_scope(const struct fit *fit, const struct value *vm_
         .snap = fit->snap,
         .host_groups = fit->groups_of + fit->groups_from[host],
         .n_host_groups = fit->groups_from[host + 1] - fit->groups_from[host],
+        .host_ix = host,
     };
+}
+
+struct expression_scope fit_live_scope(const struct fit *fit, uint32_t vm, uint32_t host,
+                                       const struct expression_live *live)
+{
+    struct expression_scope ret = fit_scope(fit, fit->class_row[fit->class_of[vm]], host);
+
+    ret.live = live;
+    ret.vm_ix = vm;
+    return ret;
 }
 
 static const uint64_t *evaluate(struct compiler *c, const struct fit_expression *stage,
@@ -271,7 +316,7 @@ static const uint64_t *class_hosts(struct compiler *c, const struct pipeline *p,
     for (uint32_t h = 0; h < n_hosts; h++)
         bits[h / 64] |= (uint64_t)1 << (h % 64);
     for (uint32_t i = p->first; i < p->first + p->n; i++) {
-        if (!fit_filters(c->fit, i, use))
+        if (!fit_filters(c->fit, i, use) || c->fit->parts[PART_FILTER][i].live)
             continue;
         const uint64_t *of = stage_hosts(c, i, vm_row);
         for (uint32_t w = 0; w < c->fit->words; w++) {
@@ -299,16 +344,8 @@ void fit_fill_vm_row(const struct fit *fit, uint32_t vm, const bool *reads, stru
     const struct fit_columns *c = &fit->columns[OWNER_VM];
 
     for (uint32_t i = 0; i < c->n; i++)
-        row[i] = !reads || reads[i] ? expression_vm_value(&fit->snap->vms[vm], c->items[i])
-                                    : (struct value){.type = VALUE_ABSENT};
-}
-
-const struct value *fit_vm_row(const struct fit *fit, uint32_t vm, struct arena *a)
-{
-    struct value *row = arena_array(a, struct value, (size_t)fit->columns[OWNER_VM].n + 1);
-
-    fit_fill_vm_row(fit, vm, NULL, row);
-    return row;
+        row[i] = reads[i] ? expression_vm_value(&fit->snap->vms[vm], c->items[i])
+                          : (struct value){.type = VALUE_ABSENT};
 }
 
 static void add_class(struct compiler *c, const struct pipeline *p, const struct value *vm_row)
@@ -322,6 +359,8 @@ static void add_class(struct compiler *c, const struct pipeline *p, const struct
     }
     fit->limits = arena_grow(c->a, fit->limits, fit->n_classes, &c->cap_limits, sizeof(*fit->limits));
     fit->limits[fit->n_classes] = class_limits(c, p, vm_row);
+    fit->class_row = arena_grow(c->a, fit->class_row, fit->n_classes, &c->cap_rows, sizeof(*fit->class_row));
+    fit->class_row[fit->n_classes] = c->classes.keys[fit->n_classes].row + 1; /* behind the pipeline */
     fit->n_classes++;
 }
 
@@ -349,6 +388,23 @@ static void classify(struct compiler *c)
     }
 }
 
+/* The filters of each pipeline that moves change. */
+static void list_live(struct fit *fit, struct arena *a)
+{
+    const struct snapshot *s = fit->snap;
+    uint32_t *from = arena_array(a, uint32_t, (size_t)s->n_pipelines + 1);
+    uint32_t n = 0;
+
+    fit->live = arena_array(a, uint32_t, s->n_stages);
+    for (uint32_t p = 0; p < s->n_pipelines; p++) {
+        for (uint32_t i = s->pipelines[p].first; i < s->pipelines[p].first + s->pipelines[p].n; i++)
+            if (fit->parts[PART_FILTER][i].live)
+                fit->live[n++] = i;
+        from[p + 1] = n;
+    }
+    fit->live_from = n > 0 ? from : NULL;
+}
+
 void fit_compile(const struct snapshot *snap, struct arena *a, struct fit *ret)
 {
     struct compiler c = {.fit = ret, .a = a};
@@ -359,17 +415,18 @@ void fit_compile(const struct snapshot *snap, struct arena *a, struct fit *ret)
     for (int part = 0; part < PARTS; part++) {
         ret->parts[part] = arena_array(a, struct fit_expression, snap->n_stages);
         for (uint32_t i = 0; i < snap->n_stages; i++)
-            resolve(ret, expression_of(&snap->stages[i].is, (enum fit_part)part), &ret->parts[part][i], a);
+            resolve(ret, i, (enum fit_part)part, a);
     }
     fill_rows(ret, a);
     list_groups(ret, a);
     for (uint32_t i = 0; i < snap->n_stages; i++) {
-        if (snap->stages[i].is.filter.n > 0)
+        if (snap->stages[i].is.filter.n > 0 && !ret->parts[PART_FILTER][i].live)
             find_profiles(ret, &ret->parts[PART_FILTER][i], a);
         if (snap->stages[i].is.limit.n > 0)
             find_profiles(ret, &ret->parts[PART_LIMIT][i], a);
     }
     fit_counts_compile(ret, a);
+    list_live(ret, a);
     ret->class_of = arena_array(a, uint32_t, snap->n_vms);
     c.by_stage = arena_array(a, struct fit_rows, snap->n_stages);
     c.bits = arena_array(a, const uint64_t **, snap->n_stages);

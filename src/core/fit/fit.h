@@ -36,6 +36,7 @@ struct fit_expression {
     const uint32_t *reads[OWNER_COUNT]; /* the columns of its variables, ascending */
     uint32_t n_reads[OWNER_COUNT];
     bool asks_groups;
+    bool live;                  /* moves change it */
     const uint32_t *profile;    /* by host: hosts with one number are the same to it */
     const uint32_t *of_profile; /* the first host of each profile */
     uint32_t n_profiles;
@@ -54,21 +55,34 @@ struct fit_share {
     int64_t takes; /* more than 0 */
 };
 
-/* What VMs take of a counting stage; with `per`, those with one text of it. */
+/* What VMs take; with `per`, those with one text of it. */
 struct fit_counter {
-    uint32_t stage;
+    uint32_t measure;
     const char *of;                /* the text; NULL: of all VMs */
     const uint32_t *from, *groups; /* by host: the groups over which it is counted; NULL: on each host */
 };
 
+/* A limit that a stage sets to the counters of a measure. */
+struct fit_bound {
+    uint32_t stage, measure;
+    unsigned applies; /* of the stage */
+};
+
+/* Counting stages with equal count, per, over and off, of whatever pipelines, are one measure. */
 struct fit_counts {
+    uint32_t *measure_of; /* by stage; IX_NONE: it counts nothing */
+    uint32_t *of_measure; /* the first stage of each */
+    uint32_t *whole;      /* by measure without `per`: its counter; IX_NONE: no VM takes of it */
+    uint32_t n_measures;
     struct fit_counter *counters;
     uint32_t n_counters;
     size_t cap_counters;
     uint32_t *shares_from;
-    struct fit_share *shares; /* of vm: shares[shares_from[vm] ... shares_from[vm + 1]), by stage */
+    struct fit_share *shares; /* of vm: shares[shares_from[vm] ... shares_from[vm + 1]), by measure */
     size_t cap_shares;
-    bool over_groups; /* some counter is */
+    uint32_t *bounds_from;
+    struct fit_bound *bounds; /* of a pipeline: bounds[bounds_from[p] ... bounds_from[p + 1]), by stage */
+    bool over_groups;         /* some counter is */
 };
 
 /* Of all pipelines; empty without any. */
@@ -85,13 +99,22 @@ struct fit {
         *allowed[fit_use_count]; /* by class: the hosts that no stage of this use refuses; NULL: all */
     const int64_t ***limits; /* by class: NULL, or by stage of its pipeline the limit by host; NULL: it has
                                 none */
+    const struct value **class_row; /* by class: the values of what its pipeline reads of VMs */
     uint32_t n_classes;
+    uint32_t *live_from, *live; /* by pipeline: its filters that moves change; NULL: there is none */
     struct fit_counts counts;
 };
 
 /* Compiles the pipelines of the snapshot. Each stage is evaluated once for each of its distinct VMs and
  * hosts. */
 void fit_compile(const struct snapshot *snap, struct arena *a, struct fit *ret);
+
+/* What moves change, as far as it keeps VMs off hosts. */
+struct fit_live {
+    struct expression_live is;
+    /* Whether the limit of the counting stage keeps the VM off the host. */
+    bool (*exceeds)(const void *with, uint32_t vm, uint32_t stage, uint32_t host);
+};
 
 /* Whether the stage filters for this use. */
 static inline bool fit_filters(const struct fit *fit, uint32_t stage, enum fit_use use)
@@ -119,23 +142,44 @@ static inline bool fit_refuses(const struct fit *fit, enum fit_use use, uint32_t
 
 /* ---- why.c: for explanations and faults ---- */
 
-/* The first stage of this use that refuses the host, and why; NULL: none does. */
+/* The first filter of this use that refuses the host, and why; NULL: none does. live: NULL: filters that
+ * moves change are left out. */
 const struct refusal *fit_refusal(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
-                                  struct arena *a);
+                                  const struct fit_live *live, struct arena *a);
 
-/* How many of these hosts are left after each stage of this use, in order, up to the first that leaves none.
- * Returns the number of stages. */
+/* How many of these hosts are left after each filter and limit of this use, in order, up to the first that
+ * leaves none. live: NULL: limits, and filters that moves change, are left out. Returns the number of stages.
+ */
 uint32_t fit_hosts_left(const struct fit *fit, enum fit_use use, uint32_t vm, const uint64_t *hosts,
-                        struct arena *a, const struct stage_left **ret);
+                        const struct fit_live *live, struct arena *a, const struct stage_left **ret);
 
-/* Whether the count limits this share of the VM, for this use. */
-static inline bool fit_limits(const struct fit *fit, uint32_t vm, const struct fit_share *share,
+/* Whether a filter that moves change refuses the host for this use. */
+bool fit_live_refuses(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
+                      const struct expression_live *live);
+
+/* Whether the VM's pipeline has such filters for this use. */
+bool fit_has_live(const struct fit *fit, enum fit_use use, uint32_t vm);
+
+/* The limits of the VM's pipeline; their number. */
+static inline uint32_t fit_bounds(const struct fit *fit, uint32_t vm, const struct fit_bound **ret)
+{
+    uint32_t p = fit->counts.bounds_from ? fit->snap->vms[vm].pipeline : IX_NONE;
+
+    *ret = p == IX_NONE ? NULL : &fit->counts.bounds[fit->counts.bounds_from[p]];
+    return p == IX_NONE ? 0 : fit->counts.bounds_from[p + 1] - fit->counts.bounds_from[p];
+}
+
+/* Whether the limit binds this share of the VM, for this use. */
+static inline bool fit_limits(const struct fit *fit, const struct fit_bound *b, const struct fit_share *share,
                               enum fit_use use)
 {
-    uint32_t stage = fit->counts.counters[share->counter].stage;
-    const struct stage *s = &fit->snap->stages[stage];
+    return (b->applies >> use & 1) && fit->counts.counters[share->counter].measure == b->measure;
+}
 
-    return s->pipeline == fit->snap->vms[vm].pipeline && s->is.limit.n > 0 && (s->is.applies >> use & 1);
+/* Whether VMs that are off take of the counter. */
+static inline bool fit_counts_off(const struct fit *fit, uint32_t counter)
+{
+    return fit->snap->stages[fit->counts.of_measure[fit->counts.counters[counter].measure]].is.off;
 }
 
 /* The limit of the counting stage for the VM on the host; FIT_NOTHING: none fits. */
@@ -149,13 +193,14 @@ static inline int64_t fit_limit(const struct fit *fit, uint32_t vm, uint32_t sta
 /* counts.c: the last step of fit_compile() but for the classes. */
 void fit_counts_compile(struct fit *fit, struct arena *a);
 
-/* The VM's values that `reads` names (by column; NULL: all), the others absent. */
+/* The VM's values that `reads` names, by column, the others absent. */
 void fit_fill_vm_row(const struct fit *fit, uint32_t vm, const bool *reads, struct value *row);
 
-/* The row of the VM's values, in the arena. */
-const struct value *fit_vm_row(const struct fit *fit, uint32_t vm, struct arena *a);
-
-/* What an evaluation for the VM with this row reads of the host. */
+/* What an evaluation for VMs with this row reads of the host; nothing that moves change. */
 struct expression_scope fit_scope(const struct fit *fit, const struct value *vm_row, uint32_t host);
+
+/* Likewise for a VM that has a pipeline, also of what moves change. */
+struct expression_scope fit_live_scope(const struct fit *fit, uint32_t vm, uint32_t host,
+                                       const struct expression_live *live);
 
 #endif

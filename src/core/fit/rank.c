@@ -7,9 +7,7 @@
 struct ranking {
     const struct fit *fit;
     uint32_t vm;
-    const struct fit_live *live;
-    const struct value *vm_row;
-    struct value *host_row; /* scratch */
+    const struct expression_live *live;
     struct fit_ranked *hosts;
     uint32_t n;
     double *values; /* scratch, by host; UNKNOWN: absent */
@@ -42,45 +40,10 @@ bool fit_ranks(const struct fit *fit, uint32_t vm)
 
 /* ---- values ---- */
 
-static uint32_t stage_named(const struct ranking *r, const char *name)
-{
-    const struct pipeline *p = pipeline_of(r->fit, r->vm);
-
-    for (uint32_t i = 0; i < p->n; i++)
-        if (r->fit->snap->stages[p->first + i].is.count.n > 0 &&
-            strcmp(r->fit->snap->stages[p->first + i].is.name, name) == 0)
-            return p->first + i;
-    return IX_NONE; /* not reached: the snapshot was checked */
-}
-
-static struct value counted_value(const struct ranking *r, const struct expression_node *variable,
-                                  uint32_t host)
-{
-    uint32_t stage = stage_named(r, variable->name);
-
-    if (stage == IX_NONE)
-        return (struct value){.type = VALUE_ABSENT};
-    struct fit_counted c = r->live->counted(r->live->with, r->vm, stage, host);
-    double v = variable->variable == VARIABLE_HOST_USED ? c.used : c.limit - c.used;
-
-    return isfinite(v) ? (struct value){.type = VALUE_NUMBER, .number = v + 0.0}
-                       : (struct value){.type = VALUE_ABSENT};
-}
-
 /* The number that the expression is on the host; UNKNOWN: none. */
 static double number_on(const struct ranking *r, const struct fit_expression *x, uint32_t host)
 {
-    const struct fit *fit = r->fit;
-    const struct fit_columns *columns = &fit->columns[OWNER_HOST];
-    struct expression_scope scope = fit_scope(fit, r->vm_row, host);
-
-    for (uint32_t i = 0; i < x->n_reads[OWNER_HOST]; i++) {
-        uint32_t c = x->reads[OWNER_HOST][i];
-        bool counted = columns->items[c]->variable == VARIABLE_HOST_USED ||
-                       columns->items[c]->variable == VARIABLE_HOST_LEFT;
-        r->host_row[c] = counted ? counted_value(r, columns->items[c], host) : scope.host[c];
-    }
-    scope.host = r->host_row;
+    struct expression_scope scope = fit_live_scope(r->fit, r->vm, host, r->live);
     struct value v = expression_value(&x->x, &scope);
 
     return v.type == VALUE_NUMBER ? v.number : UNKNOWN;
@@ -228,16 +191,14 @@ static void ask(const struct ranking *r, uint32_t stage, uint32_t ix)
     }
 }
 
-void fit_rank(const struct fit *fit, uint32_t vm, const struct fit_live *live, struct fit_ranked *hosts,
-              uint32_t n, struct arena *a)
+void fit_rank(const struct fit *fit, uint32_t vm, const struct expression_live *live,
+              struct fit_ranked *hosts, uint32_t n, struct arena *a)
 {
     const struct pipeline *p = pipeline_of(fit, vm);
     struct ranking r = {.fit = fit, .vm = vm, .live = live, .hosts = hosts, .n = n};
 
     if (!p)
         return;
-    r.vm_row = fit_vm_row(fit, vm, a);
-    r.host_row = arena_array(a, struct value, (size_t)fit->columns[OWNER_HOST].n + 1);
     r.values = arena_array(a, double, n);
     for (uint32_t i = 0; i < n; i++)
         hosts[i] = (struct fit_ranked){.host = hosts[i].host, .buckets = arena_array(a, double, p->n)};

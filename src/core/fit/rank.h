@@ -15,22 +15,12 @@ struct fit_ranked {
     bool out;      /* a cut has left it out */
 };
 
-/* What VMs take of the counting stage on the host now, and its limit (UNKNOWN: none). */
-struct fit_counted {
-    double used, limit;
-};
-
-struct fit_live {
-    struct fit_counted (*counted)(const void *with, uint32_t vm, uint32_t stage, uint32_t host);
-    const void *with;
-};
-
 /* Whether a stage of the VM's pipeline ranks hosts. */
 bool fit_ranks(const struct fit *fit, uint32_t vm);
 
 /* Fills all but host. */
-void fit_rank(const struct fit *fit, uint32_t vm, const struct fit_live *live, struct fit_ranked *hosts,
-              uint32_t n, struct arena *a);
+void fit_rank(const struct fit *fit, uint32_t vm, const struct expression_live *live,
+              struct fit_ranked *hosts, uint32_t n, struct arena *a);
 
 /* Lower bucket, higher score, draw; 0: equal. Both ranked for the same VM. */
 int fit_rank_compare(const struct fit *fit, uint32_t vm, const struct fit_ranked *x,

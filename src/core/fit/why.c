@@ -7,7 +7,7 @@ static bool stands_before(const struct expression *x, uint32_t from, uint32_t ix
 
     for (uint32_t i = from; i < ix; i++)
         if (x->nodes[i].kind == EXPRESSION_VARIABLE && x->nodes[i].column == n->column &&
-            expression_owner_of(x->nodes[i].variable) == expression_owner_of(n->variable))
+            x->nodes[i].variable == n->variable)
             return true;
     return false;
 }
@@ -21,12 +21,10 @@ static void list_values(const struct expression *x, const struct expression_scop
 
     for (uint32_t i = ret->node; i < x->nodes[ret->node].end; i++) {
         const struct expression_node *n = &x->nodes[i];
-        enum expression_owner owner = expression_owner_of(n->variable);
-
-        if (n->kind != EXPRESSION_VARIABLE || owner == OWNER_GROUP || stands_before(x, ret->node, i))
+        if (n->kind != EXPRESSION_VARIABLE || expression_owner_of(n->variable) == OWNER_GROUP ||
+            stands_before(x, ret->node, i))
             continue;
-        values[ret->n_values++] = (struct known_value){
-            .node = i, .is = owner == OWNER_HOST ? scope->host[n->column] : scope->vm[n->column]};
+        values[ret->n_values++] = (struct known_value){.node = i, .is = expression_variable_value(n, scope)};
     }
     ret->values = values;
 }
@@ -39,48 +37,89 @@ static const struct pipeline *pipeline_of(const struct fit *fit, uint32_t vm)
 }
 
 const struct refusal *fit_refusal(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
-                                  struct arena *a)
+                                  const struct fit_live *live, struct arena *a)
 {
     const struct pipeline *p = pipeline_of(fit, vm);
-    const struct value *row = p ? fit_vm_row(fit, vm, a) : NULL;
 
     for (uint32_t i = 0; p && i < p->n; i++) {
-        const struct expression *x = &fit->parts[PART_FILTER][p->first + i].x;
-        struct expression_scope scope = fit_scope(fit, row, host);
+        const struct fit_expression *x = &fit->parts[PART_FILTER][p->first + i];
+        struct expression_scope scope = fit_live_scope(fit, vm, host, live ? &live->is : NULL);
 
-        if (!fit_filters(fit, p->first + i, use) || expression_is_true(x, &scope))
+        if (!fit_filters(fit, p->first + i, use) || (x->live && !live) || expression_is_true(&x->x, &scope))
             continue;
         struct refusal *ret = arena_new(a, struct refusal);
 
         ret->stage = p->first + i;
-        ret->node = expression_deciding(x, &scope);
-        list_values(x, &scope, ret, a);
+        ret->node = expression_deciding(&x->x, &scope);
+        list_values(&x->x, &scope, ret, a);
         return ret;
     }
     return NULL;
 }
 
+bool fit_has_live(const struct fit *fit, enum fit_use use, uint32_t vm)
+{
+    uint32_t p = fit->live_from ? fit->snap->vms[vm].pipeline : IX_NONE;
+
+    for (uint32_t i = p == IX_NONE ? 0 : fit->live_from[p]; p != IX_NONE && i < fit->live_from[p + 1]; i++)
+        if (fit_filters(fit, fit->live[i], use))
+            return true;
+    return false;
+}
+
+bool fit_live_refuses(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
+                      const struct expression_live *live)
+{
+    uint32_t p = fit->live_from ? fit->snap->vms[vm].pipeline : IX_NONE;
+
+    for (uint32_t i = p == IX_NONE ? 0 : fit->live_from[p]; p != IX_NONE && i < fit->live_from[p + 1]; i++) {
+        struct expression_scope scope = fit_live_scope(fit, vm, host, live);
+
+        if (fit_filters(fit, fit->live[i], use) &&
+            !expression_is_true(&fit->parts[PART_FILTER][fit->live[i]].x, &scope))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the stage may leave hosts out for this use. */
+static bool leaves_out(const struct fit *fit, uint32_t stage, enum fit_use use, const struct fit_live *live)
+{
+    const struct stage_facts *is = &fit->snap->stages[stage].is;
+
+    if (is->limit.n > 0)
+        return live && (is->applies >> use & 1);
+    return fit_filters(fit, stage, use) && (live || !fit->parts[PART_FILTER][stage].live);
+}
+
+static bool keeps(const struct fit *fit, uint32_t stage, uint32_t vm, uint32_t host,
+                  const struct fit_live *live)
+{
+    struct expression_scope scope = fit_live_scope(fit, vm, host, live ? &live->is : NULL);
+
+    if (fit->snap->stages[stage].is.limit.n > 0)
+        return !live->exceeds(live->is.with, vm, stage, host);
+    return expression_is_true(&fit->parts[PART_FILTER][stage].x, &scope);
+}
+
 uint32_t fit_hosts_left(const struct fit *fit, enum fit_use use, uint32_t vm, const uint64_t *hosts,
-                        struct arena *a, const struct stage_left **ret)
+                        const struct fit_live *live, struct arena *a, const struct stage_left **ret)
 {
     const struct pipeline *p = pipeline_of(fit, vm);
     struct stage_left *left = p ? arena_array(a, struct stage_left, p->n) : NULL;
-    const struct value *row = p ? fit_vm_row(fit, vm, a) : NULL;
     uint64_t *now = arena_array(a, uint64_t, fit->words);
     uint32_t n = 0;
 
     for (uint32_t w = 0; w < fit->words; w++)
         now[w] = hosts[w];
     for (uint32_t i = 0; p && i < p->n && (n == 0 || left[n - 1].hosts > 0); i++) {
-        if (!fit_filters(fit, p->first + i, use))
+        if (!leaves_out(fit, p->first + i, use, live))
             continue;
         left[n].stage = p->first + i;
         for (uint32_t h = 0; h < fit->snap->n_hosts; h++) {
-            struct expression_scope scope = fit_scope(fit, row, h);
-
             if (!(now[h / 64] >> (h % 64) & 1))
                 continue;
-            if (expression_is_true(&fit->parts[PART_FILTER][p->first + i].x, &scope))
+            if (keeps(fit, p->first + i, vm, h, live))
                 left[n].hosts++;
             else
                 now[h / 64] &= ~((uint64_t)1 << (h % 64));

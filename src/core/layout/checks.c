@@ -176,6 +176,8 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
         return CHECK_HOST_NOT_ON;
     if (l->unit_allowed[unit] && !bitmap_has(l->unit_allowed[unit], host))
         return check_host_rules(l, unit, host);
+    if (l->rules->fit.live_from && layout_live_refuses(l, unit, to_slot))
+        return CHECK_FIT_FILTER;
     /* agents start independently of one another */
     if (to_slot < l->n_on && !l->agents_ready[to_slot] && !layout_is_agent(l, unit))
         return CHECK_AGENT_MISSING;

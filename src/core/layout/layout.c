@@ -497,6 +497,7 @@ void layout_init_bare(struct layout *l, const struct snapshot *snap, const struc
         else if (snap->pending[i].action == ACTION_PLACE)
             add_placed(l, entitlement, snap->pending[i].vm, snap->pending[i].to);
     }
+    layout_count_off(l);
     l->mem_free0 = arena_array(a, double, (size_t)l->n_slots + 1);
     for (uint32_t i = 0; i < l->n_slots; i++)
         l->mem_free0[i] = l->mem_free[i];
@@ -524,7 +525,8 @@ void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot)
 
 void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout_mark *ret)
 {
-    struct layout_mark m = {.unit = unit, .slot = {l->unit_slot[unit], to_slot}};
+    struct layout_mark m = {
+        .unit = unit, .index = l->unit_index[unit], .slot = {l->unit_slot[unit], to_slot}};
 
     for (int i = 0; i < 2; i++) {
         for (int r = 0; r < RES_COUNT; r++) {
@@ -561,4 +563,18 @@ void layout_undo(struct layout *l, const struct layout_mark *m)
         l->sum[r] = m->sum[r];
         l->sum_squares[r] = m->sum_squares[r];
     }
+}
+
+void layout_undo_in_order(struct layout *l, const struct layout_mark *m)
+{
+    struct unit_list *list = &l->list[m->slot[0]];
+
+    layout_undo(l, m);
+    uint32_t other = list->items[m->index];
+    uint32_t last = l->unit_index[m->unit];
+
+    list->items[m->index] = m->unit;
+    list->items[last] = other;
+    l->unit_index[other] = last;
+    l->unit_index[m->unit] = m->index;
 }

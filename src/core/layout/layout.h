@@ -104,6 +104,7 @@ void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot);
  * reverse order. */
 struct layout_mark {
     uint32_t unit;
+    uint32_t index;   /* in its slot's list */
     uint32_t slot[2]; /* from, to */
     double norm[2][RES_COUNT], reserved[2][RES_COUNT], mem_taken[2], mem_free[2];
     double sum[RES_COUNT], sum_squares[RES_COUNT];
@@ -111,6 +112,9 @@ struct layout_mark {
 
 void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout_mark *ret);
 void layout_undo(struct layout *l, const struct layout_mark *mark);
+
+/* Likewise, and the units of each slot are in the order that they had. */
+void layout_undo_in_order(struct layout *l, const struct layout_mark *mark);
 
 /* The first failed check of the unit on the slot, in the order of names.h; CHECK_NONE: it may move there.
  * Ignores unit_held and the benefit. */
@@ -148,10 +152,14 @@ struct layout_excess {
 
 void layout_init_quantities(struct layout *l);
 
+/* Adds what VMs that are off take of the counters that count them, where they are listed. A VM that is being
+ * powered on takes at its new host only. After the migrations in flight. */
+void layout_count_off(struct layout *l);
+
 /* Adds what the VM takes (by = 1), or subtracts it, to `used`, which is l->used or a copy. */
 void layout_count_shares(struct layout *l, int64_t *used, uint32_t vm, uint32_t slot, int by);
 
-/* What the unit takes of the counter. */
+/* What the unit takes of the counter; IX_NONE: 0. */
 int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counter);
 
 /* What others than the VM's unit take of the counting stage on the slot, of what the VM would be counted
@@ -165,6 +173,17 @@ int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot,
  * one; may be NULL. */
 bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t unit, uint32_t slot,
                              struct layout_excess *ret);
+
+/* Whether the limit of the counting stage, which is of the VM's pipeline, keeps the VM off the slot. */
+bool layout_stage_exceeds(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot);
+
+/* ---- live.c: what moves change, as filters and scores of pipelines read it ---- */
+
+/* Of the state of the layout at the moment of each question. */
+struct fit_live layout_live(const struct layout *l);
+
+/* Whether a filter that reads it keeps the unit off the slot. */
+bool layout_live_refuses(const struct layout *l, uint32_t unit, uint32_t slot);
 
 /* Whether the parts of the affine set that are elsewhere, all together, are too much for one of them on the
  * slot.

@@ -23,24 +23,44 @@ void layout_init_quantities(struct layout *l)
     l->n_used = n;
 }
 
+static void add_share(const struct layout *l, int64_t *used, const struct fit_share *share, uint32_t slot,
+                      int by)
+{
+    const struct fit_counter *c = &counts_of(l)->counters[share->counter];
+    int64_t *of = used + l->used_from[share->counter];
+
+    if (!c->from) {
+        of[slot] += by * share->takes;
+        return;
+    }
+    uint32_t host = l->slot_host[slot];
+    for (uint32_t k = c->from[host]; k < c->from[host + 1]; k++)
+        of[c->groups[k]] += by * share->takes;
+}
+
 void layout_count_shares(struct layout *l, int64_t *used, uint32_t vm, uint32_t slot, int by)
 {
     const struct fit_counts *counts = counts_of(l);
 
     if (slot == l->outside)
         return;
-    for (uint32_t i = counts->shares_from[vm]; i < counts->shares_from[vm + 1]; i++) {
-        const struct fit_share *share = &counts->shares[i];
-        const struct fit_counter *c = &counts->counters[share->counter];
-        int64_t *of = used + l->used_from[share->counter];
+    for (uint32_t i = counts->shares_from[vm]; i < counts->shares_from[vm + 1]; i++)
+        add_share(l, used, &counts->shares[i], slot, by);
+}
 
-        if (!c->from) {
-            of[slot] += by * share->takes;
+void layout_count_off(struct layout *l)
+{
+    const struct fit_counts *counts = counts_of(l);
+
+    for (uint32_t vm = 0; l->used && vm < l->snap->n_vms; vm++) {
+        const struct vm *v = &l->snap->vms[vm];
+        uint32_t slot = v->host == IX_NONE ? IX_NONE : l->host_slot[v->host];
+
+        if (v->is.state == VM_ON || v->is.kind == VM_SPARE || slot == IX_NONE || l->other_end[vm] != IX_NONE)
             continue;
-        }
-        uint32_t host = l->slot_host[slot];
-        for (uint32_t k = c->from[host]; k < c->from[host + 1]; k++)
-            of[c->groups[k]] += by * share->takes;
+        for (uint32_t k = counts->shares_from[vm]; k < counts->shares_from[vm + 1]; k++)
+            if (fit_counts_off(&l->rules->fit, counts->shares[k].counter))
+                add_share(l, l->used, &counts->shares[k], slot, 1);
     }
 }
 
@@ -49,7 +69,8 @@ int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counte
     const struct fit_counts *counts = counts_of(l);
     int64_t sum = 0;
 
-    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+    for (uint32_t i = unit == IX_NONE ? 0 : l->unit_from[unit]; unit != IX_NONE && i < l->unit_from[unit + 1];
+         i++) {
         uint32_t vm = l->unit_vms[i];
         for (uint32_t k = counts->shares_from[vm]; k < counts->shares_from[vm + 1]; k++)
             sum += counts->shares[k].counter == counter ? counts->shares[k].takes : 0;
@@ -60,7 +81,7 @@ int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counte
 /* Whether the host of the slot is in the group. */
 static bool is_in(const struct layout *l, const struct fit_counter *c, uint32_t slot, uint32_t group)
 {
-    uint32_t host = slot == l->outside ? IX_NONE : l->slot_host[slot];
+    uint32_t host = slot == IX_NONE || slot == l->outside ? IX_NONE : l->slot_host[slot];
 
     for (uint32_t k = host == IX_NONE ? 0 : c->from[host]; host != IX_NONE && k < c->from[host + 1]; k++)
         if (c->groups[k] == group)
@@ -68,11 +89,16 @@ static bool is_in(const struct layout *l, const struct fit_counter *c, uint32_t 
     return false;
 }
 
+static int64_t max_of(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
 int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t counter)
 {
     const struct fit_counter *c = &counts_of(l)->counters[counter];
     const int64_t *of = l->used + l->used_from[counter];
-    uint32_t here = l->unit_slot[unit];
+    uint32_t here = unit == IX_NONE ? IX_NONE : l->unit_slot[unit];
     int64_t most = 0;
 
     if (!c->from)
@@ -81,9 +107,26 @@ int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot,
     for (uint32_t k = c->from[host]; k < c->from[host + 1]; k++) {
         int64_t used =
             of[c->groups[k]] - (is_in(l, c, here, c->groups[k]) ? layout_unit_takes(l, unit, counter) : 0);
-        most = used > most ? used : most;
+        most = max_of(most, used);
     }
     return most;
+}
+
+/* Whether the host is in a group over which the counter counts. */
+static bool is_counted(const struct fit *fit, uint32_t counter, uint32_t host)
+{
+    const struct fit_counter *c = &fit->counts.counters[counter];
+
+    return !c->from || c->from[host] != c->from[host + 1];
+}
+
+/* Whether the limit of x keeps the unit on the slot; fills the figures. */
+static bool is_within(const struct layout *l, uint32_t unit, uint32_t slot, struct layout_excess *x)
+{
+    x->takes = layout_unit_takes(l, unit, x->counter);
+    x->used = layout_used_beside(l, unit, slot, x->counter);
+    x->limit = fit_limit(&l->rules->fit, x->vm, x->stage, l->slot_host[slot]);
+    return x->limit != FIT_NOTHING && x->used + x->takes <= x->limit;
 }
 
 bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t unit, uint32_t slot,
@@ -95,65 +138,89 @@ bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         enum fit_use bound = use == FIT_CORRECT ? use : rules_fit_use(&l->snap->vms[vm]);
+        const struct fit_bound *b;
 
+        for (uint32_t n = fit_bounds(fit, vm, &b); n > 0; n--, b++)
+            for (uint32_t k = fit->counts.shares_from[vm]; k < fit->counts.shares_from[vm + 1]; k++) {
+                const struct fit_share *share = &fit->counts.shares[k];
+
+                if (!fit_limits(fit, b, share, bound) || !is_counted(fit, share->counter, host))
+                    continue;
+                struct layout_excess x = {.vm = vm, .stage = b->stage, .counter = share->counter};
+                if (is_within(l, unit, slot, &x))
+                    continue;
+                if (ret)
+                    *ret = x;
+                return true;
+            }
+    }
+    return false;
+}
+
+bool layout_stage_exceeds(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot)
+{
+    const struct fit *fit = &l->rules->fit;
+    uint32_t unit = l->vm_unit[vm];
+
+    for (uint32_t k = l->used ? fit->counts.shares_from[vm] : 0;
+         l->used && k < fit->counts.shares_from[vm + 1]; k++) {
+        const struct fit_share *share = &fit->counts.shares[k];
+        struct layout_excess x = {.vm = vm, .stage = stage, .counter = share->counter};
+
+        if (fit->counts.counters[share->counter].measure != fit->counts.measure_of[stage] ||
+            !is_counted(fit, share->counter, l->slot_host[slot]))
+            continue;
+        if (!is_within(l, unit, slot, &x) || (unit == IX_NONE && x.used + share->takes > x.limit))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the units of the set that are elsewhere are too much for the VM on the slot. */
+static bool set_exceeds(const struct layout *l, uint32_t component, uint32_t vm, uint32_t slot)
+{
+    const struct fit *fit = &l->rules->fit;
+    const struct fit_bound *b;
+
+    for (uint32_t n = fit_bounds(fit, vm, &b); n > 0; n--, b++)
         for (uint32_t k = fit->counts.shares_from[vm]; k < fit->counts.shares_from[vm + 1]; k++) {
             const struct fit_share *share = &fit->counts.shares[k];
-            const struct fit_counter *c = &fit->counts.counters[share->counter];
 
-            if (!fit_limits(fit, vm, share, bound) || (c->from && c->from[host] == c->from[host + 1]))
+            if (!fit_limits(fit, b, share, rules_fit_use(&l->snap->vms[vm])))
                 continue;
-            struct layout_excess x = {.vm = vm, .stage = c->stage, .counter = share->counter};
-            x.takes = layout_unit_takes(l, unit, share->counter);
-            x.used = layout_used_beside(l, unit, slot, share->counter);
-            x.limit = fit_limit(fit, vm, c->stage, host);
-            if (x.limit != FIT_NOTHING && x.used + x.takes <= x.limit)
-                continue;
-            if (ret)
-                *ret = x;
-            return true;
+            int64_t sum = layout_used_beside(l, l->vm_unit[vm], slot, share->counter);
+            for (uint32_t w = l->set_first[component]; w != IX_NONE; w = l->unit_next[w])
+                sum += l->unit_slot[w] == slot ? 0 : layout_unit_takes(l, w, share->counter);
+            if (sum > fit_limit(fit, vm, b->stage, l->slot_host[slot]))
+                return true;
         }
-    }
     return false;
 }
 
 bool layout_set_exceeds(const struct layout *l, uint32_t component, uint32_t slot)
 {
-    const struct fit *fit = &l->rules->fit;
-
-    for (uint32_t u = l->set_first[component]; u != IX_NONE; u = l->unit_next[u]) {
-        for (uint32_t i = l->unit_from[u]; l->unit_slot[u] != slot && i < l->unit_from[u + 1]; i++) {
-            uint32_t vm = l->unit_vms[i];
-            for (uint32_t k = fit->counts.shares_from[vm]; k < fit->counts.shares_from[vm + 1]; k++) {
-                const struct fit_share *share = &fit->counts.shares[k];
-                int64_t sum = layout_used_beside(l, u, slot, share->counter);
-
-                if (!fit_limits(fit, vm, share, rules_fit_use(&l->snap->vms[vm])))
-                    continue;
-                for (uint32_t w = l->set_first[component]; w != IX_NONE; w = l->unit_next[w])
-                    sum += l->unit_slot[w] == slot ? 0 : layout_unit_takes(l, w, share->counter);
-                if (sum > fit_limit(fit, vm, fit->counts.counters[share->counter].stage, l->slot_host[slot]))
-                    return true;
-            }
-        }
-    }
+    for (uint32_t u = l->set_first[component]; u != IX_NONE; u = l->unit_next[u])
+        for (uint32_t i = l->unit_from[u]; l->unit_slot[u] != slot && i < l->unit_from[u + 1]; i++)
+            if (set_exceeds(l, component, l->unit_vms[i], slot))
+                return true;
     return false;
 }
 
 int64_t layout_stage_used(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot)
 {
     const struct fit_counts *counts = counts_of(l);
+    uint32_t measure = counts->measure_of[stage];
     uint32_t unit = l->vm_unit[vm];
     int64_t most = 0;
 
-    for (uint32_t i = 0; l->used && i < counts->n_counters; i++) {
-        bool mine = counts->counters[i].of == NULL;
+    if (l->used && counts->whole[measure] != IX_NONE)
+        return max_of(layout_used_beside(l, unit, slot, counts->whole[measure]), 0);
+    for (uint32_t k = l->used ? counts->shares_from[vm] : 0; l->used && k < counts->shares_from[vm + 1];
+         k++) {
+        uint32_t counter = counts->shares[k].counter;
 
-        if (counts->counters[i].stage != stage)
-            continue;
-        for (uint32_t k = counts->shares_from[vm]; k < counts->shares_from[vm + 1]; k++)
-            mine = mine || counts->shares[k].counter == i;
-        int64_t used = mine ? layout_used_beside(l, unit, slot, i) : 0;
-        most = used > most ? used : most;
+        if (counts->counters[counter].measure == measure)
+            most = max_of(most, layout_used_beside(l, unit, slot, counter));
     }
     return most;
 }

@@ -28,17 +28,6 @@ static int best_first(const void *a, const void *b, void *with)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-static struct fit_counted counted(const void *with, uint32_t vm, uint32_t stage, uint32_t host)
-{
-    const struct layout *l = with;
-    bool limited = l->snap->stages[stage].is.limit.n > 0;
-    int64_t limit = limited ? fit_limit(&l->rules->fit, vm, stage, host) : FIT_NOTHING;
-
-    return (struct fit_counted){.used = (double)layout_stage_used(l, vm, stage, l->host_slot[host]) /
-                                        FIT_AMOUNT_ONE,
-                                .limit = limit == FIT_NOTHING ? UNKNOWN : (double)limit / FIT_AMOUNT_ONE};
-}
-
 /* The VM of the unit whose pipeline ranks the hosts; without one, the first. */
 static uint32_t ranking_vm(const struct layout *l, uint32_t unit)
 {
@@ -53,7 +42,7 @@ static void rank_by_pipeline(const struct pass *p, uint32_t unit, struct options
 {
     const struct layout *l = &p->layout;
     struct ordered_by by = {&p->rules.fit, ranking_vm(l, unit)};
-    const struct fit_live live = {counted, l};
+    const struct fit_live live = layout_live(l);
     bool ranks = fit_ranks(by.fit, by.vm);
     struct fit_ranked *hosts = arena_array(p->a, struct fit_ranked, ranks ? ret->n : 0);
     uint32_t kept = 0;
@@ -61,7 +50,7 @@ static void rank_by_pipeline(const struct pass *p, uint32_t unit, struct options
     for (uint32_t i = 0; ranks && i < ret->n; i++)
         hosts[i].host = l->slot_host[ret->items[i].slot];
     if (ranks)
-        fit_rank(by.fit, by.vm, &live, hosts, ret->n, p->a);
+        fit_rank(by.fit, by.vm, &live.is, hosts, ret->n, p->a);
     for (uint32_t i = 0; ranks && i < ret->n; i++) {
         ret->items[kept] = ret->items[i];
         ret->items[kept].fit = hosts[i];
@@ -183,11 +172,12 @@ static bool none_fits(const struct pass *p, uint32_t unit, struct finding *ret)
 {
     const struct layout *l = &p->layout;
     const uint64_t *on = hosts_on(p);
+    const struct fit_live live = layout_live(l);
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         const struct stage_left *left;
-        uint32_t n = fit_hosts_left(&p->rules.fit, FIT_PLACE, vm, on, p->a, &left);
+        uint32_t n = fit_hosts_left(&p->rules.fit, FIT_PLACE, vm, on, &live, p->a, &left);
 
         if (n == 0 || left[n - 1].hosts > 0)
             continue;

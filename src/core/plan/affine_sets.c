@@ -26,10 +26,34 @@ static bool must_make_way(const struct layout *l, uint32_t unit, uint32_t slot)
     return false;
 }
 
+/* The first part that a filter refuses which reads what moves change, as the parts come one after the other;
+ * IX_NONE: none. Restores the layout. */
+static uint32_t first_refused(struct layout *l, uint32_t component, uint32_t slot)
+{
+    uint32_t refused = IX_NONE;
+    uint32_t parts = 0;
+    uint32_t n = 0;
+
+    for (uint32_t u = l->set_first[component]; u != IX_NONE; u = l->unit_next[u])
+        parts++;
+    struct layout_mark *marks = arena_array(l->a, struct layout_mark, parts);
+
+    for (uint32_t u = l->set_first[component]; u != IX_NONE && refused == IX_NONE; u = l->unit_next[u]) {
+        if (l->unit_slot[u] == slot)
+            continue;
+        if (layout_live_refuses(l, u, slot))
+            refused = u;
+        else
+            layout_try(l, u, slot, &marks[n++]);
+    }
+    while (n > 0)
+        layout_undo_in_order(l, &marks[--n]);
+    return refused;
+}
+
 /* The first check that keeps another part of the set from moving to this slot with this priority; CHECK_NONE:
  * all parts may move there. The order of their moves makes no difference to the capacity that they need. */
-static struct obstacle obstacle_at(const struct layout *l, uint32_t component, uint32_t slot,
-                                   unsigned priority)
+static struct obstacle obstacle_at(struct layout *l, uint32_t component, uint32_t slot, unsigned priority)
 {
     double mem = 0;
     double phys = 0;
@@ -67,12 +91,15 @@ static struct obstacle obstacle_at(const struct layout *l, uint32_t component, u
                                      slot};
     if (l->mem_taken[slot] + mem > l->mem_limit[slot] + ROUNDING)
         return (struct obstacle){CHECK_MEMORY, IX_NONE, slot};
-    return (struct obstacle){phys > l->mem_free[slot] + ROUNDING ? CHECK_MEMORY_FREE : CHECK_NONE, IX_NONE,
-                             slot};
+    if (phys > l->mem_free[slot] + ROUNDING)
+        return (struct obstacle){CHECK_MEMORY_FREE, IX_NONE, slot};
+    uint32_t refused = l->rules->fit.live_from ? first_refused(l, component, slot) : IX_NONE;
+
+    return (struct obstacle){refused != IX_NONE ? CHECK_FIT_FILTER : CHECK_NONE, refused, slot};
 }
 
 /* Prefers the slot that already runs the most memory of the set: the least to migrate. */
-uint32_t affine_set_meeting_slot(const struct layout *l, uint32_t component, unsigned priority,
+uint32_t affine_set_meeting_slot(struct layout *l, uint32_t component, unsigned priority,
                                  struct obstacle *ret_why)
 {
     uint32_t best = IX_NONE;

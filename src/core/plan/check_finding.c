@@ -130,11 +130,12 @@ static bool find_incompatible(const struct pass *p, const struct asked *q, struc
 static bool find_refusal(const struct pass *p, const struct asked *q, struct finding *f)
 {
     const struct layout *l = &p->layout;
+    const struct fit_live live = layout_live(l);
 
     for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
 
-        f->refusal = fit_refusal(&p->rules.fit, rules_fit_use(&p->snap->vms[vm]), vm, q->host, p->a);
+        f->refusal = fit_refusal(&p->rules.fit, rules_fit_use(&p->snap->vms[vm]), vm, q->host, &live, p->a);
         if (!f->refusal)
             continue;
         finding_subject(f, SUBJECT_OTHER_VM, vm);

@@ -61,9 +61,9 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacl
 
 /* The best host for a unit that cannot stay. If its affine set is scattered, a part of the set that all other
  * parts can join as well, so that none moves twice. */
-static uint32_t slot_for_evicted_unit(const struct pass *p, uint32_t unit, struct obstacle *ret_why)
+static uint32_t slot_for_evicted_unit(struct pass *p, uint32_t unit, struct obstacle *ret_why)
 {
-    const struct layout *l = &p->layout;
+    struct layout *l = &p->layout;
 
     if (l->unit_held[unit] == CHECK_RULE_AFFINITY) {
         uint32_t to =
@@ -165,7 +165,7 @@ static void report_violated(struct pass *p, uint32_t unit, uint32_t rule, uint32
     bool counted = rule == IX_NONE && peer == IX_NONE && !evicted && l->used &&
                    layout_quantity_refuses(l, FIT_CORRECT, unit, slot, &excess);
     const struct refusal *refusal =
-        evicted ? fit_refusal(&p->rules.fit, FIT_CORRECT, vm, l->slot_host[slot], p->a) : NULL;
+        evicted ? fit_refusal(&p->rules.fit, FIT_CORRECT, vm, l->slot_host[slot], NULL, p->a) : NULL;
 
     plan_fault(p, FAULT_RULE_VIOLATED, vm, l->slot_host[slot], rule,
                (struct finding){.code = coming == IX_NONE ? FIND_RULE_BROKEN : FIND_RULE_BROKEN_YET,

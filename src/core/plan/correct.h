@@ -86,7 +86,7 @@ double quarantine_load_at(const struct pass *p, uint32_t unit, uint32_t slot, en
 
 /* The slot on which moves of this priority can bring a scattered set together; IX_NONE: none, and *ret_why is
  * the obstacle. */
-uint32_t affine_set_meeting_slot(const struct layout *l, uint32_t component, unsigned priority,
+uint32_t affine_set_meeting_slot(struct layout *l, uint32_t component, unsigned priority,
                                  struct obstacle *ret_why);
 bool affine_sets_bring_together(struct pass *p);
 

@@ -29,7 +29,7 @@ static uint32_t evicting_stage(const struct pass *p, uint32_t unit)
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         if (rules_fit_evicts(&p->rules, vm))
-            return fit_refusal(&p->rules.fit, FIT_CORRECT, vm, p->snap->vms[vm].host, p->a)->stage;
+            return fit_refusal(&p->rules.fit, FIT_CORRECT, vm, p->snap->vms[vm].host, NULL, p->a)->stage;
     }
     return IX_NONE;
 }

@@ -4,7 +4,10 @@
  * that depends_on allows may start first. So a move names every earlier move that frees the capacity it
  * needs, and no other (§3.1.5). For a move to host d, all earlier arrivals at d count as arrived, and of the
  * VMs that left d only the named ones count as gone. If each move fits under this assumption, every set of
- * moves fits at every moment: the last move of the set in plan order has already counted all the others. */
+ * moves fits at every moment: the last move of the set in plan order has already counted all the others.
+ *
+ * A filter that reads what moves change may be true of any state, so its host keeps the plan's order: such a
+ * move waits for all earlier moves to and from its destination, and all later ones there wait for it. */
 #include "core/plan/findings.h"
 #include "core/plan/plan.h"
 
@@ -35,7 +38,8 @@ struct ordering {
     uint32_t *group_of;          /* by move_group; 0: not numbered yet */
     uint32_t n_groups;
     struct departure *departures; /* by recommendation */
-    int64_t *used; /* layout.used at the start, plus all arrivals so far; NULL: nothing is counted */
+    uint32_t *watched; /* by slot: the id of the last move there that a live filter binds; 0: none */
+    int64_t *used;     /* layout.used at the start, plus all arrivals so far; NULL: nothing is counted */
 };
 
 static void needs_of(const struct layout *l, uint32_t u, bool leaving, double ret[NEED_COUNT])
@@ -108,20 +112,22 @@ static uint32_t counter_short(const struct ordering *o, uint32_t vm, uint32_t sl
     const struct fit *fit = &o->p->rules.fit;
     const struct fit_counts *counts = &fit->counts;
 
-    for (uint32_t i = o->used ? counts->shares_from[vm] : 0; o->used && i < counts->shares_from[vm + 1];
-         i++) {
-        const struct fit_share *mine = &counts->shares[i];
-        const struct fit_counter *c = &counts->counters[mine->counter];
+    const struct fit_bound *b;
 
-        if (c->from || !fit_limits(fit, vm, mine, rules_fit_use(&fit->snap->vms[vm])))
-            continue;
-        int64_t excess = o->used[o->now.used_from[mine->counter] + slot] + mine->takes -
-                         fit_limit(fit, vm, c->stage, o->now.slot_host[slot]);
-        for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next)
-            excess -= named[d] ? takes_of(counts, o->plan->recommendations[d].vm, mine->counter) : 0;
-        if (excess > 0)
-            return mine->counter;
-    }
+    for (uint32_t n = o->used ? fit_bounds(fit, vm, &b) : 0; n > 0; n--, b++)
+        for (uint32_t i = counts->shares_from[vm]; i < counts->shares_from[vm + 1]; i++) {
+            const struct fit_share *mine = &counts->shares[i];
+
+            if (counts->counters[mine->counter].from ||
+                !fit_limits(fit, b, mine, rules_fit_use(&fit->snap->vms[vm])))
+                continue;
+            int64_t excess = o->used[o->now.used_from[mine->counter] + slot] + mine->takes -
+                             fit_limit(fit, vm, b->stage, o->now.slot_host[slot]);
+            for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next)
+                excess -= named[d] ? takes_of(counts, o->plan->recommendations[d].vm, mine->counter) : 0;
+            if (excess > 0)
+                return mine->counter;
+        }
     return IX_NONE;
 }
 
@@ -235,6 +241,47 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
     rec->depends_on = ids;
 }
 
+/* Adds the earlier recommendation to those that rec depends on. ids: by id, whether it does. */
+static void depend_on(struct ordering *o, struct recommendation *rec, bool *ids)
+{
+    uint32_t *list = arena_array(o->p->a, uint32_t, o->plan->n_recommendations);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < rec->n_depends_on; i++)
+        ids[rec->depends_on[i]] = true;
+    for (uint32_t id = 1; id < rec->id; id++)
+        if (ids[id])
+            list[n++] = id;
+    rec->depends_on = list;
+    rec->n_depends_on = n;
+}
+
+static bool moves_at(const struct recommendation *r, uint32_t host)
+{
+    return (r->action == ACTION_MIGRATE || r->action == ACTION_PLACE) && (r->from == host || r->to == host);
+}
+
+/* Keeps the plan's order on hosts where a filter reads what moves change. */
+static void order_watched(struct ordering *o, struct recommendation *rec, uint32_t from, uint32_t to)
+{
+    const struct rules *rules = &o->p->rules;
+    bool binds = fit_has_live(&rules->fit, rules_fit_use(&o->p->snap->vms[rec->vm]), rec->vm);
+
+    if (!binds && o->watched[from] == 0 && o->watched[to] == 0)
+        return;
+    bool *ids = arena_array(o->p->a, bool, (size_t)rec->id + 1);
+
+    for (uint32_t i = o->watched[to]; binds && i + 1 < rec->id; i++)
+        ids[i + 1] = moves_at(&o->plan->recommendations[i], rec->to);
+    if (o->watched[from] != 0)
+        ids[o->watched[from]] = true;
+    if (o->watched[to] != 0)
+        ids[o->watched[to]] = true;
+    depend_on(o, rec, ids);
+    if (binds)
+        o->watched[to] = rec->id;
+}
+
 static struct recommendation *begin_recommendation(struct ordering *o, const struct decision *d, uint32_t vm,
                                                    uint32_t group)
 {
@@ -343,6 +390,8 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     limits_of(&o->p->layout, d->to_slot, d->failover_reserved, limit);
     add_rest_of_unit(o, d, vm, with);
     find_dependencies(o, rec, d->to_slot, with, limit, named);
+    if (o->p->rules.fit.live_from)
+        order_watched(o, rec, d->from_slot, d->to_slot);
     for (int k = 0; k < NEED_COUNT; k++)
         o->taken[d->to_slot][k] += mine[k];
     o->departures[n] = (struct departure){.rec = n, .next = o->first_departure[d->from_slot]};
@@ -402,6 +451,7 @@ static void begin(struct ordering *o, uint32_t n)
     o->taken = arena_alloc(p->a, slots, sizeof o->taken[0]);
     o->first_departure = arena_array(p->a, uint32_t, slots);
     o->woken_by = arena_array(p->a, uint32_t, slots);
+    o->watched = arena_array(p->a, uint32_t, slots);
     o->group_of = arena_array(p->a, uint32_t, (size_t)p->n_move_groups + 1);
     o->departures = arena_array(p->a, struct departure, n);
     if (o->now.used) {

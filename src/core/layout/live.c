@@ -1,0 +1,85 @@
+/* live.c: what moves change, for filters and scores of pipelines, and whether a filter that reads it keeps a
+ * unit off a slot. */
+#include "core/layout/layout.h"
+
+#include <math.h>
+
+/* Sums of the same numbers may differ in their last digits, by the order of the moves: a comparison must not.
+ */
+#define LOAD_DIGITS 1e6
+#define MEM_DIGITS 1e3
+
+static bool is_here(const struct layout *l, uint32_t vm, uint32_t slot)
+{
+    return l->vm_unit[vm] != IX_NONE && l->unit_slot[l->vm_unit[vm]] == slot;
+}
+
+static double left(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot, double used)
+{
+    bool limited = l->snap->stages[stage].is.limit.n > 0;
+    int64_t limit = limited ? fit_limit(&l->rules->fit, vm, stage, l->slot_host[slot]) : FIT_NOTHING;
+
+    return limit == FIT_NOTHING ? UNKNOWN : (double)limit / FIT_AMOUNT_ONE - used;
+}
+
+static double load(const struct layout *l, uint32_t vm, uint32_t slot)
+{
+    uint32_t unit = l->vm_unit[vm];
+    double mine = is_here(l, vm, slot) ? l->unit_demand[RES_CPU][unit] * l->inverse[RES_CPU][slot] : 0;
+
+    return round(fmax(l->norm[RES_CPU][slot] - mine, 0) * LOAD_DIGITS) / LOAD_DIGITS;
+}
+
+static double free_mem(const struct layout *l, uint32_t vm, uint32_t slot)
+{
+    double backed = is_here(l, vm, slot) ? l->unit_backed[l->vm_unit[vm]] : 0;
+
+    return l->mem_free[slot] >= NO_LIMIT ? UNKNOWN
+                                         : round((l->mem_free[slot] + backed) * MEM_DIGITS) / MEM_DIGITS;
+}
+
+static double value_of(const void *with, uint32_t vm, const struct expression_node *variable, uint32_t host)
+{
+    const struct layout *l = with;
+    uint32_t slot = l->host_slot[host];
+
+    if (slot == IX_NONE)
+        return UNKNOWN;
+    switch ((int)variable->variable) { /* the others are no live ones */
+    case VARIABLE_HOST_FREE_MEM:
+        return free_mem(l, vm, slot);
+    case VARIABLE_HOST_LOAD:
+        return load(l, vm, slot);
+    default:
+        break;
+    }
+    double used = (double)layout_stage_used(l, vm, variable->column, slot) / FIT_AMOUNT_ONE;
+
+    return variable->variable == VARIABLE_HOST_USED ? used : left(l, vm, variable->column, slot, used);
+}
+
+static bool exceeds(const void *with, uint32_t vm, uint32_t stage, uint32_t host)
+{
+    const struct layout *l = with;
+    uint32_t slot = l->host_slot[host];
+
+    return slot != IX_NONE && layout_stage_exceeds(l, vm, stage, slot);
+}
+
+struct fit_live layout_live(const struct layout *l)
+{
+    return (struct fit_live){.is = {.value = value_of, .with = l}, .exceeds = exceeds};
+}
+
+bool layout_live_refuses(const struct layout *l, uint32_t unit, uint32_t slot)
+{
+    const struct expression_live live = {.value = value_of, .with = l};
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+
+        if (fit_live_refuses(&l->rules->fit, rules_fit_use(&l->snap->vms[vm]), vm, l->slot_host[slot], &live))
+            return true;
+    }
+    return false;
+}
