@@ -127,8 +127,6 @@ def share_service(c):
 def soft_group(r, c, policy):
     if r.random() < 0.4:
         share_service(c)
-    for s in c["servers"]:
-        s["status"] = "ACTIVE"
     ids = [s["id"] for s in c["servers"]]
     group = {"id": uuid(r), "name": "g", "policy": policy if r.random() < 0.95 else "affinity", "rules": {},
              "members": r.sample(ids, r.randint(len(ids) // 3, len(ids)))}

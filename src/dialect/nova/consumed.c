@@ -44,9 +44,9 @@ void consumed_count(json_t *stages, const char *name, const char *takes, const c
             strcmp(json_string_value(json_object_get(stage, "name")), name) == 0)
             return;
     }
-    (void)json_array_append_new(stages, json_pack("{s: s, s: o, s: s*, s: s*}", "name", name, "count",
+    (void)json_array_append_new(stages, json_pack("{s: s, s: o, s: s*, s: s*, s: b}", "name", name, "count",
                                                   takes ? json_string(takes) : json_integer(1), "per", per,
-                                                  "over", over));
+                                                  "over", over, "off", true));
 }
 
 json_t *consumed_now(struct cloud *c, enum consumed of, json_t *stages)
@@ -210,7 +210,7 @@ static json_t *number_of(double v)
     return fabs(v) < WHOLE_MAX && v == floor(v) ? json_integer((json_int_t)v) : json_real(v);
 }
 
-/* What the VMs that count take of each host: CONSUMED_KINDS amounts. */
+/* What the VMs take of the host on which they are, be they on or off: CONSUMED_KINDS amounts. */
 static double *list_taken(const struct cloud *c, const json_t *vms)
 {
     double *ret = arena_array(c->a, double, (json_array_size(c->states) + 1) * CONSUMED_KINDS);
@@ -228,9 +228,7 @@ static double *list_taken(const struct cloud *c, const json_t *vms)
         const char *node = json_string_value(json_object_get(of, "host"));
         const json_t *host = node ? json_object_get(hosts, node) : NULL;
 
-        if (!host || strcmp(json_string_value(json_object_get(of, "state")), "on") != 0)
-            continue;
-        for (int k = 0; k < CONSUMED_KINDS; k++)
+        for (int k = 0; host && k < CONSUMED_KINDS; k++)
             ret[json_integer_value(host) * CONSUMED_KINDS + k] += (double)taken_by(of, (enum consumed)k);
     }
     json_decref(hosts);
