@@ -2,6 +2,8 @@
 """Whole requests: filters and weighers of real Nova (package python3-nova) against `ballast fit compile` and `ballast place`, server by
 server of requests of many, in which each consumes what the servers after it do not get; and the choice among the best hosts.
 
+    test_nova_requests.py [--markdown]      --markdown: the table of src/dialect/nova/README.md
+
 Of hosts that weigh the same each scheduler may take any: the host chosen here is among the best there, and Nova goes on from it.
 BALLAST_TEST_LONG: 50 times as many requests."""
 import collections
@@ -186,9 +188,9 @@ def compare_requests(classes):
         if found:
             wrong += 1
             if wrong <= SHOWN:
-                print(f"{found}\n  {json.dumps(c)}")
-    print(f"{REQUESTS} requests, {counts['servers']} servers: {counts['placed']} placed, {counts['choices']} among hosts of unequal weight, "
-          f"{counts['ranked']} pairs of ranked hosts; {wrong} requests differ")
+                print(f"{found}\n  {json.dumps(c)}", file=sys.stderr)
+    print(f"| N40, N41 | servers of {REQUESTS} requests, by several filters and weighers | {counts['servers']:,} | {100 * counts['choices'] / counts['servers']:.0f} % | {wrong} |\n"
+          f"| N40 | pairs of hosts in their order | {counts['ranked']:,} | | {wrong} |")
     return wrong == 0 and counts["choices"] > counts["servers"] / 2 and counts["placed"] > counts["servers"] / 2 and counts["ranked"] > REQUESTS / 2
 
 
@@ -221,14 +223,20 @@ def test_pick():
         ("shuffled", set(chosen_hosts({"shuffle_best_same_weighed_hosts": "true"}, seeds, equals)) == best),
         ("not shuffled", len(chosen_hosts({}, seeds[:10], equals)) == 1),
     ) if not right]
-    print(f"among the best hosts: {'as set' if not failed else 'wrong: ' + ', '.join(failed)}")
+    print(f"| N42 | kinds of choices among the best hosts | 8 | | {len(failed)} |")
+    if failed:
+        print(f"wrong choices: {', '.join(failed)}", file=sys.stderr)
     return not failed
 
 
 def main():
+    if "BALLAST" not in os.environ:
+        print("skipped: BALLAST is not set: run this with meson test", file=sys.stderr)
+        return 77
     logging.disable(logging.CRITICAL)
     nova_objects.begin()
     classes = ({f.__name__: f for f in filters.HostFilterHandler().get_matching_classes(["nova.scheduler.filters.all_filters"])}, nova_objects.weigher_classes())
+    print("| number | what | compared | hosts of unequal weight | differ |\n|---|---|---|---|---|")
     with unittest.mock.patch.object(servicegroup, "API", nova_objects.ServiceGroup):
         right = compare_requests(classes)
     return 0 if test_pick() and right else 1
