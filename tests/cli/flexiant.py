@@ -188,6 +188,8 @@ def test_F9_constraints():
     expect('servers that are off take nothing', place(cloud([node('a')], [server('s'), server('o', ram_mb=62 * GB)]), 's'), 'a')
     two = cloud([node('a', ram_mb=8 * GB, free_ram_mb=8 * GB)], [server('s', ram_mb=4 * GB), server('t', ram_mb=4 * GB)])
     expect('of two at once the second has no place', sum(n is None for n in place(two, 's', 't')), 1)
+    two = cloud([node('a', free_ram_mb=4.5 * GB)], [server('s', ram_mb=2 * GB), server('t', ram_mb=2 * GB)])
+    expect('nor what is free, when the first has taken its memory', sum(n is None for n in place(two, 's', 't')), 1)
 
 
 def test_balancing_obeys():

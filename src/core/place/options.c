@@ -80,6 +80,7 @@ static bool may_run_on(const struct layout *l, uint32_t unit, uint32_t slot)
         if (rules_fit_refuses(l->rules, l->unit_vms[i], host))
             return false;
     return (!l->unit_allowed[unit] || bitmap_has(l->unit_allowed[unit], host)) &&
+           !(l->rules->fit.live_from && layout_live_refuses(l, unit, slot)) &&
            !(l->used && layout_quantity_refuses(l, FIT_MOVE, unit, slot, NULL));
 }
 

@@ -17,10 +17,9 @@ static void set_key(const struct cloud *c, json_t *of, const char *name, double 
 static json_t *attributes_of(const struct cloud *c, const struct node_of_cloud *n)
 {
     const struct placement_key *keys = n->r.keys.items;
-    json_t *ret =
-        json_pack("{s: s, s: f, s: f, s: f, s: f, s: f}", "cluster", n->cluster, "ram_limit_mb",
-                  stages_ram_limit(c, n), "ram_mb", n->ram_mb * stages_ram_ratio(c, n), "free_ram_mb",
-                  n->free_ram_mb, "vcpus", n->cpus * stages_cpu_ratio(c, n), "load", fmin(n->load, 1));
+    json_t *ret = json_pack("{s: s, s: f, s: f, s: f, s: f}", "cluster", n->cluster, "ram_limit_mb",
+                            stages_ram_limit(c, n), "ram_mb", n->ram_mb * stages_ram_ratio(c, n), "vcpus",
+                            n->cpus * stages_cpu_ratio(c, n), "load", fmin(n->load, 1));
 
     for (uint32_t i = 0; i < n->r.keys.n; i++) {
         set_key(c, ret, keys[i].name, keys[i].value.number);
@@ -56,8 +55,6 @@ static json_t *hints_of(const struct cloud *c, const struct server *s)
 {
     json_t *ret = json_object();
 
-    if (s->running)
-        (void)json_object_set_new(ret, "node", json_string(s->node));
     if (s->running && s->started_known) {
         const struct placement_key *keys = s->started_keys.items;
         for (uint32_t i = 0; i < s->started_keys.n; i++)

@@ -99,12 +99,9 @@ static void add_constraints(const struct cloud *c, json_t *stages)
     (void)json_object_set_new(ram, "count", json_string("$vm.mem_mb"));
     (void)json_object_set_new(ram, "limit", json_string("$host.attributes.ram_limit_mb"));
     (void)json_object_set_new(add_stage(stages, CPUS_USED), "count", json_string("$vm.vcpus"));
-    json_t *mine =
-        json_pack("[s, [s, s, s], s, i]", "if", "=", "$host.id", "$vm.hints.node", "$vm.mem_mb", 0);
-
     (void)json_object_set_new(
         add_stage(stages, "free ram"), "filter",
-        operation(">", operation("+", json_string("$host.attributes.free_ram_mb"), mine),
+        operation(">", json_string("$host.free_mem_mb"),
                   operation("+", json_string("$vm.mem_mb"), json_real(c->settings.ram_overhead_mb))));
 }
 
