@@ -90,6 +90,38 @@ export interface FirstRequest {
   until: string;
 }
 
+/** A target of alarms. */
+export interface AlarmTarget {
+  target: string;
+  address: string;
+  failing_since: Nullable<string>;
+  error: Nullable<string>;
+  next_attempt: Nullable<string>;
+  delivered_at: Nullable<string>;
+  waiting: number;
+  given_up: number;
+}
+
+/** The MQTT broker. */
+export interface Broker {
+  url: string;
+  connected: boolean;
+  since: Nullable<string>;
+  error: Nullable<string>;
+  unsent: number;
+  refused: number;
+  /** Of these, events that are sent again for an hour */
+  refused_kept: number;
+  refusal: Nullable<string>;
+}
+
+export interface StoreSize {
+  used_bytes: number;
+  limit_bytes: number;
+  disk_free_bytes: number;
+  warning: Nullable<string>;
+}
+
 export interface Status {
   cluster: string;
   version: string;
@@ -108,6 +140,10 @@ export interface Status {
   frozen_since: Nullable<string>;
   frozen_by: Nullable<string>;
   store_error: Nullable<string>;
+  /** null: no broker is configured */
+  mqtt: Nullable<Broker>;
+  store: StoreSize;
+  alarms: AlarmTarget[];
   first_requests: FirstRequest[];
   night: Nullable<Night>;
   power: Nullable<Power>;

@@ -173,7 +173,7 @@ export function Overview() {
           <p class="soft">
             Cluster {s.cluster}: {count(s.hosts, 'host')}, {count(s.vms, 'VM')}. Automation: {s.automation}. Ballast {s.version}.
           </p>
-          {troubles(s).map((text) => <p class="problem" role="alert" key={text}>{text}</p>)}
+          {troubles(s).map((t) => <p class="problem" role="alert" key={t.text}>{t.text} <a href="#/faults">What to do</a></p>)}
           <PausedSince s={s} />
           <Controls s={s} />
           <Tiles s={s} />

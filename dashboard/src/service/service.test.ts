@@ -5,8 +5,12 @@ import type { Action, Host, Status } from './data';
 import { eventReader } from './events';
 import { fullestFirst, mean, named, naturally } from './loads';
 import { offsets, rowsBetween } from './window';
-import { actionTitle, ago, person, progress, progressWords, sentence, since, terms, troubles, versionId } from './words';
+import { actionTitle, ago, bytes, person, progress, progressWords, sentence, since, terms, troubles, versionId } from './words';
 
+const WELL = {
+  time: '2026-03-01T12:00:00Z', source: { state: 'up', since: null, error: null, seen_age_s: 5 }, store_error: null, pass_error: null, frozen: false,
+  frozen_by: null, mqtt: null, alarms: [], store: { used_bytes: 1, limit_bytes: 2, disk_free_bytes: 3, warning: null },
+} as unknown as Status;
 const NOW = Date.parse('2026-03-01T12:00:00Z') / 1000;
 
 function action(changes: Partial<Action> = {}): Action {
@@ -88,8 +92,29 @@ describe('words', () => {
     expect(person('engine')).toBe('Ballast itself');
   });
   it('tell what keeps the service from its work', () => {
-    const s = { source: { state: 'lost', since: null, error: 'no route', seen_age_s: 5 }, store_error: null, pass_error: null, frozen: true, frozen_by: 'ann' } as Status;
-    expect(troubles(s)).toEqual(['The hypervisor cannot be read: no route.', 'Actions are paused by ann.']);
+    const texts = (changes: object) => troubles({ ...WELL, ...changes }).map((t) => t.text);
+    expect(texts({})).toEqual([]);
+    expect(texts({ source: { ...WELL.source, state: 'lost', error: 'no route' }, frozen: true, frozen_by: 'ann' })).toEqual(['The hypervisor cannot be read: no route.', 'Actions are paused by ann.']);
+    expect(texts({ store: { ...WELL.store, warning: '9 MiB are left' } })).toEqual(['9 MiB are left.']);
+  });
+  it('tell what keeps its messages from people', () => {
+    const target = { target: 'pager', address: 'https://pager', failing_since: null, error: null, next_attempt: null, delivered_at: null, waiting: 2, given_up: 0 };
+    const broker = { url: 'mqtt://b', connected: true, since: '2026-03-01T11:00:00Z', error: null, unsent: 1, refused: 0, refused_kept: 0, refusal: null };
+    const told = (changes: object) => troubles({ ...WELL, ...changes });
+    expect(told({ alarms: [target], mqtt: broker })).toEqual([]);
+    const all = told({
+      alarms: [target, { ...target, target: 'mail', failing_since: '2026-02-27T10:30:00Z', error: 'refused.' }],
+      mqtt: { ...broker, connected: false, error: 'no route', refused: 3, refused_kept: 1, refusal: 'not authorized' },
+    });
+    expect(all.map((t) => t.text)).toEqual([
+      'Alarms do not reach mail (https://pager) since Feb 27, 10:30 UTC: refused. 2 events wait.',
+      'The MQTT broker mqtt://b is not connected since 11:00 UTC: no route. 1 event waits.',
+      'The MQTT broker refuses messages: not authorized. 1 event is sent again for an hour.',
+    ]);
+    for (const t of all) expect(t.advice).not.toBe('');
+  });
+  it('say sizes', () => {
+    expect([bytes(0), bytes(1000), bytes(5 << 20), bytes(3 * 2 ** 30)]).toEqual(['0 KiB', '1 KiB', '5 MiB', '3 GiB']);
   });
 });
 

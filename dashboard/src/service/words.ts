@@ -1,6 +1,6 @@
 // What actions, states and times are called.
 import { clock, day, duration, figure, number } from '../charts/format';
-import type { Action, Amount, Status, WakeProof } from './data';
+import type { Action, AlarmTarget, Amount, Broker, Status, WakeProof } from './data';
 
 const DAY = 86400;
 const IN_FLIGHT = new Set(['approved', 'starting', 'running', 'verifying']);
@@ -101,6 +101,12 @@ function dayOrClock(t: number, now: number): string {
   return Math.abs(now - t) >= DAY ? `${day(t)}, ${clock(t)} UTC` : `${clock(t)} UTC`;
 }
 
+/** "09:05 UTC", on another day with it */
+export function atTime(instant: string | null, now: number): string {
+  const t = unix(instant);
+  return Number.isFinite(t) ? dayOrClock(t, now) : 'an unknown time';
+}
+
 /** "5 min ago, 09:05 UTC" */
 export function ago(instant: string | null, now: number): string {
   const t = unix(instant);
@@ -160,13 +166,55 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${number(n)} ${n === 1 ? one : many}`;
 }
 
-/** What keeps the service from its work, most serious first; each a sentence. */
-export function troubles(s: Status): string[] {
-  const all = [];
-  if (s.source.state === 'lost') all.push(`The hypervisor cannot be read${s.source.error ? `: ${s.source.error}` : ''}.`);
-  if (s.source.state === 'unknown') all.push('The hypervisor was not read yet.');
-  if (s.store_error !== null) all.push(`Something cannot be stored: ${s.store_error}`);
-  if (s.pass_error !== null) all.push(`The last pass failed: ${s.pass_error}`);
-  if (s.frozen) all.push(`Actions are paused${s.frozen_by ? ` by ${s.frozen_by}` : ''}.`);
+/** "512 KiB", "2.5 GiB" */
+export function bytes(v: number): string {
+  const kib = v / 1024;
+  return kib < 1024 ? figure(Math.ceil(kib), 'KiB') : mib(kib / 1024);
+}
+
+/** What is wrong with the service itself, and what to do about it; sentences. */
+export interface Trouble {
+  text: string;
+  advice: string;
+}
+
+function because(error: string | null): string {
+  return error ? `: ${error.replace(/\.$/, '')}` : '';
+}
+
+function waiting(events: number): string {
+  return `${count(events, 'event')} ${events === 1 ? 'waits' : 'wait'}`;
+}
+
+function alarmTrouble(t: AlarmTarget, now: number): Trouble {
+  return {
+    text: `Alarms do not reach ${t.target} (${t.address}) since ${atTime(t.failing_since, now)}${because(t.error)}. ${waiting(t.waiting)}.`,
+    advice: `Look at the receiver, and at the address and secret of this target in the configuration. Ballast tries again by itself; ballast alarm test ${t.target} tries at once.`,
+  };
+}
+
+function brokerTrouble(b: Broker, now: number): Trouble {
+  return {
+    text: `The MQTT broker ${b.url} is not connected since ${atTime(b.since, now)}${because(b.error)}. ${waiting(b.unsent)}.`,
+    advice: 'Look at the broker, the network to it, and mqtt in the configuration. Events are kept, and sent when it is back.',
+  };
+}
+
+/** What keeps the service from its work, or keeps its messages from people; most serious first. */
+export function troubles(s: Status): Trouble[] {
+  const now = Date.parse(s.time) / 1000;
+  const all: Trouble[] = [];
+  const add = (text: string, advice: string) => all.push({ text, advice });
+  if (s.source.state === 'lost') add(`The hypervisor cannot be read${because(s.source.error)}.`, 'Look at the hypervisor\'s manager, the network to it, and source: in the configuration. Nothing is begun until it is read again.');
+  if (s.source.state === 'unknown') add('The hypervisor was not read yet.', 'Wait for the first inventory; if it does not come, look at the log of ballastd.');
+  if (s.store_error !== null) add(`Something cannot be stored${because(s.store_error)}.`, 'Look at the disk of the state folder, and at its rights. Nothing is begun that cannot be stored.');
+  if (s.store.warning !== null) add(sentence(s.store.warning), 'Make room on the disk, raise history.store_mb, or keep less (history.days, history.passes).');
+  if (s.pass_error !== null) add(`The last pass failed${because(s.pass_error)}.`, 'Look at what the sentence names; the next pass tries again.');
+  if (s.frozen) add(`Actions are paused${s.frozen_by ? ` by ${s.frozen_by}` : ''}.`, 'Resume them on the overview when the reason is gone.');
+  for (const t of s.alarms) if (t.failing_since !== null) all.push(alarmTrouble(t, now));
+  if (s.mqtt && !s.mqtt.connected) all.push(brokerTrouble(s.mqtt, now));
+  if (s.mqtt && s.mqtt.refused_kept > 0) {
+    add(`The MQTT broker refuses messages${because(s.mqtt.refusal)}. ${count(s.mqtt.refused_kept, 'event')} ${s.mqtt.refused_kept === 1 ? 'is' : 'are'} sent again for an hour.`, 'Give the user of Ballast the right to publish below its topics at the broker.');
+  }
   return all;
 }
