@@ -14,9 +14,22 @@ static const struct column columns[] = {
     {"STATE", false},
     {"CPU MHZ", true},
     {"MEM MIB", true},
+    {"SCORE %", true, .optional = true, .word = "score"},
     {"AUTOMATION", .optional = true, .word = "automation"},
     {"LAST MOVED", .optional = true, .word = "last moved"},
 };
+
+/* The lower of the two scores (engine/look.h). */
+static void put_score(struct table *t, const json_t *vm)
+{
+    const double score = fmin(reply_number(json_object_get(vm, "cpu"), "score"),
+                              reply_number(json_object_get(vm, "mem"), "score"));
+
+    if (isnan(score))
+        table_cell(t, NULL);
+    else
+        table_cellf(t, "%.0f", score);
+}
 
 static void show_vms(const json_t *reply, struct arena *a, struct strbuf *out)
 {
@@ -41,6 +54,7 @@ static void show_vms(const json_t *reply, struct arena *a, struct strbuf *out)
             table_cellf(&t, "%.0f", reply_number(json_object_get(v, "cpu"), "demand"));
             table_cellf(&t, "%.0f", reply_number(json_object_get(v, "mem"), "demand"));
         }
+        put_score(&t, v);
         const char *automation = reply_text(v, "automation");
         table_cell(&t, automation && strcmp(automation, "inherit") == 0 ? NULL : automation);
         table_cell(&t, reply_text(v, "last_migrated"));
@@ -184,9 +198,9 @@ const struct verb verb_vms = {
     .operands = "[VM]",
     .operands_max = 1,
     .more = "CPU and memory are the present demand, within reservation and limit; ? if it could not "
-            "be read. AUTOMATION: - is that of the cluster. With a VM's "
-            "id or name: means over the last hour and day, the highest demand, and "
-            "the score: the part delivered of demand and entitlement.",
+            "be read. SCORE: the part that was delivered of demand and entitlement in the last "
+            "minute or so, by the scarcer resource. AUTOMATION: - is that of the cluster. With a VM's "
+            "id or name: means over the last hour and day, the highest demand, and the score.",
     .options = client_options,
     .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,

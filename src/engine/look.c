@@ -105,19 +105,31 @@ static double delivered_mem(const struct vm_sample *s)
     return isnan(s->mem_overhead_mb) ? s->mem_consumed_mb : s->mem_consumed_mb + s->mem_overhead_mb;
 }
 
+/* Whether the figures of a running VM are there and can be right. */
+static bool has_figures(const struct engine *e, const struct snapshot *s, uint32_t ix)
+{
+    const struct vm_facts *is = &s->vms[ix].is;
+    struct finding wrong;
+
+    return !is->demand_unknown && !is->sample_bad && !sample_guard_find(s, &e->settings.policy, ix, &wrong);
+}
+
+static double delivered_to(const struct vm_sample *s, enum resource r)
+{
+    return !s->present ? UNKNOWN : r == RES_CPU ? s->cpu_used_mhz : delivered_mem(s);
+}
+
 static void put_vm(const struct taking *t, uint32_t ix, const struct vm_sample *s, struct look_object *o)
 {
     for (int r = 0; r < RES_COUNT; r++) {
-        o->of[demand_of[r]] = t->snap->vms[ix].is.demand[r];
-        o->of[entitlement_of[r]] = t->entitlement[r][ix];
+        const double demand = t->snap->vms[ix].is.demand[r], entitlement = t->entitlement[r][ix],
+                     delivered = delivered_to(s, (enum resource)r);
+
+        o->of[demand_of[r]] = demand;
+        o->of[entitlement_of[r]] = entitlement;
+        o->of[delivered_of[r]] = delivered;
+        o->of[score_of[r]] = look_score(demand, entitlement, delivered);
     }
-    if (s->present) {
-        o->of[LOOK_CPU_DELIVERED] = s->cpu_used_mhz;
-        o->of[LOOK_MEM_DELIVERED] = delivered_mem(s);
-    }
-    for (int r = 0; r < RES_COUNT; r++)
-        o->of[score_of[r]] =
-            look_score(o->of[demand_of[r]], o->of[entitlement_of[r]], o->of[delivered_of[r]]);
 }
 
 static void count_score(struct taking *t, const struct look_object *o)
@@ -136,7 +148,6 @@ static void take_vm(struct taking *t, uint32_t ix, const struct seen_vm *seen)
 {
     const struct snapshot *s = t->snap;
     const struct vm *v = &s->vms[ix];
-    struct finding wrong;
 
     if (!vm_takes_part(s, v))
         return;
@@ -144,8 +155,7 @@ static void take_vm(struct taking *t, uint32_t ix, const struct seen_vm *seen)
     t->host_vms[v->host]++;
     for (uint32_t p = v->pool; p != IX_NONE; p = s->pools[p].parent)
         t->pool_vms[p]++;
-    if (v->is.demand_unknown || v->is.sample_bad ||
-        sample_guard_find(s, &t->engine->settings.policy, ix, &wrong)) {
+    if (!has_figures(t->engine, s, ix)) {
         t->by_score[LOOK_VMS_UNKNOWN - LOOK_VMS_FROM_99]++;
         return;
     }
@@ -242,4 +252,24 @@ void look_take(const struct engine *e, const struct observation *v, instant_s co
     take_pools(&t);
     take_cluster(&t, covers_s, cluster);
     *ret = (struct look){.time = s->time, .covers_s = covers_s, .objects = t.objects, .n = t.n};
+}
+
+void look_delivered(const struct engine *e, struct arena *a, double *ret[RES_COUNT])
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    const struct inventory *inv = &e->now_seen->seen.inventory;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret[r] = arena_array(a, double, s->n_vms);
+        for (uint32_t i = 0; i < s->n_vms; i++)
+            ret[r][i] = UNKNOWN;
+    }
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        const uint32_t ix = inv->vms[i].is.id ? snapshot_find_vm(s, inv->vms[i].is.id) : IX_NONE;
+
+        if (ix == IX_NONE || !vm_takes_part(s, &s->vms[ix]) || !has_figures(e, s, ix))
+            continue;
+        for (int r = 0; r < RES_COUNT; r++)
+            ret[r][ix] = delivered_to(&inv->vms[i].sample, (enum resource)r);
+    }
 }

@@ -132,4 +132,8 @@ struct observation;
 void look_take(const struct engine *e, const struct observation *v, instant_s covers_s, struct arena *a,
                struct look *ret);
 
+/* What each VM of the newest inventory, which there must be, was delivered: by resource and by the VM's index
+ * in engine_snapshot(). UNKNOWN as above, and where the VM does not run. */
+void look_delivered(const struct engine *e, struct arena *a, double *ret[RES_COUNT]);
+
 #endif

@@ -313,6 +313,38 @@ def test_series_of_a_vm():
         d.stop()
 
 
+def test_scores_of_vms():
+    """What each VM got of what was due to it, at the newest look: as the series keeps it, and counted with the cluster."""
+    vms = [{"id": f"vm-{n}", "name": f"web{n}", "host": host, "state": "on", "vcpus": 8, "mem_mb": 4096} for n, host in enumerate(("h1", "h1", "h1", "h2"), 1)]
+    hosts = [{"id": f"h{n}", "name": f"h{n}", "state": "on", "cpu_mhz": 20000, "cores": 8, "mem_mb": 65536} for n in (1, 2)]
+    with Daemon(SIM, automation="manual", interval_s=5) as d:
+        (d.folder / "cluster.json").write_text(json.dumps({"format": "ballast-snapshot/1", "cluster": "lab", "time": "2026-01-01T00:00:00Z",
+                                                           "hosts": hosts, "vms": vms, "pools": []}))
+        path = d.folder / "scenario.yaml"
+        path.write_text("duration_s: 86400\nsnapshot: cluster.json\nvms:\n" + "".join(
+            f"  - {{match: vm-{n}, workload: {{cpu: {cpu}, mem: 2048}}}}\n" for n, cpu in enumerate((10000, 10000, 10000, 1000), 1)))
+        d.write(source={**SIM, "scenario": str(path)})
+        d.start()
+
+        def newest(**of):
+            is_ = d.request({"command": "series", **of}).get("series", {"figures": {}})
+            return {f: next((x for x in reversed(values) if x is not None), None) for f, values in is_["figures"].items()}
+
+        wait_for("looks", lambda: newest(vm="vm-1").get("cpu_score"))
+        is_ = {v["id"]: v for v in d.request({"command": "vms"})["vms"]}
+        for vm in ("vm-1", "vm-2", "vm-3"):  # the host has two thirds of what its VMs ask for, and another host has the rest
+            cpu = is_[vm]["cpu"]
+            assert 60 < cpu["score"] < 70 and abs(cpu["delivered"] - cpu["entitlement"] * cpu["score"] / 100) < 1 and is_[vm]["mem"]["score"] == 100, is_[vm]
+            assert abs(newest(vm=vm)["cpu_score"] - cpu["score"]) < 0.2 and abs(newest(vm=vm)["cpu_delivered"] - cpu["delivered"]) < 50, newest(vm=vm)
+        assert is_["vm-4"]["cpu"]["score"] == 100 and abs(is_["vm-4"]["cpu"]["delivered"] - 1000) < 1, is_["vm-4"]
+        counts = {f: v for f, v in newest().items() if f.startswith("vms_")}
+        assert counts == {"vms_from_99": 1, "vms_from_95": 0, "vms_from_80": 0, "vms_below_80": 3, "vms_unknown": 0}, counts
+        table = d.cli("vms").splitlines()
+        at = table[0].index("SCORE %")
+        assert [line[at:at + 7].strip() for line in table[1:5]] == ["67", "67", "67", "100"], table
+        d.stop()
+
+
 def test_backtest():
     """What was recorded, once more with other settings: from the service's store while it runs, and from a copy."""
     steady = SIM | {"speed": 1}  # the simulated world of a backtest is not faster than the clock
@@ -363,4 +395,4 @@ def test_backtest():
 
 if __name__ == "__main__":
     main(test_history_and_events_are_filtered, test_a_night_in_ten_lines, test_the_first_minutes, test_followed_by_vm, test_of_a_vm_that_is_gone, test_wrong_filters,
-         test_series_of_a_vm, test_backtest)
+         test_series_of_a_vm, test_scores_of_vms, test_backtest)

@@ -69,6 +69,8 @@ def test_every_reply():
                      "config_diff"):
             ask(view)
         assert ask("series", vm="vm-off")["series"]["points"] == 0
+        off = next(v for v in ask("vms")["vms"] if v["id"] == "vm-off")
+        assert all(off[r]["score"] is None and off[r]["delivered"] is None for r in ("cpu", "mem")), off
         ask("token_create", name="ci", role="operator", expires="2099-01-01T00:00:00Z")
         ask("tokens")
         ask("token_revoke", name="ci")

@@ -197,6 +197,12 @@ export interface Demand {
   entitlement: Nullable<number>;
 }
 
+/** Of a VM at the newest look; score: percent delivered of what was due, that is of demand, but no more than the entitlement. */
+export interface Delivery extends Demand {
+  delivered: Nullable<number>;
+  score: Nullable<number>;
+}
+
 export interface Vm {
   id: string;
   name: string;
@@ -208,8 +214,8 @@ export interface Vm {
   vcpus: number;
   mem_mb: Nullable<number>;
   demand_unknown: boolean;
-  cpu: Demand;
-  mem: Demand;
+  cpu: Delivery;
+  mem: Delivery;
   last_migrated: Nullable<string>;
 }
 

@@ -5,7 +5,7 @@ import { address } from './address';
 import { Bar, type Aim } from './bars';
 import { Controls, PausedSince } from './controls';
 import type { Action, FirstRequest, Host, Recommendations, Status } from './data';
-import { Imbalance } from './imbalance';
+import { Imbalance, Scores, useDayAgo, useSuffering } from './imbalance';
 import { SecondPerson } from './item_parts';
 import { List } from './list';
 import { awake, fullestFirst, mean } from './loads';
@@ -13,7 +13,7 @@ import { HostLink, Title } from './navigation';
 import { lastNight } from './nights';
 import { Ago, Since, Tile } from './parts';
 import { Missing, useNow, useReply } from './store';
-import { count, isInFlight, progressWords, sentence, troubles } from './words';
+import { count, isInFlight, LITTLE, progressWords, sentence, troubles } from './words';
 
 const HOST_ROW = 44;
 const SHOWN = 5;
@@ -28,7 +28,8 @@ function flyingOf(s: Status): number {
   return (s.actions.approved ?? 0) + (s.actions.starting ?? 0) + (s.actions.running ?? 0) + (s.actions.verifying ?? 0);
 }
 
-function Tiles({ s }: { s: Status }) {
+function Tiles({ s, since }: { s: Status; since: string }) {
+  const suffer = useSuffering(since);
   const waits = s.actions.recommended ?? 0;
   const flying = flyingOf(s);
   const p = s.pass;
@@ -38,6 +39,7 @@ function Tiles({ s }: { s: Status }) {
       <Tile what="Imbalance" value={four(p?.imbalance)} note={p === null ? 'no pass yet' : `target ${four(p.target)}${uneven ? ', above it' : ''}; CPU ${four(p.imbalance_cpu)}, memory ${four(p.imbalance_mem)}`} />
       <Tile what="Waiting for a decision" value={String(waits)} note={waits === 0 ? 'nothing' : <a href="#/recommendations">decide on them</a>} />
       <Tile what="In progress" value={String(flying)} note={s.frozen ? 'paused' : flying === 0 ? 'nothing' : 'approved or running'} bad={s.frozen} />
+      <Tile what="VMs that suffer" value={suffer.value} note={suffer.bad ? <a href={address('vms', '', { got: String(LITTLE), order: 'score' })}>{suffer.note}</a> : suffer.note} bad={suffer.bad} />
       <Tile what="Asleep" value={String(s.asleep.length)} note={<>of <a href="#/hosts">{count(s.hosts, 'host')}</a></>} />
       <Tile what="Faults" value={String(s.faults.length)} note={s.faults.length === 0 ? 'none' : <a href="#/faults">what to do</a>} bad={s.faults.length > 0} />
       <Tile what="Last pass" value={p === null ? '-' : `# ${p.id}`} note={p === null ? '' : <Ago t={p.time} />} />
@@ -163,7 +165,9 @@ export function Overview() {
   const first = s?.first_requests ?? [];
   const waiting = useMemo(() => <Waiting waiting={waits} going={going} first={first} />, [waits, going, JSON.stringify(first)]);
   const intervalS = s?.interval_s ?? 0;
-  const course = useMemo(() => <Imbalance target={target} intervalS={intervalS} />, [target, intervalS]);
+  const since = useDayAgo();
+  const course = useMemo(() => <Imbalance since={since} target={target} intervalS={intervalS} />, [since, target, intervalS]);
+  const scores = useMemo(() => <Scores since={since} />, [since]);
   return (
     <>
       <Title text="Overview" />
@@ -176,7 +180,7 @@ export function Overview() {
           {troubles(s).map((t) => <p class="problem" role="alert" key={t.text}>{t.text} <a href="#/faults">What to do</a></p>)}
           <PausedSince s={s} />
           <Controls s={s} />
-          <Tiles s={s} />
+          <Tiles s={s} since={since} />
           <div class="pair">
             {waiting}
             <div>
@@ -184,11 +188,17 @@ export function Overview() {
               <Night s={s} />
             </div>
           </div>
-          <section>
-            <h2>Imbalance</h2>
-            {s.pass?.end.text && <p>The last pass recommends no more moves for balance. Most frequent reason: {s.pass.end.text.replace(/\.$/, '')}.</p>}
-            {course}
-          </section>
+          <div class="pair">
+            <section>
+              <h2>Imbalance</h2>
+              {s.pass?.end.text && <p>The last pass recommends no more moves for balance. Most frequent reason: {s.pass.end.text.replace(/\.$/, '')}.</p>}
+              {course}
+            </section>
+            <section>
+              <h2>What VMs got</h2>
+              {scores}
+            </section>
+          </div>
           {hosts}
         </>
       )}

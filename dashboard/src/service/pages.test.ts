@@ -8,10 +8,10 @@ import { byCheck, checkTitle, stagesText, type Candidate } from './explain';
 import { lastNight } from './nights';
 import { poolTree, within } from './pool_tree';
 import { energyCurves, forecastCurves, type EnergyRow, type Forecast } from './power_curves';
-import { latest, seriesCurves, type Series } from './series_curves';
+import { latest, seriesCurves, suffering, type Series } from './series_curves';
 import { tellPeriod, tellSummary, type Summary } from './summary';
-import { served, VmTable, type VmQuery } from './vm_table';
-import { kwh, mhz, mib } from './words';
+import { score, served, VmTable, type VmQuery } from './vm_table';
+import { isLittle, kwh, mhz, mib, scoreWords } from './words';
 
 describe('addresses', () => {
   it('name page, item and settings, and come back from text', () => {
@@ -29,8 +29,11 @@ describe('addresses', () => {
   });
 });
 
+function of(demand: number | null, entitlement = demand, score: number | null = null) {
+  return { demand, entitlement, delivered: null, score };
+}
+
 function vm(name: string, changes: Partial<Vm> = {}): Vm {
-  const of = (demand: number | null, entitlement = demand) => ({ demand, entitlement });
   return {
     id: `id-${name}`, name, state: 'on', host: 'h1', host_name: 'esx-1', pool: null, automation: 'inherit', vcpus: 1, mem_mb: 1024,
     demand_unknown: false, cpu: of(100), mem: of(100), last_migrated: null, ...changes,
@@ -39,10 +42,10 @@ function vm(name: string, changes: Partial<Vm> = {}): Vm {
 
 describe('the table of VMs', () => {
   const all = [
-    vm('a', { cpu: { demand: 100, entitlement: 50 } }),
-    vm('b', { host: 'h2', host_name: 'esx-10', mem: { demand: 300, entitlement: 300 }, pool: 'p' }),
-    vm('Web', { host: 'h3', host_name: 'esx-2', cpu: { demand: 200, entitlement: 180 } }),
-    vm('z', { state: 'off', host: null, host_name: null, cpu: { demand: null, entitlement: null }, mem: { demand: null, entitlement: null } }),
+    vm('a', { cpu: of(100, 50, 97), mem: of(100, 100, 79.99) }),
+    vm('b', { host: 'h2', host_name: 'esx-10', mem: of(300, 300, 99.5), pool: 'p' }),
+    vm('Web', { host: 'h3', host_name: 'esx-2', cpu: of(200, 180, 94.96) }),
+    vm('z', { state: 'off', host: null, host_name: null, cpu: of(null), mem: of(null) }),
   ];
   const table = new VmTable();
   table.read([JSON.stringify({ vms: all.slice(0, 2) }), JSON.stringify({ vms: all.slice(2) })]);
@@ -60,6 +63,15 @@ describe('the table of VMs', () => {
     expect(names({ order: 'mem' })).toEqual(['b', 'a', 'Web', 'z']);
     expect(names({ order: 'host' })).toEqual(['z', 'a', 'Web', 'b']);
     expect(names({ order: 'served' })).toEqual(['a', 'Web', 'b', 'z']);
+    expect(names({ order: 'score' })).toEqual(['a', 'Web', 'b', 'z']);
+  });
+  it('finds those that got too little', () => {
+    expect(names({ below: 95 })).toEqual(['a', 'Web']);
+    expect(names({ below: 80 })).toEqual(['a']);
+    expect(names({ below: 99, words: 'web' })).toEqual(['Web']);
+    expect(all.map((v) => scoreWords(score(v)))).toEqual(['79.9 %', '99.5 %', '94.9 %', '-']);
+    expect(all.map((v) => isLittle(score(v)))).toEqual([true, false, true, false]);
+    expect(scoreWords(100)).toBe('100 %');
   });
   it('gives the rows that are asked for, and counts all', () => {
     expect(table.rows({ words: 'esx', host: '', pools: [], order: 'name' }, 1, 2)).toMatchObject({ total: 4, matched: 3, first: 1, rows: [{ name: 'b' }] });
@@ -206,5 +218,12 @@ describe('figures over time', () => {
   });
   it('have a newest value', () => {
     expect([latest(s, 'cpu_demand'), latest(s, 'cpu_delivered'), latest(s, 'none')]).toEqual([3000, null, null]);
+    expect(latest({ ...s, figures: { x: [5, null, null] } }, 'x', 2)).toBe(null);
+  });
+  it('count the VMs that got too little, unless that is long ago', () => {
+    const is = (...newer: null[]) => suffering({ ...s, figures: { vms_from_80: [9, 3, ...newer], vms_below_80: [9, 1, ...newer], vms_unknown: [0, 2, ...newer] } });
+    expect(is(null, null)).toEqual({ vms: 4, unknown: 2 });
+    expect(is(null, null, null, null, null)).toBe(null);
+    expect(suffering(s)).toBe(null);
   });
 });

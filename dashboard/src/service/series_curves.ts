@@ -2,6 +2,8 @@
 import type { Value } from '../charts/curves';
 import type { Drawn } from './power_curves';
 
+const NEWEST = 5; // looks that may be missing before the last one is old
+
 export interface Series {
   since: string | null;
   step_s: number;
@@ -44,12 +46,19 @@ export function seriesCurves(s: Series, wishes: readonly Wish[], scale: number, 
   };
 }
 
-/** The newest value that is known. */
-export function latest(s: Series, figure: string): number | null {
+/** The newest value that is known, of the last `points` times. */
+export function latest(s: Series, figure: string, points = Infinity): number | null {
   const values = s.figures[figure] ?? [];
-  for (let i = values.length - 1; i >= 0; i--) {
+  for (let i = values.length - 1; i >= Math.max(0, values.length - points); i--) {
     const v = values[i];
     if (v !== null && v !== undefined) return v;
   }
   return null;
+}
+
+/** VMs that got less than LITTLE of what was due to them, and those of which that is not known, at the newest look. */
+export function suffering(s: Series): { vms: number; unknown: number } | null {
+  const [fair, bad, unknown] = ['vms_from_80', 'vms_below_80', 'vms_unknown'].map((f) => latest(s, f, NEWEST));
+  if (fair === null || fair === undefined || bad === null || bad === undefined) return null;
+  return { vms: fair + bad, unknown: unknown ?? 0 };
 }

@@ -6,15 +6,17 @@ import { HostLink, VmLink } from './navigation';
 import { Wants } from './parts';
 import { Missing, useReply, useSession } from './store';
 import { vmSource } from './vm_source';
-import { served, type VmQuery, type VmRows } from './vm_table';
-import { count, percent } from './words';
+import { score, served, type VmQuery, type VmRows } from './vm_table';
+import { count, isLittle, percent, scoreWords } from './words';
 
 const ROW = 52;
+const ALL = 0.995; // of the demand; the rest is a rounding
 const AROUND = 40; // rows to each side of the screen: they are there before they are seen
 const EVERY_MS = 15000; // an inventory seldom comes more often; an event asks at once
 
 function Row({ vm, host }: { vm: Vm; host: boolean }) {
   const part = served(vm);
+  const got = score(vm);
   return (
     <div class="vm">
       <span class="vm-name">
@@ -23,7 +25,10 @@ function Row({ vm, host }: { vm: Vm; host: boolean }) {
         {host && <small class="soft"> {vm.host === null ? 'on no host' : <>on <HostLink id={vm.host} name={vm.host_name} /></>}</small>}
       </span>
       <Wants of={vm} />
-      <span class="want">{part !== null && <><span class="load-name">Entitled to</span> {percent(part)}</>}</span>
+      <span class="want">
+        {vm.state === 'on' && <><span class="load-name">Got</span> <span class={isLittle(got) ? 'short' : ''}>{scoreWords(got)}</span></>}
+        {part !== null && part < ALL && <small class="soft"> entitled to {percent(part)}</small>}
+      </span>
     </div>
   );
 }

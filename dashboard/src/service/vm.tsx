@@ -5,10 +5,11 @@ import type { Pool, Vm } from './data';
 import { Course } from './course';
 import { ItemActions, ItemFaults } from './item_parts';
 import { HostLink, PoolLink, Title } from './navigation';
-import { Ago, DemandTiles, Facts } from './parts';
+import { Ago, DemandTiles, Facts, Tile } from './parts';
 import { Missing, useReply } from './store';
+import { score } from './vm_table';
 import { Why } from './why';
-import { automationWords, mib } from './words';
+import { automationWords, isLittle, mib, scoreWords } from './words';
 
 export function VmPage({ a }: { a: Address }) {
   const { data: vm, problem } = useReply<Vm>(`/vms/${encodeURIComponent(a.item)}`);
@@ -19,6 +20,7 @@ export function VmPage({ a }: { a: Address }) {
   useEffect(() => {
     if (why && vm) document.getElementById('why')?.scrollIntoView({ block: 'start' });
   }, [why && vm !== undefined]);
+  const got = vm ? score(vm) : null;
   const pool = pools.data?.pools.find((p) => p.id === vm?.pool);
   const back = <a href="#/vms">VMs</a>;
   if (!vm) {
@@ -47,7 +49,7 @@ export function VmPage({ a }: { a: Address }) {
         ]}
       />
       {vm.demand_unknown && <p class="problem">Nothing measured its demand lately: it is not moved for balance.</p>}
-      <DemandTiles of={vm} />
+      <DemandTiles of={vm} more={vm.state === 'on' && <Tile what="Got" value={scoreWords(got)} note={got === null ? 'not known' : 'of what was due to it in the last minute'} bad={isLittle(got)} />} />
       {vm.state === 'on' && (
         <section>
           <h2 id="why">Why it stays, or moves</h2>

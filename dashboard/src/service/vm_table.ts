@@ -1,8 +1,8 @@
 // All VMs of a cluster: what is searched, in which order, and the few rows that are on the screen. Runs in a worker (vm_worker.ts), so
 // that reading 30,000 VMs does not hold up the page.
-import type { Vm } from './data';
+import type { Demand, Vm } from './data';
 
-export type VmOrder = 'name' | 'host' | 'cpu' | 'mem' | 'served';
+export type VmOrder = 'name' | 'host' | 'cpu' | 'mem' | 'served' | 'score';
 
 export interface VmQuery {
   /** Part of the name of the VM or of its host, or its state */
@@ -10,6 +10,8 @@ export interface VmQuery {
   /** Ids; empty: all. A pool stands for itself alone; null: VMs in no pool */
   host: string;
   pools: readonly (string | null)[];
+  /** Only VMs with a score below that; null: all */
+  below?: number | null;
   order: VmOrder;
 }
 
@@ -22,7 +24,7 @@ export interface VmRows {
 }
 
 /** What a VM is entitled to of what it asks for, by the scarcer resource: 0 ... 1; null: it asks for nothing, or that is not known. */
-export function served(vm: Pick<Vm, 'cpu' | 'mem'>): number | null {
+export function served(vm: { cpu: Demand; mem: Demand }): number | null {
   let least: number | null = null;
   for (const r of [vm.cpu, vm.mem]) {
     if (r.demand === null || r.entitlement === null || !(r.demand > 0)) continue;
@@ -32,10 +34,19 @@ export function served(vm: Pick<Vm, 'cpu' | 'mem'>): number | null {
   return least;
 }
 
+/** The lower of a VM's scores, percent; null: neither is known. */
+export function score(vm: Pick<Vm, 'cpu' | 'mem'>): number | null {
+  const known = [vm.cpu.score, vm.mem.score].filter((v): v is number => v !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+const UNKNOWN_LAST = 101;
+
 const ORDERS: Record<Exclude<VmOrder, 'name' | 'host'>, (vm: Vm) => number> = {
   cpu: (vm) => -(vm.cpu.demand ?? -1),
   mem: (vm) => -(vm.mem.demand ?? -1),
   served: (vm) => served(vm) ?? 2, // those that ask for nothing come last
+  score: (vm) => score(vm) ?? UNKNOWN_LAST,
 };
 
 export class VmTable {
@@ -65,11 +76,13 @@ export class VmTable {
   private find(q: VmQuery): number[] {
     const sought = q.words.trim().toLowerCase();
     const pools = new Set(q.pools);
+    const below = q.below ?? Infinity;
     const found: number[] = [];
     this.vms.forEach((vm, i) => {
       if (q.host !== '' && vm.host !== q.host) return;
       if (pools.size > 0 && !pools.has(vm.pool)) return;
       if (sought !== '' && !(this.lower[i] as string).includes(sought)) return;
+      if (below < Infinity && !((score(vm) ?? Infinity) < below)) return;
       found.push(i);
     });
     if (q.order === 'name') return found;

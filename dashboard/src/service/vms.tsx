@@ -1,22 +1,25 @@
-// All VMs: searched, in an order.
+// All VMs: searched, those that got too little, in an order.
 import { useMemo } from 'preact/hooks';
 import type { Address } from './address';
 import { setQuery, Title } from './navigation';
 import { Vms } from './use_vms';
 import type { VmOrder, VmQuery } from './vm_table';
+import { SCORE_BOUNDS } from './words';
 
 const ORDERS: [VmOrder, string][] = [
   ['name', 'name'],
   ['host', 'host'],
   ['cpu', 'CPU demand, most first'],
   ['mem', 'memory demand, most first'],
+  ['score', 'what they got of what was due, least first'],
   ['served', 'part of its demand that it is entitled to, least first'],
 ];
 
 export function VmsPage({ a }: { a: Address }) {
   const words = a.query.get('find') ?? '';
   const order = ORDERS.find(([o]) => o === a.query.get('order'))?.[0] ?? 'name';
-  const query = useMemo<VmQuery>(() => ({ words, host: '', pools: [], order }), [words, order]);
+  const below = SCORE_BOUNDS.find((b) => String(b) === a.query.get('got')) ?? null;
+  const query = useMemo<VmQuery>(() => ({ words, host: '', pools: [], order, below }), [words, order, below]);
   return (
     <>
       <Title text="VMs" />
@@ -25,8 +28,14 @@ export function VmsPage({ a }: { a: Address }) {
         <label for="order">Order</label>{' '}
         <select id="order" value={order} onChange={(e) => setQuery({ order: e.currentTarget.value })}>
           {ORDERS.map(([o, text]) => <option key={o} value={o}>{text}</option>)}
+        </select>{' '}
+        <label for="got">Got</label>{' '}
+        <select id="got" value={below ?? ''} onChange={(e) => setQuery({ got: e.currentTarget.value })}>
+          <option value="">any part</option>
+          {SCORE_BOUNDS.map((b) => <option key={b} value={b}>less than {b} % of what was due</option>)}
         </select>
       </p>
+      <p class="soft">Got: what was delivered to a VM in the last minute of what was due to it, which is its demand, but no more than its entitlement. Of CPU and memory the one that it got less of counts.</p>
       <Vms query={query} label="VMs" />
     </>
   );

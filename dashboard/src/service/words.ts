@@ -125,6 +125,19 @@ export function percent(v: number | null): string {
   return v === null ? '-' : `${number(Math.round(v * 1000) / 10)} %`;
 }
 
+/** The bounds of scores by which VMs are counted (src/engine/look.h), and the one below which a VM got too little. */
+export const SCORE_BOUNDS = [99, 95, 80] as const;
+export const LITTLE = 95;
+
+export function isLittle(score: number | null): boolean {
+  return score !== null && score < LITTLE;
+}
+
+/** "62.5 %"; never rounded up to a bound that it is below. */
+export function scoreWords(score: number | null): string {
+  return score === null ? '-' : `${number(Math.floor(score * 10 + 1e-6) / 10)} %`;
+}
+
 /** Whether a method was seen to wake the host. */
 export function proofWords(p: WakeProof, now: number): string {
   if (p.state === 'proven') return p.proven === null ? 'is known to wake it' : `has woken it, ${ago(p.proven, now)}`;

@@ -7,6 +7,7 @@
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 #include "daemon/replies/reply_identity.h"
+#include "engine/look.h"
 
 #include <stdlib.h>
 
@@ -57,10 +58,11 @@ static uint32_t *by_name(const struct snapshot *s, uint32_t n, name_fn name, str
     return list;
 }
 
-/* Each VM's capped demand and entitlement; both by index. */
+/* Each VM's capped demand and entitlement, and what it was delivered (of VMs alone); all by index. */
 struct shares_of {
     double *demand[RES_COUNT];
     double *entitlement[RES_COUNT];
+    double *delivered[RES_COUNT];
 };
 
 static void divide(const struct snapshot *s, struct arena *a, struct shares_of *ret)
@@ -176,6 +178,9 @@ static void put_vm(struct json_writer *w, const struct snapshot *s, uint32_t ix,
         jw_begin(w, res_word[r], JW_OBJECT, JW_INLINE);
         jw_figure(w, "demand", shares->demand[r][ix]);
         jw_figure(w, "entitlement", shares->entitlement[r][ix]);
+        jw_figure(w, "delivered", shares->delivered[r][ix]);
+        jw_figure(w, "score",
+                  look_score(v->is.demand[r], shares->entitlement[r][ix], shares->delivered[r][ix]));
         jw_end(w);
     }
     jw_instant(w, "last_migrated", v->is.last_migrated);
@@ -237,6 +242,8 @@ void reply_cluster_put(struct json_writer *w, const struct engine *e, enum reque
         put_pools(w, s, &shares, &a);
         return;
     }
+    if (!hosts)
+        look_delivered(e, &a, shares.delivered);
     uint32_t n = hosts ? s->n_hosts : s->n_vms;
     const uint32_t *order = by_name(s, n, hosts ? host_name : vm_name, &a);
 
