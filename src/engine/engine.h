@@ -324,6 +324,7 @@ struct engine_status {
     const char *paused_by; /* NULL: not paused, or by a version that did not store it */
     const struct overlay_findings *overlay_findings; /* entries of the configuration that select nothing;
                                                         NULL: nothing was seen yet */
+    const char *zone;                                /* dpm.time_zone, or the machine's; never NULL */
     const char *store_error;                         /* NULL: the store works */
     const char *last_night, *last_night_json;        /* knowledge/nights.h; NULL: none was told yet */
     uint64_t last_pass;                              /* 0: none yet in this process */

@@ -1,5 +1,5 @@
 // Ranges and tick marks of the axes.
-import { clock, day } from './format';
+import { clock, day, fromLocal, utcDay, zoneOffset } from './format';
 
 const VALUE_STEPS = 4;
 const ROUND = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10]; // their quarters are round as well
@@ -35,6 +35,8 @@ export interface TimeAxis {
   start: number;
   from: number;
   to: number;
+  /** Its days are those of UTC, whatever the zone of the page */
+  utc?: boolean;
 }
 
 export interface TimeTick {
@@ -42,15 +44,19 @@ export interface TimeTick {
   label: string;
 }
 
-/** Round times of the axis, at most `most`; the first one and each midnight with the day. */
+/** Times that are round on the zone's clocks, at most `most`; the first one and each midnight with the day. */
 export function timeTicks(axis: TimeAxis, most: number): TimeTick[] {
   const span = axis.to - axis.from;
   const step = TIME_STEPS.find((s) => span / s <= most) ?? Math.ceil(span / most / DAY) * DAY;
   const ticks: TimeTick[] = [];
-  for (let at = Math.ceil((axis.start + Math.ceil(axis.from)) / step) * step; at - axis.start <= axis.to; at += step) {
-    const withDay = ticks.length === 0 || at % DAY === 0;
-    const label = step >= DAY ? day(at) : withDay ? `${clock(at)}\n${day(at)}` : clock(at);
+  const begin = axis.start + Math.ceil(axis.from);
+  const ahead = axis.utc ? 0 : zoneOffset(begin);
+  for (let local = Math.ceil((begin + ahead) / step) * step; ; local += step) {
+    const at = axis.utc ? local : fromLocal(local);
+    if (at - axis.start > axis.to) return ticks;
+    if (at < begin) continue; // the clocks were set meanwhile
+    const withDay = ticks.length === 0 || local % DAY === 0;
+    const label = step >= DAY ? (axis.utc ? utcDay(at) : day(at)) : withDay ? `${clock(at)}\n${day(at)}` : clock(at);
     ticks.push({ t: at - axis.start, label });
   }
-  return ticks;
 }

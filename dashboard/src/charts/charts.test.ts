@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { countUp, roundUp, timeTicks, valueTicks } from './axes';
 import { range, read, tableTimes, tabulate, tell, valueAt, type Curve } from './curves';
-import { dayAndClock, duration, figure, number, shortNumber, timestamp } from './format';
+import { clockInZone, dayAndClock, duration, figure, fromLocal, number, setTimeZone, shortNumber, timestamp, timeZone, utcDay, zoneOffset } from './format';
 import { colour, paint, parseCells, readCell, tabulateGrid, tellGrid, type Grid } from './grid';
 
 const MONDAY = 1767571200; // 2026-01-05T00:00:00Z
@@ -138,4 +138,39 @@ describe('grids', () => {
     light.slice(1).forEach((v, i) => expect(v).toBeGreaterThan((light[i] as number) - 1));
   });
   it('what is not known is transparent', () => expect([...paint(grid)].filter((_, i) => i % 4 === 3)).toEqual([255, 255, 0, 255, 255, 0]));
+});
+
+describe('a time zone', () => {
+  const at = (text: string) => Date.parse(text) / 1000;
+  afterEach(() => setTimeZone('UTC'));
+  it('is UTC until another one is named that is known', () => {
+    expect(clockInZone(at('2026-07-01T09:05:00Z'))).toBe('09:05 UTC');
+    setTimeZone('No/Where');
+    expect([timeZone(), clockInZone(at('2026-07-01T09:05:00Z'))]).toEqual(['UTC', '09:05 UTC']);
+  });
+  it('has its clocks, and a name for them', () => {
+    setTimeZone('Europe/Berlin');
+    expect([clockInZone(at('2026-01-01T23:30:00Z')), clockInZone(at('2026-07-01T09:05:59Z'))]).toEqual(['00:30 CET', '11:05 CEST']);
+    expect([dayAndClock(at('2026-01-01T23:30:00Z')), timestamp(at('2025-12-31T23:30:00Z')), utcDay(at('2026-01-01T23:30:00Z'))]).toEqual(['Jan 2, 00:30', '2026-01-01 00:30', 'Jan 1']);
+    setTimeZone('America/New_York');
+    expect(clockInZone(at('2026-01-01T23:30:00Z'))).toBe('18:30 EST');
+    setTimeZone('Asia/Kathmandu');
+    expect(clockInZone(at('2026-01-01T00:00:00Z'))).toBe('05:45 GMT+5:45');
+  });
+  it('sets its clocks twice a year', () => {
+    setTimeZone('Europe/Berlin');
+    expect([zoneOffset(at('2026-03-29T00:59:59Z')), zoneOffset(at('2026-03-29T01:00:00Z')), zoneOffset(at('2026-10-25T00:59:59Z')), zoneOffset(at('2026-10-25T01:00:00Z'))]).toEqual([3600, 7200, 7200, 3600]);
+    expect(fromLocal(at('2026-03-29T12:00:00Z'))).toBe(at('2026-03-29T10:00:00Z'));
+    expect(fromLocal(at('2026-03-28T12:00:00Z'))).toBe(at('2026-03-28T11:00:00Z'));
+  });
+  it('has round times on the axes, also where clocks are set', () => {
+    setTimeZone('Europe/Berlin');
+    const axis = { start: at('2026-03-28T17:30:00Z'), from: 0, to: 86400 };
+    expect(timeTicks(axis, 8).map((t) => t.label)).toEqual(['21:00\nMar 28', '00:00\nMar 29', '03:00', '06:00', '09:00', '12:00', '15:00', '18:00']);
+    expect(timeTicks({ ...axis, utc: true }, 3).map((t) => t.t)).toEqual([6.5 * 3600, 18.5 * 3600]);
+    setTimeZone('America/New_York');
+    const days = { start: at('2026-03-01T00:00:00Z'), from: 0, to: 3 * 86400 };
+    expect(timeTicks(days, 4).map((t) => [t.t / 3600, t.label])).toEqual([[5, 'Mar 1'], [29, 'Mar 2'], [53, 'Mar 3']]);
+    expect(timeTicks({ ...days, utc: true }, 4).map((t) => [t.t / 3600, t.label])).toEqual([[0, 'Mar 1'], [24, 'Mar 2'], [48, 'Mar 3'], [72, 'Mar 4']]);
+  });
 });

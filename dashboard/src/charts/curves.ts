@@ -1,6 +1,6 @@
 // What a chart of lines or bars draws, and how it is told in a sentence and in a table.
 import { roundUp, type TimeAxis } from './axes';
-import { dayAndClock, figure, number } from './format';
+import { dayAndClock, figure, number, timeZone } from './format';
 
 export type Value = number | null;
 
@@ -106,7 +106,7 @@ export function tabulate(title: string, curves: readonly Curve[], axis: TimeAxis
   );
   return {
     caption: `${title}: the values at these times`,
-    columns: ['Time (UTC)', ...lines.map((l) => l.name)],
+    columns: [`Time (${timeZone()})`, ...lines.map((l) => l.name)],
     rows: tableTimes(axis).map((t, i) => ({
       head: dayAndClock(axis.start + t),
       cells: lines.map((l) => figure(l.points.whole ? l.points.whole.at[i] : valueAt(l.points, t))),

@@ -64,18 +64,100 @@ export function shortNumber(v: number): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-function date(unix: number): Date {
-  return new Date(Math.floor(unix) * 1000);
+/* ---- times: of one zone, which is UTC until setTimeZone() names another -------------------------------------------------------- */
+
+const OFFSET_S = 900; // a zone's distance from UTC changes at quarters of an hour
+const OFFSETS = 5000; // that are kept
+
+let zone = 'UTC';
+let parts: Intl.DateTimeFormat | null = null; // null: UTC
+const offsets = new Map<number, number>();
+const names = new Map<number, string>();
+
+/** The zone of all times that are written from now on, by its IANA name; one that the browser does not know leaves UTC. */
+export function setTimeZone(name: string): void {
+  offsets.clear();
+  names.clear();
+  parts = null;
+  zone = 'UTC';
+  if (name === 'UTC') return;
+  try {
+    parts = new Intl.DateTimeFormat('en-US', {
+      timeZone: name, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric',
+      minute: 'numeric', second: 'numeric',
+    });
+    zone = name;
+  } catch {
+    // UTC then
+  }
 }
 
-/** "Jan 2", in UTC, as all times here. */
+/** "Europe/Berlin" */
+export function timeZone(): string {
+  return zone;
+}
+
+/** Seconds that the zone's clocks are ahead of UTC. */
+export function zoneOffset(unix: number): number {
+  if (!parts) return 0;
+  const slot = Math.floor(unix / OFFSET_S);
+  let offset = offsets.get(slot);
+  if (offset === undefined) {
+    const of: Record<string, number> = {};
+    for (const { type, value } of parts.formatToParts(slot * OFFSET_S * 1000)) of[type] = Number(value);
+    const { year = 0, month = 1, day: dayOfMonth = 1, hour = 0, minute = 0, second = 0 } = of;
+    offset = Date.UTC(year, month - 1, dayOfMonth, hour, minute, second) / 1000 - slot * OFFSET_S;
+    if (offsets.size >= OFFSETS) offsets.clear();
+    offsets.set(slot, offset);
+  }
+  return offset;
+}
+
+/** The UNIX time of a time on the zone's clocks, which is given as if it were of UTC. */
+export function fromLocal(local: number): number {
+  return local - zoneOffset(local - zoneOffset(local));
+}
+
+/** "CET", where the language has a name for it; else "GMT+1". */
+export function zoneName(unix: number): string {
+  if (!parts) return 'UTC';
+  const offset = zoneOffset(unix);
+  let name = names.get(offset);
+  if (name === undefined) {
+    const by = (language: string) => new Intl.DateTimeFormat(language, { timeZone: zone, timeZoneName: 'short' }).formatToParts(unix * 1000).find((p) => p.type === 'timeZoneName')?.value;
+    name = [by('en-US'), by('en-GB'), by('en-AU')].find((n) => n !== undefined && !n.startsWith('GMT')) ?? by('en-US') ?? zone;
+    names.set(offset, name);
+  }
+  return name;
+}
+
+/** Its UTC is what the zone's clocks show. */
+function date(unix: number): Date {
+  return new Date((Math.floor(unix) + zoneOffset(unix)) * 1000);
+}
+
+function dayOf(d: Date): string {
+  return `${MONTHS[d.getUTCMonth()]} ${d.getUTCDate()}`;
+}
+
+/** "Jan 2" */
 export function day(unix: number): string {
-  return `${MONTHS[date(unix).getUTCMonth()]} ${date(unix).getUTCDate()}`;
+  return dayOf(date(unix));
+}
+
+/** Likewise, in UTC whatever the zone: of what is counted by such days. */
+export function utcDay(unix: number): string {
+  return dayOf(new Date(unix * 1000));
 }
 
 /** "09:05" */
 export function clock(unix: number): string {
   return date(unix).toISOString().slice(11, 16);
+}
+
+/** "09:05 CET" */
+export function clockInZone(unix: number): string {
+  return `${clock(unix)} ${zoneName(unix)}`;
 }
 
 /** "Jan 2, 09:05" */

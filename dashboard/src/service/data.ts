@@ -126,6 +126,7 @@ export interface Status {
   cluster: string;
   version: string;
   time: string;
+  time_zone: string;
   automation: string;
   interval_s: number;
   source: { state: 'unknown' | 'up' | 'lost'; since: Nullable<string>; error: Nullable<string>; seen_age_s: Nullable<number> };

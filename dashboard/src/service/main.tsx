@@ -2,11 +2,12 @@
 import { render } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
+import { setTimeZone } from '../charts/format';
 import '../charts/charts.css';
 import './service.css';
 import { QueryCache } from './cache';
 import { Client, Problem, type SignedIn } from './client';
-import type { Clusters } from './data';
+import type { Clusters, Status } from './data';
 import { Pages, type Said } from './pages';
 import { SessionContext, type Session } from './store';
 
@@ -89,9 +90,12 @@ function App() {
     async ({ who, role }: SignedIn) => {
       const cluster = ((await client.get('/api/v1/clusters')).body as Clusters).clusters[0];
       if (!cluster) throw new Problem(0, 'The service has no cluster.');
+      const at = `/api/v1/clusters/${encodeURIComponent(cluster.name)}`;
+      const { status } = (await client.get(`${at}/status`)).body as { status: Status };
+      setTimeZone(status.time_zone);
       const is = {
         client,
-        at: `/api/v1/clusters/${encodeURIComponent(cluster.name)}`,
+        at,
         who: who.replace(/ \(token\)$/, ''),
         role,
         say: (text: string, isProblem = false) => setSaid({ text, isProblem }),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import words from '../../../conf/schema/words.json';
 import { address, readAddress } from './address';
 import { advice, byCode } from './advice';
+import { setTimeZone } from '../charts/format';
 import type { Action, Pool, Vm } from './data';
 import { eventText, type StoredEvent } from './events_words';
 import { byCheck, checkTitle, stagesText, type Candidate } from './explain';
@@ -152,6 +153,10 @@ describe('what happened', () => {
     const night = { from: '2026-03-01T21:00:00Z', until: '2026-03-02T06:00:00Z', text: '', proofs_due: 0, hosts: [] };
     expect(lastNight(night, at('2026-03-02T07:00:00Z'))).toBe('2026-03-01T21:00:00Z');
     expect(lastNight(night, at('2026-03-04T07:00:00Z'))).toBe('2026-03-03T18:00:00Z');
+    setTimeZone('America/Los_Angeles'); // at 07:00 UTC it is late evening there, and the night before counts
+    expect(lastNight(null, at('2026-03-02T07:00:00Z'))).toBe('2026-03-01T02:00:00Z');
+    expect(lastNight(null, at('2026-03-02T15:00:00Z'))).toBe('2026-03-02T02:00:00Z');
+    setTimeZone('UTC');
   });
   it('is told event by event', () => {
     const e = (data: StoredEvent['data']): StoredEvent => ({ id: 1, time: '', kind: 'host', type: 'host', severity: 'info', subject: null, data });

@@ -1,6 +1,6 @@
 // The frame around all pages: where they are, who is signed in, whether what is shown is current.
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
-import { clock } from '../charts/format';
+import { clockInZone, timeZone } from '../charts/format';
 import type { Address } from './address';
 import { eventReader } from './events';
 import { FaultsPage } from './faults';
@@ -97,7 +97,7 @@ function Away({ session }: { session: Session }) {
   const { problem, since } = trouble;
   return (
     <p class="problem away" role="alert">
-      {problem.message} {since > 0 ? `This page shows what was read at ${clock(since / 1000)} UTC.` : ''} The page tries again by itself.
+      {problem.message} {since > 0 ? `This page shows what was read at ${clockInZone(since / 1000)}.` : ''} The page tries again by itself.
     </p>
   );
 }
@@ -138,6 +138,7 @@ export function Pages({ session, ended, said, onSay, onSignOut }: { session: Ses
       <main ref={heading} tabIndex={-1}>
         <Away session={session} />
         <div key={`${a.page}/${a.item}`}>{page ? page.draw(a) : <Unknown a={a} />}</div>
+        <p class="soft zone">Times are those of {timeZone()}.</p>
       </main>
       <div class={said.text === '' ? 'said' : said.isProblem ? 'said shown bad' : 'said shown'}>
         <p role="status">{said.text}</p>

@@ -16,12 +16,12 @@ export function Tile({ what, value, note, bad }: { what: string; value: Componen
   );
 }
 
-/** "5 min ago, 09:05 UTC", kept current. */
+/** "5 min ago, 09:05 CET", kept current. */
 export function Ago({ t }: { t: string | null }) {
   return <>{ago(t, useNow())}</>;
 }
 
-/** "since 09:05 UTC, for 5 min", kept current. */
+/** "since 09:05 CET, for 5 min", kept current. */
 export function Since({ t }: { t: string | null }) {
   return <>{since(t, useNow())}</>;
 }

@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import { Chart } from '../charts/chart';
 import { DataTable } from '../charts/figure';
-import { day, duration, figure } from '../charts/format';
+import { duration, figure, utcDay } from '../charts/format';
 import { advice } from './advice';
 import { address } from './address';
 import type { Host, Status } from './data';
@@ -180,7 +180,7 @@ function EnergyPart({ energy }: { energy: Energy }) {
       caption: 'Energy by day, kWh',
       columns: ['Day (UTC)', 'used', 'all hosts on', 'saved', 'saved, %', 'demand not met, %'],
       rows: [...energy.rows].reverse().map((r) => ({
-        head: r.time === null ? '-' : day(Date.parse(r.time) / 1000),
+        head: r.time === null ? '-' : utcDay(Date.parse(r.time) / 1000),
         cells: [r.used_kwh, r.all_on_kwh, r.saved_kwh, r.saved_percent, r.unmet_percent].map((v) => figure(v)),
       })),
     }),

@@ -54,7 +54,7 @@ export function energyCurves(rows: readonly EnergyRow[]): Drawn | null {
   const t = [...middle, ...empty];
   const bars = (values: (number | null)[]) => ({ t, v: [...values, ...empty.map(() => null)] });
   return {
-    axis: { start, from: 0, to },
+    axis: { start, from: 0, to, utc: true },
     curves: [
       { name: 'had all hosts been on', kind: 'bars', style: 5, points: bars(days.map((r) => r.all_on_kwh)) },
       { name: 'used', kind: 'bars', style: 0, points: bars(days.map((r) => r.used_kwh)) },

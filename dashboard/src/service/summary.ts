@@ -1,5 +1,5 @@
 // What happened since a time, in about ten lines; the words of `ballast status --since`.
-import { clock, dayAndClock, duration, figure } from '../charts/format';
+import { clockInZone, dayAndClock, duration, figure } from '../charts/format';
 import { count, kwh } from './words';
 
 interface Ends {
@@ -89,7 +89,7 @@ function faults(f: Summary['faults']): string {
 export function tellPeriod(s: Summary): string {
   const [from, until] = [Date.parse(s.since) / 1000, Date.parse(s.until) / 1000];
   const missing = (s.unread_s ?? 0) >= 60 ? `; no data for ${duration(s.unread_s as number)} of it` : '';
-  return `From ${dayAndClock(from)} to ${clock(until)} UTC (${duration(until - from)})${missing}.`;
+  return `From ${dayAndClock(from)} to ${clockInZone(until)} (${duration(until - from)})${missing}.`;
 }
 
 /** Names and sentences. */

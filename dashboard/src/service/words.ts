@@ -1,5 +1,5 @@
 // What actions, states and times are called.
-import { clock, day, duration, figure, number } from '../charts/format';
+import { clockInZone, day, duration, figure, number } from '../charts/format';
 import type { Action, AlarmTarget, Amount, Broker, Status, WakeProof } from './data';
 
 const DAY = 86400;
@@ -98,16 +98,16 @@ function unix(instant: string | null): number {
 }
 
 function dayOrClock(t: number, now: number): string {
-  return Math.abs(now - t) >= DAY ? `${day(t)}, ${clock(t)} UTC` : `${clock(t)} UTC`;
+  return Math.abs(now - t) >= DAY ? `${day(t)}, ${clockInZone(t)}` : clockInZone(t);
 }
 
-/** "09:05 UTC", on another day with it */
+/** "09:05 CET", on another day with it */
 export function atTime(instant: string | null, now: number): string {
   const t = unix(instant);
   return Number.isFinite(t) ? dayOrClock(t, now) : 'an unknown time';
 }
 
-/** "5 min ago, 09:05 UTC" */
+/** "5 min ago, 09:05 CET" */
 export function ago(instant: string | null, now: number): string {
   const t = unix(instant);
   if (!Number.isFinite(t)) return 'at an unknown time';
@@ -115,7 +115,7 @@ export function ago(instant: string | null, now: number): string {
   return now - t >= 1 ? `${duration(now - t)} ago, ${when}` : now - t > -1 ? `now, ${when}` : `in ${duration(t - now)}, ${when}`;
 }
 
-/** "since 09:05 UTC, for 5 min" */
+/** "since 09:05 CET, for 5 min" */
 export function since(instant: string | null, now: number): string {
   const t = unix(instant);
   return Number.isFinite(t) ? `since ${dayOrClock(t, now)}, for ${duration(Math.max(0, now - t))}` : 'since an unknown time';

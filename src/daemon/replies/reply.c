@@ -182,6 +182,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     jw_text(w, "version", BALLAST_VERSION);
     jw_text(w, "cluster", st.cluster);
     jw_instant(w, "time", now);
+    jw_text(w, "time_zone", st.zone);
     jw_text(w, "automation", automation_name(st.policy.automation));
     jw_int(w, "migration_threshold", st.policy.migration_threshold);
     jw_int(w, "interval_s", st.policy.interval_s);
