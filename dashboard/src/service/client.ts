@@ -38,6 +38,7 @@ export interface SignedIn {
 type SessionReply = SignedIn | { who: null; role: null; session: null };
 
 const SESSION = '/api/v1/session';
+export const OUT_OF_REACH = 'The service cannot be reached.';
 const ENDED = 'Your session has ended.';
 
 /** The session is a cookie that no script can read; here is only the token that tells the service's own pages from others. */
@@ -56,7 +57,7 @@ export class Client {
       return await fetch(path, { ...init, cache: 'no-store', credentials: 'same-origin' }); // tags are kept by QueryCache
     } catch (e) {
       if (init.signal?.aborted) throw e;
-      throw new Problem(0, 'The service cannot be reached.');
+      throw new Problem(0, OUT_OF_REACH);
     }
   }
 
@@ -87,10 +88,10 @@ export class Client {
     this.csrf = null;
   }
 
-  private async ask(path: string, init: RequestInit): Promise<Response> {
+  private async ask(path: string, init: RequestInit, send = () => this.send(path, init)): Promise<Response> {
     if (this.csrf === null) throw new Problem(401, ENDED);
     const of = this.csrf;
-    const r = await this.send(path, init);
+    const r = await send();
     if (r.ok || r.status === 304) return r;
     const problem = await problemOf(r);
     if (r.status === 401 && this.csrf === of) {
@@ -98,7 +99,7 @@ export class Client {
       this.csrf = null; // what is asked meanwhile is refused without asking
       // Another tab may have signed in anew while a read was on its way with the cookie of the session before.
       const now = init.method === undefined ? await this.currentOrBack(of) : null;
-      if (now?.who === who) return this.ask(path, init);
+      if (now?.who === who) return this.ask(path, init, send);
       if (now) this.onOther();
       else this.onEnded(ENDED);
     }
@@ -139,11 +140,9 @@ export class Client {
     return { etag: r.headers.get('ETag'), body: r.status === 304 ? undefined : await r.json() };
   }
 
-  /** The reply unread, and where its list goes on (RFC 8288); bytes: undefined where the text is the one that the tag given is of. */
-  async bytes(path: string, etag: string | null): Promise<{ etag: string | null; bytes: ArrayBuffer | undefined; next: string | null }> {
-    const r = await this.ask(path, { headers: etag ? { 'If-None-Match': etag } : {} });
-    const next = /<([^>]*)>;\s*rel="next"/.exec(r.headers.get('Link') ?? '');
-    return { etag: r.headers.get('ETag'), bytes: r.status === 304 ? undefined : await r.arrayBuffer(), next: next?.[1] ?? null };
+  /** A GET that another thread sends with this session; the answer stands for its own, without the text. */
+  through(send: () => Promise<Response>): Promise<Response> {
+    return this.ask('', {}, send);
   }
 
   async post<T>(path: string, body: unknown): Promise<T> {

@@ -1,10 +1,8 @@
-// The list of VMs: fetched by the page, a part at a time and only when it has changed, and handed to the worker unread.
+// The list of VMs as the page has it: a worker fetches and holds it, and gives the rows that are asked for.
 import type { Get } from './cache';
-import { Problem, type Client } from './client';
+import { OUT_OF_REACH, Problem, type Client } from './client';
 import type { VmQuery, VmRows } from './vm_table';
-
-const PART = 10000; // VMs of a request; the most that the service gives
-const TRIES = 3;
+import type { Fetched } from './vm_worker';
 
 interface Waiting {
   resolve: (is: unknown) => void;
@@ -30,33 +28,22 @@ export class VmSource {
     };
   }
 
-  private ask(message: object, moved: ArrayBuffer[] = []): Promise<unknown> {
+  private ask(message: object): Promise<unknown> {
     const id = ++this.asked;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
-      this.worker.postMessage({ id, ...message }, moved);
+      this.worker.postMessage({ id, ...message });
     });
   }
 
   /** For the cache: the body is a number that changes with the list. */
   readonly get: Get = async (path, etag) => {
-    for (let n = 0; n < TRIES; n++) {
-      const first = await this.client.bytes(`${path}?limit=${PART}`, etag);
-      if (!first.bytes) return { etag, body: undefined };
-      const pages = [first.bytes];
-      let next = first.next;
-      let whole = true;
-      while (next !== null && whole) {
-        const more = await this.client.bytes(next, null);
-        whole = more.etag === first.etag; // else the list has changed meanwhile
-        if (more.bytes) pages.push(more.bytes);
-        next = more.next;
-      }
-      if (!whole) continue;
-      await this.ask({ pages }, pages);
-      return { etag: first.etag, body: ++this.version };
-    }
-    throw new Problem(503, 'The list of VMs changes faster than it can be read.');
+    const r = await this.client.through(async () => {
+      const { status, etag: tag, text } = (await this.ask({ read: path, etag })) as Fetched;
+      if (status === 0) throw new Problem(0, OUT_OF_REACH);
+      return new Response(status === 304 ? null : text, { status, headers: tag ? { ETag: tag } : {} });
+    });
+    return { etag: r.headers.get('ETag'), body: r.status === 304 ? undefined : ++this.version };
   };
 
   rows(query: VmQuery, first: number, end: number): Promise<VmRows> {
