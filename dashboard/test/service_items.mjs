@@ -1,5 +1,8 @@
 // What an admin does on the pages of VMs, hosts, power and history; looked at by service_page.mjs, which gives its tools.
 
+const POLL_LEAST_MS = 1500; // the shortest is 2 s; what gathers events takes 1 s
+const LIVE_MS = 20000;
+
 /** The steps, in their order. */
 export function items({ one, check, open, end, signIn, card, shot, axe }) {
   const at = (page, hash) => page.evaluate((h) => { location.hash = h; }, hash);
@@ -137,6 +140,58 @@ export function items({ one, check, open, end, signIn, card, shot, axe }) {
     await end('maintenance of several hosts', page);
   }
 
+  /** An event brings what is new where no poll comes; where no event comes, polls do. */
+  async function live(browser) {
+    const page = await open(browser);
+    await page.addInitScript((least_ms) => {
+      const set = window.setTimeout;
+      window.setTimeout = (f, ms, ...more) => set(f, ms >= least_ms ? 2 ** 31 - 1 : ms, ...more);
+    }, POLL_LEAST_MS);
+    const stream = page.waitForResponse((r) => r.url().includes('/events/stream'));
+    await signIn(page, 'viewer', '#/overview');
+    await stream;
+    await page.locator('.tiles').waitFor();
+    await page.waitForTimeout(2000); // what was read at the begin has been read
+    await api('operator', 'pause', {});
+    await page.getByText('Paused since').waitFor({ timeout: LIVE_MS }).catch(() => check('live: an event brings what is new', false));
+    await end('live by events', page);
+    const polling = await open(browser, { expects: ['ERR_FAILED'] });
+    await polling.route(/\/events\/stream/, (route) => route.abort());
+    await signIn(polling, 'viewer', '#/overview');
+    await polling.getByText('Paused since').waitFor();
+    await api('operator', 'resume', {});
+    await polling.getByText('Paused since').waitFor({ state: 'detached', timeout: LIVE_MS }).catch(() => check('live: without events polls bring what is new', false));
+    await end('live by polls', polling);
+  }
+
+  /** Demand, entitlement, delivered and score of a VM, a host and a pool, with figures. */
+  async function courses(browser) {
+    const page = await open(browser);
+    await signIn(page, 'viewer');
+    for (const [hash, charts] of [['#/vms/app-01', ['CPU, GHz', 'Memory, GiB', 'Score, %']], ['#/hosts/pretend-1', ['CPU, GHz', 'Memory, GiB', 'Score, %']], ['#/pools/production', ['CPU, GHz', 'Memory, GiB', 'Score, %']],
+      ['#/overview', ['Imbalance of the cluster', 'VMs that got less than was due']]]) {
+      await at(page, hash);
+      for (const name of charts) await points(page, `${hash}, ${name}`, page.locator('figure', { has: page.getByRole('heading', { name, exact: true }) }));
+    }
+    await end('courses', page);
+  }
+
+  /** A chart has curves with values, drawn and as a table. */
+  async function points(page, what, figure) {
+    await figure.scrollIntoViewIfNeeded();
+    await figure.getByText('As a table').click();
+    await figure.locator('tbody td').first().waitFor();
+    const cells = await figure.locator('tbody td').allTextContents();
+    check(`${what}: the table has values`, cells.filter((c) => /\d/.test(c)).length >= (await figure.locator('thead th').count()) - 1, cells.slice(-10));
+    const drawn = await figure.locator('canvas').evaluate((c) => {
+      const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);
+      const colours = new Set();
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200 && Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60) colours.add(data[i] >> 5 << 10 | data[i + 1] >> 5 << 5 | data[i + 2] >> 5);
+      return colours.size;
+    });
+    check(`${what}: something is drawn in colour`, drawn >= 1, String(drawn));
+  }
+
   /** What happened last night: two clicks from the first page. */
   async function history(browser) {
     const page = await open(browser, { expects: ['400', '404'] });
@@ -185,5 +240,5 @@ export function items({ one, check, open, end, signIn, card, shot, axe }) {
     await end('away', page);
   }
 
-  return [addresses, whyNotElsewhere, secondPerson, pause, standby, roll, history, away];
+  return [addresses, whyNotElsewhere, secondPerson, pause, live, standby, roll, history, courses, away];
 }

@@ -1,9 +1,11 @@
-// Looks at the dashboard of a running service in Chromium, as tests/peers/test_dashboard.py asks: {url, tokens, shots} as
-// JSON on standard input. Prints what is wrong, a line each; exit code 1 if anything is. shots: a folder for screenshots.
+// Looks at the dashboard of a running service in Chromium, as tests/peers/test_dashboard.py asks: {url, tokens, shots, steps} as
+// JSON on standard input. Prints what is wrong, a line each; exit code 1 if anything is. shots: a folder for screenshots; steps: of
+// service_journey.mjs, with what they need to know; without them, all that is looked at on the pretend cluster.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import { items } from './service_items.mjs';
+import { journeys } from './service_journey.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WAIT_MS = 60000;
@@ -243,20 +245,36 @@ async function maintenance(browser) {
   await end('maintenance', page);
 }
 
+/** Faults with names and sentences from outside: the pretend cluster has none. */
+const SINCE = '2026-01-01T00:00:00Z';
+const TROUBLES = {
+  faults: [{ code: 'rule_violated', vm: 'app-01', host: 'pretend-1', rule: WILD, text: WILD }],
+  configuration: [WILD],
+  store_error: WILD,
+  pass_error: WILD,
+  frozen: true,
+  frozen_by: WILD,
+  logins_paused: [{ account: WILD, next_try: null }],
+  mqtt: { url: WILD, connected: false, since: SINCE, error: WILD, sent: 0, unsent: 2, refused: 1, refused_kept: 1, refusal: WILD, commands: [], commands_accepted: 0, commands_refused: 0 },
+  alarms: [{ target: WILD, address: WILD, failing_since: SINCE, error: WILD, next_attempt: null, delivered_at: null, waiting: 1, delivered: 0, failed_attempts: 1, given_up: 1 }],
+  store: { used_bytes: 5e9, limit_bytes: 4e9, disk_free_bytes: 1e6, warning: WILD },
+};
+
 /** The service's own replies, with other names and many hosts. */
 async function wildNames(browser) {
   const page = await open(browser, { width: 375 });
   await page.route(/\/(hosts|vms|pools|recommendations|history|events|status|forecast|energy|schedule|summary|explain)(\/[^/]*)?(\/explain)?(\?|$)/, async (route) => {
+    if (route.request().url().includes('/events/stream')) return route.continue(); // it does not end
     const reply = await route.fetch({ headers: { ...route.request().headers(), 'if-none-match': '' } });
     const rename = (key, v) => (/^(name|.*_name|text|why)$/.test(key) && typeof v === 'string' ? WILD + v : v);
-    if (!(reply.headers()['content-type'] ?? '').includes('json')) return route.fulfill({ response: reply }); // the stream of events
-    return route.fulfill({ response: reply, json: JSON.parse(await reply.text(), rename) });
+    const body = JSON.parse(await reply.text(), rename);
+    if (Array.isArray(body.status?.faults)) body.status = { ...body.status, ...TROUBLES };
+    return route.fulfill({ response: reply, json: body });
   });
   await signIn(page, 'operator');
-  const wild = PAGES.filter(([name]) => name !== 'Faults'); // none has a name there: the pretend cluster has no fault
-  for (const [name, at] of wild) {
+  for (const [name, at] of PAGES) {
     await page.evaluate((hash) => { location.hash = hash; }, at);
-    await page.getByText('<img src=x onerror=').first().waitFor();
+    await page.locator('main').getByText('<img src=x onerror=').first().waitFor().catch(() => check(`wild names, ${name}`, false, 'none is shown'));
     await narrow(`wild names, ${name}`, page);
   }
   check('wild names: are text', await page.evaluate(() => window.injected === undefined && document.querySelectorAll('#page img, #page script').length === 0));
@@ -265,8 +283,9 @@ async function wildNames(browser) {
 
 // --no-sandbox: in a container there may be no user namespaces; the pages are ours
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
-const tools = { one, check, open, end, signIn, card, shot, axe };
-const steps = [approveByClick, refused, byKeyboard, maintenance, viewer, wildNames, (b) => looks(b, 360, 'light'), (b) => looks(b, 360, 'dark'),
+const tools = { one, check, open, end, signIn, card, shot, axe, narrow, WILD };
+const asked = one.steps?.map((name) => journeys(tools)[name]);
+const steps = asked ?? [approveByClick, refused, byKeyboard, maintenance, viewer, wildNames, (b) => looks(b, 360, 'light'), (b) => looks(b, 360, 'dark'),
   (b) => looks(b, 1280, 'light'), (b) => looks(b, 1280, 'dark'), ...items(tools), badToken];
 try {
   for (const step of steps.filter((f) => !process.env.STEPS || process.env.STEPS.split(',').includes(f.name))) {

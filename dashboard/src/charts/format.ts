@@ -80,7 +80,7 @@ export function setTimeZone(name: string): void {
   names.clear();
   parts = null;
   zone = 'UTC';
-  if (name === 'UTC') return;
+  if (name === 'UTC' || name === 'Etc/UTC') return;
   try {
     parts = new Intl.DateTimeFormat('en-US', {
       timeZone: name, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric',

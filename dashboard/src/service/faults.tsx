@@ -12,7 +12,7 @@ import { bytes, count, percent, troubles } from './words';
 function FaultRow({ f }: { f: Fault }) {
   return (
     <div class="fault">
-      {f.text}{' '}
+      <bdi>{f.text}</bdi>{' '}
       {f.vm !== null && <VmLink id={f.vm}>the VM</VmLink>} {f.host !== null && <HostLink id={f.host}>the host</HostLink>}
       {f.vm !== null && (f.code === 'cannot_evacuate' || f.code === 'rule_violated') && <> <a href={address('vms', f.vm, { why: '1' })}>why it cannot move</a></>}
     </div>

@@ -12,7 +12,7 @@ const ORDERS: [VmOrder, string][] = [
   ['cpu', 'CPU demand, most first'],
   ['mem', 'memory demand, most first'],
   ['score', 'what they got of what was due, least first'],
-  ['served', 'part of its demand that it is entitled to, least first'],
+  ['served', 'entitlement by demand, least first'],
 ];
 
 export function VmsPage({ a }: { a: Address }) {
@@ -24,18 +24,22 @@ export function VmsPage({ a }: { a: Address }) {
     <>
       <Title text="VMs" />
       <p class="find">
-        <label for="find">Name, host or state</label> <input id="find" type="search" value={words} onInput={(e) => setQuery({ find: e.currentTarget.value })} />{' '}
-        <label for="order">Order</label>{' '}
-        <select id="order" value={order} onChange={(e) => setQuery({ order: e.currentTarget.value })}>
-          {ORDERS.map(([o, text]) => <option key={o} value={o}>{text}</option>)}
-        </select>{' '}
-        <label for="got">Got</label>{' '}
-        <select id="got" value={below ?? ''} onChange={(e) => setQuery({ got: e.currentTarget.value })}>
-          <option value="">any part</option>
-          {SCORE_BOUNDS.map((b) => <option key={b} value={b}>less than {b} % of what was due</option>)}
-        </select>
+        <span><label for="find">Name, host or state</label> <input id="find" type="search" value={words} onInput={(e) => setQuery({ find: e.currentTarget.value })} /></span>
+        <span>
+          <label for="got">Got</label>{' '}
+          <select id="got" value={below ?? ''} onChange={(e) => setQuery({ got: e.currentTarget.value })}>
+            <option value="">any part</option>
+            {SCORE_BOUNDS.map((b) => <option key={b} value={b}>less than {b} %</option>)}
+          </select>
+        </span>
+        <span>
+          <label for="order">Order</label>{' '}
+          <select id="order" value={order} onChange={(e) => setQuery({ order: e.currentTarget.value })}>
+            {ORDERS.map(([o, text]) => <option key={o} value={o}>{text}</option>)}
+          </select>
+        </span>
       </p>
-      <p class="soft">Got: what was delivered to a VM in the last minute of what was due to it, which is its demand, but no more than its entitlement. Of CPU and memory the one that it got less of counts.</p>
+      <p class="soft">Got: the part that a VM was delivered in the last minute of what was due to it, which is its demand, but no more than its entitlement; of CPU and memory the lower part.</p>
       <Vms query={query} label="VMs" />
     </>
   );
