@@ -131,6 +131,11 @@ def test_consumed():
 
 def test_stopped():
     """A stopped server keeps what it has: nothing goes to its place."""
+    apart = cloud(filters='ServerGroupAntiAffinityFilter', **group('anti-affinity', 'a'), servers=[listed('a', 'h2', status='SHUTOFF')])
+    check('a stopped member', place(apart, 3, 1) == ['h1', 'h3'])
+    full = cloud(hosts=2, filters='NumInstancesFilter', servers=[listed('a', 'h1', status='SHUTOFF')])
+    full['nova.conf'] += 'max_instances_per_host = 1\n'
+    check('a stopped instance', place(full, 2, 1) == ['h2'])
     of = cloud(hosts=1, servers=[listed('a', 'h1', status='SHUTOFF')], flavor={'vcpus': 8})
     of['nova.conf'] = of['nova.conf'].replace('= 16', '= 1')
     check('its vCPUs', place(of, 1, 1) == [])

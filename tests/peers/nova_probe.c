@@ -99,7 +99,8 @@ static bool exceeds(const struct question *q, const struct fit *fit, const struc
     if (q->s.vms[vm].host != IX_NONE && counts_there(c, host, q->s.vms[vm].host))
         return false; /* where the VM is, it counts already */
     for (uint32_t v = 0; v < q->s.n_vms; v++)
-        if (v != vm && q->s.vms[v].host != IX_NONE && counts_there(c, host, q->s.vms[v].host))
+        if (v != vm && q->s.vms[v].host != IX_NONE && counts_there(c, host, q->s.vms[v].host) &&
+            (q->s.vms[v].is.state == VM_ON || fit_counts_off(fit, share->counter)))
             sum += takes_of(fit, v, share->counter);
     return limit == FIT_NOTHING || sum > limit;
 }

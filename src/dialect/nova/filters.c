@@ -151,7 +151,8 @@ static int count_aggregate_io_ops(struct cloud *c, const struct request *r, json
     return io_ops_of_many(c, r, limit_of_aggregates, ret);
 }
 
-/* Servers are counted; what a host reports beyond those that are listed and on is there in any case. */
+/* Servers are counted, also those that are stopped; what a host reports beyond the listed ones is there in
+ * any case. */
 static int count_instances(struct cloud *c, find_limit *limit_by, json_t **ret)
 {
     size_t i;
@@ -164,12 +165,12 @@ static int count_instances(struct cloud *c, find_limit *limit_by, json_t **ret)
     json_array_foreach(c->states, i, state)
     {
         const char *node = json_string_value(json_object_get(state, "nodename"));
-        json_int_t on = json_integer_value(json_object_get(json_object_get(c->servers_at, node), "on"));
+        json_int_t listed = json_integer_value(json_object_get(json_object_get(c->servers_at, node), "all"));
         json_int_t n = json_integer_value(json_object_get(state, "num_instances"));
-        host_set(c, i, "instances_elsewhere", json_integer(n - on));
+        host_set(c, i, "instances_elsewhere", json_integer(n - listed));
     }
-    *ret =
-        json_pack("{s: i, s: [s, o, s]}", "count", 1, "limit", "-", limit, ATTRIBUTE "instances_elsewhere");
+    *ret = json_pack("{s: i, s: b, s: [s, o, s]}", "count", 1, "off", 1, "limit", "-", limit,
+                     ATTRIBUTE "instances_elsewhere");
     return 0;
 }
 

@@ -124,8 +124,8 @@ int nova_filter_anti_affinity(struct cloud *c, const struct request *r, json_t *
         (void)vm_set(c, r, "hints", GROUP_LIMIT, json_integer(limit));
     if (!vm_given(c, GROUP_LIMIT_VARIABLE))
         return 0;
-    *ret = json_pack("{s: [s, [s, s], i, i], s: s, s: s}", "count", "if", "given", GROUP_LIMIT_VARIABLE, 1, 0,
-                     "limit", GROUP_LIMIT_VARIABLE, "per", "$vm.groups");
+    *ret = json_pack("{s: [s, [s, s], i, i], s: s, s: s, s: b}", "count", "if", "given", GROUP_LIMIT_VARIABLE,
+                     1, 0, "limit", GROUP_LIMIT_VARIABLE, "per", "$vm.groups", "off", 1);
     if (c->shares_nodes)
         (void)json_object_set_new(*ret, "over", json_string(SERVICE));
     return 0;
