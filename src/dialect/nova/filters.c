@@ -165,7 +165,7 @@ static int count_instances(struct cloud *c, find_limit *limit_by, json_t **ret)
     json_array_foreach(c->states, i, state)
     {
         const char *node = json_string_value(json_object_get(state, "nodename"));
-        json_int_t listed = json_integer_value(json_object_get(json_object_get(c->servers_at, node), "all"));
+        json_int_t listed = json_integer_value(json_object_get(c->servers_at, node));
         json_int_t n = json_integer_value(json_object_get(state, "num_instances"));
         host_set(c, i, "instances_elsewhere", json_integer(n - listed));
     }

@@ -144,8 +144,8 @@ void hosts_take_listed(struct cloud *c)
     json_array_foreach(c->states, i, state)
     {
         const json_t *hypervisor = json_array_get(json_object_get(c->lists, "hypervisors"), i);
-        const json_t *listed = json_object_get(
-            json_object_get(c->servers_at, json_string_value(json_object_get(state, "nodename"))), "all");
+        const json_t *listed =
+            json_object_get(c->servers_at, json_string_value(json_object_get(state, "nodename")));
         bool reports = json_is_integer(json_object_get(hypervisor, "running_vms")) ||
                        json_object_get(json_object_get(hypervisor, "stats"), "num_instances");
         if (!reports && listed)

@@ -35,7 +35,7 @@ struct cloud {
     json_t *groups;      /* {server: its server group} */
     json_t *given;       /* {variable: true}: what any VM of the cloud has by vm_set() */
     json_t *inventories; /* of each hypervisor: {resource class: {total, reserved, ...}} */
-    json_t *servers_at;  /* {node: {"all": n, "on": n}} */
+    json_t *servers_at;  /* {node: how many servers are listed there} */
     bool shares_nodes;   /* a compute service has several nodes */
     unsigned consumed;   /* 1 << enum consumed: what a stage counts */
 };

@@ -136,11 +136,6 @@ const char *server_node(const struct cloud *c, const json_t *server)
     return json_string_value(json_array_get(nodes, 0));
 }
 
-static void count_one(json_t *of, const char *what)
-{
-    (void)json_object_set_new(of, what, json_integer(json_integer_value(json_object_get(of, what)) + 1));
-}
-
 void servers_count(struct cloud *c)
 {
     size_t i;
@@ -149,17 +144,11 @@ void servers_count(struct cloud *c)
     json_array_foreach(json_object_get(c->lists, "servers"), i, server)
     {
         const char *node = server_node(c, server);
-        json_t *of = node ? json_object_get(c->servers_at, node) : NULL;
 
-        if (!node)
-            continue;
-        if (!of) {
-            of = json_object();
-            (void)json_object_set_new(c->servers_at, node, of);
-        }
-        count_one(of, "all");
-        if (server_is_on(server))
-            count_one(of, "on");
+        if (node)
+            (void)json_object_set_new(
+                c->servers_at, node,
+                json_integer(json_integer_value(json_object_get(c->servers_at, node)) + 1));
     }
 }
 
