@@ -58,9 +58,6 @@ def add_filters(r, c):
     for name in chosen:
         if name in GENERATED and r.random() < 0.7:
             nova_clouds.FILTERS[name][1](r, c)
-    if c["server_groups"]:
-        for server in c["servers"]:
-            server["status"] = "ACTIVE"
     c.pop("moved", None)
     c["server"].pop("id", None)
     nova_clouds.option(c, "filter_scheduler", "enabled_filters", ",".join(chosen))
