@@ -414,6 +414,7 @@ static void compare_ranks(uint64_t seed, const struct snapshot *s, const struct 
 {
     const struct expression_live live = {made_up, NULL};
     struct fit_ranked *hosts = arena_array(a, struct fit_ranked, s->n_hosts);
+    const struct pipeline *p = &s->pipelines[s->vms[vm].pipeline];
     struct naive_rank *naive = arena_array(a, struct naive_rank, s->n_hosts);
 
     for (uint32_t h = 0; h < s->n_hosts; h++)
@@ -425,8 +426,10 @@ static void compare_ranks(uint64_t seed, const struct snapshot *s, const struct 
             fail_msg("seed %llu: %s on %s: score %.17g, out %d; the second evaluator says %.17g, %d",
                      (unsigned long long)seed, s->vms[vm].is.id, s->hosts[h].is.id, hosts[h].score,
                      hosts[h].out, naive[h].score, naive[h].out);
-        for (uint32_t k = 0; k < s->pipelines[s->vms[vm].pipeline].n; k++)
-            if (hosts[h].buckets[k] != naive[h].bucket[k])
+        for (uint32_t k = 0, b = 0; k < p->n; k++)
+            if (s->stages[p->first + k].is.bucket.n > 0 &&
+                (s->stages[p->first + k].is.applies & 1u << FIT_PLACE) &&
+                hosts[h].buckets[b++] != naive[h].bucket[k])
                 fail_msg("seed %llu: %s on %s: another bucket", (unsigned long long)seed, s->vms[vm].is.id,
                          s->hosts[h].is.id);
         *cut_out += naive[h].out;

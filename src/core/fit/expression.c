@@ -485,11 +485,17 @@ struct value expression_variable_value(const struct expression_node *variable,
     return live ? number(live->value(live->with, scope->vm_ix, variable, scope->host_ix)) : absent;
 }
 
-struct value expression_value(const struct expression *x, const struct expression_scope *scope)
+struct value expression_part_value(const struct expression *x, uint32_t node,
+                                   const struct expression_scope *scope)
 {
     const struct at at = {.x = x, .s = scope, .group = IX_NONE};
 
-    return value_at(&at, 0);
+    return value_at(&at, node);
+}
+
+struct value expression_value(const struct expression *x, const struct expression_scope *scope)
+{
+    return expression_part_value(x, 0, scope);
 }
 
 bool expression_is_true(const struct expression *x, const struct expression_scope *scope)

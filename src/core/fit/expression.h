@@ -43,6 +43,10 @@ struct value expression_variable_value(const struct expression_node *variable,
 /* The value of the expression. Its constant texts are sorted. */
 struct value expression_value(const struct expression *x, const struct expression_scope *scope);
 
+/* The value of one of its nodes that is not below an operator of groups. */
+struct value expression_part_value(const struct expression *x, uint32_t node,
+                                   const struct expression_scope *scope);
+
 /* Whether the expression is true. A value of another type, or none, is not. */
 bool expression_is_true(const struct expression *x, const struct expression_scope *scope);
 

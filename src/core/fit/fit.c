@@ -2,8 +2,10 @@
  * each. */
 #include "core/fit/fit.h"
 
+#include "core/fit/numbers.h"
 #include "core/fit/rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,7 +191,7 @@ struct compiler {
     struct fit_rows *by_stage; /* rows: what the stage reads of the VM */
     const uint64_t ***bits;    /* by stage, then number in by_stage: the hosts for which the stage is true */
     size_t *cap_bits;
-    bool *truths; /* scratch, by profile */
+    double *values; /* scratch, by host */
     struct value *row;
     size_t cap_classes[fit_use_count], cap_limits, cap_rows;
     struct fit_rows *by_limit; /* likewise, of what the limit of a stage reads of the VM */
@@ -225,15 +227,12 @@ static const uint64_t *evaluate(struct compiler *c, const struct fit_expression 
                                 const struct value *vm_row)
 {
     const struct fit *fit = c->fit;
+    const struct expression_scope of = {.vm = vm_row, .snap = fit->snap};
     uint64_t *bits = arena_array(c->a, uint64_t, fit->words);
 
-    for (uint32_t p = 0; p < stage->n_profiles; p++) {
-        struct expression_scope scope = fit_scope(fit, vm_row, stage->of_profile[p]);
-        c->truths[p] = expression_is_true(&stage->x, &scope);
-    }
+    fit_numbers(fit, stage, &of, true, NULL, fit->snap->n_hosts, c->a, c->values);
     for (uint32_t h = 0; h < fit->snap->n_hosts; h++)
-        if (c->truths[stage->profile[h]])
-            bits[h / 64] |= (uint64_t)1 << (h % 64);
+        bits[h / 64] |= (uint64_t)(c->values[h] == 1) << (h % 64);
     return bits;
 }
 
@@ -249,16 +248,12 @@ static uint32_t number_of(struct compiler *c, const struct fit_expression *x, st
 static const int64_t *evaluate_limit(struct compiler *c, const struct fit_expression *limit,
                                      const struct value *vm_row)
 {
-    int64_t *of = arena_array(c->a, int64_t, limit->n_profiles);
+    const struct expression_scope of = {.vm = vm_row, .snap = c->fit->snap};
     int64_t *ret = arena_array(c->a, int64_t, c->fit->snap->n_hosts);
 
-    for (uint32_t p = 0; p < limit->n_profiles; p++) {
-        struct expression_scope scope = fit_scope(c->fit, vm_row, limit->of_profile[p]);
-        struct value v = expression_value(&limit->x, &scope);
-        of[p] = v.type == VALUE_NUMBER ? fit_amount(v.number) : FIT_NOTHING;
-    }
+    fit_numbers(c->fit, limit, &of, false, NULL, c->fit->snap->n_hosts, c->a, c->values);
     for (uint32_t h = 0; h < c->fit->snap->n_hosts; h++)
-        ret[h] = of[limit->profile[h]];
+        ret[h] = isnan(c->values[h]) ? FIT_NOTHING : fit_amount(c->values[h]);
     return ret;
 }
 
@@ -405,10 +400,8 @@ static void list_live(struct fit *fit, struct arena *a)
     fit->live_from = n > 0 ? from : NULL;
 }
 
-void fit_compile(const struct snapshot *snap, struct arena *a, struct fit *ret)
+void fit_prepare(const struct snapshot *snap, struct arena *a, struct fit *ret)
 {
-    struct compiler c = {.fit = ret, .a = a};
-
     *ret = (struct fit){.snap = snap, .words = (snap->n_hosts + 63) / 64};
     if (snap->n_pipelines == 0)
         return;
@@ -419,22 +412,38 @@ void fit_compile(const struct snapshot *snap, struct arena *a, struct fit *ret)
     }
     fill_rows(ret, a);
     list_groups(ret, a);
-    for (uint32_t i = 0; i < snap->n_stages; i++) {
-        if (snap->stages[i].is.filter.n > 0 && !ret->parts[PART_FILTER][i].live)
-            find_profiles(ret, &ret->parts[PART_FILTER][i], a);
-        if (snap->stages[i].is.limit.n > 0)
-            find_profiles(ret, &ret->parts[PART_LIMIT][i], a);
-    }
+    fit_numbers_compile(ret, a);
+    for (int part = 0; part < PARTS_OF_CLASS; part++)
+        for (uint32_t i = 0; i < snap->n_stages; i++) {
+            struct fit_expression *x = &ret->parts[part][i];
+            if (x->x.n > 0 && !x->shapes && !x->live)
+                find_profiles(ret, x, a);
+        }
     fit_counts_compile(ret, a);
     list_live(ret, a);
-    ret->class_of = arena_array(a, uint32_t, snap->n_vms);
-    c.by_stage = arena_array(a, struct fit_rows, snap->n_stages);
-    c.bits = arena_array(a, const uint64_t **, snap->n_stages);
-    c.cap_bits = arena_array(a, size_t, snap->n_stages);
-    c.by_limit = arena_array(a, struct fit_rows, snap->n_stages);
-    c.limits = arena_array(a, const int64_t **, snap->n_stages);
-    c.cap_stage_limits = arena_array(a, size_t, snap->n_stages);
-    c.truths = arena_array(a, bool, snap->n_hosts);
-    c.row = arena_array(a, struct value, (size_t)ret->columns[OWNER_VM].n + 1);
+}
+
+void fit_classify(struct fit *fit, struct arena *a)
+{
+    const struct snapshot *s = fit->snap;
+    struct compiler c = {.fit = fit, .a = a};
+
+    if (s->n_pipelines == 0)
+        return;
+    fit->class_of = arena_array(a, uint32_t, s->n_vms);
+    c.by_stage = arena_array(a, struct fit_rows, s->n_stages);
+    c.bits = arena_array(a, const uint64_t **, s->n_stages);
+    c.cap_bits = arena_array(a, size_t, s->n_stages);
+    c.by_limit = arena_array(a, struct fit_rows, s->n_stages);
+    c.limits = arena_array(a, const int64_t **, s->n_stages);
+    c.cap_stage_limits = arena_array(a, size_t, s->n_stages);
+    c.values = arena_array(a, double, s->n_hosts);
+    c.row = arena_array(a, struct value, (size_t)fit->columns[OWNER_VM].n + 1);
     classify(&c);
+}
+
+void fit_compile(const struct snapshot *snap, struct arena *a, struct fit *ret)
+{
+    fit_prepare(snap, a, ret);
+    fit_classify(ret, a);
 }

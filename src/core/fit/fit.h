@@ -37,6 +37,7 @@ struct fit_expression {
     uint32_t n_reads[OWNER_COUNT];
     bool asks_groups;
     bool live;                  /* moves change it */
+    const uint8_t *shapes;      /* by node, of numbers.c; NULL: not to be evaluated in columns */
     const uint32_t *profile;    /* by host: hosts with one number are the same to it */
     const uint32_t *of_profile; /* the first host of each profile */
     uint32_t n_profiles;
@@ -90,9 +91,11 @@ struct fit {
     const struct snapshot *snap;
     uint32_t words; /* of a bitmap of hosts */
     struct fit_columns columns[OWNER_COUNT];
-    struct fit_expression *parts[PARTS];     /* by stage of the snapshot */
-    const struct value *hosts;               /* rows of columns[OWNER_HOST].n values */
-    const struct value *groups;              /* rows of columns[OWNER_GROUP].n values */
+    struct fit_expression *parts[PARTS]; /* by stage of the snapshot */
+    const struct value *hosts;           /* rows of columns[OWNER_HOST].n values */
+    const double **numbers;              /* by column of hosts: their numbers by host, UNKNOWN: absent; NULL:
+                                            some value is no number */
+    const struct value *groups;          /* rows of columns[OWNER_GROUP].n values */
     const uint32_t *groups_from, *groups_of; /* by host: groups_of[groups_from[h] ... groups_from[h + 1]) */
     uint32_t *class_of;                      /* by VM: its request class; IX_NONE: it has no pipeline */
     const uint64_t *
@@ -108,6 +111,10 @@ struct fit {
 /* Compiles the pipelines of the snapshot. Each stage is evaluated once for each of its distinct VMs and
  * hosts. */
 void fit_compile(const struct snapshot *snap, struct arena *a, struct fit *ret);
+
+/* Its two parts: what does not depend on what VMs ask for, and the request classes. */
+void fit_prepare(const struct snapshot *snap, struct arena *a, struct fit *ret);
+void fit_classify(struct fit *fit, struct arena *a);
 
 /* What moves change, as far as it keeps VMs off hosts. */
 struct fit_live {

@@ -1,8 +1,10 @@
 /* rank.c: scores, cuts, buckets and picks, for one VM and the hosts that are left to it. */
 #include "core/fit/rank.h"
 
+#include "core/fit/numbers.h"
+
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 struct ranking {
     const struct fit *fit;
@@ -10,7 +12,10 @@ struct ranking {
     const struct expression_live *live;
     struct fit_ranked *hosts;
     uint32_t n;
-    double *values; /* scratch, by host; UNKNOWN: absent */
+    uint32_t *index;         /* the hosts' numbers in the snapshot */
+    double *values, *others; /* scratch, by host; UNKNOWN: absent */
+    uint32_t buckets;        /* stages so far */
+    struct arena *a;
 };
 
 static const struct pipeline *pipeline_of(const struct fit *fit, uint32_t vm)
@@ -40,24 +45,46 @@ bool fit_ranks(const struct fit *fit, uint32_t vm)
 
 /* ---- values ---- */
 
-/* The number that the expression is on the host; UNKNOWN: none. */
-static double number_on(const struct ranking *r, const struct fit_expression *x, uint32_t host)
+/* The numbers that the expression is on the hosts. */
+static void numbers_on(const struct ranking *r, const struct fit_expression *x, double *ret)
 {
-    struct expression_scope scope = fit_live_scope(r->fit, r->vm, host, r->live);
-    struct value v = expression_value(&x->x, &scope);
+    const struct expression_scope of = fit_live_scope(r->fit, r->vm, 0, r->live);
 
-    return v.type == VALUE_NUMBER ? v.number : UNKNOWN;
+    fit_numbers(r->fit, x, &of, false, r->index, r->n, r->a, ret);
 }
 
 /* ---- scores ---- */
 
-static double rank_of(const struct ranking *r, uint32_t ix)
+static int by_number(const void *a, const void *b)
 {
-    double less = 0;
+    const double *x = a;
+    const double *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Puts in place of each value how many are less. */
+static void rank_values(const struct ranking *r)
+{
+    uint32_t n = 0;
 
     for (uint32_t i = 0; i < r->n; i++)
-        less += !r->hosts[i].out && r->values[i] < r->values[ix];
-    return less;
+        if (!r->hosts[i].out && !isnan(r->values[i]))
+            r->others[n++] = r->values[i];
+    qsort(r->others, n, sizeof *r->others, by_number);
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint32_t low = 0;
+        uint32_t high = n;
+
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (r->others[middle] < r->values[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        r->values[i] = isnan(r->values[i]) ? r->values[i] : (double)low;
+    }
 }
 
 static void find_scale(const struct ranking *r, const struct stage_facts *s, double *ret_least,
@@ -76,27 +103,38 @@ static void find_scale(const struct ranking *r, const struct stage_facts *s, dou
     *ret_most = fmax(most, least);
 }
 
+static double normalised(const struct stage_facts *s, double v, double least, double most)
+{
+    switch (s->normalise) {
+    case NORMALISE_MINMAX:
+        return most > least ? (v - least) / (most - least) : 0;
+    case NORMALISE_CLAMP:
+        return fmin(fmax(v, 0), 1);
+    case NORMALISE_RANK:
+    case NORMALISE_NONE:
+    case normalisation_count:
+        break;
+    }
+    return v;
+}
+
 static void add_scores(const struct ranking *r, uint32_t stage)
 {
     const struct stage_facts *s = &r->fit->snap->stages[stage].is;
     double least;
     double most;
 
-    for (uint32_t i = 0; i < r->n; i++)
-        r->values[i] = number_on(r, &r->fit->parts[PART_SCORE][stage], r->hosts[i].host);
+    numbers_on(r, &r->fit->parts[PART_SCORE][stage], r->values);
     find_scale(r, s, &least, &most);
+    if (s->normalise == NORMALISE_RANK)
+        rank_values(r);
+    if (s->multiplier.n > 0)
+        numbers_on(r, &r->fit->parts[PART_MULTIPLIER][stage], r->others);
     for (uint32_t i = 0; i < r->n; i++) {
-        double v = r->values[i];
-        double by =
-            s->multiplier.n > 0 ? number_on(r, &r->fit->parts[PART_MULTIPLIER][stage], r->hosts[i].host) : 1;
+        double by = s->multiplier.n > 0 ? r->others[i] : 1;
 
-        if (r->hosts[i].out || isnan(v) || isnan(by))
-            continue;
-        r->hosts[i].score +=
-            by * (s->normalise == NORMALISE_MINMAX  ? most > least ? (v - least) / (most - least) : 0
-                  : s->normalise == NORMALISE_CLAMP ? fmin(fmax(v, 0), 1)
-                  : s->normalise == NORMALISE_RANK  ? rank_of(r, i)
-                                                    : v);
+        if (!r->hosts[i].out && !isnan(r->values[i]) && !isnan(by))
+            r->hosts[i].score += by * normalised(s, r->values[i], least, most);
     }
 }
 
@@ -164,7 +202,7 @@ uint32_t fit_rank_pick(const struct fit *fit, uint32_t vm, uint32_t n)
 
 /* ---- all stages ---- */
 
-static void ask(const struct ranking *r, uint32_t stage, uint32_t ix)
+static void ask(struct ranking *r, uint32_t stage)
 {
     const struct stage_facts *s = &r->fit->snap->stages[stage].is;
 
@@ -176,10 +214,10 @@ static void ask(const struct ranking *r, uint32_t stage, uint32_t ix)
         cut(r, &s->cut);
         break;
     case STAGE_BUCKET:
-        for (uint32_t i = 0; i < r->n; i++) {
-            double v = number_on(r, &r->fit->parts[PART_BUCKET][stage], r->hosts[i].host);
-            r->hosts[i].buckets[ix] = isnan(v) ? INFINITY : v;
-        }
+        numbers_on(r, &r->fit->parts[PART_BUCKET][stage], r->values);
+        for (uint32_t i = 0; i < r->n; i++)
+            r->hosts[i].buckets[r->buckets] = isnan(r->values[i]) ? INFINITY : r->values[i];
+        r->buckets++;
         break;
     case STAGE_PICK:
         shuffle(r, &s->pick);
@@ -191,28 +229,40 @@ static void ask(const struct ranking *r, uint32_t stage, uint32_t ix)
     }
 }
 
+static bool is_bucket(const struct stage_facts *s)
+{
+    return is_ranking(s) && stage_kind_of(s) == STAGE_BUCKET;
+}
+
 void fit_rank(const struct fit *fit, uint32_t vm, const struct expression_live *live,
               struct fit_ranked *hosts, uint32_t n, struct arena *a)
 {
     const struct pipeline *p = pipeline_of(fit, vm);
-    struct ranking r = {.fit = fit, .vm = vm, .live = live, .hosts = hosts, .n = n};
+    struct ranking r = {.fit = fit, .vm = vm, .live = live, .hosts = hosts, .n = n, .a = a};
+    uint32_t n_buckets = 0;
 
     if (!p)
         return;
+    for (uint32_t i = 0; i < p->n; i++)
+        n_buckets += is_bucket(&fit->snap->stages[p->first + i].is);
+    double *buckets = arena_array(a, double, (size_t)n *n_buckets);
+
+    r.index = arena_array(a, uint32_t, n);
     r.values = arena_array(a, double, n);
-    for (uint32_t i = 0; i < n; i++)
-        hosts[i] = (struct fit_ranked){.host = hosts[i].host, .buckets = arena_array(a, double, p->n)};
+    r.others = arena_array(a, double, n);
+    for (uint32_t i = 0; i < n; i++) {
+        r.index[i] = hosts[i].host;
+        hosts[i] = (struct fit_ranked){
+            .host = hosts[i].host, .buckets = buckets + (size_t)i * n_buckets, .n_buckets = n_buckets};
+    }
     for (uint32_t i = 0; i < p->n; i++)
         if (is_ranking(&fit->snap->stages[p->first + i].is))
-            ask(&r, p->first + i, i);
+            ask(&r, p->first + i);
 }
 
-int fit_rank_compare(const struct fit *fit, uint32_t vm, const struct fit_ranked *x,
-                     const struct fit_ranked *y)
+int fit_rank_compare(const struct fit_ranked *x, const struct fit_ranked *y)
 {
-    const struct pipeline *p = pipeline_of(fit, vm);
-
-    for (uint32_t i = 0; p && x->buckets && i < p->n; i++)
+    for (uint32_t i = 0; i < x->n_buckets; i++)
         if (x->buckets[i] != y->buckets[i])
             return x->buckets[i] < y->buckets[i] ? -1 : 1;
     if (x->score != y->score)

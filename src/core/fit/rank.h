@@ -9,7 +9,8 @@
 
 struct fit_ranked {
     uint32_t host;
-    double *buckets; /* by stage of the pipeline; 0 for other stages */
+    double *buckets; /* of the bucket stages, in their order */
+    uint32_t n_buckets;
     double score;
     uint64_t draw; /* orders hosts of equal score, where a pick shuffles them; else 0 */
     bool out;      /* a cut has left it out */
@@ -23,8 +24,7 @@ void fit_rank(const struct fit *fit, uint32_t vm, const struct expression_live *
               struct fit_ranked *hosts, uint32_t n, struct arena *a);
 
 /* Lower bucket, higher score, draw; 0: equal. Both ranked for the same VM. */
-int fit_rank_compare(const struct fit *fit, uint32_t vm, const struct fit_ranked *x,
-                     const struct fit_ranked *y);
+int fit_rank_compare(const struct fit_ranked *x, const struct fit_ranked *y);
 
 /* The last cut of the VM's pipeline. */
 uint32_t fit_rank_cut(const struct fit *fit, uint32_t vm);

@@ -7,25 +7,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ordered_by {
-    const struct fit *fit;
-    uint32_t vm; /* whose pipeline ranks the hosts */
-};
-
-static int best_first(const void *a, const void *b, void *with)
+static int best_first(const void *a, const void *b)
 {
-    const struct ordered_by *o = with;
     const struct option *x = a;
     const struct option *y = b;
 
     if (x->joins != y->joins)
         return x->joins ? -1 : 1;
-    int order = fit_rank_compare(o->fit, o->vm, &x->fit, &y->fit);
+    int order = fit_rank_compare(&x->fit, &y->fit);
     if (order != 0)
         return order;
     if (x->imbalance != y->imbalance)
         return x->imbalance < y->imbalance ? -1 : 1;
     return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+/* Puts the option, which is behind the first n of them, to its place among these, which are in order. */
+static void insert(struct option *items, uint32_t n, struct option o)
+{
+    uint32_t at = n;
+
+    while (at > 0 && best_first(&o, &items[at - 1]) < 0)
+        at--;
+    memmove(items + at + 1, items + at, (n - at) * sizeof o);
+    items[at] = o;
+}
+
+/* Puts the n best in front, in order. */
+static void sort_best(struct options *o, uint32_t n)
+{
+    if (n > OPTIONS_SORTED || n >= o->n) {
+        qsort(o->items, o->n, sizeof o->items[0], best_first);
+        return;
+    }
+    for (uint32_t i = 0; i < o->n; i++) {
+        struct option next = o->items[i];
+
+        if (i >= n && best_first(&next, &o->items[n - 1]) >= 0)
+            continue;
+        if (i >= n)
+            o->items[i] = o->items[n - 1];
+        insert(o->items, i < n ? i : n - 1, next);
+    }
+}
+
+void options_sort_others(struct options *o)
+{
+    if (o->n > 2)
+        qsort(o->items + 1, o->n - 1, sizeof o->items[0], best_first);
 }
 
 /* The VM of the unit whose pipeline ranks the hosts; without one, the first. */
@@ -37,32 +66,33 @@ static uint32_t ranking_vm(const struct layout *l, uint32_t unit)
     return l->unit_first[unit];
 }
 
-/* Sorts the options. A pipeline may leave some out, and take another than the best. */
+/* Puts the best options in front, in order. A pipeline may leave some out, and take another than the best. */
 static void rank_by_pipeline(const struct pass *p, uint32_t unit, struct options *ret)
 {
     const struct layout *l = &p->layout;
-    struct ordered_by by = {&p->rules.fit, ranking_vm(l, unit)};
+    const struct fit *fit = &p->rules.fit;
     const struct fit_live live = layout_live(l);
-    bool ranks = fit_ranks(by.fit, by.vm);
+    uint32_t vm = ranking_vm(l, unit);
+    bool ranks = fit_ranks(fit, vm);
     struct fit_ranked *hosts = arena_array(p->a, struct fit_ranked, ranks ? ret->n : 0);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; ranks && i < ret->n; i++)
         hosts[i].host = l->slot_host[ret->items[i].slot];
     if (ranks)
-        fit_rank(by.fit, by.vm, &live.is, hosts, ret->n, p->a);
+        fit_rank(fit, vm, &live.is, hosts, ret->n, p->a);
     for (uint32_t i = 0; ranks && i < ret->n; i++) {
         ret->items[kept] = ret->items[i];
         ret->items[kept].fit = hosts[i];
         kept += !hosts[i].out;
     }
     if (ranks && kept == 0)
-        ret->cut_by = fit_rank_cut(by.fit, by.vm) + 1;
+        ret->cut_by = fit_rank_cut(fit, vm) + 1;
     ret->n = ranks ? kept : ret->n;
     if (ret->n == 0)
         return;
-    qsort_r(ret->items, ret->n, sizeof ret->items[0], best_first, &by);
-    uint32_t picked = ranks ? fit_rank_pick(by.fit, by.vm, ret->n) : 0;
+    uint32_t picked = ranks ? fit_rank_pick(fit, vm, ret->n) : 0;
+    sort_best(ret, picked < OPTIONS_SORTED ? OPTIONS_SORTED : picked + 1);
     struct option first = ret->items[picked];
 
     memmove(ret->items + 1, ret->items, picked * sizeof first);

@@ -19,7 +19,13 @@ struct options {
     uint32_t cut_by; /* the stage whose cut left none of those that could run the VM, + 1; 0: none did */
 };
 
+/* So many of the best are in order; those behind them are in no order. */
+#define OPTIONS_SORTED 16
+
 void options_rank(const struct pass *p, uint32_t unit, struct options *ret);
+
+/* Puts all behind the first in order. */
+void options_sort_others(struct options *o);
 
 /* Why the unit can be powered on nowhere: the shortage on the host that comes closest (*ret_host; IX_NONE: no
  * host). */

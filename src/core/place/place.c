@@ -272,6 +272,7 @@ static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint
     struct options other = {0};
 
     options_rank(p, primary, &o);
+    options_sort_others(&o);
     for (uint32_t i = 0; i < o.n; i++) {
         struct layout_mark mark;
         failover_undo_begin(

@@ -1,0 +1,20 @@
+/* numbers.h: the value of an expression on many hosts at once.
+ *
+ * Where an expression is about numbers, its nodes are evaluated in columns, a block of hosts at a time. Other
+ * expressions are evaluated once for each profile of hosts, or host by host where they read what moves
+ * change. All ways give the same values as expression_value(). */
+#ifndef BALLAST_CORE_FIT_NUMBERS_H
+#define BALLAST_CORE_FIT_NUMBERS_H
+
+#include "core/fit/fit.h"
+
+/* Finds the expressions that can be evaluated in columns, and those columns. After the rows of hosts. */
+void fit_numbers_compile(struct fit *fit, struct arena *a);
+
+/* On each of the hosts (NULL: the first n of the snapshot): the number that the expression is, UNKNOWN: none;
+ * or, with truths, 1 where it is true and 0 elsewhere. of: the VM's values and, where the expression reads
+ * it, what moves change; its host does not matter. */
+void fit_numbers(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
+                 bool truths, const uint32_t *hosts, uint32_t n, struct arena *a, double *ret);
+
+#endif
