@@ -63,6 +63,7 @@ class Daemon:
                          "source": source}
         self.process = None
         self.environment = {}  # more than that of the test
+        self.command = [BALLASTD]
         self.write()
 
     def write(self, **changes):
@@ -70,7 +71,7 @@ class Daemon:
         self.config.write_text(yaml(self.settings) + "\n")
 
     def start(self):
-        self.process = subprocess.Popen([BALLASTD, "--config", str(self.config)], stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([*self.command, "--config", str(self.config)], stdin=subprocess.DEVNULL,
                                         stderr=open(self.log, "a"), env=os.environ | self.environment)
 
         def answers():
