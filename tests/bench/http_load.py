@@ -4,7 +4,7 @@
     tests/bench/http_load.py [--hosts N] [--vms N] [--rate N] [--connections N] [--rounds N] [--path PATH]
 
 The load is that of hey (Debian): requests at a rate, from some connections; with a low priority, since real clients are other machines. In each
-round a pass is asked for without and with it; by turns one or the other comes first. Prints each round and the medians: from the request to the
+round a pass is asked for without and with it; by turns one or the other comes first. Prints each round and the medians: their ratio, from the request to the
 reply, which other work on the machine delays; the CPU time of the pass, by thread; and the CPU time of the service's HTTP threads for a request.
 CPU times are those of /proc/PID/task/TID/schedstat. Never fails for being slow; names each answer that is not 200.
 """
@@ -85,8 +85,10 @@ def measure(d, port, token, given):
           f'answers {answers}; {1e6 * statistics.median(spent):.1f} us of CPU of the service for a request')
     for i, what in enumerate(('pass, from request to reply', 'CPU of the main thread', 'CPU of the collector')):
         a, b = statistics.median(r[i] for r in quiet), statistics.median(r[i] for r in loaded)
-        print(f'  {what}: {a:.3f} s without, {b:.3f} s with load: {100 * (b / a - 1):+.1f} %')
+        print(f'  {what}: {a:.3f} s without, {b:.3f} s with load: ratio {b / a:.3f}')
         print('    without ' + ' '.join(f'{r[i]:.3f}' for r in quiet) + '; with ' + ' '.join(f'{r[i]:.3f}' for r in loaded))
+    refused = sum(n for s, n in answers.items() if s != 200)
+    print(f'  answers that are not 200: {refused}; requests without an answer: {"see below" if errors else 0}')
     for error in errors:
         print(f'  error: {error}')
 

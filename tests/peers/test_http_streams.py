@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""500 clients that follow events and hear nothing for a minute: none is refused or dropped, each hears comments meanwhile and the next event, and
-what they cost is given back.
+"""500 clients that follow events and hear nothing for a minute, in a long run for twenty: none is refused or dropped, each hears comments
+meanwhile and the next event, and what they cost is given back.
 
     tests/peers/test_http_streams.py            # BALLAST_STREAM_MINUTES=60: for an hour
 """
@@ -15,7 +15,7 @@ from daemon import main, wait_for
 from test_http import AT, HOST, Api
 
 STREAMS = 500  # fewer than http.connections_per_address allows
-MINUTES = float(os.environ.get("BALLAST_STREAM_MINUTES", 1))
+MINUTES = float(os.environ.get("BALLAST_STREAM_MINUTES", 20 if os.environ.get("BALLAST_TEST_LONG") else 1))
 KIB_MOST = 256  # of memory a stream; 32 of them are the room for its headers
 COMMENT = b":\n\n"
 
