@@ -1,4 +1,5 @@
 /* ballast samples: the demand of each VM over the last hour, as CSV. */
+#include "base/csv.h"
 #include "cli/client.h"
 #include "cli/verbs.h"
 
@@ -31,7 +32,8 @@ static void show_samples(const json_t *reply, struct arena *a, struct strbuf *ou
         const char *time = reply_text(sample, "time");
         const char *vm = reply_text(sample, "vm");
 
-        strbuf_printf(out, "%s,%s", time ? time : "", vm ? vm : "");
+        strbuf_printf(out, "%s,", time ? time : "");
+        csv_put_text(out, vm ? vm : "");
         put_figure(out, sample, "cpu_mhz");
         put_figure(out, sample, "mem_mb");
         strbuf_puts(out, "\n");

@@ -1,16 +1,19 @@
 /* series.c: the points of a run as CSV. */
+#include "base/cleanup.h"
+#include "base/csv.h"
 #include "base/rfc3339.h"
 #include "sim/report/report.h"
 
 #include <math.h>
 
-/* A name as a field, quoted if needed (RFC 4180). */
 static void put_name(struct strbuf *out, const char *prefix, const char *name)
 {
-    strbuf_printf(out, ",\"%s", prefix);
-    for (const char *c = name; *c; c++)
-        strbuf_add(out, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
-    strbuf_puts(out, "\"");
+    CLEANUP(strbuf_releasep) struct strbuf whole = {0};
+
+    strbuf_init(&whole, STRBUF_NO_LIMIT);
+    strbuf_printf(&whole, "%s%s", prefix, name);
+    strbuf_puts(out, ",");
+    csv_put_text(out, whole.text);
 }
 
 static void put_value(struct strbuf *out, double v)

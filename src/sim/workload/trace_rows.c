@@ -1,6 +1,7 @@
 /* trace_rows.c: parses the lines of each trace format. */
 #include "sim/workload/trace_rows.h"
 
+#include "base/csv.h"
 #include "base/number.h"
 #include "base/rfc3339.h"
 
@@ -175,7 +176,8 @@ static const char *last_comma(const char *text, const char *end)
     return memrchr(text, ',', (size_t)(end - text));
 }
 
-/* The name is the text between the first and the last but one comma, so it may contain commas. */
+/* The name is the text between the first and the last but one comma, so it may contain commas, in quotes or
+ * not. */
 static int parse_recorded(const struct line *l, struct arena *a, struct trace_row *row)
 {
     const char *end = l->text + l->len;
@@ -194,12 +196,14 @@ static int parse_recorded(const struct line *l, struct arena *a, struct trace_ro
 
     if (!trace_rows_instant(&time, &row->time_s))
         return refuse(l, "the time", &time, "a date, or seconds since 1970");
-    if (vm.len == 0 || vm.len > TRACE_NAME_LENGTH_MAX || memchr(vm.text, '\0', vm.len))
+    if (vm.len == 0 || vm.len > 2 * TRACE_NAME_LENGTH_MAX + 3 || memchr(vm.text, '\0', vm.len))
+        return refuse(l, "the VM", &vm, "its id");
+    row->vm = csv_text(vm.text, vm.len, a);
+    if (row->vm[0] == '\0' || strlen(row->vm) > TRACE_NAME_LENGTH_MAX)
         return refuse(l, "the VM", &vm, "its id");
     if ((r = value_of(l, "cpu_mhz", &cpu, &row->value[RES_CPU])) < 0 ||
         (r = value_of(l, "mem_mb", &mem, &row->value[RES_MEM])) < 0)
         return r;
-    row->vm = arena_strndup(a, vm.text, vm.len);
     return 0;
 }
 
@@ -260,11 +264,12 @@ int trace_rows_parse(const char *file, const char *vm, const char *text, size_t 
     unsigned number = 1;
 
     for (const char *at = text; at < end; number++) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        const char *stop = format == TRACE_RECORDED ? at + csv_line_length(at, (size_t)(end - at))
+                                                    : memchr(at, '\n', (size_t)(end - at));
         struct line l = {file, number, at, (size_t)((stop ? stop : end) - at), err};
         struct trace_row row = {.vm = vm, .order = (uint32_t)rows->n};
 
-        at = stop ? stop + 1 : end;
+        at = stop && stop < end ? stop + 1 : end;
         if (trace_rows_trimmed(l.text, l.len).len == 0 || (number == 1 && is_heading(&l, format)))
             continue;
         int r = parse_line(&l, format, rows->n - begin, a, &row);
