@@ -503,5 +503,6 @@ def test_left_the_inventory():
         d.stop()
 
 
-main(test_proof_standby_and_wake, test_a_controller_that_lies, test_by_the_second_method, test_a_proof_is_of_one_method, test_on_already,
-     test_reload, test_reload_while_a_standby_waits, test_swapped, test_swapped_redfish, test_confirmed, test_dead_before_the_evacuation, test_left_the_inventory)
+if __name__ == "__main__":
+    main(test_proof_standby_and_wake, test_a_controller_that_lies, test_by_the_second_method, test_a_proof_is_of_one_method, test_on_already,
+         test_reload, test_reload_while_a_standby_waits, test_swapped, test_swapped_redfish, test_confirmed, test_dead_before_the_evacuation, test_left_the_inventory)

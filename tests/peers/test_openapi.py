@@ -10,8 +10,10 @@ import os
 import random
 import re
 
+import ports
 from daemon import SIM, main, wait_for
-from test_http import Api
+from test_daemon_controllers import Lab, identity
+from test_http import HOST, Api
 from test_replies import cluster
 import debian_python
 
@@ -25,10 +27,10 @@ SEED = int(os.environ.get("BALLAST_TEST_SEED", random.randrange(1 << 32)))
 REQUESTS = 600 if os.environ.get("BALLAST_TEST_LONG") else 30  # of an operation and a role
 ROLES = ("", "viewer", "operator", "admin")  # each may do what those before it may
 CLUSTER = "/api/v1/clusters/{cluster}"
+OF_CONTROLLERS = {f"GET {CLUSTER}/console/{{id}}", f"POST {CLUSTER}/confirm-controller"}  # test_of_controllers()
 ELSEWHERE = {"GET /", "GET /assets/{name}",  # built pages: test_dashboard.py
-             f"GET {CLUSTER}/console/{{id}}",  # a serial console: test_daemon_power.py
              "DELETE /api/v1/session",  # a cookie: test_http_sessions.py
-             f"POST {CLUSTER}/confirm-controller"}  # a controller that is not known: test_daemon_controllers.py
+             *OF_CONTROLLERS}
 # Of operations that cannot be carried out without fields: the body, or the parameters.
 BODIES = {"POST /api/v1/tokens": {"name": "a-spare", "role": "viewer"}, f"POST {CLUSTER}/maintenance": {"mode": "enter", "host": "esx3"},
           f"POST {CLUSTER}/maintenance/roll": {"hosts": ["esx5"]}, f"POST {CLUSTER}/standby": {"host": "esx4"}, f"POST {CLUSTER}/wake": {"host": "esx4"},
@@ -233,6 +235,44 @@ def test_described():
             print(f"ok {part.__name__}", flush=True)
 
 
+class OfControllers(Described):
+    """A service whose hosts have real controllers, one of which cannot tell which machine it belongs to."""
+
+    def __init__(self):
+        self.lab = Lab()
+        self.d, self.port, self.tls, self.tokens = self.lab.d, ports.take(), None, {}
+        self.d.write(http={"listen": f"{HOST}:{self.port}"})
+        c = self.lab.controllers["esx2"]
+        c.stop()
+        c.guid = "03000200040005000006000700080009"
+        c.start()
+
+    def __exit__(self, *exc):
+        self.lab.ended.set()
+        self.lab.controllers.close()
+        return super().__exit__(*exc)
+
+    def real(self, operation):
+        wakes = [a["id"] for a in self.d.json("recommendations") if a["action"] == "power_on"]
+        return {"cluster": ["test"], "host": ["esx2"], "id": wakes}
+
+
+def test_of_controllers():
+    with OfControllers() as api:
+        operations = {str(o): o for o in api.document.operations if str(o) in OF_CONTROLLERS}
+        console, confirm = (operations[name] for name in sorted(OF_CONTROLLERS))
+        wait_for("what the controller says", lambda: identity(api.d, "esx2")["state"] == "unknown", 90)
+        BODIES[str(confirm)] = {"host": "esx2"}
+        said = []
+        wait_for(f"{confirm}: 200, not {said}", lambda: answer_to(api, confirm, said), 30, 1)
+        assert identity(api.d, "esx2")["confirmed_by"] == "a-admin (token)"
+        api.d.cli("wake", "esx2", "--verify")
+        wait_for("asked to wake", lambda: ("esx2", "power", 1) in api.lab.asked, 120)
+        wait_for(f"{console}: 200, not {said}", lambda: answer_to(api, console, said), 60, 1)
+        target = f"/api/v1/clusters/test/console/{api.real(console)['id'][0]}"
+        assert "esx2 boots" in json.dumps(api.json(target, "operator")), api.get(target, "operator")
+
+
 def test_nothing_changes():
     with Described(interval_s=3600) as api:  # no pass of its own
         wait_for("a pass", lambda: api.d.status()["pass"])
@@ -250,4 +290,4 @@ def test_anything():
 
 if __name__ == "__main__":
     print(f"BALLAST_TEST_SEED={SEED}", flush=True)
-    main(test_described, test_nothing_changes, test_anything)
+    main(test_described, test_of_controllers, test_nothing_changes, test_anything)
