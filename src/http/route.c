@@ -47,7 +47,7 @@ const struct route routes[] = {
     {HTTP_POST, CLUSTER "/recommendations/apply", ROUTE_REQUEST, REQUEST_APPLY},
     {HTTP_POST, CLUSTER "/recommendations/reject", ROUTE_REQUEST, REQUEST_REJECT},
     {HTTP_GET, CLUSTER "/history", ROUTE_PAGED, REQUEST_HISTORY},
-    {HTTP_GET, CLUSTER "/events", ROUTE_REQUEST, REQUEST_EVENTS},
+    {HTTP_GET, CLUSTER "/events", ROUTE_PAGED, REQUEST_EVENTS},
     {HTTP_GET, CLUSTER "/events/stream", ROUTE_STREAM, REQUEST_EVENTS, "events"},
     {HTTP_GET, CLUSTER "/energy", ROUTE_PAGED, REQUEST_ENERGY},
     {HTTP_GET, CLUSTER "/schedule", ROUTE_REQUEST, REQUEST_SCHEDULE},

@@ -252,6 +252,16 @@ def test_pages_by_link():
             assert len(got) > 1 and rows == sorted(set(rows), reverse=True), (path, rows)
             assert all_ is None or rows == [x["id"] for x in all_], (path, rows)
             assert got[0]["more"] == len(rows) - len(got[0][member]) and got[-1]["next"] is None, got[0]
+        assert api.ask("POST", f"{AT}/pause", "operator")[0] == 200  # then no event comes by itself
+        last = api.json(f"{AT}/events?limit=1")
+        assert last["next"] is None and "Link" not in api.get(f"{AT}/events?limit=1")[1], last
+        for query in ("after=0&limit=3", "limit=2&since=2026-01-01T00:00:00Z", "limit=2&after=1&kind=action"):
+            got = pages_of(api, f"{AT}/events?{query}")
+            rows = [x["id"] for page in got for x in page["events"]]
+            assert len(got) > 1 and rows == sorted(set(rows)) and got[-1]["next"] is None, (query, rows)
+            assert all(len(page["events"]) == len(got[0]["events"]) for page in got[:-1]) and got[-1]["events"], query
+            assert "kind" in query or rows[-1] >= last["events"][0]["id"] and rows == list(range(1, rows[-1] + 1)), (query, rows)
+        assert api.ask("POST", f"{AT}/resume", "operator")[0] == 200
         hosts = wait_for("the account of each host", lambda: len(api.json(f"{AT}/energy?by=host")["energy"]["rows"]) >= 3 and
                          api.json(f"{AT}/energy?by=host"))
         assert hosts["next"] is None

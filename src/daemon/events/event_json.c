@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "daemon/events/event_log.h"
 #include "daemon/replies/action_json.h"
+#include "daemon/replies/reply_page.h"
 
 static void put_fault(struct json_writer *w, const struct event *ev)
 {
@@ -156,7 +157,8 @@ void event_json_record(const struct event_record *e, struct strbuf *out)
     put_record(&w, e);
 }
 
-void event_json_reply(const struct event_record *list, size_t n, uint64_t earlier, struct strbuf *out)
+void event_json_reply(const struct event_record *list, size_t n, uint64_t earlier, bool more,
+                      struct strbuf *out)
 {
     struct json_writer w;
 
@@ -168,5 +170,6 @@ void event_json_reply(const struct event_record *list, size_t n, uint64_t earlie
         put_record(&w, &list[i]);
     jw_end(&w);
     jw_int(&w, "earlier", (int64_t)earlier);
+    reply_page_put_next(&w, more, "after", n > 0 ? list[n - 1].id : 0);
     jw_end(&w);
 }

@@ -27,8 +27,9 @@ const char *event_json_to_host(const struct event *ev);
 /* Adds a stored event, as in a reply. */
 void event_json_record(const struct event_record *e, struct strbuf *out);
 
-/* Adds {"ok": true, "events": [...], "earlier": N}, without a newline. earlier: how many older ones were left
- * out. */
-void event_json_reply(const struct event_record *list, size_t n, uint64_t earlier, struct strbuf *out);
+/* Adds {"ok": true, "events": [...], "earlier": N, "next": {"after": ID}}, without a newline. earlier: how
+ * many older ones were left out; more: whether newer ones were. */
+void event_json_reply(const struct event_record *list, size_t n, uint64_t earlier, bool more,
+                      struct strbuf *out);
 
 #endif

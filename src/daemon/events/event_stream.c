@@ -107,19 +107,26 @@ int event_stream_serve(struct event_stream *f, const struct request *q, struct c
                        struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    const struct event_query query = query_of(q);
+    struct event_query query = query_of(q);
+    const bool paged = !q->follow && !query.newest;
     struct event_record *list = NULL;
     uint64_t first, last;
     uint64_t all = 0;
     size_t n = 0;
     int r;
 
+    if (paged)
+        query.limit++; /* to see whether there are more */
     if ((q->follow && (r = client_may_stay(c, CLIENT_STAY_EVENTS, err)) < 0) ||
         (r = store_list_events(f->store, &query, &a, &list, &n, err)) < 0 ||
         (r = store_event_range(f->store, &first, &last, err)) < 0 ||
         (query.newest && n == query.limit && (r = store_count_events(f->store, &query, &all, err)) < 0))
         return r;
-    event_json_reply(list, n, all > n ? all - n : 0, out);
+    const bool more = paged && n > q->limit;
+
+    if (more)
+        n--;
+    event_json_reply(list, n, all > n ? all - n : 0, more, out);
     if (!q->follow)
         return 0;
     /* older events were requested up to here, or do not exist */
@@ -161,7 +168,7 @@ void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket
     if (n == BATCH || list[n - 1].id > x->after)
         x->after = list[n - 1].id;
     strbuf_init(&out, STRBUF_NO_LIMIT);
-    event_json_reply(list, n, 0, &out);
+    event_json_reply(list, n, 0, false, &out);
     client_stream(c, &out);
 }
 
