@@ -23,7 +23,10 @@
 #define LOG_LINES "20000"
 #define JOURNAL_S 30 /* for journalctl */
 #define US_PER_S INT64_C(1000000)
-#define PLANS 5 /* of the last passes */
+#define PASSES 5            /* the last ones, each with its plan and its snapshot */
+#define PASSES_LOOKED_AT 20 /* some are no plans, or were kept without a snapshot */
+#define BYTES_MAX                                                                                            \
+    ((size_t)128 * 1024 * 1024) /* of all texts; beyond, the snapshots of older passes are left out */
 
 enum { OPT_SOCKET, OPT_CONFIG, OPT_LOG };
 
@@ -40,6 +43,7 @@ static const char read_me[] =
     "log             the last lines of the service's log\n"
     "replies/        what the service answers to the commands of these names\n"
     "plans/          the last passes, each as `ballast plan --pass N` replays it\n"
+    "snapshots/      what these passes decided from\n"
     "missing         what could not be had, and why\n\n"
     "It has names of hosts and VMs, addresses and users. Passwords stand in files that it leaves out; in all "
     "texts *** replaces\nwhat may be a secret: users and paths in URLs, values of keys such as password, "
@@ -50,6 +54,7 @@ struct report {
     struct arena *a;
     const char *socket;
     struct strbuf missing;
+    size_t bytes;        /* added */
     enum exit_code code; /* of the first member that could not be added */
 };
 
@@ -60,6 +65,7 @@ static void add(struct report *r, const char *name, const char *text, size_t len
 
     strbuf_init(&masked, STRBUF_NO_LIMIT);
     mask_secrets(text, len, &masked);
+    r->bytes += masked.len;
     if (r->code == EXIT_DONE && bundle_add(r->bundle, name, masked.text, masked.len, &err) < 0) {
         cli_error("ballast bugreport: %s", err.text);
         r->code = EXIT_FAILED;
@@ -193,22 +199,37 @@ static bool add_reply(struct report *r, const char *name, json_t *request, const
     return true;
 }
 
-/* The last plans, from the newest back, by the number of the last pass. */
-static void add_plans(struct report *r)
+static void add_pass(struct report *r, json_int_t id)
 {
+    const char *name = arena_printf(r->a, "snapshots/%lld", (long long)id);
+
+    (void)add_reply(r, arena_printf(r->a, "plans/%lld", (long long)id),
+                    json_pack("{s:s, s:I}", "command", "plan", "pass", id), "plan");
+    if (r->bytes >= BYTES_MAX)
+        miss(r, name, "the report is large already");
+    else
+        (void)add_reply(r, name, json_pack("{s:s, s:I}", "command", "snapshot", "pass", id), "snapshot");
+}
+
+/* The last passes, from the newest back. */
+static void add_passes(struct report *r)
+{
+    json_t *request = json_pack("{s:s, s:i}", "command", "passes", "limit", PASSES_LOOKED_AT);
     json_t *reply = NULL;
+    const json_t *pass;
+    size_t i;
+    size_t n = 0;
 
-    if (client_call(r->socket, json_pack("{s:s}", "command", "status"), &reply) != EXIT_DONE)
+    if (client_call(r->socket, request, &reply) != EXIT_DONE)
         return;
-    const long long last =
-        (long long)reply_int(json_object_get(json_object_get(reply, "status"), "pass"), "id");
-
-    json_decref(reply);
-    for (long long id = last; id > 0 && id > last - PLANS; id--) {
-        if (!add_reply(r, arena_printf(r->a, "plans/%lld", id),
-                       json_pack("{s:s, s:I}", "command", "plan", "pass", (json_int_t)id), "plan"))
-            return;
+    json_array_foreach(json_object_get(reply, "passes"), i, pass)
+    {
+        if (n < PASSES && json_is_true(json_object_get(pass, "replayable"))) {
+            add_pass(r, reply_int(pass, "id"));
+            n++;
+        }
     }
+    json_decref(reply);
 }
 
 static void add_service(struct report *r)
@@ -219,7 +240,7 @@ static void add_service(struct report *r)
         if (!add_reply(r, name, json_loads(replies[i].request, 0, NULL), replies[i].member) && i == 0)
             return; /* there is no service */
     }
-    add_plans(r);
+    add_passes(r);
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
@@ -279,11 +300,12 @@ static enum exit_code verb_bugreport_run(const struct args *args, struct arena *
 const struct verb verb_bugreport = {
     .name = "bugreport",
     .summary = "Collect what a developer needs to know of the service in one archive, without secrets.",
-    .more = "Versions, configuration, log, the replies of the service and its last plans, as a compressed "
-            "tar archive "
-            "of mode 0600. Works without the service too, with what is left. Passwords stand in files that "
-            "it leaves "
-            "out; *** replaces what may be a secret in texts.",
+    .more =
+        "Versions, configuration, log, the replies of the service, its last plans and their snapshots, as a "
+        "compressed tar archive "
+        "of mode 0600. Works without the service too, with what is left. Passwords stand in files that "
+        "it leaves "
+        "out; *** replaces what may be a secret in texts.",
     .operands = "[FILE.tar.gz]",
     .operands_max = 1,
     .options = options,

@@ -1,26 +1,36 @@
-/* ballast snapshot: the snapshot of the last pass. */
+/* ballast snapshot: the snapshot of the last pass, or of a past one. */
 #include "cli/client.h"
+#include "cli/input.h"
 #include "cli/verbs.h"
 
-enum { OPT_SOCKET, OPT_FORMAT };
+enum { OPT_SOCKET, OPT_PASS, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_PASS] = {"pass", "N", 0, "what this past pass decided from; `ballast passes` lists them"},
     [OPT_FORMAT] = {"format", "text|json", 0, "no difference: a snapshot is always JSON"},
 };
 
 /* Prints the service's own text: reading and writing numbers could change them. */
 static enum exit_code verb_snapshot_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
+    const char *pass = args_value(args, OPT_PASS, NULL);
+    json_t *request = json_pack("{s:s}", "command", "snapshot");
     json_t *reply = NULL;
+    unsigned long long number = 0;
     enum cli_format format;
     enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
-    if (code != EXIT_DONE)
-        return code;
-    code = client_call(args_value(args, OPT_SOCKET, NULL), json_pack("{s:s}", "command", "snapshot"), &reply);
-
     (void)a;
+    if (code == EXIT_DONE && pass)
+        code = cli_parse_number("pass", pass, INT64_MAX, &number);
+    if (code != EXIT_DONE) {
+        json_decref(request);
+        return code;
+    }
+    if (pass)
+        (void)json_object_set_new(request, "pass", json_integer((json_int_t)number));
+    code = client_call(args_value(args, OPT_SOCKET, NULL), request, &reply);
     if (code != EXIT_DONE)
         return code;
     const char *text = reply_text(reply, "snapshot");

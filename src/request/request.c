@@ -396,7 +396,7 @@ static const struct request_field {
      false, read_limit, REQUEST_NUMBER},
     {"before", OF(REQUEST_HISTORY) | OF(REQUEST_PASSES), false, request_read_before, REQUEST_NUMBER},
     {"offset", OF(REQUEST_ENERGY), false, request_read_offset, REQUEST_NUMBER},
-    {"pass", OF(REQUEST_PLAN), false, request_read_pass, REQUEST_NUMBER},
+    {"pass", OF(REQUEST_PLAN) | OF(REQUEST_SNAPSHOT), false, request_read_pass, REQUEST_NUMBER},
     {"vms", OF(REQUEST_PLACE), true, read_vms, REQUEST_LIST},
     {"hosts", OF(REQUEST_ROLL), false, read_hosts, REQUEST_LIST},
     {"at_once", OF(REQUEST_ROLL), false, read_at_once, REQUEST_NUMBER},

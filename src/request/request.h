@@ -40,7 +40,7 @@
     X(REQUEST_APPLY, "apply", ROLE_OPERATOR, "approves recommendations")                                     \
     X(REQUEST_REJECT, "reject", ROLE_OPERATOR, "rejects recommendations, or withdraws an approval")          \
     X(REQUEST_RUN, "run", ROLE_OPERATOR, "makes a pass now")                                                 \
-    X(REQUEST_SNAPSHOT, "snapshot", ROLE_ADMIN, "the snapshot of the last pass")                             \
+    X(REQUEST_SNAPSHOT, "snapshot", ROLE_ADMIN, "the snapshot of the last pass, or of a past one")           \
     X(REQUEST_PAUSE, "pause", ROLE_OPERATOR, "starts nothing until resumed")                                 \
     X(REQUEST_RESUME, "resume", ROLE_OPERATOR, "starts actions again")                                       \
     X(REQUEST_MAINTENANCE, "maintenance", ROLE_OPERATOR, "takes a host out of service, or puts it back")     \
@@ -108,7 +108,7 @@ struct request {
     unsigned limit;                /* history, events, schedule, passes; energy: 0, all rows */
     uint64_t before;               /* history, passes: only those after this one in the list; 0: all */
     uint64_t offset;               /* energy: so many rows are left out */
-    uint64_t pass;                 /* plan: makes this one again; 0: none */
+    uint64_t pass;                 /* plan: makes this one again; snapshot: of this one; 0: none */
     unsigned hours;                /* forecast: length of the past part */
     bool follow;                   /* events, like the next four: send new events too */
     bool from_start;               /* `after` or `since` was given */

@@ -27,7 +27,8 @@ def test_with_a_service():
                             f'  password_file: {s.folder}/password\n', encoding='utf-8')
         check('the service starts', s.start(), s.log_text())
         token = s.ask('token', 'create', 'ci', '--role', 'viewer').stdout.strip()
-        s.ask('run')
+        for _ in range(7):
+            s.ask('run')
         with open(s.log, 'a', encoding='utf-8') as log:
             log.write(f'a peer said https://user:{SECRET}@example/x and {token}\n')
         done = s.ask('bugreport', 'report.tar.gz', '--config', s.config, '--log', s.log)
@@ -41,7 +42,15 @@ def test_with_a_service():
         check('status', json.loads(found['replies/status.json'])['cluster'] == 'test')
         check('snapshot', json.loads(found['replies/snapshot.json'])['format'] == 'ballast-snapshot/1')
         plans = [json.loads(text) for name, text in found.items() if name.startswith('plans/')]
-        check('plans', plans and all(p['format'] == 'ballast-plan/1' for p in plans), list(found))
+        check('plans', len(plans) == 5 and all(p['format'] == 'ballast-plan/1' for p in plans), list(found))
+        last = [p['id'] for p in s.ask_json('passes')[:5]]
+        snapshots = {name: json.loads(text) for name, text in found.items() if name.startswith('snapshots/')}
+        check('their snapshots', set(snapshots) == {f'snapshots/{n}.json' for n in last} and
+              all(v['format'] == 'ballast-snapshot/1' for v in snapshots.values()), (last, list(found)))
+        one = s.folder / 'one.json'
+        one.write_text(s.ask('snapshot', '--pass', last[-1]).stdout, encoding='utf-8')
+        again = json.loads(run('plan', '--snapshot', one, '--format', 'json').stdout)
+        check('a plan from it is that of the pass', again['recommendations'] == json.loads(found[f'plans/{last[-1]}.json'])['recommendations'], again)
         for secret in (SECRET, token, token.rsplit('_', 1)[-1]):
             check('no secret in it', secret and not [name for name, text in found.items() if secret in text])
         again = s.ask('bugreport', 'report.tar.gz')

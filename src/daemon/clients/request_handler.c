@@ -229,10 +229,10 @@ void request_handler_forget_older(struct shared_replies *shared, const struct en
 }
 
 /* Long, and equal for all clients until the next inventory or pass. */
-static bool is_shared(enum request_kind kind)
+static bool is_shared(const struct request *q)
 {
-    return kind == REQUEST_SNAPSHOT || kind == REQUEST_SAMPLES || kind == REQUEST_VMS ||
-           kind == REQUEST_HOSTS || kind == REQUEST_POOLS;
+    return (q->kind == REQUEST_SNAPSHOT && q->pass == 0) || q->kind == REQUEST_SAMPLES ||
+           q->kind == REQUEST_VMS || q->kind == REQUEST_HOSTS || q->kind == REQUEST_POOLS;
 }
 
 /* Takes the reference over. */
@@ -435,6 +435,7 @@ static int serve_request(const struct request_handler *s, const struct request *
         return event_stream_serve(s->out->stream, q, c, out, err);
     case REQUEST_PASSES:
         return reply_passes(s->store, q, out, err);
+    case REQUEST_SNAPSHOT: /* of a past pass, which takes long to read; the last one is shared */
     case REQUEST_PLAN:
     case REQUEST_EXPLAIN:
     case REQUEST_WHAT_IF:
@@ -447,7 +448,6 @@ static int serve_request(const struct request_handler *s, const struct request *
     case REQUEST_RECOMMENDATIONS:
     case REQUEST_HISTORY:
     case REQUEST_SAMPLES:
-    case REQUEST_SNAPSHOT:
     case REQUEST_SERIES:
     case REQUEST_ENERGY:
     case REQUEST_FORECAST:
@@ -490,7 +490,7 @@ void request_handler_serve(const struct request_handler *s, struct client *c, st
     if (r == 0)
         r = subject_resolve(s->engine, s->store, q, &err);
     if (r == 0)
-        r = is_shared(q->kind) ? serve_shared(s, q, c, &err) : serve_request(s, q, c, &out, &err);
+        r = is_shared(q) ? serve_shared(s, q, c, &err) : serve_request(s, q, c, &out, &err);
     engine_set_person(s->engine, NULL);
     if (r == 0)
         client_reply(c, &out);
