@@ -151,7 +151,7 @@ def check_output(arguments, text):
     request, member = PRINTED.get(arguments[0], (None, None))
     if arguments[0] == "status" and "--since" in arguments:
         request = member = "summary"
-    if arguments[0] == "vms" and not arguments[1].startswith("--"):
+    if arguments[0] in ("vms", "hosts", "pools") and not arguments[1].startswith("--"):
         request = member = "series"
     if arguments[0] == "history" and "--energy" in arguments:
         request = member = "energy"

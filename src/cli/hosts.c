@@ -1,5 +1,6 @@
 /* ballast hosts: the hosts and their load. */
 #include "cli/client.h"
+#include "cli/day.h"
 #include "cli/tones.h"
 #include "cli/verbs.h"
 #include "render/table.h"
@@ -226,22 +227,30 @@ static enum exit_code verb_hosts_run(const struct args *args, struct arena *a, s
 
     if (code != EXIT_DONE)
         return code;
+    if (args->n_operands > 0)
+        return client_show(args_value(args, OPT_SOCKET, NULL), format, day_request("host", args->operands[0]),
+                           "series", day_show, a, out);
     return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "hosts"),
                        "hosts", args->options[OPT_WIDE].n > 0 ? show_wide : show_hosts, a, out);
 }
 
 const struct verb verb_hosts = {
     .name = "hosts",
-    .summary = "List the hosts and their load.",
-    .more = "CPU and MEM: what the VMs on the host are entitled to, in percent of the host's capacity "
-            "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host. Each is proven once a "
-            "wake succeeded that no other method can have done, until its settings change (expired) or it "
-            "does not wake the host (FAILED; `ballast status` says why); or the method that is tried just "
-            "now (redfish now). `ballast wake HOST --verify` proves one. --wide adds power "
-            "draw, time since the host is on or in standby, boot time, the host's own power "
-            "management level, CONTROLLER: whether its controllers report its hardware UUID (matches), "
-            "another machine's (differs), nothing that could be compared (unknown), or were confirmed by a "
-            "person (confirmed), the UUID of its hardware, and what sets it apart.",
+    .summary = "List the hosts and their load; of one host, demand, entitlement and delivery of its VMs over "
+               "the last day.",
+    .operands = "[HOST]",
+    .operands_max = 1,
+    .more =
+        "CPU and MEM: what the VMs on the host are entitled to, in percent of the host's capacity "
+        "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host. Each is proven once a "
+        "wake succeeded that no other method can have done, until its settings change (expired) or it "
+        "does not wake the host (FAILED; `ballast status` says why); or the method that is tried just "
+        "now (redfish now). `ballast wake HOST --verify` proves one. --wide adds power "
+        "draw, time since the host is on or in standby, boot time, the host's own power "
+        "management level, CONTROLLER: whether its controllers report its hardware UUID (matches), "
+        "another machine's (differs), nothing that could be compared (unknown), or were confirmed by a "
+        "person (confirmed), the UUID of its hardware, and what sets it apart. With a host's id or name: the "
+        "figures of `ballast vms VM`, summed over the VMs on the host.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -1,5 +1,6 @@
 /* ballast pools: the resource pools and their entitlement. */
 #include "cli/client.h"
+#include "cli/day.h"
 #include "cli/verbs.h"
 #include "render/table.h"
 
@@ -42,13 +43,19 @@ static void show_pools(const json_t *reply, struct arena *a, struct strbuf *out)
 
 static enum exit_code verb_pools_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
+    if (args->n_operands > 0)
+        return client_ask(args, day_request("pool", args->operands[0]), "series", day_show, a, out);
     return client_ask(args, json_pack("{s:s}", "command", "pools"), "pools", show_pools, a, out);
 }
 
 const struct verb verb_pools = {
     .name = "pools",
-    .summary = "List the resource pools and their entitlement.",
-    .more = "The root pool is not listed. A limit of - means no limit.",
+    .summary = "List the resource pools and their entitlement; of one pool, demand, entitlement and delivery "
+               "over the last day.",
+    .operands = "[POOL]",
+    .operands_max = 1,
+    .more = "The root pool is not listed. A limit of - means no limit. With a pool's id or name: the figures "
+            "of `ballast vms VM`, summed over the VMs of the pool and of the pools below it.",
     .options = client_options,
     .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,

@@ -38,10 +38,27 @@ static void show_recommendations(const json_t *reply, struct arena *a, struct st
     show_avoided(json_object_get(reply, "avoid"), out);
 }
 
+enum { OPT_SOCKET, OPT_VM, OPT_HOST, OPT_FORMAT };
+
+static const struct option_spec options[] = {
+    [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_VM] = {"vm", "VM", 0, "only those about this VM: its name or id"},
+    [OPT_HOST] = {"host", "HOST", 0, "only those about this host, moves from it and to it included"},
+    [OPT_FORMAT] = OPTION_FORMAT,
+};
+
 static enum exit_code verb_recommendations_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    return client_ask(args, json_pack("{s:s}", "command", "recommendations"), "recommendations",
-                      show_recommendations, a, out);
+    const char *vm = args_value(args, OPT_VM, NULL);
+    const char *host = args_value(args, OPT_HOST, NULL);
+    enum cli_format format;
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
+
+    if (code != EXIT_DONE)
+        return code;
+    return client_show(args_value(args, OPT_SOCKET, NULL), format,
+                       json_pack("{s:s, s:s*, s:s*}", "command", "recommendations", "vm", vm, "host", host),
+                       "recommendations", show_recommendations, a, out);
 }
 
 const struct verb verb_recommendations = {
@@ -50,8 +67,8 @@ const struct verb verb_recommendations = {
     .more = "`ballast apply ID` approves one; an ID is never used twice. PRIO: 1 is mandatory, 5 a "
             "slight improvement. AFTER: the imbalance once this action and those before it are done. "
             "The states are listed in names.md.",
-    .options = client_options,
-    .n_options = CLIENT_OPT_COUNT,
+    .options = options,
+    .n_options = COUNT_OF(options),
     .needs_service = true,
     .can_watch = true,
     .run = verb_recommendations_run,

@@ -265,7 +265,14 @@ def test_wrong_filters():
             assert '"yesterdayy" is wrong, expected a time' in d.cli(verb, "--since", "yesterdayy", code=2)
         assert '"since": expected a time in the past' in d.cli("status", "--since", "2100-01-01", code=2)
         assert "period" in d.cli("status", "--since", "1970-01-02")
-        for verb in ("history", "events"):
+        wait_for("recommendations", lambda: d.actions("recommended"))
+        d.cli("pause")
+        all_ = d.json("recommendations")
+        for vm, host in ((all_[0]["vm"], None), (None, all_[0]["from"]), (all_[0]["vm"], all_[0]["to"])):
+            few = d.json("recommendations", *(("--vm", vm) if vm else ()), *(("--host", host) if host else ()))
+            expected = [a["id"] for a in all_ if vm in (None, a["vm"]) and host in (None, a["from"], a["to"], a["host"])]
+            assert [a["id"] for a in few] == expected and expected, (vm, host, few)
+        for verb in ("history", "events", "recommendations"):
             assert f'no host has the id or name "{name}x", did you mean "{name}"?' in d.cli(verb, "--host", f"{name}x", code=2)
             assert 'no VM has the id or name "nowhere"' in d.cli(verb, "--vm", "nowhere", code=2)
             assert "--vm" in d.cli(verb, "--vm", "", code=2) or '"vm"' in d.cli(verb, "--vm", "", code=2)
@@ -278,14 +285,15 @@ def test_wrong_filters():
         d.stop()
 
 
-def test_series_of_a_vm():
-    """`ballast vms VM`: what it wanted and got, of VMs whose demand never changes."""
+def test_series_of_one():
+    """`ballast vms VM`, `hosts HOST`, `pools POOL`: what it wanted and got, of VMs whose demand never changes."""
     vms = [{"id": f"vm-{n}", "name": name, "host": "h1", "state": "on", "vcpus": 2, "mem_mb": 4096}
            for n, name in enumerate(("web", "twin", "twin", "idle"), 1)]
     hosts = [{"id": f"h{n}", "name": f"h{n}", "state": "on", "cpu_mhz": 20000, "cores": 8, "mem_mb": 65536} for n in (1, 2)]
     with Daemon(SIM, automation="manual", interval_s=5) as d:
         (d.folder / "cluster.json").write_text(json.dumps({"format": "ballast-snapshot/1", "cluster": "lab", "time": "2026-01-01T00:00:00Z",
-                                                           "hosts": hosts, "vms": vms, "pools": []}))
+                                                           "hosts": hosts, "vms": [vms[0] | {"pool": "p1"}, *vms[1:]],
+                                                           "pools": [{"id": "p1", "name": "prod"}]}))
         path = d.folder / "scenario.yaml"
         path.write_text("duration_s: 86400\nsnapshot: cluster.json\nvms:\n" + "".join(
             f"  - {{match: vm-{n}, workload: {{cpu: {cpu}, mem: 2048}}}}\n" for n, cpu in enumerate((1500, 300, 600, 0), 1)))
@@ -293,8 +301,8 @@ def test_series_of_a_vm():
         d.start()
         wait_for("looks", lambda: d.request({"command": "series", "vm": "vm-1"}).get("series", {}).get("points"))
 
-        def rows(vm):
-            lines = d.cli("vms", vm).splitlines()
+        def rows(name, verb="vms"):
+            lines = d.cli(verb, name).splitlines()
             return {(line[:9], line.split()[2]): line.split()[4:] for line in lines if line.startswith("last ")}, lines[-2:]
 
         for vm, demand in (("web", "1500"), ("vm-1", "1500"), ("vm-3", "600"), ("idle", "0")):
@@ -304,6 +312,14 @@ def test_series_of_a_vm():
                 assert cpu == [demand, demand, demand, demand, "100", "100"], (vm, cpu)
                 assert mem == ["2560", "2560", "2560", "4096", "100", "100"], (vm, mem)  # of 2,048 MiB idle, a quarter counts
             assert "got all CPU that it wanted and was entitled to." in verdict[0], verdict
+        for verb, name, demand in (("hosts", "h1", "2400"), ("pools", "prod", "1500"), ("pools", "p1", "1500")):
+            table, verdict = rows(name, verb)
+            assert table["last hour", "CPU"] == [demand, demand, demand, demand, "100", "100"], (name, table)
+            of = "prod" if verb == "pools" else "h1"
+            assert f"The VMs of {of} got all CPU that they wanted and were entitled to." in verdict[0], verdict
+            assert d.json(verb, name)["kind"] == verb[:-1]
+        assert 'no host has the id or name "nowhere"' in d.cli("hosts", "nowhere", code=2)
+        assert 'nothing is kept of the pool "nowhere"' in d.cli("pools", "nowhere", code=1)
         assert "twin" in d.cli("vms", "twin", code=2), "two VMs of this name"
         assert 'no VM has the id or name "nowhere"' in d.cli("vms", "nowhere", code=2)
         series = d.json("vms", "web")
@@ -395,4 +411,4 @@ def test_backtest():
 
 if __name__ == "__main__":
     main(test_history_and_events_are_filtered, test_a_night_in_ten_lines, test_the_first_minutes, test_followed_by_vm, test_of_a_vm_that_is_gone, test_wrong_filters,
-         test_series_of_a_vm, test_scores_of_vms, test_backtest)
+         test_series_of_one, test_scores_of_vms, test_backtest)
