@@ -1,6 +1,7 @@
 /* status_page.c: writes the pages. Reading replies and answering is status_route.c's. */
 #include "http/status_page.h"
 
+#include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "http/html.h"
 
@@ -246,6 +247,38 @@ static void put_fault(struct strbuf *out, size_t *n, const char *what, const cha
     strbuf_puts(out, "</li>\n");
 }
 
+/* Who is not told of events. */
+static void put_unheard(const json_t *s, size_t *n, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    const json_t *broker = json_object_get(s, "mqtt");
+    const json_t *target;
+    size_t i;
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    if (json_is_object(broker) && !json_is_true(json_object_get(broker, "connected"))) {
+        const char *since = text_of(broker, "since");
+        const char *error = text_of(broker, "error");
+
+        strbuf_printf(&text, "%s%s%s%s%s; %lld events wait", text_of(broker, "url"), since ? " since " : "",
+                      since ? since : "", error ? ": " : "", error ? error : "",
+                      (long long)number_of(broker, "unsent"));
+        put_fault(out, n, "The MQTT broker is not connected: ", text.text);
+    }
+    json_array_foreach(json_object_get(s, "alarms"), i, target)
+    {
+        const char *since = text_of(target, "failing_since");
+        const char *error = text_of(target, "error");
+
+        if (!since)
+            continue;
+        strbuf_clear(&text);
+        strbuf_printf(&text, "%s since %s%s%s; %lld events wait", text_of(target, "target"), since,
+                      error ? ": " : "", error ? error : "", (long long)number_of(target, "waiting"));
+        put_fault(out, n, "Alarms are not delivered to ", text.text);
+    }
+}
+
 static void put_faults(const json_t *s, struct strbuf *out)
 {
     const json_t *f;
@@ -256,6 +289,8 @@ static void put_faults(const json_t *s, struct strbuf *out)
     put_fault(out, &n, "The source cannot be read: ", text_of(json_object_get(s, "source"), "error"));
     put_fault(out, &n, "The last pass failed: ", text_of(s, "pass_error"));
     put_fault(out, &n, "The store fails: ", text_of(s, "store_error"));
+    put_fault(out, &n, "", text_of(json_object_get(s, "store"), "warning"));
+    put_unheard(s, &n, out);
     json_array_foreach(json_object_get(s, "faults"), i, f)
     {
         put_fault(out, &n, "", text_of(f, "text"));

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import urllib.parse
 
+import ports
 from daemon import main, wait_for
 from test_http import AT, HOST, Api
 from test_report_page import find_browser, skip
@@ -164,6 +165,25 @@ def test_page():
         in_a_text_browser(api)
 
 
+def test_who_is_not_told():
+    """A broker that is down and a target of alarms that fails are faults, with why."""
+    broker, target = ports.take(), ports.take()
+    with Api(mqtt={"url": f"mqtt://{HOST}:{broker}"}, alarms={
+            "ops": {"url": f"http://{HOST}:{target}/x", "severity": "info", "interval_s": 1},
+            "fine": {"command": ["/bin/true"], "severity": "info", "interval_s": 1}}) as api:
+        assert api.ask("POST", f"{AT}/pause", "operator")[0] == 200  # an event
+
+        def status():
+            return api.json(f"{AT}/status")["status"]
+        failing = wait_for("the target fails", lambda: [a for a in status()["alarms"] if a["failing_since"]], 60)
+        wait_for("the broker fails", lambda: status()["mqtt"]["error"], 60)
+        assert [a["target"] for a in failing] == ["ops"], failing
+        faults = page(api.get("/status")).text.partition("Faults")[2].partition("Waiting for a person")[0]
+        assert f"The MQTT broker is not connected: mqtt://{HOST}:{broker} since " in faults, faults
+        assert "Alarms are not delivered to ops since " in faults and "fine" not in faults, faults
+        assert failing[0]["error"] in faults, faults
+
+
 def test_in_a_browser():
     browser = find_browser()
     if not shutil.which("node") or not (ROOT / "dashboard/node_modules/playwright-core").exists():
@@ -177,4 +197,4 @@ def test_in_a_browser():
 
 
 if __name__ == "__main__":
-    main(test_page, test_in_a_browser)
+    main(test_page, test_who_is_not_told, test_in_a_browser)
