@@ -3,7 +3,8 @@
 installed, started on the simulated cluster, upgraded with data and an edited configuration, taken back to the version before, removed,
 purged. And the image for containers made of them (packaging/oci).
 
-    test_packages.py                    builds the packages; the upgrade is to a version to come, whose store has one more table
+    test_packages.py                    builds the packages, where npm is there by a release of a clone; the upgrade is to a version to come, whose
+                                        store has one more table
     test_packages.py PACKAGES FORMER    packages in folders, for packaging/release: the upgrade is from FORMER to PACKAGES
 """
 import contextlib
@@ -232,7 +233,12 @@ def use(root, former, newer, must_upgrade):
 
 def use_container(debs, folder):
     """The image's service keeps its state in a volume, ends by SIGTERM, and is reached over the network only as its configuration says."""
-    run(SOURCE / "packaging/oci", debs, folder / "images", *apt_sources(), timeout=1200)
+    released = list(debs.glob("*.oci.tar"))
+    if released:
+        (folder / "images").mkdir()
+        run("tar", "-C", folder / "images", "-xf", released[0])
+    else:
+        run(SOURCE / "packaging/oci", debs, folder / "images", *apt_sources(), timeout=1200)
     tag = run("umoci", "ls", "--layout", folder / "images").strip()
     volume, configuration = folder / "volume", folder / "configuration"
     with contextlib.closing(Container(f"{folder}/images:{tag}", folder)) as c:
@@ -270,11 +276,43 @@ http:
         c.stop()
 
 
+GIT = ["git", "-c", "user.name=Test", "-c", "user.email=test@example.com"]
+
+
+def clone(tree):
+    run("git", "clone", "-q", "--no-local", "--depth", "1", f"file://{SOURCE}", tree)
+
+
+def release(folder, out):
+    """A release of a clone, whose changelog has a date and a distribution: all that belongs to it is in the folder, as its sums say, and the tarball
+    has the pages, readable and built."""
+    tree, version = folder / "released", re.search(r"^  version: '(.*)',", (SOURCE / "meson.build").read_text(), re.M)[1]
+    clone(tree)
+    changelog = tree / "packaging/debian/changelog"
+    changelog.write_text(changelog.read_text().replace("UNRELEASED", "bookworm", 1))
+    run(*GIT, "commit", "-qam", "test", cwd=tree)
+    packages = SOURCE / "dashboard/node_modules"
+    if packages.exists():
+        shutil.copytree(packages, tree / "dashboard/node_modules", symlinks=True)
+    said = run(tree / "packaging/release", version, out, *apt_sources(), timeout=1500)
+    assert f"{version} is in {out}" in said, said[-2000:]
+    assert not run("git", "status", "--porcelain", cwd=tree) and not run("git", "tag", cwd=tree), "the clone was changed"
+    run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=out)
+    summed = {line.split("  ", 1)[1] for line in (out / "SHA256SUMS").read_text().splitlines()}
+    assert summed == {f.name for f in out.iterdir()} - {"SHA256SUMS"}
+    for pattern in ("ballast_*.deb", "ballastd_*.deb", "*.dsc", "*.changes", f"ballast_{version}.orig.tar.xz", f"ballast-{version}.oci.tar"):
+        assert list(out.glob(pattern)), (pattern, summed)
+    names = run("tar", "-tf", out / f"ballast_{version}.orig.tar.xz").split()
+    for part in ("meson.build", "dashboard/package-lock.json", "dashboard/src/service/faults.tsx", "dashboard/dist/report.html"):
+        assert f"ballast-{version}/{part}" in names, part
+    assert not [n for n in names if "/.git/" in n or "node_modules" in n]
+    assert any("/dashboard/dist/" in n and n.endswith(".js") for n in names), "no built script"
+
+
 def check_release(folder):
     """packaging/release refuses what is no release yet."""
     tree = folder / "release"
-    run("git", "clone", "-q", "--no-local", "--depth", "1", f"file://{SOURCE}", tree)
-    git = ["git", "-c", "user.name=Test", "-c", "user.email=test@example.com"]
+    clone(tree)
 
     def refused(version="99.0.0"):
         done = subprocess.run([tree / "packaging/release", version, folder / "results"], capture_output=True, text=True, timeout=120, check=False)
@@ -290,7 +328,7 @@ def check_release(folder):
              ("99.0.0", "bookworm", "the tag v99.0.0 is another commit")]
     for version, distribution, sentence in steps:
         changelog.write_text(entry.format(version, distribution) + changelog.read_text())
-        run(*git, "commit", "-qam", "test", cwd=tree)
+        run(*GIT, "commit", "-qam", "test", cwd=tree)
         if "tag" in sentence:
             run("git", "tag", "v99.0.0", "HEAD~1", cwd=tree)
         assert sentence in (said := refused()), said
@@ -309,7 +347,9 @@ def test_packages():
     try:
         with ThreadPoolExecutor(3) as pool:
             fresh = pool.submit(bootstrap, root.folder)
-            if folder == place / "debs":
+            if folder == place / "debs" and shutil.which("npm"):
+                release(place, folder)
+            elif folder == place / "debs":
                 run(SOURCE / "packaging/deb", folder, timeout=1200)
             debs = packages_in(folder)
             container = pool.submit(use_container, folder, place)
