@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the README's first command exactly as written: it shows what the README promises, ends, and leaves no file or process.
-Then the second one, and asks the dashboard's address while it waits."""
+"""Runs the README's first command exactly as written: it shows what the README promises, waits with the dashboard until Enter, and leaves no
+file or process. Then the second one, whose loads change by themselves; and the first once more as a script does, with --no-wait."""
 import glob
 import json
 import os
@@ -9,8 +9,9 @@ import subprocess
 import tempfile
 import urllib.request
 
-from command import SHORT, TOP, check, end
+from command import SHORT, TOP, check, end, wait_until
 
+CHANGE = 0.02  # of a host's load, a fraction of its capacity
 PROMISED = ['ballast hosts', 'ballast recommendations', 'ballast explain', 'ballast apply', 'ballast history', 'The dashboard: http://127.0.0.1:', 'Done.']
 
 
@@ -20,9 +21,15 @@ def ask(address, token):
         return answer.read().decode()
 
 
-def look_at_live(folder):
-    """`packaging/demo --live` until its address is shown, what the address answers, then Enter."""
-    with subprocess.Popen(['./packaging/demo', '--live'], cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+def loads_of(address, cluster, token):
+    hosts = json.loads(ask(f'{address}api/v1/clusters/{cluster}/hosts', token))['hosts']
+    return {h['name']: h['cpu']['load'] for h in hosts}
+
+
+def look(folder, cluster, *options):
+    """`packaging/demo` until its address is shown, what the address answers, then Enter. Its output."""
+    name = ' '.join(('demo', *options))
+    with subprocess.Popen(['./packaging/demo', *options], cwd=TOP, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           env={**os.environ, 'TMPDIR': folder}) as demo:
         text = ''
         for line in demo.stdout:
@@ -30,24 +37,38 @@ def look_at_live(folder):
             if line.startswith('Enter ends'):
                 break
         found = re.search(r'(http://127\.0\.0\.1:\d+/)\n.*(ballast_\w+)', text)
-        if check('--live: an address and a token', found, text):
-            address, token = found.groups()
-            hosts = json.loads(ask(f'{address}api/v1/clusters/live/hosts', token))['hosts']
-            check('--live: its hosts', len(hosts) == 10, str(hosts))
-            if 'was not built' not in text:
-                check('--live: the dashboard', '<script' in ask(address, token))
-        demo.communicate('\n', timeout=60)
-        check('--live: Enter ends it', demo.returncode == 0)
+        if check(f'{name}: an address and a token', found, text):
+            look_at_dashboard(name, cluster, text, *found.groups(), changes='--live' in options)
+        rest, _ = demo.communicate('\n', timeout=60)
+        check(f'{name}: Enter ends it', demo.returncode == 0, text[-3000:] + rest)
+        return text + rest
+
+
+def look_at_dashboard(name, cluster, text, address, token, changes):
+    loads = loads_of(address, cluster, token)
+    check(f'{name}: its hosts', len(loads) >= 4 and all(0 <= v < 2 for v in loads.values()), str(loads))
+    if 'was not built' not in text:
+        check(f'{name}: the dashboard', '<script' in ask(address, token))
+    if changes:
+        check(f'{name}: the loads change by themselves', wait_until(lambda: max(abs(v - loads[h]) for h, v in
+              loads_of(address, cluster, token).items()) > CHANGE, 60, 1), str(loads))
+
+
+def check_story(name, text):
+    for words in PROMISED:
+        check(f'{name} shows "{words}"', words in text, text[-3000:])
+    check(f'{name}: something was moved', ' done ' in text)
+    check(f'{name}: no colour without a terminal', '\x1b' not in text)
+
 
 with tempfile.TemporaryDirectory(dir=SHORT) as folder:
-    done = subprocess.run(['./packaging/demo'], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1700,
+    check_story('demo', look(folder, 'demo'))
+    look(folder, 'live', '--live')
+    done = subprocess.run(['./packaging/demo', '--no-wait'], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600,
                           check=False, env={**os.environ, 'TMPDIR': folder})
-    check('exit code 0', done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:])
-    for words in PROMISED:
-        check(f'shows "{words}"', words in done.stdout)
-    check('something was moved', ' done ' in done.stdout)
-    check('no colour without a terminal', '\x1b' not in done.stdout)
-    look_at_live(folder)
+    check('--no-wait: exit code 0', done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:])
+    check('--no-wait: nothing asks for Enter', 'Enter' not in done.stdout)
+    check_story('--no-wait', done.stdout)
     check('leaves no files', not os.listdir(folder), str(os.listdir(folder)))
     running = []
     for path in glob.glob('/proc/[0-9]*/cmdline'):
