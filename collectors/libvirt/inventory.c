@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/idmap.h"
 #include "net/libvirt/controls.h"
+#include "net/libvirt/migration_settings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -245,6 +246,10 @@ static struct seen_vm *map_vm(struct map *m, const struct instance *x)
     map_controls(x, &to->is, core_mhz);
     libvirt_compatibility_needs(x->host, d, m->settings, m->a, &to->is);
     libvirt_compatibility_hosts(m->hosts, m->n, d, m->a, to);
+    const struct libvirt_migration how = libvirt_migration_of(m->settings, d->uuid, d->name);
+
+    to->unthrottled = !how.auto_converge && !how.post_copy;
+    to->copy_most_mb_s = how.bandwidth_mbs;
     if (d->active)
         map_sample(x, to, core_mhz);
     return to;

@@ -45,7 +45,10 @@ struct seen_vm {
     const char *source_pool;           /* of a VM that is overridden (facts.h): its pool in the source */
     const char *pipeline;              /* by which it is placed; NULL: none */
     const char *left_host;             /* the host that its last migration took it from; NULL: not known */
-    bool compatible_given;             /* false: it can run on every host */
+    bool unthrottled; /* its migration does not slow it down: it has no end while the VM writes to its memory
+                         faster than that is copied */
+    double copy_most_mb_s; /* that its migration may use; 0: no limit */
+    bool compatible_given; /* false: it can run on every host */
     struct ids compatible_hosts;
     struct vm_sample sample;
 };

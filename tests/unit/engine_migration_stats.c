@@ -123,6 +123,42 @@ static void test_what_the_source_says_stands(void **state)
     world_release();
 }
 
+/* One that writes faster than it is copied, and is not slowed down, is moved only where it must be. */
+static void test_endless(void **state)
+{
+    static const struct {
+        double dirty, host, most;
+        bool throttled, held;
+    } cases[] = {
+        {300, 0, 0, false, true},                               /* the setting's 250 MiB/s */
+        {300, 0, 0, true, false},                               /* slowed down until it ends */
+        {300, 1000, 0, false, false},                           /* the source's own rate */
+        {300, 1000, 100, false, true}, {0, 0, 1, false, false}, /* not known */
+        {2, 0, 4, false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct world w;
+
+        begin_one(&w);
+        w.n_script = 0;
+        w.dirty_mb_s = cases[i].dirty;
+        w.host_rate_mb_s = cases[i].host;
+        w.copy_most_mb_s = cases[i].most;
+        w.unthrottled = !cases[i].throttled;
+        world_run(10);
+        const struct snapshot *s = engine_snapshot(w.engine);
+        const char *why = s->vms[snapshot_find_vm(s, "vm00")].is.mandatory_only;
+        if ((why != NULL) != cases[i].held)
+            fail_msg("case %zu: %s", i, why ? why : "moved for balance");
+        if (i == 0)
+            assert_string_equal(why,
+                                "memory that it writes to at 300 MiB/s, while it is copied at 250 MiB/s");
+        world_release();
+    }
+}
+
 static const struct {
     const char *name;
     bool fails, adopted, shared, start_lost, short_one;
@@ -188,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_rate_is_learned),
         cmocka_unit_test(test_dirty_rate_is_learned),
         cmocka_unit_test(test_what_the_source_says_stands),
+        cmocka_unit_test(test_endless),
         cmocka_unit_test(test_teaches_nothing),
         cmocka_unit_test(test_not_of_another_source),
     };

@@ -100,6 +100,8 @@ static void w_fill(struct collected *c)
         v->is.automation = W->vms[i].automation;
         if (W->dirty_mb_s > 0)
             v->is.dirty_mb_s = W->dirty_mb_s;
+        v->unthrottled = W->unthrottled;
+        v->copy_most_mb_s = W->copy_most_mb_s;
         v->is.state = W->vms[i].off ? VM_OFF : VM_ON;
         v->is.kind = W->vms[i].agent_of ? VM_AGENT : VM_NORMAL;
         w_host_id(W->vms[i].host, id);

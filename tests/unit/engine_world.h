@@ -89,12 +89,14 @@ struct world {
     bool unproven;                     /* the source does not say of any host that it wakes */
     bool hides;                        /* the source shows a host that sleeps as one that it has lost */
     double host_rate_mb_s, dirty_mb_s; /* what the source says of every host and VM; 0: nothing */
-    const char *host_name;             /* of every host; NULL: its id */
-    const char *name_of[WORLD_HOSTS];  /* of this host; NULL: as all */
-    const char *uuid_of[WORLD_HOSTS];  /* of the hardware; NULL: not known */
-    const char *vm_name;               /* of every VM; NULL: its id */
-    const char *labels_unread;         /* what the source says of its labels */
-    bool apart;                        /* a rule keeps vm00 and vm01 on different hosts */
+    bool unthrottled;                  /* the same, of migrations of VMs */
+    double copy_most_mb_s;
+    const char *host_name;            /* of every host; NULL: its id */
+    const char *name_of[WORLD_HOSTS]; /* of this host; NULL: as all */
+    const char *uuid_of[WORLD_HOSTS]; /* of the hardware; NULL: not known */
+    const char *vm_name;              /* of every VM; NULL: its id */
+    const char *labels_unread;        /* what the source says of its labels */
+    bool apart;                       /* a rule keeps vm00 and vm01 on different hosts */
     struct world_vm vms[WORLD_VMS];
 
     struct world_move script[WORLD_VMS];

@@ -481,6 +481,27 @@ static void controls_become_shares_limits_and_reservations(void **state)
     arena_release(&w.a);
 }
 
+/* What tells whether a migration of a VM that writes fast has an end. */
+static void settings_of_migrations_are_told(void **state)
+{
+    static const char *const vms[] = {"vm", NULL};
+    static const struct libvirt_migration_entry calm = {
+        .name = "e", .vms = vms, .is.auto_converge = true, .auto_converge_given = true};
+
+    (void)state;
+    struct world w = a_world();
+
+    (void)add(&w, 0, A, VIR_DOMAIN_RUNNING, 1);
+    w.settings.migration.bandwidth_mbs = 40;
+    map(&w, 0);
+    assert_true(w.inv.vms[0].unthrottled);
+    assert_within(w.inv.vms[0].copy_most_mb_s, 40, 0);
+    w.settings.migrations = (struct objects){.items = &calm, .n = 1};
+    map(&w, 0);
+    assert_false(w.inv.vms[0].unthrottled);
+    arena_release(&w.a);
+}
+
 /* Where several hosts share a machine, each is the part of it that the configuration says. */
 static void a_configured_size_counts_instead_of_the_machines(void **state)
 {
@@ -520,6 +541,7 @@ int main(void)
         cmocka_unit_test(cpus_bind_to_hosts_that_can_give_them),
         cmocka_unit_test(a_kind_of_machine_binds_to_hosts_that_have_it),
         cmocka_unit_test(controls_become_shares_limits_and_reservations),
+        cmocka_unit_test(settings_of_migrations_are_told),
         cmocka_unit_test(a_configured_size_counts_instead_of_the_machines),
     };
 

@@ -304,13 +304,33 @@ static void add_pair(const char *from, const char *to, double rate_mb_s, void *c
             (struct seen_migration_rate){.from = x->is.id, .to = y->is.id, .rate_mb_s = rate_mb_s};
 }
 
+/* A VM that writes to its memory faster than it is copied, and is not slowed down meanwhile: its migration
+ * has no end, so that it is tried only where the VM must leave. */
+static void hold_endless(const struct filling *f, const struct policy *policy, struct seen_vm *v)
+{
+    const struct seen_host *h = v->host ? idmap_get(&f->hosts, v->host) : NULL;
+    const double known = h ? h->is.migration_rate_mb_s : UNKNOWN;
+    double rate = isnan(known) ? policy->migration_rate_mb_s : known;
+    struct migration_model m;
+
+    if (v->copy_most_mb_s > 0 && v->copy_most_mb_s < rate)
+        rate = v->copy_most_mb_s;
+    if (!v->unthrottled || v->is.mandatory_only || isnan(v->is.dirty_mb_s) || v->is.state != VM_ON ||
+        !(rate > 0))
+        return;
+    migration_model(v->is.consumed_mb, v->is.dirty_mb_s, rate, &m);
+    if (!m.converges)
+        v->is.mandatory_only =
+            arena_printf(f->a, "memory that it writes to at %.0f MiB/s, while it is copied at %.0f MiB/s",
+                         v->is.dirty_mb_s, rate);
+}
+
 /* What the source says itself stands. */
 static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
 {
     const struct migration_stats *l = piece;
     struct filling f = {.inv = inv, .a = a};
 
-    (void)c;
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *h = &inv->hosts[i].is;
 
@@ -325,6 +345,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
 
         if (v->id && isnan(v->dirty_mb_s))
             v->dirty_mb_s = migration_stats_dirty(l, v->id);
+        hold_endless(&f, &c->settings->policy, &inv->vms[i]);
     }
     if (inv->n_migration_rates == 0)
         migration_stats_each_pair(l, add_pair, &f);
