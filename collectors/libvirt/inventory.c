@@ -350,8 +350,9 @@ static void map_uuid(struct map *m, const struct instance *list, size_t n)
                           is_source_of_post_copy(moving) ? runner : moving);
     } else if (last_known) {
         (void)map_vm(m, last_known);
-    } else if (off && !m->some_unseen && off->d->xml.vcpus > 0) {
-        (void)map_vm(m, off); /* otherwise it may run on a host that was not seen: it must not be started */
+    } else if (off && off->d->xml.vcpus > 0) {
+        /* it may run on a host that was not seen, unless that one is asleep: it must not be started */
+        map_vm(m, off)->if_all_sleep = m->some_unseen;
     }
 }
 

@@ -45,8 +45,11 @@ struct seen_vm {
     const char *source_pool;           /* of a VM that is overridden (facts.h): its pool in the source */
     const char *pipeline;              /* by which it is placed; NULL: none */
     const char *left_host;             /* the host that its last migration took it from; NULL: not known */
-    bool unthrottled; /* its migration does not slow it down: it has no end while the VM writes to its memory
-                         faster than that is copied */
+    bool if_all_sleep; /* it is off, and may run on a host that the source has never read: it is in the
+                          inventory only if all of those are asleep by our doing, and so run nothing
+                          (left_hosts.h) */
+    bool unthrottled;  /* its migration does not slow it down: it has no end while the VM writes to its memory
+                          faster than that is copied */
     double copy_most_mb_s; /* that its migration may use; 0: no limit */
     bool compatible_given; /* false: it can run on every host */
     struct ids compatible_hosts;

@@ -138,15 +138,16 @@ static json_t *vms(const struct inventory *inv)
     for (size_t i = 0; i < inv->n_vms; i++) {
         const struct seen_vm *v = &inv->vms[i];
         json_array_append_new(
-            l, json_pack("{s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:i,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o}",
-                         "id", v->is.id, "name", v->is.name, "host", text(v->host), "pool", text(v->pool),
-                         "state", vm_state_name(v->is.state), "kind", vm_kind_name(v->is.kind), "ft_peer",
-                         text(v->ft_peer), "automation", automation_name(v->is.automation), "vcpus",
-                         (int)v->is.vcpus, "mem_mb", number(v->is.mem_mb), "consumed_mb",
-                         number(v->is.consumed_mb), "cpu", alloc(&v->is.alloc[RES_CPU]), "mem",
-                         alloc(&v->is.alloc[RES_MEM]), "demand_unknown", v->is.demand_unknown, "sample",
-                         sample(&v->sample), "needs", needs(&v->is), "labels", labels(&v->is.labels),
-                         "folder", text(v->is.folder), "groups", list(&v->is.groups)));
+            l, json_pack(
+                   "{s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:i,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:b,s:o}",
+                   "id", v->is.id, "name", v->is.name, "host", text(v->host), "pool", text(v->pool), "state",
+                   vm_state_name(v->is.state), "kind", vm_kind_name(v->is.kind), "ft_peer", text(v->ft_peer),
+                   "automation", automation_name(v->is.automation), "vcpus", (int)v->is.vcpus, "mem_mb",
+                   number(v->is.mem_mb), "consumed_mb", number(v->is.consumed_mb), "cpu",
+                   alloc(&v->is.alloc[RES_CPU]), "mem", alloc(&v->is.alloc[RES_MEM]), "demand_unknown",
+                   v->is.demand_unknown, "sample", sample(&v->sample), "needs", needs(&v->is), "labels",
+                   labels(&v->is.labels), "folder", text(v->is.folder), "groups", list(&v->is.groups),
+                   "if_all_sleep", v->if_all_sleep, "dirty_mb_s", number(v->is.dirty_mb_s)));
     }
     return l;
 }

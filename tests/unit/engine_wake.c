@@ -369,15 +369,20 @@ static void test_never_read(void **state)
     assert_int_equal(engine_standby(w.engine, "h3", "tester", w.now, &id, NULL), 0);
     world_run(70);
     assert_int_equal(w.host_state[3], HOST_STANDBY);
+    w.vms[0].off = true;
     w.unread[3] = w.unread[1] = true;
     world_restart();
     world_run(70);
     assert_int_equal(fact(3)->state, HOST_STANDBY);
+    assert_int_equal(snapshot_find_vm(engine_snapshot(w.engine), w.vms[0].id), IX_NONE); /* on h1, perhaps */
     assert_true(!fact(3)->left_inventory && fact(3)->cores == 4 && fact(3)->total[RES_MEM] == 10000);
     assert_int_equal(fact(1)->state, HOST_DISCONNECTED);
     world_restart(); /* what was filled in is kept */
     world_run(70);
     assert_true(fact(3)->state == HOST_STANDBY && fact(3)->cores == 4);
+    w.unread[1] = false; /* what is unread now sleeps, and runs nothing */
+    world_run(70);
+    assert_int_not_equal(snapshot_find_vm(engine_snapshot(w.engine), w.vms[0].id), IX_NONE);
     assert_int_equal(engine_wake(w.engine, "h3", false, "tester", w.now, ids, NULL), 0);
     world_run(100);
     w.unread[3] = false;

@@ -98,10 +98,7 @@ static void w_fill(struct collected *c)
         if (W->vms[i].cpu_limit > 0)
             v->is.alloc[RES_CPU].limit = W->vms[i].cpu_limit;
         v->is.automation = W->vms[i].automation;
-        if (W->dirty_mb_s > 0)
-            v->is.dirty_mb_s = W->dirty_mb_s;
-        v->unthrottled = W->unthrottled;
-        v->copy_most_mb_s = W->copy_most_mb_s;
+        w_fill_migration(v, W->vms[i].off);
         v->is.state = W->vms[i].off ? VM_OFF : VM_ON;
         v->is.kind = W->vms[i].agent_of ? VM_AGENT : VM_NORMAL;
         w_host_id(W->vms[i].host, id);

@@ -258,6 +258,7 @@ extern const struct store_ops w_store_ops;
 /* engine_world_pools.c */
 void w_fill_rule(struct inventory *inv, struct arena *a);
 void w_fill_pools(struct inventory *inv, struct arena *a);
+void w_fill_migration(struct seen_vm *v, bool off); /* what the source says of its migrations */
 void w_plan_pools(const struct snapshot *s, struct arena *a, struct plan *ret);
 int w_submit_settings(const struct job *o);
 void w_put_setting(const struct setting_record *r);

@@ -24,6 +24,15 @@ void w_fill_rule(struct inventory *inv, struct arena *a)
     rule->vms = (struct ids){.items = ids, .n = n};
 }
 
+void w_fill_migration(struct seen_vm *v, bool off)
+{
+    if (W->dirty_mb_s > 0)
+        v->is.dirty_mb_s = W->dirty_mb_s;
+    v->if_all_sleep = off;
+    v->unthrottled = W->unthrottled;
+    v->copy_most_mb_s = W->copy_most_mb_s;
+}
+
 void w_fill_pools(struct inventory *inv, struct arena *a)
 {
     for (int p = 0; p < W->n_pools; p++) {

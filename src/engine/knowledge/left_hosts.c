@@ -127,11 +127,38 @@ static void fill_unread(const struct known_host *k, struct host_facts *f, struct
     *f = kept;
 }
 
+/* A host that was never read and may be on. */
+static bool some_may_run_vms(const struct idmap *known, const struct inventory *inv)
+{
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        const struct host_facts *f = &inv->hosts[i].is;
+        const struct known_host *k = f->id ? idmap_get(known, f->id) : NULL;
+
+        if (f->state == HOST_DISCONNECTED && f->cores == 0 && !(k && k->r.put_down > 0))
+            return true;
+    }
+    return false;
+}
+
+/* VMs that are off, if they are: seen_vm.if_all_sleep. */
+static void leave_out_doubtful(const struct idmap *known, struct inventory *inv)
+{
+    const bool unsure = some_may_run_vms(known, inv);
+    size_t n = 0;
+
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        if (!unsure || !inv->vms[i].if_all_sleep)
+            inv->vms[n++] = inv->vms[i];
+    }
+    inv->n_vms = n;
+}
+
 bool left_hosts_add(const struct idmap *known, struct inventory *inv, struct arena *a)
 {
     struct idmap listed = {0};
     bool any = false;
 
+    leave_out_doubtful(known, inv);
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
         const struct known_host *k = f->id ? idmap_get(known, f->id) : NULL;

@@ -6,7 +6,8 @@
  * the source lists the host again.
  *
  * Others list a host that they have never read, as libvirt does where the service was started while the host
- * slept. Its facts are those from before its sleep. */
+ * slept. Its facts are those from before its sleep. VMs that are off elsewhere might run on a host that was
+ * never read, so they are left out, unless each of these hosts was put to standby by us. */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_LEFT_HOSTS_H
 #define BALLAST_ENGINE_KNOWLEDGE_LEFT_HOSTS_H
 
