@@ -122,13 +122,13 @@ static json_t *sample(const struct vm_sample *x)
 {
     if (!x->present)
         return nothing();
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "measured",
-                     x->measured ? json_integer(x->measured) : json_null(), "interval_ms",
-                     number(x->interval_ms), "cpu_used_mhz", number(x->cpu_used_mhz), "cpu_ready_ms",
-                     number(x->cpu_ready_ms), "cpu_run_ms", number(x->cpu_run_ms), "cpu_sleep_ms",
-                     number(x->cpu_sleep_ms), "core_mhz", number(x->core_mhz), "mem_active_mb",
-                     number(x->mem_active_mb), "mem_consumed_mb", number(x->mem_consumed_mb),
-                     "mem_overhead_mb", number(x->mem_overhead_mb));
+    return json_pack(
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "measured",
+        x->measured ? json_integer(x->measured) : json_null(), "interval_ms", number(x->interval_ms),
+        "cpu_used_mhz", number(x->cpu_used_mhz), "cpu_ready_ms", number(x->cpu_ready_ms), "cpu_run_ms",
+        number(x->cpu_run_ms), "cpu_sleep_ms", number(x->cpu_sleep_ms), "core_mhz", number(x->core_mhz),
+        "mem_active_mb", number(x->mem_active_mb), "mem_consumed_mb", number(x->mem_consumed_mb),
+        "mem_overhead_mb", number(x->mem_overhead_mb), "mem_guest_used_mb", number(x->mem_guest_used_mb));
 }
 
 static json_t *vms(const struct inventory *inv)

@@ -230,5 +230,32 @@ def test_collect():
         check_scale(lab, folder / "2")
 
 
+def measured(p, wanted, lab):
+    """The guest's sample over some seconds in which it does what is wanted."""
+    lab.load(wanted)
+    wait_for("the guests have understood", lambda: all(g["load"] == g["wanted"] for g in lab.guests().values()))
+    time.sleep(3)  # its balloon reports every second or two
+    collect(p)
+    time.sleep(4)
+    _, vms = collect(p)
+    return vms["vm1"], vms["vm1"]["sample"]["cpu_ready_ms"] / vms["vm1"]["sample"]["interval_ms"]
+
+
+def test_pressure():
+    """Under contention the time that a guest waits for a CPU rises, by the guest's own word the memory that it uses; QEMU measures how fast it
+    is written to."""
+    with Lab(hosts=1, vms=3, options=["--no-service", "--host-cpu", "25"]) as lab, probe({"hv1": lab.uri("hv1")}) as p:
+        idle, idle_waits = measured(p, "all: cpu 1 mem 8", lab)
+        busy, busy_waits = measured(p, "all: cpu 100 mem 40 dirty 2000", lab)
+        told = {key: int(value) / 1024 for key, value in re.findall(r"^(\w+) (\d+)$", lab.virsh("hv1", "dommemstat vm1"), re.M)}
+        used = busy["sample"]["mem_guest_used_mb"]
+        print(f"idle, busy: memory {idle['sample']['mem_guest_used_mb']:.0f}, {used:.0f} MiB, waiting {idle_waits:.2f}, {busy_waits:.2f} of the time")
+        assert busy_waits > idle_waits + 0.1, (idle_waits, busy_waits)
+        assert used > idle["sample"]["mem_guest_used_mb"] + 25 and used > 40, (idle, busy)
+        assert abs(used - (told["available"] - told.get("usable", told["unused"]))) < 3, (used, told)
+        with probe({"hv1": lab.uri("hv1")}) as new:  # what was measured is asked for again after ten minutes only
+            wait_for("its rate was measured", lambda: (collect(new)[1]["vm1"]["dirty_mb_s"] or 0) > 0)
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))

@@ -16,6 +16,7 @@ import time
 from daemon import wait_for
 from lab import Lab
 from probe import Probe
+from test_libvirt_migrate import end_of, is_only_on, start, unbroken, uuid_of
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from at_once import Skip, run_tests  # noqa: E402
@@ -130,6 +131,46 @@ def test_certificates():
                 wait_for("one is there", lambda: states(p) == {host: "on" if host == "fine" else "disconnected" for host in uris})
             log = p.close()
         check_sentences(expected, log, check_config(folder, uris))
+
+
+# ---- memory that is sent encrypted
+
+def give_qemu(lab, host, issuer, trusted):
+    """QEMU's own certificates, as the source and as the destination of migrations."""
+    etc = lab.files(host) / "etc"
+    pki = etc / "pki"
+    pki.mkdir(exist_ok=True)
+    for kind in ("server", "client"):
+        issuer.issue(pki / f"{kind}-key.pem", pki / f"{kind}-cert.pem", host, f"{kind}Auth", f"DNS:{host},IP:{address(lab, host)}")
+    shutil.copy(trusted.certificate, pki / "ca-cert.pem")
+    for path in pki.iterdir():
+        path.chmod(0o644)
+    conf = etc / "qemu.conf"
+    if "migrate_tls" not in conf.read_text():
+        conf.write_text(conf.read_text() + '\nmigrate_tls_x509_cert_dir = "/etc/libvirt/pki"\nmigrate_tls_x509_verify = 1\n')
+    lab.reconfigure(host)
+
+
+def test_encrypted_migration():
+    """Carried out where both sides trust each other; refused where they do not, and the guest stays as it was."""
+    with Lab(hosts=2, vms=2, options=["--no-service"]) as lab, tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        good, other = Authority(folder, "good"), Authority(folder, "other")
+        vm = uuid_of(lab, "hv1", "vm1")
+        keys = {f"hosts.{host}.uri": lab.uri(host) for host in ("hv1", "hv2")}
+        with unbroken(lab, "vm1"), Probe("libvirt", **keys, **{"migration.tls": "true"}, timeout_s=30) as p:
+            for issuer, trusted, ends in ((good, good, "succeeded"), (other, good, "failed"), (good, other, "failed")):
+                give_qemu(lab, "hv1", good, good)
+                give_qemu(lab, "hv2", issuer, trusted)
+                answer, _ = end_of(p, start(p, vm, "hv1", "hv2"))
+                assert answer["state"] == ends, (ends, answer)
+                if ends == "failed":
+                    assert re.search("certificate|TLS|tls", answer["why"]), answer
+                    assert is_only_on(lab, "vm1", "hv1", "hv2"), answer
+                    continue
+                assert is_only_on(lab, "vm1", "hv2", "hv1")
+                answer, _ = end_of(p, start(p, vm, "hv2", "hv1"))
+                assert answer["state"] == "succeeded", answer
 
 
 # ---- qemu+ssh
