@@ -313,15 +313,48 @@ static bool is_source_of_post_copy(const struct instance *x)
     return x->d->stats.state == VIR_DOMAIN_PAUSED && x->d->stats.reason == VIR_DOMAIN_PAUSED_POSTCOPY;
 }
 
+/* What only a person can mend. */
+static void say_stopped(struct map *m, const struct instance *x)
+{
+    const struct domain_stats *s = &x->d->stats;
+
+    if (s->state != VIR_DOMAIN_PAUSED || !is_on(x->host))
+        return;
+    if (s->reason == VIR_DOMAIN_PAUSED_IOERROR)
+        add_fault(m,
+                  "VM %s (%s) on %s is paused after an I/O error: mend its storage, then resume it with "
+                  "`virsh resume`",
+                  x->d->name, x->d->uuid, x->host->settings->name);
+    else if (s->reason == VIR_DOMAIN_PAUSED_POSTCOPY_FAILED)
+        add_fault(m,
+                  "VM %s (%s) on %s is paused, because a post-copy migration has failed: a part of its "
+                  "memory is on "
+                  "the other host still, which must not be switched off",
+                  x->d->name, x->d->uuid, x->host->settings->name);
+}
+
+static void say_defined_twice(struct map *m, const struct instance *x, const struct instance *also)
+{
+    add_fault(
+        m,
+        "VM %s (%s) is off, and is defined on %s and on %s: remove the definition that is not valid any more "
+        "with `virsh undefine`",
+        x->d->name, x->d->uuid, x->host->settings->name, also->host->settings->name);
+}
+
 /* The state of one UUID, of all that show it: first[0] ... first[n - 1], in the order of the configuration.
  */
 static void map_uuid(struct map *m, const struct instance *list, size_t n)
 {
     const struct instance *runner = NULL, *second = NULL, *moving = NULL, *last_known = NULL, *off = NULL;
+    const struct instance *defined[2] = {NULL, NULL};
 
     for (size_t i = 0; i < n; i++) {
         const struct instance *x = &list[i];
 
+        say_stopped(m, x);
+        if (!x->d->active && is_on(x->host))
+            defined[defined[0] ? 1 : 0] = x;
         if (x->d->active && !x->host->answered)
             last_known = last_known ? last_known : x;
         else if (runs_here(x))
@@ -331,6 +364,8 @@ static void map_uuid(struct map *m, const struct instance *list, size_t n)
         else if (!off || (x->d->saved && !off->d->saved) || (is_on(x->host) && !is_on(off->host)))
             off = x;
     }
+    if (defined[1] && !runner && !moving && !last_known)
+        say_defined_twice(m, defined[0], defined[1]);
     if (second && ran_before(runner) && ran_before(second)) {
         map_twice(m, runner, second);
     } else if (second) { /* the new one is where it has arrived */

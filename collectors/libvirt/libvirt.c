@@ -20,11 +20,11 @@
 #define WAIT_AGAIN_MS 1000 /* for a host that did not answer the last time */
 
 struct host_memory {
-    struct host_look *look;   /* the last good one */
-    struct host_look *before; /* the good one before it */
-    bool tried, answered;     /* the last time */
-    struct err err;           /* why it did not */
-    char uuid[LIBVIRT_UUID_MAX];
+    struct host_look *look;      /* the last good one */
+    struct host_look *before;    /* the good one before it */
+    bool tried, answered;        /* the last time */
+    struct err err;              /* why it did not */
+    char uuid[LIBVIRT_UUID_MAX]; /* the first one */
 };
 
 struct collector {
@@ -194,18 +194,23 @@ static void compare_new(struct collector *c, struct host_look **fresh, int64_t d
 
 /* Another UUID is another machine, or a libvirt whose firmware has none and that makes one up at each start.
  */
-static void note_uuid(const char *host, struct host_memory *h)
+static void say_other_uuid(const char *host, struct host_memory *h, struct arena *a,
+                           struct libvirt_faults *faults)
 {
-    const char *uuid = h->look->caps.uuid;
+    const char *uuid = h->look ? h->look->caps.uuid : NULL;
 
     if (!uuid || strlen(uuid) >= sizeof h->uuid)
         return;
-    if (h->uuid[0] && strcmp(h->uuid, uuid) != 0)
-        log_warning(
-            "%s: its libvirt has another UUID than before, %s instead of %s: another machine answers under "
-            "this URI, or the firmware has no UUID (then set host_uuid in libvirtd.conf)",
-            host, uuid, h->uuid);
-    memcpy(h->uuid, uuid, strlen(uuid) + 1);
+    if (!h->uuid[0])
+        memcpy(h->uuid, uuid, strlen(uuid) + 1);
+    if (strcmp(h->uuid, uuid) == 0)
+        return;
+    faults->items = arena_grow(a, faults->items, faults->n, &faults->cap, sizeof *faults->items);
+    faults->items[faults->n++] = arena_printf(
+        a,
+        "%s: its libvirt has another UUID than before, %s instead of %s: another machine answers under this "
+        "URI, or the firmware has no UUID (then set host_uuid in libvirtd.conf)",
+        host, uuid, h->uuid);
 }
 
 /* Notes of migrations that another process has not settled. */
@@ -228,7 +233,6 @@ static void remember(struct collector *c, struct host_look **fresh)
         if (!fresh[i])
             continue;
         keep_look(&c->memory[i], fresh[i]);
-        note_uuid(c->hosts[i].name, &c->memory[i]);
         tell_left_over(c, c->hosts[i].name, fresh[i]);
     }
 }
@@ -287,7 +291,8 @@ static void log_host(const struct collector *c, size_t i, bool answered_before)
         log_warning("%s; the host counts as disconnected%s", h->err.text,
                     h->look ? ", and its VMs stay where they were seen"
                             : ". It was not seen since the start: its VMs are not known, and VMs that are "
-                              "off elsewhere are left out, as they may run on it");
+                              "off elsewhere are left out, as they may run on it, unless the service has put "
+                              "it to standby");
 }
 
 /* ---- the contract --------------------------------------------------------------------------------- */
@@ -331,7 +336,10 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
                                              .answered = c->memory[i].answered,
                                              .why = c->memory[i].err.text};
     libvirt_inventory(seen, c->n, c->settings, a, &inv, &faults);
+    for (size_t i = 0; i < c->n; i++)
+        say_other_uuid(c->hosts[i].name, &c->memory[i], a, &faults);
     say_faults(c, &faults);
+    inv.source_faults = (struct ids){.items = faults.items, .n = (uint32_t)faults.n};
     inv.time = (instant_s)time(NULL);
     *ret = inv;
     return 0;

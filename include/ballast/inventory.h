@@ -168,6 +168,8 @@ struct inventory {
     struct conflict_facts conflicts;
     const char *labels_unread; /* the source has labels or tags that could not be read yet: why, in the peer's
                                 * words; NULL: all are known. Without them rules may be missing */
+    struct ids source_faults;  /* what only a person can mend, each a whole sentence: hypervisors that
+                                * contradict  each other, a VM that has stopped */
     const struct policy *policy; /* that the service decides with; NULL: not given */
     /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the
      * status page only, the settings of Ballast decide. NULL: it has none. */

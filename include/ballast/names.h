@@ -126,6 +126,8 @@
     X(FAULT_OTHER_POWER, "other_power_management", "another power management switches the same hosts")       \
     X(FAULT_LABELS_UNREAD, "labels_unread",                                                                  \
       "labels or tags could not be read yet: rules may be missing, so no move begins by itself")             \
+    X(FAULT_SOURCE, "source_fault",                                                                          \
+      "hypervisors contradict each other, or one reports what only a person can mend")                       \
     X(FAULT_POWER_METHOD, "power_method", "a host's power method fails, or its controller is in doubt")      \
     X(FAULT_VSAN, "vsan",                                                                                    \
       "hosts that are part of vSAN are never put to standby, though dpm.enabled is true")                    \

@@ -554,6 +554,7 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
                          .correlation = inv->correlation,
                          .conflicts = inv->conflicts,
                          .labels_unread = inv->labels_unread,
+                         .source_faults = inv->source_faults,
                          .vm_controls = inv->vm_controls,
                          .policy = inv->policy};
     struct building f = {.inv = inv, .a = a, .s = &s, .err = err};

@@ -101,6 +101,7 @@ static const struct field document_fields[] = {
     O("correlation", snapshot_fields_correlation),
     O("conflicts", snapshot_fields_conflicts),
     F("labels_unread", FIELD_TEXT, labels_unread, OPT),
+    F("source_faults", FIELD_IDS, source_faults, OPT),
     F("vm_controls", FIELD_BOOL, vm_controls, OPT),
 };
 SCHEMA(snapshot_fields_document, "snapshot", document_fields);

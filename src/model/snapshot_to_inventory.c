@@ -118,6 +118,7 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
                             .correlation = s->correlation,
                             .conflicts = s->conflicts,
                             .labels_unread = s->labels_unread,
+                            .source_faults = s->source_faults,
                             .vm_controls = s->vm_controls,
                             .policy = s->policy};
 

@@ -215,12 +215,12 @@ static json_t *do_collect(struct probe *p)
     if (r < 0)
         return failed(r, &err);
     const char *frozen = snapshot_build(&inv, &a, &snap, &err) < 0 ? err.text : "ok";
-    return json_pack("{s:b,s:s,s:I,s:o,s:o,s:s,s:{s:b,s:b},s:o,s:o,s:o,s:o,s:o,s:o}", "ok", 1, "cluster",
+    return json_pack("{s:b,s:s,s:I,s:o,s:o,s:s,s:{s:b,s:b},s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "ok", 1, "cluster",
                      inv.cluster, "time", (json_int_t)inv.time, "source_automation",
                      text(inv.source_automation), "labels_unread", text(inv.labels_unread), "freeze", frozen,
                      "conflicts", "balancer", inv.conflicts.balancer, "power", inv.conflicts.power, "hosts",
                      hosts(&inv), "vms", vms(&inv), "pools", pools(&inv), "rules", rules(&inv), "groups",
-                     groups(&inv), "ha", ha(&inv));
+                     groups(&inv), "ha", ha(&inv), "source_faults", list(&inv.source_faults));
 }
 
 static const struct {

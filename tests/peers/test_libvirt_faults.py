@@ -79,8 +79,10 @@ def check_run_twice(lab, p, vm, folder):
     lab.virsh("hv1", "destroy vm1")
     vms = look(p, ON)
     assert vms[vm]["host"] == "hv2" and vms[vm]["state"] == "on" and f"{vm}@hv2" not in vms, vms[vm]
+    assert not p("collect")["source_faults"]
     lab.virsh("hv2", "destroy vm1")
     vms = look(p, ON)
+    assert any("is off, and is defined on hv1 and on hv2" in f for f in p("collect")["source_faults"])
     assert vms[vm]["state"] == "off" and f"{vm}@hv2" not in vms, vms
     with probe({"hv1": lab.uri("hv1"), "hv2": f"qemu+unix:///system?socket={folder}/nothing"}) as other:
         _, vms = collect(other)
@@ -95,6 +97,7 @@ def check_io_error(lab, p, folder):
     vms = {v["name"]: v for v in look(p, ON).values()}
     assert (vms["broken"]["state"], vms["broken"]["needs"]["immovable"]) == ("on", "its pause after an I/O error"), vms["broken"]
     assert (vms["vm3"]["state"], vms["vm3"]["needs"]["immovable"]) == ("on", "its pause"), vms["vm3"]
+    assert any("VM broken" in f and "paused after an I/O error" in f for f in p("collect")["source_faults"])
     lab.virsh("hv1", "resume vm3")
     lab.virsh("hv1", "destroy broken")
 
@@ -125,6 +128,7 @@ def check_uuids(lab, p):
     first, second = (lab.hosts()[host]["uuid"] for host in ("hv1", "hv2"))
     lab.reconfigure("hv1", host_uuid="6f1f2a10-93b4-4c5e-8d3c-0d4b1f7a2c03")
     before = set(look(p, ON))
+    assert any("another UUID than before" in f for f in p("collect")["source_faults"])
     lab.reconfigure("hv1", host_uuid=second)
     vms = look(p, {"hv1": "disconnected", "hv2": "disconnected"})
     assert set(vms) == before and all(v["state"] != "on" or v["demand_unknown"] for v in vms.values()), vms

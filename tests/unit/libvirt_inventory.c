@@ -243,6 +243,23 @@ static void a_domain_that_left_a_silent_host_is_where_it_runs(void **state)
     arena_release(&w.a);
 }
 
+/* Only a person knows which of the two is valid. */
+static void a_domain_that_is_defined_twice_is_a_fault(void **state)
+{
+    (void)state;
+    struct world w = a_world();
+
+    (void)add(&w, 0, A, VIR_DOMAIN_SHUTOFF, 0);
+    (void)add(&w, 2, A, VIR_DOMAIN_SHUTOFF, 0);
+    map(&w, 1u << 2); /* as that host said before */
+    assert_int_equal(w.faults.n, 0);
+    map(&w, 0);
+    assert_int_equal(w.inv.n_vms, 1);
+    assert_int_equal(w.faults.n, 1);
+    assert_non_null(strstr(w.faults.items[0], "is off, and is defined on hv1 and on hv3"));
+    arena_release(&w.a);
+}
+
 /* What was never seen may run any of the VMs that are off: none of them can be started. */
 static void while_a_host_was_never_seen_domains_that_are_off_are_in_doubt(void **state)
 {
@@ -253,6 +270,7 @@ static void while_a_host_was_never_seen_domains_that_are_off_are_in_doubt(void *
     map(&w, 0);
     assert_int_equal(w.inv.n_vms, 1);
     assert_int_equal(w.inv.vms[0].is.state, VM_OFF);
+    assert_false(w.inv.vms[0].if_all_sleep);
     w.seen[2].look = NULL;
     w.seen[2].answered = false;
     w.inv = (struct inventory){.cluster = "c", .time = 1000};
@@ -271,7 +289,6 @@ static void hosts_with_one_uuid_are_not_touched(void **state)
     w.look[1].caps.uuid = "u1";
     (void)add(&w, 0, A, VIR_DOMAIN_RUNNING, 1);
     map(&w, 0);
-    assert_false(w.inv.vms[0].if_all_sleep);
     assert_int_equal(w.inv.hosts[0].is.state, HOST_DISCONNECTED);
     assert_int_equal(w.inv.hosts[1].is.state, HOST_DISCONNECTED);
     assert_int_equal(w.inv.hosts[2].is.state, HOST_ON);
@@ -291,6 +308,8 @@ static void a_paused_domain_stays_and_says_why(void **state)
     map(&w, 0);
     assert_int_equal(w.inv.vms[0].is.state, VM_ON); /* its memory is still there: the host is not empty */
     assert_string_equal(w.inv.vms[0].is.immovable, "its pause after an I/O error");
+    assert_int_equal(w.faults.n, 1);
+    assert_non_null(strstr(w.faults.items[0], "on hv1 is paused after an I/O error"));
     arena_release(&w.a);
 }
 
@@ -537,6 +556,7 @@ int main(void)
         cmocka_unit_test(a_domain_that_left_a_silent_host_is_where_it_runs),
         cmocka_unit_test(while_a_host_was_never_seen_domains_that_are_off_are_in_doubt),
         cmocka_unit_test(hosts_with_one_uuid_are_not_touched),
+        cmocka_unit_test(a_domain_that_is_defined_twice_is_a_fault),
         cmocka_unit_test(a_paused_domain_stays_and_says_why),
         cmocka_unit_test(disks_must_be_known_to_be_shared),
         cmocka_unit_test(disks_that_are_copied_bind_no_vm),

@@ -18,6 +18,7 @@ const ADVICE: Record<string, string> = {
   other_balancer: 'Set the other balancer (such as DRS) to manual: both would move the same VMs.',
   other_power_management: 'Turn the other power management (such as DPM) off: both would switch the same hosts.',
   labels_unread: 'Look at the hypervisor\'s tags and the rights of Ballast\'s user: no move begins by itself until they are read.',
+  source_fault: 'A person has to mend it at the hypervisor: no guest is started, stopped or deleted for it.',
   power_method: 'Look at the host\'s controller: address, password, network. Prove it with ballast wake HOST --verify.',
   vsan: 'Nothing must be done: hosts of vSAN are never put to standby.',
   avoid: 'Look at why the moves failed (history). They are tried again later; ballast run --retry tries at once.',

@@ -28,6 +28,9 @@ static void report_conflicts(struct pass *p)
     if (s->labels_unread)
         plan_fault(p, FAULT_LABELS_UNREAD, IX_NONE, IX_NONE, IX_NONE,
                    (struct finding){.code = FIND_LABELS_UNREAD, .peer = s->labels_unread});
+    for (uint32_t i = 0; i < s->source_faults.n; i++)
+        plan_fault(p, FAULT_SOURCE, IX_NONE, IX_NONE, IX_NONE,
+                   (struct finding){.code = FIND_SOURCE_FAULT, .peer = s->source_faults.items[i]});
     if (vsan > 0)
         plan_fault(p, FAULT_VSAN, IX_NONE, IX_NONE, IX_NONE,
                    (struct finding){.code = FIND_VSAN,

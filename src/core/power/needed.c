@@ -88,6 +88,7 @@ static uint32_t fault_looks_for(const struct layout *l, const struct fault *f, u
     case FAULT_OTHER_BALANCER:
     case FAULT_OTHER_POWER:
     case FAULT_LABELS_UNREAD:
+    case FAULT_SOURCE:
     case FAULT_POWER_METHOD:
     case FAULT_VSAN:
     case FAULT_AVOID:

@@ -132,6 +132,7 @@ const struct sentence_template wording_templates[] = {
      "The tags of some VMs or hosts could not be read yet, so rules that name tags or labels may be missing: "
      "no move begins before they are read, unless its recommendation is approved by number. If no rule needs "
      "tags, set proxlb_tags to off.{peer_says}"},
+    {FIND_SOURCE_FAULT, "", "{peer}."},
     {FIND_POWER_METHOD, "", "{host.power_fault}."},
     {FIND_VSAN, "hosts=1 hosts_all>1",
      "A host is part of vSAN: its disks hold data of the cluster, so it is never put to standby."},
