@@ -168,6 +168,13 @@ enum finding_code {
     X(FIGURE_TAKES, "takes", PLAIN)                                                                          \
     X(FIGURE_USED, "used", PLAIN)                                                                            \
     X(FIGURE_AT_MOST, "at_most", PLAIN)                                                                      \
+    X(FIGURE_SCORE, "score", PLAIN)                                                                          \
+    X(FIGURE_SCORE_OWN, "score_own", PLAIN)                                                                  \
+    X(FIGURE_SCORE_CHOSEN, "score_chosen", PLAIN)                                                            \
+    X(FIGURE_SCORE_WEIGHT, "score_weight", PLAIN)                                                            \
+    X(FIGURE_SCORE_COST, "score_cost", PLAIN)                                                                \
+    X(FIGURE_BUCKET, "bucket", PLAIN)                                                                        \
+    X(FIGURE_BUCKET_OWN, "bucket_own", PLAIN)                                                                \
     X(FIGURE_CPU_NEED, "cpu_need_mhz", PLAIN)                                                                \
     X(FIGURE_MEM_NEED, "mem_need_mb", PLAIN)                                                                 \
     X(FIGURE_CPU_MISSING, "cpu_missing_mhz", PLAIN)                                                          \

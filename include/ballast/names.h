@@ -184,8 +184,11 @@
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
     X(CHECK_POWER_FIRST, "power_first", "hosts are put to standby first; load is balanced afterwards")       \
     X(CHECK_TARGET_REACHED, "target_reached", "the imbalance is within the target")                          \
+    X(CHECK_FIT_BUCKET, "fit_bucket", "a bucket of the VM's pipeline ranks the host below the VM's own")     \
     X(CHECK_NO_GAIN, "no_gain", "the move would not lower the imbalance")                                    \
     X(CHECK_MIN_GOODNESS, "min_goodness", "the move would lower the imbalance too little")                   \
+    X(CHECK_FIT_SCORE, "fit_score",                                                                          \
+      "the move would gain too little for the lower score of the host in the VM's pipeline")                 \
     X(CHECK_COST_BENEFIT, "cost_benefit", "the migration would gain too little for its cost")                \
     X(CHECK_WORST_CASE, "worst_case", "the move would increase the shortage, now or in the worst case")      \
     X(CHECK_MOVES_MAX, "moves_max", "the plan has reached its maximum number of moves")                      \

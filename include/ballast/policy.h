@@ -50,6 +50,7 @@ struct policy {
     int64_t migration_threshold; /* 1 ... 5 */
     int64_t moves_max;           /* 0: no limit; MOVES_AUTO */
     bool cost_benefit, min_goodness;
+    double score_weight; /* κ: what a lower score in the pipeline costs a move for balance */
     bool optional_moves; /* false: this pass makes mandatory moves only, and what DPM wants */
     enum mem_admission mem_admission;
     double mem_overcommit;              /* times the capacity */

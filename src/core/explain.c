@@ -24,6 +24,29 @@ static void fill_figures(struct pass *p, uint32_t unit, uint32_t slot, struct ca
     }
 }
 
+/* Whether the pass stopped before a move for balance. */
+static bool is_for_balance(const struct pass *p)
+{
+    return p->next.reason == REASON_BALANCE_CPU || p->next.reason == REASON_BALANCE_MEM;
+}
+
+/* Why a mandatory move does not go to the slot: a worse bucket, a lower score, or more imbalance. */
+static enum check check_mandatory(struct pass *p, uint32_t unit, uint32_t slot)
+{
+    const struct move_preference *preference = p->climb.score.preference;
+    struct move_trial t;
+
+    move_trial_begin(&p->layout, p->climb.score.weight, unit, &t);
+    double here = move_trial_at(&p->layout, &t, slot);
+    double there = move_trial_at(&p->layout, &t, p->next.to_slot);
+    if (!preference || slot >= p->layout.n_on || p->next.to_slot >= p->layout.n_on)
+        return CHECK_LESS_GAIN;
+    struct move_rank rank = move_preference_rank(preference, unit, slot, here);
+    if (rank.worse_bucket && !move_preference_rank(preference, unit, p->next.to_slot, there).worse_bucket)
+        return CHECK_FIT_BUCKET;
+    return here < there && rank.imbalance > here ? CHECK_FIT_SCORE : CHECK_LESS_GAIN;
+}
+
 /* The check that decides about one host at the moment at which the pass stopped. */
 static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot)
 {
@@ -39,9 +62,8 @@ static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot
                   host_is_avoided(&l->snap->hosts[l->slot_host[l->unit_slot[unit]]]);
     if (leaves && slot < l->n_on && quarantine_check(p, unit, slot) == CHECK_HOST_LOAD)
         return CHECK_HOST_LOAD;
-    /* a mandatory move needs no benefit: the chosen host is better */
-    if (p->stopped && p->next.reason != REASON_BALANCE_CPU && p->next.reason != REASON_BALANCE_MEM)
-        return CHECK_LESS_GAIN;
+    if (p->stopped && !is_for_balance(p)) /* it needs no benefit: the chosen host is better */
+        return check_mandatory(p, unit, slot);
     if (slot >= l->n_on) /* a host that the plan wakes receives only the VMs that it is woken for */
         return CHECK_HOST_NOT_ON;
     if (held != CHECK_NONE)

@@ -66,6 +66,8 @@ static const struct setting settings[] = {
         "maximum number of migrations in one plan; 0: no limit; auto: as many as can end within one interval"),
     BOOL("cost_benefit", cost_benefit, "true", "a move must gain enough for its cost; migration_threshold says how much"),
     BOOL("min_goodness", min_goodness, "true", "a move must lower the imbalance by more than a minimum"),
+    NUMBER("score_weight", score_weight, 0, 1000, "2",
+           "how much more a move for balance must gain where its host has a lower score in the VM's pipeline, as a multiple of what moving an average VM gains, from the best host to the worst"),
     WORD("mem_admission", mem_admission, mem_admission_words, mem_admission, "consumed",
          "how much memory a VM needs on its destination: its reservation, what it consumes, or its configured size"),
     NUMBER("mem_overcommit", mem_overcommit, 0.1, 10, "1",

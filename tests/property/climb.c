@@ -28,16 +28,42 @@ static struct move brute_step(const struct climb *c, struct plan_stats *stats)
         for (uint32_t s = 0; s < c->l->n_on; s++) {
             if (s == c->l->unit_slot[u])
                 continue;
-            struct move m = {.unit = u, .to_slot = s, .gain = move_score_gain(&j, &t, s)};
-            if (move_score_check(&j, u, s, m.gain) == CHECK_NONE && move_score_is_better(&j, &m, &best))
+            double gain = move_score_gain(&j, &t, s);
+            struct move m = {.unit = u, .to_slot = s, .gain = move_score_adjusted(&j, u, s, gain)};
+            if (m.gain > gain)
+                fail_msg("a score raises the gain of unit %u on %u from %.17g to %.17g", u, s, gain, m.gain);
+            if (move_score_check(&j, u, s, gain) == CHECK_NONE && move_score_is_better(&j, &m, &best))
                 best = m;
         }
     }
     return best;
 }
 
-static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsigned *moves)
+/* What scores and buckets change. */
+struct tally {
+    unsigned moves;
+    uint64_t rejected[check_count];
+};
+
+static double some_weight(uint64_t seed)
 {
+    static const double weights[] = {1, 0.3, 3, 0, 10};
+
+    return weights[seed % (sizeof weights / sizeof *weights)];
+}
+
+/* No VM of the move goes to a worse bucket than its host's. */
+static void check_bucket(uint64_t seed, const struct climb *c, const struct move *m)
+{
+    const struct move_preference *p = c->score.preference;
+
+    if (p && move_preference_worse_bucket(p, m->unit, m->to_slot, NULL) != IX_NONE)
+        fail_msg("seed %llu: unit %u goes to a worse bucket", (unsigned long long)seed, m->unit);
+}
+
+static void compare_climbs(uint64_t seed, const struct cluster_options *o, struct tally *tally)
+{
+    unsigned *moves = &tally->moves;
     struct arena a = {0};
     struct rng r = {.state = seed};
     struct snapshot snap;
@@ -46,6 +72,7 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsig
 
     random_cluster(&r, o, &a, &snap);
     random_policy(&r, &policy);
+    policy.score_weight = some_weight(seed);
     pass_prepare(&p, &snap, &policy, true, IX_NONE, &a);
     if (o->evacuate)
         plan_correct(&p);
@@ -55,6 +82,8 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsig
         double weight[RES_COUNT];
         struct move fast = climb_step(&p.climb);
         struct move brute = brute_step(&p.climb, &stats);
+        for (int k = 0; k < check_count; k++)
+            tally->rejected[k] += stats.rejected[k];
         if (fast.unit != brute.unit || fast.to_slot != brute.to_slot || fast.gain != brute.gain)
             fail_msg("seed %llu, move %u: the climb takes unit %u to %u (gain %.17g), brute force unit %u to "
                      "%u (%.17g)",
@@ -68,6 +97,7 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsig
             climb_set_level(&p.climb, level);
             continue;
         }
+        check_bucket(seed, &p.climb, &fast);
         layout_weights(&p.layout, weight);
         climb_apply(&p.climb, &fast);
         double after = weight[RES_CPU] * layout_load_stddev(&p.layout, RES_CPU) +
@@ -82,13 +112,18 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsig
 
 static void run(const struct cluster_options *o, unsigned clusters)
 {
-    unsigned moves = 0;
+    struct tally tally = {0};
 
     for (unsigned i = 0; i < test_clusters(clusters); i++)
-        compare_climbs(test_seed() + i, o, &moves);
-    (void)printf("%u moves compared\n", moves);
-    if (test_is_usual())
-        assert_true(moves > clusters);
+        compare_climbs(test_seed() + i, o, &tally);
+    (void)printf("%u moves compared; pairs kept apart by scores %llu, by buckets %llu\n", tally.moves,
+                 (unsigned long long)tally.rejected[CHECK_FIT_SCORE],
+                 (unsigned long long)tally.rejected[CHECK_FIT_BUCKET]);
+    if (!test_is_usual())
+        return;
+    assert_true(tally.moves > clusters);
+    assert_true(!o->scores || tally.rejected[CHECK_FIT_SCORE] > clusters);
+    assert_true(!o->scores || tally.rejected[CHECK_FIT_BUCKET] > clusters);
 }
 
 static void test_small_equal_hosts(void **state)
@@ -187,6 +222,28 @@ static void test_exchange_of_failover_slots(void **state)
     run(&(struct cluster_options){.hosts_max = 8, .vms_max = 100, .exchange = true}, 1500);
 }
 
+/* Scores take their part of the gain, and buckets reject. */
+static void test_scores(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 8, .vms_max = 60, .scores = true}, 1500);
+    run(&(struct cluster_options){.hosts_max = 12,
+                                  .vms_max = 80,
+                                  .mixed_hosts = true,
+                                  .rules = true,
+                                  .tight = true,
+                                  .scores = true},
+        1000);
+    run(&(struct cluster_options){.hosts_max = 40, .vms_max = 500, .full = true, .scores = true}, 60);
+    run(&(struct cluster_options){.hosts_max = 40, .vms_max = 400, .mixed_hosts = true, .scores = true}, 60);
+    run(
+        &(struct cluster_options){
+            .hosts_max = 16, .vms_max = 160, .pairs = true, .full = true, .ha = true, .scores = true},
+        200);
+    /* both deviations fall together: a limit of the adjusted gain must be carried with what that adds */
+    run(&(struct cluster_options){.hosts_max = 90, .vms_max = 600, .matched = true, .scores = true}, 120);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_full_memory),
         cmocka_unit_test(test_exchange_of_failover_slots),
+        cmocka_unit_test(test_scores),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* Pipelines: the compiled bitmaps of random expressions against a second evaluator (naive_fit.h), the
  * refusals and counts that are told, and a pass without pipelines is the same as one whose pipelines refuse
  * nothing. */
+#include "core/fit/frozen.h"
 #include "core/fit/rank.h"
 #include "core/pass.h"
 #include "core/place/place.h"
@@ -26,8 +27,8 @@
 
 static const struct cluster_options plain = {.hosts_max = 9, .vms_max = 40, .mixed_hosts = true};
 
-/* A random cluster, with pipelines of any expressions. */
-static void make(uint64_t seed, struct arena *a, struct snapshot *ret)
+/* A random cluster, with pipelines of any expressions, or whose scores and buckets apply to moves. */
+static void make(uint64_t seed, bool scores, struct arena *a, struct snapshot *ret)
 {
     struct rng r = {.state = seed};
     struct snapshot without;
@@ -39,7 +40,10 @@ static void make(uint64_t seed, struct arena *a, struct snapshot *ret)
     inv.n_groups = inv.n_pipelines = 0;
     for (size_t i = 0; i < inv.n_vms; i++)
         inv.vms[i].pipeline = NULL;
-    random_fit(&r, &inv, false, a);
+    if (scores)
+        random_scores(&r, &inv, a);
+    else
+        random_fit(&r, &inv, false, a);
     if (snapshot_build(&inv, a, ret, &err) < 0)
         fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
 }
@@ -97,7 +101,7 @@ static void test_against_second_evaluator(void **state)
         struct snapshot s;
         struct fit fit;
 
-        make(test_seed() + i, &a, &s);
+        make(test_seed() + i, false, &a, &s);
         fit_compile(&s, &a, &fit);
         compare(test_seed() + i, &s, &fit, &a, count);
         for (uint32_t vm = 0; vm < s.n_vms; vm++)
@@ -449,7 +453,7 @@ static void test_ranks(void **state)
         struct snapshot s;
         struct fit fit;
 
-        make(test_seed() + i, &a, &s);
+        make(test_seed() + i, false, &a, &s);
         fit_compile(&s, &a, &fit);
         for (uint32_t vm = 0; vm < s.n_vms; vm++) {
             if (!fit_ranks(&fit, vm))
@@ -465,6 +469,190 @@ static void test_ranks(void **state)
         assert_true(ranked > 5000 && cut_out > 1000);
 }
 
+/* ---- scores of moves ---- */
+
+static double then_used(uint32_t vm, uint32_t stage, uint32_t host, bool beside)
+{
+    return (stage * 3 + host * 5) % 11 - (beside ? vm % 3 : 0);
+}
+
+static double then_value(uint32_t vm, const struct expression_node *v, uint32_t host, bool beside)
+{
+    bool counted = v->variable == VARIABLE_HOST_USED || v->variable == VARIABLE_HOST_LEFT;
+    double used = then_used(vm, counted ? v->column : 0, host, beside);
+
+    return v->variable == VARIABLE_HOST_LEFT ? 10 - used : used;
+}
+
+static double value_of_all(const void *with, uint32_t vm, const struct expression_node *v, uint32_t host)
+{
+    (void)with;
+    return then_value(vm, v, host, false);
+}
+
+static double value_beside(const void *with, uint32_t vm, const struct expression_node *v, uint32_t host)
+{
+    (void)with;
+    return then_value(vm, v, host, true);
+}
+
+/* The value of a score or bucket of a move; of a bare "$host.used.X" or "$host.left.X", by then_used(). */
+static double naive_then(const struct snapshot *s, const struct expression *x, uint32_t vm, uint32_t host,
+                         bool beside)
+{
+    const struct pipeline *p = &s->pipelines[s->vms[vm].pipeline];
+    const struct expression_node *v = &x->nodes[0];
+
+    if (v->kind != EXPRESSION_VARIABLE ||
+        (v->variable != VARIABLE_HOST_USED && v->variable != VARIABLE_HOST_LEFT))
+        return naive_number(s, x, vm, host);
+    for (uint32_t i = p->first; i < p->first + p->n; i++) {
+        const struct stage_facts *is = &s->stages[i].is;
+        if (is->count.n == 0 || strcmp(is->name, v->name) != 0)
+            continue;
+        struct expression_node of = *v;
+        of.column = i;
+        return then_value(vm, &of, host, beside);
+    }
+    return NAN;
+}
+
+/* What the stage adds to the score for the value of one host, with those of all. */
+static double naive_part(const struct stage_facts *stage, const double *all, const bool *in, uint32_t n,
+                         double v, double by)
+{
+    double least = stage->least_given ? stage->least : INFINITY;
+    double most = stage->most_given ? stage->most : -INFINITY;
+    double below = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!in[i] || isnan(all[i]))
+            continue;
+        least = all[i] < least ? all[i] : least;
+        most = all[i] > most ? all[i] : most;
+        below += all[i] < v;
+    }
+    if (isnan(v) || isnan(by))
+        return 0;
+    if (stage->normalise == NORMALISE_MINMAX)
+        return most > least ? by * (v - least) / (most - least) : 0;
+    if (stage->normalise == NORMALISE_CLAMP)
+        return by * (v < 0 ? 0 : v > 1 ? 1 : v);
+    return by * (stage->normalise == NORMALISE_RANK ? below : v);
+}
+
+/* Fills the score by host, of 0 to 1. False: no stage of the VM's pipeline scores moves. */
+static bool naive_scores(const struct snapshot *s, const struct fit *fit, uint32_t vm, const uint64_t *hosts,
+                         double *score)
+{
+    const struct pipeline *p = &s->pipelines[s->vms[vm].pipeline];
+    uint32_t home = s->vms[vm].host;
+    double sum[65] = {0}; /* the last is that of the VM's host without the VM */
+    bool in[64];
+    bool any = false;
+    double least = INFINITY;
+    double most = -INFINITY;
+
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        in[h] = (hosts[0] >> h & 1) && !fit_refuses(fit, FIT_MOVE, vm, h);
+    for (uint32_t k = p->first; k < p->first + p->n; k++) {
+        const struct stage_facts *stage = &s->stages[k].is;
+        double v[65];
+        if (stage->score.n == 0 || !(stage->applies & 1u << FIT_MOVE))
+            continue;
+        any = true;
+        for (uint32_t h = 0; h <= s->n_hosts; h++)
+            v[h] = naive_then(s, &stage->score, vm, h == s->n_hosts ? home : h, h == s->n_hosts);
+        for (uint32_t h = 0; h <= s->n_hosts; h++) {
+            uint32_t at = h == s->n_hosts ? home : h;
+            double by = stage->multiplier.n > 0 ? naive_number(s, &stage->multiplier, vm, at) : 1;
+            sum[h] += naive_part(stage, v, in, s->n_hosts, v[h], by);
+        }
+    }
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        least = in[h] && sum[h] < least ? sum[h] : least;
+        most = in[h] && sum[h] > most ? sum[h] : most;
+    }
+    sum[home] = sum[s->n_hosts];
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        score[h] = most > least ? fmin(fmax((sum[h] - least) / (most - least), 0), 1) : 0;
+    return any;
+}
+
+/* Whether the host's buckets are worse than those of the VM's host. */
+static bool naive_worse(const struct snapshot *s, uint32_t vm, uint32_t to)
+{
+    const struct pipeline *p = &s->pipelines[s->vms[vm].pipeline];
+
+    for (uint32_t k = p->first; k < p->first + p->n; k++) {
+        const struct stage_facts *stage = &s->stages[k].is;
+        if (stage->bucket.n == 0 || !(stage->applies & 1u << FIT_MOVE))
+            continue;
+        double here = naive_then(s, &stage->bucket, vm, s->vms[vm].host, true);
+        double there = naive_then(s, &stage->bucket, vm, to, false);
+        here = isnan(here) ? INFINITY : here;
+        there = isnan(there) ? INFINITY : there;
+        if (here != there)
+            return there > here;
+    }
+    return false;
+}
+
+static void compare_frozen(uint64_t seed, const struct snapshot *s, const struct fit *fit,
+                           struct fit_frozen *f, uint32_t vm, const uint64_t *hosts, unsigned *drops,
+                           unsigned *worse)
+{
+    double score[64] = {0};
+    uint32_t home = s->vms[vm].host;
+
+    if (!naive_scores(s, fit, vm, hosts, score))
+        memset(score, 0, sizeof score);
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        double drop = h == home ? 0 : fmax(score[home] - score[h], 0);
+        bool is_worse = h != home && naive_worse(s, vm, h);
+        if (fabs(fit_frozen_score(f, vm, h) - score[h]) > 1e-9 ||
+            (h != home && fabs(fit_frozen_drop(f, vm, h) - drop) > 1e-9))
+            fail_msg("seed %llu: %s on %s: score %.17g, the second evaluator says %.17g",
+                     (unsigned long long)seed, s->vms[vm].is.id, s->hosts[h].is.id,
+                     fit_frozen_score(f, vm, h), score[h]);
+        if (h != home && fit_frozen_worse_bucket(f, vm, h, NULL) != is_worse)
+            fail_msg("seed %llu: %s on %s: the second evaluator says that its bucket is %s",
+                     (unsigned long long)seed, s->vms[vm].is.id, s->hosts[h].is.id,
+                     is_worse ? "worse" : "not worse");
+        *drops += drop > 0;
+        *worse += is_worse;
+    }
+}
+
+/* Scores and buckets of moves against a second evaluator. */
+static void test_frozen(void **state)
+{
+    static const struct fit_then then = {.all = {value_of_all, NULL}, .beside = {value_beside, NULL}};
+    unsigned n = test_clusters(1500);
+    unsigned drops = 0;
+    unsigned worse = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < n; i++) {
+        struct arena a = {0};
+        struct rng r = {.state = test_seed() + i};
+        struct snapshot s;
+        struct fit fit;
+        uint64_t hosts[4] = {rng_next(&r) | rng_next(&r)};
+
+        make(test_seed() + i, i % 3 > 0, &a, &s);
+        fit_compile(&s, &a, &fit);
+        struct fit_frozen *f = fit_frozen_new(&fit, hosts, &then, &a);
+        for (uint32_t vm = 0; f && vm < s.n_vms; vm++)
+            if (s.vms[vm].pipeline != IX_NONE && s.vms[vm].host != IX_NONE)
+                compare_frozen(test_seed() + i, &s, &fit, f, vm, hosts, &drops, &worse);
+        arena_release(&a);
+    }
+    (void)printf("%u drops of a score, %u worse buckets\n", drops, worse);
+    if (test_is_usual())
+        assert_true(drops > 5000 && worse > 5000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -472,6 +660,7 @@ int main(void)
         cmocka_unit_test(test_without_pipelines),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_frozen),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

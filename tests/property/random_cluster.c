@@ -202,6 +202,25 @@ static void fill_memory(struct rng *r, struct inventory *inv)
     }
 }
 
+/* The deviations of both resources then rise and fall together. */
+static void match_memory(struct inventory *inv)
+{
+    const struct host_facts *host = &inv->hosts[0].is;
+
+    for (size_t h = 0; h < inv->n_hosts; h++)
+        inv->hosts[h].is.reserved[RES_CPU] = inv->hosts[h].is.reserved[RES_MEM] = 0;
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct vm_facts *v = &inv->vms[i].is;
+
+        v->demand[RES_MEM] = v->demand[RES_CPU] * host->total[RES_MEM] / host->total[RES_CPU];
+        v->mem_mb = fmax(v->mem_mb, ceil(v->demand[RES_MEM]));
+        v->consumed_mb = fmax(v->consumed_mb, v->demand[RES_MEM]);
+        v->overhead_mb = 0;
+        for (int r = 0; r < RES_COUNT; r++)
+            v->alloc[r].limit = NO_LIMIT;
+    }
+}
+
 /* What past migrations between two hosts have shown; some of it far from what the hosts' own rates say. */
 static void add_pairs(struct rng *r, struct inventory *inv, struct arena *a)
 {
@@ -338,11 +357,15 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
     random_extras(r, o, &inv, a);
     if (o->full)
         fill_memory(r, &inv);
+    if (o->matched)
+        match_memory(&inv);
     struct rng fork = *r;
     if (o->rules)
         add_offers(rng_next(&fork), &inv, a);
     struct rng fits = {.state = rng_next(&fork)};
-    if (o->rules && chance(&fits, 0.25))
+    if (o->scores)
+        random_scores(&fits, &inv, a);
+    else if (o->rules && chance(&fits, 0.25))
         random_fit(&fits, &inv, true, a);
     if (snapshot_build(&inv, a, ret, &err) < 0) {
         (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);

@@ -484,3 +484,77 @@ void random_fit(struct rng *r, struct inventory *inv, bool tame, struct arena *a
         v->is.groups = some_groups(r, a);
     }
 }
+
+/* ---- scores of moves ---- */
+
+static void score_of_move(struct rng *r, struct stage_facts *s, struct arena *a)
+{
+    static const char *const scores[] = {
+        "\"$host.attributes.speed\"", "\"$host.cores\"", "\"$host.left.n\"", "\"$host.used.n\"",
+        "[\"if\",[\">=\",\"$host.attributes.speed\",\"$vm.flavor.speed\"],1,0]"};
+
+    s->score = read(OF(r, scores), expression_read_number, a);
+    s->normalise_given = true;
+    s->normalise = (enum normalisation)rng_below(r, normalisation_count);
+    if (chance(r, 0.4))
+        s->multiplier =
+            read(chance(r, 0.5) ? "2.5" : "[\"-\",\"$host.attributes.tier\",1.5]", expression_read_number, a);
+}
+
+static struct objects stages_of_move(struct rng *r, struct arena *a)
+{
+    struct stage_facts *s = arena_array(a, struct stage_facts, 6);
+    uint32_t n = 0;
+
+    s[n].name = "n";
+    s[n].count = read(chance(r, 0.5) ? "1" : "\"$vm.vcpus\"", expression_read_number, a);
+    s[n].limit = read("[\"*\",20,\"$host.cores\"]", expression_read_number, a);
+    if (chance(r, 0.3))
+        s[n].per = read("\"$vm.groups\"", expression_read_texts, a);
+    if (chance(r, 0.2))
+        s[n].over = "rack";
+    n++;
+    if (chance(r, 0.5)) {
+        s[n].name = "f";
+        s[n++].filter = read("[\"<=\",\"$host.attributes.tier\",2]", expression_read, a);
+    }
+    for (uint32_t k = rng_below(r, 4); k > 0; k--) {
+        s[n].name = arena_printf(a, "s%u", n);
+        score_of_move(r, &s[n++], a);
+    }
+    if (n < 3 || chance(r, 0.3)) {
+        s[n].name = "b";
+        s[n++].bucket = read(chance(r, 0.3) ? "\"$host.used.n\"" : "\"$host.attributes.tier\"",
+                             expression_read_number, a);
+    }
+    return (struct objects){.items = s, .n = n};
+}
+
+void random_scores(struct rng *r, struct inventory *inv, struct arena *a)
+{
+    add_groups(r, inv, a);
+    for (uint32_t i = 0; i < 2; i++)
+        *inventory_add_pipeline(inv, a) =
+            (struct seen_pipeline){.name = i == 0 ? "p0" : "p1", .stages = stages_of_move(r, a)};
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        struct attribute *items = arena_array(a, struct attribute, 2);
+        uint32_t n = 0;
+
+        add(items, &n, "tier", (struct value){.type = VALUE_NUMBER, .number = rng_below(r, 4)});
+        if (chance(r, 0.9))
+            add(items, &n, "speed", (struct value){.type = VALUE_NUMBER, .number = rng_below(r, 7)});
+        inv->hosts[i].is.attributes = (struct attributes){.items = items, .n = n};
+    }
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct seen_vm *v = &inv->vms[i];
+        struct attribute *items = arena_array(a, struct attribute, 1);
+        uint32_t n = 0;
+
+        if (v->is.kind == VM_AGENT || chance(r, 0.2))
+            continue;
+        add(items, &n, "speed", (struct value){.type = VALUE_NUMBER, .number = rng_below(r, 7)});
+        v->pipeline = chance(r, 0.5) ? "p0" : "p1";
+        v->is.flavor = (struct attributes){.items = items, .n = n};
+        v->is.groups = some_groups(r, a);
+    }
+}

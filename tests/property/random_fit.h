@@ -10,4 +10,8 @@
  * leave most VMs some hosts; else any expression of the grammar. */
 void random_fit(struct rng *r, struct inventory *inv, bool tame, struct arena *a);
 
+/* Pipelines whose scores and buckets apply to moves, for most VMs, and the attributes that they read. Their
+ * filters leave most hosts. */
+void random_scores(struct rng *r, struct inventory *inv, struct arena *a);
+
 #endif

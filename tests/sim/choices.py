@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares alternatives to Ballast's choices: runs each scenario with each alternative, over several seeds.
 
-    tests/sim/choices.py [--seeds N] [--jobs N] [--traces DIR]... [--markdown] [--power | --predictions] --try LABEL[=PATH][,KEY=VALUE]... [SCENARIO...]
+    tests/sim/choices.py [--seeds N] [--jobs N] [--traces DIR]... [--markdown] [--power | --predictions | --scores] --try LABEL[=PATH][,KEY=VALUE]... [SCENARIO...]
 
 An alternative is a setting (--try 'level 5,migration_threshold=5'), or another ballast, built with another constant
 (--try 'no floor=/tmp/other/ballast'). SCENARIO is a name in choices/ or experiments/ or a path; without one, all of choices/.
@@ -35,6 +35,9 @@ PREDICTION_FIGURES = (('moves observed', 'moves_observed', 0), ('loads as predic
                       ('duration as predicted, %', 'moves_timed_as_predicted', 1), ('overlapping moves', 'moves_overlapping', 0),
                       ('loads as predicted, %', 'moves_overlapping_as_predicted', 1),
                       ('duration as predicted, %', 'moves_overlapping_timed_as_predicted', 1))
+# With --scores: pipelines that prefer hosts.
+SCORE_FIGURES = (('score', 'score_mean', 3), ('imbalance', 'imbalance_mean', 4), ('above the target, min', 'above_target_min', 0), ('migrations', 'migrations', 0),
+                 ('missing CPU, %', 'slav', 3), ('any host above 90 %, min', 'above_90_min', 0))
 
 
 def path_of(scenario):
@@ -80,6 +83,7 @@ def simulate(path, ballast, changes):
         m['worst_pool'] = min(p['happiness_mean'] for p in run['pools'].values())
         m['to_target'] = minutes(m['time_to_target_s'])
         m['above_90_min'] = minutes(m['host_above_90_s'])
+        m['above_target_min'] = minutes(m['time_above_target_s'])
         m['shortest_min'] = minutes(m['sleep_shortest_s'])
         m['median_min'] = minutes(m['sleep_median_s'])
     return [run['metrics'] for run in runs]
@@ -116,11 +120,13 @@ parser.add_argument('--traces', action='append', default=[], help='a folder with
 parser.add_argument('--markdown', action='store_true')
 parser.add_argument('--power', action='store_true', help='energy, sleeps and what they cost instead of balance')
 parser.add_argument('--predictions', action='store_true', help='how often moves did what was predicted, instead of balance')
+parser.add_argument('--scores', action='store_true', help='the scores of VMs on their hosts, and what they cost')
 parser.add_argument('--try', dest='tries', action='append', metavar='LABEL[=PATH][,KEY=VALUE]...', help='an alternative')
 parser.add_argument('scenarios', nargs='*', metavar='SCENARIO')
 arguments = parser.parse_args()
 paths = [path_of(s) for s in arguments.scenarios] or sorted((HERE / 'choices').glob('*.yaml'))
-figures = PREDICTION_FIGURES if arguments.predictions else POWER_FIGURES if arguments.power else FIGURES
+figures = (PREDICTION_FIGURES if arguments.predictions else POWER_FIGURES if arguments.power
+           else SCORE_FIGURES if arguments.scores else FIGURES)
 alternatives = [parse(text) for text in arguments.tries or ['as it is']]
 table = [('scenario', 'alternative', *(heading for heading, _, _ in figures))]
 with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

@@ -149,6 +149,7 @@ static const char expected_text[] =
     "  imbalance, mean over time                       11\n"
     "  imbalance at its worst                          13\n"
     "  imbalance at the end                            12\n"
+    "  score of VMs on their hosts, mean               50\n"
     "  imbalance above the target                    49 s\n"
     "  from the worst to the target                  16 s\n"
     "  from the worst to below 0.1 for good          14 s\n"

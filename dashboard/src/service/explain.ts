@@ -86,6 +86,8 @@ const CHECKS: Record<string, string> = {
   power_first: 'Hosts are put to standby first',
   target_reached: 'The load is even enough',
   no_gain: 'Would not lower the imbalance',
+  fit_bucket: 'A bucket of the VM’s pipeline ranks the host below the VM’s own',
+  fit_score: 'Would gain too little for the lower score of the host',
   min_goodness: 'Would lower the imbalance too little',
   cost_benefit: 'Would gain too little for its cost',
   worst_case: 'Could increase the shortage',

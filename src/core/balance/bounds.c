@@ -13,6 +13,7 @@
 void bounds_set(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT])
 {
     b->gain[slot] = gain / b->keep;
+    b->keep0[slot] = b->keep;
     b->positive_kept[slot] = (positive[RES_CPU] + positive[RES_MEM]) / b->keep;
     for (int r = 0; r < RES_COUNT; r++)
         b->positive_grown[r][slot] = positive[r] / b->grow[r];
@@ -61,13 +62,14 @@ void bounds_forget_all(struct bounds *b)
         bounds_forget(b, i);
 }
 
-void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
+void bounds_init(struct bounds *b, const struct layout *l, bool adjusted, struct arena *a)
 {
-    *b = (struct bounds){.l = l};
+    *b = (struct bounds){.l = l, .adjusted = adjusted};
     b->gain = arena_array(a, double, l->n_on);
     b->positive_kept = arena_array(a, double, l->n_on);
     b->grown = arena_array(a, double, l->n_on);
     b->shift0 = arena_array(a, double, l->n_on);
+    b->keep0 = arena_array(a, double, l->n_on);
     b->leaves_out = arena_array(a, bool, l->n_on);
     b->moment = arena_array(a, struct bounds_moment, l->n_on);
     for (int r = 0; r < RES_COUNT; r++) {
@@ -129,9 +131,19 @@ struct bounds_carry bounds_carry_of(const struct bounds *b, uint32_t slot)
 
     for (int r = 0; r < RES_COUNT; r++) {
         c.grow[r] = b->grow[r] / m->grow[r];
-        c.part[r] = 1 - c.factor / c.grow[r];
+        c.part[r] = 1 - c.factor / c.grow[r] + (b->adjusted ? fmax(c.factor - 1, 0) : 0);
     }
     return c;
+}
+
+double bounds_adjusted_more(const struct bounds *b, uint32_t slot)
+{
+    double shift = b->grow_any * b->grown[slot] * (b->shift - b->shift0[slot]);
+
+    if (!b->leaves_out[slot])
+        return 0;
+    return fmax(b->keep / b->keep0[slot] - 1, 0) *
+           (positive_now(b, RES_CPU, slot) + positive_now(b, RES_MEM, slot) + RES_COUNT * shift + ROUNDING);
 }
 
 /* How much colder `slot` is than the other host, in resource r. */
@@ -214,6 +226,9 @@ static void raise_bound(struct bounds *b, uint32_t slot, uint32_t to, const doub
     const double inverse[RES_COUNT] = {l->inverse[RES_CPU][to], l->inverse[RES_MEM][to]};
     double now = bounds_now(b, slot);
     struct bounds_towards there = gain_towards(b, slot, norm, inverse);
+
+    if (b->adjusted)
+        now = fmax(now + bounds_adjusted_more(b, slot), 0);
 
     if (by_demand) {
         double by =

@@ -20,6 +20,13 @@
  * one of its two hosts changes. So the bound of such a host is raised for both hosts of every move, with no
  * regard to a witness, which may have rejected what the changed host accepts.
  *
+ * Moves are compared by their adjusted gain, g' = g - c, where c >= 0 is what a lower score costs
+ * (move_preference.h) and does not change. What bounds g bounds g'. But a bound that leaves out rejected
+ * moves holds for g' only: there g' = g - c becomes at most f (g' + c) + Σ_r (F_r - f) p_r - c, which is (f -
+ * 1) c more, and f exceeds 1 when σ falls. A move that passes has g' > 0, thus c < g <= Σ_r p_r: so max(0, f
+ * - 1) Σ_r p_r is added. A move with g' <= 0 does not pass; a carried bound is at least 0, so that it holds
+ * for such a move too.
+ *
  * tests/property/climb.c compares every step with a search of all pairs. */
 #ifndef BALLAST_CORE_BOUNDS_H
 #define BALLAST_CORE_BOUNDS_H
@@ -32,7 +39,8 @@ struct bounds_moment {
 };
 
 /* A gain g of then is now at most factor × g + Σ_r part_r × p_r + more, where p_r is the largest contribution
- * of resource r now; that is at most grow_r × the largest one of then + shift. */
+ * of resource r now; that is at most grow_r × the largest one of then + shift. With scores: an adjusted gain,
+ * or 0. */
 struct bounds_carry {
     double factor, part[RES_COUNT], more, grow[RES_COUNT], shift;
 };
@@ -45,6 +53,8 @@ struct bounds {
     double *positive_grown[RES_COUNT];
     bool *leaves_out;             /* by slot: the bound leaves out moves that checks rejected ... */
     struct bounds_moment *moment; /* ... by the search at this moment */
+    bool adjusted;                /* scores lower the gains of moves */
+    double *keep0;                /* by slot: `keep` when its bound was set */
     double *largest[RES_COUNT];   /* by slot: demand of its largest unit that may move */
     double grow[RES_COUNT], grow_any, keep, shift; /* Π F_r, Π max F_r, Π f, Σ additions, so far */
     double part_max[RES_COUNT];                    /* the largest unit's share of the smallest host */
@@ -54,7 +64,8 @@ struct bounds {
     double steepness[RES_COUNT]; /* an upper bound on 1 / √(σ² + δ), for any δ of one move */
 };
 
-void bounds_init(struct bounds *b, const struct layout *l, struct arena *a);
+/* adjusted: scores lower the gains of moves. */
+void bounds_init(struct bounds *b, const struct layout *l, bool adjusted, struct arena *a);
 
 /* All bounds are unknown. */
 void bounds_forget_all(struct bounds *b);
@@ -89,7 +100,10 @@ struct bounds_towards {
 
 struct bounds_towards bounds_gain_towards(const struct bounds *b, uint32_t slot, uint32_t to);
 
-/* The present bound of the slot. */
+/* What scores add to the present bound of a slot whose bound leaves out rejected moves. */
+double bounds_adjusted_more(const struct bounds *b, uint32_t slot);
+
+/* The present bound of the slot, without that. */
 static inline double bounds_now(const struct bounds *b, uint32_t slot)
 {
     return b->keep * (b->gain[slot] - b->positive_kept[slot]) +

@@ -27,8 +27,9 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     c->score.vms_left = UINT32_MAX;
     move_score_set_level(&c->score, l, costs, LAYOUT_LEVEL_FIRST);
     move_score_refresh(&c->score, l, costs);
+    c->score.preference = move_preference_new(l, move_score_average_gain(l), a);
     destination_index_init(&c->destinations, l, costs->rates.into, a);
-    bounds_init(&c->bounds, l, a);
+    bounds_init(&c->bounds, l, c->score.preference && c->score.preference->price > 0, a);
     c->sources = arena_array(a, struct source_slot, l->n_on);
     c->bound = arena_array(a, double, l->n_on);
     c->pays = arena_array(a, bool, l->n_units);
@@ -279,12 +280,13 @@ static void search_anew(struct climb *c, uint32_t slot, struct move *best)
 
 /* Judges one move of the unit that its limit does not cover. The best one that passes is known from now on;
  * the limit covers the others. */
-static void judge(struct climb *c, const struct move_score *score, const struct move *m, struct move *known)
+static void judge(struct climb *c, const struct move_score *score, const struct move *m, double gain,
+                  struct move *known)
 {
     bool good = m->gain >= score->goodness;
     double other = m->gain;
 
-    if (m->gain <= c->limit[m->unit] || (good && !move_score_passes(score, m->unit, m->to_slot, m->gain)))
+    if (m->gain <= c->limit[m->unit] || (good && !move_score_passes(score, m->unit, m->to_slot, gain)))
         return;
     if (good && (known->unit == IX_NONE || move_score_is_better(score, m, known))) {
         other = known->unit == IX_NONE ? NOTHING : known->gain;
@@ -345,8 +347,9 @@ static void search_changed(struct climb *c, uint32_t unit, uint32_t n, uint64_t 
             move_trial_begin(c->l, c->score.weight, unit, &t);
             begun = true;
         }
-        struct move m = {unit, slot, gain_on(c, &t, unit, slot)};
-        judge(c, &score, &m, &known);
+        double gain = gain_on(c, &t, unit, slot);
+        struct move m = {unit, slot, move_score_adjusted(&score, unit, slot, gain)};
+        judge(c, &score, &m, gain, &known);
     }
     c->known_to[unit] = known.to_slot;
     c->known[unit] = known.unit == IX_NONE ? NOTHING : known.gain;
@@ -364,6 +367,8 @@ static void renew_limit(struct climb *c, uint32_t unit, const struct bounds_carr
         c->positive[r][unit] = factors->grow[r] * c->positive[r][unit] + factors->shift;
         limit += factors->part[r] * c->positive[r][unit];
     }
+    if (c->bounds.adjusted)
+        limit = fmax(limit, 0);
     if (limit >= needed(c, best)) {
         double bound = bound_unit(c, unit);
         limit = bound < limit ? bound : limit;
@@ -460,6 +465,8 @@ static uint32_t list_sources(struct climb *c, double floor)
     /* two loops: the first has no branches, so the compiler vectorizes it */
     for (uint32_t i = 0; i < c->l->n_on; i++)
         c->bound[i] = bounds_now(&c->bounds, i);
+    for (uint32_t i = 0; c->bounds.adjusted && i < c->l->n_on; i++)
+        c->bound[i] += bounds_adjusted_more(&c->bounds, i);
     for (uint32_t i = 0; i < c->l->n_on; i++)
         if (c->bound[i] >= floor)
             c->sources[n++] = (struct source_slot){.slot = i, .bound = c->bound[i]};
@@ -506,7 +513,7 @@ static void search_sources(struct climb *c, double floor, struct move *best)
         if (c->sources[i].bound < needed(c, best))
             return;
         search_slot(c, slot, best);
-        double left = bounds_now(&c->bounds, slot);
+        double left = bounds_now(&c->bounds, slot); /* just set: nothing to add for scores */
         bool done = best->unit != IX_NONE || !(c->floor > floor) || left < floor;
         if (!done && !(left < c->sources[i].bound)) { /* rounding: to the end at once */
             c->floor = floor;

@@ -344,9 +344,17 @@ struct search {
 static void try_slot(struct search *s, uint32_t slot)
 {
     const struct move_score *score = s->score;
-    struct move m = {.unit = s->unit, .to_slot = slot, .gain = move_score_gain(score, s->trial, slot)};
+    double gain = move_score_gain(score, s->trial, slot);
+    struct move m = {.unit = s->unit, .to_slot = slot, .gain = gain};
 
-    if (m.gain < s->range.least || m.gain > s->range.most || !move_score_is_better(score, &m, s->best))
+    if (gain < s->range.least || !move_score_is_better(score, &m, s->best))
+        return;
+    m.gain = move_score_adjusted(score, s->unit, slot, gain);
+    if (m.gain < gain && (m.gain < s->range.least || !move_score_is_better(score, &m, s->best))) {
+        s->rejected = s->rejected || gain >= score->goodness; /* for its score */
+        return;
+    }
+    if (m.gain > s->range.most)
         return;
     if (too_slow(score, s->unit, slot)) {
         score->stats->evaluated++;
@@ -354,10 +362,10 @@ static void try_slot(struct search *s, uint32_t slot)
         s->rejected = true;
         return;
     }
-    if (move_score_passes(score, s->unit, slot, m.gain))
+    if (move_score_passes(score, s->unit, slot, gain))
         *s->best = m;
     else
-        s->rejected = s->rejected || m.gain >= score->goodness;
+        s->rejected = s->rejected || gain >= score->goodness;
 }
 
 static void try_leaf(struct search *s, const struct destination_class *c, uint32_t leaf)

@@ -62,7 +62,7 @@ void destination_index_refresh(struct destination_index *t);
 double destination_index_relaxed(const struct destination_index *t, const struct move_score *score,
                                  const struct move_trial *trial, uint32_t except, double floor);
 
-/* Which moves a search looks at. */
+/* Which moves a search looks at, by their adjusted gain. */
 struct gain_range {
     double least, most;
 };

@@ -17,7 +17,7 @@ static const double ratio_of_level[] = {[2] = 4, [3] = 1, [4] = 0.25, [5] = 0};
 #define WORSE_LEAST 1e-12
 
 /* An average VM is 1 / V of the load; one move reduces the imbalance by about that much. */
-static double goodness_of(const struct layout *l)
+double move_score_average_gain(const struct layout *l)
 {
     double load = 0;
 
@@ -33,7 +33,7 @@ void move_score_set_level(struct move_score *score, const struct layout *l, stru
 {
     score->level = level;
     migration_cost_set_ratio(costs, ratio_of_level[level]);
-    score->goodness0 = l->policy->min_goodness ? goodness_of(l) : 0;
+    score->goodness0 = l->policy->min_goodness ? move_score_average_gain(l) : 0;
     score->goodness = score->goodness0;
 }
 
@@ -81,15 +81,29 @@ static enum check check_worth_cheaply(const struct move_score *score, uint32_t u
     return migration_cost_pays(score->costs, &w) ? CHECK_NONE : CHECK_COST_BENEFIT;
 }
 
+/* Whether the move gains enough for the lower score of its destination. */
+static bool is_worth_its_score(const struct move_score *score, uint32_t unit, uint32_t slot, double gain)
+{
+    double adjusted = move_score_adjusted(score, unit, slot, gain);
+
+    return adjusted >= GAIN_LEAST && adjusted >= score->goodness;
+}
+
 static enum check check_all(const struct move_score *score, uint32_t unit, uint32_t slot, double gain,
                             enum check worth(const struct move_score *, uint32_t, uint32_t))
 {
     enum check check = layout_check(score->l, unit, slot);
+    const struct move_preference *preference = score->preference;
 
+    if (check == CHECK_NONE && preference &&
+        move_preference_worse_bucket(preference, unit, slot, NULL) != IX_NONE)
+        check = CHECK_FIT_BUCKET;
     if (check == CHECK_NONE && gain < GAIN_LEAST)
         check = CHECK_NO_GAIN;
     if (check == CHECK_NONE && gain < score->goodness)
         check = CHECK_MIN_GOODNESS;
+    if (check == CHECK_NONE && preference && !is_worth_its_score(score, unit, slot, gain))
+        check = CHECK_FIT_SCORE;
     if (check == CHECK_NONE && score->l->policy->cost_benefit)
         check = worth(score, unit, slot);
     if (check == CHECK_NONE && score->l->unit_from[unit + 1] - score->l->unit_from[unit] > score->vms_left)

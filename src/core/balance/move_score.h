@@ -4,6 +4,7 @@
 #ifndef BALLAST_CORE_MOVE_SCORE_H
 #define BALLAST_CORE_MOVE_SCORE_H
 
+#include "core/balance/move_preference.h"
 #include "core/costbenefit/migration_cost.h"
 #include "core/layout/layout.h"
 
@@ -13,7 +14,8 @@
 struct move {
     uint32_t unit; /* IX_NONE: none */
     uint32_t to_slot;
-    double gain; /* reduction of the imbalance, with the weights held */
+    double
+        gain; /* adjusted: reduction of the imbalance, with the weights held, less what a lower score costs */
 };
 
 struct move_score {
@@ -27,8 +29,13 @@ struct move_score {
     uint32_t vms_left; /* VMs that the plan may still move for balance */
     double slowest; /* for destination_index_best(): at this copy rate or a lower one the unit cannot pay; 0:
                        unknown */
+    const struct move_preference *preference; /* NULL: no pipeline scores or buckets moves */
     struct plan_stats *stats;
 };
+
+/* The gain of moving an average VM away from an average load: the minimum goodness, and what a drop of the
+ * score is measured with. */
+double move_score_average_gain(const struct layout *l);
 
 /* Sets the weights and the imbalance to those of the layout. */
 void move_score_refresh(struct move_score *score, const struct layout *l, struct migration_cost *costs);
@@ -42,15 +49,22 @@ void move_score_set_level(struct move_score *score, const struct layout *l, stru
  * within it. False: the lowest value is reached. */
 bool move_score_lower_goodness(struct move_score *score);
 
-/* The gain of a move. Call move_trial_begin() once per unit. */
+/* The gain of a move, as it bounds the adjusted one. Call move_trial_begin() once per unit. */
 static inline double move_score_gain(const struct move_score *score, const struct move_trial *t,
                                      uint32_t slot)
 {
     return score->imbalance - move_trial_at(score->l, t, slot);
 }
 
-/* The checks after the gain is known, in the order of names.h: allowed, gains enough, pays. Counts rejections
- * in the statistics. */
+/* The adjusted gain of a move that gains this (move_preference.h): what moves are compared by. */
+static inline double move_score_adjusted(const struct move_score *score, uint32_t unit, uint32_t slot,
+                                         double gain)
+{
+    return score->preference ? gain - move_preference_cost(score->preference, unit, slot) : gain;
+}
+
+/* The checks after the gain is known (not the adjusted one), in the order of names.h: allowed, gains enough,
+ * pays. Counts rejections in the statistics. */
 enum check move_score_check(const struct move_score *score, uint32_t unit, uint32_t slot, double gain);
 
 /* Whether it finds nothing, at less expense: where several checks fail, another one may be counted. */

@@ -162,9 +162,10 @@ void layout_count_shares(struct layout *l, int64_t *used, uint32_t vm, uint32_t 
 /* What the unit takes of the counter; IX_NONE: 0. */
 int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counter);
 
-/* What others than the VM's unit take of the counting stage on the slot, of what the VM would be counted
- * with; 0: of nothing. */
-int64_t layout_stage_used(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot);
+/* What is taken of the counting stage on the slot, of what the VM would be counted with, by `used`: l->used
+ * or a copy; 0: of nothing. beside: by others than the VM's unit. */
+int64_t layout_stage_used(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t stage,
+                          uint32_t slot, bool beside);
 
 /* What others than the unit take of the counter on the slot; over groups of hosts: in the fullest one. */
 int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t counter);

@@ -53,7 +53,7 @@ static double value_of(const void *with, uint32_t vm, const struct expression_no
     default:
         break;
     }
-    double used = (double)layout_stage_used(l, vm, variable->column, slot) / FIT_AMOUNT_ONE;
+    double used = (double)layout_stage_used(l, l->used, vm, variable->column, slot, true) / FIT_AMOUNT_ONE;
 
     return variable->variable == VARIABLE_HOST_USED ? used : left(l, vm, variable->column, slot, used);
 }

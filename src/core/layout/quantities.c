@@ -94,10 +94,12 @@ static int64_t max_of(int64_t x, int64_t y)
     return x > y ? x : y;
 }
 
-int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t counter)
+/* What others than the unit take of the counter by these sums; IX_NONE: what all take. */
+static int64_t used_beside(const struct layout *l, const int64_t *used, uint32_t unit, uint32_t slot,
+                           uint32_t counter)
 {
     const struct fit_counter *c = &counts_of(l)->counters[counter];
-    const int64_t *of = l->used + l->used_from[counter];
+    const int64_t *of = used + l->used_from[counter];
     uint32_t here = unit == IX_NONE ? IX_NONE : l->unit_slot[unit];
     int64_t most = 0;
 
@@ -105,11 +107,16 @@ int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot,
         return of[slot] - (here == slot ? layout_unit_takes(l, unit, counter) : 0);
     uint32_t host = l->slot_host[slot];
     for (uint32_t k = c->from[host]; k < c->from[host + 1]; k++) {
-        int64_t used =
+        int64_t sum =
             of[c->groups[k]] - (is_in(l, c, here, c->groups[k]) ? layout_unit_takes(l, unit, counter) : 0);
-        most = max_of(most, used);
+        most = max_of(most, sum);
     }
     return most;
+}
+
+int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t counter)
+{
+    return used_beside(l, l->used, unit, slot, counter);
 }
 
 /* Whether the host is in a group over which the counter counts. */
@@ -206,21 +213,21 @@ bool layout_set_exceeds(const struct layout *l, uint32_t component, uint32_t slo
     return false;
 }
 
-int64_t layout_stage_used(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot)
+int64_t layout_stage_used(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t stage,
+                          uint32_t slot, bool beside)
 {
     const struct fit_counts *counts = counts_of(l);
     uint32_t measure = counts->measure_of[stage];
-    uint32_t unit = l->vm_unit[vm];
+    uint32_t unit = beside ? l->vm_unit[vm] : IX_NONE;
     int64_t most = 0;
 
-    if (l->used && counts->whole[measure] != IX_NONE)
-        return max_of(layout_used_beside(l, unit, slot, counts->whole[measure]), 0);
-    for (uint32_t k = l->used ? counts->shares_from[vm] : 0; l->used && k < counts->shares_from[vm + 1];
-         k++) {
+    if (used && counts->whole[measure] != IX_NONE)
+        return max_of(used_beside(l, used, unit, slot, counts->whole[measure]), 0);
+    for (uint32_t k = used ? counts->shares_from[vm] : 0; used && k < counts->shares_from[vm + 1]; k++) {
         uint32_t counter = counts->shares[k].counter;
 
         if (counts->counters[counter].measure == measure)
-            most = max_of(most, layout_used_beside(l, unit, slot, counter));
+            most = max_of(most, used_beside(l, used, unit, slot, counter));
     }
     return most;
 }

@@ -26,6 +26,37 @@ void attempt_report_broken(struct attempt *t)
     }
 }
 
+/* The k-th stage of the VM's pipeline that buckets the hosts of a placement. */
+static uint32_t bucket_stage(const struct snapshot *s, uint32_t vm, uint32_t k)
+{
+    uint32_t pipeline = s->vms[vm].pipeline;
+
+    for (uint32_t i = 0; pipeline != IX_NONE && i < s->pipelines[pipeline].n; i++) {
+        uint32_t stage = s->pipelines[pipeline].first + i;
+
+        if (s->stages[stage].is.bucket.n > 0 && (s->stages[stage].is.applies >> FIT_PLACE & 1) && k-- == 0)
+            return stage;
+    }
+    return IX_NONE; /* another VM of the unit ranks the hosts */
+}
+
+/* Adds the first bucket that differs from the chosen host's, or else the score. */
+static void add_ranks(const struct pass *p, uint32_t vm, const struct fit_ranked *r,
+                      const struct fit_ranked *chosen, struct finding *f)
+{
+    uint32_t k = 0;
+
+    while (k < r->n_buckets && r->buckets[k] == chosen->buckets[k])
+        k++;
+    if (k == r->n_buckets && r->score == chosen->score)
+        return;
+    finding_subject(f, SUBJECT_TO, chosen->host);
+    if (k < r->n_buckets)
+        finding_subject(f, SUBJECT_STAGE, bucket_stage(p->snap, vm, k));
+    finding_figure(f, FIGURE_SCORE, r->score);
+    finding_figure(f, FIGURE_SCORE_CHOSEN, chosen->score);
+}
+
 void attempt_add_alternatives(struct attempt *t, uint32_t vm, struct plan *plan)
 {
     struct pass *p = &t->p;
@@ -45,14 +76,13 @@ void attempt_add_alternatives(struct attempt *t, uint32_t vm, struct plan *plan)
         layout_try(&p->layout, unit, o->slot, &mark); /* with the weights of that state, as in the plan */
         double imbalance = layout_imbalance(&p->layout);
         layout_undo(&p->layout, &mark);
-        others[n++] = (struct alternative){
-            .host = host,
-            .imbalance_after = imbalance,
-            .found = finding_keep(
-                p->a, (struct finding){.code = FIND_ALTERNATIVE,
-                                       .subjects = {{SUBJECT_HOST, host}},
-                                       .figures = {{FIGURE_CPU_LOAD, p->layout.norm[RES_CPU][o->slot]},
-                                                   {FIGURE_MEM_LOAD, p->layout.norm[RES_MEM][o->slot]}}})};
+        struct finding f = {.code = FIND_ALTERNATIVE,
+                            .subjects = {{SUBJECT_HOST, host}},
+                            .figures = {{FIGURE_CPU_LOAD, p->layout.norm[RES_CPU][o->slot]},
+                                        {FIGURE_MEM_LOAD, p->layout.norm[RES_MEM][o->slot]}}};
+        add_ranks(p, vm, &o->fit, &t->first.items[0].fit, &f);
+        others[n++] =
+            (struct alternative){.host = host, .imbalance_after = imbalance, .found = finding_keep(p->a, f)};
     }
     rec->alternatives = others;
     rec->n_alternatives = n;

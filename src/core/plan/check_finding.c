@@ -377,6 +377,46 @@ static bool find_goodness(const struct pass *p, const struct asked *q, struct fi
     return true;
 }
 
+static bool find_bucket(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct move_preference *preference = p->climb.score.preference;
+    struct fit_frozen_bucket b;
+    uint32_t vm = preference ? move_preference_worse_bucket(preference, q->unit, q->slot, &b) : IX_NONE;
+
+    if (vm == IX_NONE)
+        return false;
+    finding_subject(f, SUBJECT_OTHER_VM, vm);
+    finding_subject(f, SUBJECT_HOST, q->host);
+    finding_subject(f, SUBJECT_FROM, p->snap->vms[vm].host);
+    finding_subject(f, SUBJECT_STAGE, b.stage);
+    finding_figure(f, FIGURE_BUCKET, isfinite(b.there) ? b.there : UNKNOWN);
+    finding_figure(f, FIGURE_BUCKET_OWN, b.here);
+    return true;
+}
+
+static bool find_score(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct move_preference *preference = p->climb.score.preference;
+
+    if (!preference)
+        return false;
+    uint32_t vm = move_preference_worst_vm(preference, q->unit, q->slot);
+
+    finding_subject(f, SUBJECT_OTHER_VM, vm);
+    finding_subject(f, SUBJECT_HOST, q->host);
+    finding_subject(f, SUBJECT_FROM, p->snap->vms[vm].host);
+    finding_subject(f, SUBJECT_STAGE, fit_frozen_stage_of_drop(preference->frozen, vm, q->host));
+    finding_figure(f, FIGURE_SCORE, fit_frozen_score(preference->frozen, vm, q->host));
+    finding_figure(f, FIGURE_SCORE_OWN, fit_frozen_score(preference->frozen, vm, p->snap->vms[vm].host));
+    if (p->stopped && p->next.reason != REASON_BALANCE_CPU && p->next.reason != REASON_BALANCE_MEM)
+        return true; /* a mandatory move need not gain */
+    finding_figure(f, FIGURE_SCORE_WEIGHT, p->policy.score_weight);
+    finding_figure(f, FIGURE_SCORE_COST, move_preference_cost(preference, q->unit, q->slot));
+    finding_figure(f, FIGURE_GAIN, gain(p, q));
+    finding_figure(f, FIGURE_GAIN_MIN, p->climb.score.goodness);
+    return true;
+}
+
 static void add_worth(struct finding *f, const struct migration_worth *w)
 {
     finding_figure(f, FIGURE_DURATION_S, w->duration_s);
@@ -473,8 +513,10 @@ static const struct {
     [CHECK_AVOID] = {find_avoided, ABOUT_UNIT},
     [CHECK_MANDATORY_ONLY] = {find_mandatory_only, ABOUT_VM},
     [CHECK_TARGET_REACHED] = {find_target, ABOUT_VM},
+    [CHECK_FIT_BUCKET] = {find_bucket, ABOUT_SLOT},
     [CHECK_NO_GAIN] = {find_no_gain, ABOUT_SLOT},
     [CHECK_MIN_GOODNESS] = {find_goodness, ABOUT_SLOT},
+    [CHECK_FIT_SCORE] = {find_score, ABOUT_SLOT},
     [CHECK_COST_BENEFIT] = {find_worth, ABOUT_SLOT},
     [CHECK_WORST_CASE] = {find_worse, ABOUT_SLOT},
     [CHECK_MOVES_MAX] = {find_moves_max, ABOUT_VM},

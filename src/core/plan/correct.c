@@ -23,13 +23,13 @@ bool correct_may_move(const struct layout *l, uint32_t unit, unsigned priority)
             (!layout_cools_down(l, unit) && !layout_moves_only_if_it_must(l, unit)));
 }
 
-/* Of the allowed hosts, takes a host with another member of the unit's affine set; then the lowest imbalance.
- */
+/* Of the allowed hosts, takes a host with another member of the unit's affine set; then one that buckets do
+ * not rank below its own; then the lowest imbalance, to which a lower score adds. */
 uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacle *ret_why)
 {
     const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
-    double best_imbalance = 0;
+    struct move_rank best_rank = {0};
     bool best_joins = false;
     double weight[RES_COUNT];
     struct move_trial t;
@@ -50,9 +50,11 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacl
         bool joins = scattered && layout_has_component(l, i, unit);
         double imbalance =
             on ? move_trial_at(l, &t, i) : NO_LIMIT; /* a host that the plan wakes anyway: last choice */
-        if (best == IX_NONE || joins > best_joins || (joins == best_joins && imbalance < best_imbalance)) {
+        struct move_rank rank = move_preference_rank(p->climb.score.preference, unit, i, imbalance);
+        if (best == IX_NONE || joins > best_joins ||
+            (joins == best_joins && move_rank_is_better(rank, best_rank))) {
             best = i;
-            best_imbalance = imbalance;
+            best_rank = rank;
             best_joins = joins;
         }
     }

@@ -31,12 +31,12 @@ enum check quarantine_check(const struct pass *p, uint32_t unit, uint32_t slot)
     return check;
 }
 
-/* The host with the lowest imbalance after the move; IX_NONE: none. */
+/* The best host by move_preference_rank(); IX_NONE: none. */
 static uint32_t best_target(const struct pass *p, uint32_t unit)
 {
     const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
-    double best_imbalance = 0;
+    struct move_rank best_rank = {0};
     double weight[RES_COUNT];
     struct move_trial t;
 
@@ -45,10 +45,11 @@ static uint32_t best_target(const struct pass *p, uint32_t unit)
     for (uint32_t i = 0; i < l->n_on; i++) {
         if (quarantine_check(p, unit, i) != CHECK_NONE)
             continue;
-        double imbalance = move_trial_at(l, &t, i);
-        if (best == IX_NONE || imbalance < best_imbalance) {
+        struct move_rank rank =
+            move_preference_rank(p->climb.score.preference, unit, i, move_trial_at(l, &t, i));
+        if (best == IX_NONE || move_rank_is_better(rank, best_rank)) {
             best = i;
-            best_imbalance = imbalance;
+            best_rank = rank;
         }
     }
     return best;

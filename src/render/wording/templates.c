@@ -6,6 +6,10 @@ const struct sentence_template wording_templates[] = {
     /* Recommendations. By how much the imbalance falls is a figure of its own. */
     {FIND_MOVE, "", "{vm_with_share} moves from {from}{load_here} to {to}{load_there}{why_move}."},
     {FIND_PLACEMENT, "", "{vm_with_share} is powered on at {to}{load_there}."},
+    {FIND_ALTERNATIVE, "stage",
+     "{host}{load_here} can run the VM as well; the bucket {stage} ranks it below {to}."},
+    {FIND_ALTERNATIVE, "score",
+     "{host}{load_here} can run the VM as well; its score is {score:2}, that of {to} is {score_chosen:2}."},
     {FIND_ALTERNATIVE, "", "{host}{load_here} can run the VM as well."},
     {FIND_WAKE, "host.failover", "{host} is woken, because it is a dedicated failover host."},
     {FIND_WAKE, "reason=spare_capacity for_vm", "{host} is woken to keep room for a restart of {for_vm}."},
@@ -311,6 +315,21 @@ const struct sentence_template wording_templates[] = {
      "The move would not lower the imbalance: {imbalance_after:4} after it, {imbalance:4} now."},
     {FIND_CHECK, "check=min_goodness",
      "The move would lower the imbalance by {gain:4}; at least {gain_min:4} is required."},
+    {FIND_CHECK, "check=fit_bucket bucket",
+     "The bucket {stage} ranks {host} below {from} for {other_vm}: {bucket} there, {bucket_own} on {from}; "
+     "less "
+     "is better."},
+    {FIND_CHECK, "check=fit_bucket",
+     "The bucket {stage} has no number on {host}, so it ranks {host} below {from} for {other_vm}."},
+    {FIND_CHECK, "check=fit_score gain",
+     "{stage} scores {host} lower for {other_vm}: {score:2} there, {score_own:2} on {from}, of 0 to 1. The "
+     "move "
+     "would lower the imbalance by {gain:4}, less {score_cost:4} for the lower score (score_weight "
+     "{score_weight}); at least {gain_min:4} is required."},
+    {FIND_CHECK, "check=fit_score",
+     "{stage} scores {host} lower for {other_vm} than the chosen host: {score:2} there, {score_own:2} on "
+     "{from}, of 0 to "
+     "1."},
     {FIND_RATIO, "ratio_min>0",
      "Migration threshold {migration_threshold} makes a move only if it gains {ratio_asked}."},
     {FIND_RATIO, "", "Migration threshold {migration_threshold} makes a move only if it adds no shortage."},

@@ -220,6 +220,18 @@ static void describe_rules(const struct cluster *c, struct arena *a, struct inve
         c->initial, arena_array(a, const char *, c->initial->ha_failover_hosts.n));
 }
 
+/* Groups and pipelines do not change. */
+static void describe_placement(const struct cluster *c, struct arena *a, struct inventory *inv)
+{
+    const struct snapshot *s = c->initial;
+
+    for (uint32_t i = 0; i < s->n_groups; i++)
+        *inventory_add_group(inv, a) =
+            snapshot_to_inventory_group(s, &s->groups[i], arena_array(a, const char *, s->groups[i].hosts.n));
+    for (uint32_t i = 0; i < s->n_pipelines; i++)
+        *inventory_add_pipeline(inv, a) = snapshot_to_inventory_pipeline(s, &s->pipelines[i], a);
+}
+
 void describe_cluster(struct cluster *c, struct arena *a, struct inventory *ret)
 {
     struct backing *b = arena_array(a, struct backing, c->initial->n_hosts);
@@ -241,5 +253,6 @@ void describe_cluster(struct cluster *c, struct arena *a, struct inventory *ret)
     }
     describe_pools(c, a, ret);
     describe_rules(c, a, ret);
+    describe_placement(c, a, ret);
     describe_migrations(c, a, ret);
 }

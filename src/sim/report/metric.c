@@ -36,6 +36,7 @@ const struct metric_row metric_rows[] = {
     {METRIC_imbalance_mean, GROUP_BALANCE, -1, WHEN_ALWAYS, "imbalance, mean over time"},
     {METRIC_imbalance_max, GROUP_BALANCE, -1, WHEN_ALWAYS, "imbalance at its worst"},
     {METRIC_imbalance_final, GROUP_BALANCE, -1, WHEN_ALWAYS, "imbalance at the end"},
+    {METRIC_score_mean, GROUP_BALANCE, 1, WHEN_KNOWN, "score of VMs on their hosts, mean"},
     {METRIC_time_above_target_s, GROUP_BALANCE, -1, WHEN_ALWAYS, "imbalance above the target"},
     {METRIC_time_to_target_s, GROUP_BALANCE, -1, WHEN_ALWAYS, "from the worst to the target"},
     {METRIC_time_below_0_1_s, GROUP_BALANCE, -1, WHEN_ALWAYS, "from the worst to below 0.1 for good"},

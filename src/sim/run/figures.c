@@ -1,6 +1,7 @@
 /* figures.c: measures a run: samples, integrals, metrics. It changes nothing in the cluster. */
 #include "sim/run/figures.h"
 
+#include "core/balance/move_preference.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 #include "core/layout/layout.h"
@@ -129,7 +130,26 @@ struct ground_truth {
     struct snapshot snap;
     double *entitlement[RES_COUNT];
     struct metrics metrics;
+    double score; /* mean over VMs; NAN: no pipeline scores */
 };
+
+/* The mean score of VMs on their hosts. */
+static double mean_score(const struct layout *l, struct arena *a)
+{
+    const struct move_preference *p = move_preference_new(l, 0, a);
+    double sum = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; p && i < l->snap->n_vms; i++) {
+        const struct vm *v = &l->snap->vms[i];
+
+        if (v->is.state != VM_ON || v->host == IX_NONE || !fit_frozen_scores(p->frozen, i))
+            continue;
+        sum += fit_frozen_score(p->frozen, i, v->host);
+        n++;
+    }
+    return n > 0 ? sum / n : NAN;
+}
 
 static void read_ground_truth(struct figures *f, struct ground_truth *t)
 {
@@ -148,6 +168,7 @@ static void read_ground_truth(struct figures *f, struct ground_truth *t)
     rules_compile(&t->snap, 0, a, &rules);
     layout_init_bare(&layout, &t->snap, &f->scenario->policy, &rules, t->entitlement, a);
     layout_metrics(&layout, &t->metrics, a);
+    t->score = mean_score(&layout, a);
 }
 
 /* happiness: the share delivered of the smaller of entitlement and demand. A VM that should run and does not
@@ -281,7 +302,7 @@ void figures_take(struct figures *f, double t_s)
     read_ground_truth(f, &t);
     add_all_happiness(f, &t);
     f->taken = arena_grow(f->a, f->taken, f->n_taken, &f->cap_taken, sizeof *f->taken);
-    f->taken[f->n_taken++] = (struct instant_figures){t_s, t.metrics.imbalance, t.metrics.target};
+    f->taken[f->n_taken++] = (struct instant_figures){t_s, t.metrics.imbalance, t.metrics.target, t.score};
     if (f->options->series)
         keep_point(f, &t, &sums, t_s);
     arena_reset(&f->scratch);
@@ -385,6 +406,23 @@ static double mean_imbalance(const struct figures *f, double t_s)
         sum += f->taken[i].imbalance * (until_s - f->taken[i].t_s);
     }
     return sum / (t_s - f->taken[0].t_s);
+}
+
+/* Over the samples that know it. */
+static double mean_score_over_time(const struct figures *f, double t_s)
+{
+    double sum = 0;
+    double time_s = 0;
+
+    for (size_t i = 0; i < f->n_taken; i++) {
+        double until_s = i + 1 < f->n_taken ? f->taken[i + 1].t_s : t_s;
+
+        if (isnan(f->taken[i].score))
+            continue;
+        sum += f->taken[i].score * (until_s - f->taken[i].t_s);
+        time_s += until_s - f->taken[i].t_s;
+    }
+    return time_s > 0 ? sum / time_s : NAN;
 }
 
 static void fill_imbalance(const struct figures *f, double t_s, struct metrics_of_run *m)
@@ -546,6 +584,7 @@ void figures_finish(struct figures *f, double t_s, struct simulation *ret)
     m->wake_failures = s.failures;
     m->hosts_on_mean = ret->duration_s > 0 ? s.on_s / ret->duration_s : NAN;
     fill_imbalance(f, t_s, m);
+    m->score_mean = mean_score_over_time(f, t_s);
     fill_violations(&s, m);
     m->host_above_90_s = cluster_hot_s(f->cluster);
     m->moves_per_vm_day = s.to_run_s > 0 ? s.migrations / (s.to_run_s / DAY_S) : NAN;

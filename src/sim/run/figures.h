@@ -38,6 +38,7 @@ struct sums {
 /* The figures of a sample that the metrics need at the end. */
 struct instant_figures {
     double t_s, imbalance, target;
+    double score; /* mean over VMs; NAN: no pipeline scores */
 };
 
 struct figures {

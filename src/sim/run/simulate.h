@@ -66,7 +66,8 @@ struct store_copy;
     X(moves_overlapping_as_predicted, "%", "of moves_overlapping, as moves_as_predicted")                    \
     X(moves_overlapping_timed_as_predicted, "%", "of moves_overlapping, as moves_timed_as_predicted")        \
     X(moves_harmful, "", "of both: moves after which hosts or VM lacked more than without the move")         \
-    X(time_above_target_s, "s", "time in which the imbalance was above the target")
+    X(time_above_target_s, "s", "time in which the imbalance was above the target")                          \
+    X(score_mean, "", "score of VMs on their hosts by their pipelines, of 0 to 1, mean over VMs and time")
 
 #define METRIC_FIELD(name, unit, meaning) double name;
 struct metrics_of_run {

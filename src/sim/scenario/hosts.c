@@ -1,6 +1,8 @@
 /* hosts.c: the groups of hosts. */
 #include "sim/scenario/build.h"
 
+#include "model/attributes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -90,6 +92,8 @@ static const struct field host_key_list[] = {
     {"dpm", FIELD_WORD, offsetof(struct host_spec, seen.is.dpm), .words = automation_words,
      .meaning = "inherit, disabled, manual or automatic"},
     {"labels", FIELD_LABELS, offsetof(struct host_spec, seen.is.labels), .meaning = "{KEY: VALUE}"},
+    {"attributes", FIELD_OWN, offsetof(struct host_spec, seen.is.attributes), .read = attributes_read,
+     .meaning = "{NAME: VALUE}, which pipelines read"},
 };
 
 const struct schema host_keys = SCHEMA_OF("", host_key_list);

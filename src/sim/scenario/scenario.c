@@ -31,7 +31,8 @@ struct top {
     const char *snapshot;
     int scheduler;
     struct migration_model migration;
-    const struct node *settings, *schedule, *hosts, *pools, *vms, *workload, *rules, *ha, *faults, *script;
+    const struct node *settings, *schedule, *hosts, *pools, *vms, *workload, *rules, *ha, *pipelines, *faults,
+        *script;
 };
 
 static const char *const scheduler_words[] = {"shares", "proportional", "weights", NULL};
@@ -78,6 +79,7 @@ static const struct field top_key_list[] = {
     {"vms", FIELD_NODE, AT(vms), .meaning = "groups of VMs"},
     {"workload", FIELD_NODE, AT(workload), .meaning = "where traces come from"},
     {"rules", FIELD_NODE, AT(rules), .meaning = "rules"},
+    {"pipelines", FIELD_NODE, AT(pipelines), .meaning = "pipelines"},
     {"ha", FIELD_NODE, AT(ha), .meaning = "what is kept free for failures"},
     {"migration", FIELD_OBJECT, AT(migration), .inner = &migration_keys, .meaning = "how migrations go"},
     {"scheduler", FIELD_WORD, AT(scheduler), .words = scheduler_words,
@@ -211,6 +213,20 @@ static int load_snapshot(struct building *b, const struct top *t, unsigned line)
     return 0;
 }
 
+/* Pipelines as in a snapshot; what they read is checked with it. */
+static int build_pipelines(struct building *b, const struct node *list)
+{
+    int r = list ? reader_list_check(&b->f, list, "a list of pipelines", SCENARIO_GROUPS_MAX) : 0;
+
+    for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next) {
+        struct seen_pipeline *p = inventory_add_pipeline(&b->inv, b->f.a);
+
+        if ((r = reader_object(&b->f, n, &snapshot_fields_pipeline, p)) == 0 && !p->name)
+            r = reader_complain(&b->f, n, "has no name, expected one");
+    }
+    return r;
+}
+
 /* ---- the initial snapshot ---- */
 
 static void fill_inventory(struct building *b)
@@ -315,7 +331,7 @@ static int build(struct building *b, const struct top *t, const struct node *roo
         (r = pools_build(b, t->pools)) < 0 || (r = vms_build(b, t->vms)) < 0 ||
         (r = workloads_build(b)) < 0 || (r = placement_build(b)) < 0 ||
         (r = pools_build_rules(b, t->rules)) < 0 || (r = pools_build_ha(b, t->ha)) < 0 ||
-        (r = build_snapshot(b, t->scheduler)) < 0)
+        (r = build_pipelines(b, t->pipelines)) < 0 || (r = build_snapshot(b, t->scheduler)) < 0)
         return r;
     order_models(b);
     if ((r = faults_build(b, t->faults)) < 0)

@@ -170,6 +170,7 @@ static const struct field vm_key_list[] = {
     {"compatible", FIELD_OWN, AT(seen.compatible_hosts), .read = read_compatible,
      .meaning = "hosts or groups of hosts that it can run on"},
     {"labels", FIELD_LABELS, AT(seen.is.labels), .meaning = "{KEY: VALUE}"},
+    {"pipeline", FIELD_TEXT, AT(seen.pipeline), .meaning = "the name of its pipeline"},
     {"workload", FIELD_OWN, AT(workload), .read = workloads_read, .meaning = "its demand"},
 };
 
