@@ -13,7 +13,6 @@
 #define WORD_BYTES 45          /* of an encoded word: 60 digits, with its frame 72 */
 #define SUBJECT_BYTES_MOST 400 /* a longer one is cut: the text has all of it */
 #define PLAIN_LINE_MOST 900    /* RFC 5322: 998 */
-#define DATE_MAX 64
 
 static bool is_ascii(const char *text)
 {

@@ -28,7 +28,8 @@ static void warn_of_unknown(const char *path, const struct unknown_fields *unkno
         cli_error("warning: %s: and %zu more unknown fields, ignored", path, unknown->more);
 }
 
-enum exit_code cli_read_snapshot(const char *path, struct arena *a, struct snapshot *ret)
+/* Reads, checks and builds the snapshot. Warns about unknown fields if the snapshot is valid. */
+static enum exit_code read_snapshot(const char *path, struct arena *a, struct snapshot *ret)
 {
     struct unknown_fields unknown = {0};
     struct err err = {0};
@@ -173,7 +174,7 @@ enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena 
     *ret_policy = config.policy;
     if ((code = set_settings(paths->sets, paths->config != NULL, a, ret_policy)) !=
             EXIT_DONE || /* before a long read */
-        (code = paths->snapshot ? cli_read_snapshot(paths->snapshot, a, ret)
+        (code = paths->snapshot ? read_snapshot(paths->snapshot, a, ret)
                                 : ask_snapshot(paths->socket, a, ret)) != EXIT_DONE)
         return code;
     if (paths->config)

@@ -9,9 +9,6 @@
 #include <ballast/policy.h>
 #include <ballast/snapshot.h>
 
-/* Reads, checks and builds the snapshot. Warns about unknown fields if the snapshot is valid. */
-enum exit_code cli_read_snapshot(const char *path, struct arena *a, struct snapshot *ret);
-
 /* Reads the VMs to be placed and adds the new ones to the cluster. Warns about ignored fields. */
 enum exit_code cli_read_vms(const char *path, const struct snapshot *cluster, struct arena *a,
                             struct vms_to_place *ret);

@@ -217,9 +217,6 @@ void config_alarm_copy(const struct config_alarm *from, struct config_alarm *ret
 /* A webhook, or else mail. */
 bool config_alarm_is_webhook(const struct config_alarm *t);
 
-/* Whether the address of http.listen is one of this machine's own, which no other machine reaches. */
-bool config_http_is_loopback(const char *listen);
-
 /* The current value in the file's syntax; NULL if unset. */
 const char *config_get(const struct config *c, const struct field *key, struct arena *a);
 

@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-bool config_http_is_loopback(const char *listen)
-{
-    struct listen_address address;
-
-    return listen_address_parse(listen, &address) == 0 && listen_address_is_loopback(&address);
-}
-
 int config_check_http(const struct section *s, const struct schema *keys)
 {
     static const char *const others[] = {"http.cert_file",   "http.key_file",

@@ -13,7 +13,6 @@
 #define LOOK 60
 #define LOW 20000.0
 #define HIGH 80000.0
-#define WEEKS 4
 
 /* What every day of some weeks was like, Monday first: '#' an office day (busy from 8 to 18), '.' a quiet
  * one, 'x' nobody watched, letters a to e other levels by day, in fifths of HIGH; '<' an office day an hour

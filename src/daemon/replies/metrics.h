@@ -14,7 +14,6 @@
 #include "engine/engine.h"
 #include "store/stats.h"
 
-#define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define METRICS_BOUNDS 12
 
 struct metrics_histogram {

@@ -200,7 +200,8 @@ bool hosts_has_controller(const struct hosts *h, const char *host)
     return way && ((way->wakes | way->sleeps) & (WAKE_IPMI | WAKE_REDFISH | WAKE_WOL)) != 0;
 }
 
-instant_s hosts_wake_tries_s(const struct hosts *h, const char *host)
+/* The time that the tries of a wake may take beside the boot. */
+static instant_s wake_tries_s(const struct hosts *h, const char *host)
 {
     const struct host_power_method *way = idmap_get(&h->ways, host);
 
@@ -209,7 +210,7 @@ instant_s hosts_wake_tries_s(const struct hosts *h, const char *host)
 
 instant_s hosts_wake_limit_s(const struct hosts *h, const char *host, double boot_s)
 {
-    const instant_s tries = hosts_wake_tries_s(h, host);
+    const instant_s tries = wake_tries_s(h, host);
 
     if (isnan(boot_s) || boot_s > 1e6)
         return WAKE_UNKNOWN_S + tries;

@@ -57,8 +57,6 @@ bool hosts_has_controller(const struct hosts *h, const char *host);
 /* A person says that these controllers are the host's own: identity_report.is. */
 void hosts_confirm_controllers(struct hosts *h, const char *host, const char *is, const char *by,
                                instant_s now);
-/* By how much its wake may take longer than its boots, as it may be its last way that works. */
-instant_s hosts_wake_tries_s(const struct hosts *h, const char *host);
 
 /* Whether the configuration has an entry for it. */
 bool hosts_has_entry(const struct hosts *h, const char *host);

@@ -405,14 +405,6 @@ void libvirt_connections_watch(struct libvirt_connections *c, void (*changed)(vo
     libvirt_watch_set(c->watch, changed, ctx);
 }
 
-int64_t libvirt_connections_attempt_ms(struct libvirt_connections *c, size_t host)
-{
-    (void)pthread_mutex_lock(&c->lock);
-    int64_t ret = c->slots[host].connecting ? net_now_ms() - c->slots[host].since_ms : 0;
-    (void)pthread_mutex_unlock(&c->lock);
-    return ret;
-}
-
 /* ---- the object ----------------------------------------------------------------------------------- */
 
 int libvirt_connections_new(const struct libvirt_host *hosts, size_t n, const char *username,

@@ -61,9 +61,6 @@ int libvirt_connections_open(struct libvirt_connections *c, size_t host, virConn
  * first connection is opened. NULL: no more, and no call is under way when this returns. */
 void libvirt_connections_watch(struct libvirt_connections *c, void (*changed)(void *ctx), void *ctx);
 
-/* How long the present attempt to connect has lasted, in ms; 0: there is none. */
-int64_t libvirt_connections_attempt_ms(struct libvirt_connections *c, size_t host);
-
 /* Sets the error from what libvirt said last on this thread: -EACCES (login, keys, certificates), -EPERM,
  * -ENOTSUP, -ENOENT (no such object), -ECONNRESET (the connection is gone), -EREMOTEIO. */
 int libvirt_connections_fail(struct err *err, const char *host);

@@ -111,7 +111,9 @@ static CURLcode begin_tls(const char *https, const char *ca, char said[CURL_ERRO
     return curl_easy_perform(c);
 }
 
-bool libvirt_refusals_certificate(const char *uri, char *ret, size_t size)
+/* The error of the certificate of the host of a +tls URI, in libcurl's words, in ret; false: none was found,
+ * or the host cannot be reached. */
+static bool certificate_error(const char *uri, char *ret, size_t size)
 {
     net_curl_set_up();
     CLEANUP(url_free) CURLU *u = curl_url();
@@ -141,7 +143,7 @@ int libvirt_refusals_fail(struct err *err, const char *host, const char *uri, co
     net_one_line(e && e->message ? e->message : "", text, sizeof text);
     if (!text[0])
         return r;
-    if (strstr(text, PEER_CERTIFICATE) && libvirt_refusals_certificate(uri, detail, sizeof detail))
+    if (strstr(text, PEER_CERTIFICATE) && certificate_error(uri, detail, sizeof detail))
         return err_set(err, -EACCES, "%s: its certificate is not accepted: %.200s", host, detail);
     if (libvirt_refusals_explain(text, username, sentence, sizeof sentence))
         r = -EACCES;

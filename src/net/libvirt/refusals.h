@@ -13,10 +13,6 @@
  * some seconds at most. Returns what libvirt_connections_fail() would, and -EACCES for all refusals. */
 int libvirt_refusals_fail(struct err *err, const char *host, const char *uri, const char *username);
 
-/* What is wrong with the certificate of the host of a +tls URI, as libcurl says it, in ret; false: nothing
- * was found, or the host cannot be reached. */
-bool libvirt_refusals_certificate(const char *uri, char *ret, size_t size);
-
 /* ---- pure part, for tests ---- */
 
 /* The sentence for a text of libvirt's, in ret: `text` itself where it needs no other. True: it is a refusal.
