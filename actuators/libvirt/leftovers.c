@@ -175,7 +175,8 @@ static void set_note(const struct vm_look *l, const struct task_name *t, bool th
                              LIBVIRT_LEFT_OVER_PREFIX, LIBVIRT_LEFT_OVER_URI, affect) == 0)
         return;
     (void)libvirt_connections_fail(&err, l->host);
-    log_warning("%s; VM %s: what a migration may have left over cannot be noted", err.text, l->name);
+    log_warning("%s; VM %s: possible leftovers of a migration cannot be noted in its metadata", err.text,
+                l->name);
 }
 
 /* ---- threads -------------------------------------------------------------------------------------- */

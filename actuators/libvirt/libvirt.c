@@ -31,7 +31,7 @@ struct actuator {
 static int check_request(const struct operation *q, struct err *err)
 {
     if (!operation_is_of_vm(q->kind))
-        return err_set(err, -ENOTSUP, "libvirt neither switches hosts nor has a maintenance mode");
+        return err_set(err, -ENOTSUP, "libvirt has no power control of hosts and no maintenance mode");
     return q->vm && q->to && (q->from || q->kind == OPERATION_POWER_ON_VM)
                ? 0
                : err_set(err, -EINVAL, "the request names no VM, source or destination");

@@ -66,8 +66,8 @@ void libvirt_preflight_host(const struct libvirt_host_settings *host, const stru
     }
     if (isnan(look->core_mhz)) {
         preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_PROBLEM,
-                      "%s does not tell the clock of its CPUs, so it counts as disconnected", host->name);
-        preflight_advise(ret, "give its size as cpu_mhz");
+                      "%s does not report the clock rate of its CPUs, so it counts as disconnected", host->name);
+        preflight_advise(ret, "set cpu_mhz of the host in source.hosts");
     }
     if (!look->networks.known)
         preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_NOTE,
@@ -98,6 +98,6 @@ void libvirt_preflight_vms(const struct inventory *inv, struct preflight *ret)
                           v->name, v->immovable);
     }
     if (listed > VMS_LISTED_MOST)
-        preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_NOTE, "and so do %zu more VMs",
+        preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_NOTE, "%zu more VMs stay on their hosts",
                       listed - VMS_LISTED_MOST);
 }

@@ -26,10 +26,9 @@ const struct verb verb_alarm = {
     .name = "alarm",
     .summary = "Send a test message to a target of alarms.",
     .more =
-        "The message goes to the webhook, the mail server or the command at once, and the receiver's answer "
-        "is "
-        "printed. TARGET is a name below `alarms:`. `ballast status` shows targets that "
-        "alarms do not reach.",
+        "Sends a message to the webhook, the mail server or the command at once, and prints the receiver's "
+        "answer. TARGET is a name below `alarms:`. `ballast status` shows targets to which alarms cannot be "
+        "delivered.",
     .operands = "test TARGET",
     .operands_min = 2,
     .operands_max = 2,

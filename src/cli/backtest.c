@@ -214,20 +214,19 @@ static enum exit_code verb_backtest_run(const struct args *args, struct arena *a
 
 const struct verb verb_backtest = {
     .name = "backtest",
-    .summary = "Simulate what other settings would have done with what really happened.",
+    .summary = "Simulate the recorded past with other settings.",
     .more =
-        "Takes what the service has recorded: the snapshot of a pass, and what each VM wanted since. "
-        "Simulates it "
-        "with the settings that were in force, and again with those of --set, and compares both. Says first "
-        "how "
-        "well the former agrees with what really happened, and what is not repeated.\n\n"
+        "Takes the snapshot of a recorded pass and the demand of each VM since then. Simulates both with the "
+        "settings that were in force, and again with those of --set, and compares the two. First come how "
+        "closely the simulation with the settings in force agrees with the recorded past, and a list of what "
+        "the simulation does not repeat.\n\n"
         "  ballast backtest --set dpm.enabled=true --since 7d\n"
         "  ballast backtest --set automation=full --set migration_threshold=4\n"
         "  ballast backtest --store copy.db --since 2026-01-05\n\n"
-        "Nothing is asked of the service, and nothing changed. The user must be root or the "
+        "Reads the store only: the service is neither asked nor changed. The user must be root or the "
         "service's, or have a copy of its store (--store) that one of them has made by `ballast backup`. "
-        "Demand does not react to what is decided, and means of quarters of an hour are all "
-        "that is kept after a day: ballast-simulate(5) has the limits.",
+        "The demand of VMs does not react to moves, and of days before the last one only means of quarters "
+        "of an hour are kept: ballast-simulate(5) has the limits.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_backtest_run,

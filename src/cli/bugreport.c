@@ -301,11 +301,9 @@ const struct verb verb_bugreport = {
     .name = "bugreport",
     .summary = "Collect what a developer needs to know of the service in one archive, without secrets.",
     .more =
-        "Versions, configuration, log, the replies of the service, its last plans and their snapshots, as a "
-        "compressed tar archive "
-        "of mode 0600. Works without the service too, with what is left. Passwords stand in files that "
-        "it leaves "
-        "out; *** replaces what may be a secret in texts.",
+        "Writes versions, configuration, log, the replies of the service, its last plans and their snapshots "
+        "as a compressed tar archive of mode 0600. Without a running service the archive lacks the replies, "
+        "plans and snapshots. Files with passwords are left out; *** replaces possible secrets in texts.",
     .operands = "[FILE.tar.gz]",
     .operands_max = 1,
     .options = options,

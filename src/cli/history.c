@@ -278,16 +278,16 @@ static enum exit_code verb_history_run(const struct args *args, struct arena *a,
 const struct verb verb_history = {
     .name = "history",
     .summary = "List actions that have ended, newest first; with --energy, the energy used and saved.",
-    .more = "Below a move stand how long it took, in all and for copying, and the loads of its hosts, first "
-            "of the one that the VM left, then of the one that it came to: predicted when the move began, "
-            "and measured, the loads ten minutes after its end. The whole time includes checks and the "
-            "inventory that confirms the end; it is predicted from earlier moves. "
-            "--energy: USED is the energy that the hosts drew, from their meters or from their power "
-            "models. ALL ON is what they would have drawn for the same work with no host in standby. "
-            "SAVED is the difference; the energy of booting is part of USED. A single host can show a "
-            "negative saving: it does the work of hosts in standby. ASLEEP is the share of host time "
-            "spent in standby. UNMET is CPU that VMs wanted, within their limits, and did not get, "
-            "for any reason: in GHz hours, and in percent of what they wanted.",
+    .more =
+        "Below a move: its time, in all and for copying, and the loads of the VM's former and new host; "
+        "predicted when the move began, and measured, the loads ten minutes after its end. The time in "
+        "all includes checks and the inventory that confirms the end; it is predicted from earlier moves. "
+        "--energy: USED is the energy that the hosts drew, from their meters or from their power "
+        "models. ALL ON is what they would have drawn for the same work with no host in standby. "
+        "SAVED is the difference; the energy of booting is part of USED. A single host can show a "
+        "negative saving: it does the work of hosts in standby. ASLEEP is the share of host time "
+        "spent in standby. UNMET is CPU that VMs wanted, within their limits, and did not get, "
+        "for any reason: in GHz hours, and in percent of what they wanted.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -70,12 +70,11 @@ static enum exit_code verb_migrate_run(const struct args *args, struct arena *a,
 
 const struct verb verb_migrate = {
     .name = "migrate",
-    .summary = "Find the host at which a running VM is best, and the migration to it.",
+    .summary = "Find the best host for a running VM, and the migration to it.",
     .more =
-        "VM is the id or name of a VM that runs. Hosts are ranked as for `ballast place`: by the scores, "
-        "cuts "
-        "and picks of its pipeline, or by the lowest imbalance; its own is one of them. What the migration "
-        "costs does not count. Nothing is moved: the migration is yours to make, in the hypervisor's own "
+        "VM is the id or name of a VM that runs. Hosts, the VM's own among them, are ranked as for `ballast "
+        "place`: by the scores, cuts and picks of its pipeline, or by the lowest imbalance. The cost of the "
+        "migration does not count. Ballast moves nothing: make the migration with the hypervisor's own "
         "tool.\n"
         "Settings: as for `ballast plan`; without --snapshot those of the service.",
     .operands = "VM",

@@ -86,14 +86,14 @@ static enum exit_code verb_passes_run(const struct args *args, struct arena *a, 
 
 const struct verb verb_passes = {
     .name = "passes",
-    .summary = "List past passes: imbalance before and after, how many actions, how long they took.",
-    .more = "BEFORE: the imbalance before the pass; AFTER: once all actions of its plan were done. MS: how "
-            "long it decided, in milliseconds. WHY: interval, run "
-            "(asked "
-            "for), overload (a host was short all at once), change (VMs or hosts came or went), or place (a "
-            "placement of VMs, which is no "
-            "pass). `ballast plan --pass N` makes one again, and with --set shows what other settings would "
-            "have done. How many are kept: history.passes and history.passes_mb in ballast.yaml(5).",
+    .summary = "List past passes: imbalance before and after, number of actions, time to decide.",
+    .more =
+        "BEFORE: the imbalance before the pass; AFTER: the imbalance after all actions of its plan. MS: "
+        "the time that deciding took, in milliseconds. WHY: interval, run (asked for by a person), "
+        "overload (a host was short all at once), change (VMs or hosts came or went), or place (a "
+        "placement of VMs, which is no pass). `ballast plan --pass N` makes a plan again, and with --set "
+        "shows the plan of other settings. history.passes and history.passes_mb (ballast.yaml(5)) say how "
+        "many passes are kept.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

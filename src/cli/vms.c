@@ -75,8 +75,9 @@ const struct verb verb_vms = {
     .operands = "[VM]",
     .operands_max = 1,
     .more = "CPU and memory are the present demand, within reservation and limit; ? if it could not "
-            "be read. SCORE: the part that was delivered of demand and entitlement in the last "
-            "minute or so, by the scarcer resource. AUTOMATION: - is that of the cluster. With a VM's "
+            "be read. SCORE: the part that was delivered in the last minute or so of what was "
+            "due (the demand, but no more than the entitlement), by the scarcer resource. AUTOMATION: - is "
+            "that of the cluster. With a VM's "
             "id or name: means over the last hour and day, the highest demand, and the score.",
     .options = client_options,
     .n_options = CLIENT_OPT_COUNT,

@@ -22,16 +22,16 @@ function wishes(resource: 'cpu' | 'mem'): Wish[] {
 }
 
 const CHARTS: { title: string; unit: string; about: string; scale: number; high?: number; wishes: Wish[] }[] = [
-  { title: 'CPU', unit: 'GHz', about: 'What was asked for, what there was entitlement to, and what was used.', scale: 1000, wishes: wishes('cpu') },
-  { title: 'Memory', unit: 'GiB', about: 'What was asked for, what there was entitlement to, and the host memory behind it.', scale: 1024, wishes: wishes('mem') },
+  { title: 'CPU', unit: 'GHz', about: 'Demand, entitlement, and CPU delivered.', scale: 1000, wishes: wishes('cpu') },
+  { title: 'Memory', unit: 'GiB', about: 'Demand, entitlement, and host memory delivered.', scale: 1024, wishes: wishes('mem') },
   {
-    title: 'Score', unit: '%', about: 'What was delivered of what was asked for and entitled to.', scale: 1, high: 100,
+    title: 'Score', unit: '%', about: 'The part delivered of what was due: the demand, but no more than the entitlement.', scale: 1, high: 100,
     wishes: [
       { figure: 'cpu_score', name: 'CPU', kind: 'steps', style: 0 },
       { figure: 'mem_score', name: 'memory', kind: 'steps', style: 1 },
     ],
   },
-  { title: 'Power', unit: 'W', about: 'Drawn by the host.', scale: 1, wishes: [{ figure: 'power_w', name: 'power', kind: 'steps', style: 5 }] },
+  { title: 'Power', unit: 'W', about: 'Power draw of the host.', scale: 1, wishes: [{ figure: 'power_w', name: 'power', kind: 'steps', style: 5 }] },
 ];
 
 /** route: of the VM, the host or the pool. */
@@ -49,8 +49,8 @@ export function Course({ route }: { route: string }) {
         {PERIODS.map((p) => <button key={p.name} aria-pressed={p.hours === hours} onClick={() => setHours(p.hours)}>{p.name}</button>)}
       </p>
       <Missing data={data} problem={problem} />
-      {scores.length > 0 && <p>Score now: <b>{figure(Math.min(...scores), '%')}</b> of what is asked for and entitled to is delivered.</p>}
-      {s && drawn.length === 0 && <p>Nothing is kept of this time yet.</p>}
+      {scores.length > 0 && <p>Score now: <b>{figure(Math.min(...scores), '%')}</b> of what is due is delivered.</p>}
+      {s && drawn.length === 0 && <p>No figures of this period yet.</p>}
       <div class="pair">
         {drawn.map((c) => c.is && <Chart key={c.title} title={c.title} unit={c.unit} about={c.about} axis={c.is.axis} curves={c.is.curves} low={0} {...(c.high === undefined ? {} : { high: c.high })} />)}
       </div>

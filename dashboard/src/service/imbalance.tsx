@@ -38,7 +38,7 @@ export function Imbalance({ since, target, intervalS }: { since: string; target:
   return (
     <>
       <Missing data={data} problem={problem} />
-      {data && !drawn && <p class="soft">Nothing is kept of the last day yet: the first point comes within a minute.</p>}
+      {data && !drawn && <p class="soft">No figures of the last day yet: the first comes within a minute.</p>}
       {drawn && <Chart title="Imbalance of the cluster" about="In the last day. Below the target nothing is moved for balance." axis={drawn.axis} curves={drawn.curves} low={0} />}
     </>
   );
@@ -50,7 +50,7 @@ export function Scores({ since }: { since: string }) {
   return (
     <>
       <Missing data={data} problem={problem} />
-      {data && !drawn && <p class="soft">Nothing is kept of the last day yet.</p>}
+      {data && !drawn && <p class="soft">No figures of the last day yet.</p>}
       {drawn && <Chart title="VMs that got less than was due" about="In the last day; the others got 99 % or more. Due is a VM's demand, but no more than its entitlement." axis={drawn.axis} curves={drawn.curves} low={0} />}
     </>
   );

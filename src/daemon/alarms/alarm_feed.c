@@ -71,7 +71,7 @@ static void save(struct alarm_feed *f)
         f->o.store, &(struct record){RECORD_NOTE, .note = &(struct note){NOTE, text ? text : "{}"}}, &err);
 
     if (r < 0 && !f->save_failed)
-        log_warning("alarms: how far they were sent was not stored: %s", err.text);
+        log_warning("alarms: the position of the last delivery was not stored: %s", err.text);
     f->save_failed = r < 0;
     free(text);
     json_decref(all);
@@ -84,7 +84,8 @@ static json_t *load(struct alarm_feed *f)
     struct err err = {0};
 
     if (store_get_note(f->o.store, NOTE, &a, &note, &err) < 0)
-        log_warning("alarms: how far they were sent cannot be read, they begin anew: %s", err.text);
+        log_warning("alarms: the positions of delivery cannot be read, so only new events are sent: %s",
+                    err.text);
     return note ? json_loads(note, 0, NULL) : NULL;
 }
 

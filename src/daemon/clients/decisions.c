@@ -299,7 +299,7 @@ int decisions_start(sd_event *loop, void (*done)(void *ctx), void *ctx, struct d
         (r = sd_event_add_io(loop, &d->io, d->done.fd, EPOLLIN, on_done, d)) < 0)
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     if ((r = pthread_create(&d->thread, NULL, decisions_main, d)) != 0)
-        return err_set(err, -r, "no thread to decide with: %s", strerror(r));
+        return err_set(err, -r, "no thread for decisions can be started: %s", strerror(r));
     d->runs = true;
     return 0;
 }
