@@ -2,7 +2,7 @@
 """The filters of src/dialect/nova against real Nova (package python3-nova): for random clouds and requests each host passes or not, as
 Nova's own filter says.
 
-    test_nova_oracle.py [--markdown] [FILTER...]      all filters, or these; --markdown: the table of src/dialect/nova/README.md
+    test_nova_oracle.py [--markdown] [FILTER...]      all filters, or these; --markdown: the table of tests/peers/nova.md
 
 BALLAST_TEST_LONG: 100,000 pairs of host and request for each filter."""
 import json

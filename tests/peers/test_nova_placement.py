@@ -2,7 +2,7 @@
 """What Nova asks of the placement service, and its answer: Nova's own request filters and resource requests (package python3-nova), and
 the real placement service (python3-placement, in process) against the stages that src/dialect/nova compiles.
 
-    test_nova_placement.py [--markdown] [CASE...]     all cases, or these; --markdown: the table of src/dialect/nova/README.md
+    test_nova_placement.py [--markdown] [CASE...]     all cases, or these; --markdown: the table of tests/peers/nova.md
 
 BALLAST_TEST_LONG: 100,000 pairs of request and host for each case."""
 import json

@@ -2,7 +2,7 @@
 """Whole requests: filters and weighers of real Nova (package python3-nova) against `ballast fit compile` and `ballast place`, server by
 server of requests of many, in which each consumes what the servers after it do not get; and the choice among the best hosts.
 
-    test_nova_requests.py [--markdown]      --markdown: the table of src/dialect/nova/README.md
+    test_nova_requests.py [--markdown]      --markdown: the table of tests/peers/nova.md
 
 Of hosts that weigh the same each scheduler may take any: the host chosen here is among the best there, and Nova goes on from it.
 BALLAST_TEST_LONG: 50 times as many requests."""

@@ -2,7 +2,7 @@
 """The weighers of src/dialect/nova against real Nova (package python3-nova): for random clouds and requests each host has the weight that
 Nova's own weigher gives it.
 
-    test_nova_weighers.py [--markdown] [WEIGHER...]     all weighers, or these; --markdown: the table of src/dialect/nova/README.md
+    test_nova_weighers.py [--markdown] [WEIGHER...]     all weighers, or these; --markdown: the table of tests/peers/nova.md
 
 BALLAST_TEST_LONG: 100,000 pairs of host and request for each weigher."""
 import json
