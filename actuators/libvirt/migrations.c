@@ -180,11 +180,9 @@ int migrations_ask(struct migrations *m, size_t host, int64_t now_ms, struct err
     if (a->n == 0)
         a->since_ms = now_ms;
     if (now_ms - a->since_ms > MIGRATIONS_STUCK_MS)
-        r = err_set(
-            err, -ETIMEDOUT,
-            "%s: no answer for %lld s; it is asked nothing more until there is one, or its connection "
-            "ends",
-            m->hosts[host].name, (long long)(now_ms - a->since_ms) / 1000);
+        r = err_set(err, -ETIMEDOUT,
+                    "%s: no answer for %lld s; no more calls until it answers or its connection ends",
+                    m->hosts[host].name, (long long)(now_ms - a->since_ms) / 1000);
     else if (a->n >= MIGRATIONS_ASKING_MOST)
         r = err_set(err, -ETIMEDOUT, "%s: %u questions wait for an answer", m->hosts[host].name, a->n);
     else

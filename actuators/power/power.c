@@ -222,7 +222,7 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
     *ret = (struct task_progress){.state = TASK_FAILED, .percent = -1, .gone = true};
     if (!j.host || j.c.method > j.host->n_sequence ||
         (j.c.phase != PHASE_ASK && j.c.phase != PHASE_CUT && j.c.method == j.host->n_sequence)) {
-        (void)err_set(&ret->why, -ENOENT, "the configuration does not say any more how host %s is switched",
+        (void)err_set(&ret->why, -ENOENT, "the configuration no longer says how host %s is switched",
                       j.c.entry);
         return 0;
     }

@@ -242,7 +242,7 @@ static enum exit_code drive(struct driver *d, struct strbuf *out)
         if (code != EXIT_DONE)
             return code;
         if (!json_is_object(roll)) {
-            cli_error("ballast maintenance roll: no roll goes on, expected the hosts to begin with");
+            cli_error("ballast maintenance roll: no roll is in progress, expected the hosts to begin with");
             return EXIT_WRONG;
         }
         say_progress(d, roll);

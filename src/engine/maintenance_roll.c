@@ -299,7 +299,7 @@ int engine_roll_begin(struct engine *e, const char *const *hosts, size_t n, uint
 
     if (goes_on(e->roll))
         return err_set(err, -EBUSY,
-                       "a roll of maintenance goes on; `ballast maintenance roll` shows it, `ballast "
+                       "a roll of maintenance is in progress; `ballast maintenance roll` shows it, `ballast "
                        "maintenance stop` ends it");
     if (!own_maintenance_or_source_can(e, needed))
         return err_set(err, -ENOTSUP, "maintenance mode is not something that this source can be asked for");
@@ -337,7 +337,7 @@ int engine_roll_stop(struct engine *e, const char *why, const char *by, instant_
     const bool withdrawn = four_eyes_withdraw(e, FOUR_EYES_ROLL, NULL, by, now);
 
     if (!goes_on(e->roll))
-        return withdrawn ? 0 : err_set(err, -EINVAL, "no roll of maintenance goes on");
+        return withdrawn ? 0 : err_set(err, -EINVAL, "no roll of maintenance is in progress");
     if (why)
         stop(e, NULL, now, "%s", why);
     else

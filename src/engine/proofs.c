@@ -159,7 +159,7 @@ static const char *find_other_work(const struct engine *e, const struct observat
                                 snapshot_host_name(&v->snap, x->r.host));
     }
     if (engine_roll_state(e, &roll) && roll.ended == 0)
-        return "a roll of maintenance goes on";
+        return "a roll of maintenance is in progress";
     for (uint32_t i = 0; i < v->snap.n_hosts; i++) {
         const struct host_facts *f = &v->snap.hosts[i].is;
 

@@ -46,7 +46,8 @@ static int find_object(const struct store *s, const struct series_query *q, stru
     if (rc == SQLITE_OK)
         rc = sqlite3_step(st);
     if (rc == SQLITE_DONE)
-        return err_set(err, -ENOENT, "nothing is kept of the %s \"%s\"", look_kind_name(q->kind), q->id);
+        return err_set(err, -ENOENT, "no figures are stored of the %s \"%s\"", look_kind_name(q->kind),
+                       q->id);
     if (rc != SQLITE_ROW)
         return store_failed(s, "be read", err);
     *ret = (struct place){(uint32_t)sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1)};

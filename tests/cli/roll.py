@@ -127,7 +127,7 @@ def test_wrong_usage():
         for arguments, code, words in ((('roll', 'h9'), 2, 'no host has the id or name "h9"'), (('roll', 'h1', 'esx1'), 2, 'named twice'),
                                        (('roll', 'h1', '--at-once', '0'), 2, 'from 1 to 1000'),
                                        (('enter', 'h1', 'h2'), 2, 'expected one host'), (('enter', 'h1', '--run', 'true'), 2, 'roll only'),
-                                       (('stop', 'h1'), 2, 'no host is expected'), (('roll', '--run', 'true'), 2, 'no roll goes on')):
+                                       (('stop', 'h1'), 2, 'no host is expected'), (('roll', '--run', 'true'), 2, 'no roll is in progress')):
             done = s.ask('maintenance', *arguments)
             check(' '.join(arguments), done.returncode == code and words in done.stderr, f'{done.returncode} {done.stderr}')
         check('none yet', s.ask('maintenance', 'roll').stdout == 'no roll of maintenance\n')

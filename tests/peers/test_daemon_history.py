@@ -319,7 +319,7 @@ def test_series_of_one():
             assert f"The VMs of {of} got all CPU that they wanted and were entitled to." in verdict[0], verdict
             assert d.json(verb, name)["kind"] == verb[:-1]
         assert 'no host has the id or name "nowhere"' in d.cli("hosts", "nowhere", code=2)
-        assert 'nothing is kept of the pool "nowhere"' in d.cli("pools", "nowhere", code=1)
+        assert 'no figures are stored of the pool "nowhere"' in d.cli("pools", "nowhere", code=1)
         assert "twin" in d.cli("vms", "twin", code=2), "two VMs of this name"
         assert 'no VM has the id or name "nowhere"' in d.cli("vms", "nowhere", code=2)
         series = d.json("vms", "web")

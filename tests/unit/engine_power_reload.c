@@ -83,7 +83,7 @@ static const struct {
 } unsafe[] = {
     {.why = "the settings of ipmi have changed", .ipmi = 8, .n_ways = 1},
     {.why = "no method to wake host h2 is proven", .ipmi = 5},
-    {.why = "does not say any more how host h2 is put to standby", .ipmi = 5, .others = true},
+    {.why = "no longer says how host h2 is put to standby", .ipmi = 5, .others = true},
 };
 
 static void change(struct world *w, size_t i)

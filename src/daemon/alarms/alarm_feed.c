@@ -324,7 +324,7 @@ static void take_failure(struct alarm_feed *f, struct target *t, const struct al
 
     t->error = answer->text;
     if (!t->logged)
-        log_warning("alarms: %s: %s; tried again", t->is.name, answer->text.text);
+        log_warning("alarms: %s: %s; the delivery will be retried", t->is.name, answer->text.text);
     t->logged = true;
     switch (alarm_progress_failed(&t->at, answer->refused, answer->retry_after_s, now)) {
     case ALARM_FAILS:

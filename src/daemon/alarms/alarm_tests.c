@@ -44,7 +44,7 @@ int alarm_tests_result(const struct alarm_tests *tests, uint64_t ticket, struct 
     const struct alarm_test *t = find(tests, ticket);
 
     if (!t)
-        return err_set(text, -ENOENT, "the test is not known any more");
+        return err_set(text, -ENOENT, "the result of the test is no longer kept");
     if (!t->done)
         return -EINPROGRESS;
     *text = t->answer.text;

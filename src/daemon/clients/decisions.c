@@ -114,7 +114,7 @@ static int build_pass(const struct question *j, struct arena *a, struct snapshot
     int r = store_snapshot_text(&j->pass, a, &text);
 
     if (r < 0)
-        return err_set(err, r, "it is damaged in the store");
+        return err_set(err, r, "the stored pass is damaged");
     r = snapshot_read_inventory(text, j->pass.text_len, a, &inv, NULL, err);
     return r < 0 ? r : snapshot_build(&inv, a, ret, err);
 }
@@ -124,7 +124,7 @@ static int read_pass(const struct question *j, struct arena *a, struct snapshot 
 {
     if (build_pass(j, a, ret, err) == 0)
         return 0;
-    (void)err_widen(err, "what the pass decided from cannot be read");
+    (void)err_widen(err, "the snapshot of the pass cannot be read");
     return err->code = -EIO;
 }
 

@@ -290,7 +290,7 @@ static bool may_still_sleep(const struct engine *e, const struct action *x, char
     }
     if (!hosts_can(e->knowledge->hosts, ACTION_POWER_OFF, x->r.host)) {
         (void)snprintf(why, WHY_MAX,
-                       "the configuration does not say any more how host %s is put to standby and woken",
+                       "the configuration no longer says how host %s is put to standby and woken",
                        e->now_seen->snap.hosts[ix].is.name);
         return false;
     }

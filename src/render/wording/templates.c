@@ -316,20 +316,17 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=min_goodness",
      "The move would lower the imbalance by {gain:4}; at least {gain_min:4} is required."},
     {FIND_CHECK, "check=fit_bucket bucket",
-     "The bucket {stage} ranks {host} below {from} for {other_vm}: {bucket} there, {bucket_own} on {from}; "
-     "less "
-     "is better."},
+     "The bucket {stage} ranks {host} below {from} for {other_vm}: {bucket} on {host}, {bucket_own} on "
+     "{from}; a lower number is better."},
     {FIND_CHECK, "check=fit_bucket",
      "The bucket {stage} has no number on {host}, so it ranks {host} below {from} for {other_vm}."},
     {FIND_CHECK, "check=fit_score gain",
-     "{stage} scores {host} lower for {other_vm}: {score:2} there, {score_own:2} on {from}, of 0 to 1. The "
-     "move "
-     "would lower the imbalance by {gain:4}, less {score_cost:4} for the lower score (score_weight "
-     "{score_weight}); at least {gain_min:4} is required."},
+     "{stage} scores {host} lower for {other_vm}: {score:2} on {host}, {score_own:2} on {from} (0: worst "
+     "host, 1: best). The move would lower the imbalance by {gain:4}; the lower score takes {score_cost:4} "
+     "off (score_weight {score_weight}), and at least {gain_min:4} must be left."},
     {FIND_CHECK, "check=fit_score",
-     "{stage} scores {host} lower for {other_vm} than the chosen host: {score:2} there, {score_own:2} on "
-     "{from}, of 0 to "
-     "1."},
+     "{stage} scores {host} lower for {other_vm} than the chosen host: {score:2} on {host}; {from}, where "
+     "the VM runs, has {score_own:2} (0: worst host, 1: best)."},
     {FIND_RATIO, "ratio_min>0",
      "Migration threshold {migration_threshold} makes a move only if it gains {ratio_asked}."},
     {FIND_RATIO, "", "Migration threshold {migration_threshold} makes a move only if it adds no shortage."},
