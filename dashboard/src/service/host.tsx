@@ -94,7 +94,7 @@ export function HostPage({ a }: { a: Address }) {
           ['Quarantine', h.quarantine ? 'yes: it receives no VMs' : ''],
         ]}
       />
-      {!h.in_inventory && <p class="soft">It sleeps, and its manager does not list it any more.</p>}
+      {!h.in_inventory && <p class="soft">The host sleeps, and its manager no longer lists it.</p>}
       <HostProgress h={h} actions={actions.get(h.id) ?? []} faults={status.data?.status.faults ?? []} />
       {changes.buttons(h)}
       <Loads h={h} />

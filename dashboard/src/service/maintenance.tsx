@@ -25,8 +25,8 @@ function State({ r }: { r: Roll }) {
       />
       <p>{done} of {count(r.hosts.length, 'host')} back in service.</p>
       <progress max={Math.max(1, r.hosts.length)} value={done} aria-label="Hosts back in service" />
-      {r.waits && <p>It waits: {r.waits}</p>}
-      {r.failed && <p class="problem">It stopped: {r.failed}</p>}
+      {r.waits && <p>Waiting: {r.waits}</p>}
+      {r.failed && <p class="problem">Stopped: {r.failed}</p>}
       <List
         rows={r.hosts}
         keyOf={(h) => h.id}

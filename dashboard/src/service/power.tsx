@@ -166,7 +166,7 @@ function ForecastPart({ hosts }: { hosts: readonly Host[] }) {
       {f && f.doubted_since && <p class="problem">The prediction failed today and is not used <Since t={f.doubted_since} />.</p>}
       {f && !cpu && !mem && <p>No demand was recorded yet; a prediction needs a few days.</p>}
       <div class="pair">
-        {cpu && <Chart title="CPU" unit="GHz" about="What was expected and what came in the last day, and what is expected in the next." curves={cpu.curves} axis={cpu.axis} low={0} />}
+        {cpu && <Chart title="CPU" unit="GHz" about="Expected and actual demand of the last day, and expected demand of the next." curves={cpu.curves} axis={cpu.axis} low={0} />}
         {mem && <Chart title="Memory" unit="GiB" about="Likewise." curves={mem.curves} axis={mem.axis} low={0} />}
       </div>
     </section>
