@@ -60,8 +60,8 @@ static void read_figures(const struct vm_looks *l, struct task_progress *ret)
         return;
     ret->took_s = done.elapsed_s > 0 ? done.elapsed_s : 0;
     ret->downtime_s = done.downtime_s > 0 ? done.downtime_s : 0;
-    log_info("%s: VM %s came from %s: %.0f MiB copied in %.1f s, downtime %.0f ms", l->to.host,
-             l->to.name, l->from.host, done.copied_mb, done.elapsed_s, done.downtime_s * 1000);
+    log_info("%s: VM %s came from %s: %.0f MiB copied in %.1f s, downtime %.0f ms", l->to.host, l->to.name,
+             l->from.host, done.copied_mb, done.elapsed_s, done.downtime_s * 1000);
 }
 
 static void fill_progress(struct migrations *m, const struct vm_looks *l, const struct task_name *t,

@@ -66,7 +66,8 @@ void libvirt_preflight_host(const struct libvirt_host_settings *host, const stru
     }
     if (isnan(look->core_mhz)) {
         preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_PROBLEM,
-                      "%s does not report the clock rate of its CPUs, so it counts as disconnected", host->name);
+                      "%s does not report the clock rate of its CPUs, so it counts as disconnected",
+                      host->name);
         preflight_advise(ret, "set cpu_mhz of the host in source.hosts");
     }
     if (!look->networks.known)
