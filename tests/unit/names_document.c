@@ -81,7 +81,7 @@ static const struct word_list lists[] = {
     {"Actions of two people", "`four_eyes.actions`: what begins when two people have asked for it.",
      ENTRY(four_eyes_action)},
     {"Events",
-     "`kind` of an event (`ballast events`), and the last level of its topic; src/mqtt/README.md says what "
+     "`kind` of an event (`ballast events`), and the last level of its topic; src/mqtt/messages.md says what "
      "they "
      "carry.",
      ENTRY(event_kind)},

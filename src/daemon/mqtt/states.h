@@ -1,5 +1,5 @@
-/* states.h: the state of the cluster and of each host as JSON, for a broker to retain. src/mqtt/README.md has
- * the fields. No field changes with time alone. */
+/* states.h: the state of the cluster and of each host as JSON, for a broker to retain. src/mqtt/messages.md
+ * has the fields. No field changes with time alone. */
 #ifndef BALLAST_DAEMON_MQTT_STATES_H
 #define BALLAST_DAEMON_MQTT_STATES_H
 
