@@ -3,6 +3,7 @@
 Numbers N are those of the table in src/dialect/nova/README.md."""
 import json
 import os
+import resource
 import tempfile
 
 from command import TOP, check, end, run
@@ -175,6 +176,21 @@ def test_pipelines():
     del of['server']
     done = run('fit', 'check', '-', stdin=json.dumps(of))
     check('one pipeline', done.stdout == 'ok: hosts 20, VMs 2000, groups 8, pipelines 1\n', done.stdout + done.stderr)
+
+
+def test_grows_with_the_cloud():
+    """Ten times the hosts and servers, each of a tenant and a server group of its own, take about ten times as long, not a hundred times."""
+    def seconds(hosts, servers):
+        ids = [f's{i}' for i in range(servers)]
+        groups = [{'id': f'g{i}', 'name': 'g', 'policy': 'affinity', 'rules': {}, 'members': [name]} for i, name in enumerate(ids)]
+        of = cloud(hosts, 'ComputeFilter,DifferentHostFilter,ServerGroupAffinityFilter', server_groups=groups,
+                   servers=[{**listed(name, f'h{i % hosts + 1}'), 'tenant_id': f't{i}'} for i, name in enumerate(ids)])
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        check(f'{servers} servers', run('fit', 'check', '-', stdin=json.dumps(of)).returncode == 0)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    small, large = seconds(60, 400), seconds(600, 4000)
+    check('grows with the cloud', large < 35 * max(small, 0.02), f'{small:.2f} s, {large:.2f} s')
 
 
 for name, test in sorted(globals().items()):

@@ -23,3 +23,14 @@ const json_t *cloud_find(const struct cloud *c, const char *list, const char *ke
     }
     return NULL;
 }
+
+json_t *cloud_found(const struct cloud *c, const char *key)
+{
+    return json_object_get(c->found, key);
+}
+
+json_t *cloud_keep(struct cloud *c, const char *key, json_t *value)
+{
+    (void)json_object_set_new(c->found, key, value);
+    return value;
+}

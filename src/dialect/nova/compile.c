@@ -485,7 +485,9 @@ int nova_compile(const json_t *cloud, struct arena *a, json_t **ret, struct err 
               .groups = json_object(),
               .given = json_object(),
               .inventories = json_array(),
-              .servers_at = json_object()},
+              .servers_at = json_object(),
+              .host_of = json_object(),
+              .found = json_object()},
         .groups = json_array(),
         .pipelines = json_array(),
         .vms = json_array(),
@@ -493,9 +495,10 @@ int nova_compile(const json_t *cloud, struct arena *a, json_t **ret, struct err 
         .by_request = json_object(),
         .by_stages = json_object(),
     };
-    json_t *const made[] = {m.c.states, m.c.attributes,  m.c.metadata,   m.c.nodes,  m.c.groups,
-                            m.c.given,  m.c.inventories, m.c.servers_at, m.groups,   m.pipelines,
-                            m.vms,      m.rules,         m.by_request,   m.by_stages};
+    json_t *const made[] = {m.c.states,  m.c.attributes, m.c.metadata,    m.c.nodes,
+                            m.c.groups,  m.c.given,      m.c.inventories, m.c.servers_at,
+                            m.c.host_of, m.c.found,      m.groups,        m.pipelines,
+                            m.vms,       m.rules,        m.by_request,    m.by_stages};
     int e = compile_cloud(&m);
 
     if (e == 0)

@@ -19,12 +19,14 @@ static int filter_all_hosts(struct cloud *c, const struct request *r, json_t **r
 
 /* ---- ComputeFilter ---- */
 
-static int filter_compute(struct cloud *c, const struct request *r, json_t **ret)
+static void set_services(struct cloud *c)
 {
     size_t i;
     const json_t *hypervisor;
 
-    (void)r;
+    if (cloud_found(c, "services"))
+        return;
+    (void)cloud_keep(c, "services", json_true());
     json_array_foreach(json_object_get(c->lists, "hypervisors"), i, hypervisor)
     {
         const char *status = json_string_value(json_object_get(hypervisor, "status"));
@@ -32,6 +34,12 @@ static int filter_compute(struct cloud *c, const struct request *r, json_t **ret
         host_set(c, i, "service_status", json_string(status ? status : "enabled"));
         host_set(c, i, "service_state", json_string(state ? state : "up"));
     }
+}
+
+static int filter_compute(struct cloud *c, const struct request *r, json_t **ret)
+{
+    (void)r;
+    set_services(c);
     *ret = json_pack("[s, [s, s, s], [s, s, s]]", "and", "=", ATTRIBUTE "service_status", "enabled", "=",
                      ATTRIBUTE "service_state", "up");
     return 0;

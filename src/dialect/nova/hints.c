@@ -13,39 +13,25 @@
 
 /* ---- servers ---- */
 
-static const char *host_of(const json_t *server)
+static void add_host_of(const struct cloud *c, const json_t *id, struct words *hosts)
 {
-    return json_string_value(json_object_get(server, "OS-EXT-SRV-ATTR:host"));
-}
+    const char *server = json_string_value(id);
+    const char *host = server ? json_string_value(json_object_get(c->host_of, server)) : NULL;
 
-static bool lists(const json_t *ids, const char *id)
-{
-    size_t i;
-    const json_t *item;
-
-    if (json_is_string(ids))
-        return strcmp(json_string_value(ids), id) == 0;
-    json_array_foreach(ids, i, item)
-    {
-        if (json_is_string(item) && strcmp(json_string_value(item), id) == 0)
-            return true;
-    }
-    return false;
+    if (host && !nova_words_have(hosts, host))
+        nova_words_add(hosts, host, c->a);
 }
 
 struct words hint_hosts(const struct cloud *c, const json_t *ids)
 {
     struct words ret = {0};
     size_t i;
-    const json_t *server;
+    const json_t *id;
 
-    json_array_foreach(json_object_get(c->lists, "servers"), i, server)
+    add_host_of(c, ids, &ret);
+    json_array_foreach(ids, i, id)
     {
-        const char *id = json_string_value(json_object_get(server, "id"));
-        const char *host = host_of(server);
-
-        if (id && host && lists(ids, id) && !nova_words_have(&ret, host))
-            nova_words_add(&ret, host, c->a);
+        add_host_of(c, id, &ret);
     }
     return ret;
 }

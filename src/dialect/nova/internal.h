@@ -36,6 +36,8 @@ struct cloud {
     json_t *given;       /* {variable: true}: what any VM of the cloud has by vm_set() */
     json_t *inventories; /* of each hypervisor: {resource class: {total, reserved, ...}} */
     json_t *servers_at;  /* {node: how many servers are listed there} */
+    json_t *found;       /* what cloud_keep() keeps */
+    json_t *host_of;     /* {server: the compute service that it is on} */
     bool shares_nodes;   /* a compute service has several nodes */
     unsigned consumed;   /* 1 << enum consumed: what a stage counts */
 };
@@ -88,13 +90,20 @@ const char *server_node(const struct cloud *c, const json_t *server);
 
 void servers_read_groups(struct cloud *c);
 
-/* Counts the listed servers by node. */
+/* Counts the listed servers by node, and notes the host of each. */
 void servers_count(struct cloud *c);
 
 /* ---- cloud.c ---- */
 
 /* The object of the list whose key has this text; NULL: none. */
 const json_t *cloud_find(const struct cloud *c, const char *list, const char *key, const char *wanted);
+
+/* What is the same for all requests is found out once: the value that was kept under this key; NULL: none
+ * yet. */
+json_t *cloud_found(const struct cloud *c, const char *key);
+
+/* Keeps the value, which it takes, and returns it, borrowed. */
+json_t *cloud_keep(struct cloud *c, const char *key, json_t *value);
 
 /* NULL: not given, or empty. */
 const char *cloud_text(const json_t *object, const char *key);

@@ -362,24 +362,38 @@ static bool groups_fit(const struct request *r, const json_t *groups)
     return json_object_size(groups) < 2 || (policy && strcmp(policy, "none") == 0);
 }
 
+/* The different steps of the hosts: {text: number}. */
+static const json_t *steps_of_class(struct cloud *c, const char *name)
+{
+    const char *key = arena_printf(c->a, "steps:%s", name);
+    json_t *steps = cloud_found(c, key);
+    size_t i;
+    const json_t *of;
+
+    if (steps)
+        return steps;
+    steps = cloud_keep(c, key, json_object());
+    json_array_foreach(c->inventories, i, of)
+    {
+        double step = field(json_object_get(of, name), "step");
+        if (step > 0)
+            (void)json_object_set_new(steps, arena_printf(c->a, "%.0f", step), json_real(step));
+    }
+    return steps;
+}
+
 /* The steps of all hosts that the amount is a multiple of; a step of 1 for all: none. */
 static void set_steps(struct cloud *c, const struct request *r, const char *name, json_int_t amount)
 {
     json_t *steps = json_array();
-    struct words seen = {0};
     bool any = false;
-    size_t i;
-    const json_t *of;
+    const char *text;
+    json_t *step;
 
-    json_array_foreach(c->inventories, i, of)
+    json_object_foreach((json_t *)steps_of_class(c, name), text, step)
     {
-        double step = field(json_object_get(of, name), "step");
-        const char *text = arena_printf(c->a, "%.0f", step);
-        any = any || (step > 0 && step != 1);
-        if (step <= 0 || nova_words_have(&seen, text))
-            continue;
-        nova_words_add(&seen, text, c->a);
-        if (fmod((double)amount, step) == 0)
+        any = any || json_number_value(step) != 1;
+        if (fmod((double)amount, json_number_value(step)) == 0)
             (void)json_array_append_new(steps, json_string(text));
     }
     if (any)
@@ -418,10 +432,13 @@ int quantities_ask(struct cloud *c, const struct request *r)
 static bool set_unit(struct cloud *c, const char *name, const char *unit, double usual)
 {
     const char *attribute = arena_printf(c->a, "%s:%s", name, unit);
+    const json_t *found = cloud_found(c, attribute);
     bool ret = false;
     size_t i;
     const json_t *of;
 
+    if (found)
+        return json_is_true(found);
     json_array_foreach(c->inventories, i, of)
     {
         const json_t *one = json_object_get(of, name);
@@ -433,20 +450,24 @@ static bool set_unit(struct cloud *c, const char *name, const char *unit, double
         if (ret && one)
             host_set(c, i, attribute, json_real(field(one, unit)));
     }
+    (void)cloud_keep(c, attribute, json_boolean(ret));
     return ret;
 }
 
 static void set_step_texts(struct cloud *c, const char *name)
 {
+    const char *attribute = arena_printf(c->a, "%s:step", name);
     size_t i;
     const json_t *of;
 
+    if (cloud_found(c, attribute))
+        return;
+    (void)cloud_keep(c, attribute, json_true());
     json_array_foreach(c->inventories, i, of)
     {
         const json_t *one = json_object_get(of, name);
         if (one)
-            host_set(c, i, arena_printf(c->a, "%s:step", name),
-                     json_string(arena_printf(c->a, "%.0f", field(one, "step"))));
+            host_set(c, i, attribute, json_string(arena_printf(c->a, "%.0f", field(one, "step"))));
     }
 }
 

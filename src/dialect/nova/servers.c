@@ -144,7 +144,11 @@ void servers_count(struct cloud *c)
     json_array_foreach(json_object_get(c->lists, "servers"), i, server)
     {
         const char *node = server_node(c, server);
+        const char *id = json_string_value(json_object_get(server, "id"));
+        json_t *host = json_object_get(server, "OS-EXT-SRV-ATTR:host");
 
+        if (id && host)
+            (void)json_object_set(c->host_of, id, host);
         if (node)
             (void)json_object_set_new(
                 c->servers_at, node,

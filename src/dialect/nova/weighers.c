@@ -162,11 +162,9 @@ static int weigh_pci(struct cloud *c, const struct request *r, json_t *stages, j
 
 /* ---- what the host's record has ---- */
 
-/* The field of the host's state as an attribute, by a name that no filter gives one of another type; NULL: it
- * is the same on all hosts. */
-static json_t *state_field(struct cloud *c, const char *field)
+/* Whether the field differs; then it is an attribute of the hosts. */
+static bool set_field(struct cloud *c, const char *field, const char *name)
 {
-    const char *name = arena_printf(c->a, "weighed_%s", field);
     const json_t *first = json_object_get(json_array_get(c->states, 0), field);
     bool differs = false;
     size_t i;
@@ -181,7 +179,19 @@ static json_t *state_field(struct cloud *c, const char *field)
         if (differs && !json_is_null(json_object_get(state, field)))
             host_set(c, i, name, json_deep_copy(json_object_get(state, field)));
     }
-    return differs ? json_string(arena_printf(c->a, ATTRIBUTE "%s", name)) : NULL;
+    return differs;
+}
+
+/* The field of the host's state as an attribute, by a name that no filter gives one of another type; NULL: it
+ * is the same on all hosts. */
+static json_t *state_field(struct cloud *c, const char *field)
+{
+    const char *name = arena_printf(c->a, "weighed_%s", field);
+    const json_t *differs = cloud_found(c, name);
+
+    if (!differs)
+        differs = cloud_keep(c, name, json_boolean(set_field(c, field, name)));
+    return json_is_true(differs) ? json_string(arena_printf(c->a, ATTRIBUTE "%s", name)) : NULL;
 }
 
 static int weigh_build_failures(struct cloud *c, const struct request *r, json_t *stages, json_t **ret)
