@@ -74,6 +74,36 @@ def test_usage():
     check('no server', done.returncode == 2 and '/server: missing' in done.stderr, done.stderr)
 
 
+def test_what_an_admin_brings():
+    """Answers of the API as they are: parts of lists, figures that newer versions leave out; what is misspelt is not passed over."""
+    def refused(part, **more):
+        done = run('fit', 'check', '-', stdin=json.dumps({**cloud(), **more}))
+        check(part, done.returncode == 2 and part in done.stderr, done.stderr)
+
+    refused('agregates: not known', agregates=[])
+    refused('aggregates: expected a list', aggregates={'aggregates': []})
+    refused('images/0: expected an object', images=['i'])
+    refused('os:scheduler_hints: expected an object', **{'os:scheduler_hints': []})
+    refused('next: the list goes on', images=[], next='/v2/images?marker=i')
+    refused('servers_links: the list goes on', servers=[], servers_links=[{'rel': 'next', 'href': 'http://192.0.2.1/servers?marker=a'}])
+    refused('server/imageRef: "i" is not in images', images=[], server={**cloud()['server'], 'imageRef': 'i'})
+    refused('/group: expected the id', **{'os:scheduler_hints': {'group': ['g']}})
+    refused('min_count', server={**cloud()['server'], 'min_count': 3, 'max_count': 2})
+    refused('hypervisors/0/memory_mb: missing', hypervisors=[{'hypervisor_hostname': 'h1'}])
+    check('the answer of images', run('fit', 'check', '-', stdin=json.dumps({**cloud(), 'images': [], 'first': '/v2/images', 'schema': '/v2'})).returncode == 0)
+    check('min_count', place(cloud(server={'min_count': 2})) == ['h1', 'h2'])
+    for name in ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints'):
+        of = cloud(filters='SameHostFilter', servers=[listed('a', 'h2')])
+        check(name, place({**of, name: {'same_host': 'a'}}) == ['h2'])
+    of = cloud(filters='SameHostFilter', servers=[listed('a', 'h2')], server={'os:scheduler_hints': {'same_host': 'a'}})
+    check('hints in the server', place(of) == ['h2'])
+    of = cloud(flavor={'vcpus': 6})
+    of['hypervisors'] = [{'hypervisor_hostname': f'h{i}', 'usages': {'usages': {'VCPU': used}}, 'inventories': {'inventories': {
+        'VCPU': {'total': 8, 'allocation_ratio': 1.0}, 'MEMORY_MB': {'total': 65536, 'reserved': 512, 'allocation_ratio': 1.0}}}} for i, used in ((1, 4), (2, 0))]
+    of['nova.conf'] = '[filter_scheduler]\nenabled_filters = ComputeFilter\n'
+    check('hypervisors without figures', place(of, 2, 1) == ['h2'])
+
+
 # ---- N7 ----
 
 def test_available_filters():

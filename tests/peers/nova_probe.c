@@ -28,10 +28,16 @@ static int build(json_t *cloud, struct arena *a, struct question *ret, struct er
     json_t *made = NULL;
     struct inventory inv;
     const char *moved = json_string_value(json_object_get(cloud, "moved"));
-    int e = nova_compile(cloud, a, &made, err);
+    json_t *stages = json_incref(json_object_get(cloud, "stages"));
 
     ret->vm = moved ? arena_strdup(a, moved) : NOVA_REQUEST_ID;
-    ret->stages = json_object_get(cloud, "stages");
+    (void)json_object_del(cloud, "moved"); /* both are of this program, not of the cloud */
+    (void)json_object_del(cloud, "stages");
+    int e = nova_compile(cloud, a, &made, err);
+
+    if (stages)
+        (void)json_object_set_new(cloud, "stages", stages);
+    ret->stages = stages;
     if (e < 0)
         return e;
     char *text = json_dumps(made, JSON_COMPACT);

@@ -1,7 +1,102 @@
-/* cloud.c: objects of the lists of the API, by their texts. */
+/* cloud.c: the document's members, and objects of the lists of the API by their texts. */
 #include "dialect/nova/internal.h"
 
+#include <errno.h>
 #include <string.h>
+
+#define LINKS "_links" /* of a list: where it goes on */
+
+/* What the document may have. LIST: of objects. */
+static const struct {
+    const char *name;
+    enum { ANY, OBJECT, LIST } is;
+} members[] = {
+    {"nova.conf", ANY},
+    {"hypervisors", LIST},
+    {"aggregates", LIST},
+    {"flavors", LIST},
+    {"images", LIST},
+    {"servers", LIST},
+    {"server_groups", LIST},
+    {"cells", LIST},
+    {"server", OBJECT},
+    {"os:scheduler_hints", OBJECT},
+    {"OS-SCH-HNT:scheduler_hints", OBJECT},
+    {"requested_destination", OBJECT},
+    {"dialect", ANY},
+    {"name", ANY},
+    {"time", ANY},
+    {"seed", ANY},
+    {"first", ANY}, /* as the API of images answers */
+    {"schema", ANY},
+};
+
+static int check_list(const struct cloud *c, const char *name, const json_t *list)
+{
+    size_t i;
+    const json_t *item;
+
+    if (!json_is_array(list))
+        return err_set(c->err, -EINVAL, "%s: expected a list of objects", name);
+    json_array_foreach(list, i, item)
+    {
+        if (!json_is_object(item))
+            return err_set(c->err, -EINVAL, "%s/%zu: expected an object", name, i);
+    }
+    return 0;
+}
+
+static bool goes_on(const char *name, const json_t *value)
+{
+    size_t i;
+    const json_t *link;
+
+    json_array_foreach(value, i, link)
+    {
+        const char *rel = cloud_text(link, "rel");
+        if (rel && strcmp(rel, "next") == 0)
+            return true;
+    }
+    return strcmp(name, "next") == 0 && json_is_string(value);
+}
+
+static int check_member(const struct cloud *c, const char *name, const json_t *value)
+{
+    size_t n = strlen(name);
+    bool links =
+        strcmp(name, "next") == 0 || (n > strlen(LINKS) && strcmp(name + n - strlen(LINKS), LINKS) == 0);
+
+    if (links && goes_on(name, value))
+        return err_set(c->err, -EINVAL,
+                       "%s: the list goes on at another page, expected all pages in one list", name);
+    for (size_t i = 0; !links && i < sizeof members / sizeof *members; i++) {
+        if (strcmp(members[i].name, name) != 0)
+            continue;
+        if (members[i].is == LIST && !json_is_null(value))
+            return check_list(c, name, value);
+        return members[i].is != OBJECT || json_is_object(value) || json_is_null(value)
+                   ? 0
+                   : err_set(c->err, -EINVAL, "%s: expected an object", name);
+    }
+    return links ? 0
+                 : err_set(c->err, -EINVAL,
+                           "%s: not known, expected nova.conf, hypervisors, aggregates, flavors, images, "
+                           "servers, server_groups, cells, server and so on",
+                           name);
+}
+
+int cloud_check(const struct cloud *c)
+{
+    const char *name;
+    json_t *value;
+    int e = 0;
+
+    json_object_foreach((json_t *)c->lists, name, value)
+    {
+        e = e < 0 ? e : check_member(c, name, value);
+    }
+    return e;
+}
 
 const char *cloud_text(const json_t *object, const char *key)
 {

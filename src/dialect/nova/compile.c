@@ -266,16 +266,32 @@ static int read_listed(struct compiler *m, const json_t *json, size_t ix)
     return 0;
 }
 
+static int read_number_of(const struct compiler *m, const json_t *json, const char *key, json_int_t fallback,
+                          json_int_t *ret)
+{
+    const char *text = nova_python_str(json_object_get(json, key), m->c.a);
+
+    *ret = fallback;
+    return !text || (nova_python_int(text, m->c.a, ret) && *ret >= 1 && *ret <= SERVERS_MAX)
+               ? 0
+               : err_set(m->c.err, -EINVAL, "server/%s: \"%s\", expected 1 to %d", key, text, SERVERS_MAX);
+}
+
+/* max_count is min_count where it is not given. */
 static int read_request(struct compiler *m, const json_t *json)
 {
     const json_t *hints = json_object_get(m->c.lists, "os:scheduler_hints");
-    const char *count = nova_python_str(json_object_get(json, "max_count"), m->c.a);
-    json_int_t n = 1;
+    json_int_t least = 1;
+    json_int_t n;
     struct server s;
-    int e;
+    int e = read_number_of(m, json, "min_count", 1, &least);
 
-    if (count && (!nova_python_int(count, m->c.a, &n) || n < 1 || n > SERVERS_MAX))
-        return err_set(m->c.err, -EINVAL, "server/max_count: \"%s\", expected 1 to %d", count, SERVERS_MAX);
+    if (e < 0 || (e = read_number_of(m, json, "max_count", least, &n)) < 0)
+        return e;
+    if (n < least)
+        return err_set(m->c.err, -EINVAL, "server/min_count: more than max_count");
+    hints = hints ? hints : json_object_get(m->c.lists, "OS-SCH-HNT:scheduler_hints");
+    hints = hints ? hints : json_object_get(json, "os:scheduler_hints");
     if ((e = server_read(&m->c, json, hints, "server", &s)) < 0)
         return e;
     e = server_read_destination(&m->c, json, &s);
@@ -455,7 +471,7 @@ static int compile_cloud(struct compiler *m)
     if (!json_is_object(lists))
         return err_set(m->c.err, -EINVAL,
                        "expected an object with hypervisors, aggregates, flavors and so on");
-    if ((e = read_conf(&m->c)) < 0)
+    if ((e = cloud_check(&m->c)) < 0 || (e = read_conf(&m->c)) < 0)
         return e;
     m->enabled = conf_list(&m->c, "filter_scheduler", "enabled_filters", FILTERS_DEFAULT);
     if ((e = filter_check_available(&m->c, &m->enabled)) < 0 || (e = hosts_read(&m->c)) < 0 ||

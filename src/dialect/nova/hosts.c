@@ -78,6 +78,30 @@ static void set_mb(json_t *state, const char *name, const json_t *gb)
         (void)json_object_set_new(state, name, json_integer(json_integer_value(gb) * MB_PER_GB));
 }
 
+/* From version 2.88 on the API leaves these to the placement service. What is reserved counts as used. */
+static void take_inventory(json_t *state, const json_t *hypervisor, const char *class, const char *total,
+                           const char *used, const char *free)
+{
+    const json_t *inventories = json_object_get(hypervisor, "inventories");
+    const json_t *usages = json_object_get(hypervisor, "usages");
+    const json_t *inner = json_object_get(inventories, "inventories");
+    const json_t *of = json_object_get(inner ? inner : inventories, class);
+    json_int_t has = json_integer_value(json_object_get(of, "total"));
+
+    if (!json_is_null(json_object_get(state, total)) || !json_is_integer(json_object_get(of, "total")) ||
+        has < 0 || has > COUNT_MAX)
+        return;
+    inner = json_object_get(usages, "usages");
+    json_int_t takes = json_integer_value(json_object_get(inner ? inner : usages, class)) +
+                       json_integer_value(json_object_get(of, "reserved"));
+
+    (void)json_object_set_new(state, total, json_integer(has));
+    if (usages && used)
+        (void)json_object_set_new(state, used, json_integer(takes));
+    if (usages && free)
+        (void)json_object_set_new(state, free, json_integer(has - takes));
+}
+
 static json_t *state_of(struct cloud *c, const json_t *hypervisor, const char *host)
 {
     const json_t *least = json_object_get(hypervisor, "disk_available_least");
@@ -93,6 +117,8 @@ static json_t *state_of(struct cloud *c, const json_t *hypervisor, const char *h
         free_gb = least;
     set_mb(state, "free_disk_mb", free_gb);
     set_mb(state, "disk_mb_used", json_object_get(hypervisor, "local_gb_used"));
+    take_inventory(state, hypervisor, "VCPU", "vcpus_total", "vcpus_used", NULL);
+    take_inventory(state, hypervisor, "MEMORY_MB", "total_usable_ram_mb", NULL, "free_ram_mb");
     take_count(c, state, "num_instances", "num_instances");
     take_count(c, state, "num_io_ops", "io_workload");
     take_count(c, state, "failed_builds", "failed_builds");
@@ -131,6 +157,11 @@ int hosts_read(struct cloud *c)
         host = host ? host : node;
         add_node(c, host, node);
         (void)json_array_append_new(c->states, state_of(c, hypervisor, host));
+        if (!json_is_number(json_object_get(json_array_get(c->states, i), "total_usable_ram_mb")))
+            return err_set(c->err, -EINVAL,
+                           "hypervisors/%zu/memory_mb: missing, expected a number, or inventories of the "
+                           "placement service (the API has it before version 2.88)",
+                           i);
         (void)json_array_append_new(c->attributes, json_pack("{s: s}", "host", host));
     }
     return 0;

@@ -95,6 +95,9 @@ void servers_count(struct cloud *c);
 
 /* ---- cloud.c ---- */
 
+/* -EINVAL: a member that is not known, or of another type, or a list that is only a part. */
+int cloud_check(const struct cloud *c);
+
 /* The object of the list whose key has this text; NULL: none. */
 const json_t *cloud_find(const struct cloud *c, const char *list, const char *key, const char *wanted);
 

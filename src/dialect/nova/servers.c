@@ -54,6 +54,8 @@ static int read_image(const struct cloud *c, struct server *s)
 
     s->asks.image_id = id ? id : cloud_text(s->json, "imageRef");
     s->asks.image_json = cloud_find(c, "images", "id", s->asks.image_id);
+    if (!id && s->asks.image_id && !s->asks.image_json && json_object_get(c->lists, "images"))
+        return err_set(c->err, -EINVAL, "server/imageRef: \"%s\" is not in images", s->asks.image_id);
     /* the API lists a server whose root disk is a volume with an empty text as its image */
     s->asks.of_volume = (json_is_string(listed) && !id) || boots_from_volume(s->json);
     int e = image_properties_read(c, s->asks.image_json, &s->image);
@@ -90,6 +92,8 @@ int server_read(const struct cloud *c, const json_t *json, const json_t *hints, 
         cloud_text(json, "tenant_id") ? cloud_text(json, "tenant_id") : cloud_text(json, "project_id");
     ret->asks.group =
         group ? cloud_find(c, "server_groups", "id", group) : json_object_get(c->groups, ret->asks.id);
+    if (hints && json_object_get(hints, "group") && !group)
+        return err_set(c->err, -EINVAL, "os:scheduler_hints/group: expected the id of a server group");
     if (group && !ret->asks.group)
         return err_set(c->err, -EINVAL, "os:scheduler_hints/group: \"%s\" is not in server_groups", group);
     int e = read_flavor(c, ret, where);
