@@ -3,6 +3,7 @@
 
 #include "core/fit/numbers.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -107,6 +108,8 @@ static double normalised(const struct stage_facts *s, double v, double least, do
 {
     switch (s->normalise) {
     case NORMALISE_MINMAX:
+        if (!isfinite(most - least)) /* of halves it is finite */
+            return (v / 2 - least / 2) / (most / 2 - least / 2);
         return most > least ? (v - least) / (most - least) : 0;
     case NORMALISE_CLAMP:
         return fmin(fmax(v, 0), 1);
@@ -116,6 +119,11 @@ static double normalised(const struct stage_facts *s, double v, double least, do
         break;
     }
     return v;
+}
+
+static double bounded(double v)
+{
+    return fmin(fmax(v, -DBL_MAX), DBL_MAX);
 }
 
 static void add_scores(const struct ranking *r, uint32_t stage)
@@ -132,9 +140,10 @@ static void add_scores(const struct ranking *r, uint32_t stage)
         numbers_on(r, &r->fit->parts[PART_MULTIPLIER][stage], r->others);
     for (uint32_t i = 0; i < r->n; i++) {
         double by = s->multiplier.n > 0 ? r->others[i] : 1;
+        double adds = by * normalised(s, r->values[i], least, most);
 
-        if (!r->hosts[i].out && !isnan(r->values[i]) && !isnan(by))
-            r->hosts[i].score += by * normalised(s, r->values[i], least, most);
+        if (!r->hosts[i].out && !isnan(adds)) /* always finite: an infinite sum is no order */
+            r->hosts[i].score = bounded(r->hosts[i].score + bounded(adds));
     }
 }
 
