@@ -140,7 +140,7 @@ export class Client {
     return { etag: r.headers.get('ETag'), body: r.status === 304 ? undefined : await r.json() };
   }
 
-  /** A GET that another thread sends with this session; the answer stands for its own, without the text. */
+  /** A GET that another thread sends with the same session; the answer stands for its own, without the text. */
   through(send: () => Promise<Response>): Promise<Response> {
     return this.ask('', {}, send);
   }
