@@ -156,9 +156,12 @@ static void step_emptying(struct engine *e, struct roll_host *h, const struct ho
 {
     const struct action *x = action_find(e, h->action);
 
-    if (f->state == HOST_MAINTENANCE)
-        enter(e, h, ROLL_HANDED_OVER, now);
-    else if (x && action_ended(x) && x->r.state != ACTION_DONE)
+    if (f->state == HOST_MAINTENANCE) {
+        if (!x || action_ended(x)) /* until then the end of the maintenance would be refused */
+            enter(e, h, ROLL_HANDED_OVER, now);
+        return;
+    }
+    if (x && action_ended(x) && x->r.state != ACTION_DONE)
         stop(e, h->id, now, "host %s did not enter maintenance: %s", f->name,
              x->r.why ? x->r.why : action_state_name(x->r.state));
     else if (!x && f->state == HOST_ON)

@@ -53,6 +53,31 @@ static void test_one_after_another(void **state)
     world_release();
 }
 
+/* The source shows the host in maintenance before the task has ended: it is handed over when its maintenance
+ * can be ended, too. */
+static void test_handed_over_when_it_can_be_ended(void **state)
+{
+    struct world w;
+    uint64_t id = 0;
+
+    (void)state;
+    begin(&w, 1);
+    w.tasks_stick = true;
+    for (int i = 0; i < 300 && w.n_tasks == 0; i++)
+        world_run(1);
+    w.host_state[2] = HOST_MAINTENANCE;
+    world_run(30);
+    expect_steps(ROLL_EMPTYING, ROLL_WAITING);
+    w.tasks_stick = false;
+    world_run(2000);
+    expect_steps(ROLL_HANDED_OVER, ROLL_WAITING);
+    assert_int_equal(engine_maintenance(w.engine, "h2", false, "tester", w.now, &id, NULL, NULL), 0);
+    assert_int_not_equal(id, roll()->hosts[0].action); /* it ends the maintenance; the entering was over */
+    world_run(400);
+    expect_steps(ROLL_DONE, ROLL_HANDED_OVER);
+    world_release();
+}
+
 static void test_two_at_once(void **state)
 {
     struct world w;
@@ -162,9 +187,13 @@ static void test_paused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_after_another), cmocka_unit_test(test_two_at_once),
-        cmocka_unit_test(test_restarts),          cmocka_unit_test(test_stops_at_a_failure),
-        cmocka_unit_test(test_refused),           cmocka_unit_test(test_paused),
+        cmocka_unit_test(test_one_after_another),
+        cmocka_unit_test(test_handed_over_when_it_can_be_ended),
+        cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_restarts),
+        cmocka_unit_test(test_stops_at_a_failure),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_paused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
