@@ -1,4 +1,5 @@
 """probe.py: runs the plug-ins and the power methods of a host from Python: one process, one answer for each command."""
+import contextlib
 import json
 import os
 import select
@@ -28,7 +29,8 @@ class Probe:
     def __call__(self, *words):
         began = time.monotonic()
         if words:
-            self.process.stdin.write((" ".join(map(str, words)) + "\n").encode())
+            with contextlib.suppress(BrokenPipeError):  # it has refused its configuration and ended: that is its answer
+                self.process.stdin.write((" ".join(map(str, words)) + "\n").encode())
         line = b""
         while not line.endswith(b"\n"):
             ready, _, _ = select.select([self.process.stdout], [], [], ANSWER_S)
