@@ -9,6 +9,7 @@
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "base/thread.h"
 #include "base/xalloc.h"
 #include "net/libvirt/connections.h"
 
@@ -320,7 +321,7 @@ static void start_threads(struct leftovers *l, struct migrations *m)
         struct thread *x = xcalloc(1, sizeof *x);
 
         *x = (struct thread){.of = l, .m = migrations_hold(m), .pair = p};
-        r = migrations_thread(run, x);
+        r = thread_begin(run, x);
         if (r == 0)
             continue;
         (void)pthread_mutex_lock(&l->lock);

@@ -5,6 +5,7 @@
 #include "actuators/libvirt/call.h"
 #include "actuators/libvirt/leftovers.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "base/xalloc.h"
 #include "net/http.h"
 #include "net/libvirt/connections.h"
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_BYTES ((size_t)1 << 20)
 #define CALLS_KEPT 256   /* that have ended */
 #define POLLED_S 60      /* within which a task that begins is polled */
 #define SILENCE_MS 60000 /* of a host, until its task counts as lost */
@@ -211,23 +211,6 @@ const char *const *migrations_shared_paths(const struct migrations *m)
     return m->how.shared_paths;
 }
 
-/* ---- threads -------------------------------------------------------------------------------------- */
-
-int migrations_thread(void *(*run)(void *), void *arg)
-{
-    pthread_attr_t attr;
-    pthread_t thread;
-    int r = pthread_attr_init(&attr);
-
-    if (r != 0)
-        return -r;
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-    r = pthread_create(&thread, &attr, run, arg);
-    (void)pthread_attr_destroy(&attr);
-    return -r;
-}
-
 /* The newest entry of the VM; with `same` only of this very task. The lock is held. */
 static struct entry *find(struct migrations *m, const struct task_name *t, bool same)
 {
@@ -378,7 +361,7 @@ int migrations_begin(struct migrations *m, const struct task_name *t, const stru
         copy_disks(&run->call, disks);
     run->call.from = &m->hosts[run->call.from_ix]; /* the caller has looked at both */
     run->call.to = &m->hosts[run->call.to_ix];
-    r = migrations_thread(run_call, run);
+    r = thread_begin(run_call, run);
     if (r == 0)
         return 0;
     (void)pthread_mutex_lock(&m->lock);

@@ -53,9 +53,6 @@ void migrations_disconnect(struct migrations *m, size_t host, virConnectPtr conn
 int migrations_ask(struct migrations *m, size_t host, int64_t now_ms, struct err *err);
 void migrations_answered(struct migrations *m, size_t host, int64_t now_ms);
 
-/* Starts a thread that is not waited for; the error: negative. */
-int migrations_thread(void *(*run)(void *), void *arg);
-
 /* How a VM is migrated. */
 struct libvirt_migration migrations_settings(const struct migrations *m, const char *vm, const char *name);
 
