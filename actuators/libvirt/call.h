@@ -35,7 +35,7 @@ struct call {
     void *ctx;
 };
 
-/* CALL_DONE; CALL_REFUSED with what libvirt said (-ECANCELED: somebody has cancelled it); CALL_NONE: the
+/* CALL_DONE; CALL_REFUSED with what libvirt said (-ECANCELED: the job was cancelled); CALL_NONE: the
  * connection was lost, and nothing is known. */
 enum call_state call_run(struct libvirt_connections *conns, const struct call *c, struct err *err);
 

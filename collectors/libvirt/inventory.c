@@ -296,9 +296,9 @@ static void map_twice(struct map *m, const struct instance *x, const struct inst
               x->d->name, x->d->uuid, x->host->settings->name, also->host->settings->name);
 }
 
-/* A migration under way, whoever has begun it: both hosts are needed until it ends, after the hand-over of a
- * post-copy, too, when the source has pages that the guest still lacks. A service of our own knows more of
- * its own ones. */
+/* A migration under way, of Ballast or of a person: both hosts are needed until it ends, after the hand-over
+ * of a post-copy, too, when the source has pages that the guest still lacks. A service of our own knows more
+ * of its own ones. */
 static void map_migration(struct map *m, const struct seen_vm *vm, const struct instance *from,
                           const struct instance *to)
 {

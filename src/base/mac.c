@@ -35,7 +35,7 @@ int mac_parse(const char *text, struct mac *ret)
 
 bool mac_is_station(const struct mac *mac)
 {
-    static const struct mac nobody;
+    static const struct mac zero;
 
-    return (mac->byte[0] & GROUP_BIT) == 0 && memcmp(mac, &nobody, sizeof *mac) != 0;
+    return (mac->byte[0] & GROUP_BIT) == 0 && memcmp(mac, &zero, sizeof *mac) != 0;
 }

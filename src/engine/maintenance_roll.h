@@ -2,9 +2,9 @@
  *
  * A host is begun if fewer than at_once are out, and a pass on a what-if snapshot shows that its VMs have
  * room elsewhere: none stays behind, no failover capacity goes missing, no other host is overloaded. A host
- * is handed over when it is in maintenance. Whoever serviced it ends its maintenance (engine_maintenance(),
- * or at the hypervisor's manager). It counts as back when it is on and two more passes have been made, so
- * that VMs have come back as far as the automation level lets them.
+ * is handed over when it is in maintenance. After its service a person ends the maintenance
+ * (engine_maintenance(), or at the hypervisor's manager). It counts as back when it is on and two more passes
+ * have been made, so that VMs have come back as far as the automation level lets them.
  *
  * The roll stops at the first failure: no further host is begun, and hosts stay as they are. It is stored,
  * and goes on after a restart. Each step is taken on an inventory. */

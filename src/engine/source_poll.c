@@ -132,7 +132,7 @@ static bool run_is_wanted(const struct engine *e)
     return e->passes->runs_wanted > e->passes->runs_done;
 }
 
-/* Somebody waits for an inventory: that is not put off. */
+/* A client waits for an inventory: the look is not put off. */
 static bool is_waited_for(const struct engine *e)
 {
     return run_is_wanted(e) || placement_wait(e);

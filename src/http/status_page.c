@@ -247,7 +247,7 @@ static void put_fault(struct strbuf *out, size_t *n, const char *what, const cha
     strbuf_puts(out, "</li>\n");
 }
 
-/* Who is not told of events. */
+/* Receivers of events that cannot be reached. */
 static void put_unheard(const json_t *s, size_t *n, struct strbuf *out)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};

@@ -50,7 +50,7 @@ static void add_entries(struct source_part *p, const struct overlay_findings *o)
 
 /* ---- conflicts ---- */
 
-/* The faults of a pass that no load changes: what somebody has set. */
+/* The faults of a pass that follow from settings, whatever the load. */
 static const struct {
     enum fault_code code;
     const char *advice;

@@ -77,8 +77,8 @@ void render_entitlements_text(const struct snapshot *snap, const struct divvy_tr
 void render_explain_json(const struct snapshot *snap, const struct explanation *e, struct strbuf *out);
 void render_explain_text(const struct snapshot *snap, const struct explanation *e, struct strbuf *out);
 
-/* The same of a host: "vm" is null, and "check" and "text" stand where the candidates do. assumed: a sentence
- * on what nobody has said of the settings; NULL. */
+/* The explanation of a host: "vm" is null, and "check" and "text" replace the candidates. assumed: a sentence
+ * on settings that were not given and have their defaults; NULL. */
 void render_explain_host_json(const struct snapshot *snap, const struct host_explanation *e,
                               const char *assumed, struct strbuf *out);
 void render_explain_host_text(const struct snapshot *snap, const struct host_explanation *e,

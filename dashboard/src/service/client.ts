@@ -67,7 +67,7 @@ export class Client {
     return reply.session ? reply : null;
   }
 
-  /** Who is signed in already: a page that is loaded anew. */
+  /** The user who is signed in already: after the page was loaded anew. */
   async current(): Promise<SignedIn | null> {
     const r = await this.send(SESSION, {});
     if (r.status === 401) return null;

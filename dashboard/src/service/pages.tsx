@@ -1,4 +1,4 @@
-// The frame around all pages: where they are, who is signed in, whether what is shown is current.
+// The frame around all pages: navigation, the user who is signed in, whether the figures are current.
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { clockInZone, timeZone } from '../charts/format';
 import type { Address } from './address';

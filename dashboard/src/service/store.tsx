@@ -1,4 +1,4 @@
-// What all parts of the page share: who is signed in, the cache, and what was last said to the user.
+// What all parts of the page share: the user who is signed in, the cache, and the last message to the user.
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useReducer, useState } from 'preact/hooks';
 import { isAway, type Get, type QueryCache } from './cache';

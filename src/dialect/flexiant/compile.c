@@ -23,7 +23,7 @@ static json_t *attributes_of(const struct cloud *c, const struct node_of_cloud *
 
     for (uint32_t i = 0; i < n->r.keys.n; i++) {
         set_key(c, ret, keys[i].name, keys[i].value.number);
-        if (keys[i].sticky) /* what a server gets that starts here, for whoever remembers it */
+        if (keys[i].sticky) /* a server that starts here gets these keys; the caller stores them */
             (void)json_object_set_new(ret, arena_printf(c->a, STICKY_PREFIX "%s", keys[i].name),
                                       json_real(keys[i].weight));
     }

@@ -316,9 +316,10 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         submit(e, x, JOB_CHECK, now);
 }
 
-/* It was asked for, or may have been, and is somewhere else. A VM that was moved away meanwhile is nobody's
- * failure; one that was to be started and runs at another host was started wrongly, perhaps by our own call:
- * vCenter takes the host where a VM is registered if the one that it is given does not suit. */
+/* The call was made, or may have been, and the VM is on a third host. A migration has not failed then:
+ * another party moved the VM meanwhile. A power-on has failed: the VM was started on the wrong host, perhaps
+ * by our own call, because vCenter takes the host where a VM is registered if the given host does not suit.
+ */
 static void elsewhere(struct engine *e, struct action *x, instant_s now)
 {
     char why[WHY_MAX];
@@ -485,8 +486,8 @@ static void contradicted(struct engine *e, struct action *x, enum observed_state
     fail(e, x, at == AT_SOURCE ? -EREMOTEIO : -ESTALE, why, now);
 }
 
-/* Nothing can be said yet: a host that is not seen will be back, or another will show the VM. One that was
- * woken takes minutes, though who was asked says yes at once; but not for ever. */
+/* The outcome is not known yet: a host that is not seen will be back, or another host will show the VM. A
+ * woken host takes minutes to boot, though its controller answers at once; the wait has a limit. */
 static bool must_look_again(const struct engine *e, const struct action *x, enum observed_state at,
                             instant_s now)
 {

@@ -3,7 +3,7 @@
  * The engine evacuates the host by its own migrations, as for a mode of the hypervisor. When the host is
  * empty, the mark host_record.maintenance is stored, and the host is in maintenance mode for passes, commands
  * and the inventory until a person ends it: also after a restart, and when the host was off meanwhile. A
- * VM that somebody starts there all the same is to leave again: the host is then entering maintenance. */
+ * VM that a person starts there is evacuated again: the host is then entering maintenance. */
 #ifndef BALLAST_ENGINE_ACTIONS_OWN_MAINTENANCE_H
 #define BALLAST_ENGINE_ACTIONS_OWN_MAINTENANCE_H
 

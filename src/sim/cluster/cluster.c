@@ -59,10 +59,10 @@ static void init_hosts(struct cluster *c)
         struct host_sim *h = &c->hosts[i];
 
         h->now.state = f->state;
-        h->now.dead = f->state == HOST_DISCONNECTED; /* for good: nobody says that it will be back */
+        h->now.dead = f->state == HOST_DISCONNECTED; /* for good: no event brings it back */
         h->now.powered = f->state != HOST_STANDBY && !h->now.dead;
         if (f->state == HOST_ENTERING_STANDBY || (f->state == HOST_POWERING_ON && host_of(c, i)->vms.n > 0))
-            h->now.state = HOST_ON; /* its VMs stay: nobody is there to move them */
+            h->now.state = HOST_ON; /* its VMs stay: no manager moves them */
         h->on_since = f->on_since;
         h->asleep_since_s = NAN;
         h->standby_since = f->standby_since;

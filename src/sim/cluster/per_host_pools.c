@@ -87,7 +87,7 @@ void per_host_pools_init(struct cluster *c)
     arena_reset(&c->scratch);
 }
 
-/* ---- where nobody has set anything ---- */
+/* ---- pools without settings of their host ---- */
 
 static bool is_here(const struct cluster *c, uint32_t vm, uint32_t host)
 {
@@ -130,7 +130,7 @@ void per_host_pools_update(struct cluster *c, uint32_t host)
         return;
     uint32_t set = 0;
 
-    for (uint32_t i = 0; i < h->n_parts; i++) { /* those that nobody has set are found anew */
+    for (uint32_t i = 0; i < h->n_parts; i++) { /* those without settings are computed anew */
         if (!h->parts[i].implied)
             h->parts[set++] = h->parts[i];
     }

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* vCenter's own bookkeeping; nobody boots. */
+/* vCenter's own bookkeeping; no host boots. */
 #define MAINTENANCE_EXIT_S 10.0
 
 double power_host_watts(const struct cluster *c, uint32_t host, double used_mhz)
