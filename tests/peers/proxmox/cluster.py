@@ -1,0 +1,162 @@
+"""cluster.py: the simulated cluster behind the API: nodes, guests, storages, HA, options, accounts. What time does to it: tasks.py.
+
+All sizes are bytes, all instants seconds of Cluster.clock, which a test may replace. A test changes the objects' attributes at any
+time; Cluster.lock keeps an answer in one piece.
+"""
+import collections
+import threading
+import time
+import uuid
+
+GIB = 1 << 30
+XEON = "Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz"
+FLAGS = ("fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse sse2 ht syscall nx lm pni "
+         "pclmulqdq vmx ssse3 fma cx16 sse4_1 sse4_2 movbe popcnt aes xsave avx f16c rdrand hypervisor lahf_lm abm bmi1 avx2 bmi2 "
+         "avx512f avx512dq avx512cd avx512bw avx512vl")
+AUDIT = {"VM.Audit", "Sys.Audit", "Datastore.Audit", "Pool.Audit", "SDN.Audit", "Mapping.Audit"}
+ACT = AUDIT | {"VM.Migrate", "VM.PowerMgmt", "Sys.PowerMgmt"}
+
+
+class Node:
+    def __init__(self, name, number, version, cpus=16, mem=64 * GIB, model=XEON, flags=FLAGS, mhz="2100.000"):
+        self.name, self.number, self.version = name, number, version
+        self.ip = f"192.0.2.{number}"
+        self.cpus, self.mem, self.model, self.flags, self.mhz = cpus, mem, model, flags, mhz
+        self.online = True
+        self.known = True  # False: online, but nothing was broadcast yet
+        self.maintenance = False
+        self.votes = 1
+        self.booted = None  # instant; None: long ago
+        self.own_load = 0.01  # of the node itself, as a fraction of all threads
+        self.own_mem = 2 * GIB
+        self.arc = 0
+        self.psi = {"pressurecpusome": 0.5, "pressureiosome": 0.2, "pressureiofull": 0.1, "pressurememorysome": 0, "pressurememoryfull": 0}
+        self.bridges = ["vmbr0", "vmbr1"]
+        self.wakeonlan = f"bc:24:11:00:aa:{number:02x}"
+
+    def major(self):
+        return int(self.version.split(".")[0])
+
+
+class Guest:
+    def __init__(self, vmid, node, kind="qemu", cores=2, mem=4 * GIB, **more):
+        self.vmid, self.node, self.kind, self.cores, self.mem = vmid, node, kind, cores, mem
+        self.name = f"guest{vmid}"
+        self.status = "running"
+        self.cpu = 0.1  # a fraction of its cores
+        self.used = mem // 4  # by the guest
+        self.host_used = mem // 2  # backed by the host
+        self.balloon = True  # it tells the former
+        self.tags, self.pool, self.lock = "", None, ""
+        self.template = False
+        self.psi = {}
+        self.config = {}  # beside what follows from the above
+        self.storage = "shared"
+        self.bridge = "vmbr0"
+        for key, value in more.items():
+            if not hasattr(self, key):
+                raise AttributeError(key)
+            setattr(self, key, value)
+
+    def sid(self):
+        return f"{'vm' if self.kind == 'qemu' else 'ct'}:{self.vmid}"
+
+
+class Storage:
+    def __init__(self, name, plugintype="nfs", shared=True, content="images,rootdir", nodes=None, size=1024 * GIB, used=100 * GIB):
+        self.name, self.plugintype, self.shared, self.content = name, plugintype, shared, content
+        self.nodes, self.size, self.used = nodes, size, used  # nodes None: all
+        self.available = True
+
+
+class Ha:
+    def __init__(self):
+        self.resources = {}  # sid -> {"state", "group" ...}
+        self.groups = {}  # name -> {"nodes", "restricted", "nofailback"}
+        self.rules = {}  # name -> {"type", "resources", "nodes", "strict", "affinity", "disable"}
+        self.master = None
+        self.round_s = 10
+        self.max_workers = 4
+        self.drop = 0  # so many requests are answered OK, and nothing follows
+        self.queue = []  # (due, sid, target)
+
+
+class Account:
+    """A user's password, or a token's secret, and what each may where: path -> privileges, which hold below it."""
+
+    def __init__(self, secret, acl):
+        self.secret, self.acl = secret, acl
+
+    def may(self, privilege, path):
+        return any(privilege in has and (at == "/" or path == at or path.startswith(at + "/")) for at, has in self.acl.items())
+
+
+class Cluster:
+    def __init__(self, version="9.1", nodes=3, name="lab", **node):
+        self.version, self.name = version, name
+        self.lock = threading.RLock()
+        self.clock = time.time
+        self.nodes = {f"n{i}": Node(f"n{i}", i, version, **node) for i in range(1, nodes + 1)}
+        self.guests = {}
+        self.storages = {s.name: s for s in (Storage("shared"), Storage("local", "dir", shared=False, content="iso,vztmpl,backup"),
+                                             Storage("local-lvm", "lvmthin", shared=False))}
+        self.pools = {}
+        self.ha = Ha()
+        self.options = {}
+        self.replication = []
+        self.qdevice = {}
+        self.ceph = {}  # {"osd": [host], "mon": [host]}; {}: not installed
+        self.mappings = {"pci": {}, "usb": {}, "dir": {}}  # id -> [property string of each node]
+        self.quorate = None  # None: by the votes
+        self.tasks = collections.OrderedDict()  # upid -> tasks.Task
+        self.migration_rate = 1 * GIB  # a second
+        self.accounts = {"ballast@pve": Account("s3cret-of-the-test", {"/": set(ACT)}),
+                         "ballast@pve!token": Account(str(uuid.uuid4()), {"/": set(ACT)})}
+
+    def add(self, vmid, node, **more):
+        guest = Guest(vmid, node, **more)
+        self.guests[vmid] = guest
+        return guest
+
+    def fill(self, each, kinds=("qemu",), first=100):
+        """So many guests on each node."""
+        for name in self.nodes:
+            for i in range(each):
+                self.add(first, name, kind=kinds[i % len(kinds)])
+                first += 1
+        return self
+
+    def add_rule(self, name, **rule):
+        self.ha.rules[name] = {"type": "node-affinity", **rule}
+
+    def manage(self, guest, state="started", **more):
+        self.ha.resources[guest.sid()] = {"state": state, **more}
+        self.ha.master = self.ha.master or next(iter(self.nodes))
+
+    def votes(self):
+        """(present, needed)"""
+        expected = sum(n.votes for n in self.nodes.values()) + (1 if self.qdevice else 0)
+        present = sum(n.votes for n in self.nodes.values() if n.online) + (1 if self.qdevice else 0)
+        return present, expected // 2 + 1
+
+    def is_quorate(self):
+        present, needed = self.votes()
+        return present >= needed if self.quorate is None else self.quorate
+
+    def guests_of(self, node, kind=None):
+        return [g for g in self.guests.values() if g.node == node and kind in (None, g.kind)]
+
+    def storage_on(self, name, node):
+        s = self.storages.get(name)
+        return s is not None and (s.nodes is None or node in s.nodes)
+
+    def uptime(self, node):
+        return int(self.clock() - node.booted) if node.booted else 86400
+
+    def load(self, node):
+        """The fraction of all threads that is busy."""
+        busy = sum(g.cpu * g.cores for g in self.guests_of(node.name) if g.status == "running")
+        return min(1.0, node.own_load + busy / node.cpus)
+
+    def mem_used(self, node):
+        return int(node.own_mem + node.arc + sum(g.host_used for g in self.guests_of(node.name) if g.status == "running"))

@@ -1,0 +1,128 @@
+"""tasks.py: what goes on in the cluster: tasks with their logs, migrations, and the HA manager's queue.
+
+Nothing runs by itself: advance() brings the cluster to the present and is called before each answer.
+"""
+import random
+
+from . import errors
+
+GIB = 1 << 30
+LOG_TIME = "2026-01-01 00:00:00 "
+
+
+class Task:
+    def __init__(self, cluster, node, kind, ident, user, seconds, end):
+        """end(task) is called when it is over, and gives the exit status."""
+        self.cluster, self.node, self.kind, self.ident, self.user = cluster, node, kind, str(ident), user
+        self.pid, self.pstart, self.started = random.randrange(1000, 1 << 22), random.randrange(1 << 24, 1 << 31), int(cluster.clock())
+        self.due, self.end = cluster.clock() + seconds, end
+        self.exit, self.ended = None, None
+        self.log = []
+        self.upid = f"UPID:{node}:{self.pid:08X}:{self.pstart:08X}:{self.started:08X}:{kind}:{ident}:{user}:"
+        cluster.tasks[self.upid] = self
+
+    def finish(self, exit_status):
+        self.exit, self.ended = exit_status, int(self.cluster.clock())
+        self.log.append("TASK OK" if exit_status == "OK" else f"TASK ERROR: {exit_status}")
+
+    def status(self):
+        user, _, token = self.user.partition("!")
+        row = {"upid": self.upid, "node": self.node, "pid": self.pid, "pstart": self.pstart, "starttime": self.started, "type": self.kind,
+               "id": self.ident, "user": user, "status": "running" if self.exit is None else "stopped"}
+        if token:
+            row["tokenid"] = token
+        if self.exit is not None:
+            row["exitstatus"] = self.exit
+        return row
+
+    def row(self):
+        """As the lists of tasks have it."""
+        row = {k: v for k, v in self.status().items() if k not in ("status", "exitstatus")}
+        if self.exit is not None:
+            row.update(status=self.exit, endtime=self.ended)
+        return row
+
+
+class Migration(Task):
+    """The guest is on its way, locked; it stays where it is until the end."""
+
+    def __init__(self, cluster, guest, target, user, kind):
+        seconds = 1 + guest.host_used / cluster.migration_rate if guest.status == "running" and guest.kind == "qemu" else 1
+        super().__init__(cluster, guest.node, kind, guest.vmid, user, seconds, Migration.arrive)
+        self.guest, self.target, self.seconds = guest, target, seconds
+        guest.lock = "migrate"
+        self.log.append(LOG_TIME + f"starting migration of {'VM' if guest.kind == 'qemu' else 'CT'} {guest.vmid} to node '{target}' "
+                        f"({cluster.nodes[target].ip})")
+
+    def go_on(self, now):
+        part = min(1.0, max(0.0, 1 - (self.due - now) / self.seconds))
+        if self.guest.kind == "qemu":
+            self.log.append(LOG_TIME + f"migration active, transferred {part * self.guest.host_used / GIB:.1f} GiB of "
+                            f"{self.guest.host_used / GIB:.1f} GiB VM-state, 110.0 MiB/s")
+
+    def arrive(self):
+        self.guest.lock = ""
+        if not self.cluster.nodes[self.target].online:
+            self.log.append(LOG_TIME + "ERROR: online migrate failure - aborting")
+            return "migration problems"
+        self.guest.node = self.target
+        self.log += [LOG_TIME + "average migration speed: 1.0 GiB/s - downtime 48 ms", LOG_TIME + "migration finished successfully"]
+        return "OK"
+
+    def cancel(self):
+        self.guest.lock = ""
+        self.finish("interrupted by signal")
+
+
+def advance(cluster):
+    now = cluster.clock()
+    for task in [t for t in cluster.tasks.values() if t.exit is None]:
+        if not cluster.nodes[task.node].online:
+            task.finish("unexpected status")  # its lock stays with the guest
+        elif now >= task.due:
+            task.finish(task.end(task))
+        elif isinstance(task, Migration):
+            task.go_on(now)
+    _serve_ha_queue(cluster, now)
+
+
+def _serve_ha_queue(cluster, now):
+    ha = cluster.ha
+    for entry in [e for e in ha.queue if e[0] <= now]:
+        guest = next((g for g in cluster.guests.values() if g.sid() == entry[1]), None)
+        if guest is None or guest.node == entry[2] or not cluster.nodes[entry[2]].online:
+            ha.queue.remove(entry)  # only the manager's log knows
+            continue
+        working = [t for t in cluster.tasks.values() if isinstance(t, Migration) and t.exit is None and t.node == guest.node]
+        if guest.lock or len(working) >= ha.max_workers:
+            continue
+        ha.queue.remove(entry)
+        Migration(cluster, guest, entry[2], "root@pam", "qmigrate" if guest.kind == "qemu" else "vzmigrate")
+
+
+def is_ha(cluster, guest):
+    return cluster.ha.resources.get(guest.sid(), {"state": "ignored"})["state"] != "ignored"
+
+
+def migrate(cluster, guest, target, user, online):
+    """Gives the UPID."""
+    if target not in cluster.nodes:
+        raise errors.Parameter(target=f"no such cluster node '{target}'")
+    if guest.node == target:
+        raise errors.Parameter(target="target is local node.")
+    if not cluster.is_quorate():
+        raise errors.Failure("cluster not ready - no quorum?")
+    if is_ha(cluster, guest):
+        if cluster.ha.drop > 0:
+            cluster.ha.drop -= 1
+        else:
+            cluster.ha.queue.append((cluster.clock() + cluster.ha.round_s, guest.sid(), target))
+        return Task(cluster, guest.node, "hamigrate", guest.vmid, user, 1, lambda _: "OK").upid
+    if guest.lock:
+        raise errors.Failure(f"VM is locked ({guest.lock})")
+    if guest.status == "running" and not online:
+        raise errors.Failure("can't migrate running VM without --online" if guest.kind == "qemu" else
+                             "can't migrate running container without --online or --restart")
+    if not cluster.storage_on(guest.storage, target):
+        raise errors.Failure(f"storage '{guest.storage}' is not available on node '{target}'")
+    return Migration(cluster, guest, target, user, "qmigrate" if guest.kind == "qemu" else "vzmigrate").upid

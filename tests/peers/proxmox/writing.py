@@ -1,0 +1,40 @@
+"""writing.py: what changes something: the login, migrations, the end of a task. What follows from it: tasks.py."""
+from . import errors, tasks
+
+
+def on(text):
+    return str(text).lower() in ("1", "on", "yes", "true")
+
+
+def ticket(q):
+    return q.server.log_in(q.params)
+
+
+def migrate_vm(q):
+    if q.params.get("force") or q.params.get("migration_type") or q.params.get("migration_network"):
+        if q.user != "root@pam":
+            raise errors.Parameter(force="Only root may use this option.")
+    return tasks.migrate(q.cluster, q.guest, q.params["target"], q.user, on(q.params.get("online", 0)))
+
+
+def migrate_ct(q):
+    return tasks.migrate(q.cluster, q.guest, q.params["target"], q.user, on(q.params.get("restart", 0)))
+
+
+def ha_migrate(q):
+    guest = next((g for g in q.cluster.guests.values() if g.sid() == q.path["sid"]), None)
+    if guest is None or not tasks.is_ha(q.cluster, guest):
+        raise errors.Failure(f"no such resource '{q.path['sid']}'")
+    q.cluster.ha.queue.append((q.cluster.clock() + q.cluster.ha.round_s, guest.sid(), q.params["node"]))
+    if q.node.major() < 9:
+        return None
+    return {"sid": guest.sid(), "requested-node": q.params["node"]}
+
+
+def stop_task(q):
+    task = q.task()
+    if task.user != q.user and not q.may("Sys.Modify", f"/nodes/{task.node}"):
+        raise errors.Forbidden(f"Permission check failed (/nodes/{task.node}, Sys.Modify)")
+    if task.exit is None and hasattr(task, "cancel"):
+        task.cancel()
+    return None
