@@ -8,6 +8,7 @@
 #define BALLAST_FACTS_H
 
 #include <ballast/expression.h>
+#include <ballast/field.h>
 #include <ballast/names.h>
 #include <ballast/units.h>
 
@@ -94,6 +95,79 @@ struct host_quantities {
     uint32_t n;
 };
 
+/* Bounds of NUMA cells and devices of one object. */
+#define NUMA_CELLS_MAX 64
+#define NUMA_PAGES_MAX 8
+#define DEVICE_POOLS_MAX 256
+#define DEVICE_REQUESTS_MAX 64
+#define NUMA_COUNT_MAX 1000000000u /* of each figure */
+
+/* Memory pages of one size in a cell. */
+struct numa_pages {
+    uint32_t size_kb, total;
+    uint32_t used_elsewhere; /* by whatever is no running VM of the snapshot, as all that is used elsewhere */
+};
+
+/* A NUMA cell (node) of a host. A CPU is what the host's operating system counts: a thread of a core. */
+struct numa_cell {
+    uint32_t id; /* unique on the host */
+    uint32_t socket;
+    bool socket_given;
+    uint32_t cpus;      /* that VMs share */
+    uint32_t dedicated; /* CPUs that one VM has for itself */
+    uint32_t mem_mb;
+    double cpu_ratio, mem_ratio; /* how many times shared CPUs and memory may be handed out; not given: as
+                                  * often as VMs want CPUs, memory once */
+    bool cpu_ratio_given, mem_ratio_given;
+    uint32_t cpus_used_elsewhere, dedicated_used_elsewhere, mem_used_elsewhere_mb;
+    struct objects pages; /* struct numa_pages, by size; none: not known, all memory is alike */
+};
+
+/* The sizes of pages that serve a VM: the smallest of the host's cell, one that is larger, or any. */
+enum numa_page_choice { NUMA_PAGES_BY_SIZE, NUMA_PAGES_SMALL, NUMA_PAGES_LARGE, NUMA_PAGES_ANY };
+
+/* A NUMA cell of a VM: it needs a cell of its host, each a different one. With dedicated CPUs it takes memory
+ * that nobody else has, else within the cell's ratios. */
+struct vm_numa_cell {
+    uint32_t cpus, dedicated, mem_mb;
+    enum numa_page_choice pages;
+    uint32_t page_kb; /* the size of pages that it needs; where `pages` leaves a choice, that it has now; 0:
+                       * no certain size, not known */
+    uint32_t cell;    /* the id of the host's cell that it has now */
+    bool cell_given;
+    bool fixed; /* it needs the cell of this id on any host */
+};
+
+/* Devices of a host that are alike. */
+struct device_pool {
+    const char *id; /* unique on the host; NULL: none */
+    uint32_t count; /* for the VMs of the snapshot: free ones and those that its VMs have */
+    uint32_t cell;  /* the id of the cell that they are next to */
+    bool cell_given;
+    struct labels properties; /* "vendor_id": "8086"; sorted by key */
+    struct ids on_request;    /* properties: only a request that names the same value of each has them */
+};
+
+/* How near a VM's devices must be to its NUMA cells; a VM without cells takes any. */
+enum device_affinity {
+    DEVICE_PREFERRED, /* in a cell of the VM where possible */
+    DEVICE_LEGACY,    /* in a cell of the VM, or it is not known in which cell they are */
+    DEVICE_REQUIRED,  /* in a cell of the VM */
+    DEVICE_SOCKET,    /* in a cell on the socket of a cell of the VM */
+};
+
+/* Alternatives of a request: a pool serves it that has all properties of one. */
+struct device_spec {
+    struct labels properties;
+};
+
+struct device_request {
+    uint32_t count;
+    struct objects any_of; /* struct device_spec */
+    enum device_affinity affinity;
+    const char *pool; /* of its host, by id, which it has its devices of; NULL: not known, or several */
+};
+
 struct host_facts {
     const char *id, *name;
     enum host_state state;
@@ -140,6 +214,8 @@ struct host_facts {
     struct ids traits;                 /* its abilities, by name: HW_CPU_X86_AVX2; sorted */
     struct attributes attributes;      /* sorted by name */
     struct host_quantities quantities; /* sorted by name */
+    struct objects numa;               /* struct numa_cell; none: not known */
+    struct objects device_pools;       /* struct device_pool */
     bool left_inventory; /* it sleeps, and the source does not list it any more: the rest is as it was last
                           * seen. It can be woken, nothing else */
 };
@@ -195,6 +271,8 @@ struct vm_facts {
     struct attributes flavor, image; /* of its making: extra specs, properties of the image */
     struct attributes hints;         /* what was asked for when it was made */
     struct ids groups;               /* of VMs, by name: server groups; sorted */
+    struct objects numa;             /* struct vm_numa_cell; none: its memory and CPUs may be anywhere */
+    struct objects device_requests;  /* struct device_request */
 };
 
 /* The kind of a group that a source makes of hosts with a common tag begins with this; the tag's category

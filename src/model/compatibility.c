@@ -2,6 +2,7 @@
 #include "model/compatibility.h"
 
 #include "model/attributes.h"
+#include "model/numa.h"
 #include "model/quantities.h"
 
 #include <stdlib.h>
@@ -42,7 +43,7 @@ int compatibility_sort_host(const struct place *at, struct host_facts *h, struct
         return r;
     if ((r = sort_names(at, "traits", &h->traits, a)) < 0 ||
         (r = attributes_sort(at, "attributes", &h->attributes, a)) < 0 ||
-        (r = quantities_sort(at, &h->quantities, a)) < 0)
+        (r = quantities_sort(at, &h->quantities, a)) < 0 || (r = numa_sort_host(at, h, a)) < 0)
         return r;
     return sort_names(at, "cpu_modes", &h->cpu_modes.names, a);
 }
@@ -57,7 +58,7 @@ int compatibility_sort_vm(const struct place *at, struct vm_facts *v, struct are
         return r;
     if ((r = attributes_sort(at, "flavor", &v->flavor, a)) < 0 ||
         (r = attributes_sort(at, "image", &v->image, a)) < 0 ||
-        (r = attributes_sort(at, "hints", &v->hints, a)) < 0)
+        (r = attributes_sort(at, "hints", &v->hints, a)) < 0 || (r = numa_sort_vm(at, v, a)) < 0)
         return r;
     return sort_names(at, "devices", &v->devices, a);
 }

@@ -1,5 +1,6 @@
 /* generate_cloud.c: the shape "cloud": zones and aggregates of hosts, traits, owners, flavours, images and
- * hints of VMs, and the pipeline that places all VMs by them. No stage refuses a VM its own host. */
+ * hints of VMs, and the pipeline that places all VMs by them; NUMA cells and devices of some hosts. No stage
+ * and no cell refuses a VM its own host. */
 #include "model/generate_parts.h"
 
 #include "model/expression.h"
@@ -16,6 +17,10 @@
 #define HINT_SHARE 0.25
 #define LICENCE_SHARE 0.5
 #define VERSIONS 3
+#define PER_NUMA 5u      /* one host of so many has two NUMA cells and devices */
+#define NUMA_SHARE 0.3   /* of VMs there, where they fit */
+#define DEVICE_SHARE 0.1 /* of these VMs */
+#define DEVICES 8u       /* in each cell */
 
 /* Zones first. */
 enum { SSD = ZONES, OWN, LICENSED, GROUPS };
@@ -130,6 +135,73 @@ static void fill_host(struct generation *g, uint32_t h)
     add_text(g, &f->attributes, "hypervisor_version", versions[is_new(g, h) ? 1 + rng_below(&g->rng, 2) : 0]);
 }
 
+static bool has_numa(uint32_t h)
+{
+    return h % PER_NUMA == 2;
+}
+
+/* Its cells, of half its CPUs and memory each, and their devices. */
+static void add_cells(struct generation *g, struct host_facts *f)
+{
+    static const struct label properties[] = {{"product_id", "1520"}, {"vendor_id", "8086"}};
+    struct numa_cell *cells = arena_array(g->a, struct numa_cell, 2);
+    struct device_pool *pools = arena_array(g->a, struct device_pool, 2);
+
+    for (uint32_t i = 0; i < 2; i++) {
+        cells[i] = (struct numa_cell){.id = i,
+                                      .cpus = f->cores / 2,
+                                      .mem_mb = (uint32_t)(f->total[RES_MEM] - f->reserved[RES_MEM]) / 2,
+                                      .cpu_ratio = 4,
+                                      .cpu_ratio_given = true};
+        pools[i] = (struct device_pool){.id = i == 0 ? "0" : "1",
+                                        .count = DEVICES,
+                                        .cell = i,
+                                        .cell_given = true,
+                                        .properties = {properties, 2}};
+    }
+    f->numa = (struct objects){cells, 2};
+    f->device_pools = (struct objects){pools, 2};
+}
+
+static void add_device(struct generation *g, struct vm_facts *f, uint32_t cell)
+{
+    static const char *const pools[] = {"0", "1"};
+    static const struct label properties[] = {{"product_id", "1520"}, {"vendor_id", "8086"}};
+    static const struct device_spec spec = {.properties = {properties, 2}};
+    struct device_request *request = arena_array(g->a, struct device_request, 1);
+
+    *request = (struct device_request){
+        .count = 1, .any_of = {&spec, 1}, .affinity = DEVICE_LEGACY, .pool = pools[cell]};
+    f->device_requests = (struct objects){request, 1};
+}
+
+/* Some of the VMs of the host are in one of its cells each, as long as these have room. */
+static void fill_cells(struct generation *g, uint32_t h)
+{
+    const struct numa_cell *cells = g->inv.hosts[h].is.numa.items;
+    uint32_t cpus[2] = {0}, mem[2] = {0}, devices[2] = {0};
+
+    for (uint32_t k = g->first_of[h]; k < g->first_of[h + 1]; k++) {
+        struct vm_facts *f = &g->inv.vms[g->vms_of[k]].is;
+        uint32_t to = mem[0] <= mem[1] ? 0 : 1;
+        uint32_t mem_mb = (uint32_t)f->mem_mb;
+
+        if (!chance(g, NUMA_SHARE) || f->vcpus > cells[to].cpus ||
+            cpus[to] + f->vcpus > cells[to].cpu_ratio * cells[to].cpus || mem[to] + mem_mb > cells[to].mem_mb)
+            continue;
+        struct vm_numa_cell *cell = arena_array(g->a, struct vm_numa_cell, 1);
+
+        *cell = (struct vm_numa_cell){.cpus = f->vcpus, .mem_mb = mem_mb, .cell = to, .cell_given = true};
+        f->numa = (struct objects){cell, 1};
+        cpus[to] += f->vcpus;
+        mem[to] += mem_mb;
+        if (devices[to] < DEVICES && chance(g, DEVICE_SHARE)) {
+            add_device(g, f, to);
+            devices[to]++;
+        }
+    }
+}
+
 /* What the VM's own host has. */
 static void fill_vm(struct generation *g, struct seen_vm *v, uint32_t h)
 {
@@ -158,4 +230,10 @@ void generate_cloud(struct generation *g)
         fill_host(g, h);
     for (uint32_t i = 0; i < g->options->vms; i++)
         fill_vm(g, &g->inv.vms[i], g->host_of[i]);
+    for (uint32_t h = 0; h < g->options->hosts;
+         h++) /* the last: nothing else that is drawn changes with it */
+        if (has_numa(h)) {
+            add_cells(g, &g->inv.hosts[h].is);
+            fill_cells(g, h);
+        }
 }

@@ -2,6 +2,7 @@
 #include "model/inventory_check.h"
 
 #include "model/attributes.h"
+#include "model/numa.h"
 #include "model/quantities.h"
 
 #include <errno.h>
@@ -212,7 +213,7 @@ static int check_offers(const struct place *at, const struct host_facts *f)
 
     if (r < 0 || (r = check_phrase(at, "cpu_vendor", f->cpu_vendor, FACT_NAME_BYTES_MAX)) < 0 ||
         (r = attributes_check(at, "attributes", &f->attributes)) < 0 ||
-        (r = quantities_check(at, &f->quantities)) < 0)
+        (r = quantities_check(at, &f->quantities)) < 0 || (r = numa_check_host(at, f)) < 0)
         return r;
     if ((r = check_phrase(at, "disconnected_why", f->disconnected_why, PHRASE_BYTES_MAX)) < 0)
         return r;
@@ -371,7 +372,7 @@ static int check_needs(const struct place *at, const struct vm_facts *f)
         (r = check_phrase(at, "owner", f->owner, FACT_NAME_BYTES_MAX)) < 0 ||
         (r = attributes_check(at, "flavor", &f->flavor)) < 0 ||
         (r = attributes_check(at, "image", &f->image)) < 0 ||
-        (r = attributes_check(at, "hints", &f->hints)) < 0)
+        (r = attributes_check(at, "hints", &f->hints)) < 0 || (r = numa_check_vm(at, f)) < 0)
         return r;
     return check_phrase(at, "mandatory_only", f->mandatory_only, PHRASE_BYTES_MAX);
 }

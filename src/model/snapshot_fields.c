@@ -3,6 +3,7 @@
 
 #include "model/attributes.h"
 #include "model/expression.h"
+#include "model/numa.h"
 #include "model/quantities.h"
 
 #include <ballast/inventory.h>
@@ -80,6 +81,11 @@ static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor",
     {                                                                                                        \
         .name = #member, .type = FIELD_OWN, .offset = offsetof(S, member), .flags = OPT, .read = (reader),   \
         .write = expression_write, .known = expression_known, .copy = expression_copy                        \
+    }
+#define ROWS(n, member, of, type_of_row, most, fl, text)                                                     \
+    {                                                                                                        \
+        .name = (n), .type = FIELD_ROWS, .offset = offsetof(S, member), .inner = &(of),                      \
+        .size = sizeof(type_of_row), .max = (most), .flags = (fl), .meaning = (text)                         \
     }
 #define SKIPPED(n)                                                                                           \
     {                                                                                                        \
@@ -202,6 +208,9 @@ static const struct field host_fields[] = {
     ATTRIBUTES("attributes", is.attributes),
     {.name = "quantities", .type = FIELD_OWN, .offset = offsetof(S, is.quantities), .flags = OPT,
      .read = quantities_read, .write = quantities_write, .known = quantities_known},
+    ROWS("numa", is.numa, numa_cell_schema, struct numa_cell, NUMA_CELLS_MAX, OPT, "its NUMA cells"),
+    ROWS("device_pools", is.device_pools, device_pool_schema, struct device_pool, DEVICE_POOLS_MAX, OPT,
+         "its devices for VMs"),
 };
 SCHEMA(snapshot_fields_host, "host", host_fields);
 #undef S
@@ -312,6 +321,9 @@ static const struct field vm_fields[] = {
     ATTRIBUTES("image", is.image),
     ATTRIBUTES("hints", is.hints),
     F("groups", FIELD_IDS, is.groups, OPT),
+    ROWS("numa", is.numa, vm_numa_cell_schema, struct vm_numa_cell, NUMA_CELLS_MAX, OPT, "its NUMA cells"),
+    ROWS("device_requests", is.device_requests, device_request_schema, struct device_request,
+         DEVICE_REQUESTS_MAX, OPT, "the devices that it needs"),
 };
 SCHEMA(snapshot_fields_vm, "vm", vm_fields);
 #undef S

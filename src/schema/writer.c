@@ -58,7 +58,7 @@ static bool is_known(const struct field *f, const void *from)
     case FIELD_NUMBER:
         return f->given ? *(const bool *)((const char *)from + f->given) : !isnan(*(const double *)p);
     case FIELD_COUNT:
-        return *(const uint32_t *)p != 0;
+        return f->given ? *(const bool *)((const char *)from + f->given) : *(const uint32_t *)p != 0;
     case FIELD_BOOL:
         return *(const bool *)p;
     case FIELD_INSTANT:

@@ -367,6 +367,8 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
         random_scores(&fits, &inv, a);
     else if (o->rules && chance(&fits, 0.25))
         random_fit(&fits, &inv, true, a);
+    if (o->cells)
+        random_cells(&fits, &inv, a);
     if (snapshot_build(&inv, a, ret, &err) < 0) {
         (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);
         exit(1);

@@ -30,6 +30,7 @@ struct cluster_options {
     bool approved;    /* approved placements and wakes, hosts that are about to be switched off */
     bool full;        /* VMs fill the memory of most hosts, and many reserve it */
     bool exchange;    /* a VM that may leave only after another one has left a host full of reservations */
+    bool cells;       /* NUMA cells and devices */
     bool scores;      /* pipelines whose scores and buckets apply to moves, for most VMs */
     bool matched;     /* equal hosts; VMs use as large a part of their memory as of their CPU */
     bool power;       /* hosts that can be woken, and often little to do; settings: random_dpm() */

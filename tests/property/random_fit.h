@@ -14,4 +14,7 @@ void random_fit(struct rng *r, struct inventory *inv, bool tame, struct arena *a
  * filters leave most hosts. */
 void random_scores(struct rng *r, struct inventory *inv, struct arena *a);
 
+/* NUMA cells and devices of most hosts and many VMs; sometimes a host has more in a cell than fits. */
+void random_cells(struct rng *r, struct inventory *inv, struct arena *a);
+
 #endif
