@@ -13,6 +13,28 @@ int64_t fit_amount(double v)
     return (int64_t)round(fmin(fmax(v, -most), most) * FIT_AMOUNT_ONE);
 }
 
+struct measured_share {
+    uint32_t measure;
+    struct fit_share is;
+};
+
+/* What VMs take that have equal values of all that some measures read. */
+struct row_shares {
+    struct measured_share *items; /* by measure */
+    uint32_t n;
+    size_t cap;
+};
+
+/* The measures that read the same columns of VMs are evaluated once for each distinct row of these. */
+struct counted_rows {
+    const uint32_t *reads; /* columns, ascending */
+    uint32_t n_reads;
+    struct fit_rows rows;
+    uint32_t *row_of;          /* by VM */
+    struct row_shares *shares; /* by row */
+    uint32_t next;             /* scratch: the first of a VM's row that is not listed yet */
+};
+
 struct counting {
     struct fit *fit;
     struct arena *a;
@@ -20,6 +42,10 @@ struct counting {
     uint32_t *counter_of; /* by number of the row */
     uint32_t n_numbered;
     size_t cap_numbered;
+    struct counted_rows *tables;
+    uint32_t n_tables;
+    size_t cap_tables;
+    struct value *row; /* scratch: of a VM, by column */
     uint32_t n_shares;
 };
 
@@ -143,7 +169,8 @@ static void add_counter(struct counting *c, uint32_t measure, const char *of)
     counts->counters[counts->n_counters++] = counter;
 }
 
-static void add_share(struct counting *c, uint32_t measure, const char *of, int64_t takes)
+static void add_share(struct counting *c, struct row_shares *to, uint32_t measure, const char *of,
+                      int64_t takes)
 {
     struct fit_counts *counts = &c->fit->counts;
     uint32_t counter = of ? IX_NONE : counts->whole[measure];
@@ -163,55 +190,124 @@ static void add_share(struct counting *c, uint32_t measure, const char *of, int6
         counter = counts->n_counters;
         add_counter(c, measure, NULL);
     }
-    counts->shares =
-        arena_grow(c->a, counts->shares, c->n_shares, &counts->cap_shares, sizeof(*counts->shares));
-    counts->shares[c->n_shares++] = (struct fit_share){counter, takes};
+    to->items = arena_grow(c->a, to->items, to->n, &to->cap, sizeof *to->items);
+    to->items[to->n++] = (struct measured_share){measure, {counter, takes}};
 }
 
 /* A text that is listed twice counts once. */
-static void add_texts(struct counting *c, uint32_t measure, const struct value *per, int64_t takes)
+static void add_texts(struct counting *c, struct row_shares *to, uint32_t measure, const struct value *per,
+                      int64_t takes)
 {
     if (per->type == VALUE_TEXT)
-        add_share(c, measure, per->text, takes);
+        add_share(c, to, measure, per->text, takes);
     for (uint32_t i = 0; per->type == VALUE_TEXTS && i < per->texts.n; i++) {
         bool again = false;
         for (uint32_t k = 0; k < i; k++)
             again = again || strcmp(per->texts.items[k], per->texts.items[i]) == 0;
         if (!again)
-            add_share(c, measure, per->texts.items[i], takes);
+            add_share(c, to, measure, per->texts.items[i], takes);
     }
 }
 
-static void count_vm(struct counting *c, uint32_t measure, const struct value *row)
+/* What VMs with this row take of the measure. */
+static void count_row(struct counting *c, struct counted_rows *t, uint32_t number, uint32_t measure)
 {
     const struct fit *fit = c->fit;
-    const struct expression_scope scope = {.vm = row, .snap = fit->snap};
+    const struct expression_scope scope = {.vm = c->row, .snap = fit->snap};
     uint32_t stage = fit->counts.of_measure[measure];
+
+    for (uint32_t i = 0; i < t->n_reads; i++)
+        c->row[t->reads[i]] = t->rows.keys[number].row[i];
     struct value takes = expression_value(&fit->parts[PART_COUNT][stage].x, &scope);
     int64_t amount = takes.type == VALUE_NUMBER ? fit_amount(fmin(takes.number, FIT_AMOUNT_MOST)) : 0;
 
     if (amount <= 0)
         return;
     if (fit->snap->stages[stage].is.per.n == 0) {
-        add_share(c, measure, NULL, amount);
+        add_share(c, &t->shares[number], measure, NULL, amount);
         return;
     }
     struct value per = expression_value(&fit->parts[PART_PER][stage].x, &scope);
 
-    add_texts(c, measure, &per, amount);
+    add_texts(c, &t->shares[number], measure, &per, amount);
 }
 
-static bool *columns_read(const struct fit *fit, struct arena *a)
+/* The columns of VMs that the measure reads, ascending. */
+static const uint32_t *columns_read(const struct counting *c, uint32_t measure, uint32_t *ret_n)
 {
-    bool *reads = arena_array(a, bool, (size_t)fit->columns[OWNER_VM].n + 1);
+    const struct fit *fit = c->fit;
+    bool *reads = arena_array(c->a, bool, (size_t)fit->columns[OWNER_VM].n + 1);
+    uint32_t *ret = arena_array(c->a, uint32_t, fit->columns[OWNER_VM].n);
 
-    for (uint32_t m = 0; m < fit->counts.n_measures; m++)
-        for (int part = PART_COUNT; part <= PART_PER; part++) {
-            const struct fit_expression *x = &fit->parts[part][fit->counts.of_measure[m]];
-            for (uint32_t k = 0; k < x->n_reads[OWNER_VM]; k++)
-                reads[x->reads[OWNER_VM][k]] = true;
+    for (int part = PART_COUNT; part <= PART_PER; part++) {
+        const struct fit_expression *x = &fit->parts[part][fit->counts.of_measure[measure]];
+        for (uint32_t k = 0; k < x->n_reads[OWNER_VM]; k++)
+            reads[x->reads[OWNER_VM][k]] = true;
+    }
+    *ret_n = 0;
+    for (uint32_t i = 0; i < fit->columns[OWNER_VM].n; i++)
+        if (reads[i])
+            ret[(*ret_n)++] = i;
+    return ret;
+}
+
+static void number_vms(struct counting *c, struct counted_rows *t)
+{
+    const struct fit *fit = c->fit;
+    struct value *row = arena_array(c->a, struct value, t->n_reads);
+
+    t->row_of = arena_array(c->a, uint32_t, fit->snap->n_vms);
+    for (uint32_t vm = 0; vm < fit->snap->n_vms; vm++) {
+        for (uint32_t i = 0; i < t->n_reads; i++)
+            row[i] = expression_vm_value(&fit->snap->vms[vm], fit->columns[OWNER_VM].items[t->reads[i]]);
+        t->row_of[vm] = fit_rows_number(&t->rows, row, t->n_reads, c->a);
+    }
+    t->shares = arena_array(c->a, struct row_shares, t->rows.n);
+}
+
+static struct counted_rows *table_of(struct counting *c, uint32_t measure)
+{
+    uint32_t n;
+    const uint32_t *reads = columns_read(c, measure, &n);
+
+    for (uint32_t i = 0; i < c->n_tables; i++)
+        if (c->tables[i].n_reads == n && memcmp(c->tables[i].reads, reads, n * sizeof *reads) == 0)
+            return &c->tables[i];
+    c->tables = arena_grow(c->a, c->tables, c->n_tables, &c->cap_tables, sizeof *c->tables);
+    struct counted_rows *t = &c->tables[c->n_tables++];
+
+    *t = (struct counted_rows){.reads = reads, .n_reads = n};
+    number_vms(c, t);
+    return t;
+}
+
+/* Lists what the VM takes, by measure. */
+static void list_shares(struct counting *c, uint32_t vm)
+{
+    struct fit_counts *counts = &c->fit->counts;
+
+    for (uint32_t i = 0; i < c->n_tables; i++)
+        c->tables[i].next = 0;
+    for (;;) {
+        struct counted_rows *first = NULL;
+        const struct measured_share *least = NULL;
+
+        for (uint32_t i = 0; i < c->n_tables; i++) {
+            struct counted_rows *t = &c->tables[i];
+            const struct row_shares *mine = &t->shares[t->row_of[vm]];
+
+            if (t->next == mine->n || (least && least->measure < mine->items[t->next].measure))
+                continue;
+            first = t;
+            least = &mine->items[t->next];
         }
-    return reads;
+        if (!first)
+            return;
+        first->next++;
+        counts->shares =
+            arena_grow(c->a, counts->shares, c->n_shares, &counts->cap_shares, sizeof(*counts->shares));
+        counts->shares[c->n_shares++] = least->is;
+    }
 }
 
 void fit_counts_compile(struct fit *fit, struct arena *a)
@@ -223,14 +319,15 @@ void fit_counts_compile(struct fit *fit, struct arena *a)
     if (fit->counts.n_measures == 0)
         return;
     list_bounds(fit, a);
-    const bool *reads = columns_read(fit, a);
-    struct value *row = arena_array(a, struct value, (size_t)fit->columns[OWNER_VM].n + 1);
-
+    c.row = arena_array(a, struct value, (size_t)fit->columns[OWNER_VM].n + 1);
+    for (uint32_t m = 0; m < fit->counts.n_measures; m++) {
+        struct counted_rows *t = table_of(&c, m);
+        for (uint32_t i = 0; i < t->rows.n; i++)
+            count_row(&c, t, i, m);
+    }
     fit->counts.shares_from = arena_array(a, uint32_t, (size_t)s->n_vms + 1);
     for (uint32_t vm = 0; vm < s->n_vms; vm++) {
-        fit_fill_vm_row(fit, vm, reads, row);
-        for (uint32_t m = 0; m < fit->counts.n_measures; m++)
-            count_vm(&c, m, row);
+        list_shares(&c, vm);
         fit->counts.shares_from[vm + 1] = c.n_shares;
     }
 }
