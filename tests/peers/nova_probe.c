@@ -149,7 +149,7 @@ static void answer_weights(struct snapshot *s, const char *id, struct arena *a)
     policy_default(&policy);
     starting_assume_all(&s->vms[vm], 0);
     pass_prepare(&p, s, &policy, RULES_PREFERRED, IX_NONE, a);
-    options_rank(&p, p.layout.vm_unit[vm], &o);
+    options_rank(&p.layout, p.layout.vm_unit[vm], a, &o);
     for (uint32_t h = 0; h < s->n_hosts; h++) {
         const struct option *of = NULL;
 

@@ -48,7 +48,7 @@ static void rank(const struct snapshot *s, uint32_t vm, uint32_t n, struct arena
 
     *kept = now;
     pass_prepare(p, kept, s->policy, 0, IX_NONE, a);
-    options_rank(p, p->layout.vm_unit[vm], ret);
+    options_rank(&p->layout, p->layout.vm_unit[vm], a, ret);
 }
 
 static json_t *scores(const struct pass *p, const struct options *o)

@@ -477,3 +477,56 @@ bool destination_index_best(const struct destination_index *t, const struct move
             search_class(&s, &t->classes[k]);
     return s.rejected;
 }
+
+/* ---- power-ons ---- */
+
+/* The most even of the slots that pass the checks so far. */
+struct evenest {
+    uint32_t slot; /* IX_NONE: none */
+    double imbalance;
+};
+
+static void place_in_leaf(const struct destination_index *t, const struct destination_class *c, uint32_t leaf,
+                          const struct move_trial *trial, uint32_t unit, struct evenest *best)
+{
+    for (uint32_t p = leaf_start(c, leaf); p < leaf_start(c, leaf + 1); p++) {
+        uint32_t slot = t->order[p];
+        double imbalance = move_trial_at(t->l, trial, slot);
+        bool better = best->slot == IX_NONE || imbalance < best->imbalance ||
+                      (imbalance == best->imbalance && slot < best->slot);
+
+        if (better && layout_check(t->l, unit, slot) == CHECK_NONE)
+            *best = (struct evenest){slot, imbalance};
+    }
+}
+
+uint32_t destination_index_evenest(const struct destination_index *t, const struct move_trial *trial,
+                                   uint32_t unit, double *ret_imbalance)
+{
+    struct evenest best = {.slot = IX_NONE};
+
+    for (uint32_t k = 0; k < t->n_classes; k++) {
+        const struct destination_class *c = &t->classes[k];
+        const struct destination_node *nodes = t->nodes + c->first_node;
+        uint32_t stack[STACK_MAX] = {1};
+        uint32_t depth = 1;
+
+        while (depth > 0) {
+            uint32_t i = stack[--depth];
+            if (lacking(t->l, &nodes[i], unit) != CHECK_NONE ||
+                (best.slot != IX_NONE &&
+                 move_trial_imbalance(trial, nodes[i].least, c->inverse) > best.imbalance))
+                continue;
+            if (i >= c->leaves) {
+                place_in_leaf(t, c, i - c->leaves, trial, unit, &best);
+                continue;
+            }
+            bool right = move_trial_imbalance(trial, nodes[2 * i + 1].least, c->inverse) <
+                         move_trial_imbalance(trial, nodes[2 * i].least, c->inverse);
+            stack[depth++] = 2 * i + !right;
+            stack[depth++] = 2 * i + right; /* first */
+        }
+    }
+    *ret_imbalance = best.imbalance;
+    return best.slot;
+}

@@ -54,6 +54,11 @@ void destination_index_update(struct destination_index *t, uint32_t slot);
 /* Another host of the slot's class with at most its N in both resources; IX_NONE. */
 uint32_t destination_index_find_colder(const struct destination_index *t, uint32_t slot);
 
+/* The slot with the lowest imbalance, then the lowest slot, of those where the unit, which is in none, passes
+ * every check; IX_NONE: there is none. */
+uint32_t destination_index_evenest(const struct destination_index *t, const struct move_trial *trial,
+                                   uint32_t unit, double *ret_imbalance);
+
 /* Rebuilds the trees after many changes. */
 void destination_index_refresh(struct destination_index *t);
 

@@ -230,9 +230,7 @@ static const uint64_t *evaluate(struct compiler *c, const struct fit_expression 
     const struct expression_scope of = {.vm = vm_row, .snap = fit->snap};
     uint64_t *bits = arena_array(c->a, uint64_t, fit->words);
 
-    fit_numbers(fit, stage, &of, true, NULL, fit->snap->n_hosts, c->a, c->values);
-    for (uint32_t h = 0; h < fit->snap->n_hosts; h++)
-        bits[h / 64] |= (uint64_t)(c->values[h] == 1) << (h % 64);
+    fit_truths(fit, stage, &of, c->a, bits);
     return bits;
 }
 
@@ -251,7 +249,7 @@ static const int64_t *evaluate_limit(struct compiler *c, const struct fit_expres
     const struct expression_scope of = {.vm = vm_row, .snap = c->fit->snap};
     int64_t *ret = arena_array(c->a, int64_t, c->fit->snap->n_hosts);
 
-    fit_numbers(c->fit, limit, &of, false, NULL, c->fit->snap->n_hosts, c->a, c->values);
+    fit_numbers(c->fit, limit, &of, NULL, c->fit->snap->n_hosts, c->a, c->values);
     for (uint32_t h = 0; h < c->fit->snap->n_hosts; h++)
         ret[h] = isnan(c->values[h]) ? FIT_NOTHING : fit_amount(c->values[h]);
     return ret;

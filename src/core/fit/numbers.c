@@ -371,6 +371,11 @@ static double on_host(const struct asked *q, uint32_t host)
     return answer_of(q, &v);
 }
 
+static double of_profile(const struct asked *q, uint32_t p)
+{
+    return on_host(q, q->x->of_profile[p]);
+}
+
 /* Once for each profile that is among the hosts. */
 static void by_profile(const struct asked *q, const uint32_t *hosts, uint32_t n, struct arena *a, double *ret)
 {
@@ -381,7 +386,7 @@ static void by_profile(const struct asked *q, const uint32_t *hosts, uint32_t n,
         uint32_t p = q->x->profile[hosts ? hosts[i] : i];
 
         if (!known[p]) {
-            values[p] = on_host(q, q->x->of_profile[p]);
+            values[p] = of_profile(q, p);
             known[p] = true;
         }
         ret[i] = values[p];
@@ -390,34 +395,88 @@ static void by_profile(const struct asked *q, const uint32_t *hosts, uint32_t n,
 
 static void by_column(const struct asked *q, const uint32_t *hosts, uint32_t n, double *ret)
 {
-    enum shape shape = (enum shape)q->x->shapes[0];
-
     for (uint32_t from = 0; from < n; from += BLOCK) {
-        struct block b = {
+        const struct block b = {
             q->fit, q->x, q->of, hosts ? hosts + from : NULL, from, n - from < BLOCK ? n - from : BLOCK};
-        if ((shape == SHAPE_TRUTH) == q->truths)
-            node_values(&b, 0, ret + from);
-        else /* a number is not true, and a truth no number */
-            for (uint32_t i = 0; i < b.n; i++)
-                ret[from + i] = q->truths ? 0 : UNKNOWN;
+
+        node_values(&b, 0, ret + from);
     }
 }
 
 void fit_numbers(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
-                 bool truths, const uint32_t *hosts, uint32_t n, struct arena *a, double *ret)
+                 const uint32_t *hosts, uint32_t n, struct arena *a, double *ret)
 {
-    const struct asked q = {fit, x, of, truths};
+    const struct asked q = {fit, x, of, false};
 
-    if (x->shapes && x->shapes[0] == SHAPE_FIXED) {
-        struct value v = expression_value(&x->x, of);
+    if (x->shapes && x->shapes[0] == SHAPE_NUMBER) {
+        by_column(&q, hosts, n, ret);
+    } else if (x->shapes) { /* the same on all hosts; a truth is no number */
+        struct value v = {.type = VALUE_ABSENT};
+        if (x->shapes[0] == SHAPE_FIXED)
+            v = expression_value(&x->x, of);
         for (uint32_t i = 0; i < n; i++)
             ret[i] = answer_of(&q, &v);
-    } else if (x->shapes) {
-        by_column(&q, hosts, n, ret);
     } else if (x->profile) {
         by_profile(&q, hosts, n, a, ret);
     } else {
         for (uint32_t i = 0; i < n; i++)
             ret[i] = on_host(&q, hosts ? hosts[i] : i);
     }
+}
+
+/* ---- truths of all hosts, a bit each ---- */
+
+#define BITS 64
+
+static void bits_of_columns(const struct asked *q, uint32_t n, uint64_t *ret)
+{
+    double values[BLOCK];
+
+    for (uint32_t from = 0; from < n; from += BLOCK) {
+        uint32_t here = n - from < BLOCK ? n - from : BLOCK;
+        const struct block b = {q->fit, q->x, q->of, NULL, from, here};
+
+        node_values(&b, 0, values);
+        for (uint32_t w = 0; w < here; w += BITS) {
+            uint64_t bits = 0;
+            for (uint32_t i = 0; i < BITS && w + i < here; i++)
+                bits |= (uint64_t)(values[w + i] == 1) << i;
+            ret[(from + w) / BITS] = bits;
+        }
+    }
+}
+
+/* All profiles are among all hosts. */
+static void bits_of_profiles(const struct asked *q, uint32_t n, struct arena *a, uint64_t *ret)
+{
+    uint8_t *truths = arena_array(a, uint8_t, q->x->n_profiles);
+
+    for (uint32_t p = 0; p < q->x->n_profiles; p++)
+        truths[p] = of_profile(q, p) == 1;
+    for (uint32_t w = 0; w < n; w += BITS) {
+        uint64_t bits = 0;
+        for (uint32_t i = 0; i < BITS && w + i < n; i++)
+            bits |= (uint64_t)truths[q->x->profile[w + i]] << i;
+        ret[w / BITS] = bits;
+    }
+}
+
+void fit_truths(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
+                struct arena *a, uint64_t *ret)
+{
+    const struct asked q = {fit, x, of, true};
+    uint32_t n = fit->snap->n_hosts;
+
+    if (x->shapes && x->shapes[0] == SHAPE_TRUTH) {
+        bits_of_columns(&q, n, ret);
+        return;
+    }
+    if (!x->shapes && x->profile) {
+        bits_of_profiles(&q, n, a, ret);
+        return;
+    }
+    bool all = x->shapes && x->shapes[0] == SHAPE_FIXED && expression_is_true(&x->x, of);
+
+    for (uint32_t h = 0; h < n; h++)
+        ret[h / BITS] |= (uint64_t)(x->shapes ? all : on_host(&q, h) == 1) << (h % BITS);
 }

@@ -11,10 +11,15 @@
 /* Finds the expressions that can be evaluated in columns, and those columns. After the rows of hosts. */
 void fit_numbers_compile(struct fit *fit, struct arena *a);
 
-/* On each of the hosts (NULL: the first n of the snapshot): the number that the expression is, UNKNOWN: none;
- * or, with truths, 1 where it is true and 0 elsewhere. of: the VM's values and, where the expression reads
- * it, what moves change; its host does not matter. */
+/* On each of the hosts (NULL: the first n of the snapshot): the number that the expression is; UNKNOWN: none.
+ * of: the VM's values and, where the expression reads it, what moves change; its host does not matter. */
 void fit_numbers(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
-                 bool truths, const uint32_t *hosts, uint32_t n, struct arena *a, double *ret);
+                 const uint32_t *hosts, uint32_t n, struct arena *a, double *ret);
+
+/* The hosts of the snapshot on which the expression is true, a bit each; moves must not change it. ret:
+ * zeros.
+ */
+void fit_truths(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
+                struct arena *a, uint64_t *ret);
 
 #endif

@@ -1,4 +1,5 @@
-/* rank.c: scores, cuts, buckets and picks, for one VM and the hosts that are left to it. */
+/* rank.c: scores, cuts, buckets and picks, for one VM and the hosts that are left to it. Where few hosts have
+ * changed since, it computes again what depends on them. */
 #include "core/fit/rank.h"
 
 #include "core/fit/numbers.h"
@@ -6,18 +7,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-
-struct ranking {
-    const struct fit *fit;
-    uint32_t vm;
-    const struct expression_live *live;
-    struct fit_ranked *hosts;
-    uint32_t n;
-    uint32_t *index;         /* the hosts' numbers in the snapshot */
-    double *values, *others; /* scratch, by host; UNKNOWN: absent */
-    uint32_t buckets;        /* stages so far */
-    struct arena *a;
-};
 
 static const struct pipeline *pipeline_of(const struct fit *fit, uint32_t vm)
 {
@@ -46,12 +35,68 @@ bool fit_ranks(const struct fit *fit, uint32_t vm)
 
 /* ---- values ---- */
 
-/* The numbers that the expression is on the hosts. */
-static void numbers_on(const struct ranking *r, const struct fit_expression *x, double *ret)
-{
-    const struct expression_scope of = fit_live_scope(r->fit, r->vm, 0, r->live);
+/* A stage that ranks. */
+struct ranking_stage {
+    uint32_t stage;
+    enum stage_kind kind;
+    bool live, live_by; /* moves change the values, or the multiplier */
+    double *values;     /* of a score or bucket, by host; UNKNOWN: no number */
+    double *by;         /* of the multiplier; NULL: 1 */
+    double *parts;      /* what the score adds on each host; 0 where it is no number */
+    double least, most; /* the scale of the parts */
+    bool rescale;       /* what the scale was found from has changed */
+};
 
-    fit_numbers(r->fit, x, &of, false, r->index, r->n, r->a, ret);
+/* The numbers that the expression is on hosts from ... from + n - 1 of the ranking. */
+static void numbers_on(const struct fit_ranking *r, const struct fit_expression *x, uint32_t from, uint32_t n,
+                       struct arena *scratch, double *ret)
+{
+    const struct expression_scope of = fit_live_scope(r->fit, r->vm, 0, &r->live);
+
+    fit_numbers(r->fit, x, &of, r->hosts + from, n, scratch, ret + from);
+}
+
+static const struct fit_expression *value_expression(const struct fit_ranking *r,
+                                                     const struct ranking_stage *s)
+{
+    return &r->fit->parts[s->kind == STAGE_BUCKET ? PART_BUCKET : PART_SCORE][s->stage];
+}
+
+/* A bucket that is no number is the last. */
+static void find_values(const struct fit_ranking *r, const struct ranking_stage *s, uint32_t from, uint32_t n,
+                        struct arena *scratch)
+{
+    numbers_on(r, value_expression(r, s), from, n, scratch, s->values);
+    for (uint32_t i = from; s->kind == STAGE_BUCKET && i < from + n; i++)
+        s->values[i] = isnan(s->values[i]) ? INFINITY : s->values[i];
+}
+
+static void add_stage(struct fit_ranking *r, uint32_t stage, struct arena *a)
+{
+    const struct stage_facts *is = &r->fit->snap->stages[stage].is;
+    struct ranking_stage *s = &r->stages[r->n_stages++];
+
+    *s = (struct ranking_stage){.stage = stage, .kind = stage_kind_of(is), .rescale = true};
+    r->cuts = r->cuts || s->kind == STAGE_CUT;
+    if (s->kind == STAGE_PICK && is->pick.shuffle)
+        r->shuffle = &is->pick;
+    if (s->kind != STAGE_SCORE && s->kind != STAGE_BUCKET)
+        return;
+    const struct fit_expression *x = value_expression(r, s);
+    const struct fit_expression *by = &r->fit->parts[PART_MULTIPLIER][stage];
+
+    s->live = x->live;
+    s->values = arena_array(a, double, r->n);
+    find_values(r, s, 0, r->n, a);
+    if (s->kind == STAGE_BUCKET) {
+        r->buckets[r->n_buckets++] = s->values;
+        return;
+    }
+    s->parts = arena_array(a, double, r->n);
+    s->live_by = by->live;
+    s->by = is->multiplier.n > 0 ? arena_array(a, double, r->n) : NULL;
+    if (s->by)
+        numbers_on(r, by, 0, r->n, a, s->by);
 }
 
 /* ---- scores ---- */
@@ -64,91 +109,134 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Puts in place of each value how many are less. */
-static void rank_values(const struct ranking *r)
+/* Sorts the values of the hosts that are left. */
+static uint32_t sort_values(const struct fit_ranking *r, const struct ranking_stage *s, double *sorted)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < r->n; i++)
-        if (!r->hosts[i].out && !isnan(r->values[i]))
-            r->others[n++] = r->values[i];
-    qsort(r->others, n, sizeof *r->others, by_number);
-    for (uint32_t i = 0; i < r->n; i++) {
-        uint32_t low = 0;
-        uint32_t high = n;
+        if (!isnan(s->values[i] + r->left[i]))
+            sorted[n++] = s->values[i];
+    qsort(sorted, n, sizeof *sorted, by_number);
+    return n;
+}
 
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (r->others[middle] < r->values[i])
-                low = middle + 1;
-            else
-                high = middle;
+/* How many of them are less. */
+static double rank_of(const double *sorted, uint32_t n, double v)
+{
+    uint32_t low = 0;
+    uint32_t high = n;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (sorted[middle] < v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of the hosts that are left; in LANES by turns, because each comparison waits for the one before. */
+static void find_scale(const struct fit_ranking *r, const struct stage_facts *is, const double *values,
+                       double *ret_least, double *ret_most)
+{
+    enum { LANES = 8 };
+    double least[LANES];
+    double most[LANES];
+
+    for (int k = 0; k < LANES; k++) {
+        least[k] = is->least_given ? is->least : INFINITY;
+        most[k] = is->most_given ? is->most : -INFINITY;
+    }
+    uint32_t from = 0;
+    for (; from + LANES <= r->n; from += LANES)
+        for (uint32_t k = 0; k < LANES; k++) {
+            double v = values[from + k] + r->left[from + k];
+
+            least[k] = v < least[k] ? v : least[k];
+            most[k] = v > most[k] ? v : most[k];
         }
-        r->values[i] = isnan(r->values[i]) ? r->values[i] : (double)low;
-    }
-}
+    for (; from < r->n; from++) {
+        double v = values[from] + r->left[from];
 
-static void find_scale(const struct ranking *r, const struct stage_facts *s, double *ret_least,
-                       double *ret_most)
-{
-    double least = s->least_given ? s->least : INFINITY;
-    double most = s->most_given ? s->most : -INFINITY;
-
-    for (uint32_t i = 0; i < r->n; i++) {
-        if (r->hosts[i].out || isnan(r->values[i]))
-            continue;
-        least = fmin(least, r->values[i]);
-        most = fmax(most, r->values[i]);
+        least[0] = v < least[0] ? v : least[0];
+        most[0] = v > most[0] ? v : most[0];
     }
-    *ret_least = least;
-    *ret_most = fmax(most, least);
-}
-
-static double normalised(const struct stage_facts *s, double v, double least, double most)
-{
-    switch (s->normalise) {
-    case NORMALISE_MINMAX:
-        if (!isfinite(most - least)) /* of halves it is finite */
-            return (v / 2 - least / 2) / (most / 2 - least / 2);
-        return most > least ? (v - least) / (most - least) : 0;
-    case NORMALISE_CLAMP:
-        return fmin(fmax(v, 0), 1);
-    case NORMALISE_RANK:
-    case NORMALISE_NONE:
-    case normalisation_count:
-        break;
+    for (int k = 1; k < LANES; k++) {
+        least[0] = least[k] < least[0] ? least[k] : least[0];
+        most[0] = most[k] > most[0] ? most[k] : most[0];
     }
-    return v;
+    *ret_least = least[0];
+    *ret_most = most[0] > least[0] ? most[0] : least[0];
 }
 
 static double bounded(double v)
 {
-    return fmin(fmax(v, -DBL_MAX), DBL_MAX);
+    return v < -DBL_MAX ? -DBL_MAX : v > DBL_MAX ? DBL_MAX : v;
 }
 
-static void add_scores(const struct ranking *r, uint32_t stage)
+/* What the stage adds to the scores of hosts from ... to - 1. Always finite: an infinite sum is no order. */
+static void find_parts(const struct fit_ranking *r, const struct ranking_stage *s, uint32_t from, uint32_t to)
 {
-    const struct stage_facts *s = &r->fit->snap->stages[stage].is;
-    double least;
-    double most;
+    const enum normalisation how = r->fit->snap->stages[s->stage].is.normalise;
+    bool huge = !isfinite(s->most - s->least); /* of halves it is finite */
+    double by = huge ? 0.5 : 1;
+    double least = s->least * by;
+    double range = s->most * by - least;
+    bool even = !huge && !(s->most > s->least);
+    double *parts = s->parts;
 
-    numbers_on(r, &r->fit->parts[PART_SCORE][stage], r->values);
-    find_scale(r, s, &least, &most);
-    if (s->normalise == NORMALISE_RANK)
-        rank_values(r);
-    if (s->multiplier.n > 0)
-        numbers_on(r, &r->fit->parts[PART_MULTIPLIER][stage], r->others);
-    for (uint32_t i = 0; i < r->n; i++) {
-        double by = s->multiplier.n > 0 ? r->others[i] : 1;
-        double adds = by * normalised(s, r->values[i], least, most);
-
-        if (!r->hosts[i].out && !isnan(adds)) /* always finite: an infinite sum is no order */
-            r->hosts[i].score = bounded(r->hosts[i].score + bounded(adds));
+    switch (how) {
+    case NORMALISE_MINMAX:
+        for (uint32_t i = from; i < to; i++)
+            parts[i] = even ? 0 : (s->values[i] * by - least) / range;
+        break;
+    case NORMALISE_CLAMP:
+        for (uint32_t i = from; i < to; i++)
+            parts[i] = s->values[i] > 1 ? 1 : s->values[i] > 0 ? s->values[i] : 0;
+        break;
+    case NORMALISE_RANK:
+        for (uint32_t i = from; i < to; i++)
+            parts[i] = isnan(s->values[i]) ? UNKNOWN : rank_of(r->sorted, r->n_sorted, s->values[i]);
+        break;
+    case NORMALISE_NONE:
+    case normalisation_count:
+        for (uint32_t i = from; i < to; i++)
+            parts[i] = s->values[i];
+        break;
     }
+    for (uint32_t i = from; s->by && i < to; i++)
+        parts[i] *= s->by[i];
+    for (uint32_t i = from; i < to; i++)
+        parts[i] = isnan(parts[i]) ? 0 : bounded(parts[i]);
+}
+
+/* Finds the scale anew. Whether it is another. */
+static bool rescale(struct fit_ranking *r, struct ranking_stage *s)
+{
+    const struct stage_facts *is = &r->fit->snap->stages[s->stage].is;
+    double least = s->least;
+    double most = s->most;
+
+    if (!s->rescale)
+        return false;
+    s->rescale = false;
+    if (is->normalise == NORMALISE_RANK)
+        r->n_sorted = sort_values(r, s, r->sorted);
+    if (is->normalise == NORMALISE_MINMAX)
+        find_scale(r, is, s->values, &s->least, &s->most);
+    return is->normalise == NORMALISE_RANK || s->least != least || s->most != most;
+}
+
+static void add_parts(const struct fit_ranking *r, const double *parts, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++)
+        r->score[i] = bounded(r->score[i] + parts[i]);
 }
 
 /* Those that are left are equal: scores begin anew. */
-static void cut(const struct ranking *r, const struct cut_facts *c)
+static void cut(const struct fit_ranking *r, const struct cut_facts *c)
 {
     bool any = false;
 
@@ -157,14 +245,70 @@ static void cut(const struct ranking *r, const struct cut_facts *c)
         double threshold = step + 1 == c->steps && c->steps > 1 ? c->to : c->from + (c->to - c->from) * part;
 
         for (uint32_t i = 0; i < r->n; i++)
-            any = any || (!r->hosts[i].out && r->hosts[i].score > threshold);
+            any = any || r->score[i] + r->left[i] > threshold;
         for (uint32_t i = 0; any && i < r->n; i++)
-            r->hosts[i].out = r->hosts[i].out || !(r->hosts[i].score > threshold);
+            r->left[i] = r->score[i] + r->left[i] > threshold ? 0 : UNKNOWN;
     }
     for (uint32_t i = 0; i < r->n; i++) {
-        r->hosts[i].out = r->hosts[i].out || !any;
-        r->hosts[i].score = 0;
+        r->left[i] = any ? r->left[i] : UNKNOWN;
+        r->score[i] = 0;
     }
+}
+
+/* Sums up the scores of hosts from ... to - 1, whose parts are known. */
+static void sum_up(const struct fit_ranking *r, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++)
+        r->score[i] = 0;
+    for (uint32_t k = 0; k < r->n_stages; k++)
+        if (r->stages[k].kind == STAGE_SCORE)
+            add_parts(r, r->stages[k].parts, from, to);
+    for (uint32_t i = from; i < to; i++)
+        r->score[i] = isnan(r->left[i]) ? FIT_LEFT_OUT : r->score[i];
+}
+
+/* All stages on all hosts, one after the other: which hosts a score sees depends on the cuts before it. */
+static void score_all(struct fit_ranking *r)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        r->score[i] = 0;
+        r->left[i] = r->candidate[i] ? 0 : UNKNOWN;
+    }
+    for (uint32_t k = 0; k < r->n_stages; k++) {
+        struct ranking_stage *s = &r->stages[k];
+
+        s->rescale = true;
+        if (s->kind == STAGE_CUT)
+            cut(r, &r->fit->snap->stages[s->stage].is.cut);
+        if (s->kind != STAGE_SCORE)
+            continue;
+        (void)rescale(r, s);
+        find_parts(r, s, 0, r->n);
+        add_parts(r, s->parts, 0, r->n);
+    }
+    for (uint32_t i = 0; i < r->n; i++)
+        r->score[i] = isnan(r->left[i]) ? FIT_LEFT_OUT : r->score[i];
+}
+
+/* The hosts that have changed, and all where a scale has. */
+static void score_changed(struct fit_ranking *r)
+{
+    bool all = false;
+
+    for (uint32_t k = 0; k < r->n_stages; k++) {
+        struct ranking_stage *s = &r->stages[k];
+        bool other = s->kind == STAGE_SCORE && rescale(r, s);
+
+        if (other)
+            find_parts(r, s, 0, r->n);
+        for (uint32_t c = 0; !other && s->kind == STAGE_SCORE && c < r->n_changed; c++)
+            find_parts(r, s, r->changed[c], r->changed[c] + 1);
+        all = all || other;
+    }
+    if (all)
+        sum_up(r, 0, r->n);
+    for (uint32_t c = 0; !all && c < r->n_changed; c++)
+        sum_up(r, r->changed[c], r->changed[c] + 1);
 }
 
 /* ---- chance ---- */
@@ -188,12 +332,12 @@ static uint64_t draw(const struct fit *fit, uint32_t vm, const struct pick_facts
     return mix_text(mix(pick->seed + 0x9e3779b97f4a7c15u), fit->snap->vms[vm].is.id);
 }
 
-static void shuffle(const struct ranking *r, const struct pick_facts *pick)
+/* Orders hosts of equal score by chance; 0: by something else. */
+static uint64_t draw_of(const struct fit_ranking *r, uint32_t i)
 {
-    uint64_t start = draw(r->fit, r->vm, pick);
-
-    for (uint32_t i = 0; pick->shuffle && i < r->n; i++)
-        r->hosts[i].draw = mix_text(start, r->fit->snap->hosts[r->hosts[i].host].is.id);
+    if (!r->shuffle)
+        return 0;
+    return mix_text(draw(r->fit, r->vm, r->shuffle), r->fit->snap->hosts[r->hosts[i]].is.id);
 }
 
 uint32_t fit_rank_pick(const struct fit *fit, uint32_t vm, uint32_t n)
@@ -209,64 +353,96 @@ uint32_t fit_rank_pick(const struct fit *fit, uint32_t vm, uint32_t n)
     return (uint32_t)(draw(fit, vm, pick) % (pick->subset < n ? pick->subset : n));
 }
 
-/* ---- all stages ---- */
+/* ---- a ranking ---- */
 
-static void ask(struct ranking *r, uint32_t stage)
+struct fit_ranking *fit_ranking_new(const struct fit *fit, uint32_t vm, const struct expression_live *live,
+                                    const uint32_t *hosts, uint32_t n, struct arena *a)
 {
-    const struct stage_facts *s = &r->fit->snap->stages[stage].is;
+    const struct pipeline *p = pipeline_of(fit, vm);
+    struct fit_ranking *r = arena_new(a, struct fit_ranking);
+    uint32_t n_stages = p ? p->n : 0;
 
-    switch (stage_kind_of(s)) {
-    case STAGE_SCORE:
-        add_scores(r, stage);
-        break;
-    case STAGE_CUT:
-        cut(r, &s->cut);
-        break;
-    case STAGE_BUCKET:
-        numbers_on(r, &r->fit->parts[PART_BUCKET][stage], r->values);
-        for (uint32_t i = 0; i < r->n; i++)
-            r->hosts[i].buckets[r->buckets] = isnan(r->values[i]) ? INFINITY : r->values[i];
-        r->buckets++;
-        break;
-    case STAGE_PICK:
-        shuffle(r, &s->pick);
-        break;
-    case STAGE_NONE:
-    case STAGE_FILTER:
-    case STAGE_COUNT:
-        break;
-    }
+    *r = (struct fit_ranking){.fit = fit, .vm = vm, .live = *live, .hosts = hosts, .n = n};
+    r->stages = arena_array(a, struct ranking_stage, n_stages);
+    r->buckets = arena_array(a, const double *, n_stages);
+    r->score = arena_array(a, double, n);
+    r->left = arena_array(a, double, n);
+    r->sorted = arena_array(a, double, n);
+    r->candidate = arena_array(a, bool, n);
+    r->changed = arena_array(a, uint32_t, n);
+    r->has_changed = arena_array(a, bool, n);
+    for (uint32_t i = 0; i < n; i++)
+        r->candidate[i] = true;
+    for (uint32_t i = 0; i < n_stages; i++)
+        if (is_ranking(&fit->snap->stages[p->first + i].is))
+            add_stage(r, p->first + i, a);
+    return r;
 }
 
-static bool is_bucket(const struct stage_facts *s)
+/* Whether the host's value is one that bounds the scale. */
+static bool bounds_scale(const struct fit_ranking *r, const struct ranking_stage *s, uint32_t i)
 {
-    return is_ranking(s) && stage_kind_of(s) == STAGE_BUCKET;
+    double v = s->values[i] + r->left[i];
+
+    return v <= s->least || v >= s->most || r->fit->snap->stages[s->stage].is.normalise == NORMALISE_RANK;
+}
+
+void fit_ranking_renew(struct fit_ranking *r, uint32_t i, bool candidate)
+{
+    for (uint32_t k = 0; k < r->n_stages; k++) /* as it was */
+        r->stages[k].rescale |= r->stages[k].kind == STAGE_SCORE && bounds_scale(r, &r->stages[k], i);
+    r->candidate[i] = candidate;
+    r->left[i] = candidate ? 0 : UNKNOWN;
+    for (uint32_t k = 0; k < r->n_stages; k++) {
+        struct ranking_stage *s = &r->stages[k];
+
+        if (s->live) /* without scratch: only what moves do not change needs it */
+            find_values(r, s, i, 1, NULL);
+        if (s->live_by && s->by)
+            numbers_on(r, &r->fit->parts[PART_MULTIPLIER][s->stage], i, 1, NULL, s->by);
+        s->rescale |= s->kind == STAGE_SCORE && bounds_scale(r, s, i);
+    }
+    if (!r->has_changed[i])
+        r->changed[r->n_changed++] = i;
+    r->has_changed[i] = true;
+}
+
+void fit_ranking_score(struct fit_ranking *r)
+{
+    if (r->cuts || !r->scored)
+        score_all(r);
+    else
+        score_changed(r);
+    r->scored = true;
+    for (; r->n_changed > 0; r->n_changed--)
+        r->has_changed[r->changed[r->n_changed - 1]] = false;
+}
+
+void fit_ranking_get(const struct fit_ranking *r, uint32_t i, double *buckets, struct fit_ranked *ret)
+{
+    for (uint32_t k = 0; k < r->n_buckets; k++)
+        buckets[k] = r->buckets[k][i];
+    *ret = (struct fit_ranked){.host = r->hosts[i],
+                               .buckets = buckets,
+                               .n_buckets = r->n_buckets,
+                               .score = r->score[i] == FIT_LEFT_OUT ? 0 : r->score[i],
+                               .draw = draw_of(r, i),
+                               .out = r->score[i] == FIT_LEFT_OUT};
 }
 
 void fit_rank(const struct fit *fit, uint32_t vm, const struct expression_live *live,
               struct fit_ranked *hosts, uint32_t n, struct arena *a)
 {
-    const struct pipeline *p = pipeline_of(fit, vm);
-    struct ranking r = {.fit = fit, .vm = vm, .live = live, .hosts = hosts, .n = n, .a = a};
-    uint32_t n_buckets = 0;
+    uint32_t *index = arena_array(a, uint32_t, n);
 
-    if (!p)
-        return;
-    for (uint32_t i = 0; i < p->n; i++)
-        n_buckets += is_bucket(&fit->snap->stages[p->first + i].is);
-    double *buckets = arena_array(a, double, (size_t)n *n_buckets);
+    for (uint32_t i = 0; i < n; i++)
+        index[i] = hosts[i].host;
+    struct fit_ranking *r = fit_ranking_new(fit, vm, live, index, n, a);
+    double *buckets = arena_array(a, double, (size_t)n * r->n_buckets);
 
-    r.index = arena_array(a, uint32_t, n);
-    r.values = arena_array(a, double, n);
-    r.others = arena_array(a, double, n);
-    for (uint32_t i = 0; i < n; i++) {
-        r.index[i] = hosts[i].host;
-        hosts[i] = (struct fit_ranked){
-            .host = hosts[i].host, .buckets = buckets + (size_t)i * n_buckets, .n_buckets = n_buckets};
-    }
-    for (uint32_t i = 0; i < p->n; i++)
-        if (is_ranking(&fit->snap->stages[p->first + i].is))
-            ask(&r, p->first + i);
+    fit_ranking_score(r);
+    for (uint32_t i = 0; i < n; i++)
+        fit_ranking_get(r, i, buckets + (size_t)i * r->n_buckets, &hosts[i]);
 }
 
 int fit_rank_compare(const struct fit_ranked *x, const struct fit_ranked *y)

@@ -7,6 +7,8 @@
 
 #include "core/fit/fit.h"
 
+#include <math.h>
+
 struct fit_ranked {
     uint32_t host;
     double *buckets; /* of the bucket stages, in their order */
@@ -22,6 +24,53 @@ bool fit_ranks(const struct fit *fit, uint32_t vm);
 /* Fills all but host. */
 void fit_rank(const struct fit *fit, uint32_t vm, const struct expression_live *live,
               struct fit_ranked *hosts, uint32_t n, struct arena *a);
+
+/* A ranking that is kept while hosts change: the same scores as fit_rank() at any time, to the last digit.
+ *
+ *     r = fit_ranking_new(fit, vm, &live, hosts, n, a);
+ *     fit_ranking_renew(r, i, ...);     for each host that has changed, or that is no candidate
+ *     fit_ranking_score(r);             then score, buckets and fit_ranking_get() are valid
+ *
+ * Scales are found over the candidates, so a host that comes or leaves may change all scores. Where it does
+ * not, a host costs a few operations; else all hosts cost one addition for each score. */
+struct ranking_stage;
+
+struct fit_ranking {
+    const struct fit *fit;
+    uint32_t vm; /* may be replaced by one of the same class that is counted likewise */
+    struct expression_live live;
+    const uint32_t *hosts;
+    uint32_t n;
+    const double **buckets; /* by bucket stage, then host */
+    uint32_t n_buckets;
+    double *score;   /* by host; FIT_LEFT_OUT: no candidate, or cut */
+    bool *candidate; /* by host; at first all are */
+
+    struct ranking_stage *stages;
+    uint32_t n_stages;
+    const struct pick_facts *shuffle; /* NULL: hosts of equal score are not shuffled */
+    bool cuts, scored;
+    double *left;   /* by host: 0, or UNKNOWN: no candidate, or cut */
+    double *sorted; /* scratch: the values of a score that ranks */
+    uint32_t n_sorted;
+    uint32_t *changed; /* hosts since the last scoring */
+    uint32_t n_changed;
+    bool *has_changed; /* by host: it is among them */
+};
+
+#define FIT_LEFT_OUT (-INFINITY)
+
+/* hosts: stays with the caller, and so does what `live` reads. */
+struct fit_ranking *fit_ranking_new(const struct fit *fit, uint32_t vm, const struct expression_live *live,
+                                    const uint32_t *hosts, uint32_t n, struct arena *a);
+
+/* Evaluates on the ith host again what moves change. */
+void fit_ranking_renew(struct fit_ranking *r, uint32_t i, bool candidate);
+
+void fit_ranking_score(struct fit_ranking *r);
+
+/* The ith host's place in the order. buckets: room for n_buckets, in which ret's stand. */
+void fit_ranking_get(const struct fit_ranking *r, uint32_t i, double *buckets, struct fit_ranked *ret);
 
 /* Lower bucket, higher score, draw; 0: equal. Both ranked for the same VM. */
 int fit_rank_compare(const struct fit_ranked *x, const struct fit_ranked *y);

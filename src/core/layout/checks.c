@@ -2,6 +2,8 @@
  * violations of rules. */
 #include "core/layout/layout.h"
 
+#include <string.h>
+
 /* Two sums of the same numbers may differ in their last digits: one MiB in a billion is no shortage. */
 #define ROUNDING 1e-6
 
@@ -164,6 +166,7 @@ static enum check check_closed_host(const struct host *h)
     return h->is.quarantine ? CHECK_HOST_QUARANTINE : CHECK_HOST_UNHEALTHY;
 }
 
+/* What is read of the unit here, layout_units_are_alike() compares. */
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
 {
     uint32_t host = l->slot_host[to_slot];
@@ -198,6 +201,71 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
     if (l->unit_avoided && bitmap_has(l->unit_avoided[unit], host) && l->unit_slot[unit] != l->outside)
         return CHECK_AVOID;
     return CHECK_NONE;
+}
+
+/* ---- units that are checked alike ---- */
+
+bool layout_checks_are_local(const struct layout *l, uint32_t unit)
+{
+    bool reserves = l->unit_reserved[RES_CPU][unit] > 0 || l->unit_reserved[RES_MEM][unit] > 0;
+    uint32_t vm = l->unit_first[unit];
+    uint32_t component = l->rules->component[vm];
+
+    return l->unit_slot[unit] == l->outside && l->unit_from[unit + 1] - l->unit_from[unit] == 1 &&
+           l->snap->vms[vm].ft_peer == IX_NONE && l->set_first[component] == unit &&
+           l->unit_next[unit] == IX_NONE && !(reserves && l->failover.active);
+}
+
+/* Whether the lists of two VMs are equal: of_x[from[x]] ... */
+static bool same_groups(const struct rules *rules, uint32_t x, uint32_t y)
+{
+    uint32_t n = rules->groups_from[x + 1] - rules->groups_from[x];
+
+    if (n != rules->groups_from[y + 1] - rules->groups_from[y])
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (rules->groups_of[rules->groups_from[x] + i] != rules->groups_of[rules->groups_from[y] + i])
+            return false;
+    return true;
+}
+
+static bool same_shares(const struct fit_counts *counts, uint32_t x, uint32_t y)
+{
+    if (!counts->shares_from)
+        return true;
+    uint32_t n = counts->shares_from[x + 1] - counts->shares_from[x];
+
+    if (n != counts->shares_from[y + 1] - counts->shares_from[y])
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct fit_share *mine = &counts->shares[counts->shares_from[x] + i];
+        const struct fit_share *theirs = &counts->shares[counts->shares_from[y] + i];
+
+        if (mine->counter != theirs->counter || mine->takes != theirs->takes)
+            return false;
+    }
+    return true;
+}
+
+/* All that layout_check(), quantities.c and live.c read of a unit. */
+bool layout_units_are_alike(const struct layout *l, uint32_t x, uint32_t y)
+{
+    const struct fit *fit = &l->rules->fit;
+    uint32_t vm = l->unit_first[x];
+    uint32_t other = l->unit_first[y];
+
+    for (int r = 0; r < RES_COUNT; r++)
+        if (l->unit_demand[r][x] != l->unit_demand[r][y] || l->unit_reserved[r][x] != l->unit_reserved[r][y])
+            return false;
+    if (l->unit_mem[x] != l->unit_mem[y] || l->unit_phys[x] != l->unit_phys[y] ||
+        (fit->class_of && fit->class_of[vm] != fit->class_of[other]) ||
+        l->snap->vms[vm].is.kind != l->snap->vms[other].is.kind || !same_groups(l->rules, vm, other) ||
+        !same_shares(&fit->counts, vm, other))
+        return false;
+    const uint64_t *mine = l->unit_allowed[x];
+    const uint64_t *theirs = l->unit_allowed[y];
+
+    return mine == theirs || (mine && theirs && memcmp(mine, theirs, l->rules->words * sizeof *mine) == 0);
 }
 
 /* ---- rules in the state as it is ---- */

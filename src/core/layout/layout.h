@@ -120,6 +120,13 @@ void layout_undo_in_order(struct layout *l, const struct layout_mark *mark);
  * Ignores unit_held and the benefit. */
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot);
 
+/* Whether what layout_check() and layout_live() say of the unit, which is on no host, changes on a slot only
+ * when units come to it or leave it, or to another one that is counted with it (fit_counts.over_groups). */
+bool layout_checks_are_local(const struct layout *l, uint32_t unit);
+
+/* Of two units of which that is true: whether they are told the same on every slot. */
+bool layout_units_are_alike(const struct layout *l, uint32_t x, uint32_t y);
+
 /* avoided.c: the entry of the snapshot's avoid[] that keeps the VM off the host, or the unit; with two
  * IX_NONE the one that pauses optional moves. NULL: none holds now. */
 const struct avoid *layout_find_avoid(const struct snapshot *s, uint32_t vm, uint32_t host);

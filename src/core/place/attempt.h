@@ -2,7 +2,7 @@
 #ifndef BALLAST_CORE_ATTEMPT_H
 #define BALLAST_CORE_ATTEMPT_H
 
-#include "core/place/options.h"
+#include "core/place/rankings.h"
 #include "core/plan/pass_state.h"
 
 struct attempt {
@@ -11,6 +11,7 @@ struct attempt {
     uint32_t n_failed;    /* VMs */
     uint32_t half;        /* IX_NONE, or the half of a fault-tolerant pair whose other half has no host */
     struct options first; /* candidates of the only VM */
+    struct rankings *rankings; /* NULL: there is only one VM */
 };
 
 /* ---- outcome.c ---- */

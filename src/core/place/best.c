@@ -27,7 +27,7 @@ int best_host_find(const struct snapshot *snap, const struct policy *policy, uin
         return err_set(err, -EINVAL, "%s cannot be migrated: %s", snap->vms[vm].is.id, check_meaning(check));
     uint32_t unit = p->layout.vm_unit[vm];
 
-    options_rank(p, unit, &o);
+    options_rank(&p->layout, unit, a, &o);
     *ret = (struct best_host){.host = IX_NONE};
     if (o.n > 0) {
         ret->host = p->layout.slot_host[o.items[0].slot];

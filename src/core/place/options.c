@@ -7,11 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int best_first(const void *a, const void *b)
+int options_compare(const struct option *x, const struct option *y)
 {
-    const struct option *x = a;
-    const struct option *y = b;
-
     if (x->joins != y->joins)
         return x->joins ? -1 : 1;
     int order = fit_rank_compare(&x->fit, &y->fit);
@@ -22,12 +19,16 @@ static int best_first(const void *a, const void *b)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-/* Puts the option, which is behind the first n of them, to its place among these, which are in order. */
-static void insert(struct option *items, uint32_t n, struct option o)
+static int best_first(const void *a, const void *b)
+{
+    return options_compare(a, b);
+}
+
+void options_insert(struct option *items, uint32_t n, struct option o)
 {
     uint32_t at = n;
 
-    while (at > 0 && best_first(&o, &items[at - 1]) < 0)
+    while (at > 0 && options_compare(&o, &items[at - 1]) < 0)
         at--;
     memmove(items + at + 1, items + at, (n - at) * sizeof o);
     items[at] = o;
@@ -43,11 +44,11 @@ static void sort_best(struct options *o, uint32_t n)
     for (uint32_t i = 0; i < o->n; i++) {
         struct option next = o->items[i];
 
-        if (i >= n && best_first(&next, &o->items[n - 1]) >= 0)
+        if (i >= n && options_compare(&next, &o->items[n - 1]) >= 0)
             continue;
         if (i >= n)
             o->items[i] = o->items[n - 1];
-        insert(o->items, i < n ? i : n - 1, next);
+        options_insert(o->items, i < n ? i : n - 1, next);
     }
 }
 
@@ -57,8 +58,7 @@ void options_sort_others(struct options *o)
         qsort(o->items + 1, o->n - 1, sizeof o->items[0], best_first);
 }
 
-/* The VM of the unit whose pipeline ranks the hosts; without one, the first. */
-static uint32_t ranking_vm(const struct layout *l, uint32_t unit)
+uint32_t options_ranking_vm(const struct layout *l, uint32_t unit)
 {
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
         if (fit_ranks(&l->rules->fit, l->unit_vms[i]))
@@ -66,29 +66,38 @@ static uint32_t ranking_vm(const struct layout *l, uint32_t unit)
     return l->unit_first[unit];
 }
 
-/* Puts the best options in front, in order. A pipeline may leave some out, and take another than the best. */
-static void rank_by_pipeline(const struct pass *p, uint32_t unit, struct options *ret)
+/* Gives the options their ranks by the pipeline of the VM, and drops those that it cuts. */
+static void rank_by_pipeline(const struct layout *l, uint32_t vm, struct arena *a, struct options *ret)
 {
-    const struct layout *l = &p->layout;
-    const struct fit *fit = &p->rules.fit;
     const struct fit_live live = layout_live(l);
-    uint32_t vm = ranking_vm(l, unit);
-    bool ranks = fit_ranks(fit, vm);
-    struct fit_ranked *hosts = arena_array(p->a, struct fit_ranked, ranks ? ret->n : 0);
+    uint32_t *hosts = arena_array(a, uint32_t, ret->n);
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; ranks && i < ret->n; i++)
-        hosts[i].host = l->slot_host[ret->items[i].slot];
-    if (ranks)
-        fit_rank(fit, vm, &live.is, hosts, ret->n, p->a);
-    for (uint32_t i = 0; ranks && i < ret->n; i++) {
+    for (uint32_t i = 0; i < ret->n; i++)
+        hosts[i] = l->slot_host[ret->items[i].slot];
+    struct fit_ranking *r = fit_ranking_new(&l->rules->fit, vm, &live.is, hosts, ret->n, a);
+    double *buckets = arena_array(a, double, (size_t)ret->n * r->n_buckets);
+
+    fit_ranking_score(r);
+    for (uint32_t i = 0; i < ret->n; i++) {
         ret->items[kept] = ret->items[i];
-        ret->items[kept].fit = hosts[i];
-        kept += !hosts[i].out;
+        fit_ranking_get(r, i, buckets + (size_t)i * r->n_buckets, &ret->items[kept].fit);
+        kept += !ret->items[kept].fit.out;
     }
-    if (ranks && kept == 0)
-        ret->cut_by = fit_rank_cut(fit, vm) + 1;
-    ret->n = ranks ? kept : ret->n;
+    if (kept == 0)
+        ret->cut_by = fit_rank_cut(&l->rules->fit, vm) + 1;
+    ret->n = kept;
+}
+
+/* Puts the best options in front, in order. A pipeline may leave some out, and take another than the best. */
+static void put_best_first(const struct layout *l, uint32_t unit, struct arena *a, struct options *ret)
+{
+    const struct fit *fit = &l->rules->fit;
+    uint32_t vm = options_ranking_vm(l, unit);
+    bool ranks = fit_ranks(fit, vm);
+
+    if (ranks)
+        rank_by_pipeline(l, vm, a, ret);
     if (ret->n == 0)
         return;
     uint32_t picked = ranks ? fit_rank_pick(fit, vm, ret->n) : 0;
@@ -114,13 +123,12 @@ static bool may_run_on(const struct layout *l, uint32_t unit, uint32_t slot)
            !(l->used && layout_quantity_refuses(l, FIT_MOVE, unit, slot, NULL));
 }
 
-void options_rank(const struct pass *p, uint32_t unit, struct options *ret)
+void options_rank(const struct layout *l, uint32_t unit, struct arena *a, struct options *ret)
 {
-    const struct layout *l = &p->layout;
     double weight[RES_COUNT];
     struct move_trial t;
 
-    *ret = (struct options){.items = arena_array(p->a, struct option, l->n_on)};
+    *ret = (struct options){.items = arena_array(a, struct option, l->n_on)};
     layout_weights(l, weight);
     move_trial_begin(l, weight, unit, &t);
     for (uint32_t i = 0; i < l->n_on; i++)
@@ -130,7 +138,7 @@ void options_rank(const struct pass *p, uint32_t unit, struct options *ret)
                 .joins = layout_has_component(l, i, unit),
                 .imbalance = l->unit_slot[unit] == i ? layout_imbalance(l) : move_trial_at(l, &t, i)};
     if (ret->n > 0)
-        rank_by_pipeline(p, unit, ret);
+        put_best_first(l, unit, a, ret);
 }
 
 /* The largest relative shortage of the unit on the slot. */
@@ -225,9 +233,11 @@ static bool none_fits(const struct pass *p, uint32_t unit, struct finding *ret)
 /* Whether the hosts that could run the unit are all below the thresholds of a cut. */
 static bool none_above_cut(const struct pass *p, uint32_t unit, struct finding *ret)
 {
+    struct arena scratch = {0};
     struct options o;
 
-    options_rank(p, unit, &o);
+    options_rank(&p->layout, unit, &scratch, &o);
+    arena_release(&scratch);
     if (o.cut_by == 0)
         return false;
     struct stage_left *left = arena_new(p->a, struct stage_left);
@@ -235,7 +245,7 @@ static bool none_above_cut(const struct pass *p, uint32_t unit, struct finding *
     *left = (struct stage_left){.stage = o.cut_by - 1, .hosts = 0};
     *ret = (struct finding){
         .code = FIND_NO_HOST_FITS,
-        .subjects = {{SUBJECT_OTHER_VM, ranking_vm(&p->layout, unit)}, {SUBJECT_STAGE, left->stage}},
+        .subjects = {{SUBJECT_OTHER_VM, options_ranking_vm(&p->layout, unit)}, {SUBJECT_STAGE, left->stage}},
         .figures = {{FIGURE_HOSTS_ALL, p->layout.n_on}},
         .left = left,
         .n_left = 1};

@@ -22,10 +22,19 @@ struct options {
 /* So many of the best are in order; those behind them are in no order. */
 #define OPTIONS_SORTED 16
 
-void options_rank(const struct pass *p, uint32_t unit, struct options *ret);
+void options_rank(const struct layout *l, uint32_t unit, struct arena *a, struct options *ret);
 
 /* Puts all behind the first in order. */
 void options_sort_others(struct options *o);
+
+/* Below 0: x comes first. */
+int options_compare(const struct option *x, const struct option *y);
+
+/* Puts the option to its place among the first n, which are in order. */
+void options_insert(struct option *items, uint32_t n, struct option o);
+
+/* The VM of the unit whose pipeline ranks the hosts; without one, the first. */
+uint32_t options_ranking_vm(const struct layout *l, uint32_t unit);
 
 /* Why the unit can be powered on nowhere: the shortage on the host that comes closest (*ret_host; IX_NONE: no
  * host). */

@@ -188,8 +188,12 @@ static bool find_way(struct attempt *t, uint32_t unit, struct prerequisite_moves
     bool spare = !lacks_spare(p, unit, IX_NONE, NULL);
     struct options o;
 
-    options_rank(p, unit, &o);
-    t->first = o;
+    if (t->rankings) {
+        rankings_best(t->rankings, unit, &o);
+    } else {
+        options_rank(&p->layout, unit, p->a, &o);
+        t->first = o;
+    }
     if (o.cut_by != 0) /* another host would be no better */
         return false;
     *ret = (struct prerequisite_moves){.to_slot = o.n > 0 ? o.items[0].slot : IX_NONE};
@@ -268,27 +272,31 @@ static void narrow_to_both(struct pass *p, uint32_t primary, uint32_t secondary)
 static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint32_t *ret_first,
                       uint32_t *ret_second)
 {
+    struct arena mine = {0};
+    struct arena theirs = {0};
     struct options o;
-    struct options other = {0};
+    bool found = false;
 
-    options_rank(p, primary, &o);
+    options_rank(&p->layout, primary, &mine, &o);
     options_sort_others(&o);
-    for (uint32_t i = 0; i < o.n; i++) {
+    for (uint32_t i = 0; i < o.n && !found; i++) {
+        struct options other;
         struct layout_mark mark;
         failover_undo_begin(
             &p->layout.failover); /* the primary's reservation is not available to the secondary */
         failover_capacity_follow(&p->layout.failover, primary, o.items[i].slot);
         layout_try(&p->layout, primary, o.items[i].slot, &mark);
-        options_rank(p, secondary, &other);
+        arena_reset(&theirs);
+        options_rank(&p->layout, secondary, &theirs, &other);
         layout_undo(&p->layout, &mark);
         failover_undo(&p->layout.failover);
-        if (other.n == 0)
-            continue;
+        found = other.n > 0;
         *ret_first = o.items[i].slot;
-        *ret_second = other.items[0].slot;
-        return true;
+        *ret_second = found ? other.items[0].slot : IX_NONE;
     }
-    return false;
+    arena_release(&mine);
+    arena_release(&theirs);
+    return found;
 }
 
 /* Places a pair of two units. If no two hosts have the capacity, each is placed by itself, with prerequisite
@@ -341,16 +349,22 @@ static int largest_first(const void *a, const void *b)
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-static double size_of(const struct layout *l, uint32_t unit)
+static void find_largest(const struct layout *l, double ret[RES_COUNT])
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret[r] = 0;
+        for (uint32_t i = 0; i < l->n_slots; i++)
+            ret[r] = fmax(ret[r], l->snap->hosts[l->slot_host[i]].capacity[r]);
+    }
+}
+
+static double size_of(const struct layout *l, uint32_t unit, const double largest[RES_COUNT])
 {
     double size = 0;
 
     for (int r = 0; r < RES_COUNT; r++) {
-        double largest = 0;
-        for (uint32_t i = 0; i < l->n_slots; i++)
-            largest = fmax(largest, l->snap->hosts[l->slot_host[i]].capacity[r]);
         double need = fmax(l->unit_demand[r][unit], l->unit_reserved[r][unit]);
-        size = fmax(size, largest > 0 ? need / largest : 0);
+        size = fmax(size, largest[r] > 0 ? need / largest[r] : 0);
     }
     return size;
 }
@@ -380,11 +394,13 @@ static void bind_agents(struct pass *p)
 static uint32_t list_waiting(const struct pass *p, struct waiting *ret)
 {
     const struct layout *l = &p->layout;
+    double largest[RES_COUNT];
     uint32_t n = 0;
 
+    find_largest(l, largest);
     for (uint32_t i = 0; i < l->list[l->outside].n; i++) {
         uint32_t u = l->list[l->outside].items[i];
-        ret[n++] = (struct waiting){.unit = u, .size = size_of(l, u)};
+        ret[n++] = (struct waiting){.unit = u, .size = size_of(l, u, largest)};
     }
     if (n > 0)
         qsort(ret, n, sizeof ret[0], largest_first);
@@ -445,8 +461,11 @@ static struct attempt *place_all(const struct snapshot *snap, const struct polic
     bind_agents(&t->p);
     struct waiting *waiting = arena_array(a, struct waiting, t->p.layout.n_units);
     uint32_t n = list_waiting(&t->p, waiting);
+    t->rankings = n > 1 ? rankings_new(&t->p) : NULL;
     for (uint32_t i = 0; i < n && t->half == IX_NONE; i++)
         place_one(t, waiting[i].unit);
+    if (t->rankings)
+        rankings_release(t->rankings);
     t->half = t->half == IX_NONE ? find_half(&t->p) : t->half;
     return t;
 }
@@ -513,14 +532,38 @@ static struct attempt *attempt(const struct snapshot *snap, const struct policy 
     }
 }
 
-/* First with all rules, then without preferred rules, then without affinity rules. */
+/* Of RULES_PREFERRED and RULES_PLACED_APART, those that change anything in this cluster. */
+static unsigned find_choices(const struct snapshot *s)
+{
+    unsigned ret = 0;
+
+    for (uint32_t i = 0; i < s->n_rules; i++) {
+        const struct rule *rule = &s->rules[i];
+
+        if (!rule->is.enabled)
+            continue;
+        ret |= rule->is.mandatory ? 0 : RULES_PREFERRED;
+        for (uint32_t k = 0; rule->is.kind == RULE_VM_AFFINE && k < rule->vms.n; k++)
+            ret |= vm_waits(&s->vms[rule->vms.items[k]]) ? RULES_PLACED_APART : 0;
+    }
+    return ret;
+}
+
+/* First with all rules, then without preferred rules, then without affinity rules. An attempt that could only
+ * repeat another is left out. */
 static struct attempt *best_attempt(const struct snapshot *snap, const struct policy *policy, struct arena *a)
 {
     static const unsigned rules[] = {RULES_PREFERRED, 0, RULES_PREFERRED | RULES_PLACED_APART,
                                      RULES_PLACED_APART};
+    unsigned choices = find_choices(snap);
     struct attempt *best = NULL;
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules && (!best || best->n_failed > 0); i++) {
+        bool repeats = false;
+        for (size_t k = 0; k < i; k++)
+            repeats = repeats || ((rules[i] ^ rules[k]) & choices) == 0;
+        if (repeats)
+            continue;
         struct attempt *t = attempt(snap, policy, rules[i], a);
         if (!best || t->n_failed < best->n_failed)
             best = t;

@@ -182,7 +182,7 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
     uint32_t n_rec = o->plan->n_recommendations;
     double freed[NEED_COUNT] = {0};
     bool hopeless[NEED_COUNT] = {false};
-    bool *must = arena_array(o->p->a, bool, (size_t)n_rec + 1);
+    bool *must = o->first_departure[slot] == IX_NONE ? NULL : arena_array(o->p->a, bool, (size_t)n_rec + 1);
 
     for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
         if (!kept_apart(&o->p->rules, rec->vm, o->plan->recommendations[d].vm))
