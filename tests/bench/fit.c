@@ -1,8 +1,9 @@
 /* fit: pipelines of 16 filters and 10 scores, measured by wall clock on one thread.
  *
  *     bench-fit request HOSTS     one request: what columns cost, then filters and scores of all hosts
- *     bench-fit place HOSTS N     N VMs powered on in one call, with this pipeline
- *     bench-fit classes HOSTS VMS a pass on a generated cloud with its pipeline, and without
+ *     bench-fit place HOSTS N K   N VMs of K kinds powered on in one call, with this pipeline; K 0: equal VMs
+ * without one bench-fit classes HOSTS VMS passes on a generated cloud with its pipeline, and without
+ *     bench-fit with HOSTS VMS    one such pass, to count its instructions; or `without`
  *
  * Prints a line of figures in ms. */
 #include "base/strbuf.h"
@@ -101,12 +102,23 @@ static void put_groups(struct strbuf *text, unsigned n)
     }
 }
 
-#define REQUEST                                                                                              \
-    "'vcpus':2,'mem_mb':2048,'owner':'bank','groups':['web'],'flavor':{'arch':'x86_64','ssd':'yes'},"        \
-    "'image':{'os':'linux'},'hints':{'zone':'east'},'pipeline':'p'"
+/* The kinds differ in what they take and in their tenant. */
+static void put_requests(struct strbuf *text, unsigned n, unsigned kinds)
+{
+    for (unsigned i = 0; i < n; i++) {
+        unsigned kind = kinds ? i % kinds : 0;
+
+        strbuf_printf(
+            text,
+            "{'id':'r%05u','state':'off','vcpus':%u,'mem_mb':%u,'owner':'%s','groups':['web'],"
+            "'flavor':{'arch':'x86_64','ssd':'yes'},'image':{'os':'linux'},'hints':{'zone':'east'}%s},",
+            i, 2 + kind % 4, 2048 + kind / 8 * 1024, kind / 4 % 2 ? "shop" : "bank",
+            kinds ? ",'pipeline':'p'" : "");
+    }
+}
 
 /* One VM runs on each host; the requests are off. */
-static void make(unsigned hosts, unsigned requests, struct arena *a, struct snapshot *ret)
+static void make(unsigned hosts, unsigned requests, unsigned kinds, struct arena *a, struct snapshot *ret)
 {
     struct strbuf text;
     struct strbuf isolated;
@@ -123,8 +135,7 @@ static void make(unsigned hosts, unsigned requests, struct arena *a, struct snap
     strbuf_puts(&text, "],'groups':[");
     put_groups(&text, hosts);
     strbuf_puts(&text, "],'vms':[");
-    for (unsigned i = 0; i < requests; i++)
-        strbuf_printf(&text, "{'id':'r%05u','state':'off'," REQUEST "},", i);
+    put_requests(&text, requests, kinds);
     for (unsigned i = 0; i < hosts; i++)
         strbuf_printf(&text,
                       "%s{'id':'v%06u','host':'h%06u','state':'on','vcpus':%u,'mem_mb':4096,'groups':['%s'],"
@@ -153,8 +164,9 @@ static void request(unsigned hosts)
     struct pass p;
     double best[3] = {INFINITY, INFINITY, INFINITY};
     uint32_t left = 0;
+    uint32_t best_host = 0;
 
-    make(hosts, 1, &a, &s);
+    make(hosts, 1, 1, &a, &s);
     policy_default(&policy);
     uint32_t vm = snapshot_find_vm(&s, "r00000");
     starting_assume_all(&s.vms[vm], 0);
@@ -170,23 +182,28 @@ static void request(unsigned hosts)
         t[1] = now_ms();
         fit_classify(&fit, &b);
         t[2] = now_ms();
-        struct fit_ranked *ranked = arena_array(&b, struct fit_ranked, hosts);
+        uint32_t *index = arena_array(&b, uint32_t, hosts);
+        uint32_t most = 0;
         left = 0;
         for (uint32_t h = 0; h < hosts; h++)
             if (!fit_refuses(&fit, FIT_PLACE, vm, h))
-                ranked[left++].host = h;
-        fit_rank(&fit, vm, &live.is, ranked, left, &b);
+                index[left++] = h;
+        struct fit_ranking *ranking = fit_ranking_new(&fit, vm, &live.is, index, left, &b);
+        fit_ranking_score(ranking);
+        for (uint32_t i = 1; i < left; i++)
+            most = ranking->score[i] > ranking->score[most] ? i : most;
         t[3] = now_ms();
+        best_host = index[most];
         for (int i = 0; i < 3; i++)
             best[i] = fmin(best[i], t[i + 1] - t[i]);
         arena_release(&b);
     }
-    (void)printf("%u hosts, %u left: columns %.3f, filters %.3f, scores %.3f\n", hosts, left, best[0],
-                 best[1], best[2]);
+    (void)printf("%u hosts, %u left, best %s: columns %.3f, filters %.3f, scores %.3f\n", hosts, left,
+                 s.hosts[best_host].is.id, best[0], best[1], best[2]);
     arena_release(&a);
 }
 
-static void place(unsigned hosts, unsigned n)
+static void place(unsigned hosts, unsigned n, unsigned kinds)
 {
     struct arena a = {0};
     struct snapshot s;
@@ -195,7 +212,7 @@ static void place(unsigned hosts, unsigned n)
     struct err err = {0};
     uint32_t *vms = arena_array(&a, uint32_t, n);
 
-    make(hosts, n, &a, &s);
+    make(hosts, n, kinds, &a, &s);
     policy_default(&policy);
     for (unsigned i = 0; i < n; i++)
         vms[i] = i; /* r00000 ... come before v000000 */
@@ -206,8 +223,9 @@ static void place(unsigned hosts, unsigned n)
     }
     double ms = now_ms() - began;
 
-    (void)printf("%u hosts, %u placed of %u: all %.1f, each %.3f, a second %.0f\n", hosts,
-                 plan.n_recommendations, n, ms, ms / n, n / ms * 1e3);
+    (void)printf("%u hosts, %u placed of %u of %u kinds: all %.1f, each %.3f, a second %.0f; %.0f MB\n",
+                 hosts, plan.n_recommendations, n, kinds, ms, ms / n, n / ms * 1e3,
+                 (double)arena_size(&a) / 1e6);
     arena_release(&a);
 }
 
@@ -229,27 +247,49 @@ static double pass_ms(const struct snapshot *s, const struct policy *policy, uin
     return ms;
 }
 
-static void classes(unsigned hosts, unsigned vms)
+/* A generated cloud with its pipeline, and without. */
+static void make_cloud(unsigned hosts, unsigned vms, struct arena *a, struct snapshot *with,
+                       struct snapshot *without)
 {
     const struct generate_options o = {hosts, vms, 1, SHAPE_CLOUD};
-    struct arena a = {0};
-    struct snapshot with, without;
     struct inventory inv;
-    struct policy policy;
     struct err err = {0};
-    struct fit fit;
-    double best[2] = {INFINITY, INFINITY};
-    uint32_t moves[2];
 
-    if (generate(&o, &a, &inv, &err) < 0 || snapshot_build(&inv, &a, &with, &err) < 0) {
+    if (generate(&o, a, &inv, &err) < 0 || snapshot_build(&inv, a, with, &err) < 0) {
         (void)fprintf(stderr, "%s\n", err.text);
         exit(EXIT_FAILURE);
     }
     inv.n_pipelines = 0;
     for (size_t i = 0; i < inv.n_vms; i++)
         inv.vms[i].pipeline = NULL;
-    if (snapshot_build(&inv, &a, &without, &err) < 0)
+    if (snapshot_build(&inv, a, without, &err) < 0)
         exit(EXIT_FAILURE);
+}
+
+static void one_pass(unsigned hosts, unsigned vms, bool with_pipeline)
+{
+    struct arena a = {0};
+    struct snapshot with, without;
+    struct policy policy;
+    uint32_t moves;
+
+    make_cloud(hosts, vms, &a, &with, &without);
+    policy_default(&policy);
+    double ms = pass_ms(with_pipeline ? &with : &without, &policy, &moves);
+    (void)printf("%u hosts, %u VMs: %.1f (%u moves)\n", hosts, vms, ms, moves);
+    arena_release(&a);
+}
+
+static void classes(unsigned hosts, unsigned vms)
+{
+    struct arena a = {0};
+    struct snapshot with, without;
+    struct policy policy;
+    struct fit fit;
+    double best[2] = {INFINITY, INFINITY};
+    uint32_t moves[2];
+
+    make_cloud(hosts, vms, &a, &with, &without);
     policy_default(&policy);
     fit_compile(&with, &a, &fit);
     for (int k = 0; k < PASSES; k++) { /* in turn: a slow moment affects both */
@@ -263,14 +303,16 @@ static void classes(unsigned hosts, unsigned vms)
 
 int main(int argc, char **argv)
 {
-    unsigned n[2] = {0, 0};
+    unsigned n[3] = {0};
 
-    for (int i = 2; i < argc && i < 4; i++)
+    for (int i = 2; i < argc && i < 5; i++)
         n[i - 2] = (unsigned)strtoul(argv[i], NULL, 10);
     if (argc == 3 && strcmp(argv[1], "request") == 0)
         request(n[0]);
-    else if (argc == 4 && strcmp(argv[1], "place") == 0)
-        place(n[0], n[1]);
+    else if (argc == 5 && strcmp(argv[1], "place") == 0)
+        place(n[0], n[1], n[2]);
+    else if (argc == 4 && (strcmp(argv[1], "with") == 0 || strcmp(argv[1], "without") == 0))
+        one_pass(n[0], n[1], strcmp(argv[1], "with") == 0);
     else if (argc == 4 && strcmp(argv[1], "classes") == 0)
         classes(n[0], n[1]);
     else

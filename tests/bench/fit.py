@@ -80,7 +80,8 @@ def main():
         if hosts in theirs:
             print(f"         {hosts} hosts: filters and scores {sum(figures):.3f}, Nova {sum(theirs[hosts]):.0f}, "
                   f"{sum(theirs[hosts]) / sum(figures):,.0f} times as long", flush=True)
-    ours("place", 10000, 200)
+    for requests, kinds in ((200, 1), (5000, 1), (5000, 24), (5000, 0)):
+        ours("place", 10000, requests, kinds)
     ours("classes", 1000, 30000)
 
 
