@@ -29,8 +29,9 @@ char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Grows an array to twice its capacity when it is full (n == *cap) and returns the new place; the old one
- * stays valid until the arena goes. For arrays that are filled one by one: a->items = arena_grow(...); */
+/* Grows an array when it is full (n == *cap), to twice its capacity, a large one by a quarter, and returns
+ * the new place; the old one must not be used any more. For arrays that are filled one by one:
+ * a->items = arena_grow(...); */
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t size);
 
 /* Bytes taken from the system so far. */

@@ -18,7 +18,8 @@
 
 struct arena_block {
     struct arena_block *next;
-    size_t size; /* of data */
+    size_t size;   /* of data */
+    bool of_array; /* a large array alone */
     alignas(max_align_t) unsigned char data[];
 };
 
@@ -105,14 +106,40 @@ char *arena_printf(struct arena *a, const char *format, ...)
     return text;
 }
 
+/* A large array has a block of its own, behind the head, which the system enlarges in place. */
+static void *grow_large(struct arena *a, void *items, size_t used, size_t bytes)
+{
+    if (!a->head)
+        add_block(a, BLOCK_MIN_BYTES);
+    struct arena_block **link = &a->head->next;
+
+    while (*link && !((*link)->of_array && (*link)->data == items))
+        link = &(*link)->next;
+    const bool is_new = !*link;
+    struct arena_block *b = realloc(*link, sizeof *b + bytes);
+
+    if (!b)
+        out_of_memory(bytes);
+    if (is_new) {
+        b->next = NULL;
+        b->of_array = true;
+        memcpy(b->data, items, used);
+    }
+    memset(b->data + used, 0, bytes - used);
+    b->size = bytes;
+    *link = b;
+    return b->data;
+}
+
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)
         return items;
-    size_t more = *cap ? *cap * 2 : 8;
-    void *bigger = arena_alloc(a, more, size);
+    const bool is_large = *cap > BLOCK_MAX_BYTES / 2 / size;
+    size_t more = is_large ? *cap + *cap / 4 : *cap ? *cap * 2 : 8;
+    void *bigger = is_large ? grow_large(a, items, n * size, more * size) : arena_alloc(a, more, size);
 
-    if (n > 0)
+    if (!is_large && n > 0)
         memcpy(bigger, items, n * size);
     *cap = more;
     return bigger;

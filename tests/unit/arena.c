@@ -49,6 +49,36 @@ static void test_grow_keeps_items(void **state)
     arena_release(&a);
 }
 
+/* A large array grows without a copy of it staying behind, beside what else the arena holds. */
+static void test_grow_large(void **state)
+{
+    const uint32_t most = 6000000;
+    struct arena a = {0};
+    uint32_t *items[2] = {NULL, NULL};
+    size_t cap[2] = {0, 0};
+    char *text = NULL;
+
+    (void)state;
+    for (uint32_t n = 0; n < most; n++) {
+        for (uint32_t k = 0; k < 2; k++) {
+            items[k] = arena_grow(&a, items[k], n, &cap[k], sizeof *items[k]);
+            if (items[k][n] != 0)
+                fail_msg("item %u is not zeroed", n);
+            items[k][n] = n + k;
+        }
+        if (n % 100000 == 0)
+            text = arena_printf(&a, "%u", n);
+    }
+    for (uint32_t n = 0; n < most; n++)
+        if (items[0][n] != n || items[1][n] != n + 1)
+            fail_msg("item %u is lost", n);
+    assert_string_equal(text, "5900000");
+    assert_true(arena_size(&a) < (size_t)2 * most * sizeof **items * 3 / 2 + (size_t)32 * 1024 * 1024);
+    arena_reset(&a);
+    assert_int_equal(*arena_array(&a, uint32_t, 1), 0);
+    arena_release(&a);
+}
+
 static void test_strings(void **state)
 {
     struct arena a = {0};
@@ -92,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zeroed_and_aligned),
         cmocka_unit_test(test_grow_keeps_items),
+        cmocka_unit_test(test_grow_large),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_reset_keeps_the_newest_block),
     };
