@@ -263,14 +263,13 @@ int config_read_alarms(const struct section *s)
 {
     const struct node *map = node_find(s->root, "alarms");
     struct config *c = s->config;
-    struct node_walk w;
 
     if (!map || node_is_null(map))
         return 0;
     if (map->kind != NODE_MAP || map->n > TARGETS_MOST)
         return reader_refuse(&s->reader, map, "a section of at most 32 targets, by name");
     c->alarms = arena_array(s->reader.a, struct config_alarm, map->n + 1);
-    for (const struct node *n = node_walk_first(&w, map); n; n = node_walk_next(&w)) {
+    for (const struct node *n = map->first; n; n = n->next) {
         struct config_alarm *t = &c->alarms[c->n_alarms];
         struct section sub = section_at(s, arena_printf(s->reader.a, "alarms.%.64s.", n->key), n);
         int e;

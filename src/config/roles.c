@@ -56,12 +56,10 @@ static bool group_exists(const char *name)
 static int read_entries(const struct section *s, const struct node *map, bool (*exists)(const char *name),
                         struct config_role **ret, size_t *ret_n)
 {
-    struct node_walk w;
-
     if (map->kind != NODE_MAP || map->n > ENTRIES_MOST)
         return reader_refuse(&s->reader, map, "a section of at most 1,000 names, each with its role");
     *ret = arena_array(s->reader.a, struct config_role, map->n + 1);
-    for (const struct node *n = node_walk_first(&w, map); n; n = node_walk_next(&w)) {
+    for (const struct node *n = map->first; n; n = n->next) {
         const char *word = node_text(n);
         struct config_role *entry = &(*ret)[*ret_n];
 
@@ -80,14 +78,13 @@ int config_read_roles(const struct section *s)
 {
     struct config_roles *roles = &s->config->roles;
     const struct node *map = node_find(s->root, "roles");
-    struct node_walk w;
     int r = 0;
 
     if (!map || node_is_null(map))
         return 0;
     if (map->kind != NODE_MAP)
         return reader_refuse(&s->reader, map, "the sections users and groups");
-    for (const struct node *n = node_walk_first(&w, map); n && r == 0; n = node_walk_next(&w)) {
+    for (const struct node *n = map->first; n && r == 0; n = n->next) {
         if (strcmp(n->key, "users") == 0)
             r = read_entries(s, n, user_exists, &roles->users, &roles->n_users);
         else if (strcmp(n->key, "groups") == 0)

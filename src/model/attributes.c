@@ -31,14 +31,13 @@ static int read_text(const struct reader *r, const struct node *n, const char **
 static int read_texts(const struct reader *r, const struct node *list, struct value *ret)
 {
     const char **items = arena_array(r->a, const char *, list->n);
-    struct node_walk w;
     uint32_t i = 0;
     int e = 0;
 
     if (list->n > ATTRIBUTE_TEXTS_MAX)
         return reader_complain(r, list, "%s%zu texts, expected at most %d", list->json ? "" : "has ", list->n,
                                ATTRIBUTE_TEXTS_MAX);
-    for (const struct node *n = node_walk_first(&w, list); n && e == 0; n = node_walk_next(&w))
+    for (const struct node *n = list->first; n && e == 0; n = n->next)
         e = read_text(r, n, &items[i++]);
     *ret = (struct value){.type = VALUE_TEXTS, .texts = {items, i}};
     return e;
@@ -68,7 +67,6 @@ int attributes_read_value(const struct reader *r, const struct node *n, struct v
 int attributes_read(const struct reader *r, const struct node *map, void *at)
 {
     struct attributes *ret = at;
-    struct node_walk w;
     uint32_t i = 0;
     int e = 0;
 
@@ -79,7 +77,7 @@ int attributes_read(const struct reader *r, const struct node *map, void *at)
                                ATTRIBUTES_MAX);
     struct attribute *items = arena_array(r->a, struct attribute, map->n);
 
-    for (const struct node *n = node_walk_first(&w, map); n && e == 0; n = node_walk_next(&w), i++) {
+    for (const struct node *n = map->first; n && e == 0; n = n->next, i++) {
         items[i].name = arena_strdup(r->a, n->key);
         if (!is_name(n->key))
             return reader_complain(r, n, "a name of %zu bytes, expected 1 to %d", strlen(n->key),

@@ -213,17 +213,17 @@ static void join_member(struct reading *x, uint32_t before, size_t most)
 }
 
 /* Reads the operands of the node ix. types: of the first, and of the others. */
-static int read_operands(struct reading *x, struct node_walk *w, uint32_t ix, unsigned depth, bool in_group,
-                         unsigned types[2])
+static int read_operands(struct reading *x, const struct node *list, uint32_t ix, unsigned depth,
+                         bool in_group, unsigned types[2])
 {
     const enum expression_operator op = x->nodes[ix].op;
     const bool has_members = op == OPERATOR_IN || op == OPERATOR_HAS_ALL;
     const struct signature *s = &signatures[op];
-    const struct node *n;
+    const struct node *n = list->first->next;
     uint32_t before = IX_NONE;
     int e = 0;
 
-    for (uint32_t i = 0; e == 0 && (n = node_walk_next(w)); i++) {
+    for (uint32_t i = 0; e == 0 && n; i++, n = n->next) {
         unsigned allowed = i == 0 ? s->first : s->rest;
         uint32_t at = x->n;
         unsigned its = 0;
@@ -232,7 +232,7 @@ static int read_operands(struct reading *x, struct node_walk *w, uint32_t ix, un
             e = check_operand(x, n, at, allowed, its);
         types[i > 0] |= its;
         if (e == 0 && has_members && i > 1 && is_text(&x->nodes[before]) && is_text(&x->nodes[at])) {
-            join_member(x, before, w->of->n - i);
+            join_member(x, before, list->n - i);
             continue;
         }
         before = at;
@@ -248,7 +248,6 @@ static int read_operator(struct reading *x, const struct node *list, unsigned de
     struct expression_node *node = add(x, list, EXPRESSION_OPERATOR);
     uint32_t ix = x->n - 1;
     unsigned types[2] = {0, 0};
-    struct node_walk w;
     int e;
 
     if (!node)
@@ -256,7 +255,7 @@ static int read_operator(struct reading *x, const struct node *list, unsigned de
     if (depth == EXPRESSION_DEPTH_MAX)
         return reader_complain(x->r, list, "too deep, expected at most %d lists in one another",
                                EXPRESSION_DEPTH_MAX);
-    const struct node *n = node_walk_first(&w, list);
+    const struct node *n = list->first;
 
     if (!n)
         return reader_refuse(x->r, list, "an operator and its operands");
@@ -271,7 +270,7 @@ static int read_operator(struct reading *x, const struct node *list, unsigned de
                                s->most == s->least ? "" : " or more");
     if (in_group && s->first & KIND)
         return reader_refuse(x->r, n, "no operator of groups within another");
-    e = read_operands(x, &w, ix, depth, in_group, types);
+    e = read_operands(x, list, ix, depth, in_group, types);
     *ret_types = s->gives == ANY ? types[1] | (op == OPERATOR_DEFAULT ? types[0] : 0) : s->gives;
     return e < 0 ? e : check_pair(x, list, op, types[0], types[1]);
 }

@@ -4,6 +4,7 @@
 #include "model/generate_parts.h"
 
 #include "model/expression.h"
+#include "schema/json_tree.h"
 
 #include <assert.h>
 #include <string.h>
@@ -102,14 +103,14 @@ static void add_pipeline(struct generation *g)
     const struct reader reader = {.a = g->a};
 
     for (size_t i = 0; i < n; i++) {
-        json_t *json = json_loads(stages[i].filter, 0, NULL);
-        const struct node node = node_of_json(json, NULL, NULL, 0);
-        int r = expression_read(&reader, &node, &items[i].filter);
+        struct node *node;
+        int r = json_tree_parse(stages[i].filter, g->a, &node, NULL);
 
+        if (r == 0)
+            r = expression_read(&reader, node, &items[i].filter);
         assert(r == 0);
         (void)r;
         items[i].name = stages[i].name;
-        json_decref(json);
     }
     p->name = "cloud";
     p->stages = (struct objects){.items = items, .n = (uint32_t)n};

@@ -2,13 +2,14 @@
 #include "model/host_json.h"
 
 #include "model/snapshot_fields.h"
+#include "schema/json_tree.h"
 #include "schema/reader.h"
 #include "schema/writer.h"
 
 #include <ballast/inventory.h>
 
-#include <errno.h>
 #include <math.h>
+#include <string.h>
 
 void host_json_write(const struct host_facts *f, struct strbuf *out)
 {
@@ -25,16 +26,12 @@ int host_json_read(const char *text, struct arena *a, struct host_facts *ret, st
 {
     struct seen_host seen = {0};
     struct reader r = {.a = a, .err = err};
-    json_error_t syntax;
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &syntax);
+    struct node *n;
+    int code = json_tree_parse(text, a, &n, err);
 
-    if (!json)
-        return err_set(err, -EINVAL, "%s", syntax.text);
-    const struct node n = node_of_json(json, NULL, NULL, 0);
     host_facts_default(&seen.is);
-    int code = reader_object(&r, &n, &snapshot_fields_host, &seen);
-
-    json_decref(json);
+    if (code == 0)
+        code = reader_object(&r, n, &snapshot_fields_host, &seen);
     if (code == 0)
         *ret = seen.is;
     return code;

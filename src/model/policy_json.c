@@ -102,23 +102,21 @@ static int read_setting(const struct reader *r, const struct node *n, const char
 
 static int read_group(const struct reader *r, const struct node *group, struct policy *ret)
 {
-    struct node_walk w;
     int rc = 0;
 
-    for (const struct node *n = node_walk_first(&w, group); n && rc == 0; n = node_walk_next(&w))
+    for (const struct node *n = group->first; n && rc == 0; n = n->next)
         rc = read_setting(r, n, arena_printf(r->a, "%s.%s", group->key, n->key), ret);
     return rc;
 }
 
 int policy_json_read(const struct reader *r, const struct node *of, struct policy *ret)
 {
-    struct node_walk w;
     int rc = 0;
 
     policy_default(ret);
     if (of->kind != NODE_MAP)
         return reader_refuse(r, of, "an object");
-    for (const struct node *n = node_walk_first(&w, of); n && rc == 0; n = node_walk_next(&w))
+    for (const struct node *n = of->first; n && rc == 0; n = n->next)
         rc = n->kind == NODE_MAP ? read_group(r, n, ret) : read_setting(r, n, n->key, ret);
     return rc;
 }

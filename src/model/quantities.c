@@ -35,7 +35,6 @@ const struct schema quantities_schema = SCHEMA_OF("quantity of a host", quantity
 int quantities_read(const struct reader *r, const struct node *map, void *at)
 {
     struct host_quantities *ret = at;
-    struct node_walk w;
     uint32_t i = 0;
     int e = 0;
 
@@ -46,7 +45,7 @@ int quantities_read(const struct reader *r, const struct node *map, void *at)
                                QUANTITIES_MAX);
     struct host_quantity *items = arena_array(r->a, struct host_quantity, map->n);
 
-    for (const struct node *n = node_walk_first(&w, map); n && e == 0; n = node_walk_next(&w), i++) {
+    for (const struct node *n = map->first; n && e == 0; n = n->next, i++) {
         items[i] = (struct host_quantity){.name = arena_strdup(r->a, n->key), .ratio = 1};
         e = reader_object(r, n, &quantities_schema, &items[i]);
     }

@@ -17,8 +17,9 @@
 
 #define SNAPSHOT_BYTES_MAX ((size_t)1024 * 1024 * 1024)
 
-/* -EINVAL with "JSON-pointer: what is wrong, what was expected"; for text that is not JSON, the pointer is
- * "/" and line and column follow. unknown may be NULL. */
+/* -EINVAL with "JSON-pointer: what is wrong, what was expected"; line and column follow the pointer where the
+ * text is not JSON. Of several mistakes the first is reported: in the JSON, in the document's own members, in
+ * the objects of its lists. unknown may be NULL. */
 int snapshot_read_inventory(const char *text, size_t len, struct arena *a, struct inventory *ret,
                             struct unknown_fields *unknown, struct err *err);
 

@@ -3,6 +3,7 @@
 #include "model/policy_json.h"
 
 #include "model/snapshot_fields.h"
+#include "schema/json_tree.h"
 
 #include <ballast/inventory.h>
 
@@ -212,103 +213,115 @@ int snapshot_read_vm(const struct reader *r, const struct node *n, struct invent
     return read_item(r, n, &lists[LIST_VMS], inv);
 }
 
-static int read_list(const struct reader *r, const struct node *document, const struct list *l,
-                     struct inventory *inv)
+/* The objects of a file as they come. Errors wait until the document is known to be JSON and a snapshot. */
+struct reading {
+    struct reader r;
+    struct inventory inv;
+    const struct list *list; /* of which objects are coming */
+    struct err wrong;        /* with the first object that is */
+};
+
+static bool begin_list(void *context, const struct node *n)
 {
-    json_t *json = json_object_get(document->json, l->name);
+    struct reading *x = context;
 
-    if (!json)
-        return 0; /* no list; snapshot_build() checks whether the list is required */
-    const struct node array = node_of_json(json, document, l->name, 0);
-    struct node_walk w;
-    int rc = 0;
+    x->list = NULL;
+    for (size_t i = 0; i < LIST_COUNT && n->key && !x->list; i++)
+        if (strcmp(lists[i].name, n->key) == 0)
+            x->list = &lists[i];
+    return x->list != NULL;
+}
 
-    if (array.kind != NODE_LIST)
-        return reader_refuse(r, &array, "an array");
-    for (const struct node *n = node_walk_first(&w, &array); n && rc == 0; n = node_walk_next(&w))
-        rc = read_item(r, n, l, inv);
-    return rc;
+static void read_entry(void *context, const struct node *n)
+{
+    struct reading *x = context;
+
+    if (x->wrong.code == 0)
+        (void)read_item(&x->r, n, x->list, &x->inv);
 }
 
 static int check_format(const struct reader *r, const struct node *document)
 {
     const struct node absent = node_absent(document, "format");
-    json_t *json = json_object_get(document->json, "format");
+    const struct node *format = node_child(document, "format");
 
-    if (!json)
+    if (!format)
         return reader_complain(r, &absent, "missing, expected \"" SNAPSHOT_FORMAT "\"");
-    const struct node format = node_of_json(json, document, "format", 0);
-
-    if (format.kind != NODE_SCALAR || strcmp(format.text, SNAPSHOT_FORMAT) != 0)
-        return reader_refuse(r, &format, "\"" SNAPSHOT_FORMAT "\"");
+    if (format->kind != NODE_SCALAR || strcmp(format->text, SNAPSHOT_FORMAT) != 0)
+        return reader_refuse(r, format, "\"" SNAPSHOT_FORMAT "\"");
     return 0;
 }
 
 /* A policy of surviving host failures without a number means one failure. */
-static void finish_ha(const json_t *ha, struct inventory *inv)
+static void finish_ha(const struct node *document, struct inventory *inv)
 {
-    if (inv->ha.policy == HA_HOST_FAILURES && !json_object_get(ha, "hosts"))
+    const struct node *ha = node_child(document, "ha");
+
+    if (inv->ha.policy == HA_HOST_FAILURES && !(ha && node_has(ha, "hosts")))
         inv->ha.hosts = 1;
 }
 
-static int read_policy(const struct reader *r, const struct node *document, struct inventory *inv)
+static int read_policy(const struct reader *r, const struct node *n, struct inventory *inv)
 {
-    const struct node n = node_of_json(json_object_get(document->json, "policy"), document, "policy", 0);
     struct policy *policy = arena_new(r->a, struct policy);
 
     inv->policy = policy;
-    return policy_json_read(r, &n, policy);
+    return policy_json_read(r, n, policy);
 }
 
-static int read_document(const struct reader *r, const struct node *document, struct inventory *ret)
+/* A list that is none was not taken entry by entry. */
+static int check_lists(const struct reader *r, const struct node *document)
 {
-    struct inventory inv = {.schedule.power_off = true, .balance.open = true};
+    for (size_t i = 0; i < LIST_COUNT; i++) {
+        const struct node *n = node_child(document, lists[i].name);
+
+        if (n && n->kind != NODE_LIST)
+            return reader_refuse(r, n, "an array");
+    }
+    return 0; /* snapshot_build() checks which are required */
+}
+
+/* All but the objects of the lists. */
+static int read_document(const struct reader *r, const struct node *document, struct inventory *inv)
+{
+    const struct node *policy = node_child(document, "policy");
     int rc;
 
     if (document->kind != NODE_MAP)
         return reader_refuse(r, document, "an object");
     if ((rc = check_format(r, document)) < 0 ||
-        (rc = reader_object(r, document, &snapshot_fields_document, &inv)) < 0)
+        (rc = reader_object(r, document, &snapshot_fields_document, inv)) < 0 ||
+        (policy && (rc = read_policy(r, policy, inv)) < 0))
         return rc;
-    if (node_has(document, "policy") && (rc = read_policy(r, document, &inv)) < 0)
-        return rc;
-    finish_ha(json_object_get(document->json, "ha"), &inv);
-    inv.schedule.given = node_has(document, "schedule");
-    inv.balance.given = node_has(document, "balance");
-    for (size_t i = 0; i < LIST_COUNT; i++) {
-        if ((rc = read_list(r, document, &lists[i], &inv)) < 0)
-            return rc;
-    }
-    *ret = inv;
-    return 0;
+    finish_ha(document, inv);
+    inv->schedule.given = node_has(document, "schedule");
+    inv->balance.given = node_has(document, "balance");
+    return check_lists(r, document);
 }
 
-int snapshot_read_json(const struct reader *r, const char *text, size_t len, json_t **ret)
+int snapshot_read_source(const struct json_source *source, struct arena *a, struct inventory *ret,
+                         struct unknown_fields *unknown, struct err *err)
 {
-    json_error_t syntax;
+    struct reading x = {.inv = {.schedule.power_off = true, .balance.open = true}};
+    const struct json_entries entries = {.taken = begin_list, .entry = read_entry, .context = &x};
+    const struct reader r = {.a = a, .unknown = unknown, .err = err};
+    struct node *document;
 
-    if (len > SNAPSHOT_BYTES_MAX)
-        return err_set(r->err, -EFBIG, "/: %zu bytes, expected at most %zu", len, SNAPSHOT_BYTES_MAX);
-    json_t *document = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &syntax);
-    if (!document)
-        return err_set(r->err, -EINVAL, "/: line %d, column %d: %s, expected JSON", syntax.line,
-                       syntax.column, syntax.text);
-    *ret = document;
+    x.r = (struct reader){.a = a, .unknown = unknown, .err = &x.wrong};
+    int rc = json_tree_read(source, &entries, a, &document, err);
+
+    if (rc < 0 || (rc = read_document(&r, document, &x.inv)) < 0)
+        return rc;
+    if (x.wrong.code < 0)
+        return err_set(err, x.wrong.code, "%s", x.wrong.text);
+    *ret = x.inv;
     return 0;
 }
 
 int snapshot_read_inventory(const char *text, size_t len, struct arena *a, struct inventory *ret,
                             struct unknown_fields *unknown, struct err *err)
 {
-    const struct reader r = {.a = a, .unknown = unknown, .err = err};
-    json_t *json;
-    int rc = snapshot_read_json(&r, text, len, &json);
+    const struct json_source source = {.text = text, .len = len, .most = SNAPSHOT_BYTES_MAX};
 
-    if (rc < 0)
-        return rc;
-    const struct node document = node_of_json(json, NULL, NULL, 0);
-
-    rc = read_document(&r, &document, ret);
-    json_decref(json);
-    return rc;
+    return snapshot_read_source(&source, a, ret, unknown, err);
 }

@@ -3,9 +3,14 @@
 #define BALLAST_MODEL_SNAPSHOT_READ_H
 
 #include "model/snapshot_json.h"
+#include "model/vms_json.h"
+#include "schema/json_tree.h"
 
-/* Parses the text; the caller frees the JSON. Duplicate keys in an object are an error. */
-int snapshot_read_json(const struct reader *r, const char *text, size_t len, json_t **ret);
+/* As snapshot_read_inventory() and vms_read(), from any source. */
+int snapshot_read_source(const struct json_source *source, struct arena *a, struct inventory *ret,
+                         struct unknown_fields *unknown, struct err *err);
+int vms_read_source(const struct json_source *source, const struct snapshot *cluster, struct arena *a,
+                    struct vms_to_place *ret, struct unknown_fields *unknown, struct err *err);
 
 /* Adds a VM, with the defaults that follow from its other fields. */
 int snapshot_read_vm(const struct reader *r, const struct node *n, struct inventory *inv);

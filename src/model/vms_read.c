@@ -16,7 +16,8 @@ struct vm_reader {
     struct inventory inv; /* the cluster, then the new VMs */
     size_t *new_at;       /* new VM -> its index in the file */
     const char **ids;     /* in the file's order */
-    size_t n;
+    size_t n, cap_new_at, cap_ids;
+    struct err wrong; /* with the first VM that is; it waits until the file is known to be JSON */
     struct vms_to_place to_place;
 };
 
@@ -34,11 +35,11 @@ static int read_id(const struct vm_reader *v, const struct node *n, const char *
 
     if (n->kind != NODE_MAP)
         return reader_refuse(&v->r, n, "an object");
-    if (!node_has(n, "id"))
-        return reader_complain(&v->r, &absent, "missing, expected it in every vm");
-    const struct node given = node_of_json(json_object_get(n->json, "id"), n, "id", 0);
+    const struct node *given = node_child(n, "id");
 
-    return reader_value(&v->r, &given, &id, ret);
+    if (!given)
+        return reader_complain(&v->r, &absent, "missing, expected it in every vm");
+    return reader_value(&v->r, given, &id, ret);
 }
 
 static int check_known(struct vm_reader *v, const struct node *n, const struct vm *known)
@@ -53,9 +54,11 @@ static int check_known(struct vm_reader *v, const struct node *n, const struct v
     return 0;
 }
 
-static bool is_given(const json_t *object, const char *in, const char *name)
+static bool is_given(const struct node *object, const char *in, const char *name)
 {
-    return json_object_get(json_object_get(object, in), name) != NULL;
+    const struct node *inner = node_child(object, in);
+
+    return inner && node_has(inner, name);
 }
 
 /* Usage is unknown, as for a VM that was never on. */
@@ -78,46 +81,59 @@ static void forget_use(struct vm_facts *f)
 
 static int read_new(struct vm_reader *v, const struct node *n)
 {
-    const struct node host = node_absent(n, "host");
-    const json_t *given = json_object_get(n->json, "host");
+    const struct node *host = node_child(n, "host");
+    const size_t n_new = v->inv.n_vms - v->cluster->n_vms;
+    struct node with = *n;
+    struct node state = {
+        .kind = NODE_SCALAR, .json = true, .up = n, .key = "state", .text = vm_state_name(VM_OFF)};
 
-    if (given && !json_is_null(given))
-        return reader_complain(&v->r, &host, "given, expected none: where the VM goes is what is asked");
-    if (!node_has(n, "state"))
-        json_object_set_new(n->json, "state", json_string(vm_state_name(VM_OFF)));
-    v->new_at[v->inv.n_vms - v->cluster->n_vms] = n->ix;
-    int rc = snapshot_read_vm(&v->r, n, &v->inv);
+    if (host && !node_is_null(host))
+        return reader_complain(&v->r, host, "given, expected none: where the VM goes is what is asked");
+    if (!node_has(n, "state")) {
+        state.next = with.first;
+        with.first = &state;
+    }
+    v->new_at = arena_grow(v->r.a, v->new_at, n_new, &v->cap_new_at, sizeof *v->new_at);
+    v->new_at[n_new] = n->ix;
+    int rc = snapshot_read_vm(&v->r, &with, &v->inv);
     if (rc < 0)
         return rc;
     struct vm_facts *f = &v->inv.vms[v->inv.n_vms - 1].is;
     if (f->state != VM_OFF)
         note_ignored(v, VMS_IGNORED_STATE, n->ix);
-    if (is_given(n->json, "cpu", "demand") || is_given(n->json, "mem", "demand") ||
-        is_given(n->json, "mem", "consumed") || node_has(n, "windows"))
+    if (is_given(n, "cpu", "demand") || is_given(n, "mem", "demand") || is_given(n, "mem", "consumed") ||
+        node_has(n, "windows"))
         note_ignored(v, VMS_IGNORED_DEMAND, n->ix);
     forget_use(f);
     return 0;
 }
 
-static int read_objects(struct vm_reader *v, const struct node *document)
+static int read_vm(struct vm_reader *v, const struct node *n)
 {
-    struct node_walk w;
-    int rc;
+    const char *id;
+    int rc = read_id(v, n, &id);
 
-    if (document->kind != NODE_LIST)
-        return reader_refuse(&v->r, document, "an array of VM objects");
-    v->n = document->n;
-    v->ids = arena_array(v->r.a, const char *, v->n);
-    v->new_at = arena_array(v->r.a, size_t, v->n);
-    for (const struct node *n = node_walk_first(&w, document); n; n = node_walk_next(&w)) {
-        if ((rc = read_id(v, n, &v->ids[n->ix])) < 0)
-            return rc;
-        uint32_t known = snapshot_find_vm(v->cluster, v->ids[n->ix]);
-        rc = known == IX_NONE ? read_new(v, n) : check_known(v, n, &v->cluster->vms[known]);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
+    if (rc < 0)
+        return rc;
+    v->ids = arena_grow(v->r.a, v->ids, v->n, &v->cap_ids, sizeof *v->ids);
+    v->ids[v->n++] = id;
+    uint32_t known = snapshot_find_vm(v->cluster, id);
+
+    return known == IX_NONE ? read_new(v, n) : check_known(v, n, &v->cluster->vms[known]);
+}
+
+static bool is_vms(void *context, const struct node *list)
+{
+    (void)context;
+    return !list->up;
+}
+
+static void read_entry(void *context, const struct node *n)
+{
+    struct vm_reader *v = context;
+
+    if (v->wrong.code == 0)
+        (void)read_vm(v, n);
 }
 
 struct listed {
@@ -143,7 +159,7 @@ static int check_twice(const struct vm_reader *v, const struct node *document)
     if (v->n > 0)
         qsort(sorted, v->n, sizeof *sorted, by_id);
     for (size_t i = 1; i < v->n; i++) {
-        const struct node item = {.up = document, .ix = sorted[i].ix, .json = document->json};
+        const struct node item = {.up = document, .ix = sorted[i].ix, .json = true};
         const struct node here = node_absent(&item, "id");
         if (strcmp(sorted[i].id, sorted[i - 1].id) == 0)
             return reader_complain(&v->r, &here, "\"%s\" is the id of /%zu already, expected another",
@@ -178,8 +194,7 @@ static int check_pairs(const struct vm_reader *v, const struct node *document)
 
     for (size_t i = v->cluster->n_vms; i < v->inv.n_vms; i++) {
         const struct vm *vm = &s->vms[snapshot_find_vm(s, v->inv.vms[i].is.id)];
-        const struct node item = {
-            .up = document, .ix = v->new_at[i - v->cluster->n_vms], .json = document->json};
+        const struct node item = {.up = document, .ix = v->new_at[i - v->cluster->n_vms], .json = true};
         const struct node here = node_absent(&item, "ft_peer");
         if ((vm->is.kind == VM_FT_PRIMARY || vm->is.kind == VM_FT_SECONDARY) && vm->ft_peer == IX_NONE)
             return reader_complain(&v->r, &here, "missing, expected the id of the other half of the pair");
@@ -187,13 +202,15 @@ static int check_pairs(const struct vm_reader *v, const struct node *document)
     return 0;
 }
 
-static int read_document(struct vm_reader *v, const struct node *document)
+static int check_all(struct vm_reader *v, const struct node *document)
 {
     int rc;
 
-    snapshot_to_inventory(v->cluster, v->r.a, &v->inv);
-    if ((rc = read_objects(v, document)) < 0 || (rc = check_twice(v, document)) < 0 ||
-        (rc = build_snapshot(v)) < 0)
+    if (document->kind != NODE_LIST)
+        return reader_refuse(&v->r, document, "an array of VM objects");
+    if (v->wrong.code < 0)
+        return err_set(v->r.err, v->wrong.code, "%s", v->wrong.text);
+    if ((rc = check_twice(v, document)) < 0 || (rc = build_snapshot(v)) < 0)
         return rc;
     v->to_place.n = (uint32_t)v->n;
     v->to_place.vms = arena_array(v->r.a, uint32_t, v->n);
@@ -202,22 +219,29 @@ static int read_document(struct vm_reader *v, const struct node *document)
     return check_pairs(v, document);
 }
 
+int vms_read_source(const struct json_source *source, const struct snapshot *cluster, struct arena *a,
+                    struct vms_to_place *ret, struct unknown_fields *unknown, struct err *err)
+{
+    struct vm_reader v = {.r = {.a = a, .unknown = unknown}, .cluster = cluster};
+    const struct json_entries entries = {.taken = is_vms, .entry = read_entry, .context = &v};
+    struct node *document;
+
+    v.r.err = &v.wrong;
+    snapshot_to_inventory(cluster, a, &v.inv);
+    int rc = json_tree_read(source, &entries, a, &document, err);
+
+    v.r.err = err;
+    if (rc == 0 && (rc = check_all(&v, document)) == 0)
+        *ret = v.to_place;
+    return rc;
+}
+
 int vms_read(const char *text, size_t len, const struct snapshot *cluster, struct arena *a,
              struct vms_to_place *ret, struct unknown_fields *unknown, struct err *err)
 {
-    struct vm_reader v = {.r = {.a = a, .unknown = unknown, .err = err}, .cluster = cluster};
-    json_t *json;
-    int rc = snapshot_read_json(&v.r, text, len, &json);
+    const struct json_source source = {.text = text, .len = len, .most = SNAPSHOT_BYTES_MAX};
 
-    if (rc < 0)
-        return rc;
-    const struct node document = node_of_json(json, NULL, NULL, 0);
-
-    rc = read_document(&v, &document);
-    json_decref(json);
-    if (rc == 0)
-        *ret = v.to_place;
-    return rc;
+    return vms_read_source(&source, cluster, a, ret, unknown, err);
 }
 
 const char *vms_json_ignored_text(const struct vms_to_place *v, enum vms_ignored what, struct arena *a)

@@ -11,79 +11,12 @@
 #define KEY_SHOWN_MAX 128 /* bytes of a key in a path */
 #define SHOWN_MAX 60      /* bytes of a value in a sentence */
 
-static enum node_kind kind_of_json(const json_t *json)
-{
-    switch (json_typeof(json)) {
-    case JSON_OBJECT:
-        return NODE_MAP;
-    case JSON_ARRAY:
-        return NODE_LIST;
-    case JSON_STRING:
-        return NODE_SCALAR;
-    case JSON_INTEGER:
-    case JSON_REAL:
-        return NODE_NUMBER;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return NODE_BOOL;
-    case JSON_NULL:
-        break;
-    }
-    return NODE_NULL;
-}
-
-struct node node_of_json(json_t *json, const struct node *up, const char *key, size_t ix)
-{
-    struct node n = {.kind = kind_of_json(json), .up = up, .key = key, .ix = ix, .json = json};
-
-    if (n.kind == NODE_MAP)
-        n.n = json_object_size(json);
-    else if (n.kind == NODE_LIST)
-        n.n = json_array_size(json);
-    else if (n.kind == NODE_SCALAR)
-        n.text = json_string_value(json);
-    return n;
-}
-
 struct node node_absent(const struct node *in, const char *key)
 {
     return (struct node){.kind = NODE_NULL, .line = in->line, .up = in, .key = key, .json = in->json};
 }
 
-/* ---- walking ---- */
-
-static const struct node *json_item(struct node_walk *w, size_t ix)
-{
-    if (ix >= w->of->n)
-        return NULL;
-    w->item = node_of_json(json_array_get(w->of->json, ix), w->of, NULL, ix);
-    return &w->item;
-}
-
-static const struct node *json_member(struct node_walk *w, void *member)
-{
-    w->member = member;
-    if (!member)
-        return NULL;
-    w->item = node_of_json(json_object_iter_value(member), w->of, json_object_iter_key(member), 0);
-    return &w->item;
-}
-
-const struct node *node_walk_first(struct node_walk *w, const struct node *of)
-{
-    w->of = of;
-    if (!of->json)
-        return w->at = of->first;
-    return of->kind == NODE_LIST ? json_item(w, 0) : json_member(w, json_object_iter(of->json));
-}
-
-const struct node *node_walk_next(struct node_walk *w)
-{
-    if (!w->of->json)
-        return w->at = w->at->next;
-    return w->of->kind == NODE_LIST ? json_item(w, w->item.ix + 1)
-                                    : json_member(w, json_object_iter_next(w->of->json, w->member));
-}
+/* ---- children ---- */
 
 const struct node *node_child(const struct node *map, const char *key)
 {
@@ -145,7 +78,7 @@ bool node_same(const struct node *x, const struct node *y)
 
 bool node_has(const struct node *map, const char *key)
 {
-    return map->json ? json_object_get(map->json, key) != NULL : node_child(map, key) != NULL;
+    return node_child(map, key) != NULL;
 }
 
 /* ---- values ---- */
@@ -166,7 +99,7 @@ const char *node_text(const struct node *n)
 bool node_number(const struct node *n, double *ret)
 {
     if (n->kind == NODE_NUMBER) {
-        *ret = json_number_value(n->json);
+        *ret = n->number;
         return true;
     }
     return n->kind == NODE_SCALAR && n->plain && number_parse(n->text, ret) && isfinite(*ret);
@@ -174,7 +107,7 @@ bool node_number(const struct node *n, double *ret)
 
 bool node_bool(const struct node *n, bool *ret)
 {
-    bool is_true = n->kind == NODE_BOOL ? json_is_true(n->json) : n->plain && strcmp(n->text, "true") == 0;
+    bool is_true = n->kind == NODE_BOOL ? n->truth : n->plain && strcmp(n->text, "true") == 0;
 
     if (n->kind != NODE_BOOL && !is_true && !(n->plain && strcmp(n->text, "false") == 0))
         return false;
@@ -245,9 +178,9 @@ const char *node_shown(const struct node *n, struct arena *a)
     case NODE_SCALAR:
         return node_is_null(n) ? "has no value" : quoted(n->text, n->json ? "" : "is ", a);
     case NODE_NUMBER:
-        return arena_printf(a, "%.12g", json_number_value(n->json));
+        return arena_printf(a, "%.12g", n->number);
     case NODE_BOOL:
-        return json_is_true(n->json) ? "true" : "false";
+        return n->truth ? "true" : "false";
     case NODE_NULL:
         break;
     }

@@ -1,15 +1,13 @@
 /* node.h: one value of a file, from YAML or from JSON.
  *
- * A YAML file is a tree of nodes with text as scalars: the reader decides whether `5` is a number. A JSON
- * value already has its type; its node is a view of jansson's value, made during the walk, so a file with
- * millions of values needs no second tree. Every node knows its place in the file.
+ * A file is a tree of nodes. YAML has text as scalars: the reader decides whether `5` is a number. A JSON
+ * value already has its type. Every node knows its place in the file.
  */
 #ifndef BALLAST_SCHEMA_NODE_H
 #define BALLAST_SCHEMA_NODE_H
 
 #include <ballast/arena.h>
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,7 +17,7 @@ enum node_kind {
     NODE_SCALAR, /* text; in YAML also a number, a boolean or null */
     NODE_NUMBER,
     NODE_BOOL,
-    NODE_NULL, /* JSON only */
+    NODE_NULL, /* these three: JSON only */
 };
 
 struct node {
@@ -31,31 +29,20 @@ struct node {
     const char *former_key;    /* in the file, if key is its present name; else NULL */
     size_t ix;                 /* in a list: from 0 */
     const char *text;          /* NODE_SCALAR */
-    struct node *first, *next; /* YAML: children; node_walk_first() is for both */
+    double number;             /* NODE_NUMBER */
+    bool truth;                /* NODE_BOOL */
+    bool json;                 /* false: YAML */
+    struct node *first, *next; /* children */
     size_t n;                  /* children */
-    json_t *json;              /* JSON: the value; NULL: YAML */
 };
-
-/* A view of a JSON value; the value must live as long as the view. */
-struct node node_of_json(json_t *json, const struct node *up, const char *key, size_t ix);
 
 /* A missing value, for an error about it. */
 struct node node_absent(const struct node *in, const char *key);
 
-/* Walks over the children; a child of JSON is valid until the next call. */
-struct node_walk {
-    const struct node *of, *at;
-    struct node item;
-    void *member;
-};
-
-const struct node *node_walk_first(struct node_walk *w, const struct node *of);
-const struct node *node_walk_next(struct node_walk *w);
-
-/* YAML: the child with this key, or NULL. */
+/* The child with this key, or NULL. */
 const struct node *node_child(const struct node *map, const char *key);
 
-/* YAML: the node at the path, "dpm.windows", or NULL. */
+/* The node at the path, "dpm.windows", or NULL. */
 const struct node *node_find(const struct node *map, const char *path);
 
 /* Whether a mapping has the key. */

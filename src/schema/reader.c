@@ -219,7 +219,6 @@ static int read_field(const struct reader *r, const struct node *n, const struct
 static int read_members(const struct reader *r, const struct node *map, const struct schema *schema,
                         const char *prefix, void *into, uint64_t *seen)
 {
-    struct node_walk w;
     size_t next = 0;
     int e = 0;
 
@@ -227,7 +226,7 @@ static int read_members(const struct reader *r, const struct node *map, const st
         return reader_refuse(r, map, map->json ? "an object" : "a section");
     if (map->kind != NODE_MAP)
         return 0; /* all keys are commented out */
-    for (const struct node *n = node_walk_first(&w, map); n && e == 0; n = node_walk_next(&w)) {
+    for (const struct node *n = map->first; n && e == 0; n = n->next) {
         const char *name = prefix[0] ? arena_printf(r->a, "%s%.128s", prefix, n->key) : n->key;
         bool dotted = !n->json && strchr(n->key, '.');
         const struct field *f = dotted ? NULL : find_field(schema, name, &next);

@@ -26,7 +26,7 @@ static bool is_printable(const char *text)
     return *text == '\0';
 }
 
-/* jansson frees strings with the document; a YAML tree lives as long as the values read from it. */
+/* The nodes of JSON may be gone after the reading; a YAML tree lives as long as the values read from it. */
 static int read_text(const struct reader *r, const struct node *n, const char *expected, const char **ret)
 {
     const char *text = node_text(n);
@@ -279,11 +279,10 @@ int reader_list_check(const struct reader *r, const struct node *n, const char *
 static int read_texts(const struct reader *r, const struct node *list, const char *const **ret)
 {
     const char **items = arena_array(r->a, const char *, list->n + 1);
-    struct node_walk w;
     size_t i = 0;
     int e = 0;
 
-    for (const struct node *n = node_walk_first(&w, list); n && e == 0; n = node_walk_next(&w))
+    for (const struct node *n = list->first; n && e == 0; n = n->next)
         e = read_text(r, n, n->json ? NULL : "a word", &items[i++]);
     *ret = items;
     return e;
@@ -344,13 +343,12 @@ static int read_ids(const struct reader *r, const struct node *n, const struct f
 static int read_labels(const struct reader *r, const struct node *map, struct labels *ret)
 {
     struct label *items = arena_array(r->a, struct label, map->n);
-    struct node_walk w;
     uint32_t i = 0;
     int e = 0;
 
     if (map->kind != NODE_MAP)
         return reader_refuse(r, map, "{KEY: TEXT, ...}");
-    for (const struct node *n = node_walk_first(&w, map); n && e == 0; n = node_walk_next(&w)) {
+    for (const struct node *n = map->first; n && e == 0; n = n->next) {
         e = read_text(r, n, NULL, &items[i].value);
         items[i++].key = n->json ? arena_strdup(r->a, n->key) : n->key;
     }
@@ -361,11 +359,10 @@ static int read_labels(const struct reader *r, const struct node *map, struct la
 static int read_flags(const struct reader *r, const struct node *list, const struct field *f, unsigned *ret)
 {
     unsigned flags = 0;
-    struct node_walk w;
 
     if (list->kind != NODE_LIST)
         return reader_refuse(r, list, arena_printf(r->a, "a list of %s", reader_words(r, f->words)));
-    for (const struct node *n = node_walk_first(&w, list); n; n = node_walk_next(&w)) {
+    for (const struct node *n = list->first; n; n = n->next) {
         int found = find_word(n, f->words);
 
         if (found < 0)
@@ -380,7 +377,6 @@ static int read_curve(const struct reader *r, const struct node *list, const str
                       struct power_curve *ret)
 {
     const struct field number = {.type = FIELD_NUMBER, .min = f->min, .max = f->max};
-    struct node_walk w;
     uint32_t i = 0;
     int e = 0;
 
@@ -391,7 +387,7 @@ static int read_curve(const struct reader *r, const struct node *list, const str
                                list->json ? "" : "has ", list->n, POWER_POINTS_MAX);
     double *watts = arena_array(r->a, double, list->n);
 
-    for (const struct node *n = node_walk_first(&w, list); n && e == 0; n = node_walk_next(&w))
+    for (const struct node *n = list->first; n && e == 0; n = n->next)
         e = read_number(r, n, &number, &watts[i++]);
     if (e == 0)
         *ret = (struct power_curve){.watts = watts, .n = i};
@@ -427,7 +423,6 @@ static int read_objects(const struct reader *r, const struct node *map, const st
 static int read_rows(const struct reader *r, const struct node *list, const struct field *f,
                      struct objects *ret)
 {
-    struct node_walk w;
     uint32_t i = 0;
     int e = 0;
 
@@ -438,7 +433,7 @@ static int read_rows(const struct reader *r, const struct node *list, const stru
                                list->n, f->max);
     char *items = arena_alloc(r->a, list->n, f->size);
 
-    for (const struct node *n = node_walk_first(&w, list); n && e == 0; n = node_walk_next(&w), i++)
+    for (const struct node *n = list->first; n && e == 0; n = n->next, i++)
         e = reader_object(r, n, f->inner, items + i * f->size);
     if (e == 0)
         *ret = (struct objects){.items = items, .n = i};

@@ -310,7 +310,7 @@ def check_settings(folder):
 
 BAD = {
     '': ': /: line 1, column 0: ',
-    '{"format": "ballast-snapshot/1",\n "cluster": }': ': /: line 2, column 13: ',
+    '{"format": "ballast-snapshot/1",\n "cluster": }': ': /cluster: line 2, column 13: ',
     '[1, 2]': ': /: an array, expected an object',
     '{"format": "ballast-snapshot/1", "cluster": "c\\u001b[31m\\nx", "time": "now"}': ': /time: "now", expected ',
 }

@@ -2,6 +2,7 @@
 #include "core/fit/expression.h"
 #include "base/strbuf.h"
 #include "model/expression.h"
+#include "schema/json_tree.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -49,16 +50,14 @@ static bool evaluate(struct expression *x, struct arena *a)
 static int read_text(const char *text, size_t size, struct arena *a, struct expression *ret, struct err *err)
 {
     const struct reader r = {.a = a, .err = err};
-    json_t *json = json_loadb(text, size, JSON_DECODE_ANY, NULL);
-    int e = -1;
+    const struct json_source source = {.text = text, .len = size};
+    struct node *n;
+    int e = json_tree_read(&source, NULL, a, &n, err);
 
-    if (json) {
-        const struct node n = node_of_json(json, NULL, NULL, 0);
-        e = expression_read(&r, &n, ret);
-        if ((e < 0) != (err->code != 0))
-            abort();
-    }
-    json_decref(json);
+    if (e == 0)
+        e = expression_read(&r, n, ret);
+    if ((e < 0) != (err->code != 0))
+        abort();
     return e;
 }
 

@@ -9,6 +9,7 @@ TOP = HERE.parents[1]
 OF_OTHERS = {
     'config': ['conf/ballast.yaml', 'conf/examples/*.yaml'],
     'flexiant': ['conf/examples/flexiant.json'],
+    'json': ['conf/schema/*.json', 'tests/scenarios/input/*/snapshot.json', 'tests/scenarios/place/refused/*.json'],
     'libvirt_xml': ['tests/replies/libvirt/*.xml'],
     'scenario': ['conf/examples/simulate-*.yaml'],
     'snapshot': ['tests/scenarios/input/*/snapshot.json', 'tests/scenarios/settings/*/snapshot.json',

@@ -15,6 +15,7 @@
 #include "model/snapshot_build.h"
 #include "model/snapshot_to_inventory.h"
 #include "render/render.h"
+#include "schema/json_tree.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -143,13 +144,11 @@ static struct expression parse(const char *text, field_reader *read, struct aren
 {
     struct err err = {0};
     const struct reader reader = {.a = a, .err = &err};
-    json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
-    const struct node n = node_of_json(json, NULL, NULL, 0);
+    struct node *n;
     struct expression x;
 
-    if (read(&reader, &n, &x) < 0)
+    if (json_tree_parse(text, a, &n, &err) < 0 || read(&reader, n, &x) < 0)
         fail_msg("%s: %s", text, err.text);
-    json_decref(json);
     return x;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "model/expression.h"
+#include "schema/json_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,15 +287,13 @@ static struct expression read(const char *text, field_reader *reader_of, struct 
 {
     struct err err = {0};
     const struct reader reader = {.a = a, .err = &err};
-    json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
     struct expression x;
-    const struct node n = node_of_json(json, NULL, NULL, 0);
+    struct node *n;
 
-    if (reader_of(&reader, &n, &x) < 0) {
+    if (json_tree_parse(text, a, &n, &err) < 0 || reader_of(&reader, n, &x) < 0) {
         (void)fprintf(stderr, "the random expression %s is refused: %s\n", text, err.text);
         exit(1);
     }
-    json_decref(json);
     return x;
 }
 

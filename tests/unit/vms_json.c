@@ -41,7 +41,7 @@ static const struct {
     {"[{\"id\":\"v2\",\"vcpus\":\"many\",\"host\":\"nowhere\"}]", NULL}, /* nothing else is read of it */
     /* not a list of VMs */
     {"", "/: line 1, column 0: "},
-    {"[{\"id\":\"n1\",\"id\":\"n2\"}]", "/: line 1, "},
+    {"[{\"id\":\"n1\",\"id\":\"n2\"}]", "/0/id: line 1, column 13: given twice"},
     {"{}", "/: an object, expected an array of VM objects"},
     {"{\"vms\":[]}", "/: an object, expected an array of VM objects"},
     {"[7]", "/0: 7, expected an object"},

@@ -1,7 +1,9 @@
 /* read.c: a cloud from JSON, by tables of fields; whether its references and figures can be right. */
 #include "dialect/flexiant/internal.h"
 
+#include "base/cleanup.h"
 #include "model/attributes.h"
+#include "schema/json_tree.h"
 #include "schema/reader.h"
 
 #include <errno.h>
@@ -387,13 +389,16 @@ static int read_fields(const json_t *json, struct cloud *c)
 {
     struct unknown_fields unknown = {0};
     const struct reader r = {.a = c->a, .unknown = &unknown, .err = c->err};
-    const struct node document = node_of_json((json_t *)(uintptr_t)json, NULL, NULL, 0);
+    CLEANUP(freep) char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY);
+    struct node *document;
+    int e = text ? json_tree_parse(text, c->a, &document, c->err) : err_set(c->err, -ENOMEM, "out of memory");
 
-    if (document.kind != NODE_MAP)
+    if (e < 0)
+        return e;
+    if (document->kind != NODE_MAP)
         return err_set(c->err, -EINVAL, "/: expected an object with clusters, nodes, servers and so on");
     reader_defaults(&r, &settings_schema, &c->settings);
-    int e = reader_object(&r, &document, &cloud_schema, c);
-
+    e = reader_object(&r, document, &cloud_schema, c);
     if (e == 0 && unknown.n > 0)
         return err_set(c->err, -EINVAL, "%s: is no member of a %s, expected one that the manual lists",
                        unknown.items[0].pointer, unknown.items[0].what);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/natural.h"
 #include "base/xalloc.h"
+#include "schema/json_tree.h"
 #include "schema/reader.h"
 #include "schema/writer.h"
 
@@ -166,15 +167,14 @@ static int read_host(const struct reader *r, const struct node *n, struct night_
 
 static int read_all(const struct reader *r, const struct node *document, struct night_record *ret)
 {
-    const struct node hosts = node_of_json(json_object_get(document->json, "hosts"), document, "hosts", 0);
-    struct node_walk walk;
+    const struct node *hosts = node_child(document, "hosts");
     int code = reader_object(r, document, &night_schema, ret);
 
     ret->text = xstrdup(ret->text);
     ret->proof_host = xstrdup(ret->proof_host);
     ret->proof_name = xstrdup(ret->proof_name);
     ret->proof_why = xstrdup(ret->proof_why);
-    for (const struct node *n = node_walk_first(&walk, &hosts); code == 0 && n; n = node_walk_next(&walk))
+    for (const struct node *n = hosts->first; code == 0 && n; n = n->next)
         code = read_host(r, n, ret);
     return code;
 }
@@ -183,17 +183,15 @@ int night_record_read(const char *text, struct night_record *ret, struct err *er
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     const struct reader r = {.a = &a, .err = err};
-    json_error_t syntax;
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &syntax);
-    int code = -EINVAL;
+    struct node *document;
+    int code = json_tree_parse(text, &a, &document, err);
 
     *ret = (struct night_record){0};
-    if (json_is_array(json_object_get(json, "hosts"))) {
-        const struct node document = node_of_json(json, NULL, NULL, 0);
+    if (code == 0) {
+        const struct node *hosts = node_child(document, "hosts");
 
-        code = read_all(&r, &document, ret);
+        code = hosts && hosts->kind == NODE_LIST ? read_all(&r, document, ret) : -EINVAL;
     }
-    json_decref(json);
     if (code < 0)
         night_record_release(ret);
     return code;
