@@ -168,6 +168,12 @@ enum finding_code {
     X(FIGURE_TAKES, "takes", PLAIN)                                                                          \
     X(FIGURE_USED, "used", PLAIN)                                                                            \
     X(FIGURE_AT_MOST, "at_most", PLAIN)                                                                      \
+    X(FIGURE_CELL, "cell", PLAIN)                                                                            \
+    X(FIGURE_CELLS, "cells", PLAIN)                                                                          \
+    X(FIGURE_CELL_CPUS, "cell_cpus", PLAIN)                                                                  \
+    X(FIGURE_CELL_DEDICATED, "cell_dedicated", PLAIN)                                                        \
+    X(FIGURE_CELL_MEM, "cell_mem_mb", PLAIN)                                                                 \
+    X(FIGURE_CELL_PAGES, "cell_pages_mb", PLAIN)                                                             \
     X(FIGURE_SCORE, "score", PLAIN)                                                                          \
     X(FIGURE_SCORE_OWN, "score_own", PLAIN)                                                                  \
     X(FIGURE_SCORE_CHOSEN, "score_chosen", PLAIN)                                                            \
@@ -241,8 +247,6 @@ struct refusal {
     uint32_t node; /* of the stage's filter: the part that is not true */
     const struct known_value *values;
     uint32_t n_values;
-    const char *unit;                 /* the external unit whose answer decides; NULL: none */
-    const struct unit_answer *answer; /* its answer; NULL: none */
 };
 
 /* The hosts that a stage and those before it leave. */

@@ -172,6 +172,8 @@
       "an anti-affinity rule keeps the VM apart from a VM on the host")                                      \
     X(CHECK_FT_PEER, "ft_peer", "the other half of its fault-tolerant pair runs on the host")                \
     X(CHECK_FIT_QUANTITY, "fit_quantity", "a stage of the VM's pipeline counts too much on the host")        \
+    X(CHECK_FIT_NUMA, "fit_numa", "the VM's NUMA cells do not fit into those of the host")                   \
+    X(CHECK_FIT_DEVICE, "fit_device", "the host has not the devices left that the VM needs")                 \
     X(CHECK_RULE_AFFINITY, "rule_affinity", "an affinity rule keeps the VM with a VM on another host")       \
     X(CHECK_RESERVATION_CPU, "reservation_cpu", "the host has too little unreserved CPU")                    \
     X(CHECK_RESERVATION_MEM, "reservation_mem", "the host has too little unreserved memory")                 \
@@ -360,11 +362,6 @@
     X(VARIABLE_VM_IMAGE, "$vm.image.", "of any type")                                                        \
     X(VARIABLE_VM_HINT, "$vm.hints.", "of any type")                                                         \
     X(VARIABLE_VM_GROUPS, "$vm.groups", "texts: the groups of VMs that it is in")                            \
-    X(VARIABLE_ANSWER, "$answer",                                                                            \
-      "what the stage's external unit says of the VM on the host: true or false, or a number; absent "       \
-      "without a valid answer")                                                                              \
-    X(VARIABLE_ANSWER_MULTIPLIER, "$answer.multiplier",                                                      \
-      "number: the multiplier that it gives for the host; in a multiplier")                                  \
     X(VARIABLE_GROUP_ID, "$group.id", "text; in the second operand of an operator of groups")                \
     X(VARIABLE_GROUP_NAME, "$group.name", "text; likewise")                                                  \
     X(VARIABLE_GROUP_META, "$group.meta.", "text; likewise")
@@ -381,11 +378,6 @@
     X(FIT_PLACE, "place", "the host at which a VM is powered on")                                            \
     X(FIT_MOVE, "move", "the hosts to which a VM is moved, whatever for, or restarted at")                   \
     X(FIT_CORRECT, "correct", "the VM's present host: a VM on a host that the stage refuses is moved away")
-
-/* What a filter does where its external unit has failed, or its answer is too old. */
-#define ANSWER_FAILURES(X)                                                                                   \
-    X(ANSWER_FAILURE_REFUSE, "refuse", "no VM comes to a host by it; none is moved away either")             \
-    X(ANSWER_FAILURE_IGNORE, "ignore", "the filter refuses no host")
 
 /* Room for the name that tells a person from others: a user of this machine, or the owner of a token. */
 #define PERSON_NAME_MAX 64
@@ -471,7 +463,6 @@ NAME_DECLARE(expression_operator, EXPRESSION_OPERATORS)
 NAME_DECLARE(expression_variable, EXPRESSION_VARIABLES)
 NAME_DECLARE(normalisation, NORMALISATIONS)
 NAME_DECLARE(fit_use, FIT_USES)
-NAME_DECLARE(answer_failure, ANSWER_FAILURES)
 NAME_DECLARE(role, ROLES)
 NAME_DECLARE(four_eyes_action, FOUR_EYES_ACTIONS)
 NAME_DECLARE(event_kind, EVENTS)

@@ -108,7 +108,10 @@ static enum check check_kept(const struct layout *l, uint32_t vm, uint32_t slot)
         return held;
     enum check there = layout_check(l, l->vm_unit[vm], slot);
 
-    return there == CHECK_FIT_FILTER || there == CHECK_FIT_QUANTITY ? there : held;
+    return there == CHECK_FIT_FILTER || there == CHECK_FIT_QUANTITY || there == CHECK_FIT_NUMA ||
+                   there == CHECK_FIT_DEVICE
+               ? there
+               : held;
 }
 
 static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct candidate *c)

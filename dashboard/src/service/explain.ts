@@ -69,6 +69,8 @@ const CHECKS: Record<string, string> = {
   incompatible: 'The VM is not compatible with the host',
   fit_filter: 'A filter of the VM’s pipeline refuses the host',
   fit_quantity: 'A count of the VM’s pipeline would be above its limit on the host',
+  fit_numa: 'The VM’s NUMA cells do not fit into those of the host',
+  fit_device: 'The host lacks the devices that the VM needs',
   agent_missing: 'The host lacks an agent VM',
   rule_vm_host: 'A rule keeps the VM off the host',
   rule_anti_affinity: 'A rule keeps the VM apart from a VM there',

@@ -190,6 +190,9 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
         return CHECK_FT_PEER;
     if (l->used && layout_quantity_refuses(l, FIT_MOVE, unit, to_slot, NULL))
         return CHECK_FIT_QUANTITY;
+    enum check cells = l->cells ? layout_cells_refuse(l, unit, to_slot, IX_NONE, NULL, NULL) : CHECK_NONE;
+    if (cells != CHECK_NONE)
+        return cells;
     enum check check = check_reserved(l, unit, to_slot);
     if (check != CHECK_NONE)
         return check;

@@ -498,6 +498,8 @@ void layout_init_bare(struct layout *l, const struct snapshot *snap, const struc
             add_placed(l, entitlement, snap->pending[i].vm, snap->pending[i].to);
     }
     layout_count_off(l);
+    if (rules->fit.cells.row_from)
+        layout_init_cells(l);
     l->mem_free0 = arena_array(a, double, (size_t)l->n_slots + 1);
     for (uint32_t i = 0; i < l->n_slots; i++)
         l->mem_free0[i] = l->mem_free[i];
@@ -521,6 +523,8 @@ void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot)
     list_remove(l, unit, from);
     list_add(l, unit, to_slot);
     l->unit_slot[unit] = to_slot;
+    if (l->cells)
+        layout_move_cells(l, unit, from, to_slot);
 }
 
 void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout_mark *ret)
@@ -540,6 +544,8 @@ void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout
         m.sum[r] = l->sum[r];
         m.sum_squares[r] = l->sum_squares[r];
     }
+    if (l->cells)
+        m.cells = layout_save_cells(l, unit);
     *ret = m;
     layout_move(l, unit, to_slot);
 }
@@ -548,6 +554,8 @@ void layout_undo(struct layout *l, const struct layout_mark *m)
 {
     layout_move(l, m->unit,
                 m->slot[0]); /* the integer counts and the lists; the doubles are restored exactly below */
+    if (l->cells)
+        layout_restore_cells(l, m->unit, m->cells);
     for (int i = 0; i < 2; i++) {
         for (int r = 0; r < RES_COUNT; r++) {
             bool full = l->norm[r][m->slot[i]] > LAYOUT_FULL;

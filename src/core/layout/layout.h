@@ -85,7 +85,8 @@ struct layout {
         *used; /* of counters of pipelines: used[used_from[counter] + slot, or group]; NULL: there are none */
     size_t *used_from;
     size_t n_used;
-    uint16_t *apart; /* [group × n_slots]: members of the anti-affinity group there */
+    struct layout_cells *cells; /* what is taken of NUMA cells and devices; NULL: no VM needs any */
+    uint16_t *apart;            /* [group × n_slots]: members of the anti-affinity group there */
     struct failover_capacity failover;
 };
 
@@ -108,6 +109,7 @@ struct layout_mark {
     uint32_t slot[2]; /* from, to */
     double norm[2][RES_COUNT], reserved[2][RES_COUNT], mem_taken[2], mem_free[2];
     double sum[RES_COUNT], sum_squares[RES_COUNT];
+    size_t cells; /* of cells.c */
 };
 
 void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout_mark *ret);
@@ -184,6 +186,42 @@ bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t 
 
 /* Whether the limit of the counting stage, which is of the VM's pipeline, keeps the VM off the slot. */
 bool layout_stage_exceeds(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot);
+
+/* ---- cells.c: NUMA cells and devices ---- */
+
+/* What a VM takes of a figure of its slot's row (core/fit/cells.h). */
+struct cells_take {
+    uint32_t figure;
+    int64_t amount;
+};
+
+/* Each VM keeps the cells and devices that it got when it came to its slot. */
+struct layout_cells {
+    int64_t *used; /* the rows of all hosts, by host */
+    size_t *takes_from;
+    struct cells_take *takes; /* of vm: room from takes[takes_from[vm]] to takes[takes_from[vm + 1]] */
+    uint32_t *n_takes;        /* by VM */
+    struct cells_take *saved; /* what units took before moves that are tried, in the order of the trials */
+    size_t n_saved, cap_saved;
+};
+
+/* After all VMs have their slots, those in flight included: they take on both. */
+void layout_init_cells(struct layout *l);
+
+/* The unit has left `from` and takes at `to`. */
+void layout_move_cells(struct layout *l, uint32_t unit, uint32_t from, uint32_t to);
+
+/* Before a move that is tried; then, after layout_move() back: what the unit took before. */
+size_t layout_save_cells(struct layout *l, uint32_t unit);
+void layout_restore_cells(struct layout *l, uint32_t unit, size_t saved);
+
+/* CHECK_FIT_NUMA or CHECK_FIT_DEVICE: the slot has not what the unit needs, also if another unit leaves it
+ * (without; IX_NONE: none does). ret_vm: the VM that does not fit; ret: why. Both may be NULL. */
+enum check layout_cells_refuse(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t without,
+                               uint32_t *ret_vm, struct cells_shortage *ret);
+
+/* Whether the unit takes any. */
+bool layout_takes_cells(const struct layout *l, uint32_t unit);
 
 /* ---- live.c: what moves change, as filters and scores of pipelines read it ---- */
 

@@ -120,7 +120,8 @@ static bool may_run_on(const struct layout *l, uint32_t unit, uint32_t slot)
             return false;
     return (!l->unit_allowed[unit] || bitmap_has(l->unit_allowed[unit], host)) &&
            !(l->rules->fit.live_from && layout_live_refuses(l, unit, slot)) &&
-           !(l->used && layout_quantity_refuses(l, FIT_MOVE, unit, slot, NULL));
+           !(l->used && layout_quantity_refuses(l, FIT_MOVE, unit, slot, NULL)) &&
+           !(l->cells && layout_cells_refuse(l, unit, slot, IX_NONE, NULL, NULL) != CHECK_NONE);
 }
 
 void options_rank(const struct layout *l, uint32_t unit, struct arena *a, struct options *ret)

@@ -26,11 +26,18 @@ static bool must_make_way(const struct layout *l, uint32_t unit, uint32_t slot)
     return false;
 }
 
-/* The first part that a filter refuses which reads what moves change, as the parts come one after the other;
- * IX_NONE: none. Restores the layout. */
-static uint32_t first_refused(struct layout *l, uint32_t component, uint32_t slot)
+static enum check refuses(const struct layout *l, uint32_t unit, uint32_t slot)
 {
-    uint32_t refused = IX_NONE;
+    if (l->rules->fit.live_from && layout_live_refuses(l, unit, slot))
+        return CHECK_FIT_FILTER;
+    return l->cells ? layout_cells_refuse(l, unit, slot, IX_NONE, NULL, NULL) : CHECK_NONE;
+}
+
+/* The first part that a filter refuses which reads what moves change, or for which no cells or devices are
+ * left, as the parts come one after the other; unit IX_NONE: none. Restores the layout. */
+static struct obstacle first_refused(struct layout *l, uint32_t component, uint32_t slot)
+{
+    struct obstacle refused = {CHECK_NONE, IX_NONE, slot};
     uint32_t parts = 0;
     uint32_t n = 0;
 
@@ -38,11 +45,12 @@ static uint32_t first_refused(struct layout *l, uint32_t component, uint32_t slo
         parts++;
     struct layout_mark *marks = arena_array(l->a, struct layout_mark, parts);
 
-    for (uint32_t u = l->set_first[component]; u != IX_NONE && refused == IX_NONE; u = l->unit_next[u]) {
+    for (uint32_t u = l->set_first[component]; u != IX_NONE && refused.unit == IX_NONE; u = l->unit_next[u]) {
         if (l->unit_slot[u] == slot)
             continue;
-        if (layout_live_refuses(l, u, slot))
-            refused = u;
+        enum check check = refuses(l, u, slot);
+        if (check != CHECK_NONE)
+            refused = (struct obstacle){check, u, slot};
         else
             layout_try(l, u, slot, &marks[n++]);
     }
@@ -93,9 +101,8 @@ static struct obstacle obstacle_at(struct layout *l, uint32_t component, uint32_
         return (struct obstacle){CHECK_MEMORY, IX_NONE, slot};
     if (phys > l->mem_free[slot] + ROUNDING)
         return (struct obstacle){CHECK_MEMORY_FREE, IX_NONE, slot};
-    uint32_t refused = l->rules->fit.live_from ? first_refused(l, component, slot) : IX_NONE;
-
-    return (struct obstacle){refused != IX_NONE ? CHECK_FIT_FILTER : CHECK_NONE, refused, slot};
+    return l->rules->fit.live_from || l->cells ? first_refused(l, component, slot)
+                                               : (struct obstacle){CHECK_NONE, IX_NONE, slot};
 }
 
 /* Prefers the slot that already runs the most memory of the set: the least to migrate. */

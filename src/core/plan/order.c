@@ -38,8 +38,9 @@ struct ordering {
     uint32_t *group_of;          /* by move_group; 0: not numbered yet */
     uint32_t n_groups;
     struct departure *departures; /* by recommendation */
-    uint32_t *watched; /* by slot: the id of the last move there that a live filter binds; 0: none */
-    int64_t *used;     /* layout.used at the start, plus all arrivals so far; NULL: nothing is counted */
+    uint32_t *watched;       /* by slot: the id of the last move there that a live filter binds; 0: none */
+    uint32_t *watched_cells; /* likewise, of a VM that takes cells or devices */
+    int64_t *used; /* layout.used at the start, plus all arrivals so far; NULL: nothing is counted */
 };
 
 static void needs_of(const struct layout *l, uint32_t u, bool leaving, double ret[NEED_COUNT])
@@ -282,6 +283,23 @@ static void order_watched(struct ordering *o, struct recommendation *rec, uint32
         o->watched[to] = rec->id;
 }
 
+/* Keeps the plan's order among VMs that take cells or devices: which of them a VM gets depends on those
+ * before it. */
+static void order_cells(struct ordering *o, struct recommendation *rec, uint32_t from, uint32_t to)
+{
+    const struct fit_cells *cells = &o->p->rules.fit.cells;
+    bool *ids = arena_array(o->p->a, bool, (size_t)rec->id + 1);
+
+    for (uint32_t i = o->watched_cells[to]; i + 1 < rec->id; i++) {
+        const struct recommendation *r = &o->plan->recommendations[i];
+        ids[i + 1] = moves_at(r, rec->to) && fit_cells_binds(cells, r->vm);
+    }
+    ids[o->watched_cells[from]] = true; /* [0]: no id */
+    ids[o->watched_cells[to]] = true;
+    depend_on(o, rec, ids);
+    o->watched_cells[to] = rec->id;
+}
+
 static struct recommendation *begin_recommendation(struct ordering *o, const struct decision *d, uint32_t vm,
                                                    uint32_t group)
 {
@@ -392,6 +410,8 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     find_dependencies(o, rec, d->to_slot, with, limit, named);
     if (o->p->rules.fit.live_from)
         order_watched(o, rec, d->from_slot, d->to_slot);
+    if (fit_cells_binds(&o->p->rules.fit.cells, vm))
+        order_cells(o, rec, d->from_slot, d->to_slot);
     for (int k = 0; k < NEED_COUNT; k++)
         o->taken[d->to_slot][k] += mine[k];
     o->departures[n] = (struct departure){.rec = n, .next = o->first_departure[d->from_slot]};
@@ -452,6 +472,7 @@ static void begin(struct ordering *o, uint32_t n)
     o->first_departure = arena_array(p->a, uint32_t, slots);
     o->woken_by = arena_array(p->a, uint32_t, slots);
     o->watched = arena_array(p->a, uint32_t, slots);
+    o->watched_cells = arena_array(p->a, uint32_t, slots);
     o->group_of = arena_array(p->a, uint32_t, (size_t)p->n_move_groups + 1);
     o->departures = arena_array(p->a, struct departure, n);
     if (o->now.used) {

@@ -40,7 +40,8 @@ static bool is_mendable(enum check check)
 {
     return check == CHECK_RULE_ANTI_AFFINITY || check == CHECK_FT_PEER || check == CHECK_RESERVATION_CPU ||
            check == CHECK_RESERVATION_MEM || check == CHECK_SPARE_CAPACITY || check == CHECK_MEMORY ||
-           check == CHECK_MEMORY_FREE || check == CHECK_FIT_QUANTITY;
+           check == CHECK_MEMORY_FREE || check == CHECK_FIT_QUANTITY || check == CHECK_FIT_NUMA ||
+           check == CHECK_FIT_DEVICE;
 }
 
 struct search {
@@ -128,28 +129,49 @@ static uint32_t next_to_try(const struct search *s, uint32_t slot, const double 
     return best;
 }
 
-/* Of the units that take of the count that keeps the unit off the slot, the one with the least memory to
- * copy.
- */
-static uint32_t next_taker(const struct search *s, uint32_t slot, const uint32_t *tried, uint32_t n_tried)
+/* Whether the taker makes way; ret_enough: whether the unit then comes there, as far as it is known. */
+static bool takes_of(const struct search *s, uint32_t slot, uint32_t taker, const struct layout_excess *x,
+                     bool *ret_enough)
 {
     const struct layout *l = &s->p->layout;
-    struct layout_excess x;
-    uint32_t best = IX_NONE;
 
-    if (!layout_quantity_refuses(l, FIT_MOVE, s->unit, slot, &x))
+    *ret_enough = true;
+    if (x->stage != IX_NONE)
+        return layout_unit_takes(l, taker, x->counter) > 0;
+    *ret_enough = layout_cells_refuse(l, s->unit, slot, taker, NULL, NULL) == CHECK_NONE;
+    return layout_takes_cells(l, taker);
+}
+
+/* Of the units that take of the count that keeps the unit off the slot, or of its cells and devices, the one
+ * with the least memory to copy; first those whose leaving is enough. */
+static uint32_t next_taker(const struct search *s, uint32_t slot, enum check check, const uint32_t *tried,
+                           uint32_t n_tried)
+{
+    const struct layout *l = &s->p->layout;
+    struct layout_excess x = {.stage = IX_NONE};
+    uint32_t best = IX_NONE;
+    bool best_enough = false;
+
+    if (check == CHECK_FIT_QUANTITY && !layout_quantity_refuses(l, FIT_MOVE, s->unit, slot, &x))
         return IX_NONE;
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
         uint32_t u = l->list[slot].items[i];
         bool seen = false;
+        bool enough;
 
         for (uint32_t k = 0; k < n_tried; k++)
             seen = seen || tried[k] == u;
-        if (seen || !may_make_way(s, u) || layout_unit_takes(l, u, x.counter) == 0)
+        if (seen || !may_make_way(s, u) || !takes_of(s, slot, u, &x, &enough))
             continue;
-        if (best == IX_NONE || l->unit_backed[u] < l->unit_backed[best] ||
-            (l->unit_backed[u] == l->unit_backed[best] && l->unit_first[u] < l->unit_first[best]))
-            best = u;
+        bool better = best == IX_NONE;
+        if (!better && enough != best_enough)
+            better = enough;
+        else if (!better && l->unit_backed[u] != l->unit_backed[best])
+            better = l->unit_backed[u] < l->unit_backed[best];
+        else if (!better)
+            better = l->unit_first[u] < l->unit_first[best];
+        best = better ? u : best;
+        best_enough = better ? enough : best_enough;
     }
     return best;
 }
@@ -164,13 +186,14 @@ static bool step_out(const struct search *s, uint32_t slot, enum check check, st
     double shortage[SHORTAGE_COUNT];
     double need[SHORTAGE_COUNT];
     bool by_rule = check == CHECK_RULE_ANTI_AFFINITY || check == CHECK_FT_PEER;
+    bool by_amount = check == CHECK_FIT_QUANTITY || check == CHECK_FIT_NUMA || check == CHECK_FIT_DEVICE;
 
     prerequisite_move_shortage(l, s->unit, slot, shortage, need);
     for (uint32_t n = 0; n < (by_rule ? 1 : TRIES_MAX); n++) {
         struct obstacle why;
-        uint32_t u = by_rule                       ? unit_in_the_way(s, slot, check)
-                     : check == CHECK_FIT_QUANTITY ? next_taker(s, slot, tried, n)
-                                                   : next_to_try(s, slot, shortage, tried, n);
+        uint32_t u = by_rule     ? unit_in_the_way(s, slot, check)
+                     : by_amount ? next_taker(s, slot, check, tried, n)
+                                 : next_to_try(s, slot, shortage, tried, n);
         if (u == IX_NONE || p->prerequisite_trials == 0)
             return false;
         uint32_t to = correct_best_target(p, u, &why);

@@ -256,7 +256,7 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=incompatible",
      "{other_vm} can run on {hosts} of the {hosts_all} hosts, but not on {host}."},
     {FIND_CHECK, "check=fit_filter",
-     "The filter {stage} refuses {host} to {other_vm}: {refused_by} is not true{values_there}{unit_said}."},
+     "The filter {stage} refuses {host} to {other_vm}: {refused_by} is not true{values_there}."},
     {FIND_CHECK, "check=agent_missing other_vm.state=on",
      "The agent VM {other_vm}, which {host} requires, does not run there."},
     {FIND_CHECK, "check=agent_missing",
@@ -273,6 +273,24 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=fit_quantity at_most",
      "{host} is at the limit of {stage}: {other_vm} takes {takes}, {used} of {at_most} are taken."},
     {FIND_CHECK, "check=fit_quantity", "{host} has no limit for {stage}, so {other_vm} cannot come there."},
+    {FIND_CHECK, "check=fit_numa cell_cpus",
+     "{other_vm} needs {cell_cpus} CPUs in a NUMA cell; in cell {cell} of {host}, {used} of {at_most} are "
+     "taken."},
+    {FIND_CHECK, "check=fit_numa cell_dedicated",
+     "{other_vm} needs {cell_dedicated} dedicated CPUs in a NUMA cell; in cell {cell} of {host}, {used} of "
+     "{at_most} are "
+     "taken."},
+    {FIND_CHECK, "check=fit_numa cell_mem_mb",
+     "{other_vm} needs {cell_mem_mb} of memory in a NUMA cell; in cell {cell} of {host}, {used} of {at_most} "
+     "MiB are "
+     "taken."},
+    {FIND_CHECK, "check=fit_numa cell_pages_mb",
+     "{other_vm} needs {cell_pages_mb} in memory pages of a size that cell {cell} of {host} has too few of."},
+    {FIND_CHECK, "check=fit_numa cells=0", "{host} has no NUMA cell that {other_vm} can use."},
+    {FIND_CHECK, "check=fit_numa cells", "{other_vm} has more NUMA cells than {host}, which has {cells}."},
+    {FIND_CHECK, "check=fit_numa", "The NUMA cells of {other_vm} do not fit into {host} all at once."},
+    {FIND_CHECK, "check=fit_device",
+     "{other_vm} needs {takes} devices of a kind of which it finds {at_most} on {host}."},
     {FIND_CHECK, "check=rule_affinity", "The VM must stay with {other_vm}, which is on {other_host}."},
     {FIND_CHECK, "check=reservation_cpu",
      "The VM reserves {need} of CPU, but {host} has only {left} left to reserve."},
