@@ -4,6 +4,8 @@ A case is a dict as src/dialect/nova/README.md describes it. A generator changes
 between pass and refuse."""
 import json
 
+import nova_numa_clouds
+
 HOSTS = 20
 ZONES = ["east", "west", "nova"]
 TENANTS = ["bank", "shop", "lab", "press"]
@@ -299,6 +301,9 @@ FILTERS = {
     "IsolatedHostsFilter": ("N20", isolated),
     "JsonFilter": ("N21", json_query),
     "MetricsFilter": ("N22", metrics),
+    "NUMATopologyFilter": ("N23", nova_numa_clouds.numa),
+    "PciPassthroughFilter": ("N24", nova_numa_clouds.pci),
+    "NUMATopologyFilter,PciPassthroughFilter": ("N23, N24", nova_numa_clouds.both),
     "ServerGroupAffinityFilter": ("N25", affinity),
     "ServerGroupAntiAffinityFilter": ("N26", anti_affinity),
     "SimpleCIDRAffinityFilter": ("N27", cidr),
@@ -309,10 +314,11 @@ def make(r, name):
     c = cloud(r)
     FILTERS[name][1](r, c)
     option(c, "filter_scheduler", "enabled_filters", name)
-    c["stages"] = [name]
+    c["stages"] = name.split(",")
     return c
 
 
 def conf_text(conf):
     """The options as the text of nova.conf."""
-    return "# by test_nova_oracle.py\n" + "\n".join(f"[{section}]\n" + "".join(f"{k} = {v}\n" for k, v in options.items()) for section, options in conf.items())
+    return "# by test_nova_oracle.py\n" + "\n".join(f"[{section}]\n" + "".join(f"{k} = {one}\n" for k, v in options.items() for one in (v if isinstance(v, list) else [v]))
+                                                    for section, options in conf.items())

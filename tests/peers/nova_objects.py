@@ -1,10 +1,16 @@
 """nova_objects.py: the objects of real Nova (package python3-nova) for a cloud of nova_clouds.py, for the tests that ask Nova's filters
 and weighers without any service. debian_python.need("nova") comes before it."""
+import copy
+import itertools
 import json
+import types
+import unittest.mock
 
 import nova.conf
 from nova import objects
+from nova.pci import request as pci_request
 from nova.scheduler import host_manager, utils, weights
+from nova.virt import hardware
 from oslo_config import cfg
 
 CONF = nova.conf.CONF
@@ -53,6 +59,29 @@ class ServiceGroup:
         return service["up"]
 
 
+class Arrangements:
+    """In place of hardware.numa_fit_instance_to_host(): the first arrangement of cells that Nova's own function accepts, each asked by itself. Over
+    several arrangements the function goes by cells that it has changed while it tried earlier ones: the size of pages that one cell of the host has
+    got it, and its id, by which it remembers which cells fit."""
+    def __init__(self):
+        self.fit = hardware.numa_fit_instance_to_host
+        self.asked = self.otherwise = 0
+
+    def __call__(self, host, instance, limits=None, pci_requests=None, pci_stats=None):
+        found = plain = self.fit(host, copy.deepcopy(instance), limits, pci_requests, pci_stats)
+        if not plain or len(instance) > 1:
+            found = next(filter(None, (self.alone(cells, instance, limits, pci_requests, pci_stats)
+                                       for cells in itertools.permutations(host.cells, len(instance)))), None)
+        self.asked += 1
+        self.otherwise += bool(found) != bool(plain)
+        return found
+
+    def alone(self, cells, instance, *rest):
+        once = types.SimpleNamespace(permutations=lambda of, n: [tuple(of)], chain=itertools.chain)
+        with unittest.mock.patch.object(hardware, "itertools", once):
+            return self.fit(objects.NUMATopology(cells=list(cells)), copy.deepcopy(instance), *rest)
+
+
 def pools(h):
     return objects.PciDevicePoolList(objects=[objects.PciDevicePool.from_dict(dict(p)) for p in h["pci_device_pools"]]) if "pci_device_pools" in h else None
 
@@ -64,7 +93,7 @@ def compute_node(h):
         local_gb=h["local_gb"], local_gb_used=h["local_gb_used"], free_disk_gb=h["free_disk_gb"], disk_available_least=h["disk_available_least"],
         vcpus=h["vcpus"], vcpus_used=h["vcpus_used"], host_ip=h["host_ip"], hypervisor_type=h["hypervisor_type"], hypervisor_version=h["hypervisor_version"],
         cpu_info=cpu_info if isinstance(cpu_info, str) else json.dumps(cpu_info), stats=dict(h["stats"]), metrics=json.dumps(h["metrics"]),
-        supported_hv_specs=[objects.HVSpec.from_list(s) for s in h["supported_instances"]], pci_device_pools=pools(h), numa_topology=None, updated_at=None,
+        supported_hv_specs=[objects.HVSpec.from_list(s) for s in h["supported_instances"]], pci_device_pools=pools(h), numa_topology=h.get("numa_topology"), updated_at=None,
         cpu_allocation_ratio=h["cpu_allocation_ratio"], ram_allocation_ratio=h["ram_allocation_ratio"], disk_allocation_ratio=h["disk_allocation_ratio"])
 
 
@@ -89,7 +118,9 @@ def instance_group(c, group_id):
     return None
 
 
-def pci_requests(flavor):
+def pci_requests(flavor, made, image):
+    if CONF.pci.alias:
+        return pci_request.get_pci_requests_from_flavor(made, affinity_policy=hardware.get_pci_numa_policy_constraint(made, image))
     alias = flavor["extra_specs"].get("pci_passthrough:alias")
     return objects.InstancePCIRequests(requests=[objects.InstancePCIRequest(count=int(one.split(":")[1]), spec=[{"vendor_id": "8086"}])
                                                  for one in alias.split(",")]) if alias else None
@@ -104,13 +135,14 @@ def request_spec(c):
     server, flavor = c["server"], c["flavors"][0]
     hints = {k: v if isinstance(v, list) else [v] for k, v in c["os:scheduler_hints"].items()}
     image = next((i for i in c["images"] if i["id"] == server.get("imageRef")), None)
+    made = objects.Flavor(name=flavor["name"], vcpus=flavor["vcpus"], memory_mb=flavor["ram"], root_gb=flavor["disk"],
+                          ephemeral_gb=flavor.get("OS-FLV-EXT-DATA:ephemeral", 0), extra_specs=dict(flavor["extra_specs"]))
+    meta = objects.ImageMeta.from_dict({"id": image["id"], "properties": dict(image["properties"])}) if image else objects.ImageMeta.from_dict({})
     return objects.RequestSpec(
-        flavor=objects.Flavor(name=flavor["name"], vcpus=flavor["vcpus"], memory_mb=flavor["ram"], root_gb=flavor["disk"],
-                              ephemeral_gb=flavor.get("OS-FLV-EXT-DATA:ephemeral", 0), extra_specs=dict(flavor["extra_specs"])),
-        image=objects.ImageMeta.from_dict({"id": image["id"], "properties": dict(image["properties"])}) if image else None,
+        flavor=made, image=meta if image else None,
         project_id=server["tenant_id"], availability_zone=server.get("availability_zone"), scheduler_hints=hints, num_instances=server.get("max_count", 1),
-        instance_uuid=server.get("id", NEW), instance_group=instance_group(c, hints.get("group", [None])[0]), numa_topology=None,
-        pci_requests=pci_requests(flavor), requested_destination=destination(c))
+        instance_uuid=server.get("id", NEW), instance_group=instance_group(c, hints.get("group", [None])[0]), numa_topology=hardware.numa_get_constraints(made, meta),
+        pci_requests=pci_requests(flavor, made, meta), requested_destination=destination(c))
 
 
 def configure(conf):
@@ -120,5 +152,5 @@ def configure(conf):
     for section, options in conf.items():
         for key, value in options.items():
             group = None if section == "DEFAULT" else section
-            CONF.set_override(key, [v.strip() for v in value.split(",") if v.strip()] if key in LISTS else value, group=group)
+            CONF.set_override(key, value if isinstance(value, list) else [v.strip() for v in value.split(",") if v.strip()] if key in LISTS else value, group=group)
             overridden.append((key, group))

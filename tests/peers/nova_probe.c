@@ -123,6 +123,21 @@ static bool count_refuses(const struct question *q, const struct fit *fit, uint3
     return false;
 }
 
+/* Whether NUMA cells or devices keep the VM off the host, besides the VMs that run there. */
+static bool cells_refuse(const struct question *q, const struct fit_cells *cells, uint32_t vm, uint32_t host)
+{
+    int64_t row[CELLS_ROW_MAX];
+
+    if (!fit_cells_binds(cells, vm))
+        return false;
+    fit_cells_begin(cells, host, row);
+    for (uint32_t v = 0; v < q->s.n_vms; v++)
+        if (q->s.vms[v].host == host && q->s.vms[v].is.state == VM_ON && fit_cells_binds(cells, v) &&
+            !fit_cells_take_known(cells, v, host, row))
+            fit_cells_take_anyway(cells, v, host, row);
+    return fit_cells_take(cells, vm, host, row, NULL) != CHECK_NONE;
+}
+
 /* The hypervisors are h00000, h00001 and so on: their order is that of the snapshot. */
 static void answer(const struct question *q, struct arena *a)
 {
@@ -132,7 +147,8 @@ static void answer(const struct question *q, struct arena *a)
 
     fit_compile(&q->s, a, &fit);
     for (uint32_t h = 0; h < q->s.n_hosts; h++) {
-        bool refuses = piped && (filter_refuses(q, &fit, vm, h) || count_refuses(q, &fit, vm, h));
+        bool refuses = (piped && (filter_refuses(q, &fit, vm, h) || count_refuses(q, &fit, vm, h))) ||
+                       cells_refuse(q, &fit.cells, vm, h);
         putchar(refuses ? '0' : '1');
     }
     putchar('\n');

@@ -437,13 +437,49 @@ static void add_hosts(const struct compiler *m, json_t *hosts)
     json_decref(taken);
 }
 
-static json_t *document_of(const struct compiler *m)
+/* NUMA cells and devices of hosts, if any VM needs them, and which of them listed servers have. */
+static void add_cells(struct compiler *m, json_t *hosts)
+{
+    json_t *by_node = json_object();
+    size_t i;
+    json_t *host;
+
+    json_array_foreach(hosts, i, host)
+    {
+        (void)json_object_set_new(host, "numa", numa_cells_of_host(&m->c, i));
+        (void)json_object_set_new(host, "device_pools", pci_pools_of_host(&m->c, i));
+        (void)json_object_set(by_node, json_string_value(json_object_get(host, "id")), host);
+    }
+    for (i = 0; i < m->n_members; i++) {
+        const struct member *member = &m->members[i];
+        json_t *vm = json_array_get(m->vms, i);
+
+        host = member->on ? json_object_get(by_node, member->node) : NULL;
+        if (!host)
+            continue;
+        numa_give(&m->c, json_object_get(host, "numa"), member->server.json, vm);
+        pci_give(json_object_get(host, "device_pools"), vm);
+    }
+    json_decref(by_node);
+}
+
+static bool any_needs_cells(const struct compiler *m)
+{
+    for (size_t i = 0; i < m->n_kinds; i++)
+        if (json_object_get(m->kinds[i].vm, "numa") || json_object_get(m->kinds[i].vm, "device_requests"))
+            return true;
+    return false;
+}
+
+static json_t *document_of(struct compiler *m)
 {
     const char *time = cloud_text(m->c.lists, "time");
     const char *name = cloud_text(m->c.lists, "name");
     json_t *hosts = json_array();
 
     add_hosts(m, hosts);
+    if (any_needs_cells(m))
+        add_cells(m, hosts);
     /* memory is bound by the count of MEMORY_MB, which knows the ratio of each host */
     return json_pack("{s: s, s: s, s: s, s: o, s: O, s: O, s: O, s: O, s: {s: f}}", "format", FORMAT,
                      "cluster", name ? name : "nova", "time", time ? time : "1970-01-01T00:00:00Z", "hosts",
@@ -475,7 +511,8 @@ static int compile_cloud(struct compiler *m)
         return e;
     m->enabled = conf_list(&m->c, "filter_scheduler", "enabled_filters", FILTERS_DEFAULT);
     if ((e = filter_check_available(&m->c, &m->enabled)) < 0 || (e = hosts_read(&m->c)) < 0 ||
-        (e = quantities_read_inventories(&m->c)) < 0 || (e = read_aggregates(m)) < 0)
+        (e = quantities_read_inventories(&m->c)) < 0 || (e = numa_read_hosts(&m->c)) < 0 ||
+        (e = read_aggregates(m)) < 0)
         return e;
     servers_read_groups(&m->c);
     servers_count(&m->c);
@@ -501,6 +538,8 @@ int nova_compile(const json_t *cloud, struct arena *a, json_t **ret, struct err 
               .groups = json_object(),
               .given = json_object(),
               .inventories = json_array(),
+              .topologies = json_array(),
+              .pools = json_array(),
               .servers_at = json_object(),
               .host_of = json_object(),
               .found = json_object()},
@@ -511,10 +550,10 @@ int nova_compile(const json_t *cloud, struct arena *a, json_t **ret, struct err 
         .by_request = json_object(),
         .by_stages = json_object(),
     };
-    json_t *const made[] = {m.c.states,  m.c.attributes, m.c.metadata,    m.c.nodes,
-                            m.c.groups,  m.c.given,      m.c.inventories, m.c.servers_at,
-                            m.c.host_of, m.c.found,      m.groups,        m.pipelines,
-                            m.vms,       m.rules,        m.by_request,    m.by_stages};
+    json_t *const made[] = {m.c.states,     m.c.attributes,  m.c.metadata,   m.c.nodes,   m.c.groups,
+                            m.c.given,      m.c.inventories, m.c.servers_at, m.c.host_of, m.c.found,
+                            m.c.topologies, m.c.pools,       m.groups,       m.pipelines, m.vms,
+                            m.rules,        m.by_request,    m.by_stages};
     int e = compile_cloud(&m);
 
     if (e == 0)

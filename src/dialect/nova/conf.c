@@ -75,6 +75,8 @@ static int read_option(struct conf_reader *r, const char *line)
 
     if (before && strcmp(r->key, "available_filters") == 0) /* may be there several times */
         value = arena_printf(r->a, "%s,%s", before, value);
+    if (before && strcmp(r->key, "alias") == 0) /* likewise, each JSON */
+        value = arena_printf(r->a, "%s\n%s", before, value);
     (void)json_object_set_new(r->section, r->key, json_string(value));
     return 0;
 }

@@ -142,13 +142,13 @@ static json_int_t taken_by(const json_t *vm, enum consumed of)
 /* ---- hosts ---- */
 
 /* The devices of all pools. */
-static json_int_t devices_of(const json_t *hypervisor)
+static json_int_t devices_of(const struct cloud *c, size_t host)
 {
     json_int_t n = 0;
     size_t i;
     const json_t *pool;
 
-    json_array_foreach(json_object_get(hypervisor, "pci_device_pools"), i, pool)
+    json_array_foreach(json_array_get(c->pools, host), i, pool)
     {
         json_int_t count = json_integer_value(json_object_get(pool, "count"));
         n += count > 0 && count <= DEVICES_MAX ? count : 0;
@@ -158,14 +158,9 @@ static json_int_t devices_of(const json_t *hypervisor)
 
 bool consumed_any_devices(const struct cloud *c)
 {
-    size_t i;
-    const json_t *hypervisor;
-
-    json_array_foreach(json_object_get(c->lists, "hypervisors"), i, hypervisor)
-    {
-        if (devices_of(hypervisor) > 0)
+    for (size_t i = 0; i < json_array_size(c->pools); i++)
+        if (devices_of(c, i) > 0)
             return true;
-    }
     return false;
 }
 
@@ -193,7 +188,7 @@ static int state_of(const struct cloud *c, size_t host, enum consumed of, double
 
     *ret_known = true;
     if (of == CONSUMED_PCI) {
-        *ret = (double)devices_of(json_array_get(json_object_get(c->lists, "hypervisors"), host));
+        *ret = (double)devices_of(c, host);
     } else if (of == CONSUMED_VCPUS) {
         e = cpu_ratio(c, state, &ratio);
         *ret = json_number_value(json_object_get(state, "vcpus_total")) * ratio -

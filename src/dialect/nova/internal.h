@@ -39,6 +39,8 @@ struct cloud {
     json_t *found;       /* what cloud_keep() keeps */
     json_t *host_of;     /* {server: the compute service that it is on} */
     bool shares_nodes;   /* a compute service has several nodes */
+    json_t *topologies;  /* of each hypervisor: its NUMA topology; null: none */
+    json_t *pools;       /* of each hypervisor: its pools of PCI devices */
     unsigned consumed;   /* 1 << enum consumed: what a stage counts */
 };
 
@@ -249,6 +251,25 @@ const char *hint_group_policy(const json_t *group);
 
 /* The most members on one host. */
 int hint_group_limit(const struct cloud *c, const json_t *group, json_int_t *ret);
+
+/* ---- numa.c, pci.c, numa_hosts.c: NUMA cells and devices, which no stage has but the snapshot ---- */
+
+filter_compile nova_filter_numa, nova_filter_pci;
+
+/* Sets the devices that the flavour asks for. */
+int pci_ask(struct cloud *c, const struct request *r);
+
+/* Topologies and pools of all hypervisors. */
+int numa_read_hosts(struct cloud *c);
+
+/* As a snapshot has them; the caller frees them. */
+json_t *numa_cells_of_host(struct cloud *c, size_t host);
+json_t *pci_pools_of_host(struct cloud *c, size_t host);
+
+/* The VM of a listed server that runs has some of its host's cells and devices: notes which, and takes them
+ * from what is used elsewhere. */
+void numa_give(struct cloud *c, json_t *cells, const json_t *server, json_t *vm);
+void pci_give(json_t *pools, json_t *vm);
 
 /* ---- consumed.c: what servers consume of their hosts ---- */
 
