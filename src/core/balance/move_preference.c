@@ -129,18 +129,22 @@ struct move_rank move_preference_rank(const struct move_preference *preference, 
     return r;
 }
 
-uint32_t move_preference_worst_vm(const struct move_preference *p, uint32_t unit, uint32_t to_slot)
+uint32_t move_preference_worst_vm(const struct move_preference *p, uint32_t unit, uint32_t from_slot,
+                                  uint32_t to_slot)
 {
     const struct layout *l = p->l;
+    uint32_t to = l->slot_host[to_slot];
     uint32_t worst = l->unit_first[unit];
     double most = 0;
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
-        double drop = fit_frozen_drop(p->frozen, l->unit_vms[i], l->slot_host[to_slot]);
+        uint32_t vm = l->unit_vms[i];
+        uint32_t from = from_slot == IX_NONE ? l->snap->vms[vm].host : l->slot_host[from_slot];
+        double drop = fit_frozen_score(p->frozen, vm, from) - fit_frozen_score(p->frozen, vm, to);
 
         if (!(drop > most))
             continue;
-        worst = l->unit_vms[i];
+        worst = vm;
         most = drop;
     }
     return worst;

@@ -49,7 +49,9 @@ static inline bool move_rank_is_better(struct move_rank x, struct move_rank than
     return x.worse_bucket != than.worse_bucket ? than.worse_bucket : x.imbalance < than.imbalance;
 }
 
-/* The VM of the unit whose score drops most. */
-uint32_t move_preference_worst_vm(const struct move_preference *p, uint32_t unit, uint32_t to_slot);
+/* The VM of the unit whose score drops most from one slot to the other; from_slot IX_NONE: from its own host.
+ */
+uint32_t move_preference_worst_vm(const struct move_preference *p, uint32_t unit, uint32_t from_slot,
+                                  uint32_t to_slot);
 
 #endif

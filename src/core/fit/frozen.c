@@ -3,6 +3,7 @@
 
 #include "core/fit/rows.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -154,6 +155,19 @@ static double rank_of(const struct fit_frozen *f, const uint64_t *hosts, const s
     return less;
 }
 
+/* Always finite, as rank.c has them: an infinite sum is no order. */
+static double bounded(double v)
+{
+    return fmin(fmax(v, -DBL_MAX), DBL_MAX);
+}
+
+/* Where x is on the scale; of halves its length is finite. */
+static double between(double x, double least, double most)
+{
+    return isfinite(most - least) ? (x - least) / (most - least)
+                                  : (x / 2 - least / 2) / (most / 2 - least / 2);
+}
+
 /* What a value adds to the score. */
 static double part_of_score(const struct fit_frozen *f, const uint64_t *hosts, const struct scoring *s,
                             double v, double by)
@@ -162,16 +176,19 @@ static double part_of_score(const struct fit_frozen *f, const uint64_t *hosts, c
         return 0;
     switch (f->fit->snap->stages[s->stage].is.normalise) {
     case NORMALISE_MINMAX:
-        return by * (s->most > s->least ? (v - s->least) / (s->most - s->least) : 0);
+        v = s->most > s->least ? between(v, s->least, s->most) : 0;
+        break;
     case NORMALISE_CLAMP:
-        return by * fmin(fmax(v, 0), 1);
+        v = fmin(fmax(v, 0), 1);
+        break;
     case NORMALISE_RANK:
-        return by * rank_of(f, hosts, s, v);
+        v = rank_of(f, hosts, s, v);
+        break;
     case NORMALISE_NONE:
     case normalisation_count:
         break;
     }
-    return by * v;
+    return bounded(by * v);
 }
 
 static double part_on(const struct fit_frozen *f, const struct shared *s, uint32_t k, uint32_t host)
@@ -183,7 +200,7 @@ static double part_on(const struct fit_frozen *f, const struct shared *s, uint32
 
 static double scaled(const struct shared *s, double sum)
 {
-    return s->most > s->least ? fmin(fmax((sum - s->least) / (s->most - s->least), 0), 1) : 0;
+    return s->most > s->least ? fmin(fmax(between(sum, s->least, s->most), 0), 1) : 0;
 }
 
 static void sum_up(const struct fit_frozen *f, struct shared *s)
@@ -195,7 +212,7 @@ static void sum_up(const struct fit_frozen *f, struct shared *s)
     s->most = -INFINITY;
     for (uint32_t h = 0; h < n_hosts; h++) {
         for (uint32_t k = 0; k < s->n_scores; k++)
-            sum[h] += part_on(f, s, k, h);
+            sum[h] = bounded(sum[h] + part_on(f, s, k, h));
         if (!is_in(s->hosts, h))
             continue;
         s->least = fmin(s->least, sum[h]);
@@ -312,7 +329,7 @@ static void fill_home(const struct fit_frozen *f, uint32_t vm, struct own *o)
     double sum = 0;
 
     for (uint32_t k = 0; k < s->n_scores; k++)
-        sum += part_at_home(f, s, k, vm);
+        sum = bounded(sum + part_at_home(f, s, k, vm));
     o->score = s->n_scores > 0 ? scaled(s, sum) : 0;
     for (uint32_t k = 0; k < s->n_buckets; k++)
         buckets[k] = value_at_home(f, PART_BUCKET, s->bucket_stages[k], vm);
@@ -391,15 +408,15 @@ bool fit_frozen_worse_bucket(struct fit_frozen *f, uint32_t vm, uint32_t to, str
     return false;
 }
 
-uint32_t fit_frozen_stage_of_drop(struct fit_frozen *f, uint32_t vm, uint32_t to)
+uint32_t fit_frozen_stage_of_drop(struct fit_frozen *f, uint32_t vm, uint32_t from, uint32_t to)
 {
     const struct own *o = own_of(f, vm);
-    uint32_t host = f->fit->snap->vms[vm].host;
+    bool at_home = from == f->fit->snap->vms[vm].host && o->buckets;
     uint32_t ret = IX_NONE;
     double most = 0;
 
     for (uint32_t k = 0; o->shared && k < o->shared->n_scores; k++) {
-        double here = o->buckets ? part_at_home(f, o->shared, k, vm) : part_on(f, o->shared, k, host);
+        double here = at_home ? part_at_home(f, o->shared, k, vm) : part_on(f, o->shared, k, from);
         double falls = here - part_on(f, o->shared, k, to);
 
         if (ret != IX_NONE && !(falls > most))

@@ -48,7 +48,7 @@ struct fit_frozen_bucket {
  */
 bool fit_frozen_worse_bucket(struct fit_frozen *f, uint32_t vm, uint32_t to, struct fit_frozen_bucket *ret);
 
-/* The stage by which the score falls most from the VM's host to this one. */
-uint32_t fit_frozen_stage_of_drop(struct fit_frozen *f, uint32_t vm, uint32_t to);
+/* The stage by which the VM's score falls most from one host to the other. */
+uint32_t fit_frozen_stage_of_drop(struct fit_frozen *f, uint32_t vm, uint32_t from, uint32_t to);
 
 #endif

@@ -405,16 +405,22 @@ static bool find_score(const struct pass *p, const struct asked *q, struct findi
 
     if (!preference)
         return false;
-    uint32_t vm = move_preference_worst_vm(preference, q->unit, q->slot);
+    bool gains = !p->stopped || p->next.reason == REASON_BALANCE_CPU || p->next.reason == REASON_BALANCE_MEM;
+    uint32_t vm = move_preference_worst_vm(preference, q->unit, gains ? IX_NONE : p->next.to_slot, q->slot);
+    uint32_t own = p->snap->vms[vm].host;
+    uint32_t better = gains ? own : p->layout.slot_host[p->next.to_slot];
 
     finding_subject(f, SUBJECT_OTHER_VM, vm);
     finding_subject(f, SUBJECT_HOST, q->host);
-    finding_subject(f, SUBJECT_FROM, p->snap->vms[vm].host);
-    finding_subject(f, SUBJECT_STAGE, fit_frozen_stage_of_drop(preference->frozen, vm, q->host));
+    finding_subject(f, SUBJECT_FROM, own);
+    finding_subject(f, SUBJECT_STAGE, fit_frozen_stage_of_drop(preference->frozen, vm, better, q->host));
     finding_figure(f, FIGURE_SCORE, fit_frozen_score(preference->frozen, vm, q->host));
-    finding_figure(f, FIGURE_SCORE_OWN, fit_frozen_score(preference->frozen, vm, p->snap->vms[vm].host));
-    if (p->stopped && p->next.reason != REASON_BALANCE_CPU && p->next.reason != REASON_BALANCE_MEM)
-        return true; /* a mandatory move need not gain */
+    finding_figure(f, FIGURE_SCORE_OWN, fit_frozen_score(preference->frozen, vm, own));
+    if (!gains) { /* a mandatory move need not: the chosen host has a better score */
+        finding_subject(f, SUBJECT_TO, better);
+        finding_figure(f, FIGURE_SCORE_CHOSEN, fit_frozen_score(preference->frozen, vm, better));
+        return true;
+    }
     finding_figure(f, FIGURE_SCORE_WEIGHT, p->policy.score_weight);
     finding_figure(f, FIGURE_SCORE_COST, move_preference_cost(preference, q->unit, q->slot));
     finding_figure(f, FIGURE_GAIN, gain(p, q));

@@ -343,8 +343,8 @@ const struct sentence_template wording_templates[] = {
      "host, 1: best). The move would lower the imbalance by {gain:4}; the lower score takes {score_cost:4} "
      "off (score_weight {score_weight}), and at least {gain_min:4} must be left."},
     {FIND_CHECK, "check=fit_score",
-     "{stage} scores {host} lower for {other_vm} than the chosen host: {score:2} on {host}; {from}, where "
-     "the VM runs, has {score_own:2} (0: worst host, 1: best)."},
+     "{stage} scores {host} lower for {other_vm} than the chosen host {to}: {score:2} on {host}, "
+     "{score_chosen:2} on {to} (0: worst host, 1: best)."},
     {FIND_RATIO, "ratio_min>0",
      "Migration threshold {migration_threshold} makes a move only if it gains {ratio_asked}."},
     {FIND_RATIO, "", "Migration threshold {migration_threshold} makes a move only if it adds no shortage."},
