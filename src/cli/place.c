@@ -25,6 +25,7 @@ enum {
     OPT_PIPELINE,
     OPT_REQUEST,
     OPT_CLOUD,
+    OPT_PROJECT,
     OPT_NUM_INSTANCES,
     OPT_SOCKET,
     OPT_FORMAT,
@@ -42,11 +43,12 @@ static const struct option_spec options[] = {
                    "power the VMs on, all or none: only VM..., with the service's settings"},
     [OPT_PIPELINE] = {"pipeline", "nova", 0, "place a request of OpenStack by Nova's filters and weighers"},
     [OPT_REQUEST] = {"request", "FILE", 0,
-                     "with --pipeline: the body of POST /servers, with tenant_id in server; - reads standard "
-                     "input"},
+                     "with --pipeline: the body of POST /servers, or server_id and the body of POST "
+                     "/servers/ID/action; - reads standard input"},
     [OPT_CLOUD] = {"cloud", "PATH", OPTION_REPEATS,
                    "with --pipeline: a file or folder of the cloud, as for `ballast fit`; default: the "
                    "request's file has it all"},
+    [OPT_PROJECT] = {"project", "ID", 0, "with --pipeline: the project of a new server without tenant_id"},
     [OPT_NUM_INSTANCES] = {"num-instances", "N", 0, "with --pipeline: ask for so many servers"},
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
@@ -54,34 +56,50 @@ static const struct option_spec options[] = {
 
 /* ---- a request of OpenStack ---- */
 
-/* The request takes the place of one that the cloud has. */
+/* The request takes the place of one that the cloud has, and its other members those of the cloud. */
+static void take_request(json_t *cloud, const json_t *request)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+
+    json_object_foreach_safe(cloud, next, name, value)
+    {
+        if (nova_is_asked(name))
+            (void)json_object_del(cloud, name);
+    }
+    json_object_foreach((json_t *)request, name, value)
+    {
+        if (nova_is_asked(name) || strcmp(name, "project_id") == 0)
+            (void)json_object_set(cloud, name, value);
+    }
+}
+
 static enum exit_code read_request(const struct args *args, struct arena *a, json_t **ret)
 {
-    static const char *const members[] = {"server", "os:scheduler_hints"};
     const struct option_values *paths = &args->options[OPT_CLOUD];
     const char *path = args_value(args, OPT_REQUEST, NULL);
     CLEANUP(json_decrefp) json_t *request = NULL;
+    const char *project = args_value(args, OPT_PROJECT, NULL);
     CLEANUP(json_decrefp) json_t *cloud = NULL;
+    struct nova_move move;
     enum exit_code code = cli_read_cloud(&path, 1, a, &request);
 
     if (code != EXIT_DONE)
         return code;
-    if (!json_is_object(json_object_get(request, "server"))) {
-        cli_error("%s: /server: missing, expected the body of POST /servers", path);
+    if (!json_is_object(json_object_get(request, "server")) && !nova_find_move(request, &move)) {
+        cli_error("%s: /server: missing, expected the body of POST /servers, or server_id and the body of "
+                  "POST /servers/ID/action",
+                  path);
         return EXIT_WRONG;
     }
-    if (paths->n == 0) {
-        *ret = json_incref(request);
-        return EXIT_DONE;
-    }
-    if ((code = cli_read_cloud(paths->items, paths->n, a, &cloud)) != EXIT_DONE)
+    if (paths->n > 0 && (code = cli_read_cloud(paths->items, paths->n, a, &cloud)) != EXIT_DONE)
         return code;
-    for (size_t i = 0; i < COUNT_OF(members); i++) {
-        (void)json_object_del(cloud, members[i]);
-        if (json_object_get(request, members[i]))
-            (void)json_object_set(cloud, members[i], json_object_get(request, members[i]));
-    }
-    *ret = json_incref(cloud);
+    if (cloud)
+        take_request(cloud, request);
+    if (project)
+        (void)json_object_set_new(cloud ? cloud : request, "project_id", json_string(project));
+    *ret = json_incref(cloud ? cloud : request);
     return EXIT_DONE;
 }
 
@@ -93,8 +111,14 @@ static enum exit_code find_instances(const struct args *args, json_t *cloud, str
     const char *text = args_value(args, OPT_NUM_INSTANCES, NULL);
     const char *id = json_string_value(json_object_get(server, "id"));
     unsigned long long n = 0;
+    struct nova_move move;
+    bool moves = nova_find_move(cloud, &move);
     enum exit_code code;
 
+    if (text && moves) {
+        cli_error("ballast place: --num-instances has no meaning for a request to %s a server", move.action);
+        return EXIT_WRONG;
+    }
     if (text && (code = cli_parse_number("num-instances", text, INSTANCES_MAX, &n)) != EXIT_DONE)
         return code;
     if (text && n == 0) {
@@ -106,6 +130,8 @@ static enum exit_code find_instances(const struct args *args, json_t *cloud, str
     if ((code = cli_compile_cloud(nova_compile, cloud, args_value(args, OPT_REQUEST, ""), a, cluster)) !=
         EXIT_DONE)
         return code;
+    if (moves)
+        return cli_find_vms(&move.server, 1, cluster, a, ret);
     const char **words = arena_array(a, const char *, INSTANCES_MAX);
     size_t found = 0;
 
@@ -122,8 +148,9 @@ static enum exit_code find_instances(const struct args *args, json_t *cloud, str
 }
 
 static enum exit_code read_nova(const struct args *args, struct arena *a, struct policy *ret_policy,
-                                struct vms_to_place *ret)
+                                struct vms_to_place *ret, struct place_words *ret_words)
 {
+    struct nova_move move;
     struct snapshot *cluster = arena_new(a, struct snapshot);
     CLEANUP(json_decrefp) json_t *cloud = NULL;
     enum exit_code code = read_request(args, a, &cloud);
@@ -132,6 +159,8 @@ static enum exit_code read_nova(const struct args *args, struct arena *a, struct
         code = find_instances(args, cloud, cluster, a, ret);
     if (code != EXIT_DONE)
         return code;
+    *ret_words = nova_find_move(cloud, &move) ? (struct place_words){move.done, move.to}
+                                              : (struct place_words){"powered on", "at"};
     *ret_policy = *cluster->policy;
     return cli_change_settings(&args->options[OPT_SET], a, ret_policy);
 }
@@ -176,7 +205,7 @@ static bool is_for_service(const struct args *args, const char **ret_other)
 /* The options of a request of OpenStack stand together, without those of a snapshot. */
 static enum exit_code check_pipeline(const struct args *args)
 {
-    static const size_t with[] = {OPT_REQUEST, OPT_CLOUD, OPT_NUM_INSTANCES};
+    static const size_t with[] = {OPT_REQUEST, OPT_CLOUD, OPT_PROJECT, OPT_NUM_INSTANCES};
     static const size_t without[] = {OPT_SNAPSHOT, OPT_VMS, OPT_CONFIG, OPT_APPLY, OPT_SOCKET};
     const char *pipeline = args_value(args, OPT_PIPELINE, NULL);
 
@@ -227,12 +256,13 @@ static enum exit_code place_in_snapshot(const struct args *args, enum cli_format
 {
     struct policy policy;
     struct vms_to_place vms;
+    struct place_words words;
     struct plan plan;
     struct err err = {0};
-    enum exit_code code;
+    bool nova = args->options[OPT_PIPELINE].n > 0;
+    enum exit_code code =
+        nova ? read_nova(args, a, &policy, &vms, &words) : read_input(args, a, &policy, &vms);
 
-    code = args->options[OPT_PIPELINE].n > 0 ? read_nova(args, a, &policy, &vms)
-                                             : read_input(args, a, &policy, &vms);
     if (code != EXIT_DONE)
         return code;
     int64_t began_us = cli_now_us();
@@ -245,7 +275,7 @@ static enum exit_code place_in_snapshot(const struct args *args, enum cli_format
     if (format == FORMAT_JSON)
         render_plan_json(&plan, out);
     else
-        render_place_text(&plan, vms.vms, vms.n, out);
+        render_place_text(&plan, vms.vms, vms.n, nova ? &words : NULL, out);
     uint32_t unplaced = render_unplaced_count(&plan, vms.vms, vms.n);
     if (unplaced == 0)
         return EXIT_DONE;
@@ -283,7 +313,9 @@ const struct verb verb_place = {
         "\n"
         "--pipeline nova takes a request as OpenStack has it, instead of VM...: its servers go where Nova's "
         "filters and weighers send them, for example `ballast place --pipeline nova --cloud DIR --request "
-        "server.json --num-instances 3`.\n"
+        "server.json --num-instances 3`. A server that is there moves by {\"server_id\": ID, \"migrate\": "
+        "null}; "
+        "likewise os-migrateLive, resize, evacuate, unshelve and rebuild.\n"
         "\n"
         "Several VMs are placed together. Each is assumed to use its configured memory and a core "
         "for each vCPU. NEEDS: actions that must be done first, such as moving another VM or "

@@ -40,13 +40,14 @@ uint32_t render_unplaced_count(const struct plan *plan, const uint32_t *vms, uin
     return unplaced;
 }
 
-static const char *one(const struct plan *plan, uint32_t vm, struct arena *a)
+static const char *one(const struct plan *plan, uint32_t vm, const struct place_words *words, struct arena *a)
 {
     const struct recommendation *r = place_of(plan, vm);
     const char *name = ref_vm_name(plan->snap, vm);
 
-    return r ? arena_printf(a, "%s can be powered on at %s.", name, ref_host_name(plan->snap, r->to))
-             : arena_printf(a, "%s cannot be powered on.", name);
+    return r ? arena_printf(a, "%s can be %s %s %s.", name, words->done, words->at,
+                            ref_host_name(plan->snap, r->to))
+             : arena_printf(a, "%s cannot be %s.", name, words->done);
 }
 
 static const char *several(const struct plan *plan, const uint32_t *vms, uint32_t n, struct arena *a)
@@ -92,11 +93,13 @@ static const char *prerequisites(const struct plan *plan, struct arena *a)
                         moves > 0 && wakes > 0 ? ", and " : "", wakes > 0 ? wake_text : "");
 }
 
-void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n, struct strbuf *out)
+void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
+                       const struct place_words *words, struct strbuf *out)
 {
+    static const struct place_words power_on = {"powered on", "at"};
     struct arena scratch = {0};
     const char *answer = n == 0   ? "There is no VM to place."
-                         : n == 1 ? one(plan, vms[0], &scratch)
+                         : n == 1 ? one(plan, vms[0], words ? words : &power_on, &scratch)
                                   : several(plan, vms, n, &scratch);
 
     table_put_wrapped(out, arena_printf(&scratch, "%s%s", answer, prerequisites(plan, &scratch)), 0);

@@ -32,9 +32,16 @@ void render_what_if_json(const struct plan *plan, const struct what_if *question
 void render_what_if_text(const struct plan *plan, const struct what_if *question, const struct metrics *now,
                          struct strbuf *out);
 
+/* What is done with the only VM, for its sentence: "web1 can be {powered on} {at} node1". */
+struct place_words {
+    const char *done, *at;
+};
+
 /* What place_run() made of these VMs: for each where it goes and what must come first, or why it has no
- * place; then what must be done, and the other hosts that would do. JSON is render_plan_json(). */
-void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n, struct strbuf *out);
+ * place; then what must be done, and the other hosts that would do. words: NULL: they are powered on. JSON is
+ * render_plan_json(). */
+void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
+                       const struct place_words *words, struct strbuf *out);
 
 /* How many of the VMs the plan has no place for. */
 uint32_t render_unplaced_count(const struct plan *plan, const uint32_t *vms, uint32_t n);

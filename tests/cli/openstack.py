@@ -7,31 +7,7 @@ import resource
 import tempfile
 
 from command import TOP, check, end, run
-
-FLAVOR = {'id': 'f', 'name': 'm1', 'vcpus': 4, 'ram': 2048, 'disk': 0, 'extra_specs': {}}
-
-
-def cloud(hosts=3, filters='ComputeFilter', options='', flavor=None, server=None, **more):
-    return {
-        'nova.conf': f'[DEFAULT]\ncpu_allocation_ratio = 16\n{options}\n[filter_scheduler]\nenabled_filters = {filters}\nweight_classes =\n',
-        'hypervisors': [{'hypervisor_hostname': f'h{i}', 'vcpus': 8, 'memory_mb': 65536, 'local_gb': 100} for i in range(1, hosts + 1)],
-        'flavors': [{**FLAVOR, **(flavor or {})}], 'server': {'name': 'new', 'flavorRef': 'f', 'tenant_id': 'shop', **(server or {})}, **more}
-
-
-def listed(name, host, **more):
-    return {'id': name, 'status': 'ACTIVE', 'OS-EXT-SRV-ATTR:host': host, 'tenant_id': 'shop', 'flavor': {'id': 'f'}, 'image': '', **more}
-
-
-def place(of, n=None, exit_code=0):
-    """The hosts of the servers, sorted; by name."""
-    done = run('place', '--pipeline', 'nova', '--request', '-', '--format', 'json', *(['--num-instances', str(n)] if n else []), stdin=json.dumps(of))
-    check(f'exit code {exit_code}', done.returncode == exit_code, f'{done.returncode} {done.stderr}')
-    return sorted(r['to'] for r in json.loads(done.stdout or '{"recommendations": []}')['recommendations'])
-
-
-def group(policy, members=(), **rules):
-    return {'server_groups': [{'id': 'g', 'name': 'g', 'policy': policy, 'rules': rules, 'members': list(members)}], 'os:scheduler_hints': {'group': 'g'}}
-
+from openstack_cloud import FLAVOR, cloud, group, listed, place
 
 # ---- files ----
 
@@ -160,6 +136,14 @@ def test_consumed():
         check(name, place(cloud(filters=name) | {'hypervisors': busy}, 5, 1) == ['h1', 'h1', 'h2', 'h2'])
 
 
+def test_queries():
+    """N21: a query reads what servers of the request before have left."""
+    of = cloud(hosts=2, filters='JsonFilter', **{'os:scheduler_hints': {'query': '["and", [">=", "$free_ram_mb", 6144], ["<", "$num_instances", 9]]'}})
+    for h, free in zip(of['hypervisors'], (8192, 6144)):
+        h['free_ram_mb'] = free
+    check('free memory', place(of, 4, 1) == ['h1', 'h1', 'h2'])
+
+
 def test_stopped():
     """A stopped server keeps what it has: nothing goes to its place."""
     apart = cloud(filters='ServerGroupAntiAffinityFilter', **group('anti-affinity', 'a'), servers=[listed('a', 'h2', status='SHUTOFF')])
@@ -186,6 +170,67 @@ def test_where():
     for h, cell in zip(of['hypervisors'], ('c1', 'c2', 'c1')):
         h['cell_uuid'] = cell
     check('enabled cells', place(of, 2) == ['h2', 'h2'])
+
+
+# ---- the cloud as it is listed ----
+
+def test_what_counts():
+    """Servers that are deleted or offloaded take nothing, all others do."""
+    def left(status):
+        of = cloud(hosts=1, servers=[listed('a', 'h1', status=status)], flavor={'vcpus': 8}, filters='ServerGroupAntiAffinityFilter,NumInstancesFilter', **group('anti-affinity', 'a'))
+        of['nova.conf'] = of['nova.conf'].replace('= 16', '= 1') + 'max_instances_per_host = 1\n'
+        return place(of, 1, 0 if status in ('DELETED', 'SHELVED_OFFLOADED') else 1)
+
+    for status in ('DELETED', 'SHELVED_OFFLOADED'):
+        check(status, left(status) == ['h1'])
+    for status in ('ACTIVE', 'SHUTOFF', 'ERROR', 'SOFT_DELETED', 'SHELVED', 'PAUSED', 'BUILD'):
+        check(status, left(status) == [])
+    of = cloud(servers=[listed('a', 'h1', status='DELETED')], filters='SameHostFilter', **{'os:scheduler_hints': {'same_host': 'a'}})
+    check('no host of a deleted server', place(of, 1, 1) == [])
+
+
+def test_names():
+    """A host that is not there is named where it stands; servers of many by their names; what a request refers to, in each form; its project."""
+    def refused(part, of, *options):
+        done = run('place', '--pipeline', 'nova', '--request', '-', *options, stdin=json.dumps(of))
+        check(part, done.returncode == 2 and part in done.stderr, done.stderr)
+
+    refused('-: /servers/1/OS-EXT-SRV-ATTR:host: "h9" is the host of none of hypervisors', cloud(servers=[listed('a', 'h1'), listed('b', 'h9')]))
+    refused('/servers/0/OS-EXT-SRV-ATTR:hypervisor_hostname: "n9" is none of hypervisors',
+            cloud(servers=[{k: v for k, v in listed('a', 'h1').items() if not k.endswith(':host')} | {'OS-EXT-SRV-ATTR:hypervisor_hostname': 'n9'}]))
+    refused('/aggregates/1/hosts/0: "h9" is the host of none', cloud(aggregates=[{'id': i, 'name': 'a', 'hosts': [h], 'metadata': {}} for i, h in ((1, 'h1'), (2, 'h9'))]))
+    refused('/servers/0/os:scheduler_hints/group: "g" is not in server_groups', cloud(servers=[listed('a', 'h1', **{'os:scheduler_hints': {'group': 'g'}})]))
+    plan = run('place', '--pipeline', 'nova', '--request', '-', '--num-instances', '2', stdin=json.dumps(cloud(server={'name': 'web'}))).stdout
+    check('names of many', 'web-1' in plan and 'web-2' in plan, plan)
+    for ref in ('f', 'http://192.0.2.1:8774/v2.1/flavors/f', 'm1'):
+        check(f'flavorRef {ref}', place(cloud(hosts=1, server={'flavorRef': ref})) == ['h1'])
+    for number, ref in ((7, 7), (7, '7'), ('7', 7), (7, 'http://192.0.2.1/flavors/7')):
+        check(f'flavor {number!r} as {ref!r}', place(cloud(hosts=1, flavor={'id': number}, server={'flavorRef': ref})) == ['h1'])
+    for ref in ('i', 'http://192.0.2.1/v2/images/i'):
+        of = cloud(hosts=2, filters='IsolatedHostsFilter', images=[{'id': 'i', 'properties': {}}], server={'imageRef': ref})
+        of['nova.conf'] += 'isolated_hosts = h2\nisolated_images = i\n'
+        check(f'imageRef {ref}', place(of) == ['h2'])
+    refused('/server/flavorRef: "x" is not in flavors', cloud(server={'flavorRef': 'x'}))
+
+
+def test_project():
+    """The project of a request without tenant_id."""
+    of = cloud(filters='AggregateMultiTenancyIsolation', aggregates=[{'id': 1, 'name': 'a', 'hosts': ['h1', 'h2'], 'metadata': {'filter_tenant_id': 'bank'}}], server={'tenant_id': None})
+    del of['server']['tenant_id']
+
+    def ask(of, *options):
+        return run('place', '--pipeline', 'nova', '--request', '-', '--num-instances', '6', '--format', 'json', *options, stdin=json.dumps(of))
+
+    done = ask(of)
+    check('needed', done.returncode == 2 and '/server/tenant_id: missing, expected the project, by which AggregateMultiTenancyIsolation' in done.stderr, done.stderr)
+    for what, done in (('of the command', ask(of, '--project', 'shop')), ('of the file', ask({**of, 'project_id': 'shop'})),
+                       ('of the server', ask({**of, 'project_id': 'bank', 'server': {**of['server'], 'tenant_id': 'shop'}}))):
+        check(what, {r['to'] for r in json.loads(done.stdout or '{"recommendations": []}')['recommendations']} == {'h3'}, done.stderr)
+    check('another', len({r['to'] for r in json.loads(ask(of, '--project', 'bank').stdout)['recommendations']}) == 3)
+    check('not needed', ask({**of, 'aggregates': []}).returncode == 0)
+    of['nova.conf'] = '[scheduler]\nlimit_tenants_to_placement_aggregate = true\n'
+    done = ask(of)
+    check('needed by a prefilter', done.returncode == 2 and 'by which limit_tenants_to_placement_aggregate decides' in done.stderr, done.stderr)
 
 
 # ---- one pipeline for many ----

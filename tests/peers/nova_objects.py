@@ -111,7 +111,7 @@ def instance_group(c, group_id):
     """Of the hint, or that has the server that moves as a member."""
     for g in c["server_groups"]:
         if g["id"] == group_id or c.get("moved") in g["members"]:
-            hosts = sorted({s["OS-EXT-SRV-ATTR:host"] for s in c["servers"] if s["id"] in g["members"]})
+            hosts = sorted({s["OS-EXT-SRV-ATTR:host"] for s in c["servers"] if s["id"] in g["members"] and s["OS-EXT-SRV-ATTR:host"]})
             group = objects.InstanceGroup(uuid=g["id"], members=list(g["members"]), hosts=hosts, policy=g["policy"], policies=[g["policy"]])
             group._rules = dict(g["rules"])  # pylint: disable=protected-access
             return group

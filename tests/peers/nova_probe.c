@@ -1,7 +1,7 @@
 /* Says which hosts Nova's filters leave to a request, for test_nova_oracle.py: each line of standard input is
- * a cloud as src/dialect/nova reads it, with a request or, as "moved", the id of a server. An answer is a
- * line with a "1" or "0" for each hypervisor, in their order in the cloud, or "!" and what is wrong. "stages"
- * of a cloud: only these stages are asked.
+ * a cloud as src/dialect/nova reads it, with a request, or one to move a server, or, as "moved", the id of a
+ * server. An answer is a line with a "1" or "0" for each hypervisor, in their order in the cloud, or "!" and
+ * what is wrong. "stages" of a cloud: only these stages are asked.
  *
  * nova_probe weights: the weight of each hypervisor as a JSON list, null for those on which the request
  * cannot be placed, for test_nova_weighers.py. */
@@ -30,7 +30,10 @@ static int build(json_t *cloud, struct arena *a, struct question *ret, struct er
     const char *moved = json_string_value(json_object_get(cloud, "moved"));
     json_t *stages = json_incref(json_object_get(cloud, "stages"));
 
-    ret->vm = moved ? arena_strdup(a, moved) : NOVA_REQUEST_ID;
+    struct nova_move move;
+    const char *named = moved ? moved : nova_find_move(cloud, &move) ? move.server : NULL;
+
+    ret->vm = named ? arena_strdup(a, named) : NOVA_REQUEST_ID;
     (void)json_object_del(cloud, "moved"); /* both are of this program, not of the cloud */
     (void)json_object_del(cloud, "stages");
     int e = nova_compile(cloud, a, &made, err);
@@ -62,10 +65,32 @@ static bool asks_for(const struct question *q, uint32_t stage)
     return !q->stages;
 }
 
+static int64_t takes_of(const struct fit *fit, uint32_t vm, uint32_t counter)
+{
+    for (uint32_t i = fit->counts.shares_from[vm]; i < fit->counts.shares_from[vm + 1]; i++)
+        if (fit->counts.shares[i].counter == counter)
+            return fit->counts.shares[i].takes;
+    return 0;
+}
+
+/* $host.used.STAGE of a stage without `per` and `over`. */
+static double used_there(const void *with, uint32_t vm, const struct expression_node *variable, uint32_t host)
+{
+    const struct fit *fit = with;
+    uint32_t counter = fit->counts.whole[fit->counts.measure_of[variable->column]];
+    int64_t sum = 0;
+
+    for (uint32_t v = 0; counter != IX_NONE && v < fit->snap->n_vms; v++)
+        if (v != vm && fit->snap->vms[v].host == host)
+            sum += takes_of(fit, v, counter);
+    return (double)sum / FIT_AMOUNT_ONE;
+}
+
 static bool filter_refuses(const struct question *q, const struct fit *fit, uint32_t vm, uint32_t host)
 {
     const struct pipeline *p = &q->s.pipelines[q->s.vms[vm].pipeline];
-    const struct expression_scope scope = fit_live_scope(fit, vm, host, NULL);
+    const struct expression_live live = {.value = used_there, .with = fit};
+    const struct expression_scope scope = fit_live_scope(fit, vm, host, &live);
 
     for (uint32_t i = p->first; i < p->first + p->n; i++)
         if (fit_filters(fit, i, FIT_PLACE) && asks_for(q, i) &&
@@ -84,14 +109,6 @@ static bool counts_there(const struct fit_counter *c, uint32_t host, uint32_t ot
             if (c->groups[i] == c->groups[k])
                 return true;
     return false;
-}
-
-static int64_t takes_of(const struct fit *fit, uint32_t vm, uint32_t counter)
-{
-    for (uint32_t i = fit->counts.shares_from[vm]; i < fit->counts.shares_from[vm + 1]; i++)
-        if (fit->counts.shares[i].counter == counter)
-            return fit->counts.shares[i].takes;
-    return 0;
 }
 
 /* Whether the limit keeps the VM off the host. */

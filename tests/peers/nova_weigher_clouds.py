@@ -118,6 +118,8 @@ def pci(r, c):
 def share_service(c):
     """The first two nodes are of one compute service."""
     first, second = c["hypervisors"][:2]
+    for a in c["aggregates"]:
+        a["hosts"] = [h for h in a["hosts"] if h != second["service"]["host"]]
     second["service"]["host"] = first["service"]["host"]
     for s in c["servers"]:
         if s["OS-EXT-SRV-ATTR:hypervisor_hostname"] == second["hypervisor_hostname"]:
@@ -146,8 +148,8 @@ def soft_anti_affinity(r, c):
 def cross_cell(r, c):
     for h in c["hypervisors"]:
         h["cell_uuid"] = r.choice(CELLS)
-    if r.random() < 0.9:
-        c["requested_destination"] = {"cell": r.choice(CELLS), "allow_cross_cell_move": r.random() < 0.8}
+    if r.random() < 0.8:  # without the permission Nova sees the hosts of the cell only
+        c["requested_destination"] = {"cell": r.choice(CELLS), "allow_cross_cell_move": True}
 
 
 # By weigher: its number in the specification, its module, the generator, and whether its option may be negative.

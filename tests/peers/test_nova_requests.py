@@ -33,9 +33,10 @@ NEAR = 1e-9
 SHOWN = 3
 FILTERS = ["AllHostsFilter", "ComputeFilter", "AggregateMultiTenancyIsolation", "AggregateTypeAffinityFilter", "AggregateInstanceExtraSpecsFilter",
            "ComputeCapabilitiesFilter", "ImagePropertiesFilter", "SimpleCIDRAffinityFilter", "DifferentHostFilter", "SameHostFilter", "IsolatedHostsFilter",
-           "NumInstancesFilter", "AggregateNumInstancesFilter", "IoOpsFilter", "AggregateIoOpsFilter"]
+           "NumInstancesFilter", "AggregateNumInstancesFilter", "IoOpsFilter", "AggregateIoOpsFilter", "JsonFilter"]
 OF_GROUPS = ["ServerGroupAntiAffinityFilter", "ServerGroupAffinityFilter"]
-GENERATED = [f for f in FILTERS if f not in ("AggregateInstanceExtraSpecsFilter", "ComputeCapabilitiesFilter", "ImagePropertiesFilter")] + OF_GROUPS
+CONSUMING = ["NumInstancesFilter", "AggregateNumInstancesFilter", "IoOpsFilter", "AggregateIoOpsFilter", "JsonFilter"]
+GENERATED = [f for f in FILTERS if f not in ("AggregateInstanceExtraSpecsFilter", "ComputeCapabilitiesFilter", "ImagePropertiesFilter", "JsonFilter")] + OF_GROUPS
 
 
 # ---- requests ----
@@ -53,11 +54,41 @@ def add_weighers(r, c):
     nova_clouds.option(c, "filter_scheduler", "weight_classes", ",".join(nova_weigher_clouds.path(n) for n in names))
 
 
+def live_query(r, c):
+    """Comparisons of what servers consume, such that some hosts pass at first and refuse later."""
+    flavor = c["flavors"][0]
+    free = r.choice(c["hypervisors"])
+    return r.choice([[">=", "$free_ram_mb", free["free_ram_mb"] - r.randint(0, 3) * flavor["ram"]],
+                     ["<", "$vcpus_used", free["vcpus_used"] + r.randint(1, 4) * flavor["vcpus"]],
+                     [">", "$free_disk_mb", 1024 * (min(free["free_disk_gb"], free["disk_available_least"] or 10**6) - r.randint(0, 3) * flavor["disk"])],
+                     ["<=", "$num_instances", r.randint(0, 3)], ["in", "$num_instances", 0, 1, 3], ["not", ["=", "$num_instances", r.randint(0, 2)]],
+                     ["<", "$num_io_ops", r.randint(1, 4)]])
+
+
+def live_specs(r, c):
+    """The same of extra specs."""
+    flavor, of = c["flavors"][0], r.choice(c["hypervisors"])
+    key, value = r.choice([("free_ram_mb", f">= {of['free_ram_mb'] - r.randint(0, 3) * flavor['ram']}"), ("vcpus_used", f"<= {of['vcpus_used'] + r.randint(0, 4) * flavor['vcpus']}"),
+                           ("num_instances", r.choice(["<or> 0 <or> 1 <or> 2", "s!= 2", "<= 2", "0", "s== 0", "== 1.0", "!= 3"])), ("num_io_ops", r.choice(["<= 1", "<or> 0 <or> 2"])),
+                           ("free_disk_mb", f">= {1024 * (min(of['free_disk_gb'], of['disk_available_least'] or 10**6) - r.randint(0, 3) * flavor['disk'])}")])
+    flavor["extra_specs"][r.choice(["capabilities:", ""]) + key] = value
+
+
+def add_live(r, c, chosen):
+    if "JsonFilter" in chosen:
+        c["os:scheduler_hints"]["query"] = json.dumps(live_query(r, c) if r.random() < 0.5 else [r.choice(["and", "or"]), live_query(r, c), live_query(r, c)])
+    if "ComputeCapabilitiesFilter" in chosen:
+        live_specs(r, c)
+
+
 def add_filters(r, c):
     chosen = r.sample(FILTERS, r.randint(1, 3)) + (r.sample(OF_GROUPS, 1) if not c["server_groups"] and r.random() < 0.4 else [])
+    if "ServerGroupAffinityFilter" in chosen:  # servers together go where all of them fit; Nova finds out that they do not when some are there
+        chosen = [f for f in chosen if f not in CONSUMING] or ["AllHostsFilter"]
     for name in chosen:
         if name in GENERATED and r.random() < 0.7:
             nova_clouds.FILTERS[name][1](r, c)
+    add_live(r, c, chosen)
     c.pop("moved", None)
     c["server"].pop("id", None)
     nova_clouds.option(c, "filter_scheduler", "enabled_filters", ",".join(chosen))

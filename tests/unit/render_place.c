@@ -169,7 +169,7 @@ static void test_place_text(void **state)
     make_snapshot(&a, &s);
     make_plan(&s, &plan);
     strbuf_init(&out, STRBUF_NO_LIMIT);
-    render_place_text(&plan, vms, 1, &out);
+    render_place_text(&plan, vms, 1, NULL, &out);
     assert_string_equal(out.text, place_text);
     strbuf_release(&out);
     arena_release(&a);
@@ -212,7 +212,7 @@ static void test_answers(void **state)
         make_plan(&s, &plan);
         plan.n_recommendations = cases[i].n_recommendations;
         strbuf_init(&out, STRBUF_NO_LIMIT);
-        render_place_text(&plan, cases[i].vms, cases[i].n, &out);
+        render_place_text(&plan, cases[i].vms, cases[i].n, NULL, &out);
         if (strncmp(out.text, cases[i].expected, strlen(cases[i].expected)) != 0)
             fail_msg("case %zu: %s", i, out.text);
         assert_int_equal(render_unplaced_count(&plan, cases[i].vms, cases[i].n), cases[i].unplaced);

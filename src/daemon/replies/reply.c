@@ -385,7 +385,7 @@ void reply_placement(const struct engine *e, const struct placement *p, struct s
     strbuf_init(&plan, STRBUF_NO_LIMIT);
     strbuf_init(&text, STRBUF_NO_LIMIT);
     render_plan_json(p->plan, &plan);
-    render_place_text(p->plan, p->vms, p->n_vms, &text);
+    render_place_text(p->plan, p->vms, p->n_vms, NULL, &text);
     open_reply(&w, out);
     jw_int(&w, "vms", p->n_vms);
     jw_int(&w, "unplaced", p->n_unplaced);

@@ -1,8 +1,9 @@
-/* aggregates.c: the filters that read the metadata of a host's aggregates. */
+/* aggregates.c: aggregates as groups, and the filters that read the metadata of a host's aggregates. */
 #include "dialect/nova/internal.h"
 
 #include <ballast/expression.h>
 
+#include <errno.h>
 #include <string.h>
 
 #define EXTRA_SPECS_SCOPE "aggregate_instance_extra_specs:"
@@ -12,6 +13,89 @@
 #define ZONE_VARIABLE "$vm.hints." ZONE
 #define SPEC_VALUES "agrees:" /* the values that agree with an extra spec */
 #define KEYS_MAX 32           /* in one condition for all VMs */
+
+/* ---- reading ---- */
+
+static const char *without_blanks(const char *text, struct arena *a)
+{
+    struct words parts = nova_parts_split(text, ',', a);
+    const char *ret = parts.items[0];
+
+    for (size_t i = 1; i < parts.n; i++)
+        ret = arena_printf(a, "%s,%s", ret, parts.items[i]);
+    return ret;
+}
+
+static json_t *metadata_of(const struct cloud *c, const json_t *aggregate)
+{
+    const char *zone = cloud_text(aggregate, "availability_zone");
+    json_t *ret = json_object();
+    const char *key;
+    json_t *value;
+    json_int_t whole;
+
+    if (zone)
+        (void)json_object_set_new(ret, "availability_zone", json_string(without_blanks(zone, c->a)));
+    json_object_foreach(json_object_get(aggregate, "metadata"), key, value)
+    {
+        const char *text = nova_python_str(value, c->a);
+
+        if (!text)
+            continue;
+        text = without_blanks(text, c->a);
+        if (strncmp(key, "max_", 4) == 0 && nova_python_int(text, c->a, &whole))
+            text = arena_printf(c->a, "%" JSON_INTEGER_FORMAT, whole);
+        (void)json_object_set_new(ret, key, json_string(text));
+    }
+    return ret;
+}
+
+/* The nodes of the compute services of an aggregate. */
+static int nodes_of(const struct cloud *c, const json_t *hosts, size_t aggregate, json_t *ret)
+{
+    size_t i;
+    const json_t *host;
+
+    json_array_foreach(hosts, i, host)
+    {
+        const char *name = json_string_value(host);
+
+        if (!name || !json_object_get(c->nodes, name))
+            return err_set(c->err, -EINVAL,
+                           "/aggregates/%zu/hosts/%zu: \"%s\" is the host of none of hypervisors", aggregate,
+                           i, name ? name : "");
+        (void)json_array_extend(ret, json_object_get(c->nodes, name));
+    }
+    return 0;
+}
+
+int aggregates_read(struct cloud *c, json_t *groups)
+{
+    size_t i;
+    const json_t *aggregate;
+
+    json_array_foreach(json_object_get(c->lists, "aggregates"), i, aggregate)
+    {
+        const char *id = nova_python_str(json_object_get(aggregate, "id"), c->a);
+        const char *name = cloud_text(aggregate, "name");
+        json_t *metadata = metadata_of(c, aggregate);
+
+        (void)json_array_append_new(c->metadata, metadata);
+        if (!id || !*id)
+            return err_set(c->err, -EINVAL, "/aggregates/%zu/id: missing, expected a number or a text", i);
+        json_t *nodes = json_array();
+        int e = nodes_of(c, json_object_get(aggregate, "hosts"), i, nodes);
+
+        (void)json_array_append_new(groups, json_pack("{s: s, s: s, s: s, s: o, s: O}", "id", id, "name",
+                                                      name ? name : id, "kind", AGGREGATE, "hosts", nodes,
+                                                      "meta", metadata));
+        if (e < 0)
+            return e;
+    }
+    return 0;
+}
+
+/* ---- metadata of a host ---- */
 
 static const char *meta(const struct cloud *c, const char *key)
 {
@@ -203,10 +287,12 @@ int nova_filter_image_isolation(struct cloud *c, const struct request *r, json_t
 
 int nova_filter_tenants(struct cloud *c, const struct request *r, json_t **ret)
 {
-    (void)r;
-    if (any_aggregate_has(c, TENANTS))
+    bool any = any_aggregate_has(c, TENANTS);
+    int e = any ? server_need_project(c, r, "AggregateMultiTenancyIsolation") : 0;
+
+    if (any && e == 0)
         *ret = some_value_if_given(c, TENANTS, "$vm.owner");
-    return 0;
+    return e;
 }
 
 int nova_filter_type(struct cloud *c, const struct request *r, json_t **ret)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define SCOPE "capabilities:"
+#define UNSCOPED "capability:" /* of attributes: no name that another filter gives */
 
 /* What str() writes around each text of a list. */
 static const char *list_item(const json_t *item, struct arena *a)
@@ -114,14 +115,29 @@ static json_t *odd_expression(const struct cloud *c, const char *variable, const
     return nova_expression_in(json_string(variable), &agree, c->a);
 }
 
-static json_t *capability(struct cloud *c, const char *key, const char *requirement)
+/* Of a field that servers consume, as it is now; NULL: it is no such field. Within a request of many Nova
+ * asks this filter once, before the first of them. */
+static json_t *live_capability(struct cloud *c, const struct request *r, const struct words *path,
+                               const char *requirement)
+{
+    json_t *now = path->n == 1 && !r->of_many ? consumed_field(c, path->items[0]) : NULL;
+
+    return now ? extra_spec_number_expression(now, requirement, c->a) : NULL;
+}
+
+static json_t *capability(struct cloud *c, const struct request *r, const char *key, const char *requirement)
 {
     bool scoped = strchr(key, ':') != NULL;
     struct words path = nova_parts_split(scoped ? key + strlen(SCOPE) : key, ':', c->a);
-    const char *variable = arena_printf(c->a, ATTRIBUTE "%s", key);
+    json_t *live = live_capability(c, r, &path, requirement);
+
+    if (live)
+        return live;
+    const char *attribute = scoped ? key : arena_printf(c->a, UNSCOPED "%s", key);
+    const char *variable = arena_printf(c->a, ATTRIBUTE "%s", attribute);
     struct found found = {0};
 
-    set_capability(c, key, &path, scoped, &found);
+    set_capability(c, attribute, &path, scoped, &found);
     json_t *ret = extra_spec_expression(variable, requirement, c->a);
 
     if (found.items.n > 0)
@@ -144,7 +160,7 @@ int nova_filter_capabilities(struct cloud *c, const struct request *r, json_t **
         const char *requirement = nova_python_str(value, c->a);
 
         if (!strchr(key, ':') || strncmp(key, SCOPE, strlen(SCOPE)) == 0)
-            (void)json_array_append_new(*ret, capability(c, key, requirement ? requirement : ""));
+            (void)json_array_append_new(*ret, capability(c, r, key, requirement ? requirement : ""));
     }
     return 0;
 }

@@ -2,8 +2,10 @@
 #include "dialect/nova/internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#define DIGITS_MAX 24  /* of a number of 64 bits */
 #define LINKS "_links" /* of a list: where it goes on */
 
 /* What the document may have. LIST: of objects. */
@@ -23,6 +25,14 @@ static const struct {
     {"os:scheduler_hints", OBJECT},
     {"OS-SCH-HNT:scheduler_hints", OBJECT},
     {"requested_destination", OBJECT},
+    {"project_id", ANY},
+    {"server_id", ANY},
+    {"migrate", OBJECT},
+    {"os-migrateLive", OBJECT},
+    {"resize", OBJECT},
+    {"evacuate", OBJECT},
+    {"unshelve", OBJECT},
+    {"rebuild", OBJECT},
     {"dialect", ANY},
     {"name", ANY},
     {"time", ANY},
@@ -37,11 +47,11 @@ static int check_list(const struct cloud *c, const char *name, const json_t *lis
     const json_t *item;
 
     if (!json_is_array(list))
-        return err_set(c->err, -EINVAL, "%s: expected a list of objects", name);
+        return err_set(c->err, -EINVAL, "/%s: expected a list of objects", name);
     json_array_foreach(list, i, item)
     {
         if (!json_is_object(item))
-            return err_set(c->err, -EINVAL, "%s/%zu: expected an object", name, i);
+            return err_set(c->err, -EINVAL, "/%s/%zu: expected an object", name, i);
     }
     return 0;
 }
@@ -68,7 +78,7 @@ static int check_member(const struct cloud *c, const char *name, const json_t *v
 
     if (links && goes_on(name, value))
         return err_set(c->err, -EINVAL,
-                       "%s: the list goes on at another page, expected all pages in one list", name);
+                       "/%s: the list goes on at another page, expected all pages in one list", name);
     for (size_t i = 0; !links && i < sizeof members / sizeof *members; i++) {
         if (strcmp(members[i].name, name) != 0)
             continue;
@@ -76,12 +86,12 @@ static int check_member(const struct cloud *c, const char *name, const json_t *v
             return check_list(c, name, value);
         return members[i].is != OBJECT || json_is_object(value) || json_is_null(value)
                    ? 0
-                   : err_set(c->err, -EINVAL, "%s: expected an object", name);
+                   : err_set(c->err, -EINVAL, "/%s: expected an object", name);
     }
     return links ? 0
                  : err_set(c->err, -EINVAL,
-                           "%s: not known, expected nova.conf, hypervisors, aggregates, flavors, images, "
-                           "servers, server_groups, cells, server and so on",
+                           "/%s: not known, expected nova.conf, hypervisors, aggregates, flavors, images, "
+                           "servers, server_groups, cells, server, server_id, migrate and so on",
                            name);
 }
 
@@ -112,7 +122,14 @@ const json_t *cloud_find(const struct cloud *c, const char *list, const char *ke
 
     json_array_foreach(json_object_get(c->lists, list), i, item)
     {
-        const char *text = cloud_text(item, key);
+        const json_t *its = json_object_get(item, key);
+        const char *text = json_string_value(its);
+        char number[DIGITS_MAX];
+
+        if (json_is_integer(its)) {
+            (void)snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(its));
+            text = number;
+        }
         if (text && wanted && strcmp(text, wanted) == 0)
             return item;
     }
@@ -128,4 +145,13 @@ json_t *cloud_keep(struct cloud *c, const char *key, json_t *value)
 {
     (void)json_object_set_new(c->found, key, value);
     return value;
+}
+
+bool cloud_first(struct cloud *c, const char *key)
+{
+    bool ret = !cloud_found(c, key);
+
+    if (ret)
+        (void)cloud_keep(c, key, json_true());
+    return ret;
 }

@@ -7,6 +7,7 @@
 
 #define FORMAT "ballast-snapshot/1"
 #define SERVERS_MAX 1000 /* of one request */
+#define SOURCE "/source" /* what a server that moves has where it is: Nova keeps it for the migration */
 #define FILTERS_DEFAULT                                                                                      \
     "ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter,ServerGroupAntiAffinityFilter,"           \
     "ServerGroupAffinityFilter"
@@ -21,8 +22,9 @@ struct kind {
 /* One VM. */
 struct member {
     struct server server;
-    const char *id, *node; /* node NULL: none */
+    const char *id, *name, *node; /* name, node NULL: none */
     bool on;
+    bool leaves; /* what a server that moves has where it is */
     size_t kind;
 };
 
@@ -37,80 +39,6 @@ struct compiler {
     struct member *members;
     size_t n_members, cap_members;
 };
-
-/* ---- aggregates ---- */
-
-static const char *without_blanks(const char *text, struct arena *a)
-{
-    struct words parts = nova_parts_split(text, ',', a);
-    const char *ret = parts.items[0];
-
-    for (size_t i = 1; i < parts.n; i++)
-        ret = arena_printf(a, "%s,%s", ret, parts.items[i]);
-    return ret;
-}
-
-static json_t *metadata_of(const struct cloud *c, const json_t *aggregate)
-{
-    const char *zone = cloud_text(aggregate, "availability_zone");
-    json_t *ret = json_object();
-    const char *key;
-    json_t *value;
-    json_int_t whole;
-
-    if (zone)
-        (void)json_object_set_new(ret, "availability_zone", json_string(without_blanks(zone, c->a)));
-    json_object_foreach(json_object_get(aggregate, "metadata"), key, value)
-    {
-        const char *text = nova_python_str(value, c->a);
-
-        if (!text)
-            continue;
-        text = without_blanks(text, c->a);
-        if (strncmp(key, "max_", 4) == 0 && nova_python_int(text, c->a, &whole))
-            text = arena_printf(c->a, "%" JSON_INTEGER_FORMAT, whole);
-        (void)json_object_set_new(ret, key, json_string(text));
-    }
-    return ret;
-}
-
-/* The nodes of the compute services. */
-static json_t *nodes_of(const struct cloud *c, const json_t *hosts)
-{
-    json_t *ret = json_array();
-    size_t i;
-    const json_t *host;
-
-    json_array_foreach(hosts, i, host)
-    {
-        if (json_is_string(host))
-            (void)json_array_extend(ret, json_object_get(c->nodes, json_string_value(host)));
-    }
-    return ret;
-}
-
-static int read_aggregates(struct compiler *m)
-{
-    struct cloud *c = &m->c;
-    size_t i;
-    const json_t *aggregate;
-
-    json_array_foreach(json_object_get(c->lists, "aggregates"), i, aggregate)
-    {
-        const char *id = nova_python_str(json_object_get(aggregate, "id"), c->a);
-        const char *name = cloud_text(aggregate, "name");
-        json_t *metadata = metadata_of(c, aggregate);
-
-        (void)json_array_append_new(c->metadata, metadata);
-        if (!id || !*id)
-            return err_set(c->err, -EINVAL, "aggregates/%zu/id: missing, expected a number or a text", i);
-        (void)json_array_append_new(m->groups, json_pack("{s: s, s: s, s: s, s: o, s: O}", "id", id, "name",
-                                                         name ? name : id, "kind", AGGREGATE, "hosts",
-                                                         nodes_of(c, json_object_get(aggregate, "hosts")),
-                                                         "meta", metadata));
-    }
-    return 0;
-}
 
 /* ---- pipelines ---- */
 
@@ -145,25 +73,35 @@ static int add_filter(struct cloud *c, const struct filter *filter, const struct
     return e;
 }
 
+static bool is_asked(const struct request *r, const struct filter *filter, bool passed_over)
+{
+    return filter->always || (r->stays ? r->rebuilds && filter->on_rebuild : !passed_over);
+}
+
 /* The stages of a request, which sets what its VM asks for. */
 static int stages_of(struct compiler *m, const struct request *r, json_t *stages)
 {
     struct cloud *c = &m->c;
     int e = quantities_ask(c, r);
 
+    c->stages = stages;
     consumed_ask(c, r);
 
     for (size_t i = 0; e == 0 && i < n_prefilters; i++)
-        e = add_filter(c, &prefilters[i], r, stages);
-    if (e == 0)
+        if (is_asked(r, &prefilters[i], r->bypasses))
+            e = add_filter(c, &prefilters[i], r, stages);
+    if (e == 0 && !r->stays)
         quantities_add_stages(c, stages);
-    for (size_t i = 0; e == 0 && !r->forced && i < m->enabled.n; i++) {
+    for (size_t i = 0; e == 0 && i < m->enabled.n; i++) {
         const struct filter *filter = filter_find(m->enabled.items[i]);
-        e = filter
-                ? add_filter(c, filter, r, stages)
-                : err_set(c->err, -EINVAL,
-                          "nova.conf: [filter_scheduler] enabled_filters has \"%s\", which is not known here",
-                          m->enabled.items[i]);
+
+        if (!filter)
+            return err_set(
+                c->err, -EINVAL,
+                "nova.conf: [filter_scheduler] enabled_filters has \"%s\", which is not known here",
+                m->enabled.items[i]);
+        if (is_asked(r, filter, r->forced))
+            e = add_filter(c, filter, r, stages);
     }
     return e < 0 ? e : weighers_compile(c, r, stages);
 }
@@ -222,9 +160,11 @@ static int compile_kinds(struct compiler *m)
 static size_t kind_of(struct compiler *m, const struct server *s)
 {
     const struct request *r = &s->asks;
-    json_t *key = json_pack("[s?, s?, s?, s?, s?, s?, b, b, b, O, O, O?, O?, O?]", r->project, r->zone,
-                            r->host, r->node, r->image_id, r->flavor, r->of_volume, r->forced, r->of_many,
-                            r->flavor_json, r->image, r->hints, r->group, r->destination);
+    json_t *key =
+        json_pack("[s?, s?, s?, s?, s?, s?, b, b, b, b, b, b, b, s?, s?, s?, O, O, O?, O?, O?, O?]",
+                  r->project, r->zone, r->host, r->node, r->image_id, r->flavor, r->of_volume, r->forced,
+                  r->of_many, r->is_new, r->bypasses, r->stays, r->rebuilds, r->home, r->left, r->cell,
+                  r->flavor_json, r->image, r->hints, r->group, r->destination, r->live_from);
     const char *text = json_text(key, m->c.a);
     const json_t *known = json_object_get(m->by_request, text);
 
@@ -241,27 +181,42 @@ static size_t kind_of(struct compiler *m, const struct server *s)
     return m->n_kinds++;
 }
 
-/* Takes the image of the server. */
-static void add_member(struct compiler *m, const struct server *s, const char *id, const char *node, bool on)
+/* id, name, node and on of the member. */
+static void add_member(struct compiler *m, const struct server *s, struct member member)
 {
     m->members = arena_grow(m->c.a, m->members, m->n_members, &m->cap_members, sizeof *m->members);
-    m->members[m->n_members++] =
-        (struct member){.server = *s, .id = id, .node = node, .on = on && node, .kind = kind_of(m, s)};
+    struct member *added = &m->members[m->n_members++];
+
+    *added = member;
+    added->server = *s;
+    added->on = member.on && member.node;
+    added->kind = kind_of(m, s);
 }
 
 static int read_listed(struct compiler *m, const json_t *json, size_t ix)
 {
-    const char *where = arena_printf(m->c.a, "servers/%zu", ix);
+    const char *where = arena_printf(m->c.a, "/servers/%zu", ix);
     struct server s;
+    bool moves = json == m->c.moves;
+    const char *name = cloud_text(json, "name");
 
     if (!cloud_text(json, "id"))
         return err_set(m->c.err, -EINVAL, "%s/id: missing, expected a text", where);
+    if (server_is_deleted(json) || (moves && !m->c.keeps_source))
+        return 0;
     int e = server_read(&m->c, json, json_object_get(json, "os:scheduler_hints"), where, &s);
 
     if (e < 0)
         return e;
     s.asks.zone = cloud_text(json, "pinned_availability_zone"); /* where it is binds it not */
-    add_member(m, &s, s.asks.id, server_node(&m->c, json), server_is_on(json));
+    add_member(m, &s,
+               (struct member){
+                   .id = moves ? arena_printf(m->c.a, "%s" SOURCE, s.asks.id) : s.asks.id,
+                   .name = moves ? arena_printf(m->c.a, "%s" SOURCE, name ? name : s.asks.id) : name,
+                   .node = server_node(&m->c, json),
+                   .on = server_is_on(json),
+                   .leaves = moves,
+               });
     json_decref(s.image);
     return 0;
 }
@@ -274,7 +229,20 @@ static int read_number_of(const struct compiler *m, const json_t *json, const ch
     *ret = fallback;
     return !text || (nova_python_int(text, m->c.a, ret) && *ret >= 1 && *ret <= SERVERS_MAX)
                ? 0
-               : err_set(m->c.err, -EINVAL, "server/%s: \"%s\", expected 1 to %d", key, text, SERVERS_MAX);
+               : err_set(m->c.err, -EINVAL, "/server/%s: \"%s\", expected 1 to %d", key, text, SERVERS_MAX);
+}
+
+/* Several have names such as "web-1". */
+static void add_requested(struct compiler *m, const struct server *s, json_int_t n)
+{
+    const char *name = cloud_text(s->json, "name");
+
+    for (json_int_t i = 1; i <= n; i++)
+        add_member(m, s,
+                   (struct member){
+                       .id = n == 1 ? s->asks.id : arena_printf(m->c.a, "%s-%d", s->asks.id, (int)i),
+                       .name = n == 1 || !name ? name : arena_printf(m->c.a, "%s-%d", name, (int)i),
+                   });
 }
 
 /* max_count is min_count where it is not given. */
@@ -289,18 +257,31 @@ static int read_request(struct compiler *m, const json_t *json)
     if (e < 0 || (e = read_number_of(m, json, "max_count", least, &n)) < 0)
         return e;
     if (n < least)
-        return err_set(m->c.err, -EINVAL, "server/min_count: more than max_count");
+        return err_set(m->c.err, -EINVAL, "/server/min_count: more than max_count");
     hints = hints ? hints : json_object_get(m->c.lists, "OS-SCH-HNT:scheduler_hints");
     hints = hints ? hints : json_object_get(json, "os:scheduler_hints");
-    if ((e = server_read(&m->c, json, hints, "server", &s)) < 0)
+    if ((e = server_read(&m->c, json, hints, "/server", &s)) < 0)
         return e;
+    s.asks.project = s.asks.project ? s.asks.project : cloud_text(m->c.lists, "project_id");
     e = server_read_destination(&m->c, json, &s);
-    s.asks.destination = json_object_get(m->c.lists, "requested_destination");
+    server_take_destination(&m->c, &s.asks);
     s.asks.of_many = n > 1;
-    for (json_int_t i = 1; e == 0 && i <= n; i++)
-        add_member(m, &s, n == 1 ? s.asks.id : arena_printf(m->c.a, "%s-%d", s.asks.id, (int)i), NULL, false);
+    s.asks.is_new = true;
+    add_requested(m, &s, e == 0 ? n : 0);
     json_decref(s.image);
     return e;
+}
+
+static int read_action(struct compiler *m, struct server *action, bool is)
+{
+    const char *name = cloud_text(action->json, "name");
+
+    if (is && json_object_get(m->c.lists, "server"))
+        return err_set(m->c.err, -EINVAL,
+                       "/server: given, expected a new server, or a move of one that is there");
+    if (is)
+        add_member(m, action, (struct member){.id = action->asks.id, .name = name});
+    return 0;
 }
 
 static int read_servers(struct compiler *m)
@@ -308,14 +289,17 @@ static int read_servers(struct compiler *m)
     const json_t *request = json_object_get(m->c.lists, "server");
     size_t i;
     const json_t *server;
-    int e = 0;
+    struct server action = {0};
+    bool is = false;
+    int e = action_read(&m->c, &action, &is);
 
     json_array_foreach(json_object_get(m->c.lists, "servers"), i, server)
     {
-        if ((e = read_listed(m, server, i)) < 0)
-            return e;
+        e = e < 0 ? e : read_listed(m, server, i);
     }
-    return request ? read_request(m, request) : 0;
+    e = e < 0 ? e : read_action(m, &action, is);
+    json_decref(action.image);
+    return e < 0 || !request ? e : read_request(m, request);
 }
 
 static void add_vms(struct compiler *m)
@@ -326,10 +310,12 @@ static void add_vms(struct compiler *m)
         struct server s = member->server;
 
         s.asks.vm = kind->vm;
-        json_t *vm = server_vm(&s, member->id);
+        json_t *vm = server_vm(&s, member->id, member->name);
 
         if (member->on)
             server_set_demand(s.json, vm);
+        if (member->leaves)
+            (void)json_object_set_new(vm, "immovable", json_string("its move that is asked for"));
         if (!json_is_null(kind->pipeline))
             (void)json_object_set(vm, "pipeline", kind->pipeline);
         (void)json_object_set_new(vm, "state", json_string(member->on ? "on" : "off"));
@@ -506,16 +492,17 @@ static int compile_cloud(struct compiler *m)
 
     if (!json_is_object(lists))
         return err_set(m->c.err, -EINVAL,
-                       "expected an object with hypervisors, aggregates, flavors and so on");
+                       "/: expected an object with hypervisors, aggregates, flavors and so on");
     if ((e = cloud_check(&m->c)) < 0 || (e = read_conf(&m->c)) < 0)
         return e;
     m->enabled = conf_list(&m->c, "filter_scheduler", "enabled_filters", FILTERS_DEFAULT);
     if ((e = filter_check_available(&m->c, &m->enabled)) < 0 || (e = hosts_read(&m->c)) < 0 ||
         (e = quantities_read_inventories(&m->c)) < 0 || (e = numa_read_hosts(&m->c)) < 0 ||
-        (e = read_aggregates(m)) < 0)
+        (e = aggregates_read(&m->c, m->groups)) < 0)
         return e;
     servers_read_groups(&m->c);
-    servers_count(&m->c);
+    if ((e = servers_count(&m->c)) < 0)
+        return e;
     hosts_take_listed(&m->c);
     if ((e = read_servers(m)) < 0 || (e = compile_kinds(m)) < 0)
         return e;

@@ -20,6 +20,7 @@ static const struct {
 } consumptions[] = {
     [CONSUMED_RAM] = {"ram_mb", "$vm.mem_mb", "free_ram_mb", true},
     [CONSUMED_VCPUS] = {"vcpus", "$vm.vcpus", "free_vcpus", true},
+    [CONSUMED_VCPUS_USED] = {"vcpus", "$vm.vcpus", "vcpus_used", false},
     [CONSUMED_DISK] = {"disk_mb", "$vm.flavor." DISK_MB, "free_disk_mb", true},
     [CONSUMED_INSTANCES] = {"instances", NULL, "num_instances", false},
     [CONSUMED_IO_OPS] = {"instances", NULL, "num_io_ops", false},
@@ -60,6 +61,36 @@ json_t *consumed_now(struct cloud *c, enum consumed of, json_t *stages)
                      arena_printf(c->a, "$host.used.%s", stage));
 }
 
+/* Whether all hosts report a whole number there. */
+static bool all_have(struct cloud *c, const char *field)
+{
+    const char *key = arena_printf(c->a, "whole:%s", field);
+    const json_t *found = cloud_found(c, key);
+    bool all = true;
+    size_t i;
+    const json_t *state;
+
+    if (found)
+        return json_is_true(found);
+    json_array_foreach(c->states, i, state)
+    {
+        all = all && json_is_integer(json_object_get(state, field));
+    }
+    (void)cloud_keep(c, key, json_boolean(all));
+    return all;
+}
+
+json_t *consumed_field(struct cloud *c, const char *field)
+{
+    static const enum consumed fields[] = {CONSUMED_RAM, CONSUMED_VCPUS_USED, CONSUMED_DISK,
+                                           CONSUMED_INSTANCES, CONSUMED_IO_OPS};
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(consumptions[fields[i]].state, field) == 0 && all_have(c, field))
+            return consumed_now(c, fields[i], c->stages);
+    return NULL;
+}
+
 /* ---- what a VM takes ---- */
 
 /* The devices of "gpu:2, nic:1"; *ret_wrong: an entry that does not say how many, which asks for none. */
@@ -88,11 +119,12 @@ int consumed_check_devices(const struct cloud *c, const struct request *r)
     const char *wrong;
 
     (void)devices_asked(c, r->extra_specs, &wrong);
-    return !wrong ? 0
-                  : err_set(c->err, -EINVAL,
-                            "flavor \"%s\": extra_specs/%s has \"%s\", expected \"ALIAS:NUMBER\" with 0 to "
-                            "%d devices",
-                            r->flavor, PCI_ALIAS, wrong, DEVICES_MAX);
+    return !wrong
+               ? 0
+               : err_set(c->err, -EINVAL,
+                         "/flavors: \"%s\": extra_specs/%s has \"%s\", expected \"ALIAS:NUMBER\" with 0 to "
+                         "%d devices",
+                         r->flavor, PCI_ALIAS, wrong, DEVICES_MAX);
 }
 
 static json_int_t gb_of(const json_t *flavor, const char *key)
@@ -126,6 +158,7 @@ static json_int_t taken_by(const json_t *vm, enum consumed of)
     case CONSUMED_RAM:
         return json_integer_value(json_object_get(vm, "mem_mb"));
     case CONSUMED_VCPUS:
+    case CONSUMED_VCPUS_USED:
         return json_integer_value(json_object_get(vm, "vcpus"));
     case CONSUMED_DISK:
         return json_integer_value(json_object_get(json_object_get(vm, "flavor"), DISK_MB));
@@ -156,12 +189,17 @@ static json_int_t devices_of(const struct cloud *c, size_t host)
     return n;
 }
 
-bool consumed_any_devices(const struct cloud *c)
+bool consumed_any_devices(struct cloud *c)
 {
-    for (size_t i = 0; i < json_array_size(c->pools); i++)
-        if (devices_of(c, i) > 0)
-            return true;
-    return false;
+    const json_t *found = cloud_found(c, PCI_DEVICES);
+    bool any = false;
+
+    if (found)
+        return json_is_true(found);
+    for (size_t i = 0; i < json_array_size(c->pools) && !any; i++)
+        any = devices_of(c, i) > 0;
+    (void)cloud_keep(c, PCI_DEVICES, json_boolean(any));
+    return any;
 }
 
 /* As the compute service resolves it: its record, the option, what the record begins with. */

@@ -109,6 +109,62 @@ static json_t *number_expression(const char *variable, const struct operator* o,
     return holds(o->op, 0, y) ? json_pack("[s, [s, s]]", "given", "number", variable) : json_false();
 }
 
+/* The number equals the text, which Python would print so. */
+static json_t *equals_whole(json_t *value, const char *text, struct arena *a)
+{
+    json_int_t whole;
+
+    if (!nova_python_int(text, a, &whole) ||
+        strcmp(arena_printf(a, "%" JSON_INTEGER_FORMAT, whole), text) != 0)
+        return json_false();
+    return json_pack("[s, O, I]", "=", value, whole);
+}
+
+static json_t *compare_whole(json_t *value, const struct operator* o, const char *operand, struct arena *a)
+{
+    double y;
+
+    if (!nova_python_float(operand, a, &y))
+        return json_false();
+    return isfinite(y)          ? json_pack("[s, O, f]", o->op, value, y)
+           : holds(o->op, 0, y) ? json_pack("[s, O]", "given", value)
+                                : json_false();
+}
+
+static json_t *whole_expression(json_t *value, const char *requirement, struct arena *a)
+{
+    struct words words = nova_words_split(requirement, a);
+    const struct operator* o = operator_of(&words);
+
+    if (!o)
+        return equals_whole(value, requirement, a);
+    if (words.n < 2)
+        return json_false();
+    if (o->kind == COMPARES_NUMBERS)
+        return compare_whole(value, o, words.items[1], a);
+    if (o->kind == COMPARES_TEXTS && strcmp(o->op, "=") == 0)
+        return equals_whole(value, words.items[1], a);
+    if (o->kind == COMPARES_TEXTS && strcmp(o->op, "!=") == 0)
+        return json_pack("[s, [s, O], [s, o]]", "and", "given", value, "not",
+                         equals_whole(value, words.items[1], a));
+    if (o->kind != ONE_OF)
+        return NULL;
+    json_t *ret = json_pack("[s, b]", "or", 0);
+
+    words = alternatives(&words, a);
+    for (size_t i = 0; i < words.n; i++)
+        (void)json_array_append_new(ret, equals_whole(value, words.items[i], a));
+    return ret;
+}
+
+json_t *extra_spec_number_expression(json_t *value, const char *requirement, struct arena *a)
+{
+    json_t *ret = whole_expression(value, requirement, a);
+
+    json_decref(value);
+    return ret;
+}
+
 static json_t *parts_expression(const char *variable, const struct words *words, struct arena *a)
 {
     json_t *ret = json_pack("[s]", "and");

@@ -24,9 +24,8 @@ static void set_services(struct cloud *c)
     size_t i;
     const json_t *hypervisor;
 
-    if (cloud_found(c, "services"))
+    if (!cloud_first(c, "services"))
         return;
-    (void)cloud_keep(c, "services", json_true());
     json_array_foreach(json_object_get(c->lists, "hypervisors"), i, hypervisor)
     {
         const char *status = json_string_value(json_object_get(hypervisor, "status"));
@@ -52,6 +51,8 @@ static void set_count(struct cloud *c, const char *name)
     size_t i;
     json_t *state;
 
+    if (!cloud_first(c, name))
+        return;
     json_array_foreach(c->states, i, state)
     {
         host_set(c, i, name, json_copy(json_object_get(state, name)));
@@ -167,10 +168,11 @@ static int count_instances(struct cloud *c, find_limit *limit_by, json_t **ret)
     const json_t *state;
     json_t *limit = NULL;
     int e = limit_by(c, "max_instances_per_host", INSTANCES_DEFAULT, &limit);
+    const json_t *hosts = cloud_first(c, "instances_elsewhere") ? c->states : NULL;
 
     if (e < 0)
         return e;
-    json_array_foreach(c->states, i, state)
+    json_array_foreach(hosts, i, state)
     {
         const char *node = json_string_value(json_object_get(state, "nodename"));
         json_int_t listed = json_integer_value(json_object_get(c->servers_at, node));
@@ -203,6 +205,8 @@ static void set_metrics(struct cloud *c)
     const json_t *state;
     const json_t *metric;
 
+    if (!cloud_first(c, "metrics"))
+        return;
     json_array_foreach(c->states, h, state)
     {
         json_t *names = json_array();
@@ -244,7 +248,7 @@ static int filter_metrics(struct cloud *c, const struct request *r, json_t **ret
 /* ---- by name ---- */
 
 static const struct filter filters[] = {
-    {.name = "AggregateImagePropertiesIsolation", .compile = nova_filter_image_isolation},
+    {.name = "AggregateImagePropertiesIsolation", .compile = nova_filter_image_isolation, .on_rebuild = true},
     {.name = "AggregateInstanceExtraSpecsFilter", .compile = nova_filter_extra_specs},
     {.name = "AggregateIoOpsFilter", .compile = filter_aggregate_io_ops, .count = count_aggregate_io_ops},
     {.name = "AggregateMultiTenancyIsolation", .compile = nova_filter_tenants},
@@ -255,9 +259,9 @@ static const struct filter filters[] = {
     {.name = "ComputeCapabilitiesFilter", .compile = nova_filter_capabilities},
     {.name = "ComputeFilter", .compile = filter_compute},
     {.name = "DifferentHostFilter", .compile = nova_filter_different_host},
-    {.name = "ImagePropertiesFilter", .compile = nova_filter_image},
+    {.name = "ImagePropertiesFilter", .compile = nova_filter_image, .on_rebuild = true},
     {.name = "IoOpsFilter", .compile = filter_io_ops, .count = count_io_ops},
-    {.name = "IsolatedHostsFilter", .compile = nova_filter_isolated_hosts},
+    {.name = "IsolatedHostsFilter", .compile = nova_filter_isolated_hosts, .on_rebuild = true},
     {.name = "JsonFilter", .compile = nova_filter_json},
     {.name = "MetricsFilter", .compile = filter_metrics},
     {.name = "NUMATopologyFilter", .compile = nova_filter_numa},

@@ -8,6 +8,8 @@
 #define CIDR_DEFAULT "24"
 #define GROUP_LIMIT "max_server_per_host"
 #define GROUP_LIMIT_VARIABLE "$vm.hints." GROUP_LIMIT
+#define MOVES_FROM "$vm.hints.moves_from"
+#define MEMBERS_MOST 1000000
 #define NETWORK_FROM "$vm.hints.network_from"
 #define NETWORK_TO "$vm.hints.network_to"
 
@@ -85,10 +87,10 @@ int hint_group_limit(const struct cloud *c, const json_t *group, json_int_t *ret
     return !text || nova_python_int(text, c->a, ret)
                ? 0
                : err_set(c->err, -EINVAL,
-                         "server_groups: max_server_per_host is \"%s\", expected a whole number", text);
+                         "/server_groups: max_server_per_host is \"%s\", expected a whole number", text);
 }
 
-/* Where members are: a move, too, is only to a host of one of them, as Nova has it. */
+/* Where members are, this server too: a move, too, is only to a host of one of them, as Nova has it. */
 int nova_filter_affinity(struct cloud *c, const struct request *r, json_t **ret)
 {
     struct words hosts = hint_hosts(c, json_object_get(r->group, "members"));
@@ -106,12 +108,19 @@ int nova_filter_anti_affinity(struct cloud *c, const struct request *r, json_t *
 
     if (e < 0)
         return e;
-    if (strcmp(hint_group_policy(r->group), "anti-affinity") == 0)
+    if (strcmp(hint_group_policy(r->group), "anti-affinity") == 0) {
         (void)vm_set(c, r, "hints", GROUP_LIMIT, json_integer(limit));
+        if (r->home)
+            (void)vm_set(c, r, "hints", "moves_from", json_string(r->home));
+    }
     if (!vm_given(c, GROUP_LIMIT_VARIABLE))
         return 0;
-    *ret = json_pack("{s: [s, [s, s], i, i], s: s, s: s, s: b}", "count", "if", "given", GROUP_LIMIT_VARIABLE,
-                     1, 0, "limit", GROUP_LIMIT_VARIABLE, "per", "$vm.groups", "off", 1);
+    json_t *at_most = json_string(GROUP_LIMIT_VARIABLE);
+
+    if (vm_given(c, MOVES_FROM)) /* the host that it is on passes, whoever else is there */
+        at_most = json_pack("[s, [s, s, s], i, o]", "if", "=", HOST, MOVES_FROM, MEMBERS_MOST, at_most);
+    *ret = json_pack("{s: [s, [s, s], i, i], s: o, s: s, s: b}", "count", "if", "given", GROUP_LIMIT_VARIABLE,
+                     1, 0, "limit", at_most, "per", "$vm.groups", "off", 1);
     if (c->shares_nodes)
         (void)json_object_set_new(*ret, "over", json_string(SERVICE));
     return 0;
@@ -164,6 +173,8 @@ static void set_addresses(struct cloud *c)
     const json_t *state;
     struct address of;
 
+    if (!cloud_first(c, "addresses"))
+        return;
     json_array_foreach(c->states, i, state)
     {
         const char *text = json_string_value(json_object_get(state, "host_ip"));

@@ -149,17 +149,17 @@ int hosts_read(struct cloud *c)
 
         if (json_integer_value(json_object_get(hypervisor, "vcpus")) > COUNT_MAX ||
             json_integer_value(json_object_get(hypervisor, "vcpus")) < 0)
-            return err_set(c->err, -EINVAL, "hypervisors/%zu/vcpus: expected 0 to %lld", i,
+            return err_set(c->err, -EINVAL, "/hypervisors/%zu/vcpus: expected 0 to %lld", i,
                            (long long)COUNT_MAX);
         if (!node || !*node)
-            return err_set(c->err, -EINVAL, "hypervisors/%zu/hypervisor_hostname: missing, expected a name",
+            return err_set(c->err, -EINVAL, "/hypervisors/%zu/hypervisor_hostname: missing, expected a name",
                            i);
         host = host ? host : node;
         add_node(c, host, node);
         (void)json_array_append_new(c->states, state_of(c, hypervisor, host));
         if (!json_is_number(json_object_get(json_array_get(c->states, i), "total_usable_ram_mb")))
             return err_set(c->err, -EINVAL,
-                           "hypervisors/%zu/memory_mb: missing, expected a number, or inventories of the "
+                           "/hypervisors/%zu/memory_mb: missing, expected a number, or inventories of the "
                            "placement service (the API has it before version 2.88)",
                            i);
         (void)json_array_append_new(c->attributes, json_pack("{s: s}", "host", host));

@@ -173,7 +173,7 @@ static int typed(const struct cloud *c, size_t property, const json_t *value, co
         return 0;
     case WHOLE:
         if (!nova_python_int(text, c->a, &whole))
-            return err_set(c->err, -EINVAL, "images: %s is \"%s\", expected a whole number",
+            return err_set(c->err, -EINVAL, "/images: %s is \"%s\", expected a whole number",
                            properties[property].name, text);
         *ret = whole == 0 ? NULL : arena_printf(c->a, "%" JSON_INTEGER_FORMAT, whole);
         return 0;

@@ -41,11 +41,15 @@ struct cloud {
     bool shares_nodes;   /* a compute service has several nodes */
     json_t *topologies;  /* of each hypervisor: its NUMA topology; null: none */
     json_t *pools;       /* of each hypervisor: its pools of PCI devices */
+    const json_t *moves; /* the listed server that the request moves; NULL: none */
+    bool keeps_source;   /* which counts where it is until it has moved */
     unsigned consumed;   /* 1 << enum consumed: what a stage counts */
+    json_t *stages;      /* those so far of the request that is being compiled */
 };
 
 /* What one VM asks for. Every reference is borrowed. */
 struct request {
+    const char *where, *hints_where; /* in the document, for errors */
     const char *id, *project, *zone; /* NULL: not given */
     const char *host, *node;         /* where it must be; NULL: anywhere */
     const char *image_id;
@@ -57,9 +61,17 @@ struct request {
     const json_t *hints;       /* NULL: none */
     const json_t *group;       /* its server group; NULL: none */
     const json_t *destination; /* requested_destination of a move; NULL: none */
+    const char *home;          /* the compute service that it moves from; NULL: it does not move */
+    const char *left;          /* the compute service that it leaves in any case; NULL: none */
+    const char *cell;          /* that it does not leave; NULL: it may */
+    const json_t *live_from;   /* the state of the host that it leaves while it runs; NULL: it does not */
     bool of_volume;            /* its root disk is a volume */
     bool forced;               /* to the host, past all filters */
+    bool bypasses;             /* and past all but the amounts of the placement service */
+    bool stays;                /* where it is, with what it has there */
+    bool rebuilds;             /* it stays, with another image: few filters are asked */
     bool of_many;              /* asked for together with others */
+    bool is_new;               /* asked for: no server has it yet */
     json_t *vm;                /* flavor, image, hints and groups of the VM, as filters have set them */
 };
 
@@ -79,21 +91,36 @@ int server_read(const struct cloud *c, const json_t *json, const json_t *hints, 
 /* Of the request: where it is to be. */
 int server_read_destination(const struct cloud *c, const json_t *json, struct server *ret);
 
+/* The document's requested_destination. */
+void server_take_destination(const struct cloud *c, struct request *ret);
+
 /* A VM of the snapshot without a state. */
-json_t *server_vm(const struct server *s, const char *id);
+json_t *server_vm(const struct server *s, const char *id, const char *name);
 
 /* The load of a VM that runs; without diagnostics it is not known. */
 void server_set_demand(const json_t *server, json_t *vm);
 
 bool server_is_on(const json_t *server);
 
+/* A deleted server takes nothing, and is no VM. */
+bool server_is_deleted(const json_t *server);
+
 /* The node of a listed server; NULL: it is on none. */
 const char *server_node(const struct cloud *c, const json_t *server);
 
 void servers_read_groups(struct cloud *c);
 
-/* Counts the listed servers by node, and notes the host of each. */
-void servers_count(struct cloud *c);
+/* Counts the listed servers by node, and notes the host of each. -EINVAL: a host is no hypervisor's. */
+int servers_count(struct cloud *c);
+
+/* -EINVAL: the project of a new server is not known, and `what` decides by it. */
+int server_need_project(const struct cloud *c, const struct request *r, const char *what);
+
+/* ---- actions.c: requests to move a server that is there ---- */
+
+/* Reads the action that the document asks for, and notes the server that moves. *ret_is: false: there is
+ * none. Whoever calls frees ret->image. */
+int action_read(struct cloud *c, struct server *ret, bool *ret_is);
 
 /* ---- cloud.c ---- */
 
@@ -106,6 +133,9 @@ const json_t *cloud_find(const struct cloud *c, const char *list, const char *ke
 /* What is the same for all requests is found out once: the value that was kept under this key; NULL: none
  * yet. */
 json_t *cloud_found(const struct cloud *c, const char *key);
+
+/* Whether the key is asked for the first time: what is set of all hosts is set once, not for each request. */
+bool cloud_first(struct cloud *c, const char *key);
 
 /* Keeps the value, which it takes, and returns it, borrowed. */
 json_t *cloud_keep(struct cloud *c, const char *key, json_t *value);
@@ -169,6 +199,10 @@ bool extra_spec_matches(const char *value, const char *requirement, struct arena
 /* The same of a variable that is a text. */
 json_t *extra_spec_expression(const char *variable, const char *requirement, struct arena *a);
 
+/* The same of an expression that is a whole number, which it takes. NULL: the operator orders it as a text.
+ */
+json_t *extra_spec_number_expression(json_t *value, const char *requirement, struct arena *a);
+
 /* ---- hosts.c ---- */
 
 int hosts_read(struct cloud *c);
@@ -191,6 +225,11 @@ bool host_state_has(const char *name);
 /* The image's properties by their present names, as texts; the caller frees them. */
 int image_properties_read(const struct cloud *c, const json_t *image, json_t **ret);
 
+/* ---- aggregates.c ---- */
+
+/* Appends the aggregates as groups, and notes their metadata. -EINVAL: a host is no hypervisor's. */
+int aggregates_read(struct cloud *c, json_t *groups);
+
 /* ---- filters.c and the files of filters ---- */
 
 /* *ret: the expression; or an object with the members of a stage that counts; NULL: every host passes. */
@@ -200,6 +239,8 @@ struct filter {
     const char *name;
     filter_compile *compile;
     filter_compile *count; /* a further stage, of requests for several servers; NULL: none */
+    bool on_rebuild;       /* also asked when a server gets another image where it is */
+    bool always;           /* also asked of a request that bypasses the scheduler */
 };
 
 /* NULL: Nova has no filter of this name, or it is not compiled here. */
@@ -275,7 +316,8 @@ void pci_give(json_t *pools, json_t *vm);
 
 enum consumed {
     CONSUMED_RAM,
-    CONSUMED_VCPUS,
+    CONSUMED_VCPUS, /* what is left of them */
+    CONSUMED_VCPUS_USED,
     CONSUMED_DISK,
     CONSUMED_INSTANCES,
     CONSUMED_IO_OPS,
@@ -290,6 +332,11 @@ void consumed_count(json_t *stages, const char *name, const char *takes, const c
 /* What the host has now, with the servers placed before, as an expression. Adds the stage that counts. */
 json_t *consumed_now(struct cloud *c, enum consumed of, json_t *stages);
 
+/* The value of a field of the hosts' states, likewise; NULL: it does not change, or a host has no number
+ * there.
+ */
+json_t *consumed_field(struct cloud *c, const char *field);
+
 /* Sets what the VM takes, and the server group with which it is counted. */
 void consumed_ask(struct cloud *c, const struct request *r);
 
@@ -297,7 +344,7 @@ void consumed_ask(struct cloud *c, const struct request *r);
 int consumed_check_devices(const struct cloud *c, const struct request *r);
 
 /* Whether a host has PCI devices for servers. */
-bool consumed_any_devices(const struct cloud *c);
+bool consumed_any_devices(struct cloud *c);
 
 /* The attributes that expressions of consumed_now() read; vms: as the snapshot has them. */
 int consumed_set(struct cloud *c, const json_t *vms);

@@ -21,6 +21,7 @@ struct operand {
 
 struct query {
     struct cloud *c;
+    const char *where; /* the hints */
     json_t *kept;
     json_t *whole; /* "and", that no comparison is an error, and at the end the query */
 };
@@ -33,7 +34,7 @@ static json_t *keep(struct query *q, json_t *value)
 
 static int refuse(const struct query *q, const char *what)
 {
-    return err_set(q->c->err, -EINVAL, "os:scheduler_hints/query: %s", what);
+    return err_set(q->c->err, -EINVAL, "%s/query: %s", q->where, what);
 }
 
 /* ---- operands ---- */
@@ -58,6 +59,10 @@ static void set_variable(struct cloud *c, const char *name, const struct words *
 
 static struct operand variable(struct query *q, const char *text)
 {
+    json_t *now = consumed_field(q->c, text + 1);
+
+    if (now)
+        return (struct operand){.value = keep(q, now), .types = IS_NUMBER, .may_lack = true};
     const char *name = arena_printf(q->c->a, "query:%s", text + 1);
     struct words path = nova_parts_split(text + 1, '.', q->c->a);
 
@@ -103,6 +108,8 @@ static json_t *is_true(const struct operand *o)
 {
     if (o->types == IS_TRUTH)
         return json_incref(o->value);
+    if (o->may_lack && o->types == IS_NUMBER)
+        return json_pack("[s, O, i]", "!=", o->value, 0);
     if (!o->may_lack)
         return json_boolean(json_string_length(o->value) > 0 || json_number_value(o->value) != 0);
     return json_pack("[s, [s, O, b], [s, O, i], [s, O, s]]", "or", "=", o->value, 1, "!=", o->value, 0,
@@ -264,7 +271,7 @@ int nova_filter_json(struct cloud *c, const struct request *r, json_t **ret)
 {
     const json_t *hint = json_object_get(r->hints, "query");
     const char *text = json_string_value(json_is_array(hint) ? json_array_get(hint, 0) : hint);
-    struct query q = {.c = c};
+    struct query q = {.c = c, .where = r->hints_where};
     struct operand whole = {0};
 
     if (!text || !*text)

@@ -10,6 +10,9 @@
 #define TENANT_KEYS "filter_tenant_id" /* and whatever follows */
 #define TRAIT "trait:"
 #define TRAITS "$host.traits"
+#define REQUESTED_CELL "$vm.hints.requested_cell"
+#define FROM_TYPE "$vm.hints.from_hypervisor_type"
+#define FROM_VERSION "$vm.hints.from_hypervisor_version"
 
 static int is_on(const struct cloud *c, const char *option, bool fallback, bool *ret)
 {
@@ -27,13 +30,40 @@ static const char *upper(const char *text, struct arena *a)
 
 /* ---- cells and hosts ---- */
 
+static void set_cells(struct cloud *c)
+{
+    size_t i;
+    const json_t *state;
+
+    if (!cloud_first(c, "cells"))
+        return;
+    json_array_foreach(c->states, i, state)
+    {
+        if (json_is_string(json_object_get(state, "cell_uuid")))
+            host_set(c, i, "cell", json_copy(json_object_get(state, "cell_uuid")));
+    }
+}
+
+/* A server that moves stays in its cell, unless it may leave it. */
+static int requested_cell(struct cloud *c, const struct request *r, json_t **ret)
+{
+    struct words cell = {0};
+
+    if (r->cell)
+        nova_words_add(&cell, r->cell, c->a);
+    *ret =
+        vm_texts_have(c, r, "requested_cell", json_string(ATTRIBUTE "cell"), r->cell ? &cell : NULL, false);
+    if (*ret)
+        set_cells(c);
+    return 0;
+}
+
 /* Hosts of a disabled cell take no VMs. */
 static int disabled_cells(struct cloud *c, const struct request *r, json_t **ret)
 {
     struct words disabled = {0};
     size_t i;
     const json_t *cell;
-    const json_t *state;
 
     (void)r;
     json_array_foreach(json_object_get(c->lists, "cells"), i, cell)
@@ -46,12 +76,10 @@ static int disabled_cells(struct cloud *c, const struct request *r, json_t **ret
     }
     if (disabled.n == 0)
         return 0;
-    json_array_foreach(c->states, i, state)
-    {
-        if (json_is_string(json_object_get(state, "cell_uuid")))
-            host_set(c, i, "cell", json_copy(json_object_get(state, "cell_uuid")));
-    }
+    set_cells(c);
     *ret = json_pack("[s, o]", "not", nova_expression_in(json_string(ATTRIBUTE "cell"), &disabled, c->a));
+    if (vm_given(c, REQUESTED_CELL)) /* one that stays in its cell is not asked */
+        *ret = json_pack("[s, [s, s], o]", "or", "given", REQUESTED_CELL, *ret);
     return 0;
 }
 
@@ -69,6 +97,53 @@ static int requested_destination(struct cloud *c, const struct request *r, json_
         vm_texts_have(c, r, "requested_node", json_string("$host.id"), r->node ? &node : NULL, false);
 
     *ret = hosts && nodes ? json_pack("[s, o, o]", "and", hosts, nodes) : hosts ? hosts : nodes;
+    return 0;
+}
+
+/* ignore_hosts of the request. */
+static int ignored_hosts(struct cloud *c, const struct request *r, json_t **ret)
+{
+    struct words left = {0};
+
+    if (r->left)
+        nova_words_add(&left, r->left, c->a);
+    *ret = vm_texts_have(c, r, "ignored_hosts", json_string(HOST), r->left ? &left : NULL, true);
+    return 0;
+}
+
+/* A live migration is to a hypervisor of the same type, and not to an older one: conductor asks that, after
+ * the filters and host by host. */
+static int live_migration(struct cloud *c, const struct request *r, json_t **ret)
+{
+    const json_t *type = json_object_get(r->live_from, "hypervisor_type");
+    const json_t *version = json_object_get(r->live_from, "hypervisor_version");
+    bool skips;
+    size_t i;
+    const json_t *state;
+    int e = conf_bool(c, "workarounds", "skip_hypervisor_version_check_on_lm", false, &skips);
+
+    if (json_is_string(type))
+        (void)vm_set(c, r, "hints", "from_hypervisor_type", json_copy((json_t *)type));
+    if (json_is_integer(version) && !skips)
+        (void)vm_set(c, r, "hints", "from_hypervisor_version", json_copy((json_t *)version));
+    if (e < 0 || (!vm_given(c, FROM_TYPE) && !vm_given(c, FROM_VERSION)))
+        return e;
+    const json_t *hosts = cloud_first(c, "live_hypervisors") ? c->states : NULL;
+
+    json_array_foreach(hosts, i, state)
+    {
+        type = json_object_get(state, "hypervisor_type");
+        version = json_object_get(state, "hypervisor_version");
+        if (json_is_string(type))
+            host_set(c, i, "live_hypervisor_type", json_copy((json_t *)type));
+        if (json_is_integer(version))
+            host_set(c, i, "live_hypervisor_version", json_copy((json_t *)version));
+    }
+    *ret = json_pack(
+        "[s, o, o]", "and",
+        vm_unless_given(FROM_TYPE, json_pack("[s, s, s]", "=", ATTRIBUTE "live_hypervisor_type", FROM_TYPE)),
+        vm_unless_given(FROM_VERSION,
+                        json_pack("[s, s, s]", ">=", ATTRIBUTE "live_hypervisor_version", FROM_VERSION)));
     return 0;
 }
 
@@ -129,6 +204,8 @@ static int require_tenant_aggregate(struct cloud *c, const struct request *r, js
 
     if (e < 0 || (e = is_on(c, "placement_aggregate_required_for_tenants", false, &required)) < 0 || !limits)
         return e;
+    if ((e = server_need_project(c, r, "limit_tenants_to_placement_aggregate")) < 0)
+        return e;
     json_array_foreach(json_object_get(c->lists, "aggregates"), i, aggregate)
     {
         if (r->project && is_for_tenant(c, aggregate, r->project))
@@ -173,8 +250,8 @@ static struct words asked_traits(const struct cloud *c, const struct request *r,
     {
         const char *colon = strchr(key, ':');
         const char *is = json_string_value(value);
-        if (colon && strncmp(key, TRAIT, strlen(TRAIT) - 1) == 0 && is && strcmp(is, how) == 0 &&
-            !nova_words_have(&ret, colon + 1))
+        if (!r->rebuilds && colon && strncmp(key, TRAIT, strlen(TRAIT) - 1) == 0 && is &&
+            strcmp(is, how) == 0 && !nova_words_have(&ret, colon + 1))
             nova_words_add(&ret, colon + 1, c->a);
     }
     const json_t *of = json_object_get(r->image_json, "properties");
@@ -197,7 +274,7 @@ static struct words asked_traits(const struct cloud *c, const struct request *r,
 
     if (!threads)
         threads = json_string_value(json_object_get(r->image, "hw_cpu_thread_policy"));
-    if (threads && strcmp(threads, strcmp(how, "required") == 0 ? "require" : "isolate") == 0)
+    if (threads && !r->rebuilds && strcmp(threads, strcmp(how, "required") == 0 ? "require" : "isolate") == 0)
         nova_words_add(&ret, "HW_CPU_HYPERTHREADING", c->a);
     return ret;
 }
@@ -344,8 +421,11 @@ static int forbidden_traits(struct cloud *c, const struct request *r, json_t **r
 }
 
 const struct filter prefilters[] = {
+    {.name = "requested_cell", .compile = requested_cell},
     {.name = "disabled_cells", .compile = disabled_cells},
-    {.name = "requested_destination", .compile = requested_destination},
+    {.name = "requested_destination", .compile = requested_destination, .always = true},
+    {.name = "ignored_hosts", .compile = ignored_hosts},
+    {.name = "live_migration", .compile = live_migration, .always = true},
     {.name = "require_tenant_aggregate", .compile = require_tenant_aggregate},
     {.name = "map_az_to_placement_aggregate", .compile = map_az},
     {.name = "require_image_type_support", .compile = image_type},
@@ -353,7 +433,7 @@ const struct filter prefilters[] = {
     {.name = "isolate_aggregates", .compile = isolate_aggregates},
     {.name = "transform_image_metadata", .compile = image_metadata},
     {.name = "accelerators_filter", .compile = accelerators},
-    {.name = "required_traits", .compile = required_traits},
+    {.name = "required_traits", .compile = required_traits, .on_rebuild = true},
     {.name = "forbidden_traits", .compile = forbidden_traits},
 };
 const size_t n_prefilters = sizeof prefilters / sizeof *prefilters;

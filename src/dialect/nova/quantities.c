@@ -158,7 +158,7 @@ static int read_base(const struct cloud *c, const struct base_class *base, const
 
 static const char *where_of(const struct cloud *c, size_t host, const char *name)
 {
-    return arena_printf(c->a, "hypervisors/%zu/inventories/%s", host, name);
+    return arena_printf(c->a, "/hypervisors/%zu/inventories/%s", host, name);
 }
 
 static int read_host(const struct cloud *c, size_t host, const json_t *hypervisor, json_t *ret)
@@ -171,7 +171,7 @@ static int read_host(const struct cloud *c, size_t host, const json_t *hyperviso
     int e = 0;
 
     if (listed && !json_is_object(listed))
-        return err_set(c->err, -EINVAL, "hypervisors/%zu/inventories: expected {CLASS: {\"total\": N, ...}}",
+        return err_set(c->err, -EINVAL, "/hypervisors/%zu/inventories: expected {CLASS: {\"total\": N, ...}}",
                        host);
     if (json_is_object(json_object_get(listed, "inventories"))) /* as GET .../inventories answers */
         listed = json_object_get(listed, "inventories");
@@ -337,7 +337,7 @@ static int ask_for_cpus(const struct cloud *c, const struct request *r, struct a
     json_int_t cpus = whole(c, r->flavor_json, "vcpus");
 
     if (strcmp(policy, "mixed") == 0)
-        return err_set(c->err, -EINVAL, "flavor \"%s\": hw:cpu_policy \"mixed\" is not known here",
+        return err_set(c->err, -EINVAL, "/flavors: \"%s\": hw:cpu_policy \"mixed\" is not known here",
                        r->flavor);
     if (strcmp(policy, "dedicated") == 0 && !asks(of, "VCPU") && !asks(of, "PCPU"))
         (void)json_object_set_new(of->amounts, "PCPU",

@@ -303,6 +303,8 @@ static void set_metric(struct cloud *c, const char *name)
     const json_t *state;
     const json_t *metric;
 
+    if (!cloud_first(c, arena_printf(c->a, "metrics.%s", name)))
+        return;
     json_array_foreach(c->states, h, state)
     {
         json_array_foreach(json_object_get(state, "metrics"), i, metric)
@@ -457,7 +459,7 @@ static int read_seed(const struct cloud *c, json_int_t *ret)
     *ret = given ? json_integer_value(given) : (json_int_t)(mixed & INT32_MAX);
     return (!given || json_is_integer(given)) && *ret >= 0 && *ret <= INT32_MAX
                ? 0
-               : err_set(c->err, -EINVAL, "seed: expected a whole number from 0 to %d", INT32_MAX);
+               : err_set(c->err, -EINVAL, "/seed: expected a whole number from 0 to %d", INT32_MAX);
 }
 
 static int add_pick(struct cloud *c, json_t *stages)
