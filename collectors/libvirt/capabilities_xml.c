@@ -125,13 +125,62 @@ static struct ids machines_of(const xml_node *root, struct arena *a)
     return (struct ids){.items = l.items, .n = (uint32_t)kept};
 }
 
-static uint32_t count(const xml_node *first)
+/* ---- NUMA nodes ---- */
+
+static bool read_figure(const xml_node *node, const char *attribute, struct arena *a, uint32_t *ret)
 {
+    const char *text = attribute && node ? xml_attribute(node, attribute, a) : NULL;
+    char *end = NULL;
+    int64_t v = text ? strtoll(text, &end, 10) : -1;
+
+    if (!attribute && xml_int(node, &v) < 0)
+        return false;
+    *ret = (uint32_t)v;
+    return v >= 0 && v <= NUMA_COUNT_MAX && (!text || (end != text && *end == '\0'));
+}
+
+/* Pages of each size, whatever of them is in use: libvirt gives sizes in KiB. */
+static struct objects pages_of(const xml_node *cell, struct arena *a)
+{
+    struct numa_pages *items = arena_array(a, struct numa_pages, NUMA_PAGES_MAX);
     uint32_t n = 0;
 
-    for (const xml_node *c = first; c; c = xml_again(c))
+    for (const xml_node *p = xml_child(cell, "pages"); p && n < NUMA_PAGES_MAX; p = xml_again(p)) {
+        bool known = !read_figure(p, "size", a, &items[n].size_kb) || items[n].size_kb == 0 ||
+                     !read_figure(p, NULL, a, &items[n].total);
+
+        for (uint32_t i = 0; i < n; i++)
+            known = known || items[i].size_kb == items[n].size_kb;
+        n += !known;
+    }
+    return (struct objects){items, n};
+}
+
+static struct objects cells_of(const xml_node *topology, struct arena *a)
+{
+    struct numa_cell *items = arena_array(a, struct numa_cell, NUMA_CELLS_MAX);
+    uint32_t n = 0;
+
+    for (const xml_node *c = xml_child(topology, "cells/cell"); c; c = xml_again(c)) {
+        struct numa_cell *to = &items[n];
+        int64_t kib = 0;
+        bool good = n < NUMA_CELLS_MAX && read_figure(c, "id", a, &to->id) &&
+                    xml_int(xml_child(c, "memory"), &kib) == 0 && kib >= 0 &&
+                    kib / (int64_t)KIB_PER_MIB <= NUMA_COUNT_MAX;
+
+        for (uint32_t i = 0; good && i < n; i++)
+            good = items[i].id != to->id;
+        if (!good)
+            return (struct objects){0};
+        to->mem_mb = (uint32_t)(kib / (int64_t)KIB_PER_MIB);
+        for (const xml_node *cpu = xml_child(c, "cpus/cpu"); cpu; cpu = xml_again(cpu)) {
+            to->cpus++;
+            to->socket_given = read_figure(cpu, "socket_id", a, &to->socket);
+        }
+        to->pages = pages_of(c, a);
         n++;
-    return n;
+    }
+    return (struct objects){items, n};
 }
 
 static int parse(const char *text, const char *expected, xml_doc **ret, struct err *err)
@@ -160,7 +209,7 @@ int capabilities_xml_read(const char *text, struct arena *a, struct capabilities
                                  .vendor = vendor_of(cpu, a),
                                  .host_cpu = name_cpu(cpu, a),
                                  .tsc_mhz = tsc_of(cpu, a),
-                                 .numa_nodes = count(xml_child(root, "host/topology/cells/cell")),
+                                 .numa = cells_of(xml_child(root, "host/topology"), a),
                                  .machines = machines_of(root, a)};
 
     if (!xml_is(root, "capabilities"))

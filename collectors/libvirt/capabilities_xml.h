@@ -16,8 +16,8 @@ struct capabilities_xml {
     const char *vendor;   /* "intel", "amd", or as libvirt has it, in small letters; NULL: not known */
     const char *host_cpu; /* a name for the CPU that host-passthrough gives: equal hosts have equal names */
     double tsc_mhz;       /* the nominal clock; UNKNOWN */
-    uint32_t numa_nodes;
-    struct ids machines; /* "x86_64/pc-q35-7.2" */
+    struct objects numa;  /* struct numa_cell: its NUMA nodes; none: not known, or not plausible */
+    struct ids machines;  /* "x86_64/pc-q35-7.2" */
 };
 
 /* -EFBIG, -EPROTO with the fault. */

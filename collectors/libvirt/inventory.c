@@ -136,6 +136,25 @@ static const char *why_disconnected(const struct libvirt_seen_host *h)
                                                                                          : why;
 }
 
+static struct objects copy_of(struct objects from, size_t size, struct arena *a)
+{
+    void *items = arena_alloc(a, from.n, size);
+
+    if (from.n > 0)
+        memcpy(items, from.items, from.n * size);
+    return (struct objects){items, from.n};
+}
+
+static struct objects copy_cells(struct objects from, struct arena *a)
+{
+    struct objects to = copy_of(from, sizeof(struct numa_cell), a);
+    struct numa_cell *cells = (struct numa_cell *)to.items;
+
+    for (uint32_t i = 0; i < to.n; i++)
+        cells[i].pages = copy_of(cells[i].pages, sizeof(struct numa_pages), a);
+    return to;
+}
+
 static void map_hosts(struct map *m)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -149,6 +168,8 @@ static void map_hosts(struct map *m)
             to->disconnected_why = arena_strdup(m->a, why_disconnected(h));
         if (h->look)
             libvirt_compatibility_offers(h, m->settings, m->a, to);
+        if (h->look)
+            to->numa = copy_cells(h->look->caps.numa, m->a);
         if (to->state == HOST_ON)
             to->mem_free_mb = mem_free_of(h, to);
     }
@@ -243,6 +264,7 @@ static struct seen_vm *map_vm(struct map *m, const struct instance *x)
     to->is.state = d->active ? VM_ON : d->saved ? VM_SUSPENDED : VM_OFF;
     to->host = facts_of(m, x->host)->id;
     to->is.labels = copy_labels(&d->xml.labels, m->a);
+    to->is.numa = copy_of(d->xml.numa, sizeof(struct vm_numa_cell), m->a);
     map_controls(x, &to->is, core_mhz);
     libvirt_compatibility_needs(x->host, d, m->settings, m->a, &to->is);
     libvirt_compatibility_hosts(m->hosts, m->n, d, m->a, to);

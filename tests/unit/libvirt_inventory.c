@@ -108,6 +108,29 @@ static void map(struct world *w, unsigned silent)
         fail_msg("%s", err.text);
 }
 
+static void numa_nodes_and_bound_memory_are_taken_over(void **state)
+{
+    static const struct numa_pages pages = {.size_kb = 4, .total = 1000};
+    const struct numa_cell cells[] = {{.id = 0, .cpus = 2, .mem_mb = 8192, .pages = {&pages, 1}},
+                                      {.id = 1, .cpus = 2, .mem_mb = 8192}};
+    const struct vm_numa_cell bound = {.mem_mb = 2048, .cell = 1, .cell_given = true, .fixed = true};
+    struct world w = a_world();
+
+    (void)state;
+    w.look[0].caps.numa = (struct objects){cells, 2};
+    add(&w, 0, A, VIR_DOMAIN_RUNNING, 1)->xml.numa = (struct objects){&bound, 1};
+    map(&w, 0);
+    const struct numa_cell *of_host = w.inv.hosts[0].is.numa.items;
+    const struct vm_numa_cell *of_vm = w.inv.vms[0].is.numa.items;
+
+    assert_int_equal(w.inv.hosts[0].is.numa.n, 2);
+    assert_int_equal(w.inv.hosts[1].is.numa.n, 0);
+    assert_true(of_host != cells && of_host[1].id == 1 && of_host[0].pages.items != &pages &&
+                of_host[0].pages.n == 1);
+    assert_true(w.inv.vms[0].is.numa.n == 1 && of_vm != &bound && of_vm->cell == 1 && of_vm->fixed);
+    arena_release(&w.a);
+}
+
 static void a_running_domain_counts_before_one_that_is_off(void **state)
 {
     (void)state;
@@ -547,6 +570,7 @@ static void a_configured_size_counts_instead_of_the_machines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numa_nodes_and_bound_memory_are_taken_over),
         cmocka_unit_test(a_running_domain_counts_before_one_that_is_off),
         cmocka_unit_test(a_domain_that_runs_twice_is_a_fault_and_is_not_touched),
         cmocka_unit_test(a_vm_that_has_just_arrived_runs_once),

@@ -189,12 +189,93 @@ static void a_recorded_host_is_read(void **state)
     assert_string_equal(c.arch, "x86_64");
     assert_string_equal(c.vendor, "amd");
     assert_within(c.tsc_mhz, 2596.122, 1e-6);
-    assert_int_equal(c.numa_nodes, 1);
+    assert_int_equal(c.numa.n, 1);
+    const struct numa_cell *cell = c.numa.items;
+    const struct numa_pages *pages = cell->pages.items;
+    assert_true(cell->id == 0 && cell->cpus == 2 && cell->mem_mb == 13402 && cell->socket_given &&
+                cell->socket == 0);
+    assert_true(cell->pages.n == 3 && pages[1].size_kb == 2048 && pages[1].total == 0 &&
+                pages[0].total == 3430965);
     assert_non_null(strstr(c.host_cpu, "kvm64"));
     bool q35 = false;
     for (uint32_t i = 0; i < c.machines.n; i++)
         q35 = q35 || strcmp(c.machines.items[i], "x86_64/pc-q35-7.2") == 0;
     assert_true(q35);
+}
+
+#define CELLS "<capabilities><host><topology><cells>%s</cells></topology></host></capabilities>"
+#define CELL                                                                                                 \
+    "<cell id='%s'><memory unit='KiB'>%s</memory><pages unit='KiB' size='4'>1</pages><pages "                \
+    "size='4'>1</pages></cell>"
+
+static void implausible_numa_nodes_are_left_out(void **state)
+{
+    static const struct {
+        const char *first, *second, *memory;
+        uint32_t n;
+    } cases[] = {{"0", "1", "2048", 2}, {"0", "0", "2048", 0}, {"0", "-1", "2048", 0},
+                 {"0", "x", "2048", 0}, {"0", "1", "-5", 0},   {"0", "1", "99999999999999999", 0}};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct capabilities_xml c;
+        struct err err = {0};
+        const char *both =
+            arena_printf(&a, CELL CELL, cases[i].first, "1024", cases[i].second, cases[i].memory);
+
+        assert_int_equal(capabilities_xml_read(arena_printf(&a, CELLS, both), &a, &c, &err), 0);
+        assert_int_equal(c.numa.n, cases[i].n);
+        assert_true(c.numa.n == 0 || ((const struct numa_cell *)c.numa.items)[1].pages.n == 1);
+    }
+}
+
+#define TUNED(tune, more)                                                                                    \
+    "<domain><vcpu>4</vcpu><memory unit='MiB'>4096</memory><numatune>" tune "</numatune>" more "</domain>"
+#define GUEST                                                                                                \
+    "<cpu><numa><cell id='0' cpus='0-1' memory='1024' unit='MiB'/><cell id='1' cpus='2-3' "                  \
+    "memory='3145728'/></numa></cpu>"
+
+static void only_what_is_bound_to_one_node_is_a_cell(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t n, cell, mem_mb, page_kb;
+        enum numa_page_choice pages;
+    } cases[] = {
+        {TUNED("<memory mode='strict' nodeset='1'/>", ""), 1, 1, 4096, 0, NUMA_PAGES_BY_SIZE},
+        {TUNED("<memory nodeset='1'/>", ""), 1, 1, 4096, 0, NUMA_PAGES_BY_SIZE},
+        {TUNED("<memory mode='strict' nodeset='0-1'/>", ""), 0, 0, 0, 0, NUMA_PAGES_BY_SIZE},
+        {TUNED("<memory mode='preferred' nodeset='1'/>", ""), 0, 0, 0, 0, NUMA_PAGES_BY_SIZE},
+        {TUNED("<memory mode='strict' nodeset='x'/>", ""), 0, 0, 0, 0, NUMA_PAGES_BY_SIZE},
+        {TUNED("<memory placement='auto' mode='strict'/>", ""), 0, 0, 0, 0, NUMA_PAGES_BY_SIZE},
+        {TUNED("<memnode cellid='1' mode='strict' nodeset='3'/>", GUEST), 1, 3, 3072, 0, NUMA_PAGES_BY_SIZE},
+        {TUNED("<memory nodeset='2'/><memnode cellid='1' nodeset='0-3'/>", GUEST), 1, 2, 1024, 0,
+         NUMA_PAGES_BY_SIZE},
+        {TUNED("<memory nodeset='2'/>", GUEST), 1, 2, 4096, 0, NUMA_PAGES_BY_SIZE},
+        {TUNED("<memory nodeset='0'/><memnode cellid='1' nodeset='1'/>", GUEST), 2, 0, 1024, 0,
+         NUMA_PAGES_BY_SIZE},
+        {TUNED("<memory nodeset='1'/>", "<memoryBacking><hugepages/></memoryBacking>"), 1, 1, 4096, 0,
+         NUMA_PAGES_LARGE},
+        {TUNED("<memory nodeset='1'/>",
+               "<memoryBacking><hugepages><page size='1' unit='G'/></hugepages></memoryBacking>"),
+         1, 1, 4096, 1048576, NUMA_PAGES_BY_SIZE},
+        {"<domain><vcpu>4</vcpu><memory>4096</memory>" GUEST "</domain>", 0, 0, 0, 0, NUMA_PAGES_BY_SIZE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct domain_xml d = domain(&a, cases[i].text);
+        const struct vm_numa_cell *cell = d.numa.items;
+
+        if (d.numa.n != cases[i].n ||
+            (d.numa.n > 0 && (cell->cell != cases[i].cell || cell->mem_mb != cases[i].mem_mb ||
+                              cell->page_kb != cases[i].page_kb || cell->pages != cases[i].pages ||
+                              !cell->fixed || !cell->cell_given)))
+            fail_msg("%s: %u cells, the first with %u MiB in node %u", cases[i].text, d.numa.n,
+                     d.numa.n > 0 ? cell->mem_mb : 0, d.numa.n > 0 ? cell->cell : 0);
+    }
 }
 
 static void pools_are_shared_by_their_type(void **state)
@@ -369,6 +450,8 @@ int main(void)
         cmocka_unit_test(impossible_values_are_left_out),
         cmocka_unit_test(broken_descriptions_are_refused_with_a_sentence),
         cmocka_unit_test(a_recorded_host_is_read),
+        cmocka_unit_test(implausible_numa_nodes_are_left_out),
+        cmocka_unit_test(only_what_is_bound_to_one_node_is_a_cell),
         cmocka_unit_test(pools_are_shared_by_their_type),
         cmocka_unit_test(disks_that_can_be_copied),
         cmocka_unit_test(a_note_of_a_migration_is_read),

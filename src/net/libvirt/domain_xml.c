@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "net/libvirt/controls.h"
+#include "net/libvirt/domain_numa.h"
 #include "net/libvirt/settings.h"
 #include "net/xml.h"
 
@@ -47,8 +48,8 @@ static bool attribute_is(const xml_node *node, const char *name, const char *val
     return is && strcmp(is, value) == 0;
 }
 
-/* Sizes have units of their own: 'KiB' if none is given. UNKNOWN: none, or out of bounds. */
-static double size_mb(const xml_node *node, struct arena *a)
+/* A size by its unit: 'KiB' if none is given. UNKNOWN: none, or not of a size. */
+double domain_xml_mb(int64_t v, const char *unit)
 {
     static const struct {
         const char *word;
@@ -67,15 +68,20 @@ static double size_mb(const xml_node *node, struct arena *a)
                  {"TB", 1e12},
                  {"T", 1099511627776.0},
                  {"TiB", 1099511627776.0}};
-    const char *unit = node ? xml_attribute(node, "unit", a) : NULL;
     double bytes = unit ? 0 : KIB_PER_MIB;
-    int64_t v = 0;
 
     for (size_t i = 0; unit && i < sizeof units / sizeof units[0]; i++)
         bytes = strcmp(unit, units[i].word) == 0 ? units[i].bytes : bytes;
-    if (xml_int(node, &v) < 0 || v <= 0 || bytes <= 0)
+    if (v <= 0 || bytes <= 0)
         return UNKNOWN;
     return (double)v * bytes / BYTES_PER_MIB;
+}
+
+static double size_mb(const xml_node *node, struct arena *a)
+{
+    int64_t v = 0;
+
+    return xml_int(node, &v) < 0 ? UNKNOWN : domain_xml_mb(v, xml_attribute(node, "unit", a));
 }
 
 static double positive(const xml_node *node)
@@ -403,6 +409,7 @@ int domain_xml_read(const char *text, struct arena *a, struct domain_xml *ret, s
     d.arch = attribute_line(xml_child(root, "os/type"), "arch", a);
     d.machine = attribute_line(xml_child(root, "os/type"), "machine", a);
     read_size(root, a, &d);
+    domain_numa_read(root, a, &d);
     read_controls(root, a, &d);
     read_own_controls(root, a, &d);
     read_left_over(root, a, &d);

@@ -49,13 +49,17 @@ struct domain_xml {
     double hard_limit_mb;                                /* NO_LIMIT */
     double min_guarantee_mb;                             /* 0: none */
     bool locked;                                         /* its memory */
-    struct ids networks;                                 /* names of networks, bridges and interfaces */
+    struct objects numa; /* struct vm_numa_cell: those whose memory must be in one NUMA node of the host */
+    struct ids networks; /* names of networks, bridges and interfaces */
     struct domain_disk *disks; /* those on the network, which every host reaches, are left out */
     size_t n_disks;
     struct labels labels;
     struct ids left_over;                   /* tasks of which something may be left over (settings.h) */
     const char *immovable, *mandatory_only; /* as in facts.h */
 };
+
+/* MiB of so many units; NULL: KiB. UNKNOWN: no such unit, or not more than 0. */
+double domain_xml_mb(int64_t v, const char *unit);
 
 /* -EFBIG, -EPROTO with the fault. */
 int domain_xml_read(const char *text, struct arena *a, struct domain_xml *ret, struct err *err);
