@@ -382,7 +382,7 @@ static bool may_begin(const struct replay *p, uint32_t i)
     return !p->begun[i];
 }
 
-static void carry_out(struct replay *p, struct rng *r, uint64_t seed, struct arena *a)
+static void run_plan(struct replay *p, struct rng *r, uint64_t seed, struct arena *a)
 {
     uint32_t n = p->plan->n_recommendations;
     uint32_t left = 2 * n;
@@ -459,7 +459,7 @@ static void test_plans(void **state)
         devices += plan.stats.rejected[CHECK_FIT_DEVICE] > 0;
         for (int k = 0; k < 4 && p.layout.cells && plan.n_recommendations > 0; k++) {
             replay_begin(&replay, &p, &plan, &a);
-            carry_out(&replay, &r, test_seed() + i, &a);
+            run_plan(&replay, &r, test_seed() + i, &a);
         }
         for (uint32_t k = 0; k < plan.n_recommendations; k++)
             moves += plan.recommendations[k].action == ACTION_MIGRATE && p.layout.cells &&

@@ -432,7 +432,7 @@ static void add_cells(struct compiler *m, json_t *hosts)
 
     json_array_foreach(hosts, i, host)
     {
-        (void)json_object_set_new(host, "numa", numa_cells_of_host(&m->c, i));
+        (void)json_object_set_new(host, "numa", numa_hosts_cells(&m->c, i));
         (void)json_object_set_new(host, "device_pools", pci_pools_of_host(&m->c, i));
         (void)json_object_set(by_node, json_string_value(json_object_get(host, "id")), host);
     }
@@ -443,7 +443,7 @@ static void add_cells(struct compiler *m, json_t *hosts)
         host = member->on ? json_object_get(by_node, member->node) : NULL;
         if (!host)
             continue;
-        numa_give(&m->c, json_object_get(host, "numa"), member->server.json, vm);
+        numa_hosts_give(&m->c, json_object_get(host, "numa"), member->server.json, vm);
         pci_give(json_object_get(host, "device_pools"), vm);
     }
     json_decref(by_node);
@@ -497,7 +497,7 @@ static int compile_cloud(struct compiler *m)
         return e;
     m->enabled = conf_list(&m->c, "filter_scheduler", "enabled_filters", FILTERS_DEFAULT);
     if ((e = filter_check_available(&m->c, &m->enabled)) < 0 || (e = hosts_read(&m->c)) < 0 ||
-        (e = quantities_read_inventories(&m->c)) < 0 || (e = numa_read_hosts(&m->c)) < 0 ||
+        (e = quantities_read_inventories(&m->c)) < 0 || (e = numa_hosts_read(&m->c)) < 0 ||
         (e = aggregates_read(&m->c, m->groups)) < 0)
         return e;
     servers_read_groups(&m->c);

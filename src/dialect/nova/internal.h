@@ -301,15 +301,15 @@ filter_compile nova_filter_numa, nova_filter_pci;
 int pci_ask(struct cloud *c, const struct request *r);
 
 /* Topologies and pools of all hypervisors. */
-int numa_read_hosts(struct cloud *c);
+int numa_hosts_read(struct cloud *c);
 
 /* As a snapshot has them; the caller frees them. */
-json_t *numa_cells_of_host(struct cloud *c, size_t host);
+json_t *numa_hosts_cells(struct cloud *c, size_t host);
 json_t *pci_pools_of_host(struct cloud *c, size_t host);
 
 /* The VM of a listed server that runs has some of its host's cells and devices: notes which, and takes them
  * from what is used elsewhere. */
-void numa_give(struct cloud *c, json_t *cells, const json_t *server, json_t *vm);
+void numa_hosts_give(struct cloud *c, json_t *cells, const json_t *server, json_t *vm);
 void pci_give(json_t *pools, json_t *vm);
 
 /* ---- consumed.c: what servers consume of their hosts ---- */

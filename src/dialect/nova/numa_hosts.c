@@ -40,7 +40,7 @@ static json_int_t count_of(const json_t *of, const char *key)
     return (json_int_t)json_array_size(json_object_get(of, key));
 }
 
-int numa_read_hosts(struct cloud *c)
+int numa_hosts_read(struct cloud *c)
 {
     size_t i;
     const json_t *hypervisor;
@@ -101,7 +101,7 @@ static double ratio_of(const struct cloud *c, size_t host, const char *name, con
     return given > 0 ? given : of ? json_number_value(json_object_get(of, "ratio")) : 1;
 }
 
-json_t *numa_cells_of_host(struct cloud *c, size_t host)
+json_t *numa_hosts_cells(struct cloud *c, size_t host)
 {
     json_t *ret = json_array();
     size_t i;
@@ -173,7 +173,7 @@ static void subtract_pages(json_t *cell, const json_t *wants)
 
 /* The cells of the server are those of its topology (GET /servers/ID/topology); without it the first ones
  * that report so much use. What it takes is no use of others. */
-void numa_give(struct cloud *c, json_t *cells, const json_t *server, json_t *vm)
+void numa_hosts_give(struct cloud *c, json_t *cells, const json_t *server, json_t *vm)
 {
     const json_t *nodes = json_object_get(json_object_get(server, "topology"), "nodes");
     const json_t *page_kb = json_object_get(json_object_get(server, "topology"), "pagesize_kb");
