@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define INDENT 2
-#define WHOLE_MOST 1e15 /* whole numbers below it are exact, and readable without an exponent */
+#define WHOLE_MOST 1e15        /* whole numbers below it are exact, and readable without an exponent */
+#define FIGURE_WHOLE_MOST 1e11 /* with a decimal, twelve digits */
 
 void jw_init(struct json_writer *w, struct strbuf *out)
 {
@@ -198,10 +199,11 @@ void jw_instant(struct json_writer *w, const char *key, instant_s t)
 void jw_figure(struct json_writer *w, const char *key, double value)
 {
     begin_value(w, key);
+    value += 0.0; /* no negative zero */
     if (!isfinite(value))
         strbuf_puts(w->out, "null");
-    else
-        strbuf_printf(w->out, "%.12g", value + 0.0); /* no negative zero */
+    else if (!(fabs(value) < FIGURE_WHOLE_MOST && put_simple(w->out, value)))
+        strbuf_printf(w->out, "%.12g", value);
 }
 
 void jw_raw(struct json_writer *w, const char *key, const char *json)
