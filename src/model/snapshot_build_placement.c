@@ -2,6 +2,7 @@
  * all their stages in a row. */
 #include "model/snapshot_build.h"
 
+#include "model/find.h"
 #include "model/inventory_check.h"
 
 #include <errno.h>
@@ -105,10 +106,7 @@ int snapshot_build_groups(const struct inventory *inv, struct arena *a, struct s
 int snapshot_build_find_pipeline(const struct snapshot *s, const struct place *at, const char *name,
                                  uint32_t *ret)
 {
-    *ret = IX_NONE;
-    for (uint32_t i = 0; name && i < s->n_pipelines; i++)
-        if (strcmp(s->pipelines[i].name, name) == 0)
-            *ret = i;
+    *ret = name ? find_id(s->pipelines, s->n_pipelines, sizeof *s->pipelines, name) : IX_NONE;
     return name && *ret == IX_NONE
                ? inventory_check_refuse(at, "pipeline",
                                         "no pipeline has the name \"%s\", expected one that is there", name)
