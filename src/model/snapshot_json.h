@@ -15,7 +15,7 @@
 #include <ballast/inventory.h>
 #include <ballast/snapshot.h>
 
-#define SNAPSHOT_BYTES_MAX ((size_t)1024 * 1024 * 1024)
+#define SNAPSHOT_BYTES_MAX ((size_t)4095 * 1024 * 1024) /* some three million VMs */
 
 /* -EINVAL with "JSON-pointer: what is wrong, what was expected"; line and column follow the pointer where the
  * text is not JSON. Of several mistakes the first is reported: in the JSON, in the document's own members, in
@@ -23,8 +23,10 @@
 int snapshot_read_inventory(const char *text, size_t len, struct arena *a, struct inventory *ret,
                             struct unknown_fields *unknown, struct err *err);
 
-/* Reads the file, or standard input for "-", and builds the snapshot. The error begins with the file's name.
- * -EINVAL: the content is wrong; -EFBIG: the file is too large; else the error of the system. */
+/* Reads the file, or standard input for "-", and builds the snapshot of it. The error begins with the file's
+ * name. -EINVAL: the content is wrong; -EFBIG: the file is too large; else the error of the system. */
+int snapshot_load_inventory(const char *path, struct arena *a, struct inventory *ret,
+                            struct unknown_fields *unknown, struct err *err);
 int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struct unknown_fields *unknown,
                   struct err *err);
 

@@ -27,17 +27,25 @@ static int open_file(const char *path, int *ret, struct err *err)
     return *ret < 0 ? err_set(err, -errno, "cannot be opened: %s", strerror(errno)) : 0;
 }
 
-int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struct unknown_fields *unknown,
-                  struct err *err)
+int snapshot_load_inventory(const char *path, struct arena *a, struct inventory *ret,
+                            struct unknown_fields *unknown, struct err *err)
 {
     CLEANUP(closep) int fd = -1;
     const struct json_source source = {.read = read_piece, .from = &fd, .most = SNAPSHOT_BYTES_MAX};
-    struct inventory inv;
     int r;
 
-    if ((r = open_file(path, &fd, err)) < 0 ||
-        (r = snapshot_read_source(&source, a, &inv, unknown, err)) < 0 ||
-        (r = snapshot_build(&inv, a, ret, err)) < 0)
+    if ((r = open_file(path, &fd, err)) < 0 || (r = snapshot_read_source(&source, a, ret, unknown, err)) < 0)
+        (void)err_widen(err, "%s", path);
+    return r;
+}
+
+int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struct unknown_fields *unknown,
+                  struct err *err)
+{
+    struct inventory inv;
+    int r = snapshot_load_inventory(path, a, &inv, unknown, err);
+
+    if (r == 0 && (r = snapshot_build(&inv, a, ret, err)) < 0)
         (void)err_widen(err, "%s", path);
     return r;
 }

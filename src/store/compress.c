@@ -10,7 +10,7 @@
 #define LEVEL 1
 
 /* No snapshot is larger (SNAPSHOT_BYTES_MAX); a larger value is a damaged row. */
-#define TEXT_MOST ((size_t)1024 * 1024 * 1024)
+#define TEXT_MOST ((size_t)4095 * 1024 * 1024)
 
 int compress_text(const char *text, struct compressed *ret)
 {
