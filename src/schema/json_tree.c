@@ -117,7 +117,8 @@ static int build_map(struct builder *b, struct arena *a, struct node *map, unsig
             return refuse(b, map, map->n == 0 ? "a name in quotes or }" : "a name in quotes");
         struct node *member = arena_new(a, struct node);
 
-        *member = (struct node){.up = map, .json = true};
+        member->up = map;
+        member->json = true;
         if ((r = build_name(b, a, map, member, &names)) < 0 || (r = build(b, a, member, level + 1)) < 0)
             return r;
         *end = member;
@@ -146,7 +147,9 @@ static int build_entry(struct builder *b, struct arena *a, struct node *list, bo
 {
     struct node *entry = arena_new(taken ? &b->entry : a, struct node);
 
-    *entry = (struct node){.up = list, .json = true, .ix = list->n};
+    entry->up = list;
+    entry->json = true;
+    entry->ix = list->n;
     int r = build(b, taken ? &b->entry : a, entry, level);
 
     if (r < 0)

@@ -1,5 +1,5 @@
 /* compress.h: compresses the texts of passes, and blocks of series. JSON of snapshots shrinks to about a
- * tenth.
+ * sixth.
  */
 #ifndef BALLAST_STORE_COMPRESS_H
 #define BALLAST_STORE_COMPRESS_H
