@@ -1,6 +1,6 @@
-/* generate_cloud.c: the shape "cloud": zones and aggregates of hosts, traits, owners, flavours, images and
- * hints of VMs, and the pipeline that places all VMs by them; NUMA cells and devices of some hosts. No stage
- * and no cell refuses a VM its own host. */
+/* generate_cloud.c: the shape "cloud": zones and aggregates of hosts, traits, owners, flavours, images, hints
+ * and groups of VMs, and the pipeline that places all VMs by them: filters, counts and scores; NUMA cells and
+ * devices of some hosts. No stage and no cell refuses a VM its own host. */
 #include "model/generate_parts.h"
 
 #include "model/expression.h"
@@ -18,6 +18,8 @@
 #define HINT_SHARE 0.25
 #define LICENCE_SHARE 0.5
 #define VERSIONS 3
+#define GROUP_HOSTS 4u   /* members of a server group, at most */
+#define PER_GROUPED 5u   /* one VM of so many is in one */
 #define PER_NUMA 5u      /* one host of so many has two NUMA cells and devices */
 #define NUMA_SHARE 0.3   /* of VMs there, where they fit */
 #define DEVICE_SHARE 0.1 /* of these VMs */
@@ -38,8 +40,9 @@ static const struct {
     [LICENSED] = {"aggregate", "licensed", "os", "windows"},
 };
 
+/* NULL: the stage has no such part. */
 static const struct {
-    const char *name, *filter;
+    const char *name, *filter, *count, *limit, *per, *score, *multiplier;
 } stages[] = {
     {"zone", "[\"or\", [\"not\", [\"given\", \"$vm.hints.zone\"]], "
              "[\"any_group\", \"zone\", [\"=\", \"$group.name\", \"$vm.hints.zone\"]]]"},
@@ -52,6 +55,13 @@ static const struct {
                  "[\"any_group\", \"aggregate\", [\"=\", \"$group.meta.os\", \"windows\"]]]"},
     {"version", "[\"version\", \"$host.attributes.hypervisor_version\", "
                 "[\"default\", \"$vm.image.hypervisor_version\", \">=6\"]]"},
+    {"vcpus", .count = "\"$vm.vcpus\"", .limit = "[\"*\", \"$host.cores\", 16]"},
+    {"apart", .count = "1", .limit = "1", .per = "\"$vm.groups\""},
+    {"free vcpus", .score = "\"$host.left.vcpus\""},
+    {"keep ssd free",
+     .score = "[\"if\", [\"any_group\", \"aggregate\", [\"=\", \"$group.meta.disk\", \"ssd\"]], "
+              "[\"if\", [\"given\", \"$vm.flavor.disk\"], 1, 0], 1]",
+     .multiplier = "0.5"},
 };
 
 static uint32_t zone_of(const struct generation *g, uint32_t h)
@@ -95,6 +105,20 @@ static void add_group(struct generation *g, uint32_t ix)
     group->hosts.items = hosts;
 }
 
+typedef int read_expression(const struct reader *r, const struct node *n, void *at);
+
+static void read_part(const struct reader *reader, const char *text, read_expression *read,
+                      struct expression *ret)
+{
+    struct node *node;
+    int r = text ? json_tree_parse(text, reader->a, &node, NULL) : 0;
+
+    if (text && r == 0)
+        r = read(reader, node, ret);
+    assert(r == 0);
+    (void)r;
+}
+
 static void add_pipeline(struct generation *g)
 {
     const size_t n = sizeof stages / sizeof *stages;
@@ -103,14 +127,15 @@ static void add_pipeline(struct generation *g)
     const struct reader reader = {.a = g->a};
 
     for (size_t i = 0; i < n; i++) {
-        struct node *node;
-        int r = json_tree_parse(stages[i].filter, g->a, &node, NULL);
+        struct stage_facts *s = &items[i];
 
-        if (r == 0)
-            r = expression_read(&reader, node, &items[i].filter);
-        assert(r == 0);
-        (void)r;
-        items[i].name = stages[i].name;
+        read_part(&reader, stages[i].filter, expression_read, &s->filter);
+        read_part(&reader, stages[i].count, expression_read_number, &s->count);
+        read_part(&reader, stages[i].limit, expression_read_number, &s->limit);
+        read_part(&reader, stages[i].per, expression_read_texts, &s->per);
+        read_part(&reader, stages[i].score, expression_read_number, &s->score);
+        read_part(&reader, stages[i].multiplier, expression_read_number, &s->multiplier);
+        s->name = stages[i].name;
     }
     p->name = "cloud";
     p->stages = (struct objects){.items = items, .n = (uint32_t)n};
@@ -222,6 +247,21 @@ static void fill_vm(struct generation *g, struct seen_vm *v, uint32_t h)
         add_text(g, &v->is.hints, "zone", groups[zone_of(g, h)].name);
 }
 
+/* Some VMs are in a group of up to GROUP_HOSTS, each on a host of its own: the n-th VMs of neighbours. */
+static void fill_vm_groups(struct generation *g)
+{
+    for (uint32_t h = 0; h < g->options->hosts; h++)
+        for (uint32_t i = g->first_of[h]; i < g->first_of[h + 1]; i++) {
+            uint32_t rank = i - g->first_of[h];
+            const char **ids = arena_array(g->a, const char *, 1);
+
+            if (rank % PER_GROUPED != 0)
+                continue;
+            ids[0] = arena_printf(g->a, "group-%u-%u", h / GROUP_HOSTS, rank);
+            g->inv.vms[g->vms_of[i]].is.groups = (struct ids){ids, 1};
+        }
+}
+
 void generate_cloud(struct generation *g)
 {
     for (uint32_t i = 0; i < GROUPS; i++)
@@ -231,6 +271,7 @@ void generate_cloud(struct generation *g)
         fill_host(g, h);
     for (uint32_t i = 0; i < g->options->vms; i++)
         fill_vm(g, &g->inv.vms[i], g->host_of[i]);
+    fill_vm_groups(g);
     for (uint32_t h = 0; h < g->options->hosts;
          h++) /* the last: nothing else that is drawn changes with it */
         if (has_numa(h)) {

@@ -184,7 +184,39 @@ static void test_refused(void **state)
     arena_release(&a);
 }
 
-/* Each stage refuses hosts, none refuses a VM its own host, and VMs that ask for the same share a class. */
+/* What the VMs of a host take together of each counter. */
+static void assert_within_limits(const struct snapshot *s, const struct fit *fit)
+{
+    unsigned bound = 0;
+    unsigned scores = 0;
+
+    for (uint32_t v = 0; v < s->n_vms; v++) {
+        const struct fit_bound *b;
+        uint32_t n = fit_bounds(fit, v, &b);
+
+        for (uint32_t k = fit->counts.shares_from[v]; k < fit->counts.shares_from[v + 1]; k++) {
+            uint32_t counter = fit->counts.shares[k].counter;
+            int64_t sum = 0;
+
+            for (uint32_t o = 0; o < s->n_vms; o++)
+                for (uint32_t i = fit->counts.shares_from[o];
+                     s->vms[o].host == s->vms[v].host && i < fit->counts.shares_from[o + 1]; i++)
+                    sum += fit->counts.shares[i].counter == counter ? fit->counts.shares[i].takes : 0;
+            for (uint32_t i = 0; i < n; i++) {
+                if (!fit_limits(fit, &b[i], &fit->counts.shares[k], FIT_MOVE))
+                    continue;
+                bound++;
+                assert_true(sum <= fit_limit(fit, v, b[i].stage, s->vms[v].host));
+            }
+        }
+    }
+    for (uint32_t i = 0; i < s->n_stages; i++)
+        scores += s->stages[i].is.score.n > 0;
+    assert_true(bound > s->n_vms && scores == 2);
+}
+
+/* Each filter refuses hosts, none refuses a VM its own host, counts are within their limits, and VMs that ask
+ * for the same share a class. */
 static void test_cloud(void **state)
 {
     const struct generate_options options = {40, 1200, 1, SHAPE_CLOUD};
@@ -208,7 +240,8 @@ static void test_cloud(void **state)
         }
     }
     for (uint32_t i = 0; i < s.n_stages; i++)
-        assert_true(refusals[i] > 200);
+        assert_true(s.stages[i].is.filter.n == 0 || refusals[i] > 200);
+    assert_within_limits(&s, &fit);
     assert_true(refused < s.n_vms * s.n_hosts * 8 / 10);
     assert_true(fit.n_classes > 100 && fit.n_classes < s.n_vms);
     arena_release(&a);
