@@ -2,6 +2,7 @@
 #include "collectors/libvirt/capabilities_xml.h"
 
 #include "base/fingerprint.h"
+#include "base/strbuf.h"
 #include "net/libvirt/domain_xml.h"
 #include "net/xml.h"
 
@@ -51,6 +52,71 @@ static const char *name_cpu(const xml_node *cpu, struct arena *a)
         print = fingerprint_add(fingerprint_add(print, features[i]), " ");
     return arena_printf(a, "host-passthrough %.100s (%08x)", model, (unsigned)(print ^ print >> 32));
 }
+
+/* ---- features -------------------------------------------------------------------------------------- */
+
+/* Names that go into XML again. */
+static bool is_word(const char *text)
+{
+    return text && text[0] && strlen(text) <= FACT_NAME_BYTES_MAX &&
+           text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+:-")] == '\0';
+}
+
+static struct ids features_of(const xml_node *cpu, struct arena *a)
+{
+    const char **items = NULL;
+    size_t n = 0, cap = 0;
+
+    for (const xml_node *f = xml_child(cpu, "feature"); f && n < FACT_NAMES_MAX; f = xml_again(f)) {
+        const char *name = xml_attribute(f, "name", a);
+        const char *policy = xml_attribute(f, "policy", a);
+
+        if (!is_word(name) || (policy && (strcmp(policy, "disable") == 0 || strcmp(policy, "forbid") == 0)))
+            continue;
+        items = arena_grow(a, items, n, &cap, sizeof *items);
+        items[n++] = name;
+    }
+    return (struct ids){.items = items, .n = (uint32_t)n};
+}
+
+/* Model, vendor and features: what virConnectBaselineCPU() reads. */
+static const char *xml_of(const xml_node *cpu, const struct ids *features, struct arena *a)
+{
+    const char *arch = line_of(xml_child(cpu, "arch"), a);
+    const char *model = line_of(xml_child(cpu, "model"), a);
+    const char *vendor = line_of(xml_child(cpu, "vendor"), a);
+    struct strbuf b;
+    const char *ret = NULL;
+
+    if (!is_word(arch) || !is_word(model))
+        return NULL;
+    strbuf_init(&b, LIBVIRT_XML_BYTES_MAX);
+    strbuf_printf(&b, "<cpu><arch>%s</arch><model>%s</model>", arch, model);
+    if (is_word(vendor))
+        strbuf_printf(&b, "<vendor>%s</vendor>", vendor);
+    for (uint32_t i = 0; i < features->n; i++)
+        strbuf_printf(&b, "<feature name='%s'/>", features->items[i]);
+    strbuf_puts(&b, "</cpu>");
+    if (!b.overflow)
+        ret = arena_strdup(a, b.text);
+    strbuf_release(&b);
+    return ret;
+}
+
+struct ids capabilities_xml_features(const char *cpu_xml, struct arena *a)
+{
+    xml_doc *doc = NULL;
+    struct ids ret = {0};
+
+    if (strlen(cpu_xml) > LIBVIRT_XML_BYTES_MAX || xml_parse(cpu_xml, strlen(cpu_xml), &doc, NULL) < 0)
+        return ret;
+    if (xml_is(xml_root(doc), "cpu"))
+        ret = features_of(xml_root(doc), a);
+    xml_free(doc);
+    return ret;
+}
+
+/* ---- what else a host says of itself ---------------------------------------------------------------- */
 
 static const char *vendor_of(const xml_node *cpu, struct arena *a)
 {
@@ -210,7 +276,10 @@ int capabilities_xml_read(const char *text, struct arena *a, struct capabilities
                                  .host_cpu = name_cpu(cpu, a),
                                  .tsc_mhz = tsc_of(cpu, a),
                                  .numa = cells_of(xml_child(root, "host/topology"), a),
-                                 .machines = machines_of(root, a)};
+                                 .machines = machines_of(root, a),
+                                 .features = features_of(cpu, a)};
+
+    c.cpu_xml = xml_of(cpu, &c.features, a);
 
     if (!xml_is(root, "capabilities"))
         r = err_set(err, -EPROTO, "the capabilities are not those of a host");

@@ -18,7 +18,12 @@ struct capabilities_xml {
     double tsc_mhz;       /* the nominal clock; UNKNOWN */
     struct objects numa;  /* struct numa_cell: its NUMA nodes; none: not known, or not plausible */
     struct ids machines;  /* "x86_64/pc-q35-7.2" */
+    struct ids features;  /* of its CPU, those beyond its model */
+    const char *cpu_xml;  /* its CPU, for libvirt to name all features; NULL: not known */
 };
+
+/* The features that the description of a CPU names; what cannot be read has none. */
+struct ids capabilities_xml_features(const char *cpu_xml, struct arena *a);
 
 /* -EFBIG, -EPROTO with the fault. */
 int capabilities_xml_read(const char *text, struct arena *a, struct capabilities_xml *ret, struct err *err);

@@ -198,6 +198,7 @@ void libvirt_compatibility_offers(const struct libvirt_seen_host *h, const struc
     to->datastores = stores_of(l, settings, a);
     to->cpu_modes = cpus_of(l, a);
     to->cpu_vendor = l->caps.vendor ? arena_strdup(a, l->caps.vendor) : NULL;
+    to->traits = copy_ids(&l->traits, a);
     to->hardware_uuid = l->caps.uuid ? arena_strdup(a, l->caps.uuid) : NULL;
 }
 

@@ -1,5 +1,6 @@
 /* host_look.c: asks one host for everything that a pass needs. It decides nothing, and changes nothing. */
 #include "collectors/libvirt/host_look.h"
+#include "collectors/libvirt/cpu_traits.h"
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
@@ -57,6 +58,18 @@ static int read_capabilities(virConnectPtr conn, struct host_look *l, struct err
     return r < 0 ? err_widen(err, "%s", l->host) : 0;
 }
 
+/* All features of the host's CPU, also those of its model, as traits; where libvirt cannot name these, those
+ * beyond it. */
+static void read_traits(virConnectPtr conn, struct host_look *l)
+{
+    const char *cpu = l->caps.cpu_xml;
+    CLEANUP(freep)
+    char *all = cpu ? virConnectBaselineCPU(conn, &cpu, 1, VIR_CONNECT_BASELINE_CPU_EXPAND_FEATURES) : NULL;
+    const struct ids features = all ? capabilities_xml_features(all, &l->arena) : l->caps.features;
+
+    l->traits = cpu_traits_of(&features, &l->arena);
+}
+
 static double memory_of(const virNodeMemoryStats *list, int n, const char *field)
 {
     for (int i = 0; i < n; i++) {
@@ -105,6 +118,7 @@ static int read_host(virConnectPtr conn, struct host_look *l, const struct host_
 
     if (r < 0)
         return r;
+    read_traits(conn, l);
     if (virNodeGetInfo(conn, &info) < 0)
         return libvirt_connections_fail(err, l->host);
     if (info.cpus < 1 || info.memory == 0)

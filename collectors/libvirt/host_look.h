@@ -58,6 +58,7 @@ struct host_look {
     int64_t at_ms;
     unsigned long libvirt_version, qemu_version;
     struct capabilities_xml caps;
+    struct ids traits; /* of its CPU, sorted */
     uint32_t cpus;
     double core_mhz, mem_mb, mem_free_mb;
     struct domain_look *domains;

@@ -224,6 +224,19 @@ static struct labels copy_labels(const struct labels *from, struct arena *a)
     return (struct labels){.items = items, .n = from->n};
 }
 
+static struct attributes copy_attributes(const struct attributes *from, struct arena *a)
+{
+    struct attribute *items = arena_array(a, struct attribute, from->n);
+
+    for (uint32_t i = 0; i < from->n; i++) {
+        items[i] = from->items[i];
+        items[i].name = arena_strdup(a, items[i].name);
+        if (items[i].is.type == VALUE_TEXT)
+            items[i].is.text = arena_strdup(a, items[i].is.text);
+    }
+    return (struct attributes){items, from->n};
+}
+
 /* On a host with a configured size a core may be smaller than it is. */
 static void map_sample(const struct instance *x, struct seen_vm *to, double core_mhz)
 {
@@ -265,6 +278,9 @@ static struct seen_vm *map_vm(struct map *m, const struct instance *x)
     to->host = facts_of(m, x->host)->id;
     to->is.labels = copy_labels(&d->xml.labels, m->a);
     to->is.numa = copy_of(d->xml.numa, sizeof(struct vm_numa_cell), m->a);
+    to->is.owner = d->xml.owner ? arena_strdup(m->a, d->xml.owner) : NULL;
+    to->is.flavor = copy_attributes(&d->xml.flavor, m->a);
+    to->is.image = copy_attributes(&d->xml.image, m->a);
     map_controls(x, &to->is, core_mhz);
     libvirt_compatibility_needs(x->host, d, m->settings, m->a, &to->is);
     libvirt_compatibility_hosts(m->hosts, m->n, d, m->a, to);

@@ -1,4 +1,4 @@
-/* What a host sends as the description of a domain, as its capabilities and as a storage pool. */
+/* What a host sends as the description of a domain, as its capabilities, its CPU and as a storage pool. */
 #include "collectors/libvirt/capabilities_xml.h"
 #include "net/libvirt/domain_xml.h"
 #include "net/libvirt/storage.h"
@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     (void)domain_xml_read(text, &a, &domain, &err);
     (void)capabilities_xml_read(text, &a, &host, &err);
+    (void)capabilities_xml_features(text, &a);
     (void)storage_pool_read(text, &a, &pool, &err);
     arena_release(&a);
     return 0;

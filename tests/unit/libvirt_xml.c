@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/cleanup.h"
+#include "collectors/libvirt/cpu_traits.h"
 #include "collectors/libvirt/host_look.h"
 
 #include <errno.h>
@@ -278,6 +279,47 @@ static void only_what_is_bound_to_one_node_is_a_cell(void **state)
     }
 }
 
+static bool has(const struct ids *of, const char *name)
+{
+    for (uint32_t i = 0; i < of->n; i++)
+        if (strcmp(of->items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Features become the traits of nova-compute, and the CPU's description goes to libvirt and comes back. */
+static void features_are_traits(void **state)
+{
+    (void)state;
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct capabilities_xml c;
+
+    assert_int_equal(capabilities_xml_read(read_reply(&a, "capabilities-9.0.xml"), &a, &c, NULL), 0);
+    assert_non_null(
+        strstr(c.cpu_xml, "<cpu><arch>x86_64</arch><model>kvm64</model><vendor>AMD</vendor><feature name='"));
+    struct ids again = capabilities_xml_features(c.cpu_xml, &a);
+    struct ids traits = cpu_traits_of(&again, &a);
+
+    assert_int_equal(again.n, c.features.n);
+    assert_true(has(&traits, "HW_CPU_X86_CLMUL") && has(&traits, "HW_CPU_X86_SSSE3") &&
+                has(&traits, "HW_CPU_X86_FMA3"));
+    for (uint32_t i = 1; i < traits.n; i++)
+        assert_true(strcmp(traits.items[i - 1], traits.items[i]) < 0);
+    again = capabilities_xml_features(
+        "<cpu><model>Haswell</model><feature name='svm'/><feature policy='disable' name='avx'/>"
+        "<feature name='&lt;aes'/><feature name='unheard-of'/></cpu>",
+        &a);
+    traits = cpu_traits_of(&again, &a);
+    assert_int_equal(traits.n, 2); /* one feature, two names */
+    assert_true(has(&traits, "HW_CPU_X86_AMD_SVM") && has(&traits, "HW_CPU_X86_SVM"));
+    assert_int_equal(capabilities_xml_features("<cpu", &a).n, 0);
+    assert_int_equal(capabilities_xml_features("<domain><feature name='aes'/></domain>", &a).n, 0);
+    const char *const wrong =
+        "<capabilities><host><cpu><arch>x</arch><model>a b</model></cpu></host></capabilities>";
+    assert_int_equal(capabilities_xml_read(wrong, &a, &c, NULL), 0);
+    assert_null(c.cpu_xml);
+}
+
 static void pools_are_shared_by_their_type(void **state)
 {
     (void)state;
@@ -413,6 +455,54 @@ static void disks_that_can_be_copied(void **state)
     assert_string_equal(d.disks[1].target, "vdb");
 }
 
+static double number_of(const struct attributes *of, const char *name)
+{
+    for (uint32_t i = 0; i < of->n; i++)
+        if (strcmp(of->items[i].name, name) == 0 && of->items[i].is.type == VALUE_NUMBER)
+            return of->items[i].is.number;
+    return -1;
+}
+
+/* What nova-compute notes of a server. */
+static void metadata_of_openstack_is_read(void **state)
+{
+#define NOVA(version, root)                                                                                  \
+    "<domain><metadata><nova:instance xmlns:nova='http://openstack.org/xmlns/libvirt/nova/" version "'>"     \
+    "<nova:package version='26.2'/><nova:name>web</nova:name><nova:flavor name='m1.small'>"                  \
+    "<nova:memory>2048</nova:memory><nova:disk>20</nova:disk><nova:swap>-1</nova:swap>"                      \
+    "<nova:ephemeral>0</nova:ephemeral><nova:vcpus>2</nova:vcpus></nova:flavor>"                             \
+    "<nova:owner><nova:user uuid='u'>admin</nova:user><nova:project uuid='p1'>shop</nova:project>"           \
+    "</nova:owner>" root "</nova:instance></metadata></domain>"
+    static const struct {
+        const char *text;
+        bool known, of_image;
+    } cases[] = {
+        {NOVA("1.1", "<nova:root type='image' uuid='i1'/>"), true, true},
+        {NOVA("1.0", "<nova:root type='image' uuid='i1'/>"), true, true},
+        {NOVA("1.1", "<nova:root type='volume' uuid='v1'/>"), true, false},
+        {NOVA("9", "<nova:root type='image' uuid='i1'/>"), false, false},
+        {"<domain/>", false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct domain_xml d = domain(&a, cases[i].text);
+
+        assert_int_equal(d.owner && strcmp(d.owner, "p1") == 0, cases[i].known);
+        assert_int_equal(d.flavor.n, cases[i].known ? 5 : 0);
+        assert_within(number_of(&d.flavor, "mem_mb"), cases[i].known ? 2048 : -1, 0);
+        assert_within(number_of(&d.flavor, "vcpus"), cases[i].known ? 2 : -1, 0);
+        assert_within(number_of(&d.flavor, "disk_gb"), cases[i].known ? 20 : -1, 0);
+        assert_within(number_of(&d.flavor, "ephemeral_gb"), cases[i].known ? 0 : -1, 0);
+        assert_within(number_of(&d.flavor, "swap_mb"), -1, 0); /* impossible */
+        assert_int_equal(d.image.n, cases[i].of_image);
+        if (cases[i].of_image)
+            assert_string_equal(d.image.items[0].is.text, "i1");
+    }
+#undef NOVA
+}
+
 static void a_note_of_a_migration_is_read(void **state)
 {
     static const char *const texts[][3] = {
@@ -444,6 +534,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recorded_domain_is_read),
+        cmocka_unit_test(metadata_of_openstack_is_read),
         cmocka_unit_test(controls_disks_networks_and_labels_are_read),
         cmocka_unit_test(own_controls_are_kept_in_the_metadata),
         cmocka_unit_test(what_binds_a_domain_is_named),
@@ -452,6 +543,7 @@ int main(void)
         cmocka_unit_test(a_recorded_host_is_read),
         cmocka_unit_test(implausible_numa_nodes_are_left_out),
         cmocka_unit_test(only_what_is_bound_to_one_node_is_a_cell),
+        cmocka_unit_test(features_are_traits),
         cmocka_unit_test(pools_are_shared_by_their_type),
         cmocka_unit_test(disks_that_can_be_copied),
         cmocka_unit_test(a_note_of_a_migration_is_read),

@@ -17,6 +17,9 @@
 #define LABELS_MOST 64
 #define TEXT_MOST 1024
 #define CPU_XML_MOST ((size_t)64 << 10)
+#define NOVA_URI "http://openstack.org/xmlns/libvirt/nova/"
+#define NOVA_FLAVOR_MOST 6 /* facts of a flavour */
+#define NOVA_NUMBER_MOST 1e9
 #define QUOTA_MOST 1e13 /* microseconds; beyond, and below 0: none */
 
 /* ---- small values --------------------------------------------------------------------------------- */
@@ -388,6 +391,49 @@ static void read_labels(const xml_node *root, struct arena *a, struct domain_xml
     ret->labels = (struct labels){.items = items, .n = n};
 }
 
+/* ---- OpenStack ------------------------------------------------------------------------------------- */
+
+static void add_number(struct attribute *items, uint32_t *n, const char *name, const xml_node *node)
+{
+    int64_t v;
+
+    if (xml_int(node, &v) == 0 && v >= 0 && v <= NOVA_NUMBER_MOST)
+        items[(*n)++] = (struct attribute){name, {.type = VALUE_NUMBER, .number = (double)v}};
+}
+
+static void add_text(struct attribute *items, uint32_t *n, const char *name, const char *text)
+{
+    if (text && strlen(text) <= FACT_NAME_BYTES_MAX)
+        items[(*n)++] = (struct attribute){name, {.type = VALUE_TEXT, .text = text}};
+}
+
+/* Whose server it is, and what it was made from, as nova-compute notes it. */
+static void read_nova(const xml_node *root, struct arena *a, struct domain_xml *ret)
+{
+    const xml_node *is = metadata_of(root, NOVA_URI "1.1", "instance");
+    struct attribute *flavor = arena_array(a, struct attribute, NOVA_FLAVOR_MOST);
+    struct attribute *image = arena_array(a, struct attribute, 1);
+    uint32_t n_flavor = 0;
+    uint32_t n_image = 0;
+
+    is = is ? is : metadata_of(root, NOVA_URI "1.0", "instance");
+    const xml_node *of = xml_child(is, "flavor");
+    const xml_node *from = xml_child(is, "root");
+    const char *owner = attribute_line(xml_child(is, "owner/project"), "uuid", a);
+
+    ret->owner = owner && strlen(owner) <= FACT_NAME_BYTES_MAX ? owner : NULL;
+    add_number(flavor, &n_flavor, "disk_gb", xml_child(of, "disk"));
+    add_number(flavor, &n_flavor, "ephemeral_gb", xml_child(of, "ephemeral"));
+    add_number(flavor, &n_flavor, "mem_mb", xml_child(of, "memory"));
+    add_text(flavor, &n_flavor, "name", attribute_line(of, "name", a));
+    add_number(flavor, &n_flavor, "swap_mb", xml_child(of, "swap"));
+    add_number(flavor, &n_flavor, "vcpus", xml_child(of, "vcpus"));
+    if (attribute_is(from, "type", "image", a))
+        add_text(image, &n_image, "id", attribute_line(from, "uuid", a));
+    ret->flavor = (struct attributes){flavor, n_flavor};
+    ret->image = (struct attributes){image, n_image};
+}
+
 int domain_xml_read(const char *text, struct arena *a, struct domain_xml *ret, struct err *err)
 {
     struct domain_xml d = {0};
@@ -416,6 +462,7 @@ int domain_xml_read(const char *text, struct arena *a, struct domain_xml *ret, s
     read_cpu(root, a, &d);
     read_devices(root, a, &d);
     read_labels(root, a, &d);
+    read_nova(root, a, &d);
     bool domain = xml_is(root, "domain");
 
     xml_free(doc);

@@ -54,6 +54,8 @@ struct domain_xml {
     struct domain_disk *disks; /* those on the network, which every host reaches, are left out */
     size_t n_disks;
     struct labels labels;
+    const char *owner;                      /* by OpenStack's metadata: the project's id; NULL: none */
+    struct attributes flavor, image;        /* likewise: name, mem_mb, vcpus and so on; the image's id */
     struct ids left_over;                   /* tasks of which something may be left over (settings.h) */
     const char *immovable, *mandatory_only; /* as in facts.h */
 };
