@@ -41,6 +41,10 @@ static void make_alike(struct rng *r, struct snapshot *s, const uint32_t *vms, u
             v->compatible_given = like->compatible_given;
             v->compatible_hosts = like->compatible_hosts;
         }
+        if (rng_unit(r) < 0.5) { /* alike but for these */
+            v->is.numa = (struct objects){0};
+            v->is.device_requests = (struct objects){0};
+        }
     }
     for (uint32_t i = 0; i < n; i++)
         starting_assume_all(&s->vms[vms[i]], 1000);
@@ -119,6 +123,8 @@ static void make(uint64_t seed, struct rng *r, const struct cluster_options *opt
     for (size_t i = 0; i < inv.n_vms; i++)
         inv.vms[i].pipeline = NULL;
     random_fit(r, &inv, rng_unit(r) < 0.5, a);
+    if (rng_unit(r) < 0.3)
+        random_cells(r, &inv, a);
     if (snapshot_build(&inv, a, ret, &err) < 0)
         fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
 }

@@ -166,7 +166,7 @@ static enum check check_closed_host(const struct host *h)
     return h->is.quarantine ? CHECK_HOST_QUARANTINE : CHECK_HOST_UNHEALTHY;
 }
 
-/* What is read of the unit here, layout_units_are_alike() compares. */
+/* What is read of the unit here, layout_units_are_alike() compares, or layout_checks_are_local() is false. */
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
 {
     uint32_t host = l->slot_host[to_slot];
@@ -216,7 +216,8 @@ bool layout_checks_are_local(const struct layout *l, uint32_t unit)
 
     return l->unit_slot[unit] == l->outside && l->unit_from[unit + 1] - l->unit_from[unit] == 1 &&
            l->snap->vms[vm].ft_peer == IX_NONE && l->set_first[component] == unit &&
-           l->unit_next[unit] == IX_NONE && !(reserves && l->failover.active);
+           l->unit_next[unit] == IX_NONE && !(reserves && l->failover.active) &&
+           !(l->cells && layout_takes_cells(l, unit));
 }
 
 /* Whether the lists of two VMs are equal: of_x[from[x]] ... */

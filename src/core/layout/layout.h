@@ -123,7 +123,8 @@ void layout_undo_in_order(struct layout *l, const struct layout_mark *mark);
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot);
 
 /* Whether what layout_check() and layout_live() say of the unit, which is on no host, changes on a slot only
- * when units come to it or leave it, or to another one that is counted with it (fit_counts.over_groups). */
+ * when units come to it or leave it, or to another one that is counted with it (fit_counts.over_groups); and
+ * does not depend on NUMA cells and devices, which layout_units_are_alike() does not compare. */
 bool layout_checks_are_local(const struct layout *l, uint32_t unit);
 
 /* Of two units of which that is true: whether they are told the same on every slot. */
