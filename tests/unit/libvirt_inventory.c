@@ -471,17 +471,17 @@ static void a_kind_of_machine_binds_to_hosts_that_have_it(void **state)
 {
     (void)state;
     static const char *const newer[] = {"x86_64/pc-q35-7.2", "x86_64/pc-q35-8.0"};
+    const struct attribute fact = {"n", {VALUE_TRUTH, {true}}};
     struct world w = a_world();
     struct domain_look *d = add(&w, 0, A, VIR_DOMAIN_RUNNING, 1);
 
     d->xml.machine = "pc-q35-8.0";
-    w.look[0].caps.machines = w.look[2].caps.machines = (struct ids){.items = newer, .n = 2};
-    w.look[2].traits = w.look[0].caps.machines; /* and facts of OpenStack are told */
+    w.look[2].traits = w.look[0].caps.machines = w.look[2].caps.machines = (struct ids){newer, 2};
     d->xml.owner = "p1";
-    d->xml.flavor = d->xml.image = (struct attributes){(const struct attribute[]){{.name = "name"}}, 1};
+    d->xml.flavor = d->xml.image = (struct attributes){&fact, 1};
     map(&w, 0);
-    assert_true(w.inv.vms[0].is.flavor.n == 1 && w.inv.vms[0].is.image.n == 1);
-    assert_true(w.inv.hosts[2].is.traits.n == 2 && strcmp(w.inv.vms[0].is.owner, "p1") == 0);
+    assert_true(w.inv.vms[0].is.flavor.n + w.inv.vms[0].is.image.n == w.inv.hosts[2].is.traits.n);
+    assert_string_equal(w.inv.vms[0].is.owner, "p1");
     assert_true(w.inv.vms[0].compatible_given);
     assert_int_equal(w.inv.vms[0].compatible_hosts.n, 2);
     assert_string_equal(w.inv.vms[0].compatible_hosts.items[1], "hv3");
