@@ -5,10 +5,13 @@
 #include "config/config.h"
 #include "model/snapshot_build.h"
 #include "overlay/overlay.h"
+#include "overlay/selector.h"
 
 #include "base/cleanup.h"
+#include "base/rng.h"
 #include "base/strbuf.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -266,6 +269,39 @@ static void test_immovable(void **state)
 }
 
 /* What the source says of unread labels stands only where an entry needs labels. */
+static void any_text(struct rng *rng, const char *letters, char ret[8])
+{
+    uint32_t n = rng_below(rng, 7);
+
+    for (uint32_t i = 0; i < n; i++)
+        ret[i] = letters[rng_below(rng, (uint32_t)strlen(letters))];
+    ret[n] = '\0';
+}
+
+/* Names match patterns as fnmatch(3) says. */
+static void test_patterns(void **state)
+{
+    struct rng rng = {3};
+    int taken = 0;
+
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        char pattern[8], name[8];
+        const char *const patterns[] = {pattern};
+        const struct condition condition = {.names = {patterns, 1}};
+        const struct selector s = {.conditions = &condition, .n = 1};
+
+        any_text(&rng, "aab*?[]!-\\", pattern);
+        any_text(&rng, "aab]-", name);
+        bool takes = selector_takes_vm(&s, &(struct vm_facts){.id = name});
+
+        taken += takes;
+        if (takes != (fnmatch(pattern, name, 0) == 0))
+            fail_msg("\"%s\" and \"%s\"", pattern, name);
+    }
+    assert_true(taken > 1000);
+}
+
 static void test_needs_labels(void **state)
 {
     static const struct {
@@ -536,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_immovable),
         cmocka_unit_test(test_resources),
         cmocka_unit_test(test_pool_beside_that_of_the_source),
+        cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_needs_labels),
         cmocka_unit_test(test_not_enforced),
         cmocka_unit_test(test_named_by_check_config),
