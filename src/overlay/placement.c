@@ -249,6 +249,57 @@ static void set_pipeline(struct application *p, const struct overlay_pipeline *x
                                          x->name, counted_text(p, &of_earlier), x->name));
 }
 
+static bool kind_is_there(const struct inventory *inv, const char *kind)
+{
+    for (size_t i = 0; i < inv->n_groups; i++)
+        if (inv->groups[i].is.kind && strcmp(inv->groups[i].is.kind, kind) == 0)
+            return true;
+    return false;
+}
+
+static void check_kind(struct application *p, const char *pipeline, const struct stage_facts *s,
+                       const char *kind)
+{
+    if (!kind_is_there(p->inv, kind))
+        application_find(p, arena_printf(p->a,
+                                         "pipelines.%s: the stage %s asks for groups of the kind %s, "
+                                         "of which there is none",
+                                         pipeline, s->name, kind));
+}
+
+static bool asks_groups(enum expression_operator op)
+{
+    return op == OPERATOR_ANY_GROUP || op == OPERATOR_ALL_GROUPS || op == OPERATOR_GROUPS ||
+           op == OPERATOR_LEAST_OF_GROUPS || op == OPERATOR_MOST_OF_GROUPS;
+}
+
+/* The kinds of groups that an expression names are the constants behind its operators of groups. */
+static void check_kinds(struct application *p, const char *pipeline, const struct stage_facts *s,
+                        const struct expression *x)
+{
+    for (uint32_t i = 0; i + 1 < x->n; i++)
+        if (x->nodes[i].kind == EXPRESSION_OPERATOR && asks_groups(x->nodes[i].op) &&
+            x->nodes[i + 1].kind == EXPRESSION_CONSTANT && x->nodes[i + 1].is.type == VALUE_TEXT)
+            check_kind(p, pipeline, s, x->nodes[i + 1].is.text);
+}
+
+/* A kind that is misspelt counts nothing, and lets a condition on all groups pass. */
+static void check_stages(struct application *p, const struct overlay_pipeline *x)
+{
+    const struct stage_facts *stages = x->is.stages.items;
+
+    for (uint32_t i = 0; i < x->is.stages.n; i++) {
+        const struct stage_facts *s = &stages[i];
+        const struct expression *const parts[] = {&s->filter, &s->limit, &s->score, &s->multiplier,
+                                                  &s->bucket};
+
+        if (s->over)
+            check_kind(p, x->name, s, s->over);
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            check_kinds(p, x->name, s, parts[k]);
+    }
+}
+
 void application_set_placement(struct application *p)
 {
     const char **by = arena_array(p->a, const char *, p->inv->n_vms);
@@ -258,4 +309,6 @@ void application_set_placement(struct application *p)
         add_group(p, &p->o->groups[i]);
     for (size_t i = 0; i < p->o->n_pipelines; i++)
         set_pipeline(p, &p->o->pipelines[i], add_pipeline(p, &p->o->pipelines[i]), by);
+    for (size_t i = 0; i < p->o->n_pipelines; i++)
+        check_stages(p, &p->o->pipelines[i]);
 }

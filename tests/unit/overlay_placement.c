@@ -206,6 +206,24 @@ static void test_beside_those_of_the_source(void **state)
     arena_release(&w.a);
 }
 
+/* A kind of groups that is misspelt is told: it would count nothing. */
+static void test_kinds_without_a_group(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    apply(&w,
+          "groups: {r1: {kind: rack, hosts: '*'}}\n"
+          "pipelines: {p: {vms: '*', stages: [{name: a, count: 1, limit: 2, over: rak}, {name: b, count: 1, "
+          "limit: 2, over: rack}, {name: c, filter: [or, [all_groups, zon, [given, $group.meta.x]], "
+          "[any_group, rack, [given, $group.meta.x]]]}]}}");
+    assert_string_equal(findings(&w),
+                        "pipelines.p: the stage a asks for groups of the kind rak, of which there is none\n"
+                        "pipelines.p: the stage c asks for groups of the kind zon, of which there is none\n");
+    arena_release(&w.a);
+}
+
 /* Filters read labels, too: without labels they would refuse hosts. */
 static void test_needs_labels(void **state)
 {
@@ -262,6 +280,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_becomes_part_of_the_inventory),
+        cmocka_unit_test(test_kinds_without_a_group),
         cmocka_unit_test(test_beside_those_of_the_source),
         cmocka_unit_test(test_needs_labels),
         cmocka_unit_test(test_too_many_names),
