@@ -131,6 +131,7 @@ struct snapshot {
         vm_controls; /* hosts divide their CPU among VMs, without pools, by what the plans' vm_settings say */
     bool overridden; /* a VM or a pool has other settings than in the source, or a pool is the configuration's
                       */
+    bool needs_cells;            /* a VM has NUMA cells, or needs devices */
     struct ids source_faults;    /* sentences */
     const char *labels_unread;   /* why rules by labels or tags may be missing; NULL: they are not */
     const struct policy *policy; /* that the service decides with, for commands that are given none; a pass

@@ -186,6 +186,7 @@ static int build_vms(struct building *f)
         if (!v->is.name)
             v->is.name = v->is.id;
         s->overridden |= v->is.overridden;
+        s->needs_cells |= v->is.numa.n > 0 || v->is.device_requests.n > 0;
         v->compatible_given = seen->compatible_given;
         if ((r = resolve(&at, "host", &f->hosts, seen->host, &v->host)) < 0 ||
             (r = resolve(&at, "pool", &f->pools, seen->pool, &v->pool)) < 0 ||

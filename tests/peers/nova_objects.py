@@ -60,7 +60,7 @@ class ServiceGroup:
 
 
 class Arrangements:
-    """In place of hardware.numa_fit_instance_to_host(): the first arrangement of cells that Nova's own function accepts, each asked by itself. Over
+    """In place of hardware.numa_fit_instance_to_host(): fits where Nova's own function accepts an arrangement of cells, each asked by itself. Over
     several arrangements the function goes by cells that it has changed while it tried earlier ones: the size of pages that one cell of the host has
     got it, and its id, by which it remembers which cells fit."""
     def __init__(self):
@@ -74,7 +74,7 @@ class Arrangements:
                                        for cells in itertools.permutations(host.cells, len(instance)))), None)
         self.asked += 1
         self.otherwise += bool(found) != bool(plain)
-        return found
+        return plain if plain and found else found
 
     def alone(self, cells, instance, *rest):
         once = types.SimpleNamespace(permutations=lambda of, n: [tuple(of)], chain=itertools.chain)

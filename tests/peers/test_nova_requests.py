@@ -26,6 +26,7 @@ import nova_objects  # pylint: disable=wrong-import-position
 import nova_weigher_clouds  # pylint: disable=wrong-import-position
 from nova import objects, servicegroup  # pylint: disable=wrong-import-position
 from nova.scheduler import filters, weights  # pylint: disable=wrong-import-position
+from nova.virt import hardware  # pylint: disable=wrong-import-position
 
 SEED = int(os.environ.get("BALLAST_TEST_SEED", "20261127"))
 REQUESTS = 2500 if os.environ.get("BALLAST_TEST_LONG") else 50
@@ -100,6 +101,30 @@ def make(r):
     add_weighers(r, c)
     add_filters(r, c)
     c["server"]["max_count"] = r.choice([1, 2, 5, 12])
+    return c
+
+
+def make_cells(r):
+    """A request for several servers with NUMA cells, devices or both. Sizes of pages are numbers: Nova's own choice among sizes for the first server binds
+    those after it."""
+    c = nova_weigher_clouds.cloud(r)
+    names = r.choice([["NUMATopologyFilter"], ["PciPassthroughFilter"], ["NUMATopologyFilter", "PciPassthroughFilter"]])
+    nova_clouds.FILTERS[",".join(names)][1](r, c)
+    specs, image = c["flavors"][0]["extra_specs"], c["images"][0]["properties"]
+    for of, key in ((specs, "hw:cpu_policy"), (image, "hw_cpu_policy"), (specs, "hw:emulator_threads_policy"), (specs, "hw:cpu_thread_policy")):
+        of.pop(key, None)  # the placement service has CPUs of their own, too
+    if not specs.get("hw:mem_page_size", "4").isdigit():
+        specs["hw:mem_page_size"] = "4"
+        image.pop("hw_mem_page_size", None)
+    for h in c["hypervisors"]:  # room for the servers of one request, with whatever cells and devices
+        h.update(vcpus=512, memory_mb=1 << 20)
+        topology = json.loads(h.get("numa_topology", "null"))
+        if topology and any(not cell["nova_object.data"]["mempages"] for cell in topology["nova_object.data"]["cells"]):
+            h.pop("numa_topology")  # Nova cannot count what a server takes of a host that does not tell its pages
+            c["servers"] = [s for s in c["servers"] if s["OS-EXT-SRV-ATTR:hypervisor_hostname"] != h["hypervisor_hostname"]]
+    nova_clouds.option(c, "filter_scheduler", "enabled_filters", ",".join(names))
+    nova_clouds.option(c, "filter_scheduler", "weight_classes", ",".join(nova_weigher_clouds.path(n) for n in ("RAMWeigher", "PCIWeigher")))
+    c["server"]["max_count"] = r.choice([2, 5, 12])
     return c
 
 
@@ -206,20 +231,33 @@ def compare(c, classes, counts):
     return "makes room where there is enough" if makes_room else None
 
 
-def compare_requests(classes):
+def compare_requests(classes, maker):
+    """(counts, requests that differ)"""
     r = random.Random(SEED)
     counts = collections.Counter()
     wrong = 0
     for _ in range(REQUESTS):
-        c = make(r)
+        c = maker(r)
         found = compare(c, classes, counts)
         if found:
             wrong += 1
             if wrong <= SHOWN:
                 print(f"{found}\n  {json.dumps(c)}", file=sys.stderr)
+    return counts, wrong
+
+
+def test_requests(classes):
+    counts, wrong = compare_requests(classes, make)
     print(f"| N40, N41 | servers of {REQUESTS} requests, by several filters and weighers | {counts['servers']:,} | {100 * counts['choices'] / counts['servers']:.0f} % | {wrong} |\n"
           f"| N40 | pairs of hosts in their order | {counts['ranked']:,} | | {wrong} |")
     return wrong == 0 and counts["choices"] > counts["servers"] / 2 and counts["placed"] > counts["servers"] / 2 and counts["ranked"] > REQUESTS / 2
+
+
+def test_cells(classes):
+    with unittest.mock.patch.object(hardware, "numa_fit_instance_to_host", nova_objects.Arrangements()):
+        counts, wrong = compare_requests(classes, make_cells)
+    print(f"| N23, N24, N41 | servers of {REQUESTS} requests with NUMA cells or devices | {counts['servers']:,} | {100 * counts['choices'] / counts['servers']:.0f} % | {wrong} |")
+    return wrong == 0 and counts["servers"] > counts["placed"] > REQUESTS
 
 
 # ---- the best hosts ----
@@ -266,8 +304,8 @@ def main():
     classes = ({f.__name__: f for f in filters.HostFilterHandler().get_matching_classes(["nova.scheduler.filters.all_filters"])}, nova_objects.weigher_classes())
     print("| number | what | compared | hosts of unequal weight | differ |\n|---|---|---|---|---|")
     with unittest.mock.patch.object(servicegroup, "API", nova_objects.ServiceGroup):
-        right = compare_requests(classes)
-    return 0 if test_pick() and right else 1
+        right = [test_requests(classes), test_cells(classes)]
+    return 0 if test_pick() and all(right) else 1
 
 
 if __name__ == "__main__":

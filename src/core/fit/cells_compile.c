@@ -138,12 +138,9 @@ void fit_cells_compile(const struct snapshot *snap, struct arena *a, struct fit_
 {
     struct fit_cells c = {.snap = snap};
     struct kinds kinds = {0}, specs = {0};
-    bool any = false;
 
-    for (uint32_t v = 0; v < snap->n_vms && !any; v++)
-        any = snap->vms[v].is.numa.n > 0 || snap->vms[v].is.device_requests.n > 0;
     *ret = c;
-    if (!any)
+    if (!snap->needs_cells)
         return;
     number_pools(&c, &kinds, a);
     number_requests(&c, &specs, a);
