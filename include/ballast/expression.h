@@ -88,6 +88,12 @@ static inline bool expression_variable_is_live(enum expression_variable v)
            v == VARIABLE_HOST_LOAD;
 }
 
+/* Whether it is what an external unit says. */
+static inline bool expression_variable_is_answer(enum expression_variable v)
+{
+    return v == VARIABLE_ANSWER || v == VARIABLE_ANSWER_MULTIPLIER;
+}
+
 static inline bool expression_is_live(const struct expression *x)
 {
     for (uint32_t i = 0; i < x->n; i++)

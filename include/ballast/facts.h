@@ -322,7 +322,11 @@ struct stage_facts {
     struct cut_facts cut;
     struct expression bucket; /* a number: a host with a lower one comes first, whatever its score */
     struct pick_facts pick;
-    unsigned applies; /* 1 << enum fit_use */
+    unsigned applies;     /* 1 << enum fit_use */
+    const char *external; /* the external unit whose answer $answer is in filter, score or bucket; NULL: none
+                           */
+    enum answer_failure on_failure; /* of the filter */
+    bool on_failure_given;
 };
 
 enum stage_kind {
@@ -350,6 +354,10 @@ static inline enum stage_kind stage_kind_of(const struct stage_facts *s)
 #define GROUPS_MAX 65536
 #define PIPELINES_MAX 4096
 #define STAGES_MAX 64 /* of one pipeline */
+#define ANSWERS_MAX 1000000
+
+/* An answer of an external unit that is older than this counts as missing. */
+#define ANSWER_AGE_MAX_S 600
 
 /* The limit that the hypervisor enforces. */
 static inline double vm_facts_limit_in_force(const struct vm_facts *f, int r)

@@ -247,6 +247,8 @@ struct refusal {
     uint32_t node; /* of the stage's filter: the part that is not true */
     const struct known_value *values;
     uint32_t n_values;
+    const char *unit;                 /* the external unit whose answer decides; NULL: none */
+    const struct unit_answer *answer; /* its answer; NULL: none */
 };
 
 /* The hosts that a stage and those before it leave. */

@@ -108,6 +108,24 @@ struct seen_pipeline {
     enum rule_origin origin;
 };
 
+struct answer_scores {
+    const double *items;
+    uint32_t n;
+};
+
+/* What an external unit says of VMs (src/core/fit/README.md): hosts, or why there is no answer. */
+struct seen_answer {
+    const char *unit;
+    struct ids vms;                   /* of which all of it is true */
+    struct ids hosts;                 /* to which they may come; with scores: of these */
+    struct answer_scores scores;      /* a number for each of the hosts, ... */
+    struct answer_scores multipliers; /* ... and what it is multiplied by when it is normalised */
+    bool hosts_given, scores_given, multipliers_given;
+    instant_s at;      /* when the unit was asked */
+    const char *words; /* of the unit, for a person; NULL: none */
+    const char *error; /* why there is no answer; NULL: there is one */
+};
+
 /* Expected total demand of the cluster's VMs from `time` on, for FORECAST_SLOT_S: seen on `days` of the
  * last `of` days alike. demand: UNKNOWN where none is expected. */
 struct expected {
@@ -149,7 +167,8 @@ struct inventory {
     struct seen_avoid *avoid;
     struct seen_group *groups;
     struct seen_pipeline *pipelines;
-    size_t n_groups, n_pipelines, cap_groups, cap_pipelines;
+    struct seen_answer *answers;
+    size_t n_groups, n_pipelines, n_answers, cap_groups, cap_pipelines, cap_answers;
     size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings, n_avoid;
     size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending, cap_migration_rates,
         cap_settings, cap_avoid;
@@ -189,6 +208,7 @@ struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *
 struct seen_avoid *inventory_add_avoid(struct inventory *inv, struct arena *a);
 struct seen_group *inventory_add_group(struct inventory *inv, struct arena *a);
 struct seen_pipeline *inventory_add_pipeline(struct inventory *inv, struct arena *a);
+struct seen_answer *inventory_add_answer(struct inventory *inv, struct arena *a);
 struct expected *inventory_add_expected(struct inventory *inv, struct arena *a);
 struct quiet *inventory_add_quiet(struct inventory *inv, struct arena *a);
 

@@ -362,6 +362,11 @@
     X(VARIABLE_VM_IMAGE, "$vm.image.", "of any type")                                                        \
     X(VARIABLE_VM_HINT, "$vm.hints.", "of any type")                                                         \
     X(VARIABLE_VM_GROUPS, "$vm.groups", "texts: the groups of VMs that it is in")                            \
+    X(VARIABLE_ANSWER, "$answer",                                                                            \
+      "what the stage's external unit says of the VM on the host: true or false, or a number; absent "       \
+      "without a valid answer")                                                                              \
+    X(VARIABLE_ANSWER_MULTIPLIER, "$answer.multiplier",                                                      \
+      "number: the multiplier that it gives for the host; in a multiplier")                                  \
     X(VARIABLE_GROUP_ID, "$group.id", "text; in the second operand of an operator of groups")                \
     X(VARIABLE_GROUP_NAME, "$group.name", "text; likewise")                                                  \
     X(VARIABLE_GROUP_META, "$group.meta.", "text; likewise")
@@ -378,6 +383,11 @@
     X(FIT_PLACE, "place", "the host at which a VM is powered on")                                            \
     X(FIT_MOVE, "move", "the hosts to which a VM is moved, whatever for, or restarted at")                   \
     X(FIT_CORRECT, "correct", "the VM's present host: a VM on a host that the stage refuses is moved away")
+
+/* What a filter does where its external unit has failed, or its answer is too old. */
+#define ANSWER_FAILURES(X)                                                                                   \
+    X(ANSWER_FAILURE_REFUSE, "refuse", "no VM comes to a host by it; none is moved away either")             \
+    X(ANSWER_FAILURE_IGNORE, "ignore", "the filter refuses no host")
 
 /* Room for the name that tells a person from others: a user of this machine, or the owner of a token. */
 #define PERSON_NAME_MAX 64
@@ -463,6 +473,7 @@ NAME_DECLARE(expression_operator, EXPRESSION_OPERATORS)
 NAME_DECLARE(expression_variable, EXPRESSION_VARIABLES)
 NAME_DECLARE(normalisation, NORMALISATIONS)
 NAME_DECLARE(fit_use, FIT_USES)
+NAME_DECLARE(answer_failure, ANSWER_FAILURES)
 NAME_DECLARE(role, ROLES)
 NAME_DECLARE(four_eyes_action, FOUR_EYES_ACTIONS)
 NAME_DECLARE(event_kind, EVENTS)

@@ -38,6 +38,8 @@ struct vm {
     /* The hosts that offer what it needs (facts.h), a bit each; NULL: all. VMs that need the same share it.
      */
     const uint64_t *offered;
+    const struct unit_answer *const *answers; /* of external units, one of each unit at most */
+    uint32_t n_answers;
 };
 
 struct pool {
@@ -99,6 +101,18 @@ struct pipeline {
     enum rule_origin origin;
 };
 
+/* What an external unit says of VMs: kept, scores, or neither. */
+struct unit_answer {
+    const char *unit;
+    uint32_t ix; /* in the snapshot */
+    struct span vms;
+    const uint64_t *kept;               /* hosts to which they may come, a bit each */
+    const double *scores, *multipliers; /* by host; UNKNOWN: none. multipliers NULL: none */
+    instant_s at;
+    const char *words, *error; /* NULL: none */
+    bool outdated;             /* older than ANSWER_AGE_MAX_S: it does not count */
+};
+
 struct snapshot {
     const char *cluster;
     instant_s time;
@@ -113,10 +127,11 @@ struct snapshot {
     struct avoid *avoid;                    /* by VM, then host, then time; IX_NONE last */
     uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings,
         n_avoid;
-    struct host_group *groups;  /* by id */
-    struct pipeline *pipelines; /* by name */
-    struct stage *stages;       /* by pipeline */
-    uint32_t n_groups, n_pipelines, n_stages;
+    struct host_group *groups;   /* by id */
+    struct pipeline *pipelines;  /* by name */
+    struct stage *stages;        /* by pipeline */
+    struct unit_answer *answers; /* in the order of the inventory */
+    uint32_t n_groups, n_pipelines, n_stages, n_answers;
     struct expected *forecast; /* ascending times */
     uint32_t n_forecast;
     struct quiet *quiet; /* of CPU, then of memory; ascending levels */
@@ -199,6 +214,21 @@ static inline bool host_setting_is_nothing(const struct host_setting *h)
         if (h->alloc[r].reservation > 0 || h->alloc[r].limit < NO_LIMIT || h->alloc[r].shares > 0)
             return false;
     return true;
+}
+
+/* Whether a stage asks an external unit. */
+static inline bool snapshot_asks_units(const struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->n_stages; i++)
+        if (s->stages[i].is.external)
+            return true;
+    return false;
+}
+
+/* Whether the answer is one that stages read. */
+static inline bool answer_counts(const struct unit_answer *x)
+{
+    return !x->error && !x->outdated;
 }
 
 /* Whether the VM is about to be powered on and has no host yet: only in the what-if snapshot of a placement.

@@ -66,6 +66,14 @@ struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, 
     return m;
 }
 
+struct seen_answer *inventory_add_answer(struct inventory *inv, struct arena *a)
+{
+    struct seen_answer *x = INVENTORY_ADD(inv, a, answers, n_answers, cap_answers);
+
+    *x = (struct seen_answer){0};
+    return x;
+}
+
 struct expected *inventory_add_expected(struct inventory *inv, struct arena *a)
 {
     struct expected *x = INVENTORY_ADD(inv, a, forecast, n_forecast, cap_forecast);

@@ -75,6 +75,33 @@ static int check_kind(const struct stage_place *s)
     return 0;
 }
 
+static bool reads_answer(const struct expression *x)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].kind == EXPRESSION_VARIABLE && expression_variable_is_answer(x->nodes[i].variable))
+            return true;
+    return false;
+}
+
+/* A unit is asked by a stage that reads its answer. */
+static int check_external(const struct stage_place *s)
+{
+    const struct stage_facts *x = &s->stages[s->ix];
+    bool reads = reads_answer(&x->filter) || reads_answer(&x->score) || reads_answer(&x->bucket);
+
+    if (x->external && !is_name(x->external))
+        return refuse_stage(s, "external", "empty or too long, expected the name of an external unit");
+    if (x->external && !reads)
+        return refuse_stage(s, "external", "without $answer, expected it in filter, score or bucket");
+    if (!x->external && (reads || reads_answer(&x->multiplier)))
+        return refuse_stage(s, "", "$answer without external, expected the external unit that answers");
+    if (reads_answer(&x->count) || reads_answer(&x->limit) || reads_answer(&x->per))
+        return refuse_stage(s, "", "$answer in a count, expected it in filter, score or bucket");
+    if (x->on_failure_given && (!x->external || x->filter.n == 0))
+        return refuse_stage(s, "on_failure", "without external and filter, expected all in one stage");
+    return 0;
+}
+
 static bool finite_cut(const struct cut_facts *c)
 {
     return isfinite(c->from) && isfinite(c->to) && c->from >= c->to && c->steps >= 1 &&
@@ -167,8 +194,8 @@ int inventory_check_stages(const struct seen_pipeline *p, struct stage_mistake *
     for (uint32_t i = 0; r == 0 && i < p->stages.n; i++) {
         const struct stage_place s = {p->stages.items, i, ret};
 
-        if ((r = check_stage_name(&s)) < 0 || (r = check_kind(&s)) < 0 || (r = check_figures(&s)) < 0 ||
-            (r = check_uses(&s)) < 0)
+        if ((r = check_stage_name(&s)) < 0 || (r = check_kind(&s)) < 0 || (r = check_external(&s)) < 0 ||
+            (r = check_figures(&s)) < 0 || (r = check_uses(&s)) < 0)
             return r;
         r = check_expressions(&s);
     }

@@ -569,6 +569,7 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
         (r = build_rules(&f)) < 0 || (r = build_migrations(&f)) < 0 || (r = build_pending(&f)) < 0 ||
         (r = build_settings(&f)) < 0 || (r = build_migration_rates(&f)) < 0 || (r = build_ha(&f)) < 0 ||
         (r = snapshot_build_avoid(inv, a, &s, err)) < 0 ||
+        (r = snapshot_build_answers(inv, a, &s, err)) < 0 ||
         (r = snapshot_build_forecast(inv, a, &s, err)) < 0 || (r = snapshot_build_quiet(inv, a, &s, err)) < 0)
         return r;
     collect_vms_of_hosts(&f);

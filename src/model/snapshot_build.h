@@ -37,6 +37,9 @@ int snapshot_build_groups(const struct inventory *inv, struct arena *a, struct s
 int snapshot_build_pipelines(const struct inventory *inv, struct arena *a, struct snapshot *s,
                              struct err *err);
 
+/* answers[], into s, whose hosts and VMs are there already. */
+int snapshot_build_answers(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err);
+
 /* The number of the pipeline that the VM names; IX_NONE: it names none (NULL). */
 int snapshot_build_find_pipeline(const struct snapshot *s, const struct place *at, const char *name,
                                  uint32_t *ret);

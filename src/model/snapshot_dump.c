@@ -178,6 +178,20 @@ static void dump_placement(struct dump *d)
         jw_end(&d->w);
 }
 
+static void dump_answers(struct dump *d)
+{
+    const struct snapshot *s = d->s;
+
+    if (s->n_answers == 0)
+        return;
+    jw_begin(&d->w, "answers", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < s->n_answers; i++) {
+        struct seen_answer seen = snapshot_to_inventory_answer(s, &s->answers[i], &d->scratch);
+        writer_object(&d->w, NULL, &snapshot_fields_answer, &seen);
+    }
+    jw_end(&d->w);
+}
+
 static void dump_forecast(struct dump *d)
 {
     if (d->s->n_forecast == 0)
@@ -219,6 +233,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_settings(&d);
     dump_avoid(&d);
     dump_placement(&d);
+    dump_answers(&d);
     dump_forecast(&d);
     dump_quiet(&d);
     dump_cluster(&d);

@@ -1,6 +1,7 @@
 /* snapshot_fields.c: the tables of ballast-snapshot/1. */
 #include "model/snapshot_fields.h"
 
+#include "model/answers.h"
 #include "model/attributes.h"
 #include "model/expression.h"
 #include "model/numa.h"
@@ -18,6 +19,7 @@ ENUM_WORDS(alike_days, ALIKE_DAYS);
 ENUM_WORDS(reason, REASONS);
 ENUM_WORDS(normalisation, NORMALISATIONS);
 ENUM_WORDS(fit_use, FIT_USES);
+ENUM_WORDS(answer_failure, ANSWER_FAILURES);
 
 const char *const automation_words[] = {
     [AUTOMATION_INHERIT] = "inherit", [AUTOMATION_DISABLED] = "disabled",   [AUTOMATION_MANUAL] = "manual",
@@ -100,7 +102,7 @@ static const struct field document_fields[] = {
     F("time", FIELD_INSTANT, time, REQ),
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
     SKIPPED("migration_rates"), SKIPPED("settings"), SKIPPED("avoid"), SKIPPED("forecast"), SKIPPED("quiet"),
-    SKIPPED("groups"), SKIPPED("pipelines"),
+    SKIPPED("groups"), SKIPPED("pipelines"), SKIPPED("answers"),
     O("ha", snapshot_fields_ha),
     O("schedule", snapshot_fields_schedule),
     O("balance", snapshot_fields_balance),
@@ -473,7 +475,10 @@ static const struct field pick_fields[] = {
 static SCHEMA(pick_schema, "pick of a stage", pick_fields);
 static const struct field stage_fields[] = {
     F("name", FIELD_TEXT, name, REQ),
+    F("external", FIELD_TEXT, external, OPT),
     EXPRESSION(filter, expression_read),
+    {.name = "on_failure", .type = FIELD_WORD, .offset = offsetof(S, on_failure), .flags = OPT,
+     .words = answer_failure_words, .given = offsetof(S, on_failure_given)},
     EXPRESSION(count, expression_read_number),
     EXPRESSION(limit, expression_read_number),
     EXPRESSION(per, expression_read_texts),
@@ -504,6 +509,22 @@ static const struct field pipeline_fields[] = {
     W("origin", origin, origin_words, OPT),
 };
 SCHEMA(snapshot_fields_pipeline, "pipeline", pipeline_fields);
+#undef S
+
+#define S struct seen_answer
+static const struct field answer_fields[] = {
+    F("unit", FIELD_TEXT, unit, REQ),
+    F("vms", FIELD_IDS, vms, REQ),
+    {.name = "hosts", .type = FIELD_IDS, .offset = offsetof(S, hosts), .given = offsetof(S, hosts_given), .flags = OPT},
+    {.name = "scores", .type = FIELD_OWN, .offset = offsetof(S, scores), .given = offsetof(S, scores_given),
+     .read = answer_scores_read, .write = answer_scores_write, .known = answer_scores_known, .flags = FIELD_OPTIONAL},
+    {.name = "multipliers", .type = FIELD_OWN, .offset = offsetof(S, multipliers), .given = offsetof(S, multipliers_given),
+     .read = answer_scores_read, .write = answer_scores_write, .known = answer_scores_known, .flags = FIELD_OPTIONAL},
+    F("at", FIELD_INSTANT, at, 0),
+    F("words", FIELD_TEXT, words, OPT),
+    F("error", FIELD_TEXT, error, OPT),
+};
+SCHEMA(snapshot_fields_answer, "answer", answer_fields);
 #undef S
 
 #define S struct expected

@@ -65,6 +65,11 @@ static void *add_pipeline(struct inventory *inv, struct arena *a)
     return inventory_add_pipeline(inv, a);
 }
 
+static void *add_answer(struct inventory *inv, struct arena *a)
+{
+    return inventory_add_answer(inv, a);
+}
+
 static void *add_migration_rate(struct inventory *inv, struct arena *a)
 {
     return inventory_add_migration_rate(inv, a);
@@ -178,6 +183,7 @@ enum {
     LIST_QUIET,
     LIST_GROUPS,
     LIST_PIPELINES,
+    LIST_ANSWERS,
     LIST_COUNT
 };
 
@@ -195,6 +201,7 @@ static const struct list lists[LIST_COUNT] = {
     [LIST_QUIET] = {"quiet", &snapshot_fields_quiet, add_quiet, NULL},
     [LIST_GROUPS] = {"groups", &snapshot_fields_group, add_group, NULL},
     [LIST_PIPELINES] = {"pipelines", &snapshot_fields_pipeline, add_pipeline, NULL},
+    [LIST_ANSWERS] = {"answers", &snapshot_fields_answer, add_answer, NULL},
 };
 
 static int read_item(const struct reader *r, const struct node *n, const struct list *l,

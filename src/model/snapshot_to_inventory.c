@@ -1,6 +1,8 @@
 /* snapshot_to_inventory.c: from a snapshot back to an inventory; indices become ids. */
 #include "model/snapshot_to_inventory.h"
 
+#include <math.h>
+
 static const char *host_id(const struct snapshot *s, uint32_t ix)
 {
     return ix == IX_NONE ? NULL : s->hosts[ix].is.id;
@@ -103,6 +105,45 @@ struct seen_pipeline snapshot_to_inventory_pipeline(const struct snapshot *s, co
         .name = p->name, .stages = {.items = stages, .n = p->n}, .origin = p->origin};
 }
 
+/* The hosts that a valid answer is about, in the snapshot's order; with scores, those too. */
+static void put_hosts(const struct snapshot *s, const struct unit_answer *x, struct arena *a,
+                      struct seen_answer *ret)
+{
+    const char **ids = arena_array(a, const char *, s->n_hosts);
+    double *scores = arena_array(a, double, s->n_hosts);
+    double *multipliers = arena_array(a, double, s->n_hosts);
+    uint32_t n = 0;
+
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        if (x->scores ? isnan(x->scores[h]) : !(x->kept[h / 64] >> (h % 64) & 1))
+            continue;
+        if (x->scores)
+            scores[n] = x->scores[h];
+        if (x->multipliers)
+            multipliers[n] = x->multipliers[h];
+        ids[n++] = s->hosts[h].is.id;
+    }
+    ret->hosts = (struct ids){ids, n};
+    ret->hosts_given = true;
+    ret->scores_given = x->scores != NULL;
+    if (x->scores)
+        ret->scores = (struct answer_scores){scores, n};
+    ret->multipliers_given = x->multipliers != NULL;
+    if (x->multipliers)
+        ret->multipliers = (struct answer_scores){multipliers, n};
+}
+
+struct seen_answer snapshot_to_inventory_answer(const struct snapshot *s, const struct unit_answer *x,
+                                                struct arena *a)
+{
+    struct seen_answer ret = {.unit = x->unit, .at = x->at, .words = x->words, .error = x->error};
+
+    ret.vms = ids_of(s, &x->vms, arena_array(a, const char *, x->vms.n), vm_id);
+    if (x->kept || x->scores)
+        put_hosts(s, x, a, &ret);
+    return ret;
+}
+
 struct ids snapshot_to_inventory_failover_hosts(const struct snapshot *s, const char **ids)
 {
     return ids_of(s, &s->ha_failover_hosts, ids, host_id);
@@ -151,6 +192,8 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
             snapshot_to_inventory_group(s, &s->groups[i], arena_array(a, const char *, s->groups[i].hosts.n));
     for (uint32_t i = 0; i < s->n_pipelines; i++)
         *inventory_add_pipeline(&inv, a) = snapshot_to_inventory_pipeline(s, &s->pipelines[i], a);
+    for (uint32_t i = 0; i < s->n_answers; i++)
+        *inventory_add_answer(&inv, a) = snapshot_to_inventory_answer(s, &s->answers[i], a);
     for (uint32_t i = 0; i < s->n_forecast; i++)
         *inventory_add_expected(&inv, a) = s->forecast[i];
     for (uint32_t i = 0; i < s->n_quiet; i++)

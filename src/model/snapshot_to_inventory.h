@@ -26,6 +26,8 @@ struct seen_group snapshot_to_inventory_group(const struct snapshot *s, const st
                                               const char **ids);
 struct seen_pipeline snapshot_to_inventory_pipeline(const struct snapshot *s, const struct pipeline *p,
                                                     struct arena *a);
+struct seen_answer snapshot_to_inventory_answer(const struct snapshot *s, const struct unit_answer *x,
+                                                struct arena *a);
 struct ids snapshot_to_inventory_failover_hosts(const struct snapshot *s, const char **ids);
 
 void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inventory *ret);

@@ -105,6 +105,24 @@ static void put_missing(struct json_writer *w, const struct snapshot *s, const s
     jw_end(w);
 }
 
+/* The external unit whose answer decides. */
+static void put_unit(struct json_writer *w, const struct snapshot *s, const struct refusal *r)
+{
+    const struct unit_answer *x = r->answer;
+
+    if (!r->unit)
+        return;
+    jw_begin(w, "external", JW_OBJECT, JW_INLINE);
+    jw_text(w, "unit", r->unit);
+    if (x) {
+        jw_instant(w, "at", x->at);
+        jw_int(w, "age_s", s->time > x->at ? s->time - x->at : 0);
+        jw_text(w, "words", x->words);
+        jw_text(w, "error", x->error);
+    }
+    jw_end(w);
+}
+
 /* The part of a stage's expression that decides, and what its variables are. */
 static void put_refusal(struct json_writer *w, const struct snapshot *s, const struct refusal *r)
 {
@@ -122,6 +140,7 @@ static void put_refusal(struct json_writer *w, const struct snapshot *s, const s
     }
     jw_end(w);
     jw_end(w);
+    put_unit(w, s, r);
     arena_release(&a);
 }
 

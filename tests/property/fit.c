@@ -38,7 +38,7 @@ static void make(uint64_t seed, bool scores, struct arena *a, struct snapshot *r
 
     random_cluster(&r, &plain, a, &without);
     snapshot_to_inventory(&without, a, &inv);
-    inv.n_groups = inv.n_pipelines = 0;
+    inv.n_groups = inv.n_pipelines = inv.n_answers = 0;
     for (size_t i = 0; i < inv.n_vms; i++)
         inv.vms[i].pipeline = NULL;
     if (scores)
@@ -64,7 +64,7 @@ static void compare(uint64_t seed, const struct snapshot *s, const struct fit *f
                     fail_msg("seed %llu: %s on %s for %s: the second evaluator says %d",
                              (unsigned long long)seed, s->vms[vm].is.id, s->hosts[host].is.id,
                              fit_use_name((enum fit_use)use), fits);
-                if (why && naive_is_true(s, &s->stages[why->stage].is.filter, vm, host))
+                if (why && naive_keeps(s, why->stage, (enum fit_use)use, vm, host))
                     fail_msg("seed %llu: the stage %s does not refuse %s", (unsigned long long)seed,
                              s->stages[why->stage].is.id, s->hosts[host].is.id);
             }
@@ -82,7 +82,7 @@ static void check_left(uint64_t seed, const struct snapshot *s, const struct fit
         for (uint32_t h = 0; h < s->n_hosts; h++) {
             bool kept = true;
             for (uint32_t k = 0; k <= i; k++)
-                kept = kept && naive_is_true(s, &s->stages[left[k].stage].is.filter, vm, h);
+                kept = kept && naive_keeps(s, left[k].stage, FIT_PLACE, vm, h);
             hosts += kept;
         }
         if (hosts != left[i].hosts)
@@ -118,7 +118,7 @@ static void test_against_second_evaluator(void **state)
 
 static void strip_facts(struct inventory *inv)
 {
-    inv->n_groups = 0;
+    inv->n_groups = inv->n_answers = 0;
     for (size_t i = 0; i < inv->n_hosts; i++) {
         inv->hosts[i].is.traits = (struct ids){0};
         inv->hosts[i].is.attributes = (struct attributes){0};

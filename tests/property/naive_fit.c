@@ -104,6 +104,38 @@ static void put_quantity(struct copy *c, const struct host_quantities *of, const
                               of->items[i].used_elsewhere);
 }
 
+static const struct unit_answer *answer_of(const struct snapshot *s, const char *unit, uint32_t vm)
+{
+    for (uint32_t i = 0; i < s->n_answers; i++) {
+        const struct unit_answer *x = &s->answers[i];
+        if (strcmp(x->unit, unit) == 0 && span_has(x->vms, vm) && !x->error && s->time - x->at <= 600)
+            return x;
+    }
+    return NULL;
+}
+
+/* What the unit of the stage with this expression said: the answer that counts, if there is one. */
+static void put_answer(const struct world *w, struct copy *c, bool multiplier)
+{
+    const struct snapshot *s = w->s;
+    const char *unit = NULL;
+
+    none(c);
+    for (uint32_t i = 0; i < s->n_stages; i++) {
+        const struct stage_facts *is = &s->stages[i].is;
+        if (w->x == &is->filter || w->x == &is->score || w->x == &is->multiplier || w->x == &is->bucket)
+            unit = is->external;
+    }
+    const struct unit_answer *x = answer_of(s, unit, w->vm);
+
+    if (x && multiplier)
+        put_number(c, x->multipliers ? x->multipliers[w->host] : NAN);
+    else if (x && x->scores)
+        put_number(c, x->scores[w->host]);
+    else if (x)
+        put_truth(c, x->kept[w->host / 64] >> (w->host % 64) & 1);
+}
+
 static double counted(const struct world *w, const char *name, bool left);
 
 static void variable(const struct world *w, const struct expression_node *n, struct copy *c)
@@ -146,6 +178,8 @@ static void variable(const struct world *w, const struct expression_node *n, str
     IF("$vm.flavor.") put_attribute(c, &v->flavor, n->name);
     IF("$vm.image.") put_attribute(c, &v->image, n->name);
     IF("$vm.hints.") put_attribute(c, &v->hints, n->name);
+    IF("$answer") put_answer(w, c, false);
+    IF("$answer.multiplier") put_answer(w, c, true);
     IF("$group.id") put_text(c, g->id);
     IF("$group.name") put_text(c, g->name);
     IF("$group.meta.") put_label(c, &g->meta, n->name);
@@ -435,6 +469,18 @@ bool naive_is_true(const struct snapshot *s, const struct expression *x, uint32_
     return holds(&w, 0);
 }
 
+static bool binds(const struct snapshot *s, const struct stage_facts *stage, enum fit_use use, uint32_t vm)
+{
+    return !stage->external || answer_of(s, stage->external, vm) ||
+           (use != FIT_CORRECT && stage->on_failure == ANSWER_FAILURE_REFUSE);
+}
+
+bool naive_keeps(const struct snapshot *s, uint32_t stage, enum fit_use use, uint32_t vm, uint32_t host)
+{
+    return !binds(s, &s->stages[stage].is, use, vm) ||
+           naive_is_true(s, &s->stages[stage].is.filter, vm, host);
+}
+
 /* Without a state, the filters that moves do not change. */
 bool naive_live_allows(const struct snapshot *s, enum fit_use use, uint32_t vm, uint32_t host,
                        const struct naive_state *state, unsigned *ret_asked)
@@ -446,7 +492,7 @@ bool naive_live_allows(const struct snapshot *s, enum fit_use use, uint32_t vm, 
         const struct world w = {
             .s = s, .x = &stage->filter, .vm = vm, .host = host, .group = IX_NONE, .state = state};
 
-        if (stage->filter.n == 0 || !(stage->applies & 1u << use) ||
+        if (stage->filter.n == 0 || !(stage->applies & 1u << use) || !binds(s, stage, use, vm) ||
             expression_is_live(&stage->filter) != (state != NULL))
             continue;
         ++*ret_asked;

@@ -7,6 +7,9 @@
 
 bool naive_is_true(const struct snapshot *s, const struct expression *x, uint32_t vm, uint32_t host);
 
+/* Whether the filter of the stage keeps the host, for this use. */
+bool naive_keeps(const struct snapshot *s, uint32_t stage, enum fit_use use, uint32_t vm, uint32_t host);
+
 /* Whether every filter of this use that the VM's pipeline has keeps the host; those that moves change are
  * left out. */
 bool naive_fits(const struct snapshot *s, enum fit_use use, uint32_t vm, uint32_t host);

@@ -323,6 +323,68 @@ static struct expression tame_filter(struct rng *r, struct arena *a)
     return read(OF(r, filters), expression_read, a);
 }
 
+/* ---- external units ---- */
+
+static const char *const unit_names[] = {"u0", "u1"};
+
+static void external_filter(struct rng *r, struct stage_facts *stage, bool tame, struct arena *a)
+{
+    static const char *const filters[] = {
+        "\"$answer\"", "[\"or\",\"$answer\",[\">=\",\"$host.attributes.tier\",2]]", "[\">\",\"$answer\",1]",
+        "[\"default\",\"$answer\",\"$host.attributes.gpu\"]", "[\"not\",\"$answer\"]"};
+
+    stage->external = OF(r, unit_names);
+    stage->filter = read(filters[rng_below(r, tame ? 2 : 5)], expression_read, a);
+    stage->on_failure_given = chance(r, 0.6);
+    stage->on_failure = stage->on_failure_given ? (enum answer_failure)rng_below(r, answer_failure_count)
+                                                : ANSWER_FAILURE_REFUSE;
+}
+
+static void fill_answer(struct rng *r, const struct inventory *inv, double share, struct seen_answer *x,
+                        struct arena *a)
+{
+    const char **hosts = arena_array(a, const char *, inv->n_hosts);
+    double *scores = arena_array(a, double, inv->n_hosts);
+
+    for (size_t h = 0; h < inv->n_hosts; h++)
+        if (chance(r, share)) {
+            scores[x->hosts.n] = rng_below(r, 4);
+            hosts[x->hosts.n++] = inv->hosts[h].is.id;
+        }
+    x->hosts.items = hosts;
+    x->hosts_given = true;
+    x->scores_given = share < 1 && chance(r, 0.4);
+    if (x->scores_given)
+        x->scores = (struct answer_scores){scores, x->hosts.n};
+    x->multipliers_given = x->scores_given && chance(r, 0.5);
+    if (x->multipliers_given)
+        x->multipliers = x->scores;
+}
+
+/* Of each unit up to four answers, about some VMs each: hosts, scores, a failure, an old one. */
+static void add_answers(struct rng *r, struct inventory *inv, bool tame, struct arena *a)
+{
+    inv->n_answers = 0;
+    for (uint32_t u = 0; u < 2; u++)
+        for (uint32_t k = 0; k < 4; k++) {
+            struct seen_answer x = {.unit = unit_names[u], .at = inv->time - rng_below(r, 500)};
+            const char **vms = arena_array(a, const char *, inv->n_vms);
+
+            for (size_t v = k; v < inv->n_vms; v += 5)
+                vms[x.vms.n++] = inv->vms[v].is.id;
+            x.vms.items = vms;
+            if (chance(r, 0.1))
+                x.error = "no answer in time";
+            else
+                fill_answer(r, inv, tame ? 1 : 0.6, &x, a);
+            if (chance(r, 0.1))
+                x.at = inv->time - 601;
+            if (tame && !x.error)
+                x.hosts.n -= x.hosts.n > 2 && chance(r, 0.7) ? 1 + rng_below(r, 2) : 0;
+            *inventory_add_answer(inv, a) = x;
+        }
+}
+
 static struct host_quantities some_quantities(struct rng *r, struct arena *a)
 {
     struct host_quantity *items = arena_array(a, struct host_quantity, 2);
@@ -376,11 +438,17 @@ static void any_score(struct rng *r, struct stage_facts *stage, const char *coun
                             ? arena_printf(a, "\"$host.%s.%s\"", chance(r, 0.5) ? "left" : "used", counted)
                             : OF(r, scores),
                         expression_read_number, a);
+    if (chance(r, 0.2)) {
+        stage->external = OF(r, unit_names);
+        stage->score = read("\"$answer\"", expression_read_number, a);
+    }
     stage->normalise_given = chance(r, 0.7);
     stage->normalise = stage->normalise_given ? (enum normalisation)rng_below(r, normalisation_count) : 0;
     if (chance(r, 0.5))
-        stage->multiplier =
-            read(chance(r, 0.5) ? "2.5" : "[\"-\",0,\"$host.attributes.tier\"]", expression_read_number, a);
+        stage->multiplier = read(stage->external && chance(r, 0.7) ? "\"$answer.multiplier\""
+                                 : chance(r, 0.5)                  ? "2.5"
+                                                                   : "[\"-\",0,\"$host.attributes.tier\"]",
+                                 expression_read_number, a);
     if (stage->normalise == NORMALISE_MINMAX && chance(r, 0.3)) {
         stage->least_given = true;
         stage->least = 0;
@@ -433,7 +501,7 @@ static void any_other(struct rng *r, struct stage_facts *stages, uint32_t k, boo
     }
 }
 
-static void add_pipelines(struct rng *r, struct inventory *inv, bool tame, struct arena *a)
+static void add_pipelines(struct rng *r, struct rng *units, struct inventory *inv, bool tame, struct arena *a)
 {
     for (uint32_t i = 0; i < 2; i++) {
         struct seen_pipeline *p = inventory_add_pipeline(inv, a);
@@ -448,6 +516,8 @@ static void add_pipelines(struct rng *r, struct inventory *inv, bool tame, struc
                 stages[k].filter = tame ? tame_filter(r, a) : any_filter(r, a);
             else
                 any_other(r, stages, k, tame, a);
+            if (k < filters && chance(units, 0.2))
+                external_filter(units, &stages[k], tame, a);
             if (stages[k].cut.given || stages[k].pick.given)
                 continue;
             stages[k].applies = rng_below(r, 4); /* 0: the default; 3: place and move */
@@ -461,8 +531,11 @@ static void add_pipelines(struct rng *r, struct inventory *inv, bool tame, struc
 
 void random_fit(struct rng *r, struct inventory *inv, bool tame, struct arena *a)
 {
+    struct rng own = {.state = r->state}; /* of external units, which are beside the rest */
+
     add_groups(r, inv, a);
-    add_pipelines(r, inv, tame, a);
+    add_pipelines(r, &own, inv, tame, a);
+    add_answers(&own, inv, tame, a);
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *h = &inv->hosts[i].is;
 
@@ -493,6 +566,10 @@ static void score_of_move(struct rng *r, struct stage_facts *s, struct arena *a)
         "[\"if\",[\">=\",\"$host.attributes.speed\",\"$vm.flavor.speed\"],1,0]"};
 
     s->score = read(OF(r, scores), expression_read_number, a);
+    if (chance(r, 0.2)) {
+        s->external = OF(r, unit_names);
+        s->score = read("[\"default\",\"$answer\",1]", expression_read_number, a);
+    }
     s->normalise_given = true;
     s->normalise = (enum normalisation)rng_below(r, normalisation_count);
     if (chance(r, 0.4))
@@ -532,6 +609,7 @@ static struct objects stages_of_move(struct rng *r, struct arena *a)
 void random_scores(struct rng *r, struct inventory *inv, struct arena *a)
 {
     add_groups(r, inv, a);
+    add_answers(r, inv, false, a);
     for (uint32_t i = 0; i < 2; i++)
         *inventory_add_pipeline(inv, a) =
             (struct seen_pipeline){.name = i == 0 ? "p0" : "p1", .stages = stages_of_move(r, a)};

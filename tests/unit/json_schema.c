@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "engine/engine.h"
+#include "model/answers.h"
 #include "model/attributes.h"
 #include "model/expression.h"
 #include "model/quantities.h"
@@ -183,6 +184,8 @@ static json_t *value_of(const struct field *f)
     case FIELD_OWN:
         if (f->read == attributes_read)
             return attribute_values();
+        if (f->read == answer_scores_read)
+            return list_of(number());
         if (f->read == quantities_read)
             return map_of(table(&quantities_schema));
         if (f->read == expression_read || f->read == expression_read_number ||
@@ -262,7 +265,8 @@ static json_t *snapshot_schema(void)
                  {"forecast", &snapshot_fields_expected},
                  {"quiet", &snapshot_fields_quiet},
                  {"groups", &snapshot_fields_group},
-                 {"pipelines", &snapshot_fields_pipeline}};
+                 {"pipelines", &snapshot_fields_pipeline},
+                 {"answers", &snapshot_fields_answer}};
     json_t *d = document(SNAPSHOT_FORMAT);
     const struct schema *all = &snapshot_fields_document;
 
@@ -316,6 +320,7 @@ static void put_particulars(json_t *o)
     json_t *subjects = object();
     json_t *filter = object();
     json_t *known = object();
+    json_t *unit = object();
     json_t *figure = json_pack("{s:[s,s]}", "type", "number", "string");
 #define PUT_SUBJECT(e, member, of) put(subjects, member, false, text());
     FINDING_SUBJECTS(PUT_SUBJECT)
@@ -329,6 +334,12 @@ static void put_particulars(json_t *o)
     put(known, "value", true, json_object());
     put(filter, "values", true, list_of(known));
     put(o, "filter", false, filter);
+    put(unit, "unit", true, text());
+    put(unit, "at", false, instant());
+    put(unit, "age_s", false, whole(0));
+    put(unit, "words", false, or_null(text()));
+    put(unit, "error", false, or_null(text()));
+    put(o, "external", false, unit);
     put(o, "stages", false, stages_left());
     put(o, "peer", false, text());
     put(o, "because", false, reference("finding"));

@@ -59,6 +59,7 @@ LIST(expression_operator)
 LIST(expression_variable)
 LIST(normalisation)
 LIST(fit_use)
+LIST(answer_failure)
 
 #define ENTRY(list) list##_count, list##_word, list##_text
 
@@ -102,6 +103,8 @@ static const struct word_list lists[] = {
      ENTRY(expression_variable)},
     {"Normalisation", "`normalise` of a score; absent: minmax.", ENTRY(normalisation)},
     {"Uses of a stage", "`applies` of a pipeline's stage; absent: place and move.", ENTRY(fit_use)},
+    {"Failures of an external unit", "`on_failure` of a filter with `external`; absent: refuse.",
+     ENTRY(answer_failure)},
     {"Host states", "`state` of a host in a snapshot.", ENTRY(host_state)},
     {"Failure detection", "`failure_detection` of a host in a snapshot.", ENTRY(failure_detection)},
     {"VM states", "`state` of a VM in a snapshot.", ENTRY(vm_state)},

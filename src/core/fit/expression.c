@@ -473,11 +473,29 @@ static struct value value_at(const struct at *at, uint32_t ix)
     return expression_variable_value(node, at->s);
 }
 
+/* What the answer with this number says of the host. */
+static struct value answered(const struct expression_node *n, const struct expression_scope *scope)
+{
+    const struct value *number_of = &scope->vm[n->column];
+
+    if (number_of->type == VALUE_ABSENT)
+        return absent;
+    const struct unit_answer *x = &scope->snap->answers[(uint32_t)number_of->number];
+
+    if (n->variable == VARIABLE_ANSWER_MULTIPLIER)
+        return x->multipliers ? number(x->multipliers[scope->host_ix]) : absent;
+
+    return x->scores ? number(x->scores[scope->host_ix])
+                     : truth(x->kept[scope->host_ix / 64] >> (scope->host_ix % 64) & 1);
+}
+
 struct value expression_variable_value(const struct expression_node *variable,
                                        const struct expression_scope *scope)
 {
     const struct expression_live *live = scope->live;
 
+    if (expression_variable_is_answer(variable->variable))
+        return answered(variable, scope);
     if (expression_owner_of(variable->variable) == OWNER_VM)
         return scope->vm[variable->column];
     if (!expression_variable_is_live(variable->variable))

@@ -18,6 +18,9 @@ struct value expression_host_value(const struct host *h, const struct expression
 struct value expression_vm_value(const struct vm *v, const struct expression_node *variable);
 struct value expression_group_value(const struct host_group *g, const struct expression_node *variable);
 
+/* What the external unit says of the VM; NULL: nothing. */
+const struct unit_answer *expression_answer(const struct vm *v, const char *unit);
+
 /* What moves change. value: of such a variable, for the VM on the host; UNKNOWN: absent. */
 struct expression_live {
     double (*value)(const void *with, uint32_t vm, const struct expression_node *variable, uint32_t host);

@@ -105,7 +105,11 @@ static void resolve(struct fit *fit, uint32_t stage, enum fit_part part, struct 
             continue;
         }
         enum expression_owner o = expression_owner_of(nodes[i].variable);
-        nodes[i].column = column_of(&fit->columns[o], &x->nodes[i], a);
+        bool answer = expression_variable_is_answer(nodes[i].variable);
+        nodes[i].name = answer ? fit->snap->stages[stage].is.external : nodes[i].name;
+        nodes[i].column = column_of(&fit->columns[o], &nodes[i], a);
+        ret->asks_unit |= answer;
+        ret->answer = answer ? nodes[i].column : ret->answer;
         add_read(reads[o], &ret->n_reads[o], nodes[i].column);
     }
     for (int o = 0; o < OWNER_COUNT; o++)
@@ -309,7 +313,8 @@ static const uint64_t *class_hosts(struct compiler *c, const struct pipeline *p,
     for (uint32_t h = 0; h < n_hosts; h++)
         bits[h / 64] |= (uint64_t)1 << (h % 64);
     for (uint32_t i = p->first; i < p->first + p->n; i++) {
-        if (!fit_filters(c->fit, i, use) || c->fit->parts[PART_FILTER][i].live)
+        if (!fit_filters(c->fit, i, use) || c->fit->parts[PART_FILTER][i].live ||
+            fit_unanswered(c->fit, i, use, vm_row))
             continue;
         const uint64_t *of = stage_hosts(c, i, vm_row);
         for (uint32_t w = 0; w < c->fit->words; w++) {
@@ -414,7 +419,7 @@ void fit_prepare(const struct snapshot *snap, struct arena *a, struct fit *ret)
     for (int part = 0; part < PARTS_OF_CLASS; part++)
         for (uint32_t i = 0; i < snap->n_stages; i++) {
             struct fit_expression *x = &ret->parts[part][i];
-            if (x->x.n > 0 && !x->shapes && !x->live)
+            if (x->x.n > 0 && !x->shapes && !x->live && !x->asks_unit)
                 find_profiles(ret, x, a);
         }
     fit_counts_compile(ret, a);

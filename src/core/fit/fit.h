@@ -37,6 +37,8 @@ struct fit_expression {
     const uint32_t *reads[OWNER_COUNT]; /* the columns of its variables, ascending */
     uint32_t n_reads[OWNER_COUNT];
     bool asks_groups;
+    bool asks_unit; /* it reads an external unit's answer, in this column of VMs: */
+    uint32_t answer;
     bool live;                  /* moves change it */
     const uint8_t *shapes;      /* by node, of numbers.c; NULL: not to be evaluated in columns */
     const uint32_t *profile;    /* by host: hosts with one number are the same to it */
@@ -133,6 +135,17 @@ static inline bool fit_filters(const struct fit *fit, uint32_t stage, enum fit_u
     return is->filter.n > 0 && (is->applies >> use & 1);
 }
 
+/* Whether the filter's external unit has no valid answer about VMs with this row, and the stage then refuses
+ * no host for this use. A unit that fails never moves a VM away. */
+static inline bool fit_unanswered(const struct fit *fit, uint32_t stage, enum fit_use use,
+                                  const struct value *vm_row)
+{
+    const struct fit_expression *x = &fit->parts[PART_FILTER][stage];
+
+    return x->asks_unit && vm_row[x->answer].type == VALUE_ABSENT &&
+           (use == FIT_CORRECT || fit->snap->stages[stage].is.on_failure == ANSWER_FAILURE_IGNORE);
+}
+
 /* The hosts that the VM's pipeline leaves for this use; NULL: all. */
 static inline const uint64_t *fit_hosts(const struct fit *fit, enum fit_use use, uint32_t vm)
 {
@@ -155,6 +168,10 @@ static inline bool fit_refuses(const struct fit *fit, enum fit_use use, uint32_t
  * moves change are left out. */
 const struct refusal *fit_refusal(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
                                   const struct fit_live *live, struct arena *a);
+
+/* The first such filter that refuses the host by what an external unit says, or does not say. */
+const struct refusal *fit_unit_refusal(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
+                                       struct arena *a);
 
 /* How many of these hosts are left after each filter and limit of this use, in order, up to the first that
  * leaves none. live: NULL: limits, and filters that moves change, are left out. Returns the number of stages.

@@ -2,6 +2,7 @@
 #include "core/fit/numbers.h"
 
 #include <math.h>
+#include <string.h>
 
 #define BLOCK 256 /* hosts that are evaluated together: their columns stay in the cache */
 
@@ -63,8 +64,29 @@ static bool are_numbers(const struct shaping *s, uint32_t ix, uint32_t first)
     return true;
 }
 
+/* Of an external unit's answers: all are scores, all are lists of hosts, or some are of each. */
+static enum shape shape_of_answers(const struct snapshot *s, const char *unit)
+{
+    bool numbers = false;
+    bool truths = false;
+
+    for (uint32_t i = 0; i < s->n_answers; i++) {
+        const struct unit_answer *x = &s->answers[i];
+
+        if (!answer_counts(x) || strcmp(x->unit, unit) != 0)
+            continue;
+        numbers = numbers || x->scores;
+        truths = truths || !x->scores;
+    }
+    return !truths ? SHAPE_NUMBER : !numbers ? SHAPE_TRUTH : SHAPE_OTHER;
+}
+
 static enum shape shape_of_variable(const struct shaping *s, const struct expression_node *n)
 {
+    if (n->variable == VARIABLE_ANSWER_MULTIPLIER)
+        return SHAPE_NUMBER;
+    if (n->variable == VARIABLE_ANSWER)
+        return shape_of_answers(s->fit->snap, n->name);
     if (expression_owner_of(n->variable) == OWNER_VM)
         return SHAPE_FIXED;
     if (expression_owner_of(n->variable) == OWNER_GROUP)
@@ -194,11 +216,33 @@ static void operand(const struct block *b, uint32_t ix, bool as_truth, double *r
         ret[i] = v;
 }
 
+/* Without an answer: not true, or no number. */
+static void answer_values(const struct block *b, const struct expression_node *n, double *ret)
+{
+    const struct value *v = &b->of->vm[n->column];
+    const struct unit_answer *x =
+        v->type == VALUE_ABSENT ? NULL : &b->fit->snap->answers[(uint32_t)v->number];
+    const double *numbers = !x                                          ? NULL
+                            : n->variable == VARIABLE_ANSWER_MULTIPLIER ? x->multipliers
+                                                                        : x->scores;
+    bool truths = b->x->shapes[n - b->x->x.nodes] == SHAPE_TRUTH;
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t h = host_at(b, i);
+
+        ret[i] = truths ? x && x->kept[h / 64] >> (h % 64) & 1 : numbers ? numbers[h] : UNKNOWN;
+    }
+}
+
 static void variable_values(const struct block *b, const struct expression_node *n, double *ret)
 {
     const struct expression_live *live = b->of->live;
     const double *column;
 
+    if (expression_variable_is_answer(n->variable)) {
+        answer_values(b, n, ret);
+        return;
+    }
     if (!expression_variable_is_live(n->variable)) {
         column = b->fit->numbers[n->column];
         for (uint32_t i = 0; i < b->n; i++)

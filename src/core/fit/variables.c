@@ -88,6 +88,22 @@ struct value expression_host_value(const struct host *h, const struct expression
     }
 }
 
+const struct unit_answer *expression_answer(const struct vm *v, const char *unit)
+{
+    for (uint32_t i = 0; i < v->n_answers; i++)
+        if (strcmp(v->answers[i]->unit, unit) == 0)
+            return v->answers[i];
+    return NULL;
+}
+
+/* The number of the answer: what it says of each host is looked up there. */
+static struct value answer_value(const struct vm *v, const char *unit)
+{
+    const struct unit_answer *x = expression_answer(v, unit);
+
+    return x && answer_counts(x) ? number_value(x->ix) : absent;
+}
+
 struct value expression_vm_value(const struct vm *v, const struct expression_node *variable)
 {
     const struct vm_facts *f = &v->is;
@@ -115,6 +131,9 @@ struct value expression_vm_value(const struct vm *v, const struct expression_nod
         return attributes_find(&f->flavor, variable->name);
     case VARIABLE_VM_IMAGE:
         return attributes_find(&f->image, variable->name);
+    case VARIABLE_ANSWER:
+    case VARIABLE_ANSWER_MULTIPLIER:
+        return answer_value(v, variable->name);
     case VARIABLE_VM_HINT:
         return attributes_find(&f->hints, variable->name);
     default:

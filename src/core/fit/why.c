@@ -29,6 +29,16 @@ static void list_values(const struct expression *x, const struct expression_scop
     ret->values = values;
 }
 
+/* If a part that decides reads what an external unit says: the unit, and its answer. */
+static void name_unit(const struct fit *fit, const struct expression *x, uint32_t vm, struct refusal *ret)
+{
+    for (uint32_t i = 0; i < ret->n_values; i++)
+        if (x->nodes[ret->values[i].node].variable == VARIABLE_ANSWER)
+            ret->unit = fit->snap->stages[ret->stage].is.external;
+    if (ret->unit)
+        ret->answer = expression_answer(&fit->snap->vms[vm], ret->unit);
+}
+
 static const struct pipeline *pipeline_of(const struct fit *fit, uint32_t vm)
 {
     uint32_t ix = fit->class_of && fit->class_of[vm] != IX_NONE ? fit->snap->vms[vm].pipeline : IX_NONE;
@@ -36,8 +46,9 @@ static const struct pipeline *pipeline_of(const struct fit *fit, uint32_t vm)
     return ix == IX_NONE ? NULL : &fit->snap->pipelines[ix];
 }
 
-const struct refusal *fit_refusal(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
-                                  const struct fit_live *live, struct arena *a)
+/* The first filter of this use that refuses the host; only_units: because of an external unit's answer. */
+static const struct refusal *find_refusal(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
+                                          const struct fit_live *live, bool only_units, struct arena *a)
 {
     const struct pipeline *p = pipeline_of(fit, vm);
 
@@ -45,16 +56,31 @@ const struct refusal *fit_refusal(const struct fit *fit, enum fit_use use, uint3
         const struct fit_expression *x = &fit->parts[PART_FILTER][p->first + i];
         struct expression_scope scope = fit_live_scope(fit, vm, host, live ? &live->is : NULL);
 
-        if (!fit_filters(fit, p->first + i, use) || (x->live && !live) || expression_is_true(&x->x, &scope))
+        if (!fit_filters(fit, p->first + i, use) || (x->live && !live) ||
+            fit_unanswered(fit, p->first + i, use, scope.vm) || expression_is_true(&x->x, &scope))
             continue;
         struct refusal *ret = arena_new(a, struct refusal);
 
         ret->stage = p->first + i;
         ret->node = expression_deciding(&x->x, &scope);
         list_values(&x->x, &scope, ret, a);
-        return ret;
+        name_unit(fit, &x->x, vm, ret);
+        if (ret->unit || !only_units)
+            return ret;
     }
     return NULL;
+}
+
+const struct refusal *fit_refusal(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
+                                  const struct fit_live *live, struct arena *a)
+{
+    return find_refusal(fit, use, vm, host, live, false, a);
+}
+
+const struct refusal *fit_unit_refusal(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
+                                       struct arena *a)
+{
+    return find_refusal(fit, use, vm, host, NULL, true, a);
 }
 
 bool fit_has_live(const struct fit *fit, enum fit_use use, uint32_t vm)
@@ -75,7 +101,7 @@ bool fit_live_refuses(const struct fit *fit, enum fit_use use, uint32_t vm, uint
     for (uint32_t i = p == IX_NONE ? 0 : fit->live_from[p]; p != IX_NONE && i < fit->live_from[p + 1]; i++) {
         struct expression_scope scope = fit_live_scope(fit, vm, host, live);
 
-        if (fit_filters(fit, fit->live[i], use) &&
+        if (fit_filters(fit, fit->live[i], use) && !fit_unanswered(fit, fit->live[i], use, scope.vm) &&
             !expression_is_true(&fit->parts[PART_FILTER][fit->live[i]].x, &scope))
             return true;
     }
@@ -92,14 +118,15 @@ static bool leaves_out(const struct fit *fit, uint32_t stage, enum fit_use use, 
     return fit_filters(fit, stage, use) && (live || !fit->parts[PART_FILTER][stage].live);
 }
 
-static bool keeps(const struct fit *fit, uint32_t stage, uint32_t vm, uint32_t host,
+static bool keeps(const struct fit *fit, uint32_t stage, enum fit_use use, uint32_t vm, uint32_t host,
                   const struct fit_live *live)
 {
     struct expression_scope scope = fit_live_scope(fit, vm, host, live ? &live->is : NULL);
 
     if (fit->snap->stages[stage].is.limit.n > 0)
         return !live->exceeds(live->is.with, vm, stage, host);
-    return expression_is_true(&fit->parts[PART_FILTER][stage].x, &scope);
+    return fit_unanswered(fit, stage, use, scope.vm) ||
+           expression_is_true(&fit->parts[PART_FILTER][stage].x, &scope);
 }
 
 uint32_t fit_hosts_left(const struct fit *fit, enum fit_use use, uint32_t vm, const uint64_t *hosts,
@@ -119,7 +146,7 @@ uint32_t fit_hosts_left(const struct fit *fit, enum fit_use use, uint32_t vm, co
         for (uint32_t h = 0; h < fit->snap->n_hosts; h++) {
             if (!(now[h / 64] >> (h % 64) & 1))
                 continue;
-            if (keeps(fit, p->first + i, vm, h, live))
+            if (keeps(fit, p->first + i, use, vm, h, live))
                 left[n].hosts++;
             else
                 now[h / 64] &= ~((uint64_t)1 << (h % 64));

@@ -270,6 +270,24 @@ static struct filling values_there(const struct sentence *w)
     return text_value(all);
 }
 
+static struct filling unit_said(const struct sentence *w)
+{
+    const struct refusal *r = w->f->refusal;
+    const struct unit_answer *x = r ? r->answer : NULL;
+    long long age = x && w->snap->time > x->at ? (long long)(w->snap->time - x->at) : 0;
+    const char *said = x && x->error ? x->error : x && !x->outdated ? x->words : NULL;
+
+    if (!r || !r->unit)
+        return text_value("");
+    const char *how = !x            ? "has not answered"
+                      : x->error    ? "failed"
+                      : x->outdated ? "answered too long ago to count,"
+                                    : "answered";
+    return text_value(arena_printf(w->a, "; the unit \"%s\" %s%s%s%s", r->unit, how,
+                                   x ? arena_printf(w->a, " %lld s before", age) : "", said ? ": " : "",
+                                   said ? said : ""));
+}
+
 /* "12 are left after "nova/az", 0 after "nova/cores"" */
 static struct filling stages_left(const struct sentence *w)
 {
@@ -304,6 +322,7 @@ static struct filling word(const struct sentence *w, const char *name)
            : strcmp(name, "not_offered") == 0  ? first_not_offered(w)
            : strcmp(name, "refused_by") == 0   ? refused_by(w)
            : strcmp(name, "values_there") == 0 ? values_there(w)
+           : strcmp(name, "unit_said") == 0    ? unit_said(w)
            : strcmp(name, "stages_left") == 0  ? stages_left(w)
            : strcmp(name, "time") == 0         ? number_value((double)w->snap->time, "instant")
                                                : no_such_name;
