@@ -16,8 +16,7 @@
 #define WATCH_MS 100
 #define PIECES_AT_ONCE 64 /* a program that prints without end must not keep us from looking at the clock */
 
-/* A process group of its own, with default signals. out -1: nowhere. */
-static int spawn(const struct program *p, int in, int out, int errors, pid_t *ret)
+int program_spawn(const char *const *argv, int in, int out, int errors, pid_t *ret)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
@@ -41,14 +40,14 @@ static int spawn(const struct program *p, int in, int out, int errors, pid_t *re
         if (r == 0)
             r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
         if (r == 0)
-            r = posix_spawn(ret, p->argv[0], &files, &how, (char *const *)(uintptr_t)p->argv, environ);
+            r = posix_spawn(ret, argv[0], &files, &how, (char *const *)(uintptr_t)argv, environ);
         (void)posix_spawn_file_actions_destroy(&files);
     }
     (void)posix_spawnattr_destroy(&how);
     return -r;
 }
 
-static void keep_end(struct strbuf *b, const char *piece, size_t n)
+void program_keep_end(struct strbuf *b, const char *piece, size_t n)
 {
     if (b->len + n > PROGRAM_ERRORS_MAX) {
         size_t drop = b->len + n - PROGRAM_ERRORS_MAX;
@@ -70,7 +69,7 @@ static void listen_to_both(const struct ears *e)
     ssize_t n;
 
     for (int i = 0; i < PIECES_AT_ONCE && (n = read(e->errors, piece, sizeof piece)) > 0; i++)
-        keep_end(&e->result->errors, piece, (size_t)n);
+        program_keep_end(&e->result->errors, piece, (size_t)n);
     for (int i = 0; i < PIECES_AT_ONCE && e->output >= 0 && (n = read(e->output, piece, sizeof piece)) > 0;
          i++)
         strbuf_add(&e->result->output, piece, (size_t)n);
@@ -152,7 +151,7 @@ int program_run(const struct program *p, struct program_result *ret)
          (p->output_max > 0 && (pipe2(output, O_CLOEXEC) < 0 || fcntl(output[0], F_SETFL, O_NONBLOCK) < 0))))
         r = -errno;
     if (r == 0)
-        r = spawn(p, in, output[1], errors[1], &pid);
+        r = program_spawn(p->argv, in, output[1], errors[1], &pid);
     if (r == 0) {
         closep(&errors[1]);
         closep(&output[1]);

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct program {
     const char *const *argv; /* [0] is the path of the program; NULL at the end */
@@ -32,6 +33,12 @@ struct program_result {
  * -ENOENT, -EACCES, ... The caller releases *ret in any case. */
 int program_run(const struct program *p, struct program_result *ret);
 void program_result_release(struct program_result *r);
+
+/* Only starts it, with these as its standard input, output (-1: nowhere) and error. A negative errno. */
+int program_spawn(const char *const *argv, int in, int out, int errors, pid_t *ret);
+
+/* Adds to a text of which only the end is kept: PROGRAM_ERRORS_MAX bytes. n is no more than that. */
+void program_keep_end(struct strbuf *b, const char *piece, size_t n);
 
 #define PROGRAM_LINE_MAX 200
 

@@ -13,6 +13,7 @@
 #include "model/snapshot_to_inventory.h"
 #include "overlay/overlay.h"
 #include "schedule/when.h"
+#include "units/units.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -135,6 +136,24 @@ static enum exit_code lay_over(const struct overlay *overlay, struct arena *a, s
     return EXIT_WRONG;
 }
 
+/* A snapshot without answers gets those of the configuration's external units now. */
+static enum exit_code ask_units(const struct config *c, struct arena *a, struct snapshot *s)
+{
+    struct inventory answers = {0};
+    struct err err = {0};
+
+    if (!snapshot_asks_units(s) || s->n_answers > 0 || c->n_units == 0)
+        return EXIT_DONE;
+    struct units *units = units_new(c->units, c->n_units, NULL);
+
+    units_ask(units, s, s->time, a, &answers);
+    units_free(units);
+    if (snapshot_build_answers(&answers, a, s, &err) == 0)
+        return EXIT_DONE;
+    cli_error("%s", err.text);
+    return EXIT_FAILED;
+}
+
 /* The snapshot of the service's last pass; before the first pass, of its last inventory. */
 static enum exit_code ask_snapshot(const char *socket, struct arena *a, struct snapshot *ret)
 {
@@ -178,7 +197,7 @@ enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena 
                                 : ask_snapshot(paths->socket, a, ret)) != EXIT_DONE)
         return code;
     if (paths->config)
-        return lay_over(&config.overlay, a, ret);
+        return (code = lay_over(&config.overlay, a, ret)) != EXIT_DONE ? code : ask_units(&config, a, ret);
     if (ret->policy)
         *ret_policy = *ret->policy;
     else

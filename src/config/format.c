@@ -114,8 +114,8 @@ static size_t rank_of(const char *path, struct arena *a)
 /* Sections whose keys are names of the user's. */
 static bool is_of_names(const char *path)
 {
-    static const char *const sections[] = {"rules",       "pools",        "groups",     "pipelines",
-                                           "roles.users", "roles.groups", "power.hosts"};
+    static const char *const sections[] = {"rules",     "pools",       "groups",       "units",
+                                           "pipelines", "roles.users", "roles.groups", "power.hosts"};
 
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         if (strcmp(sections[i], path) == 0)

@@ -1,5 +1,5 @@
 /* overlay.c: the sections `rules:`, `pools:`, `vms:` and `hosts:`; placement.c has `groups:` and
- * `pipelines:`.
+ * `units:`, `pipelines:`.
  */
 #include "config/overlay.h"
 
@@ -465,6 +465,7 @@ static const struct {
     {"rules", NODE_MAP, "a section with a rule below each name", read_rules},
     {"pools", NODE_MAP, "a section with a pool below each name", read_pools},
     {"groups", NODE_MAP, "a section with a group below each name", config_read_groups},
+    {"units", NODE_MAP, "a section with an external unit below each name", config_read_units},
     {"pipelines", NODE_MAP, "a section with a pipeline below each name", config_read_pipelines},
     {"vms", NODE_LIST, "a list of entries, each with a - in front", read_vms},
     {"hosts", NODE_LIST, "a list of entries, each with a - in front", read_hosts},

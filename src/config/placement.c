@@ -1,4 +1,4 @@
-/* placement.c: the sections `groups:` and `pipelines:`. */
+/* placement.c: the sections `groups:`, `units:` and `pipelines:`. */
 #include "config/placement.h"
 
 #include "config/selector.h"
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define NAME_BYTES_MAX 100
+#define UNIT_WORDS_MOST 100 /* of a command */
 
 const char *config_check_name(const char *text)
 {
@@ -75,6 +76,63 @@ int config_read_groups(const struct section *s, const struct node *n)
     return e;
 }
 
+/* ---- external units ---- */
+
+#define AT(member) offsetof(struct unit_config, member)
+static const struct field unit_keys[] = {
+    {.name = "command",
+     .type = FIELD_LIST,
+     .max = UNIT_WORDS_MOST,
+     .offset = AT(command),
+     .flags = FIELD_REQUIRED,
+     .meaning = "the program: path and arguments, without a shell"},
+    {.name = "timeout_s",
+     .type = FIELD_INT,
+     .offset = AT(timeout_s),
+     .min = 1,
+     .max = 60,
+     .fallback = "10",
+     .meaning = "seconds for its answer about all VMs, after which it is killed"},
+};
+#undef AT
+
+static const struct schema unit_schema = SCHEMA_OF("external unit", unit_keys);
+
+static int read_unit(const struct section *s, const struct node *n, struct unit_config *ret)
+{
+    int e = check_key(&s->reader, n, "units");
+
+    reader_defaults(&s->reader, &unit_schema, ret);
+    if (e < 0 || (e = reader_object(&s->reader, n, &unit_schema, ret)) < 0)
+        return e;
+    ret->name = n->key;
+    if (!ret->command[0] || ret->command[0][0] != '/')
+        return reader_complain(&s->reader, node_child(n, "command"),
+                               "does not begin with an absolute path, expected [/PATH, ARGUMENT, ...]");
+    return 0;
+}
+
+int config_read_units(const struct section *s, const struct node *n)
+{
+    struct unit_config *units = arena_array(s->reader.a, struct unit_config, n->n);
+    int e = 0;
+
+    if (n->n > UNITS_MAX)
+        return reader_complain(&s->reader, n, "has %zu units, expected at most %d", n->n, UNITS_MAX);
+    for (const struct node *unit = n->first; unit && e == 0; unit = unit->next)
+        e = read_unit(s, unit, &units[s->config->n_units++]);
+    s->config->units = units;
+    return e;
+}
+
+static bool has_unit(const struct config *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_units; i++)
+        if (strcmp(c->units[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* ---- pipelines ---- */
 
 #define AT(member) offsetof(struct overlay_pipeline, member)
@@ -97,15 +155,28 @@ static const struct field pipeline_keys[] = {
 
 static const struct schema pipeline_schema = SCHEMA_OF("pipeline", pipeline_keys);
 
-static int check_stages(const struct reader *r, const struct node *list, const struct seen_pipeline *p)
+static int check_units(const struct section *s, const struct node *list, const struct seen_pipeline *p)
 {
+    const struct stage_facts *stages = p->stages.items;
+    const struct node *n = list->first;
+
+    for (uint32_t i = 0; i < p->stages.n; i++, n = n->next)
+        if (stages[i].external && !has_unit(s->config, stages[i].external))
+            return reader_complain(&s->reader, node_child(n, "external"),
+                                   "is \"%s\", expected the name of an entry of units", stages[i].external);
+    return 0;
+}
+
+static int check_stages(const struct section *s, const struct node *list, const struct seen_pipeline *p)
+{
+    const struct reader *r = &s->reader;
     const struct node *n = list->first;
     struct stage_mistake m;
 
     if (p->stages.n == 0)
         return reader_complain(r, list, "has no stage, expected at least one");
     if (inventory_check_stages(p, &m) == 0)
-        return 0;
+        return check_units(s, list, p);
     for (uint32_t i = 0; i < m.stage; i++)
         n = n->next;
     const struct node *field = *m.field ? node_child(n, m.field) : NULL;
@@ -120,7 +191,7 @@ static int read_pipeline(const struct section *s, const struct node *n, struct o
     if (e < 0 || (e = reader_object(&s->reader, n, &pipeline_schema, ret)) < 0)
         return e;
     ret->name = ret->is.name = n->key;
-    return check_stages(&s->reader, node_child(n, "stages"), &ret->is);
+    return check_stages(s, node_child(n, "stages"), &ret->is);
 }
 
 int config_read_pipelines(const struct section *s, const struct node *n)

@@ -1,4 +1,4 @@
-/* placement.h: reads `groups:` and `pipelines:`. Inside config only. */
+/* placement.h: reads `groups:`, `units:` and `pipelines:`. Inside config only. */
 #ifndef BALLAST_CONFIG_PLACEMENT_H
 #define BALLAST_CONFIG_PLACEMENT_H
 
@@ -14,6 +14,7 @@
 const char *config_check_name(const char *text);
 
 int config_read_groups(const struct section *s, const struct node *n);
+int config_read_units(const struct section *s, const struct node *n);
 int config_read_pipelines(const struct section *s, const struct node *n);
 
 #endif

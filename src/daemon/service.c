@@ -20,6 +20,7 @@
 #include "daemon/threads/collector_thread.h"
 #include "daemon/threads/consoles.h"
 #include "daemon/threads/power_setup.h"
+#include "daemon/threads/unit_thread.h"
 #include "daemon/wall_clock.h"
 #include "engine/engine.h"
 #include "net/login_guards.h"
@@ -71,6 +72,7 @@ struct service {
     bool news_open;
     struct source *source;
     struct actuators *actuators;
+    struct unit_port *units;
     struct store *store;
     struct event_outputs out;
     struct engine *engine;
@@ -185,6 +187,11 @@ static void take_news(struct service *s, int64_t for_us)
             break;
         case NEWS_SOURCE_CHANGED:
             engine_on_source_changed(s->engine, now);
+            break;
+        case NEWS_ANSWERS:
+            engine_on_answers(s->engine, n->serial, &n->collected, now);
+            request_handler_forget_shared(&s->shared);
+            power_setup_compare(s->power, engine_snapshot(s->engine));
             break;
         case NEWS_JOB_RESULT:
             engine_on_job_result(s->engine, n->job, &n->result, now);
@@ -320,6 +327,9 @@ static void take_config(struct service *s, const char *by, struct arena a, struc
     }
     login_guards_forget(s->power->logins); /* a password may have been mended at its peer */
     startup_log_warnings(fresh, &s->power->config);
+    if (strcmp(s->config->units_text ? s->config->units_text : "",
+               fresh->units_text ? fresh->units_text : "") != 0)
+        unit_thread_configure(s->units, fresh->units, fresh->n_units);
     s->config = fresh;
     mqtt_commands_configure(s->commands, fresh);
     if (http_reload_certificate(s->tokens.http, &err) < 0)
@@ -422,7 +432,7 @@ static int open_source(struct service *s, struct err *err)
         0)
         return r;
     actuator_workers_set_names(s->actuators, host_name_for_actuators, s);
-    return 0;
+    return unit_thread_start(c->units, c->n_units, &s->stop, &s->news, &s->units, err);
 }
 
 static int open_engine(struct service *s, struct err *err)
@@ -435,6 +445,8 @@ static int open_engine(struct service *s, struct err *err)
         .source = s->source,
         .actuators_ops = &actuator_workers_port,
         .actuators = s->actuators,
+        .unit_ops = &unit_thread_port,
+        .units = s->units,
         .event_sink_ops = &subscribers_sink,
         .event_sink = (struct event_sink *)&s->subscribers,
     };
@@ -544,6 +556,7 @@ static void stop_service(struct service *s)
     atomic_store(&s->stop, true);
     int actuators = actuator_workers_stop(s->actuators, deadline);
     int source = collector_thread_stop(s->source, deadline);
+    int units = unit_thread_stop(s->units, deadline);
 
     if (s->engine) {
         take_news(s, NEWS_AT_END_US);
@@ -557,8 +570,9 @@ static void stop_service(struct service *s)
 
     engine_free(s->engine);
     store_close(s->store);
-    if (actuators < 0 || source < 0 || broker < 0 || consoles < 0 || decisions < 0) {
-        log_warning("a request to the source, the broker or a console, or a decision has not ended within "
+    if (actuators < 0 || source < 0 || units < 0 || broker < 0 || consoles < 0 || decisions < 0) {
+        log_warning("a request to the source, the broker, a console or an external unit, or a decision has "
+                    "not ended within "
                     "10 s; stopping without waiting for it");
         if (s->restart)
             (void)process_restart(s->argv);
@@ -568,6 +582,7 @@ static void stop_service(struct service *s)
     consoles_free(s->consoles);
     actuator_workers_free(s->actuators);
     collector_thread_free(s->source);
+    unit_thread_free(s->units);
     event_outputs_release(&s->out);
     if (s->news_open)
         queue_release(&s->news, thread_results_free);

@@ -11,6 +11,7 @@
 #include "engine/decide.h"
 #include "engine/early_pass.h"
 #include "engine/events.h"
+#include "engine/external_units.h"
 #include "engine/four_eyes.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
@@ -72,43 +73,64 @@ static void make_pass(struct engine *e, const char *early, instant_s now)
     decide_end_runs(e, r, &err, e->passes->last);
 }
 
-void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *collected, instant_s now)
+/* A pass, or a placement, unless something was approved while units were asked: then the next inventory
+ * decides, in which that counts. */
+static void decide_on(struct engine *e, uint64_t serial, instant_s now)
 {
-    struct err err = {0};
-    struct observation *v = NULL;
+    if (e->now_seen->outdated) {
+        if (e->poll->asked_for_pass)
+            e->passes->next = now;
+        source_poll_want(e, now);
+        return;
+    }
+    if (placement_decide(e, serial, now))
+        return;
+    const char *early = e->poll->asked_for_pass ? NULL : early_pass_trigger(e, now);
 
-    if (!e->poll->asking || serial != e->poll->serial) {
-        arena_release(&collected->arena);
-        *collected = (struct collected){0};
-        return;
-    }
+    if (e->poll->asked_for_pass || early)
+        make_pass(e, early, now);
+}
+
+void engine_take_observation(struct engine *e, struct observation *v, instant_s now)
+{
     source_poll_answered(e, now);
-    e->passes->again = false;
-    action_queue_add_all(e->actions);
-    if (observation_build(e, collected, serial, now, &v, &err) < 0) {
-        source_poll_failed(e, &err, now);
-        proceed(e, now);
-        return;
-    }
     source_poll_worked(e, now);
     observation_unref(e->now_seen);
     e->now_seen = v;
     slot_usage_observe(e->actions, &e->now_seen->snap);
     migration_timing_observe(e->actions);
     move_result_observe(e, now);
+    action_queue_add_all(e->actions);
     action_states_advance(e, now); /* what has arrived is done, before anything new is decided */
     standby_maintenance_end(e, now);
     action_queue_add_all(e->actions);
-    if (!placement_decide(e, serial, now)) {
-        const char *early = e->poll->asked_for_pass ? NULL : early_pass_trigger(e, now);
-
-        if (e->poll->asked_for_pass || early)
-            make_pass(e, early, now);
-    }
+    decide_on(e, v->serial, now);
     maintenance_roll_step(e, now);
     if (e->passes->again)
         source_poll_want(e, now);
     proceed(e, now);
+}
+
+void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *collected, instant_s now)
+{
+    struct err err = {0};
+    struct observation *v = NULL;
+
+    if (!e->poll->asking || serial != e->poll->serial || e->awaits) {
+        arena_release(&collected->arena);
+        *collected = (struct collected){0};
+        return;
+    }
+    e->passes->again = false;
+    action_queue_add_all(e->actions);
+    if (observation_build(e, collected, serial, now, &v, &err) < 0) {
+        source_poll_answered(e, now);
+        source_poll_failed(e, &err, now);
+        proceed(e, now);
+        return;
+    }
+    if (!external_units_ask(e, v, now))
+        engine_take_observation(e, v, now);
 }
 
 void engine_on_source_error(struct engine *e, uint64_t serial, const struct err *why, instant_s now)
@@ -258,6 +280,7 @@ void engine_free(struct engine *e)
     pool_updates_free(e->pool_updates);
     knowledge_free(e->knowledge);
     observation_unref(e->now_seen);
+    observation_unref(e->awaits);
     observation_unref(e->passes->decided);
     free(e->passes);
     free(e->poll);
@@ -272,6 +295,7 @@ void engine_configure(struct engine *e, const struct engine_settings *settings, 
     instant_s interval = e->settings.policy.interval_s;
 
     take_settings(e, settings);
+    e->changes++;
     if (e->now_seen)
         hosts_match_entries(e->knowledge->hosts, &e->now_seen->snap);
     action_states_reconfigured(e);

@@ -101,6 +101,10 @@ instant_s engine_wakeup(const struct engine *e, instant_s now);
 void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *collected, instant_s now);
 void engine_on_source_error(struct engine *e, uint64_t serial, const struct err *why, instant_s now);
 
+/* The answer to unit_port_ops.ask(): only the answers of the inventory, asked at `now` of that call. The
+ * engine takes over *answers. */
+void engine_on_answers(struct engine *e, uint64_t serial, struct collected *answers, instant_s now);
+
 /* The source says that something has changed in the cluster: an inventory is asked for soon, however often
  * this is called (source_poll.h), and a pass may be made of it (early_pass.h). */
 void engine_on_source_changed(struct engine *e, instant_s now);

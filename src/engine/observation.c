@@ -200,5 +200,6 @@ void observation_unref(struct observation *v)
     if (!v || --v->references > 0)
         return;
     arena_release(&v->seen.arena);
+    arena_release(&v->answers.arena);
     free(v);
 }

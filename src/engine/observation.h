@@ -18,6 +18,11 @@ struct observation {
     bool reserved_known;
     instant_s received;
     struct overlay_findings overlay_findings;
+    struct collected answers; /* of external units */
+    instant_s units_asked;    /* 0: none were */
+    uint64_t changes;         /* of the engine, when they were asked; outdated: it has others since */
+    bool outdated;
+    struct fit *fit; /* its pipelines; NULL: not compiled yet */
 };
 
 /* Demand, cool-downs, moves under way, all that is known: then the snapshot. Takes over *collected. */

@@ -1,13 +1,15 @@
 /* ports.h: everything that the engine asks of the world.
  *
  * The engine (engine.h) is a state machine: it is told what happened and what time it is, and what it wants
- * it asks of one of the four ports below. It has no thread, clock, file or socket of its own, so the daemon,
+ * it asks of one of the five ports below. It has no thread, clock, file or socket of its own, so the daemon,
  * the simulator and the tests run the very same code on different worlds.
  *
  *   store      what must outlive a restart; called and answered at once
  *   source     "look at the cluster"; the answer comes back as engine_on_inventory() or _on_source_error()
  *   actuators  one call of an actuator: an operation, settings of pools, a measurement; the answer comes
  *              back as engine_on_job_result()
+ *   units      external units, about the VMs of a snapshot; the answer comes back as engine_on_answers(). May
+ *              be missing: then stages that ask units find no answer
  *   event_sink what happened, for the log and other subscribers; no answer
  *
  * A port is a const table of functions and an object that belongs to the table's implementation. Every call
@@ -410,6 +412,16 @@ struct actuators_ops {
     int (*submit)(struct actuators *x, const struct job *job, struct err *err);
 };
 
+/* ---- external units -------------------------------------------------------------------------- */
+
+struct unit_port;
+
+struct unit_port_ops {
+    /* Begins to ask; one question at a time. The snapshot stays as it is until the answer, which always
+     * comes, with an error for each VM about which a unit does not answer in time. */
+    void (*ask)(struct unit_port *u, uint64_t serial, const struct snapshot *snapshot);
+};
+
 /* ---- event sink ------------------------------------------------------------------------------ */
 
 /* What a pass changed of the recommendations that wait for an approval. Each one that is new or gone is an
@@ -462,6 +474,8 @@ struct engine_ports {
     struct actuators *actuators;
     const struct event_sink_ops *event_sink_ops;
     struct event_sink *event_sink;
+    const struct unit_port_ops *unit_ops; /* NULL: nothing asks units */
+    struct unit_port *units;
 };
 
 #endif

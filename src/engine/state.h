@@ -10,6 +10,8 @@ struct engine {
     struct engine_settings settings;
     char *cluster, *source_name;
     struct observation *now_seen; /* the newest inventory; NULL before the first */
+    struct observation *awaits;   /* a newer one, about which external units are being asked; NULL: none */
+    uint64_t changes;             /* approvals and new settings so far */
     bool paused;
     instant_s paused_since;
     char *paused_by;

@@ -17,8 +17,6 @@ static int check_answer(const struct place *at, const struct seen_answer *x)
 
     if (!x->unit || !*x->unit || strlen(x->unit) > FACT_NAME_BYTES_MAX)
         return inventory_check_refuse(at, "unit", NAME_EXPECTED);
-    if (x->at == 0)
-        return inventory_check_refuse(at, "at", "missing, expected when the unit was asked");
     return mistake ? inventory_check_refuse(at, "hosts", "%s", mistake) : 0;
 }
 

@@ -520,7 +520,7 @@ static const struct field answer_fields[] = {
      .read = answer_scores_read, .write = answer_scores_write, .known = answer_scores_known, .flags = FIELD_OPTIONAL},
     {.name = "multipliers", .type = FIELD_OWN, .offset = offsetof(S, multipliers), .given = offsetof(S, multipliers_given),
      .read = answer_scores_read, .write = answer_scores_write, .known = answer_scores_known, .flags = FIELD_OPTIONAL},
-    F("at", FIELD_INSTANT, at, 0),
+    F("at", FIELD_INSTANT, at, REQ),
     F("words", FIELD_TEXT, words, OPT),
     F("error", FIELD_TEXT, error, OPT),
 };

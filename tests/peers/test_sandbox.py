@@ -25,6 +25,17 @@ STRICT = ("--kill", "--fails", "set_mempolicy")  # of libnuma, when it is loaded
 NICE = 10  # of the threads that give way to the pass
 
 
+# An external unit to which all hosts are good.
+UNIT_OF_USER = """import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if "snapshot" in m:
+        hosts = [h["id"] for h in m["snapshot"]["hosts"]]
+    else:
+        print(json.dumps({"id": m["id"], "answers": [{"vms": m["vms"], "hosts": hosts}]}), flush=True)
+"""
+
+
 def confine(d, *options):
     """The service is run as nobody, where a test is root, and may write to its own folder only."""
     if not shutil.which("systemd-analyze"):
@@ -48,6 +59,8 @@ def niceness(pid):
 def works(api):
     """What the service does all day."""
     assert api.json(f"{AT}/hosts")["hosts"]
+    answers = api.d.json("snapshot")["answers"]
+    assert answers and all(a.get("hosts") for a in answers), ("an external unit", answers)
     vm = api.json(f"{AT}/vms")["vms"][0]["id"]
     assert api.json(f"{AT}/vms/{vm}/explain"), "a decision, by its thread"
     nice = niceness(api.d.process.pid)
@@ -78,6 +91,10 @@ def one_service(*options):
         tell = api.d.folder / "tell"
         tell.write_text(f"#!/bin/sh\nexec cat >{api.d.folder}/told\n")
         tell.chmod(0o755)
+        unit = api.d.folder / "unit.py"
+        unit.write_text(UNIT_OF_USER)
+        api.d.write(units={"own": {"command": ["/usr/bin/python3", str(unit)]}},
+                    pipelines={"all": {"vms": "*", "stages": [{"name": "own", "external": "own", "filter": "$answer"}]}})
         api.d.write(http={**api.d.settings["http"], "cert_file": own[cert.name], "key_file": own[key.name]}, power=power,
                     alarms={"told": {"command": [str(tell)]}})
         confine(api.d, *options)

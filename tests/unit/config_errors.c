@@ -59,6 +59,13 @@ static const struct {
      "f.yaml:4: pipelines.p.stages.0.applies: correct without move would move a VM"},
     {SIM "pipelines:\n  p: {stages: [{name: s, filtre: true}]}\n",
      "f.yaml:4: \"pipelines.p.stages.0.filtre\" is not a known key, did you mean \"filter\"?"},
+    {SIM "units:\n  u: {}\n", "f.yaml:4: units.u.command missing, expected it in every external unit"},
+    {SIM "units:\n  u: {command: [python3]}\n",
+     "f.yaml:4: units.u.command does not begin with an absolute path"},
+    {SIM "units:\n  u: {command: [/bin/u], timeout_s: 61}\n", "f.yaml:4: units.u.timeout_s is "},
+    {SIM "units: {u: {command: [/bin/u]}}\npipelines:\n  p: {stages: [{name: s, external: v, filter: "
+         "$answer}]}\n",
+     "f.yaml:5: pipelines.p.stages.0.external is \"v\", expected the name of an entry of units"},
     {SIM "pipelines:\n  p:\n    stages:\n    - {name: s}\n",
      "f.yaml:6: pipelines.p.stages.0: expected one of filter, count, score, "},
     {SIM "pipelines:\n  p: {stages: [{name: s, cut: {from: 1, to: 2, steps: 3}}]}\n",

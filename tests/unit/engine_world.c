@@ -112,6 +112,7 @@ static void w_fill(struct collected *c)
     if (W->apart)
         w_fill_rule(&c->inventory, a);
     w_fill_pools(&c->inventory, a);
+    w_fill_units(&c->inventory, a);
 }
 
 /* Answers what is asked, unless the source is silent. */
@@ -493,7 +494,8 @@ void world_begin_engine(void)
                                        &w_actuators_ops,
                                        &actuators,
                                        W->keeps ? &w_keeping_ops : &w_event_sink_ops,
-                                       &event_sink};
+                                       &event_sink,
+                                       W->units ? &w_unit_ops : NULL};
     struct err err = {0};
 
     assert_int_equal(engine_create(&W->settings, &ports, W->now, &W->engine, &err), 0);

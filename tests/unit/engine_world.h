@@ -157,6 +157,14 @@ struct world {
     int source_code; /* why it is down; 0: the connection was refused */
     int n_asks;
 
+    bool units;                       /* an external unit is asked about each VM; set before it begins */
+    bool units_silent;                /* ... and does not answer */
+    uint64_t units_asked;             /* the serial of the question; 0: nothing is asked */
+    int n_units_asks;                 /* so often */
+    const char *unit_error;           /* why there is no answer; NULL: */
+    unsigned unit_keeps;              /* bits of the hosts to which VMs may come */
+    const struct snapshot *unit_sees; /* about which is asked */
+
     struct job jobs[WORLD_JOBS];
     int n_jobs;
     struct world_task tasks[WORLD_TASKS];
@@ -254,6 +262,12 @@ struct store {
     int unused; /* all of it is in the world */
 };
 extern const struct store_ops w_store_ops;
+
+/* engine_world_units.c */
+extern const struct unit_port_ops w_unit_ops;
+void w_fill_units(struct inventory *inv,
+                  struct arena *a); /* if there is one: a pipeline of each VM that asks */
+void w_answer_units(void);          /* what is asked, unless the unit is silent */
 
 /* engine_world_pools.c */
 void w_fill_rule(struct inventory *inv, struct arena *a);

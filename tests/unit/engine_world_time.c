@@ -31,7 +31,7 @@ void world_restart(void)
     for (int i = 0; W->jobs_survive && i < W->n_settings_jobs; i++)
         (void)w_carry_out_settings(&W->settings_jobs[i], NULL);
     W->n_jobs = W->n_settings_jobs = 0;
-    W->asked = 0;
+    W->asked = W->units_asked = 0;
     W->dead = false;
     W->crash_in = 0;
     W->in_transaction = false;
@@ -43,6 +43,7 @@ void world_second(void)
     W->now++;
     w_tasks_go_on();
     world_work();
+    w_answer_units();
     world_answer();
     if (!W->dead)
         engine_tick(W->engine, W->now);

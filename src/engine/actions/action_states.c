@@ -19,6 +19,7 @@
 #include "engine/actions/power_progress.h"
 #include "engine/actions/standby_maintenance.h"
 #include "engine/events.h"
+#include "engine/external_units.h"
 #include "engine/knowledge/cluster_demand.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
@@ -169,6 +170,7 @@ void action_approve(struct engine *e, struct action *x, const char *by, instant_
 
     xstrset(&own, by);
     x->r.approved_by = own;
+    e->changes++;
     x->retry_at = 0;
     x->retries = 0;
     action_enter(e, x, ACTION_APPROVED, NULL, now);
@@ -288,7 +290,11 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
     }
     if (x->r.kind == ACTION_POWER_OFF)
         power_preconditions_want_proof(e, x, now);
-    switch (preconditions(e, x, now, why)) {
+    enum preconditions may = preconditions(e, x, now, why);
+
+    if (may == READY && preconditions_may_begin(e, now))
+        may = external_units_check(e, x, now, why);
+    switch (may) {
     case NEVER:
         action_cancel(e, x, why, now);
         return;
