@@ -94,13 +94,16 @@ static int stages_of(struct compiler *m, const struct request *r, json_t *stages
         quantities_add_stages(c, stages);
     for (size_t i = 0; e == 0 && i < m->enabled.n; i++) {
         const struct filter *filter = filter_find(m->enabled.items[i]);
+        const char *own = filter ? NULL : filter_custom(c, m->enabled.items[i]);
 
-        if (!filter)
+        if (!filter && !own)
             return err_set(
                 c->err, -EINVAL,
                 "nova.conf: [filter_scheduler] enabled_filters has \"%s\", which is not known here",
                 m->enabled.items[i]);
-        if (is_asked(r, filter, r->forced))
+        if (own && !r->forced && !r->stays)
+            add_stage(own, custom_filter(c, r, own), stages);
+        else if (filter && is_asked(r, filter, r->forced))
             e = add_filter(c, filter, r, stages);
     }
     return e < 0 ? e : weighers_compile(c, r, stages);

@@ -291,6 +291,19 @@ static bool is_class_of(const char *path, const char *name)
     return strcmp(dot ? dot + 1 : path, name) == 0;
 }
 
+const char *filter_custom(const struct cloud *c, const char *name)
+{
+    struct words available = conf_list(c, FILTERS, "available_filters", ALL_FILTERS);
+
+    for (size_t i = 0; i < available.n; i++) {
+        const char *class = custom_class(available.items[i]);
+
+        if (class && strcmp(class, name) == 0)
+            return class;
+    }
+    return NULL;
+}
+
 int filter_check_available(const struct cloud *c, const struct words *enabled)
 {
     struct words available = conf_list(c, FILTERS, "available_filters", ALL_FILTERS);

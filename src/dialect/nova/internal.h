@@ -249,6 +249,9 @@ const struct filter *filter_find(const char *name);
 /* Whether [filter_scheduler] available_filters has every filter of the name. */
 int filter_check_available(const struct cloud *c, const struct words *enabled);
 
+/* The class of this name among available_filters that is none of Nova's own; NULL: none. */
+const char *filter_custom(const struct cloud *c, const char *name);
+
 /* ---- prefilters.c: what Nova asks of the placement service before its filters ---- */
 
 extern const struct filter prefilters[];
@@ -349,7 +352,19 @@ bool consumed_any_devices(struct cloud *c);
 /* The attributes that expressions of consumed_now() read; vms: as the snapshot has them. */
 int consumed_set(struct cloud *c, const json_t *vms);
 
+/* ---- custom.c: classes of the user's own ---- */
+
+/* The class of a path such as "acme.filters.AcmeFilter"; NULL: it is one of Nova's own, or no path. */
+const char *custom_class(const char *path);
+
+/* A stage that asks the external unit with the name of the class; hosts and the VM get what a class reads. */
+json_t *custom_filter(struct cloud *c, const struct request *r, const char *class);
+json_t *custom_weigher(struct cloud *c, const struct request *r, const char *class);
+
 /* ---- weighers.c ---- */
+
+/* A metric as Nova keeps it: percentages are reported as parts of 1, and kept as whole numbers. */
+double weighers_metric_value(const char *name, const json_t *value);
 
 /* Adds the stages of the weighers of nova.conf, and which of the best hosts is taken. */
 int weighers_compile(struct cloud *c, const struct request *r, json_t *stages);

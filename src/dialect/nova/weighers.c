@@ -283,8 +283,7 @@ static struct setting *read_settings(const struct cloud *c, size_t *ret_n)
     return ret;
 }
 
-/* Percentages are reported as parts of 1, and kept as whole numbers. */
-static double metric_value(const char *name, const json_t *value)
+double weighers_metric_value(const char *name, const json_t *value)
 {
     static const char *const percentages[] = {"cpu.user.percent", "cpu.kernel.percent", "cpu.idle.percent",
                                               "cpu.iowait.percent", "cpu.percent"};
@@ -313,7 +312,8 @@ static void set_metric(struct cloud *c, const char *name)
             const json_t *value = json_object_get(metric, "value");
 
             if (its && strcmp(its, name) == 0 && json_is_number(value))
-                host_set(c, h, arena_printf(c->a, "metrics.%s", name), json_real(metric_value(name, value)));
+                host_set(c, h, arena_printf(c->a, "metrics.%s", name),
+                         json_real(weighers_metric_value(name, value)));
         }
     }
 }
@@ -492,7 +492,14 @@ int weighers_compile(struct cloud *c, const struct request *r, json_t *stages)
         bool all = strcmp(classes.items[i], ALL_WEIGHERS) == 0;
         const struct weigher *one = weigher_find(classes.items[i]);
 
-        if (!all && !one)
+        const char *own = all || one ? NULL : custom_class(classes.items[i]);
+
+        if (own) {
+            json_t *stage = custom_weigher(c, r, own);
+            (void)json_object_set_new(stage, "name", json_string(own_name(c, stages, own)));
+            (void)json_array_append_new(stages, stage);
+        }
+        if (!all && !one && !own)
             return err_set(c->err, -EINVAL,
                            "nova.conf: [%s] weight_classes has \"%s\", which is not known here", SECTION,
                            classes.items[i]);
