@@ -79,6 +79,9 @@ enum finding_code {
     FIND_UNEVEN_LACK,      /* of a host whose VMs lack most, because its hypervisor divides it otherwise */
     FIND_UNEVEN_ELSEWHERE, /* behind a move between other hosts */
 
+    FIND_ROOM,      /* for how many large VMs, before and after the plan */
+    FIND_ROOM_MADE, /* why a VM moves for room, a phrase: how many spaces its move group makes on the host */
+
     /* Why a preferred rule is left out, beside the faults above. */
     FIND_LEAVES_NO_HOST,
     FIND_LEAVES_NO_COMMON_HOST,
@@ -207,6 +210,11 @@ enum finding_code {
     X(FIGURE_GAIN, "gain", PLAIN)                                                                            \
     X(FIGURE_GAIN_MIN, "gain_min", PLAIN)                                                                    \
     X(FIGURE_THRESHOLD, "migration_threshold", PLAIN)                                                        \
+    X(FIGURE_SPACES, "spaces", PLAIN)                                                                        \
+    X(FIGURE_SPACES_AFTER, "spaces_after", PLAIN)                                                            \
+    X(FIGURE_ROOM_CPUS, "room_cpus", PLAIN)                                                                  \
+    X(FIGURE_ROOM_CELLS, "room_cells", PLAIN)                                                                \
+    X(FIGURE_ROOM_MEM, "room_mem_mb", PLAIN)                                                                 \
     X(FIGURE_HOSTS, "hosts", PLAIN)                                                                          \
     X(FIGURE_HOSTS_ALL, "hosts_all", PLAIN)                                                                  \
     X(FIGURE_HOSTS_MIN, "hosts_min", PLAIN)                                                                  \

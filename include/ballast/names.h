@@ -70,6 +70,10 @@
     X(HA_PERCENT, "percent", "a percentage of the capacity is reserved for failures")                        \
     X(HA_DEDICATED, "dedicated", "dedicated failover hosts run no VMs")
 
+#define OBJECTIVES(X)                                                                                        \
+    X(OBJECTIVE_BALANCE, "balance", "even load on all hosts, at a cost that the moves are worth")            \
+    X(OBJECTIVE_ROOM, "room", "as many spaces as possible for VMs of the size of room.cpus and room.mem_mb")
+
 #define MEM_ADMISSIONS(X)                                                                                    \
     X(MEM_ADMISSION_RESERVATION, "reservation", "a VM needs its reservation at its destination")             \
     X(MEM_ADMISSION_CONSUMED, "consumed", "a VM needs the memory that it has touched so far")                \
@@ -94,6 +98,7 @@
     X(REASON_HIGH_UTILIZATION, "high_utilization", "a host is above the target range")                       \
     X(REASON_SPARE_CAPACITY, "spare_capacity", "failover capacity is missing")                               \
     X(REASON_QUARANTINE, "quarantine", "the host is in quarantine, or its failure would not be noticed")     \
+    X(REASON_ROOM, "room", "makes room for large VMs")                                                       \
     X(REASON_PLACEMENT, "placement", "a VM is powered on")                                                   \
     X(REASON_PREREQUISITE, "prerequisite", "another action needs this one first")                            \
     X(REASON_AGENT, "agent", "a host's agent VM needs its reservation")                                      \
@@ -186,6 +191,9 @@
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
     X(CHECK_POWER_FIRST, "power_first", "hosts are put to standby first; load is balanced afterwards")       \
     X(CHECK_TARGET_REACHED, "target_reached", "the imbalance is within the target")                          \
+    X(CHECK_NO_SPACE, "no_space",                                                                            \
+      "no further moves make a space for VMs of the size of room.cpus and room.mem_mb")                      \
+    X(CHECK_SPACE_KEPT, "space_kept", "the VM would take a space that room.free keeps for larger VMs")       \
     X(CHECK_FIT_BUCKET, "fit_bucket", "a bucket of the VM's pipeline ranks the host below the VM's own")     \
     X(CHECK_NO_GAIN, "no_gain", "the move would not lower the imbalance")                                    \
     X(CHECK_MIN_GOODNESS, "min_goodness", "the move would lower the imbalance too little")                   \
@@ -194,7 +202,8 @@
     X(CHECK_COST_BENEFIT, "cost_benefit", "the migration would gain too little for its cost")                \
     X(CHECK_WORST_CASE, "worst_case", "the move would increase the shortage, now or in the worst case")      \
     X(CHECK_MOVES_MAX, "moves_max", "the plan has reached its maximum number of moves")                      \
-    X(CHECK_LESS_GAIN, "less_gain", "another move lowers the imbalance more")
+    X(CHECK_LESS_GAIN, "less_gain", "another move lowers the imbalance more")                                \
+    X(CHECK_LESS_ROOM, "less_room", "another host leaves more room for large VMs")
 
 /* Why a host that is on stays on, or one in standby is not woken (§4): in the order in which they are asked.
  */
@@ -235,6 +244,7 @@
     X(POWER_FAILOVER_DEMAND, "failover_demand",                                                              \
       "after the losses that ha promises to survive, demand would exceed the other hosts' capacity")         \
     X(POWER_SPARE, "spare", "failover capacity would be missing afterwards")                                 \
+    X(POWER_ROOM, "room", "fewer spaces for large VMs than room.free would be left")                         \
     X(POWER_COST_BENEFIT, "cost_benefit", "the saving is less than dpm.ratio times the cost")                \
     X(POWER_BURSTS, "bursts", "the other hosts could not serve the bursts of their VMs")                     \
     X(POWER_QUIET_SHORT, "quiet_short",                                                                      \
@@ -459,6 +469,7 @@ NAME_DECLARE(rule_kind, RULE_KINDS)
 NAME_DECLARE(rule_origin, RULE_ORIGINS)
 NAME_DECLARE(ha_policy, HA_POLICIES)
 NAME_DECLARE(mem_admission, MEM_ADMISSIONS)
+NAME_DECLARE(objective, OBJECTIVES)
 NAME_DECLARE(action_kind, ACTION_KINDS)
 NAME_DECLARE(reason, REASONS)
 NAME_DECLARE(fault_code, FAULT_CODES)

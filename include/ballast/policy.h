@@ -45,6 +45,15 @@ struct avoid_policy {
     int64_t cluster_failures; /* 0: optional moves never pause for it */
 };
 
+/* The size of the VMs that room is made for (src/core/room); 0 in cpus or mem_mb: it takes none of it. */
+struct room_policy {
+    int64_t cpus;
+    double mem_mb;
+    int64_t cells;    /* NUMA cells, with equal parts of both; 0: anywhere in a host */
+    double cpu_ratio; /* vCPUs that may share a core of a host */
+    int64_t free;     /* spaces to keep free beside balancing; 0: none */
+};
+
 struct policy {
     enum automation automation;  /* manual, partial or full */
     int64_t migration_threshold; /* 1 ... 5 */
@@ -63,6 +72,9 @@ struct policy {
     int64_t migrations_per_host;    /* live migrations in and out of a host at a time */
     int64_t migrations_per_cluster; /* 0: no limit */
     int64_t seed;
+    enum objective objective; /* of the moves that need not be */
+    int64_t search_budget;    /* evaluations of a search */
+    struct room_policy room;
     struct avoid_policy avoid;
     struct dpm_policy dpm;
 };

@@ -47,6 +47,20 @@ static enum check check_mandatory(struct pass *p, uint32_t unit, uint32_t slot)
     return here < there && rank.imbalance > here ? CHECK_FIT_SCORE : CHECK_LESS_GAIN;
 }
 
+/* Whether the pass stopped before a move for room. */
+static bool is_for_room(const struct pass *p)
+{
+    return p->stopped && p->next.reason == REASON_ROOM;
+}
+
+/* Why a move for room does not go to the slot. */
+static enum check check_for_room(const struct pass *p, uint32_t unit, uint32_t slot)
+{
+    if (slot >= p->layout.n_on)
+        return CHECK_HOST_NOT_ON;
+    return quarantine_check(p, unit, slot) == CHECK_HOST_LOAD ? CHECK_HOST_LOAD : CHECK_LESS_ROOM;
+}
+
 /* The check that decides about one host at the moment at which the pass stopped. */
 static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot)
 {
@@ -62,14 +76,16 @@ static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot
                   host_is_avoided(&l->snap->hosts[l->slot_host[l->unit_slot[unit]]]);
     if (leaves && slot < l->n_on && quarantine_check(p, unit, slot) == CHECK_HOST_LOAD)
         return CHECK_HOST_LOAD;
+    if (is_for_room(p))
+        return check_for_room(p, unit, slot);
     if (p->stopped && !is_for_balance(p)) /* it needs no benefit: the chosen host is better */
         return check_mandatory(p, unit, slot);
     if (slot >= l->n_on) /* a host that the plan wakes receives only the VMs that it is woken for */
         return CHECK_HOST_NOT_ON;
     if (held != CHECK_NONE)
         return held;
-    if (!p->stopped &&
-        (p->end == CHECK_MANDATORY_ONLY || p->end == CHECK_TARGET_REACHED || p->end == CHECK_POWER_FIRST))
+    if (!p->stopped && (p->policy.objective == OBJECTIVE_ROOM || p->end == CHECK_MANDATORY_ONLY ||
+                        p->end == CHECK_TARGET_REACHED || p->end == CHECK_POWER_FIRST))
         return p->end;
     struct move_trial t;
     move_trial_begin(l, p->climb.score.weight, unit, &t);

@@ -54,7 +54,9 @@ static void decide(struct pass *p, const struct snapshot *snap, const struct pol
     ready_by_wake(p);            /* 7. power, first part: wakes for dpm.ready_by, */
     bool saves = power_first(p); /* and power-offs of unneeded hosts, before the balancing */
     if (!saves)
-        plan_balance(p); /* 6. balance: optional moves while the benefit exceeds the cost */
+        plan_balance(p); /* 6. balance: optional moves while the benefit exceeds the cost, */
+    if (!saves)
+        plan_make_room(p); /* and moves that make room for large VMs */
     if (p->hold_back != IX_NONE)
         return;
     plan_review(p); /* the remaining gaps in failover capacity */
@@ -117,6 +119,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     ret->faults = p->faults;
     ret->n_faults = (uint32_t)p->n_faults;
     ret->stats = p->stats;
+    plan_tell_room(p, ret);
     return 0;
 }
 
@@ -175,6 +178,8 @@ static void build_layout(struct pass *p)
 {
     layout_init(&p->layout, p->snap, &p->policy, &p->rules, p->entitlement, p->a);
     find_coming(p);
+    p->has_room_size = spaces_init(&p->spaces, &p->layout, p->a);
+    p->spaces_before = p->has_room_size ? spaces_of_all(&p->spaces) : 0;
     migration_cost_init(&p->migration_cost, &p->layout, p->demand, p->entitlement, p->a);
     measure(&p->layout, p->a, &p->before);
     if (p->policy.moves_max == MOVES_AUTO)

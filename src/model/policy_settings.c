@@ -27,9 +27,11 @@
 
 WORD_FUNCTIONS(automation)
 WORD_FUNCTIONS(mem_admission)
+WORD_FUNCTIONS(objective)
 
 static const char *const automation_words[] = {"manual", "partial", "full", NULL};
 static const char *const dpm_automation_words[] = {"disabled", "manual", "automatic", NULL};
+static const char *const objective_words[] = {"balance", "room", NULL};
 static const char *const mem_admission_words[] = {"reservation", "consumed", "configured", NULL};
 
 #define AT(member) .offset = offsetof(struct policy, member)
@@ -87,6 +89,16 @@ static const struct setting settings[] = {
     INT("migrations_per_host", migrations_per_host, 1, 64, "4", "maximum number of concurrent live migrations in and out of one host"),
     INT("migrations_per_cluster", migrations_per_cluster, 0, 10000, "0",
         "maximum number of concurrent live migrations in the whole cluster; 0: no limit"),
+    WORD("objective", objective, objective_words, objective, "balance",
+         "what moves are for that need not be: balance evens load out; room makes as many spaces as moves_max allows for VMs of the size of room.cpus and room.mem_mb, instead of balancing"),
+    INT("search_budget", search_budget, 1000, 1e12, "20000000",
+        "maximum number of evaluations in the search for room: pairs of a VM and a host, and sets of VMs; the same number gives the same plan on every machine"),
+    INT("room.cpus", room.cpus, 0, 1e6, "0", "vCPUs of the VMs that room is made for; 0: any"),
+    NUMBER("room.mem_mb", room.mem_mb, 0, SIZE_MOST, "0", "memory of the VMs that room is made for, in MiB; 0: any"),
+    INT("room.cells", room.cells, 0, 64, "0", "NUMA cells of the VMs that room is made for, each with an equal part of the CPUs and the memory; 0: anywhere in a host"),
+    NUMBER("room.cpu_ratio", room.cpu_ratio, 0.1, 1000, "1", "number of vCPUs that may share a core of a host where spaces for such VMs are counted"),
+    INT("room.free", room.free, 0, 1e6, "0",
+        "number of spaces for such VMs that are kept free: with fewer, moves are recommended that make them, and no move for balance takes one of them; 0: none is kept"),
     INT("avoid.pause_s", avoid.pause_s, 1, 86400, "900",
         "seconds before a VM whose move to a host failed is moved there again; twice as long after each further failure"),
     INT("avoid.pause_max_s", avoid.pause_max_s, 1, 604800, "14400", "maximum of avoid.pause_s after several failures"),
@@ -306,12 +318,24 @@ void policy_default(struct policy *ret)
 
 const char *policy_warning(const struct policy *p, const char **ret_key)
 {
-    if (p->cool_down_s > 0)
-        return NULL;
-    *ret_key = "cool_down_s";
-    return "cool_down_s is 0: a VM that has just moved may be moved again by every pass, there and back "
-           "while demand "
-           "varies; use at least interval_s, 1800 is the default";
+    bool has_size = p->room.cpus > 0 || p->room.mem_mb > 0;
+
+    if (p->cool_down_s == 0) {
+        *ret_key = "cool_down_s";
+        return "cool_down_s is 0: a VM that has just moved may be moved again by every pass, there and back "
+               "while demand varies; use at least interval_s, 1800 is the default";
+    }
+    if (!has_size && p->objective == OBJECTIVE_ROOM) {
+        *ret_key = "objective";
+        return "objective is room, but room.cpus and room.mem_mb are 0: for VMs of no size no room is made, "
+               "and load "
+               "is not balanced";
+    }
+    if (!has_size && p->room.free > 0) {
+        *ret_key = "room.free";
+        return "room.free keeps nothing free: room.cpus and room.mem_mb are 0, which is no size of a VM";
+    }
+    return NULL;
 }
 
 #define WHOLE_MOST 1e15 /* no exponent below this number */

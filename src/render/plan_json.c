@@ -79,6 +79,17 @@ static void put_metrics(struct json_writer *w, const char *key, const struct sna
     jw_end(w);
 }
 
+static void put_room(struct json_writer *w, const struct plan *plan)
+{
+    if (!plan->room)
+        return;
+    jw_begin(w, "room", JW_OBJECT, JW_INLINE);
+    jw_int(w, "before", (int64_t)plan->spaces_before);
+    jw_int(w, "after", (int64_t)plan->spaces_after);
+    render_sentence(w, "text", plan->snap, plan->room);
+    jw_end(w);
+}
+
 static void put_alternatives(struct json_writer *w, const struct snapshot *s, const struct recommendation *r)
 {
     jw_begin(w, "alternatives", JW_ARRAY, JW_INLINE);
@@ -248,6 +259,7 @@ static void put_plan(const struct plan *plan, const struct what_if *question, co
     policy_json_put(&w, "policy", &plan->policy);
     put_metrics(&w, "before", plan->snap, &plan->before);
     put_metrics(&w, "after", plan->snap, &plan->after);
+    put_room(&w, plan);
     jw_begin(&w, "recommendations", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < plan->n_recommendations; i++)
         put_recommendation(&w, plan, &plan->recommendations[i]);

@@ -38,6 +38,14 @@ const char *render_count(struct arena *a, uint32_t n, const char *what)
     return arena_printf(a, "%u %s%s", n, what, n == 1 ? "" : "s");
 }
 
+void plan_section_room(const struct plan *plan, struct arena *a, struct strbuf *out)
+{
+    if (!plan->room)
+        return;
+    strbuf_puts(out, "\n");
+    table_put_wrapped(out, wording_text(plan->snap, plan->room, a), 0);
+}
+
 static void put_load(struct table *t, const struct snapshot *s, const struct host_load *h, enum resource r)
 {
     if (!h) {

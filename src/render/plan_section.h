@@ -16,6 +16,9 @@ void plan_section_heading(const struct plan *plan, struct arena *a, struct strbu
 /* The imbalance, and the extremes of the load, before and after. */
 void plan_section_balance(const struct plan *plan, struct arena *a, struct strbuf *out);
 
+/* The room for VMs of the size of policy.room, before and after. */
+void plan_section_room(const struct plan *plan, struct arena *a, struct strbuf *out);
+
 void plan_section_recommendations(const struct plan *plan, struct arena *a, struct strbuf *out);
 
 /* The other hosts that would do, of each recommendation that names some. */

@@ -96,7 +96,8 @@ static void put_reasons(const struct plan *plan, struct arena *a, struct strbuf 
         return;
     strbuf_init(&text, STRBUF_NO_LIMIT);
     strbuf_puts(&text, none ? "Nothing is recommended" : "Nothing else is recommended");
-    put_unevenness(plan, a, &text);
+    if (plan->policy.objective == OBJECTIVE_BALANCE)
+        put_unevenness(plan, a, &text);
     if (plan->end != CHECK_NONE)
         strbuf_printf(&text, ": %s", check_meaning(plan->end));
     else if (count_rejected(plan) == 0)
@@ -114,6 +115,7 @@ void render_plan_text(const struct plan *plan, struct strbuf *out)
 
     plan_section_heading(plan, &scratch, out);
     plan_section_balance(plan, &scratch, out);
+    plan_section_room(plan, &scratch, out);
     plan_section_recommendations(plan, &scratch, out);
     plan_section_alternatives(plan, &scratch, out);
     put_reasons(plan, &scratch, out);

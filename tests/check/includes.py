@@ -42,7 +42,7 @@ MAY_INCLUDE = {
 }
 
 # The folders of the core, the lowest first: each may include those before it. 'pass': what lies in src/core itself.
-CORE_ORDER = 'demand divvy fit rules layout costbenefit balance plan power pass place'.split()
+CORE_ORDER = 'demand divvy fit rules layout costbenefit room balance plan power pass place'.split()
 
 
 def core_folder(parts):

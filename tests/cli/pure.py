@@ -84,8 +84,49 @@ def test_usage():
         check(f'{arguments}: says why, and nothing else', done.stderr and not done.stdout, done.stdout)
 
 
+# Two VMs of 4 vCPUs on a host of 16: only without both of them there is room for 16.
+CLOUD = {
+    'format': 'ballast-snapshot/1', 'cluster': 'c', 'time': '2026-01-01T00:00:00Z',
+    'hosts': [{'id': f'h{i}', 'name': f'h{i}', 'state': 'on', 'cpu_mhz': 40000, 'cores': 16, 'mem_mb': 65536} for i in (1, 2)],
+    'vms': [{'id': name, 'name': name, 'host': host, 'state': 'on', 'vcpus': 4, 'mem_mb': 4096, 'cpu': {'demand': 100},
+             'mem': {'demand': 1024, 'consumed': 4096}} for name, host in (('a', 'h1'), ('b', 'h1'), ('c', 'h2'))],
+}
+
+
+def test_room():
+    text = json.dumps(CLOUD)
+    for arguments, wrong in ((['--objective', 'room'], '--slot'), (['--objective', 'space'], 'space'), (['--slot', 'cpus'], '"cpus"'),
+                             (['--slot', 'cpus=16,disks=2'], '"disks=2"'), (['--slot', 'cpus=many'], 'room.cpus'),
+                             (['--slot', 'cpus=16,'], '""'), (['--moves-max', '-1'], 'moves_max')):
+        done = run('plan', '--snapshot', '-', *arguments, stdin=text)
+        check(f'{arguments}: exit code 2, and why in one line', done.returncode == 2 and not done.stdout and wrong in done.stderr and
+              len(done.stderr.splitlines()) == 1, done.stderr)
+    for size, now, then in (('cpus=16', 0, 1), ('cpus=12,mem_mb=32768', 1, 1), ('mem_mb=16384', 6, 7)):
+        plan = json.loads(run('plan', '--snapshot', '-', '--objective', 'room', '--slot', size, '--format', 'json', stdin=text).stdout)
+        check(f'--slot {size}: {now} spaces, {then} after', (plan['room']['before'], plan['room']['after']) == (now, then), plan['room'])
+    plan = json.loads(run('plan', '--snapshot', '-', '--set', 'objective=room', '--set', 'room.cpus=16', '--moves-max', '1', '--format', 'json',
+                          stdin=text).stdout)
+    check('--moves-max 1: one move', [(r['vm'], r['reason'], r['priority']) for r in plan['recommendations']] == [('c', 'room', 3)],
+          plan['recommendations'])
+    check('--moves-max 1: the plan says it', plan['policy']['moves_max'] == 1 and plan['end']['check'] == 'no_space', plan['end'])
+    cloud = json.loads(text)
+    for host in cloud['hosts']:
+        host['numa'] = [{'id': n, 'cpus': 8, 'cpu_ratio': 1, 'mem_mb': 32768} for n in range(2)]
+    for vm in cloud['vms']:
+        vm['numa'] = [{'cpus': 4, 'mem_mb': 4096, 'cell': 1 if vm['id'] == 'b' else 0}]
+    for size, now, then in (('cpus=8,numa=1', 1, 2), ('cpus=16,numa=2', 0, 1), ('cpus=4,numa=1', 5, 5), ('cpus=8,numa=2', 2, 2), ('mem_mb=32768,numa=1', 1, 2),
+                            ('cpus=3,numa=3', 0, 0)):
+        plan = json.loads(run('plan', '--snapshot', '-', '--objective', 'room', '--slot', size, '--format', 'json', stdin=json.dumps(cloud)).stdout)
+        check(f'--slot {size}: {now} spaces, {then} after', (plan['room']['before'], plan['room']['after']) == (now, then), plan['room'])
+    plan = json.loads(run('plan', '--snapshot', '-', '--objective', 'room', '--slot', 'cpus=8,numa=1', '--format', 'json', stdin=text).stdout)
+    check('cells that are not known have no room', (plan['room']['before'], plan['room']['after']) == (0, 0), plan['room'])
+    plan = json.loads(run('plan', '--snapshot', '-', '--format', 'json', stdin=text).stdout)
+    check('without a size there is no room', 'room' not in plan)
+
+
 def test_settings_warnings():
-    for wanted, warning in (('cool_down_s=0', 'warning: --set: cool_down_s is 0: '),
+    for wanted, warning in (('room.free=2', 'warning: --set: room.free keeps nothing free: '), ('objective=room', 'warning: --set: objective is room, but'),
+                            ('cool_down_s=0', 'warning: --set: cool_down_s is 0: '),
                             ('dpm.off_max_s=3600', 'warning: --set: dpm.off_max_s is not used any more'),
                             ('dpm.host_uptime_min_s=60', 'warning: --set: dpm.host_uptime_min_s is not used any more')):
         done = run('plan', '--snapshot', '-', '--set', wanted, stdin=json.dumps(SNAPSHOT))

@@ -28,6 +28,39 @@ def states(service):
     return {r['id']: r['state'] for r in service.recommendations()}
 
 
+def test_room():
+    """With room.free the service makes the missing space for a large VM, in one move group, and no later pass for balance takes it."""
+    with Service() as s:
+        file = s.folder / 'cloud.json'
+        host = {'state': 'on', 'cpu_mhz': 40000, 'cores': 16, 'mem_mb': 65536}
+        vm = {'state': 'on', 'vcpus': 4, 'mem_mb': 4096, 'cpu': {'demand': 2500}, 'mem': {'demand': 2048, 'consumed': 4096}}
+        names = {'a': 'h1', 'b': 'h1', 'c': 'h2', 'd': 'h2', 'e': 'h2', 'f': 'h3', 'g': 'h3', 'h': 'h3'}
+        file.write_text(json.dumps({
+            'format': 'ballast-snapshot/1', 'cluster': 'test', 'time': '2026-01-01T00:00:00Z',
+            'hosts': [{'id': f'h{i}', 'name': f'h{i}', **host} for i in (1, 2, 3)],
+            'vms': [{'id': name, 'name': name, 'host': at, **vm} for name, at in names.items()]}), encoding='utf-8')
+        s.configure(f'kind: sim\n  speed: 20\n  file: {file}', room='{cpus: 16, free: 1}', migration_threshold=3)
+        check('room: it starts', s.start(), s.log_text())
+        check('room: it recommends', wait_until(s.ids, 15))
+        made = s.recommendations()
+        check('room: two moves for the space on h1', sorted((r['vm'], r['from'], r['reason']) for r in made) ==
+              [('a', 'h1', 'room'), ('b', 'h1', 'room')], str(made))
+        check('room: one move group', len({r['group'] for r in made}) == 1 and made[0]['group'], str(made))
+        check('room: nothing moves by itself', s.hosts_of_vms() == names)
+        check('room: approved', s.ask('apply', '--all').returncode == 0)
+        check('room: done', wait_until(lambda: over(s) and set(states(s).values()) == {'done'}, 30), str(states(s)))
+        check('room: a pass sees it', s.ask('run').returncode == 0)
+        after = s.hosts_of_vms()
+        check('room: h1 is empty', 'h1' not in after.values(), str(after))
+        for _ in range(3):
+            check('room: another pass', s.ask('run').returncode == 0)
+        check('room: no pass takes it', s.ids() == [] and s.hosts_of_vms() == after, str(s.recommendations()))
+        plan = s.ask_json('plan', '--set', 'room.free=0', '--set', 'cool_down_s=0', '--set', 'migration_threshold=5')
+        check('room: without room.free it would be taken', any(r['to'] == 'h1' for r in plan['recommendations']), str(plan['recommendations']))
+        plan = s.ask_json('plan', '--set', 'cool_down_s=0', '--set', 'migration_threshold=5')
+        check('room: the plan says so', plan['room']['after'] == 1 and plan['recommendations'] == [], str(plan['room']))
+
+
 def test_manual():
     """Nothing moves before somebody says so; then all that was approved does, and the cluster is more even."""
     with Service() as s:

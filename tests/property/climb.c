@@ -61,6 +61,18 @@ static void check_bucket(uint64_t seed, const struct climb *c, const struct move
         fail_msg("seed %llu: unit %u goes to a worse bucket", (unsigned long long)seed, m->unit);
 }
 
+/* Every third cluster keeps some of the spaces for a VM of some size: then moves for balance are refused that
+ * take one. */
+static void keep_spaces(struct pass *p, uint64_t seed)
+{
+    if (seed % 3 != 0)
+        return;
+    p->policy.room = (struct room_policy){.cpus = 2 + (int64_t)(seed % 5), .cpu_ratio = 3};
+    (void)spaces_init(&p->spaces, &p->layout, p->a);
+    spaces_guard_begin(&p->spaces_guard, &p->spaces, spaces_of_all(&p->spaces) - seed % 2);
+    p->climb.score.guard = &p->spaces_guard;
+}
+
 static void compare_climbs(uint64_t seed, const struct cluster_options *o, struct tally *tally)
 {
     unsigned *moves = &tally->moves;
@@ -76,6 +88,7 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, struc
     pass_prepare(&p, &snap, &policy, true, IX_NONE, &a);
     if (o->evacuate)
         plan_correct(&p);
+    keep_spaces(&p, seed);
     for (int64_t level = LAYOUT_LEVEL_FIRST;;) {
         struct plan_stats stats = {0};
         double before = layout_imbalance(&p.layout);

@@ -186,6 +186,8 @@ static void walk_plan(uint64_t seed, const struct cluster_options *options, unsi
     random_policy(&r, &policy);
     if (options->power)
         random_dpm(&r, &policy);
+    if (options->room)
+        random_room(&r, &policy);
     assert_int_equal(pass_run(&snap, &policy, &a, &plan, &err), 0);
     struct world w = {.seed = seed, .plan = &plan, .filters = filters};
     struct walk orders;
@@ -297,6 +299,21 @@ static void test_power(void **state)
         1500);
 }
 
+static void test_room(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 8,
+                                  .vms_max = 40,
+                                  .mixed_hosts = true,
+                                  .tight = true,
+                                  .rules = true,
+                                  .in_flight = true,
+                                  .ha = true,
+                                  .power = true,
+                                  .room = true},
+        1500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_power),
+        cmocka_unit_test(test_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

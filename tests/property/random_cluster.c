@@ -406,6 +406,18 @@ void random_policy(struct rng *r, struct policy *ret)
         say_policy(ret);
 }
 
+void random_room(struct rng *r, struct policy *ret)
+{
+    ret->room.cpus = chance(r, 0.8) ? 2 + rng_below(r, 8) : 0;
+    ret->room.mem_mb = ret->room.cpus == 0 || chance(r, 0.5) ? 1024 * (2 + rng_below(r, 14)) : 0;
+    ret->room.cpu_ratio = rng_range(r, 0.5, 4);
+    ret->room.cells = chance(r, 0.3) ? 1 + rng_below(r, 2) : 0;
+    if (chance(r, 0.5))
+        ret->objective = OBJECTIVE_ROOM;
+    else
+        ret->room.free = 1 + rng_below(r, 20);
+}
+
 #define QUIET_LEVELS 6
 
 void random_quiet(struct rng *r, struct arena *a, struct snapshot *s)

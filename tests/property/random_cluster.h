@@ -34,6 +34,7 @@ struct cluster_options {
     bool scores;      /* pipelines whose scores and buckets apply to moves, for most VMs */
     bool matched;     /* equal hosts; VMs use as large a part of their memory as of their CPU */
     bool power;       /* hosts that can be woken, and often little to do; settings: random_dpm() */
+    bool room;        /* settings: random_room() */
 };
 
 /* Frozen; ends the test program when the cluster turns out invalid, which would be the generator's mistake.
@@ -51,6 +52,9 @@ void random_policy(struct rng *r, struct policy *ret);
 
 /* Power management is on, with settings of all kinds. */
 void random_dpm(struct rng *r, struct policy *ret);
+
+/* Room is made, or kept, for VMs of some size. */
+void random_room(struct rng *r, struct policy *ret);
 
 /* Quiet times of the past: of any length, ended by any rise. */
 void random_quiet(struct rng *r, struct arena *a, struct snapshot *s);

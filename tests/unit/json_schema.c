@@ -483,6 +483,7 @@ static json_t *change(void)
 static json_t *plan_schema(void)
 {
     json_t *d = document("ballast-plan/1");
+    json_t *room = object();
     json_t *end = object();
     json_t *stats = object();
 
@@ -505,6 +506,10 @@ static json_t *plan_schema(void)
     put(d, "faults", true, list_of(fault()));
     put(d, "now", false, reference("metrics")); /* of what-if */
     put(d, "what_if", false, list_of(change()));
+    put(room, "before", true, whole(0));
+    put(room, "after", true, whole(0));
+    put(room, "text", true, text());
+    put(d, "room", false, room);
     put(d, "end", true, end);
     put(d, "stats", true, stats);
     put_definition(d, "metrics", metrics());

@@ -13,6 +13,7 @@
     X(rule_kind)                                                                                             \
     X(ha_policy)                                                                                             \
     X(mem_admission)                                                                                         \
+    X(objective)                                                                                             \
     X(action_kind)                                                                                           \
     X(reason)                                                                                                \
     X(fault_code)                                                                                            \

@@ -41,6 +41,7 @@ LIST(rule_kind)
 LIST(rule_origin)
 LIST(ha_policy)
 LIST(mem_admission)
+LIST(objective)
 LIST(action_kind)
 LIST(reason)
 LIST(fault_code)
@@ -120,6 +121,7 @@ static const struct word_list lists[] = {
      "take the words\nthat are listed with them.",
      ENTRY(automation)},
     {"Memory admission", "The setting `mem_admission`.", ENTRY(mem_admission)},
+    {"Objectives", "The setting `objective`.", ENTRY(objective)},
 };
 
 static const char head[] =

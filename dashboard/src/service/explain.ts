@@ -92,8 +92,11 @@ const CHECKS: Record<string, string> = {
   fit_score: 'Would gain too little for the lower score of the host',
   min_goodness: 'Would lower the imbalance too little',
   cost_benefit: 'Would gain too little for its cost',
+  no_space: 'No further moves make room',
+  space_kept: 'It would take a space that is kept for larger VMs',
   worst_case: 'Could increase the shortage',
   moves_max: 'The plan has all the moves that it may have',
+  less_room: 'Another host leaves more room for large VMs',
   less_gain: 'Another move gains more',
 };
 

@@ -26,6 +26,7 @@ const REASONS: Record<string, string> = {
   high_utilization: 'a host is too full',
   spare_capacity: 'failover capacity is missing',
   quarantine: 'a host is in quarantine',
+  room: 'makes room for large VMs',
   placement: 'a VM is powered on',
   prerequisite: 'another action needs it first',
   agent: 'an agent VM needs its reservation',

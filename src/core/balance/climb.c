@@ -553,11 +553,15 @@ void climb_apply(struct climb *c, const struct move *m)
 
     const struct failover_capacity *failover = &c->l->failover;
     double reserved[RES_COUNT] = {failover->reserved[RES_CPU][from], failover->reserved[RES_MEM][from]};
+    uint32_t spaces =
+        c->score.guard ? spaces_of(c->score.guard->s, from) + spaces_of(c->score.guard->s, m->to_slot) : 0;
     failover_capacity_follow(&c->l->failover, m->unit, m->to_slot);
     /* where the source has become a holder, other VMs may use the same capacity for other losses */
     bool holds_more = failover->reserved[RES_CPU][from] > reserved[RES_CPU] ||
                       failover->reserved[RES_MEM][from] > reserved[RES_MEM];
     layout_move(c->l, m->unit, m->to_slot);
+    if (c->score.guard)
+        spaces_guard_follow(c->score.guard, from, m->to_slot, spaces);
     migration_cost_move(c->costs, m->unit, from, m->to_slot);
     c->l->unit_held[m->unit] = CHECK_VM_MOVED;
     if (m->to_slot < c->l->n_on) {

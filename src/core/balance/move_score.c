@@ -95,6 +95,8 @@ static enum check check_all(const struct move_score *score, uint32_t unit, uint3
     enum check check = layout_check(score->l, unit, slot);
     const struct move_preference *preference = score->preference;
 
+    if (check == CHECK_NONE && score->guard && spaces_guard_refuses(score->guard, unit, slot))
+        check = CHECK_SPACE_KEPT;
     if (check == CHECK_NONE && preference &&
         move_preference_worse_bucket(preference, unit, slot, NULL) != IX_NONE)
         check = CHECK_FIT_BUCKET;

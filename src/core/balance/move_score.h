@@ -7,6 +7,7 @@
 #include "core/balance/move_preference.h"
 #include "core/costbenefit/migration_cost.h"
 #include "core/layout/layout.h"
+#include "core/room/spaces.h"
 
 /* A gain below this is rounding: N sums up some hundred terms, each exact to 1e-16. */
 #define GAIN_LEAST 1e-12
@@ -30,6 +31,7 @@ struct move_score {
     double slowest; /* for destination_index_best(): at this copy rate or a lower one the unit cannot pay; 0:
                        unknown */
     const struct move_preference *preference; /* NULL: no pipeline scores or buckets moves */
+    struct spaces_guard *guard;               /* NULL: no space is kept */
     struct plan_stats *stats;
 };
 

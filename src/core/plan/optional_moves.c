@@ -154,6 +154,12 @@ void plan_balance(struct pass *p)
     if (!p->policy.optional_moves)
         return;
     hold_back(p);
+    if (p->policy.objective == OBJECTIVE_ROOM)
+        return;
+    if (p->has_room_size && p->policy.room.free > 0) {
+        spaces_guard_begin(&p->spaces_guard, &p->spaces, (uint64_t)p->policy.room.free);
+        p->climb.score.guard = &p->spaces_guard;
+    }
     for (int64_t level = LAYOUT_LEVEL_FIRST; level <= p->policy.migration_threshold; level++)
         if (!climb_level(p, level, &left))
             return;

@@ -9,6 +9,7 @@
 #include "core/demand/sample_guard.h"
 #include "core/divvy/admission.h"
 #include "core/layout/layout.h"
+#include "core/room/spaces.h"
 #include "core/rules/rules.h"
 
 #include <ballast/arena.h>
@@ -27,9 +28,10 @@ struct decision {
     double imbalance_before, imbalance_after;
     double load_from[RES_COUNT], load_to[RES_COUNT]; /* N before the move */
     double failover_reserved[RES_COUNT];             /* failover reservation of to_slot after the move */
-    const struct finding *because;                   /* of a move for balance within the target: why; NULL */
-    const struct finding *found; /* NULL, or a finding whose figures the pass does not keep */
-    uint32_t evicted_by;         /* the counting stage that wants it away, + 1; 0: none */
+    const struct finding *because; /* of a move for balance within the target, or for room: why;
+                                    * NULL */
+    const struct finding *found;   /* NULL, or a finding whose figures the pass does not keep */
+    uint32_t evicted_by;           /* the counting stage that wants it away, + 1; 0: none */
 };
 
 struct pass {
@@ -45,8 +47,12 @@ struct pass {
     struct layout layout;
     struct migration_cost migration_cost;
     struct climb climb;
+    bool has_room_size; /* the policy says for what size room is counted, kept or made */
+    struct spaces spaces;
+    uint64_t spaces_before; /* any decision */
+    struct spaces_guard spaces_guard;
     struct metrics before;
-    const struct finding *because; /* of the next move for balance; NULL */
+    const struct finding *because; /* of the next move for balance or room; NULL */
 
     struct decision *decisions;
     size_t n_decisions, cap_decisions;
@@ -62,7 +68,7 @@ struct pass {
     size_t n_faults, cap_faults;
     struct plan_stats stats;
     enum check end; /* why the climb ended: CHECK_TARGET_REACHED, CHECK_MOVES_MAX, CHECK_MANDATORY_ONLY,
-                     * CHECK_POWER_FIRST; CHECK_NONE: no move passed */
+                     * CHECK_POWER_FIRST, CHECK_NO_SPACE; CHECK_NONE: no move passed */
 
     struct ready_by *ready_by; /* wakes that dpm.ready_by requires (power/ready_by.h); NULL: none */
     struct power *power;       /* the judged hosts (power/power.h); NULL: DPM judges none */

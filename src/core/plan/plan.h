@@ -19,6 +19,13 @@ void quarantine_report(struct pass *p);
 /* optional_moves.c: moves for balance, the best first, while the benefit exceeds the cost. */
 void plan_balance(struct pass *p);
 
+/* room_moves.c: moves that make room for VMs of the size of policy.room: as many spaces as moves_max allows
+ * where that is the objective, else as many as policy.room.free says. */
+void plan_make_room(struct pass *p);
+
+/* The spaces before and after the plan. */
+void plan_tell_room(const struct pass *p, struct plan *ret);
+
 /* failover_after.c: of the decisions from `first` on, all of them moves for balance, the unit of one that
  * leaves more VMs without a failover slot than before `first`, although the moves before it do not; IX_NONE:
  * none. The slots are found anew, as the next pass finds them. Changes nothing. */

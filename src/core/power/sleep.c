@@ -302,6 +302,14 @@ static bool keeps_failover_slots(const struct power *w)
     return is_complete(&after);
 }
 
+static bool keeps_spaces(const struct power *w)
+{
+    const struct pass *p = w->p;
+
+    return !p->has_room_size || p->policy.room.free == 0 ||
+           spaces_of_all(&p->spaces) >= (uint64_t)p->policy.room.free;
+}
+
 static enum power_check play(struct power *w, uint32_t slot, struct power_verdict *v)
 {
     size_t first = w->n_steps;
@@ -321,7 +329,9 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
     v->vm = needed_to_start(w, slot);
     if (v->vm != IX_NONE)
         return POWER_NEEDED;
-    return keeps_failover_slots(w) ? POWER_FINE : POWER_SPARE;
+    if (!keeps_failover_slots(w))
+        return POWER_SPARE;
+    return keeps_spaces(w) ? POWER_FINE : POWER_ROOM;
 }
 
 /* Tries the power-off of one host. POWER_FINE leaves the what-if in place; any other result undoes it. */

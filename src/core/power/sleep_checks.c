@@ -105,6 +105,7 @@ static double wanted_s(const struct power *w, const struct woken *woken)
     case REASON_PREREQUISITE:
     case REASON_BALANCE_CPU:
     case REASON_BALANCE_MEM:
+    case REASON_ROOM:
     case REASON_CONSOLIDATE:
         return (double)w->l->policy->dpm.low_s;
     case REASON_EXPECTED_DEMAND:

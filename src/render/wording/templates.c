@@ -189,6 +189,9 @@ const struct sentence_template wording_templates[] = {
      "the VMs of {host} lack {mem_mb} of memory that the configuration entitles them to and no hypervisor "
      "enforces"},
     {FIND_UNEVEN_ELSEWHERE, "", "elsewhere, {because}, and this move lowers the imbalance most"},
+    {FIND_ROOM, "spaces_after={spaces}", "There is room for {room_vms} {room_size}."},
+    {FIND_ROOM, "", "There is room for {room_vms} {room_size}, and for {spaces_after} after the plan."},
+    {FIND_ROOM_MADE, "", "{room_spaces} {room_size} on {host}"},
     /* Why a preferred rule is left out. */
     {FIND_LEAVES_NO_HOST, "", "The rule excludes every host that {vm} may run on."},
     {FIND_LEAVES_NO_COMMON_HOST, "", "No host may run both {other_vm} and {vm}."},
@@ -572,7 +575,18 @@ const struct phrase wording_phrases[] = {
     {"why_move", "reason=high_utilization", ", because {from} is above the target range"},
     {"why_move", "reason=expected_demand",
      ", because {from} is expected to rise above the target range soon"},
+    {"why_move", "reason=room", ", to make room for {because}"},
     {"why_move", "", " ({reason.meaning})"},
+    {"room_spaces", "spaces=1", "1 more VM"},
+    {"room_spaces", "", "{spaces} more VMs"},
+    {"room_vms", "spaces=1", "1 VM"},
+    {"room_vms", "", "{spaces} VMs"},
+    {"room_size", "room_cpus>0 room_mem_mb>0", "of {room_cpus} vCPUs and {room_mem_mb}{in_cells}"},
+    {"room_size", "room_cpus>0", "of {room_cpus} vCPUs{in_cells}"},
+    {"room_size", "", "of {room_mem_mb}{in_cells}"},
+    {"in_cells", "room_cells=1", " in one NUMA cell"},
+    {"in_cells", "room_cells>1", " in {room_cells} NUMA cells"},
+    {"in_cells", "", ""},
     /* What a move would change for others, and what a level asks for. */
     {"shortage_ended", "cpu_benefit_mhz_s>0.5 mem_benefit_mb_s>0.5",
      "end a shortage of {cpu_benefit_mhz_s/stable_s} of CPU and {mem_benefit_mb_s/stable_s} of memory for "
