@@ -114,6 +114,85 @@ static void test_against_second_evaluator(void **state)
         assert_true(count[0] > 50000 && count[1] > 50000);
 }
 
+/* ---- texts of which each host has another ---- */
+
+static struct expression parse(const char *text, field_reader *read, struct arena *a);
+
+/* The ids of some hosts, and of none. */
+static const char *any_id(struct rng *r, const struct inventory *inv)
+{
+    return rng_unit(r) < 0.2 ? "nowhere" : inv->hosts[rng_below(r, (uint32_t)inv->n_hosts)].is.id;
+}
+
+static void make_texts(uint64_t seed, struct arena *a, struct snapshot *ret)
+{
+    struct rng r = {.state = seed};
+    struct snapshot without;
+    struct inventory inv;
+    struct err err = {0};
+
+    random_cluster(&r, &plain, a, &without);
+    snapshot_to_inventory(&without, a, &inv);
+    inv.n_groups = inv.n_pipelines = 0;
+    for (size_t i = 0; i < inv.n_hosts; i++)
+        inv.hosts[i].is.name = rng_unit(&r) < 0.2 ? NULL : any_id(&r, &inv);
+    const char *const filters[] = {
+        arena_printf(a, "[\"not\",[\"in\",\"$host.id\",\"%s\",\"%s\"]]", any_id(&r, &inv), any_id(&r, &inv)),
+        arena_printf(a, "[\"in\",\"$host.name\",\"%s\",\"$vm.owner\",[\"split\",\"$vm.hints.at\"]]",
+                     any_id(&r, &inv)),
+        "[\"or\",[\"=\",\"$host.id\",\"$vm.owner\"],[\"!=\",\"$host.name\",\"$vm.owner\"]]",
+        "[\"not\",[\"!=\",\"$host.id\",\"$vm.hints.at\"]]",
+        "[\"in\",\"$host.id\",\"$vm.groups\",3,[\"split\",\"$vm.hints.at\"]]"};
+    struct stage_facts *s = arena_array(a, struct stage_facts, 1);
+
+    s[0] = (struct stage_facts){
+        .name = "s", .filter = parse(filters[rng_below(&r, 5)], expression_read, a), .applies = 7};
+    *inventory_add_pipeline(&inv, a) = (struct seen_pipeline){"p", {.items = s, .n = 1}};
+    for (size_t k = 0; k < inv.n_vms; k++) {
+        struct vm_facts *v = &inv.vms[k].is;
+        struct attribute *at = arena_array(a, struct attribute, 1);
+        const char **groups = arena_array(a, const char *, 2);
+
+        groups[0] = any_id(&r, &inv);
+        groups[1] = "elsewhere"; /* each once */
+        at[0] = (struct attribute){.name = "at"};
+        at[0].is = (struct value){
+            .type = VALUE_TEXT,
+            .text = rng_unit(&r) < 0.5 ? any_id(&r, &inv)
+                                       : arena_printf(a, "%s, %s", any_id(&r, &inv), any_id(&r, &inv))};
+        if (rng_unit(&r) < 0.2)
+            at[0].is = (struct value){.type = VALUE_NUMBER, .number = 3};
+        v->owner = rng_unit(&r) < 0.3 ? NULL : any_id(&r, &inv);
+        v->groups = (struct ids){groups, rng_below(&r, 3)};
+        v->hints = (struct attributes){at, rng_below(&r, 2)};
+        inv.vms[k].pipeline = "p";
+    }
+    if (snapshot_build(&inv, a, ret, &err) < 0)
+        fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
+}
+
+/* They are looked up in columns, not once for each profile. */
+static void test_texts(void **state)
+{
+    unsigned count[2] = {0, 0};
+    unsigned n = test_clusters(500);
+
+    (void)state;
+    for (unsigned i = 0; i < n; i++) {
+        struct arena a = {0};
+        struct snapshot s;
+        struct fit fit;
+
+        make_texts(test_seed() + i, &a, &s);
+        fit_compile(&s, &a, &fit);
+        compare(test_seed() + i, &s, &fit, &a, count);
+        arena_release(&a);
+    }
+    (void)printf("%u pairs pass, %u do not\n", count[1], count[0]);
+    if (test_is_usual())
+        assert_true(count[0] > 10000 && count[1] > 10000);
+}
+
 /* ---- a pass without pipelines ---- */
 
 static void strip_facts(struct inventory *inv)
@@ -656,6 +735,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_second_evaluator),
+        cmocka_unit_test(test_texts),
         cmocka_unit_test(test_without_pipelines),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_ranks),

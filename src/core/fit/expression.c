@@ -185,30 +185,17 @@ static struct value compare_texts(enum expression_operator op, const struct valu
 
 /* ---- lists ---- */
 
-/* A text that need not end with a zero. */
-struct part {
-    const char *text;
-    size_t n;
-};
-
-/* Walks over the texts of a value: of a list, the parts of a text, or the text itself. */
-struct walk {
-    const struct value *v;
-    uint32_t i;
-    const char *at; /* VALUE_PARTS */
-};
-
-static bool walk_next(struct walk *w, struct part *ret)
+bool expression_next_text(struct expression_texts *w, struct expression_text *ret)
 {
     const struct value *v = w->v;
 
     if (v->type == VALUE_TEXTS && w->i < v->texts.n) {
-        *ret = (struct part){v->texts.items[w->i], strlen(v->texts.items[w->i])};
+        *ret = (struct expression_text){v->texts.items[w->i], strlen(v->texts.items[w->i])};
         w->i++;
         return true;
     }
     if (v->type == VALUE_TEXT && w->i++ == 0) {
-        *ret = (struct part){v->text, strlen(v->text)};
+        *ret = (struct expression_text){v->text, strlen(v->text)};
         return true;
     }
     if (v->type != VALUE_PARTS || (w->i > 0 && !w->at))
@@ -223,16 +210,16 @@ static bool walk_next(struct walk *w, struct part *ret)
         from++;
     while (from < end && end[-1] == BLANK)
         end--;
-    *ret = (struct part){from, (size_t)(end - from)};
+    *ret = (struct expression_text){from, (size_t)(end - from)};
     return true;
 }
 
-static bool has_text(const struct value *v, struct part wanted)
+static bool has_text(const struct value *v, struct expression_text wanted)
 {
-    struct walk w = {.v = v};
-    struct part p;
+    struct expression_texts w = {.v = v};
+    struct expression_text p;
 
-    while (walk_next(&w, &p))
+    while (expression_next_text(&w, &p))
         if (p.n == wanted.n && memcmp(p.text, wanted.text, p.n) == 0)
             return true;
     return false;
@@ -242,15 +229,15 @@ static bool has_text(const struct value *v, struct part wanted)
  */
 static bool meets(const struct value *a, const struct value *b, bool of_all)
 {
-    struct walk w = {.v = of_all ? b : a};
-    struct part p;
+    struct expression_texts w = {.v = of_all ? b : a};
+    struct expression_text p;
 
     if (a->type == VALUE_NUMBER || a->type == VALUE_TRUTH || b->type == VALUE_NUMBER ||
         b->type == VALUE_TRUTH)
         return comparable(a, b) && expression_value_same(a, b);
     if (a->type == VALUE_ABSENT || b->type == VALUE_ABSENT)
         return false;
-    while (walk_next(&w, &p))
+    while (expression_next_text(&w, &p))
         if (has_text(of_all ? a : b, p) != of_all)
             return !of_all;
     return of_all;
@@ -258,7 +245,7 @@ static bool meets(const struct value *a, const struct value *b, bool of_all)
 
 static int compare_with_part(const void *key, const void *item)
 {
-    const struct part *p = key;
+    const struct expression_text *p = key;
     const char *text = *(const char *const *)item;
     int order = strncmp(p->text, text, p->n);
 
@@ -268,10 +255,10 @@ static int compare_with_part(const void *key, const void *item)
 /* Whether a text of the value is one of the sorted ones. */
 static bool meets_sorted(const struct value *a, const struct ids *list)
 {
-    struct walk w = {.v = a};
-    struct part p;
+    struct expression_texts w = {.v = a};
+    struct expression_text p;
 
-    while (walk_next(&w, &p))
+    while (expression_next_text(&w, &p))
         if (bsearch(&p, list->items, list->n, sizeof list->items[0], compare_with_part))
             return true;
     return false;
@@ -294,11 +281,11 @@ static struct value member(const struct at *at, uint32_t ix, bool of_all)
 
 static struct value count(const struct value *v)
 {
-    struct walk w = {.v = v};
-    struct part p;
+    struct expression_texts w = {.v = v};
+    struct expression_text p;
     double n = v->type == VALUE_TRUTH || v->type == VALUE_NUMBER;
 
-    while (walk_next(&w, &p))
+    while (expression_next_text(&w, &p))
         n++;
     return number(n);
 }

@@ -57,6 +57,22 @@ bool expression_is_true(const struct expression *x, const struct expression_scop
  * not. `at` of expression_deciding(x, 0, scope) is where to begin. */
 uint32_t expression_deciding(const struct expression *x, const struct expression_scope *scope);
 
+/* Walks over the texts of a value: of a list, of the parts of a text, or the text itself. Begin with v alone.
+ */
+struct expression_texts {
+    const struct value *v;
+    uint32_t i;
+    const char *at;
+};
+
+/* A text that need not end with a zero. */
+struct expression_text {
+    const char *text;
+    size_t n;
+};
+
+bool expression_next_text(struct expression_texts *w, struct expression_text *ret);
+
 /* Whether both are the same value. */
 bool expression_value_same(const struct value *a, const struct value *b);
 

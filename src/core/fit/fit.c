@@ -158,34 +158,6 @@ static void list_groups(struct fit *fit, struct arena *a)
     fit->groups_of = of;
 }
 
-/* Hosts with equal values of all that the stage reads, and in the same groups if it asks for groups, are one.
- */
-static void find_profiles(struct fit *fit, struct fit_expression *stage, struct arena *a)
-{
-    const struct snapshot *s = fit->snap;
-    uint32_t width = fit->columns[OWNER_HOST].n;
-    uint32_t *profile = arena_array(a, uint32_t, s->n_hosts);
-    uint32_t *first = arena_array(a, uint32_t, s->n_hosts);
-    struct value *row = arena_array(a, struct value, (size_t)stage->n_reads[OWNER_HOST] + s->n_groups);
-    struct fit_rows seen = {0};
-
-    for (uint32_t h = 0; h < s->n_hosts; h++) {
-        uint32_t n = 0;
-
-        for (uint32_t i = 0; i < stage->n_reads[OWNER_HOST]; i++)
-            row[n++] = fit->hosts[(size_t)h * width + stage->reads[OWNER_HOST][i]];
-        for (uint32_t i = fit->groups_from[h]; stage->asks_groups && i < fit->groups_from[h + 1]; i++)
-            row[n++] = (struct value){.type = VALUE_NUMBER, .number = fit->groups_of[i]};
-        uint32_t known = seen.n;
-        profile[h] = fit_rows_number(&seen, row, n, a);
-        if (profile[h] == known)
-            first[known] = h;
-    }
-    stage->profile = profile;
-    stage->of_profile = first;
-    stage->n_profiles = seen.n;
-}
-
 /* ---- request classes ---- */
 
 struct compiler {
@@ -310,8 +282,8 @@ static const uint64_t *class_hosts(struct compiler *c, const struct pipeline *p,
     uint64_t *bits = arena_array(c->a, uint64_t, c->fit->words);
     bool refuses = false;
 
-    for (uint32_t h = 0; h < n_hosts; h++)
-        bits[h / 64] |= (uint64_t)1 << (h % 64);
+    for (uint32_t w = 0; w < c->fit->words; w++)
+        bits[w] = w < n_hosts / 64 ? UINT64_MAX : ((uint64_t)1 << (n_hosts % 64)) - 1;
     for (uint32_t i = p->first; i < p->first + p->n; i++) {
         if (!fit_filters(c->fit, i, use) || c->fit->parts[PART_FILTER][i].live ||
             fit_unanswered(c->fit, i, use, vm_row))
@@ -325,25 +297,34 @@ static const uint64_t *class_hosts(struct compiler *c, const struct pipeline *p,
     return refuses ? bits : NULL;
 }
 
-/* Whether a stage of the pipeline reads the column of VMs. */
-static bool *columns_of(const struct fit *fit, const struct pipeline *p, struct arena *a)
+/* The columns of VMs that the stages of a pipeline read, ascending. */
+struct vm_columns {
+    uint32_t *items;
+    uint32_t n;
+};
+
+static struct vm_columns columns_of(const struct fit *fit, const struct pipeline *p, struct arena *a)
 {
-    bool *reads = arena_array(a, bool, (size_t)fit->columns[OWNER_VM].n + 1);
+    struct vm_columns ret = {.items = arena_array(a, uint32_t, (size_t)fit->columns[OWNER_VM].n + 1)};
 
     for (uint32_t i = p->first; i < p->first + p->n; i++)
         for (int part = 0; part < PARTS_OF_CLASS; part++)
             for (uint32_t k = 0; k < fit->parts[part][i].n_reads[OWNER_VM]; k++)
-                reads[fit->parts[part][i].reads[OWNER_VM][k]] = true;
-    return reads;
+                add_read(ret.items, &ret.n, fit->parts[part][i].reads[OWNER_VM][k]);
+    return ret;
 }
 
-void fit_fill_vm_row(const struct fit *fit, uint32_t vm, const bool *reads, struct value *row)
+/* The values by column, those of other columns absent. */
+static const struct value *full_row(const struct fit *fit, const struct vm_columns *c,
+                                    const struct value *values, struct arena *a)
 {
-    const struct fit_columns *c = &fit->columns[OWNER_VM];
+    struct value *ret = arena_array(a, struct value, (size_t)fit->columns[OWNER_VM].n + 1);
 
+    for (uint32_t i = 0; i < fit->columns[OWNER_VM].n; i++)
+        ret[i] = (struct value){.type = VALUE_ABSENT};
     for (uint32_t i = 0; i < c->n; i++)
-        row[i] = reads[i] ? expression_vm_value(&fit->snap->vms[vm], c->items[i])
-                          : (struct value){.type = VALUE_ABSENT};
+        ret[c->items[i]] = values[i];
+    return ret;
 }
 
 static void add_class(struct compiler *c, const struct pipeline *p, const struct value *vm_row)
@@ -358,7 +339,7 @@ static void add_class(struct compiler *c, const struct pipeline *p, const struct
     fit->limits = arena_grow(c->a, fit->limits, fit->n_classes, &c->cap_limits, sizeof(*fit->limits));
     fit->limits[fit->n_classes] = class_limits(c, p, vm_row);
     fit->class_row = arena_grow(c->a, fit->class_row, fit->n_classes, &c->cap_rows, sizeof(*fit->class_row));
-    fit->class_row[fit->n_classes] = c->classes.keys[fit->n_classes].row + 1; /* behind the pipeline */
+    fit->class_row[fit->n_classes] = vm_row;
     fit->n_classes++;
 }
 
@@ -366,9 +347,9 @@ static void classify(struct compiler *c)
 {
     struct fit *fit = c->fit;
     const struct snapshot *s = fit->snap;
-    uint32_t width = fit->columns[OWNER_VM].n;
-    struct value *row = arena_array(c->a, struct value, (size_t)width + 1);
-    const bool **reads = arena_array(c->a, const bool *, s->n_pipelines);
+    const struct expression_node *const *columns = fit->columns[OWNER_VM].items;
+    struct value *row = arena_array(c->a, struct value, (size_t)fit->columns[OWNER_VM].n + 1);
+    struct vm_columns *reads = arena_array(c->a, struct vm_columns, s->n_pipelines);
 
     for (uint32_t i = 0; i < s->n_pipelines; i++)
         reads[i] = columns_of(fit, &s->pipelines[i], c->a);
@@ -378,11 +359,15 @@ static void classify(struct compiler *c)
         fit->class_of[i] = IX_NONE;
         if (pipeline == IX_NONE)
             continue;
+        const struct vm_columns *read = &reads[pipeline];
+
         row[0] = (struct value){.type = VALUE_NUMBER, .number = pipeline};
-        fit_fill_vm_row(fit, i, reads[pipeline], row + 1);
-        fit->class_of[i] = fit_rows_number(&c->classes, row, width + 1, c->a);
+        for (uint32_t k = 0; k < read->n; k++)
+            row[k + 1] = expression_vm_value(&s->vms[i], columns[read->items[k]]);
+        fit->class_of[i] = fit_rows_number(&c->classes, row, read->n + 1, c->a);
         if (fit->class_of[i] == fit->n_classes)
-            add_class(c, &s->pipelines[pipeline], row + 1);
+            add_class(c, &s->pipelines[pipeline],
+                      full_row(fit, read, c->classes.keys[fit->n_classes].row + 1, c->a));
     }
 }
 
@@ -415,12 +400,13 @@ void fit_prepare(const struct snapshot *snap, struct arena *a, struct fit *ret)
     }
     fill_rows(ret, a);
     list_groups(ret, a);
+    ret->codes = arena_array(a, const struct fit_codes *, (size_t)ret->columns[OWNER_HOST].n + 1);
     fit_numbers_compile(ret, a);
     for (int part = 0; part < PARTS_OF_CLASS; part++)
         for (uint32_t i = 0; i < snap->n_stages; i++) {
             struct fit_expression *x = &ret->parts[part][i];
             if (x->x.n > 0 && !x->shapes && !x->live && !x->asks_unit)
-                find_profiles(ret, x, a);
+                fit_find_profiles(ret, x, a);
         }
     fit_counts_compile(ret, a);
     list_live(ret, a);

@@ -7,7 +7,7 @@
 #define BALLAST_CORE_FIT_H
 
 #include "core/fit/cells.h"
-#include "core/fit/expression.h"
+#include "core/fit/rows.h"
 
 #include <ballast/finding.h>
 
@@ -30,6 +30,15 @@ enum fit_part {
     PARTS
 };
 #define PARTS_OF_CLASS PART_COUNT
+
+/* The hosts by one of their columns, or by their groups: those with equal values have one number. */
+struct fit_codes {
+    const uint32_t *of;    /* by host */
+    const uint32_t *first; /* by number: the first host */
+    uint32_t n;
+    const struct fit_rows *rows; /* by number: the value */
+    bool texts;                  /* all values are texts or absent */
+};
 
 /* An expression with its variables resolved to columns. */
 struct fit_expression {
@@ -98,6 +107,7 @@ struct fit {
     const struct value *hosts;           /* rows of columns[OWNER_HOST].n values */
     const double **numbers;              /* by column of hosts: their numbers by host, UNKNOWN: absent; NULL:
                                             some value is no number */
+    const struct fit_codes **codes;      /* by column of hosts, the last of their groups; NULL: not needed */
     const struct value *groups;          /* rows of columns[OWNER_GROUP].n values */
     const uint32_t *groups_from, *groups_of; /* by host: groups_of[groups_from[h] ... groups_from[h + 1]) */
     uint32_t *class_of;                      /* by VM: its request class; IX_NONE: it has no pipeline */
@@ -219,14 +229,20 @@ static inline int64_t fit_limit(const struct fit *fit, uint32_t vm, uint32_t sta
 /* counts.c: the last step of fit_compile() but for the classes. */
 void fit_counts_compile(struct fit *fit, struct arena *a);
 
-/* The VM's values that `reads` names, by column, the others absent. */
-void fit_fill_vm_row(const struct fit *fit, uint32_t vm, const bool *reads, struct value *row);
-
 /* What an evaluation for VMs with this row reads of the host; nothing that moves change. */
 struct expression_scope fit_scope(const struct fit *fit, const struct value *vm_row, uint32_t host);
 
 /* Likewise for a VM that has a pipeline, also of what moves change. */
 struct expression_scope fit_live_scope(const struct fit *fit, uint32_t vm, uint32_t host,
                                        const struct expression_live *live);
+
+/* ---- profiles.c ---- */
+
+/* The codes of a column of hosts, or of their groups (columns[OWNER_HOST].n). Finds them when first asked. */
+const struct fit_codes *fit_codes_of(struct fit *fit, uint32_t column, struct arena *a);
+
+/* Finds the profiles of hosts for the expression: hosts with equal values of all that it reads, and in the
+ * same groups if it asks for groups, are one. */
+void fit_find_profiles(struct fit *fit, struct fit_expression *x, struct arena *a);
 
 #endif

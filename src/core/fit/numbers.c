@@ -4,178 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define BITS 64   /* of a word of truths */
 #define BLOCK 256 /* hosts that are evaluated together: their columns stay in the cache */
-
-/* ---- what can be evaluated in columns ---- */
-
-/* What is known of a node before it is evaluated. */
-enum shape {
-    SHAPE_FIXED,  /* the same on all hosts: of the VM alone */
-    SHAPE_NUMBER, /* a number or absent */
-    SHAPE_TRUTH,  /* true or false */
-    SHAPE_OTHER   /* host by host */
-};
-
-struct shaping {
-    const struct fit *fit;
-    const struct expression *x;
-    uint8_t *shapes; /* by node */
-};
-
-static bool has_shape(enum shape s, enum shape wanted)
-{
-    return s == wanted || s == SHAPE_FIXED;
-}
-
-static bool all_have(const struct shaping *s, uint32_t ix, enum shape wanted)
-{
-    const struct expression_node *nodes = s->x->nodes;
-
-    for (uint32_t i = ix + 1; i < nodes[ix].end; i = nodes[i].end)
-        if (!has_shape(s->shapes[i], wanted))
-            return false;
-    return true;
-}
-
-/* Whether the node is a number or absent, though it may be fixed. */
-static bool is_number(const struct shaping *s, uint32_t i)
-{
-    const struct expression_node *n = &s->x->nodes[i];
-
-    if (s->shapes[i] != SHAPE_FIXED)
-        return s->shapes[i] == SHAPE_NUMBER;
-    switch (n->kind) {
-    case EXPRESSION_CONSTANT:
-        return n->is.type == VALUE_NUMBER;
-    case EXPRESSION_VARIABLE:
-        return n->variable == VARIABLE_VM_VCPUS || n->variable == VARIABLE_VM_MEM_MB;
-    case EXPRESSION_OPERATOR:
-        break;
-    }
-    return (n->op >= OPERATOR_ADD && n->op <= OPERATOR_NUMBER) || n->op == OPERATOR_COUNT;
-}
-
-/* All operands from `first` on, which is one of the node's. */
-static bool are_numbers(const struct shaping *s, uint32_t ix, uint32_t first)
-{
-    for (uint32_t i = first; i < s->x->nodes[ix].end; i = s->x->nodes[i].end)
-        if (!is_number(s, i))
-            return false;
-    return true;
-}
-
-/* Of an external unit's answers: all are scores, all are lists of hosts, or some are of each. */
-static enum shape shape_of_answers(const struct snapshot *s, const char *unit)
-{
-    bool numbers = false;
-    bool truths = false;
-
-    for (uint32_t i = 0; i < s->n_answers; i++) {
-        const struct unit_answer *x = &s->answers[i];
-
-        if (!answer_counts(x) || strcmp(x->unit, unit) != 0)
-            continue;
-        numbers = numbers || x->scores;
-        truths = truths || !x->scores;
-    }
-    return !truths ? SHAPE_NUMBER : !numbers ? SHAPE_TRUTH : SHAPE_OTHER;
-}
-
-static enum shape shape_of_variable(const struct shaping *s, const struct expression_node *n)
-{
-    if (n->variable == VARIABLE_ANSWER_MULTIPLIER)
-        return SHAPE_NUMBER;
-    if (n->variable == VARIABLE_ANSWER)
-        return shape_of_answers(s->fit->snap, n->name);
-    if (expression_owner_of(n->variable) == OWNER_VM)
-        return SHAPE_FIXED;
-    if (expression_owner_of(n->variable) == OWNER_GROUP)
-        return SHAPE_OTHER;
-    return expression_variable_is_live(n->variable) || s->fit->numbers[n->column] ? SHAPE_NUMBER
-                                                                                  : SHAPE_OTHER;
-}
-
-static enum shape shape_of_operator(const struct shaping *s, uint32_t ix)
-{
-    const struct expression_node *n = &s->x->nodes[ix];
-
-    if (n->op >= OPERATOR_ANY_GROUP)
-        return SHAPE_OTHER;
-    if (all_have(s, ix, SHAPE_FIXED))
-        return SHAPE_FIXED;
-    switch ((int)n->op) { /* all others are not about numbers */
-    case OPERATOR_AND:
-    case OPERATOR_OR:
-    case OPERATOR_NOT:
-        return all_have(s, ix, SHAPE_TRUTH) ? SHAPE_TRUTH : SHAPE_OTHER;
-    case OPERATOR_IF:
-        return has_shape(s->shapes[ix + 1], SHAPE_TRUTH) && are_numbers(s, ix, s->x->nodes[ix + 1].end)
-                   ? SHAPE_NUMBER
-                   : SHAPE_OTHER;
-    case OPERATOR_DEFAULT:
-        return are_numbers(s, ix, ix + 1) ? SHAPE_NUMBER : SHAPE_OTHER;
-    case OPERATOR_GIVEN:
-    case OPERATOR_EQUAL:
-    case OPERATOR_UNEQUAL:
-    case OPERATOR_LESS:
-    case OPERATOR_AT_MOST:
-    case OPERATOR_MORE:
-    case OPERATOR_AT_LEAST:
-        return all_have(s, ix, SHAPE_NUMBER) ? SHAPE_TRUTH : SHAPE_OTHER;
-    case OPERATOR_ADD:
-    case OPERATOR_SUBTRACT:
-    case OPERATOR_MULTIPLY:
-    case OPERATOR_DIVIDE:
-    case OPERATOR_MIN:
-    case OPERATOR_MAX:
-    case OPERATOR_NUMBER:
-        return all_have(s, ix, SHAPE_NUMBER) ? SHAPE_NUMBER : SHAPE_OTHER;
-    default:
-        return SHAPE_OTHER;
-    }
-}
-
-static void find_shapes(struct fit *fit, struct fit_expression *x, struct arena *a)
-{
-    struct shaping s = {fit, &x->x, arena_array(a, uint8_t, x->x.n)};
-
-    for (uint32_t i = x->x.n; i-- > 0;) { /* operands stand behind their operator */
-        const struct expression_node *n = &x->x.nodes[i];
-        s.shapes[i] = (uint8_t)(n->kind == EXPRESSION_CONSTANT   ? SHAPE_FIXED
-                                : n->kind == EXPRESSION_VARIABLE ? shape_of_variable(&s, n)
-                                                                 : shape_of_operator(&s, i));
-    }
-    x->shapes = x->x.n > 0 && s.shapes[0] != SHAPE_OTHER ? s.shapes : NULL;
-}
-
-/* The column of the hosts' values, if all are numbers or absent. */
-static const double *number_column(const struct fit *fit, uint32_t column, struct arena *a)
-{
-    uint32_t width = fit->columns[OWNER_HOST].n;
-    double *ret = NULL;
-
-    for (uint32_t h = 0; h < fit->snap->n_hosts; h++) {
-        const struct value *v = &fit->hosts[(size_t)h * width + column];
-        if (v->type != VALUE_NUMBER && v->type != VALUE_ABSENT)
-            return NULL;
-    }
-    ret = arena_array(a, double, fit->snap->n_hosts);
-    for (uint32_t h = 0; h < fit->snap->n_hosts; h++) {
-        const struct value *v = &fit->hosts[(size_t)h * width + column];
-        ret[h] = v->type == VALUE_NUMBER ? v->number : UNKNOWN;
-    }
-    return ret;
-}
-
-void fit_numbers_compile(struct fit *fit, struct arena *a)
-{
-    fit->numbers = arena_array(a, const double *, fit->columns[OWNER_HOST].n);
-    for (uint32_t c = 0; c < fit->columns[OWNER_HOST].n; c++)
-        fit->numbers[c] = number_column(fit, c, a);
-    for (int part = 0; part < PARTS_OF_CLASS; part++)
-        for (uint32_t i = 0; i < fit->snap->n_stages; i++)
-            find_shapes(fit, &fit->parts[part][i], a);
-}
 
 /* ---- values of a block ---- */
 
@@ -183,6 +13,8 @@ struct block {
     const struct fit *fit;
     const struct fit_expression *x;
     const struct expression_scope *of;
+    const uint64_t *const
+        *marks;            /* by node with SHAPE_TEXT before it: the codes of the texts that it asks for */
     const uint32_t *hosts; /* NULL: first, first + 1 ... */
     uint32_t first, n;
 };
@@ -318,6 +150,19 @@ static void compare(enum expression_operator op, uint32_t n, double *x, const do
     }
 }
 
+/* Whether the host's text is among the marked ones; of UNEQUAL, whether it is another. */
+static void among(const struct block *b, uint32_t ix, double *ret)
+{
+    const struct fit_codes *codes = b->fit->codes[b->x->x.nodes[ix + 1].column];
+    bool wanted = b->x->x.nodes[ix].op != OPERATOR_UNEQUAL;
+    const uint64_t *marks = b->marks[ix];
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t code = codes->of[host_at(b, i)];
+        ret[i] = (marks[code / BITS] >> (code % BITS) & 1) == wanted;
+    }
+}
+
 /* The operands one after the other, into ret. */
 static void fold_values(const struct block *b, uint32_t ix, double *ret)
 {
@@ -366,6 +211,10 @@ static void node_values(const struct block *b, uint32_t ix, double *ret)
 
     if (node->kind == EXPRESSION_VARIABLE) {
         variable_values(b, node, ret);
+        return;
+    }
+    if (node->n > 0 && b->x->shapes[ix + 1] == SHAPE_TEXT) {
+        among(b, ix, ret);
         return;
     }
     switch ((int)node->op) { /* the others fold */
@@ -437,11 +286,70 @@ static void by_profile(const struct asked *q, const uint32_t *hosts, uint32_t n,
     }
 }
 
-static void by_column(const struct asked *q, const uint32_t *hosts, uint32_t n, double *ret)
+static void mark(uint64_t *marks, uint32_t code)
 {
+    if (code != IX_NONE)
+        marks[code / BITS] |= (uint64_t)1 << (code % BITS);
+}
+
+/* Marks the codes of the value's texts. */
+static void mark_texts(const struct fit_codes *codes, const struct value *v, struct arena *a, uint64_t *marks)
+{
+    struct expression_texts w = {.v = v};
+    struct expression_text t;
+
+    while (expression_next_text(&w, &t)) {
+        const struct value text = {.type = VALUE_TEXT, .text = arena_strndup(a, t.text, t.n)};
+        mark(marks, fit_rows_find(codes->rows, &text, 1));
+    }
+}
+
+/* What is asked for: of UNEQUAL to no text, each text and none, so that no host has another. */
+static const uint64_t *marks_of(const struct asked *q, uint32_t ix, struct arena *a)
+{
+    static const struct value none = {.type = VALUE_ABSENT};
+    const struct expression_node *nodes = q->x->x.nodes;
+    const struct fit_codes *codes = q->fit->codes[nodes[ix + 1].column];
+    uint64_t *marks = arena_array(a, uint64_t, (size_t)codes->n / BITS + 1);
+
+    for (uint32_t i = nodes[ix + 1].end; i < nodes[ix].end; i = nodes[i].end) {
+        struct value v = expression_part_value(&q->x->x, i, q->of);
+
+        if (nodes[ix].op == OPERATOR_IN || v.type == VALUE_TEXT)
+            mark_texts(codes, &v, a, marks);
+        else if (nodes[ix].op == OPERATOR_UNEQUAL)
+            memset(marks, 0xff, (codes->n / BITS + 1) * sizeof *marks);
+    }
+    if (nodes[ix].op == OPERATOR_UNEQUAL)
+        mark(marks, fit_rows_find(codes->rows, &none, 1));
+    return marks;
+}
+
+static const uint64_t *const *find_marks(const struct asked *q, struct arena *a)
+{
+    const uint64_t **marks = NULL;
+
+    for (uint32_t i = 0; i + 1 < q->x->x.n; i++) {
+        if (q->x->shapes[i + 1] != SHAPE_TEXT)
+            continue;
+        marks = marks ? marks : arena_array(a, const uint64_t *, q->x->x.n);
+        marks[i] = marks_of(q, i, a);
+    }
+    return marks;
+}
+
+static void by_column(const struct asked *q, const uint32_t *hosts, uint32_t n, struct arena *a, double *ret)
+{
+    const uint64_t *const *marks = find_marks(q, a);
+
     for (uint32_t from = 0; from < n; from += BLOCK) {
-        const struct block b = {
-            q->fit, q->x, q->of, hosts ? hosts + from : NULL, from, n - from < BLOCK ? n - from : BLOCK};
+        const struct block b = {.fit = q->fit,
+                                .x = q->x,
+                                .of = q->of,
+                                .marks = marks,
+                                .hosts = hosts ? hosts + from : NULL,
+                                .first = from,
+                                .n = n - from < BLOCK ? n - from : BLOCK};
 
         node_values(&b, 0, ret + from);
     }
@@ -453,7 +361,7 @@ void fit_numbers(const struct fit *fit, const struct fit_expression *x, const st
     const struct asked q = {fit, x, of, false};
 
     if (x->shapes && x->shapes[0] == SHAPE_NUMBER) {
-        by_column(&q, hosts, n, ret);
+        by_column(&q, hosts, n, a, ret);
     } else if (x->shapes) { /* the same on all hosts; a truth is no number */
         struct value v = {.type = VALUE_ABSENT};
         if (x->shapes[0] == SHAPE_FIXED)
@@ -470,23 +378,33 @@ void fit_numbers(const struct fit *fit, const struct fit_expression *x, const st
 
 /* ---- truths of all hosts, a bit each ---- */
 
-#define BITS 64
-
-static void bits_of_columns(const struct asked *q, uint32_t n, uint64_t *ret)
+/* Of the first n values from `from` on. */
+static uint64_t pack(const double *values, uint32_t n)
 {
+    uint64_t bits = 0;
+
+    if (n == BITS)
+        for (uint32_t i = 0; i < BITS; i++)
+            bits |= (uint64_t)(values[i] == 1) << i;
+    else
+        for (uint32_t i = 0; i < n; i++)
+            bits |= (uint64_t)(values[i] == 1) << i;
+    return bits;
+}
+
+static void bits_of_columns(const struct asked *q, uint32_t n, struct arena *a, uint64_t *ret)
+{
+    const uint64_t *const *marks = find_marks(q, a);
     double values[BLOCK];
 
     for (uint32_t from = 0; from < n; from += BLOCK) {
         uint32_t here = n - from < BLOCK ? n - from : BLOCK;
-        const struct block b = {q->fit, q->x, q->of, NULL, from, here};
+        const struct block b = {
+            .fit = q->fit, .x = q->x, .of = q->of, .marks = marks, .first = from, .n = here};
 
         node_values(&b, 0, values);
-        for (uint32_t w = 0; w < here; w += BITS) {
-            uint64_t bits = 0;
-            for (uint32_t i = 0; i < BITS && w + i < here; i++)
-                bits |= (uint64_t)(values[w + i] == 1) << i;
-            ret[(from + w) / BITS] = bits;
-        }
+        for (uint32_t w = 0; w < here; w += BITS)
+            ret[(from + w) / BITS] = pack(values + w, here - w < BITS ? here - w : BITS);
     }
 }
 
@@ -497,12 +415,16 @@ static void bits_of_profiles(const struct asked *q, uint32_t n, struct arena *a,
 
     for (uint32_t p = 0; p < q->x->n_profiles; p++)
         truths[p] = of_profile(q, p) == 1;
-    for (uint32_t w = 0; w < n; w += BITS) {
+    for (uint32_t h = 0; h + BITS <= n; h += BITS) {
+        const uint32_t *profile = q->x->profile + h;
         uint64_t bits = 0;
-        for (uint32_t i = 0; i < BITS && w + i < n; i++)
-            bits |= (uint64_t)truths[q->x->profile[w + i]] << i;
-        ret[w / BITS] = bits;
+
+        for (uint32_t i = 0; i < BITS; i++)
+            bits |= (uint64_t)truths[profile[i]] << i;
+        ret[h / BITS] = bits;
     }
+    for (uint32_t h = n / BITS * BITS; h < n; h++)
+        ret[h / BITS] |= (uint64_t)truths[q->x->profile[h]] << (h % BITS);
 }
 
 void fit_truths(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
@@ -512,7 +434,7 @@ void fit_truths(const struct fit *fit, const struct fit_expression *x, const str
     uint32_t n = fit->snap->n_hosts;
 
     if (x->shapes && x->shapes[0] == SHAPE_TRUTH) {
-        bits_of_columns(&q, n, ret);
+        bits_of_columns(&q, n, a, ret);
         return;
     }
     if (!x->shapes && x->profile) {

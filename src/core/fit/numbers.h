@@ -8,7 +8,17 @@
 
 #include "core/fit/fit.h"
 
-/* Finds the expressions that can be evaluated in columns, and those columns. After the rows of hosts. */
+/* What is known of a node before it is evaluated. */
+enum shape {
+    SHAPE_FIXED,  /* the same on all hosts: of the VM alone */
+    SHAPE_NUMBER, /* a number or absent */
+    SHAPE_TRUTH,  /* true or false */
+    SHAPE_TEXT,   /* a text of the host or absent; most hosts have another */
+    SHAPE_OTHER   /* host by host */
+};
+
+/* shapes.c: finds the expressions that can be evaluated in columns, and those columns. After the rows of
+ * hosts. */
 void fit_numbers_compile(struct fit *fit, struct arena *a);
 
 /* On each of the hosts (NULL: the first n of the snapshot): the number that the expression is; UNKNOWN: none.

@@ -3,36 +3,44 @@
 
 #include <string.h>
 
-#define HASH_START 14695981039346656037u /* FNV-1a, 64 bits */
-#define HASH_FACTOR 1099511628211u
+#define HASH_START 14695981039346656037u
+#define HASH_FACTOR 0x9e3779b97f4a7c15u /* odd; 2^64 / golden ratio */
 #define TABLE_LEAST 64
 
-static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n)
+/* The upper bits of a product depend on all of the word; the table reads the lower ones. */
+static uint64_t hash_word(uint64_t h, uint64_t word)
 {
-    const unsigned char *p = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ p[i]) * HASH_FACTOR;
-    return h;
+    h = (h ^ word) * HASH_FACTOR;
+    return h ^ (h >> 32);
 }
 
+/* Eight bytes at a time. */
 static uint64_t hash_text(uint64_t h, const char *text)
 {
-    return hash_bytes(h, text, strlen(text) + 1);
+    size_t n = strlen(text);
+    uint64_t word;
+
+    for (; n >= sizeof word; n -= sizeof word, text += sizeof word) {
+        memcpy(&word, text, sizeof word);
+        h = hash_word(h, word);
+    }
+    word = n; /* an empty text counts, too */
+    memcpy((char *)&word + 1, text, n);
+    return hash_word(h, word);
 }
 
 static uint64_t hash_value(uint64_t h, const struct value *v)
 {
-    unsigned char type = (unsigned char)v->type;
+    uint64_t word = 0;
 
-    h = hash_bytes(h, &type, 1);
     switch (v->type) {
     case VALUE_ABSENT:
-        return h;
+        return hash_word(h, VALUE_ABSENT);
     case VALUE_TRUTH:
-        return hash_bytes(h, &v->truth, sizeof v->truth);
+        return hash_word(h, VALUE_TRUTH + (v->truth ? 2 * (uint64_t)VALUE_TEXTS : 0));
     case VALUE_NUMBER: /* no negative zero, no NaN: equal numbers have equal bytes */
-        return hash_bytes(h, &v->number, sizeof v->number);
+        memcpy(&word, &v->number, sizeof word);
+        return hash_word(h, word);
     case VALUE_TEXT:
     case VALUE_PARTS:
         return hash_text(h, v->text);
@@ -81,14 +89,27 @@ static void make_room(struct fit_rows *r, struct arena *a)
         put_slot(r, i);
 }
 
+static uint32_t find(const struct fit_rows *r, const struct value *row, uint32_t n, uint64_t hash)
+{
+    for (size_t at = hash & (r->size - 1); r->slots[at] != 0; at = (at + 1) & (r->size - 1))
+        if (same_row(&r->keys[r->slots[at] - 1], row, n, hash))
+            return r->slots[at] - 1;
+    return IX_NONE;
+}
+
+uint32_t fit_rows_find(const struct fit_rows *r, const struct value *row, uint32_t n)
+{
+    return r->n > 0 ? find(r, row, n, hash_row(row, n)) : IX_NONE;
+}
+
 uint32_t fit_rows_number(struct fit_rows *r, const struct value *row, uint32_t n, struct arena *a)
 {
     uint64_t hash = hash_row(row, n);
 
     make_room(r, a);
-    for (size_t at = hash & (r->size - 1); r->slots[at] != 0; at = (at + 1) & (r->size - 1))
-        if (same_row(&r->keys[r->slots[at] - 1], row, n, hash))
-            return r->slots[at] - 1;
+    uint32_t known = find(r, row, n, hash);
+    if (known != IX_NONE)
+        return known;
     struct value *kept = arena_array(a, struct value, n);
 
     if (n > 0)

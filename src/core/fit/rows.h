@@ -22,4 +22,7 @@ struct fit_rows {
 /* The number of the row; a new one is copied. */
 uint32_t fit_rows_number(struct fit_rows *r, const struct value *row, uint32_t n, struct arena *a);
 
+/* The number of the row; IX_NONE: it has none. */
+uint32_t fit_rows_find(const struct fit_rows *r, const struct value *row, uint32_t n);
+
 #endif
