@@ -4,6 +4,7 @@
 #include "core/fit/fit.h"
 
 #include "core/pass.h"
+#include "core/place/place.h"
 #include "core/plan/pass_state.h"
 #include "random_cluster.h"
 
@@ -519,12 +520,58 @@ static void test_without_demand(void **state)
     }
 }
 
+/* VMs that are powered on see those before them, also in the room that other moves make. */
+static void test_placements(void **state)
+{
+    static const struct cluster_options all = {.hosts_max = 5,
+                                               .vms_max = 30,
+                                               .mixed_hosts = true,
+                                               .cells = true,
+                                               .newcomers = true,
+                                               .in_flight = true};
+    unsigned n = test_clusters(1500);
+    unsigned placed = 0, asked = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < n; i++) {
+        struct arena a = {0};
+        struct rng r = {.state = test_seed() + i};
+        struct snapshot s;
+        struct policy policy;
+        struct plan plan;
+        struct pass p;
+        struct replay replay;
+        struct err err = {0};
+        uint32_t n_new;
+
+        random_cluster(&r, &all, &a, &s);
+        policy_default(&policy);
+        const uint32_t *new = new_vms(&s, &a, &n_new);
+
+        if (n_new > 0 && place_run(&s, &policy, new, n_new, &a, &plan, &err) == 0 && plan.snap->needs_cells) {
+            pass_prepare(&p, plan.snap, &plan.policy, RULES_PREFERRED, IX_NONE, &a);
+            replay_begin(&replay, &p, &plan, &a);
+            run_plan(&replay, &r, test_seed() + i, &a);
+            for (uint32_t k = 0; k < plan.n_recommendations; k++)
+                placed += plan.recommendations[k].action == ACTION_PLACE &&
+                          fit_cells_binds(&replay.cells, plan.recommendations[k].vm);
+            for (uint32_t k = 0; k < n_new; k++)
+                asked += fit_cells_binds(&replay.cells, new[k]);
+        }
+        arena_release(&a);
+    }
+    (void)printf("%u of %u VMs with cells or devices are placed\n", placed, asked);
+    if (test_is_usual())
+        assert_true(placed > 500 && asked > placed + 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_all_arrangements),
         cmocka_unit_test(test_trials),
         cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_placements),
         cmocka_unit_test(test_without_demand),
     };
 
