@@ -7,10 +7,14 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #define CONNECT_MAX_MS 10000
@@ -25,6 +29,7 @@ struct http_session {
     int64_t stopped_ms;             /* when it saw that *stop is true; 0: it did not */
     struct certificate certificate; /* of the peer that answered last; texts "": none */
     bool verified;                  /* a certificate of the peer was trusted before */
+    char reason[HTTP_REASON_MAX];   /* of the current request's answer */
     char detail[CURL_ERROR_SIZE];
 };
 
@@ -84,6 +89,72 @@ static size_t receive_body(char *data, size_t size, size_t n, void *ctx)
     return s->into->overflow ? 0 : size * n; /* 0 ends the transfer */
 }
 
+/* The first line of each answer: "HTTP/1.1 500 VM is locked". What comes last counts, after a redirect or a
+ * "100 Continue". */
+static size_t receive_header(char *data, size_t size, size_t n, void *ctx)
+{
+    struct http_session *s = ctx;
+    size_t len = size * n, at = 0;
+
+    if (len < 5 || memcmp(data, "HTTP/", 5) != 0)
+        return len;
+    for (int words = 0; at < len && words < 2; at++)
+        words += data[at] == ' ';
+    s->reason[0] = '\0';
+    for (size_t to = 0; at < len && to + 1 < sizeof s->reason; at++) {
+        const unsigned char c = (unsigned char)data[at];
+
+        if (c >= ' ' && c != 0x7f) {
+            s->reason[to++] = data[at];
+            s->reason[to] = '\0';
+        }
+    }
+    return len;
+}
+
+/* ---- pinned certificates ---- */
+
+static bool is_fingerprint(const char *pinned, const unsigned char *digest, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        char hex[3];
+
+        (void)snprintf(hex, sizeof hex, "%02x", (unsigned)digest[i]);
+        pinned += *pinned == ':';
+        if (strncasecmp(pinned, hex, 2) != 0)
+            return false;
+        pinned += 2;
+    }
+    return *pinned == '\0';
+}
+
+/* Instead of a chain up to an authority: the peer's own certificate is one of those that are pinned. */
+static int verify_pinned(X509_STORE_CTX *chain, void *ctx)
+{
+    const struct http_session *s = ctx;
+    X509 *own = X509_STORE_CTX_get0_cert(chain);
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+
+    if (own && X509_digest(own, EVP_sha256(), digest, &n) == 1) {
+        for (const char *const *f = s->options.fingerprints; *f; f++) {
+            if (is_fingerprint(*f, digest, n)) {
+                X509_STORE_CTX_set_error(chain, X509_V_OK);
+                return 1;
+            }
+        }
+    }
+    X509_STORE_CTX_set_error(chain, X509_V_ERR_APPLICATION_VERIFICATION);
+    return 0;
+}
+
+static CURLcode pin(CURL *easy, void *ssl_ctx, void *ctx)
+{
+    (void)easy;
+    SSL_CTX_set_cert_verify_callback(ssl_ctx, verify_pinned, ctx);
+    return CURLE_OK;
+}
+
 static int watch(void *ctx, curl_off_t dl_total, curl_off_t dl, curl_off_t ul_total, curl_off_t ul)
 {
     struct http_session *s = ctx;
@@ -117,6 +188,14 @@ static void set_session(struct http_session *s)
         (void)curl_easy_setopt(c, CURLOPT_CAINFO, s->options.ca_file);
         (void)curl_easy_setopt(c, CURLOPT_CAPATH, NULL); /* this CA and no other */
     }
+    if (s->options.fingerprints) {
+        (void)curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L);
+        (void)curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 0L);
+        (void)curl_easy_setopt(c, CURLOPT_SSL_CTX_FUNCTION, pin);
+        (void)curl_easy_setopt(c, CURLOPT_SSL_CTX_DATA, s);
+    }
+    (void)curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, receive_header);
+    (void)curl_easy_setopt(c, CURLOPT_HEADERDATA, s);
     (void)curl_easy_setopt(c, CURLOPT_CERTINFO, 1L);
     (void)curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, receive_body);
     (void)curl_easy_setopt(c, CURLOPT_WRITEDATA, s);
@@ -215,7 +294,7 @@ static struct curl_slist *set_request(struct http_session *s, const struct http_
     (void)curl_easy_setopt(c, CURLOPT_PINNEDPUBLICKEY,
                            q->same_peer && s->certificate.pin[0] ? s->certificate.pin : NULL);
     /* a resumed TLS session would show the certificate of its beginning */
-    (void)curl_easy_setopt(c, CURLOPT_SSL_SESSIONID_CACHE, q->same_peer ? 0L : 1L);
+    (void)curl_easy_setopt(c, CURLOPT_SSL_SESSIONID_CACHE, q->same_peer || s->options.fingerprints ? 0L : 1L);
     (void)curl_easy_setopt(c, CURLOPT_FRESH_CONNECT, q->once ? 1L : 0L);
     (void)curl_easy_setopt(c, CURLOPT_FORBID_REUSE, q->once ? 1L : 0L);
     return headers;
@@ -239,6 +318,11 @@ static int why_not(const struct http_session *s, const struct http_request *q, C
     case CURLE_OPERATION_TIMEDOUT:
         return err_set(err, -ETIMEDOUT, "%s: no answer in time: %s", q->url, detail);
     case CURLE_PEER_FAILED_VERIFICATION:
+        if (s->options.fingerprints)
+            return err_set(err, -EKEYREJECTED,
+                           "%s: the peer's certificate is none of those that are pinned: if it was renewed, "
+                           "add its SHA-256 fingerprint to the fingerprints",
+                           q->url);
         return err_set(err, -EKEYREJECTED,
                        s->verified
                            ? "%s: the peer's certificate has changed, and the new one cannot be "
@@ -302,7 +386,7 @@ static int send_one(struct http_session *s, const struct http_request *q, struct
     s->into = &body;
     s->after_stop_ms = q->after_stop_ms;
     s->stopped_ms = 0;
-    s->detail[0] = '\0';
+    s->detail[0] = s->reason[0] = '\0';
     struct curl_slist *headers = set_request(s, q, left_ms);
     CURLcode code = curl_easy_perform(s->easy);
 
@@ -317,6 +401,7 @@ static int send_one(struct http_session *s, const struct http_request *q, struct
         s->verified = s->verified || s->options.tls_verify;
         note_certificate(s);
         ret->body = body;
+        (void)snprintf(ret->reason, sizeof ret->reason, "%s", s->reason);
         (void)curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &ret->status);
         (void)curl_easy_getinfo(s->easy, CURLINFO_RETRY_AFTER, &retry);
         ret->retry_after_s = (long)retry;

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define HTTP_REASON_MAX 256
 #define HTTP_ANSWER_MAX ((size_t)64 * 1024 * 1024)
 
 struct http_session;
@@ -27,6 +28,9 @@ struct http_session;
 struct http_options {
     const char *ca_file; /* PEM; NULL: the system's certificates */
     bool tls_verify;
+    /* SHA-256 fingerprints of certificates, hexadecimal with or without colons, NULL at the end: the peer has
+     * one of these, whoever has signed it and whatever names it has. NULL: it is verified by ca_file. */
+    const char *const *fingerprints;
     const atomic_bool *stop; /* NULL: never */
 };
 
@@ -54,9 +58,10 @@ struct http_request {
 };
 
 struct http_answer {
-    long status;        /* 200, 404, ... */
-    long retry_after_s; /* Retry-After, as seconds or as a date; 0: none */
-    int64_t date_s;     /* the peer's clock (Date), seconds since 1970; 0: not told */
+    long status;                  /* 200, 404, ... */
+    char reason[HTTP_REASON_MAX]; /* the text beside it on the first line; "": none */
+    long retry_after_s;           /* Retry-After, as seconds or as a date; 0: none */
+    int64_t date_s;               /* the peer's clock (Date), seconds since 1970; 0: not told */
     struct strbuf body;
 };
 

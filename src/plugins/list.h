@@ -10,6 +10,7 @@
 #define PLUGIN_LIST(X) \
     X(vsphere) \
     X(libvirt) \
+    X(proxmox) \
     X(fake_cluster) \
     X(file)
 /* clang-format on */

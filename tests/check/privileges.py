@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The privileges that a vCenter's user needs are one table (collectors/vsphere/vs_privileges.c): every method of the API that is called
+"""The privileges that a user of Proxmox VE needs are in the role of the manual page. Those that a vCenter's user needs are one table (collectors/vsphere/vs_privileges.c): every method of the API that is called
 stands in it, the manual page names its privileges and no others, and the simulator of the tests asks for the same."""
 import re
 
@@ -49,4 +49,14 @@ for method in sorted(listed & set(required)):
     # MigrateVM_Task takes the privilege of the VM's state only: more than enough is listed
     if not required[method] <= here or (method != 'MigrateVM_Task' and required[method] != here):
         violations.append(f'{SIMULATOR}: {method} takes {sorted(required[method])}, in {TABLE} {sorted(here)}')
+
+# Proxmox VE: the table of check-config --connect, and the role of its page.
+TABLE, PAGE = 'collectors/proxmox/pve_preflight.c', 'packaging/man/ballast-proxmox.7'
+PRIVILEGE = r'\b((?:Sys|VM|Datastore|Pool|SDN|Mapping)\.[A-Z]\w+)'
+table = set(re.findall(r'\{"/\w*", "([\w.]+)"', text_of(TABLE)))
+role = set(re.findall(PRIVILEGE, re.search(r'--privs.*?"(.*?)"', text_of(PAGE), re.S).group(1)))
+violations += [] if len(table) > 3 else [f'{TABLE}: its rows cannot be read']
+violations += [f'{PAGE}: the role lacks {p}, which {TABLE} has' for p in sorted(table - role)]
+violations += [f'{PAGE}: the role has {p}, which {TABLE} lacks' for p in sorted(role - table)]
+violations += [f'{PAGE}: does not describe {p}' for p in sorted(table - set(re.findall(PRIVILEGE, text_of(PAGE).split('.Bd -literal')[0])))]
 end(violations, f'{len(rows)} privileges, {len(called)} methods')

@@ -22,7 +22,7 @@ CODE = ('src/', 'include/', 'collectors/', 'actuators/')
 # One of these in the plural lends its singular (the folder actions: action_find), nothing else does.
 
 # Short forms that the field uses; the rest is spelled out.
-SHORT = {'vsphere': 'vs', 'json_writer': 'jw'}
+SHORT = {'vsphere': 'vs', 'proxmox': 'pve', 'json_writer': 'jw'}
 # What an enumeration's words are asked with carries the enumeration's name: vm_kind_name().
 OF_AN_ENUM = ('_name', '_meaning', '_parse')
 # Names that a library, a standard or a habit of C gives.

@@ -8,7 +8,9 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int config_from(const char *text, enum config_use use, struct arena *a, struct config *ret,
                        struct err *err)
@@ -40,6 +42,79 @@ static void test_own_settings(void **state)
     assert_string_equal(config_source_name(&c, &a), "file /z -");
     assert_int_equal(config_from("cluster: a\nsource: {kind: skeleton}\n", CONFIG_FOR_POLICY, &a, &c, &err),
                      -EINVAL);
+}
+
+/* A kind without an actuator: what would act is refused, recommendations are not. */
+static void test_recommends_only(void **state)
+{
+    static const struct {
+        const char *more, *refused;
+    } cases[] = {
+        {"", NULL},
+        {"automation: manual\n", NULL},
+        {"automation: partial\n", "automation would act"},
+        {"automation: full\n", "automation would act"},
+        {"dpm: {enabled: true}\n", "dpm.enabled would act"},
+        {"dpm: {automation: automatic}\n", "dpm.automation would act"},
+        {"power: {hosts: {n1: {wol: {mac: \"bc:24:11:00:00:01\"}}}}\n", "power.hosts would act"},
+    };
+
+    char file[] = "/tmp/ballast-config-source-XXXXXX";
+    int fd = mkstemp(file);
+
+    (void)state;
+    assert_true(fd >= 0 && write(fd, "secret\n", 7) == 7);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        const char *text = arena_printf(&a,
+                                        "cluster: a\n%ssource: {kind: proxmox, url: \"https://n1:8006\", "
+                                        "username: \"b@pve!t\", password_file: %s}\n",
+                                        cases[i].more, file);
+        struct config c;
+        struct err err = {0};
+        int r = config_from(text, CONFIG_FOR_SERVICE, &a, &c, &err);
+
+        assert_int_equal(r, cases[i].refused ? -EINVAL : 0);
+        if (cases[i].refused)
+            assert_non_null(strstr(err.text, cases[i].refused));
+    }
+    (void)close(fd);
+    (void)unlink(file);
+}
+
+/* What stands in other_urls, fingerprints and username is checked. */
+static void test_proxmox(void **state)
+{
+    static const struct {
+        const char *keys;
+        bool good;
+    } cases[] = {
+        {"username: \"b@pve!t\"", true},
+        {"username: \"b@pam\"", true},
+        {"username: ballast", false},
+        {"username: \"b@pve!\"", false},
+        {"username: \"b@pve\", other_urls: [\"https://n2:8006\"]", true},
+        {"username: \"b@pve\", other_urls: [\"http://n2:8006\"]", false},
+        {"username: \"b@pve\", fingerprints: [\"AB:CD\"]", false},
+        {"username: \"b@pve\", fingerprints: "
+         "[\"00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:"
+         "FF\"]",
+         true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        const char *text = arena_printf(
+            &a, "cluster: a\nsource: {kind: proxmox, url: \"https://n1:8006\", %s, password_file: /x}\n",
+            cases[i].keys);
+        struct config c;
+        struct err err = {0};
+
+        assert_int_equal(config_from(text, CONFIG_FOR_POLICY, &a, &c, &err), cases[i].good ? 0 : -EINVAL);
+        if (cases[i].good)
+            assert_int_equal(c.n_warnings, 0);
+    }
 }
 
 /* How KVM hosts migrate: for all VMs, and for some. */
@@ -108,7 +183,9 @@ static void test_migration_of_a_vm(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_settings), cmocka_unit_test(test_migrations),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_settings),
+                                       cmocka_unit_test(test_recommends_only), cmocka_unit_test(test_proxmox),
+                                       cmocka_unit_test(test_migrations),
                                        cmocka_unit_test(test_migration_of_a_vm)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

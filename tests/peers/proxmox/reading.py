@@ -265,6 +265,8 @@ def node_guests(kind):
                 continue
             row = {"vmid": g.vmid, "name": g.name, **_figures(q, g), "cpus": g.cores}
             row.pop("maxcpu", None)
+            if row["status"] not in ("running", "stopped", "unknown"):
+                row.update(status="running", qmpstatus=g.status)
             if kind == "lxc":
                 row["type"] = "lxc"
             if row["status"] == "running":

@@ -26,6 +26,7 @@ BEYOND = {
     "/cluster/mapping/pci": {"checks"},
     "/nodes": {"disk", "id", "maxdisk", "type"},
     "/nodes/{node}/status": {"flags", "hvm", "mhz", "user_hz", "available", "uptime", "wait", "kversion", "swap", "ksm"},
+    "/nodes/{node}/qemu": {"disk"},
     "/nodes/{node}/lxc": {"pid", "type", "memhost"},
     "/nodes/{node}/lxc/{vmid}/status/current": {"type", "pid", "memhost"},
     "/nodes/{node}/qemu/{vmid}/status/current": {"balloon", "ballooninfo", "freemem", "disk"},
@@ -74,6 +75,11 @@ def _find(properties, key):
     return next((p for name, p in properties.items() if name.startswith("{")), None)
 
 
+def is_number(data):
+    """Also as a text: what stands in a configuration is told as it was written."""
+    return isinstance(data, (int, float)) or (isinstance(data, str) and data.replace(".", "", 1).isdigit())
+
+
 def undeclared(described, data, beyond=(), where="data"):
     """Sentences on what the description does not declare: keys, unless they are in beyond, and values of another kind."""
     if not isinstance(described, dict) or data is None:
@@ -91,7 +97,7 @@ def undeclared(described, data, beyond=(), where="data"):
             elif it is not None:
                 found += undeclared(it, value, beyond, f"{where}.{key}")
         return found
-    if kind in ("integer", "number") and not isinstance(data, (int, float)) or \
+    if kind in ("integer", "number") and not is_number(data) or \
             kind == "string" and not isinstance(data, (str, int, float)) or \
             kind == "boolean" and data not in (0, 1):
         return [f"{where} is {data!r}, declared as {kind}"]

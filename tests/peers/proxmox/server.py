@@ -104,6 +104,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "pve-api-daemon/3.0"
     timeout = 60
+    wbufsize = 1 << 16  # headers and body in one piece, lest each answer waits for an acknowledgement
 
     def setup(self):
         self.request.settimeout(self.timeout)
@@ -150,13 +151,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if fault.code is None and fault.body is None and not fault.drop:
                 return False
         if fault.drop:
-            self.close_connection = True
-            self.connection.close()
+            self.hang_up()
         elif fault.body is not None:
             self.send_body(fault.code or 200, fault.reason or "OK", fault.body)
         else:
             self.refuse(type("Fault", (errors.Refusal,), {"code": fault.code})(fault.reason))
         return True
+
+    def hang_up(self):
+        self.close_connection = True
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def parameters(self, query):
         given = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
@@ -177,8 +182,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         own.requests.append(f"{self.command} {path}" + (f"?{url.query}" if url.query else ""))
         local = own.cluster.nodes[self.server.node]
         if not local.online:
-            self.close_connection = True
-            return self.connection.close()
+            return self.hang_up()
         try:
             given = self.parameters(url.query)  # read in any case, so that the connection can go on
             if self.struck(path):

@@ -1,0 +1,94 @@
+/* keys.c: the configuration keys of a Proxmox VE cluster (`source: kind: proxmox`). */
+#include "collectors/proxmox/proxmox.h"
+
+#include "net/proxmox/settings.h"
+
+#include <string.h>
+
+#define DIGEST_DIGITS 64
+
+static const char *const url_schemes[] = {"https", NULL};
+
+static const char *check_username(const char *name)
+{
+    const char *at = strchr(name, '@');
+    const char *token = at ? strchr(at, '!') : NULL;
+
+    return at && at > name && at[1] && (!token || (token > at + 1 && token[1]))
+               ? NULL
+               : "USER@REALM or USER@REALM!TOKEN, such as ballast@pve!ballast";
+}
+
+static const char *check_url(const char *url)
+{
+    return strncmp(url, "https://", strlen("https://")) == 0 && url[strlen("https://")] ? NULL
+                                                                                        : "https://HOST:8006";
+}
+
+static const char *check_fingerprint(const char *text)
+{
+    size_t digits = 0;
+
+    for (const char *c = text; *c; c++) {
+        if (strchr("0123456789abcdefABCDEF", *c))
+            digits++;
+        else if (*c != ':' || digits % 2 != 0 || digits == 0)
+            digits = DIGEST_DIGITS + 1;
+    }
+    return digits == DIGEST_DIGITS ? NULL : "the SHA-256 fingerprint of a certificate, 64 hexadecimal digits";
+}
+
+static const struct field keys[] = {
+    {.name = "url",
+     .type = FIELD_URL,
+     .offset = offsetof(struct source_config, url),
+     .words = url_schemes,
+     .flags = FIELD_REQUIRED,
+     .meaning = "the URL of the API"},
+    {.name = "username",
+     .type = FIELD_TEXT,
+     .offset = offsetof(struct source_config, username),
+     .check = check_username,
+     .flags = FIELD_REQUIRED,
+     .meaning = "the user to log in as"},
+    {.name = "password_file",
+     .type = FIELD_SECRET,
+     .offset = offsetof(struct source_config, password_file),
+     .secret = offsetof(struct source_config, password),
+     .flags = FIELD_REQUIRED | FIELD_REREAD,
+     .meaning = "a file with the password on its only line; only the service should be able to read it"},
+    {.name = "ca_file",
+     .type = FIELD_PATH,
+     .offset = offsetof(struct source_config, ca_file),
+     .flags = FIELD_READABLE,
+     .meaning = "PEM certificates of the authorities to trust; default: the system's"},
+    {.name = "cluster",
+     .type = FIELD_TEXT,
+     .offset = offsetof(struct source_config, cluster),
+     .meaning = "the name of the cluster"},
+};
+
+static const struct field settings[] = {
+    {.name = "other_urls",
+     .type = FIELD_LIST,
+     .max = 63,
+     .offset = offsetof(struct proxmox_settings, other_urls),
+     .check = check_url,
+     .meaning = "the URLs of other nodes of the cluster, asked in turn where one does not answer"},
+    {.name = "fingerprints",
+     .type = FIELD_LIST,
+     .max = 256,
+     .offset = offsetof(struct proxmox_settings, fingerprints),
+     .check = check_fingerprint,
+     .meaning = "SHA-256 fingerprints of the nodes' certificates, instead of ca_file"},
+};
+
+const struct source_kind proxmox_source = {
+    .kind = "proxmox",
+    .keys = {"source", keys, sizeof keys / sizeof *keys},
+    .settings = {"source", settings, sizeof settings / sizeof *settings},
+    .settings_size = sizeof(struct proxmox_settings),
+    .recommends_only =
+        "Ballast cannot migrate guests of Proxmox VE yet, nor see to the votes that are left when a "
+        "node is off",
+};

@@ -1,0 +1,14 @@
+/* pve_preflight.h: what an admin should know of a Proxmox VE cluster before the service starts. */
+#ifndef BALLAST_COLLECTORS_PROXMOX_PVE_PREFLIGHT_H
+#define BALLAST_COLLECTORS_PROXMOX_PVE_PREFLIGHT_H
+
+#include "collectors/proxmox/pve_look.h"
+
+#include <ballast/inventory.h>
+#include <ballast/preflight.h>
+
+/* inv NULL: the look failed with *err. */
+void pve_preflight(struct pve_look *l, const struct pve_view *view, const struct inventory *inv,
+                   const struct err *err, struct preflight *ret);
+
+#endif

@@ -1,0 +1,401 @@
+/* session.c: addresses, login and requests of a Proxmox VE cluster. It does not know what the answers mean.
+ */
+#include "net/proxmox/session.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/secret.h"
+#include "net/http.h"
+#include "net/login_guard.h"
+#include "net/peer_json.h"
+#include "net/proxmox/settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BASE "/api2/json"
+#define DEPTH_MAX 16u
+#define ANSWER_MAX ((size_t)32 * 1024 * 1024)
+#define TIMEOUT_DEFAULT_S 60
+#define TICKET_MAX 2048
+#define RENEW_MS (INT64_C(3600) * 1000) /* a ticket lives for two hours */
+#define ADDRESSES_MAX 64
+
+struct pve {
+    const struct source_config *cfg;
+    struct http_session *http;
+    const char *urls[ADDRESSES_MAX];
+    size_t n_urls, at; /* at: the address that is asked */
+    struct login_guard *guard, *own_guard;
+    bool by_token, accepted;
+    char ticket[TICKET_MAX]; /* "": none */
+    int64_t ticket_ms;       /* when it was given */
+    int64_t deadline_ms;
+    unsigned requests;
+};
+
+struct question {
+    const char *method, *path;
+    const char *body;   /* NULL: none */
+    const char *secret; /* of the token; NULL: none */
+    int64_t at_most_ms;
+};
+
+/* ---- the object ---- */
+
+static int take_addresses(struct pve *p, struct err *err)
+{
+    const struct proxmox_settings *settings = p->cfg->settings;
+
+    p->urls[p->n_urls++] = p->cfg->url;
+    for (const char *const *u = settings ? settings->other_urls : NULL; u && *u; u++) {
+        if (p->n_urls == ADDRESSES_MAX)
+            return err_set(err, -EINVAL, "more than %d addresses", ADDRESSES_MAX);
+        p->urls[p->n_urls++] = *u;
+    }
+    for (size_t i = 0; i < p->n_urls; i++) {
+        int r = http_url_check(p->urls[i], err);
+        if (r < 0)
+            return r;
+        if (strncasecmp(p->urls[i], "https://", 8) != 0)
+            return err_set(err, -EINVAL, "%s: expected https://HOST:8006", p->urls[i]);
+    }
+    return 0;
+}
+
+int pve_new(const struct source_config *cfg, struct pve **ret, struct err *err)
+{
+    const struct proxmox_settings *settings = cfg->settings;
+    const bool pinned = settings && settings->fingerprints && settings->fingerprints[0];
+    const struct http_options options = {.ca_file = cfg->ca_file,
+                                         .tls_verify = true,
+                                         .fingerprints = pinned ? settings->fingerprints : NULL,
+                                         .stop = cfg->stop};
+
+    if (!cfg->username || !strchr(cfg->username, '@'))
+        return err_set(err, -EINVAL, "the username is not USER@REALM or USER@REALM!TOKEN");
+    if (!cfg->password || !cfg->password[0])
+        return err_set(err, -EINVAL, "the password is missing (password_file)");
+    struct pve *p = calloc(1, sizeof *p);
+    if (!p)
+        return err_set(err, -ENOMEM, "out of memory");
+    p->cfg = cfg;
+    p->by_token = strchr(cfg->username, '!') != NULL;
+    p->guard = cfg->shared;
+    int r = take_addresses(p, err);
+    if (r == 0 && !p->guard) {
+        r = login_guard_new(false, &p->own_guard, err);
+        p->guard = p->own_guard;
+    }
+    if (r == 0)
+        r = http_session_new(&options, &p->http, err);
+    if (r < 0) {
+        pve_free(p);
+        return r;
+    }
+    pve_begin(p);
+    *ret = p;
+    return 0;
+}
+
+void pve_free(struct pve *p)
+{
+    if (!p)
+        return;
+    http_session_free(p->http);
+    login_guard_free(p->own_guard);
+    explicit_bzero(p->ticket, sizeof p->ticket); /* it cannot be ended at the peer: it expires */
+    free(p);
+}
+
+void pve_begin(struct pve *p)
+{
+    p->deadline_ms =
+        net_now_ms() + 1000 * (int64_t)(p->cfg->timeout_s ? p->cfg->timeout_s : TIMEOUT_DEFAULT_S);
+    p->requests = 0;
+}
+
+int64_t pve_left_ms(const struct pve *p)
+{
+    return p->deadline_ms - net_now_ms();
+}
+
+unsigned pve_requests(const struct pve *p)
+{
+    return p->requests;
+}
+
+const char *pve_url(const struct pve *p)
+{
+    return p->urls[p->at];
+}
+
+bool pve_is_accepted(const struct pve *p)
+{
+    return p->accepted;
+}
+
+/* ---- one request ---- */
+
+static void put_escaped(struct strbuf *b, const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+            strchr("-_.~", *c))
+            strbuf_add(b, c, 1);
+        else
+            strbuf_printf(b, "%%%02X", (unsigned)*c);
+    }
+}
+
+static int code_of(long status)
+{
+    return status == 401   ? -EACCES
+           : status == 403 ? -EPERM
+           : status == 501 ? -EOPNOTSUPP
+           : status >= 595 ? -EHOSTDOWN
+                           : -EREMOTEIO;
+}
+
+static void json_releasep(json_t **o)
+{
+    json_decref(*o);
+}
+
+/* The reason stands on the status line; which parameter was wrong, only in the body. */
+static int refused(const char *url, const struct http_answer *answer, struct err *err)
+{
+    CLEANUP(json_releasep) json_t *o = NULL;
+    const char *key = NULL;
+    char reason[HTTP_REASON_MAX];
+    json_t *value;
+
+    (void)snprintf(reason, sizeof reason, "%s", answer->reason);
+    for (char *c = reason; *c; c++)
+        *c = (signed char)*c < ' ' ? '?' : *c; /* what is no ASCII need not be UTF-8 */
+    if (answer->status == 400 &&
+        peer_json_read(answer->body.text, answer->body.len, DEPTH_MAX, &o, NULL) == 0) {
+        json_object_foreach(json_object_get(o, "errors"), key, value)
+        {
+            if (json_is_string(value))
+                return err_set(err, -EREMOTEIO, "%s: %s %s: %.200s (HTTP 400)", url, reason, key,
+                               json_string_value(value));
+        }
+    }
+    return err_set(err, code_of(answer->status), "%s: %s (HTTP %ld)", url,
+                   reason[0] ? reason : "refused without a reason", answer->status);
+}
+
+static int read_answer(const char *url, const struct http_answer *answer, json_t **ret, struct err *err)
+{
+    json_t *o = NULL;
+
+    if (answer->status < 200 || answer->status > 299)
+        return refused(url, answer, err);
+    int r = peer_json_read(answer->body.text ? answer->body.text : "", answer->body.len, DEPTH_MAX, &o, err);
+    if (r < 0)
+        return err_widen(err, "%s", url);
+    json_t *data = json_object_get(o, "data");
+    *ret = data ? json_incref(data) : NULL;
+    json_decref(o);
+    return data ? 0
+                : err_set(err, -EPROTO, "%s: the answer has no \"data\": no Proxmox VE answers there", url);
+}
+
+static int ask(struct pve *p, const struct question *q, json_t **ret, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf url = {0};
+    CLEANUP(strbuf_releasep) struct strbuf login = {0};
+    const char *headers[4] = {"Accept: application/json"};
+    struct http_answer answer = {0};
+    const char *at = p->urls[p->at];
+    size_t n = 1, len = strlen(at);
+
+    strbuf_init(&url, STRBUF_NO_LIMIT);
+    strbuf_init(&login, STRBUF_NO_LIMIT);
+    strbuf_printf(&url, "%.*s" BASE "%s", (int)(len > 0 && at[len - 1] == '/' ? len - 1 : len), at, q->path);
+    if (q->body) {
+        headers[n++] = "Content-Type: application/x-www-form-urlencoded";
+    } else if (q->secret) {
+        strbuf_printf(&login, "Authorization: PVEAPIToken=%s=%s", p->cfg->username, q->secret);
+        headers[n++] = login.text;
+    } else {
+        strbuf_puts(&login, "Cookie: PVEAuthCookie=");
+        put_escaped(&login, p->ticket);
+        headers[n++] = login.text;
+    }
+    int64_t until = q->at_most_ms > 0 ? net_now_ms() + q->at_most_ms : p->deadline_ms;
+    const struct http_request request = {
+        .method = q->method,
+        .url = url.text,
+        .headers = headers,
+        .body = q->body,
+        .body_len = q->body ? strlen(q->body) : 0,
+        .deadline_ms = until < p->deadline_ms ? until : p->deadline_ms,
+        .answer_max = ANSWER_MAX,
+        .once = q->body != NULL, /* a wrong password must not arrive twice */
+    };
+    p->requests++;
+    int r = http_send(p->http, &request, &answer, err);
+    if (login.text)
+        explicit_bzero(login.text, login.len);
+    if (r < 0)
+        return r;
+    r = read_answer(url.text, &answer, ret, err);
+    strbuf_release(&answer.body);
+    return r;
+}
+
+/* ---- the login ---- */
+
+/* The password, or the token's secret, as its file has it now. */
+static void present_secret(const struct pve *p, char ret[SECRET_MAX + 1])
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *secret = NULL;
+    struct err err = {0};
+    bool exposed;
+
+    if (!p->cfg->password_file || secret_read(p->cfg->password_file, &a, &secret, &exposed, &err) < 0)
+        secret = p->cfg->password;
+    if (err.text[0])
+        log_warning("%s; the secret that it held at the start is used", err.text);
+    (void)snprintf(ret, SECRET_MAX + 1, "%s", secret);
+}
+
+/* It becomes part of a header, escaped. */
+static int take_ticket(struct pve *p, const json_t *data, struct err *err)
+{
+    const char *ticket = peer_json_text(data, "ticket");
+
+    if (peer_json_flag(data, "NeedTFA"))
+        return err_set(err, -EACCES,
+                       "%s: %s needs a second factor, which a service does not have: use a token", pve_url(p),
+                       p->cfg->username);
+    if (!ticket || !ticket[0] || strlen(ticket) >= sizeof p->ticket)
+        return err_set(err, -EPROTO, "%s: the login was answered without a ticket", pve_url(p));
+    (void)snprintf(p->ticket, sizeof p->ticket, "%s", ticket);
+    p->ticket_ms = net_now_ms();
+    return 0;
+}
+
+/* With a password, or with a ticket that is still valid in its place. */
+static int send_login(struct pve *p, const char *password, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(json_releasep) json_t *data = NULL;
+
+    strbuf_init(&body, STRBUF_NO_LIMIT);
+    strbuf_puts(&body, "username=");
+    put_escaped(&body, p->cfg->username);
+    strbuf_puts(&body, "&password=");
+    put_escaped(&body, password);
+    int r =
+        ask(p, &(struct question){.method = "POST", .path = "/access/ticket", .body = body.text}, &data, err);
+    explicit_bzero(body.text, body.len);
+    return r < 0 ? r : take_ticket(p, data, err);
+}
+
+static int say_refused(const struct pve *p, int64_t left_s, struct err *err)
+{
+    return err_set(err, -EACCES,
+                   "%s: the login of %s was refused: user name or password are wrong; the next try is in "
+                   "%lld min, or once password_file has changed",
+                   pve_url(p), p->cfg->username, (long long)(left_s + 59) / 60);
+}
+
+static int log_in(struct pve *p, const char *password, struct err *err)
+{
+    int64_t left_s = 0;
+    int r = login_guard_begin(p->guard, password, net_now_ms(), p->deadline_ms, p->cfg->stop, &left_s);
+
+    if (r == -EACCES)
+        return say_refused(p, left_s, err);
+    if (r < 0)
+        return err_set(err, r, "%s: another login is under way and has not ended in time", pve_url(p));
+    r = send_login(p, password, err);
+    left_s = login_guard_end(p->guard, password, r == 0, r == -EACCES, net_now_ms());
+    return r == -EACCES && left_s > 0 ? say_refused(p, left_s, err) : r;
+}
+
+static int need_ticket(struct pve *p, const char *password, struct err *err)
+{
+    char old[TICKET_MAX];
+
+    if (p->ticket[0] && net_now_ms() - p->ticket_ms > RENEW_MS) {
+        memcpy(old, p->ticket, sizeof old);
+        if (send_login(p, old, NULL) < 0)
+            p->ticket[0] = '\0';
+        explicit_bzero(old, sizeof old);
+    }
+    return p->ticket[0] ? 0 : log_in(p, password, err);
+}
+
+/* ---- at whichever address answers ---- */
+
+static int get_here(struct pve *p, const struct question *q, json_t **ret, struct err *err)
+{
+    char secret[SECRET_MAX + 1];
+    struct question own = *q;
+    int r = 0;
+
+    present_secret(p, secret);
+    for (int tries = 0; tries < 2; tries++) {
+        own.secret = p->by_token ? secret : NULL;
+        r = p->by_token ? 0 : need_ticket(p, secret, err);
+        if (r == 0)
+            r = ask(p, &own, ret, err);
+        else
+            break;
+        if (r != -EACCES || p->by_token)
+            break;
+        p->ticket[0] = '\0'; /* it has expired, or the node's clock thinks so: once more with the password */
+    }
+    explicit_bzero(secret, sizeof secret);
+    if (r == -EACCES && p->by_token)
+        r = err_set(err, -EACCES, "%s: the token %s was refused: its name or its secret is wrong", pve_url(p),
+                    p->cfg->username);
+    p->accepted = p->accepted || r == 0 || r == -EPERM;
+    return r;
+}
+
+/* The address is at fault, not what was asked. */
+static bool blames_address(int r, bool limited)
+{
+    return r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ECONNRESET || r == -EKEYREJECTED ||
+           r == -EPROTO || r == -EFBIG || (r == -ETIMEDOUT && !limited);
+}
+
+int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, struct err *err)
+{
+    struct question q = {.method = "GET", .path = path, .at_most_ms = at_most_ms};
+    struct err first = {0};
+    size_t began = p->at;
+    int r = 0;
+
+    for (size_t i = 0; i < p->n_urls; i++) {
+        struct err now = {0};
+
+        if (at_most_ms <=
+            0) /* a share for each of those that are left, so that one that hangs is not the end */
+            q.at_most_ms = pve_left_ms(p) / (int64_t)(p->n_urls - i);
+        r = get_here(p, &q, ret, &now);
+        if (r == 0 || !blames_address(r, at_most_ms > 0)) {
+            if (r < 0 && err)
+                *err = now;
+            return r;
+        }
+        if (i == 0)
+            first = now;
+        p->at = (p->at + 1) % p->n_urls;
+        if (pve_left_ms(p) <= 0 || (p->cfg->stop && atomic_load(p->cfg->stop)))
+            break;
+    }
+    p->at = began;
+    if (err)
+        *err = first;
+    if (p->n_urls > 1)
+        (void)err_widen(err, "none of %zu addresses answers", p->n_urls);
+    return first.code;
+}

@@ -1,0 +1,46 @@
+/* proxmox/session.h: requests to the API of a Proxmox VE cluster, at whichever of its nodes answers.
+ *
+ * Every node answers for the whole cluster. The address that answered last is asked first; where it does not
+ * answer, the others are, in turn. A user name with an exclamation mark (ballast@pve!name) is that of a
+ * token, and the password is the token's secret. Any other user logs in with its password and gets a ticket,
+ * which is renewed before it expires, and when a node does not accept it any more.
+ *
+ * What failed is said on the status line of an answer ("500 VM is locked (backup)"), and is kept as the
+ * reason.
+ *
+ * Source: pve-http-server (PVE/APIServer/AnyEvent.pm), pve-docs (pveum.adoc), Proxmox VE 8.4 to 9.2. */
+#ifndef BALLAST_NET_PROXMOX_SESSION_H
+#define BALLAST_NET_PROXMOX_SESSION_H
+
+#include <ballast/err.h>
+#include <ballast/source.h>
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct pve; /* used by one thread at a time */
+
+/* cfg is borrowed until pve_free(); cfg->settings is a struct proxmox_settings, cfg->shared the login_guard
+ * of all sessions of the source. NULL: the session has one of its own. Sends nothing. -EINVAL, -ENOMEM. */
+int pve_new(const struct source_config *cfg, struct pve **ret, struct err *err);
+void pve_free(struct pve *p); /* NULL is fine */
+
+/* Begins a call of a plug-in: all requests that follow end within cfg->timeout_s, and are counted from 0. */
+void pve_begin(struct pve *p);
+int64_t pve_left_ms(const struct pve *p);
+unsigned pve_requests(const struct pve *p);
+
+/* The address that answered last. */
+const char *pve_url(const struct pve *p);
+
+/* Whether user and password, or the token, were accepted once. */
+bool pve_is_accepted(const struct pve *p);
+
+/* Asks for a path below /api2/json, and gives what the answer has as "data"; the caller releases it with
+ * json_decref(). at_most_ms: for this request, which a node that hangs must not make longer; 0: what is left.
+ * -EACCES: user, password or token are wrong; -EPERM: a privilege is missing (403); -EOPNOTSUPP: this version
+ * has no such path (501); -EHOSTDOWN: the node that the request was forwarded to does not answer (595 to
+ * 599); -EREMOTEIO: refused, the sentence has the reason; and the errors of http_send(). */
+int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, struct err *err);
+
+#endif
