@@ -374,6 +374,13 @@ static int build_migrations(struct building *f)
     return 0;
 }
 
+/* Whether the move takes the VM on from where the other one brings it. */
+static bool continues(const struct pending *p, const struct pending *after)
+{
+    return p->action == ACTION_MIGRATE && after->action == ACTION_MIGRATE && p->from != IX_NONE &&
+           p->from == after->to && p->to != after->from;
+}
+
 static int pending_order(const void *a, const void *b)
 {
     const struct pending *x = a;
@@ -383,7 +390,9 @@ static int pending_order(const void *a, const void *b)
         return (x->vm > y->vm) - (x->vm < y->vm);
     if (x->host != y->host)
         return (x->host > y->host) - (x->host < y->host);
-    return (int)x->action - (int)y->action;
+    if (x->action != y->action)
+        return (int)x->action - (int)y->action;
+    return continues(x, y) - continues(y, x);
 }
 
 /* The objects that an action must name: a migration its VM and destination, a placement its VM, a power
@@ -407,7 +416,7 @@ static int check_pending(const struct place *at, const struct seen_pending *p)
 static int build_pending(struct building *f)
 {
     struct snapshot *s = f->s;
-    unsigned char *vm_seen = arena_array(f->a, unsigned char, s->n_vms);
+    uint32_t *seen_at = arena_array(f->a, uint32_t, s->n_vms); /* + 1; IX_NONE: two already */
 
     s->n_pending = (uint32_t)f->inv->n_pending;
     s->pending = arena_array(f->a, struct pending, s->n_pending);
@@ -423,9 +432,16 @@ static int build_pending(struct building *f)
             (r = resolve(&at, "to", &f->hosts, seen->to, &p->to)) < 0 ||
             (r = resolve(&at, "host", &f->hosts, seen->host, &p->host)) < 0)
             return r;
-        if (p->vm != IX_NONE && vm_seen[p->vm]++)
-            return inventory_check_refuse(&at, "vm", "\"%s\" has a pending action already, expected one a VM",
-                                          seen->vm);
+        uint32_t other = p->vm == IX_NONE ? 0 : seen_at[p->vm];
+        if (other == IX_NONE ||
+            (other > 0 && !continues(p, &s->pending[other - 1]) && !continues(&s->pending[other - 1], p)))
+            return inventory_check_refuse(
+                &at, "vm",
+                "\"%s\" has a pending action already, expected one a VM, or a second "
+                "move from where the first one ends",
+                seen->vm);
+        if (p->vm != IX_NONE)
+            seen_at[p->vm] = other > 0 ? IX_NONE : i + 1;
     }
     if (s->n_pending > 0)
         qsort(s->pending, s->n_pending, sizeof *s->pending, pending_order);

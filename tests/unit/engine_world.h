@@ -60,8 +60,11 @@ struct world_move {
     enum action_kind kind; /* a migration, unless it says otherwise */
     int vm, to;            /* to: also the host that is woken, or put to standby */
     unsigned priority;
-    unsigned depends_on; /* place in the script, from 1; 0: none */
+    unsigned depends_on;      /* place in the script, from 1; 0: none */
+    unsigned depends_also_on; /* likewise, a later place */
     unsigned group;
+    int from; /* the host that it starts on, from 1: where an earlier move of the VM ends; 0: where the VM is
+               */
     bool evacuates; /* because of maintenance, and not for the balance */
     bool empties;   /* the host that the group puts to standby, which waits for all such moves */
     bool for_load;  /* ACTION_POWER_ON: because of high utilization */

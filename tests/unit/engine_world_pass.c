@@ -71,6 +71,22 @@ static void w_wait_for_moves(const struct plan *p, struct recommendation *r, con
     r->n_depends_on = n;
 }
 
+static void w_depend(struct recommendation *r, const struct world_move *m, const uint32_t *given,
+                     struct arena *a)
+{
+    const unsigned places[] = {m->depends_on, m->depends_also_on};
+    uint32_t *deps = arena_array(a, uint32_t, 2);
+    uint32_t n = 0;
+
+    for (int i = 0; i < 2 && given; i++)
+        if (places[i] > 0 && given[(int)places[i] - m->place] != 0)
+            deps[n++] = given[(int)places[i] - m->place];
+    if (n > 0) {
+        r->depends_on = deps;
+        r->n_depends_on = n;
+    }
+}
+
 /* given: ids of the script's recommendations so far, by place from 1; 0: there was none. */
 static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *a, const struct world_move *m,
                         uint32_t *given)
@@ -91,6 +107,10 @@ static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *
     r->vm = vm;
     *(power ? &r->host : &r->to) = host;
     r->from = m->kind == ACTION_MIGRATE ? s->vms[vm].host : IX_NONE;
+    if (m->from > 0) {
+        w_host_id(m->from - 1, to);
+        r->from = snapshot_find_host(s, to);
+    }
     r->reason = m->kind == ACTION_PLACE                     ? REASON_PLACEMENT
                 : m->kind == ACTION_POWER_ON && m->for_load ? REASON_HIGH_UTILIZATION
                 : m->early                                  ? REASON_EXPECTED_DEMAND
@@ -100,13 +120,7 @@ static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *
                                                             : REASON_BALANCE_CPU;
     if (given && m->kind == ACTION_POWER_OFF)
         w_wait_for_moves(p, r, m, a);
-    if (given && m->depends_on > 0 && given[(int)m->depends_on - m->place] != 0) {
-        uint32_t *deps = arena_array(a, uint32_t, 1);
-
-        deps[0] = given[(int)m->depends_on - m->place];
-        r->depends_on = deps;
-        r->n_depends_on = 1;
-    }
+    w_depend(r, m, given, a);
 }
 
 /* One move, from the host with most VMs to the one with fewest. */

@@ -19,6 +19,38 @@ static bool near(double x, double y)
     return fabs(x - y) < 1e-9;
 }
 
+/* A VM whose second approved move begins where the first one ends uses capacity on all three hosts, and
+ * counts where it will be, in whatever order the moves are given. */
+static void test_two_moves_of_a_vm(void **state)
+{
+    (void)state;
+    for (int reversed = 0; reversed < 2; reversed++) {
+        struct small s;
+        struct pass p;
+        small_init(&s);
+        for (int i = 1; i <= 3; i++)
+            small_host(&s, i == 1 ? "h1" : i == 2 ? "h2" : "h3", 10000, 16384);
+        small_vm(&s, "v1", "h1", 1000, 4096);
+        small_vm(&s, "v2", "h2", 500, 1024);
+        for (int i = 0; i < 2; i++)
+            if (i == reversed)
+                small_pending(&s, "v1", "h1", "h3");
+            else
+                small_pending(&s, "v1", "h3", "h2");
+        prepare(&s, &p);
+        const struct layout *l = &p.layout;
+        assert_int_equal(s.snap.pending[0].to, 2);
+        assert_int_equal(s.snap.pending[1].to, 1);
+        assert_int_equal(l->unit_held[l->vm_unit[0]], CHECK_VM_MIGRATING);
+        assert_int_equal(layout_slot_of(l, 0), 1);
+        assert_true(near(l->mem_taken[0], 4096) && near(l->mem_taken[1], 4096 + 1024) &&
+                    near(l->mem_taken[2], 4096));
+        assert_true(near(l->norm[RES_CPU][0], 0.1) && near(l->norm[RES_CPU][1], 0.15) &&
+                    near(l->norm[RES_CPU][2], 0.1));
+        small_release(&s);
+    }
+}
+
 /* What is held of a pair that must stay together: the stronger reason, whichever VM it is about. */
 static void test_what_holds(void **state)
 {
@@ -256,10 +288,10 @@ static void test_emptied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_holds),    cmocka_unit_test(test_in_flight),
-        cmocka_unit_test(test_switched_over), cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_target),        cmocka_unit_test(test_metrics),
-        cmocka_unit_test(test_emptied),
+        cmocka_unit_test(test_what_holds), cmocka_unit_test(test_two_moves_of_a_vm),
+        cmocka_unit_test(test_in_flight),  cmocka_unit_test(test_switched_over),
+        cmocka_unit_test(test_checks),     cmocka_unit_test(test_target),
+        cmocka_unit_test(test_metrics),    cmocka_unit_test(test_emptied),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,6 +188,12 @@ static const struct {
      "/migrations/0/to: missing"},
     {DOC(HOSTS ",\"vms\":[" VM("") "],\"pending\":[{\"action\":\"migrate\",\"vm\":\"v1\"}]"),
      "/pending/0/to: missing, expected the destination"},
+    {DOC(HOSTS ",\"vms\":[" VM(
+         "") "],\"pending\":[{\"action\":\"migrate\",\"vm\":\"v1\",\"from\":\"h1\",\"to\":\"h2\"},"
+             "{\"action\":\"migrate\",\"vm\":\"v1\",\"from\":\"h1\",\"to\":\"h2\"}]"),
+     "/pending/1/vm: \"v1\" has a pending action already, expected one a VM, or a second move from where the "
+     "first one "
+     "ends"},
     {DOC(HOSTS ",\"vms\":[" VM("") "],\"pending\":[{\"action\":\"power_on\"}]"), "/pending/0/host: missing"},
     {WITH_RATES("{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":90},"
                 "{\"from\":\"h2\",\"to\":\"h1\",\"rate_mb_s\":70}"),

@@ -56,6 +56,18 @@ static bool settle(struct layout *l, uint32_t vm, uint32_t slot, bool known)
     return true;
 }
 
+/* Of a VM in flight, where it is not yet: for good, because it does not move. */
+static void settle_end(struct layout *l, uint32_t vm, uint32_t slot)
+{
+    if (slot == IX_NONE || slot == l->outside || !binds(l, vm))
+        return;
+    uint32_t host = l->slot_host[slot];
+    int64_t *row = row_of(l, slot);
+
+    if (fit_cells_take(cells_of(l), vm, host, row, NULL) != CHECK_NONE)
+        fit_cells_take_anyway(cells_of(l), vm, host, row);
+}
+
 /* First those that say where they are, then the others, then the other ends of those in flight. */
 static void settle_all(struct layout *l)
 {
@@ -70,13 +82,9 @@ static void settle_all(struct layout *l)
                 settled[vm] = settle(l, vm, slot, known);
         }
     for (uint32_t vm = 0; vm < l->snap->n_vms; vm++) {
-        uint32_t host = l->other_end[vm] == IX_NONE ? IX_NONE : l->slot_host[l->other_end[vm]];
-
-        if (host == IX_NONE || !binds(l, vm))
-            continue;
-        int64_t *row = row_of(l, l->other_end[vm]); /* for good: it does not move */
-        if (fit_cells_take(cells_of(l), vm, host, row, NULL) != CHECK_NONE)
-            fit_cells_take_anyway(cells_of(l), vm, host, row);
+        settle_end(l, vm, l->other_end[vm]);
+        if (l->going_to[vm] != l->other_end[vm]) /* a second move that is approved */
+            settle_end(l, vm, l->going_to[vm]);
     }
 }
 

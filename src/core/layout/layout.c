@@ -460,14 +460,15 @@ static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT]
         add_unseen(l, &w, vm, to);
         return;
     }
+    bool goes_on = l->going_to[vm] != IX_NONE; /* this move begins where another one ends */
     bool arrived = to == l->unit_slot[u];
     uint32_t leaves = arrived ? from : l->unit_slot[u];
     uint32_t other = arrived ? from : to;
     if (other == IX_NONE || other == l->unit_slot[u])
         return;
     weigh_other_end(l, &w, vm, other);
-    l->other_end[vm] = other;
-    for (int r = 0; r < RES_COUNT; r++)
+    l->other_end[vm] = goes_on ? l->other_end[vm] : other;
+    for (int r = 0; r < RES_COUNT && !goes_on; r++)
         l->leaving[r][leaves] += w.reserved[r];
     if (arrived)
         return;

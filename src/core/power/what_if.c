@@ -13,6 +13,8 @@ static void find_busy(struct power *w)
             w->busy[l->unit_slot[l->vm_unit[i]]] = true;
         if (l->other_end[i] != IX_NONE)
             w->busy[l->other_end[i]] = true;
+        if (l->going_to[i] != IX_NONE)
+            w->busy[l->going_to[i]] = true;
     }
 }
 

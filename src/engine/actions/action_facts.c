@@ -170,7 +170,23 @@ static bool migration_listed(const struct inventory *inv, const char *vm)
     return false;
 }
 
-/* A VM has one action at a time; should it ever be given two, the first counts. */
+/* The second move of an exchange in which the VM waits on a third host: from where the first one takes it. */
+static bool continues_a_move(const struct inventory *inv, const struct action *x)
+{
+    for (size_t i = 0; i < inv->n_migrations; i++) {
+        const struct seen_migration *m = &inv->migrations[i];
+        if (m->vm && m->to && strcmp(m->vm, x->r.vm) == 0 && strcmp(m->to, x->r.from) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < inv->n_pending; i++) {
+        const struct seen_pending *p = &inv->pending[i];
+        if (p->vm && p->to && strcmp(p->vm, x->r.vm) == 0 && strcmp(p->to, x->r.from) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A VM has one action at a time; should it ever be given two, the first counts, and one that continues it. */
 static bool pending_listed(const struct inventory *inv, const char *vm)
 {
     for (size_t i = 0; i < inv->n_pending; i++) {
@@ -190,9 +206,11 @@ static void add_move(struct inventory *inv, struct arena *a, const struct finder
         v->is.last_migrated = inv->time; /* it has just arrived */
         v->left_host = idmap_get(&f->hosts, x->r.from) ? arena_strdup(a, x->r.from) : NULL;
     }
-    if (!v || v->is.state != VM_ON || !v->host || strcmp(v->host, x->r.from) != 0 ||
-        !idmap_get(&f->hosts, x->r.from) || !idmap_get(&f->hosts, x->r.to) ||
-        migration_listed(inv, x->r.vm) || pending_listed(inv, x->r.vm))
+    if (!v || v->is.state != VM_ON || !v->host || !idmap_get(&f->hosts, x->r.from) ||
+        !idmap_get(&f->hosts, x->r.to))
+        return;
+    bool listed = migration_listed(inv, x->r.vm) || pending_listed(inv, x->r.vm);
+    if (listed ? x->r.state != ACTION_APPROVED || !continues_a_move(inv, x) : strcmp(v->host, x->r.from) != 0)
         return;
     if (x->r.state == ACTION_APPROVED) {
         *inventory_add_pending(inv, a) = (struct seen_pending){.action = ACTION_MIGRATE,

@@ -304,6 +304,18 @@ static bool rules_may_be_missing(const struct engine *e, const struct action *x,
     return true;
 }
 
+/* What it depends on is another move of the same VM, and is not done. */
+static bool waits_for_own_move(const struct engine *e, const struct action *x)
+{
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        const struct action *y = action_find(e, x->r.depends_on[i]);
+
+        if (y && y->r.vm && strcmp(y->r.vm, x->r.vm) == 0 && y->r.state != ACTION_DONE)
+            return true;
+    }
+    return false;
+}
+
 /* Of a VM: that moves, or that is to be powered on. */
 static enum preconditions vm_preconditions(const struct engine *e, const struct action *x, instant_s now,
                                            char *why)
@@ -312,6 +324,8 @@ static enum preconditions vm_preconditions(const struct engine *e, const struct 
         return NEVER;
     if (!e->now_seen) /* after a restart: the first inventory decides */
         return WAIT;
+    if (waits_for_own_move(e, x)) /* it is made from where an earlier move takes the VM */
+        return preconditions_dependencies(e, x, why);
     if (!makes_sense(e, x, now, why) || is_avoided(e, x, now, why))
         return NEVER;
     enum preconditions r = preconditions_dependencies(e, x, why);
