@@ -55,6 +55,7 @@ enum finding_code {
     FIND_FAILOVER_SHARE_MISSING,
     FIND_FAILOVER_HOST_OFF,
     FIND_READY_MISSING,
+    FIND_NO_ROOM, /* of an overloaded host: the memory that is missing on another for one of its VMs */
     FIND_CANNOT_PLACE,
     FIND_CANNOT_PLACE_HALF,
     FIND_OTHER_BALANCER,

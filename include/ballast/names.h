@@ -101,6 +101,7 @@
     X(REASON_ROOM, "room", "makes room for large VMs")                                                       \
     X(REASON_PLACEMENT, "placement", "a VM is powered on")                                                   \
     X(REASON_PREREQUISITE, "prerequisite", "another action needs this one first")                            \
+    X(REASON_EXCHANGE, "exchange", "VMs change places, because there is no room for a single move")          \
     X(REASON_AGENT, "agent", "a host's agent VM needs its reservation")                                      \
     X(REASON_ASKED, "asked", "an admin asked for it")                                                        \
     X(REASON_WAKE_TEST, "wake_test", "it is proven that the host wakes")                                     \
@@ -125,6 +126,8 @@
     X(FAULT_RULE_TOO_LARGE, "rule_too_large", "a rule keeps more VMs apart than there are hosts for them")   \
     X(FAULT_PREFERENCE_DROPPED, "preference_dropped", "a preferred rule is not followed")                    \
     X(FAULT_SPARE_MISSING, "spare_missing", "failover capacity is missing")                                  \
+    X(FAULT_NO_ROOM, "no_room",                                                                              \
+      "a host is overloaded, and no other host has memory for a VM that would relieve it")                   \
     X(FAULT_CANNOT_PLACE, "cannot_place", "a VM cannot be powered on at any host")                           \
     X(FAULT_READY_BY, "ready_by", "less capacity than required can be on by dpm.ready_by")                   \
     X(FAULT_OTHER_BALANCER, "other_balancer", "another balancer migrates the same VMs by itself")            \

@@ -62,7 +62,8 @@ static void decide(struct pass *p, const struct snapshot *snap, const struct pol
     plan_review(p); /* the remaining gaps in failover capacity */
     quarantine_report(p);
     if (!saves)
-        power_evaluate(p); /* 7. power: wakes and power-offs, each tried on the layout */
+        power_evaluate(p);   /* 7. power: wakes and power-offs, each tried on the layout */
+    plan_report_overload(p); /* hosts that stay overloaded because no other has memory */
 }
 
 /* The units that the next try holds back: one more; after many tries, all but those of the first half of the
@@ -186,6 +187,7 @@ static void build_layout(struct pass *p)
         p->policy.moves_max = migration_cost_moves_per_interval(&p->migration_cost);
     p->stats.candidates = (uint64_t)p->layout.n_units * p->layout.n_on;
     climb_init(&p->climb, &p->layout, &p->migration_cost, &p->stats, p->a);
+    exchange_search_init(&p->exchanges, &p->layout);
 }
 
 void pass_order(struct pass *p, struct plan *ret)

@@ -4,6 +4,7 @@
 #include "core/pass.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
+#include "oracle.h"
 #include "random_cluster.h"
 #include "render/render.h"
 
@@ -99,8 +100,7 @@ static void check_plan(uint64_t seed, const struct plan *plan, struct counts *co
         if (is_avoided(s, rec->vm, rec->to))
             fail_msg("seed %llu: %s moves to %s, where it is avoided (%s)", (unsigned long long)seed,
                      s->vms[rec->vm].is.id, s->hosts[rec->to].is.id, reason_name(rec->reason));
-        if (paused && (rec->reason == REASON_BALANCE_CPU || rec->reason == REASON_BALANCE_MEM ||
-                       rec->reason == REASON_CONSOLIDATE))
+        if (paused && (oracle_is_balancing(rec) || rec->reason == REASON_CONSOLIDATE))
             fail_msg("seed %llu: %s moves during the pause (%s)", (unsigned long long)seed,
                      s->vms[rec->vm].is.id, reason_name(rec->reason));
     }

@@ -47,11 +47,6 @@ struct tally {
 /* What the VMs get in this state, of the cluster's capacity. */
 typedef double value_of(struct world *w, const struct snapshot *s, enum resource r);
 
-static bool is_balancing(const struct recommendation *rec)
-{
-    return rec->reason == REASON_BALANCE_CPU || rec->reason == REASON_BALANCE_MEM;
-}
-
 static double load_of(const struct world *w, const struct snapshot *s, uint32_t host, enum resource r)
 {
     double load = 0;
@@ -162,7 +157,7 @@ static void state_after(struct world *w, uint32_t last, struct snapshot *ret)
     part.recommendations = arena_array(&w->a, struct recommendation, w->plan.n_recommendations);
     part.n_recommendations = 0;
     for (uint32_t i = 0; i < w->plan.n_recommendations; i++)
-        if (!is_balancing(&w->plan.recommendations[i]) || (last != IX_NONE && i <= last))
+        if (!oracle_is_balancing(&w->plan.recommendations[i]) || (last != IX_NONE && i <= last))
             part.recommendations[part.n_recommendations++] = w->plan.recommendations[i];
     oracle_carried_out(&part, w->snap.time, &w->a, ret);
 }
@@ -220,7 +215,7 @@ static void check_moves(uint64_t seed, const struct cluster_options *options, bo
     begin(&w, seed, options, true, overridden);
     state_after(&w, IX_NONE, &before);
     for (uint32_t i = 0; i < w.plan.n_recommendations; i++) {
-        if (!is_balancing(&w.plan.recommendations[i]) || !ends_group(&w.plan, i))
+        if (!oracle_is_balancing(&w.plan.recommendations[i]) || !ends_group(&w.plan, i))
             continue;
         state_after(&w, i, &after);
         double gain = gain_of(&w, &before, &after, overridden ? in_force : flat);
@@ -304,7 +299,7 @@ static void check_plan(uint64_t seed, const struct cluster_options *options, str
     begin(&w, seed, options, false, false);
     unsigned moves = 0;
     for (uint32_t i = 0; i < w.plan.n_recommendations; i++)
-        moves += is_balancing(&w.plan.recommendations[i]);
+        moves += oracle_is_balancing(&w.plan.recommendations[i]);
     state_after(&w, IX_NONE, &before);
     state_after(&w, w.plan.n_recommendations, &after);
     double gain = moves > 0 ? gain_of(&w, &before, &after, divided) : 0;
@@ -331,7 +326,8 @@ static void run(void check(uint64_t seed, const struct cluster_options *options,
                                         .tight = seed % 3 == 2,
                                         .rules = seed % 4 == 0,
                                         .ha = seed % 5 == 0,
-                                        .evacuate = seed % 6 == 0},
+                                        .evacuate = seed % 6 == 0,
+                                        .full = seed % 7 == 0},
               &t);
     }
     (void)printf("%u moves, a gain of %.3f of a cluster on average; %u lacks\n", t.moves, t.gain / clusters,

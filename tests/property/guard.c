@@ -1,6 +1,7 @@
 /* Figures that are missing, old or impossible: no plan moves such a VM for balance, and with more than a
  * tenth of such VMs a plan has mandatory moves only. Judged here from the snapshot alone. */
 #include "core/pass.h"
+#include "oracle.h"
 #include "random_cluster.h"
 
 #include <setjmp.h>
@@ -59,7 +60,7 @@ static void check(uint64_t seed, unsigned *distrusted, unsigned *balanced)
         fail_msg("seed %llu: %u of %u are bad", (unsigned long long)seed, bad, n);
     for (uint32_t i = 0; i < plan.n_recommendations; i++) {
         const struct recommendation *rec = &plan.recommendations[i];
-        bool for_balance = rec->reason == REASON_BALANCE_CPU || rec->reason == REASON_BALANCE_MEM;
+        bool for_balance = oracle_is_balancing(rec);
         if (for_balance && is_bad(&s, &policy, &s.vms[rec->vm]))
             fail_msg("seed %llu: %s is moved for balance", (unsigned long long)seed, s.vms[rec->vm].is.id);
         if (rec->priority > 1 && 10 * bad > n)

@@ -22,16 +22,11 @@ struct tally {
     unsigned compared; /* pairs of levels that make the same corrections */
 };
 
-static bool is_balancing(const struct recommendation *rec)
-{
-    return rec->reason == REASON_BALANCE_CPU || rec->reason == REASON_BALANCE_MEM;
-}
-
 /* The next recommendation from this one on that is a move for balance, or that is none; NULL: there is none.
  */
 static const struct recommendation *next(const struct plan *plan, bool balancing, uint32_t *i)
 {
-    while (*i < plan->n_recommendations && is_balancing(&plan->recommendations[*i]) != balancing)
+    while (*i < plan->n_recommendations && oracle_is_balancing(&plan->recommendations[*i]) != balancing)
         ++*i;
     return *i < plan->n_recommendations ? &plan->recommendations[(*i)++] : NULL;
 }
@@ -140,6 +135,13 @@ static void test_contended(void **state)
         600);
 }
 
+/* VMs change places. */
+static void test_full(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 40, .mixed_hosts = true, .full = true}, 600);
+}
+
 static void test_quiet(void **state)
 {
     (void)state;
@@ -212,7 +214,7 @@ static void test_levels_differ(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_contended), cmocka_unit_test(test_quiet),
-                                       cmocka_unit_test(test_corrections_first),
+                                       cmocka_unit_test(test_full), cmocka_unit_test(test_corrections_first),
                                        cmocka_unit_test(test_levels_differ)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

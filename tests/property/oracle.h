@@ -113,6 +113,13 @@ void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct aren
 /* The same recommendations in the same order with the same figures, and the same faults. */
 bool oracle_same_plan(const struct plan *x, const struct plan *y);
 
+/* A move for balance, alone or as a part of an exchange. */
+static inline bool oracle_is_balancing(const struct recommendation *rec)
+{
+    return rec->reason == REASON_BALANCE_CPU || rec->reason == REASON_BALANCE_MEM ||
+           rec->reason == REASON_EXCHANGE;
+}
+
 /* A prerequisite move that is not mandatory makes room for a power-off. */
 static inline bool oracle_makes_room_to_sleep(const struct recommendation *rec)
 {

@@ -18,6 +18,9 @@
 static const char *const need_names[ORACLE_NEEDS] = {"CPU reservations", "memory reservations",
                                                      "admitted memory", "physical memory"};
 
+/* In the plans so far. */
+static unsigned exchanged, waited;
+
 struct world {
     uint64_t seed;
     struct oracle o;
@@ -86,7 +89,7 @@ static bool fits_without(struct world *w, uint32_t i, uint32_t dropped)
         const struct recommendation *needed = &w->plan->recommendations[rec->depends_on[k] - 1];
         if (rec->depends_on[k] == dropped && needed->action == ACTION_POWER_ON)
             return needed->host != rec->to;
-        if (rec->depends_on[k] != dropped && !oracle_is_power(needed))
+        if (rec->depends_on[k] != dropped && !oracle_is_power(needed) && needed->vm != rec->vm)
             o->at[needed->vm] = IX_NONE;
     }
     for (uint32_t v = 0; v < o->snap->n_vms; v++)
@@ -146,6 +149,15 @@ static bool keeps_order(struct world *w, const struct recommendation *rec, uint3
            (theirs > 0 && (earlier->to == rec->to || earlier->to == rec->from));
 }
 
+/* Whether the earlier one brings the VM to where this one takes it from. */
+static bool continues(const struct world *w, const struct recommendation *rec, uint32_t id)
+{
+    const struct recommendation *earlier = &w->plan->recommendations[id - 1];
+
+    return !oracle_is_power(earlier) && !oracle_is_power(rec) && earlier->vm == rec->vm &&
+           earlier->to == rec->from;
+}
+
 static void check_minimal(struct world *w)
 {
     for (uint32_t i = 0; i < w->plan->n_recommendations; i++) {
@@ -163,7 +175,7 @@ static void check_minimal(struct world *w)
                 fail_msg("seed %llu: recommendation %u depends on %u", (unsigned long long)w->seed, rec->id,
                          rec->depends_on[k]);
             bool wakes = w->plan->recommendations[rec->depends_on[k] - 1].action == ACTION_POWER_ON;
-            if (keeps_order(w, rec, rec->depends_on[k]))
+            if (keeps_order(w, rec, rec->depends_on[k]) || continues(w, rec, rec->depends_on[k]))
                 continue;
             if ((wakes || !minds_spare(&w->o, rec)) && fits_without(w, i, rec->depends_on[k]))
                 fail_msg("seed %llu: recommendation %u could do without %u", (unsigned long long)w->seed,
@@ -202,8 +214,13 @@ static void walk_plan(uint64_t seed, const struct cluster_options *options, unsi
         walk_by_chance(&orders, &r);
     for (uint32_t i = 0; i < plan.n_recommendations; i++)
         walk_early(&orders, i);
-    for (uint32_t i = 0; i < plan.n_recommendations; i++)
-        *dependencies += plan.recommendations[i].n_depends_on;
+    for (uint32_t i = 0; i < plan.n_recommendations; i++) {
+        const struct recommendation *rec = &plan.recommendations[i];
+        *dependencies += rec->n_depends_on;
+        exchanged += rec->reason == REASON_EXCHANGE;
+        for (uint32_t k = 0; k < rec->n_depends_on; k++)
+            waited += continues(&w, rec, rec->depends_on[k]);
+    }
     arena_release(&a);
 }
 
@@ -235,6 +252,21 @@ static void test_evacuations(void **state)
         &(struct cluster_options){
             .hosts_max = 8, .vms_max = 60, .tight = true, .rules = true, .evacuate = true, .agents = true},
         2500);
+}
+
+/* Hosts at 85 to 99 % of memory, consumed or reserved: VMs change places, and some wait on a third host. */
+static void test_full(void **state)
+{
+    (void)state;
+    exchanged = waited = 0;
+    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 40, .mixed_hosts = true, .full = true}, 2500);
+    run(
+        &(struct cluster_options){
+            .hosts_max = 6, .vms_max = 40, .rules = true, .tight = true, .full = true, .ha = true},
+        1500);
+    (void)printf("%u moves of exchanges, %u of them from where a VM waited\n", exchanged, waited);
+    if (test_is_usual())
+        assert_true(exchanged > 500 && waited > 20);
 }
 
 static void test_with_moves_under_way(void **state)
@@ -317,13 +349,10 @@ static void test_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tight),
-        cmocka_unit_test(test_evacuations),
-        cmocka_unit_test(test_with_moves_under_way),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_power),
-        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_tight),    cmocka_unit_test(test_evacuations),
+        cmocka_unit_test(test_full),     cmocka_unit_test(test_with_moves_under_way),
+        cmocka_unit_test(test_failures), cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_power),    cmocka_unit_test(test_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

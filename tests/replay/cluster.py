@@ -3,7 +3,9 @@
 Written from the contract and the algorithms only, in another language and as plainly as possible, so that it does not share
 errors with the C code. Slow on purpose: every figure is computed anew.
 """
+import calendar
 import math
+import time
 
 RESOURCES = ('cpu', 'mem')
 INF = math.inf
@@ -19,6 +21,18 @@ MANDATORY_BY_DEFAULT = ('vm-vm-affine', 'vm-vm-anti-affine')
 
 def number(value, default):
     return default if value is None else float(value)
+
+
+def flat(j, prefix=''):
+    """{"dpm": {"target": 63}} and {"dpm.target": 63} alike."""
+    ret = {}
+    for key, value in j.items():
+        ret.update(flat(value, f'{prefix}{key}.') if isinstance(value, dict) else {prefix + key: value})
+    return ret
+
+
+def seconds(instant):
+    return calendar.timegm(time.strptime(instant[:19], '%Y-%m-%dT%H:%M:%S'))
 
 
 class Host:

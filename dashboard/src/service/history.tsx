@@ -29,6 +29,7 @@ const REASONS: Record<string, string> = {
   room: 'makes room for large VMs',
   placement: 'a VM is powered on',
   prerequisite: 'another action needs it first',
+  exchange: 'VMs change places',
   agent: 'an agent VM needs its reservation',
   asked: 'a person asked for it',
   wake_test: 'a wake is proven',

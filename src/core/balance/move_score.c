@@ -13,9 +13,6 @@
 /* How many times its cost a move must gain, by level; 0: it must only do no harm (README.md). */
 static const double ratio_of_level[] = {[2] = 4, [3] = 1, [4] = 0.25, [5] = 0};
 
-/* A growth of the shortage below this part of the cluster's capacity is rounding. */
-#define WORSE_LEAST 1e-12
-
 /* An average VM is 1 / V of the load; one move reduces the imbalance by about that much. */
 double move_score_average_gain(const struct layout *l)
 {
@@ -67,7 +64,7 @@ static enum check check_worth(const struct move_score *score, uint32_t unit, uin
     migration_cost_worth(score->costs, unit, slot, &w);
     if (!migration_cost_pays(score->costs, &w))
         return CHECK_COST_BENEFIT;
-    return w.worse > WORSE_LEAST ? CHECK_WORST_CASE : CHECK_NONE;
+    return w.worse > MOVE_WORSE_LEAST ? CHECK_WORST_CASE : CHECK_NONE;
 }
 
 /* The same, but of the two reasons the one that costs less to compute comes first. */
@@ -75,7 +72,7 @@ static enum check check_worth_cheaply(const struct move_score *score, uint32_t u
 {
     struct migration_worth w;
 
-    if (migration_cost_worse(score->costs, unit, slot) > WORSE_LEAST)
+    if (migration_cost_worse(score->costs, unit, slot) > MOVE_WORSE_LEAST)
         return CHECK_WORST_CASE;
     migration_cost_benefit(score->costs, unit, slot, &w);
     return migration_cost_pays(score->costs, &w) ? CHECK_NONE : CHECK_COST_BENEFIT;

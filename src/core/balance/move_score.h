@@ -12,6 +12,9 @@
 /* A gain below this is rounding: N sums up some hundred terms, each exact to 1e-16. */
 #define GAIN_LEAST 1e-12
 
+/* A growth of the shortage below this part of the cluster's capacity is rounding. */
+#define MOVE_WORSE_LEAST 1e-12
+
 struct move {
     uint32_t unit; /* IX_NONE: none */
     uint32_t to_slot;

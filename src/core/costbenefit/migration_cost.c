@@ -262,7 +262,7 @@ static void set_least(struct migration_cost *costs, uint32_t u, uint32_t slot)
     }
 }
 
-static double over_capacity(const struct migration_cost *costs, const double amount[RES_COUNT])
+double migration_cost_over_capacity(const struct migration_cost *costs, const double amount[RES_COUNT])
 {
     double sum = 0;
 
@@ -349,9 +349,7 @@ void migration_cost_set_weights(struct migration_cost *costs, const double weigh
 
 /* ---- benefit ---- */
 
-/* How long loads stay as they are: the mean over the source's VMs, weighted by their loads, or over the
- * cluster's VMs (for the destination) if that is shorter. One value for all destinations. */
-static double stable_time(const struct migration_cost *costs, uint32_t slot)
+double migration_cost_stable_time(const struct migration_cost *costs, uint32_t slot)
 {
     double load = costs->slot[RES_CPU][slot].load;
     double stable = load > 0 ? costs->slot_stable[slot] / load : 0;
@@ -387,8 +385,8 @@ static void compare_shortage(const struct migration_cost *costs, uint32_t unit, 
                           fmax(here->load - cs, contention_lack(&costs->contention, (enum resource)r, s)) -
                           fmax(there->load - cd, contention_lack(&costs->contention, (enum resource)r, d));
     }
-    double worst_case = over_capacity(costs, ret->worse_of);
-    double today = over_capacity(costs, ret->more_of);
+    double worst_case = migration_cost_over_capacity(costs, ret->worse_of);
+    double today = migration_cost_over_capacity(costs, ret->more_of);
     ret->worse = fmax(worst_case, today);
     ret->today = today > worst_case;
 }
@@ -405,7 +403,7 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
                             struct migration_worth *ret)
 {
     uint32_t s = costs->l->unit_slot[unit];
-    double stable = stable_time(costs, s);
+    double stable = migration_cost_stable_time(costs, s);
     const struct shortage_left *left = shortage_left(costs, unit);
 
     migration_cost_between(costs, unit, s, to_slot, ret);
@@ -420,8 +418,8 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
         /* the destination holds the VM's memory from the first page on */
         ret->benefit[r] = relief * after_s - taken * (r == RES_MEM ? stable : after_s);
     }
-    ret->gain = over_capacity(costs, ret->benefit);
-    ret->loss = over_capacity(costs, ret->cost);
+    ret->gain = migration_cost_over_capacity(costs, ret->benefit);
+    ret->loss = migration_cost_over_capacity(costs, ret->cost);
 }
 
 void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
@@ -453,12 +451,12 @@ static double most_to_gain(const struct migration_cost *costs, uint32_t unit, in
 /* ... over the cluster's capacity and weighted. */
 static double most_gain(const struct migration_cost *costs, uint32_t unit)
 {
-    double stable = stable_time(costs, costs->l->unit_slot[unit]);
+    double stable = migration_cost_stable_time(costs, costs->l->unit_slot[unit]);
     double gain[RES_COUNT];
 
     for (int r = 0; r < RES_COUNT; r++)
         gain[r] = most_to_gain(costs, unit, r, stable) * MARGIN;
-    return over_capacity(costs, gain);
+    return migration_cost_over_capacity(costs, gain);
 }
 
 /* At rate r the cost is at least fixed + (least - fixed) × fastest / r. */
@@ -477,12 +475,12 @@ double migration_cost_rate_needed(const struct migration_cost *costs, uint32_t u
 /* An upper bound of most_gain() for every unit of the slot: the end of all its shortage. */
 static double most_gain_of_slot(const struct migration_cost *costs, uint32_t slot)
 {
-    double stable = stable_time(costs, slot);
+    double stable = migration_cost_stable_time(costs, slot);
     double gain[RES_COUNT];
 
     for (int r = 0; r < RES_COUNT; r++)
         gain[r] = costs->slot_shortage[r][slot].expected * stable * MARGIN;
-    return over_capacity(costs, gain);
+    return migration_cost_over_capacity(costs, gain);
 }
 
 bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit)

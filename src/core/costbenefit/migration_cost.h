@@ -122,6 +122,13 @@ double migration_cost_rate_needed(const struct migration_cost *costs, uint32_t u
 double migration_cost_duration(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                                uint32_t to_slot);
 
+/* How long loads stay as they are, s: the mean over the source's VMs, weighted by their loads, or over the
+ * cluster's VMs (for the destination) if that is shorter. One value for all destinations. */
+double migration_cost_stable_time(const struct migration_cost *costs, uint32_t slot);
+
+/* MHz and MiB over the cluster's capacity, weighted like the imbalance. */
+double migration_cost_over_capacity(const struct migration_cost *costs, const double amount[RES_COUNT]);
+
 /* The number of migrations that can end within one interval: each uses one of the concurrent migrations of
  * its two hosts. */
 int64_t migration_cost_moves_per_interval(const struct migration_cost *costs);

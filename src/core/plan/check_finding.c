@@ -474,6 +474,8 @@ static bool find_less_gain(const struct pass *p, const struct asked *q, struct f
     if (!p->stopped)
         return false;
     finding_subject(f, SUBJECT_TO, p->layout.slot_host[p->next.to_slot]);
+    /* of an exchange the imbalance after all its moves counts */
+    finding_subject(f, SUBJECT_FOR_VM, p->next.reason == REASON_EXCHANGE ? p->next.for_vm : IX_NONE);
     double after = p->climb.score.imbalance - gain(p, q);
     double chosen = p->next.imbalance_after;
     finding_figure(f, FIGURE_IMBALANCE_AFTER, fabs(after - chosen) < GAIN_LEAST ? chosen : after);

@@ -1,4 +1,5 @@
-/* Optional moves: runs the climb (balance/) level by level, and gives each move its reason and priority. */
+/* Optional moves: runs the climb (balance/) level by level, and where it finds no move the search for
+ * exchanges; gives each move its reason and priority. */
 #include "core/plan/plan.h"
 
 #include "core/plan/correct.h"
@@ -7,20 +8,16 @@
 #define BENEFIT_LEAST 1e-9
 
 /* The resource that the move is for: that of the larger benefit, or whose deviation falls more where the
- * move has no benefit. */
-static enum resource resource_of(const struct pass *p, const struct move *m)
+ * move has no benefit. w: what the move, or the exchange that it is a part of, is worth. */
+static enum resource resource_of(const struct pass *p, const struct move *m, const struct migration_worth *w)
 {
     const struct layout *l = &p->layout;
     double fall[RES_COUNT];
     double benefit[RES_COUNT] = {0};
     struct move_trial t;
-    struct migration_worth w;
 
-    if (p->policy.cost_benefit) {
-        migration_cost_worth(&p->migration_cost, m->unit, m->to_slot, &w);
-        for (int r = 0; r < RES_COUNT; r++)
-            benefit[r] = w.benefit[r] / p->migration_cost.capacity[r];
-    }
+    for (int r = 0; r < RES_COUNT && p->policy.cost_benefit; r++)
+        benefit[r] = w->benefit[r] / p->migration_cost.capacity[r];
     if (benefit[RES_CPU] > BENEFIT_LEAST || benefit[RES_MEM] > BENEFIT_LEAST)
         return benefit[RES_MEM] > benefit[RES_CPU] ? RES_MEM : RES_CPU;
     move_trial_begin(l, p->climb.score.weight, m->unit, &t);
@@ -103,6 +100,65 @@ static bool is_balanced(const struct pass *p, int64_t level)
            !layout_lacks_headroom(l) && !some_lack(p);
 }
 
+/* Makes the best single move. */
+static enum outcome take_move(struct pass *p, int64_t level, uint32_t *left)
+{
+    struct move m = climb_step(&p->climb);
+    struct migration_worth w;
+
+    if (m.unit == IX_NONE)
+        return OUTCOME_STUCK;
+    migration_cost_worth(&p->migration_cost, m.unit, m.to_slot, &w);
+    enum resource r = resource_of(p, &m, &w);
+    p->because = purpose_within(p, &m, &r);
+    enum reason reason = r == RES_MEM ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
+    uint32_t members = p->layout.unit_from[m.unit + 1] - p->layout.unit_from[m.unit];
+    bool goes_on = plan_move(p, m.unit, m.to_slot, reason, IX_NONE, (unsigned)level);
+    p->because = NULL;
+    *left -= *left == UINT32_MAX ? 0 : members;
+    return goes_on ? OUTCOME_MOVED : OUTCOME_STOPPED;
+}
+
+/* The benefit is that of the exchange: equal parts for its moves, so that the plan's sums are right. */
+static void share_benefit(struct decision *d, const struct exchange *x)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        d->worth.benefit[r] = x->worth.benefit[r] / x->steps.n;
+}
+
+/* Makes the best exchange, one move group. The move that the others are made for has the reason of a single
+ * move. */
+static enum outcome take_exchange(struct pass *p, int64_t level, uint32_t *left)
+{
+    struct exchange x;
+
+    exchange_find(&p->exchanges, &p->climb, &x);
+    if (x.steps.n == 0)
+        return OUTCOME_STUCK;
+    struct move m = {.unit = x.unit};
+    for (uint32_t i = 0; i < x.steps.n; i++)
+        m.to_slot = x.steps.unit[i] == x.unit ? x.steps.to_slot[i] : m.to_slot;
+    enum resource r = resource_of(p, &m, &x.worth);
+    const struct finding *because = purpose_within(p, &m, &r);
+    bool goes_on = true;
+    p->move_group = ++p->n_move_groups;
+    for (uint32_t i = 0; i < x.steps.n && goes_on; i++) {
+        uint32_t u = x.steps.unit[i];
+        bool is_main = u == x.unit && x.steps.to_slot[i] == m.to_slot;
+        enum reason balance = r == RES_MEM ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
+        p->because = is_main ? because : NULL;
+        p->for_vm = is_main ? IX_NONE : p->layout.unit_first[x.unit];
+        goes_on = plan_move(p, u, x.steps.to_slot[i], is_main ? balance : REASON_EXCHANGE, IX_NONE,
+                            (unsigned)level);
+        share_benefit(goes_on ? &p->decisions[p->n_decisions - 1] : &p->next, &x);
+        *left -= *left == UINT32_MAX ? 0 : p->layout.unit_from[u + 1] - p->layout.unit_from[u];
+    }
+    p->move_group = 0;
+    p->because = NULL;
+    p->for_vm = IX_NONE;
+    return goes_on ? OUTCOME_MOVED : OUTCOME_STOPPED;
+}
+
 /* Makes the moves of one level, at most *left. False: the pass stops here. */
 static bool climb_level(struct pass *p, int64_t level, uint32_t *left)
 {
@@ -115,21 +171,13 @@ static bool climb_level(struct pass *p, int64_t level, uint32_t *left)
         if (p->end != CHECK_NONE)
             return true;
         c->score.vms_left = *left;
-        struct move m = climb_step(c);
-        if (m.unit == IX_NONE) {
-            if (move_score_lower_goodness(&c->score))
-                continue;
-            return true;
-        }
-        enum resource r = resource_of(p, &m);
-        p->because = purpose_within(p, &m, &r);
-        enum reason reason = r == RES_MEM ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
-        uint32_t members = p->layout.unit_from[m.unit + 1] - p->layout.unit_from[m.unit];
-        bool goes_on = plan_move(p, m.unit, m.to_slot, reason, IX_NONE, (unsigned)level);
-        p->because = NULL;
-        if (!goes_on)
-            return false;
-        *left -= *left == UINT32_MAX ? 0 : members;
+        enum outcome outcome = take_move(p, level, left);
+        if (outcome == OUTCOME_STUCK && move_score_lower_goodness(&c->score))
+            continue;
+        if (outcome == OUTCOME_STUCK)
+            outcome = take_exchange(p, level, left);
+        if (outcome != OUTCOME_MOVED)
+            return outcome == OUTCOME_STUCK;
     }
 }
 

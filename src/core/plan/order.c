@@ -38,6 +38,7 @@ struct ordering {
     uint32_t *group_of;          /* by move_group; 0: not numbered yet */
     uint32_t n_groups;
     struct departure *departures; /* by recommendation */
+    uint32_t *moved_by;           /* by VM: the id of its last move; 0: none */
     uint32_t *watched;       /* by slot: the id of the last move there that a live filter binds; 0: none */
     uint32_t *watched_cells; /* likewise, of a VM that takes cells or devices */
     int64_t *used; /* layout.used at the start, plus all arrivals so far; NULL: nothing is counted */
@@ -257,6 +258,15 @@ static void depend_on(struct ordering *o, struct recommendation *rec, bool *ids)
     rec->n_depends_on = n;
 }
 
+/* A VM that waits on a third host goes on from there. */
+static void depend_on_id(struct ordering *o, struct recommendation *rec, uint32_t id)
+{
+    bool *ids = arena_array(o->p->a, bool, (size_t)rec->id + 1);
+
+    ids[id] = true;
+    depend_on(o, rec, ids);
+}
+
 static bool moves_at(const struct recommendation *r, uint32_t host)
 {
     return (r->action == ACTION_MIGRATE || r->action == ACTION_PLACE) && (r->from == host || r->to == host);
@@ -408,6 +418,9 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     limits_of(&o->p->layout, d->to_slot, d->failover_reserved, limit);
     add_rest_of_unit(o, d, vm, with);
     find_dependencies(o, rec, d->to_slot, with, limit, named);
+    if (o->moved_by[vm] != 0)
+        depend_on_id(o, rec, o->moved_by[vm]);
+    o->moved_by[vm] = rec->id;
     if (o->p->rules.fit.live_from)
         order_watched(o, rec, d->from_slot, d->to_slot);
     if (fit_cells_binds(&o->p->rules.fit.cells, vm))
@@ -473,6 +486,7 @@ static void begin(struct ordering *o, uint32_t n)
     o->woken_by = arena_array(p->a, uint32_t, slots);
     o->watched = arena_array(p->a, uint32_t, slots);
     o->watched_cells = arena_array(p->a, uint32_t, slots);
+    o->moved_by = arena_array(p->a, uint32_t, p->snap->n_vms);
     o->group_of = arena_array(p->a, uint32_t, (size_t)p->n_move_groups + 1);
     o->departures = arena_array(p->a, struct departure, n);
     if (o->now.used) {

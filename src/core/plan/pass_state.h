@@ -5,6 +5,7 @@
 #define BALLAST_CORE_PASS_STATE_H
 
 #include "core/balance/climb.h"
+#include "core/balance/exchange.h"
 #include "core/costbenefit/migration_cost.h"
 #include "core/demand/sample_guard.h"
 #include "core/divvy/admission.h"
@@ -47,6 +48,7 @@ struct pass {
     struct layout layout;
     struct migration_cost migration_cost;
     struct climb climb;
+    struct exchange_search exchanges;
     bool has_room_size; /* the policy says for what size room is counted, kept or made */
     struct spaces spaces;
     uint64_t spaces_before; /* any decision */

@@ -34,6 +34,10 @@ uint32_t plan_failover_broken_by(const struct pass *p, size_t first);
 /* After all moves: reports the remaining gaps in failover capacity. */
 void plan_review(struct pass *p);
 
+/* overload_faults.c: at the end, where no move for balance passed: a fault for each overloaded host of which
+ * a VM would move away if another host had more memory. */
+void plan_report_overload(struct pass *p);
+
 /* What the last level asked of a move for balance; NULL: no level ran, or cost_benefit is off. */
 const struct finding *plan_ratio_finding(const struct pass *p);
 

@@ -103,6 +103,7 @@ static double wanted_s(const struct power *w, const struct woken *woken)
     case REASON_QUARANTINE:
     case REASON_PLACEMENT:
     case REASON_PREREQUISITE:
+    case REASON_EXCHANGE:
     case REASON_BALANCE_CPU:
     case REASON_BALANCE_MEM:
     case REASON_ROOM:

@@ -114,6 +114,9 @@ const struct sentence_template wording_templates[] = {
      "The {resource} reservations leave less than the {percent} % that is kept for failures: {missing} is "
      "missing."},
     {FIND_FAILOVER_HOST_OFF, "", "The dedicated failover host {host} cannot take over VMs: it is {host_is}."},
+    {FIND_NO_ROOM, "",
+     "{host} is overloaded ({resource} at {load:percent}), and no host has the memory for a VM that would "
+     "relieve {host}, even if VMs change places: {mem_missing_mb} more on {other_host} would do, for {vm}."},
     {FIND_READY_MISSING, "host",
      "By {ready_by} only {hosts} of {hosts_all} hosts can be on: {cpu_missing_mhz} of CPU and "
      "{mem_missing_mb} of memory are missing; {host} did not wake."},
@@ -380,6 +383,8 @@ const struct sentence_template wording_templates[] = {
      "In the worst case, the move would add a shortage of {cpu_worse_mhz} of CPU."},
     {FIND_CHECK, "check=moves_max moves_max=1", "The plan already has its maximum of 1 move (moves_max)."},
     {FIND_CHECK, "check=moves_max", "The plan already has its maximum of {moves_max} moves (moves_max)."},
+    {FIND_CHECK, "check=less_gain for_vm",
+     "No exchange that brings the VM here lowers the imbalance more than the one that brings it to {to}."},
     {FIND_CHECK, "check=less_gain imbalance_after={imbalance_chosen}",
      "The imbalance would be equal, {imbalance_after:4}, with the VM on {to}, which is first among equals."},
     {FIND_CHECK, "check=less_gain",
@@ -567,6 +572,8 @@ const struct phrase wording_phrases[] = {
     {"why_move", "reason=balance_mem", " to balance memory load"},
     {"why_move", "reason=spare_capacity for_vm", ", to keep room on {from} for a restart of {for_vm}"},
     {"why_move", "reason=spare_capacity", ", because {from} is a dedicated failover host"},
+    {"why_move", "reason=exchange !for_vm={vm}", ", in an exchange that lets {for_vm} move"},
+    {"why_move", "reason=exchange", ", in an exchange: the host that it goes to has no room yet"},
     {"why_move", "reason=prerequisite for_vm !for_vm={vm}", ", to make room on {from} for {for_vm}"},
     {"why_move", "reason=quarantine from.quarantine", ", because {from} is in quarantine"},
     {"why_move", "reason=quarantine", ", because a failure of {from} would not be noticed"},

@@ -1,0 +1,190 @@
+/* Computes cost and benefit of several migrations: makes them on the sums per slot, and takes them back. */
+#include "core/costbenefit/exchange_cost.h"
+
+/* Each step names two slots. */
+#define SLOTS_MAX (2 * EXCHANGE_STEPS_MAX)
+
+/* The sums of a slot before the first step. */
+struct slot_before {
+    uint32_t slot;
+    uint32_t takes, gives; /* units, for good */
+    struct load_range load[RES_COUNT];
+    struct load_shortage shortage[RES_COUNT];
+    double stable;
+    uint64_t changed_at;
+    double out_min[RES_COUNT], out_max[RES_COUNT],
+        in_max[RES_COUNT]; /* of units that leave, or come, for good */
+};
+
+struct exchange_trial {
+    struct migration_cost *costs;
+    const struct exchange_steps *steps;
+    uint32_t from[EXCHANGE_STEPS_MAX]; /* by step */
+    struct slot_before slots[SLOTS_MAX];
+    uint32_t n_slots;
+};
+
+static struct slot_before *note_slot(struct exchange_trial *t, uint32_t slot)
+{
+    const struct migration_cost *costs = t->costs;
+
+    for (uint32_t i = 0; i < t->n_slots; i++)
+        if (t->slots[i].slot == slot)
+            return &t->slots[i];
+    struct slot_before *s = &t->slots[t->n_slots++];
+
+    *s = (struct slot_before){
+        .slot = slot, .stable = costs->slot_stable[slot], .changed_at = costs->changed_at[slot]};
+    for (int r = 0; r < RES_COUNT; r++) {
+        s->load[r] = costs->slot[r][slot];
+        s->shortage[r] = costs->slot_shortage[r][slot];
+    }
+    return s;
+}
+
+/* The step after which the unit is where it stays. */
+static bool is_last_of_unit(const struct exchange_steps *steps, uint32_t k)
+{
+    for (uint32_t i = k + 1; i < steps->n; i++)
+        if (steps->unit[i] == steps->unit[k])
+            return false;
+    return true;
+}
+
+static void begin(struct exchange_trial *t)
+{
+    const struct exchange_steps *steps = t->steps;
+
+    for (uint32_t k = 0; k < steps->n; k++) {
+        uint32_t u = steps->unit[k];
+        uint32_t home = t->costs->l->unit_slot[u];
+        t->from[k] = home;
+        for (uint32_t i = 0; i < k; i++)
+            if (steps->unit[i] == u)
+                t->from[k] = steps->to_slot[i];
+        struct slot_before *to = note_slot(t, steps->to_slot[k]); /* noting keeps earlier notes in place */
+        struct slot_before *from = note_slot(t, home);
+        if (!is_last_of_unit(steps, k) || home == steps->to_slot[k])
+            continue;
+        from->gives++;
+        to->takes++;
+        for (int r = 0; r < RES_COUNT; r++) {
+            from->out_min[r] += t->costs->unit[r][u].min;
+            from->out_max[r] += t->costs->unit[r][u].max;
+            to->in_max[r] += t->costs->unit[r][u].max;
+        }
+    }
+}
+
+static double positive(double x)
+{
+    return x > 0 ? x : 0;
+}
+
+/* The time for which the loads stay as they are. */
+static double stable_of(const struct exchange_trial *t)
+{
+    double stable = NO_LIMIT;
+
+    for (uint32_t k = 0; k < t->steps->n; k++)
+        stable =
+            fmin(stable, migration_cost_stable_time(t->costs, t->costs->l->unit_slot[t->steps->unit[k]]));
+    return stable;
+}
+
+/* Makes the steps. Takes off the benefit what the shortage is above the one at the start meanwhile. */
+static void make_steps(struct exchange_trial *t, struct migration_worth *ret)
+{
+    struct migration_cost *costs = t->costs;
+
+    for (uint32_t k = 0; k < t->steps->n; k++) {
+        struct migration_worth one;
+        migration_cost_between(costs, t->steps->unit[k], t->from[k], t->steps->to_slot[k], &one);
+        ret->duration_s += one.duration_s;
+        for (int r = 0; r < RES_COUNT; r++) {
+            double more = 0;
+            for (uint32_t i = 0; i < t->n_slots && k > 0; i++)
+                more += costs->slot_shortage[r][t->slots[i].slot].expected - t->slots[i].shortage[r].expected;
+            ret->benefit[r] -= positive(more) * one.duration_s;
+            ret->cost[r] += one.cost[r];
+        }
+        migration_cost_move(costs, t->steps->unit[k], t->from[k], t->steps->to_slot[k]);
+    }
+}
+
+static void take_back(struct exchange_trial *t)
+{
+    struct migration_cost *costs = t->costs;
+
+    for (uint32_t k = t->steps->n; k-- > 0;)
+        migration_cost_move(costs, t->steps->unit[k], t->steps->to_slot[k], t->from[k]);
+    for (uint32_t i = 0; i < t->n_slots; i++) {
+        const struct slot_before *s = &t->slots[i];
+        for (int r = 0; r < RES_COUNT; r++) {
+            costs->slot[r][s->slot] = s->load[r];
+            costs->slot_shortage[r][s->slot] = s->shortage[r];
+        }
+        costs->slot_stable[s->slot] = s->stable;
+        costs->changed_at[s->slot] = s->changed_at;
+    }
+}
+
+/* What the shortage of the resource grows by, at today's loads and in the worst case. */
+static void compare_shortage(const struct exchange_trial *t, int r, struct migration_worth *ret)
+{
+    const struct migration_cost *costs = t->costs;
+    double stay = 0;
+    double move = 0;
+    double now = 0;
+
+    for (uint32_t i = 0; i < t->n_slots; i++) {
+        const struct slot_before *s = &t->slots[i];
+        if (s->takes + s->gives == 0)
+            continue;
+        double capacity = costs->l->snap->hosts[costs->l->slot_host[s->slot]].capacity[r];
+        double grown = costs->slot[r][s->slot].load - s->load[r].load;
+        bool grows = grown > 0 || (!(grown < 0) && s->takes >= s->gives);
+        double others = grows ? s->load[r].max - s->out_max[r] : s->load[r].min - s->out_min[r];
+        stay += positive(others + s->out_max[r] - capacity);
+        move += positive(others + s->in_max[r] - capacity);
+        now += s->shortage[r].expected - s->shortage[r].headroom;
+        ret->more_of[r] += costs->slot_shortage[r][s->slot].today - s->shortage[r].today;
+    }
+    ret->worse_of[r] = move - fmax(stay, now);
+}
+
+/* What the shortage of the resource falls by, for as long as that counts. */
+static double benefit_of(const struct exchange_trial *t, int r, double stable, double after_s)
+{
+    double benefit = 0;
+
+    for (uint32_t i = 0; i < t->n_slots; i++) {
+        const struct slot_before *s = &t->slots[i];
+        double falls = s->shortage[r].expected - t->costs->slot_shortage[r][s->slot].expected;
+        if (s->takes + s->gives > 0)
+            benefit += falls * (falls < 0 && r == RES_MEM ? stable : after_s);
+    }
+    return benefit;
+}
+
+void exchange_cost_worth(struct migration_cost *costs, const struct exchange_steps *steps,
+                         struct migration_worth *ret)
+{
+    struct exchange_trial t = {.costs = costs, .steps = steps};
+
+    *ret = (struct migration_worth){.duration_s = 0};
+    begin(&t);
+    ret->stable_s = stable_of(&t);
+    make_steps(&t, ret);
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret->benefit[r] += benefit_of(&t, r, ret->stable_s, positive(ret->stable_s - ret->duration_s));
+        compare_shortage(&t, r, ret);
+    }
+    take_back(&t);
+    ret->gain = migration_cost_over_capacity(costs, ret->benefit);
+    ret->loss = migration_cost_over_capacity(costs, ret->cost);
+    double worst_case = migration_cost_over_capacity(costs, ret->worse_of);
+    double today = migration_cost_over_capacity(costs, ret->more_of);
+    ret->worse = fmax(worst_case, today);
+    ret->today = today > worst_case;
+}
