@@ -531,7 +531,7 @@ static void add_pipelines(struct rng *r, struct rng *units, struct inventory *in
 
 void random_fit(struct rng *r, struct inventory *inv, bool tame, struct arena *a)
 {
-    struct rng own = {.state = r->state}; /* of external units, which are beside the rest */
+    struct rng own = {.state = ~r->state}; /* of external units, which are beside the rest */
 
     add_groups(r, inv, a);
     add_pipelines(r, &own, inv, tame, a);
