@@ -350,14 +350,6 @@ static void test_plain(void **state)
     run(&(struct cluster_options){.hosts_max = 6, .vms_max = 25, .mixed_hosts = true}, 400);
 }
 
-/* VMs change places. */
-static void test_full(void **state)
-{
-    (void)state;
-    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 25, .rules = true, .tight = true, .full = true},
-        800);
-}
-
 static void test_everything(void **state)
 {
     (void)state;
@@ -404,8 +396,8 @@ static void test_power(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),    cmocka_unit_test(test_full),  cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_failures), cmocka_unit_test(test_power), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_plain), cmocka_unit_test(test_everything), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_power), cmocka_unit_test(test_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
