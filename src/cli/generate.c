@@ -72,7 +72,7 @@ const struct verb verb_generate = {
             "  mixed    the same loads; networks, datastores and devices not on every host\n"
             "  spike    four pools of small VMs, half just woken up, on half of the hosts\n"
             "  pools    pools three deep, contention, two sizes of hosts, all kinds of rules\n"
-            "  cloud    zones, aggregates, flavours, images; filters, counts and scores for all VMs",
+            "  cloud    zones, aggregates, flavours, images; filters, counts and scores",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_generate_run,

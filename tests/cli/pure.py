@@ -208,7 +208,7 @@ def test_fit():
     done = run('place', '--snapshot', '-', 'request-1', 'request-2', '--format', 'json', stdin=snapshot)
     placed = [r['to'] for r in json.loads(done.stdout)['recommendations']]
     check('fit compile, then place', placed == ['h2', 'h2'], f'{placed} {done.stderr}')
-    for what, part in (({'server': {'flavorRef': 'm2'}}, 'server: flavor "m2"'), ({'nova.conf': 'x = 1'}, 'nova.conf: line 1'),
+    for what, part in (({'server': {'flavorRef': 'm2'}}, '/server/flavorRef: "m2"'), ({'nova.conf': 'x = 1'}, 'nova.conf: line 1'),
                        ({'nova.conf': '[filter_scheduler]\nenabled_filters = OwnFilter'}, '"OwnFilter"')):
         done = run('fit', 'check', '-', stdin=json.dumps({**NOVA, **what}))
         check(f'fit check of {what}', done.returncode == 2 and part in done.stderr and not done.stdout, done.stderr)
@@ -220,7 +220,7 @@ def test_fit_weighers():
     """What nova.conf and the cloud may not say of weighers."""
     section = '[filter_scheduler]\n'
     for conf, part in (('weight_classes = nova.scheduler.weights.ram.CPUWeigher', '"nova.scheduler.weights.ram.CPUWeigher"'),
-                       ('weight_classes = acme.weights.OwnWeigher', '"acme.weights.OwnWeigher"'), ('ram_weight_multiplier = much', 'ram_weight_multiplier is "much"'),
+                       ('ram_weight_multiplier = much', 'ram_weight_multiplier is "much"'),
                        ('pci_weight_multiplier = -1', 'pci_weight_multiplier is -1'), ('host_subset_size = 0', 'host_subset_size is 0'),
                        ('shuffle_best_same_weighed_hosts = perhaps', 'shuffle_best_same_weighed_hosts is "perhaps"')):
         done = run('fit', 'check', '-', stdin=json.dumps({**NOVA, 'nova.conf': section + conf}))

@@ -271,7 +271,7 @@ def check_place(folder):
     expect('place', run('place', '--snapshot', str(path)), 2, err='VM... or --vms FILE is missing')
     expect('no file', run('place', '--snapshot', str(path), '--vms', str(folder / 'none.json')), 2, err='none.json: cannot be opened')
     vms.write_text('[{')
-    expect('half a file', run(*asked), 2, err=f'{vms}: /: line 1')
+    expect('half a file', run(*asked), 2, err=f'{vms}: /0: line 1')
 
 
 def check_settings(folder):
