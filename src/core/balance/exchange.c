@@ -114,6 +114,14 @@ static bool may_pay(const struct search *s, const struct ring *g)
     return migration_cost_over_capacity(costs, shortage) > migration_cost_over_capacity(costs, cost);
 }
 
+/* With the cost of these units alone (IX_NONE: none). */
+static bool units_may_pay(const struct search *s, const uint32_t slots[3], uint32_t u, uint32_t w)
+{
+    const struct ring g = {.n = 2, .unit = {u, w}, .slot = {slots[0], slots[1], slots[2]}};
+
+    return may_pay(s, &g);
+}
+
 /* Equal exchanges are chosen by the ids of VMs, then of hosts. */
 static bool has_lower_ids(const struct layout *l, const struct ring *x, const struct ring *than)
 {
@@ -247,7 +255,8 @@ static void search_rotations(struct search *s, uint32_t h, uint32_t c, uint32_t 
         struct sums sums = exchange_gain_now(s->score);
         double norm_x[RES_COUNT];
         double norm_h[RES_COUNT];
-        if (!may_move(s->l, g.unit[1]) || !holds(s->l, c, u, g.unit[1]))
+        if (!may_move(s->l, g.unit[1]) || !holds(s->l, c, u, g.unit[1]) ||
+            !units_may_pay(s, g.slot, u, g.unit[1]))
             continue;
         exchange_gain_shift(s->score, &sums, h, u, IX_NONE);
         exchange_gain_shift(s->score, &sums, c, g.unit[1], u);
@@ -346,13 +355,6 @@ static bool wants_room(const struct search *s, uint32_t unit, uint32_t slot)
     return false;
 }
 
-static bool pair_may_pay(const struct search *s, uint32_t h, uint32_t c)
-{
-    const struct ring g = {.n = 1, .unit = {IX_NONE}, .slot = {h, c}};
-
-    return may_pay(s, &g);
-}
-
 /* The third slots with which chains or rotations of these two hosts could gain enough. Returns the number. */
 static uint32_t list_thirds(struct search *s, uint32_t h, uint32_t c, uint32_t thirds[2 * EXCHANGE_WINDOW])
 {
@@ -360,7 +362,7 @@ static uint32_t list_thirds(struct search *s, uint32_t h, uint32_t c, uint32_t t
 
     for (uint32_t i = 0; i < s->n_third; i++) {
         const uint32_t slots[] = {h, c, s->third[i]};
-        if (slots[2] != h && slots[2] != c && spend(s, 1) &&
+        if (slots[2] != h && slots[2] != c && spend(s, 1) && units_may_pay(s, slots, IX_NONE, IX_NONE) &&
             exchange_gain_most_among(s->score, slots) >= needed(s))
             thirds[n++] = slots[2];
     }
@@ -377,7 +379,8 @@ static void search_pair(struct search *s, uint32_t h, uint32_t c)
     uint32_t thirds[2 * EXCHANGE_WINDOW];
     uint32_t n = list_thirds(s, h, c, thirds);
     /* of two units, also by way of a third host */
-    bool swaps = s->migrations <= 3 && exchange_gain_most(s->score, &p) >= needed(s) && pair_may_pay(s, h, c);
+    bool swaps = s->migrations <= 3 && exchange_gain_most(s->score, &p) >= needed(s) &&
+                 units_may_pay(s, (const uint32_t[]){h, c, h}, IX_NONE, IX_NONE);
 
     for (uint32_t i = 0; i < list->n && (swaps || n > 0); i++) {
         uint32_t u = list->items[i];
@@ -385,11 +388,14 @@ static void search_pair(struct search *s, uint32_t h, uint32_t c)
             return;
         if (!may_move(s->l, u) || !wants_room(s, u, c))
             continue;
-        if (swaps)
+        bool pays = swaps && units_may_pay(s, (const uint32_t[]){h, c, h}, u, IX_NONE);
+        if (pays)
             search_swaps(s, &p, h, c, u);
-        if (swaps && s->migrations == 3)
+        if (pays && s->migrations == 3)
             search_two_for_one(s, &p, h, c, u);
         for (uint32_t k = 0; k < n; k++) {
+            if (!units_may_pay(s, (const uint32_t[]){h, c, thirds[k]}, u, IX_NONE))
+                continue;
             if (s->migrations == 2)
                 search_chains(s, h, c, thirds[k], u);
             else
