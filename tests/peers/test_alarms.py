@@ -181,7 +181,8 @@ def test_webhook():
         talk(d)
         wait_for("the others", lambda: len(numbers(r.messages())) >= 4)
         assert numbers(r.messages()) == notices(d), (numbers(r.messages()), notices(d))
-        assert of(d, "hook")["waiting"] == 0 and of(d, "hook")["failing_since"] is None and of(d, "quiet")["delivered"] == 0
+        wait_for("the service has the receiver's answer", lambda: of(d, "hook")["waiting"] == 0)
+        assert of(d, "hook")["failing_since"] is None and of(d, "quiet")["delivered"] == 0, d.status()["alarms"]
         said = d.cli("alarm", "test", "hook")
         assert said == f"delivered: https://localhost:{r.server.server_port}: HTTP status 200: taken  with thanks\n", said
         assert 'no target "none"' in d.cli("alarm", "test", "none", code=1)
