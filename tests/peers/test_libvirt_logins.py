@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Logins at real libvirtd: certificates, ssh keys, users with passwords, sockets. Each refusal is one clear sentence in the log and in
 check-config, leaves its host disconnected, asks nobody, is not repeated at once, and leaves no process and no descriptor behind."""
+import contextlib
 import os
 import pathlib
 import pwd
@@ -272,10 +273,22 @@ def check_hanging_ssh(lab, keys):
         wait_for("its ssh has gone", lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in left))
 
 
+@contextlib.contextmanager
+def ssh_home():
+    """The folder exists: another one is mounted over it."""
+    made = not SSH_HOME.is_dir()
+    if made:
+        SSH_HOME.mkdir(0o700)
+    try:
+        yield
+    finally:
+        if made:
+            with contextlib.suppress(OSError):  # no longer empty: another program uses it by now
+                SSH_HOME.rmdir()
+
+
 def test_ssh():
-    if not SSH_HOME.is_dir():
-        raise Skip(f"{SSH_HOME} is no folder")
-    with Lab(hosts=1, vms=1, options=["--no-service"]) as lab, tempfile.TemporaryDirectory() as name:
+    with ssh_home(), Lab(hosts=1, vms=1, options=["--no-service"]) as lab, tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         keys = Keys(folder)
         start_sshd(lab, "hv1", keys)
