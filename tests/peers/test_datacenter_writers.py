@@ -72,7 +72,7 @@ def test_balance():
 
         wait_for("its writing was measured", lambda: "memory that it writes to" in why())
         of.load(f"all: cpu 2 mem 8\nvms 1: cpu 40 mem 24 dirty {WRITES_KIB_S}\nvms {other[2:]}: cpu 60 mem 8")
-        wait_for("the other one has moved", lambda: of.where()[other] != [home] and not under_way(d))
+        wait_for("the other one has moved", lambda: of.where().get(other, [home]) != [home] and not under_way(d))
         seen = d.status()["pass"]["id"]
         wait_for("more passes", lambda: d.status()["pass"]["id"] >= seen + PASSES)
         assert not attempts(d, WRITER) and of.where()[WRITER] == [home], attempts(d, WRITER)
