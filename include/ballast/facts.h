@@ -127,7 +127,7 @@ struct numa_cell {
 enum numa_page_choice { NUMA_PAGES_BY_SIZE, NUMA_PAGES_SMALL, NUMA_PAGES_LARGE, NUMA_PAGES_ANY };
 
 /* A NUMA cell of a VM: it needs a cell of its host, each a different one. With dedicated CPUs it takes memory
- * that nobody else has, else within the cell's ratios. */
+ * that no other VM has, else within the cell's ratios. */
 struct vm_numa_cell {
     uint32_t cpus, dedicated, mem_mb;
     enum numa_page_choice pages;

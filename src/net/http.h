@@ -29,7 +29,8 @@ struct http_options {
     const char *ca_file; /* PEM; NULL: the system's certificates */
     bool tls_verify;
     /* SHA-256 fingerprints of certificates, hexadecimal with or without colons, NULL at the end: the peer has
-     * one of these, whoever has signed it and whatever names it has. NULL: it is verified by ca_file. */
+     * one of these, whichever authority has signed it and whatever names it has. NULL: it is verified by
+     * ca_file. */
     const char *const *fingerprints;
     const atomic_bool *stop; /* NULL: never */
 };

@@ -141,7 +141,7 @@ static bool is_taken(const struct builder *b, const struct node *list)
     return b->entries && of_document && b->entries->taken(b->entries->context, list);
 }
 
-/* An entry, into the list or to whoever takes it. */
+/* An entry, into the list or to the function that takes entries. */
 static int build_entry(struct builder *b, struct arena *a, struct node *list, bool taken, unsigned level,
                        struct node ***end)
 {

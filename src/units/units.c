@@ -74,7 +74,7 @@ void units_free(struct units *u)
     free(u);
 }
 
-/* ---- who is asked ---- */
+/* ---- which units are asked ---- */
 
 static bool asks(const struct snapshot *s, uint32_t vm, const char *unit)
 {

@@ -407,7 +407,7 @@ enum check fit_cells_take(const struct fit_cells *c, uint32_t vm, uint32_t host,
         return refuse(&(struct cells_shortage){.lack = LACK_CELLS, .cell = s.at.n_cells, .takes = s.n}, ret);
     if (s.at.n_pools > 0)
         memcpy(s.devices, devices_of(&s.at), s.at.n_pools * sizeof s.devices[0]);
-    /* there must be devices also for whoever does not look at cells (Nova's PciPassthroughFilter) */
+    /* there must be devices also where cells do not count (Nova's PciPassthroughFilter) */
     if (!serve(&s.at, s.devices, vm, NULL, 0, &s.short_of))
         return refuse(&s.short_of, ret);
     if (s.n > 0) {

@@ -117,7 +117,7 @@ int nova_filter_anti_affinity(struct cloud *c, const struct request *r, json_t *
         return 0;
     json_t *at_most = json_string(GROUP_LIMIT_VARIABLE);
 
-    if (vm_given(c, MOVES_FROM)) /* the host that it is on passes, whoever else is there */
+    if (vm_given(c, MOVES_FROM)) /* the host of the VM passes, whichever others are there */
         at_most = json_pack("[s, [s, s, s], i, o]", "if", "=", HOST, MOVES_FROM, MEMBERS_MOST, at_most);
     *ret = json_pack("{s: [s, [s, s], i, i], s: o, s: s, s: b}", "count", "if", "given", GROUP_LIMIT_VARIABLE,
                      1, 0, "limit", at_most, "per", "$vm.groups", "off", 1);

@@ -119,7 +119,7 @@ int server_need_project(const struct cloud *c, const struct request *r, const ch
 /* ---- actions.c: requests to move a server that is there ---- */
 
 /* Reads the action that the document asks for, and notes the server that moves. *ret_is: false: there is
- * none. Whoever calls frees ret->image. */
+ * none. The caller frees ret->image. */
 int action_read(struct cloud *c, struct server *ret, bool *ret_is);
 
 /* ---- cloud.c ---- */

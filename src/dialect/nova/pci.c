@@ -197,7 +197,7 @@ static json_t *pool_of(struct cloud *c, const json_t *of, size_t ix)
     const char *type = cloud_text(properties, "dev_type");
     const char *remote = cloud_text(properties, "remote_managed");
 
-    /* Nova gives a physical function and a vDPA device only to whoever asks for such a one */
+    /* Nova gives a physical function and a vDPA device only to a request for its kind */
     if (type && (strcmp(type, "type-pf") == 0 || strcmp(type, "vdpa") == 0))
         (void)json_array_append_new(on_request, json_string("dev_type"));
     for (const char *const *yes = (const char *const[]){"1", "t", "true", "on", "y", "yes", NULL};
