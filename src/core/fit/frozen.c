@@ -1,6 +1,7 @@
 /* frozen.c: tables of scores and buckets by host, shared by the VMs for which they are equal. */
 #include "core/fit/frozen.h"
 
+#include "core/fit/numbers.h"
 #include "core/fit/rows.h"
 
 #include <float.h>
@@ -69,12 +70,10 @@ static bool buckets_moves(const struct stage_facts *s)
 
 /* ---- values ---- */
 
-/* The number that the expression is for the VM on the host; UNKNOWN: none. */
-static double number_on(const struct fit_frozen *f, const struct fit_expression *x, uint32_t vm,
-                        uint32_t host, bool beside)
+/* The number that the expression is for the VM on its own host, without the VM; UNKNOWN: none. */
+static double number_at_home(const struct fit_frozen *f, const struct fit_expression *x, uint32_t vm)
 {
-    struct expression_scope scope =
-        fit_live_scope(f->fit, vm, host, beside ? &f->then->beside : &f->then->all);
+    struct expression_scope scope = fit_live_scope(f->fit, vm, f->fit->snap->vms[vm].host, &f->then->beside);
     struct value v = expression_value(&x->x, &scope);
 
     return v.type == VALUE_NUMBER ? v.number : UNKNOWN;
@@ -82,27 +81,58 @@ static double number_on(const struct fit_frozen *f, const struct fit_expression 
 
 /* ---- tables ---- */
 
-/* What tells VMs apart for the expression: what it reads of them; if it reads what moves change, the class,
- * whose limits are equal, and what the VM is counted with. */
+static void add_number(const struct fit_frozen *f, uint32_t *n, double number)
+{
+    f->key[(*n)++] = (struct value){.type = VALUE_NUMBER, .number = number};
+}
+
+/* What the expression reads of VMs with this row. */
+static void add_reads(const struct fit_frozen *f, const struct fit_expression *x, const struct value *row,
+                      uint32_t *n)
+{
+    for (uint32_t i = 0; i < x->n_reads[OWNER_VM]; i++)
+        f->key[(*n)++] = row[x->reads[OWNER_VM][i]];
+}
+
+/* What tells VMs apart for $host.used and $host.left of this stage: with `per`, what the VM is counted with;
+ * and the limit. */
+static void add_count(const struct fit_frozen *f, const struct expression_node *variable, uint32_t vm,
+                      const struct value *row, uint32_t *n)
+{
+    const struct fit_counts *counts = &f->fit->counts;
+    uint32_t measure = counts->measure_of[variable->column];
+
+    if (variable->variable == VARIABLE_HOST_LEFT)
+        add_reads(f, &f->fit->parts[PART_LIMIT][variable->column], row, n);
+    if (f->fit->parts[PART_PER][variable->column].x.n == 0)
+        return;
+    uint32_t length = (*n)++;
+    double shares = 0;
+
+    for (uint32_t k = counts->shares_from[vm]; k < counts->shares_from[vm + 1]; k++)
+        if (counts->counters[counts->shares[k].counter].measure == measure) {
+            add_number(f, n, counts->shares[k].counter);
+            shares++;
+        }
+    f->key[length] = (struct value){.type = VALUE_NUMBER, .number = shares};
+}
+
+/* What tells VMs apart for the expression. Load and free memory are the same to all. */
 static uint32_t table_key(const struct fit_frozen *f, enum fit_part part, uint32_t stage, uint32_t vm)
 {
     const struct fit_expression *x = &f->fit->parts[part][stage];
     const struct value *row = f->fit->class_row[f->fit->class_of[vm]];
     uint32_t n = 0;
 
-    f->key[n++] =
-        (struct value){.type = VALUE_NUMBER, .number = part * (double)f->fit->snap->n_stages + stage};
-    if (!expression_is_live(&x->x)) {
-        for (uint32_t i = 0; i < x->n_reads[OWNER_VM]; i++)
-            f->key[n++] = row[x->reads[OWNER_VM][i]];
-        return n;
-    }
-    const struct fit_counts *counts = &f->fit->counts;
+    add_number(f, &n, part * (double)f->fit->snap->n_stages + stage);
+    add_reads(f, x, row, &n);
+    for (uint32_t i = 0; x->live && i < x->x.n; i++) {
+        const struct expression_node *node = &x->x.nodes[i];
 
-    f->key[n++] = (struct value){.type = VALUE_NUMBER, .number = f->fit->class_of[vm]};
-    for (uint32_t k = counts->shares_from ? counts->shares_from[vm] : 0;
-         counts->shares_from && k < counts->shares_from[vm + 1]; k++)
-        f->key[n++] = (struct value){.type = VALUE_NUMBER, .number = counts->shares[k].counter};
+        if (node->kind == EXPRESSION_VARIABLE &&
+            (node->variable == VARIABLE_HOST_USED || node->variable == VARIABLE_HOST_LEFT))
+            add_count(f, node, vm, row, &n);
+    }
     return n;
 }
 
@@ -116,9 +146,9 @@ static uint32_t table_of(struct fit_frozen *f, enum fit_part part, uint32_t stag
     if (number < known)
         return number;
     double *of = arena_array(f->a, double, n_hosts);
+    const struct expression_scope scope = fit_live_scope(f->fit, vm, 0, &f->then->all);
 
-    for (uint32_t h = 0; h < n_hosts; h++)
-        of[h] = number_on(f, &f->fit->parts[part][stage], vm, h, false);
+    fit_numbers(f->fit, &f->fit->parts[part][stage], &scope, NULL, n_hosts, f->a, of);
     f->tables = arena_grow(f->a, f->tables, known, &f->cap_tables, sizeof(*f->tables));
     f->tables[number] = of;
     return number;
@@ -311,7 +341,7 @@ static const struct shared *find_shared(struct fit_frozen *f, uint32_t vm)
 /* The value of a part of a stage on the VM's own host, without the VM. */
 static double value_at_home(const struct fit_frozen *f, enum fit_part part, uint32_t stage, uint32_t vm)
 {
-    return number_on(f, &f->fit->parts[part][stage], vm, f->fit->snap->vms[vm].host, true);
+    return number_at_home(f, &f->fit->parts[part][stage], vm);
 }
 
 static double part_at_home(const struct fit_frozen *f, const struct shared *s, uint32_t k, uint32_t vm)
@@ -453,14 +483,20 @@ static bool find_pipelines(struct fit_frozen *f)
 /* The longest key: a table's, or that of what VMs share. */
 static size_t key_most(const struct fit *fit)
 {
-    size_t n = (size_t)fit->columns[OWNER_VM].n + 2 * (size_t)fit->snap->n_stages;
-    uint32_t shares = 0;
+    const struct snapshot *s = fit->snap;
+    size_t n_columns = fit->columns[OWNER_VM].n;
+    size_t nodes = 0;
+    size_t shares = 0;
 
-    for (uint32_t vm = 0; fit->counts.shares_from && vm < fit->snap->n_vms; vm++) {
+    for (uint32_t vm = 0; fit->counts.shares_from && vm < s->n_vms; vm++) {
         uint32_t own = fit->counts.shares_from[vm + 1] - fit->counts.shares_from[vm];
         shares = own > shares ? own : shares;
     }
-    return n + shares + 2;
+    for (int part = PART_SCORE; part <= PART_BUCKET; part++)
+        for (uint32_t i = 0; i < s->n_stages; i++)
+            if (fit->parts[part][i].live && fit->parts[part][i].x.n > nodes)
+                nodes = fit->parts[part][i].x.n;
+    return 2 + 2 * (size_t)s->n_stages + n_columns + nodes * (1 + n_columns + shares);
 }
 
 struct fit_frozen *fit_frozen_new(const struct fit *fit, const uint64_t *hosts, const struct fit_then *then,
