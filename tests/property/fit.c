@@ -549,35 +549,50 @@ static void test_ranks(void **state)
 
 /* ---- scores of moves ---- */
 
-static double then_used(uint32_t vm, uint32_t stage, uint32_t host, bool beside)
+/* Of a count with `per` also by what the VM is counted with. */
+static double then_used(const struct fit *fit, uint32_t vm, uint32_t stage, uint32_t host, bool beside)
 {
-    return (stage * 3 + host * 5) % 11 - (beside ? vm % 3 : 0);
+    const struct fit_counts *counts = &fit->counts;
+    uint32_t with = 0;
+
+    for (uint32_t k = counts->shares_from[vm]; k < counts->shares_from[vm + 1]; k++)
+        if (counts->counters[counts->shares[k].counter].measure == counts->measure_of[stage] &&
+            counts->counters[counts->shares[k].counter].of)
+            with += counts->shares[k].counter;
+    return (stage * 3 + host * 5 + with) % 11 - (beside ? vm % 3 : 0);
 }
 
-static double then_value(uint32_t vm, const struct expression_node *v, uint32_t host, bool beside)
+static double then_value(const struct fit *fit, uint32_t vm, const struct expression_node *v, uint32_t host,
+                         bool beside)
 {
     bool counted = v->variable == VARIABLE_HOST_USED || v->variable == VARIABLE_HOST_LEFT;
-    double used = then_used(vm, counted ? v->column : 0, host, beside);
 
-    return v->variable == VARIABLE_HOST_LEFT ? 10 - used : used;
+    if (!counted)
+        return host * 5 % 11;
+    double used = then_used(fit, vm, v->column, host, beside);
+
+    if (v->variable == VARIABLE_HOST_USED || fit->snap->stages[v->column].is.limit.n == 0)
+        return used;
+    int64_t limit = fit_limit(fit, vm, v->column, host);
+
+    return limit == FIT_NOTHING ? NAN : (double)limit / FIT_AMOUNT_ONE - used;
 }
 
 static double value_of_all(const void *with, uint32_t vm, const struct expression_node *v, uint32_t host)
 {
-    (void)with;
-    return then_value(vm, v, host, false);
+    return then_value(with, vm, v, host, false);
 }
 
 static double value_beside(const void *with, uint32_t vm, const struct expression_node *v, uint32_t host)
 {
-    (void)with;
-    return then_value(vm, v, host, true);
+    return then_value(with, vm, v, host, true);
 }
 
 /* The value of a score or bucket of a move; of a bare "$host.used.X" or "$host.left.X", by then_used(). */
-static double naive_then(const struct snapshot *s, const struct expression *x, uint32_t vm, uint32_t host,
+static double naive_then(const struct fit *fit, const struct expression *x, uint32_t vm, uint32_t host,
                          bool beside)
 {
+    const struct snapshot *s = fit->snap;
     const struct pipeline *p = &s->pipelines[s->vms[vm].pipeline];
     const struct expression_node *v = &x->nodes[0];
 
@@ -590,7 +605,7 @@ static double naive_then(const struct snapshot *s, const struct expression *x, u
             continue;
         struct expression_node of = *v;
         of.column = i;
-        return then_value(vm, &of, host, beside);
+        return then_value(fit, vm, &of, host, beside);
     }
     return NAN;
 }
@@ -640,7 +655,7 @@ static bool naive_scores(const struct snapshot *s, const struct fit *fit, uint32
             continue;
         any = true;
         for (uint32_t h = 0; h <= s->n_hosts; h++)
-            v[h] = naive_then(s, &stage->score, vm, h == s->n_hosts ? home : h, h == s->n_hosts);
+            v[h] = naive_then(fit, &stage->score, vm, h == s->n_hosts ? home : h, h == s->n_hosts);
         for (uint32_t h = 0; h <= s->n_hosts; h++) {
             uint32_t at = h == s->n_hosts ? home : h;
             double by = stage->multiplier.n > 0 ? naive_number(s, &stage->multiplier, vm, at) : 1;
@@ -658,16 +673,17 @@ static bool naive_scores(const struct snapshot *s, const struct fit *fit, uint32
 }
 
 /* Whether the host's buckets are worse than those of the VM's host. */
-static bool naive_worse(const struct snapshot *s, uint32_t vm, uint32_t to)
+static bool naive_worse(const struct fit *fit, uint32_t vm, uint32_t to)
 {
+    const struct snapshot *s = fit->snap;
     const struct pipeline *p = &s->pipelines[s->vms[vm].pipeline];
 
     for (uint32_t k = p->first; k < p->first + p->n; k++) {
         const struct stage_facts *stage = &s->stages[k].is;
         if (stage->bucket.n == 0 || !(stage->applies & 1u << FIT_MOVE))
             continue;
-        double here = naive_then(s, &stage->bucket, vm, s->vms[vm].host, true);
-        double there = naive_then(s, &stage->bucket, vm, to, false);
+        double here = naive_then(fit, &stage->bucket, vm, s->vms[vm].host, true);
+        double there = naive_then(fit, &stage->bucket, vm, to, false);
         here = isnan(here) ? INFINITY : here;
         there = isnan(there) ? INFINITY : there;
         if (here != there)
@@ -687,7 +703,7 @@ static void compare_frozen(uint64_t seed, const struct snapshot *s, const struct
         memset(score, 0, sizeof score);
     for (uint32_t h = 0; h < s->n_hosts; h++) {
         double drop = h == home ? 0 : fmax(score[home] - score[h], 0);
-        bool is_worse = h != home && naive_worse(s, vm, h);
+        bool is_worse = h != home && naive_worse(fit, vm, h);
         if (fabs(fit_frozen_score(f, vm, h) - score[h]) > 1e-9 ||
             (h != home && fabs(fit_frozen_drop(f, vm, h) - drop) > 1e-9))
             fail_msg("seed %llu: %s on %s: score %.17g, the second evaluator says %.17g",
@@ -705,7 +721,6 @@ static void compare_frozen(uint64_t seed, const struct snapshot *s, const struct
 /* Scores and buckets of moves against a second evaluator. */
 static void test_frozen(void **state)
 {
-    static const struct fit_then then = {.all = {value_of_all, NULL}, .beside = {value_beside, NULL}};
     unsigned n = test_clusters(1500);
     unsigned drops = 0;
     unsigned worse = 0;
@@ -717,6 +732,7 @@ static void test_frozen(void **state)
         struct snapshot s;
         struct fit fit;
         uint64_t hosts[4] = {rng_next(&r) | rng_next(&r)};
+        const struct fit_then then = {.all = {value_of_all, &fit}, .beside = {value_beside, &fit}};
 
         make(test_seed() + i, i % 3 > 0, &a, &s);
         fit_compile(&s, &a, &fit);

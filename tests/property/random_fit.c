@@ -584,7 +584,7 @@ static struct objects stages_of_move(struct rng *r, struct arena *a)
 
     s[n].name = "n";
     s[n].count = read(chance(r, 0.5) ? "1" : "\"$vm.vcpus\"", expression_read_number, a);
-    s[n].limit = read("[\"*\",20,\"$host.cores\"]", expression_read_number, a);
+    s[n].limit = read("[\"*\",[\"+\",17,\"$vm.flavor.speed\"],\"$host.cores\"]", expression_read_number, a);
     if (chance(r, 0.3))
         s[n].per = read("\"$vm.groups\"", expression_read_texts, a);
     if (chance(r, 0.2))
