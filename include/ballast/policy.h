@@ -17,6 +17,9 @@
 /* moves_max: as many as can end within one interval; the pass computes the number. */
 #define MOVES_AUTO (-1)
 
+/* target: of migration_threshold and the number of hosts. */
+#define TARGET_AUTO (-1.0)
+
 /* dpm.changes_max: by the size of the cluster; dpm_changes_max() computes the number. */
 #define CHANGES_AUTO MOVES_AUTO
 
@@ -57,6 +60,7 @@ struct room_policy {
 struct policy {
     enum automation automation;  /* manual, partial or full */
     int64_t migration_threshold; /* 1 ... 5 */
+    double target;               /* imbalance that is even enough; TARGET_AUTO */
     int64_t moves_max;           /* 0: no limit; MOVES_AUTO */
     bool cost_benefit, min_goodness;
     double score_weight; /* κ: what a lower score in the pipeline costs a move for balance */

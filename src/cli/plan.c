@@ -13,6 +13,7 @@ enum {
     OPT_OBJECTIVE,
     OPT_SLOT,
     OPT_MOVES_MAX,
+    OPT_TARGET,
     OPT_SET,
     OPT_FORMAT
 };
@@ -33,6 +34,7 @@ static const struct option_spec options[] = {
                   "size of the VMs that room is counted and made for: cpus=N, mem_mb=MIB, numa=CELLS, "
                   "several with commas"},
     [OPT_MOVES_MAX] = {"moves-max", "N", 0, "maximum number of migrations in the plan"},
+    [OPT_TARGET] = {"target", "IMBALANCE", 0, "imbalance at which balancing ends"},
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
@@ -63,6 +65,7 @@ static enum exit_code add_settings(const struct args *args, struct arena *a, str
     const char *objective = args_value(args, OPT_OBJECTIVE, NULL);
     const char *slot = args_value(args, OPT_SLOT, NULL);
     const char *moves_max = args_value(args, OPT_MOVES_MAX, NULL);
+    const char *target = args_value(args, OPT_TARGET, NULL);
     const struct option_values *sets = &args->options[OPT_SET];
     const char *part = slot;
 
@@ -74,6 +77,8 @@ static enum exit_code add_settings(const struct args *args, struct arena *a, str
         add_value(ret, a, arena_printf(a, "objective=%s", objective));
     if (moves_max)
         add_value(ret, a, arena_printf(a, "moves_max=%s", moves_max));
+    if (target)
+        add_value(ret, a, arena_printf(a, "target=%s", target));
     while (part) {
         size_t n = strcspn(part, ",");
         const char *setting = slot_setting(arena_strndup(a, part, n), a);

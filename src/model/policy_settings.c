@@ -64,6 +64,8 @@ static const struct setting settings[] = {
          "what the service does without asking: manual nothing; partial sets reservations, limits and shares of pools on the hosts; full also carries out the migrations that migration_threshold allows"),
     INT("migration_threshold", migration_threshold, 1, 5, "3",
         "1 makes mandatory moves only; from 2 to 5 a move for balance may gain less and less for its cost, and the imbalance target falls"),
+    NUMBER("target", target, 0, 1, WORD_AUTO,
+           "imbalance at which balancing ends, in place of that of migration_threshold, whose limit for how far a single host may stand out still holds; auto: by migration_threshold and the number of hosts"),
     INT("moves_max", moves_max, 0, 1e6, WORD_AUTO,
         "maximum number of migrations in one plan; 0: no limit; auto: as many as can end within one interval"),
     BOOL("cost_benefit", cost_benefit, "true", "a move must gain enough for its cost; migration_threshold says how much"),
@@ -223,7 +225,10 @@ static int set_number(const struct setting *s, void *at, const char *value, stru
     double v;
 
     if (has_auto(s) && strcmp(value, WORD_AUTO) == 0) {
-        memcpy(at, &(int64_t){MOVES_AUTO}, sizeof(int64_t));
+        if (s->type == SETTING_NUMBER)
+            memcpy(at, &(double){TARGET_AUTO}, sizeof(double));
+        else
+            memcpy(at, &(int64_t){MOVES_AUTO}, sizeof(int64_t));
         return 0;
     }
     if (!number_parse(value, &v))
@@ -370,7 +375,7 @@ const char *policy_get(const struct policy *p, const struct setting *s, struct a
         return has_auto(s) && whole == MOVES_AUTO ? WORD_AUTO : arena_printf(a, "%lld", (long long)whole);
     case SETTING_NUMBER:
         memcpy(&number, at, sizeof number);
-        return number_text(number, a);
+        return has_auto(s) && number == TARGET_AUTO ? WORD_AUTO : number_text(number, a);
     case SETTING_WORD:
         memcpy(&word, at, sizeof word);
         return s->word_name(word);

@@ -70,8 +70,9 @@ void plan_section_balance(const struct plan *plan, struct arena *a, struct strbu
     bool contended = false;
     struct table t;
 
-    strbuf_printf(out, "Imbalance %.4f now, %.4f after the plan; target %.4f (threshold %lld)\n\n",
+    strbuf_printf(out, "Imbalance %.4f now, %.4f after the plan; target %.4f (%sthreshold %lld)\n\n",
                   plan->before.imbalance, plan->after.imbalance, plan->after.target,
+                  plan->policy.target == TARGET_AUTO ? "" : "as set; ",
                   (long long)plan->policy.migration_threshold);
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
     t.domain = named_host_domain(plan->snap);

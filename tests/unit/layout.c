@@ -211,14 +211,27 @@ static void test_checks(void **state)
 static void test_target(void **state)
 {
     static const struct {
+        double target;
         uint32_t hosts;
         int64_t level;
         double expected;
-    } cases[] = {{32, 3, 0.05}, {32, 5, 0}, {2, 4, 0.1}, {2, 1, 0.4}, {8, 3, 0.1}, {0, 3, 0}};
+    } cases[] = {{TARGET_AUTO, 32, 3, 0.05},
+                 {TARGET_AUTO, 32, 5, 0},
+                 {TARGET_AUTO, 2, 4, 0.1},
+                 {TARGET_AUTO, 2, 1, 0.4},
+                 {TARGET_AUTO, 8, 3, 0.1},
+                 {TARGET_AUTO, 0, 3, 0},
+                 {0.02, 32, 3, 0.02},
+                 {0.02, 32, 2, 0.075},
+                 {0.2, 32, 3, 0.2},
+                 {0.2, 32, 2, 0.2},
+                 {0, 32, 3, 0}};
 
     (void)state;
-    for (size_t i = 0; i < ELEMENTS(cases); i++)
-        assert_true(near(layout_target(cases[i].hosts, cases[i].level), cases[i].expected));
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct policy policy = {.migration_threshold = 3, .target = cases[i].target};
+        assert_true(near(layout_target(&policy, cases[i].hosts, cases[i].level), cases[i].expected));
+    }
 }
 
 /* Two hosts with these loads: the weights, the imbalance, and whether one stands out. */

@@ -36,7 +36,7 @@ void move_score_set_level(struct move_score *score, const struct layout *l, stru
 
 bool move_score_lower_goodness(struct move_score *score)
 {
-    double target = layout_target(score->l->n_on, score->level);
+    double target = layout_target(score->l->policy, score->l->n_on, score->level);
     double part = score->imbalance <= target                  ? GOODNESS_PART_WITHIN
                   : score->imbalance >= GOODNESS_FAR * target ? GOODNESS_PART_FAR
                                                               : GOODNESS_PART;

@@ -45,9 +45,13 @@ double layout_imbalance(const struct layout *l)
            weight[RES_MEM] * layout_load_stddev(l, RES_MEM);
 }
 
-double layout_target(uint32_t n_on, int64_t level)
+double layout_target(const struct policy *policy, uint32_t n_on, int64_t level)
 {
-    return n_on == 0 ? 0 : TARGET_STEP * (double)(LAYOUT_LEVEL_LAST - level) * sqrt(2.0 / n_on);
+    double target = n_on == 0 ? 0 : TARGET_STEP * (double)(LAYOUT_LEVEL_LAST - level) * sqrt(2.0 / n_on);
+
+    if (policy->target == TARGET_AUTO)
+        return target;
+    return level == policy->migration_threshold ? policy->target : fmax(target, policy->target);
 }
 
 /* How far max and min of N may differ, by level (README.md). */
@@ -222,7 +226,7 @@ uint32_t layout_unevenness(const struct layout *l, int64_t level, double imbalan
         n_counted += layout_counts(l, i);
     for (int r = 0; r < RES_COUNT; r++)
         x[r] = find_extremes(l, r, true);
-    double target = layout_target(n_counted, level);
+    double target = layout_target(l->policy, n_counted, level);
     if (imbalance > target)
         ret[n++] = (struct unevenness){
             UNEVEN_IMBALANCE, finding_keep(a, (struct finding){.code = FIND_UNEVEN_IMBALANCE,
@@ -245,7 +249,7 @@ void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a
     uint32_t n = list_counted(l, slots, &changed);
 
     *ret = (struct metrics){.imbalance = layout_imbalance(l),
-                            .target = layout_target(n, l->policy->migration_threshold),
+                            .target = layout_target(l->policy, n, l->policy->migration_threshold),
                             .n_hosts = n};
     layout_weights(l, ret->weight);
     ret->hosts = arena_array(a, struct host_load, n);

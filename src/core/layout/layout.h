@@ -284,8 +284,15 @@ double layout_imbalance(const struct layout *l);
  * O(hosts). ret_of: σ of each resource. */
 double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], double ret_weight[RES_COUNT]);
 
-/* The imbalance target: 0.1 · (5 - level) · √(2 / n). */
-double layout_target(uint32_t n_on, int64_t level);
+/* The imbalance target: 0.1 · (5 - level) · √(2 / n). policy.target replaces that of migration_threshold; no
+ * lower level has a target below it. */
+double layout_target(const struct policy *policy, uint32_t n_on, int64_t level);
+
+/* That of the plan: of migration_threshold and the hosts that are on. */
+static inline double layout_plan_target(const struct layout *l)
+{
+    return layout_target(l->policy, l->n_on, l->policy->migration_threshold);
+}
 
 /* Whether max - min of N exceeds the limit of the level, with a host more than half full. In a large cluster
  * one hot host hardly changes σ. */

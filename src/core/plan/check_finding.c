@@ -354,7 +354,7 @@ static bool find_target(const struct pass *p, const struct asked *q, struct find
 {
     (void)q;
     finding_figure(f, FIGURE_IMBALANCE, p->climb.score.imbalance);
-    finding_figure(f, FIGURE_TARGET, layout_target(p->layout.n_on, p->policy.migration_threshold));
+    finding_figure(f, FIGURE_TARGET, layout_plan_target(&p->layout));
     return true;
 }
 

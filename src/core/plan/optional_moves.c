@@ -60,7 +60,7 @@ static const struct finding *purpose_within(const struct pass *p, const struct m
     struct unevenness uneven[UNEVENNESS_MAX];
     double imbalance = layout_imbalance(l);
 
-    if (imbalance > layout_target(l->n_on, level))
+    if (imbalance > layout_target(&p->policy, l->n_on, level))
         return NULL;
     const struct finding *lack = find_lack(p, l->unit_slot[m->unit]);
     if (lack) {
@@ -96,8 +96,8 @@ static bool is_balanced(const struct pass *p, int64_t level)
 {
     const struct layout *l = &p->layout;
 
-    return layout_imbalance(l) <= layout_target(l->n_on, level) && !layout_has_outlier(l, level) &&
-           !layout_lacks_headroom(l) && !some_lack(p);
+    return layout_imbalance(l) <= layout_target(&p->policy, l->n_on, level) &&
+           !layout_has_outlier(l, level) && !layout_lacks_headroom(l) && !some_lack(p);
 }
 
 /* Makes the best single move. */

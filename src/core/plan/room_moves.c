@@ -55,7 +55,7 @@ void plan_make_room(struct pass *p)
     if (!is_objective) {
         if (spaces_of_all(&p->spaces) >= q.enough)
             return;
-        q.imbalance_max = fmax(layout_imbalance(l), layout_target(l->n_on, p->policy.migration_threshold));
+        q.imbalance_max = fmax(layout_imbalance(l), layout_plan_target(l));
     }
     room_search(&p->layout, &q, p->a, &found);
     p->stats.evaluated += found.evaluated;
