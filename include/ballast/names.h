@@ -415,6 +415,7 @@
 #define FOUR_EYES_ACTIONS(X)                                                                                 \
     X(FOUR_EYES_APPROVE, "approve", "approving recommendations")                                             \
     X(FOUR_EYES_PLACE, "place", "powering on VMs by `ballast place --apply`")                                \
+    X(FOUR_EYES_MIGRATE, "migrate", "migrating a VM by `ballast migrate --apply`; `approve` includes it")    \
     X(FOUR_EYES_MAINTENANCE, "maintenance", "taking a host out of service, also by a roll of maintenance")   \
     X(FOUR_EYES_ROLL, "roll", "beginning a roll of maintenance")                                             \
     X(FOUR_EYES_STANDBY, "standby", "putting a host to standby, also to test that it wakes")                 \

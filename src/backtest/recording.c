@@ -8,6 +8,7 @@
 #include "base/rfc3339.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
+#include "store/passes.h"
 #include "store/series.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@ static int find_beginning(struct store *s, const struct pass_record *passes, siz
     int r;
 
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(passes[i].trigger, "place") != 0 &&
+        if (pass_trigger_is_pass(passes[i].trigger) &&
             (best == n || distance(passes[i].time, since) <= distance(passes[best].time, since)))
             best = i;
     }
@@ -59,7 +60,7 @@ static int find_beginning(struct store *s, const struct pass_record *passes, siz
         struct records found;
         if ((r = store_sqlite.list(s, QUERY_PASS, (int64_t)passes[i].id, a, &found, err)) < 0)
             return r;
-        if (strcmp(passes[i].trigger, "place") == 0 || !found.passes[0].snapshot)
+        if (!pass_trigger_is_pass(passes[i].trigger) || !found.passes[0].snapshot)
             continue;
         ret->from = passes[i].time;
         ret->pass = passes[i].id;

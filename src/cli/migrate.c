@@ -1,4 +1,7 @@
-/* ballast migrate: the host at which a running VM is best, in a snapshot of a file or of the service. */
+/* ballast migrate: the host at which a running VM is best, in a snapshot, or as the service decides, which
+ * with
+ * --apply moves the VM there. */
+#include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/input.h"
 #include "cli/output.h"
@@ -7,10 +10,11 @@
 #include "model/named.h"
 #include "render/render.h"
 
-enum { OPT_BEST, OPT_SNAPSHOT, OPT_CONFIG, OPT_SET, OPT_SOCKET, OPT_FORMAT };
+enum { OPT_BEST, OPT_APPLY, OPT_SNAPSHOT, OPT_CONFIG, OPT_SET, OPT_SOCKET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_BEST] = {"best", NULL, OPTION_REQUIRED, "to the best host, which may be the one where it runs"},
+    [OPT_APPLY] = {"apply", NULL, 0, "migrate the VM there, with the service's settings"},
     [OPT_SNAPSHOT] =
         {"snapshot", "FILE", 0,
          "snapshot of the cluster; - reads standard input; default: the last one of the service"},
@@ -20,17 +24,33 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-static void put_text(const struct plan *plan, uint32_t vm, const struct best_host *best, struct strbuf *out)
+/* The service decides, with the settings that it has. */
+static enum exit_code ask_service(const struct args *args, enum cli_format format, struct arena *a,
+                                  struct strbuf *out)
 {
-    const struct snapshot *s = plan->snap;
-    const char *name = s->vms[vm].is.name;
+    const bool apply = args->options[OPT_APPLY].n > 0;
+    json_t *request =
+        json_pack("{s:s, s:s, s:b}", "command", "migrate", "vm", args->operands[0], "apply", apply);
+    json_t *reply = NULL;
+    enum exit_code code;
 
-    if (s->vms[vm].host == best->host)
-        strbuf_printf(out, "%s is best where it runs, at %s.\n", name, s->hosts[best->host].is.name);
+    if (!request || args->operands[0][0] == '\0') {
+        cli_error("ballast migrate: \"%s\" is not the id or name of a VM", args->operands[0]);
+        json_decref(request);
+        return EXIT_WRONG;
+    }
+    if ((code = client_call(args_value(args, OPT_SOCKET, NULL), request, &reply)) != EXIT_DONE)
+        return code;
+    const json_t *actions = json_object_get(reply, "actions");
+
+    if (apply && format == FORMAT_JSON)
+        reply_dump(actions, out);
+    else if (json_array_size(actions) > 0)
+        action_table_print(reply, actions, a, out);
     else
-        strbuf_printf(out, "%s is best at %s.\n\n", name, s->hosts[best->host].is.name);
-    if (plan->n_recommendations > 0)
-        render_plan_text(plan, out);
+        strbuf_puts(out, reply_text(reply, format == FORMAT_JSON ? "plan" : "text"));
+    json_decref(reply);
+    return EXIT_DONE;
 }
 
 static enum exit_code verb_migrate_run(const struct args *args, struct arena *a, struct strbuf *out)
@@ -48,8 +68,19 @@ static enum exit_code verb_migrate_run(const struct args *args, struct arena *a,
     uint32_t vm;
     enum exit_code code;
 
-    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = cli_read_cluster(&paths, a, &policy, s)) != EXIT_DONE)
+    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE)
+        return code;
+    const char *other = args->options[OPT_SNAPSHOT].n > 0 ? "snapshot"
+                        : args->options[OPT_CONFIG].n > 0 ? "config"
+                        : args->options[OPT_SET].n > 0    ? "set"
+                                                          : NULL;
+    if (!other)
+        return ask_service(args, format, a, out);
+    if (args->options[OPT_APPLY].n > 0) {
+        cli_error("ballast migrate: --apply has no meaning with --%s, see ballast migrate --help", other);
+        return EXIT_WRONG;
+    }
+    if ((code = cli_read_cluster(&paths, a, &policy, s)) != EXIT_DONE)
         return code;
     if (named_vm(s, args->operands[0], &vm, &err) < 0 ||
         best_host_find(s, &policy, vm, a, &best, &plan, &err) < 0) {
@@ -64,19 +95,20 @@ static enum exit_code verb_migrate_run(const struct args *args, struct arena *a,
     if (format == FORMAT_JSON)
         render_plan_json(&plan, out);
     else
-        put_text(&plan, vm, &best, out);
+        render_best_host_text(&plan, vm, best.host, out);
     return EXIT_DONE;
 }
 
 const struct verb verb_migrate = {
     .name = "migrate",
-    .summary = "Find the best host for a running VM, and the migration to it.",
+    .summary = "Find the best host for a running VM, and migrate it there.",
     .more =
         "VM is the id or name of a VM that runs. Hosts, the VM's own among them, are ranked as for `ballast "
         "place`: by the scores, cuts and picks of its pipeline, or by the lowest imbalance. The cost of the "
-        "migration does not count. Ballast moves nothing: make the migration with the hypervisor's own "
-        "tool.\n"
-        "Settings: as for `ballast plan`; without --snapshot those of the service.",
+        "migration does not count.\n"
+        "The service decides on an inventory that it asks for now, with its settings, unless --snapshot, "
+        "--config or --set is given. With --apply the migration is approved in your name and begun, unless "
+        "the VM is best where it runs; VMs that rules keep with it move too.",
     .operands = "VM",
     .operands_min = 1,
     .operands_max = 1,

@@ -11,8 +11,8 @@
 #define CLIENT_ID_MAX 200
 
 /* Requests (request.h) of operators that need no looking at an answer. */
-static const char *const commands[] = {"apply", "reject",      "pause",   "resume",
-                                       "run",   "maintenance", "standby", "wake"};
+static const char *const commands[] = {"apply",       "reject",  "pause", "resume", "run",
+                                       "maintenance", "standby", "wake",  "migrate"};
 
 const char *config_mqtt_command_check(const char *word)
 {
@@ -20,7 +20,7 @@ const char *config_mqtt_command_check(const char *word)
         if (strcmp(word, commands[i]) == 0)
             return NULL;
     }
-    return "apply, reject, pause, resume, run, maintenance, standby or wake";
+    return "apply, reject, pause, resume, run, maintenance, standby, wake or migrate";
 }
 
 /* The reader has checked that the url is a scheme and an authority. */
@@ -102,12 +102,13 @@ static void warn_of_two_people(const struct section *s)
         const char *action = strcmp(*w, "apply") == 0 ? "approve" : *w;
 
         for (const char *const *chosen = s->config->four_eyes.actions; *chosen; chosen++) {
-            if (strcmp(*chosen, action) == 0)
+            if (strcmp(*chosen, action) == 0 ||
+                (strcmp(*w, "migrate") == 0 && strcmp(*chosen, "approve") == 0))
                 section_warn(
                     s, section_line(s, "mqtt.commands"),
                     "mqtt.commands has %s, which is refused while four_eyes.actions has %s: a command "
                     "over MQTT names no person",
-                    *w, action);
+                    *w, *chosen);
         }
     }
 }

@@ -132,8 +132,9 @@ const char *config_four_eyes_check(const char *word)
 {
     enum four_eyes_action action;
 
-    return four_eyes_action_parse(word, &action) == 0 ? NULL
-                                                      : "approve, place, maintenance, roll, standby or wake";
+    return four_eyes_action_parse(word, &action) == 0
+               ? NULL
+               : "approve, place, migrate, maintenance, roll, standby or wake";
 }
 
 unsigned config_four_eyes(const struct config *c)

@@ -74,7 +74,9 @@ int approval_check_operation(const struct engine *e, const struct action_record 
                        "switched: power.hosts in the configuration gives it one",
                        name);
     return err_set(err, -ENOTSUP, "this source cannot be asked to %s",
-                   r->kind == ACTION_PLACE ? "power a VM on" : action_kind_meaning(r->kind));
+                   r->kind == ACTION_PLACE     ? "power a VM on"
+                   : r->kind == ACTION_MIGRATE ? "migrate a VM"
+                                               : action_kind_meaning(r->kind));
 }
 
 /* Room for "3.2". */

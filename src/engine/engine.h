@@ -280,7 +280,8 @@ int engine_confirm_controllers(struct engine *e, const char *host, const char *b
 struct place_request {
     const char *const *vms;
     size_t n_vms;
-    bool apply; /* carry it out; else it is only looked where */
+    bool migrates; /* instead: the only VM runs, and is to be at its best host (core/place/best.h) */
+    bool apply;    /* carry it out; else it is only looked where */
     const char *by;
 };
 
@@ -289,6 +290,7 @@ struct place_request {
  * (§3.2: one coordinated recommendation), or nothing is begun because some VM cannot be placed, or because
  * the plan needs what the actuators cannot do. This is the only way in which VMs are powered on, at every
  * automation level: a person asks, and that is the approval. Without apply nothing is changed or stored.
+ * A migration is decided and begun in the same way; nothing is begun where the VM is best where it runs.
  * *ret_ticket is for engine_place_result(). */
 int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,
                  struct err *err);
@@ -298,12 +300,14 @@ struct placement {
     const uint32_t *vms; /* that were asked for, by index, each once */
     uint32_t n_vms;
     uint32_t n_unplaced; /* of these, those for which there is no place: the plan's faults say why */
+    uint32_t best;       /* of a migration: the best host, by index; else IX_NONE */
     const uint64_t *ids; /* the actions that were begun, in the order of the plan */
     size_t n_ids;
 };
 
 /* 0: decided, *ret is valid until engine_place_release() or engine_tick(). -EINPROGRESS: not yet. Else what
- * prevented it: -EINVAL no such VM, -EALREADY it runs or is being powered on, or as of the other commands. */
+ * prevented it: -EINVAL no such VM, -EALREADY it runs or is being powered on or moved, -EBUSY it cannot be
+ * migrated, -ENOSPC no host may run the VM that is to be migrated, or as of the other commands. */
 int engine_place_result(const struct engine *e, uint64_t ticket, struct placement *ret, struct err *err);
 
 /* The caller has read the result or does not need it; otherwise it is kept for a minute. What was begun goes

@@ -73,6 +73,8 @@ bool four_eyes_chosen(const struct engine *e, enum four_eyes_action action)
 
     if (action == FOUR_EYES_ROLL) /* it takes hosts out of service */
         bits |= 1u << FOUR_EYES_MAINTENANCE;
+    if (action == FOUR_EYES_MIGRATE) /* a recommendation that is approved along with it */
+        bits |= 1u << FOUR_EYES_APPROVE;
     return e->settings.four_eyes & bits;
 }
 

@@ -1,4 +1,5 @@
-/* placement.c: VMs that an admin wants powered on: where, and what is begun for it.
+/* placement.c: VMs that an admin wants powered on, or migrated to the best host: where, and what is begun for
+ * it.
  *
  * A request waits for an inventory that is asked for after it, so that a VM that was made a moment ago is
  * known, and that nothing that was approved meanwhile is forgotten. One inventory decides one thing: when a
@@ -8,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
+#include "core/place/best.h"
 #include "core/place/place.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
@@ -32,14 +34,13 @@
 #define PLACINGS_MAX 64
 #define ABANDONED_S 60 /* a decision that was not fetched for so long is dropped */
 
-/* VMs that an admin wants powered on: waits for an inventory, then holds what was decided until it is
- * fetched. */
+/* Waits for an inventory, then holds what was decided until it is fetched. */
 struct pending_placement {
     uint64_t ticket;
     uint64_t after; /* only an inventory with a higher serial decides it */
     char **names;
     size_t n_names;
-    bool apply;
+    bool migrates, apply;
     char *by;
     bool decided;
     instant_s decided_at;
@@ -49,7 +50,7 @@ struct pending_placement {
     struct arena arena;
     struct plan plan;
     const uint32_t *vms; /* by index */
-    uint32_t n_vms, n_unplaced;
+    uint32_t n_vms, n_unplaced, best;
     uint64_t *ids; /* actions that were begun */
     size_t n_ids;
 };
@@ -134,11 +135,12 @@ static int find_vm(const struct snapshot *s, const char *word, uint32_t *ret, st
 
 /* ---- requests ---------------------------------------------------------------------------------- */
 
-static int check_allowed(const struct engine *e, struct err *err)
+static int check_allowed(const struct engine *e, bool migrates, struct err *err)
 {
     if (e->paused)
         return err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
-    return approval_check_operation(e, &(struct action_record){.kind = ACTION_PLACE}, err);
+    return approval_check_operation(
+        e, &(struct action_record){.kind = migrates ? ACTION_MIGRATE : ACTION_PLACE}, err);
 }
 
 static int by_text(const void *a, const void *b)
@@ -149,8 +151,17 @@ static int by_text(const void *a, const void *b)
     return strcmp(*x, *y);
 }
 
-/* Whether two people want these VMs powered on, where it takes two: by id, as far as they are known, in
- * whatever order they were named. */
+/* What is asked for, for the sentence of a first request. */
+static const char *wanted(const struct place_request *q, const char *first, struct arena *a)
+{
+    if (q->migrates)
+        return arena_printf(a, "migrate VM %.100s to its best host", first);
+    return q->n_vms == 1 ? arena_printf(a, "power on VM %.100s", first)
+                         : arena_printf(a, "power on %zu VMs, first %.100s", q->n_vms, first);
+}
+
+/* Whether two people want this of these VMs, where it takes two: by id, as far as they are known, in whatever
+ * order they were named. */
 static int agree(struct engine *e, const struct place_request *q, instant_s now,
                  char ret_by[FOUR_EYES_BY_MAX], struct err *err)
 {
@@ -169,12 +180,9 @@ static int agree(struct engine *e, const struct place_request *q, instant_s now,
             strbuf_printf(&key, "%s\n", ids[i]);
     }
     const struct four_eyes_request request = {
-        .action = FOUR_EYES_PLACE,
+        .action = q->migrates ? FOUR_EYES_MIGRATE : FOUR_EYES_PLACE,
         .key = key.text,
-        .what = q->n_vms == 1
-                    ? arena_printf(&a, "power on VM %.100s", s ? snapshot_vm_name(s, ids[0]) : ids[0])
-                    : arena_printf(&a, "power on %zu VMs, first %.100s", q->n_vms,
-                                   s ? snapshot_vm_name(s, ids[0]) : ids[0]),
+        .what = wanted(q, s ? snapshot_vm_name(s, ids[0]) : ids[0], &a),
     };
     int r = four_eyes_agree(e, &request, q->by, now, ret_by, err);
 
@@ -191,7 +199,7 @@ int engine_place(struct engine *e, const struct place_request *request, instant_
     (void)snprintf(who, sizeof who, "%s", request->by);
     if (request->n_vms == 0)
         return err_set(err, -EINVAL, "no VM was named");
-    if (request->apply && (r = check_allowed(e, err)) < 0)
+    if (request->apply && (r = check_allowed(e, request->migrates, err)) < 0)
         return r;
     if (e->placements->n == PLACINGS_MAX)
         return err_set(err, -EAGAIN, "too many placements are asked for at a time");
@@ -202,7 +210,9 @@ int engine_place(struct engine *e, const struct place_request *request, instant_
     p->names = xcalloc(request->n_vms, sizeof *p->names);
     for (; p->n_names < request->n_vms; p->n_names++)
         p->names[p->n_names] = xstrdup(request->vms[p->n_names]);
+    p->migrates = request->migrates;
     p->apply = request->apply;
+    p->best = IX_NONE;
     p->by = xstrdup(who);
     p->ticket = ++e->placements->last_ticket;
     p->after = e->poll->serial;
@@ -243,6 +253,7 @@ int engine_place_result(const struct engine *e, uint64_t ticket, struct placemen
                               .vms = p->vms,
                               .n_vms = p->n_vms,
                               .n_unplaced = p->n_unplaced,
+                              .best = p->best,
                               .ids = p->ids,
                               .n_ids = p->n_ids};
     return 0;
@@ -258,21 +269,30 @@ void engine_place_release(struct engine *e, uint64_t ticket)
 
 /* ---- whether it can be asked for ------------------------------------------------------------- */
 
-/* Whether it can be asked for at all, whatever room there is. */
-static int check_vm(const struct engine *e, const struct snapshot *s, uint32_t ix, struct err *err)
+/* done: "powered on". */
+static int check_not_taken(const struct engine *e, const struct vm *v, const char *done, struct err *err)
 {
-    const struct vm *v = &s->vms[ix];
-    const struct host *h = v->host == IX_NONE ? NULL : &s->hosts[v->host];
-
-    if (v->is.state == VM_ON)
-        return err_set(err, -EALREADY, "VM %s runs already, on host %s", v->is.name, h->is.name);
     for (size_t i = 0; i < e->actions->n; i++) {
         const struct action_record *r = &e->actions->list[i]->r;
 
         if (action_committed(e->actions->list[i]) && r->vm && strcmp(r->vm, v->is.id) == 0)
-            return err_set(err, -EALREADY, "VM %s is being powered on already: action %llu is %s", v->is.name,
+            return err_set(err, -EALREADY, "VM %s is being %s already: action %llu is %s", v->is.name, done,
                            (unsigned long long)r->id, action_state_name(r->state));
     }
+    return 0;
+}
+
+/* Whether it can be powered on at all, whatever room there is. */
+static int check_vm(const struct engine *e, const struct snapshot *s, uint32_t ix, struct err *err)
+{
+    const struct vm *v = &s->vms[ix];
+    const struct host *h = v->host == IX_NONE ? NULL : &s->hosts[v->host];
+    int r;
+
+    if (v->is.state == VM_ON)
+        return err_set(err, -EALREADY, "VM %s runs already, on host %s", v->is.name, h->is.name);
+    if ((r = check_not_taken(e, v, "powered on", err)) < 0)
+        return r;
     if (h && h->is.state == HOST_DISCONNECTED)
         return err_set(
             err, -EHOSTDOWN,
@@ -316,13 +336,16 @@ static int find_vms(const struct engine *e, struct pending_placement *p)
 /* ---- what is begun --------------------------------------------------------------------------- */
 
 /* What an earlier pass recommends for a VM of this plan, and that is not approved, is superseded. */
-static void supersede(struct engine *e, const char *vm, instant_s now)
+static void supersede(struct engine *e, const char *vm, bool migrates, instant_s now)
 {
+    const char *why =
+        migrates ? "an admin migrates it" : "a VM that was powered on by hand needs it elsewhere";
+
     for (size_t i = 0; vm && i < e->actions->n; i++) {
         struct action *x = e->actions->list[i];
 
         if (x->r.state == ACTION_RECOMMENDED && x->r.vm && strcmp(x->r.vm, vm) == 0)
-            action_enter(e, x, ACTION_EXPIRED, "a VM that was powered on by hand needs it elsewhere", now);
+            action_enter(e, x, ACTION_EXPIRED, why, now);
     }
 }
 
@@ -339,9 +362,9 @@ static int check_plan(const struct engine *e, struct pending_placement *p)
         if (code < 0)
             return code;
         if (recommendation_vm_is_taken(e, r.vm))
-            return err_set(&p->error, -EBUSY,
-                           "VM %s, which would have to make room, is being moved: try again",
-                           snapshot_vm_name(&p->decided_from->snap, r.vm));
+            return err_set(&p->error, -EBUSY, "VM %s, which %s, is being moved: try again",
+                           snapshot_vm_name(&p->decided_from->snap, r.vm),
+                           p->migrates ? "moves with it" : "would have to make room");
     }
     return 0;
 }
@@ -365,7 +388,7 @@ static int begin_plan(struct engine *e, struct pending_placement *p, instant_s n
             number[rec->id] = woken->r.id;
             continue;
         }
-        supersede(e, r.vm, now);
+        supersede(e, r.vm, p->migrates, now);
         r.text = wording_text(&p->decided_from->snap, rec->found, &p->arena);
         struct action *x = action_add(e, &r);
 
@@ -379,7 +402,7 @@ static int begin_plan(struct engine *e, struct pending_placement *p, instant_s n
         action_approve(e, begun[i], p->by, now);
     p->n_ids = n;
     e->passes->next = now; /* passes are to see it */
-    if (decide_store(e, plan, e->passes->last, "place", now) < 0)
+    if (decide_store(e, plan, e->passes->last, p->migrates ? "migrate" : "place", now) < 0)
         return err_set(&p->error, -EIO,
                        "approved, but that could not be stored and is forgotten at a restart: %s",
                        e->persist->error.text);
@@ -400,36 +423,68 @@ static bool takes_standby_back(struct engine *e, struct pending_placement *p, in
     return true;
 }
 
-static int decide_placing(struct engine *e, struct pending_placement *p, instant_s now)
+/* Where the VMs would be powered on. */
+static int plan_placement(struct engine *e, struct pending_placement *p)
+{
+    int r = find_vms(e, p);
+
+    if (r < 0 || (r = place_run(&p->decided_from->snap, &e->settings.policy, p->vms, p->n_vms, &p->arena,
+                                &p->plan, &p->error)) < 0)
+        return r;
+    p->n_unplaced = render_unplaced_count(&p->plan, p->vms, p->n_vms);
+    return 0;
+}
+
+/* Where the VM is best. */
+static int plan_migration(struct engine *e, struct pending_placement *p)
+{
+    const struct snapshot *s = &p->decided_from->snap;
+    uint32_t *vm = arena_array(&p->arena, uint32_t, 1);
+    struct best_host best;
+    int r = find_vm(s, p->names[0], vm, &p->error);
+
+    if (r < 0 || (r = check_not_taken(e, &s->vms[*vm], "moved", &p->error)) < 0 ||
+        (r = best_host_find(s, &e->settings.policy, *vm, &p->arena, &best, &p->plan, &p->error)) < 0)
+        return r;
+    if (best.host == IX_NONE)
+        return err_set(&p->error, -ENOSPC, "no host may run VM %s: %s", s->vms[*vm].is.name,
+                       wording_text(s, best.why, &p->arena));
+    p->vms = vm;
+    p->n_vms = 1;
+    p->best = best.host;
+    return 0;
+}
+
+static int begin(struct engine *e, struct pending_placement *p, instant_s now)
 {
     int r;
 
+    if (p->decided_from->snap.labels_unread)
+        return err_set(&p->error, -EAGAIN,
+                       "nothing was %s: labels and tags could not be read yet, so a rule may forbid these "
+                       "hosts: %s",
+                       p->migrates ? "migrated" : "powered on", p->decided_from->snap.labels_unread);
+    if ((r = check_allowed(e, p->migrates, &p->error)) < 0 || (r = check_plan(e, p)) < 0)
+        return r;
+    return begin_plan(e, p, now);
+}
+
+static int decide_placing(struct engine *e, struct pending_placement *p, instant_s now)
+{
     p->decided_from = e->now_seen;
     p->decided_from->references++;
-    if ((r = find_vms(e, p)) < 0)
-        return r;
     int64_t began_us = e->settings.clock_us ? e->settings.clock_us() : 0;
+    int r = p->migrates ? plan_migration(e, p) : plan_placement(e, p);
 
-    r = place_run(&p->decided_from->snap, &e->settings.policy, p->vms, p->n_vms, &p->arena, &p->plan,
-                  &p->error);
     if (r < 0)
         return r;
     if (e->settings.clock_us)
         p->plan.stats.decide_us = e->settings.clock_us() - began_us;
-    p->n_unplaced = render_unplaced_count(&p->plan, p->vms, p->n_vms);
-    if (takes_standby_back(e, p, now))
+    if (!p->migrates && takes_standby_back(e, p, now))
         return -EINPROGRESS;
     if (!p->apply || p->n_unplaced > 0) /* all of it or nothing: what was asked for is one plan */
         return 0;
-    if (p->decided_from->snap.labels_unread)
-        return err_set(
-            &p->error, -EAGAIN,
-            "nothing was powered on: labels and tags could not be read yet, so a rule may forbid these "
-            "hosts: %s",
-            p->decided_from->snap.labels_unread);
-    if ((r = check_allowed(e, &p->error)) < 0 || (r = check_plan(e, p)) < 0)
-        return r;
-    return begin_plan(e, p, now);
+    return p->plan.n_recommendations > 0 ? begin(e, p, now) : 0;
 }
 
 bool placement_decide(struct engine *e, uint64_t serial, instant_s now)

@@ -1,4 +1,4 @@
-/* placement.h: VMs that an admin wants powered on. */
+/* placement.h: VMs that an admin wants powered on, or migrated to the best host. */
 #ifndef BALLAST_ENGINE_PLACEMENT_H
 #define BALLAST_ENGINE_PLACEMENT_H
 

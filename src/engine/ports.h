@@ -226,7 +226,8 @@ struct pass_record {
     uint64_t id; /* 1, 2, ... */
     instant_s time;
     const char *trigger; /* "interval", "run", "overload": a host was short all at once; "change": VMs or
-                          * hosts came or went; or "place": VMs that an admin had powered on */
+                          * hosts came or went; or no pass: "place": VMs that an admin had powered on,
+                          * "migrate": a VM that an admin had migrated */
     double imbalance_before, imbalance_after, target;
     uint32_t n_recommendations, n_faults;
     int64_t decide_us;    /* 0: not measured */

@@ -68,6 +68,7 @@ const struct route routes[] = {
     {HTTP_POST, CLUSTER "/wake", ROUTE_REQUEST, REQUEST_WAKE},
     {HTTP_POST, CLUSTER "/confirm-controller", ROUTE_REQUEST, REQUEST_CONFIRM_CONTROLLER},
     {HTTP_POST, CLUSTER "/placements", ROUTE_REQUEST, REQUEST_PLACE},
+    {HTTP_POST, CLUSTER "/migrations", ROUTE_REQUEST, REQUEST_MIGRATE},
     {HTTP_GET, CLUSTER "/plan", ROUTE_MEMBER, REQUEST_PLAN, "plan"},
     {HTTP_POST, CLUSTER "/plan", ROUTE_MEMBER, REQUEST_PLAN, "plan"},
     {HTTP_GET, CLUSTER "/vms/{vm}/explain", ROUTE_MEMBER, REQUEST_EXPLAIN, "explain"},

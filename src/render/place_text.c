@@ -111,3 +111,16 @@ void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
     plan_section_faults(plan, &scratch, out);
     arena_release(&scratch);
 }
+
+void render_best_host_text(const struct plan *plan, uint32_t vm, uint32_t best, struct strbuf *out)
+{
+    const struct snapshot *s = plan->snap;
+    bool stays = s->vms[vm].host == best;
+
+    strbuf_printf(out, "%s is best %s %s.\n", ref_vm_name(s, vm), stays ? "where it runs, at" : "at",
+                  ref_host_name(s, best));
+    if (plan->n_recommendations == 0)
+        return;
+    strbuf_puts(out, "\n");
+    render_plan_text(plan, out);
+}

@@ -43,6 +43,9 @@ struct place_words {
 void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
                        const struct place_words *words, struct strbuf *out);
 
+/* At which host the VM is best, and the migration to it, if it is another one. */
+void render_best_host_text(const struct plan *plan, uint32_t vm, uint32_t best, struct strbuf *out);
+
 /* How many of the VMs the plan has no place for. */
 uint32_t render_unplaced_count(const struct plan *plan, const uint32_t *vms, uint32_t n);
 

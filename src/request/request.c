@@ -380,6 +380,7 @@ static const struct request_field {
      OF(REQUEST_RECOMMENDATIONS) | OF(REQUEST_HISTORY) | OF(REQUEST_EVENTS) | OF(REQUEST_EXPLAIN) |
          OF(REQUEST_SERIES),
      false, read_vm, REQUEST_TEXT},
+    {"vm", OF(REQUEST_MIGRATE), true, read_vm, REQUEST_TEXT},
     {"set", OF(REQUEST_PLAN) | OF(REQUEST_EXPLAIN) | OF(REQUEST_WHAT_IF), false, request_read_set,
      REQUEST_OBJECT},
     {"host_off", OF(REQUEST_WHAT_IF), false, request_read_host_off, REQUEST_LIST},
@@ -401,7 +402,7 @@ static const struct request_field {
     {"hosts", OF(REQUEST_ROLL), false, read_hosts, REQUEST_LIST},
     {"at_once", OF(REQUEST_ROLL), false, read_at_once, REQUEST_NUMBER},
     {"stop", OF(REQUEST_ROLL), false, read_stop, REQUEST_TEXT},
-    {"apply", OF(REQUEST_PLACE), false, read_apply, REQUEST_FLAG},
+    {"apply", OF(REQUEST_PLACE) | OF(REQUEST_MIGRATE), false, read_apply, REQUEST_FLAG},
     {"verify", OF(REQUEST_WAKE), false, read_verify, REQUEST_FLAG},
     {"method", OF(REQUEST_WAKE), false, read_method, REQUEST_TEXT},
     {"retry", OF(REQUEST_RUN), false, read_retry, REQUEST_FLAG},

@@ -48,6 +48,8 @@
       "maintenance of several hosts, one after another: begins it, ends it, shows it")                       \
     X(REQUEST_PLACE, "place", ROLE_OPERATOR,                                                                 \
       "places VMs: where to power them on, and with `apply` doing so")                                       \
+    X(REQUEST_MIGRATE, "migrate", ROLE_OPERATOR,                                                             \
+      "finds the best host for a VM that runs, and with `apply` moves it there")                             \
     X(REQUEST_STANDBY, "standby", ROLE_OPERATOR, "puts a host to standby")                                   \
     X(REQUEST_WAKE, "wake", ROLE_OPERATOR, "wakes a host from standby, or tests that it wakes")              \
     X(REQUEST_CONFIRM_CONTROLLER, "confirm_controller", ROLE_ADMIN,                                          \

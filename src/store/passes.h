@@ -6,6 +6,9 @@
 
 #include "engine/ports.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 struct pass_query {
     instant_s since; /* only passes from this time on; 0: all */
     uint64_t before; /* only passes with a smaller number; 0: all */
@@ -20,6 +23,12 @@ struct kept_pass {
 /* Lists passes, newest first, without reading their texts. ret_more: how many more the query finds. */
 int store_list_passes(struct store *s, const struct pass_query *q, struct arena *a, struct kept_pass **ret,
                       size_t *ret_n, uint64_t *ret_more, struct err *err);
+
+/* Whether a pass with this trigger can be made again: what an admin had placed or migrated is no pass. */
+static inline bool pass_trigger_is_pass(const char *trigger)
+{
+    return strcmp(trigger, "place") != 0 && strcmp(trigger, "migrate") != 0;
+}
 
 /* A snapshot as it is stored. */
 struct stored_snapshot {

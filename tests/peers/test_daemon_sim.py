@@ -302,6 +302,35 @@ def test_pipelines_of_the_configuration():
         d.stop()
 
 
+def test_migrates_to_the_best_host():
+    """`ballast migrate VM --best`: the service ranks the hosts by the VM's pipeline, and with --apply moves the VM."""
+    with Daemon(SIM, automation="manual", **EAGER) as d:
+        to = "pretend-3"
+        stage = {"name": "generation", "filter": [">=", "$host.attributes.generation", 2]}
+        d.write(pipelines={"keep": {"vms": "app-04", "stages": [stage]}, "nowhere": {"vms": "app-02", "stages": [{"name": "none", "filter": False}]}},
+                hosts=[{"name": "*", "attributes": {"generation": 1}}, {"name": to, "attributes": {"generation": 2}}])
+        d.start()
+        wait_for("a pass", lambda: d.status()["pass"])
+        before = d.placement()
+        vm = next(v["id"] for v in d.json("vms") if v["name"] == "app-04")
+        text = d.cli("migrate", "app-04", "--best")
+        [told] = d.json("migrate", "app-04", "--best")["recommendations"]
+        assert f"is best at {to}" in text and (told["action"], told["reason"], told["vm"]) == ("migrate", "asked", vm), (text, told)
+        said = d.run("migrate", "app-02", "--best", "--apply")
+        assert said.returncode == 1 and "no host may run VM app-02" in said.stderr and "nowhere/none" in said.stderr, said
+        assert "--apply has no meaning with --set" in d.run("migrate", "app-04", "--best", "--apply", "--set", "cool_down_s=1").stderr
+        assert d.request({"command": "migrate", "vm": "nothing"})["code"] == 2
+        assert d.placement() == before and not d.actions("approved", "starting", "running", "verifying", "done")
+        [begun] = d.json("migrate", "app-04", "--best", "--apply")
+        assert begun["approved_by"] and begun["reason"] == "asked", begun
+        wait_for("the move", lambda: any(a["id"] == begun["id"] for a in d.actions("done")))
+        assert d.placement()[vm] == begun["to"]
+        assert "is best where it runs" in d.cli("migrate", "app-04", "--best", "--apply")
+        kept = {p["trigger"]: p["replayable"] for p in d.json("passes")}
+        assert kept["migrate"] is False, kept
+        d.stop()
+
+
 def test_socket_bears_anything():
     with Daemon(SIM, automation="manual", **EAGER).start() as d:
         wait_for("a pass", lambda: d.status()["pass"])
@@ -406,5 +435,6 @@ def test_notifies_systemd():
 if __name__ == "__main__":
     main(test_manual_moves_nothing_before_apply, test_manual_tells_what_is_new_or_gone, test_full_reaches_its_target,
          test_pause_maintenance_and_reload, test_who_did_it, test_killed_and_back, test_snapshot_replays, test_pools_are_divided,
-         test_pools_of_the_configuration, test_pipelines_of_the_configuration, test_socket_bears_anything,
+         test_pools_of_the_configuration, test_pipelines_of_the_configuration,
+         test_migrates_to_the_best_host, test_socket_bears_anything,
          test_wrong_configuration, test_notifies_systemd)

@@ -11,7 +11,7 @@ from test_daemon_clients import as_user
 from test_http import AT, Api
 from test_replies import cluster
 
-ALL = ["approve", "place", "maintenance", "roll", "standby", "wake"]
+ALL = ["approve", "place", "migrate", "maintenance", "roll", "standby", "wake"]
 ME = pwd.getpwuid(os.geteuid()).pw_name
 
 
@@ -112,10 +112,11 @@ def test_one_person_in_many_ways():
         # a host's commands, by the socket and over HTTP
         for command, body in (("standby", {"host": "esx4"}), ("maintenance", {"mode": "enter", "host": "esx3"}),
                               ("maintenance/roll", {"hosts": ["esx5"]}), ("wake", {"host": "esx4", "verify": True}),
-                              ("placements", {"vms": ["spare"], "apply": True})):
+                              ("placements", {"vms": ["spare"], "apply": True}), ("migrations", {"vm": "web1", "apply": True})):
             api.refused("mine", command, "is noted as the first", body)
             api.refused("mine-too", command, "mine (token) has asked", body)
-        for args in (("standby", "esx4"), ("maintenance", "enter", "esx3"), ("wake", "esx4", "--verify"), ("place", "vm-off", "--apply")):
+        for args in (("standby", "esx4"), ("maintenance", "enter", "esx3"), ("wake", "esx4", "--verify"), ("place", "vm-off", "--apply"),
+                     ("migrate", "web1", "--best", "--apply")):
             assert "has asked" in d.cli(*args, code=1), args
         status, reply = api.post("bob", "standby", {"host": "host-4"})
         assert status == 200 and reply["actions"][0]["approved_by"] == "mine (token) and bob (token)", reply
@@ -137,7 +138,7 @@ def test_a_reload_switches_it():
         d.cli("maintenance", "enter", "esx4")
         api.reload(["maintenance"])
         assert "as the first" in d.cli("maintenance", "enter", "esx3", code=1), "the first request was forgotten"
-        assert "approve, place, maintenance, roll, standby or wake" in wrong(d, {"actions": ["reject"]})
+        assert "approve, place, migrate, maintenance, roll, standby or wake" in wrong(d, {"actions": ["reject"]})
         assert "within_s" in wrong(d, {"within_s": 5})
         d.write(four_eyes={"actions": ["maintenance"], "within_s": 600})
         if os.geteuid() != 0:

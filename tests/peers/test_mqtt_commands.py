@@ -9,7 +9,7 @@ import time
 from daemon import SIM, Daemon, main, wait_for
 from mqtt import Broker, missing, payload, schemas
 
-ALL = ["apply", "reject", "pause", "resume", "run", "maintenance", "standby", "wake"]
+ALL = ["apply", "reject", "pause", "resume", "run", "maintenance", "standby", "wake", "migrate"]
 QUIET = {"automation": "manual", "interval_s": 3600}
 TOP = "ballast/test"
 
@@ -86,6 +86,8 @@ def test_each_command():
             answer = c.ask("cmd/maintenance", {"host": host, "mode": "enter"})
             assert answer["reply"]["ok"] and answer["reply"]["actions"][0]["approved_by"] == "mqtt", answer
             assert c.ask("cmd/maintenance", {"host": host, "mode": "exit"})["reply"]["ok"]
+            answer = c.ask("cmd/migrate", {"vm": "web-02", "apply": True})
+            assert answer["reply"]["ok"] and all(a["approved_by"] == "mqtt" for a in answer["reply"]["actions"]), answer
             c.refused("nowhere", "cmd/standby", {"host": "nowhere"})
             c.refused("nowhere", "cmd/wake", {"host": "nowhere"})
             # recorded as the other ways are

@@ -90,6 +90,8 @@ def test_every_reply():
         ask("explain", host="esx4")
         ask("what_if", host_off=["esx5"], demand={"web3": 100})
         ask("entitlements", resource="cpu")
+        ask("migrate", vm="web3")
+        ask("migrate", ok=False, vm="spare", apply=True)
         ask("place", vms=["spare"])
         ask("place", vms=["spare"], apply=True)
         ask("confirm_controller", ok=False, host="esx4")

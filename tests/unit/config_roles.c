@@ -90,11 +90,11 @@ static void test_four_eyes(void **state)
         {"four_eyes: {actions: []}\n", 0, 3600, NULL},
         {"four_eyes: {actions: [standby, approve], within_s: 60}\n",
          1u << FOUR_EYES_APPROVE | 1u << FOUR_EYES_STANDBY, 60, NULL},
-        {"four_eyes: {actions: [approve, place, maintenance, roll, standby, wake]}\n",
+        {"four_eyes: {actions: [approve, place, migrate, maintenance, roll, standby, wake]}\n",
          (1u << four_eyes_action_count) - 1, 3600, NULL},
         {"four_eyes: {actions: [reject]}\n", 0, 0,
-         "four_eyes.actions has \"reject\" in it, expected approve, place, maintenance, roll, standby or "
-         "wake"},
+         "four_eyes.actions has \"reject\" in it, expected approve, place, migrate, maintenance, roll, "
+         "standby or wake"},
         {"four_eyes: {actions: approve}\n", 0, 0, "expected a list"},
         {"four_eyes: {within_s: 59}\n", 0, 0, "four_eyes.within_s"},
         {"four_eyes: {within_s: 604801}\n", 0, 0, "four_eyes.within_s"},

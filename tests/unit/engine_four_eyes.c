@@ -267,11 +267,12 @@ static void test_automation(void **state)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-enum { STANDBY, WAKE, VERIFY, ENTER, LEAVE, ROLL, STOP, PLACE };
+enum { STANDBY, WAKE, VERIFY, ENTER, LEAVE, ROLL, STOP, PLACE, MIGRATE };
 
 static int ask(const char *person, int what, const char *host, uint64_t *ret_id)
 {
-    struct place_request q = {.vms = &host, .n_vms = 1, .apply = true, .by = person};
+    const struct place_request q = {
+        .vms = &host, .n_vms = 1, .migrates = what == MIGRATE, .apply = true, .by = person};
     uint64_t up[WAKE_ACTIONS] = {0};
     int r = -EINVAL;
 
@@ -297,6 +298,7 @@ static int ask(const char *person, int what, const char *host, uint64_t *ret_id)
         r = engine_roll_stop(W->engine, NULL, person, W->now, NULL);
         break;
     case PLACE:
+    case MIGRATE:
         r = engine_place(W->engine, &q, W->now, ret_id, NULL);
         break;
     }
@@ -319,8 +321,8 @@ static void test_commands(void **state)
     static const struct {
         int what, undo; /* -1: nothing does */
         const char *of;
-    } cases[] = {{STANDBY, WAKE, "h3"}, {VERIFY, -1, "h3"},  {ENTER, LEAVE, "h3"},
-                 {ROLL, STOP, "h3"},    {PLACE, -1, "vm03"}, {WAKE, STANDBY, "h2"}};
+    } cases[] = {{STANDBY, WAKE, "h3"}, {VERIFY, -1, "h3"},    {ENTER, LEAVE, "h3"}, {ROLL, STOP, "h3"},
+                 {PLACE, -1, "vm03"},   {WAKE, STANDBY, "h2"}, {MIGRATE, -1, "vm00"}};
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
@@ -353,7 +355,7 @@ static void test_commands(void **state)
 
             assert_true(engine_roll_state(w.engine, &roll));
             assert_string_equal(roll.by, "bob and ann");
-        } else if (cases[i].what != PLACE) {
+        } else if (cases[i].what != PLACE && cases[i].what != MIGRATE) {
             assert_non_null(strstr(world_action(id)->approved_by, " and "));
         }
         world_release();
@@ -375,6 +377,11 @@ static void test_no_way_around(void **state)
     assert_int_equal(ask("bob", ENTER, "h1", &id), -ENOKEY); /* another host is another request */
     assert_int_equal(w.n_tasks, 0);
     assert_int_equal(ask("ann", WAKE, "h1", &id), 0); /* it is on; and waking is not among them */
+    assert_int_equal(ask("ann", MIGRATE, "vm00", &id), 0);
+    world_release();
+    begin_commands(&w, 1u << FOUR_EYES_APPROVE);
+    assert_int_equal(ask("ann", MIGRATE, "vm00", &id), -ENOKEY);
+    assert_int_equal(ask("ann", PLACE, "vm00", &id), 0); /* it runs: the result says so */
     world_release();
 }
 

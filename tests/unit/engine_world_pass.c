@@ -2,6 +2,7 @@
 #include "engine_world.h"
 
 #include "core/pass.h"
+#include "core/place/best.h"
 #include "core/place/place.h"
 
 static bool w_is_busy(const struct snapshot *s, uint32_t vm)
@@ -198,6 +199,30 @@ static bool w_is_asked_for(const struct snapshot *s, const struct world_move *m,
     for (uint32_t i = 0; i < n; i++)
         asked = asked || strcmp(s->vms[vms[i]].is.id, W->vms[m->vm].id) == 0;
     return asked;
+}
+
+/* The first move of the VM in the script of placements; without one it is best where it runs, and without a
+ * host of its own nowhere. */
+int best_host_find(const struct snapshot *snap, const struct policy *policy, uint32_t vm, struct arena *a,
+                   struct best_host *ret, struct plan *ret_plan, struct err *err)
+{
+    uint32_t given = 0;
+
+    W->placements++;
+    w_begin_plan(snap, policy, a, ret_plan);
+    if (snap->vms[vm].is.state != VM_ON)
+        return err_set(err, -EBUSY, "%s cannot be migrated: it does not run", snap->vms[vm].is.name);
+    *ret = (struct best_host){.host = snap->vms[vm].host, .why = &script_says};
+    for (int i = 0; i < W->n_places; i++) {
+        if (strcmp(snap->vms[vm].is.id, W->vms[W->places[i].vm].id) != 0)
+            continue;
+        ret->host = W->places[i].to < 0 ? IX_NONE : (uint32_t)W->places[i].to;
+        W->places[i].place = i + 1;
+        if (ret->host != IX_NONE)
+            w_recommend(snap, ret_plan, a, &W->places[i], &given);
+        break;
+    }
+    return 0;
 }
 
 /* What the placements' script says; a VM that it does not say anything of cannot be placed. */

@@ -20,11 +20,13 @@ static const struct {
     {"{\"command\": \"samples\"}", 0, REQUEST_SAMPLES, NULL},
     {"{\"command\": \"maintenance\", \"mode\": \"exit\", \"host\": \"esx1\"}", 0, REQUEST_MAINTENANCE, NULL},
     {"{\"command\": \"place\", \"vms\": [\"web 1\", \"vm-2\"], \"apply\": true}", 0, REQUEST_PLACE, NULL},
+    {"{\"command\": \"migrate\", \"vm\": \"web 1\", \"apply\": true}", 0, REQUEST_MIGRATE, NULL},
     {"{\"command\": \"standby\", \"host\": \"esx2\"}", 0, REQUEST_STANDBY, NULL},
     {"{\"command\": \"wake\", \"host\": \"esx2\", \"verify\": true}", 0, REQUEST_WAKE, NULL},
     {"{\"command\": \"pause\"}", 0, REQUEST_PAUSE, NULL},
     {"{\"command\": \"freeze\"}", 0, REQUEST_PAUSE, NULL}, /* an older command */
     {"{\"command\": \"thaw\"}", 0, REQUEST_RESUME, NULL},
+    {"{\"command\": \"migrate\", \"apply\": true}", -EINVAL, 0, "\"vm\": missing in \"migrate\""},
     {"{\"command\": \"wake\"}", -EINVAL, 0, "\"host\": missing in \"wake\""},
     {"{\"command\": \"wake\", \"host\": \"a\", \"verify\": 1}", -EINVAL, 0, "\"verify\": expected true"},
     {"{\"command\": \"standby\", \"host\": \"a\", \"verify\": true}", -EINVAL, 0, "\"verify\": not a field"},
@@ -161,7 +163,10 @@ static void test_requests(void **state)
     assert_string_equal(q->vms, "web 1");
     assert_string_equal(q->vms + 6, "vm-2");
     assert_true(q->apply);
-    assert_int_equal(request_parse(cases[7].line, strlen(cases[7].line), q, NULL), 0);
+    assert_int_equal(request_parse(cases[6].line, strlen(cases[6].line), q, NULL), 0);
+    assert_string_equal(q->vm, "web 1");
+    assert_true(q->apply);
+    assert_int_equal(request_parse(cases[8].line, strlen(cases[8].line), q, NULL), 0);
     assert_string_equal(q->host, "esx2");
     assert_true(q->verify);
     free(q);

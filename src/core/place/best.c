@@ -24,7 +24,7 @@ int best_host_find(const struct snapshot *snap, const struct policy *policy, uin
     enum check check = layout_vm_check(&p->layout, vm);
 
     if (holds(check))
-        return err_set(err, -EINVAL, "%s cannot be migrated: %s", snap->vms[vm].is.id, check_meaning(check));
+        return err_set(err, -EBUSY, "%s cannot be migrated: %s", snap->vms[vm].is.name, check_meaning(check));
     uint32_t unit = p->layout.vm_unit[vm];
 
     options_rank(&p->layout, unit, a, &o);

@@ -14,7 +14,7 @@ struct best_host {
 /* Ranks hosts as for a power-on, among them the VM's own, where it counts without what it takes there. The
  * plan has one ACTION_MIGRATE for each VM that moves with it (REASON_ASKED), none if it is best where it is.
  * The cost of the migration and its benefit do not count, nor do a cool-down and unknown demand: an admin
- * asks. -EINVAL: the VM does not run, or nothing may move it. */
+ * asks. -EBUSY: the VM does not run, or nothing may move it. */
 int best_host_find(const struct snapshot *snap, const struct policy *policy, uint32_t vm, struct arena *a,
                    struct best_host *ret, struct plan *ret_plan, struct err *err);
 

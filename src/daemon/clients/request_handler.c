@@ -134,7 +134,9 @@ static int serve_roll(const struct request_handler *s, const struct request *q, 
 static int serve_place(const struct request_handler *s, const struct request *q, struct client *c,
                        struct err *err)
 {
-    CLEANUP(freep) const char **vms = list_names(q->vms, q->n_vms);
+    const bool migrates = q->kind == REQUEST_MIGRATE;
+    CLEANUP(freep)
+    const char **vms = migrates ? list_names(q->vm, 1) : list_names(q->vms, q->n_vms);
     uint64_t ticket;
     int r = client_may_stay(c, CLIENT_STAY_RESULT, err);
 
@@ -142,7 +144,8 @@ static int serve_place(const struct request_handler *s, const struct request *q,
         return r;
     if (!vms)
         return err_set(err, -ENOMEM, "out of memory");
-    const struct place_request request = {.vms = vms, .n_vms = q->n_vms, .apply = q->apply, .by = c->who};
+    const struct place_request request = {
+        .vms = vms, .n_vms = migrates ? 1 : q->n_vms, .migrates = migrates, .apply = q->apply, .by = c->who};
     if ((r = engine_place(s->engine, &request, s->now, &ticket, err)) < 0)
         return r;
     client_wait(c, CLIENT_STAY_RESULT, ticket | PLACEMENT);
@@ -294,8 +297,9 @@ static int read_pass(const struct request_handler *s, uint64_t pass, struct stor
         return r;
     if (!ret->data)
         r = err_set(err, -ENOENT, "pass %" PRIu64 " was kept without its snapshot", pass);
-    else if (!reply_passes_is_pass(ret->trigger))
-        r = err_set(err, -ENOENT, "number %" PRIu64 " is a placement of VMs, which cannot be made again",
+    else if (!pass_trigger_is_pass(ret->trigger))
+        r = err_set(err, -ENOENT,
+                    "number %" PRIu64 " is a placement or migration of VMs, which cannot be made again",
                     pass);
     if (r < 0)
         store_snapshot_release(ret);
@@ -411,6 +415,7 @@ static int serve_request(const struct request_handler *s, const struct request *
     case REQUEST_CONSOLE:
         return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
     case REQUEST_PLACE:
+    case REQUEST_MIGRATE:
         return serve_place(s, q, c, err);
     case REQUEST_SCHEDULE:
         reply_schedule(s->engine, s->config, s->now, q->limit, out);

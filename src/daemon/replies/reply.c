@@ -378,6 +378,7 @@ void reply_host_power(const struct engine *e, const char *host, const uint64_t *
 
 void reply_placement(const struct engine *e, const struct placement *p, struct strbuf *out)
 {
+    const struct snapshot *s = p->plan->snap;
     CLEANUP(strbuf_releasep) struct strbuf plan = {0};
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
     struct json_writer w;
@@ -385,10 +386,16 @@ void reply_placement(const struct engine *e, const struct placement *p, struct s
     strbuf_init(&plan, STRBUF_NO_LIMIT);
     strbuf_init(&text, STRBUF_NO_LIMIT);
     render_plan_json(p->plan, &plan);
-    render_place_text(p->plan, p->vms, p->n_vms, NULL, &text);
     open_reply(&w, out);
-    jw_int(&w, "vms", p->n_vms);
-    jw_int(&w, "unplaced", p->n_unplaced);
+    if (p->best != IX_NONE) {
+        render_best_host_text(p->plan, p->vms[0], p->best, &text);
+        jw_text(&w, "vm", s->vms[p->vms[0]].is.id);
+        jw_text(&w, "best", s->hosts[p->best].is.id);
+    } else {
+        render_place_text(p->plan, p->vms, p->n_vms, NULL, &text);
+        jw_int(&w, "vms", p->n_vms);
+        jw_int(&w, "unplaced", p->n_unplaced);
+    }
     jw_text(&w, "plan", plan.text);
     jw_text(&w, "text", text.text);
     put_these(&w, e, p->ids, p->n_ids);
@@ -481,6 +488,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_RESUME:
     case REQUEST_MAINTENANCE:
     case REQUEST_PLACE:
+    case REQUEST_MIGRATE:
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
     case REQUEST_CONFIRM_CONTROLLER:

@@ -26,7 +26,7 @@ void reply_done(struct strbuf *out);
 /* The figures and recommendations of the requested pass. */
 void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct strbuf *out);
 
-/* A placement: the plan as JSON and as text, and the started actions. */
+/* A placement, or a migration to the best host: the plan as JSON and as text, and the started actions. */
 void reply_placement(const struct engine *e, const struct placement *p, struct strbuf *out);
 
 /* These actions in their present state. */

@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-bool reply_passes_is_pass(const char *trigger)
-{
-    return strcmp(trigger, "place") != 0;
-}
-
 static void put_pass(struct json_writer *w, const struct kept_pass *p)
 {
     jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
@@ -24,7 +19,7 @@ static void put_pass(struct json_writer *w, const struct kept_pass *p)
     jw_int(w, "recommendations", p->is.n_recommendations);
     jw_int(w, "faults", p->is.n_faults);
     jw_int(w, "decide_us", p->is.decide_us);
-    jw_bool(w, "replayable", p->has_snapshot && reply_passes_is_pass(p->is.trigger));
+    jw_bool(w, "replayable", p->has_snapshot && pass_trigger_is_pass(p->is.trigger));
     jw_end(w);
 }
 

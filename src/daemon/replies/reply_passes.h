@@ -9,7 +9,4 @@ struct store;
 
 int reply_passes(struct store *store, const struct request *q, struct strbuf *out, struct err *err);
 
-/* Whether a pass with this trigger can be made again: a placement is no pass. */
-bool reply_passes_is_pass(const char *trigger);
-
 #endif
