@@ -81,6 +81,7 @@ enum finding_code {
     FIND_UNEVEN_ELSEWHERE, /* behind a move between other hosts */
 
     FIND_ROOM,      /* for how many large VMs, before and after the plan */
+    FIND_BOUND,     /* how even any plan of as many moves could be at best */
     FIND_ROOM_MADE, /* why a VM moves for room, a phrase: how many spaces its move group makes on the host */
 
     /* Why a preferred rule is left out, beside the faults above. */
@@ -205,6 +206,10 @@ enum finding_code {
     X(FIGURE_PERCENT, "percent", PLAIN)                                                                      \
     X(FIGURE_IMBALANCE, "imbalance", PLAIN)                                                                  \
     X(FIGURE_IMBALANCE_AFTER, "imbalance_after", PLAIN)                                                      \
+    X(FIGURE_IMBALANCE_LEAST, "imbalance_least", PLAIN)                                                      \
+    X(FIGURE_IMBALANCE_LEAST_RULED, "imbalance_least_ruled", PLAIN)                                          \
+    X(FIGURE_MOVES, "moves", PLAIN)                                                                          \
+    X(FIGURE_MOVES_LEAST, "moves_least", PLAIN)                                                              \
     X(FIGURE_DIFFERENCE_MAX, "difference_max", PLAIN)                                                        \
     X(FIGURE_IMBALANCE_CHOSEN, "imbalance_chosen", PLAIN)                                                    \
     X(FIGURE_TARGET, "target", PLAIN)                                                                        \

@@ -74,11 +74,23 @@ struct fault {
     const struct finding *found;
 };
 
+/* How even any plan could be at best (policy.bound). */
+struct plan_bound_facts {
+    uint32_t vms;       /* VMs that the plan may move for balance, or does if it reaches the target */
+    double imbalance;   /* that it reaches by them */
+    double least;       /* no plan that moves so many VMs reaches a lower one */
+    double least_ruled; /* ... and none that moves only what may move, to where it may run */
+    bool reaches;       /* the target */
+    uint32_t vms_least; /* then: no plan that moves fewer VMs does */
+    const struct finding *found;
+};
+
 struct plan_stats {
     uint64_t candidates; /* pairs of a VM and a host that the pass could have evaluated */
     uint64_t evaluated;  /* evaluated pairs; the others were proved worse */
     uint64_t rejected[check_count];
-    int64_t decide_us; /* filled in by the caller, which has a clock */
+    const struct plan_bound_facts *bound; /* NULL: not asked for, or there is no balancing */
+    int64_t decide_us;                    /* filled in by the caller, which has a clock */
 };
 
 struct plan {

@@ -78,6 +78,7 @@ struct policy {
     int64_t seed;
     enum objective objective; /* of the moves that need not be */
     int64_t search_budget;    /* evaluations of a search */
+    bool bound;               /* the plan says how even any plan could be */
     struct room_policy room;
     struct avoid_policy avoid;
     struct dpm_policy dpm;

@@ -14,6 +14,7 @@ enum {
     OPT_SLOT,
     OPT_MOVES_MAX,
     OPT_TARGET,
+    OPT_BOUND,
     OPT_SET,
     OPT_FORMAT
 };
@@ -35,6 +36,7 @@ static const struct option_spec options[] = {
                   "several with commas"},
     [OPT_MOVES_MAX] = {"moves-max", "N", 0, "maximum number of migrations in the plan"},
     [OPT_TARGET] = {"target", "IMBALANCE", 0, "imbalance at which balancing ends"},
+    [OPT_BOUND] = {"bound", NULL, 0, "say how even any plan of as many moves could be at best"},
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
@@ -79,6 +81,8 @@ static enum exit_code add_settings(const struct args *args, struct arena *a, str
         add_value(ret, a, arena_printf(a, "moves_max=%s", moves_max));
     if (target)
         add_value(ret, a, arena_printf(a, "target=%s", target));
+    if (args->options[OPT_BOUND].n > 0)
+        add_value(ret, a, "bound=true");
     while (part) {
         size_t n = strcspn(part, ",");
         const char *setting = slot_setting(arena_strndup(a, part, n), a);

@@ -5,6 +5,8 @@
 
 #include "base/rfc3339.h"
 
+#define PERCENT 100.0
+
 void render_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT])
 {
     jw_begin(w, key, JW_OBJECT, JW_INLINE);
@@ -203,8 +205,37 @@ static void put_faults(struct json_writer *w, const struct plan *plan)
     jw_end(w);
 }
 
-static void put_stats(struct json_writer *w, const struct plan_stats *s)
+/* How far the plan is from the bound: a part of what the plan reaches, as solvers state it. */
+static double gap_percent(double imbalance, double least)
 {
+    return imbalance > least ? PERCENT * (imbalance - least) / imbalance : 0;
+}
+
+static void put_bound(struct json_writer *w, const struct plan *plan)
+{
+    const struct plan_bound_facts *b = plan->stats.bound;
+
+    if (!b)
+        return;
+    jw_begin(w, "bound", JW_OBJECT, JW_INLINE);
+    jw_int(w, "moves", b->vms);
+    jw_figure(w, "imbalance", b->imbalance);
+    jw_figure(w, "least", b->least);
+    jw_figure(w, "gap_percent", gap_percent(b->imbalance, b->least));
+    jw_figure(w, "least_with_rules", b->least_ruled);
+    jw_figure(w, "gap_with_rules_percent", gap_percent(b->imbalance, b->least_ruled));
+    if (b->reaches)
+        jw_int(w, "moves_least", b->vms_least);
+    else
+        jw_raw(w, "moves_least", "null");
+    render_sentence(w, "text", plan->snap, b->found);
+    jw_end(w);
+}
+
+static void put_stats(struct json_writer *w, const struct plan *plan)
+{
+    const struct plan_stats *s = &plan->stats;
+
     jw_begin(w, "stats", JW_OBJECT, JW_LINES);
     jw_int(w, "candidates", (int64_t)s->candidates);
     jw_int(w, "evaluated", (int64_t)s->evaluated);
@@ -214,6 +245,7 @@ static void put_stats(struct json_writer *w, const struct plan_stats *s)
             jw_int(w, check_name((enum check)c), (int64_t)s->rejected[c]);
     }
     jw_end(w);
+    put_bound(w, plan);
     jw_int(w, "decide_us", s->decide_us);
     jw_end(w);
 }
@@ -270,7 +302,7 @@ static void put_plan(const struct plan *plan, const struct what_if *question, co
     if (question)
         put_what_if(&w, question, now);
     render_end_of_balance(&w, plan);
-    put_stats(&w, &plan->stats);
+    put_stats(&w, plan);
     jw_end(&w);
 }
 

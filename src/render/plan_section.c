@@ -46,6 +46,14 @@ void plan_section_room(const struct plan *plan, struct arena *a, struct strbuf *
     table_put_wrapped(out, wording_text(plan->snap, plan->room, a), 0);
 }
 
+void plan_section_bound(const struct plan *plan, struct arena *a, struct strbuf *out)
+{
+    if (!plan->stats.bound)
+        return;
+    strbuf_puts(out, "\n");
+    table_put_wrapped(out, wording_text(plan->snap, plan->stats.bound->found, a), 0);
+}
+
 static void put_load(struct table *t, const struct snapshot *s, const struct host_load *h, enum resource r)
 {
     if (!h) {

@@ -115,6 +115,7 @@ void render_plan_text(const struct plan *plan, struct strbuf *out)
 
     plan_section_heading(plan, &scratch, out);
     plan_section_balance(plan, &scratch, out);
+    plan_section_bound(plan, &scratch, out);
     plan_section_room(plan, &scratch, out);
     plan_section_recommendations(plan, &scratch, out);
     plan_section_alternatives(plan, &scratch, out);

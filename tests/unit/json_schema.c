@@ -482,9 +482,12 @@ static json_t *change(void)
 
 static json_t *plan_schema(void)
 {
+    static const char *const bound_figures[] = {"imbalance", "least", "gap_percent", "least_with_rules",
+                                                "gap_with_rules_percent"};
     json_t *d = document("ballast-plan/1");
     json_t *room = object();
     json_t *end = object();
+    json_t *bound = object();
     json_t *stats = object();
 
     put(end, "check", true, WORDS(CHECKS));
@@ -494,6 +497,12 @@ static json_t *plan_schema(void)
     put(stats, "rejected", true,
         json_pack("{s:s,s:o,s:o}", "type", "object", "propertyNames", WORDS(CHECKS), "additionalProperties",
                   whole(1)));
+    put(bound, "moves", true, whole(0));
+    for (size_t i = 0; i < ELEMENTS(bound_figures); i++)
+        put(bound, bound_figures[i], true, number());
+    put(bound, "moves_least", true, or_null(whole(0)));
+    put(bound, "text", true, text());
+    put(stats, "bound", false, bound);
     put(stats, "decide_us", true, whole(0));
     put(d, "cluster", true, text());
     put(d, "time", true, instant());

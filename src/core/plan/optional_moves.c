@@ -201,6 +201,7 @@ void plan_balance(struct pass *p)
     p->end = CHECK_MANDATORY_ONLY;
     if (!p->policy.optional_moves)
         return;
+    plan_bound_start(p);
     hold_back(p);
     if (p->policy.objective == OBJECTIVE_ROOM)
         return;
@@ -212,6 +213,7 @@ void plan_balance(struct pass *p)
         if (!climb_level(p, level, &left))
             return;
     p->hold_back = plan_failover_broken_by(p, first);
+    plan_bound_tell(p, first);
 }
 
 const struct finding *plan_ratio_finding(const struct pass *p)

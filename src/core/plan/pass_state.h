@@ -6,6 +6,7 @@
 
 #include "core/balance/climb.h"
 #include "core/balance/exchange.h"
+#include "core/balance/plan_bound.h"
 #include "core/costbenefit/migration_cost.h"
 #include "core/demand/sample_guard.h"
 #include "core/divvy/admission.h"
@@ -49,7 +50,8 @@ struct pass {
     struct migration_cost migration_cost;
     struct climb climb;
     struct exchange_search exchanges;
-    bool has_room_size; /* the policy says for what size room is counted, kept or made */
+    struct plan_bound *bound, *bound_ruled; /* policy.bound: without rules and with them; NULL: not asked */
+    bool has_room_size;                     /* the policy says for what size room is counted, kept or made */
     struct spaces spaces;
     uint64_t spaces_before; /* any decision */
     struct spaces_guard spaces_guard;

@@ -19,6 +19,11 @@ void quarantine_report(struct pass *p);
 /* optional_moves.c: moves for balance, the best first, while the benefit exceeds the cost. */
 void plan_balance(struct pass *p);
 
+/* best_plan.c: how even any plan could be at best, where policy.bound asks. Begins before the first move for
+ * balance; tells after the last one, which is after the decision `first`. */
+void plan_bound_start(struct pass *p);
+void plan_bound_tell(struct pass *p, size_t first);
+
 /* room_moves.c: moves that make room for VMs of the size of policy.room: as many spaces as moves_max allows
  * where that is the objective, else as many as policy.room.free says. */
 void plan_make_room(struct pass *p);

@@ -194,6 +194,12 @@ const struct sentence_template wording_templates[] = {
     {FIND_UNEVEN_ELSEWHERE, "", "elsewhere, {because}, and this move lowers the imbalance most"},
     {FIND_ROOM, "spaces_after={spaces}", "There is room for {room_vms} {room_size}."},
     {FIND_ROOM, "", "There is room for {room_vms} {room_size}, and for {spaces_after} after the plan."},
+    {FIND_BOUND, "moves=1",
+     "No plan that moves 1 VM ends below an imbalance of {imbalance_least:4}{bound_ruled}; this plan ends at "
+     "{imbalance:4}.{bound_moves}"},
+    {FIND_BOUND, "",
+     "No plan that moves {moves} VMs ends below an imbalance of {imbalance_least:4}{bound_ruled}; this plan "
+     "ends at {imbalance:4}.{bound_moves}"},
     {FIND_ROOM_MADE, "", "{room_spaces} {room_size} on {host}"},
     /* Why a preferred rule is left out. */
     {FIND_LEAVES_NO_HOST, "", "The rule excludes every host that {vm} may run on."},
@@ -584,6 +590,11 @@ const struct phrase wording_phrases[] = {
      ", because {from} is expected to rise above the target range soon"},
     {"why_move", "reason=room", ", to make room for {because}"},
     {"why_move", "", " ({reason.meaning})"},
+    {"bound_ruled", "imbalance_least_ruled", ", and with the rules none below {imbalance_least_ruled:4}"},
+    {"bound_ruled", "", ""},
+    {"bound_moves", "moves_least=1", " At least 1 move is needed to reach the target."},
+    {"bound_moves", "moves_least", " At least {moves_least} moves are needed to reach the target."},
+    {"bound_moves", "", ""},
     {"room_spaces", "spaces=1", "1 more VM"},
     {"room_spaces", "", "{spaces} more VMs"},
     {"room_vms", "spaces=1", "1 VM"},
