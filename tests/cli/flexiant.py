@@ -139,6 +139,9 @@ def test_F6_sticky():
     expect('at first only load counts: 20 at a1 and b1, above the threshold of 10 that 10 at b2 does not exceed', place(first, 's') in ('a1', 'b1'), True)
     snapshot = json.loads(compiled(first))
     expect('what a node gives to a server that starts there', [h['attributes']['sticky.SITE'] for h in snapshot['hosts']], [25, 25, 25])
+    next(v for v in snapshot['vms'] if v['id'] == 's')['hints'].update({'copy.SITE': 2, 'sticky.SITE': 25})
+    plan = json.loads(run('place', 's', '--snapshot', '-', '--format', 'json', stdin=json.dumps(snapshot)).stdout)
+    expect('the copy that the service puts into its snapshot', [r['to'] for r in plan['recommendations']], ['b1'])
     again = copy.deepcopy(first)
     again['servers'][0]['sticky_keys'] = [{'name': 'SITE', 'value': 2, 'weight': 25}]
     expect('later the site too: 45 at b1, 35 at b2, 20 at a1', place(again, 's'), 'b1')

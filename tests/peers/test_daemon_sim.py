@@ -2,6 +2,7 @@
 """ballastd from outside, on the simulated cluster: levels of automation, restarts, the socket, wrong input."""
 import json
 import os
+import pathlib
 import signal
 import socket
 import stat
@@ -10,6 +11,7 @@ import time
 
 from daemon import BALLAST, BALLASTD, SIM, Daemon, main, wait_for
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 EAGER = {"interval_s": 5, "migration_threshold": 4, "cool_down_s": 60}
 
 
@@ -331,6 +333,35 @@ def test_migrates_to_the_best_host():
         d.stop()
 
 
+def test_keys_of_flexiant_last():
+    """A server's keys are those of its start, and it keeps copies of its node's sticky keys, over a restart of the service."""
+    with Daemon(SIM, automation="manual", **EAGER) as d:
+        path = d.folder / "cloud.json"
+        cloud = subprocess.run([BALLAST, "fit", "compile", ROOT / "conf/examples/flexiant.json"], check=True, capture_output=True, text=True)
+        path.write_text(cloud.stdout)
+        d.write(source={**SIM, "file": str(path)}, vms=[{"name": "db-1", "hints": {"key.TENANT": 7}}])
+        d.start()
+
+        def hints(name="db-1"):
+            return next(v for v in json.loads(d.cli("snapshot"))["vms"] if v["id"] == name).get("hints", {})
+
+        wait_for("a pass", lambda: d.status()["pass"])
+        assert hints() == {"key.TENANT": 7, "key._SSD": 1}, hints()
+        [begun] = d.json("place", "db-1", "--apply")
+        wait_for("the start", lambda: any(a["id"] == begun["id"] for a in d.actions("done")))
+        d.write(vms=[{"name": "db-1", "hints": {"key.TENANT": 9}}])
+        d.process.send_signal(signal.SIGHUP)
+        site = {"node-1": 1, "node-2": 1, "node-3": 2}[begun["to"]]
+        expected = {"key.TENANT": 7, "key._SSD": 1, "copy.SITE": site, "sticky.SITE": 25}
+        wait_for("the copy", lambda: d.cli("run") and hints() == expected)
+        d.kill()
+        d.start()
+        wait_for("a pass", lambda: d.status()["pass"])
+        d.cli("run")  # the simulated cluster has begun anew, so the server is off: its keys are the present ones, the copies stay
+        assert hints() == {**expected, "key.TENANT": 9}, hints()
+        d.stop()
+
+
 def test_socket_bears_anything():
     with Daemon(SIM, automation="manual", **EAGER).start() as d:
         wait_for("a pass", lambda: d.status()["pass"])
@@ -436,5 +467,5 @@ if __name__ == "__main__":
     main(test_manual_moves_nothing_before_apply, test_manual_tells_what_is_new_or_gone, test_full_reaches_its_target,
          test_pause_maintenance_and_reload, test_who_did_it, test_killed_and_back, test_snapshot_replays, test_pools_are_divided,
          test_pools_of_the_configuration, test_pipelines_of_the_configuration,
-         test_migrates_to_the_best_host, test_socket_bears_anything,
+         test_migrates_to_the_best_host, test_keys_of_flexiant_last, test_socket_bears_anything,
          test_wrong_configuration, test_notifies_systemd)

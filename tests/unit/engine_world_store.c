@@ -37,7 +37,7 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
-    ret->notes = arena_array(a, struct note, 7);
+    ret->notes = arena_array(a, struct note, 7 + WORLD_VMS);
     if (W->paused_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->paused_by_note[0])
@@ -52,6 +52,11 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         ret->notes[ret->n_notes++] = (struct note){.key = "four_eyes", .value = W->four_eyes_note};
     if (W->roll_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "maintenance_roll", .value = W->roll_note};
+    for (int i = 0; i < WORLD_VMS; i++) {
+        if (W->start_notes[i][0])
+            ret->notes[ret->n_notes++] = (struct note){.key = arena_printf(a, "start_keys/%s", W->vms[i].id),
+                                                       .value = W->start_notes[i]};
+    }
     return 0;
 }
 
@@ -227,6 +232,12 @@ static void put_note(const char *key, const char *value)
     };
     size_t i = 0;
 
+    for (int vm = 0; strncmp(key, "start_keys/", 11) == 0 && vm < WORLD_VMS; vm++) {
+        if (strcmp(key + 11, W->vms[vm].id) != 0)
+            continue;
+        (void)snprintf(W->start_notes[vm], sizeof W->start_notes[vm], "%s", value ? value : "");
+        return;
+    }
     while (i < ELEMENTS(notes) && strcmp(notes[i].key, key) != 0)
         i++;
     assert_true(i < ELEMENTS(notes));

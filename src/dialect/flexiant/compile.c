@@ -23,7 +23,7 @@ static json_t *attributes_of(const struct cloud *c, const struct node_of_cloud *
 
     for (uint32_t i = 0; i < n->r.keys.n; i++) {
         set_key(c, ret, keys[i].name, keys[i].value.number);
-        if (keys[i].sticky) /* a server that starts here gets these keys; the caller stores them */
+        if (keys[i].sticky) /* a server that starts here gets these keys; the service keeps them */
             (void)json_object_set_new(ret, arena_printf(c->a, STICKY_PREFIX "%s", keys[i].name),
                                       json_real(keys[i].weight));
     }
@@ -53,7 +53,18 @@ static json_t *hosts_of(const struct cloud *c)
  */
 static json_t *hints_of(const struct cloud *c, const struct server *s)
 {
+    const struct placement_key *copies = s->sticky_keys.items;
     json_t *ret = json_object();
+
+    for (uint32_t i = 0; i < s->sticky_keys.n; i++) {
+        const char *name = copies[i].name;
+        if (copies[i].weight == 0)
+            continue;
+        (void)json_object_set_new(ret, arena_printf(c->a, COPY_PREFIX "%s", name),
+                                  json_real(copies[i].value.number));
+        (void)json_object_set_new(ret, arena_printf(c->a, STICKY_PREFIX "%s", name),
+                                  json_real(copies[i].weight));
+    }
 
     if (s->running && s->started_known) {
         const struct placement_key *keys = s->started_keys.items;

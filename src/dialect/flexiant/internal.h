@@ -14,7 +14,11 @@
 /* Begins the attribute of a host, or the hint of a VM, that holds the value of a key. */
 #define KEY_PREFIX "key."
 
-/* Begins the attribute of a host that holds the weight of a sticky key. */
+/* Begins the hint of a VM that holds the value of its copy of a sticky key. */
+#define COPY_PREFIX "copy."
+
+/* Begins the attribute of a host that holds the weight of a sticky key, or the hint of a VM with that of its
+ * copy. */
 #define STICKY_PREFIX "sticky."
 
 /* In whose section of a resource the key stands. */
@@ -135,6 +139,9 @@ int keys_check_copies(const struct cloud *c, const struct objects *keys, const c
 struct compiled_key {
     const char *name;
     double value, weight;
+    bool own;  /* of the server's level or a lower one */
+    bool copy; /* the copy of a sticky key that the server was given at a start counts instead, if it has one
+                */
 };
 
 /* By name, each once. */

@@ -186,39 +186,75 @@ bool keys_of_node(const struct node_of_cloud *n, const char *name, double *ret)
 
 /* ---- the hierarchy ---- */
 
-static void set_key(struct compiled_keys *of, const struct placement_key *k, struct arena *a)
+/* The key with this name, which is added if it is not there. */
+static struct compiled_key *slot_of(struct compiled_keys *of, const char *name, struct arena *a)
 {
     uint32_t i = 0;
 
-    while (i < of->n && strcmp(of->items[i].name, k->name) != 0)
+    while (i < of->n && strcmp(of->items[i].name, name) != 0)
         i++;
-    if (i == of->n)
+    if (i == of->n) {
         of->items = arena_grow(a, of->items, of->n++, &of->cap, sizeof *of->items);
-    of->items[i] = (struct compiled_key){
-        .name = k->name, .value = k->value.type == VALUE_NUMBER ? k->value.number : 0, .weight = k->weight};
+        of->items[i] = (struct compiled_key){.name = name};
+    }
+    return &of->items[i];
+}
+
+static void set_key(struct compiled_keys *of, const struct placement_key *k, bool own, struct arena *a)
+{
+    *slot_of(of, k->name, a) =
+        (struct compiled_key){.name = k->name,
+                              .value = k->value.type == VALUE_NUMBER ? k->value.number : 0,
+                              .weight = k->weight,
+                              .own = own};
 }
 
 /* A key without a weight, or whose value is no number, is a normal one. */
-static void add_level(const struct objects *keys, struct arena *a, struct server_keys *ret)
+static void add_level(const struct objects *keys, bool own, struct arena *a, struct server_keys *ret)
 {
     for (uint32_t i = 0; keys && i < keys->n; i++) {
         const struct placement_key *k = key_at(keys, i);
         bool number = k->value.type == VALUE_NUMBER || k->value.type == VALUE_ABSENT;
 
         if (number && k->weight != 0)
-            set_key(k->owner == KEY_SYSTEM ? &ret->system : &ret->customer, k, a);
+            set_key(k->owner == KEY_SYSTEM ? &ret->system : &ret->customer, k, own, a);
     }
 }
 
 /* A copy of a node's key is compared where the node's key is: that of a reserved one by the customer's round.
  */
-static void add_copies(const struct objects *keys, struct arena *a, struct server_keys *ret)
+static void add_reserved_copies(const struct objects *keys, struct arena *a, struct server_keys *ret)
 {
     for (uint32_t i = 0; i < keys->n; i++) {
         const struct placement_key *k = key_at(keys, i);
 
-        if (k->weight != 0)
-            set_key(k->name[0] == HIDDEN_RESERVED ? &ret->customer : &ret->system, k, a);
+        if (k->weight != 0 && k->name[0] == HIDDEN_RESERVED)
+            set_key(&ret->customer, k, true, a);
+    }
+}
+
+static void mark_copies(const struct objects *keys, bool all, struct arena *a, struct server_keys *ret)
+{
+    for (uint32_t i = 0; i < keys->n; i++) {
+        const struct placement_key *k = key_at(keys, i);
+
+        if (k->name[0] == HIDDEN_RESERVED || k->weight == 0 || !(all || k->sticky))
+            continue;
+        struct compiled_key *slot = slot_of(&ret->system, k->name, a);
+
+        slot->copy = !slot->own;
+    }
+}
+
+/* The others are hints of the VM, so that those of its next start count: of all keys that a node may give. */
+static void add_copies(const struct cloud *c, const struct server *s, const char *cluster,
+                       struct server_keys *ret)
+{
+    mark_copies(&s->sticky_keys, true, c->a, ret);
+    for (uint32_t i = 0; i < c->lists[NODES].n; i++) {
+        const struct node_of_cloud *n = flexiant_item(c, NODES, i);
+        if (strcmp(n->cluster, cluster) == 0)
+            mark_copies(&n->r.keys, false, c->a, ret);
     }
 }
 
@@ -267,12 +303,16 @@ struct server_keys keys_compile(const struct cloud *c, const struct server *s)
         nic ? &nic->r.keys : NULL,
     };
     struct server_keys ret = {0};
+    bool own = false;
 
     for (int i = 0; i < LEVELS; i++) {
-        if (levels[i] == &s->r.keys)
-            add_copies(&s->sticky_keys, c->a, &ret); /* the server's own keys count more */
-        add_level(levels[i], c->a, &ret);
+        if (levels[i] == &s->r.keys) {
+            own = true; /* they count more than copies */
+            add_reserved_copies(&s->sticky_keys, c->a, &ret);
+        }
+        add_level(levels[i], own, c->a, &ret);
     }
+    add_copies(c, s, vdc->cluster, &ret);
     sort(&ret.system);
     sort(&ret.customer);
     return ret;

@@ -56,12 +56,17 @@ static json_t *text(const struct cloud *c, const char *is)
 }
 
 /* 1 less the difference, and 0 from a difference of 1 on. */
-static json_t *proximity(json_t *of, double target)
+static json_t *proximity_to(json_t *of, json_t *target)
 {
-    json_t *above = operation("-", of, json_real(target));
-    json_t *below = operation("-", json_real(target), json_incref(of));
+    json_t *above = operation("-", of, target);
+    json_t *below = operation("-", json_incref(target), json_incref(of));
 
     return operation("max", json_integer(0), operation("-", json_integer(1), operation("max", above, below)));
+}
+
+static json_t *proximity(json_t *of, double target)
+{
+    return proximity_to(of, json_real(target));
 }
 
 /* ---- stages ---- */
@@ -130,6 +135,21 @@ static json_t *system_value(const struct cloud *c, const struct cluster *cluster
     return NULL;
 }
 
+/* The hint of the VM, or this. */
+static json_t *hint_or(const struct cloud *c, const char *prefix, const char *name, double otherwise)
+{
+    return operation("default", variable(c, prefix, name), json_real(otherwise));
+}
+
+/* The copy of a sticky key that the server was given counts; without one the key of a higher level. */
+static json_t *copy_score(const struct cloud *c, const struct compiled_key *k, json_t *is)
+{
+    json_t *target = hint_or(c, "$vm.hints." COPY_PREFIX, k->name, k->value);
+
+    return operation("*", hint_or(c, "$vm.hints." STICKY_PREFIX, k->name, k->weight),
+                     proximity_to(is, target));
+}
+
 /* Step 4. */
 static void add_system_round(const struct cloud *c, const struct server *s, const struct compiled_keys *keys,
                              json_t *stages)
@@ -141,7 +161,8 @@ static void add_system_round(const struct cloud *c, const struct server *s, cons
         json_t *is = system_value(c, flexiant_cluster(c, s), k->name);
 
         if (is)
-            add_score(stages, arena_printf(c->a, "system %s", k->name), proximity(is, k->value), k->weight);
+            add_score(stages, arena_printf(c->a, "system %s", k->name),
+                      k->copy ? copy_score(c, k, is) : proximity(is, k->value), k->copy ? 1 : k->weight);
     }
     (void)json_object_set_new(add_stage(stages, "threshold"), "cut",
                               json_pack("{s: f, s: f, s: I}", "from", set->initial_msav, "to",

@@ -11,6 +11,7 @@
 #include "engine/knowledge/migration_stats.h"
 #include "engine/knowledge/nights.h"
 #include "engine/knowledge/pool_settings.h"
+#include "engine/knowledge/start_keys.h"
 #include "engine/knowledge/vm_demand.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static const struct piece {
     {offsetof(struct knowledge, pools), &pool_settings_ops},
     {offsetof(struct knowledge, failed_moves), &failed_moves_ops},
     {offsetof(struct knowledge, nights), &nights_ops},
+    {offsetof(struct knowledge, starts), &start_keys_ops},
 };
 
 #define EACH_PIECE(p)                                                                                        \

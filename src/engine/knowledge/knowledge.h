@@ -22,6 +22,7 @@ struct knowledge {
     struct known_pool_settings *pools;
     struct failed_moves *failed_moves;
     struct nights *nights;
+    struct start_keys *starts;
 };
 
 /* A wake of ours that has not ended. */

@@ -1,0 +1,359 @@
+/* start_keys.c: remembers the placement keys of VMs from their start on, one note in the store for each VM.
+ */
+#include "engine/knowledge/start_keys.h"
+
+#include "base/cleanup.h"
+#include "base/idmap.h"
+#include "base/xalloc.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTE_PREFIX "start_keys/"
+#define KEY "key."
+#define COPY "copy."
+#define STICKY "sticky."
+
+/* Of one VM. */
+struct start {
+    bool off;       /* it was seen off last: when it runs, it has started */
+    json_t *keys;   /* {NAME: value}, while it runs; NULL: its start was not seen */
+    json_t *copies; /* {NAME: [value, weight]} */
+    instant_s seen;
+    bool dirty, gone; /* gone: to be forgotten */
+};
+
+struct start_keys {
+    struct idmap vms; /* id -> struct start */
+    bool dirty;       /* the store does not have all of it */
+};
+
+static void start_free(void *value)
+{
+    struct start *x = value;
+
+    json_decref(x->keys);
+    json_decref(x->copies);
+    free(x);
+}
+
+static struct start *add(struct start_keys *all, const char *vm)
+{
+    void **slot = idmap_slot(&all->vms, vm);
+
+    if (!*slot) {
+        struct start *fresh = xcalloc(1, sizeof *fresh);
+        fresh->copies = json_object();
+        *slot = fresh;
+    }
+    return *slot;
+}
+
+static void touch(struct start_keys *all, struct start *x)
+{
+    x->dirty = all->dirty = true;
+}
+
+/* What stands behind the prefix; NULL: the name does not begin with it. */
+static const char *name_after(const char *prefix, const char *name)
+{
+    size_t n = strlen(prefix);
+
+    return strncmp(name, prefix, n) == 0 ? name + n : NULL;
+}
+
+static const struct attribute *find_number(const struct attributes *of, const char *prefix, const char *name)
+{
+    for (uint32_t i = 0; i < of->n; i++) {
+        const char *is = name_after(prefix, of->items[i].name);
+        if (is && strcmp(is, name) == 0 && of->items[i].is.type == VALUE_NUMBER)
+            return &of->items[i];
+    }
+    return NULL;
+}
+
+/* ---- into an inventory ---- */
+
+struct hints {
+    struct attribute *items;
+    uint32_t n;
+    struct arena *a;
+};
+
+static void set_hint(struct hints *h, const char *prefix, const char *name, const json_t *value)
+{
+    const char *is = arena_printf(h->a, "%s%s", prefix, name);
+    uint32_t i = 0;
+
+    while (i < h->n && strcmp(h->items[i].name, is) != 0)
+        i++;
+    if (i >= ATTRIBUTES_MAX)
+        return;
+    h->n += i == h->n;
+    h->items[i] =
+        (struct attribute){.name = is, .is = {.type = VALUE_NUMBER, .number = json_number_value(value)}};
+}
+
+static void fill_vm(const struct start *x, struct vm_facts *vm, enum vm_state state, struct arena *a)
+{
+    const bool fixed = state != VM_OFF && x->keys;
+    const size_t most = vm->hints.n + json_object_size(x->keys) + 2 * json_object_size(x->copies);
+    struct hints h = {.items = arena_array(a, struct attribute, most), .a = a};
+    const char *name;
+    json_t *value;
+
+    for (uint32_t i = 0; i < vm->hints.n; i++) {
+        if (!fixed || !name_after(KEY, vm->hints.items[i].name))
+            h.items[h.n++] = vm->hints.items[i];
+    }
+    if (fixed)
+        json_object_foreach(x->keys, name, value) set_hint(&h, KEY, name, value);
+    json_object_foreach(x->copies, name, value)
+    {
+        set_hint(&h, COPY, name, json_array_get(value, 0));
+        set_hint(&h, STICKY, name, json_array_get(value, 1));
+    }
+    vm->hints = (struct attributes){.items = h.items, .n = h.n};
+}
+
+static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
+{
+    const struct start_keys *all = piece;
+
+    (void)c;
+    for (size_t i = 0; all->vms.n > 0 && i < inv->n_vms; i++) {
+        struct vm_facts *vm = &inv->vms[i].is;
+        const struct start *x = vm->id ? idmap_get(&all->vms, vm->id) : NULL;
+
+        if (x && !x->gone)
+            fill_vm(x, vm, vm->state, a);
+    }
+}
+
+/* ---- from a snapshot ---- */
+
+static bool has_prefix(const struct attributes *of, const char *prefix)
+{
+    for (uint32_t i = 0; i < of->n; i++) {
+        if (name_after(prefix, of->items[i].name))
+            return true;
+    }
+    return false;
+}
+
+static void take_start(struct start *x, const struct attributes *hints, const struct attributes *host)
+{
+    json_decref(x->keys);
+    x->keys = json_object();
+    x->off = false;
+    for (uint32_t i = 0; i < hints->n; i++) {
+        const char *name = name_after(KEY, hints->items[i].name);
+        if (name && hints->items[i].is.type == VALUE_NUMBER)
+            (void)json_object_set_new(x->keys, name, json_real(hints->items[i].is.number));
+    }
+    for (uint32_t i = 0; i < host->n; i++) {
+        const char *name = name_after(STICKY, host->items[i].name);
+        const struct attribute *key = name ? find_number(host, KEY, name) : NULL;
+        if (key && host->items[i].is.type == VALUE_NUMBER)
+            (void)json_object_set_new(x->copies, name,
+                                      json_pack("[f, f]", key->is.number, host->items[i].is.number));
+    }
+}
+
+static void take_stop(struct start_keys *all, const char *vm)
+{
+    struct start *x = add(all, vm);
+
+    if (x->off && !x->gone)
+        return;
+    json_decref(x->keys);
+    x->keys = NULL;
+    x->off = true;
+    x->gone = false;
+    touch(all, x);
+}
+
+static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
+{
+    struct start_keys *all = piece;
+    bool sticky = false;
+
+    (void)c, (void)a;
+    for (uint32_t i = 0; i < s->n_hosts && !sticky; i++)
+        sticky = has_prefix(&s->hosts[i].is.attributes, STICKY);
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        const struct vm *vm = &s->vms[i];
+        struct start *x = all->vms.n > 0 ? idmap_get(&all->vms, vm->is.id) : NULL;
+
+        if (x)
+            x->seen = s->time;
+        if (vm->is.state == VM_OFF && (x || sticky || has_prefix(&vm->is.hints, KEY))) {
+            take_stop(all, vm->is.id);
+        } else if (vm->is.state == VM_ON && x && x->off && vm->host != IX_NONE) {
+            take_start(x, &vm->is.hints, &s->hosts[vm->host].is.attributes);
+            touch(all, x);
+        }
+    }
+}
+
+/* ---- the store ---- */
+
+static bool is_dirty(const void *piece)
+{
+    return ((const struct start_keys *)piece)->dirty;
+}
+
+static int put_one(const char *vm, const struct start *x, const struct store_ops *ops, struct store *s,
+                   struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct note note = {.key = arena_printf(&a, NOTE_PREFIX "%s", vm)};
+    const struct record record = {RECORD_NOTE, .note = &note};
+
+    if (x->gone)
+        return ops->forget(s, &record, err);
+    CLEANUP(json_decrefp)
+    json_t *json = json_pack("{s: b, s: O?, s: O}", "off", x->off, "keys", x->keys, "copies", x->copies);
+    CLEANUP(freep) char *text = json_dumps(json, JSON_COMPACT);
+
+    note.value = text;
+    return text ? ops->put(s, &record, err) : err_set(err, -ENOMEM, "out of memory");
+}
+
+static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
+{
+    const struct start_keys *all = piece;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < all->vms.cap; i++) {
+        const struct start *x = all->vms.entries[i].value;
+
+        if (x && x->dirty)
+            r = put_one(all->vms.entries[i].key, x, ops, s, err);
+    }
+    return r;
+}
+
+static bool is_kept(const char *key, void *value, void *ctx)
+{
+    struct start *x = value;
+
+    (void)key, (void)ctx;
+    x->dirty = false;
+    if (!x->gone)
+        return true;
+    start_free(x);
+    return false;
+}
+
+static void stored(void *piece)
+{
+    struct start_keys *all = piece;
+
+    idmap_keep(&all->vms, is_kept, NULL);
+    all->dirty = false;
+}
+
+/* What another version wrote otherwise is left out. */
+static bool is_sound(const json_t *keys, const json_t *copies)
+{
+    const char *name;
+    json_t *value;
+
+    if ((keys && !json_is_object(keys)) || !json_is_object(copies))
+        return false;
+    json_object_foreach((json_t *)(uintptr_t)keys, name, value)
+    {
+        if (!json_is_number(value))
+            return false;
+    }
+    json_object_foreach((json_t *)(uintptr_t)copies, name, value)
+    {
+        if (!json_is_number(json_array_get(value, 0)) || !json_is_number(json_array_get(value, 1)))
+            return false;
+    }
+    return true;
+}
+
+static void recall(void *piece, const struct stored *s, instant_s now)
+{
+    struct start_keys *all = piece;
+
+    for (size_t i = 0; i < s->n_notes; i++) {
+        const char *vm = name_after(NOTE_PREFIX, s->notes[i].key);
+        CLEANUP(json_decrefp) json_t *json = vm ? json_loads(s->notes[i].value, 0, NULL) : NULL;
+        json_t *keys = json_object_get(json, "keys");
+        json_t *copies = json_object_get(json, "copies");
+
+        if (!json || !is_sound(json_is_null(keys) ? NULL : keys, copies))
+            continue;
+        struct start *x = add(all, vm);
+
+        x->off = json_is_true(json_object_get(json, "off"));
+        x->keys = json_is_object(keys) ? json_incref(keys) : NULL;
+        json_decref(x->copies);
+        x->copies = json_incref(copies);
+        x->seen = now;
+    }
+}
+
+/* VMs of another source. */
+static void disown(void *piece, struct engine *e, const struct stored *s, instant_s now)
+{
+    struct start_keys *all = piece;
+
+    (void)e, (void)now;
+    for (size_t i = 0; i < s->n_notes; i++) {
+        const char *vm = name_after(NOTE_PREFIX, s->notes[i].key);
+        if (!vm)
+            continue;
+        struct start *x = add(all, vm);
+        x->gone = true;
+        touch(all, x);
+    }
+}
+
+static void forget(void *piece, const struct retention *keep, instant_s now)
+{
+    struct start_keys *all = piece;
+
+    (void)now;
+    for (size_t i = 0; i < all->vms.cap; i++) {
+        struct start *x = all->vms.entries[i].value;
+
+        if (!x || x->gone || x->seen >= keep->ended_before)
+            continue;
+        x->gone = true;
+        touch(all, x);
+    }
+}
+
+/* ---- life ---- */
+
+static void *create(void)
+{
+    return xcalloc(1, sizeof(struct start_keys));
+}
+
+static void release(void *piece)
+{
+    struct start_keys *all = piece;
+
+    idmap_release(&all->vms, start_free);
+    free(all);
+}
+
+const struct knowledge_ops start_keys_ops = {
+    .create = create,
+    .release = release,
+    .fill = fill,
+    .observe = observe,
+    .is_dirty = is_dirty,
+    .persist = persist,
+    .stored = stored,
+    .recall = recall,
+    .disown = disown,
+    .forget = forget,
+};
