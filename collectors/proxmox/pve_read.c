@@ -2,6 +2,7 @@
 #include "collectors/proxmox/pve_read.h"
 
 #include "net/peer_json.h"
+#include "net/proxmox/session.h"
 
 #include <ballast/units.h>
 
@@ -12,13 +13,6 @@
 #define NAME_MAX_BYTES 255
 #define TAGS_MAX_BYTES 16384
 #define SIZE_MOST 1e18
-
-bool pve_is_node_name(const char *text)
-{
-    size_t len = text ? strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") : 0;
-
-    return len > 0 && len <= 63 && !text[len] && text[0] != '-';
-}
 
 /* 0 and more; nothing that is not told becomes 0. */
 static double amount(const json_t *row, const char *key)

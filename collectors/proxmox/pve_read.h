@@ -49,9 +49,6 @@ struct pve_view {
     size_t n_nodes, n_guests, n_storages;
 };
 
-/* Whether the text is a node's name, so that it can be part of a path. */
-bool pve_is_node_name(const char *text);
-
 /* Adds the rows of /cluster/resources. All texts live in the arena. -EPROTO: it is no list, or has too many
  * rows. */
 int pve_read_resources(const json_t *data, struct arena *a, struct pve_view *ret, struct err *err);

@@ -19,6 +19,7 @@
 #define ANSWER_MAX ((size_t)32 * 1024 * 1024)
 #define TIMEOUT_DEFAULT_S 60
 #define TICKET_MAX 2048
+#define CSRF_MAX 256
 #define RENEW_MS (INT64_C(3600) * 1000) /* a ticket lives for two hours */
 #define ADDRESSES_MAX 64
 
@@ -30,6 +31,7 @@ struct pve {
     struct login_guard *guard, *own_guard;
     bool by_token, accepted;
     char ticket[TICKET_MAX]; /* "": none */
+    char csrf[CSRF_MAX];     /* beside the ticket, for what changes something */
     int64_t ticket_ms;       /* when it was given */
     int64_t deadline_ms;
     unsigned requests;
@@ -39,6 +41,7 @@ struct question {
     const char *method, *path;
     const char *body;   /* NULL: none */
     const char *secret; /* of the token; NULL: none */
+    bool login;
     int64_t at_most_ms;
 };
 
@@ -106,6 +109,7 @@ void pve_free(struct pve *p)
     http_session_free(p->http);
     login_guard_free(p->own_guard);
     explicit_bzero(p->ticket, sizeof p->ticket); /* it cannot be ended at the peer: it expires */
+    explicit_bzero(p->csrf, sizeof p->csrf);
     free(p);
 }
 
@@ -138,7 +142,7 @@ bool pve_is_accepted(const struct pve *p)
 
 /* ---- one request ---- */
 
-static void put_escaped(struct strbuf *b, const char *text)
+void pve_escape(struct strbuf *b, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
@@ -149,24 +153,31 @@ static void put_escaped(struct strbuf *b, const char *text)
     }
 }
 
-static int code_of(long status)
+void pve_form_add(struct strbuf *form, const char *key, const char *value)
 {
-    return status == 401   ? -EACCES
-           : status == 403 ? -EPERM
-           : status == 501 ? -EOPNOTSUPP
-           : status >= 595 ? -EHOSTDOWN
-                           : -EREMOTEIO;
+    if (form->len > 0)
+        strbuf_puts(form, "&");
+    strbuf_puts(form, key);
+    strbuf_puts(form, "=");
+    pve_escape(form, value);
 }
 
-static void json_releasep(json_t **o)
+/* A request that changes something and was handed on, to another node or through a proxy, may have arrived
+ * there. */
+static int code_of(long status, bool changes)
 {
-    json_decref(*o);
+    return changes && status >= 502 ? -ECONNRESET
+           : status == 401          ? -EACCES
+           : status == 403          ? -EPERM
+           : status == 501          ? -EOPNOTSUPP
+           : status >= 595          ? -EHOSTDOWN
+                                    : -EREMOTEIO;
 }
 
 /* The reason stands on the status line; which parameter was wrong, only in the body. */
-static int refused(const char *url, const struct http_answer *answer, struct err *err)
+static int refused(const char *url, const struct http_answer *answer, bool changes, struct err *err)
 {
-    CLEANUP(json_releasep) json_t *o = NULL;
+    CLEANUP(peer_json_releasep) json_t *o = NULL;
     const char *key = NULL;
     char reason[HTTP_REASON_MAX];
     json_t *value;
@@ -183,16 +194,17 @@ static int refused(const char *url, const struct http_answer *answer, struct err
                                json_string_value(value));
         }
     }
-    return err_set(err, code_of(answer->status), "%s: %s (HTTP %ld)", url,
+    return err_set(err, code_of(answer->status, changes), "%s: %s (HTTP %ld)", url,
                    reason[0] ? reason : "refused without a reason", answer->status);
 }
 
-static int read_answer(const char *url, const struct http_answer *answer, json_t **ret, struct err *err)
+static int read_answer(const char *url, const struct http_answer *answer, bool changes, json_t **ret,
+                       struct err *err)
 {
     json_t *o = NULL;
 
     if (answer->status < 200 || answer->status > 299)
-        return refused(url, answer, err);
+        return refused(url, answer, changes, err);
     int r = peer_json_read(answer->body.text ? answer->body.text : "", answer->body.len, DEPTH_MAX, &o, err);
     if (r < 0)
         return err_widen(err, "%s", url);
@@ -207,23 +219,32 @@ static int ask(struct pve *p, const struct question *q, json_t **ret, struct err
 {
     CLEANUP(strbuf_releasep) struct strbuf url = {0};
     CLEANUP(strbuf_releasep) struct strbuf login = {0};
-    const char *headers[4] = {"Accept: application/json"};
+    CLEANUP(strbuf_releasep) struct strbuf csrf = {0};
+    const char *headers[5] = {"Accept: application/json"};
     struct http_answer answer = {0};
     const char *at = p->urls[p->at];
     size_t n = 1, len = strlen(at);
 
     strbuf_init(&url, STRBUF_NO_LIMIT);
     strbuf_init(&login, STRBUF_NO_LIMIT);
+    strbuf_init(&csrf, STRBUF_NO_LIMIT);
     strbuf_printf(&url, "%.*s" BASE "%s", (int)(len > 0 && at[len - 1] == '/' ? len - 1 : len), at, q->path);
-    if (q->body) {
+    const bool changes = strcmp(q->method, "GET") != 0;
+
+    if (q->body)
         headers[n++] = "Content-Type: application/x-www-form-urlencoded";
+    if (q->login) {
+        ; /* with what is in the body */
     } else if (q->secret) {
         strbuf_printf(&login, "Authorization: PVEAPIToken=%s=%s", p->cfg->username, q->secret);
         headers[n++] = login.text;
     } else {
         strbuf_puts(&login, "Cookie: PVEAuthCookie=");
-        put_escaped(&login, p->ticket);
+        pve_escape(&login, p->ticket);
         headers[n++] = login.text;
+        strbuf_printf(&csrf, "CSRFPreventionToken: %s", p->csrf);
+        if (changes)
+            headers[n++] = csrf.text;
     }
     int64_t until = q->at_most_ms > 0 ? net_now_ms() + q->at_most_ms : p->deadline_ms;
     const struct http_request request = {
@@ -234,15 +255,17 @@ static int ask(struct pve *p, const struct question *q, json_t **ret, struct err
         .body_len = q->body ? strlen(q->body) : 0,
         .deadline_ms = until < p->deadline_ms ? until : p->deadline_ms,
         .answer_max = ANSWER_MAX,
-        .once = q->body != NULL, /* a wrong password must not arrive twice */
+        .once = changes, /* nor must a wrong password arrive twice */
     };
     p->requests++;
     int r = http_send(p->http, &request, &answer, err);
     if (login.text)
         explicit_bzero(login.text, login.len);
+    if (csrf.text)
+        explicit_bzero(csrf.text, csrf.len);
     if (r < 0)
         return r;
-    r = read_answer(url.text, &answer, ret, err);
+    r = read_answer(url.text, &answer, changes && !q->login, ret, err);
     strbuf_release(&answer.body);
     return r;
 }
@@ -275,7 +298,10 @@ static int take_ticket(struct pve *p, const json_t *data, struct err *err)
                        p->cfg->username);
     if (!ticket || !ticket[0] || strlen(ticket) >= sizeof p->ticket)
         return err_set(err, -EPROTO, "%s: the login was answered without a ticket", pve_url(p));
+    const char *csrf = peer_json_text(data, "CSRFPreventionToken");
+
     (void)snprintf(p->ticket, sizeof p->ticket, "%s", ticket);
+    (void)snprintf(p->csrf, sizeof p->csrf, "%s", csrf && !strpbrk(csrf, "\r\n") ? csrf : "");
     p->ticket_ms = net_now_ms();
     return 0;
 }
@@ -284,15 +310,16 @@ static int take_ticket(struct pve *p, const json_t *data, struct err *err)
 static int send_login(struct pve *p, const char *password, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
-    CLEANUP(json_releasep) json_t *data = NULL;
+    CLEANUP(peer_json_releasep) json_t *data = NULL;
 
     strbuf_init(&body, STRBUF_NO_LIMIT);
     strbuf_puts(&body, "username=");
-    put_escaped(&body, p->cfg->username);
+    pve_escape(&body, p->cfg->username);
     strbuf_puts(&body, "&password=");
-    put_escaped(&body, password);
-    int r =
-        ask(p, &(struct question){.method = "POST", .path = "/access/ticket", .body = body.text}, &data, err);
+    pve_escape(&body, password);
+    int r = ask(
+        p, &(struct question){.method = "POST", .path = "/access/ticket", .body = body.text, .login = true},
+        &data, err);
     explicit_bzero(body.text, body.len);
     return r < 0 ? r : take_ticket(p, data, err);
 }
@@ -334,7 +361,7 @@ static int need_ticket(struct pve *p, const char *password, struct err *err)
 
 /* ---- at whichever address answers ---- */
 
-static int get_here(struct pve *p, const struct question *q, json_t **ret, struct err *err)
+static int ask_here(struct pve *p, const struct question *q, json_t **ret, struct err *err)
 {
     char secret[SECRET_MAX + 1];
     struct question own = *q;
@@ -380,7 +407,7 @@ int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, s
         if (at_most_ms <=
             0) /* a share for each of those that are left, so that one that hangs is not the end */
             q.at_most_ms = pve_left_ms(p) / (int64_t)(p->n_urls - i);
-        r = get_here(p, &q, ret, &now);
+        r = ask_here(p, &q, ret, &now);
         if (r == 0 || !blames_address(r, at_most_ms > 0)) {
             if (r < 0 && err)
                 *err = now;
@@ -398,4 +425,50 @@ int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, s
     if (p->n_urls > 1)
         (void)err_widen(err, "none of %zu addresses answers", p->n_urls);
     return first.code;
+}
+
+/* What changes something goes to one address only, unless nothing at all can have arrived at it. */
+static int change(struct pve *p, const struct question *q, json_t **ret, struct err *err)
+{
+    struct err first = {0};
+    size_t began = p->at;
+
+    for (size_t i = 0; i < p->n_urls; i++) {
+        struct err now = {0};
+        int r = ask_here(p, q, ret, &now);
+
+        if (r == 0 || (r != -ECONNREFUSED && r != -EHOSTUNREACH && r != -EKEYREJECTED)) {
+            if (r < 0 && err)
+                *err = now;
+            return r;
+        }
+        if (i == 0)
+            first = now;
+        p->at = (p->at + 1) % p->n_urls;
+        if (pve_left_ms(p) <= 0)
+            break;
+    }
+    p->at = began;
+    if (err)
+        *err = first;
+    return first.code;
+}
+
+int pve_post(struct pve *p, const char *path, const char *form, json_t **ret, struct err *err)
+{
+    return change(p, &(struct question){.method = "POST", .path = path, .body = form ? form : ""}, ret, err);
+}
+
+int pve_delete(struct pve *p, const char *path, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *nothing = NULL;
+
+    return change(p, &(struct question){.method = "DELETE", .path = path}, &nothing, err);
+}
+
+bool pve_is_node_name(const char *text)
+{
+    size_t len = text ? strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") : 0;
+
+    return len > 0 && len < PVE_NODE_MAX && !text[len] && text[0] != '-';
 }

@@ -12,6 +12,8 @@
 #ifndef BALLAST_NET_PROXMOX_SESSION_H
 #define BALLAST_NET_PROXMOX_SESSION_H
 
+#include "base/strbuf.h"
+
 #include <ballast/err.h>
 #include <ballast/source.h>
 
@@ -42,5 +44,22 @@ bool pve_is_accepted(const struct pve *p);
  * has no such path (501); -EHOSTDOWN: the node that the request was forwarded to does not answer (595 to
  * 599); -EREMOTEIO: refused, the sentence has the reason; and the errors of http_send(). */
 int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, struct err *err);
+
+/* Changes something, at one address: another one is asked only where nothing can have arrived at the first.
+ * The request is sent once; a ticket that has expired is no exception, because a node that refuses it does
+ * nothing. form: parameters, made with pve_form_add(); NULL: none. Errors as of pve_get(), but of a request
+ * that was handed on to another node or through a proxy, whose answer is missing (502 and more), -ECONNRESET:
+ * as after -ETIMEDOUT, it may have been carried out. */
+int pve_post(struct pve *p, const char *path, const char *form, json_t **ret, struct err *err);
+int pve_delete(struct pve *p, const char *path, struct err *err);
+
+/* Adds a parameter to a form, or the text to a path, escaped. */
+void pve_form_add(struct strbuf *form, const char *key, const char *value);
+void pve_escape(struct strbuf *b, const char *text);
+
+#define PVE_NODE_MAX 64 /* bytes of a node's name, with its end */
+
+/* Whether the text is a node's name, so that it can be part of a path. */
+bool pve_is_node_name(const char *text);
 
 #endif
