@@ -38,6 +38,14 @@ static const char *check_fingerprint(const char *text)
     return digits == DIGEST_DIGITS ? NULL : "the SHA-256 fingerprint of a certificate, 64 hexadecimal digits";
 }
 
+static const char *check_storage(const char *text)
+{
+    const char *allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+
+    return text[0] && strspn(text, allowed) == strlen(text) ? NULL
+                                                            : "the name of a storage, such as local-lvm";
+}
+
 static const struct field keys[] = {
     {.name = "url",
      .type = FIELD_URL,
@@ -81,6 +89,27 @@ static const struct field settings[] = {
      .offset = offsetof(struct proxmox_settings, fingerprints),
      .check = check_fingerprint,
      .meaning = "SHA-256 fingerprints of the nodes' certificates, instead of ca_file"},
+    {.name = "restart_containers",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct proxmox_settings, restart_containers),
+     .fallback = "false",
+     .meaning = "a container that must leave its node is stopped, moved and started"},
+    {.name = "local_disks",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct proxmox_settings, local_disks),
+     .fallback = "false",
+     .meaning = "virtual machines are migrated with disks that are not shared"},
+    {.name = "target_storage",
+     .type = FIELD_TEXT,
+     .offset = offsetof(struct proxmox_settings, target_storage),
+     .check = check_storage,
+     .meaning = "the storage that local disks are migrated to; default: one of the same name"},
+    {.name = "bandwidth_mbs",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct proxmox_settings, bandwidth_mbs),
+     .max = 1000000,
+     .fallback = "0",
+     .meaning = "MiB/s that one migration may use; 0: as the datacenter has it"},
 };
 
 const struct source_kind proxmox_source = {
@@ -88,7 +117,5 @@ const struct source_kind proxmox_source = {
     .keys = {"source", keys, sizeof keys / sizeof *keys},
     .settings = {"source", settings, sizeof settings / sizeof *settings},
     .settings_size = sizeof(struct proxmox_settings),
-    .recommends_only =
-        "Ballast cannot migrate guests of Proxmox VE yet, nor see to the votes that are left when a "
-        "node is off",
+    .never_standby = "Ballast does not see to the votes that are left when a node of Proxmox VE is off yet",
 };

@@ -1,4 +1,5 @@
-/* plugin.c: the collector of a Proxmox VE cluster, for src/plugins. There is no actuator yet. */
+/* plugin.c: collector and actuator of a Proxmox VE cluster, for src/plugins. */
+#include "actuators/proxmox/proxmox_actuator.h"
 #include "collectors/proxmox/proxmox.h"
 #include "net/login_guard.h"
 
@@ -20,6 +21,7 @@ static void close_shared(void *shared)
 
 const struct plugin proxmox_plugin = {
     .collector = &proxmox_collector,
+    .actuator = &proxmox_actuator,
     .open = open_shared,
     .close = close_shared,
 };

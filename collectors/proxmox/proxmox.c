@@ -59,8 +59,7 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
 static void preflight(struct collector *c, const struct inventory *inv, const struct err *err,
                       unsigned operations, struct preflight *ret)
 {
-    (void)operations; /* there is no actuator */
-    pve_preflight(&c->look, &c->view, inv, err, ret);
+    pve_preflight(&c->look, &c->view, inv, err, operations, ret);
 }
 
 const struct collector_ops proxmox_collector = {

@@ -4,11 +4,15 @@
 #include "base/fingerprint.h"
 #include "collectors/proxmox/pve_property.h"
 #include "net/peer_json.h"
+#include "net/proxmox/settings.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TYPE_DEFAULT "kvm64" /* of a guest without the key cpu */
 #define REASON_BYTES 200
+#define SIZE_UNKNOWN_MB 1048576
 
 /* ---- CPUs ---- */
 
@@ -131,6 +135,19 @@ void pve_needs_cpu_modes(struct pve_map *m)
 
 /* ---- what hosts have ---- */
 
+/* Any storage that a disk of this one can be copied to. */
+static const char *copy_storage(const struct pve_map *m, const char *storage)
+{
+    return arena_printf(m->a, "%s for copies", storage);
+}
+
+static const struct proxmox_settings *settings_of(const struct pve_map *m)
+{
+    static const struct proxmox_settings none = {0};
+
+    return m->look->cfg->settings ? m->look->cfg->settings : &none;
+}
+
 /* A storage that is not shared is one of its own on each node. */
 static const char *storage_name(const char *storage, const char *node, bool shared, struct arena *a)
 {
@@ -157,8 +174,11 @@ void pve_needs_of_host(struct pve_map *m, const struct pve_node *n, struct seen_
         if (strcmp(s->node, n->name) != 0)
             continue;
         h->is.datastores.known = true;
-        if (s->available)
-            pve_add_name(&h->is.datastores.names, storage_name(s->name, s->node, s->shared, m->a), m->a);
+        if (!s->available)
+            continue;
+        pve_add_name(&h->is.datastores.names, storage_name(s->name, s->node, s->shared, m->a), m->a);
+        if (settings_of(m)->local_disks)
+            pve_add_name(&h->is.datastores.names, copy_storage(m, s->name), m->a);
     }
 }
 
@@ -181,6 +201,19 @@ static const struct pve_storage *find_storage(const struct pve_map *m, const cha
     return NULL;
 }
 
+/* "32G", "528K"; what is not told is taken for large, so that it is no cheap migration. */
+static double size_mb(const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end = NULL;
+    double v = text ? strtod(text, &end) : NAN;
+    const char *unit = end && *end ? strchr(units, *end) : NULL;
+
+    if (!(v > 0 && v < 1e9))
+        return SIZE_UNKNOWN_MB;
+    return v * pow(1024, unit ? (double)(unit - units) + 1 : 0) / (1024 * 1024);
+}
+
 /* "store:vol,size=32G"; "none,media=cdrom"; "/dev/sdb" or "/srv/data,mp=/data": a path of the node. */
 static void need_disk(struct pve_map *m, const struct pve_guest *g, const char *key, const char *value,
                       struct seen_vm *v)
@@ -200,7 +233,15 @@ static void need_disk(struct pve_map *m, const struct pve_guest *g, const char *
     }
     const char *name = arena_strndup(m->a, volume, (size_t)(colon - volume));
     const struct pve_storage *s = find_storage(m, name, g->node);
+    const char *media = pve_property(value, "media", m->a), *to = settings_of(m)->target_storage;
     bool is_shared = s && s->shared;
+
+    if (s && !is_shared && settings_of(m)->local_disks && !g->container && v->is.state == VM_ON &&
+        !(media && strcmp(media, "cdrom") == 0) && !idmap_get(&m->replicated, g->id)) {
+        pve_add_name(&v->is.datastores, copy_storage(m, to ? to : name), m->a);
+        v->is.disks_copied_mb += size_mb(pve_property(value, "size", m->a));
+        return;
+    }
 
     pve_add_name(&v->is.datastores, storage_name(name, g->node, is_shared, m->a), m->a);
     if (!is_shared && strncmp(key, "unused", 6) != 0)
@@ -315,8 +356,10 @@ void pve_needs_of_guest(struct pve_map *m, const struct pve_guest *g, struct see
         bind(m, v, arena_printf(m->a, "HA has it in state %s", ha));
     if (v->is.state == VM_ON && !running)
         bind(m, v, arena_printf(m->a, "it is not running but %.60s", g->status));
-    if (g->container && v->is.state == VM_ON)
+    if (g->container && v->is.state == VM_ON && !settings_of(m)->restart_containers)
         bind(m, v, "a container, which would have to be restarted");
+    else if (g->container && v->is.state == VM_ON)
+        v->is.mandatory_only = "a container, which is restarted when it moves";
     if (!config)
         bind(m, v, "its configuration has not been read yet");
     if (target)

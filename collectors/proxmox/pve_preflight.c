@@ -3,40 +3,62 @@
 #include "collectors/proxmox/pve_preflight.h"
 
 #include "net/peer_json.h"
+#include "net/proxmox/settings.h"
+
+#include <ballast/actuator.h>
 
 #include <errno.h>
 #include <string.h>
 
+/* When a privilege is missing: whether nothing works, or what the service is to do by itself, or little. */
+enum need { ALWAYS, TO_ACT, OF_USE, OF_USE_TO_ACT };
+
 static const struct {
     const char *path, *privilege;
-    bool needed; /* no look succeeds without it */
+    enum need need;
     const char *purpose;
 } privileges[] = {
-    {"/", "Sys.Audit", true, "nodes, quorum, HA, options of the datacenter"},
-    {"/vms", "VM.Audit", true, "guests, their loads and their configurations"},
-    {"/storage", "Datastore.Audit", true, "which node has which storage"},
-    {"/pool", "Pool.Audit", false, "pools, by which entries of the configuration select guests"},
-    {"/sdn", "SDN.Audit", false,
+    {"/", "Sys.Audit", ALWAYS, "nodes, quorum, HA, options of the datacenter"},
+    {"/vms", "VM.Audit", ALWAYS, "guests, their loads and their configurations"},
+    {"/storage", "Datastore.Audit", ALWAYS, "which node has which storage"},
+    {"/pool", "Pool.Audit", OF_USE, "pools, by which entries of the configuration select guests"},
+    {"/sdn", "SDN.Audit", OF_USE,
      "which node has which bridge; without it guests are not kept off a node for one"},
+    {"/vms", "VM.Migrate", TO_ACT, "migrations, those by HA, too"},
+    {"/nodes", "Sys.Modify", OF_USE_TO_ACT, "the end of a migration that hangs, where HA began it"},
 };
 
-static void add_privileges(const struct pve_look *l, const json_t *has, struct preflight *ret)
+static const char *const to_copy_disks[][2] = {{"VM.Config.Disk", "/vms"},
+                                               {"Datastore.AllocateSpace", "/storage"}};
+
+static void add_privilege(const struct pve_look *l, const json_t *has, const char *path,
+                          const char *privilege, bool problem, const char *purpose, struct preflight *ret)
 {
-    for (size_t i = 0; i < sizeof privileges / sizeof privileges[0]; i++) {
-        if (pve_may(has, privileges[i].path, privileges[i].privilege)) {
-            preflight_add(ret, PREFLIGHT_PRIVILEGES, PREFLIGHT_OK, "%s on %s: %s", privileges[i].privilege,
-                          privileges[i].path, privileges[i].purpose);
-            continue;
-        }
-        preflight_add(ret, PREFLIGHT_PRIVILEGES, privileges[i].needed ? PREFLIGHT_PROBLEM : PREFLIGHT_NOTE,
-                      "%s is missing on %s: %s", privileges[i].privilege, privileges[i].path,
-                      privileges[i].purpose);
-        preflight_advise(
-            ret,
-            "add %s to the role of %s on /, with propagation; a token with separated privileges needs "
-            "a permission of its own, beside its user's",
-            privileges[i].privilege, l->cfg->username);
+    if (pve_may(has, path, privilege)) {
+        preflight_add(ret, PREFLIGHT_PRIVILEGES, PREFLIGHT_OK, "%s on %s: %s", privilege, path, purpose);
+        return;
     }
+    preflight_add(ret, PREFLIGHT_PRIVILEGES, problem ? PREFLIGHT_PROBLEM : PREFLIGHT_NOTE,
+                  "%s is missing on %s: %s", privilege, path, purpose);
+    preflight_advise(ret,
+                     "add %s to the role of %s on /, with propagation; a token with separated privileges "
+                     "needs a permission of its own, beside its user's",
+                     privilege, l->cfg->username);
+}
+
+static void add_privileges(const struct pve_look *l, const json_t *has, unsigned operations,
+                           struct preflight *ret)
+{
+    const struct proxmox_settings *settings = l->cfg->settings;
+    const bool acts = (operations & 1u << OPERATION_MIGRATE) != 0;
+
+    for (size_t i = 0; i < sizeof privileges / sizeof privileges[0]; i++)
+        add_privilege(l, has, privileges[i].path, privileges[i].privilege,
+                      privileges[i].need == ALWAYS || (privileges[i].need == TO_ACT && acts),
+                      privileges[i].purpose, ret);
+    for (size_t i = 0; settings && settings->local_disks && i < 2; i++)
+        add_privilege(l, has, to_copy_disks[i][1], to_copy_disks[i][0], acts, "migrations with local disks",
+                      ret);
 }
 
 /* A permission on a single guest overrides that of the cluster. */
@@ -135,14 +157,14 @@ static void add_nodes(const struct pve_look *l, const struct pve_view *view, str
 }
 
 void pve_preflight(struct pve_look *l, const struct pve_view *view, const struct inventory *inv,
-                   const struct err *err, struct preflight *ret)
+                   const struct err *err, unsigned operations, struct preflight *ret)
 {
     const struct pve_kept *has = idmap_get(&l->cache.by_path, PVE_PERMISSIONS);
 
     if (!inv) {
         add_failure(l, err, ret);
         if (has && has->data)
-            add_privileges(l, has->data, ret);
+            add_privileges(l, has->data, operations, ret);
         return;
     }
     preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_OK, "%s can be reached, and its certificate is trusted",
@@ -153,9 +175,9 @@ void pve_preflight(struct pve_look *l, const struct pve_view *view, const struct
     add_nodes(l, view, ret);
     add_unread(l, view, ret);
     if (has && has->data) {
-        add_privileges(l, has->data, ret);
+        add_privileges(l, has->data, operations, ret);
         add_hidden(has->data, ret);
     }
     preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_NOTE,
-                  "Ballast recommends only: it cannot migrate guests or switch nodes of Proxmox VE yet");
+                  "Ballast migrates guests; it does not switch nodes of Proxmox VE yet");
 }

@@ -7,8 +7,9 @@
 #include <ballast/inventory.h>
 #include <ballast/preflight.h>
 
-/* inv NULL: the look failed with *err. */
+/* inv NULL: the look failed with *err. operations: 1u << OPERATION_* that the service carries out by itself.
+ */
 void pve_preflight(struct pve_look *l, const struct pve_view *view, const struct inventory *inv,
-                   const struct err *err, struct preflight *ret);
+                   const struct err *err, unsigned operations, struct preflight *ret);
 
 #endif

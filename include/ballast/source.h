@@ -17,9 +17,9 @@ struct source_kind {
     struct schema keys;     /* those of all sources that it uses; offsets in struct source_config */
     struct schema settings; /* its own; offsets in a struct of the plug-in ... */
     size_t settings_size;   /* ... of this size; 0: it has none */
-    /* The kind has no actuator yet, and this is why nothing may be carried out by other means either, a
-     * phrase; automation other than manual, dpm.enabled and power.hosts are refused. NULL: they are not. */
-    const char *recommends_only;
+    /* Why no host of this kind may be put to standby yet, by whatever means, a phrase; dpm.enabled,
+     * dpm.automation and power.hosts are refused. NULL: they are not. */
+    const char *never_standby;
     /* A mistake of several settings together, a phrase that goes on after *ret_key, the key below `source:`;
      * NULL: there is none. NULL: nothing to check. */
     const char *(*check)(const void *settings, struct arena *a, const char **ret_key);

@@ -159,6 +159,31 @@ def test_needs():
     equal("limit", vms["123"]["cpu"]["limit"], 1.5 * CORE)
 
 
+def test_what_is_allowed():
+    """Containers that may be restarted, and disks that may be copied."""
+    c = Cluster("9.1", nodes=3)
+    c.storages["local-lvm"].nodes = ["n1", "n2"]
+    c.add(100, "n1", kind="lxc")
+    c.add(101, "n1", storage="local-lvm", config={"scsi1": "local-lvm:vm-101-disk-1,size=512M"})
+    c.add(102, "n1", storage="local-lvm", config={"ide2": "local:iso/debian.iso,media=cdrom"})
+    c.add(103, "n1", storage="local-lvm")
+    c.add(104, "n1", kind="lxc", storage="local-lvm")
+    c.replication.append({"id": "103-0", "type": "local", "guest": 103, "target": "n2", "jobnum": 0})
+    with Server(c) as s, collector(s, restart_containers="true", local_disks="true") as (p, _):
+        inv = good(p)
+    vms, hosts = by_id(inv["vms"]), by_id(inv["hosts"])
+    equal("a container", (vms["100"]["needs"]["immovable"], vms["100"]["needs"]["mandatory_only"]),
+          (None, "a container, which is restarted when it moves"))
+    equal("disks", (vms["101"]["needs"]["immovable"], vms["101"]["needs"]["datastores"]), (None, ["local-lvm for copies"]))
+    equal("what is copied", vms["101"]["needs"]["disks_copied_mb"], 32 * 1024 + 512)
+    equal("where they can go", [n for n in sorted(hosts) if "local-lvm for copies" in hosts[n]["offers"]["datastores"]], ["n1", "n2"])
+    equal("an image", vms["102"]["needs"]["immovable"], "ide2 is on the storage local, which is not shared")
+    equal("replicated", vms["103"]["needs"]["immovable"], "its local disks are replicated to n2")
+    equal("of a container", vms["104"]["needs"]["immovable"], "rootfs is on the storage local-lvm, which is not shared")
+    with Server(c) as s, collector(s, local_disks="true", target_storage="shared") as (p, _):
+        equal("elsewhere", by_id(good(p)["vms"])["101"]["needs"]["datastores"], ["shared for copies"])
+
+
 def rules_of(inv):
     return {r["name"]: (r["kind"], r["mandatory"], r["enabled"], sorted(r["vms"]), sorted(r["hosts"])) for r in inv["rules"]}
 
@@ -461,15 +486,15 @@ def check(path, *options):
     return ended.returncode, " ".join((ended.stdout + ended.stderr).split())  # lines are wrapped
 
 
-def test_nothing_acts():
-    """There is no actuator: whatever would act is refused."""
+def test_no_standby():
+    """Nodes stay on: whatever would put one to standby is refused."""
     c = Cluster("9.1", nodes=1)
     with Server(c) as s, tempfile.TemporaryDirectory() as folder:
-        for more in ("automation: full\n", "automation: partial\n", "dpm: {enabled: true}\n",
+        for more in ("dpm: {enabled: true}\n",
                      'power: {hosts: {n1: {wol: {mac: "bc:24:11:00:00:01"}}}}\n'):
             code, text = check(configuration(folder, s, more))
-            assert code != 0 and "recommends only: Ballast cannot migrate guests of Proxmox VE yet" in text, (more, code, text)
-        code, text = check(configuration(folder, s, "automation: manual\n"))
+            assert code != 0 and "would put hosts of a source of the kind proxmox to standby: Ballast does not see to the votes" in text, (more, code, text)
+        code, text = check(configuration(folder, s, "automation: full\n"))
         assert code == 0, text
 
 
@@ -478,13 +503,19 @@ def test_check_config():
     with Server(c) as s, tempfile.TemporaryDirectory() as folder:
         code, text = check(configuration(folder, s), "--connect")
         for line in ("the login of ballast@pve!token was accepted", "cluster lab: 3 nodes, 6 guests", "quorate: 3 of 3 votes are there",
-                     "VM.Audit on /vms", "recommends only"):
+                     "VM.Audit on /vms", "VM.Migrate on /vms", "Sys.Modify is missing on /nodes"):
             assert line in text, (line, text)
         c.accounts[s.token].acl["/"] -= {"VM.Audit", "Pool.Audit"}
         code, text = check(configuration(folder, s), "--connect")
         assert code != 0 and "VM.Audit is missing on /vms" in text and "Pool.Audit is missing on /pool" in text, text
         assert "Sys.Audit on /" in text
         c.accounts[s.token].acl["/"] |= {"VM.Audit", "Pool.Audit"}
+        c.accounts[s.token].acl["/"] -= {"VM.Migrate"}
+        code, text = check(configuration(folder, s), "--connect")
+        assert code == 0 and "VM.Migrate is missing on /vms" in text, text  # recommendations need none
+        code, text = check(configuration(folder, s, "automation: full\n", local_disks=True), "--connect")
+        assert code != 0 and "VM.Config.Disk is missing on /vms" in text and "Datastore.AllocateSpace is missing on /storage" in text, text
+        c.accounts[s.token].acl["/"] |= {"VM.Migrate"}
         code, text = check(configuration(folder, s, cluster="other"), "--connect")
         assert code != 0 and "is called lab" in text, text
         code, text = check(configuration(folder, s, username="nobody@pve!token"), "--connect")
@@ -496,7 +527,7 @@ def test_check_config():
 
 
 def test_recommends():
-    """A service with it recommends moves, and carries none out, whoever approves."""
+    """A service in manual automation recommends moves, and carries none out before somebody approves."""
     daemon = os.environ.get("BALLASTD")
     if not daemon:
         raise Skip("BALLASTD is not set: run this with meson test")
@@ -518,7 +549,6 @@ def test_recommends():
                 assert time.monotonic() < until and service.poll() is None, (said, pathlib.Path(f"{folder}/log").read_text())
                 time.sleep(1)
             assert "plb_anti_affinity_web" in said or "guest100" in said or "guest101" in said, said
-            ask("apply", "--all")
             time.sleep(3)
         finally:
             service.terminate()

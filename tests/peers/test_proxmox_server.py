@@ -157,7 +157,7 @@ def test_ha_queue():
         now[0] += 10
         api.version.get()
         assert c.guests[102].lock == "migrate"
-        late = api.nodes("n2").tasks.get(typefilter="qmigrate")[0]
+        late = api.nodes("n2").tasks.get(typefilter="qmigrate", source="all")[0]
         assert (late["user"], late["id"]) == ("root@pam", "102"), late
         log = api.nodes("n2").tasks(late["upid"]).log.get()
         assert "starting migration of VM 102" in log[0]["t"], log

@@ -44,19 +44,18 @@ static void test_own_settings(void **state)
                      -EINVAL);
 }
 
-/* A kind without an actuator: what would act is refused, recommendations are not. */
-static void test_recommends_only(void **state)
+/* A kind whose hosts stay on: what would put them to standby is refused, migrations are not. */
+static void test_never_standby(void **state)
 {
     static const struct {
         const char *more, *refused;
     } cases[] = {
         {"", NULL},
         {"automation: manual\n", NULL},
-        {"automation: partial\n", "automation would act"},
-        {"automation: full\n", "automation would act"},
-        {"dpm: {enabled: true}\n", "dpm.enabled would act"},
-        {"dpm: {automation: automatic}\n", "dpm.automation would act"},
-        {"power: {hosts: {n1: {wol: {mac: \"bc:24:11:00:00:01\"}}}}\n", "power.hosts would act"},
+        {"automation: full\n", NULL},
+        {"dpm: {enabled: true}\n", "dpm.enabled would put hosts"},
+        {"dpm: {automation: automatic}\n", "dpm.automation would put hosts"},
+        {"power: {hosts: {n1: {wol: {mac: \"bc:24:11:00:00:01\"}}}}\n", "power.hosts would put hosts"},
     };
 
     char file[] = "/tmp/ballast-config-source-XXXXXX";
@@ -184,7 +183,7 @@ static void test_migration_of_a_vm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_settings),
-                                       cmocka_unit_test(test_recommends_only), cmocka_unit_test(test_proxmox),
+                                       cmocka_unit_test(test_never_standby), cmocka_unit_test(test_proxmox),
                                        cmocka_unit_test(test_migrations),
                                        cmocka_unit_test(test_migration_of_a_vm)};
 

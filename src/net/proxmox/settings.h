@@ -3,9 +3,16 @@
 #ifndef BALLAST_NET_PROXMOX_SETTINGS_H
 #define BALLAST_NET_PROXMOX_SETTINGS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct proxmox_settings {
     const char *const *other_urls;   /* of other nodes of the cluster, NULL at the end; NULL: none */
     const char *const *fingerprints; /* of certificates, as http.h has them; NULL or empty: none */
+    bool restart_containers;         /* where a container must leave its node, it is stopped and started */
+    bool local_disks;                /* VMs move with disks that are not shared */
+    const char *target_storage;      /* for these disks; NULL: a storage of the same name */
+    uint32_t bandwidth_mbs;          /* of one migration; 0: as the datacenter has it */
 };
 
 #endif

@@ -78,7 +78,9 @@ class Ha:
         self.round_s = 10
         self.max_workers = 4
         self.drop = 0  # so many requests are answered OK, and nothing follows
-        self.queue = []  # (due, sid, target)
+        self.queue = []  # (due, sid, target): commands that the manager has not read yet
+        self.moving = {}  # sid -> target: what it has told a node to do, until that has done it
+        self.stopped = None  # instant from which on the manager makes no rounds
 
 
 class Account:
@@ -110,6 +112,8 @@ class Cluster:
         self.quorate = None  # None: by the votes
         self.tasks = collections.OrderedDict()  # upid -> tasks.Task
         self.migration_rate = 1 * GIB  # a second
+        self.move_fails = None  # (guest, target) -> why a migration that begins now will fail, or None
+        self.arrivals = []  # (vmid, from, to) of each migration that ended well
         self.accounts = {"ballast@pve": Account("s3cret-of-the-test", {"/": set(ACT)}),
                          "ballast@pve!token": Account(str(uuid.uuid4()), {"/": set(ACT)})}
 
@@ -138,6 +142,11 @@ class Cluster:
         expected = sum(n.votes for n in self.nodes.values()) + (1 if self.qdevice else 0)
         present = sum(n.votes for n in self.nodes.values() if n.online) + (1 if self.qdevice else 0)
         return present, expected // 2 + 1
+
+    def manager_clock(self):
+        """When the manager made its last round."""
+        now = self.clock() if self.ha.stopped is None else min(self.ha.stopped, self.clock())
+        return int(now - now % self.ha.round_s) if self.ha.round_s >= 1 else int(now)
 
     def is_quorate(self):
         present, needed = self.votes()

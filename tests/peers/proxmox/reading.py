@@ -182,11 +182,23 @@ def ha_current(q):
     return rows
 
 
+def _services(c):
+    """What the manager knows of each resource: a command that it has read, or what it has told its node."""
+    told = {}
+    for g in c.guests.values():
+        r = c.ha.resources.get(g.sid())
+        if r and r["state"] != "ignored":
+            told[g.sid()] = {"state": r["state"], "node": g.node, "uid": _digest(g.sid())[:22], "running": int(g.status == "running")}
+            if g.sid() in c.ha.moving:
+                told[g.sid()].update(state="migrate" if g.kind == "qemu" else "relocate", target=c.ha.moving[g.sid()])
+    return told
+
+
 def manager_status(q):
     c = q.cluster
     told = {"manager_status": {}, "lrm_status": {}, "quorum": {"node": q.local.name, "quorate": str(int(c.is_quorate()))}}
     if c.ha.master:
-        told["manager_status"] = {"master_node": c.ha.master, "timestamp": int(c.clock()), "service_status": {},
+        told["manager_status"] = {"master_node": c.ha.master, "timestamp": c.manager_clock(), "service_status": _services(c),
                                   "node_status": {n.name: ha_state(c, n) for n in c.nodes.values()},
                                   "node_request": {n.name: {"maintenance": 1} for n in c.nodes.values() if n.maintenance}}
         told["lrm_status"] = {n.name: {"mode": "maintenance" if n.maintenance else "active", "state": "active"} for n in c.nodes.values()}
@@ -370,8 +382,12 @@ def ct_migrate_precondition(q):
 
 def node_tasks(q):
     kind, vmid = q.params.get("typefilter"), q.params.get("vmid")
+    source, since = q.params.get("source", "archive"), int(q.params.get("since", 0))
     rows = [t.row() for t in reversed(q.cluster.tasks.values()) if t.node == q.node.name and kind in (None, t.kind) and vmid in (None, t.ident)
-            and (t.user == q.user or q.may("Sys.Audit", f"/nodes/{t.node}"))]
+            and (t.user == q.user or q.may("Sys.Audit", f"/nodes/{t.node}")) and t.started >= since
+            and (source == "all" or (source == "active") == (t.exit is None))]
+    for row in rows:
+        row.setdefault("status", "RUNNING")
     q.total = len(rows)
     return rows[int(q.params.get("start", 0)):][:int(q.params.get("limit", 50))]
 

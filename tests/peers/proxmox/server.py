@@ -3,6 +3,7 @@
     with Server(cluster, nodes=["n1", "n2"]) as s:      # one address for each of these nodes
         s.urls, s.ca_file, s.token_file, s.password_file
         s.requests                                       # ["GET /cluster/resources", ...]
+        s.changes                                        # [(method, path, parameters), ...] of what is no GET
         s.faults.append(Fault("/cluster/status", code=500, reason="got timeout", times=1))
         s.twists.append(("/cluster/resources", lambda rows: rows[:1]))       # another answer than the cluster's
         s.cluster.nodes["n1"].online = False             # its address answers nobody any more
@@ -38,14 +39,16 @@ TICKET_S = 7200
 
 
 class Fault:
-    """What happens to requests of a path (a regular expression for all of it) instead of an answer, so many times."""
+    """What happens to requests of a path (a regular expression for all of it) instead of an answer, so many times.
 
-    def __init__(self, path, code=None, reason="", body=None, hang_s=0, drop=False, times=1 << 30, after=0):
+    arrives: they are carried out, and only their answer is lost; method: only such requests."""
+
+    def __init__(self, path, code=None, reason="", body=None, hang_s=0, drop=False, times=1 << 30, after=0, arrives=False, method=None):
         self.path, self.code, self.reason, self.body = re.compile(path + "$"), code, reason, body
-        self.hang_s, self.drop, self.times, self.after = hang_s, drop, times, after
+        self.hang_s, self.drop, self.times, self.after, self.arrives, self.method = hang_s, drop, times, after, arrives, method
 
-    def strikes(self, path):
-        if not self.path.match(path):
+    def strikes(self, method, path):
+        if not self.path.match(path) or self.method not in (None, method):
             return False
         if self.after > 0:
             self.after -= 1
@@ -141,11 +144,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             told["message"] = e.reason + "\n"
         return self.send_body(e.code, e.reason, json.dumps(told).encode())
 
-    def struck(self, path):
+    def struck(self, path, arrive):
         """Whether a fault has answered."""
-        fault = next((f for f in self.server.owner.faults if f.strikes(path)), None)
+        fault = next((f for f in self.server.owner.faults if f.strikes(self.command, path)), None)
         if fault is None:
             return False
+        if fault.arrives:
+            arrive()
         if fault.hang_s:
             self.server.owner.wake.wait(fault.hang_s)
             if fault.code is None and fault.body is None and not fault.drop:
@@ -185,9 +190,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.hang_up()
         try:
             given = self.parameters(url.query)  # read in any case, so that the connection can go on
-            if self.struck(path):
+            if self.command != "GET":
+                own.changes.append((self.command, path, given))
+            if self.struck(path, lambda: self.find(own, local, path, given)):
                 return None
-            return self.find_and_answer(own, local, path, given)
+            return self.send_body(200, "OK", self.find(own, local, path, given))
         except errors.Refusal as e:
             if e.code == 401:
                 own.wake.wait(own.refusal_s)
@@ -195,7 +202,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PUT = do_DELETE = answer
 
-    def find_and_answer(self, own, local, path, given):
+    def find(self, own, local, path, given):
         with own.cluster.lock:
             tasks.advance(own.cluster)
             user, account = own.who(self.command, path, self.headers)
@@ -217,7 +224,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         told = {"data": data}
         if q.total is not None:
             told["total"] = q.total
-        return self.send_body(200, "OK", json.dumps(told).encode())
+        return json.dumps(told).encode()
 
 
 class Listener(http.server.ThreadingHTTPServer):
@@ -231,7 +238,7 @@ class Listener(http.server.ThreadingHTTPServer):
 class Server:
     def __init__(self, cluster, nodes=None):
         self.cluster = cluster
-        self.requests, self.faults, self.twists, self.problems = [], [], [], []
+        self.requests, self.changes, self.faults, self.twists, self.problems = [], [], [], [], []
         self.tells_message = True
         self.refusal_s = 0.05  # 3 s in earnest
         self.open, self.wake, self.tickets = set(), threading.Event(), {}

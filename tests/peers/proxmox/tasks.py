@@ -3,6 +3,7 @@
 Nothing runs by itself: advance() brings the cluster to the present and is called before each answer.
 """
 import random
+import time
 
 from . import errors
 
@@ -50,6 +51,7 @@ class Migration(Task):
         seconds = 1 + guest.host_used / cluster.migration_rate if guest.status == "running" and guest.kind == "qemu" else 1
         super().__init__(cluster, guest.node, kind, guest.vmid, user, seconds, Migration.arrive)
         self.guest, self.target, self.seconds = guest, target, seconds
+        self.fails = cluster.move_fails(guest, target) if cluster.move_fails else None
         guest.lock = "migrate"
         self.log.append(LOG_TIME + f"starting migration of {'VM' if guest.kind == 'qemu' else 'CT'} {guest.vmid} to node '{target}' "
                         f"({cluster.nodes[target].ip})")
@@ -62,15 +64,18 @@ class Migration(Task):
 
     def arrive(self):
         self.guest.lock = ""
-        if not self.cluster.nodes[self.target].online:
-            self.log.append(LOG_TIME + "ERROR: online migrate failure - aborting")
+        if self.fails or not self.cluster.nodes[self.target].online:
+            self.log.append(LOG_TIME + f"ERROR: {self.fails or 'online migrate failure - aborting'}")
+            self.cluster.ha.moving.pop(self.guest.sid(), None)  # tried once
             return "migration problems"
+        self.cluster.arrivals.append((self.guest.vmid, self.node, self.target))
         self.guest.node = self.target
-        self.log += [LOG_TIME + "average migration speed: 1.0 GiB/s - downtime 48 ms", LOG_TIME + "migration finished successfully"]
+        self.log += [LOG_TIME + "average migration speed: 1.0 GiB/s - downtime 48 ms", LOG_TIME + f"migration finished successfully (duration {time.strftime('%H:%M:%S', time.gmtime(self.seconds))})"]
         return "OK"
 
     def cancel(self):
         self.guest.lock = ""
+        self.cluster.ha.moving.pop(self.guest.sid(), None)
         self.finish("interrupted by signal")
 
 
@@ -88,20 +93,30 @@ def advance(cluster):
 
 def _serve_ha_queue(cluster, now):
     ha = cluster.ha
-    for entry in [e for e in ha.queue if e[0] <= now]:
-        guest = next((g for g in cluster.guests.values() if g.sid() == entry[1]), None)
-        if guest is None or guest.node == entry[2] or not cluster.nodes[entry[2]].online:
-            ha.queue.remove(entry)  # only the manager's log knows
-            continue
-        working = [t for t in cluster.tasks.values() if isinstance(t, Migration) and t.exit is None and t.node == guest.node]
-        if guest.lock or len(working) >= ha.max_workers:
-            continue
+    by_sid = {g.sid(): g for g in cluster.guests.values()} if ha.queue or ha.moving else {}
+    for entry in [e for e in ha.queue if e[0] <= now and (ha.stopped is None or e[0] <= ha.stopped)]:
         ha.queue.remove(entry)
-        Migration(cluster, guest, entry[2], "root@pam", "qmigrate" if guest.kind == "qemu" else "vzmigrate")
+        guest = by_sid.get(entry[1])
+        if guest is not None and guest.node != entry[2] and cluster.nodes[entry[2]].online:
+            ha.moving[entry[1]] = entry[2]  # else only the manager's log knows
+    for sid, target in list(ha.moving.items()):
+        guest = by_sid.get(sid)
+        running = [t for t in cluster.tasks.values() if isinstance(t, Migration) and t.exit is None]
+        mine = [t for t in running if t.guest is guest]
+        if guest is None or guest.node == target or (guest.lock and not mine) or not cluster.nodes[guest.node].online:
+            del ha.moving[sid]  # arrived; or refused by the guest's node, whose log knows why
+        elif not mine and guest.status == "running" and sum(t.node == guest.node for t in running) < ha.max_workers:
+            Migration(cluster, guest, target, "root@pam", "qmigrate" if guest.kind == "qemu" else "vzmigrate")
 
 
 def is_ha(cluster, guest):
     return cluster.ha.resources.get(guest.sid(), {"state": "ignored"})["state"] != "ignored"
+
+
+def apart(cluster, one, other):
+    """Whether a rule of HA keeps them apart."""
+    return any(r["type"] == "resource-affinity" and r.get("affinity") == "negative" and not r.get("disable") and
+               {one.sid(), other.sid()} <= set(r["resources"].split(",")) for r in cluster.ha.rules.values()) and one is not other
 
 
 def migrate(cluster, guest, target, user, online):
@@ -117,7 +132,14 @@ def migrate(cluster, guest, target, user, online):
             cluster.ha.drop -= 1
         else:
             cluster.ha.queue.append((cluster.clock() + cluster.ha.round_s, guest.sid(), target))
-        return Task(cluster, guest.node, "hamigrate", guest.vmid, user, 1, lambda _: "OK").upid
+        partner = next((g for g in cluster.guests_of(target) if apart(cluster, guest, g)), None)
+        task = Task(cluster, guest.node, "hamigrate", guest.vmid, user, 1, lambda _: "OK" if partner is None else
+                    f"command 'ha-manager migrate {guest.sid()} {target}' failed: exit code 255")
+        task.log.append(f"Requesting HA migration for {'VM' if guest.kind == 'qemu' else 'CT'} {guest.vmid} to node {target}")
+        if partner is not None:
+            task.log.append(f"cannot migrate resource '{guest.sid()}' to node '{target}': resource '{partner.sid()}' is there")
+            cluster.ha.queue[:] = [e for e in cluster.ha.queue if e[1] != guest.sid()]
+        return task.upid
     if guest.lock:
         raise errors.Failure(f"VM is locked ({guest.lock})")
     if guest.status == "running" and not online:

@@ -1,0 +1,525 @@
+#!/usr/bin/env python3
+"""The actuator of Proxmox VE against the tests' own cluster (proxmox/): one migration after another through the probe, with everything
+that can go wrong on the way; then a real ballastd in full automation while faults are injected and it is killed."""
+import collections
+import contextlib
+import os
+import pathlib
+import random
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from at_once import Skip, run_tests  # noqa: E402
+from daemon import Daemon, wait_for  # noqa: E402
+from probe import Probe, by_id  # noqa: E402
+from proxmox import Cluster, Fault, Server, tasks  # noqa: E402
+from proxmox.cluster import GIB  # noqa: E402
+
+VERSIONS = ("8.4", "9.1", "9.2")
+LONG = bool(os.environ.get("BALLAST_TEST_LONG"))
+
+
+def equal(what, got, expected):
+    assert got == expected, f"{what}: {got!r}, expected {expected!r}"
+
+
+def given(server, by="token", **more):
+    return {"url": server.urls[0], "username": server.token if by == "token" else server.user,
+            "password_file": server.token_file if by == "token" else server.password_file, "ca_file": server.ca_file, "timeout_s": 20,
+            "other_urls": server.urls[1] if len(server.urls) > 1 else None, **more}
+
+
+@contextlib.contextmanager
+def world(version="9.1", nodes=3, addresses=None, by="token", settings=None, **more):
+    """A cluster whose clock a test sets forward with jump(), its server, and a probe."""
+    c = Cluster(version, nodes=nodes, **more)
+    ahead = [0.0]
+    c.clock = lambda: time.time() + ahead[0]
+    c.jump = lambda s: ahead.__setitem__(0, ahead[0] + s)
+    with Server(c, nodes=addresses) as s, Probe("proxmox", **given(s, by, **(settings or {}))) as p:
+        yield c, s, p
+
+
+def act(p, verb, vm=100, origin="n1", to="n2"):
+    return p(verb, "migrate", "uid", vm, origin, to)
+
+
+def good(p, verb, *what):
+    told = act(p, verb, *what)
+    assert told["ok"], told
+    return told.get("task")
+
+
+def bad(p, verb, error, text, *what):
+    told = act(p, verb, *what)
+    assert not told["ok"] and told["error"] == error and text in told["text"], told
+
+
+def follow(p, task, until=("succeeded", "failed"), seconds=20):
+    deadline = time.monotonic() + seconds
+    while True:
+        told = p("poll", task)
+        assert told["ok"], told
+        if told["state"] in until:
+            return told
+        assert time.monotonic() < deadline, told
+        time.sleep(0.1)
+
+
+def posts(s):
+    return [r for r in s.requests if not r.startswith("GET")]
+
+
+# ---- a migration ----
+
+def test_moves():
+    for version in VERSIONS:
+        with world(version) as (c, s, p):
+            c.add(100, "n1", host_used=2 * GIB)
+            good(p, "check")
+            equal("a check changes nothing", posts(s), [])
+            task = good(p, "start")
+            assert task.startswith("UPID:n1:") and ":qmigrate:100:" in task, task
+            equal("adopted, not begun twice", [good(p, "start"), good(p, "adopt")], [task] * 2)
+            equal("running", follow(p, task, ("running",))["gone"], False)
+            done = follow(p, task)
+            equal("done", (done["state"], done["downtime_s"], c.guests[100].node), ("succeeded", 0.048, "n2"))
+            assert done["took_s"] > 0, done
+            equal("one migration", posts(s), ["POST /nodes/n1/qemu/100/migrate"])
+            bad(p, "start", "ESTALE", "has arrived on n2 already")
+            bad(p, "check", "ESTALE", "on n2 now and no longer on n1", 100, "n1", "n3")
+            bad(p, "start", "ENOENT", "no guest 999", 999)
+            c.guests[100].status = "stopped"
+            bad(p, "check", "ESTALE", "does not run any more", 100, "n2", "n1")
+            assert not s.problems, s.problems
+
+
+def test_progress_and_cancel():
+    with world() as (c, s, p):
+        c.add(100, "n1", host_used=8 * GIB)
+        task = good(p, "start")
+        seen = []
+        while len(set(seen)) < 3:
+            seen.append(p("poll", task)["percent"])
+            time.sleep(0.3)
+        equal("it gets on", seen, sorted(seen))
+        assert p("cancel", task)["ok"]
+        end = follow(p, task)
+        equal("cancelled", (end["state"], c.guests[100].node, c.guests[100].lock), ("failed", "n1", ""))
+        assert "interrupted by signal" in end["why"], end
+        equal("it can be begun again", good(p, "start") != task, True)
+
+
+def test_refusals():
+    """Each with the peer's own words."""
+    with world(nodes=4, settings={"restart_containers": "false"}) as (c, s, p):
+        c.storages["shared"].nodes = ["n1", "n2", "n3"]
+        c.add(100, "n1")
+        c.add(101, "n1", storage="local-lvm")
+        c.add(102, "n1", config={"hostpci0": "0000:01:00.0"})
+        c.add(103, "n1", kind="lxc")
+        bad(p, "check", "EPERM", "may not move to n4: unavailable_storages shared", 100, "n1", "n4")
+        bad(p, "check", "EPERM", "a disk that is not shared, local-lvm:vm-101-disk-0 (local_disks)", 101)
+        bad(p, "check", "EPERM", "uses a device of its node (hostpci0)", 102)
+        bad(p, "check", "EPERM", "would have to be restarted", 103)
+        c.nodes["n3"].online = False  # the API calls it allowed
+        bad(p, "check", "EHOSTDOWN", "the destination n3 is offline", 100, "n1", "n3")
+        c.quorate = False
+        bad(p, "check", "EAGAIN", "no quorum")
+        bad(p, "start", "EAGAIN", "no quorum")
+        c.quorate = None
+        bad(p, "check", "ENOENT", "no node n9", 100, "n1", "n9")
+        bad(p, "check", "EINVAL", "no VMID", "x/../y")
+        c.move_fails = lambda *_: "storage migration failed: no space left"
+        task = good(p, "start")
+        end = follow(p, task)
+        equal("the task's own reason", end["why"], "node n1: storage migration failed: no space left (migration problems)")
+        equal("nothing was begun for what was refused", len(posts(s)), 2)
+        c.accounts[s.token].acl["/"] -= {"VM.Migrate"}
+        bad(p, "check", "EPERM", "VM.Migrate")
+
+
+def test_options():
+    with world(settings={"local_disks": "true", "target_storage": "local-lvm", "bandwidth_mbs": 100, "restart_containers": "true"}) as (c, s, p):
+        c.add(100, "n1", storage="local-lvm")
+        c.add(101, "n1", kind="lxc")
+        good(p, "check")
+        follow(p, good(p, "start"))
+        good(p, "check", 101)
+        task = good(p, "start", 101)
+        assert ":vzmigrate:101:" in task, task
+        equal("a container", (follow(p, task)["state"], c.guests[101].node), ("succeeded", "n2"))
+        equal("options", [given for _, _, given in s.changes], [
+            {"target": "n2", "online": "1", "with-local-disks": "1", "targetstorage": "local-lvm", "bwlimit": "102400"},
+            {"target": "n2", "restart": "1", "target-storage": "local-lvm", "bwlimit": "102400"}])
+    with world("8.4", settings={"restart_containers": "true"}) as (c, s, p):  # which has no precondition of containers
+        c.add(101, "n1", kind="lxc")
+        good(p, "check", 101)
+
+
+def test_locks():
+    """A lock is waited for: it is no refusal, and no failure."""
+    with world() as (c, s, p):
+        c.add(100, "n1", lock="backup")
+        bad(p, "check", "EBUSY", "is locked (backup)")
+        bad(p, "start", "ESTALE", "is locked (backup)")  # since it was checked: it is not due now
+        c.guests[100].lock = ""
+        s.twists.append((".*/status/current", lambda row: {k: v for k, v in row.items() if k != "lock"}))
+        c.guests[100].lock = "snapshot"  # set between two requests
+        bad(p, "check", "EBUSY", "VM is locked (snapshot)")
+        bad(p, "start", "ESTALE", "VM is locked (snapshot)")
+        c.guests[100].lock = ""
+        follow(p, good(p, "start"))
+
+
+def test_workers():
+    """No more migrations off a node at a time than the datacenter allows."""
+    with world() as (c, s, p):
+        c.options = {"max_workers": 2}
+        for vmid in range(100, 104):
+            c.add(vmid, "n1", host_used=30 * GIB)
+        good(p, "start", 100)
+        good(p, "check", 101)
+        good(p, "start", 101)
+        bad(p, "check", "EBUSY", "2 migrations, and may 2 (max_workers)", 102)
+        c.migration_rate = 1 << 50
+        for t in c.tasks.values():
+            t.due = 0
+        wait_for("they end", lambda: act(p, "check", 102)["ok"], 5)
+
+
+# ---- lost answers, lost nodes ----
+
+def test_lost_answers():
+    """The answer to the request is lost in each way, and the guest moves once."""
+    lost = ({"drop": True}, {"code": 596, "reason": "Connection timed out"}, {"code": 504, "reason": "Gateway Time-out"}, {"body": b"<html>"},
+            {"hang_s": 2, "drop": True})
+    for ha in (False, True):
+        with world(settings={"timeout_s": 1}) as (c, s, p):
+            for vmid, (how, arrives) in enumerate(((h, a) for h in lost for a in (False, True)), 100):
+                guest = c.add(vmid, "n1", host_used=3 * GIB)
+                if ha:
+                    c.manage(guest)
+                s.faults[:] = [Fault(f"/nodes/n1/qemu/{vmid}/migrate", times=1, method="POST", arrives=arrives, **how)]
+                told = act(p, "start", vmid)
+                assert not told["ok"] and told["error"] in ("ECONNRESET", "EPROTO", "ETIMEDOUT"), (how, told)
+                equal("begun", len([t for t in c.tasks.values() if t.ident == str(vmid)]), int(arrives))
+                c.jump(3 if ha else 0)  # the queue's task has ended, the manager has not read it
+                good(p, "start", vmid)
+                equal(f"once: {how}", len([t for t in c.tasks.values() if t.ident == str(vmid)]), 1)
+                c.tasks.clear()
+
+
+def test_tickets():
+    """Expired in the middle: the request is repeated with a new one, and had not been carried out."""
+    with world(by="password") as (c, s, p):
+        c.add(100, "n1")
+        real, n = s.who, [0]
+
+        def expire(method, path, headers):
+            n[0] += method == "POST" and path.endswith("/migrate")
+            if n[0] == 1 and path.endswith("/migrate") and method == "POST":
+                s.expire_tickets()
+                n[0] += 1
+            return real(method, path, headers)
+        s.who = expire
+        follow(p, good(p, "start"))
+        equal("once", (len(c.tasks), c.guests[100].node, s.requests.count("POST /access/ticket")), (1, "n2", 2))
+
+
+def test_nodes_that_fail():
+    with world(addresses=["n3", "n2"]) as (c, s, p):
+        c.add(100, "n1", host_used=20 * GIB)
+        task = good(p, "start")
+        s.faults.append(Fault("/nodes/n1/.*", code=595, reason="No route to host"))
+        told = p("poll", task)
+        equal("a node that does not answer says nothing of its task", (told["ok"], told.get("error")), (False, "EHOSTDOWN"))
+        s.faults.clear()
+        equal("as before", p("poll", task)["state"], "running")
+        c.nodes["n1"].online = False
+        end = p("poll", task)
+        equal("a node that is off", (end["state"], end["gone"]), ("failed", True))
+        c.nodes["n1"].online = True
+        end = p("poll", task)  # the worker has died with its node
+        equal("without a result", (end["state"], end["gone"]), ("failed", True))
+        c.guests[100].lock = ""
+        c.tasks.clear()
+        end = p("poll", task)
+        equal("forgotten", (end["state"], end["gone"], c.guests[100].node), ("failed", True, "n1"))
+        c.nodes["n3"].online = False  # the address that is asked first
+        s.close_connections()
+        c.migration_rate = 1 << 50
+        equal("by the other address", follow(p, good(p, "start"))["state"], "succeeded")
+        told = p("poll", "UPID:n1:zz")
+        equal("no task", told["error"], "EINVAL")
+
+
+def test_somebody_else():
+    with world() as (c, s, p):
+        c.add(100, "n1", host_used=4 * GIB)
+        tasks.migrate(c, c.guests[100], "n3", "admin@pam", True)
+        bad(p, "check", "EBUSY", "to n3 by somebody else")
+        bad(p, "start", "EBUSY", "to n3 by somebody else")
+        wait_for("it arrives", lambda: act(p, "start")["error"] == "ESTALE", 20)
+        bad(p, "start", "ESTALE", "on n3 now and no longer on n1")
+        equal("nothing was begun", posts(s), [])
+        c.add(101, "n1", host_used=4 * GIB)
+        tasks.migrate(c, c.guests[101], "n2", "admin@pam", True)
+        equal("the same by somebody else is adopted", follow(p, good(p, "start", 101))["state"], "succeeded")
+        equal("nothing was begun", posts(s), [])
+
+
+# ---- guests of HA ----
+
+def test_ha_moves():
+    for version in VERSIONS:
+        with world(version) as (c, s, p):
+            c.manage(c.add(100, "n1"))
+            good(p, "check")
+            task = good(p, "start")
+            assert task.startswith("HA:vm:100:n1:n2:") and ":hamigrate:100:" in task, task
+            again = good(p, "start")
+            equal("the queue is not asked twice", (again.split(":UPID")[0], len(posts(s))), (task.split(":UPID")[0], 1))
+            c.jump(3)  # the queue's task has ended
+            equal("OK of the queue is no move", (p("poll", task)["state"], c.guests[100].node), ("queued", "n1"))
+            equal("nor is it asked twice now", (good(p, "start").split(":UPID")[0], len(posts(s))), (task.split(":UPID")[0], 1))
+            c.jump(10)
+            told = p("poll", task)
+            assert told["state"] == "running", told
+            assert ":qmigrate:100:root@pam" in good(p, "start")
+            end = follow(p, task)
+            equal("there", (end["state"], c.guests[100].node, len(posts(s))), ("succeeded", "n2", 1))
+            assert not s.problems, s.problems
+
+
+def test_ha_that_does_not():
+    """The request is OK, and nothing follows; it fails; the manager is dead; it does something else."""
+    with world(nodes=4) as (c, s, p):
+        for vmid in range(100, 106):
+            c.manage(c.add(vmid, "n1"))
+        c.ha.drop = 1
+        task = good(p, "start")
+        c.jump(20)
+        equal("it may come yet", p("poll", task)["state"], "queued")
+        c.jump(40)
+        end = p("poll", task)
+        equal("it did not", (end["state"], end["gone"], c.guests[100].node), ("failed", False, "n1"))
+        assert "HA accepted the migration of guest 100 to n2 and did not begin it (state started)" in end["why"], end
+        c.add_rule("apart", type="resource-affinity", resources="vm:101,vm:110", affinity="negative")
+        c.manage(c.add(110, "n2"))
+        end = follow(p, good(p, "start", 101))
+        assert end["state"] == "failed" and "exit code 255" in end["why"], end
+        task = good(p, "start", 102)
+        c.nodes["n2"].online = False  # before the manager has read the command
+        c.jump(60)
+        end = p("poll", task)
+        assert end["state"] == "failed" and "did not begin it" in end["why"], end
+        c.nodes["n2"].online = True
+        task = good(p, "start", 103)
+        c.guests[103].node = "n4"  # somebody else, or HA itself
+        end = p("poll", task)
+        equal("an inventory tells", (end["state"], end["gone"]), ("failed", True))
+        c.ha.stopped = c.clock()
+        task = good(p, "start", 104)
+        c.jump(60)
+        equal("a manager that makes no rounds is waited for", p("poll", task)["state"], "queued")
+        c.ha.stopped = None
+        c.jump(20)
+        equal("it goes on", follow(p, task)["state"], "succeeded")
+        c.move_fails = lambda *_: "can't migrate VM which uses local devices: hostpci0"
+        task = good(p, "start", 105)
+        c.jump(11)
+        end = follow(p, task)
+        assert end["state"] == "failed" and "uses local devices: hostpci0" in end["why"], end
+        c.nodes["n3"].maintenance = True
+        bad(p, "check", "EHOSTDOWN", "state maintenance", 100, "n1", "n3")
+
+
+def test_ha_rights():
+    """HA's own task is root's: it is seen with Sys.Audit, and stopped with Sys.Modify."""
+    with world() as (c, s, p):
+        c.manage(c.add(100, "n1", host_used=60 * GIB))
+        task = good(p, "start")
+        equal("not yet", p("cancel", task)["error"], "EOPNOTSUPP")
+        c.jump(11)
+        p("poll", task)
+        late = good(p, "start")
+        assert ":qmigrate:100:root@pam:" in late, late
+        told = p("cancel", late)
+        assert told["error"] == "EOPNOTSUPP" and "Sys.Modify on /nodes/n1" in told["text"], told
+        c.accounts[s.token].acl["/"] |= {"Sys.Modify"}
+        assert p("cancel", late)["ok"]
+        equal("stopped", follow(p, late)["state"], "failed")
+
+
+# ---- a service in full automation ----
+
+BUSY = ("approved", "starting", "running", "verifying")
+PATHS = ("/cluster/status", "/cluster/resources", "/cluster/ha/.*", "/nodes/[^/]+/tasks.*", "/nodes/[^/]+/(qemu|lxc)/.*", "/nodes/[^/]+/status")
+
+
+def populate(c, guests, seed):
+    """Most of the load on the first third of the nodes; a third of the guests by HA, rules of HA and of tags, some containers."""
+    r = random.Random(seed)
+    names = list(c.nodes)
+    hot = names[:max(1, len(names) // 3)]
+    for i in range(guests):
+        node = r.choice(hot) if i % 2 else r.choice(names)
+        g = c.add(100 + i, node, kind="lxc" if i % 20 == 7 else "qemu", cpu=r.choice((0.2, 0.4, 0.6)) if node in hot else 0.05,
+                  mem=2 * GIB, host_used=r.choice((1, 2)) * GIB, used=GIB // 2)
+        if i % 3 == 0:
+            c.manage(g)
+    vms = [g for g in c.guests.values() if g.kind == "qemu"]
+    for g in vms[:2]:
+        g.tags = "plb_anti_affinity_web"
+        c.ha.resources.pop(g.sid(), None)
+    vms[3].tags = f"plb_pin_{vms[3].node}"
+    managed = [g for g in vms[4:] if g.sid() in c.ha.resources]
+    c.add_rule("apart", type="resource-affinity", resources=",".join(g.sid() for g in managed[:2]), affinity="negative")
+    c.add_rule("near", resources=managed[2].sid(), nodes=managed[2].node, strict=1)
+    return vms[:2], vms[3], vms[3].node, managed[:2], managed[2], managed[2].node
+
+
+class Gremlins(threading.Thread):
+    """One fault after another, each for a while."""
+
+    def __init__(self, c, s, seed, every):
+        super().__init__(daemon=True)
+        self.c, self.s, self.r, self.every = c, s, random.Random(seed), every
+        self.end, self.counts, self.foreign = threading.Event(), collections.Counter(), collections.Counter()
+
+    def run(self):
+        kinds = [getattr(self, name) for name in sorted(dir(self)) if name.startswith("fault_")]
+        while not self.end.wait(self.every):
+            kind = self.r.choice(kinds)
+            self.counts[kind.__name__[6:]] += 1
+            kind()
+
+    def stop(self):
+        self.end.set()
+        self.join()
+        self.s.faults.clear()
+        self.c.quorate, self.c.move_fails, self.c.ha.drop = None, None, 0
+
+    def guest(self):
+        return self.r.choice(list(self.c.guests.values()))
+
+    def fault_lost_answer(self):
+        self.s.faults.append(Fault("/nodes/.*/migrate", method="POST", arrives=True, times=1,
+                                   **self.r.choice(({"drop": True}, {"code": 596, "reason": "Connection timed out"}))))
+
+    def fault_lost_request(self):
+        self.s.faults.append(Fault("/nodes/.*/migrate", method="POST", times=1, drop=True))
+
+    def fault_no_route(self):
+        self.s.faults.append(Fault(self.r.choice(PATHS), code=595, reason="No route to host", times=3))
+
+    def fault_hang(self):
+        self.s.faults.append(Fault(self.r.choice(PATHS), hang_s=2, times=2))
+
+    def fault_refusal(self):
+        self.s.faults.append(Fault(self.r.choice(PATHS), code=500, reason="got timeout", times=2))
+
+    def fault_backup(self):
+        with self.c.lock:
+            g = self.guest()
+            g.lock = g.lock or "backup"
+        self.end.wait(2)
+        with self.c.lock:
+            g.lock = "" if g.lock == "backup" else g.lock
+
+    def fault_ticket(self):
+        self.s.expire_tickets()
+
+    def fault_ha_drops(self):
+        self.c.ha.drop += 1
+
+    def fault_quorum(self):
+        self.c.quorate = False
+        self.end.wait(2)
+        self.c.quorate = None
+
+    def fault_foreign_move(self):
+        with self.c.lock:
+            g = self.guest()
+            target = self.r.choice([n for n in self.c.nodes if n != g.node])
+            if g.kind == "lxc" or g.lock or tasks.is_ha(self.c, g) or g.tags:
+                return
+            tasks.migrate(self.c, g, target, "admin@pam", True)
+            self.foreign[(g.vmid, g.node, target)] += 1
+
+    def fault_failures(self):
+        self.c.move_fails = lambda *_: "online migrate failure - aborting"
+        self.end.wait(1)
+        self.c.move_fails = None
+
+
+def spread(c):
+    loads = [c.load(n) for n in c.nodes.values() if not n.maintenance]
+    mean = sum(loads) / len(loads)
+    return (sum((x - mean) ** 2 for x in loads) / len(loads)) ** 0.5
+
+
+def check_moves(c, d, foreign):
+    """What Ballast counts as done has happened, and has happened once: each migration of its own is one of its actions."""
+    done = collections.Counter((int(a["vm"]), a["from"], a["to"]) for a in d.json("history", "--limit", "1000")
+                               if a["state"] == "done" and a.get("from"))
+    began = collections.Counter(c.arrivals) - foreign
+    assert not done - collections.Counter(c.arrivals), done - collections.Counter(c.arrivals)
+    return done, began
+
+
+def service(nodes, guests, faults, every):
+    """Balance with faults and kills, then a node is evacuated."""
+    if "BALLASTD" not in os.environ:
+        raise Skip("BALLASTD is not set: run this with meson test")
+    c = Cluster("9.1", nodes=nodes)
+    began = time.time()
+    c.clock = lambda: began + 4 * (time.time() - began)  # a minute of the cluster's is a quarter of ours
+    c.migration_rate = GIB / 4
+    apart, pinned, pin, ha_apart, near, home = populate(c, guests, 5)
+    with Server(c, nodes=["n1", "n2", "n3"]) as s:
+        source = {"kind": "proxmox", "username": s.user, "password_file": s.password_file, "ca_file": s.ca_file, "timeout_s": 5,
+                  "url": s.urls[0], "other_urls": s.urls[1:], "restart_containers": True}
+        with Daemon(source, interval_s=5, migration_threshold=4, cool_down_s=10, automation="full", proxlb_tags="mandatory") as d:
+            before = spread(c)
+            d.start()
+            wait_for("a move", lambda: d.actions("running", "verifying"), 40)
+            gremlins = Gremlins(c, s, 7, every)
+            gremlins.start()
+            kills, phases = 0, []
+            while sum(gremlins.counts.values()) < faults:
+                time.sleep(2)
+                if d.actions("running", "starting") and kills < 2 + faults // 30:
+                    d.kill()
+                    kills += 1
+                    d.start()
+            gremlins.stop()
+            phases.append(time.time() - began)
+            wait_for("balance", lambda: d.imbalance()[0] <= d.imbalance()[1] and not d.actions("starting", "running", "verifying"), 90)
+            after = spread(c)
+            done, own = check_moves(c, d, gremlins.foreign)
+            phases.append(time.time() - began)
+            d.cli("maintenance", "enter", "n4")
+            wait_for("n4 is empty", lambda: not [g for g in c.guests_of("n4") if g not in (near, pinned)], 90)
+            wait_for("all has ended", lambda: not d.actions("starting", "running", "verifying"), 60)
+            check_moves(c, d, gremlins.foreign)
+            assert apart[0].node != apart[1].node and ha_apart[0].node != ha_apart[1].node, "rules that keep apart"
+            equal("pins", (pinned.node, near.node), (pin, home))
+            assert not [t for t in c.tasks.values() if t.kind.endswith("zmigrate") and t.exit == "OK" and t.node != "n4"], "containers move off n4 only"
+            d.stop()
+        assert not s.problems, s.problems
+    assert after < before / 1.5, (before, after)
+    print(f"{nodes} nodes, {guests} guests: spread {before:.3f} -> {after:.3f}, {sum(done.values())} moves done of {sum(own.values())} that "
+          f"arrived, {kills} kills, {sum(gremlins.counts.values())} faults {dict(gremlins.counts)}, {len(s.requests)} requests; faults until {phases[0]:.0f} s, balanced at {phases[1]:.0f} s")
+
+
+def test_service():
+    service(*((16, 400, 100, 1.0) if LONG else (6, 90, 14, 0.7)))
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))
