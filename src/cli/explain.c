@@ -41,8 +41,9 @@ static enum exit_code verb_explain_run(const struct args *args, struct arena *a,
 const struct verb verb_explain = {
     .name = "explain",
     .summary = "Show why a VM is or is not moved, or why a host is or is not put to standby or woken.",
-    .more = "A VM is judged at the moment at which the plan moves it, or at the end of the plan if it "
-            "does not move. IMBALANCE: with the VM on that host. Three or more hosts that one check rejects "
+    .more = "A VM is judged at the moment at which the plan moves it, or after the moves for balance if it "
+            "stays; before them if its host is to be emptied. IMBALANCE: with the VM on that host. Three or "
+            "more hosts that one check rejects "
             "in the same words are one row, with the range of their figures; --host and --format json show "
             "each. A shortage is its mean over the "
             "time for which today's load is expected to last. The checks are listed in "

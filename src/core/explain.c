@@ -30,7 +30,18 @@ static bool is_for_balance(const struct pass *p)
     return p->next.reason == REASON_BALANCE_CPU || p->next.reason == REASON_BALANCE_MEM;
 }
 
-/* Why a mandatory move does not go to the slot: a worse bucket, a lower score, or more imbalance. */
+/* Whether the pass stopped before a move to where the unit's affine set meets. */
+static bool is_for_affinity(const struct pass *p, uint32_t unit)
+{
+    bool joins = p->layout.unit_held[unit] == CHECK_RULE_AFFINITY &&
+                 layout_has_component(&p->layout, p->next.to_slot, unit);
+
+    return joins || (p->next.reason == REASON_RULE && p->next.rule != IX_NONE &&
+                     p->snap->rules[p->next.rule].is.kind == RULE_VM_AFFINE);
+}
+
+/* Why a mandatory move does not go to the slot: its set meets elsewhere, a worse bucket, a lower score, or
+ * more imbalance. */
 static enum check check_mandatory(struct pass *p, uint32_t unit, uint32_t slot)
 {
     const struct move_preference *preference = p->climb.score.preference;
@@ -39,6 +50,9 @@ static enum check check_mandatory(struct pass *p, uint32_t unit, uint32_t slot)
     move_trial_begin(&p->layout, p->climb.score.weight, unit, &t);
     double here = move_trial_at(&p->layout, &t, slot);
     double there = move_trial_at(&p->layout, &t, p->next.to_slot);
+    bool scattered = p->layout.unit_held[unit] == CHECK_RULE_AFFINITY;
+    if (is_for_affinity(p, unit) || (scattered && here < there)) /* the set meets there */
+        return CHECK_RULE_AFFINITY;
     if (!preference || slot >= p->layout.n_on || p->next.to_slot >= p->layout.n_on)
         return CHECK_LESS_GAIN;
     struct move_rank rank = move_preference_rank(preference, unit, slot, here);
@@ -89,9 +103,15 @@ static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot
         return p->end;
     struct move_trial t;
     move_trial_begin(l, p->climb.score.weight, unit, &t);
-    check = move_score_check(&p->climb.score, unit, slot, move_score_gain(&p->climb.score, &t, slot));
+    double gain = move_score_gain(&p->climb.score, &t, slot);
+    check = move_score_check(&p->climb.score, unit, slot, gain);
     if (check != CHECK_NONE)
         return check;
+    bool gains_more = p->stopped && p->climb.score.preference && p->next.move_group == 0 &&
+                      p->next.to_slot < l->n_on &&
+                      gain > move_score_gain(&p->climb.score, &t, p->next.to_slot) + GAIN_LEAST;
+    if (gains_more) /* the chosen host has the better score */
+        return CHECK_FIT_SCORE;
     return p->end == CHECK_MOVES_MAX ? CHECK_MOVES_MAX : CHECK_LESS_GAIN;
 }
 
@@ -190,22 +210,6 @@ static const struct finding *summary_of(struct pass *p, uint32_t vm, const struc
                                                .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}}});
 }
 
-/* The pass without DPM, for a VM that stays: power-offs and wakes change the loads only after the climb has
- * judged the VM's moves. Hosts that the plan puts to standby still receive nothing. */
-static struct pass *before_power(const struct pass *p, const struct snapshot *snap,
-                                 const struct policy *policy, uint32_t vm, struct arena *a)
-{
-    struct policy quiet = *policy;
-
-    quiet.dpm.enabled = false;
-    struct pass *q = preferred_rules_run(snap, &quiet, vm, a);
-    for (uint32_t i = 0; i < q->layout.n_on; i++) {
-        q->layout.asleep[i] = p->layout.asleep[i];
-        q->layout.closing[i] = p->layout.closing[i];
-    }
-    return q;
-}
-
 /* What the stages of the VM's pipeline leave of the hosts that are on. */
 static void fill_stages(const struct pass *p, uint32_t vm, struct explanation *e)
 {
@@ -227,8 +231,6 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
     if (vm >= snap->n_vms || (host != IX_NONE && host >= snap->n_hosts))
         return err_set(err, -EINVAL, "there is no such VM or host in the snapshot");
     struct pass *p = preferred_rules_run(snap, policy, vm, a);
-    if (p->power && !p->stopped && p->end != CHECK_POWER_FIRST)
-        p = before_power(p, snap, policy, vm, a);
     move_score_refresh(&p->climb.score, &p->layout, &p->migration_cost);
     e.candidates = arena_array(a, struct candidate, snap->n_hosts);
     for (uint32_t i = 0; i < snap->n_hosts; i++)

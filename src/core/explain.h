@@ -1,6 +1,7 @@
 /* explain.h: the check that decides about each destination of a VM, or about a host's power.
  *
- * The pass runs again up to the VM's move, or to its end for a VM that stays. Every host is judged at that
+ * The pass runs again up to the VM's move; for a VM that stays up to the last step that could have moved it:
+ * the moves for balance, or those that empty its host, which come before them. Every host is judged at that
  * moment by the functions that the pass itself uses. */
 #ifndef BALLAST_CORE_EXPLAIN_H
 #define BALLAST_CORE_EXPLAIN_H

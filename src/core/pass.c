@@ -22,6 +22,10 @@
 /* Tries that hold back one more unit each. */
 #define TRIES_MAX 8
 
+/* How far a pass goes: to its end, or to before a step that changes the hosts only after it has been decided
+ * that a VM stays. */
+enum pass_until { PASS_UNTIL_END, PASS_UNTIL_BALANCE, PASS_UNTIL_POWER };
+
 static void estimate_demand(struct pass *p, const struct snapshot *snap);
 static void divide(struct pass *p);
 static void build_layout(struct pass *p);
@@ -42,14 +46,14 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
 }
 
 static void decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
-                   uint32_t watched_vm, const bool *held_back, struct arena *a)
+                   uint32_t watched_vm, const bool *held_back, enum pass_until until, struct arena *a)
 {
     pass_prepare(p, snap, policy, rules, watched_vm, a);
     p->held_back = held_back;
     plan_report_state(p);      /* faults that exist before any decision */
     plan_correct(p);           /* 5. corrections: mandatory moves first, */
     quarantine_empty_hosts(p); /* then those off degraded hosts */
-    if (p->stopped)
+    if (p->stopped || until == PASS_UNTIL_BALANCE)
         return;
     ready_by_wake(p);            /* 7. power, first part: wakes for dpm.ready_by, */
     bool saves = power_first(p); /* and power-offs of unneeded hosts, before the balancing */
@@ -57,7 +61,7 @@ static void decide(struct pass *p, const struct snapshot *snap, const struct pol
         plan_balance(p); /* 6. balance: optional moves while the benefit exceeds the cost, */
     if (!saves)
         plan_make_room(p); /* and moves that make room for large VMs */
-    if (p->hold_back != IX_NONE)
+    if (p->hold_back != IX_NONE || until == PASS_UNTIL_POWER)
         return;
     plan_review(p); /* the remaining gaps in failover capacity */
     quarantine_report(p);
@@ -86,6 +90,21 @@ static void hold_back_more(const struct pass *p, uint32_t tries, bool *held_back
         held_back[u] = held_back[u] || !moves[u];
 }
 
+/* When it is decided that the watched VM stays. Its host is to be emptied: before the moves for balance,
+ * which may give other hosts room afterwards. Else before power-offs and wakes, which change the loads. Hosts
+ * that the plan puts to standby receive nothing all the same. */
+static enum pass_until judged_at(const struct pass *p)
+{
+    uint32_t unit = p->layout.vm_unit[p->watched_vm];
+    uint32_t slot = unit == IX_NONE ? IX_NONE : p->layout.unit_slot[unit];
+
+    if (p->stopped)
+        return PASS_UNTIL_END;
+    if (slot != IX_NONE && slot >= p->layout.n_on && slot != p->layout.outside)
+        return PASS_UNTIL_BALANCE;
+    return p->power && p->end != CHECK_POWER_FIRST ? PASS_UNTIL_POWER : PASS_UNTIL_END;
+}
+
 /* A move for balance may not leave failover capacity missing, nor a host so full that another must be woken.
  * That shows only when all are made, so the pass then decides again without the move that is the cause. */
 void pass_decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
@@ -93,14 +112,25 @@ void pass_decide(struct pass *p, const struct snapshot *snap, const struct polic
 {
     bool *held_back = NULL;
 
-    decide(p, snap, policy, rules, IX_NONE, NULL, a);
+    decide(p, snap, policy, rules, IX_NONE, NULL, PASS_UNTIL_END, a);
     for (uint32_t tries = 1; p->hold_back != IX_NONE; tries++) {
         held_back = held_back ? held_back : arena_array(a, bool, p->layout.n_units);
         hold_back_more(p, tries, held_back);
-        decide(p, snap, policy, rules, IX_NONE, held_back, a);
+        decide(p, snap, policy, rules, IX_NONE, held_back, PASS_UNTIL_END, a);
     }
-    if (watched_vm != IX_NONE)
-        decide(p, snap, policy, rules, watched_vm, held_back, a);
+    if (watched_vm == IX_NONE)
+        return;
+    decide(p, snap, policy, rules, watched_vm, held_back, PASS_UNTIL_END, a);
+    enum pass_until until = judged_at(p);
+    if (until == PASS_UNTIL_END)
+        return;
+    const struct pass whole = *p;
+    decide(p, snap, policy, rules, watched_vm, held_back, until, a);
+    p->end = whole.end;
+    for (uint32_t i = 0; i < p->layout.n_on; i++) {
+        p->layout.asleep[i] = whole.layout.asleep[i];
+        p->layout.closing[i] = whole.layout.closing[i];
+    }
 }
 
 int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,

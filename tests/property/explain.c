@@ -1,6 +1,7 @@
 /* The explanation of a VM agrees with the plan: the chosen host is the plan's, a VM that stays has none,
  * and each named check fails for the reason given. The plan counts rejected moves by the same checks. */
 #include "core/explain.h"
+#include "core/balance/move_score.h"
 #include "core/pass.h"
 #include "oracle.h"
 #include "random_cluster.h"
@@ -199,9 +200,25 @@ static const struct recommendation *recommendation_of(const struct world *w, uin
     return NULL;
 }
 
+/* Whether the VM's host is to be emptied. */
+static bool must_leave(const struct world *w, uint32_t vm)
+{
+    uint32_t host = w->snap.vms[vm].host;
+    const struct host *h = host == IX_NONE ? NULL : &w->snap.hosts[host];
+
+    return h && (h->is.state == HOST_ENTERING_MAINTENANCE || h->is.state == HOST_ENTERING_STANDBY ||
+                 h->failover || host_is_avoided(h));
+}
+
+static bool is_for_balance(enum reason reason)
+{
+    return reason == REASON_BALANCE_CPU || reason == REASON_BALANCE_MEM || reason == REASON_EXCHANGE ||
+           reason == REASON_ROOM;
+}
+
 /* Everything that the plan does before the VM's own move, or that of the set that it moves with. What makes
  * room for the move shares its group, and comes before. */
-static void replay_until(struct world *w, const struct recommendation *own, bool *unit)
+static void replay_until(struct world *w, uint32_t vm, const struct recommendation *own, bool *unit)
 {
     oracle_reset(&w->o);
     if (own)
@@ -214,10 +231,36 @@ static void replay_until(struct world *w, const struct recommendation *own, bool
             (rec->reason == REASON_CONSOLIDATE || rec->reason == REASON_HIGH_UTILIZATION ||
              oracle_makes_room_to_sleep(rec)))
             continue; /* who stays is judged before that */
+        if (!own && is_for_balance(rec->reason) && must_leave(w, vm))
+            continue; /* likewise, who must leave its host */
         if (own && unit[rec->vm] && rec->from == own->from && rec->to == own->to)
             return;
         oracle_end(&w->o, rec);
     }
+}
+
+static double figure_of(const struct finding *f, enum finding_figure name)
+{
+    for (uint32_t i = 0; f->figures[i].name != FIGURE_END; i++)
+        if (f->figures[i].name == name)
+            return f->figures[i].value;
+    return UNKNOWN;
+}
+
+/* The imbalance that the explanation gives for the host is not below that of the chosen one. */
+static bool is_no_better(const struct candidate *c)
+{
+    double after = figure_of(c->found, FIGURE_IMBALANCE_AFTER);
+    double chosen = figure_of(c->found, FIGURE_IMBALANCE_CHOSEN);
+
+    return isnan(after) || isnan(chosen) || after >= chosen - GAIN_LEAST;
+}
+
+/* Whether the move goes where the imbalance is lowest. */
+static bool is_by_imbalance(const struct recommendation *own)
+{
+    return own->group == 0 && (own->reason == REASON_BALANCE_CPU || own->reason == REASON_BALANCE_MEM ||
+                               own->reason == REASON_RULE || own->reason == REASON_QUARANTINE);
 }
 
 static void check_candidate(struct world *w, uint32_t vm, const struct recommendation *own, const bool *unit,
@@ -236,7 +279,7 @@ static void check_candidate(struct world *w, uint32_t vm, const struct recommend
     if (c->verdict != VERDICT_REJECTED)
         return;
     /* a VM that stays could not be bettered by a move that passes: the climb would have made it */
-    bool better = c->check == CHECK_LESS_GAIN && !own;
+    bool better = c->check == CHECK_LESS_GAIN && (!own || (is_by_imbalance(own) && !is_no_better(c)));
     if (better || c->check == CHECK_NONE || !c->found || !is_so(w, c->check, vm) ||
         !is_confirmed(w, c->check, unit, c->host))
         fail_msg("seed %llu: %s is kept off %s by %s%s, which is not so", (unsigned long long)w->seed, id,
@@ -255,7 +298,7 @@ static void explain_all(struct world *w)
         const struct recommendation *own = recommendation_of(w, vm);
         assert_int_equal(explain_vm(&w->snap, &w->policy, vm, IX_NONE, &w->a, &e, &err), 0);
         assert_int_equal(e.n, w->snap.n_hosts);
-        replay_until(w, own, unit);
+        replay_until(w, vm, own, unit);
         mark_unit(w, vm, unit);
         for (uint32_t i = 0; i < e.n; i++)
             check_candidate(w, vm, own, unit, &e.candidates[i]);
@@ -350,6 +393,31 @@ static void test_plain(void **state)
     run(&(struct cluster_options){.hosts_max = 6, .vms_max = 25, .mixed_hosts = true}, 400);
 }
 
+/* VMs change places. */
+static void test_full(void **state)
+{
+    const struct cluster_options base = {.hosts_max = 6, .vms_max = 25, .rules = true, .full = true};
+    struct cluster_options mixed = base;
+    struct cluster_options tight = base;
+    struct cluster_options cells = base;
+    struct cluster_options failures = base;
+    struct cluster_options power = base;
+
+    (void)state;
+    mixed.mixed_hosts = mixed.scores = true;
+    tight.tight = tight.evacuate = tight.agents = tight.in_flight = true;
+    cells.tight = cells.cells = true;
+    failures.ha = failures.ft = failures.deep_pools = true;
+    power.mixed_hosts = power.sleeping = power.power = true;
+    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 25, .rules = true, .tight = true, .full = true},
+        800);
+    run(&mixed, 400);
+    run(&tight, 400);
+    run(&cells, 400);
+    run(&failures, 400);
+    run(&power, 800);
+}
+
 static void test_everything(void **state)
 {
     (void)state;
@@ -396,8 +464,8 @@ static void test_power(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain), cmocka_unit_test(test_everything), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_power), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_plain),    cmocka_unit_test(test_full),  cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_failures), cmocka_unit_test(test_power), cmocka_unit_test(test_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,8 +78,7 @@ static enum check check_worth_cheaply(const struct move_score *score, uint32_t u
     return migration_cost_pays(score->costs, &w) ? CHECK_NONE : CHECK_COST_BENEFIT;
 }
 
-/* Whether the move gains enough for the lower score of its destination. */
-static bool is_worth_its_score(const struct move_score *score, uint32_t unit, uint32_t slot, double gain)
+bool move_score_is_worth_its_score(const struct move_score *score, uint32_t unit, uint32_t slot, double gain)
 {
     double adjusted = move_score_adjusted(score, unit, slot, gain);
 
@@ -101,7 +100,7 @@ static enum check check_all(const struct move_score *score, uint32_t unit, uint3
         check = CHECK_NO_GAIN;
     if (check == CHECK_NONE && gain < score->goodness)
         check = CHECK_MIN_GOODNESS;
-    if (check == CHECK_NONE && preference && !is_worth_its_score(score, unit, slot, gain))
+    if (check == CHECK_NONE && preference && !move_score_is_worth_its_score(score, unit, slot, gain))
         check = CHECK_FIT_SCORE;
     if (check == CHECK_NONE && score->l->policy->cost_benefit)
         check = worth(score, unit, slot);

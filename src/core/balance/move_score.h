@@ -72,6 +72,9 @@ static inline double move_score_adjusted(const struct move_score *score, uint32_
  * pays. Counts rejections in the statistics. */
 enum check move_score_check(const struct move_score *score, uint32_t unit, uint32_t slot, double gain);
 
+/* Whether a move with this gain gains enough for the lower score of its destination. */
+bool move_score_is_worth_its_score(const struct move_score *score, uint32_t unit, uint32_t slot, double gain);
+
 /* Whether it finds nothing, at less expense: where several checks fail, another one may be counted. */
 bool move_score_passes(const struct move_score *score, uint32_t unit, uint32_t slot, double gain);
 

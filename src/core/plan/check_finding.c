@@ -235,16 +235,22 @@ static bool find_ft_peer(const struct pass *p, const struct asked *q, struct fin
 static bool find_scattered(const struct pass *p, const struct asked *q, struct finding *f)
 {
     const struct layout *l = &p->layout;
+    uint32_t found = IX_NONE;
 
+    /* the first one where the set meets, if the plan brings it together */
     for (uint32_t i = 0; i < p->snap->n_vms; i++) {
         uint32_t unit = l->vm_unit[i];
         if (unit == IX_NONE || unit == q->unit || p->rules.component[i] != p->rules.component[q->vm])
             continue;
-        finding_subject(f, SUBJECT_OTHER_VM, i);
-        finding_subject(f, SUBJECT_OTHER_HOST, l->slot_host[l->unit_slot[unit]]);
-        return true;
+        if (found == IX_NONE || (p->stopped && l->unit_slot[unit] == p->next.to_slot &&
+                                 l->unit_slot[l->vm_unit[found]] != p->next.to_slot))
+            found = i;
     }
-    return false;
+    if (found == IX_NONE)
+        return false;
+    finding_subject(f, SUBJECT_OTHER_VM, found);
+    finding_subject(f, SUBJECT_OTHER_HOST, l->slot_host[l->unit_slot[l->vm_unit[found]]]);
+    return true;
 }
 
 /* ---- capacity ---- */
@@ -358,12 +364,17 @@ static bool find_target(const struct pass *p, const struct asked *q, struct find
     return true;
 }
 
-static double gain(const struct pass *p, const struct asked *q)
+static double gain_on(const struct pass *p, const struct asked *q, uint32_t slot)
 {
     struct move_trial t;
 
     move_trial_begin(&p->layout, p->climb.score.weight, q->unit, &t);
-    return move_score_gain(&p->climb.score, &t, q->slot);
+    return move_score_gain(&p->climb.score, &t, slot);
+}
+
+static double gain(const struct pass *p, const struct asked *q)
+{
+    return gain_on(p, q, q->slot);
 }
 
 static bool find_no_gain(const struct pass *p, const struct asked *q, struct finding *f)
@@ -405,7 +416,9 @@ static bool find_score(const struct pass *p, const struct asked *q, struct findi
 
     if (!preference)
         return false;
-    bool gains = !p->stopped || p->next.reason == REASON_BALANCE_CPU || p->next.reason == REASON_BALANCE_MEM;
+    bool gains =
+        !p->stopped || ((p->next.reason == REASON_BALANCE_CPU || p->next.reason == REASON_BALANCE_MEM) &&
+                        !move_score_is_worth_its_score(&p->climb.score, q->unit, q->slot, gain(p, q)));
     uint32_t vm = move_preference_worst_vm(preference, q->unit, gains ? IX_NONE : p->next.to_slot, q->slot);
     uint32_t own = p->snap->vms[vm].host;
     uint32_t better = gains ? own : p->layout.slot_host[p->next.to_slot];
@@ -416,7 +429,7 @@ static bool find_score(const struct pass *p, const struct asked *q, struct findi
     finding_subject(f, SUBJECT_STAGE, fit_frozen_stage_of_drop(preference->frozen, vm, better, q->host));
     finding_figure(f, FIGURE_SCORE, fit_frozen_score(preference->frozen, vm, q->host));
     finding_figure(f, FIGURE_SCORE_OWN, fit_frozen_score(preference->frozen, vm, own));
-    if (!gains) { /* a mandatory move need not: the chosen host has a better score */
+    if (!gains) { /* a mandatory move need not, or it gains enough: the chosen host has a better score */
         finding_subject(f, SUBJECT_TO, better);
         finding_figure(f, FIGURE_SCORE_CHOSEN, fit_frozen_score(preference->frozen, vm, better));
         return true;
@@ -471,13 +484,18 @@ static bool find_moves_max(const struct pass *p, const struct asked *q, struct f
 
 static bool find_less_gain(const struct pass *p, const struct asked *q, struct finding *f)
 {
-    if (!p->stopped)
+    if (!p->stopped || q->slot >= p->layout.n_on) /* a host that is woken is the last choice */
         return false;
     finding_subject(f, SUBJECT_TO, p->layout.slot_host[p->next.to_slot]);
     /* of an exchange the imbalance after all its moves counts */
-    finding_subject(f, SUBJECT_FOR_VM, p->next.reason == REASON_EXCHANGE ? p->next.for_vm : IX_NONE);
+    bool balance = p->next.reason == REASON_BALANCE_CPU || p->next.reason == REASON_BALANCE_MEM;
+    uint32_t for_vm = p->next.reason == REASON_EXCHANGE ? p->next.for_vm : IX_NONE;
+    finding_subject(f, SUBJECT_FOR_VM, balance && p->next.move_group != 0 ? q->vm : for_vm);
     double after = p->climb.score.imbalance - gain(p, q);
-    double chosen = p->next.imbalance_after;
+    /* with the same weights, by which the moves were compared */
+    double chosen = p->next.to_slot < p->layout.n_on
+                        ? p->climb.score.imbalance - gain_on(p, q, p->next.to_slot)
+                        : p->next.imbalance_after;
     finding_figure(f, FIGURE_IMBALANCE_AFTER, fabs(after - chosen) < GAIN_LEAST ? chosen : after);
     finding_figure(f, FIGURE_IMBALANCE_CHOSEN, chosen);
     return true;
@@ -563,38 +581,4 @@ const struct finding *check_finding_chosen(const struct pass *p, const struct mi
 
     add_worth(&f, worth);
     return finding_keep(p->a, f);
-}
-
-/* The VM of the unit that the check holds. */
-static uint32_t held_vm(const struct pass *p, const struct obstacle *why)
-{
-    const struct layout *l = &p->layout;
-
-    for (uint32_t i = l->unit_from[why->unit]; i < l->unit_from[why->unit + 1]; i++) {
-        const struct vm_facts *v = &p->snap->vms[l->unit_vms[i]].is;
-        if (why->check == CHECK_VM_IMMOVABLE ? v->immovable != NULL : v->mandatory_only != NULL)
-            return l->unit_vms[i];
-    }
-    return l->unit_first[why->unit];
-}
-
-const struct finding *check_finding_of_obstacle(const struct pass *p, struct obstacle why)
-{
-    if (why.slot == IX_NONE && why.unit != IX_NONE &&
-        (why.check == CHECK_VM_IMMOVABLE || why.check == CHECK_VM_MANDATORY_ONLY))
-        return check_finding(p, held_vm(p, &why), p->layout.slot_host[p->layout.unit_slot[why.unit]],
-                             why.check, NULL);
-    if (why.slot == IX_NONE)
-        return finding_keep(
-            p->a, (struct finding){.code = why.check == CHECK_HOST_NOT_ON ? FIND_NO_OTHER_HOST : FIND_MEANING,
-                                   .check = why.check});
-    uint32_t host = p->layout.slot_host[why.slot];
-    return finding_keep(p->a,
-                        (struct finding){.code = FIND_CLOSEST,
-                                         .check = why.check,
-                                         .subjects = {{SUBJECT_HOST, host}},
-                                         .because = why.unit == IX_NONE
-                                                        ? NULL
-                                                        : check_finding(p, p->layout.unit_first[why.unit],
-                                                                        host, why.check, NULL)});
 }

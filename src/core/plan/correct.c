@@ -185,7 +185,7 @@ static void report_violated(struct pass *p, uint32_t unit, uint32_t rule, uint32
 
 void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obstacle why)
 {
-    report_violated(p, unit, rule, IX_NONE, check_finding_of_obstacle(p, why));
+    report_violated(p, unit, rule, IX_NONE, obstacle_finding(p, why));
 }
 
 /* Moves the unit to the best allowed host, or adds a fault. False: the pass stops here. */
@@ -452,7 +452,7 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
                                         .resource = (enum resource)r,
                                         .subjects = {{SUBJECT_HOST, host}},
                                         .figures = {{FIGURE_EXCESS, excess}},
-                                        .because = check_finding_of_obstacle(p, why)});
+                                        .because = obstacle_finding(p, why)});
             return true;
         }
     }

@@ -21,8 +21,8 @@ struct obstacle {
     uint32_t unit, slot;
 };
 
-/* check_finding.c: the finding for an obstacle, with its figures. */
-const struct finding *check_finding_of_obstacle(const struct pass *p, struct obstacle why);
+/* obstacle_finding.c: the finding for an obstacle, with its figures. */
+const struct finding *obstacle_finding(const struct pass *p, struct obstacle why);
 
 /* The allowed host with the lowest imbalance after the move; IX_NONE: none, and *ret_why is the obstacle. */
 uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacle *ret_why);

@@ -52,7 +52,7 @@ static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, struct
         plan_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
                    (struct finding){.code = FIND_CANNOT_LEAVE,
                                     .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}},
-                                    .because = check_finding_of_obstacle(p, mine)});
+                                    .because = obstacle_finding(p, mine)});
     }
 }
 

@@ -128,7 +128,7 @@ static struct finding find_no_room(const struct power *w, uint32_t host, const s
     if (v->check == POWER_RAISES_HIGH)
         finding_figure(&f, FIGURE_LOAD_MAX, w->u.above);
     else if (correct_best_target(w->p, w->l->vm_unit[v->vm], &why) == IX_NONE)
-        f.because = check_finding_of_obstacle(w->p, why);
+        f.because = obstacle_finding(w->p, why);
     return f;
 }
 

@@ -390,7 +390,8 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=moves_max moves_max=1", "The plan already has its maximum of 1 move (moves_max)."},
     {FIND_CHECK, "check=moves_max", "The plan already has its maximum of {moves_max} moves (moves_max)."},
     {FIND_CHECK, "check=less_gain for_vm",
-     "No exchange that brings the VM here lowers the imbalance more than the one that brings it to {to}."},
+     "No exchange of as few moves that passes all checks brings the VM here and lowers the imbalance more "
+     "than the one that brings it to {to}."},
     {FIND_CHECK, "check=less_gain imbalance_after={imbalance_chosen}",
      "The imbalance would be equal, {imbalance_after:4}, with the VM on {to}, which is first among equals."},
     {FIND_CHECK, "check=less_gain",
