@@ -177,9 +177,64 @@ static uint32_t most_useful(const struct ordering *o, uint32_t slot, const bool 
     return best;
 }
 
-/* Names the departures that the move needs. `named` is scratch, all false before and after. */
+static bool moves_at(const struct recommendation *r, uint32_t host)
+{
+    return (r->action == ACTION_MIGRATE || r->action == ACTION_PLACE) && (r->from == host || r->to == host);
+}
+
+/* Keeps the plan's order on hosts where a filter reads what moves change. */
+static void order_watched(struct ordering *o, const struct recommendation *rec, uint32_t from, uint32_t to,
+                          bool *ids)
+{
+    const struct rules *rules = &o->p->rules;
+    bool binds = fit_has_live(&rules->fit, rules_fit_use(&o->p->snap->vms[rec->vm]), rec->vm);
+
+    for (uint32_t i = o->watched[to]; binds && i + 1 < rec->id; i++)
+        ids[i + 1] = ids[i + 1] || moves_at(&o->plan->recommendations[i], rec->to);
+    ids[o->watched[from]] = true; /* [0]: no id */
+    ids[o->watched[to]] = true;
+    if (binds)
+        o->watched[to] = rec->id;
+}
+
+/* Keeps the plan's order among VMs that take cells or devices: which of them a VM gets depends on those
+ * before it. */
+static void order_cells(struct ordering *o, const struct recommendation *rec, uint32_t from, uint32_t to,
+                        bool *ids)
+{
+    const struct fit_cells *cells = &o->p->rules.fit.cells;
+
+    for (uint32_t i = o->watched_cells[to]; i + 1 < rec->id; i++) {
+        const struct recommendation *r = &o->plan->recommendations[i];
+        ids[i + 1] = ids[i + 1] || (moves_at(r, rec->to) && fit_cells_binds(cells, r->vm));
+    }
+    ids[o->watched_cells[from]] = true; /* [0]: no id */
+    ids[o->watched_cells[to]] = true;
+    o->watched_cells[to] = rec->id;
+}
+
+/* By id: the earlier recommendations that the move waits for whatever capacity it needs. NULL: none. */
+static bool *keep_order(struct ordering *o, const struct recommendation *rec, uint32_t from, uint32_t to)
+{
+    bool watched = o->p->rules.fit.live_from;
+    bool cells = fit_cells_binds(&o->p->rules.fit.cells, rec->vm);
+
+    if (!watched && !cells && o->moved_by[rec->vm] == 0)
+        return NULL;
+    bool *ids = arena_array(o->p->a, bool, (size_t)rec->id + 1);
+    ids[o->moved_by[rec->vm]] = true; /* a VM that waited on a third host goes on from there */
+    if (watched)
+        order_watched(o, rec, from, to, ids);
+    if (cells)
+        order_cells(o, rec, from, to, ids);
+    return ids;
+}
+
+/* Names the departures that the move needs beside those that it waits for anyway (by id; NULL: none). `named`
+ * is scratch, all false before and after. */
 static void find_dependencies(struct ordering *o, struct recommendation *rec, uint32_t slot,
-                              const double mine[NEED_COUNT], const double limit[NEED_COUNT], bool *named)
+                              const double mine[NEED_COUNT], const double limit[NEED_COUNT],
+                              const bool *waits, bool *named)
 {
     uint32_t n_rec = o->plan->n_recommendations;
     double freed[NEED_COUNT] = {0};
@@ -187,7 +242,8 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
     bool *must = o->first_departure[slot] == IX_NONE ? NULL : arena_array(o->p->a, bool, (size_t)n_rec + 1);
 
     for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
-        if (!kept_apart(&o->p->rules, rec->vm, o->plan->recommendations[d].vm))
+        const struct recommendation *left = &o->plan->recommendations[d];
+        if (!(waits && waits[left->id]) && !kept_apart(&o->p->rules, rec->vm, left->vm))
             continue;
         named[d] = true;
         must[d] = true;
@@ -243,7 +299,7 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
     rec->depends_on = ids;
 }
 
-/* Adds the earlier recommendation to those that rec depends on. ids: by id, whether it does. */
+/* Adds the earlier recommendations (by id) to those that rec depends on. */
 static void depend_on(struct ordering *o, struct recommendation *rec, bool *ids)
 {
     uint32_t *list = arena_array(o->p->a, uint32_t, o->plan->n_recommendations);
@@ -256,58 +312,6 @@ static void depend_on(struct ordering *o, struct recommendation *rec, bool *ids)
             list[n++] = id;
     rec->depends_on = list;
     rec->n_depends_on = n;
-}
-
-/* A VM that waits on a third host goes on from there. */
-static void depend_on_id(struct ordering *o, struct recommendation *rec, uint32_t id)
-{
-    bool *ids = arena_array(o->p->a, bool, (size_t)rec->id + 1);
-
-    ids[id] = true;
-    depend_on(o, rec, ids);
-}
-
-static bool moves_at(const struct recommendation *r, uint32_t host)
-{
-    return (r->action == ACTION_MIGRATE || r->action == ACTION_PLACE) && (r->from == host || r->to == host);
-}
-
-/* Keeps the plan's order on hosts where a filter reads what moves change. */
-static void order_watched(struct ordering *o, struct recommendation *rec, uint32_t from, uint32_t to)
-{
-    const struct rules *rules = &o->p->rules;
-    bool binds = fit_has_live(&rules->fit, rules_fit_use(&o->p->snap->vms[rec->vm]), rec->vm);
-
-    if (!binds && o->watched[from] == 0 && o->watched[to] == 0)
-        return;
-    bool *ids = arena_array(o->p->a, bool, (size_t)rec->id + 1);
-
-    for (uint32_t i = o->watched[to]; binds && i + 1 < rec->id; i++)
-        ids[i + 1] = moves_at(&o->plan->recommendations[i], rec->to);
-    if (o->watched[from] != 0)
-        ids[o->watched[from]] = true;
-    if (o->watched[to] != 0)
-        ids[o->watched[to]] = true;
-    depend_on(o, rec, ids);
-    if (binds)
-        o->watched[to] = rec->id;
-}
-
-/* Keeps the plan's order among VMs that take cells or devices: which of them a VM gets depends on those
- * before it. */
-static void order_cells(struct ordering *o, struct recommendation *rec, uint32_t from, uint32_t to)
-{
-    const struct fit_cells *cells = &o->p->rules.fit.cells;
-    bool *ids = arena_array(o->p->a, bool, (size_t)rec->id + 1);
-
-    for (uint32_t i = o->watched_cells[to]; i + 1 < rec->id; i++) {
-        const struct recommendation *r = &o->plan->recommendations[i];
-        ids[i + 1] = moves_at(r, rec->to) && fit_cells_binds(cells, r->vm);
-    }
-    ids[o->watched_cells[from]] = true; /* [0]: no id */
-    ids[o->watched_cells[to]] = true;
-    depend_on(o, rec, ids);
-    o->watched_cells[to] = rec->id;
 }
 
 static struct recommendation *begin_recommendation(struct ordering *o, const struct decision *d, uint32_t vm,
@@ -417,14 +421,11 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     double limit[NEED_COUNT];
     limits_of(&o->p->layout, d->to_slot, d->failover_reserved, limit);
     add_rest_of_unit(o, d, vm, with);
-    find_dependencies(o, rec, d->to_slot, with, limit, named);
-    if (o->moved_by[vm] != 0)
-        depend_on_id(o, rec, o->moved_by[vm]);
+    bool *waits = keep_order(o, rec, d->from_slot, d->to_slot);
+    find_dependencies(o, rec, d->to_slot, with, limit, waits, named);
+    if (waits)
+        depend_on(o, rec, waits);
     o->moved_by[vm] = rec->id;
-    if (o->p->rules.fit.live_from)
-        order_watched(o, rec, d->from_slot, d->to_slot);
-    if (fit_cells_binds(&o->p->rules.fit.cells, vm))
-        order_cells(o, rec, d->from_slot, d->to_slot);
     for (int k = 0; k < NEED_COUNT; k++)
         o->taken[d->to_slot][k] += mine[k];
     o->departures[n] = (struct departure){.rec = n, .next = o->first_departure[d->from_slot]};
