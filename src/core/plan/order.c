@@ -236,10 +236,9 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
                               const double mine[NEED_COUNT], const double limit[NEED_COUNT],
                               const bool *waits, bool *named)
 {
-    uint32_t n_rec = o->plan->n_recommendations;
     double freed[NEED_COUNT] = {0};
     bool hopeless[NEED_COUNT] = {false};
-    bool *must = o->first_departure[slot] == IX_NONE ? NULL : arena_array(o->p->a, bool, (size_t)n_rec + 1);
+    bool *must = o->first_departure[slot] == IX_NONE ? NULL : arena_array(o->p->a, bool, rec->id);
 
     for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
         const struct recommendation *left = &o->plan->recommendations[d];
