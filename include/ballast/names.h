@@ -454,6 +454,8 @@
     X(EVENT_NIGHT, "night", "how hosts slept since the last morning: in one sentence, and by host")          \
     X(EVENT_ALARM_FAILED, "alarm_failed", "alarms cannot be delivered to a target, or were given up")        \
     X(EVENT_ALARM_BACK, "alarm_back", "alarms are delivered to a target again")                              \
+    X(EVENT_UNIT_FAILED, "unit_failed", "an external unit has no answer about VMs")                          \
+    X(EVENT_UNIT_BACK, "unit_back", "an external unit answers again, or is not asked any more")              \
     X(EVENT_GAP, "gap", "events were dropped before they could be stored, or sent")
 
 #define NAME_ENUM(e, word, meaning) e,

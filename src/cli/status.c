@@ -312,6 +312,22 @@ static void show_alarms(const json_t *st, struct arena *a, struct strbuf *out)
     }
 }
 
+/* External units without an answer. */
+static void show_units(const json_t *st, struct arena *a, struct strbuf *out)
+{
+    const json_t *x;
+    size_t i;
+
+    json_array_foreach(json_object_get(st, "failing_units"), i, x)
+    {
+        const char *error = reply_text(x, "error");
+
+        put_sentence(out, i == 0 ? "units" : "",
+                     arena_printf(a, "%s: NO ANSWER since %s%s%s", reply_text(x, "unit"),
+                                  reply_text(x, "since"), error ? ": " : "", error ? error : ""));
+    }
+}
+
 static void show_power(const json_t *st, struct strbuf *out)
 {
     const json_t *p = json_object_get(st, "power");
@@ -419,6 +435,7 @@ static void put_status(const json_t *st, const char *domain, struct arena *a, st
     show_counts(st, out);
     show_broker(st, out);
     show_alarms(st, a, out);
+    show_units(st, a, out);
     show_daemon(st, out);
     show_store(st, out);
     show_roll(st, domain, a, out);

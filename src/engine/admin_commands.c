@@ -11,6 +11,7 @@
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/nights.h"
+#include "engine/knowledge/unit_failures.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/source_poll.h"
@@ -151,6 +152,7 @@ void engine_status(const struct engine *e, struct engine_status *ret)
         .last_pass_error = e->passes->error.code != 0 ? e->passes->error.text : NULL,
         .next_pass = e->passes->next,
     };
+    ret->n_failing_units = unit_failures_list(e->knowledge->units, &ret->failing_units);
     for (size_t i = 0; i < e->actions->n; i++)
         ret->actions[e->actions->list[i]->r.state]++;
 }

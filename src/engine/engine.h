@@ -318,6 +318,15 @@ void engine_place_release(struct engine *e, uint64_t ticket);
 
 enum source_state { SOURCE_UNKNOWN, SOURCE_UP, SOURCE_LOST };
 
+/* An external unit that has no answer about some VMs. */
+struct failing_unit {
+    const char *unit;
+    instant_s since;
+    const char *error; /* NULL: it was not asked yet by this process */
+    size_t vms;        /* about which it had no answer last */
+    bool told;         /* by an event */
+};
+
 struct engine_status {
     const char *cluster;
     struct policy policy;
@@ -334,8 +343,10 @@ struct engine_status {
                                                         NULL: nothing was seen yet */
     const char *zone;                                /* dpm.time_zone, or the machine's; never NULL */
     const char *store_error;                         /* NULL: the store works */
-    const char *last_night, *last_night_json;        /* knowledge/nights.h; NULL: none was told yet */
-    uint64_t last_pass;                              /* 0: none yet in this process */
+    const struct failing_unit *failing_units;        /* knowledge/unit_failures.h; by name */
+    size_t n_failing_units;
+    const char *last_night, *last_night_json; /* knowledge/nights.h; NULL: none was told yet */
+    uint64_t last_pass;                       /* 0: none yet in this process */
     instant_s last_pass_time;
     const char *last_pass_error; /* why the newest attempt gave none; NULL */
     instant_s next_pass;

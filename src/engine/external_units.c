@@ -3,6 +3,7 @@
 
 #include "core/fit/fit.h"
 #include "engine/actions/action.h"
+#include "engine/knowledge/unit_failures.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
 #include "model/snapshot_build.h"
@@ -11,8 +12,12 @@
 
 bool external_units_ask(struct engine *e, struct observation *v, instant_s now)
 {
-    if (!e->port.unit_ops || !snapshot_asks_units(&v->snap))
+    if (!e->port.unit_ops)
         return false;
+    if (!snapshot_asks_units(&v->snap)) {
+        unit_failures_take(e->knowledge->units, e, NULL, now);
+        return false;
+    }
     v->units_asked = now;
     v->changes = e->changes;
     e->awaits = v;
@@ -36,6 +41,7 @@ void engine_on_answers(struct engine *e, uint64_t serial, struct collected *answ
     *answers = (struct collected){0};
     v->seen.inventory.answers = v->answers.inventory.answers;
     v->seen.inventory.n_answers = v->answers.inventory.n_answers;
+    unit_failures_take(e->knowledge->units, e, &v->answers.inventory, now);
     if (snapshot_build_answers(&v->seen.inventory, &v->seen.arena, &v->snap, &err) == 0) {
         engine_take_observation(e, v, now);
         return;

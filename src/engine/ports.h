@@ -445,6 +445,7 @@ struct event {
                          NULL: not known */
     const char *vm, *host; /* ids: the subject of EVENT_FAULT..., EVENT_HOST..., EVENT_METER...; else NULL */
     const char *target;    /* EVENT_ALARM_...: the name of the target */
+    const char *unit;      /* EVENT_UNIT_...: the name of the external unit */
     const char *night;     /* EVENT_NIGHT: as JSON (knowledge/night_record.h) */
     enum fault_code fault; /* EVENT_FAULT, EVENT_FAULT_CLEARED; fault_code_count: more than are listed */
     enum host_state was, is;         /* EVENT_HOST...: host_state_count: not seen before (was); lost (is) */

@@ -279,6 +279,24 @@ static void put_unheard(const json_t *s, size_t *n, struct strbuf *out)
     }
 }
 
+static void put_failing_units(const json_t *s, size_t *n, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    const json_t *x;
+    size_t i;
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    json_array_foreach(json_object_get(s, "failing_units"), i, x)
+    {
+        const char *error = text_of(x, "error");
+
+        strbuf_clear(&text);
+        strbuf_printf(&text, "%s since %s%s%s", text_of(x, "unit"), text_of(x, "since"), error ? ": " : "",
+                      error ? error : "");
+        put_fault(out, n, "No answer of the external unit ", text.text);
+    }
+}
+
 static void put_faults(const json_t *s, struct strbuf *out)
 {
     const json_t *f;
@@ -290,6 +308,7 @@ static void put_faults(const json_t *s, struct strbuf *out)
     put_fault(out, &n, "The last pass failed: ", text_of(s, "pass_error"));
     put_fault(out, &n, "The store fails: ", text_of(s, "store_error"));
     put_fault(out, &n, "", text_of(json_object_get(s, "store"), "warning"));
+    put_failing_units(s, &n, out);
     put_unheard(s, &n, out);
     json_array_foreach(json_object_get(s, "faults"), i, f)
     {

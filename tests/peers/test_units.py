@@ -102,9 +102,16 @@ def test_hangs_and_comes_back():
                 assert time.monotonic() - begun < 2
                 time.sleep(0.1)
             assert "external unit quiet failed" in d.log.read_text()
+            wait_for("more passes", lambda: d.cli("run") and d.status()["failing_units"])
+            [failing] = d.status()["failing_units"]
+            assert failing["unit"] == "quiet" and failing["error"] and failing["vms"] == d.status()["vms"], failing
+            assert "quiet: NO ANSWER since" in " ".join(d.cli("status").split())
             tell(d, refuses=[])
             wait_for("it answers again", lambda: all("hosts" in a for a in answers(d)))
             assert pid_of(d) != first and "external unit quiet answers again" in d.log.read_text()
+            [begun], [ended] = (wait_for(kind, lambda kind=kind: d.json("events", "--kind", kind)) for kind in ("unit_failed", "unit_back"))
+            assert begun["data"]["unit"] == ended["data"]["unit"] == "quiet" and begun["data"]["severity"] == "warning", (begun, ended)
+            assert not d.status()["failing_units"]
             d.stop()
 
 

@@ -105,6 +105,65 @@ static void test_failed_before_it_begins(void **state)
     world_release();
 }
 
+static int events(const char *kind)
+{
+    int n = 0;
+
+    for (int i = 0; i < W->n_events && i < (int)ELEMENTS(W->events); i++)
+        n += strcmp(W->events[i], kind) == 0;
+    return n;
+}
+
+static void check_failing(const char *error, size_t vms)
+{
+    struct engine_status st;
+
+    engine_status(W->engine, &st);
+    assert_int_equal(st.n_failing_units, error || vms > 0 ? 1 : 0);
+    if (st.n_failing_units == 0)
+        return;
+    assert_string_equal(st.failing_units[0].unit, "u");
+    assert_int_equal(st.failing_units[0].vms, vms);
+    if (error)
+        assert_string_equal(st.failing_units[0].error, error);
+}
+
+/* One event when a unit begins to fail and one when it answers again, however many passes lie between, and
+ * over a restart; also when no stage asks it any more. */
+static void test_failure_is_told_once(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, AUTOMATION_MANUAL);
+    world_run(10);
+    check_failing(NULL, 0);
+    w.unit_error = "no answer within 10 s";
+    world_run(400);
+    assert_int_equal(events("unit_failed"), 1);
+    check_failing("no answer within 10 s", 4);
+    w.unit_error = "it ended";
+    world_run(200);
+    check_failing("it ended", 4);
+    world_restart();
+    world_run(200);
+    assert_int_equal(events("unit_failed"), 1);
+    assert_int_equal(events("unit_back"), 0);
+    check_failing("it ended", 4);
+    w.unit_error = NULL;
+    world_run(200);
+    assert_int_equal(events("unit_back"), 1);
+    check_failing(NULL, 0);
+    w.unit_error = "it ended";
+    world_run(200);
+    assert_int_equal(events("unit_failed"), 2);
+    w.units = false; /* no pipeline asks it */
+    world_run(200);
+    assert_int_equal(events("unit_back"), 2);
+    check_failing(NULL, 0);
+    world_release();
+}
+
 /* What is approved while they are asked is no part of their snapshot: the next inventory decides. */
 static void test_approved_meanwhile(void **state)
 {
@@ -175,6 +234,7 @@ int main(void)
         cmocka_unit_test(test_asked_again),
         cmocka_unit_test(test_refused_before_it_begins),
         cmocka_unit_test(test_failed_before_it_begins),
+        cmocka_unit_test(test_failure_is_told_once),
         cmocka_unit_test(test_approved_meanwhile),
         cmocka_unit_test(test_without_port),
         cmocka_unit_test(test_killed),

@@ -37,7 +37,7 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
-    ret->notes = arena_array(a, struct note, 7 + WORLD_VMS);
+    ret->notes = arena_array(a, struct note, 8 + WORLD_VMS);
     if (W->paused_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->paused_by_note[0])
@@ -52,6 +52,8 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         ret->notes[ret->n_notes++] = (struct note){.key = "four_eyes", .value = W->four_eyes_note};
     if (W->roll_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "maintenance_roll", .value = W->roll_note};
+    if (W->failing_units_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "failing_units", .value = W->failing_units_note};
     for (int i = 0; i < WORLD_VMS; i++) {
         if (W->start_notes[i][0])
             ret->notes[ret->n_notes++] = (struct note){.key = arena_printf(a, "start_keys/%s", W->vms[i].id),
@@ -228,6 +230,7 @@ static void put_note(const char *key, const char *value)
         {"maintenance_roll", W->roll_note, sizeof W->roll_note},
         {"four_eyes", W->four_eyes_note, sizeof W->four_eyes_note},
         {"night", W->night_note, sizeof W->night_note},
+        {"failing_units", W->failing_units_note, sizeof W->failing_units_note},
         {"last_night", W->last_night_note, sizeof W->last_night_note},
     };
     size_t i = 0;

@@ -61,6 +61,7 @@ static void data_of(enum event_kind kind, const char *night, struct strbuf *out)
         .pass = 12,
         .text = "what happened",
         .target = kind == EVENT_ALARM_FAILED || kind == EVENT_ALARM_BACK ? "ops" : NULL,
+        .unit = kind == EVENT_UNIT_FAILED || kind == EVENT_UNIT_BACK ? "quiet" : NULL,
         .night = kind == EVENT_NIGHT ? night : NULL,
         .by = "root",
         .vm = "vm-1",

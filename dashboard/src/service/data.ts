@@ -141,6 +141,7 @@ export interface Status {
   frozen_since: Nullable<string>;
   frozen_by: Nullable<string>;
   store_error: Nullable<string>;
+  failing_units: { unit: string; since: string; error: Nullable<string>; vms: number }[];
   /** null: no broker is configured */
   mqtt: Nullable<Broker>;
   store: StoreSize;

@@ -8,7 +8,7 @@ import { offsets, rowsBetween } from './window';
 import { actionTitle, ago, bytes, person, progress, progressWords, sentence, since, terms, troubles, versionId } from './words';
 
 const WELL = {
-  time: '2026-03-01T12:00:00Z', source: { state: 'up', since: null, error: null, seen_age_s: 5 }, store_error: null, pass_error: null, frozen: false,
+  time: '2026-03-01T12:00:00Z', source: { state: 'up', since: null, error: null, seen_age_s: 5 }, store_error: null, failing_units: [], pass_error: null, frozen: false,
   frozen_by: null, mqtt: null, alarms: [], store: { used_bytes: 1, limit_bytes: 2, disk_free_bytes: 3, warning: null },
 } as unknown as Status;
 const NOW = Date.parse('2026-03-01T12:00:00Z') / 1000;

@@ -224,6 +224,9 @@ export function troubles(s: Status): Trouble[] {
   if (s.store.warning !== null) add(sentence(s.store.warning), 'Make room on the disk, raise history.store_mb, or keep less (history.days, history.passes).');
   if (s.pass_error !== null) add(`The last pass failed${because(s.pass_error)}.`, 'Look at what the sentence names; the next pass tries again.');
   if (s.frozen) add(`Actions are paused${s.frozen_by ? ` by ${s.frozen_by}` : ''}.`, 'Resume them on the overview when the reason is gone.');
+  for (const u of s.failing_units) {
+    add(`The external unit ${u.unit} has no answer about ${count(u.vms, 'VM')}${because(u.error)}.`, 'Look at the program below units: in the configuration. What becomes of these VMs meanwhile, on_failure of the stage says.');
+  }
   for (const t of s.alarms) if (t.failing_since !== null) all.push(alarmTrouble(t, now));
   if (s.mqtt && !s.mqtt.connected) all.push(brokerTrouble(s.mqtt, now));
   if (s.mqtt && s.mqtt.refused_kept > 0) {

@@ -74,6 +74,8 @@ void event_json_data(const struct event *ev, struct strbuf *out)
         jw_text(&w, "by", ev->by);
     if (ev->target)
         jw_text(&w, "target", ev->target);
+    if (ev->unit)
+        jw_text(&w, "unit", ev->unit);
     if (ev->night)
         jw_raw(&w, "night", ev->night);
     if (ev->changes)

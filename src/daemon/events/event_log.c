@@ -18,6 +18,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_METER_LOST:
     case EVENT_CONFIGURATION_FAILED:
     case EVENT_ALARM_FAILED:
+    case EVENT_UNIT_FAILED:
     case EVENT_GAP:
         return LOG_LEVEL_WARNING;
     case EVENT_STORE_FAILED:
@@ -29,6 +30,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_HOST_BACK:
     case EVENT_METER_BACK:
     case EVENT_ALARM_BACK:
+    case EVENT_UNIT_BACK:
     case EVENT_CONFIGURATION:
     case EVENT_RETRY:
     case EVENT_FIRST_REQUEST:

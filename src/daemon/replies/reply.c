@@ -171,6 +171,22 @@ static void put_first_requests(struct json_writer *w, const struct engine *e)
     jw_end(w);
 }
 
+static void put_failing_units(struct json_writer *w, const struct engine_status *st)
+{
+    jw_begin(w, "failing_units", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < st->n_failing_units; i++) {
+        const struct failing_unit *x = &st->failing_units[i];
+
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "unit", x->unit);
+        jw_instant(w, "since", x->since);
+        jw_text(w, "error", x->error);
+        jw_int(w, "vms", (int64_t)x->vms);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 static void put_status(struct json_writer *w, const struct engine *e, const struct daemon_state *d,
                        instant_s now)
 {
@@ -204,6 +220,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
         jw_text(w, NULL, st.overlay_findings->items[i]);
     jw_end(w);
     jw_text(w, "store_error", st.store_error);
+    put_failing_units(w, &st);
     reply_daemon_put(w, d, now);
     jw_begin(w, "actions", JW_OBJECT, JW_INLINE);
     for (unsigned i = 0; i < action_state_count; i++)

@@ -12,6 +12,7 @@
 #include "engine/knowledge/nights.h"
 #include "engine/knowledge/pool_settings.h"
 #include "engine/knowledge/start_keys.h"
+#include "engine/knowledge/unit_failures.h"
 #include "engine/knowledge/vm_demand.h"
 
 #include <stdlib.h>
@@ -32,6 +33,7 @@ static const struct piece {
     {offsetof(struct knowledge, failed_moves), &failed_moves_ops},
     {offsetof(struct knowledge, nights), &nights_ops},
     {offsetof(struct knowledge, starts), &start_keys_ops},
+    {offsetof(struct knowledge, units), &unit_failures_ops},
 };
 
 #define EACH_PIECE(p)                                                                                        \

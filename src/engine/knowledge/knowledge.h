@@ -23,6 +23,7 @@ struct knowledge {
     struct failed_moves *failed_moves;
     struct nights *nights;
     struct start_keys *starts;
+    struct unit_failures *units;
 };
 
 /* A wake of ours that has not ended. */
