@@ -17,6 +17,7 @@ DESCRIBED = {"8.4": "8.4", "9.1": "9.1", "9.2": "9.1"}  # 9.2 has no description
 # What answers hold without being declared: the description of returns is thin. By the source of Proxmox VE.
 TASK = {"upid", "node", "pid", "pstart", "starttime", "endtime", "type", "id", "user", "tokenid", "status"}
 BEYOND = {
+    "/access/ticket": {"cap"},
     "/cluster/config/nodes": {"name", "nodeid", "quorum_votes", "ring0_addr"},
     "/cluster/ha/groups": {"digest", "nodes", "nofailback", "restricted", "type"},
     "/cluster/ha/resources": {"digest", "group", "max_relocate", "max_restart", "state", "type", "failback", "auto-rebalance"},
