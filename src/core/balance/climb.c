@@ -28,7 +28,7 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     move_score_set_level(&c->score, l, costs, LAYOUT_LEVEL_FIRST);
     move_score_refresh(&c->score, l, costs);
     c->score.preference = move_preference_new(l, move_score_average_gain(l), a);
-    destination_index_init(&c->destinations, l, costs->rates.into, a);
+    destination_index_init(&c->destinations, l, costs->rates.into, c->score.preference, a);
     bounds_init(&c->bounds, l, c->score.preference && c->score.preference->price > 0, a);
     c->sources = arena_array(a, struct source_slot, l->n_on);
     c->bound = arena_array(a, double, l->n_on);

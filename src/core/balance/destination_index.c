@@ -45,12 +45,6 @@ static uint32_t leaves_for(uint32_t n)
     return leaves;
 }
 
-/* The place in order of the leaf's first host; the next leaf's first host follows its last. */
-static uint32_t leaf_start(const struct destination_class *c, uint32_t leaf)
-{
-    return c->from + (uint32_t)((uint64_t)c->n * leaf / c->leaves);
-}
-
 static void swap(uint32_t *x, uint32_t *y)
 {
     uint32_t keep = *x;
@@ -92,9 +86,9 @@ static void split(const struct destination_index *t, const struct destination_cl
 {
     if (n_leaves == 1)
         return;
-    uint32_t from = leaf_start(c, leaf);
-    uint32_t mid = leaf_start(c, leaf + n_leaves / 2);
-    uint32_t to = leaf_start(c, leaf + n_leaves);
+    uint32_t from = destination_leaf_start(c, leaf);
+    uint32_t mid = destination_leaf_start(c, leaf + n_leaves / 2);
+    uint32_t to = destination_leaf_start(c, leaf + n_leaves);
 
     select_by(t->l, t->order + from, to - from, mid - from, axis);
     split(t, c, leaf, n_leaves / 2, !axis);
@@ -114,7 +108,7 @@ static struct destination_node leaf_box(const struct destination_index *t, const
                                    .free_mb = -NO_LIMIT,
                                    .left = {-NO_LIMIT, -NO_LIMIT}};
 
-    for (uint32_t i = leaf_start(c, leaf); i < leaf_start(c, leaf + 1); i++) {
+    for (uint32_t i = destination_leaf_start(c, leaf); i < destination_leaf_start(c, leaf + 1); i++) {
         uint32_t s = t->order[i];
         for (int r = 0; r < RES_COUNT; r++) {
             double left = t->l->snap->hosts[t->l->slot_host[s]].capacity[r] - t->l->reserved[r][s];
@@ -142,7 +136,7 @@ static struct destination_node join(const struct destination_node *x, const stru
     return box;
 }
 
-static void build(struct destination_index *t, const struct destination_class *c)
+static void build_class(struct destination_index *t, const struct destination_class *c)
 {
     struct destination_node *nodes = t->nodes + c->first_node;
 
@@ -153,6 +147,14 @@ static void build(struct destination_index *t, const struct destination_class *c
         nodes[c->leaves + leaf] = leaf_box(t, c, leaf);
     for (uint32_t i = c->leaves; i-- > 1;)
         nodes[i] = join(&nodes[2 * i], &nodes[2 * i + 1]);
+}
+
+static void build(struct destination_index *t)
+{
+    for (uint32_t i = 0; i < t->n_classes; i++)
+        build_class(t, &t->classes[i]);
+    t->changes = 0;
+    t->builds++;
 }
 
 /* Sixteen bands of copy rates in geometric progression: each is (most / least)^(1/16) times the one before.
@@ -179,14 +181,14 @@ static uint32_t band_of(double rate, double least, double width)
 }
 
 void destination_index_init(struct destination_index *t, const struct layout *l, const double *into,
-                            struct arena *a)
+                            const struct move_preference *preference, struct arena *a)
 {
     struct slot_class *by_class = arena_array(a, struct slot_class, l->n_on);
 
     double least;
     double width = band_width(l, into, &least);
 
-    *t = (struct destination_index){.l = l, .into = into};
+    *t = (struct destination_index){.l = l, .into = into, .scores = destination_scores_new(preference, l, a)};
     for (uint32_t i = 0; i < l->n_on; i++)
         by_class[i] = (struct slot_class){
             {l->inverse[RES_CPU][i], l->inverse[RES_MEM][i]}, band_of(into[i], least, width), i};
@@ -203,15 +205,13 @@ void destination_index_init(struct destination_index *t, const struct layout *l,
         t->class_of[by_class[i].slot] = t->n_classes - 1;
         t->order[i] = by_class[i].slot;
     }
-    uint32_t nodes = 0;
     for (uint32_t i = 0; i < t->n_classes; i++) {
         t->classes[i].leaves = leaves_for(t->classes[i].n);
-        t->classes[i].first_node = nodes;
-        nodes += 2 * t->classes[i].leaves;
+        t->classes[i].first_node = t->n_nodes;
+        t->n_nodes += 2 * t->classes[i].leaves;
     }
-    t->nodes = arena_array(a, struct destination_node, nodes);
-    for (uint32_t i = 0; i < t->n_classes; i++)
-        build(t, &t->classes[i]);
+    t->nodes = arena_array(a, struct destination_node, t->n_nodes);
+    build(t);
 }
 
 void destination_index_update(struct destination_index *t, uint32_t slot)
@@ -222,7 +222,7 @@ void destination_index_update(struct destination_index *t, uint32_t slot)
     /* the leaf whose range holds the index; the division may be off by one */
     uint32_t leaf = (uint32_t)((uint64_t)place * c->leaves / c->n);
 
-    while (leaf + 1 < c->leaves && leaf_start(c, leaf + 1) - c->from <= place)
+    while (leaf + 1 < c->leaves && destination_leaf_start(c, leaf + 1) - c->from <= place)
         leaf++;
     nodes[c->leaves + leaf] = leaf_box(t, c, leaf);
     for (uint32_t i = (c->leaves + leaf) / 2; i >= 1; i /= 2)
@@ -234,9 +234,7 @@ void destination_index_refresh(struct destination_index *t)
 {
     if (t->changes < REBUILD_LEAST || t->changes < t->l->n_on / REBUILD_PART)
         return;
-    for (uint32_t i = 0; i < t->n_classes; i++)
-        build(t, &t->classes[i]);
-    t->changes = 0;
+    build(t);
 }
 
 /* ---- searching ---- */
@@ -259,7 +257,8 @@ uint32_t destination_index_find_colder(const struct destination_index *t, uint32
             stack[depth++] = 2 * i;
             continue;
         }
-        for (uint32_t p = leaf_start(c, i - c->leaves); p < leaf_start(c, i - c->leaves + 1); p++)
+        for (uint32_t p = destination_leaf_start(c, i - c->leaves);
+             p < destination_leaf_start(c, i - c->leaves + 1); p++)
             if (t->order[p] != slot && t->l->norm[RES_CPU][t->order[p]] <= cpu &&
                 t->l->norm[RES_MEM][t->order[p]] <= mem)
                 return t->order[p];
@@ -312,7 +311,8 @@ double destination_index_relaxed(const struct destination_index *t, const struct
                 push_children(&w, nodes, i, score, trial, c);
                 continue;
             }
-            for (uint32_t p = leaf_start(c, i - c->leaves); p < leaf_start(c, i - c->leaves + 1); p++) {
+            for (uint32_t p = destination_leaf_start(c, i - c->leaves);
+                 p < destination_leaf_start(c, i - c->leaves + 1); p++) {
                 if (t->order[p] == except)
                     continue;
                 double gain = move_score_gain(score, trial, t->order[p]);
@@ -339,7 +339,22 @@ struct search {
     struct gain_range range;
     struct move *best;
     bool rejected; /* a move that would have been better */
+    struct unit_scores scores;
 };
+
+/* A gain less what the drop to this score costs. */
+static double less_drop(const struct search *s, double gain, double score)
+{
+    return s->scores.own > score ? gain - s->scores.price * (s->scores.own - score) : gain;
+}
+
+/* The adjusted gain of the move. */
+static double adjusted(const struct search *s, uint32_t slot, double gain)
+{
+    if (!s->scores.score)
+        return move_score_adjusted(s->score, s->unit, slot, gain);
+    return less_drop(s, gain, s->scores.score[s->t->l->slot_host[slot]]);
+}
 
 static void try_slot(struct search *s, uint32_t slot)
 {
@@ -349,7 +364,7 @@ static void try_slot(struct search *s, uint32_t slot)
 
     if (gain < s->range.least || !move_score_is_better(score, &m, s->best))
         return;
-    m.gain = move_score_adjusted(score, s->unit, slot, gain);
+    m.gain = adjusted(s, slot, gain);
     if (m.gain < gain && (m.gain < s->range.least || !move_score_is_better(score, &m, s->best))) {
         s->rejected = s->rejected || gain >= score->goodness; /* for its score */
         return;
@@ -372,7 +387,7 @@ static void try_leaf(struct search *s, const struct destination_class *c, uint32
 {
     uint32_t own = s->score->l->unit_slot[s->unit];
 
-    for (uint32_t p = leaf_start(c, leaf); p < leaf_start(c, leaf + 1); p++)
+    for (uint32_t p = destination_leaf_start(c, leaf); p < destination_leaf_start(c, leaf + 1); p++)
         if (s->t->order[p] != own)
             try_slot(s, s->t->order[p]);
 }
@@ -423,8 +438,8 @@ static bool leave_out(struct search *s, const struct destination_class *c, uint3
         return false;
     for (; first < c->leaves; end *= 2)
         first *= 2;
-    uint32_t from = leaf_start(c, first - c->leaves);
-    uint32_t to = leaf_start(c, end - c->leaves);
+    uint32_t from = destination_leaf_start(c, first - c->leaves);
+    uint32_t to = destination_leaf_start(c, end - c->leaves);
     bool here = own < l->n_on && s->t->position[own] >= from && s->t->position[own] < to;
     uint32_t hosts = to - from - here;
     s->score->stats->evaluated += hosts;
@@ -464,17 +479,94 @@ static void search_class(struct search *s, const struct destination_class *c)
     }
 }
 
+/* ---- searching with scores ---- */
+
+/* A box, and what its hosts gain at most, without the scores and with them. */
+struct scored_box {
+    uint32_t node;
+    double gain, adjusted;
+};
+
+static struct scored_box box_of(const struct search *s, const struct destination_class *c, uint32_t i)
+{
+    double gain = box_gain(s->score, s->trial, c, &s->t->nodes[c->first_node + i]);
+
+    return (struct scored_box){i, gain, less_drop(s, gain, s->scores.most[c->first_node + i])};
+}
+
+/* Whether the hosts of the box gain too little; notes if only for their scores. */
+static bool scores_too_little(struct search *s, const struct scored_box *box)
+{
+    if (!gains_too_little(s, box->adjusted))
+        return false;
+    s->rejected = s->rejected || box->gain >= s->score->goodness;
+    return true;
+}
+
+static void try_scored_leaf(struct search *s, const struct destination_class *c, const struct scored_box *box)
+{
+    uint32_t own = s->score->l->unit_slot[s->unit];
+    uint32_t leaf = box->node - c->leaves;
+
+    for (uint32_t p = destination_leaf_start(c, leaf); p < destination_leaf_start(c, leaf + 1); p++) {
+        uint32_t slot = s->t->order[p];
+
+        if (slot == own)
+            continue;
+        if (gains_too_little(s, adjusted(s, slot, box->gain)))
+            s->rejected = true;
+        else
+            try_slot(s, slot);
+    }
+}
+
+/* Like search_class(). */
+static void search_scored_class(struct search *s, const struct destination_class *c)
+{
+    struct scored_box stack[STACK_MAX] = {box_of(s, c, 1)};
+    uint32_t depth = 1;
+
+    while (depth > 0) {
+        const struct scored_box box = stack[--depth];
+        if (scores_too_little(s, &box))
+            continue;
+        if (s->t->nodes[c->first_node + box.node].rate_mb_s <= s->score->slowest) {
+            s->rejected = true;
+            continue;
+        }
+        if (leave_out(s, c, box.node))
+            continue;
+        if (box.node >= c->leaves) {
+            try_scored_leaf(s, c, &box);
+            continue;
+        }
+        const struct scored_box left = box_of(s, c, 2 * box.node);
+        const struct scored_box right = box_of(s, c, 2 * box.node + 1);
+        bool left_first = left.adjusted >= right.adjusted;
+
+        stack[depth++] = left_first ? right : left;
+        stack[depth++] = left_first ? left : right;
+    }
+}
+
 bool destination_index_best(const struct destination_index *t, const struct move_score *score,
                             const struct move_trial *trial, uint32_t unit, struct gain_range range,
                             struct move *best)
 {
     struct search s = {.t = t, .score = score, .trial = trial, .unit = unit, .range = range, .best = best};
 
+    if (t->scores)
+        s.scores = destination_scores_of(t, unit);
     if (only_pairs(&s))
         return s.rejected;
-    for (uint32_t k = 0; k < t->n_classes; k++)
-        if (!destination_index_too_slow(t, &t->classes[k], score->slowest))
+    for (uint32_t k = 0; k < t->n_classes; k++) {
+        if (destination_index_too_slow(t, &t->classes[k], score->slowest))
+            continue;
+        if (s.scores.score)
+            search_scored_class(&s, &t->classes[k]);
+        else
             search_class(&s, &t->classes[k]);
+    }
     return s.rejected;
 }
 
@@ -489,7 +581,7 @@ struct evenest {
 static void place_in_leaf(const struct destination_index *t, const struct destination_class *c, uint32_t leaf,
                           const struct move_trial *trial, uint32_t unit, struct evenest *best)
 {
-    for (uint32_t p = leaf_start(c, leaf); p < leaf_start(c, leaf + 1); p++) {
+    for (uint32_t p = destination_leaf_start(c, leaf); p < destination_leaf_start(c, leaf + 1); p++) {
         uint32_t slot = t->order[p];
         double imbalance = move_trial_at(t->l, trial, slot);
         bool better = best->slot == IX_NONE || imbalance < best->imbalance ||

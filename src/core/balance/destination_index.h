@@ -8,6 +8,7 @@
 #ifndef BALLAST_CORE_DESTINATION_INDEX_H
 #define BALLAST_CORE_DESTINATION_INDEX_H
 
+#include "core/balance/destination_scores.h"
 #include "core/balance/move_score.h"
 
 struct destination_node {
@@ -34,12 +35,21 @@ struct destination_index {
     uint32_t *position; /* slot -> its index in order */
     const double *into; /* by slot: see destination_index_init() */
     struct destination_node *nodes;
-    uint32_t changes; /* since the trees were built */
+    uint32_t n_nodes;
+    uint32_t changes;                  /* since the trees were built */
+    uint32_t builds;                   /* of the trees */
+    struct destination_scores *scores; /* NULL: no score lowers a gain */
 };
 
-/* into: by slot, an upper bound on the copy rate to it from any host. */
+/* into: by slot, an upper bound on the copy rate to it from any host. preference: may be NULL. */
 void destination_index_init(struct destination_index *t, const struct layout *l, const double *into,
-                            struct arena *a);
+                            const struct move_preference *preference, struct arena *a);
+
+/* The place in order of the leaf's first host; the next leaf's first host follows its last. */
+static inline uint32_t destination_leaf_start(const struct destination_class *c, uint32_t leaf)
+{
+    return c->from + (uint32_t)((uint64_t)c->n * leaf / c->leaves);
+}
 
 /* Whether no host of the class has a faster copy rate than this. */
 static inline bool destination_index_too_slow(const struct destination_index *t,

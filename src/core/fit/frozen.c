@@ -407,6 +407,14 @@ double fit_frozen_score(struct fit_frozen *f, uint32_t vm, uint32_t host)
     return host == f->fit->snap->vms[vm].host ? o->score : o->shared->sum[host];
 }
 
+const double *fit_frozen_table(struct fit_frozen *f, uint32_t vm, double *ret_own)
+{
+    const struct own *o = own_of(f, vm);
+
+    *ret_own = o->score;
+    return o->shared && o->shared->n_scores > 0 ? o->shared->sum : NULL;
+}
+
 double fit_frozen_drop(struct fit_frozen *f, uint32_t vm, uint32_t to)
 {
     const struct own *o = own_of(f, vm);
