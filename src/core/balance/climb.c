@@ -466,7 +466,8 @@ static uint32_t list_sources(struct climb *c, double floor)
     for (uint32_t i = 0; i < c->l->n_on; i++)
         c->bound[i] = bounds_now(&c->bounds, i);
     for (uint32_t i = 0; c->bounds.adjusted && i < c->l->n_on; i++)
-        c->bound[i] += bounds_adjusted_more(&c->bounds, i);
+        if (c->bounds.leaves_out[i])
+            c->bound[i] += bounds_adjusted_more(&c->bounds, i);
     for (uint32_t i = 0; i < c->l->n_on; i++)
         if (c->bound[i] >= floor)
             c->sources[n++] = (struct source_slot){.slot = i, .bound = c->bound[i]};

@@ -136,11 +136,21 @@ static bool is_within(const struct layout *l, uint32_t unit, uint32_t slot, stru
     return x->limit != FIT_NOTHING && x->used + x->takes <= x->limit;
 }
 
+/* The same as is_within() for the only VM of a unit that is elsewhere, of a counter by host. */
+static bool is_within_alone(const struct layout *l, uint32_t slot, const struct fit_share *share,
+                            const struct fit_bound *b, uint32_t vm)
+{
+    int64_t limit = fit_limit(&l->rules->fit, vm, b->stage, l->slot_host[slot]);
+
+    return limit != FIT_NOTHING && l->used[l->used_from[share->counter] + slot] + share->takes <= limit;
+}
+
 bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t unit, uint32_t slot,
                              struct layout_excess *ret)
 {
     const struct fit *fit = &l->rules->fit;
     uint32_t host = l->slot_host[slot];
+    bool alone = l->unit_from[unit + 1] - l->unit_from[unit] == 1 && l->unit_slot[unit] != slot;
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
@@ -151,8 +161,14 @@ bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t 
             for (uint32_t k = fit->counts.shares_from[vm]; k < fit->counts.shares_from[vm + 1]; k++) {
                 const struct fit_share *share = &fit->counts.shares[k];
 
-                if (!fit_limits(fit, b, share, bound) || !is_counted(fit, share->counter, host))
+                if (!fit_limits(fit, b, share, bound))
                     continue;
+                if (alone && !fit->counts.counters[share->counter].from) {
+                    if (is_within_alone(l, slot, share, b, vm))
+                        continue;
+                } else if (!is_counted(fit, share->counter, host)) {
+                    continue;
+                }
                 struct layout_excess x = {.vm = vm, .stage = b->stage, .counter = share->counter};
                 if (is_within(l, unit, slot, &x))
                     continue;
