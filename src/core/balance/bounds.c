@@ -71,6 +71,7 @@ void bounds_init(struct bounds *b, const struct layout *l, bool adjusted, struct
     b->shift0 = arena_array(a, double, l->n_on);
     b->keep0 = arena_array(a, double, l->n_on);
     b->leaves_out = arena_array(a, bool, l->n_on);
+    b->rejected = arena_array(a, enum rejection, l->n_on);
     b->moment = arena_array(a, struct bounds_moment, l->n_on);
     for (int r = 0; r < RES_COUNT; r++) {
         b->largest[r] = arena_array(a, double, l->n_on);
@@ -110,10 +111,11 @@ void bounds_lower(struct bounds *b, uint32_t slot, double gain)
     bounds_set(b, slot, gain + ROUNDING, positive);
 }
 
-void bounds_leave_out(struct bounds *b, uint32_t slot, double gain)
+void bounds_leave_out(struct bounds *b, uint32_t slot, double gain, enum rejection rejected)
 {
     bounds_lower(b, slot, gain);
     b->leaves_out[slot] = true;
+    b->rejected[slot] = rejected;
     b->moment[slot] = (struct bounds_moment){.grow = {b->grow[RES_CPU], b->grow[RES_MEM]},
                                              .grow_any = b->grow_any,
                                              .keep = b->keep,
@@ -263,11 +265,11 @@ static void raise_bounds_towards(struct bounds *b, const struct destination_inde
             raise_bound(b, i, to, witness != IX_NONE && i != witness ? by_demand : NULL);
 }
 
-/* A host of a move may now accept what it rejected before: raises the bounds that left that out. */
-static void raise_bounds_left_out(struct bounds *b, uint32_t changed)
+/* A host of a move may now accept what it rejected so before: raises the bounds that left that out. */
+static void raise_bounds_left_out(struct bounds *b, uint32_t changed, enum rejection least)
 {
     for (uint32_t i = 0; i < b->l->n_on; i++)
-        if (b->leaves_out[i] && i != changed)
+        if (b->leaves_out[i] && b->rejected[i] >= least && i != changed)
             raise_bound(b, i, changed, NULL);
 }
 
@@ -362,10 +364,10 @@ void bounds_after_move(struct bounds *b, const struct destination_index *t, uint
     b->keep *= keep;
     b->shift += shift;
     bound_receiver(b, t, to);
-    raise_bounds_left_out(b, to);
+    raise_bounds_left_out(b, to, REJECTION_MAY_END);
     if (from >= l->n_on)
         return;
     bounds_forget(b, from);
-    raise_bounds_left_out(b, from);
+    raise_bounds_left_out(b, from, REJECTION_NONE);
     raise_bounds_towards(b, t, from);
 }

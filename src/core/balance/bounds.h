@@ -18,7 +18,9 @@
  * Where a search had moves that checks rejected, the bound may leave them out: a full cluster has many moves
  * of much gain that fit nowhere, and every step would search them again. A rejected move stays rejected until
  * one of its two hosts changes. So the bound of such a host is raised for both hosts of every move, with no
- * regard to a witness, which may have rejected what the changed host accepts.
+ * regard to a witness, which may have rejected what the changed host accepts. Where all that was rejected
+ * stays so on a host that only receives VMs (REJECTION_LASTS), the destination of the move raises no bound:
+ * there the moves that passed gain less now.
  *
  * Moves are compared by their adjusted gain, g' = g - c, where c >= 0 is what a lower score costs
  * (move_preference.h) and does not change. What bounds g bounds g'. But a bound that leaves out rejected
@@ -52,6 +54,7 @@ struct bounds {
     double *gain, *positive_kept, *grown, *shift0;
     double *positive_grown[RES_COUNT];
     bool *leaves_out;             /* by slot: the bound leaves out moves that checks rejected ... */
+    enum rejection *rejected;     /* ... so ... */
     struct bounds_moment *moment; /* ... by the search at this moment */
     bool adjusted;                /* scores lower the gains of moves */
     double *keep0;                /* by slot: `keep` when its bound was set */
@@ -85,8 +88,9 @@ void bounds_set_largest(struct bounds *b, uint32_t slot, const double largest[RE
 /* Lowers the bound just recorded, after a closer search. */
 void bounds_lower(struct bounds *b, uint32_t slot, double gain);
 
-/* Records the result of a search that leaves out rejected moves. All other moves gain at most this. */
-void bounds_leave_out(struct bounds *b, uint32_t slot, double gain);
+/* Records the result of a search that leaves out moves that are rejected so. All other moves gain at most
+ * this. */
+void bounds_leave_out(struct bounds *b, uint32_t slot, double gain, enum rejection rejected);
 
 /* How gains that were found by the search before the last bounds_leave_out() are carried to now. */
 struct bounds_carry bounds_carry_of(const struct bounds *b, uint32_t slot);

@@ -46,6 +46,7 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     c->changed.older = arena_array(a, uint32_t, l->n_on);
     c->changed.newer = arena_array(a, uint32_t, l->n_on);
     c->changed.changed_at = arena_array(a, uint64_t, l->n_on);
+    c->changed.left_at = arena_array(a, uint64_t, l->n_on);
     c->changed.searched_at = arena_array(a, uint64_t, l->n_on);
 }
 
@@ -202,23 +203,26 @@ static void take(const struct climb *c, const struct move *m, struct move *best)
         *best = *m;
 }
 
-/* Finds the unit's best move that passes the checks and gains no more than this, and sets its limit. */
-static void search_ahead(struct climb *c, const struct move_trial *t, uint32_t unit, double most,
-                         struct move *best)
+/* Finds the unit's best move that passes the checks and gains no more than this, and sets its limit. Returns
+ * how other moves were rejected. */
+static enum rejection search_ahead(struct climb *c, const struct move_trial *t, uint32_t unit, double most,
+                                   struct move *best)
 {
     struct move_score score = score_ahead(c);
     struct gain_range range = {.least = fmax(score.goodness, BEST_PART * needed(c, best)), .most = most};
     struct move own = {.unit = IX_NONE, .to_slot = IX_NONE};
 
-    destination_index_best(&c->destinations, &score, t, unit, range, &own);
+    enum rejection rejected = destination_index_best(&c->destinations, &score, t, unit, range, &own);
     c->limit[unit] = own.unit == IX_NONE ? range.least : own.gain;
     take(c, &own, best);
+    return rejected;
 }
 
 /* Searches all destinations of one unit, which sets its limit: first without the checks, then with them if
- * that could be the best move. Returns the bound of the units searched so far; *rejected: a limit leaves out
- * moves that were rejected. */
-static double search_unit(struct climb *c, uint32_t unit, double bound, bool *rejected, struct move *best)
+ * that could be the best move. Returns the bound of the units searched so far; *rejected: how moves were
+ * rejected that limits leave out. */
+static double search_unit(struct climb *c, uint32_t unit, double bound, enum rejection *rejected,
+                          struct move *best)
 {
     double most = needed(c, best);
     double floor = bound < most ? bound : most;
@@ -229,18 +233,19 @@ static double search_unit(struct climb *c, uint32_t unit, double bound, bool *re
     c->score.slowest = c->slowest[unit];
     double gain = destination_index_relaxed(&c->destinations, &c->score, &t, c->l->unit_slot[unit], floor);
     c->limit[unit] = gain < c->limit[unit] ? gain : c->limit[unit];
-    if (gain >= most && destination_index_best(&c->destinations, &c->score, &t, unit, range, best)) {
-        *rejected = true;
-        if (best->unit == unit)
-            c->limit[unit] = best->gain;
-        else
-            search_ahead(c, &t, unit, most, best);
-    }
+    enum rejection r = REJECTION_NONE;
+    if (gain >= most)
+        r = destination_index_best(&c->destinations, &c->score, &t, unit, range, best);
+    if (r != REJECTION_NONE && best->unit == unit)
+        c->limit[unit] = best->gain;
+    else if (r != REJECTION_NONE)
+        r = rejection_worse(r, search_ahead(c, &t, unit, most, best));
+    *rejected = rejection_worse(*rejected, r);
     return gain > bound ? gain : bound;
 }
 
-/* The slot's new bound leaves out the moves that were rejected. */
-static void leave_out_rejected(struct climb *c, uint32_t slot)
+/* The slot's new bound leaves out the moves that were rejected so. */
+static void leave_out_rejected(struct climb *c, uint32_t slot, enum rejection rejected)
 {
     const struct unit_list *list = &c->l->list[slot];
     double most = NOTHING;
@@ -251,7 +256,7 @@ static void leave_out_rejected(struct climb *c, uint32_t slot)
         if (c->known_to[u] != IX_NONE && c->known[u] > most)
             most = c->known[u];
     }
-    bounds_leave_out(&c->bounds, slot, most);
+    bounds_leave_out(&c->bounds, slot, most, rejected);
     c->changed.searched_at[slot] = c->changed.n;
 }
 
@@ -261,7 +266,7 @@ static void search_anew(struct climb *c, uint32_t slot, struct move *best)
 {
     const struct unit_list *list = &c->l->list[slot];
     uint32_t first = search_corners(c, slot);
-    bool rejected = false;
+    enum rejection rejected = REJECTION_NONE;
 
     if (first == IX_NONE || c->limit[list->items[first]] < needed(c, best) ||
         c->limit[list->items[first]] < GAIN_LEAST)
@@ -272,8 +277,8 @@ static void search_anew(struct climb *c, uint32_t slot, struct move *best)
         if (i != first && (limit > bound || limit >= needed(c, best)))
             bound = search_unit(c, list->items[i], bound, &rejected, best);
     }
-    if (rejected)
-        leave_out_rejected(c, slot);
+    if (rejected != REJECTION_NONE)
+        leave_out_rejected(c, slot, rejected);
     else
         bounds_lower(&c->bounds, slot, bound);
 }
@@ -281,12 +286,16 @@ static void search_anew(struct climb *c, uint32_t slot, struct move *best)
 /* Judges one move of the unit that its limit does not cover. The best one that passes is known from now on;
  * the limit covers the others. */
 static void judge(struct climb *c, const struct move_score *score, const struct move *m, double gain,
-                  struct move *known)
+                  struct move *known, enum rejection *rejected)
 {
     bool good = m->gain >= score->goodness;
     double other = m->gain;
 
-    if (m->gain <= c->limit[m->unit] || (good && !move_score_passes(score, m->unit, m->to_slot, gain)))
+    if (m->gain <= c->limit[m->unit])
+        return;
+    enum check check = good ? move_score_check_cheaply(score, m->unit, m->to_slot, gain) : CHECK_NONE;
+    *rejected = rejection_worse(*rejected, move_score_rejection(score, check));
+    if (check != CHECK_NONE)
         return;
     if (good && (known->unit == IX_NONE || move_score_is_better(score, m, known))) {
         other = known->unit == IX_NONE ? NOTHING : known->gain;
@@ -327,9 +336,20 @@ static bool covers(struct climb *c, uint32_t unit, const struct bounds_towards *
     return true;
 }
 
-/* Judges the unit's moves to the first n slots of c->towards, and the one that was known. */
-static void search_changed(struct climb *c, uint32_t unit, uint32_t n, uint64_t since, struct move *best)
+/* Whether moves from one slot to the other may be allowed that were not when the first was searched. */
+static bool is_judged_again(const struct climb *c, uint32_t slot, uint32_t to)
 {
+    const uint64_t *at =
+        c->bounds.rejected[slot] == REJECTION_MAY_END ? c->changed.changed_at : c->changed.left_at;
+
+    return at[to] > c->changed.searched_at[slot];
+}
+
+/* Judges the unit's moves to the first n slots of c->towards, and the one that was known. */
+static enum rejection search_changed(struct climb *c, uint32_t slot, uint32_t unit, uint32_t n,
+                                     struct move *best)
+{
+    enum rejection rejected = REJECTION_NONE;
     struct move_score score;
     struct move known = {.unit = IX_NONE, .to_slot = IX_NONE};
     uint32_t to = c->known_to[unit];
@@ -338,22 +358,23 @@ static void search_changed(struct climb *c, uint32_t unit, uint32_t n, uint64_t 
 
     for (uint32_t i = 0; i <= n; i++) {
         /* last the known one, if it has not come yet */
-        uint32_t slot = i < n ? c->towards[i].slot : to;
-        if (i == n ? to == IX_NONE || c->changed.changed_at[to] > since
-                   : slot != to && covers(c, unit, &c->towards[i]))
+        uint32_t other = i < n ? c->towards[i].slot : to;
+        if (i == n ? to == IX_NONE || is_judged_again(c, slot, to)
+                   : other != to && covers(c, unit, &c->towards[i]))
             continue;
         if (!begun) {
             score = score_ahead(c);
             move_trial_begin(c->l, c->score.weight, unit, &t);
             begun = true;
         }
-        double gain = gain_on(c, &t, unit, slot);
-        struct move m = {unit, slot, move_score_adjusted(&score, unit, slot, gain)};
-        judge(c, &score, &m, gain, &known);
+        double gain = gain_on(c, &t, unit, other);
+        struct move m = {unit, other, move_score_adjusted(&score, unit, other, gain)};
+        judge(c, &score, &m, gain, &known, &rejected);
     }
     c->known_to[unit] = known.to_slot;
     c->known[unit] = known.unit == IX_NONE ? NOTHING : known.gain;
     take(c, &known, best);
+    return rejected;
 }
 
 /* Brings the unit's limit to the present step. Only where it says that the unit may have the best move it is
@@ -382,7 +403,7 @@ struct left_out {
 };
 
 /* Lists, in c->towards, the slots that changed since the slot's last search, but for those on which its units
- * gain too little. */
+ * gain too little, and those whose change ended no rejection. */
 static uint32_t list_changed(struct climb *c, uint32_t slot, struct left_out *ret)
 {
     const struct changed_slots *changed = &c->changed;
@@ -392,6 +413,8 @@ static uint32_t list_changed(struct climb *c, uint32_t slot, struct left_out *re
     for (uint32_t s = changed->newest; s != IX_NONE; s = changed->older[s]) {
         if (changed->changed_at[s] <= changed->searched_at[slot])
             break;
+        if (!is_judged_again(c, slot, s))
+            continue;
         struct bounds_towards towards = bounds_gain_towards(&c->bounds, slot, s);
         if (towards.gain >= AHEAD_PART * c->score.goodness) {
             c->towards[n++] = towards;
@@ -406,8 +429,10 @@ static uint32_t list_changed(struct climb *c, uint32_t slot, struct left_out *re
 
 /* Searches those of the n units in c->again that could have the best move, the highest limit first. Moves
  * that gain more than the unit's limit need not be judged: they do not pass, or the best of them is known. */
-static void search_limited(struct climb *c, uint32_t n, struct move *best)
+static enum rejection search_limited(struct climb *c, uint32_t n, struct move *best)
 {
+    enum rejection rejected = REJECTION_NONE;
+
     while (n > 0) {
         struct move_trial t;
         uint32_t i = 0;
@@ -415,12 +440,13 @@ static void search_limited(struct climb *c, uint32_t n, struct move *best)
             i = c->limit[c->again[k]] > c->limit[c->again[i]] ? k : i;
         uint32_t u = c->again[i];
         if (c->limit[u] < needed(c, best))
-            return;
+            break;
         c->again[i] = c->again[--n];
         move_trial_begin(c->l, c->score.weight, u, &t);
         c->score.slowest = c->slowest[u];
-        search_ahead(c, &t, u, c->limit[u], best);
+        rejected = rejection_worse(rejected, search_ahead(c, &t, u, c->limit[u], best));
     }
+    return rejected;
 }
 
 /* Searches a slot of which the last search left out rejected moves: no unit is searched again but for the
@@ -432,6 +458,7 @@ static void search_again(struct climb *c, uint32_t slot, struct move *best)
     struct left_out others;
     uint32_t n_changed = list_changed(c, slot, &others);
     uint32_t n = 0;
+    enum rejection rejected = c->bounds.rejected[slot];
 
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t u = list->items[i];
@@ -441,12 +468,12 @@ static void search_again(struct climb *c, uint32_t slot, struct move *best)
         c->limit[u] = c->limit[u] > others.gain ? c->limit[u] : others.gain;
         for (int r = 0; r < RES_COUNT; r++)
             raise_positive(c, u, r, others.of[r]);
-        search_changed(c, u, n_changed, c->changed.searched_at[slot], best);
+        rejected = rejection_worse(rejected, search_changed(c, slot, u, n_changed, best));
         if (c->limit[u] >= needed(c, best))
             c->again[n++] = u;
     }
-    search_limited(c, n, best);
-    leave_out_rejected(c, slot);
+    rejected = rejection_worse(rejected, search_limited(c, n, best));
+    leave_out_rejected(c, slot, rejected);
 }
 
 static void search_slot(struct climb *c, uint32_t slot, struct move *best)
@@ -474,28 +501,27 @@ static uint32_t list_sources(struct climb *c, double floor)
     return n;
 }
 
-static uint32_t drop_hopeless(struct climb *c, uint32_t n, double gain)
+/* Moves the ith of n sources down to its place in the heap: none has a higher bound than the one above it. */
+static void sink_source(struct source_slot *sources, uint32_t n, uint32_t i)
 {
-    uint32_t kept = 0;
+    struct source_slot s = sources[i];
 
-    for (uint32_t i = 0; i < n; i++)
-        if (c->sources[i].bound >= gain)
-            c->sources[kept++] = c->sources[i];
-    return kept;
+    for (uint32_t k = 2 * i + 1; k < n; k = 2 * i + 1) {
+        k += k + 1 < n && sources[k + 1].bound > sources[k].bound;
+        if (sources[k].bound <= s.bound)
+            break;
+        sources[i] = sources[k];
+        i = k;
+    }
+    sources[i] = s;
 }
 
-/* The source with the highest bound, and the bound of the next; at least floor. */
-static uint32_t highest_source(const struct climb *c, uint32_t n, double floor, double *ret_next)
+/* The bound of the source after the highest; at least floor. */
+static double next_bound(const struct source_slot *sources, uint32_t n, double floor)
 {
-    uint32_t best = 0;
-
-    *ret_next = floor;
-    for (uint32_t i = 1; i < n; i++) {
-        uint32_t other = c->sources[i].bound > c->sources[best].bound ? best : i;
-        best = other == i ? best : i;
-        *ret_next = c->sources[other].bound > *ret_next ? c->sources[other].bound : *ret_next;
-    }
-    return best;
+    for (uint32_t i = 1; i < n && i < 3; i++)
+        floor = sources[i].bound > floor ? sources[i].bound : floor;
+    return floor;
 }
 
 /* Searches the slots with a bound of at least floor until no bound reaches the best move. Without a best move
@@ -505,28 +531,27 @@ static void search_sources(struct climb *c, double floor, struct move *best)
 {
     floor = fmax(floor, GAIN_LEAST);
     uint32_t n = list_sources(c, floor);
+    struct source_slot *first = c->sources;
 
+    for (uint32_t i = n / 2; i-- > 0;)
+        sink_source(first, n, i);
     while (n > 0) {
-        double next;
-        uint32_t i = highest_source(c, n, floor, &next);
-        uint32_t slot = c->sources[i].slot;
-        c->floor = c->bounds.leaves_out[slot] ? fmax(NEXT_PART * next, floor) : floor;
-        if (c->sources[i].bound < needed(c, best))
+        uint32_t slot = first->slot;
+        c->floor = c->bounds.leaves_out[slot] ? fmax(NEXT_PART * next_bound(first, n, floor), floor) : floor;
+        if (first->bound < needed(c, best))
             return;
         search_slot(c, slot, best);
         double left = bounds_now(&c->bounds, slot); /* just set: nothing to add for scores */
         bool done = best->unit != IX_NONE || !(c->floor > floor) || left < floor;
-        if (!done && !(left < c->sources[i].bound)) { /* rounding: to the end at once */
+        if (!done && !(left < first->bound)) { /* rounding: to the end at once */
             c->floor = floor;
             search_slot(c, slot, best);
             done = true;
         }
-        c->sources[i].bound = left;
+        first->bound = left;
         if (done)
-            c->sources[i] = c->sources[--n];
-        /* the first search rules out most other slots */
-        if (best->unit != IX_NONE)
-            n = drop_hopeless(c, n, best->gain);
+            *first = first[--n];
+        sink_source(first, n, 0);
     }
 }
 
@@ -573,6 +598,7 @@ void climb_apply(struct climb *c, const struct move *m)
     if (from < c->l->n_on) {
         destination_index_update(&c->destinations, from);
         note_change(&c->changed, from);
+        c->changed.left_at[from] = c->changed.n;
         c->pays_known[from] = false;
     }
     bounds_after_move(&c->bounds, &c->destinations, from, m->to_slot);

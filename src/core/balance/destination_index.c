@@ -338,7 +338,7 @@ struct search {
     uint32_t unit;
     struct gain_range range;
     struct move *best;
-    bool rejected; /* a move that would have been better */
+    enum rejection rejected; /* moves that would have been better */
     struct unit_scores scores;
 };
 
@@ -356,6 +356,11 @@ static double adjusted(const struct search *s, uint32_t slot, double gain)
     return less_drop(s, gain, s->scores.score[s->t->l->slot_host[slot]]);
 }
 
+static void note_rejection(struct search *s, enum rejection r)
+{
+    s->rejected = rejection_worse(s->rejected, r);
+}
+
 static void try_slot(struct search *s, uint32_t slot)
 {
     const struct move_score *score = s->score;
@@ -366,7 +371,7 @@ static void try_slot(struct search *s, uint32_t slot)
         return;
     m.gain = adjusted(s, slot, gain);
     if (m.gain < gain && (m.gain < s->range.least || !move_score_is_better(score, &m, s->best))) {
-        s->rejected = s->rejected || gain >= score->goodness; /* for its score */
+        note_rejection(s, gain >= score->goodness ? REJECTION_LASTS : REJECTION_NONE); /* for its score */
         return;
     }
     if (m.gain > s->range.most)
@@ -374,13 +379,14 @@ static void try_slot(struct search *s, uint32_t slot)
     if (too_slow(score, s->unit, slot)) {
         score->stats->evaluated++;
         score->stats->rejected[CHECK_COST_BENEFIT]++;
-        s->rejected = true;
+        note_rejection(s, REJECTION_LASTS);
         return;
     }
-    if (move_score_passes(score, s->unit, slot, gain))
+    enum check check = move_score_check_cheaply(score, s->unit, slot, gain);
+    if (check == CHECK_NONE)
         *s->best = m;
-    else
-        s->rejected = s->rejected || gain >= score->goodness;
+    else if (gain >= score->goodness)
+        note_rejection(s, move_score_rejection(score, check));
 }
 
 static void try_leaf(struct search *s, const struct destination_class *c, uint32_t leaf)
@@ -404,7 +410,7 @@ static bool only_pairs(struct search *s)
         return false;
     const struct migration_rate *pairs = rates_pairs_of(rates, from, &n);
 
-    s->rejected = true; /* by the rate */
+    note_rejection(s, REJECTION_LASTS); /* by the rate */
     for (uint32_t i = 0; i < n; i++) {
         uint32_t slot = score->l->host_slot[pairs[i].to];
         if (slot < score->l->n_on && pairs[i].rate_mb_s > score->slowest)
@@ -444,7 +450,7 @@ static bool leave_out(struct search *s, const struct destination_class *c, uint3
     uint32_t hosts = to - from - here;
     s->score->stats->evaluated += hosts;
     s->score->stats->rejected[check] += hosts;
-    s->rejected = true;
+    note_rejection(s, move_score_rejection(s->score, check));
     return true;
 }
 
@@ -467,7 +473,7 @@ static void search_class(struct search *s, const struct destination_class *c)
         if (gains_too_little(s, w.bound[w.depth]))
             continue;
         if (nodes[i].rate_mb_s <= s->score->slowest) {
-            s->rejected = true;
+            note_rejection(s, REJECTION_LASTS);
             continue;
         }
         if (leave_out(s, c, i))
@@ -499,7 +505,7 @@ static bool scores_too_little(struct search *s, const struct scored_box *box)
 {
     if (!gains_too_little(s, box->adjusted))
         return false;
-    s->rejected = s->rejected || box->gain >= s->score->goodness;
+    note_rejection(s, box->gain >= s->score->goodness ? REJECTION_LASTS : REJECTION_NONE);
     return true;
 }
 
@@ -514,7 +520,7 @@ static void try_scored_leaf(struct search *s, const struct destination_class *c,
         if (slot == own)
             continue;
         if (gains_too_little(s, adjusted(s, slot, box->gain)))
-            s->rejected = true;
+            note_rejection(s, REJECTION_LASTS);
         else
             try_slot(s, slot);
     }
@@ -531,7 +537,7 @@ static void search_scored_class(struct search *s, const struct destination_class
         if (scores_too_little(s, &box))
             continue;
         if (s->t->nodes[c->first_node + box.node].rate_mb_s <= s->score->slowest) {
-            s->rejected = true;
+            note_rejection(s, REJECTION_LASTS);
             continue;
         }
         if (leave_out(s, c, box.node))
@@ -549,9 +555,9 @@ static void search_scored_class(struct search *s, const struct destination_class
     }
 }
 
-bool destination_index_best(const struct destination_index *t, const struct move_score *score,
-                            const struct move_trial *trial, uint32_t unit, struct gain_range range,
-                            struct move *best)
+enum rejection destination_index_best(const struct destination_index *t, const struct move_score *score,
+                                      const struct move_trial *trial, uint32_t unit, struct gain_range range,
+                                      struct move *best)
 {
     struct search s = {.t = t, .score = score, .trial = trial, .unit = unit, .range = range, .best = best};
 

@@ -83,9 +83,9 @@ struct gain_range {
 };
 
 /* Replaces *best by the unit's best move in the range that passes every check, if that is better. Returns
- * whether a check rejected a move that would have been better. */
-bool destination_index_best(const struct destination_index *t, const struct move_score *score,
-                            const struct move_trial *trial, uint32_t unit, struct gain_range range,
-                            struct move *best);
+ * how checks rejected moves that would have been better. */
+enum rejection destination_index_best(const struct destination_index *t, const struct move_score *score,
+                                      const struct move_trial *trial, uint32_t unit, struct gain_range range,
+                                      struct move *best);
 
 #endif

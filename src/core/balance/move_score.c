@@ -117,9 +117,33 @@ enum check move_score_check(const struct move_score *score, uint32_t unit, uint3
     return check_all(score, unit, slot, gain, check_worth);
 }
 
-bool move_score_passes(const struct move_score *score, uint32_t unit, uint32_t slot, double gain)
+enum check move_score_check_cheaply(const struct move_score *score, uint32_t unit, uint32_t slot, double gain)
 {
-    return check_all(score, unit, slot, gain, check_worth_cheaply) == CHECK_NONE;
+    return check_all(score, unit, slot, gain, check_worth_cheaply);
+}
+
+enum rejection move_score_rejection(const struct move_score *score, enum check check)
+{
+    switch ((int)check) { /* all others may end: shortages, for one, are compared with those that there are */
+    case CHECK_NONE:
+        return REJECTION_NONE;
+    case CHECK_FIT_FILTER:
+        return score->l->rules->fit.live_from ? REJECTION_MAY_END : REJECTION_LASTS;
+    case CHECK_INCOMPATIBLE:
+    case CHECK_RULE_VM_HOST:
+    case CHECK_RULE_ANTI_AFFINITY:
+    case CHECK_FIT_QUANTITY:
+    case CHECK_FIT_BUCKET:
+    case CHECK_FIT_SCORE:
+    case CHECK_RESERVATION_CPU:
+    case CHECK_RESERVATION_MEM:
+    case CHECK_MEMORY:
+    case CHECK_MEMORY_FREE:
+    case CHECK_AVOID:
+        return REJECTION_LASTS;
+    default:
+        return REJECTION_MAY_END;
+    }
 }
 
 bool move_score_is_better(const struct move_score *score, const struct move *x, const struct move *than)

@@ -75,8 +75,25 @@ enum check move_score_check(const struct move_score *score, uint32_t unit, uint3
 /* Whether a move with this gain gains enough for the lower score of its destination. */
 bool move_score_is_worth_its_score(const struct move_score *score, uint32_t unit, uint32_t slot, double gain);
 
-/* Whether it finds nothing, at less expense: where several checks fail, another one may be counted. */
-bool move_score_passes(const struct move_score *score, uint32_t unit, uint32_t slot, double gain);
+/* The same at less expense: where several checks fail, it may be another one. */
+enum check move_score_check_cheaply(const struct move_score *score, uint32_t unit, uint32_t slot,
+                                    double gain);
+
+/* Why moves are rejected that would have been better, in the order of what follows. */
+enum rejection {
+    REJECTION_NONE,
+    REJECTION_LASTS, /* as long as the destination only receives VMs */
+    REJECTION_MAY_END,
+};
+
+/* What the check looks at on a destination only grows when VMs come to it; or it is the same in the whole
+ * pass. */
+enum rejection move_score_rejection(const struct move_score *score, enum check check);
+
+static inline enum rejection rejection_worse(enum rejection x, enum rejection y)
+{
+    return x > y ? x : y;
+}
 
 /* More gain; then the cheaper migration (less CPU at the fastest rate, or less time if hosts copy at
  * different rates), the lower VM, the lower host. */
