@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define NAMES_SHOWN 5 /* of those that match nothing */
+
 /* ---- what stages read ---- */
 
 static bool has_text(const char *const *items, uint32_t n, const char *text)
@@ -152,6 +154,39 @@ static bool group_is_there(const struct inventory *inv, const char *id)
     return false;
 }
 
+static bool any_host_has(const struct application *p, const char *name)
+{
+    const struct condition condition = {.names = {.items = &name, .n = 1}};
+    const struct selector selector = {&condition, 1};
+
+    for (size_t i = 0; i < p->inv->n_hosts; i++)
+        if (selector_takes_host(&selector, &p->inv->hosts[i].is))
+            return true;
+    return false;
+}
+
+/* Names of a group that match no host, though others of it do: a host that was renamed, or a slip. */
+static void name_unmatched(struct application *p, const struct overlay_group *g)
+{
+    const char *text = "";
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < g->hosts.n; i++) {
+        const struct ids *names = &g->hosts.conditions[i].names;
+        for (uint32_t k = 0; k < names->n; k++) {
+            if (any_host_has(p, names->items[k]))
+                continue;
+            if (n < NAMES_SHOWN)
+                text = arena_printf(p->a, "%s%s%s", text, n > 0 ? ", " : "", names->items[k]);
+            n++;
+        }
+    }
+    if (n > NAMES_SHOWN)
+        text = arena_printf(p->a, "%s and %u more", text, n - NAMES_SHOWN);
+    if (n > 0)
+        application_find(p, arena_printf(p->a, "groups.%s: no host has the name %s", g->name, text));
+}
+
 static void add_group(struct application *p, const struct overlay_group *g)
 {
     const char *id = arena_printf(p->a, "%s:%s", rule_origin_name(RULE_OF_CONFIGURATION), g->name);
@@ -173,6 +208,8 @@ static void add_group(struct application *p, const struct overlay_group *g)
     group->hosts = application_select_hosts(p, &g->hosts);
     if (group->hosts.n == 0)
         application_find(p, arena_printf(p->a, "groups.%s selects no host", g->name));
+    else
+        name_unmatched(p, g);
 }
 
 /* ---- pipelines ---- */

@@ -276,9 +276,26 @@ static void test_too_many_names(void **state)
     arena_release(&w.a);
 }
 
+/* A group of which some names match: those that match nothing are told. */
+static void test_names_that_match_nothing(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w);
+    apply(&w, "groups:\n"
+              "  some: {kind: rack, hosts: [esx1, esx7, {name: [\"esx8*\", esx2]}]}\n"
+              "  many: {kind: rack, hosts: [esx1, a, b, c, d, e, f, g]}\n"
+              "  all: {kind: rack, hosts: [\"esx*\", {label: rack=r9}]}\n");
+    assert_string_equal(findings(&w), "groups.some: no host has the name esx7, esx8*\n"
+                                      "groups.many: no host has the name a, b, c, d, e and 2 more\n");
+    arena_release(&w.a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_that_match_nothing),
         cmocka_unit_test(test_becomes_part_of_the_inventory),
         cmocka_unit_test(test_kinds_without_a_group),
         cmocka_unit_test(test_beside_those_of_the_source),
