@@ -136,14 +136,17 @@ static enum exit_code lay_over(const struct overlay *overlay, struct arena *a, s
     return EXIT_WRONG;
 }
 
-/* A snapshot without answers gets those of the configuration's external units now. */
+/* The snapshot gets the answers of the configuration's external units. */
 static enum exit_code ask_units(const struct config *c, struct arena *a, struct snapshot *s)
 {
     struct inventory answers = {0};
     struct err err = {0};
 
-    if (!snapshot_asks_units(s) || s->n_answers > 0 || c->n_units == 0)
+    if (!snapshot_asks_units(s) || c->n_units == 0)
         return EXIT_DONE;
+    s->n_answers = 0;
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        s->vms[i].n_answers = 0;
     struct units *units = units_new(c->units, c->n_units, NULL);
 
     units_ask(units, s, s->time, a, &answers);
@@ -152,6 +155,17 @@ static enum exit_code ask_units(const struct config *c, struct arena *a, struct 
         return EXIT_DONE;
     cli_error("%s", err.text);
     return EXIT_FAILED;
+}
+
+enum exit_code cli_ask_units(const char *config_path, struct arena *a, struct snapshot *s)
+{
+    struct config config = {0};
+    struct err err = {0};
+
+    if (config_load_for(config_path, CONFIG_FOR_POLICY, a, &config, &err) == 0)
+        return ask_units(&config, a, s);
+    cli_error("%s", err.text);
+    return EXIT_WRONG;
 }
 
 /* The snapshot of the service's last pass; before the first pass, of its last inventory. */
@@ -196,8 +210,10 @@ enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena 
         (code = paths->snapshot ? read_snapshot(paths->snapshot, a, ret)
                                 : ask_snapshot(paths->socket, a, ret)) != EXIT_DONE)
         return code;
-    if (paths->config)
-        return (code = lay_over(&config.overlay, a, ret)) != EXIT_DONE ? code : ask_units(&config, a, ret);
+    if (paths->config) {
+        code = lay_over(&config.overlay, a, ret);
+        return code != EXIT_DONE || ret->n_answers > 0 || paths->adds_vms ? code : ask_units(&config, a, ret);
+    }
     if (ret->policy)
         *ret_policy = *ret->policy;
     else

@@ -23,12 +23,17 @@ struct cluster_paths {
     const char *socket;               /* --socket; NULL: not given */
     const char *config;               /* --config; NULL: not given */
     const struct option_values *sets; /* --set */
+    bool adds_vms;                    /* VMs come to it: external units are asked by cli_ask_units() then */
 };
 
 /* The settings: those of the configuration, else those that the snapshot was decided with, else the defaults;
- * then each KEY=VALUE. The snapshot, as the configuration's rules and settings of VMs and hosts change it. */
+ * then each KEY=VALUE. The snapshot, as the configuration's rules and settings of VMs and hosts change it;
+ * one without answers of external units gets those of the configuration's units. */
 enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena *a, struct policy *ret_policy,
                                 struct snapshot *ret);
+
+/* Asks the external units of the configuration about all VMs of the snapshot, anew. */
+enum exit_code cli_ask_units(const char *config_path, struct arena *a, struct snapshot *s);
 
 /* Changes the settings by each KEY=VALUE of --set. */
 enum exit_code cli_change_settings(const struct option_values *sets, struct arena *a, struct policy *ret);

@@ -175,7 +175,8 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
                                         .socket = args_value(args, OPT_SOCKET, NULL),
                                         .config = args_value(args, OPT_CONFIG, NULL),
-                                        .sets = &args->options[OPT_SET]};
+                                        .sets = &args->options[OPT_SET],
+                                        .adds_vms = vms_path != NULL};
     enum exit_code code;
 
     if (paths.snapshot && strcmp(paths.snapshot, "-") == 0 && vms_path && strcmp(vms_path, "-") == 0) {
@@ -184,8 +185,10 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
     }
     if ((code = cli_read_cluster(&paths, a, ret_policy, cluster)) != EXIT_DONE)
         return code;
-    return vms_path ? cli_read_vms(vms_path, cluster, a, ret)
-                    : cli_find_vms(args->operands, args->n_operands, cluster, a, ret);
+    if (!vms_path)
+        return cli_find_vms(args->operands, args->n_operands, cluster, a, ret);
+    code = cli_read_vms(vms_path, cluster, a, ret);
+    return code == EXIT_DONE && paths.config ? cli_ask_units(paths.config, a, &ret->snap) : code;
 }
 
 /* Whether the service decides: about VMs that it knows, with the settings that it has. ret_other: an option
@@ -307,7 +310,8 @@ const struct verb verb_place = {
         "VM is the id or name of a VM that is off or suspended. With --vms, the VMs are objects as in "
         "a snapshot, without a host: a new VM needs id, vcpus and mem_mb; one of the snapshot needs "
         "its id only.\n"
-        "Settings: as for `ballast plan`; without --snapshot those of the service.\n"
+        "Settings: as for `ballast plan`; without --snapshot those of the service. The external units of "
+        "the pipelines are asked about new VMs if --config names them.\n"
         "With --apply the service carries the plan out, whatever its automation level, and the actions "
         "are printed. Nothing is started if one of the VMs cannot be placed.\n"
         "\n"

@@ -77,6 +77,21 @@ def test_answers_bind():
         d.stop()
 
 
+def test_asked_about_new_vms():
+    """`ballast place --vms` asks the units of --config about VMs that no snapshot has."""
+    with service().start() as d:
+        x = move(d)
+        new = d.folder / "new.json"
+        new.write_text(json.dumps([{"id": "new", "vcpus": 1, "mem_mb": 256, "pipeline": "all"}]))
+        hosts = [h["id"] for h in json.loads(d.cli("snapshot"))["hosts"]]
+        tell(d, refuses=[h for h in hosts if h != x["to"]], words="only there")
+        place = ("place", "--vms", new, "--format", "json")
+        [placed] = json.loads(d.cli(*place, "--config", d.config))["recommendations"]
+        assert (placed["vm"], placed["to"]) == ("new", x["to"]), placed
+        assert d.run(*place).returncode == 1, "without the configuration no unit answers about it"
+        d.stop()
+
+
 def test_asked_before_it_begins():
     with service().start() as d:
         x = move(d)
@@ -177,4 +192,4 @@ def test_python_classes():
         d.stop()
 
 
-main(test_answers_bind, test_asked_before_it_begins, test_hangs_and_comes_back, test_killed_from_outside_and_stop, test_reload, test_python_classes)
+main(test_answers_bind, test_asked_about_new_vms, test_asked_before_it_begins, test_hangs_and_comes_back, test_killed_from_outside_and_stop, test_reload, test_python_classes)
