@@ -559,6 +559,9 @@ struct move climb_step(struct climb *c)
 {
     struct move best = {.unit = IX_NONE, .to_slot = IX_NONE, .gain = 0};
 
+    if (!c->searched)
+        climb_forget_rejections(c);
+    c->searched = true;
     move_score_refresh(&c->score, c->l, c->costs);
     destination_index_refresh(&c->destinations);
     /* the best move probably gains about as much as the one before */
@@ -601,6 +604,8 @@ void climb_apply(struct climb *c, const struct move *m)
         c->changed.left_at[from] = c->changed.n;
         c->pays_known[from] = false;
     }
+    if (!c->searched)
+        return;
     bounds_after_move(&c->bounds, &c->destinations, from, m->to_slot);
     /* a count over groups of hosts has changed on other hosts, too */
     if (holds_more || c->l->rules->fit.counts.over_groups)

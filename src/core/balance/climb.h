@@ -38,6 +38,7 @@ struct climb {
     struct move_score score;
     struct destination_index destinations;
     struct bounds bounds;
+    bool searched;               /* there was a step: bounds and what pays are kept up to date */
     double last_gain;            /* of the last step's move */
     double floor;                /* only moves that gain this are searched now */
     bool *pays;                  /* by unit: it may move and could pay; valid for the units of ... */

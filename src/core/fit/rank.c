@@ -39,13 +39,21 @@ bool fit_ranks(const struct fit *fit, uint32_t vm)
 struct ranking_stage {
     uint32_t stage;
     enum stage_kind kind;
-    bool live, live_by; /* moves change the values, or the multiplier */
-    double *values;     /* of a score or bucket, by host; UNKNOWN: no number */
-    double *by;         /* of the multiplier; NULL: 1 */
-    double *parts;      /* what the score adds on each host; 0 where it is no number */
-    double least, most; /* the scale of the parts */
-    bool rescale;       /* what the scale was found from has changed */
+    bool live, live_by;      /* moves change the values, or the multiplier */
+    double *values;          /* of a score or bucket, by host; UNKNOWN: no number */
+    double *by;              /* of the multiplier; NULL: 1 */
+    double *parts;           /* what the score adds on each host; 0 where it is no number */
+    double least, most;      /* the scale of the parts */
+    bool rescale;            /* what the scale was found from has changed */
+    struct extremes *blocks; /* of a scale, by block of hosts */
 };
+
+/* Of the values of some hosts that are left; INFINITY and -INFINITY: there is none. */
+struct extremes {
+    double least, most;
+};
+
+#define BLOCK 64u /* hosts of which the extremes are kept */
 
 /* The numbers that the expression is on hosts from ... from + n - 1 of the ranking. */
 static void numbers_on(const struct fit_ranking *r, const struct fit_expression *x, uint32_t from, uint32_t n,
@@ -93,6 +101,7 @@ static void add_stage(struct fit_ranking *r, uint32_t stage, struct arena *a)
         return;
     }
     s->parts = arena_array(a, double, r->n);
+    s->blocks = arena_array(a, struct extremes, r->n / BLOCK + 1);
     s->live_by = by->live;
     s->by = is->multiplier.n > 0 ? arena_array(a, double, r->n) : NULL;
     if (s->by)
@@ -137,27 +146,28 @@ static double rank_of(const double *sorted, uint32_t n, double v)
     return low;
 }
 
-/* Of the hosts that are left; in LANES by turns, because each comparison waits for the one before. */
-static void find_scale(const struct fit_ranking *r, const struct stage_facts *is, const double *values,
-                       double *ret_least, double *ret_most)
+/* Of the hosts of a block that are left; in LANES by turns, because each comparison waits for the one before.
+ */
+static struct extremes extremes_of(const struct fit_ranking *r, const double *values, uint32_t block)
 {
     enum { LANES = 8 };
+    const uint32_t end = r->n - block * BLOCK < BLOCK ? r->n : (block + 1) * BLOCK;
+    uint32_t from = block * BLOCK;
     double least[LANES];
     double most[LANES];
 
     for (int k = 0; k < LANES; k++) {
-        least[k] = is->least_given ? is->least : INFINITY;
-        most[k] = is->most_given ? is->most : -INFINITY;
+        least[k] = INFINITY;
+        most[k] = -INFINITY;
     }
-    uint32_t from = 0;
-    for (; from + LANES <= r->n; from += LANES)
+    for (; from + LANES <= end; from += LANES)
         for (uint32_t k = 0; k < LANES; k++) {
             double v = values[from + k] + r->left[from + k];
 
             least[k] = v < least[k] ? v : least[k];
             most[k] = v > most[k] ? v : most[k];
         }
-    for (; from < r->n; from++) {
+    for (; from < end; from++) {
         double v = values[from] + r->left[from];
 
         least[0] = v < least[0] ? v : least[0];
@@ -167,8 +177,27 @@ static void find_scale(const struct fit_ranking *r, const struct stage_facts *is
         least[0] = least[k] < least[0] ? least[k] : least[0];
         most[0] = most[k] > most[0] ? most[k] : most[0];
     }
-    *ret_least = least[0];
-    *ret_most = most[0] > least[0] ? most[0] : least[0];
+    return (struct extremes){least[0], most[0]};
+}
+
+/* The scale over all blocks, of which those of changed hosts are looked at, or all. */
+static void find_scale(const struct fit_ranking *r, struct ranking_stage *s, bool all)
+{
+    const struct stage_facts *is = &r->fit->snap->stages[s->stage].is;
+    uint32_t n_blocks = (r->n + BLOCK - 1) / BLOCK;
+    double least = is->least_given ? is->least : INFINITY;
+    double most = is->most_given ? is->most : -INFINITY;
+
+    for (uint32_t b = 0; all && b < n_blocks; b++)
+        s->blocks[b] = extremes_of(r, s->values, b);
+    for (uint32_t c = 0; !all && c < r->n_changed; c++)
+        s->blocks[r->changed[c] / BLOCK] = extremes_of(r, s->values, r->changed[c] / BLOCK);
+    for (uint32_t b = 0; b < n_blocks; b++) {
+        least = s->blocks[b].least < least ? s->blocks[b].least : least;
+        most = s->blocks[b].most > most ? s->blocks[b].most : most;
+    }
+    s->least = least;
+    s->most = most > least ? most : least;
 }
 
 static double bounded(double v)
@@ -189,8 +218,10 @@ static void find_parts(const struct fit_ranking *r, const struct ranking_stage *
 
     switch (how) {
     case NORMALISE_MINMAX:
-        for (uint32_t i = from; i < to; i++)
-            parts[i] = even ? 0 : (s->values[i] * by - least) / range;
+        for (uint32_t i = from; !even && i < to; i++)
+            parts[i] = (s->values[i] * by - least) / range;
+        for (uint32_t i = from; even && i < to; i++)
+            parts[i] = 0;
         break;
     case NORMALISE_CLAMP:
         for (uint32_t i = from; i < to; i++)
@@ -208,24 +239,27 @@ static void find_parts(const struct fit_ranking *r, const struct ranking_stage *
     }
     for (uint32_t i = from; s->by && i < to; i++)
         parts[i] *= s->by[i];
+    bool finite = true;
     for (uint32_t i = from; i < to; i++)
+        finite &= fabs(parts[i]) <= DBL_MAX;
+    for (uint32_t i = from; !finite && i < to; i++)
         parts[i] = isnan(parts[i]) ? 0 : bounded(parts[i]);
 }
 
-/* Finds the scale anew. Whether it is another. */
-static bool rescale(struct fit_ranking *r, struct ranking_stage *s)
+/* Finds the scale anew. all: not only the changed hosts are others. Whether it is another. */
+static bool rescale(struct fit_ranking *r, struct ranking_stage *s, bool all)
 {
     const struct stage_facts *is = &r->fit->snap->stages[s->stage].is;
     double least = s->least;
     double most = s->most;
 
+    if (is->normalise == NORMALISE_MINMAX && (s->rescale || r->n_changed > 0))
+        find_scale(r, s, all);
     if (!s->rescale)
         return false;
     s->rescale = false;
     if (is->normalise == NORMALISE_RANK)
         r->n_sorted = sort_values(r, s, r->sorted);
-    if (is->normalise == NORMALISE_MINMAX)
-        find_scale(r, is, s->values, &s->least, &s->most);
     return is->normalise == NORMALISE_RANK || s->least != least || s->most != most;
 }
 
@@ -255,16 +289,38 @@ static void cut(const struct fit_ranking *r, const struct cut_facts *c)
     }
 }
 
-/* Sums up the scores of hosts from ... to - 1, whose parts are known. */
+/* Sums up the scores of a few hosts, whose parts are known. */
+static void sum_up_some(const struct fit_ranking *r, uint32_t from, uint32_t n)
+{
+    double *score = r->score + from;
+    bool finite = true;
+
+    for (uint32_t i = 0; i < n; i++)
+        score[i] = 0;
+    for (uint32_t k = 0; k < r->n_stages; k++) {
+        const double *parts = r->stages[k].kind == STAGE_SCORE ? r->stages[k].parts + from : NULL;
+
+        for (uint32_t i = 0; parts && i < n; i++)
+            score[i] += parts[i];
+    }
+    for (uint32_t i = 0; i < n; i++) /* a sum that was infinite once is not finite again */
+        finite &= fabs(score[i]) <= DBL_MAX;
+    for (uint32_t i = 0; !finite && i < n; i++)
+        score[i] = 0;
+    for (uint32_t k = 0; !finite && k < r->n_stages; k++)
+        if (r->stages[k].kind == STAGE_SCORE)
+            add_parts(r, r->stages[k].parts, from, from + n);
+    for (uint32_t i = 0; i < n; i++)
+        score[i] = isnan(r->left[from + i]) ? FIT_LEFT_OUT : score[i];
+}
+
+/* Of hosts from ... to - 1: of a few at a time, which stay in the cache. */
 static void sum_up(const struct fit_ranking *r, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = from; i < to; i++)
-        r->score[i] = 0;
-    for (uint32_t k = 0; k < r->n_stages; k++)
-        if (r->stages[k].kind == STAGE_SCORE)
-            add_parts(r, r->stages[k].parts, from, to);
-    for (uint32_t i = from; i < to; i++)
-        r->score[i] = isnan(r->left[i]) ? FIT_LEFT_OUT : r->score[i];
+    const uint32_t most = 4 * BLOCK;
+
+    for (; from < to; from += most)
+        sum_up_some(r, from, to - from < most ? to - from : most);
 }
 
 /* All stages on all hosts, one after the other: which hosts a score sees depends on the cuts before it. */
@@ -282,11 +338,14 @@ static void score_all(struct fit_ranking *r)
             cut(r, &r->fit->snap->stages[s->stage].is.cut);
         if (s->kind != STAGE_SCORE)
             continue;
-        (void)rescale(r, s);
+        (void)rescale(r, s, true);
         find_parts(r, s, 0, r->n);
-        add_parts(r, s->parts, 0, r->n);
+        if (r->cuts)
+            add_parts(r, s->parts, 0, r->n);
     }
-    for (uint32_t i = 0; i < r->n; i++)
+    if (!r->cuts)
+        sum_up(r, 0, r->n);
+    for (uint32_t i = 0; r->cuts && i < r->n; i++)
         r->score[i] = isnan(r->left[i]) ? FIT_LEFT_OUT : r->score[i];
 }
 
@@ -297,7 +356,7 @@ static void score_changed(struct fit_ranking *r)
 
     for (uint32_t k = 0; k < r->n_stages; k++) {
         struct ranking_stage *s = &r->stages[k];
-        bool other = s->kind == STAGE_SCORE && rescale(r, s);
+        bool other = s->kind == STAGE_SCORE && rescale(r, s, false);
 
         if (other)
             find_parts(r, s, 0, r->n);

@@ -206,6 +206,17 @@ static bool is_left(const struct kept *one, uint32_t i)
     return one->rank ? one->rank->score[i] != FIT_LEFT_OUT : one->fits[i];
 }
 
+/* The first host from i on that buckets and score do not put behind the option. */
+static uint32_t next_not_behind(const struct fit_ranking *r, uint32_t i, const struct option *o)
+{
+    if (r->n_buckets == 0)
+        while (i < r->n && r->score[i] < o->fit.score)
+            i++;
+    while (i < r->n && r->n_buckets > 0 && is_behind(r, i, o))
+        i++;
+    return i;
+}
+
 /* The `wanted` best, in order. */
 static const struct option *find_best(struct rankings *k, const struct kept *one, uint32_t unit,
                                       uint32_t wanted)
@@ -223,7 +234,9 @@ static const struct option *find_best(struct rankings *k, const struct kept *one
     layout_weights(l, weight);
     move_trial_begin(l, weight, unit, &t);
     for (uint32_t i = 0; i < one->n; i++) {
-        if (!is_left(one, i) || (r && n == wanted && is_behind(r, i, &best[n - 1])))
+        if (r && n == wanted && (i = next_not_behind(r, i, &best[n - 1])) >= one->n)
+            break;
+        if (!is_left(one, i))
             continue;
         struct option o = {.slot = one->slots[i], .imbalance = move_trial_at(l, &t, one->slots[i])};
 
@@ -282,10 +295,11 @@ void rankings_best(struct rankings *k, uint32_t unit, struct options *ret)
     }
     const struct kept *one = find(k, unit);
 
-    for (uint32_t i = 0; i < one->n; i++) {
+    for (uint32_t i = 0; i < one->n; i++)
         fitting += one->fits[i];
-        left += is_left(one, i);
-    }
+    for (uint32_t i = 0; one->rank && i < one->n; i++)
+        left += one->rank->score[i] != FIT_LEFT_OUT;
+    left = one->rank ? left : fitting;
     if (fitting > 0 && left == 0)
         ret->cut_by = fit_rank_cut(fit, vm) + 1;
     if (left == 0)
