@@ -21,10 +21,13 @@ struct value expression_group_value(const struct host_group *g, const struct exp
 /* What the external unit says of the VM; NULL: nothing. */
 const struct unit_answer *expression_answer(const struct vm *v, const char *unit);
 
-/* What moves change. value: of such a variable, for the VM on the host; UNKNOWN: absent. */
+/* What moves change. value: of such a variable, for the VM on the host; UNKNOWN: absent. values: the same on
+ * n hosts; hosts NULL: first, first + 1 ...; may be NULL, or return false if value is to be asked. */
 struct expression_live {
     double (*value)(const void *with, uint32_t vm, const struct expression_node *variable, uint32_t host);
     const void *with;
+    bool (*values)(const void *with, uint32_t vm, const struct expression_node *variable,
+                   const uint32_t *hosts, uint32_t first, uint32_t n, double *ret);
 };
 
 /* The rows in which the variables' values stand: node.column is the place in its owner's row. */

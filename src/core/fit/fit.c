@@ -115,6 +115,8 @@ static void resolve(struct fit *fit, uint32_t stage, enum fit_part part, struct 
     for (int o = 0; o < OWNER_COUNT; o++)
         ret->reads[o] = reads[o];
     ret->x = (struct expression){.nodes = nodes, .n = x->n};
+    if (x->n > 0 && !ret->live && ret->n_reads[OWNER_VM] == 0)
+        ret->known = arena_new(a, struct fit_known);
 }
 
 static void fill_rows(struct fit *fit, struct arena *a)
@@ -390,7 +392,7 @@ static void list_live(struct fit *fit, struct arena *a)
 
 void fit_prepare(const struct snapshot *snap, struct arena *a, struct fit *ret)
 {
-    *ret = (struct fit){.snap = snap, .words = (snap->n_hosts + 63) / 64};
+    *ret = (struct fit){.snap = snap, .a = a, .words = (snap->n_hosts + 63) / 64};
     if (snap->n_pipelines == 0)
         return;
     for (int part = 0; part < PARTS; part++) {

@@ -40,6 +40,12 @@ struct fit_codes {
     bool texts;                  /* all values are texts or absent */
 };
 
+/* The numbers by host of an expression that reads nothing of VMs, and nothing that moves change. */
+struct fit_known {
+    bool asked;
+    const double *numbers; /* NULL: only asked for once */
+};
+
 /* An expression with its variables resolved to columns. */
 struct fit_expression {
     struct expression x;
@@ -53,6 +59,7 @@ struct fit_expression {
     const uint32_t *profile;    /* by host: hosts with one number are the same to it */
     const uint32_t *of_profile; /* the first host of each profile */
     uint32_t n_profiles;
+    struct fit_known *known; /* NULL: VMs or moves make a difference */
 };
 
 /* Amounts are whole thousandths, so that adding and subtracting them is exact. */
@@ -101,6 +108,7 @@ struct fit_counts {
 /* Of all pipelines; empty without any. */
 struct fit {
     const struct snapshot *snap;
+    struct arena *a;
     uint32_t words; /* of a bitmap of hosts */
     struct fit_columns columns[OWNER_COUNT];
     struct fit_expression *parts[PARTS]; /* by stage of the snapshot */

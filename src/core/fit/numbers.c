@@ -81,7 +81,9 @@ static void variable_values(const struct block *b, const struct expression_node 
             ret[i] = column[host_at(b, i)];
         return;
     }
-    for (uint32_t i = 0; i < b->n; i++)
+    bool known =
+        live && live->values && live->values(live->with, b->of->vm_ix, n, b->hosts, b->first, b->n, ret);
+    for (uint32_t i = 0; !known && i < b->n; i++)
         ret[i] = live ? live->value(live->with, b->of->vm_ix, n, host_at(b, i)) : UNKNOWN;
     for (uint32_t i = 0; i < b->n; i++)
         ret[i] = isfinite(ret[i]) ? ret[i] : UNKNOWN;
@@ -355,8 +357,9 @@ static void by_column(const struct asked *q, const uint32_t *hosts, uint32_t n, 
     }
 }
 
-void fit_numbers(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
-                 const uint32_t *hosts, uint32_t n, struct arena *a, double *ret)
+static void find_numbers(const struct fit *fit, const struct fit_expression *x,
+                         const struct expression_scope *of, const uint32_t *hosts, uint32_t n,
+                         struct arena *a, double *ret)
 {
     const struct asked q = {fit, x, of, false};
 
@@ -374,6 +377,37 @@ void fit_numbers(const struct fit *fit, const struct fit_expression *x, const st
         for (uint32_t i = 0; i < n; i++)
             ret[i] = on_host(&q, hosts ? hosts[i] : i);
     }
+}
+
+/* The numbers of all hosts, if they are known; asked for again, they are found. */
+static const double *known_numbers(const struct fit *fit, const struct fit_expression *x,
+                                   const struct expression_scope *of)
+{
+    struct fit_known *known = x->known;
+
+    if (!known || known->numbers || !known->asked) {
+        if (known)
+            known->asked = true;
+        return known ? known->numbers : NULL;
+    }
+    double *numbers = arena_array(fit->a, double, fit->snap->n_hosts);
+
+    find_numbers(fit, x, of, NULL, fit->snap->n_hosts, fit->a, numbers);
+    known->numbers = numbers;
+    return numbers;
+}
+
+void fit_numbers(const struct fit *fit, const struct fit_expression *x, const struct expression_scope *of,
+                 const uint32_t *hosts, uint32_t n, struct arena *a, double *ret)
+{
+    const double *numbers = known_numbers(fit, x, of);
+
+    if (!numbers) {
+        find_numbers(fit, x, of, hosts, n, a, ret);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        ret[i] = numbers[hosts ? hosts[i] : i];
 }
 
 /* ---- truths of all hosts, a bit each ---- */

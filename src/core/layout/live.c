@@ -58,6 +58,46 @@ static double value_of(const void *with, uint32_t vm, const struct expression_no
     return variable->variable == VARIABLE_HOST_USED ? used : left(l, vm, variable->column, slot, used);
 }
 
+/* Of counters by host; of the VM on a host where it is not. */
+static bool values_of(const void *with, uint32_t vm, const struct expression_node *variable,
+                      const uint32_t *hosts, uint32_t first, uint32_t n, double *ret)
+{
+    const struct layout *l = with;
+    const struct fit_counts *counts = &l->rules->fit.counts;
+    bool used = variable->variable == VARIABLE_HOST_USED;
+
+    if ((!used && variable->variable != VARIABLE_HOST_LEFT) || !l->used || counts->over_groups ||
+        (l->vm_unit[vm] != IX_NONE && l->unit_slot[l->vm_unit[vm]] != l->outside))
+        return false;
+    uint32_t measure = counts->measure_of[variable->column];
+    uint32_t whole = counts->whole[measure];
+    uint32_t from = whole == IX_NONE ? counts->shares_from[vm] : 0;
+    uint32_t to = whole == IX_NONE ? counts->shares_from[vm + 1] : 1;
+
+    for (uint32_t i = 0; i < n; i++)
+        ret[i] = 0;
+    for (uint32_t k = from; k < to; k++) {
+        uint32_t counter = whole == IX_NONE ? counts->shares[k].counter : whole;
+        const int64_t *of = l->used + l->used_from[counter];
+
+        for (uint32_t i = 0; counts->counters[counter].measure == measure && i < n; i++) {
+            uint32_t slot = l->host_slot[hosts ? hosts[i] : first + i];
+            double amount = slot == IX_NONE ? 0 : (double)of[slot];
+
+            ret[i] = amount > ret[i] ? amount : ret[i];
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t host = hosts ? hosts[i] : first + i;
+        double amount = ret[i] / FIT_AMOUNT_ONE;
+
+        ret[i] = l->host_slot[host] == IX_NONE ? UNKNOWN
+                 : used                        ? amount
+                                               : left(l, vm, variable->column, l->host_slot[host], amount);
+    }
+    return true;
+}
+
 static bool exceeds(const void *with, uint32_t vm, uint32_t stage, uint32_t host)
 {
     const struct layout *l = with;
@@ -68,7 +108,7 @@ static bool exceeds(const void *with, uint32_t vm, uint32_t stage, uint32_t host
 
 struct fit_live layout_live(const struct layout *l)
 {
-    return (struct fit_live){.is = {.value = value_of, .with = l}, .exceeds = exceeds};
+    return (struct fit_live){.is = {.value = value_of, .with = l, .values = values_of}, .exceeds = exceeds};
 }
 
 bool layout_live_refuses(const struct layout *l, uint32_t unit, uint32_t slot)
