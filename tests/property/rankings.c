@@ -1,5 +1,6 @@
 /* Rankings that are kept from one power-on to the next: whatever moves are made in between, the best host is
- * the first of a ranking that is made anew, with the same score to the last digit. */
+ * the first of a ranking that is made anew, with the same score to the last digit. Counts are the same in
+ * columns of hosts as host by host. */
 #include "core/place/rankings.h"
 
 #include "core/pass.h"
@@ -10,6 +11,7 @@
 #include "model/snapshot_build.h"
 #include "model/snapshot_to_inventory.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +23,7 @@
 #define QUESTIONS 40
 
 struct tally {
-    unsigned asked, alike, found, scored, cut, moved;
+    unsigned asked, alike, found, scored, cut, moved, counted;
 };
 
 /* Most of the new VMs ask for what another one does. */
@@ -89,6 +91,42 @@ static void move_any(struct rng *r, struct pass *p, struct tally *tally)
     tally->moved++;
 }
 
+static void compare_column(uint64_t seed, const struct layout *l, uint32_t vm,
+                           const struct expression_node *variable, struct tally *tally)
+{
+    const struct expression_live live = layout_live(l).is;
+    struct arena a = {0};
+    double *column = arena_array(&a, double, l->snap->n_hosts);
+    bool known = live.values(live.with, vm, variable, NULL, 0, l->snap->n_hosts, column);
+
+    for (uint32_t h = 0; known && h < l->snap->n_hosts; h++) {
+        double one = live.value(live.with, vm, variable, h);
+
+        if (column[h] != one && !(isnan(column[h]) && isnan(one)))
+            fail_msg("seed %llu: %s on %s: %.17g in a column, %.17g alone", (unsigned long long)seed,
+                     l->snap->vms[vm].is.id, l->snap->hosts[h].is.id, column[h], one);
+        tally->counted += one > 0;
+    }
+    arena_release(&a);
+}
+
+static void compare_counts(uint64_t seed, const struct layout *l, uint32_t vm, struct tally *tally)
+{
+    uint32_t ix = l->snap->vms[vm].pipeline;
+    const struct pipeline *p = ix == IX_NONE ? NULL : &l->snap->pipelines[ix];
+
+    for (uint32_t i = p ? p->first : 0; p && i < p->first + p->n; i++) {
+        struct expression_node variable = {.kind = EXPRESSION_VARIABLE, .column = i};
+
+        if (l->snap->stages[i].is.count.n == 0)
+            continue;
+        variable.variable = VARIABLE_HOST_USED;
+        compare_column(seed, l, vm, &variable, tally);
+        variable.variable = VARIABLE_HOST_LEFT;
+        compare_column(seed, l, vm, &variable, tally);
+    }
+}
+
 static void ask(uint64_t seed, struct rng *r, struct pass *p, struct rankings *k, struct tally *tally)
 {
     const struct layout *l = &p->layout;
@@ -99,6 +137,7 @@ static void ask(uint64_t seed, struct rng *r, struct pass *p, struct rankings *k
     rankings_best(k, unit, &kept);
     options_rank(l, unit, &a, &anew);
     compare(seed, &kept, &anew);
+    compare_counts(seed, l, l->unit_first[unit], tally);
     tally->asked++;
     tally->alike += is_alike(l, unit);
     tally->cut += kept.cut_by > 0;
@@ -168,10 +207,11 @@ static void test_kept_is_anew(void **state)
         try_cluster(test_seed() + i, i % 3 == 0 ? &all : &plain, &tally);
     (void)printf(
         "%u questions, %u of units that others are like, %u hosts found, %u of them with a score, %u "
-        "times all cut; %u moves\n",
-        tally.asked, tally.alike, tally.found, tally.scored, tally.cut, tally.moved);
+        "times all cut; %u moves; %u counts\n",
+        tally.asked, tally.alike, tally.found, tally.scored, tally.cut, tally.moved, tally.counted);
     if (test_is_usual())
-        assert_true(tally.alike > 5000 && tally.scored > 1000 && tally.cut > 100 && tally.moved > 5000);
+        assert_true(tally.alike > 5000 && tally.scored > 1000 && tally.cut > 100 && tally.moved > 5000 &&
+                    tally.counted > 5000);
 }
 
 int main(void)
