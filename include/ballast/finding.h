@@ -51,6 +51,7 @@ enum finding_code {
     FIND_CANNOT_LEAVE_YET,
     FIND_NO_HOST_TO_LOSE,
     FIND_NO_RESTART,      /* no other host may run it */
+    FIND_NO_RESTART_FIT,  /* no host in one piece, with the NUMA cells, devices and counts that it needs */
     FIND_NO_RESTART_ROOM, /* nowhere in one piece; without a host: of a VM that stands for the room */
     FIND_FAILOVER_SHARE_MISSING,
     FIND_FAILOVER_HOST_OFF,

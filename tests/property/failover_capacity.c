@@ -141,6 +141,20 @@ static bool is_missing(struct world *w, const struct fault *f)
     return missing;
 }
 
+/* A fault may then be one of counts or cells, of which this search knows nothing; failover_cells.c has them.
+ */
+static bool needs_more(const struct snapshot *s)
+{
+    bool needs = s->needs_cells;
+
+    for (uint32_t i = 0; i < s->n_vms && !needs; i++) {
+        const struct pipeline *p = s->vms[i].pipeline == IX_NONE ? NULL : &s->pipelines[s->vms[i].pipeline];
+        for (uint32_t k = 0; p && k < p->n; k++)
+            needs = needs || s->stages[p->first + k].is.limit.n > 0;
+    }
+    return needs;
+}
+
 static bool mends_spare(const struct recommendation *rec)
 {
     return rec->reason == REASON_SPARE_CAPACITY;
@@ -167,7 +181,7 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
         if (w.plan.faults[i].code != FAULT_SPARE_MISSING)
             continue;
         missing = true;
-        if (!is_missing(&w, &w.plan.faults[i]))
+        if (!needs_more(&w.snap) && !is_missing(&w, &w.plan.faults[i]))
             fail_msg("seed %llu: \"%s\", which is not so", (unsigned long long)seed,
                      fault_code_name(w.plan.faults[i].code));
     }

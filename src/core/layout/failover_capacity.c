@@ -87,11 +87,17 @@ double failover_capacity_raise_of(const struct failover_capacity *s, int r, uint
     return need > 0 && raise > 0 ? raise : 0;
 }
 
+static bool has_live(const struct failover_capacity *s, const struct failover_subject *who, uint32_t slot)
+{
+    return !s->live || (who->unit != IX_NONE ? failover_live_has_now(s, who->unit, slot)
+                                             : failover_live_fits(s, who->vm, slot));
+}
+
 /* Counts s->peak as the slot's reservations. The test that rejects most slots comes first, because every VM
  * with a reservation tries all slots. */
 uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uint32_t lost,
-                                          const uint64_t *allowed, const double need[RES_COUNT],
-                                          uint32_t n_slots, bool any)
+                                          const struct failover_subject *who, const uint64_t *allowed,
+                                          const double need[RES_COUNT], uint32_t n_slots, bool any)
 {
     uint32_t best = IX_NONE;
     double best_raise = 0;
@@ -115,14 +121,15 @@ uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uin
             fits = raise[r] <= 0 || left >= -ROUNDING;
             least_left = part < least_left ? part : least_left;
         }
-        if (fits && any)
+        fits = fits && (any || best == IX_NONE || raised < best_raise ||
+                        (raised == best_raise && least_left > best_left));
+        if (!fits || !has_live(s, who, t))
+            continue;
+        if (any)
             return t;
-        if (fits &&
-            (best == IX_NONE || raised < best_raise || (raised == best_raise && least_left > best_left))) {
-            best = t;
-            best_raise = raised;
-            best_left = least_left;
-        }
+        best = t;
+        best_raise = raised;
+        best_left = least_left;
     }
     return best;
 }
@@ -184,7 +191,7 @@ static void count_hosts(struct failover_capacity *s)
 }
 
 static void find_all(struct failover_capacity *s, const struct layout *l,
-                     const struct failover_capacity *before, struct arena *a)
+                     const struct failover_capacity *before, bool live, struct arena *a)
 {
     const struct ha_facts *ha = &l->snap->ha;
     bool failures = ha->policy == HA_HOST_FAILURES && ha->hosts > 0;
@@ -192,24 +199,28 @@ static void find_all(struct failover_capacity *s, const struct layout *l,
 
     *s = (struct failover_capacity){.l = l, .a = a, .active = failures || percent, .singly = percent};
     alloc_failover(s, before);
+    if (live)
+        failover_live_init(s);
+    s->finding = true;
     failover_slots_for_spare_vms(s);
     if (failures || percent)
         failover_slots_for_losses(s);
     if (failures)
         count_hosts(s);
+    s->finding = false;
     s->had_gaps = s->n_open > 0;
 }
 
 void failover_capacity_init(struct failover_capacity *s, const struct layout *l, struct arena *a)
 {
-    find_all(s, l, NULL, a);
+    find_all(s, l, NULL, true, a);
 }
 
 void failover_capacity_renew_beside(struct failover_capacity *s)
 {
     struct failover_capacity before = *s;
 
-    find_all(s, before.l, &before, before.a);
+    find_all(s, before.l, &before, true, before.a);
     for (uint32_t i = 0; i < s->l->n_slots; i++)
         s->over[i] = s->over[i] || before.over[i];
     s->had_gaps = before.had_gaps;
@@ -218,6 +229,12 @@ void failover_capacity_renew_beside(struct failover_capacity *s)
 void failover_capacity_renew(struct failover_capacity *s)
 {
     failover_capacity_init(s, s->l, s->a);
+    s->had_gaps = true;
+}
+
+void failover_capacity_renew_reservations(struct failover_capacity *s)
+{
+    find_all(s, s->l, NULL, false, s->a);
     s->had_gaps = true;
 }
 
@@ -274,7 +291,8 @@ static uint32_t candidate_of(const struct failover_capacity *s, uint32_t unit, u
     for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             used[r][s->by_lost[lost].items[i].slot] = s->by_lost[lost].items[i].used[r];
-    uint32_t to = failover_capacity_find_candidate(s, lost, s->l->unit_restart[unit], need, s->l->n_on, any);
+    uint32_t to = failover_capacity_find_candidate(s, lost, &(struct failover_subject){IX_NONE, unit},
+                                                   s->l->unit_restart[unit], need, s->l->n_on, any);
     for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             used[r][s->by_lost[lost].items[i].slot] = 0;

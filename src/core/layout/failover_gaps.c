@@ -1,8 +1,19 @@
 /* Measures and closes gaps: VMs without a failover slot. */
 #include "core/layout/failover_internal.h"
 
-bool failover_gap_measure(const struct failover_capacity *s, const struct failover_gap *gap, uint32_t slot,
-                          double ret_more[RES_COUNT], double ret_left[RES_COUNT])
+/* Of several VMs without a failover slot each is judged by itself; correct_failover_review() finds out. */
+static bool has_live(const struct failover_capacity *s, uint32_t vm, uint32_t slot)
+{
+    uint32_t unit = s->l->vm_unit[vm];
+
+    if (!s->live)
+        return true;
+    return s->finding || unit == IX_NONE ? failover_live_fits(s, vm, slot)
+                                         : failover_live_has_now(s, unit, slot);
+}
+
+static bool measure(const struct failover_capacity *s, const struct failover_gap *gap, uint32_t slot,
+                    double ret_more[RES_COUNT], double ret_left[RES_COUNT])
 {
     if (gap->vm == IX_NONE ||
         !failover_capacity_is_candidate(s, gap->lost, slot, s->l->rules->restart[gap->vm]))
@@ -17,6 +28,23 @@ bool failover_gap_measure(const struct failover_capacity *s, const struct failov
                       s->reserved[r][slot];
     }
     return true;
+}
+
+bool failover_gap_measure(const struct failover_capacity *s, const struct failover_gap *gap, uint32_t slot,
+                          double ret_more[RES_COUNT], double ret_left[RES_COUNT])
+{
+    return measure(s, gap, slot, ret_more, ret_left) && has_live(s, gap->vm, slot);
+}
+
+bool failover_gap_is_live(const struct failover_capacity *s, const struct failover_gap *gap)
+{
+    double more[RES_COUNT];
+    double left[RES_COUNT];
+
+    for (uint32_t t = 0; s->live && t < s->l->n_slots; t++)
+        if (measure(s, gap, t, more, left) && failover_gap_fits(more, left))
+            return true;
+    return false;
 }
 
 bool failover_gap_fits(const double more[RES_COUNT], const double left[RES_COUNT])
@@ -81,6 +109,8 @@ bool failover_gap_close(struct failover_capacity *s, struct failover_gap *gap)
         if (gap->lost == IX_NONE)
             s->for_spare_vms[r][best] += gap->need[r];
     }
+    if (gap->lost == IX_NONE && s->finding)
+        failover_live_take(s, gap->vm, best, true);
     failover_capacity_refresh(s, best);
     failover_gap_dismiss(s, gap);
     return true;

@@ -50,9 +50,29 @@ bool failover_capacity_protects(const struct failover_capacity *s, uint32_t vm);
 
 /* The candidate whose failover reservation grows least, then the one with most free capacity; any: the first
  * candidate. IX_NONE: none. s->use must hold what the loss uses of each slot. */
+struct failover_subject {
+    uint32_t vm;   /* of a loss that was begun (failover_live_begin()) */
+    uint32_t unit; /* IX_NONE, or instead: a unit that moves now */
+};
 uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uint32_t lost,
-                                          const uint64_t *allowed, const double need[RES_COUNT],
-                                          uint32_t n_slots, bool any);
+                                          const struct failover_subject *who, const uint64_t *allowed,
+                                          const double need[RES_COUNT], uint32_t n_slots, bool any);
+
+/* ---- failover_live.c ---- */
+
+void failover_live_init(struct failover_capacity *s);
+
+/* The VMs of the lost host (only: this one; IX_NONE: all, and those of the other hosts that count as lost)
+ * take no counts any more; failover_live_end() undoes that, and what was taken meanwhile. */
+void failover_live_begin(struct failover_capacity *s, uint32_t lost, uint32_t only);
+void failover_live_end(struct failover_capacity *s);
+
+/* Whether the slot has the cells, devices and counts for the VM; what the VM takes of it. */
+bool failover_live_fits(const struct failover_capacity *s, uint32_t vm, uint32_t slot);
+void failover_live_take(struct failover_capacity *s, uint32_t vm, uint32_t slot, bool for_good);
+
+/* The same of a unit in the present layout, which may have changed since failover_live_init(). */
+bool failover_live_has_now(const struct failover_capacity *s, uint32_t unit, uint32_t slot);
 
 /* ---- failover_slots.c ---- */
 

@@ -108,14 +108,24 @@ void failover_slot_reserve(struct failover_capacity *s, uint32_t vm, uint32_t lo
 static void find_failover_slots(struct failover_capacity *s, uint32_t lost, const struct want *wants,
                                 uint32_t n)
 {
+    if (!s->singly)
+        failover_live_begin(s, lost, IX_NONE);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t vm = wants[i].vm;
         const double need[RES_COUNT] = {[RES_CPU] = failover_capacity_need_of(s, vm, RES_CPU),
                                         [RES_MEM] = failover_capacity_need_of(s, vm, RES_MEM)};
-        uint32_t to =
-            failover_capacity_find_candidate(s, lost, s->l->rules->restart[vm], need, s->l->n_slots, false);
+        const struct failover_subject who = {vm, IX_NONE};
+
+        if (s->singly)
+            failover_live_begin(s, lost, vm);
+        uint32_t to = failover_capacity_find_candidate(s, lost, &who, s->l->rules->restart[vm], need,
+                                                       s->l->n_slots, false);
+        if (s->singly)
+            failover_live_end(s);
         if (to != IX_NONE) {
             failover_slot_reserve(s, vm, lost, to);
+            if (!s->singly)
+                failover_live_take(s, vm, to, false);
             continue;
         }
         failover_slot_missing(s, vm, lost, need);
@@ -124,6 +134,7 @@ static void find_failover_slots(struct failover_capacity *s, uint32_t lost, cons
             s->n_open--; /* hopeless gaps do not count when plan_loss() compares two sequences */
         }
     }
+    failover_live_end(s);
     for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             s->use[r][s->by_lost[lost].items[i].slot] = 0;

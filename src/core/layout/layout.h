@@ -167,7 +167,7 @@ void layout_init_quantities(struct layout *l);
 void layout_count_off(struct layout *l);
 
 /* Adds what the VM takes (by = 1), or subtracts it, to `used`, which is l->used or a copy. */
-void layout_count_shares(struct layout *l, int64_t *used, uint32_t vm, uint32_t slot, int by);
+void layout_count_shares(const struct layout *l, int64_t *used, uint32_t vm, uint32_t slot, int by);
 
 /* What the unit takes of the counter; IX_NONE: 0. */
 int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counter);
@@ -184,6 +184,9 @@ int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot,
  * one; may be NULL. */
 bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t unit, uint32_t slot,
                              struct layout_excess *ret);
+
+/* Whether a limit keeps a VM that is on no host off the slot, by these sums. */
+bool layout_vm_exceeds(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t slot);
 
 /* Whether the limit of the counting stage, which is of the VM's pipeline, keeps the VM off the slot. */
 bool layout_stage_exceeds(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot);

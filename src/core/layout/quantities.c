@@ -38,7 +38,7 @@ static void add_share(const struct layout *l, int64_t *used, const struct fit_sh
         of[c->groups[k]] += by * share->takes;
 }
 
-void layout_count_shares(struct layout *l, int64_t *used, uint32_t vm, uint32_t slot, int by)
+void layout_count_shares(const struct layout *l, int64_t *used, uint32_t vm, uint32_t slot, int by)
 {
     const struct fit_counts *counts = counts_of(l);
 
@@ -177,6 +177,29 @@ bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t 
                 return true;
             }
     }
+    return false;
+}
+
+bool layout_vm_exceeds(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t slot)
+{
+    const struct fit *fit = &l->rules->fit;
+    uint32_t host = l->slot_host[slot];
+    const struct fit_bound *b;
+
+    for (uint32_t n = fit_bounds(fit, vm, &b); n > 0; n--, b++)
+        for (uint32_t k = fit->counts.shares_from[vm]; k < fit->counts.shares_from[vm + 1]; k++) {
+            const struct fit_share *share = &fit->counts.shares[k];
+
+            if (!fit_limits(fit, b, share, FIT_PLACE) || !is_counted(fit, share->counter, host))
+                continue;
+            int64_t limit = fit_limit(fit, vm, b->stage, host);
+            int64_t takes = 0;
+
+            for (uint32_t j = fit->counts.shares_from[vm]; j < fit->counts.shares_from[vm + 1]; j++)
+                takes += fit->counts.shares[j].counter == share->counter ? fit->counts.shares[j].takes : 0;
+            if (limit == FIT_NOTHING || used_beside(l, used, IX_NONE, slot, share->counter) + takes > limit)
+                return true;
+        }
     return false;
 }
 

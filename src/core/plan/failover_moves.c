@@ -173,9 +173,10 @@ static void still_missing(struct pass *p, const struct failover_gap *gap)
     uint32_t coming = coming_for(p, gap);
     uint32_t host = gap->lost == IX_NONE ? IX_NONE : l->slot_host[gap->lost];
     struct finding f = {
-        .code = gap->vm == IX_NONE                 ? FIND_NO_HOST_TO_LOSE
-                : host != IX_NONE && gap->hopeless ? FIND_NO_RESTART
-                                                   : FIND_NO_RESTART_ROOM,
+        .code = gap->vm == IX_NONE                        ? FIND_NO_HOST_TO_LOSE
+                : host != IX_NONE && gap->hopeless        ? FIND_NO_RESTART
+                : failover_gap_is_live(&l->failover, gap) ? FIND_NO_RESTART_FIT
+                                                          : FIND_NO_RESTART_ROOM,
         .subjects = {{SUBJECT_VM, gap->vm},
                      {SUBJECT_HOST, host},
                      {SUBJECT_OTHER_HOST, coming == IX_NONE ? IX_NONE : l->slot_host[coming]}}};
@@ -301,11 +302,42 @@ bool correct_failover(struct pass *p)
     return true;
 }
 
+static bool has_gap(const struct failover_capacity *s, const struct failover_gap *gap)
+{
+    for (uint32_t i = 0; i < s->n_gaps; i++)
+        if (s->gaps[i].vm == gap->vm && s->gaps[i].lost == gap->lost)
+            return true;
+    return false;
+}
+
+/* There was no gap, and the moves kept all reservations. But they may have taken cells, devices or counts
+ * that restarts need. A gap that is found for reservations alone is one of the search. */
+static void review_live(struct pass *p)
+{
+    struct failover_capacity *s = &p->layout.failover;
+    const struct failover_capacity decided = *s;
+
+    failover_capacity_renew(s);
+    const struct failover_capacity found = *s;
+    if (found.n_gaps > 0)
+        failover_capacity_renew_reservations(s);
+    for (uint32_t i = 0; i < found.n_gaps; i++)
+        if (found.gaps[i].vm != IX_NONE && !has_gap(s, &found.gaps[i])) {
+            const struct failover_capacity reservations = *s;
+            *s = found;
+            still_missing(p, &found.gaps[i]);
+            *s = reservations;
+        }
+    *s = decided;
+}
+
 void correct_failover_review(struct pass *p)
 {
     struct failover_capacity *s = &p->layout.failover;
     size_t kept = 0;
 
+    if (!s->had_gaps && s->live)
+        review_live(p);
     if (!s->had_gaps)
         return;
     for (size_t i = 0; i < p->n_faults; i++)

@@ -106,6 +106,14 @@ const struct sentence_template wording_templates[] = {
      "left.{woken_for_it}"},
     {FIND_NO_RESTART, "",
      "If {host} failed, {vm} could not restart: {vm} may run on no other host.{woken_for_it}"},
+    {FIND_NO_RESTART_FIT, "host",
+     "If {host} failed, {vm} might not restart: no single other host was found that has {missing_share} left "
+     "to "
+     "reserve, and the NUMA cells, devices and counts that {vm} needs.{woken_for_it}"},
+    {FIND_NO_RESTART_FIT, "",
+     "No single host was found that has {missing_share} left to reserve for {vm}, and the NUMA cells, "
+     "devices and "
+     "counts that {vm} needs.{woken_for_it}"},
     {FIND_NO_RESTART_ROOM, "host",
      "If {host} failed, {vm} could not restart: no single other host has {missing_share} left to "
      "reserve.{woken_for_it}"},
