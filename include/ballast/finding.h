@@ -79,6 +79,7 @@ enum finding_code {
     FIND_UNEVEN_OUTLIER,   /* the fullest and the emptiest host differ too much */
     FIND_UNEVEN_HEADROOM,  /* of the host that lacks most of it */
     FIND_UNEVEN_LACK,      /* of a host whose VMs lack most, because its hypervisor divides it otherwise */
+    FIND_UNEVEN_PLAN,      /* likewise, of a move that the deep search proposes */
     FIND_UNEVEN_ELSEWHERE, /* behind a move between other hosts */
 
     FIND_ROOM,      /* for how many large VMs, before and after the plan */

@@ -74,6 +74,10 @@
     X(OBJECTIVE_BALANCE, "balance", "even load on all hosts, at a cost that the moves are worth")            \
     X(OBJECTIVE_ROOM, "room", "as many spaces as possible for VMs of the size of room.cpus and room.mem_mb")
 
+#define SEARCHES(X)                                                                                          \
+    X(SEARCH_GREEDY, "greedy", "the move that lowers the imbalance most, again and again")                   \
+    X(SEARCH_DEEP, "deep", "from there, other first moves and exchanges, while search_budget lasts")
+
 #define MEM_ADMISSIONS(X)                                                                                    \
     X(MEM_ADMISSION_RESERVATION, "reservation", "a VM needs its reservation at its destination")             \
     X(MEM_ADMISSION_CONSUMED, "consumed", "a VM needs the memory that it has touched so far")                \
@@ -206,7 +210,8 @@
     X(CHECK_WORST_CASE, "worst_case", "the move would increase the shortage, now or in the worst case")      \
     X(CHECK_MOVES_MAX, "moves_max", "the plan has reached its maximum number of moves")                      \
     X(CHECK_LESS_GAIN, "less_gain", "another move lowers the imbalance more")                                \
-    X(CHECK_LESS_ROOM, "less_room", "another host leaves more room for large VMs")
+    X(CHECK_LESS_ROOM, "less_room", "another host leaves more room for large VMs")                           \
+    X(CHECK_PLAN_WORSE, "plan_worse", "the deep search found no better plan with the VM on this host")
 
 /* Why a host that is on stays on, or one in standby is not woken (§4): in the order in which they are asked.
  */
@@ -476,6 +481,7 @@ NAME_DECLARE(rule_origin, RULE_ORIGINS)
 NAME_DECLARE(ha_policy, HA_POLICIES)
 NAME_DECLARE(mem_admission, MEM_ADMISSIONS)
 NAME_DECLARE(objective, OBJECTIVES)
+NAME_DECLARE(search_kind, SEARCHES)
 NAME_DECLARE(action_kind, ACTION_KINDS)
 NAME_DECLARE(reason, REASONS)
 NAME_DECLARE(fault_code, FAULT_CODES)

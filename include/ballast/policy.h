@@ -77,6 +77,7 @@ struct policy {
     int64_t migrations_per_cluster; /* 0: no limit */
     int64_t seed;
     enum objective objective; /* of the moves that need not be */
+    enum search_kind search;  /* of moves for balance */
     int64_t search_budget;    /* evaluations of a search */
     bool bound;               /* the plan says how even any plan could be */
     struct room_policy room;

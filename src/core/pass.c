@@ -14,6 +14,7 @@
 #include "core/preferred_rules.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* Trials of hosts in the search for prerequisite moves: a fraction of a second. Clusters with fewer than a
  * few hundred hosts never reach the limit. */
@@ -45,23 +46,39 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
     build_layout(p);                             /* 4. layout: the what-if copy of the cluster */
 }
 
-static void decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
-                   uint32_t watched_vm, const bool *held_back, enum pass_until until, struct arena *a)
+/* What a pass is to decide, beside the policy. */
+struct question {
+    const struct snapshot *snap;
+    const struct policy *policy;
+    unsigned rules;
+    uint32_t watched_vm;
+    bool *held_back;                    /* by unit; NULL: none */
+    const struct proposal *search_from; /* p->search_from */
+    const struct proposal *proposal;    /* p->proposal */
+    enum pass_until until;
+    struct arena *a;
+};
+
+static void decide(struct pass *p, const struct question *q)
 {
-    pass_prepare(p, snap, policy, rules, watched_vm, a);
-    p->held_back = held_back;
+    pass_prepare(p, q->snap, q->policy, q->rules, q->watched_vm, q->a);
+    p->held_back = q->held_back;
+    p->search_from = q->search_from;
+    p->proposal = q->proposal;
     plan_report_state(p);      /* faults that exist before any decision */
     plan_correct(p);           /* 5. corrections: mandatory moves first, */
     quarantine_empty_hosts(p); /* then those off degraded hosts */
-    if (p->stopped || until == PASS_UNTIL_BALANCE)
+    if (p->stopped || q->until == PASS_UNTIL_BALANCE)
         return;
     ready_by_wake(p);            /* 7. power, first part: wakes for dpm.ready_by, */
     bool saves = power_first(p); /* and power-offs of unneeded hosts, before the balancing */
     if (!saves)
         plan_balance(p); /* 6. balance: optional moves while the benefit exceeds the cost, */
+    if (p->search_from)
+        return;
     if (!saves)
         plan_make_room(p); /* and moves that make room for large VMs */
-    if (p->hold_back != IX_NONE || until == PASS_UNTIL_POWER)
+    if (p->hold_back != IX_NONE || q->until == PASS_UNTIL_POWER)
         return;
     plan_review(p); /* the remaining gaps in failover capacity */
     quarantine_report(p);
@@ -107,25 +124,74 @@ static enum pass_until judged_at(const struct pass *p)
 
 /* A move for balance may not leave failover capacity missing, nor a host so full that another must be woken.
  * That shows only when all are made, so the pass then decides again without the move that is the cause. */
+static void decide_until_it_stands(struct pass *p, struct question *q)
+{
+    decide(p, q);
+    for (uint32_t tries = 1; p->hold_back != IX_NONE; tries++) {
+        q->held_back = q->held_back ? q->held_back : arena_array(q->a, bool, p->layout.n_units);
+        hold_back_more(p, tries, q->held_back);
+        decide(p, q);
+    }
+}
+
+static bool *copy_held_back(const struct question *q, uint32_t n_units)
+{
+    if (!q->held_back)
+        return NULL;
+    bool *held_back = arena_array(q->a, bool, n_units);
+    memcpy(held_back, q->held_back, n_units * sizeof *held_back);
+    return held_back;
+}
+
+/* The deep search (balance/deep_search.h) starts from the moves of the greedy pass. Its own are made by a
+ * pass like any others, which is kept if it is better. */
+static void decide_deeper(struct pass *p, struct question *q)
+{
+    struct pass *other = arena_new(q->a, struct pass);
+    struct question deeper = *q;
+    struct proposal greedy;
+
+    plan_moves_for_balance(p, &greedy);
+    deeper.search_from = &greedy;
+    decide(other, &deeper);
+    struct proposal *found = arena_new(q->a, struct proposal);
+    *found = other->found;
+    p->stats.evaluated += found->evaluated;
+    if (found->n == 0)
+        return;
+    deeper.search_from = NULL;
+    deeper.proposal = found;
+    deeper.held_back = copy_held_back(q, p->layout.n_units);
+    decide_until_it_stands(other, &deeper);
+    if (!plan_balances_better(other, p))
+        return;
+    *q = deeper;
+    decide(p, q);
+    p->stats.evaluated += found->evaluated;
+}
+
 void pass_decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
                  uint32_t watched_vm, struct arena *a)
 {
-    bool *held_back = NULL;
+    struct question q = {.snap = snap,
+                         .policy = policy,
+                         .rules = rules,
+                         .watched_vm = IX_NONE,
+                         .until = PASS_UNTIL_END,
+                         .a = a};
 
-    decide(p, snap, policy, rules, IX_NONE, NULL, PASS_UNTIL_END, a);
-    for (uint32_t tries = 1; p->hold_back != IX_NONE; tries++) {
-        held_back = held_back ? held_back : arena_array(a, bool, p->layout.n_units);
-        hold_back_more(p, tries, held_back);
-        decide(p, snap, policy, rules, IX_NONE, held_back, PASS_UNTIL_END, a);
-    }
+    decide_until_it_stands(p, &q);
+    if (policy->search == SEARCH_DEEP && p->measure.known)
+        decide_deeper(p, &q);
     if (watched_vm == IX_NONE)
         return;
-    decide(p, snap, policy, rules, watched_vm, held_back, PASS_UNTIL_END, a);
-    enum pass_until until = judged_at(p);
-    if (until == PASS_UNTIL_END)
+    q.watched_vm = watched_vm;
+    decide(p, &q);
+    q.until = judged_at(p);
+    if (q.until == PASS_UNTIL_END)
         return;
     const struct pass whole = *p;
-    decide(p, snap, policy, rules, watched_vm, held_back, until, a);
+    decide(p, &q);
     p->end = whole.end;
     for (uint32_t i = 0; i < p->layout.n_on; i++) {
         p->layout.asleep[i] = whole.layout.asleep[i];

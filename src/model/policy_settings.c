@@ -28,10 +28,12 @@
 WORD_FUNCTIONS(automation)
 WORD_FUNCTIONS(mem_admission)
 WORD_FUNCTIONS(objective)
+WORD_FUNCTIONS(search_kind)
 
 static const char *const automation_words[] = {"manual", "partial", "full", NULL};
 static const char *const dpm_automation_words[] = {"disabled", "manual", "automatic", NULL};
 static const char *const objective_words[] = {"balance", "room", NULL};
+static const char *const search_words[] = {"greedy", "deep", NULL};
 static const char *const mem_admission_words[] = {"reservation", "consumed", "configured", NULL};
 
 #define AT(member) .offset = offsetof(struct policy, member)
@@ -93,8 +95,10 @@ static const struct setting settings[] = {
         "maximum number of concurrent live migrations in the whole cluster; 0: no limit"),
     WORD("objective", objective, objective_words, objective, "balance",
          "what moves are for that need not be: balance evens load out; room makes as many spaces as moves_max allows for VMs of the size of room.cpus and room.mem_mb, instead of balancing"),
+    WORD("search", search, search_words, search_kind, "greedy",
+         "how moves for balance are found: greedy takes the move that lowers the imbalance most, again and again; deep goes on from there to a more even plan of as many moves, or to one that reaches the target by fewer moves or less memory to copy"),
     INT("search_budget", search_budget, 1000, 1e12, "20000000",
-        "maximum number of evaluations in the search for room: pairs of a VM and a host, and sets of VMs; the same number gives the same plan on every machine"),
+        "maximum number of evaluations in a deep search and in the search for room: pairs of a VM and a host, and sets of VMs; the same number gives the same plan on every machine"),
     BOOL("bound", bound, "false", "whether a plan says how even any plan of as many moves could be at best, with the rules and without them"),
     INT("room.cpus", room.cpus, 0, 1e6, "0", "vCPUs of the VMs that room is made for; 0: any"),
     NUMBER("room.mem_mb", room.mem_mb, 0, SIZE_MOST, "0", "memory of the VMs that room is made for, in MiB; 0: any"),

@@ -279,7 +279,8 @@ static void check_candidate(struct world *w, uint32_t vm, const struct recommend
     if (c->verdict != VERDICT_REJECTED)
         return;
     /* a VM that stays could not be bettered by a move that passes: the climb would have made it */
-    bool better = c->check == CHECK_LESS_GAIN && (!own || (is_by_imbalance(own) && !is_no_better(c)));
+    bool better = (c->check == CHECK_PLAN_WORSE && !own) ||
+                  (c->check == CHECK_LESS_GAIN && (!own || (is_by_imbalance(own) && !is_no_better(c))));
     if (better || c->check == CHECK_NONE || !c->found || !is_so(w, c->check, vm) ||
         !is_confirmed(w, c->check, unit, c->host))
         fail_msg("seed %llu: %s is kept off %s by %s%s, which is not so", (unsigned long long)w->seed, id,
@@ -319,6 +320,8 @@ static void run(const struct cluster_options *options, unsigned clusters)
         random_policy(&r, &w.policy);
         if (options->power)
             random_dpm(&r, &w.policy);
+        if (options->deep)
+            deep_policy(&w.policy);
         assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
         oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
         explain_all(&w);
@@ -461,11 +464,25 @@ static void test_power(void **state)
         400);
 }
 
+static void test_deep_search(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 6,
+                                  .vms_max = 25,
+                                  .mixed_hosts = true,
+                                  .rules = true,
+                                  .full = true,
+                                  .ha = true,
+                                  .deep = true},
+        100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),    cmocka_unit_test(test_full),  cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_failures), cmocka_unit_test(test_power), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_plain),       cmocka_unit_test(test_full),  cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_failures),    cmocka_unit_test(test_power), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_deep_search),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,6 +210,8 @@ static void walk_plan(uint64_t seed, const struct cluster_options *options, unsi
         random_dpm(&r, &policy);
     if (options->room)
         random_room(&r, &policy);
+    if (options->deep)
+        deep_policy(&policy);
     assert_int_equal(pass_run(&snap, &policy, &a, &plan, &err), 0);
     struct world w = {.seed = seed, .plan = &plan, .filters = filters};
     struct walk orders;
@@ -367,6 +369,22 @@ static void test_room(void **state)
         1500);
 }
 
+static void test_deep_search(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 8,
+                                  .vms_max = 40,
+                                  .mixed_hosts = true,
+                                  .tight = true,
+                                  .rules = true,
+                                  .evacuate = true,
+                                  .in_flight = true,
+                                  .ha = true,
+                                  .full = true,
+                                  .deep = true},
+        400);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_power),
         cmocka_unit_test(test_room),
+        cmocka_unit_test(test_deep_search),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

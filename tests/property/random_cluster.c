@@ -406,6 +406,12 @@ void random_policy(struct rng *r, struct policy *ret)
         say_policy(ret);
 }
 
+void deep_policy(struct policy *ret)
+{
+    ret->search = SEARCH_DEEP;
+    ret->search_budget = 20000;
+}
+
 void random_room(struct rng *r, struct policy *ret)
 {
     ret->room.cpus = chance(r, 0.8) ? 2 + rng_below(r, 8) : 0;

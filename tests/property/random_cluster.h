@@ -35,6 +35,7 @@ struct cluster_options {
     bool matched;     /* equal hosts; VMs use as large a part of their memory as of their CPU */
     bool power;       /* hosts that can be woken, and often little to do; settings: random_dpm() */
     bool room;        /* settings: random_room() */
+    bool deep;        /* settings: deep_policy() */
 };
 
 /* Frozen; ends the test program when the cluster turns out invalid, which would be the generator's mistake.
@@ -52,6 +53,9 @@ void random_policy(struct rng *r, struct policy *ret);
 
 /* Power management is on, with settings of all kinds. */
 void random_dpm(struct rng *r, struct policy *ret);
+
+/* Moves for balance are found by a short deep search. */
+void deep_policy(struct policy *ret);
 
 /* Room is made, or kept, for VMs of some size. */
 void random_room(struct rng *r, struct policy *ret);

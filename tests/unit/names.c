@@ -14,6 +14,7 @@
     X(ha_policy)                                                                                             \
     X(mem_admission)                                                                                         \
     X(objective)                                                                                             \
+    X(search_kind)                                                                                           \
     X(action_kind)                                                                                           \
     X(reason)                                                                                                \
     X(fault_code)                                                                                            \

@@ -42,6 +42,7 @@ LIST(rule_origin)
 LIST(ha_policy)
 LIST(mem_admission)
 LIST(objective)
+LIST(search_kind)
 LIST(action_kind)
 LIST(reason)
 LIST(fault_code)
@@ -122,6 +123,7 @@ static const struct word_list lists[] = {
      ENTRY(automation)},
     {"Memory admission", "The setting `mem_admission`.", ENTRY(mem_admission)},
     {"Objectives", "The setting `objective`.", ENTRY(objective)},
+    {"Searches", "The setting `search`.", ENTRY(search_kind)},
 };
 
 static const char head[] =

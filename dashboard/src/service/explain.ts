@@ -97,6 +97,7 @@ const CHECKS: Record<string, string> = {
   worst_case: 'Could increase the shortage',
   moves_max: 'The plan has all the moves that it may have',
   less_room: 'Another host leaves more room for large VMs',
+  plan_worse: 'No better plan was found with the VM there',
   less_gain: 'Another move gains more',
 };
 

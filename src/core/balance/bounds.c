@@ -21,8 +21,7 @@ void bounds_set(struct bounds *b, uint32_t slot, double gain, const double posit
     b->shift0[slot] = b->shift;
 }
 
-/* The slot's bound is unknown. */
-static void bounds_forget(struct bounds *b, uint32_t slot)
+void bounds_forget(struct bounds *b, uint32_t slot)
 {
     const double none[RES_COUNT] = {0};
 

@@ -70,6 +70,9 @@ struct bounds {
 /* adjusted: scores lower the gains of moves. */
 void bounds_init(struct bounds *b, const struct layout *l, bool adjusted, struct arena *a);
 
+/* The slot's bound is unknown. */
+void bounds_forget(struct bounds *b, uint32_t slot);
+
 /* All bounds are unknown. */
 void bounds_forget_all(struct bounds *b);
 

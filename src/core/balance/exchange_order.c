@@ -106,3 +106,33 @@ bool exchange_order_find(struct climb *c, const struct ring *g, uint32_t wait, s
     }
     return false;
 }
+
+/* By making all steps, with the weights held. Restores the layout. */
+static double gain_of_steps(struct climb *c, const struct exchange_steps *steps)
+{
+    const struct move_score *score = &c->score;
+    struct layout_mark marks[EXCHANGE_STEPS_MAX];
+    double gain = score->imbalance;
+
+    for (uint32_t i = 0; i < steps->n; i++)
+        layout_try(c->l, steps->unit[i], steps->to_slot[i], &marks[i]);
+    for (int r = 0; r < RES_COUNT; r++)
+        gain -= score->weight[r] * layout_load_stddev(c->l, (enum resource)r);
+    for (uint32_t i = steps->n; i-- > 0;)
+        layout_undo_in_order(c->l, &marks[i]);
+    for (uint32_t i = 0; i < steps->n && score->preference; i++) {
+        bool waits = false; /* only where the unit ends counts */
+        for (uint32_t k = i + 1; k < steps->n; k++)
+            waits = waits || steps->unit[k] == steps->unit[i];
+        gain -= waits ? 0 : move_preference_cost(score->preference, steps->unit[i], steps->to_slot[i]);
+    }
+    return gain;
+}
+
+bool exchange_order_passes(struct climb *c, struct exchange *x)
+{
+    c->score.stats->evaluated++;
+    x->gain = gain_of_steps(c, &x->steps);
+    return x->gain >= fmax(c->score.goodness * x->steps.n, GAIN_LEAST) && may_move_all(c, &x->steps) &&
+           steps_pass(c, &x->steps) && is_worth_it(c, &x->steps, &x->worth);
+}

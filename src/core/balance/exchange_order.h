@@ -37,4 +37,7 @@ enum exchange_room exchange_order_room(enum check check);
  * The layout is the same afterwards. */
 bool exchange_order_find(struct climb *c, const struct ring *g, uint32_t wait, struct exchange *ret);
 
+/* Whether x->steps pass all checks in this order, and gain enough. Fills x->gain and x->worth. */
+bool exchange_order_passes(struct climb *c, struct exchange *x);
+
 #endif

@@ -77,7 +77,9 @@ static const struct finding *purpose_within(const struct pass *p, const struct m
     const struct finding *most = uneven[0].found;
     if (uneven[0].kind == UNEVEN_IMBALANCE || most->subjects[0].ix == l->slot_host[l->unit_slot[m->unit]])
         return most;
-    return finding_keep(p->a, (struct finding){.code = FIND_UNEVEN_ELSEWHERE, .because = most});
+    return finding_keep(
+        p->a,
+        (struct finding){.code = p->proposing ? FIND_UNEVEN_PLAN : FIND_UNEVEN_ELSEWHERE, .because = most});
 }
 
 /* Whether VMs lack on some host what another may have. */
@@ -100,23 +102,27 @@ static bool is_balanced(const struct pass *p, int64_t level)
            !layout_has_outlier(l, level) && !layout_lacks_headroom(l) && !some_lack(p);
 }
 
+static enum outcome make_move(struct pass *p, const struct move *m, int64_t level, uint32_t *left)
+{
+    struct migration_worth w;
+
+    migration_cost_worth(&p->migration_cost, m->unit, m->to_slot, &w);
+    enum resource r = resource_of(p, m, &w);
+    p->because = purpose_within(p, m, &r);
+    enum reason reason = r == RES_MEM ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
+    uint32_t members = p->layout.unit_from[m->unit + 1] - p->layout.unit_from[m->unit];
+    bool goes_on = plan_move(p, m->unit, m->to_slot, reason, IX_NONE, (unsigned)level);
+    p->because = NULL;
+    *left -= *left == UINT32_MAX ? 0 : members;
+    return goes_on ? OUTCOME_MOVED : OUTCOME_STOPPED;
+}
+
 /* Makes the best single move. */
 static enum outcome take_move(struct pass *p, int64_t level, uint32_t *left)
 {
     struct move m = climb_step(&p->climb);
-    struct migration_worth w;
 
-    if (m.unit == IX_NONE)
-        return OUTCOME_STUCK;
-    migration_cost_worth(&p->migration_cost, m.unit, m.to_slot, &w);
-    enum resource r = resource_of(p, &m, &w);
-    p->because = purpose_within(p, &m, &r);
-    enum reason reason = r == RES_MEM ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
-    uint32_t members = p->layout.unit_from[m.unit + 1] - p->layout.unit_from[m.unit];
-    bool goes_on = plan_move(p, m.unit, m.to_slot, reason, IX_NONE, (unsigned)level);
-    p->because = NULL;
-    *left -= *left == UINT32_MAX ? 0 : members;
-    return goes_on ? OUTCOME_MOVED : OUTCOME_STOPPED;
+    return m.unit == IX_NONE ? OUTCOME_STUCK : make_move(p, &m, level, left);
 }
 
 /* The benefit is that of the exchange: equal parts for its moves, so that the plan's sums are right. */
@@ -126,37 +132,75 @@ static void share_benefit(struct decision *d, const struct exchange *x)
         d->worth.benefit[r] = x->worth.benefit[r] / x->steps.n;
 }
 
-/* Makes the best exchange, one move group. The move that the others are made for has the reason of a single
- * move. */
-static enum outcome take_exchange(struct pass *p, int64_t level, uint32_t *left)
+/* One move group. The move that the others are made for has the reason of a single move. */
+static enum outcome make_exchange(struct pass *p, const struct exchange *x, int64_t level, uint32_t *left)
 {
-    struct exchange x;
+    struct move m = {.unit = x->unit};
 
-    exchange_find(&p->exchanges, &p->climb, &x);
-    if (x.steps.n == 0)
-        return OUTCOME_STUCK;
-    struct move m = {.unit = x.unit};
-    for (uint32_t i = 0; i < x.steps.n; i++)
-        m.to_slot = x.steps.unit[i] == x.unit ? x.steps.to_slot[i] : m.to_slot;
-    enum resource r = resource_of(p, &m, &x.worth);
+    for (uint32_t i = 0; i < x->steps.n; i++)
+        m.to_slot = x->steps.unit[i] == x->unit ? x->steps.to_slot[i] : m.to_slot;
+    enum resource r = resource_of(p, &m, &x->worth);
     const struct finding *because = purpose_within(p, &m, &r);
     bool goes_on = true;
     p->move_group = ++p->n_move_groups;
-    for (uint32_t i = 0; i < x.steps.n && goes_on; i++) {
-        uint32_t u = x.steps.unit[i];
-        bool is_main = u == x.unit && x.steps.to_slot[i] == m.to_slot;
+    for (uint32_t i = 0; i < x->steps.n && goes_on; i++) {
+        uint32_t u = x->steps.unit[i];
+        bool is_main = u == x->unit && x->steps.to_slot[i] == m.to_slot;
         enum reason balance = r == RES_MEM ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
         p->because = is_main ? because : NULL;
-        p->for_vm = is_main ? IX_NONE : p->layout.unit_first[x.unit];
-        goes_on = plan_move(p, u, x.steps.to_slot[i], is_main ? balance : REASON_EXCHANGE, IX_NONE,
+        p->for_vm = is_main ? IX_NONE : p->layout.unit_first[x->unit];
+        goes_on = plan_move(p, u, x->steps.to_slot[i], is_main ? balance : REASON_EXCHANGE, IX_NONE,
                             (unsigned)level);
-        share_benefit(goes_on ? &p->decisions[p->n_decisions - 1] : &p->next, &x);
+        share_benefit(goes_on ? &p->decisions[p->n_decisions - 1] : &p->next, x);
         *left -= *left == UINT32_MAX ? 0 : p->layout.unit_from[u + 1] - p->layout.unit_from[u];
     }
     p->move_group = 0;
     p->because = NULL;
     p->for_vm = IX_NONE;
     return goes_on ? OUTCOME_MOVED : OUTCOME_STOPPED;
+}
+
+/* Makes the best exchange. */
+static enum outcome take_exchange(struct pass *p, int64_t level, uint32_t *left)
+{
+    struct exchange x;
+
+    exchange_find(&p->exchanges, &p->climb, &x);
+    return x.steps.n == 0 ? OUTCOME_STUCK : make_exchange(p, &x, level, left);
+}
+
+/* Makes one of the proposed moves or exchanges, at the lowest level that has something to mend and at which
+ * it passes. OUTCOME_STUCK: at no level. */
+static enum outcome make_proposed(struct pass *p, const struct proposed *is, uint32_t *left)
+{
+    struct climb *c = &p->climb;
+    struct exchange x;
+
+    for (int64_t level = LAYOUT_LEVEL_FIRST; level <= p->policy.migration_threshold; level++) {
+        if (is_balanced(p, level))
+            continue;
+        move_score_set_level(&c->score, &p->layout, &p->migration_cost, level);
+        c->score.vms_left = *left;
+        if (!deep_search_passes(c, is, &x))
+            continue;
+        if (is->steps.n > 1)
+            return make_exchange(p, &x, level, left);
+        return make_move(p, &(struct move){.unit = is->unit, .to_slot = is->steps.to_slot[0]}, level, left);
+    }
+    return OUTCOME_STUCK;
+}
+
+/* Makes what the deep search proposes, in its order; what does not pass is left out. False: the pass stops
+ * here. */
+static bool make_proposal(struct pass *p, uint32_t *left)
+{
+    bool goes_on = true;
+
+    p->proposing = true;
+    for (uint32_t i = 0; i < p->proposal->n && goes_on; i++)
+        goes_on = make_proposed(p, &p->proposal->items[i], left) != OUTCOME_STOPPED;
+    p->proposing = !goes_on;
+    return goes_on;
 }
 
 /* Makes the moves of one level, at most *left. False: the pass stops here. */
@@ -209,10 +253,15 @@ void plan_balance(struct pass *p)
         spaces_guard_begin(&p->spaces_guard, &p->spaces, (uint64_t)p->policy.room.free);
         p->climb.score.guard = &p->spaces_guard;
     }
+    if (p->search_from && !plan_search_deeper(p, left))
+        return;
+    if (p->proposal && !make_proposal(p, &left))
+        return;
     for (int64_t level = LAYOUT_LEVEL_FIRST; level <= p->policy.migration_threshold; level++)
         if (!climb_level(p, level, &left))
             return;
     p->hold_back = plan_failover_broken_by(p, first);
+    plan_measure_balance(p, first);
     plan_bound_tell(p, first);
 }
 

@@ -37,6 +37,7 @@ bool plan_move(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
                          .reason = reason,
                          .priority = priority,
                          .because = p->because,
+                         .proposed = p->proposing,
                          .imbalance_before = layout_imbalance(l)};
 
     for (int r = 0; r < RES_COUNT; r++) {

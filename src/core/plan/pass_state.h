@@ -5,6 +5,7 @@
 #define BALLAST_CORE_PASS_STATE_H
 
 #include "core/balance/climb.h"
+#include "core/balance/deep_search.h"
 #include "core/balance/exchange.h"
 #include "core/balance/plan_bound.h"
 #include "core/costbenefit/migration_cost.h"
@@ -32,8 +33,20 @@ struct decision {
     double failover_reserved[RES_COUNT];             /* failover reservation of to_slot after the move */
     const struct finding *because; /* of a move for balance within the target, or for room: why;
                                     * NULL */
+    bool proposed;                 /* by the deep search, so that others may gain more by themselves */
     const struct finding *found;   /* NULL, or a finding whose figures the pass does not keep */
     uint32_t evicted_by;           /* the counting stage that wants it away, + 1; 0: none */
+};
+
+/* How good the moves for balance are. */
+struct balance_measure {
+    bool known;         /* there was a balancing */
+    uint32_t over;      /* loads above 1 */
+    bool above, uneven; /* the imbalance is above the target; otherwise, something else is uneven */
+    double imbalance;
+    uint32_t vms;
+    double mb;          /* memory that is copied */
+    size_t first, last; /* of the decisions: first ... last - 1 */
 };
 
 struct pass {
@@ -66,7 +79,13 @@ struct pass {
     bool *coming;                       /* by slot: wake under way, or approved */
     const bool *held_back; /* by unit: makes no move for balance, as an earlier try found; NULL: none */
     uint32_t hold_back;    /* a unit that the next try must hold back; IX_NONE: this try stands */
-    bool may_make_room;    /* whether mandatory moves may use prerequisite moves and wakes */
+    const struct proposal *search_from; /* the pass ends where balancing begins, with a deep search from these
+                                           moves, the greedy ones; NULL */
+    struct proposal found;              /* what it proposes */
+    const struct proposal *proposal;    /* moves for balance that are made first; NULL */
+    bool proposing;                     /* they are being made */
+    struct balance_measure measure;
+    bool may_make_room;           /* whether mandatory moves may use prerequisite moves and wakes */
     uint64_t prerequisite_trials; /* remaining trials of hosts in the search for prerequisite moves */
     struct fault *faults;
     size_t n_faults, cap_faults;

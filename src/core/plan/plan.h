@@ -19,6 +19,20 @@ void quarantine_report(struct pass *p);
 /* optional_moves.c: moves for balance, the best first, while the benefit exceeds the cost. */
 void plan_balance(struct pass *p);
 
+/* deep_moves.c: where policy.search is deep. Searches from the moves of p->search_from, and fills p->found.
+ * Always false: the pass ends here. */
+bool plan_search_deeper(struct pass *p, uint32_t left);
+
+/* Fills p->measure after the moves for balance, which are the decisions from `first` on. */
+void plan_measure_balance(struct pass *p, size_t first);
+
+/* The moves for balance of a pass, to search from. */
+void plan_moves_for_balance(const struct pass *p, struct proposal *ret);
+
+/* Whether the moves for balance of the one pass are better than those of the other: fewer overloaded hosts,
+ * then a target that is reached, then less imbalance where it is not, then fewer VMs, then less memory. */
+bool plan_balances_better(const struct pass *p, const struct pass *than);
+
 /* best_plan.c: how even any plan could be at best, where policy.bound asks. Begins before the first move for
  * balance; tells after the last one, which is after the decision `first`. */
 void plan_bound_start(struct pass *p);

@@ -199,6 +199,7 @@ const struct sentence_template wording_templates[] = {
     {FIND_UNEVEN_LACK, "",
      "the VMs of {host} lack {mem_mb} of memory that the configuration entitles them to and no hypervisor "
      "enforces"},
+    {FIND_UNEVEN_PLAN, "", "elsewhere, {because}, and the moves of this plan lower the imbalance together"},
     {FIND_UNEVEN_ELSEWHERE, "", "elsewhere, {because}, and this move lowers the imbalance most"},
     {FIND_ROOM, "spaces_after={spaces}", "There is room for {room_vms} {room_size}."},
     {FIND_ROOM, "", "There is room for {room_vms} {room_size}, and for {spaces_after} after the plan."},
@@ -404,6 +405,10 @@ const struct sentence_template wording_templates[] = {
      "The imbalance would be equal, {imbalance_after:4}, with the VM on {to}, which is first among equals."},
     {FIND_CHECK, "check=less_gain",
      "The imbalance would be {imbalance_after:4}; with the VM on {to} it is {imbalance_chosen:4}."},
+    {FIND_CHECK, "check=plan_worse",
+     "By itself this move would do as well: an imbalance of {imbalance_after:4}, with the VM on {to} "
+     "{imbalance_chosen:4}. But with the other moves of the plan the deep search found nothing better than "
+     "{to}."},
     /* The other checks come without figures. */
     {FIND_CHECK, "", "{^check.meaning}."},
     {FIND_MEANING, "", "{^check.meaning}."},
