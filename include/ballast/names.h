@@ -231,6 +231,8 @@
     X(POWER_WAKE_UNPROVEN, "wake_unproven", "no wake of the host has been verified yet")                     \
     X(POWER_WOKEN, "woken", "the host was woken, and the reason for that still counts")                      \
     X(POWER_NOT_WATCHED, "not_watched", "the cluster has not been observed for dpm.watch_s yet")             \
+    X(POWER_HOST_LOST, "host_lost",                                                                          \
+      "a host of a cluster with a quorum is lost: no other goes to standby meanwhile")                       \
     X(POWER_HIGH, "high", "a host is above the target range, and the hosts that are on cannot relieve it")   \
     X(POWER_NOT_LOW, "not_low", "no host is below the target range in CPU, or no host in memory")            \
     X(POWER_OTHERS_COMING, "others_coming",                                                                  \
@@ -239,6 +241,7 @@
     X(POWER_SPARE_MISSING, "spare_missing", "failover capacity is missing already")                          \
     X(POWER_HOST_BUSY, "host_busy", "a VM is being migrated to the host or from it")                         \
     X(POWER_HOSTS_MIN, "hosts_min", "fewer hosts than dpm.hosts_min would stay on")                          \
+    X(POWER_QUORUM, "quorum", "the cluster would be left with too few votes")                                \
     X(POWER_CPU_MIN, "cpu_min", "less CPU capacity than dpm.cpu_min_mhz would stay on")                      \
     X(POWER_MEM_MIN, "mem_min", "less memory than dpm.mem_min_mb would stay on")                             \
     X(POWER_RULE_LAST, "rule_last", "no other host that a mandatory rule allows would stay on")              \

@@ -117,6 +117,7 @@ SCHEMA(snapshot_fields_document, "snapshot", document_fields);
 static const struct field ha_fields[] = {
     W("policy", ha.policy, ha_policy_words, 0),
     F("hosts", FIELD_COUNT, ha.hosts, 0),
+    F("hosts_on", FIELD_COUNT, ha.hosts_on, OPT),
     F("cpu_percent", FIELD_NUMBER, ha.percent[RES_CPU], 0),
     F("mem_percent", FIELD_NUMBER, ha.percent[RES_MEM], 0),
     F("failover_hosts", FIELD_IDS, ha_failover_hosts, NUL),

@@ -2,6 +2,7 @@
 #include "core/power/proactive.h"
 
 #include "core/plan/correct.h"
+#include "core/plan/host_wakes.h"
 #include "core/power/ready_by.h"
 
 static bool any(const double of[RES_COUNT])
@@ -16,6 +17,15 @@ static bool anything_comes(const struct pass *p)
 
     for (uint32_t i = 0; i < l->n_slots; i++)
         if (p->coming[i] || l->waking[i])
+            return true;
+    return false;
+}
+
+/* One that sleeps because of us is in standby, not disconnected. */
+static bool is_host_lost(const struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        if (s->hosts[i].is.state == HOST_DISCONNECTED)
             return true;
     return false;
 }
@@ -50,6 +60,8 @@ static enum power_check consider(struct power *w)
         return POWER_WINDOW;
     if (!p->policy.dpm.may_sleep)
         return POWER_NOT_WATCHED;
+    if (p->snap->ha.hosts_on > 0 && is_host_lost(p->snap))
+        return POWER_HOST_LOST;
     if (!(w->scores.low[RES_CPU] > 0) || !(w->scores.low[RES_MEM] > 0))
         return POWER_NOT_LOW;
     if (anything_comes(p))
@@ -105,6 +117,20 @@ static uint32_t find_overfilling(const struct power *w)
     return last;
 }
 
+/* After a host has failed another one takes its place, whatever the load is. */
+static void wake_for_quorum(struct power *w)
+{
+    const struct snapshot *s = w->l->snap;
+    uint32_t *order = arena_array(w->p->a, uint32_t, w->l->n_slots);
+    uint32_t n = rank_to_wake(w, order), on = w->n_alive;
+
+    for (uint32_t i = w->l->n_on; i < w->l->n_slots; i++)
+        on += w->p->coming[i] || w->l->waking[i];
+    for (uint32_t i = 0; i < n && on < s->ha.hosts_on; i++, on++)
+        host_wake_take(w->p, order[i],
+                       &(struct wake_why){REASON_SPARE_CAPACITY, IX_NONE, PRIORITY_MANDATORY, NULL});
+}
+
 void power_evaluate(struct pass *p)
 {
     const struct power *first = p->power; /* of power_first() */
@@ -113,6 +139,8 @@ void power_evaluate(struct pass *p)
         return;
     struct power *w = begin(p);
 
+    if (w->n_alive < p->snap->ha.hosts_on)
+        wake_for_quorum(w);
     if (w->end == POWER_HIGH && first && first->end != POWER_HIGH) {
         w->wake_end = POWER_WITHOUT_IT;
         p->hold_back = find_overfilling(w);

@@ -34,6 +34,9 @@ static enum power_check ask_minimums(const struct power *w, uint32_t slot, struc
     ret->bound = (double)dpm->hosts_min;
     if (ret->is < ret->bound)
         return POWER_HOSTS_MIN;
+    ret->bound = w->l->snap->ha.hosts_on;
+    if (ret->is < ret->bound)
+        return POWER_QUORUM;
     for (int r = 0; r < RES_COUNT; r++) {
         ret->r = (enum resource)r;
         ret->is = w->alive_capacity[r] - h->capacity[r];

@@ -71,7 +71,7 @@ static struct finding find_woken(const struct power *w, uint32_t host, const str
 static struct finding find_minimum(uint32_t host, const struct power_verdict *v)
 {
     struct finding f = find_check(v, host);
-    bool hosts = v->check == POWER_HOSTS_MIN;
+    bool hosts = v->check == POWER_HOSTS_MIN || v->check == POWER_QUORUM;
 
     finding_figure(&f, hosts ? FIGURE_HOSTS : FIGURE_HAS, v->is);
     finding_figure(&f, hosts ? FIGURE_HOSTS_MIN : FIGURE_LEAST, v->bound);
@@ -262,6 +262,7 @@ struct finding power_why_finding(const struct power *w, uint32_t host, const str
     case POWER_WOKEN:
         return find_woken(w, host, v);
     case POWER_HOSTS_MIN:
+    case POWER_QUORUM:
     case POWER_CPU_MIN:
     case POWER_MEM_MIN:
     case POWER_RESERVED:

@@ -152,6 +152,16 @@ static int check_failures(const struct engine *e, const struct staying *left, co
     return 0;
 }
 
+/* The name of a host that is off by no doing of ours; NULL: there is none. */
+static const char *lost_host(const struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        if (s->hosts[i].is.state == HOST_DISCONNECTED)
+            return s->hosts[i].is.name;
+    }
+    return NULL;
+}
+
 static int check_minimums(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
 {
     static const char way_out[] = "; another host has to be woken first, or the setting to be lowered";
@@ -163,6 +173,16 @@ static int check_minimums(const struct engine *e, uint32_t ix, const struct acti
     if (left.hosts < dpm->hosts_min)
         return err_set(err, -EPERM, "without host %s %lld would be on, and dpm.hosts_min is %lld%s", name,
                        (long long)left.hosts, (long long)dpm->hosts_min, way_out);
+    if (e->now_seen->snap.ha.hosts_on > 0 && lost_host(&e->now_seen->snap))
+        return err_set(
+            err, -EPERM,
+            "host %s is lost: in a cluster with a quorum no other host is put to standby meanwhile",
+            lost_host(&e->now_seen->snap));
+    if (left.hosts < (int64_t)e->now_seen->snap.ha.hosts_on)
+        return err_set(err, -EPERM,
+                       "without host %s %lld would be on, and the cluster needs %u to keep its quorum should "
+                       "one fail",
+                       name, (long long)left.hosts, e->now_seen->snap.ha.hosts_on);
     if (left.capacity[RES_CPU] < dpm->min[RES_CPU])
         return err_set(err, -EPERM, "without host %s %.0f MHz would be on, and dpm.cpu_min_mhz is %.0f%s",
                        name, left.capacity[RES_CPU], dpm->min[RES_CPU], way_out);

@@ -435,6 +435,9 @@ const struct sentence_template wording_templates[] = {
      "Without {host}, 1 host would be on; at least {hosts_min} must stay on (dpm.hosts_min)."},
     {FIND_POWER, "power=hosts_min",
      "Without {host}, {hosts} hosts would be on; at least {hosts_min} must stay on (dpm.hosts_min)."},
+    {FIND_POWER, "power=quorum",
+     "Without {host}, {hosts} hosts would be on; {hosts_min} must be, so that the cluster keeps its quorum "
+     "should one fail."},
     {FIND_POWER, "power=cpu_min",
      "Without {host}, the hosts would have {has} of CPU; at least {least} must stay on (dpm.cpu_min_mhz)."},
     {FIND_POWER, "power=mem_min",
