@@ -35,48 +35,66 @@ static void destroy(struct actuator *x)
     free(x);
 }
 
-static int only_migrations(const struct operation *q, struct err *err)
+static bool is_of_power(const struct operation *q)
 {
-    return q->kind == OPERATION_MIGRATE
+    return q->kind == OPERATION_STANDBY || q->kind == OPERATION_WAKE;
+}
+
+static int is_known(const struct operation *q, struct err *err)
+{
+    return q->kind == OPERATION_MIGRATE || is_of_power(q)
                ? 0
-               : err_set(err, -ENOTSUP, "Ballast can only migrate guests of Proxmox VE yet");
+               : err_set(err, -ENOTSUP,
+                         "Ballast migrates guests of Proxmox VE and switches its nodes, and nothing else");
 }
 
 static int check(struct actuator *x, const struct operation *q, struct err *err)
 {
-    int r = only_migrations(q, err);
+    struct err own = {0};
+    int r = is_known(q, err);
 
     pve_begin(x->acting.api);
-    return r < 0 ? r : pve_migrate_check(&x->acting, q, err);
+    if (r < 0)
+        return r;
+    return is_of_power(q) ? pve_power_check(&x->acting, q, err ? err : &own)
+                          : pve_migrate_check(&x->acting, q, err);
 }
 
 static int start(struct actuator *x, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     struct err own = {0};
-    int r = only_migrations(q, err);
+    int r = is_known(q, err);
 
+    err = err ? err : &own;
     pve_begin(x->acting.api);
-    return r < 0 ? r : pve_migrate_start(&x->acting, q, ret_task, err ? err : &own);
+    if (r < 0)
+        return r;
+    return is_of_power(q) ? pve_power_start(&x->acting, q, ret_task, err)
+                          : pve_migrate_start(&x->acting, q, ret_task, err);
 }
 
 static int poll_task(struct actuator *x, const struct operation *q, const char *task,
                      struct task_progress *ret, struct err *err)
 {
-    (void)q; /* the name says it all */
+    struct err own = {0};
+
     pve_begin(x->acting.api);
+    if (is_of_power(q))
+        return pve_power_poll(&x->acting, q, task, ret, err ? err : &own);
     return pve_follow_poll(&x->acting, task, ret, err);
 }
 
 static int cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
 {
-    (void)q;
+    if (is_of_power(q))
+        return err_set(err, -ENOTSUP, "a node takes back neither a shutdown nor a wake");
     pve_begin(x->acting.api);
     return pve_follow_cancel(&x->acting, task, err);
 }
 
 const struct actuator_ops proxmox_actuator = {
     .kind = "proxmox",
-    .operations = 1u << OPERATION_MIGRATE,
+    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE,
     .create = create,
     .check = check,
     .start = start,

@@ -25,6 +25,13 @@ int pve_follow_poll(struct pve_acting *x, const char *task, struct task_progress
 int pve_follow_cancel(struct pve_acting *x, const char *task, struct err *err);
 void pve_follow_forget(struct pve_acting *x);
 
+/* Standby and wake of a node: pve_power.c. */
+int pve_power_check(struct pve_acting *x, const struct operation *q, struct err *err);
+int pve_power_start(struct pve_acting *x, const struct operation *q, char ret_task[TASK_NAME_MAX],
+                    struct err *err);
+int pve_power_poll(struct pve_acting *x, const struct operation *q, const char *task,
+                   struct task_progress *ret, struct err *err);
+
 /* The error of a refusal that is no failure of the move: the guest is locked. */
 bool pve_is_lock(const char *reason);
 

@@ -117,5 +117,4 @@ const struct source_kind proxmox_source = {
     .keys = {"source", keys, sizeof keys / sizeof *keys},
     .settings = {"source", settings, sizeof settings / sizeof *settings},
     .settings_size = sizeof(struct proxmox_settings),
-    .never_standby = "Ballast does not see to the votes that are left when a node of Proxmox VE is off yet",
 };

@@ -3,6 +3,7 @@
 
 #include "net/peer_json.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #define INTERVAL_MS 10000.0 /* pvestatd's: loads and pressures are of so long */
 #define TURBO_MOST 2.5      /* a load so many times that of all vCPUs is still one */
 #define TAGS_LABEL "tags"
+#define SETTLES_S 300 /* after its boot */
 #define SAME                                                                                                 \
     0.98 /* what the guest uses and what backs it are one figure: there are no balloon statistics            \
           */
@@ -98,6 +100,20 @@ static bool runs_guests(const struct pve_map *m, const char *node)
     return false;
 }
 
+/* A node that has just booted is of use when its storages are there and HA counts it in. What stays away
+ * longer than that is its normal state. */
+static bool is_settled(const struct pve_map *m, const struct pve_node *n)
+{
+    if (!(n->uptime < SETTLES_S))
+        return true;
+    for (size_t i = 0; i < m->view->n_storages; i++) {
+        const struct pve_storage *s = &m->view->storages[i];
+        if (strcmp(s->node, n->name) == 0 && !s->available)
+            return false;
+    }
+    return !n->hastate || strcmp(n->hastate, "unknown") != 0;
+}
+
 static void set_host_state(struct pve_map *m, const struct pve_node *n, struct host_facts *h)
 {
     const char *why = !n->in_members                     ? "no member of the cluster"
@@ -114,7 +130,7 @@ static void set_host_state(struct pve_map *m, const struct pve_node *n, struct h
     } else if (in_maintenance(m, n)) {
         h->state = runs_guests(m, n->name) ? HOST_ENTERING_MAINTENANCE : HOST_MAINTENANCE;
     } else {
-        h->state = HOST_ON;
+        h->state = is_settled(m, n) ? HOST_ON : HOST_POWERING_ON;
     }
     if (n->hastate && strcmp(n->hastate, "online") == 0)
         h->failure_detection = FAILURE_DETECTION_HEALTHY;
@@ -141,7 +157,33 @@ static bool has_host(const json_t *services, const char *node)
     return false;
 }
 
-/* A node with OSDs or a monitor of Ceph holds what others need: it is never put to standby. */
+/* The manager of HA would be missing until another one has taken over. */
+static bool is_master(const struct pve_map *m, const char *node)
+{
+    const json_t *status = pve_cache_get(&m->look->cache, PVE_HA_STATUS, m->look->now_ms, PVE_FACTS_MS);
+    const char *master = peer_json_text(json_object_get(status, "manager_status"), "master_node");
+
+    return master && strcmp(master, node) == 0;
+}
+
+/* It is the target of a replication. */
+static bool has_copies(const struct pve_map *m, const char *node)
+{
+    const json_t *jobs = pve_cache_get(&m->look->cache, PVE_REPLICATION, m->look->now_ms, PVE_FACTS_MS);
+    json_t *job;
+    size_t i;
+
+    json_array_foreach(jobs, i, job)
+    {
+        const char *target = peer_json_text(job, "target");
+        if (target && strcmp(target, node) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A node that holds what others need is never put to standby: OSDs or a monitor of Ceph, copies of disks,
+ * HA's manager, the address that is asked. */
 static void add_roles(const struct pve_map *m, const struct pve_node *n, struct host_facts *h)
 {
     const json_t *ceph = pve_cache_get(&m->look->cache, PVE_CEPH, m->look->now_ms, PVE_CONFIG_MS);
@@ -150,7 +192,7 @@ static void add_roles(const struct pve_map *m, const struct pve_node *n, struct 
     unsigned major = pve_look_major(m->look, n->name);
 
     h->vsan = osd;
-    if (mon)
+    if (mon || n->local || is_master(m, n->name) || has_copies(m, n->name))
         h->dpm = AUTOMATION_DISABLED;
     if (osd || mon)
         add_label(&h->labels, "ceph", osd && mon ? "mon;osd" : osd ? "osd" : "mon", m->a);
@@ -343,6 +385,40 @@ static void add_fault(struct inventory *inv, const char *text, struct arena *a)
     inv->source_faults = (struct ids){.items = items, .n = inv->source_faults.n + 1};
 }
 
+static int fewest_first(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The nodes that must be on so that one of them may fail: whichever they are, and even if that one has the
+ * most votes. Votes of nodes that are off count as expected, too; a QDevice has one, or with an odd number of
+ * nodes all but one. All nodes where the votes are not known. Source: pve-docs (pvecm.adoc). */
+static uint32_t hosts_on(struct pve_map *m)
+{
+    const json_t *device = pve_cache_get(&m->look->cache, PVE_QDEVICE, m->look->now_ms, PVE_FACTS_MS);
+    const char *state = peer_json_text(device, "State");
+    size_t n = m->view->n_nodes;
+    double *votes = arena_array(m->a, double, n + 1), sum = 0;
+    double of_device = json_object_size(device) == 0 ? 0 : n % 2 == 0 ? 1 : (double)n - 1;
+
+    for (size_t i = 0; i < n; i++) {
+        votes[i] = m->view->nodes[i].votes;
+        if (!(votes[i] >= 0) || !m->view->quorate)
+            return (uint32_t)n;
+        sum += votes[i];
+    }
+    qsort(votes, n, sizeof *votes, fewest_first);
+    double need = floor((sum + of_device) / 2) + 1 + (n > 0 ? votes[n - 1] : 0);
+    double there = state && strncmp(state, "Connected", 9) == 0 ? of_device : 0;
+    uint32_t on = 0;
+
+    while (on < n && there < need)
+        there += votes[on++];
+    return on;
+}
+
 static void add_cluster(struct pve_map *m)
 {
     const json_t *options = pve_cache_get(&m->look->cache, PVE_OPTIONS, m->look->now_ms, PVE_FACTS_MS);
@@ -353,6 +429,7 @@ static void add_cluster(struct pve_map *m)
     if (mode)
         m->inv->source_automation = arena_printf(m->a, "crs: ha=%s%s", mode,
                                                  m->inv->conflicts.balancer ? ", ha-auto-rebalance=1" : "");
+    m->inv->ha.hosts_on = hosts_on(m);
     if (!m->view->quorate)
         add_fault(m->inv,
                   arena_printf(

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* When a privilege is missing: whether nothing works, or what the service is to do by itself, or little. */
-enum need { ALWAYS, TO_ACT, OF_USE, OF_USE_TO_ACT };
+enum need { ALWAYS, TO_ACT, TO_SWITCH, OF_USE };
 
 static const struct {
     const char *path, *privilege;
@@ -25,7 +25,8 @@ static const struct {
     {"/sdn", "SDN.Audit", OF_USE,
      "which node has which bridge; without it guests are not kept off a node for one"},
     {"/vms", "VM.Migrate", TO_ACT, "migrations, those by HA, too"},
-    {"/nodes", "Sys.Modify", OF_USE_TO_ACT, "the end of a migration that hangs, where HA began it"},
+    {"/nodes", "Sys.PowerMgmt", TO_SWITCH, "standby and wake of nodes by their own API"},
+    {"/nodes", "Sys.Modify", OF_USE, "the end of a migration that hangs, where HA began it"},
 };
 
 static const char *const to_copy_disks[][2] = {{"VM.Config.Disk", "/vms"},
@@ -54,7 +55,8 @@ static void add_privileges(const struct pve_look *l, const json_t *has, unsigned
 
     for (size_t i = 0; i < sizeof privileges / sizeof privileges[0]; i++)
         add_privilege(l, has, privileges[i].path, privileges[i].privilege,
-                      privileges[i].need == ALWAYS || (privileges[i].need == TO_ACT && acts),
+                      privileges[i].need == ALWAYS || (privileges[i].need == TO_ACT && acts) ||
+                          (privileges[i].need == TO_SWITCH && operations & 1u << OPERATION_STANDBY),
                       privileges[i].purpose, ret);
     for (size_t i = 0; settings && settings->local_disks && i < 2; i++)
         add_privilege(l, has, to_copy_disks[i][1], to_copy_disks[i][0], acts, "migrations with local disks",
@@ -178,6 +180,4 @@ void pve_preflight(struct pve_look *l, const struct pve_view *view, const struct
         add_privileges(l, has->data, operations, ret);
         add_hidden(has->data, ret);
     }
-    preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_NOTE,
-                  "Ballast migrates guests; it does not switch nodes of Proxmox VE yet");
 }

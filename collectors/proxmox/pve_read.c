@@ -52,6 +52,7 @@ static void add_node(const json_t *row, struct arena *a, struct pve_view *v)
                                                .maxcpu = amount(row, "maxcpu"),
                                                .mem = amount(row, "mem"),
                                                .maxmem = amount(row, "maxmem"),
+                                               .uptime = amount(row, "uptime"),
                                                .votes = UNKNOWN};
 }
 

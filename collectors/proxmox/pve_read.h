@@ -21,7 +21,7 @@ struct pve_node {
     const char *name;
     const char *status;  /* "online", "offline", "unknown" */
     const char *hastate; /* NULL: none */
-    double cpu, maxcpu, mem, maxmem;
+    double cpu, maxcpu, mem, maxmem, uptime;
     double votes;
     bool in_members, online; /* by /cluster/status */
     bool local;              /* it answers */

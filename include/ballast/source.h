@@ -17,9 +17,6 @@ struct source_kind {
     struct schema keys;     /* those of all sources that it uses; offsets in struct source_config */
     struct schema settings; /* its own; offsets in a struct of the plug-in ... */
     size_t settings_size;   /* ... of this size; 0: it has none */
-    /* Why no host of this kind may be put to standby yet, by whatever means, a phrase; dpm.enabled,
-     * dpm.automation and power.hosts are refused. NULL: they are not. */
-    const char *never_standby;
     /* A mistake of several settings together, a phrase that goes on after *ret_key, the key below `source:`;
      * NULL: there is none. NULL: nothing to check. */
     const char *(*check)(const void *settings, struct arena *a, const char **ret_key);

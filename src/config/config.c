@@ -78,23 +78,6 @@ static int check_source_kind(const struct section *s)
     return check_settings(s, kind);
 }
 
-/* Of a kind of source whose hosts stay on: nothing that would put one to standby. */
-static int check_standby(const struct section *s)
-{
-    const char *why = config_source_kind(s->config->source.kind)->never_standby;
-    const struct policy *policy = &s->config->policy;
-    const char *key = policy->dpm.enabled             ? "dpm.enabled"
-                      : section_has(s, "power.hosts") ? "power.hosts"
-                      : section_has(s, "dpm.automation") && policy->dpm.automation == AUTOMATION_AUTOMATIC
-                          ? "dpm.automation"
-                          : NULL;
-
-    if (!why || !key)
-        return 0;
-    return section_refuse(s, key, "would put hosts of a source of the kind %s to standby: %s",
-                          s->config->source.kind, why);
-}
-
 static void warn_about_tls(const struct section *s)
 {
     const struct source_config *source = &s->config->source;
@@ -194,7 +177,7 @@ static int finish(const struct section *s, const struct schema *keys)
         return section_refuse(s, "source.kind", "is missing, expected %s",
                               reader_words(r, config_source_words(r->a)));
     if (e < 0 || (e = note(r, check_socket(s))) < 0 || (e = note(r, check_source_kind(s))) < 0 ||
-        (e = note(r, check_standby(s))) < 0 || (e = note(r, section_files(s, keys, "source.", c))) < 0 ||
+        (e = note(r, section_files(s, keys, "source.", c))) < 0 ||
         (e = note(r, config_check_mqtt(s, keys))) < 0 || (e = note(r, config_check_http(s, keys))) < 0 ||
         (e = note(r, check_pauses(s))) < 0)
         return e;

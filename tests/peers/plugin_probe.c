@@ -9,7 +9,7 @@
  *     check|start|adopt migrate UID VM FROM TO       adopt: start, but begin no new task
  *     check|start|adopt power_on_vm UID VM HOST
  *     check|start|adopt OPERATION UID HOST             enter_maintenance, exit_maintenance, standby, wake
- *     poll TASK
+ *     poll [KIND] TASK                            KIND: of a host, standby or wake
  *     cancel TASK
  *     set HOST POOL=CPU_RESERVATION,CPU_LIMIT,CPU_SHARES,MEM_RESERVATION,MEM_LIMIT,MEM_SHARES ...
  *                                           a limit of -1 is none; POOL=nothing: no VM is left there
@@ -194,9 +194,10 @@ static json_t *groups(const struct inventory *inv)
 
 static json_t *ha(const struct inventory *inv)
 {
-    return json_pack("{s:s,s:i,s:o,s:o,s:o}", "policy", ha_policy_name(inv->ha.policy), "hosts",
-                     (int)inv->ha.hosts, "cpu_percent", number(inv->ha.percent[RES_CPU]), "mem_percent",
-                     number(inv->ha.percent[RES_MEM]), "failover_hosts", list(&inv->ha_failover_hosts));
+    return json_pack("{s:s,s:i,s:i,s:o,s:o,s:o}", "policy", ha_policy_name(inv->ha.policy), "hosts",
+                     (int)inv->ha.hosts, "hosts_on", (int)inv->ha.hosts_on, "cpu_percent",
+                     number(inv->ha.percent[RES_CPU]), "mem_percent", number(inv->ha.percent[RES_MEM]),
+                     "failover_hosts", list(&inv->ha_failover_hosts));
 }
 
 static json_t *failed(int code, const struct err *err)
@@ -263,7 +264,11 @@ static json_t *do_act(struct probe *p, const char *verb, char *const *words)
     int r;
 
     if (strcmp(verb, "poll") == 0) {
-        r = p->plugin->actuator->poll(p->actuator, &q, words[0], &progress, &err);
+        bool named = words[1] && words[1][0];
+
+        if (named)
+            q.kind = strcmp(words[0], "wake") == 0 ? OPERATION_WAKE : OPERATION_STANDBY;
+        r = p->plugin->actuator->poll(p->actuator, &q, words[named], &progress, &err);
         if (r < 0)
             return failed(r, &err);
         return json_pack("{s:b,s:s,s:i,s:b,s:s,s:f,s:f}", "ok", 1, "state", states[progress.state], "percent",

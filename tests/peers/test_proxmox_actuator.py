@@ -503,7 +503,7 @@ def service(nodes, guests, faults, every):
             after = spread(c)
             done, own = check_moves(c, d, gremlins.foreign)
             phases.append(time.time() - began)
-            d.cli("maintenance", "enter", "n4")
+            wait_for("a look without a fault", lambda: d.run("maintenance", "enter", "n4").returncode == 0, 30)
             wait_for("n4 is empty", lambda: not [g for g in c.guests_of("n4") if g not in (near, pinned)], 90)
             wait_for("all has ended", lambda: not d.actions("starting", "running", "verifying"), 60)
             check_moves(c, d, gremlins.foreign)

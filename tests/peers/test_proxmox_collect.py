@@ -486,18 +486,6 @@ def check(path, *options):
     return ended.returncode, " ".join((ended.stdout + ended.stderr).split())  # lines are wrapped
 
 
-def test_no_standby():
-    """Nodes stay on: whatever would put one to standby is refused."""
-    c = Cluster("9.1", nodes=1)
-    with Server(c) as s, tempfile.TemporaryDirectory() as folder:
-        for more in ("dpm: {enabled: true}\n",
-                     'power: {hosts: {n1: {wol: {mac: "bc:24:11:00:00:01"}}}}\n'):
-            code, text = check(configuration(folder, s, more))
-            assert code != 0 and "would put hosts of a source of the kind proxmox to standby: Ballast does not see to the votes" in text, (more, code, text)
-        code, text = check(configuration(folder, s, "automation: full\n"))
-        assert code == 0, text
-
-
 def test_check_config():
     c = Cluster("9.1", nodes=3).fill(2)
     with Server(c) as s, tempfile.TemporaryDirectory() as folder:
@@ -516,6 +504,11 @@ def test_check_config():
         code, text = check(configuration(folder, s, "automation: full\n", local_disks=True), "--connect")
         assert code != 0 and "VM.Config.Disk is missing on /vms" in text and "Datastore.AllocateSpace is missing on /storage" in text, text
         c.accounts[s.token].acl["/"] |= {"VM.Migrate"}
+        c.accounts[s.token].acl["/"] -= {"Sys.PowerMgmt"}
+        code, text = check(configuration(folder, s, "automation: full\n"), "--connect")
+        assert code == 0 and "Sys.PowerMgmt is missing on /nodes" in text, text
+        code, text = check(configuration(folder, s, "automation: full\ndpm: {enabled: true}\n"), "--connect")
+        assert code != 0 and "Sys.PowerMgmt is missing on /nodes" in text, text
         code, text = check(configuration(folder, s, cluster="other"), "--connect")
         assert code != 0 and "is called lab" in text, text
         code, text = check(configuration(folder, s, username="nobody@pve!token"), "--connect")

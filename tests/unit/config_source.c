@@ -44,43 +44,6 @@ static void test_own_settings(void **state)
                      -EINVAL);
 }
 
-/* A kind whose hosts stay on: what would put them to standby is refused, migrations are not. */
-static void test_never_standby(void **state)
-{
-    static const struct {
-        const char *more, *refused;
-    } cases[] = {
-        {"", NULL},
-        {"automation: manual\n", NULL},
-        {"automation: full\n", NULL},
-        {"dpm: {enabled: true}\n", "dpm.enabled would put hosts"},
-        {"dpm: {automation: automatic}\n", "dpm.automation would put hosts"},
-        {"power: {hosts: {n1: {wol: {mac: \"bc:24:11:00:00:01\"}}}}\n", "power.hosts would put hosts"},
-    };
-
-    char file[] = "/tmp/ballast-config-source-XXXXXX";
-    int fd = mkstemp(file);
-
-    (void)state;
-    assert_true(fd >= 0 && write(fd, "secret\n", 7) == 7);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        CLEANUP(arena_releasep) struct arena a = {0};
-        const char *text = arena_printf(&a,
-                                        "cluster: a\n%ssource: {kind: proxmox, url: \"https://n1:8006\", "
-                                        "username: \"b@pve!t\", password_file: %s}\n",
-                                        cases[i].more, file);
-        struct config c;
-        struct err err = {0};
-        int r = config_from(text, CONFIG_FOR_SERVICE, &a, &c, &err);
-
-        assert_int_equal(r, cases[i].refused ? -EINVAL : 0);
-        if (cases[i].refused)
-            assert_non_null(strstr(err.text, cases[i].refused));
-    }
-    (void)close(fd);
-    (void)unlink(file);
-}
-
 /* What stands in other_urls, fingerprints and username is checked. */
 static void test_proxmox(void **state)
 {
@@ -182,8 +145,7 @@ static void test_migration_of_a_vm(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_settings),
-                                       cmocka_unit_test(test_never_standby), cmocka_unit_test(test_proxmox),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_settings), cmocka_unit_test(test_proxmox),
                                        cmocka_unit_test(test_migrations),
                                        cmocka_unit_test(test_migration_of_a_vm)};
 

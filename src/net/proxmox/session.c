@@ -459,6 +459,31 @@ int pve_post(struct pve *p, const char *path, const char *form, json_t **ret, st
     return change(p, &(struct question){.method = "POST", .path = path, .body = form ? form : ""}, ret, err);
 }
 
+int pve_post_everywhere(struct pve *p, const char *path, struct err *err)
+{
+    struct err first = {0};
+    size_t began = p->at;
+    int n = 0;
+
+    for (size_t i = 0; i < p->n_urls; i++) {
+        CLEANUP(peer_json_releasep) json_t *answer = NULL;
+        struct err now = {0};
+        int64_t share = pve_left_ms(p) / (int64_t)(p->n_urls - i);
+
+        p->at = (began + i) % p->n_urls;
+        int r =
+            ask_here(p, &(struct question){.method = "POST", .path = path, .body = "", .at_most_ms = share},
+                     &answer, &now);
+        n += r == 0;
+        if (r < 0 && first.code == 0)
+            first = now;
+    }
+    p->at = began;
+    if (n == 0 && err)
+        *err = first;
+    return n > 0 ? n : first.code;
+}
+
 int pve_delete(struct pve *p, const char *path, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *nothing = NULL;

@@ -53,6 +53,10 @@ int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, s
 int pve_post(struct pve *p, const char *path, const char *form, json_t **ret, struct err *err);
 int pve_delete(struct pve *p, const char *path, struct err *err);
 
+/* Posts to every address, each for a share of the time: for what a node does itself, and does no harm twice.
+ * The number of addresses that accepted it, or the first error. */
+int pve_post_everywhere(struct pve *p, const char *path, struct err *err);
+
 /* Adds a parameter to a form, or the text to a path, escaped. */
 void pve_form_add(struct strbuf *form, const char *key, const char *value);
 void pve_escape(struct strbuf *b, const char *text);

@@ -32,6 +32,9 @@ class Node:
         self.arc = 0
         self.psi = {"pressurecpusome": 0.5, "pressureiosome": 0.2, "pressureiofull": 0.1, "pressurememorysome": 0, "pressurememoryfull": 0}
         self.bridges = ["vmbr0", "vmbr1"]
+        self.goes_down = self.comes_up = None  # instants
+        self.dead = False  # nothing wakes it
+        self.segment = 1  # of the network, which packets do not leave
         self.wakeonlan = f"bc:24:11:00:aa:{number:02x}"
 
     def major(self):
@@ -112,6 +115,10 @@ class Cluster:
         self.quorate = None  # None: by the votes
         self.tasks = collections.OrderedDict()  # upid -> tasks.Task
         self.migration_rate = 1 * GIB  # a second
+        self.down_s, self.boot_s = 2, 4
+        self.margins = []  # after each shutdown that was asked for: (node, votes beyond what the quorum takes)
+        self.wakes = []  # nodes that a packet has reached
+        self.lost = []  # guests that ran on a node that went down
         self.move_fails = None  # (guest, target) -> why a migration that begins now will fail, or None
         self.arrivals = []  # (vmid, from, to) of each migration that ended well
         self.accounts = {"ballast@pve": Account("s3cret-of-the-test", {"/": set(ACT)}),
@@ -147,6 +154,20 @@ class Cluster:
         """When the manager made its last round."""
         now = self.clock() if self.ha.stopped is None else min(self.ha.stopped, self.clock())
         return int(now - now % self.ha.round_s) if self.ha.round_s >= 1 else int(now)
+
+    def switch_nodes(self, now):
+        """What was asked of nodes comes to pass, one after the other."""
+        for when, name in sorted((n.goes_down, n.name) for n in self.nodes.values() if n.goes_down and n.goes_down <= now):
+            node = self.nodes[name]
+            node.goes_down, node.online = None, False
+            self.lost += [g.vmid for g in self.guests_of(name) if g.status == "running"]
+            for g in self.guests_of(name):
+                g.status = "stopped"
+            present, needed = self.votes()
+            self.margins.append((name, present - needed))
+        for node in self.nodes.values():
+            if node.comes_up and node.comes_up <= now and not node.dead:
+                node.comes_up, node.online, node.booted = None, True, now
 
     def is_quorate(self):
         present, needed = self.votes()

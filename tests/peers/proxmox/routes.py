@@ -10,14 +10,14 @@ QEMU, LXC = "/nodes/{node}/qemu/{vmid}", "/nodes/{node}/lxc/{vmid}"
 
 
 class Route:
-    def __init__(self, method, path, answer, parameters="", needs=None, since=8):
+    def __init__(self, method, path, answer, parameters="", needs=None, since=8, here=False):
         """parameters: names, those that may be left out with "?", those that came with version 9 with "?9"; needs: (path, privilege),
         None: anybody who is logged in."""
         self.method, self.path, self.answer, self.needs, self.since = method, path, answer, needs, since
         self.words = parameters.split()
         self.required = {w for w in self.words if "?" not in w}
         self.pattern = re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", path) + "$")
-        self.on_node = "{node}" in path  # forwarded to that node
+        self.on_node = "{node}" in path and not here  # forwarded to that node
 
     def known(self, major):
         return {w.partition("?")[0] for w in self.words if major >= 9 or not w.endswith("?9")}
@@ -26,6 +26,7 @@ class Route:
 AUDIT = ("/", "Sys.Audit")
 NODE = ("/nodes/{node}", "Sys.Audit")
 GUEST = ("/vms/{vmid}", "VM.Audit")
+POWER = ("/nodes/{node}", "Sys.PowerMgmt")
 MOVE = ("/vms/{vmid}", "VM.Migrate")
 
 ROUTES = [
@@ -52,6 +53,8 @@ ROUTES = [
     Route("GET", "/nodes", reading.nodes),
     Route("GET", "/nodes/{node}/version", reading.version, "node"),
     Route("GET", "/nodes/{node}/status", reading.node_status, "node", needs=NODE),
+    Route("POST", "/nodes/{node}/status", writing.node_command, "node command", needs=POWER),
+    Route("POST", "/nodes/{node}/wakeonlan", writing.wake_on_lan, "node", needs=POWER, here=True),
     Route("GET", "/nodes/{node}/config", reading.node_config, "node property?", needs=AUDIT),
     Route("GET", "/nodes/{node}/rrddata", reading.node_rrd, "node timeframe cf?", needs=NODE),
     Route("GET", "/nodes/{node}/storage", reading.node_storage, "node content? enabled? format? storage? target?"),

@@ -81,6 +81,7 @@ class Migration(Task):
 
 def advance(cluster):
     now = cluster.clock()
+    cluster.switch_nodes(now)
     for task in [t for t in cluster.tasks.values() if t.exit is None]:
         if not cluster.nodes[task.node].online:
             task.finish("unexpected status")  # its lock stays with the guest

@@ -31,6 +31,31 @@ def ha_migrate(q):
     return {"sid": guest.sid(), "requested-node": q.params["node"]}
 
 
+def node_command(q):
+    """Its answer comes before anything happens."""
+    if q.params["command"] not in ("shutdown", "reboot"):
+        raise errors.Parameter(command="value does not have a value in the enumeration 'reboot, shutdown'")
+    q.node.goes_down = q.node.goes_down or q.cluster.clock() + q.cluster.down_s
+    if q.params["command"] == "reboot":
+        q.node.comes_up = q.node.goes_down + q.cluster.boot_s
+    return None
+
+
+def wake_on_lan(q):
+    """Sent by the node that is asked; whether it arrives nobody knows."""
+    node = q.cluster.nodes.get(q.path["node"])
+    if node is None:
+        raise errors.Failure(f"no such cluster node '{q.path['node']}'")
+    if node is q.local:
+        raise errors.Failure(f"'{node.name}' is local node, cannot wake my self!")
+    if not node.wakeonlan:
+        raise errors.Failure(f"No wake on LAN MAC address defined for '{node.name}'!")
+    if not node.online and not node.dead and node.segment == q.local.segment and node.comes_up is None:
+        node.comes_up = q.cluster.clock() + q.cluster.boot_s
+        q.cluster.wakes.append(node.name)
+    return node.wakeonlan.partition(",")[0]
+
+
 def stop_task(q):
     task = q.task()
     if task.user != q.user and not q.may("Sys.Modify", f"/nodes/{task.node}"):

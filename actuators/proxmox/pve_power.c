@@ -1,0 +1,323 @@
+/* pve_power.c: puts nodes to standby by the shutdown of their own API, and wakes them by a packet that nodes
+ * which are awake send. A node that is off has no state of its own to ask for: tasks end when the cluster
+ * shows it gone, or back. */
+#include "actuators/proxmox/pve_operations.h"
+
+#include "actuators/proxmox/pve_guest.h"
+#include "base/cleanup.h"
+#include "net/peer_json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- votes ---- */
+
+/* The cluster at this moment. */
+struct quorum {
+    bool quorate, online, local; /* online, local: the node; local: it is the one that answers */
+    double expected, present;    /* votes; present: without the node */
+    double largest;              /* of one other node that is online */
+};
+
+static bool is_online(const json_t *status, const char *node)
+{
+    json_t *row;
+    size_t i;
+
+    json_array_foreach(status, i, row)
+    {
+        const char *type = peer_json_text(row, "type"), *name = peer_json_text(row, "name");
+        if (type && name && strcmp(type, "node") == 0 && strcmp(name, node) == 0)
+            return peer_json_flag(row, "online");
+    }
+    return false;
+}
+
+static void take_status(const json_t *status, const char *node, struct quorum *ret)
+{
+    json_t *row;
+    size_t i;
+
+    json_array_foreach(status, i, row)
+    {
+        const char *type = peer_json_text(row, "type"), *name = peer_json_text(row, "name");
+        if (type && strcmp(type, "cluster") == 0)
+            ret->quorate = peer_json_flag(row, "quorate");
+        else if (type && name && strcmp(type, "node") == 0 && strcmp(name, node) == 0)
+            ret->local = peer_json_flag(row, "local");
+    }
+    ret->online = is_online(status, node);
+}
+
+/* The votes of the configured nodes, and a QDevice's: one, or with an odd number of nodes all but one. */
+static int take_votes(struct pve *p, const json_t *status, const char *node, struct quorum *ret,
+                      struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    CLEANUP(peer_json_releasep) json_t *device = NULL;
+    json_t *row;
+    size_t i;
+    int r = pve_get(p, "/cluster/config/nodes", 0, &rows, err);
+
+    if (r < 0 || (r = pve_get(p, "/cluster/config/qdevice", 0, &device, err)) < 0)
+        return r;
+    json_array_foreach(rows, i, row)
+    {
+        const char *name = peer_json_text(row, "name");
+        double votes = peer_json_number(row, "quorum_votes");
+
+        name = name ? name : peer_json_text(row, "node");
+        if (!name || !(votes >= 0))
+            return err_set(err, -EPERM, "%s: the votes of a node are not known", pve_url(p));
+        ret->expected += votes;
+        if (strcmp(name, node) == 0 || !is_online(status, name))
+            continue;
+        ret->present += votes;
+        ret->largest = fmax(ret->largest, votes);
+    }
+    if (json_object_size(device) > 0) {
+        const char *state = peer_json_text(device, "State");
+        size_t n = json_array_size(rows);
+        double votes = n % 2 == 0 ? 1 : (double)n - 1;
+
+        ret->expected += votes;
+        ret->present += state && strncmp(state, "Connected", 9) == 0 ? votes : 0;
+    }
+    return 0;
+}
+
+static int check_votes(struct pve *p, const char *node, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *status = NULL;
+    struct quorum c = {0};
+    int r = pve_get(p, "/cluster/status", 0, &status, err);
+
+    if (r < 0)
+        return r;
+    take_status(status, node, &c);
+    if (!c.online)
+        return err_set(err, -ESTALE, "%s: node %s is off already", pve_url(p), node);
+    if (!c.quorate)
+        return err_set(err, -EAGAIN, "%s: the cluster has no quorum, so no node is switched off", pve_url(p));
+    if (c.local)
+        return err_set(err, -EPERM, "%s: node %s answers at this address, so it stays on", pve_url(p), node);
+    if ((r = take_votes(p, status, node, &c, err)) < 0)
+        return r;
+    double need = floor(c.expected / 2) + 1;
+    if (c.present - c.largest < need)
+        return err_set(err, -EPERM,
+                       "%s: without node %s %.0f votes would be left, and the quorum takes %.0f, should one "
+                       "more node fail",
+                       pve_url(p), node, c.present, need);
+    return 0;
+}
+
+/* ---- whether the node is free ---- */
+
+static int check_guests(struct pve *p, const char *node, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    json_t *row;
+    size_t i;
+    int r = pve_get(p, "/cluster/resources?type=vm", 0, &rows, err);
+
+    if (r < 0)
+        return r;
+    json_array_foreach(rows, i, row)
+    {
+        const char *at = peer_json_text(row, "node"), *status = peer_json_text(row, "status");
+        bool off = status && strcmp(status, "stopped") == 0;
+
+        if (at && strcmp(at, node) == 0 && !peer_json_flag(row, "template") &&
+            (!off || peer_json_text(row, "lock")))
+            return err_set(err, -EBUSY, "%s: guest %.0f is on node %s still (%s)", pve_url(p),
+                           peer_json_number(row, "vmid"), node,
+                           off      ? "locked"
+                           : status ? status
+                                    : "unknown");
+    }
+    return 0;
+}
+
+static int check_manager(struct pve *p, const char *node, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *data = NULL;
+    json_t *service;
+    const char *sid;
+    int r = pve_get(p, "/cluster/ha/status/manager_status", 0, &data, err);
+
+    if (r < 0)
+        return r;
+    const json_t *manager = json_object_get(data, "manager_status");
+    const char *master = peer_json_text(manager, "master_node");
+    if (master && strcmp(master, node) == 0)
+        return err_set(err, -EPERM, "%s: node %s is the one that manages HA, so it stays on", pve_url(p),
+                       node);
+    json_object_foreach(json_object_get(manager, "service_status"), sid, service)
+    {
+        const char *at = peer_json_text(service, "node"), *state = peer_json_text(service, "state");
+        const char *target = peer_json_text(service, "target");
+        bool rests = state && (strcmp(state, "stopped") == 0 || strcmp(state, "ignored") == 0);
+
+        if ((at && strcmp(at, node) == 0 && !rests) || (target && strcmp(target, node) == 0))
+            return err_set(err, -EBUSY, "%s: HA has %.60s on node %s (%.30s)", pve_url(p), sid, node,
+                           state ? state : "unknown");
+    }
+    return 0;
+}
+
+static int check_tasks(struct pve *p, const char *node, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    char path[128];
+    json_t *row;
+    size_t i;
+
+    (void)snprintf(path, sizeof path, "/nodes/%s/tasks?source=active&limit=500", node);
+    int r = pve_get(p, path, 0, &rows, err);
+    if (r < 0)
+        return r;
+    json_array_foreach(rows, i, row)
+    {
+        const char *type = peer_json_text(row, "type");
+        if (!json_object_get(row, "endtime"))
+            return err_set(err, -EBUSY, "%s: a task runs on node %s (%.40s)", pve_url(p), node,
+                           type ? type : "unknown");
+    }
+    return 0;
+}
+
+static int check_replication(struct pve *p, const char *node, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    json_t *row;
+    size_t i;
+    int r = pve_get(p, "/cluster/replication", 0, &rows, err);
+
+    if (r < 0)
+        return r;
+    json_array_foreach(rows, i, row)
+    {
+        const char *target = peer_json_text(row, "target");
+        if (target && strcmp(target, node) == 0)
+            return err_set(err, -EPERM, "%s: disks are replicated to node %s, so it stays on", pve_url(p),
+                           node);
+    }
+    return 0;
+}
+
+/* The address of its network card, "MAC[,bind-interface=...]": whoever sends the packet reads it in the
+ * configuration of the cluster. */
+static int check_mac(struct pve *p, const char *node, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *data = NULL;
+    char path[128];
+
+    (void)snprintf(path, sizeof path, "/nodes/%s/config", node);
+    int r = pve_get(p, path, 0, &data, err);
+    if (r < 0)
+        return r;
+    const char *mac = peer_json_text(data, "wakeonlan");
+    return mac && strspn(mac, "0123456789abcdefABCDEF:") >= 17
+               ? 0
+               : err_set(err, -EPERM,
+                         "%s: node %s has no MAC address for Wake on LAN (node, System, Options)", pve_url(p),
+                         node);
+}
+
+static int check_standby(struct pve_acting *x, const char *node, struct err *err)
+{
+    static int (*const checks[])(struct pve *, const char *, struct err *) = {
+        check_votes, check_guests, check_manager, check_tasks, check_replication, check_mac};
+
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        int r = checks[i](x->api, node, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* ---- the contract ---- */
+
+static int is_awake(struct pve_acting *x, const char *node, struct err *err)
+{
+    struct pve_quorum c;
+    int r = pve_quorum_look(x->api, node, &c, err);
+
+    if (r < 0)
+        return r;
+    if (!c.member)
+        return err_set(err, -ENOENT, "%s: there is no node %s any more", pve_url(x->api), node);
+    return c.online;
+}
+
+int pve_power_check(struct pve_acting *x, const struct operation *q, struct err *err)
+{
+    if (!pve_is_node_name(q->host))
+        return err_set(err, -EINVAL, "the request names no node");
+    if (q->kind == OPERATION_STANDBY)
+        return check_standby(x, q->host, err);
+    int r = is_awake(x, q->host, err);
+    return r > 0 ? err_set(err, -ESTALE, "%s: node %s is awake already", pve_url(x->api), q->host) : r;
+}
+
+/* Sent by every node whose address is known, because only those of its segment reach it. */
+static int send_packet(struct pve_acting *x, const char *node, struct err *err)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof path, "/nodes/%s/wakeonlan", node);
+    int r = pve_post_everywhere(x->api, path, err);
+    return r < 0 ? r : 0;
+}
+
+static int shut_down(struct pve_acting *x, const char *node, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *nothing = NULL;
+    char path[128];
+
+    (void)snprintf(path, sizeof path, "/nodes/%s/status", node);
+    return pve_post(x->api, path, "command=shutdown", &nothing, err);
+}
+
+/* Asking twice does no harm, so nothing has to be found again. */
+int pve_power_start(struct pve_acting *x, const struct operation *q, char ret_task[TASK_NAME_MAX],
+                    struct err *err)
+{
+    bool down = q->kind == OPERATION_STANDBY;
+    int r = pve_power_check(x, q, err);
+
+    if (r < 0)
+        return r;
+    if (q->only_adopt)
+        return err_set(err, -ESRCH, "a node does not tell whether it was asked to go %s",
+                       down ? "down" : "up");
+    r = down ? shut_down(x, q->host, err) : send_packet(x, q->host, err);
+    if (r < 0)
+        return r;
+    (void)snprintf(ret_task, TASK_NAME_MAX, "%s:%s", down ? "SHUTDOWN" : "WAKE", q->host);
+    return 0;
+}
+
+/* A packet may be lost: while the node does not come it is sent with each poll. */
+int pve_power_poll(struct pve_acting *x, const struct operation *q, const char *task,
+                   struct task_progress *ret, struct err *err)
+{
+    const char *node = strchr(task, ':');
+    bool down = strncmp(task, "SHUTDOWN:", 9) == 0;
+
+    *ret = (struct task_progress){.state = TASK_RUNNING, .percent = -1};
+    if (!node || !pve_is_node_name(node + 1) || (!down && strncmp(task, "WAKE:", 5) != 0))
+        return err_set(err, -EINVAL, "%.100s is no task of a node", task);
+    int r = is_awake(x, node + 1, err);
+    if (r < 0)
+        return r;
+    if (r != down)
+        ret->state = TASK_SUCCEEDED;
+    else if (!down && !q->only_adopt)
+        (void)send_packet(x, node + 1, &ret->why);
+    return 0;
+}

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Power of nodes of Proxmox VE against the tests' own cluster (proxmox/): what the actuator refuses, shutdown and wake; then nights of a
+real ballastd. The server notes the votes that are left after each shutdown."""
+import contextlib
+import os
+import pathlib
+import signal
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from at_once import Skip, run_tests  # noqa: E402
+from daemon import Daemon, wait_for  # noqa: E402
+from probe import Probe, by_id  # noqa: E402
+from proxmox import Cluster, Fault, Server, tasks  # noqa: E402
+from proxmox.cluster import GIB  # noqa: E402
+from test_proxmox_actuator import equal, given  # noqa: E402
+
+BUSY = ("approved", "starting", "running", "verifying")
+LONG = bool(os.environ.get("BALLAST_TEST_LONG"))
+
+
+@contextlib.contextmanager
+def world(nodes=5, addresses=("n1", "n2"), **more):
+    c = Cluster("9.1", nodes=nodes, **more)
+    c.down_s, c.boot_s = 0.5, 0.5
+    with Server(c, nodes=list(addresses)) as s, Probe("proxmox", **given(s)) as p:
+        yield c, s, p
+
+
+def good(p, verb, kind, node):
+    told = p(verb, kind, "uid", node)
+    assert told["ok"], told
+    return told.get("task")
+
+
+def bad(p, error, text, kind, node, verb="check"):
+    told = p(verb, kind, "uid", node)
+    assert not told["ok"] and told["error"] == error and text in told["text"], told
+
+
+def until(p, kind, task, state="succeeded"):
+    for _ in range(100):
+        told = p("poll", kind, task)
+        assert told["ok"], told
+        if told["state"] == state:
+            return
+        time.sleep(0.1)
+    raise AssertionError(told)
+
+
+def test_down_and_up():
+    with world() as (c, s, p):
+        c.add(100, "n5", status="stopped")
+        good(p, "check", "standby", "n5")
+        equal("a check changes nothing", s.changes, [])
+        bad(p, "ESTALE", "awake already", "wake", "n5")
+        task = good(p, "start", "standby", "n5")
+        until(p, "standby", task)
+        equal("off", (c.nodes["n5"].online, c.margins, c.lost), (False, [("n5", 1)], []))
+        bad(p, "ESTALE", "off already", "standby", "n5", "start")
+        bad(p, "EPERM", "should one more node fail", "standby", "n4")
+        task = good(p, "start", "wake", "n5")
+        until(p, "wake", task)
+        equal("on", (c.nodes["n5"].online, c.wakes), (True, ["n5"]))
+        assert not s.problems, s.problems
+
+
+def test_a_wake_by_another_segment():
+    """The first address does not reach it, the second does."""
+    with world() as (c, s, p):
+        for n in ("n2", "n5"):
+            c.nodes[n].segment = 2
+        c.nodes["n5"].online = False
+        until(p, "wake", good(p, "start", "wake", "n5"))
+        c.nodes["n5"].online, c.nodes["n5"].dead = False, True
+        task = good(p, "start", "wake", "n5")
+        time.sleep(1)
+        until(p, "wake", task, "running")
+
+
+def test_what_is_refused():
+    with world(nodes=7) as (c, s, p):
+        bad(p, "EPERM", "answers at this address", "standby", "n1")
+        c.add(100, "n5")
+        bad(p, "EBUSY", "guest 100 is on node n5 still (running)", "standby", "n5")
+        c.guests[100].status, c.guests[100].lock = "stopped", "backup"
+        bad(p, "EBUSY", "guest 100 is on node n5 still (locked)", "standby", "n5")
+        c.guests[100].lock = ""
+        c.manage(c.guests[100], state="started")
+        bad(p, "EBUSY", "HA has vm:100 on node n5", "standby", "n5")
+        c.ha.resources["vm:100"]["state"] = "stopped"
+        good(p, "check", "standby", "n5")
+        c.ha.master = "n5"
+        bad(p, "EPERM", "manages HA", "standby", "n5")
+        c.ha.master = "n1"
+        tasks.Task(c, "n5", "vzdump", 100, "root@pam", 60, lambda _: "OK")
+        bad(p, "EBUSY", "a task runs on node n5 (vzdump)", "standby", "n5")
+        c.tasks.clear()
+        c.replication.append({"id": "101-0", "type": "local", "guest": 100, "target": "n5", "jobnum": 0})
+        bad(p, "EPERM", "replicated to node n5", "standby", "n5")
+        c.replication.clear()
+        c.nodes["n5"].wakeonlan = ""
+        bad(p, "EPERM", "no MAC address", "standby", "n5")
+        c.nodes["n5"].wakeonlan = "bc:24:11:00:aa:05,bind-interface=eno1"
+        good(p, "check", "standby", "n5")
+        c.quorate = False
+        bad(p, "EAGAIN", "no quorum", "standby", "n5")
+        c.quorate = None
+        c.nodes["n2"].votes = 3  # 9 votes, 5 are needed: without n5 and n2 5 are left
+        good(p, "check", "standby", "n5")
+        c.nodes["n6"].online = False
+        bad(p, "EPERM", "should one more node fail", "standby", "n5")
+        c.nodes["n6"].online = True
+        c.qdevice = {"Algorithm": "lms", "State": "Connected"}  # 6 more of 15, 8 are needed
+        good(p, "check", "standby", "n5")
+        c.qdevice = {"Algorithm": "lms", "State": "Disconnected"}
+        bad(p, "EPERM", "should one more node fail", "standby", "n5")
+        c.qdevice = {}
+        c.accounts[s.token].acl["/"] -= {"Sys.PowerMgmt"}
+        bad(p, "EPERM", "Sys.PowerMgmt", "standby", "n5", "start")
+        equal("none was asked", [n.goes_down for n in c.nodes.values()], [None] * 7)
+
+
+def test_what_is_read():
+    for nodes, votes, device, on in ((3, {}, {}, 3), (4, {}, {}, 4), (5, {}, {}, 4), (16, {}, {}, 10), (5, {"n1": 3}, {}, 5),
+                                     (4, {}, {"State": "Connected"}, 3), (4, {}, {"State": "Waiting"}, 4), (1, {}, {}, 1)):
+        c = Cluster("9.1", nodes=nodes)
+        for name, n in votes.items():
+            c.nodes[name].votes = n
+        c.qdevice = device
+        with Server(c) as s, Probe("proxmox", **given(s)) as p:
+            inv = p("collect")
+            equal(f"{nodes} {votes} {device}", inv["ha"]["hosts_on"], on)
+    c = Cluster("9.1", nodes=4)
+    c.add(100, "n2")
+    c.manage(c.guests[100])
+    c.ha.master = "n3"
+    c.replication.append({"id": "100-0", "type": "local", "guest": 100, "target": "n4", "jobnum": 0})
+    with Server(c) as s, Probe("proxmox", **given(s)) as p:
+        hosts = by_id(p("collect")["hosts"])
+        equal("stay on", [hosts[n]["dpm"] for n in sorted(hosts)], ["disabled", "inherit", "disabled", "disabled"])
+        c.nodes["n2"].booted = c.clock()
+        equal("booted", by_id(p("collect")["hosts"])["n2"]["state"], "on")
+        s.twists.append(("/cluster/resources", lambda rows: [{**r, "status": "unknown"} if r["type"] == "storage" and r["node"] == "n2" else r
+                                                             for r in rows]))
+        equal("its storages are not there", by_id(p("collect")["hosts"])["n2"]["state"], "powering_on")
+        c.nodes["n2"].booted -= 1000
+        equal("nor will they be", by_id(p("collect")["hosts"])["n2"]["state"], "on")
+
+
+# ---- nights ----
+
+def states(d):
+    return {h["id"]: h["state"] for h in d.json("hosts")}
+
+
+def night(nodes, guests, sleep):
+    """Quiet: as many nodes go as the votes allow. One fails: another is woken. Load: all come back."""
+    if "BALLASTD" not in os.environ:
+        raise Skip("BALLASTD is not set: run this with meson test")
+    c = Cluster("9.1", nodes=nodes)
+    c.down_s, c.boot_s = 1, 2
+    c.migration_rate = 100 * GIB
+    c.ha.round_s = 1
+    for i in range(guests):
+        c.add(100 + i, f"n{i % nodes + 1}", cpu=0.02, cores=2, mem=GIB, host_used=GIB // 2, used=GIB // 4)
+        if i % 3 == 0:
+            c.manage(c.guests[100 + i])
+    with Server(c, nodes=["n1", "n2"]) as s:
+        source = {"kind": "proxmox", "username": s.user, "password_file": s.password_file, "ca_file": s.ca_file, "timeout_s": 10,
+                  "url": s.urls[0], "other_urls": s.urls[1:]}
+        dpm = {"enabled": False, "automation": "automatic", "watch_s": 0, "low_s": 10, "boot_s": 5, "changes_max": 2, "off_min_s": 3600}
+        with Daemon(source, interval_s=2, migration_threshold=3, cool_down_s=1, automation="full", dpm=dpm) as d:
+            d.start()
+            wait_for("a pass", lambda: d.status()["pass"], 30)
+            for name in list(c.nodes)[4:]:  # each is proven to wake before it may sleep
+                d.cli("wake", name, "--verify")
+                wait_for(f"the proof of {name}", lambda: name in c.wakes and states(d)[name] == "on" and not d.actions(*BUSY), 30)
+            equal("one at a time", [m for _, m in c.margins], [len(c.nodes) - 1 - (len(c.nodes) // 2 + 1)] * len(c.margins))
+            d.write(dpm={**dpm, "enabled": True})
+            d.process.send_signal(signal.SIGHUP)
+            began = time.time()
+            wait_for("asleep", lambda: sum(not n.online for n in c.nodes.values()) >= sleep and not d.actions(*BUSY), 60)
+            print(f"asleep after {time.time() - began:.0f} s: {[n.name for n in c.nodes.values() if not n.online]} {c.margins}")
+            time.sleep(5)
+            equal("no more than the votes allow", sum(not n.online for n in c.nodes.values()), sleep)
+            failed = next(n for n in reversed(c.nodes.values()) if n.online)
+            print(states(d))
+            with c.lock:
+                failed.online, failed.dead = False, True
+                for g in c.guests_of(failed.name):  # HA starts them elsewhere; here they are started by the test
+                    g.node = "n1"
+            began, woken = time.time(), len(c.wakes)
+            wait_for("another is woken", lambda: len(c.wakes) > woken, 30)
+            print(f"woken after {time.time() - began:.1f} s: {c.wakes[woken:]}")
+            with c.lock:
+                for g in c.guests.values():
+                    g.cpu = 0.9
+            wait_for("load wakes the others", lambda: not [n for n in c.nodes.values() if not n.online and n is not failed], 90)
+            d.stop()
+        assert not s.problems, s.problems
+    equal("no guest was shut down", c.lost, [])
+    assert min(m for _, m in c.margins) >= 1, c.margins
+    print(f"{nodes} nodes, {guests} guests: {len(c.margins)} shutdowns, {len(c.wakes)} wakes, at least {min(m for _, m in c.margins)} votes to spare")
+
+
+def test_night():
+    night(*((16, 400, 6) if LONG else (6, 24, 1)))
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))
