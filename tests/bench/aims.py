@@ -8,6 +8,7 @@ moves. The bounds of the root and the figures of other searches were proved, or 
 (`ballast plan --bound`). Deep searches have the default budget. Decisions: the least of three, on this machine.
 """
 import argparse
+import json
 import pathlib
 import subprocess
 import sys
@@ -55,6 +56,23 @@ def to_target(path):
         yield (f'c32x1280, to {target.removeprefix("0")}', f'proved: {least} moves needed', 'few moves', cells[0], f'**{cells[1]}**')
 
 
+def consolidation(folder):
+    """All hosts can be woken, and what is not needed is put to standby at once."""
+    path = snapshots.stored('c32x640-low', folder)
+    if not path:
+        return
+    snap = json.loads(path.read_text(encoding='utf-8'))
+    for host in snap['hosts']:
+        host.update(wake_methods=['ipmi'], wake_verified=True)
+    path.write_text(json.dumps(snap), encoding='utf-8')
+    for target, aim in ((72, '8 hosts, none over .90, 400 moves'), (63, '')):
+        made = snapshots.plan(path, ('dpm.enabled=true', f'dpm.target={target}', 'dpm.changes_max=0', 'moves_max=0'))
+        hosts = made['after']['hosts']
+        fullest = max(host[what] for host in hosts for what in ('cpu', 'mem'))
+        yield (f'c32x640-low, dpm.target={target}', 'proved: 8 hosts at .90', aim,
+               f'**{len(hosts)} hosts, {len(snapshots.moves(made))} moves**, fullest {fullest:.3f}'.replace(' 0.', ' .'), '')
+
+
 def room():
     done = subprocess.run([sys.executable, str(pathlib.Path(__file__).with_name('room_moves.py')), '--markdown'], stdout=subprocess.PIPE,
                           text=True, check=False)
@@ -79,7 +97,7 @@ def main():
         if not small or not large:
             print('no clusters: BALLAST_DATA names the folder of the benchmark data')
             sys.exit(snapshots.SKIPPED)
-        rows = [*few_moves(small), *to_target(large), *room(), *decisions(folder)]
+        rows = [*few_moves(small), *to_target(large), *consolidation(folder), *room(), *decisions(folder)]
     snapshots.show(HEAD, rows, markdown)
 
 
