@@ -130,14 +130,16 @@ def test_answers():
 def test_refused():
     with Broker() as b:
         b.start()
-        with b.listen(f"{TOP}/reply/#") as l, Daemon(SIM, **QUIET, mqtt=b.settings(commands=["pause", "maintenance"]),
-                                                           four_eyes={"actions": ["maintenance"]}) as d:
+        with b.listen(f"{TOP}/reply/#") as l, Daemon(SIM, **QUIET, mqtt=b.settings(commands=["pause", "maintenance", "migrate"]),
+                                                           four_eyes={"actions": ["maintenance", "approve"]}) as d:
             d.start()
             listening(d)
             c = Commander(b, l)
             assert "mqtt.commands has maintenance, which is refused while" in d.log.read_text()
+            assert "mqtt.commands has migrate, which is refused while four_eyes.actions has approve" in d.log.read_text()
             host = wait_for("hosts", lambda: d.run("hosts").returncode == 0 and d.json("hosts"))[0]["name"]
             c.refused("mqtt names no person", "cmd/maintenance", {"host": host, "mode": "enter"}, code=1)
+            c.refused("mqtt names no person", "cmd/migrate", {"vm": "web-02", "apply": True}, code=1)
             c.refused("\"resume\" is not among mqtt.commands of the configuration", "cmd/resume", code=1)
             c.refused("not among mqtt.commands", "cmd", {"command": "tokens"}, code=1)
             c.refused("not among mqtt.commands", "cmd/token_create", {"name": "x", "role": "admin"}, code=1)
@@ -175,7 +177,7 @@ def test_refused():
             c.refused("not a command of this service", "cmd/" + "x" * 300)
             assert d.status()["frozen"] is False
             log = d.log.read_text()
-            assert log.count(" refused") <= 21, log  # a sender of nonsense does not fill the log
+            assert log.count(" refused") <= 22, log  # a sender of nonsense does not fill the log
             d.stop()
 
 
