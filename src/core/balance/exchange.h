@@ -19,25 +19,29 @@
  * those of as many migrations the one that gains most is taken, then the cheaper one, then that of the lower
  * VMs.
  *
- * Complexity: hosts are taken in pairs of a source and a destination, by how much their loads pull apart: the
- * destinations in windows of EXCHANGE_WINDOW, each with all sources, until a window has an exchange. What the
- * best imaginable amounts between the hosts would gain bounds a pair, then a pair with one or two of its
- * units; what does not reach the minimum goodness, or the best exchange so far, is skipped. A third host is
- * one of the first EXCHANGE_WINDOW destinations or of the EXCHANGE_WINDOW hosts with most room. With v units
- * a host that is at most n · W · v² trials for swaps, n · W² · v² for chains, n · W² · v³ for rotations, n ·
- * W · v³ for two; and the trials of a step, and of a pass, are limited. A small cluster is searched
- * completely (tests/property/exchange.c). */
+ * Complexity: hosts are taken in pairs of a source and a destination, by how much their loads pull apart, in
+ * windows of EXCHANGE_WINDOW of both, until a window has an exchange. In a window the units of sources come
+ * in the order of what the best imaginable unit in exchange could gain; what does not reach the minimum
+ * goodness, or the best exchange so far, is skipped, and so is what cannot pay. Of the units of the
+ * destination only those are tried whose size lets both hosts hold what they get (exchange_room.h). A third
+ * host is one of the first EXCHANGE_WINDOW destinations or of the EXCHANGE_WINDOW hosts with most room. With
+ * v units a host that is at most n · W · v² trials for swaps, n · W² · v² for chains, n · W² · v³ for
+ * rotations, n · W · v³ for two; and the trials of a step, and of a pass, are limited. A small cluster is
+ * searched completely (tests/property/exchange.c). */
 #ifndef BALLAST_CORE_EXCHANGE_H
 #define BALLAST_CORE_EXCHANGE_H
 
 #include "core/balance/climb.h"
+#include "core/balance/exchange_room.h"
 #include "core/costbenefit/exchange_cost.h"
 
 #define EXCHANGE_WINDOW 8
 
-/* Trials of a step and of a pass: some ten milliseconds, and a fraction of a second. */
-#define EXCHANGE_TRIALS_STEP 500000
-#define EXCHANGE_TRIALS_PASS 20000000
+/* Trials of a step until it has found an exchange, then for a better one, and of a pass: some milliseconds,
+ * one, and a tenth of a second. */
+#define EXCHANGE_TRIALS_BETTER 20000
+#define EXCHANGE_TRIALS_STEP 100000
+#define EXCHANGE_TRIALS_PASS 5000000
 
 struct exchange {
     struct exchange_steps steps; /* n is 0: none */
@@ -53,10 +57,25 @@ struct exchange_slot {
     double by;
 };
 
+/* What a slot lacks, expected, over the cluster's capacity; and its stable time, s. */
+struct exchange_relief {
+    double lacks, stable;
+};
+
+/* A unit that might leave for the destination of a pair (exchange.c), and the most that could gain. */
+struct exchange_leaver {
+    uint32_t pair, unit;
+    double most;
+};
+
 /* The search of one pass. */
 struct exchange_search {
     struct exchange_slot *sources, *destinations, *roomy; /* scratch, by slot; the most first */
     uint64_t trials;                                      /* left of the pass */
+    struct exchange_by_size room;
+    struct exchange_relief *relief;  /* by slot */
+    struct exchange_leaver *leavers; /* scratch */
+    size_t cap_leavers;
 };
 
 void exchange_search_init(struct exchange_search *own, const struct layout *l);

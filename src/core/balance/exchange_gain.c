@@ -73,12 +73,23 @@ double exchange_gain_at(const struct move_score *s, const struct parabolas *p, d
                              p->a[RES_MEM] + (p->b[RES_MEM] + p->c[RES_MEM] * mem) * mem);
 }
 
-/* The most that any amounts could gain. */
 double exchange_gain_most(const struct move_score *s, const struct parabolas *p)
 {
-    return ROUNDING + gain_of_variances(s,
-                                        p->a[RES_CPU] - p->b[RES_CPU] * p->b[RES_CPU] / (4 * p->c[RES_CPU]),
-                                        p->a[RES_MEM] - p->b[RES_MEM] * p->b[RES_MEM] / (4 * p->c[RES_MEM]));
+    return exchange_gain_most_up_to(s, p, NO_LIMIT, NO_LIMIT);
+}
+
+/* The least variance, at the vertex if the amount may be so large. */
+static double least_variance(const struct parabolas *p, int r, double most)
+{
+    double vertex = -p->b[r] / (2 * p->c[r]);
+    double amount = vertex < most ? vertex : most;
+
+    return p->a[r] + (p->b[r] + p->c[r] * amount) * amount;
+}
+
+double exchange_gain_most_up_to(const struct move_score *s, const struct parabolas *p, double cpu, double mem)
+{
+    return ROUNDING + gain_of_variances(s, least_variance(p, RES_CPU, cpu), least_variance(p, RES_MEM, mem));
 }
 
 /* The least deviation of a resource that any division of the three slots' load among them could reach. There

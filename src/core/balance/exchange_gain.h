@@ -37,6 +37,10 @@ struct parabolas exchange_gain_between(const struct move_score *s, const struct 
 double exchange_gain_at(const struct move_score *s, const struct parabolas *p, double cpu, double mem);
 double exchange_gain_most(const struct move_score *s, const struct parabolas *p);
 
+/* The most that any amounts up to these could gain. */
+double exchange_gain_most_up_to(const struct move_score *s, const struct parabolas *p, double cpu,
+                                double mem);
+
 /* The most that any division of the load of three slots among them could gain. */
 double exchange_gain_most_among(const struct move_score *s, const uint32_t slots[3]);
 

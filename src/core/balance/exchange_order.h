@@ -4,9 +4,6 @@
 
 #include "core/balance/exchange.h"
 
-/* Sums that just fit, added in another order; MHz or MiB. */
-#define EXCHANGE_ROUNDING 1e-6
-
 #define RING_MAX 3
 
 /* unit[i] moves from slot[i] to slot[i + 1]. A chain ends at another slot than its first, a ring at the same.

@@ -1,10 +1,13 @@
 /* Computes cost and benefit of several migrations: makes them on the sums per slot, and takes them back. */
 #include "core/costbenefit/exchange_cost.h"
 
+/* Sums that are equal but for the order of their terms. */
+#define ROUNDING 1e-9
+
 /* Each step names two slots. */
 #define SLOTS_MAX (2 * EXCHANGE_STEPS_MAX)
 
-/* The sums of a slot before the first step. */
+/* The sums of a slot before the first step, and what is after the last. */
 struct slot_before {
     uint32_t slot;
     uint32_t takes, gives; /* units, for good */
@@ -14,6 +17,8 @@ struct slot_before {
     uint64_t changed_at;
     double out_min[RES_COUNT], out_max[RES_COUNT],
         in_max[RES_COUNT]; /* of units that leave, or come, for good */
+    double load_after[RES_COUNT];
+    struct load_shortage after[RES_COUNT];
 };
 
 struct exchange_trial {
@@ -112,6 +117,17 @@ static void make_steps(struct exchange_trial *t, struct migration_worth *ret)
     }
 }
 
+/* What is after the steps that have been made. */
+static void note_after(struct exchange_trial *t)
+{
+    for (uint32_t i = 0; i < t->n_slots; i++)
+        for (int r = 0; r < RES_COUNT; r++) {
+            struct slot_before *s = &t->slots[i];
+            s->load_after[r] = t->costs->slot[r][s->slot].load;
+            s->after[r] = t->costs->slot_shortage[r][s->slot];
+        }
+}
+
 static void take_back(struct exchange_trial *t)
 {
     struct migration_cost *costs = t->costs;
@@ -142,13 +158,13 @@ static void compare_shortage(const struct exchange_trial *t, int r, struct migra
         if (s->takes + s->gives == 0)
             continue;
         double capacity = costs->l->snap->hosts[costs->l->slot_host[s->slot]].capacity[r];
-        double grown = costs->slot[r][s->slot].load - s->load[r].load;
+        double grown = s->load_after[r] - s->load[r].load;
         bool grows = grown > 0 || (!(grown < 0) && s->takes >= s->gives);
         double others = grows ? s->load[r].max - s->out_max[r] : s->load[r].min - s->out_min[r];
         stay += positive(others + s->out_max[r] - capacity);
         move += positive(others + s->in_max[r] - capacity);
         now += s->shortage[r].expected - s->shortage[r].headroom;
-        ret->more_of[r] += costs->slot_shortage[r][s->slot].today - s->shortage[r].today;
+        ret->more_of[r] += s->after[r].today - s->shortage[r].today;
     }
     ret->worse_of[r] = move - fmax(stay, now);
 }
@@ -160,11 +176,21 @@ static double benefit_of(const struct exchange_trial *t, int r, double stable, d
 
     for (uint32_t i = 0; i < t->n_slots; i++) {
         const struct slot_before *s = &t->slots[i];
-        double falls = s->shortage[r].expected - t->costs->slot_shortage[r][s->slot].expected;
+        double falls = s->shortage[r].expected - s->after[r].expected;
         if (s->takes + s->gives > 0)
             benefit += falls * (falls < 0 && r == RES_MEM ? stable : after_s);
     }
     return benefit;
+}
+
+static void sum_up(const struct migration_cost *costs, struct migration_worth *ret)
+{
+    ret->gain = migration_cost_over_capacity(costs, ret->benefit);
+    ret->loss = migration_cost_over_capacity(costs, ret->cost);
+    double worst_case = migration_cost_over_capacity(costs, ret->worse_of);
+    double today = migration_cost_over_capacity(costs, ret->more_of);
+    ret->worse = fmax(worst_case, today);
+    ret->today = today > worst_case;
 }
 
 void exchange_cost_worth(struct migration_cost *costs, const struct exchange_steps *steps,
@@ -176,15 +202,65 @@ void exchange_cost_worth(struct migration_cost *costs, const struct exchange_ste
     begin(&t);
     ret->stable_s = stable_of(&t);
     make_steps(&t, ret);
+    note_after(&t);
     for (int r = 0; r < RES_COUNT; r++) {
         ret->benefit[r] += benefit_of(&t, r, ret->stable_s, positive(ret->stable_s - ret->duration_s));
         compare_shortage(&t, r, ret);
     }
     take_back(&t);
-    ret->gain = migration_cost_over_capacity(costs, ret->benefit);
-    ret->loss = migration_cost_over_capacity(costs, ret->cost);
-    double worst_case = migration_cost_over_capacity(costs, ret->worse_of);
-    double today = migration_cost_over_capacity(costs, ret->more_of);
-    ret->worse = fmax(worst_case, today);
-    ret->today = today > worst_case;
+    sum_up(costs, ret);
+}
+
+/* The loads of a slot after the steps, without making them. */
+static struct load_range foresee(const struct exchange_trial *t, const struct slot_before *s, int r)
+{
+    struct load_range load = s->load[r];
+
+    for (uint32_t k = 0; k < t->steps->n; k++) {
+        const struct load_range *unit = &t->costs->unit[r][t->steps->unit[k]];
+        double by = (t->steps->to_slot[k] == s->slot) - (t->from[k] == s->slot);
+        load.load += by * unit->load;
+        load.variance += by * unit->variance;
+        load.varying += by * unit->varying;
+    }
+    return load;
+}
+
+/* Whether the worst case is no worse; that needs no expected value. */
+static bool is_harmless(struct exchange_trial *t)
+{
+    struct migration_worth w = {.duration_s = 0};
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        for (uint32_t i = 0; i < t->n_slots; i++)
+            t->slots[i].load_after[r] = foresee(t, &t->slots[i], r).load;
+        compare_shortage(t, r, &w);
+    }
+    return migration_cost_over_capacity(t->costs, w.worse_of) <= ROUNDING;
+}
+
+/* Of the shortage after the steps, what contention adds is left out. */
+bool exchange_cost_may_pay(struct migration_cost *costs, const struct exchange_steps *steps)
+{
+    struct exchange_trial t = {.costs = costs, .steps = steps};
+    struct migration_worth most = {.duration_s = 0};
+
+    begin(&t);
+    if (!is_harmless(&t))
+        return false;
+    most.stable_s = stable_of(&t);
+    for (uint32_t k = 0; k < steps->n; k++)
+        most.cost[RES_CPU] += costs->least[steps->unit[k]];
+    for (int r = 0; r < RES_COUNT; r++) {
+        for (uint32_t i = 0; i < t.n_slots; i++) {
+            const struct load_range load = foresee(&t, &t.slots[i], r);
+            t.slots[i].after[r] = migration_cost_shortage(costs, &load, r, t.slots[i].slot, 0);
+        }
+        /* at most for all of the stable time */
+        most.benefit[r] =
+            positive(benefit_of(&t, r, most.stable_s, most.stable_s)) * (1 + ROUNDING) + ROUNDING;
+        compare_shortage(&t, r, &most);
+    }
+    sum_up(costs, &most);
+    return migration_cost_pays(costs, &most) && most.worse <= ROUNDING;
 }

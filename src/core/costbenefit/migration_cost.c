@@ -60,8 +60,8 @@ static double headroom_shortage(const struct migration_cost *costs, double load,
 }
 
 /* The shortage of a slot with this load. lack: of contention.h. */
-static struct load_shortage shortage_of(const struct migration_cost *costs, const struct load_range *o, int r,
-                                        uint32_t slot, double lack)
+struct load_shortage migration_cost_shortage(const struct migration_cost *costs, const struct load_range *o,
+                                             int r, uint32_t slot, double lack)
 {
     double headroom = headroom_shortage(costs, o->load, r, slot);
     double capacity = capacity_of(costs, r, slot);
@@ -171,8 +171,8 @@ static void set_shortage(struct migration_cost *costs, uint32_t slot)
         return;
     for (int r = 0; r < RES_COUNT; r++)
         costs->slot_shortage[r][slot] =
-            shortage_of(costs, &costs->slot[r][slot], r, slot,
-                        contention_lack(&costs->contention, (enum resource)r, slot));
+            migration_cost_shortage(costs, &costs->slot[r][slot], r, slot,
+                                    contention_lack(&costs->contention, (enum resource)r, slot));
 }
 
 /* The shortage of the unit's slot without the unit: the same for all destinations, until the slot changes. */
@@ -187,7 +187,7 @@ static const struct shortage_left *shortage_left(const struct migration_cost *co
     for (int r = 0; r < RES_COUNT; r++) {
         struct load_range load = plus(costs->slot[r][s], &costs->unit[r][unit], -1);
         double lack = contention_lack_without(&costs->contention, (enum resource)r, s, unit);
-        struct load_shortage shortage = shortage_of(costs, &load, r, s, lack);
+        struct load_shortage shortage = migration_cost_shortage(costs, &load, r, s, lack);
         left->min[r] = load.min;
         left->expected[r] = shortage.expected;
         left->today[r] = shortage.today;
@@ -412,7 +412,7 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
     for (int r = 0; r < RES_COUNT; r++) {
         struct load_range joined = plus(costs->slot[r][to_slot], &costs->unit[r][unit], 1);
         double lack = contention_lack_with(&costs->contention, (enum resource)r, to_slot, unit);
-        double taken = shortage_of(costs, &joined, r, to_slot, lack).expected -
+        double taken = migration_cost_shortage(costs, &joined, r, to_slot, lack).expected -
                        costs->slot_shortage[r][to_slot].expected;
         double relief = costs->slot_shortage[r][s].expected - left->expected[r];
         /* the destination holds the VM's memory from the first page on */
