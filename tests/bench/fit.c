@@ -2,8 +2,10 @@
  *
  *     bench-fit request HOSTS     one request: what columns cost, then filters and scores of all hosts
  *     bench-fit place HOSTS N K   N VMs of K kinds powered on in one call, with this pipeline; K 0: equal VMs
- * without one bench-fit classes HOSTS VMS passes on a generated cloud with its pipeline, and without
- *     bench-fit with HOSTS VMS    one such pass, to count its instructions; or `without`
+ *                                 without one
+ *     bench-fit classes HOSTS VMS passes on a generated cloud with its pipeline, and without
+ *     bench-fit with HOSTS VMS    one such pass, to count its instructions; or `without`; or `filters`,
+ * without the pipeline's scores
  *
  * Prints a line of figures in ms. */
 #include "base/strbuf.h"
@@ -247,15 +249,27 @@ static double pass_ms(const struct snapshot *s, const struct policy *policy, uin
     return ms;
 }
 
-/* A generated cloud with its pipeline, and without. */
-static void make_cloud(unsigned hosts, unsigned vms, struct arena *a, struct snapshot *with,
+/* The scores are the last stages. */
+static void drop_scores(struct seen_pipeline *p)
+{
+    const struct stage_facts *stages = p->stages.items;
+
+    while (p->stages.n > 0 && stages[p->stages.n - 1].score.n > 0)
+        p->stages.n--;
+}
+
+/* A generated cloud with its pipeline, and without; scores: of the pipeline. */
+static void make_cloud(unsigned hosts, unsigned vms, bool scores, struct arena *a, struct snapshot *with,
                        struct snapshot *without)
 {
     const struct generate_options o = {hosts, vms, 1, SHAPE_CLOUD};
     struct inventory inv;
     struct err err = {0};
 
-    if (generate(&o, a, &inv, &err) < 0 || snapshot_build(&inv, a, with, &err) < 0) {
+    int r = generate(&o, a, &inv, &err);
+    for (size_t i = 0; r == 0 && !scores && i < inv.n_pipelines; i++)
+        drop_scores(&inv.pipelines[i]);
+    if (r < 0 || snapshot_build(&inv, a, with, &err) < 0) {
         (void)fprintf(stderr, "%s\n", err.text);
         exit(EXIT_FAILURE);
     }
@@ -266,14 +280,14 @@ static void make_cloud(unsigned hosts, unsigned vms, struct arena *a, struct sna
         exit(EXIT_FAILURE);
 }
 
-static void one_pass(unsigned hosts, unsigned vms, bool with_pipeline)
+static void one_pass(unsigned hosts, unsigned vms, bool with_pipeline, bool scores)
 {
     struct arena a = {0};
     struct snapshot with, without;
     struct policy policy;
     uint32_t moves;
 
-    make_cloud(hosts, vms, &a, &with, &without);
+    make_cloud(hosts, vms, scores, &a, &with, &without);
     policy_default(&policy);
     double ms = pass_ms(with_pipeline ? &with : &without, &policy, &moves);
     (void)printf("%u hosts, %u VMs: %.1f (%u moves)\n", hosts, vms, ms, moves);
@@ -289,7 +303,7 @@ static void classes(unsigned hosts, unsigned vms)
     double best[2] = {INFINITY, INFINITY};
     uint32_t moves[2];
 
-    make_cloud(hosts, vms, &a, &with, &without);
+    make_cloud(hosts, vms, true, &a, &with, &without);
     policy_default(&policy);
     fit_compile(&with, &a, &fit);
     for (int k = 0; k < PASSES; k++) { /* in turn: a slow moment affects both */
@@ -311,8 +325,9 @@ int main(int argc, char **argv)
         request(n[0]);
     else if (argc == 5 && strcmp(argv[1], "place") == 0)
         place(n[0], n[1], n[2]);
-    else if (argc == 4 && (strcmp(argv[1], "with") == 0 || strcmp(argv[1], "without") == 0))
-        one_pass(n[0], n[1], strcmp(argv[1], "with") == 0);
+    else if (argc == 4 && (strcmp(argv[1], "with") == 0 || strcmp(argv[1], "without") == 0 ||
+                           strcmp(argv[1], "filters") == 0))
+        one_pass(n[0], n[1], strcmp(argv[1], "without") != 0, strcmp(argv[1], "with") == 0);
     else if (argc == 4 && strcmp(argv[1], "classes") == 0)
         classes(n[0], n[1]);
     else
