@@ -29,14 +29,8 @@ static _Noreturn void out_of_memory(size_t bytes)
     abort();
 }
 
-static void add_block(struct arena *a, size_t at_least)
+static void add_block_of(struct arena *a, size_t size)
 {
-    size_t size = a->head ? a->head->size * 2 : BLOCK_MIN_BYTES;
-
-    if (size > BLOCK_MAX_BYTES)
-        size = BLOCK_MAX_BYTES;
-    if (size < at_least)
-        size = at_least;
     /* calloc: allocations are zeroed, and the system zeroes large blocks for free */
     struct arena_block *b = calloc(1, sizeof *b + size);
     if (!b)
@@ -45,6 +39,21 @@ static void add_block(struct arena *a, size_t at_least)
     b->next = a->head;
     a->head = b;
     a->used = 0;
+}
+
+static void add_block(struct arena *a, size_t at_least)
+{
+    size_t size = a->head ? a->head->size * 2 : BLOCK_MIN_BYTES;
+
+    if (size > BLOCK_MAX_BYTES)
+        size = BLOCK_MAX_BYTES;
+    add_block_of(a, size < at_least ? at_least : size);
+}
+
+void arena_reserve(struct arena *a, size_t bytes)
+{
+    if (!a->head || a->head->size - a->used < bytes)
+        add_block_of(a, bytes);
 }
 
 void *arena_alloc(struct arena *a, size_t n, size_t size)

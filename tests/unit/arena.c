@@ -32,6 +32,18 @@ static void test_zeroed_and_aligned(void **state)
     arena_release(&a); /* an empty one may be released again */
 }
 
+static void test_reserve_takes_no_more(void **state)
+{
+    struct arena a = {0};
+
+    (void)state;
+    arena_reserve(&a, 1000000);
+    unsigned char *first = arena_alloc(&a, 999984, 1);
+    assert_ptr_equal(arena_alloc(&a, 16, 1), first + 999984);
+    assert_in_range(arena_size(&a), 1000000, 1000100);
+    arena_release(&a);
+}
+
 static void test_grow_keeps_items(void **state)
 {
     struct arena a = {0};
@@ -121,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zeroed_and_aligned),
+        cmocka_unit_test(test_reserve_takes_no_more),
         cmocka_unit_test(test_grow_keeps_items),
         cmocka_unit_test(test_grow_large),
         cmocka_unit_test(test_strings),

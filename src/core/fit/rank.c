@@ -414,6 +414,25 @@ uint32_t fit_rank_pick(const struct fit *fit, uint32_t vm, uint32_t n)
 
 /* ---- a ranking ---- */
 
+#define PIECE 16 /* at most so many bytes are left between two arrays */
+
+size_t fit_ranking_bytes(const struct fit *fit, uint32_t vm, uint32_t n)
+{
+    const struct pipeline *p = pipeline_of(fit, vm);
+    size_t columns = 4; /* the three below, and the hosts that change */
+    size_t blocks = 0;
+
+    for (uint32_t i = 0; p && i < p->n; i++) {
+        const struct stage_facts *is = &fit->snap->stages[p->first + i].is;
+        columns += is->bucket.n > 0 ? 1u : is->score.n > 0 ? 2u + (is->multiplier.n > 0) : 0u;
+        blocks += is->score.n > 0;
+    }
+    return columns * (n * sizeof(double) + PIECE) +
+           blocks * ((n / BLOCK + 1) * sizeof(struct extremes) + PIECE) +
+           (p ? p->n : 0) * (sizeof(struct ranking_stage) + sizeof(double *)) + sizeof(struct fit_ranking) +
+           8 * PIECE;
+}
+
 struct fit_ranking *fit_ranking_new(const struct fit *fit, uint32_t vm, const struct expression_live *live,
                                     const uint32_t *hosts, uint32_t n, struct arena *a)
 {

@@ -60,6 +60,9 @@ struct fit_ranking {
 
 #define FIT_LEFT_OUT (-INFINITY)
 
+/* Little more than what a new ranking of n hosts takes of its arena. */
+size_t fit_ranking_bytes(const struct fit *fit, uint32_t vm, uint32_t n);
+
 /* hosts: stays with the caller, and so does what `live` reads. */
 struct fit_ranking *fit_ranking_new(const struct fit *fit, uint32_t vm, const struct expression_live *live,
                                     const uint32_t *hosts, uint32_t n, struct arena *a);

@@ -8,6 +8,9 @@
 /* For all rankings together; a single one may be larger. */
 #define BYTES_MOST ((size_t)128 * 1024 * 1024)
 
+/* For what lies between arrays. */
+#define SPARE_BYTES 256
+
 struct kept {
     struct kept *next;
     struct arena a;
@@ -77,6 +80,7 @@ static struct kept *make(const struct pass *p, uint32_t unit)
     const uint64_t *allowed = l->unit_allowed[unit];
     uint32_t vm = l->unit_first[unit];
     struct arena a = {0};
+    arena_reserve(&a, sizeof(struct kept) + l->n_on * (2 * sizeof(uint32_t) + sizeof(bool)) + SPARE_BYTES);
     struct kept *one = arena_new(&a, struct kept);
 
     one->slots = arena_array(&a, uint32_t, l->n_on);
@@ -89,6 +93,8 @@ static struct kept *make(const struct pass *p, uint32_t unit)
         one->hosts[one->n] = l->slot_host[slot];
         one->fits[one->n++] = layout_check(l, unit, slot) == CHECK_NONE;
     }
+    if (fit_ranks(&l->rules->fit, vm))
+        arena_reserve(&a, fit_ranking_bytes(&l->rules->fit, vm, one->n));
     if (fit_ranks(&l->rules->fit, vm))
         one->rank = fit_ranking_new(&l->rules->fit, vm, &live.is, one->hosts, one->n, &a);
     for (uint32_t i = 0; one->rank && i < one->n; i++)
