@@ -174,8 +174,8 @@ void pve_needs_of_host(struct pve_map *m, const struct pve_node *n, struct seen_
         if (strcmp(s->node, n->name) != 0)
             continue;
         h->is.datastores.known = true;
-        if (!s->available)
-            continue;
+        if (!s->available && n->online)
+            continue; /* of a node that sleeps none is available: what is configured there counts */
         pve_add_name(&h->is.datastores.names, storage_name(s->name, s->node, s->shared, m->a), m->a);
         if (settings_of(m)->local_disks)
             pve_add_name(&h->is.datastores.names, copy_storage(m, s->name), m->a);

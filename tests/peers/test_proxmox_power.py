@@ -157,7 +157,7 @@ def states(d):
 
 
 def night(nodes, guests, sleep):
-    """Quiet: as many nodes go as the votes allow. One fails: another is woken. In the morning all are woken."""
+    """Quiet: as many nodes go as the votes allow. One fails: another is woken. Load: all come back."""
     if "BALLASTD" not in os.environ:
         raise Skip("BALLASTD is not set: run this with meson test")
     c = Cluster("9.1", nodes=nodes)
@@ -195,9 +195,12 @@ def night(nodes, guests, sleep):
             began, woken = time.time(), len(c.wakes)
             wait_for("another is woken", lambda: len(c.wakes) > woken, 30)
             print(f"woken after {time.time() - began:.1f} s: {c.wakes[woken:]}")
-            for name in [n.name for n in c.nodes.values() if not n.online and n is not failed and n.name not in c.wakes[woken:]]:
-                d.cli("wake", name)
-            wait_for("all are back", lambda: not [n for n in c.nodes.values() if not n.online and n is not failed], 90)
+            d.kill()  # in the dark: the next process has never seen the nodes that sleep
+            d.start()
+            with c.lock:
+                for g in c.guests.values():
+                    g.cpu = 0.9
+            wait_for("load wakes the others", lambda: not [n for n in c.nodes.values() if not n.online and n is not failed], 90)
             d.stop()
         assert not s.problems, s.problems
     equal("no guest was shut down", c.lost, [])
@@ -206,7 +209,7 @@ def night(nodes, guests, sleep):
 
 
 def test_night():
-    night(*((16, 400, 6) if LONG else (6, 24, 1)))
+    night(*((16, 400, 6) if LONG else (7, 84, 2)))
 
 
 if __name__ == "__main__":
