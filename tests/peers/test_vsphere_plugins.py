@@ -135,7 +135,7 @@ def test_inventory():
 
 def test_high_availability():
     """What HA keeps free, as govmomi writes it; a policy takes the place of the one before."""
-    nothing = {"policy": "none", "hosts": 0, "cpu_percent": 0, "mem_percent": 0, "failover_hosts": []}
+    nothing = {"policy": "none", "hosts": 0, "hosts_on": 0, "cpu_percent": 0, "mem_percent": 0, "failover_hosts": []}
     with Vcsim(hosts=3, vms=6) as sim, probe(sim) as p:
         api = sim.client()
         hosts = sorted(api.hosts().values())
