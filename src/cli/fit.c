@@ -8,6 +8,7 @@
 #include "core/plan/pass_state.h"
 #include "dialect/flexiant/flexiant.h"
 #include "dialect/nova/nova.h"
+#include "model/named.h"
 #include "model/snapshot_json.h"
 
 #include <string.h>
@@ -56,9 +57,10 @@ static uint32_t vms_with(const struct snapshot *s, uint32_t pipeline, uint32_t *
     return n;
 }
 
-/* The hosts that each stage leaves to the first VM of the pipeline; the others may differ in nothing that a
- * dialect compiles. */
-static void show_pipeline(const struct pass *p, uint32_t pipeline, struct arena *a, struct strbuf *out)
+/* The hosts that each stage leaves to this VM, or to the first one of the pipeline: others may have more or
+ * fewer. */
+static void show_pipeline(const struct pass *p, uint32_t pipeline, uint32_t wanted, struct arena *a,
+                          struct strbuf *out)
 {
     const struct snapshot *s = p->snap;
     const struct fit *fit = &p->rules.fit;
@@ -70,15 +72,23 @@ static void show_pipeline(const struct pass *p, uint32_t pipeline, struct arena 
 
     for (uint32_t h = 0; h < s->n_hosts; h++)
         all[h / 64] |= UINT64_C(1) << (h % 64);
-    strbuf_printf(out, "%s: %u VM%s, %u hosts\n", s->pipelines[pipeline].name, n_vms, n_vms == 1 ? "" : "s",
+    strbuf_printf(out, "%s: %u VM%s, %u hosts", s->pipelines[pipeline].name, n_vms, n_vms == 1 ? "" : "s",
                   s->n_hosts);
+    if (wanted != IX_NONE)
+        vm = wanted;
+    if (vm == IX_NONE) {
+        strbuf_puts(out, "\n");
+        return;
+    }
+    strbuf_printf(out, "; left to %s:\n", s->vms[vm].is.name);
     uint32_t n = fit_hosts_left(fit, FIT_PLACE, vm, all, &live, a, &left);
 
     for (uint32_t i = 0; i < n; i++)
         strbuf_printf(out, "    %s: %u\n", s->stages[left[i].stage].is.name, left[i].hosts);
 }
 
-static void show(const struct snapshot *s, struct arena *a, struct strbuf *out)
+/* vm: of its pipeline alone; IX_NONE: of each pipeline. */
+static void show(const struct snapshot *s, uint32_t vm, struct arena *a, struct strbuf *out)
 {
     struct pass *pass = arena_new(a, struct pass);
     struct policy policy;
@@ -86,15 +96,18 @@ static void show(const struct snapshot *s, struct arena *a, struct strbuf *out)
     policy_default(&policy);
     pass_prepare(pass, s, &policy, RULES_PREFERRED, IX_NONE, a);
     for (uint32_t i = 0; i < s->n_pipelines; i++)
-        show_pipeline(pass, i, a, out);
+        if (vm == IX_NONE || s->vms[vm].pipeline == i)
+            show_pipeline(pass, i, vm, a, out);
 }
 
 /* ---- the verb ---- */
 
-enum { OPT_CUSTOMER };
+enum { OPT_CUSTOMER, OPT_VM };
 
 static const struct option_spec options[] = {
     [OPT_CUSTOMER] = {"customer", "ID", 0, "with show: what this customer of a cloud of Flexiant sees"},
+    [OPT_VM] = {"vm", "VM", 0,
+                "with show: the hosts left to this VM; default: to the first one of each pipeline"},
 };
 
 static enum exit_code show_customer(const char *path, const struct dialect *dialect, const json_t *cloud,
@@ -112,19 +125,35 @@ static enum exit_code show_customer(const char *path, const struct dialect *dial
     return EXIT_WRONG;
 }
 
+static enum exit_code show_left(const struct snapshot *s, const char *word, struct arena *a,
+                                struct strbuf *out)
+{
+    struct err err = {0};
+    uint32_t vm = IX_NONE;
+
+    if (word && named_vm(s, word, &vm, &err) < 0) {
+        cli_error("ballast fit: --vm: %s", err.text);
+        return EXIT_WRONG;
+    }
+    show(s, vm, a, out);
+    return EXIT_DONE;
+}
+
 static enum exit_code verb_fit_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *what = args->operands[0];
     const char *path = args->operands[1];
     const char *customer = args_value(args, OPT_CUSTOMER, NULL);
+    const char *vm = args_value(args, OPT_VM, NULL);
     struct snapshot s;
 
     if (strcmp(what, "check") != 0 && strcmp(what, "show") != 0 && strcmp(what, "compile") != 0) {
         cli_error("ballast fit: expected check FILE..., show FILE... or compile FILE...");
         return EXIT_WRONG;
     }
-    if (customer && strcmp(what, "show") != 0) {
-        cli_error("ballast fit: --customer has no meaning without show, see ballast fit --help");
+    if ((customer || vm) && (strcmp(what, "show") != 0 || (customer && vm))) {
+        cli_error("ballast fit: --%s has no meaning %s, see ballast fit --help", customer ? "customer" : "vm",
+                  customer && vm ? "with --vm" : "without show");
         return EXIT_WRONG;
     }
     CLEANUP(json_decrefp) json_t *cloud = NULL;
@@ -138,8 +167,8 @@ static enum exit_code verb_fit_run(const struct args *args, struct arena *a, str
     if ((code = cli_compile_cloud(dialect->compile, cloud, path, a, &s)) != EXIT_DONE)
         return code;
     if (strcmp(what, "show") == 0)
-        show(&s, a, out);
-    else if (strcmp(what, "compile") == 0)
+        return show_left(&s, vm, a, out);
+    if (strcmp(what, "compile") == 0)
         snapshot_dump(&s, out);
     else
         strbuf_printf(out, "ok: hosts %u, VMs %u, groups %u, pipelines %u\n", s.n_hosts, s.n_vms, s.n_groups,
@@ -160,7 +189,7 @@ const struct verb verb_fit = {
         "servers.json, or lists named by their files.\n"
         "\n"
         "`check` reads and compiles it. `show` prints for each pipeline how many hosts each filter "
-        "leaves. `compile` prints a snapshot with the pipelines, for example to place the request: "
+        "leaves to a VM. `compile` prints a snapshot with the pipelines, for example to place the request: "
         "`ballast fit compile FILE | ballast place --snapshot - request`.",
     .operands = "check|show|compile FILE...",
     .operands_min = 2,

@@ -202,8 +202,13 @@ def test_fit():
     done = run('fit', 'check', '-', stdin=cloud)
     check('fit check', (done.returncode, done.stdout, done.stderr) == (0, 'ok: hosts 3, VMs 2, groups 1, pipelines 1\n', ''), done.stdout + done.stderr)
     done = run('fit', 'show', '-', stdin=cloud)
-    check('fit show', done.stdout == 'nova: 2 VMs, 3 hosts\n    compute_status_filter: 2\n    inventory_units: 2\n    VCPU: 2\n    MEMORY_MB: 2\n'
+    check('fit show', done.stdout == 'nova: 2 VMs, 3 hosts; left to new-1:\n    compute_status_filter: 2\n    inventory_units: 2\n    VCPU: 2\n    MEMORY_MB: 2\n'
           '    ComputeFilter: 2\n    AggregateInstanceExtraSpecsFilter: 1\n', done.stdout + done.stderr)
+    done = run('fit', 'show', '-', '--vm', 'new-2', stdin=cloud)
+    check('fit show --vm', done.stdout.startswith('nova: 2 VMs, 3 hosts; left to new-2:\n'), done.stdout + done.stderr)
+    for wrong, why in ((('show', '-', '--vm', 'web'), '--vm: '), (('check', '-', '--vm', 'new-2'), '--vm has no meaning without show')):
+        done = run('fit', *wrong, stdin=cloud)
+        check(f'fit {wrong}', done.returncode == 2 and why in done.stderr and not done.stdout, done.stderr)
     snapshot = run('fit', 'compile', '-', stdin=cloud).stdout
     done = run('place', '--snapshot', '-', 'request-1', 'request-2', '--format', 'json', stdin=snapshot)
     placed = [r['to'] for r in json.loads(done.stdout)['recommendations']]
