@@ -435,7 +435,8 @@ static void drop_one(struct deep *d)
     uint32_t best = 0;
     double least = NO_LIMIT;
 
-    for (uint32_t k = 0; k < n; k++) { /* the first goes to the end each time, so the order stays */
+    d->budget -= (int64_t)n * d->l->n_on; /* each move changes hosts, and measures all of them */
+    for (uint32_t k = 0; k < n; k++) {    /* the first goes to the end each time, so the order stays */
         struct made first = unmake(d, 0);
         double without = measure(d);
         best = without < least ? k : best;

@@ -104,6 +104,8 @@ void failover_live_end(struct failover_capacity *s)
         const struct taken *t = &v->taken[--v->n_taken];
         layout_count_shares(s->l, v->used, t->vm, t->slot, -t->by);
     }
+    if (v)
+        v->loss++; /* the rows of the loss that was at hand are no longer those of the hosts */
 }
 
 /* ---- cells ---- */

@@ -147,7 +147,7 @@ static void take_start(struct start *x, const struct attributes *hints, const st
 {
     json_decref(x->keys);
     x->keys = json_object();
-    x->off = false;
+    x->off = x->gone = false;
     for (uint32_t i = 0; i < hints->n; i++) {
         const char *name = name_after(KEY, hints->items[i].name);
         if (name && hints->items[i].is.type == VALUE_NUMBER)
@@ -162,17 +162,18 @@ static void take_start(struct start *x, const struct attributes *hints, const st
     }
 }
 
-static void take_stop(struct start_keys *all, const char *vm)
+static struct start *take_stop(struct start_keys *all, const char *vm)
 {
     struct start *x = add(all, vm);
 
     if (x->off && !x->gone)
-        return;
+        return x;
     json_decref(x->keys);
     x->keys = NULL;
     x->off = true;
     x->gone = false;
     touch(all, x);
+    return x;
 }
 
 static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
@@ -187,14 +188,14 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
         const struct vm *vm = &s->vms[i];
         struct start *x = all->vms.n > 0 ? idmap_get(&all->vms, vm->is.id) : NULL;
 
-        if (x)
-            x->seen = s->time;
         if (vm->is.state == VM_OFF && (x || sticky || has_prefix(&vm->is.hints, KEY))) {
-            take_stop(all, vm->is.id);
+            x = take_stop(all, vm->is.id);
         } else if (vm->is.state == VM_ON && x && x->off && vm->host != IX_NONE) {
             take_start(x, &vm->is.hints, &s->hosts[vm->host].is.attributes);
             touch(all, x);
         }
+        if (x)
+            x->seen = s->time;
     }
 }
 
