@@ -1,4 +1,4 @@
-/* proxmox.c: the actuator's functions; pve_migrate.c and pve_follow.c carry them out. */
+/* proxmox.c: the actuator's functions, which call pve_migrate.c, pve_follow.c and pve_power.c. */
 #include "actuators/proxmox/proxmox_actuator.h"
 
 #include "actuators/proxmox/pve_operations.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#define LOGS_MOST 256 /* what other objects have seen the end of stays: from here on all are read anew */
+#define LOGS_MOST 256 /* logs that are kept; at this number all are dropped and read anew */
 
 /* ---- logs ---- */
 
@@ -44,7 +44,7 @@ static int lost(struct task_progress *ret, const char *why)
     return 0;
 }
 
-/* The node of the task does not answer: as long as the cluster has it, it may again. */
+/* The node of the task does not answer. While the cluster shows it online, it may answer again. */
 static int without_node(struct pve_acting *x, const char *node, struct task_progress *ret, struct err *err)
 {
     struct err own = {0};
@@ -103,14 +103,14 @@ static int poll_task(struct pve_acting *x, const char *task, const struct pve_up
     return 0;
 }
 
-/* ---- a move that HA was asked for ---- */
+/* ---- a move that was requested from HA ---- */
 
 static const char *later_type(const struct pve_ha_move *m)
 {
     return m->container ? "vzmigrate" : "qmigrate";
 }
 
-/* The request, where it has not been seen to end. */
+/* The state of the request's task, until it has ended. */
 static int look_request(struct pve_acting *x, const struct pve_ha_move *m, struct pve_ha_seen *seen,
                         struct task_progress *ret, struct err *err)
 {
@@ -128,7 +128,7 @@ static int look_request(struct pve_acting *x, const struct pve_ha_move *m, struc
         struct pve_log *log = log_of(x, m->upid);
         (void)pve_log_read(x->api, m->upid, log, NULL);
         end_badly(&u, &t, log, ret);
-    } else if (!t.running) { /* from now on it need not be asked for */
+    } else if (!t.running) { /* the new name leaves the ended task out */
         struct pve_ha_move next = *m;
         next.upid[0] = '\0';
         pve_ha_name_write(&next, ret->task);

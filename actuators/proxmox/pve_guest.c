@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LOG_ROWS 500
-#define LOG_ROWS_MOST 5000 /* of one call: what is left is read by the next */
+#define LOG_ROWS_MOST 5000 /* of one call; the next call reads the rest */
 
 const char *pve_guest_folder(bool container)
 {
@@ -255,6 +255,6 @@ int pve_quorum_look(struct pve *p, const char *node, struct pve_quorum *ret, str
             ret->online = peer_json_flag(row, "online");
         }
     }
-    ret->quorate = ret->quorate || !cluster; /* a node of its own */
+    ret->quorate = ret->quorate || !cluster; /* a node without a cluster */
     return 0;
 }

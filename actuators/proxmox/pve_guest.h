@@ -1,4 +1,4 @@
-/* pve_guest.h: where a guest is, and what goes on with it. */
+/* pve_guest.h: requests for the state of a guest, its tasks and their logs, and the quorum. */
 #ifndef BALLAST_ACTUATORS_PROXMOX_PVE_GUEST_H
 #define BALLAST_ACTUATORS_PROXMOX_PVE_GUEST_H
 
@@ -13,8 +13,8 @@ struct pve_guest_state {
     char lock[32]; /* "": none */
 };
 
-/* Looks on `from` first, in one request; only where it is not there, at the list of all. -ENOENT: there is no
- * such guest; -EHOSTDOWN: its node does not answer. */
+/* Asks the node `from` for the guest, in one request; reads the list of all guests only if the guest is not
+ * there. -ENOENT: there is no such guest; -EHOSTDOWN: its node does not answer. */
 int pve_guest_look(struct pve *p, const char *id, const char *from, struct pve_guest_state *ret,
                    struct err *err);
 
@@ -30,29 +30,29 @@ struct pve_running {
 int pve_running_look(struct pve *p, const struct pve_guest_state *g, struct pve_running *ret,
                      struct err *err);
 
-/* The newest task of the guest of this type on the node, ended or not, if it began at since_s or later; "":
- * there is none. */
+/* The name of the guest's newest task of this type on the node, running or ended, that began at since_s or
+ * later; "": there is none. */
 int pve_newest_task(struct pve *p, const char *node, const char *id, const char *type, int64_t since_s,
                     char ret[TASK_NAME_MAX], struct err *err);
 
 /* Reads the lines of the task's log that *log has not taken yet. */
 int pve_log_read(struct pve *p, const char *upid, struct pve_log *log, struct err *err);
 
-/* A task's own state. */
+/* The state of a task. */
 struct pve_task_state {
-    bool running, known; /* known: its node knows it */
-    char exit[200];      /* of one that has ended: "OK", "WARNINGS: 2", or why not */
+    bool running, known; /* known: the task's node knows the task */
+    char exit[200];      /* of a task that has ended: "OK", "WARNINGS: 2", or the reason of its failure */
 };
 
 int pve_task_look(struct pve *p, const char *upid, struct pve_task_state *ret, struct err *err);
 
-/* Whether it has ended well. */
+/* Whether the task has ended without an error. */
 bool pve_task_is_good(const struct pve_task_state *t);
 
-/* The cluster as the node that answers sees it. */
+/* The cluster as seen by the node that answers. */
 struct pve_quorum {
-    bool quorate, online; /* online: the node */
-    bool member;          /* the node is one of the cluster's */
+    bool quorate, online; /* online: the node asked for */
+    bool member;          /* that node belongs to the cluster */
 };
 
 int pve_quorum_look(struct pve *p, const char *node, struct pve_quorum *ret, struct err *err);

@@ -1,4 +1,4 @@
-/* pve_ha.c: reads the status of the HA manager, and decides what it means for a move. */
+/* pve_ha.c: reads the status of the HA manager, and decides the state of a move by it. */
 #include "actuators/proxmox/pve_ha.h"
 
 #include "base/cleanup.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SILENT_MOST_S 600 /* after this a manager that makes no round is not waited for */
+#define SILENT_MOST_S 600 /* how long the actuator waits for a manager that makes no round */
 
 static bool is_move(const char *word)
 {

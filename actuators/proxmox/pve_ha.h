@@ -1,9 +1,9 @@
 /* pve_ha.h: moves that the HA manager carries out.
  *
- * A request for a guest of HA only queues a command, and its task ends within seconds. The manager reads the
- * command in one of its next rounds, about 10 s apart, and writes to its log alone why it ignores one. Then
- * the guest's node begins a task of its own, as root. So a move is followed by the manager's status and by
- * that later task, and it is done when the guest is on the other node.
+ * A request for a guest of HA only queues a command, and the task of the request ends within seconds. The
+ * manager reads the command in one of its next rounds, about 10 s apart; if it ignores the command, only its
+ * log has the reason. Then the guest's node begins the later task, as root. So the actuator follows the
+ * manager's status and the later task, and the move is done when the guest is on the destination.
  *
  * Source: pve-ha-manager (PVE/HA/Manager.pm: update_crm_commands, next_state_migrate_relocate). */
 #ifndef BALLAST_ACTUATORS_PROXMOX_PVE_HA_H
@@ -11,7 +11,8 @@
 
 #include "actuators/proxmox/pve_task.h"
 
-/* Seconds by the manager's clock in which it has read a command: three rounds, and what clocks differ. */
+/* Seconds by the manager's clock after which it has read a command: three rounds, and 10 s for differences
+ * between the clocks of nodes. */
 #define PVE_HA_GRACE_S 40
 
 /* A guest in the manager's status. */
@@ -25,13 +26,13 @@ struct pve_ha_service {
 int pve_ha_look(struct pve *p, bool container, const char *id, const char *to, struct pve_ha_service *ret,
                 struct err *err);
 
-/* What is seen of a move that was asked for. */
+/* The observed state of a move that was requested. */
 struct pve_ha_seen {
     bool gone, at_from, at_to;         /* the guest */
     bool request_runs, request_failed; /* the task that queues the command */
-    bool later_task;                   /* the guest's node has begun a task since */
-    const char *target, *to;           /* the manager's; the one asked for */
-    int64_t now_s, since_s, silent_s;  /* silent_s: by the caller's clock since since_s */
+    bool later_task;                   /* the guest's node has begun its task */
+    const char *target, *to;           /* target: the manager's, as above; to: the requested one */
+    int64_t now_s, since_s, silent_s;  /* by the manager's clock; silent_s: since since_s by the caller's */
 };
 
 enum pve_ha_verdict {
@@ -40,11 +41,11 @@ enum pve_ha_verdict {
     PVE_HA_ARRIVED,
     PVE_HA_REFUSED,   /* the request has failed */
     PVE_HA_ELSEWHERE, /* the manager moves it to another node */
-    PVE_HA_IGNORED,   /* the manager has had its time, and nothing happens */
+    PVE_HA_IGNORED,   /* nothing has happened within PVE_HA_GRACE_S */
     PVE_HA_UNKNOWN,   /* only an inventory can tell */
 };
 
-/* The table, in the order of its lines. Pure. */
+/* The state of the move: the first condition that holds decides. Pure. */
 enum pve_ha_verdict pve_ha_decide(const struct pve_ha_seen *s);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* ---- what is there ---- */
 
-/* Everything that a move depends on, as it is now. */
+/* The present state that a move depends on. */
 struct seen {
     struct pve_guest_state guest;
     struct pve_running running;
@@ -69,7 +69,8 @@ static int look(struct pve_acting *x, const struct operation *q, struct seen *re
 
 /* ---- adopting ---- */
 
-/* 1: it goes there; 0: it does not, or has not said yet where. */
+/* 0: the task migrates the guest to q->to; -EBUSY: it goes elsewhere, or its log does not name a destination
+ * yet. */
 static int task_goes_there(struct pve_acting *x, const char *upid, const struct operation *q, struct err *err)
 {
     struct pve_log log;
@@ -122,7 +123,7 @@ static int adopt_request(struct pve_acting *x, const struct operation *q, const 
     return 1;
 }
 
-/* 1 and the name of what does the same already. */
+/* 1: a running task or a command of HA does the same already; its name is in ret_task. */
 static int adopt(struct pve_acting *x, const struct operation *q, const struct seen *s,
                  char ret_task[TASK_NAME_MAX], struct err *err)
 {
@@ -177,7 +178,7 @@ static int can_arrive(struct pve_acting *x, const struct operation *q, const str
     return 0;
 }
 
-/* Proxmox VE itself counts only what HA and bulk actions begin. */
+/* Proxmox VE itself limits only the migrations that HA and bulk actions begin. */
 static int has_worker(struct pve_acting *x, const struct operation *q, const struct seen *s, struct err *err)
 {
     if (x->workers == 0 || net_now_ms() - x->workers_ms > WORKERS_MS) {
@@ -228,7 +229,7 @@ static const json_t *member(const json_t *o, const char *name, const char *in_ke
     return v ? v : json_object_get(o, in_kebab_case);
 }
 
-/* Those that are neither images of CDs nor unused. */
+/* The first local disk that is neither a CD image nor unused; NULL: none. */
 static const char *local_disk(const json_t *answer)
 {
     const json_t *disks = json_object_get(answer, "local_disks");
@@ -282,8 +283,8 @@ static int is_allowed(struct pve_acting *x, const struct operation *q, const jso
     return 0;
 }
 
-/* The API's own check. It knows storages, devices and HA's rules, but nothing of memory, CPUs or bridges, and
- * calls nodes that are off allowed. Version 8 has none for containers. */
+/* The API's own check. It covers storages, devices and HA's rules, but neither memory, CPUs nor bridges, and
+ * it allows nodes that are off. Version 8 has no check for containers. */
 static int ask_precondition(struct pve_acting *x, const struct operation *q, const struct seen *s,
                             struct err *err)
 {
@@ -343,7 +344,8 @@ static void fill_form(const struct pve_acting *x, const struct operation *q, con
         pve_form_add(form, "bwlimit", text);
 }
 
-/* What a refusal says of the world, not of the move: locked since it was checked, gone since it was seen. */
+/* Tells refusals that are no failure of the move: the guest was locked or removed since the check, or the
+ * cluster has no quorum. */
 static int classify(int r, struct err *err)
 {
     static const char *const passing[] = {"no quorum"};

@@ -1,5 +1,5 @@
-/* pve_operations.h: the operations of the actuator: pve_migrate.c checks and begins them, pve_follow.c
- * follows and cancels them. */
+/* pve_operations.h: the operations of the actuator: pve_migrate.c checks and begins migrations, pve_follow.c
+ * follows and cancels them, pve_power.c puts nodes to standby and wakes them. */
 #ifndef BALLAST_ACTUATORS_PROXMOX_PVE_OPERATIONS_H
 #define BALLAST_ACTUATORS_PROXMOX_PVE_OPERATIONS_H
 
@@ -12,7 +12,7 @@
 struct pve_acting {
     struct pve *api;
     const struct proxmox_settings *settings;
-    struct idmap logs; /* by UPID: struct pve_log, as far as this object has read it */
+    struct idmap logs; /* by UPID: struct pve_log, the part that this object has read */
     unsigned workers;  /* migrations that a node may carry out at a time; 0: not asked yet */
     int64_t workers_ms;
 };
@@ -32,7 +32,7 @@ int pve_power_start(struct pve_acting *x, const struct operation *q, char ret_ta
 int pve_power_poll(struct pve_acting *x, const struct operation *q, const char *task,
                    struct task_progress *ret, struct err *err);
 
-/* The error of a refusal that is no failure of the move: the guest is locked. */
+/* Whether a refusal has the reason that the guest is locked, which is no failure of the move. */
 bool pve_is_lock(const char *reason);
 
 #endif

@@ -1,6 +1,6 @@
-/* pve_power.c: puts nodes to standby by the shutdown of their own API, and wakes them by a packet that nodes
- * which are awake send. A node that is off has no state of its own to ask for: tasks end when the cluster
- * shows it gone, or back. */
+/* pve_power.c: shuts nodes down by a request to their own API, and wakes them by a packet that running nodes
+ * send. A node that is off answers nothing: a standby has ended when the cluster shows the node offline, a
+ * wake when it shows the node online. */
 #include "actuators/proxmox/pve_operations.h"
 
 #include "actuators/proxmox/pve_guest.h"
@@ -51,7 +51,8 @@ static void take_status(const json_t *status, const char *node, struct quorum *r
     ret->online = is_online(status, node);
 }
 
-/* The votes of the configured nodes, and a QDevice's: one, or with an odd number of nodes all but one. */
+/* The votes of the configured nodes and of a QDevice. A QDevice has one vote, with an odd number of nodes as
+ * many as nodes less one. */
 static int take_votes(struct pve *p, const json_t *status, const char *node, struct quorum *ret,
                       struct err *err)
 {
@@ -208,8 +209,8 @@ static int check_replication(struct pve *p, const char *node, struct err *err)
     return 0;
 }
 
-/* The address of its network card, "MAC[,bind-interface=...]": whoever sends the packet reads it in the
- * configuration of the cluster. */
+/* The MAC address, "MAC[,bind-interface=...]": the node that sends the packet reads it in the configuration
+ * of the cluster. */
 static int check_mac(struct pve *p, const char *node, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *data = NULL;
@@ -264,7 +265,8 @@ int pve_power_check(struct pve_acting *x, const struct operation *q, struct err 
     return r > 0 ? err_set(err, -ESTALE, "%s: node %s is awake already", pve_url(x->api), q->host) : r;
 }
 
-/* Sent by every node whose address is known, because only those of its segment reach it. */
+/* Asks every node whose address is configured to send the packet, because only nodes of the same network
+ * segment reach the node. */
 static int send_packet(struct pve_acting *x, const char *node, struct err *err)
 {
     char path[128];
@@ -283,7 +285,7 @@ static int shut_down(struct pve_acting *x, const char *node, struct err *err)
     return pve_post(x->api, path, "command=shutdown", &nothing, err);
 }
 
-/* Asking twice does no harm, so nothing has to be found again. */
+/* A second request does no harm, so no earlier task is looked for. */
 int pve_power_start(struct pve_acting *x, const struct operation *q, char ret_task[TASK_NAME_MAX],
                     struct err *err)
 {
@@ -302,7 +304,7 @@ int pve_power_start(struct pve_acting *x, const struct operation *q, char ret_ta
     return 0;
 }
 
-/* A packet may be lost: while the node does not come it is sent with each poll. */
+/* A packet may be lost, so each poll sends it again until the node is online. */
 int pve_power_poll(struct pve_acting *x, const struct operation *q, const char *task,
                    struct task_progress *ret, struct err *err)
 {

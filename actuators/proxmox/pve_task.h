@@ -1,8 +1,9 @@
 /* pve_task.h: names of tasks.
  *
  *     UPID:NODE:PID:PSTART:START:TYPE:ID:USER:      a task of Proxmox VE, numbers hexadecimal
- *     HA:vm:100:n1:n2:6AB13B80:UPID                 a move that HA was asked for, by the manager's clock;
- *                                                   the UPID of the request, "" once it has ended
+ *     HA:vm:100:n1:n2:6AB13B80:UPID                 a move that was requested from HA, with its time by the
+ *                                                   manager's clock, and the UPID of the request, "" once
+ *                                                   that task has ended
  *
  * Source: pve-common (PVE/UPID.pm). */
 #ifndef BALLAST_ACTUATORS_PROXMOX_PVE_TASK_H
@@ -32,7 +33,8 @@ struct pve_ha_move {
 };
 
 bool pve_ha_name_read(const char *name, struct pve_ha_move *ret);
-/* Without the UPID where both together are too long: then a refusal shows by nothing happening. */
+/* Leaves the UPID out where the name would be too long. Then a refused request is known only by the time that
+ * passes without a move. */
 void pve_ha_name_write(const struct pve_ha_move *m, char ret[TASK_NAME_MAX]);
 
 /* Whether the text is a VMID, so that it can be part of a path. */

@@ -13,7 +13,7 @@
 #define INTERVAL_MS 10000.0 /* pvestatd's: loads and pressures are of so long */
 #define TURBO_MOST 2.5      /* a load so many times that of all vCPUs is still one */
 #define TAGS_LABEL "tags"
-#define SETTLES_S 300 /* after its boot */
+#define SETTLES_S 300 /* after its boot a node is on at the latest */
 #define SAME                                                                                                 \
     0.98 /* what the guest uses and what backs it are one figure: there are no balloon statistics            \
           */
@@ -100,8 +100,8 @@ static bool runs_guests(const struct pve_map *m, const char *node)
     return false;
 }
 
-/* A node that has just booted is of use when its storages are there and HA counts it in. What stays away
- * longer than that is its normal state. */
+/* Whether a node that has just booted can take guests: its storages are available, and HA knows its state.
+ * After SETTLES_S missing storages are its normal state. */
 static bool is_settled(const struct pve_map *m, const struct pve_node *n)
 {
     if (!(n->uptime < SETTLES_S))
@@ -157,7 +157,7 @@ static bool has_host(const json_t *services, const char *node)
     return false;
 }
 
-/* The manager of HA would be missing until another one has taken over. */
+/* The node runs HA's manager. Without it HA does nothing until another node has taken over. */
 static bool is_master(const struct pve_map *m, const char *node)
 {
     const json_t *status = pve_cache_get(&m->look->cache, PVE_HA_STATUS, m->look->now_ms, PVE_FACTS_MS);
@@ -166,7 +166,7 @@ static bool is_master(const struct pve_map *m, const char *node)
     return master && strcmp(master, node) == 0;
 }
 
-/* It is the target of a replication. */
+/* The node is the target of a replication. */
 static bool has_copies(const struct pve_map *m, const char *node)
 {
     const json_t *jobs = pve_cache_get(&m->look->cache, PVE_REPLICATION, m->look->now_ms, PVE_FACTS_MS);
@@ -182,8 +182,8 @@ static bool has_copies(const struct pve_map *m, const char *node)
     return false;
 }
 
-/* A node that holds what others need is never put to standby: OSDs or a monitor of Ceph, copies of disks,
- * HA's manager, the address that is asked. */
+/* A node that others need is never put to standby: it has OSDs or a monitor of Ceph or copies of disks, runs
+ * HA's manager, or answers the requests. */
 static void add_roles(const struct pve_map *m, const struct pve_node *n, struct host_facts *h)
 {
     const json_t *ceph = pve_cache_get(&m->look->cache, PVE_CEPH, m->look->now_ms, PVE_CONFIG_MS);
@@ -392,9 +392,10 @@ static int fewest_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The nodes that must be on so that one of them may fail: whichever they are, and even if that one has the
- * most votes. Votes of nodes that are off count as expected, too; a QDevice has one, or with an odd number of
- * nodes all but one. All nodes where the votes are not known. Source: pve-docs (pvecm.adoc). */
+/* The number of nodes that must be on for the quorum to outlive the failure of any one of them, whichever
+ * nodes are on: those with the fewest votes are counted, and the largest vote is left out. Nodes that are off
+ * count as expected votes, too. A QDevice has one vote, with an odd number of nodes as many as nodes less
+ * one. All nodes must be on if the votes are not known. Source: pve-docs (pvecm.adoc). */
 static uint32_t hosts_on(struct pve_map *m)
 {
     const json_t *device = pve_cache_get(&m->look->cache, PVE_QDEVICE, m->look->now_ms, PVE_FACTS_MS);

@@ -135,7 +135,7 @@ void pve_needs_cpu_modes(struct pve_map *m)
 
 /* ---- what hosts have ---- */
 
-/* Any storage that a disk of this one can be copied to. */
+/* The name under which a host offers this storage as the destination of copied disks. */
 static const char *copy_storage(const struct pve_map *m, const char *storage)
 {
     return arena_printf(m->a, "%s for copies", storage);
@@ -175,7 +175,7 @@ void pve_needs_of_host(struct pve_map *m, const struct pve_node *n, struct seen_
             continue;
         h->is.datastores.known = true;
         if (!s->available && n->online)
-            continue; /* of a node that sleeps none is available: what is configured there counts */
+            continue; /* a node that is off has no available storage: the configured ones count */
         pve_add_name(&h->is.datastores.names, storage_name(s->name, s->node, s->shared, m->a), m->a);
         if (settings_of(m)->local_disks)
             pve_add_name(&h->is.datastores.names, copy_storage(m, s->name), m->a);
@@ -201,7 +201,7 @@ static const struct pve_storage *find_storage(const struct pve_map *m, const cha
     return NULL;
 }
 
-/* "32G", "528K"; what is not told is taken for large, so that it is no cheap migration. */
+/* "32G", "528K". An unknown size counts as large, so that the migration does not look cheap. */
 static double size_mb(const char *text)
 {
     static const char units[] = "KMGT";

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* When a privilege is missing: whether nothing works, or what the service is to do by itself, or little. */
+/* What a privilege is needed for: all reading, acting, standby and wake, or a part that can be missing. */
 enum need { ALWAYS, TO_ACT, TO_SWITCH, OF_USE };
 
 static const struct {

@@ -31,7 +31,7 @@ struct pve {
     struct login_guard *guard, *own_guard;
     bool by_token, accepted;
     char ticket[TICKET_MAX]; /* "": none */
-    char csrf[CSRF_MAX];     /* beside the ticket, for what changes something */
+    char csrf[CSRF_MAX];     /* sent with the ticket, in requests that change something */
     int64_t ticket_ms;       /* when it was given */
     int64_t deadline_ms;
     unsigned requests;
@@ -162,8 +162,8 @@ void pve_form_add(struct strbuf *form, const char *key, const char *value)
     pve_escape(form, value);
 }
 
-/* A request that changes something and was handed on, to another node or through a proxy, may have arrived
- * there. */
+/* A request that changes something may have been carried out if another node or a proxy has lost the answer.
+ */
 static int code_of(long status, bool changes)
 {
     return changes && status >= 502 ? -ECONNRESET
@@ -234,7 +234,7 @@ static int ask(struct pve *p, const struct question *q, json_t **ret, struct err
     if (q->body)
         headers[n++] = "Content-Type: application/x-www-form-urlencoded";
     if (q->login) {
-        ; /* with what is in the body */
+        ; /* the body has the password */
     } else if (q->secret) {
         strbuf_printf(&login, "Authorization: PVEAPIToken=%s=%s", p->cfg->username, q->secret);
         headers[n++] = login.text;
@@ -427,7 +427,7 @@ int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, s
     return first.code;
 }
 
-/* What changes something goes to one address only, unless nothing at all can have arrived at it. */
+/* A request that changes something goes to another address only if it cannot have arrived at the first. */
 static int change(struct pve *p, const struct question *q, json_t **ret, struct err *err)
 {
     struct err first = {0};

@@ -45,16 +45,17 @@ bool pve_is_accepted(const struct pve *p);
  * 599); -EREMOTEIO: refused, the sentence has the reason; and the errors of http_send(). */
 int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, struct err *err);
 
-/* Changes something, at one address: another one is asked only where nothing can have arrived at the first.
- * The request is sent once; a ticket that has expired is no exception, because a node that refuses it does
- * nothing. form: parameters, made with pve_form_add(); NULL: none. Errors as of pve_get(), but of a request
- * that was handed on to another node or through a proxy, whose answer is missing (502 and more), -ECONNRESET:
- * as after -ETIMEDOUT, it may have been carried out. */
+/* A request that changes something. It is carried out at most once: it goes to another address only if it
+ * cannot have arrived at the first, and is sent again only with a new ticket, because a node that refuses the
+ * old one has done nothing. form: parameters, made with pve_form_add(); NULL: none. Errors as of pve_get();
+ * and -ECONNRESET if the answer was lost behind another node or a proxy (502 and more). After -ECONNRESET and
+ * -ETIMEDOUT the request may have been carried out. */
 int pve_post(struct pve *p, const char *path, const char *form, json_t **ret, struct err *err);
 int pve_delete(struct pve *p, const char *path, struct err *err);
 
-/* Posts to every address, each for a share of the time: for what a node does itself, and does no harm twice.
- * The number of addresses that accepted it, or the first error. */
+/* Posts to every address, with a share of the time for each: for requests that the asked node carries out
+ * itself, and that do no harm when repeated. Returns the number of addresses that accepted, or the first
+ * error. */
 int pve_post_everywhere(struct pve *p, const char *path, struct err *err);
 
 /* Adds a parameter to a form, or the text to a path, escaped. */
