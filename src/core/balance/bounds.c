@@ -264,7 +264,7 @@ static void raise_bounds_towards(struct bounds *b, const struct destination_inde
             raise_bound(b, i, to, witness != IX_NONE && i != witness ? by_demand : NULL);
 }
 
-/* A host of a move may now accept what it rejected so before: raises the bounds that left that out. */
+/* A host of a move may now accept moves that it rejected: raises the bounds that leave those out. */
 static void raise_bounds_left_out(struct bounds *b, uint32_t changed, enum rejection least)
 {
     for (uint32_t i = 0; i < b->l->n_on; i++)

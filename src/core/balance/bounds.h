@@ -18,9 +18,9 @@
  * Where a search had moves that checks rejected, the bound may leave them out: a full cluster has many moves
  * of much gain that fit nowhere, and every step would search them again. A rejected move stays rejected until
  * one of its two hosts changes. So the bound of such a host is raised for both hosts of every move, with no
- * regard to a witness, which may have rejected what the changed host accepts. Where all that was rejected
- * stays so on a host that only receives VMs (REJECTION_LASTS), the destination of the move raises no bound:
- * there the moves that passed gain less now.
+ * regard to a witness, which may have rejected what the changed host accepts. If all rejections last while
+ * the destination only receives VMs (REJECTION_LASTS), the destination of the move raises no bound: rejected
+ * moves to it stay rejected, and the others gain less than before.
  *
  * Moves are compared by their adjusted gain, g' = g - c, where c >= 0 is what a lower score costs
  * (move_preference.h) and does not change. What bounds g bounds g'. But a bound that leaves out rejected
@@ -53,9 +53,9 @@ struct bounds {
      * carried so far, so that carrying is one product for all slots. */
     double *gain, *positive_kept, *grown, *shift0;
     double *positive_grown[RES_COUNT];
-    bool *leaves_out;             /* by slot: the bound leaves out moves that checks rejected ... */
-    enum rejection *rejected;     /* ... so ... */
-    struct bounds_moment *moment; /* ... by the search at this moment */
+    bool *leaves_out;             /* by slot: the bound leaves out moves that checks rejected */
+    enum rejection *rejected;     /* by such a slot: whether these rejections last */
+    struct bounds_moment *moment; /* by such a slot: the moment of the search that rejected them */
     bool adjusted;                /* scores lower the gains of moves */
     double *keep0;                /* by slot: `keep` when its bound was set */
     double *largest[RES_COUNT];   /* by slot: demand of its largest unit that may move */
@@ -91,8 +91,8 @@ void bounds_set_largest(struct bounds *b, uint32_t slot, const double largest[RE
 /* Lowers the bound just recorded, after a closer search. */
 void bounds_lower(struct bounds *b, uint32_t slot, double gain);
 
-/* Records the result of a search that leaves out moves that are rejected so. All other moves gain at most
- * this. */
+/* Records the result of a search that leaves out rejected moves; rejected: whether the rejections last. All
+ * other moves gain at most this. */
 void bounds_leave_out(struct bounds *b, uint32_t slot, double gain, enum rejection rejected);
 
 /* How gains that were found by the search before the last bounds_leave_out() are carried to now. */

@@ -27,7 +27,7 @@ struct changed_slots {
     uint32_t newest;
     uint32_t *older, *newer; /* by slot; IX_NONE: none */
     uint64_t *changed_at;    /* by slot: the number of its last change; 0: none */
-    uint64_t *left_at;       /* by slot: of the last one in which a unit left it */
+    uint64_t *left_at;       /* by slot: the number of the last change in which a unit left it */
     uint64_t *searched_at;   /* by slot: the number of the last change before its search */
     uint64_t n;              /* changes so far */
 };

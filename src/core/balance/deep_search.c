@@ -1,4 +1,4 @@
-/* Improves a plan for balance: takes moves back, and lets the climb find others. */
+/* Improves a plan for balance: takes moves back, and lets the climb find other moves. */
 #include "core/balance/deep_search.h"
 
 #include "core/balance/exchange_order.h"
@@ -16,22 +16,21 @@
 #define HOLD_FIRST 0.2
 #define REDIRECT 0.6
 #define PASS_OVER 0.1
-/* A worse plan is kept while the search begins: by so much of the measure, falling to 0. */
+/* At the beginning a plan is kept that is worse by up to this part of the measure; the part falls to 0. */
 #define WARMTH 0.05
-/* What all the memory that the first plan copies is worth, as imbalance: the last digit that is shown. */
+/* The weight of all memory that the first plan copies, as imbalance: the last digit that is shown. */
 #define MEMORY_WORTH 1e-4
-/* A host that is overloaded, and one that stands out, as imbalance. */
+/* The weights of an overloaded host and of an outlier, as imbalance. */
 #define OVERLOAD_WORTH 10.0
 #define UNEVEN_WORTH 1e-3
-/* Parts of the budget that is left: for a plan that moves one VM less; for the first search among plans that
- * move as many, and how many in a row may find nothing. */
+/* Parts of the remaining budget: for a plan that moves one VM less; for the first search among plans that
+ * move as many VMs. And how many searches in a row may find nothing. */
 #define FEWER_PART 0.2
 #define FIRST_PART 0.05
 #define IDLE_MAX 4
-/* Of one search for exchanges. */
+/* Trials of one search for exchanges. */
 #define EXCHANGE_TRIALS 100000
-/* Evaluations that a move costs beside those that are counted: what each host and unit that is searched is
- * bounded with. */
+/* Evaluations that a step is charged for the bounds of each host and unit that it searches. */
 #define UNITS_SEARCHED 4
 #define BETTER 1e-9
 
@@ -113,7 +112,7 @@ bool deep_search_passes(struct climb *c, const struct proposed *is, struct excha
     return false;
 }
 
-/* What holds the unit from moving, from now on. */
+/* Sets the check that holds the unit from moving. */
 static void set_held(struct climb *c, uint32_t unit, enum check held)
 {
     uint32_t slot = c->l->unit_slot[unit];
@@ -183,7 +182,7 @@ static void make_all(struct deep *d, const struct made_list *list)
         make(d, &list->items[i].is);
 }
 
-/* ---- how good the plan is ---- */
+/* ---- the measure of a plan ---- */
 
 static bool is_uneven(const struct deep *d)
 {

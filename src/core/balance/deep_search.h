@@ -1,13 +1,13 @@
-/* deep_search.h: a plan for balance that is better than the greedy one: more even where the number of moves
- * is limited, or fewer moves and less memory to copy where the target is reached.
+/* deep_search.h: searches for a plan for balance that is better than the greedy one: more even where the
+ * number of moves is limited, with fewer moves or less memory to copy where the target is reached.
  *
- * Large neighbourhood search (Shaw 1998): take some moves of the plan back, hold the first of them, and let
- * the climb go on from there, which now finds other moves; keep the result if it is better, at the beginning
- * also if it is a little worse (simulated annealing). So all steps are those of climb.h and exchange.h, and
- * pass their checks. A plan that is kept is put in an order in which each of its moves passes its checks when
- * it is made, the best first.
+ * Large neighbourhood search (Shaw 1998): a round takes some moves of the plan back, forbids the first of
+ * them, and lets the climb go on from there, which then finds other moves. The result is kept if it is
+ * better, at the beginning also if it is a little worse (simulated annealing). All moves are those of climb.h
+ * and exchange.h, and pass their checks. The moves of a kept plan are in an order in which each passes its
+ * checks when it is made, the best first.
  *
- * The policy's seed and search_budget decide alone: the same input gives the same plan. */
+ * The result depends on the input, the policy's seed and search_budget, not on the clock. */
 #ifndef BALLAST_CORE_DEEP_SEARCH_H
 #define BALLAST_CORE_DEEP_SEARCH_H
 
@@ -16,7 +16,7 @@
 /* A move, or an exchange. */
 struct proposed {
     struct exchange_steps steps;
-    uint32_t unit; /* which the others make way for */
+    uint32_t unit; /* of an exchange: the unit that the others make way for */
 };
 
 /* Moves for balance, in the order in which they are made. */
@@ -29,12 +29,12 @@ struct proposal {
 
 struct deep_goal {
     uint32_t vms_max; /* VMs that may move; UINT32_MAX: any number */
-    double target;    /* imbalance that is even enough */
+    double target;    /* imbalance at which balancing ends */
     int64_t level;    /* of the checks */
 };
 
-/* Searches from the moves of `from`, which the climb's state does not have yet. ret->n is 0: nothing better
- * was found. The climb, its layout and costs are changed and of no further use. */
+/* Searches from the moves of `from`, which are not made in the climb's layout yet. ret->n 0: no better plan
+ * was found. Leaves the climb, its layout and its costs unusable. */
 void deep_search(struct climb *c, struct exchange_search *exchanges, const struct deep_goal *goal,
                  const struct proposal *from, struct arena *a, struct proposal *ret);
 

@@ -38,7 +38,7 @@ struct destination_index {
     uint32_t n_nodes;
     uint32_t changes;                  /* since the trees were built */
     uint32_t builds;                   /* of the trees */
-    struct destination_scores *scores; /* NULL: no score lowers a gain */
+    struct destination_scores *scores; /* NULL: no pipeline scores moves */
 };
 
 /* into: by slot, an upper bound on the copy rate to it from any host. preference: may be NULL. */

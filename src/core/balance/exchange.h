@@ -19,15 +19,15 @@
  * those of as many migrations the one that gains most is taken, then the cheaper one, then that of the lower
  * VMs.
  *
- * Complexity: hosts are taken in pairs of a source and a destination, by how much their loads pull apart, in
- * windows of EXCHANGE_WINDOW of both, until a window has an exchange. In a window the units of sources come
- * in the order of what the best imaginable unit in exchange could gain; what does not reach the minimum
- * goodness, or the best exchange so far, is skipped, and so is what cannot pay. Of the units of the
- * destination only those are tried whose size lets both hosts hold what they get (exchange_room.h). A third
- * host is one of the first EXCHANGE_WINDOW destinations or of the EXCHANGE_WINDOW hosts with most room. With
- * v units a host that is at most n · W · v² trials for swaps, n · W² · v² for chains, n · W² · v³ for
- * rotations, n · W · v³ for two; and the trials of a step, and of a pass, are limited. A small cluster is
- * searched completely (tests/property/exchange.c). */
+ * Complexity: sources and destinations are sorted by the difference of their loads, and pairs of them are
+ * searched in windows of EXCHANGE_WINDOW each, until a window has an exchange. The units of the sources in a
+ * window come in the order of the gain with the best imaginable unit in return. A unit is skipped if that
+ * gain is below the minimum goodness or the best exchange so far, or if the exchange cannot pay. Of the units
+ * of the destination only those are tried whose size lets both hosts hold what they get (exchange_room.h). A
+ * third host is one of the first EXCHANGE_WINDOW destinations or of the EXCHANGE_WINDOW hosts with most room.
+ * With v units a host that is at most n · W · v² trials for swaps, n · W² · v² for chains, n · W² · v³ for
+ * rotations, n · W · v³ for two. The trials of a step and of a pass are limited. A small cluster is searched
+ * completely (tests/property/exchange.c). */
 #ifndef BALLAST_CORE_EXCHANGE_H
 #define BALLAST_CORE_EXCHANGE_H
 
@@ -37,8 +37,7 @@
 
 #define EXCHANGE_WINDOW 8
 
-/* Trials of a step until it has found an exchange, then for a better one, and of a pass: some milliseconds,
- * one, and a tenth of a second. */
+/* Limits of trials, after the first exchange of a step (1 ms), of a step (some ms), of a pass (0.1 s). */
 #define EXCHANGE_TRIALS_BETTER 20000
 #define EXCHANGE_TRIALS_STEP 100000
 #define EXCHANGE_TRIALS_PASS 5000000
@@ -57,12 +56,12 @@ struct exchange_slot {
     double by;
 };
 
-/* What a slot lacks, expected, over the cluster's capacity; and its stable time, s. */
+/* The expected shortage of a slot, as a part of the cluster's capacity; and its stable time, s. */
 struct exchange_relief {
     double lacks, stable;
 };
 
-/* A unit that might leave for the destination of a pair (exchange.c), and the most that could gain. */
+/* A unit that might leave for the destination of a pair (exchange.c), and an upper bound of the gain. */
 struct exchange_leaver {
     uint32_t pair, unit;
     double most;

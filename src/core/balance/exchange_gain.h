@@ -37,7 +37,7 @@ struct parabolas exchange_gain_between(const struct move_score *s, const struct 
 double exchange_gain_at(const struct move_score *s, const struct parabolas *p, double cpu, double mem);
 double exchange_gain_most(const struct move_score *s, const struct parabolas *p);
 
-/* The most that any amounts up to these could gain. */
+/* An upper bound of the gain of any amounts up to these. */
 double exchange_gain_most_up_to(const struct move_score *s, const struct parabolas *p, double cpu,
                                 double mem);
 

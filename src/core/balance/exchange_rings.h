@@ -1,5 +1,5 @@
-/* exchange_rings.h: tries the exchanges of one unit u of a source h and a destination c: which other units it
- * may change places with, and which of all exchanges is the best so far. Of the search in exchange.h. */
+/* exchange_rings.h: the part of the search of exchange.h that tries the exchanges of one unit u of a source h
+ * and a destination c with all other units, and keeps the best exchange so far. */
 #ifndef BALLAST_CORE_EXCHANGE_RINGS_H
 #define BALLAST_CORE_EXCHANGE_RINGS_H
 
@@ -14,19 +14,19 @@ struct exchange_rings {
     const struct move_score *score;
     struct exchange_search *own;
     uint32_t n_sources, n_destinations;
-    uint32_t third[2 * EXCHANGE_WINDOW]; /* slots that may be the third */
+    uint32_t third[2 * EXCHANGE_WINDOW]; /* slots that may be the third of an exchange */
     uint32_t n_third;
     uint64_t trials; /* left of this step */
-    uint64_t spared; /* left when the first exchange was found, above those to find a better one */
+    uint64_t spared; /* beyond EXCHANGE_TRIALS_BETTER, taken off when the first exchange was found */
     uint32_t migrations;
     double needed; /* an exchange must gain this */
-    bool pays;     /* whatever it costs */
-    double price;  /* of copying, in terms of the benefit: by what costs->least says of a unit */
+    bool pays;     /* cost is not checked */
+    double price;  /* of copying, in units of the benefit: multiplied by costs->least of a unit */
     struct exchange best;
     struct ring best_ring;
 };
 
-/* What an exchange must gain to be of use from now on: no less than the best one, but for rounding. */
+/* Sets the gain that further exchanges need: that of the best one, but for rounding. */
 void exchange_rings_set_needed(struct exchange_rings *s);
 
 static inline bool exchange_rings_may_move(const struct layout *l, uint32_t unit)
@@ -51,12 +51,13 @@ static inline double exchange_rings_left(const struct exchange_rings *s, uint32_
     return exchange_room_left(&s->own->room, slot);
 }
 
-/* Whether the benefit could be worth the cost of two units (IX_NONE: none), which leave the slots h and c:
- * the end of all shortage there and on a third slot, for the stable time of the two. */
+/* Whether the benefit could be worth the cost of moving units u and w (IX_NONE: none) off the slots h and c.
+ * Upper bound of the benefit: all shortage of h, c and a third slot x ends, for the stable time of h and c.
+ */
 bool exchange_rings_may_pay(const struct exchange_rings *s, uint32_t h, uint32_t c, uint32_t x, uint32_t u,
                             uint32_t w);
 
-/* The units of c that make room for u, and that fit into this much room. */
+/* The units of c that make room for u when they leave, and that fit into `room`. */
 struct exchange_units exchange_rings_making_room(const struct exchange_rings *s, uint32_t c, uint32_t u,
                                                  double room);
 
@@ -69,7 +70,7 @@ struct exchange_with_unit {
 struct exchange_with_unit exchange_rings_with(const struct exchange_rings *s, uint32_t h, uint32_t c,
                                               uint32_t u);
 
-/* Swaps of u with a unit of c; p: of load that moves from h to c. */
+/* Swaps of u with a unit of c; p: the gain of load that moves from h to c. */
 void exchange_rings_swaps(struct exchange_rings *s, const struct parabolas *p, uint32_t h, uint32_t c,
                           uint32_t u);
 
@@ -77,11 +78,11 @@ void exchange_rings_swaps(struct exchange_rings *s, const struct parabolas *p, u
 void exchange_rings_two_for_one(struct exchange_rings *s, const struct parabolas *p, uint32_t h, uint32_t c,
                                 uint32_t u);
 
-/* A unit of c makes room by leaving for a third slot: slots are h, c and that. */
+/* Chains: a unit of c makes room by leaving for a third slot; slots: h, c and the third. */
 void exchange_rings_chains(struct exchange_rings *s, const struct exchange_with_unit *state,
                            const uint32_t slots[3], uint32_t u);
 
-/* The same, and a unit of x leaves for h. */
+/* Rotations: a unit of c leaves for x, and a unit of x for h. */
 void exchange_rings_rotations(struct exchange_rings *s, uint32_t h, uint32_t c, uint32_t x, uint32_t u);
 
 #endif

@@ -1,25 +1,25 @@
-/* exchange_room.h: what hosts can hold once units have left them, and the units that it leaves to be tried.
+/* exchange_room.h: whether hosts can hold units once others have left, and the units of a host by size.
  *
- * The units of a host are sorted by size: the memory that they are admitted with; where that is not checked,
- * the physical memory that they need. A unit that is to change places with another one has a size within
- * limits that the free memory of both hosts sets, so that in a full cluster few are left. */
+ * The size of a unit is the memory that it is admitted with or, where admission is not checked, the physical
+ * memory that it needs. The free memory of two hosts limits the size of a unit that can change places with
+ * another one, so that in a full cluster few units have to be tried. */
 #ifndef BALLAST_CORE_EXCHANGE_ROOM_H
 #define BALLAST_CORE_EXCHANGE_ROOM_H
 
 #include "core/layout/layout.h"
 
-/* Sums that just fit, added in another order; MHz or MiB. */
+/* Tolerance of sums that just fit and are added in another order; MHz or MiB. */
 #define EXCHANGE_ROUNDING 1e-6
 
-/* What units take of a slot, or give it back. */
+/* Amounts that units take of a slot, or give back. */
 struct exchange_amounts {
     double reserved[RES_COUNT], mem, phys, backed;
 };
 
-/* Of two units; IX_NONE: of one, or none. */
+/* The amounts of two units together; IX_NONE: no unit. */
 struct exchange_amounts exchange_room_of(const struct layout *l, uint32_t x, uint32_t y);
 
-/* Whether the slot can hold what it takes once it has given the others. Rules are left aside. */
+/* Whether the slot can hold the units that it takes once it has given others away. Rules are not checked. */
 bool exchange_room_holds_amounts(const struct layout *l, uint32_t slot, const struct exchange_amounts *takes,
                                  const struct exchange_amounts *gives);
 bool exchange_room_holds(const struct layout *l, uint32_t slot, uint32_t takes, uint32_t gives);
@@ -49,21 +49,21 @@ struct exchange_units {
     uint32_t n;
 };
 
-/* Sizes of units. Nothing outside of them fits; what is within may fail all the same. */
+/* Limits of sizes. No unit outside of them fits; a unit within them need not fit. */
 struct exchange_sizes {
     double least, most;
 };
 
 void exchange_room_init(struct exchange_by_size *r, const struct layout *l);
 
-/* Sorts the units of the slot again, if they are others than the last time. */
+/* Sorts the units of the slot, if they have changed since the last call. */
 void exchange_room_sort(struct exchange_by_size *r, uint32_t slot);
 
-/* What the slot has left, as sizes are measured; below 0: more is taken than it has. */
+/* The memory that the slot has left, measured as sizes are; below 0: it is overcommitted. */
 double exchange_room_left(const struct exchange_by_size *r, uint32_t slot);
 
-/* The sizes of units that must leave a slot with this much left so that one of this size has room, and that
- * fit into as much as `room`. */
+/* The sizes of units whose departure from a slot with `left` makes room for a unit of `size`, and that fit
+ * into `room`. */
 struct exchange_sizes exchange_room_sizes(double size, double left, double room);
 
 /* The units of the slot, which has been sorted, within these sizes. */

@@ -75,19 +75,19 @@ enum check move_score_check(const struct move_score *score, uint32_t unit, uint3
 /* Whether a move with this gain gains enough for the lower score of its destination. */
 bool move_score_is_worth_its_score(const struct move_score *score, uint32_t unit, uint32_t slot, double gain);
 
-/* The same at less expense: where several checks fail, it may be another one. */
+/* The same with the cheap checks first: where several checks fail, it may return another of them. */
 enum check move_score_check_cheaply(const struct move_score *score, uint32_t unit, uint32_t slot,
                                     double gain);
 
-/* Why moves are rejected that would have been better, in the order of what follows. */
+/* How long rejections of better moves last, from harmless to uncertain. */
 enum rejection {
-    REJECTION_NONE,
-    REJECTION_LASTS, /* as long as the destination only receives VMs */
-    REJECTION_MAY_END,
+    REJECTION_NONE,    /* no move was rejected */
+    REJECTION_LASTS,   /* while the destination only receives VMs */
+    REJECTION_MAY_END, /* any change of the destination may end them */
 };
 
-/* What the check looks at on a destination only grows when VMs come to it; or it is the same in the whole
- * pass. */
+/* REJECTION_LASTS: what the check compares on the destination only grows when VMs arrive, or is the same in
+ * the whole pass. */
 enum rejection move_score_rejection(const struct move_score *score, enum check check);
 
 static inline enum rejection rejection_worse(enum rejection x, enum rejection y)

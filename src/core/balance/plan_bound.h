@@ -1,8 +1,8 @@
-/* plan_bound.h: how even any plan of so many moves could be at best. A proof, whatever search made the plan.
+/* plan_bound.h: a proved lower bound of the imbalance after any plan that moves a given number of VMs.
  *
- * A plan moves each VM to one host or leaves it. Relaxed: it moves any part of each VM to any hosts, and all
- * parts together are no more than so many VMs. What a plan can do, the relaxed one can, so none is more even
- * than the best relaxed one.
+ * A plan moves each VM to one host or leaves it. A relaxed plan moves any part of each VM to any hosts, and
+ * all parts together are at most the given number of VMs. Each plan is also a relaxed plan, so none is more
+ * even than the best relaxed plan.
  *
  * The imbalance I = Σ_r w_r σ_r is convex, because σ is a norm of N less its mean. For any prices y_r of the
  * hosts that add up to 0 and have the norm w_r / √n at most, Cauchy and Schwarz give I >= Σ_r y_r · N_r: the
@@ -11,9 +11,9 @@
  * and so is each mean of them; the largest bound counts. So a search that ends early gives a lower bound, not
  * a wrong one.
  *
- * The weights are given: those of the state that the plan reaches. Moves that do not change the loads at the
- * end (a VM that waits on a third host) only use up moves. Hosts that are woken or put to standby are not
- * covered.
+ * The weights are those of the state that the plan reaches. Moves that do not change the loads at the end (a
+ * VM that waits on a third host) only use up moves. The bound does not cover hosts that are woken or put to
+ * standby.
  *
  * Complexity: rounds × (V log V + V × hosts with the lowest prices), at most PLAN_BOUND_ROUNDS rounds. */
 #ifndef BALLAST_CORE_PLAN_BOUND_H
@@ -23,7 +23,7 @@
 
 #define PLAN_BOUND_ROUNDS 200
 
-/* What may be moved: a VM, or with the rules a unit. */
+/* A VM that may be moved, or with the rules a unit. */
 struct bound_item {
     uint32_t slot, vms;
     double load[RES_COUNT];  /* MHz, MiB */
@@ -38,7 +38,7 @@ struct bound_price {
 
 /* An item at the host where it saves most. */
 struct bound_saving {
-    double each; /* by VM of the item; below 0 */
+    double each; /* for each VM of the item; below 0 */
     uint32_t item, to_slot;
 };
 
@@ -59,10 +59,10 @@ struct plan_bound {
 void plan_bound_begin(struct plan_bound *b, const struct layout *l, double *const entitlement[RES_COUNT],
                       bool with_rules, struct arena *a);
 
-/* No plan that moves so many VMs reaches a lower imbalance. */
+/* The bound: no plan that moves `vms` VMs ends at a lower imbalance. */
 double plan_bound_imbalance(struct plan_bound *b, const double weight[RES_COUNT], uint32_t vms);
 
-/* No plan that moves fewer VMs reaches this imbalance; most: so many do. */
+/* The least number of VMs: no plan that moves fewer reaches this imbalance; most: a number that does. */
 uint32_t plan_bound_vms(struct plan_bound *b, const double weight[RES_COUNT], double target, uint32_t most);
 
 #endif
