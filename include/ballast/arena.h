@@ -21,8 +21,8 @@ struct arena {
 
 /* An arena that was zeroed ({0}) is empty and ready; nothing needs to be called first. */
 
-/* Takes so many bytes from the system at once, if fewer are left: for what is large and whose size is known,
- * because an arena grows by doubling. */
+/* Takes this many bytes from the system at once, if fewer are left: for large data of known size, because an
+ * arena otherwise grows by doubling. */
 void arena_reserve(struct arena *a, size_t bytes);
 
 /* Zeroed, aligned for any type; n * size is checked for overflow. */

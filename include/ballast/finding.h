@@ -51,7 +51,7 @@ enum finding_code {
     FIND_CANNOT_LEAVE_YET,
     FIND_NO_HOST_TO_LOSE,
     FIND_NO_RESTART,      /* no other host may run it */
-    FIND_NO_RESTART_FIT,  /* no host in one piece, with the NUMA cells, devices and counts that it needs */
+    FIND_NO_RESTART_FIT,  /* no single host with the reservation and the NUMA cells, devices and counts */
     FIND_NO_RESTART_ROOM, /* nowhere in one piece; without a host: of a VM that stands for the room */
     FIND_FAILOVER_SHARE_MISSING,
     FIND_FAILOVER_HOST_OFF,
@@ -79,11 +79,11 @@ enum finding_code {
     FIND_UNEVEN_OUTLIER,   /* the fullest and the emptiest host differ too much */
     FIND_UNEVEN_HEADROOM,  /* of the host that lacks most of it */
     FIND_UNEVEN_LACK,      /* of a host whose VMs lack most, because its hypervisor divides it otherwise */
-    FIND_UNEVEN_PLAN,      /* likewise, of a move that the deep search proposes */
+    FIND_UNEVEN_PLAN,      /* the same, for a move that the deep search proposes */
     FIND_UNEVEN_ELSEWHERE, /* behind a move between other hosts */
 
     FIND_ROOM,      /* for how many large VMs, before and after the plan */
-    FIND_BOUND,     /* how even any plan of as many moves could be at best */
+    FIND_BOUND,     /* a lower bound of the imbalance after any plan of as many moves */
     FIND_ROOM_MADE, /* why a VM moves for room, a phrase: how many spaces its move group makes on the host */
 
     /* Why a preferred rule is left out, beside the faults above. */

@@ -151,8 +151,7 @@ struct ha_facts {
     enum ha_policy policy;
     uint32_t hosts;
     double percent[RES_COUNT];
-    uint32_t
-        hosts_on; /* so many hosts must be on for the cluster to keep its quorum, should one fail; 0: any */
+    uint32_t hosts_on; /* hosts that must be on for the quorum to outlive the failure of one; 0: any number */
 };
 
 struct inventory {

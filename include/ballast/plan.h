@@ -74,14 +74,14 @@ struct fault {
     const struct finding *found;
 };
 
-/* How even any plan could be at best (policy.bound). */
+/* A lower bound of the imbalance after any plan (policy.bound). */
 struct plan_bound_facts {
-    uint32_t vms;       /* VMs that the plan may move for balance, or does if it reaches the target */
-    double imbalance;   /* that it reaches by them */
-    double least;       /* no plan that moves so many VMs reaches a lower one */
-    double least_ruled; /* ... and none that moves only what may move, to where it may run */
-    bool reaches;       /* the target */
-    uint32_t vms_least; /* then: no plan that moves fewer VMs does */
+    uint32_t vms;       /* VMs that the plan may move for balance; if it reaches the target, that it moves */
+    double imbalance;   /* after these moves of the plan */
+    double least;       /* no plan that moves as many VMs ends at a lower imbalance */
+    double least_ruled; /* the same for plans that keep rules and pipelines */
+    bool reaches;       /* the plan reaches the target */
+    uint32_t vms_least; /* if so: no plan that moves fewer VMs reaches it */
     const struct finding *found;
 };
 

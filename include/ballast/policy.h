@@ -17,7 +17,7 @@
 /* moves_max: as many as can end within one interval; the pass computes the number. */
 #define MOVES_AUTO (-1)
 
-/* target: of migration_threshold and the number of hosts. */
+/* policy.target: set by migration_threshold and the number of hosts. */
 #define TARGET_AUTO (-1.0)
 
 /* dpm.changes_max: by the size of the cluster; dpm_changes_max() computes the number. */
@@ -60,7 +60,7 @@ struct room_policy {
 struct policy {
     enum automation automation;  /* manual, partial or full */
     int64_t migration_threshold; /* 1 ... 5 */
-    double target;               /* imbalance that is even enough; TARGET_AUTO */
+    double target;               /* imbalance at which balancing ends, or TARGET_AUTO */
     int64_t moves_max;           /* 0: no limit; MOVES_AUTO */
     bool cost_benefit, min_goodness;
     double score_weight; /* κ: what a lower score in the pipeline costs a move for balance */
@@ -79,7 +79,7 @@ struct policy {
     enum objective objective; /* of the moves that need not be */
     enum search_kind search;  /* of moves for balance */
     int64_t search_budget;    /* evaluations of a search */
-    bool bound;               /* the plan says how even any plan could be */
+    bool bound;               /* the plan has a lower bound of the imbalance */
     struct room_policy room;
     struct avoid_policy avoid;
     struct dpm_policy dpm;
