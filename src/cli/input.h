@@ -23,7 +23,7 @@ struct cluster_paths {
     const char *socket;               /* --socket; NULL: not given */
     const char *config;               /* --config; NULL: not given */
     const struct option_values *sets; /* --set */
-    bool adds_vms;                    /* VMs come to it: external units are asked by cli_ask_units() then */
+    bool adds_vms; /* VMs are added to the snapshot: cli_ask_units() asks the units later */
 };
 
 /* The settings: those of the configuration, else those that the snapshot was decided with, else the defaults;

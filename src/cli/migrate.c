@@ -1,6 +1,5 @@
-/* ballast migrate: the host at which a running VM is best, in a snapshot, or as the service decides, which
- * with
- * --apply moves the VM there. */
+/* ballast migrate: finds the best host for a running VM, in a snapshot or by the service. With --apply the
+ * service migrates the VM there. */
 #include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/input.h"
@@ -24,7 +23,7 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-/* The service decides, with the settings that it has. */
+/* The service decides, with its own settings. */
 static enum exit_code ask_service(const struct args *args, enum cli_format format, struct arena *a,
                                   struct strbuf *out)
 {

@@ -23,8 +23,7 @@
 /* Tries that hold back one more unit each. */
 #define TRIES_MAX 8
 
-/* How far a pass goes: to its end, or to before a step that changes the hosts only after it has been decided
- * that a VM stays. */
+/* Where a pass ends: at its end, or before the step that changes hosts after the decision that a VM stays. */
 enum pass_until { PASS_UNTIL_END, PASS_UNTIL_BALANCE, PASS_UNTIL_POWER };
 
 static void estimate_demand(struct pass *p, const struct snapshot *snap);
@@ -46,7 +45,7 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
     build_layout(p);                             /* 4. layout: the what-if copy of the cluster */
 }
 
-/* What a pass is to decide, beside the policy. */
+/* The task of a pass, beside the policy. */
 struct question {
     const struct snapshot *snap;
     const struct policy *policy;
@@ -143,8 +142,8 @@ static bool *copy_held_back(const struct question *q, uint32_t n_units)
     return held_back;
 }
 
-/* The deep search (balance/deep_search.h) starts from the moves of the greedy pass. Its own are made by a
- * pass like any others, which is kept if it is better. */
+/* The deep search (balance/deep_search.h) starts from the moves of the greedy pass. Another pass then makes
+ * the moves that it proposes, and is kept if it is better. */
 static void decide_deeper(struct pass *p, struct question *q)
 {
     struct pass *other = arena_new(q->a, struct pass);

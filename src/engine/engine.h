@@ -280,8 +280,8 @@ int engine_confirm_controllers(struct engine *e, const char *host, const char *b
 struct place_request {
     const char *const *vms;
     size_t n_vms;
-    bool migrates; /* instead: the only VM runs, and is to be at its best host (core/place/best.h) */
-    bool apply;    /* carry it out; else it is only looked where */
+    bool migrates; /* a migration instead: of one running VM to its best host (core/place/best.h) */
+    bool apply;    /* carry it out; false: only find the host */
     const char *by;
 };
 
@@ -318,13 +318,13 @@ void engine_place_release(struct engine *e, uint64_t ticket);
 
 enum source_state { SOURCE_UNKNOWN, SOURCE_UP, SOURCE_LOST };
 
-/* An external unit that has no answer about some VMs. */
+/* An external unit that gave no answer about some VMs. */
 struct failing_unit {
     const char *unit;
     instant_s since;
-    const char *error; /* NULL: it was not asked yet by this process */
-    size_t vms;        /* about which it had no answer last */
-    bool told;         /* by an event */
+    const char *error; /* NULL: this process has not asked the unit yet */
+    size_t vms;        /* number of VMs without an answer in the last snapshot */
+    bool told;         /* the event unit_failed was published */
 };
 
 struct engine_status {

@@ -151,7 +151,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*x, *y);
 }
 
-/* What is asked for, for the sentence of a first request. */
+/* The request in words, for the message of a first request. */
 static const char *wanted(const struct place_request *q, const char *first, struct arena *a)
 {
     if (q->migrates)
@@ -160,8 +160,8 @@ static const char *wanted(const struct place_request *q, const char *first, stru
                          : arena_printf(a, "power on %zu VMs, first %.100s", q->n_vms, first);
 }
 
-/* Whether two people want this of these VMs, where it takes two: by id, as far as they are known, in whatever
- * order they were named. */
+/* Whether two people have asked for this, where the four-eyes rule applies. VMs are compared by id where it
+ * is known, in any order. */
 static int agree(struct engine *e, const struct place_request *q, instant_s now,
                  char ret_by[FOUR_EYES_BY_MAX], struct err *err)
 {
@@ -282,7 +282,7 @@ static int check_not_taken(const struct engine *e, const struct vm *v, const cha
     return 0;
 }
 
-/* Whether it can be powered on at all, whatever room there is. */
+/* Whether the VM can be powered on, apart from room on hosts. */
 static int check_vm(const struct engine *e, const struct snapshot *s, uint32_t ix, struct err *err)
 {
     const struct vm *v = &s->vms[ix];
@@ -423,7 +423,7 @@ static bool takes_standby_back(struct engine *e, struct pending_placement *p, in
     return true;
 }
 
-/* Where the VMs would be powered on. */
+/* Finds the hosts on which the VMs would be powered on. */
 static int plan_placement(struct engine *e, struct pending_placement *p)
 {
     int r = find_vms(e, p);
@@ -435,7 +435,7 @@ static int plan_placement(struct engine *e, struct pending_placement *p)
     return 0;
 }
 
-/* Where the VM is best. */
+/* Finds the best host of the VM. */
 static int plan_migration(struct engine *e, struct pending_placement *p)
 {
     const struct snapshot *s = &p->decided_from->snap;

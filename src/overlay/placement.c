@@ -165,7 +165,7 @@ static bool any_host_has(const struct application *p, const char *name)
     return false;
 }
 
-/* Names of a group that match no host, though others of it do: a host that was renamed, or a slip. */
+/* Names of a group that match no host, although others do: a renamed host, or a typing error. */
 static void name_unmatched(struct application *p, const struct overlay_group *g)
 {
     const char *text = "";

@@ -16,7 +16,7 @@ void plan_section_heading(const struct plan *plan, struct arena *a, struct strbu
 /* The imbalance, and the extremes of the load, before and after. */
 void plan_section_balance(const struct plan *plan, struct arena *a, struct strbuf *out);
 
-/* How even any plan could be at best, where policy.bound asks. */
+/* The lower bound of the imbalance, with policy.bound. */
 void plan_section_bound(const struct plan *plan, struct arena *a, struct strbuf *out);
 
 /* The room for VMs of the size of policy.room, before and after. */

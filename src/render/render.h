@@ -43,7 +43,7 @@ struct place_words {
 void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
                        const struct place_words *words, struct strbuf *out);
 
-/* At which host the VM is best, and the migration to it, if it is another one. */
+/* The best host of the VM, and the migration to it if the VM runs on another host. */
 void render_best_host_text(const struct plan *plan, uint32_t vm, uint32_t best, struct strbuf *out);
 
 /* How many of the VMs the plan has no place for. */

@@ -1,13 +1,13 @@
 /* Computes cost and benefit of several migrations: makes them on the sums per slot, and takes them back. */
 #include "core/costbenefit/exchange_cost.h"
 
-/* Sums that are equal but for the order of their terms. */
+/* Tolerance of sums of the same terms in another order. */
 #define ROUNDING 1e-9
 
 /* Each step names two slots. */
 #define SLOTS_MAX (2 * EXCHANGE_STEPS_MAX)
 
-/* The sums of a slot before the first step, and what is after the last. */
+/* The sums of a slot before the first step, and the sums after the last. */
 struct slot_before {
     uint32_t slot;
     uint32_t takes, gives; /* units, for good */
@@ -117,7 +117,7 @@ static void make_steps(struct exchange_trial *t, struct migration_worth *ret)
     }
 }
 
-/* What is after the steps that have been made. */
+/* The sums after the steps that have been made. */
 static void note_after(struct exchange_trial *t)
 {
     for (uint32_t i = 0; i < t->n_slots; i++)
@@ -239,7 +239,7 @@ static bool is_harmless(struct exchange_trial *t)
     return migration_cost_over_capacity(t->costs, w.worse_of) <= ROUNDING;
 }
 
-/* Of the shortage after the steps, what contention adds is left out. */
+/* The shortage that contention adds after the steps is left out. */
 bool exchange_cost_may_pay(struct migration_cost *costs, const struct exchange_steps *steps)
 {
     struct exchange_trial t = {.costs = costs, .steps = steps};

@@ -30,9 +30,9 @@ struct exchange_steps {
 void exchange_cost_worth(struct migration_cost *costs, const struct exchange_steps *steps,
                          struct migration_worth *ret);
 
-/* Whether the exchange could pay and does no harm, as far as that does not depend on the order of its steps:
- * false only where exchange_cost_worth() finds for no order, with or without a unit that waits, that it does.
- * Each unit makes one step. */
+/* Whether the exchange can pay and adds no shortage, as far as that does not depend on the order of its
+ * steps. False: exchange_cost_worth() refuses it in every order, with or without a unit that waits. Each unit
+ * makes one step. */
 bool exchange_cost_may_pay(struct migration_cost *costs, const struct exchange_steps *steps);
 
 #endif

@@ -126,8 +126,8 @@ double migration_cost_duration(const struct migration_cost *costs, uint32_t unit
  * cluster's VMs (for the destination) if that is shorter. One value for all destinations. */
 double migration_cost_stable_time(const struct migration_cost *costs, uint32_t slot);
 
-/* The shortage of a slot with these loads. lack: what its VMs lack all the same (contention.h); at least 0.
- */
+/* The shortage of a slot with these loads. lack: the shortage of its VMs by contention (contention.h); at
+ * least 0. */
 struct load_shortage migration_cost_shortage(const struct migration_cost *costs, const struct load_range *o,
                                              int r, uint32_t slot, double lack);
 

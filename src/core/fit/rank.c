@@ -44,11 +44,11 @@ struct ranking_stage {
     double *by;              /* of the multiplier; NULL: 1 */
     double *parts;           /* what the score adds on each host; 0 where it is no number */
     double least, most;      /* the scale of the parts */
-    bool rescale;            /* what the scale was found from has changed */
+    bool rescale;            /* values that the scale depends on have changed */
     struct extremes *blocks; /* of a scale, by block of hosts */
 };
 
-/* Of the values of some hosts that are left; INFINITY and -INFINITY: there is none. */
+/* The extremes of the values of some remaining hosts; INFINITY and -INFINITY: no host has a value. */
 struct extremes {
     double least, most;
 };
@@ -146,8 +146,8 @@ static double rank_of(const double *sorted, uint32_t n, double v)
     return low;
 }
 
-/* Of the hosts of a block that are left; in LANES by turns, because each comparison waits for the one before.
- */
+/* The extremes of the remaining hosts of a block. LANES comparisons run side by side, because each one waits
+ * for the one before it. */
 static struct extremes extremes_of(const struct fit_ranking *r, const double *values, uint32_t block)
 {
     enum { LANES = 8 };
@@ -180,7 +180,7 @@ static struct extremes extremes_of(const struct fit_ranking *r, const double *va
     return (struct extremes){least[0], most[0]};
 }
 
-/* The scale over all blocks, of which those of changed hosts are looked at, or all. */
+/* The scale over all blocks. Reads the blocks of changed hosts again, or all. */
 static void find_scale(const struct fit_ranking *r, struct ranking_stage *s, bool all)
 {
     const struct stage_facts *is = &r->fit->snap->stages[s->stage].is;
@@ -246,7 +246,7 @@ static void find_parts(const struct fit_ranking *r, const struct ranking_stage *
         parts[i] = isnan(parts[i]) ? 0 : bounded(parts[i]);
 }
 
-/* Finds the scale anew. all: not only the changed hosts are others. Whether it is another. */
+/* Computes the scale again; all: from all hosts, not only from changed ones. True: the scale has changed. */
 static bool rescale(struct fit_ranking *r, struct ranking_stage *s, bool all)
 {
     const struct stage_facts *is = &r->fit->snap->stages[s->stage].is;
@@ -314,7 +314,7 @@ static void sum_up_some(const struct fit_ranking *r, uint32_t from, uint32_t n)
         score[i] = isnan(r->left[from + i]) ? FIT_LEFT_OUT : score[i];
 }
 
-/* Of hosts from ... to - 1: of a few at a time, which stay in the cache. */
+/* Scores of the hosts from ... to - 1, a few at a time, so that they stay in the cache. */
 static void sum_up(const struct fit_ranking *r, uint32_t from, uint32_t to)
 {
     const uint32_t most = 4 * BLOCK;
@@ -414,7 +414,7 @@ uint32_t fit_rank_pick(const struct fit *fit, uint32_t vm, uint32_t n)
 
 /* ---- a ranking ---- */
 
-#define PIECE 16 /* at most so many bytes are left between two arrays */
+#define PIECE 16 /* at most this many bytes are unused between two arrays */
 
 size_t fit_ranking_bytes(const struct fit *fit, uint32_t vm, uint32_t n)
 {

@@ -1,7 +1,7 @@
 /* Compares the moves for balance with the bound of any plan (balance/plan_bound.h). */
 #include "core/plan/plan.h"
 
-/* A bound that rules raise by less is the same. */
+/* Two bounds that differ by less count as equal. */
 #define RAISED_LEAST 5e-5
 
 void plan_bound_start(struct pass *p)

@@ -1,7 +1,7 @@
-/* Hands the moves for balance of a pass to the deep search, and compares them with others. */
+/* Starts the deep search from the moves for balance of a pass, and compares the moves of two passes. */
 #include "core/plan/plan.h"
 
-/* A smaller difference of imbalance is not shown. */
+/* A smaller difference of imbalance does not count, because it is not shown. */
 #define SHOWN 1e-4
 
 bool plan_search_deeper(struct pass *p, uint32_t left)

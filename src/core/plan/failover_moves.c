@@ -311,7 +311,7 @@ static bool has_gap(const struct failover_capacity *s, const struct failover_gap
 }
 
 /* There was no gap, and the moves kept all reservations. But they may have taken cells, devices or counts
- * that restarts need. A gap that is found for reservations alone is one of the search. */
+ * that restarts need. A gap of reservations alone is a miss of the search. */
 static void review_live(struct pass *p)
 {
     struct failover_capacity *s = &p->layout.failover;

@@ -1,7 +1,7 @@
 /* Says why a unit that should leave its host cannot. */
 #include "core/plan/correct.h"
 
-/* The VM of the unit that the check holds. */
+/* The VM of the unit that fails the check. */
 static uint32_t held_vm(const struct pass *p, const struct obstacle *why)
 {
     const struct layout *l = &p->layout;

@@ -132,7 +132,7 @@ static void share_benefit(struct decision *d, const struct exchange *x)
         d->worth.benefit[r] = x->worth.benefit[r] / x->steps.n;
 }
 
-/* One move group. The move that the others are made for has the reason of a single move. */
+/* Records one move group. The move that the others make way for has the reason of a single move. */
 static enum outcome make_exchange(struct pass *p, const struct exchange *x, int64_t level, uint32_t *left)
 {
     struct move m = {.unit = x->unit};
@@ -169,8 +169,8 @@ static enum outcome take_exchange(struct pass *p, int64_t level, uint32_t *left)
     return x.steps.n == 0 ? OUTCOME_STUCK : make_exchange(p, &x, level, left);
 }
 
-/* Makes one of the proposed moves or exchanges, at the lowest level that has something to mend and at which
- * it passes. OUTCOME_STUCK: at no level. */
+/* Makes one of the proposed moves or exchanges, at the lowest level that is not balanced and at which it
+ * passes. OUTCOME_STUCK: it passes at no level. */
 static enum outcome make_proposed(struct pass *p, const struct proposed *is, uint32_t *left)
 {
     struct climb *c = &p->climb;
@@ -190,8 +190,8 @@ static enum outcome make_proposed(struct pass *p, const struct proposed *is, uin
     return OUTCOME_STUCK;
 }
 
-/* Makes what the deep search proposes, in its order; what does not pass is left out. False: the pass stops
- * here. */
+/* Makes the moves that the deep search proposes, in its order; a move that does not pass is left out. False:
+ * the pass stops here. */
 static bool make_proposal(struct pass *p, uint32_t *left)
 {
     bool goes_on = true;

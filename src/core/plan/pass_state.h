@@ -33,16 +33,16 @@ struct decision {
     double failover_reserved[RES_COUNT];             /* failover reservation of to_slot after the move */
     const struct finding *because; /* of a move for balance within the target, or for room: why;
                                     * NULL */
-    bool proposed;                 /* by the deep search, so that others may gain more by themselves */
+    bool proposed;                 /* by the deep search: by itself another move may gain more */
     const struct finding *found;   /* NULL, or a finding whose figures the pass does not keep */
     uint32_t evicted_by;           /* the counting stage that wants it away, + 1; 0: none */
 };
 
-/* How good the moves for balance are. */
+/* The measure of the moves for balance. */
 struct balance_measure {
-    bool known;         /* there was a balancing */
+    bool known;         /* the pass has balanced */
     uint32_t over;      /* loads above 1 */
-    bool above, uneven; /* the imbalance is above the target; otherwise, something else is uneven */
+    bool above, uneven; /* the imbalance is above the target; balancing has not reached its end */
     double imbalance;
     uint32_t vms;
     double mb;          /* memory that is copied */
@@ -81,9 +81,9 @@ struct pass {
     uint32_t hold_back;    /* a unit that the next try must hold back; IX_NONE: this try stands */
     const struct proposal *search_from; /* the pass ends where balancing begins, with a deep search from these
                                            moves, the greedy ones; NULL */
-    struct proposal found;              /* what it proposes */
-    const struct proposal *proposal;    /* moves for balance that are made first; NULL */
-    bool proposing;                     /* they are being made */
+    struct proposal found;              /* the moves that the deep search proposes */
+    const struct proposal *proposal;    /* moves for balance that are made first; NULL: none */
+    bool proposing;                     /* the moves of `proposal` are being made */
     struct balance_measure measure;
     bool may_make_room;           /* whether mandatory moves may use prerequisite moves and wakes */
     uint64_t prerequisite_trials; /* remaining trials of hosts in the search for prerequisite moves */

@@ -19,22 +19,23 @@ void quarantine_report(struct pass *p);
 /* optional_moves.c: moves for balance, the best first, while the benefit exceeds the cost. */
 void plan_balance(struct pass *p);
 
-/* deep_moves.c: where policy.search is deep. Searches from the moves of p->search_from, and fills p->found.
- * Always false: the pass ends here. */
+/* deep_moves.c: with policy.search deep, searches from the moves of p->search_from, and fills p->found.
+ * Returns false, because the pass ends here. */
 bool plan_search_deeper(struct pass *p, uint32_t left);
 
 /* Fills p->measure after the moves for balance, which are the decisions from `first` on. */
 void plan_measure_balance(struct pass *p, size_t first);
 
-/* The moves for balance of a pass, to search from. */
+/* The moves for balance of a pass, as the start of a deep search. */
 void plan_moves_for_balance(const struct pass *p, struct proposal *ret);
 
-/* Whether the moves for balance of the one pass are better than those of the other: fewer overloaded hosts,
- * then a target that is reached, then less imbalance where it is not, then fewer VMs, then less memory. */
+/* Whether the moves for balance of the first pass are better: fewer overloaded hosts; then the target
+ * reached, or else less imbalance; then fewer VMs moved; then less memory copied. */
 bool plan_balances_better(const struct pass *p, const struct pass *than);
 
-/* best_plan.c: how even any plan could be at best, where policy.bound asks. Begins before the first move for
- * balance; tells after the last one, which is after the decision `first`. */
+/* best_plan.c: the lower bound of the imbalance, with policy.bound. plan_bound_start() is called before the
+ * first move for balance, plan_bound_tell() after the last one. The moves for balance are the decisions from
+ * `first` on. */
 void plan_bound_start(struct pass *p);
 void plan_bound_tell(struct pass *p, size_t first);
 

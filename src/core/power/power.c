@@ -21,7 +21,7 @@ static bool anything_comes(const struct pass *p)
     return false;
 }
 
-/* One that sleeps because of us is in standby, not disconnected. */
+/* A host that Ballast has put to standby is in standby, not disconnected. */
 static bool is_host_lost(const struct snapshot *s)
 {
     for (uint32_t i = 0; i < s->n_hosts; i++)
@@ -117,7 +117,7 @@ static uint32_t find_overfilling(const struct power *w)
     return last;
 }
 
-/* After a host has failed another one takes its place, whatever the load is. */
+/* After a host has failed, hosts are woken until enough are on for the quorum, whatever the load is. */
 static void wake_for_quorum(struct power *w)
 {
     const struct snapshot *s = w->l->snap;

@@ -140,8 +140,7 @@ struct compiled_key {
     const char *name;
     double value, weight;
     bool own;  /* of the server's level or a lower one */
-    bool copy; /* the copy of a sticky key that the server was given at a start counts instead, if it has one
-                */
+    bool copy; /* if the server has a copy of the sticky key, the copy counts instead */
 };
 
 /* By name, each once. */

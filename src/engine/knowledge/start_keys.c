@@ -16,9 +16,9 @@
 #define COPY "copy."
 #define STICKY "sticky."
 
-/* Of one VM. */
+/* The keys of one VM. */
 struct start {
-    bool off;       /* it was seen off last: when it runs, it has started */
+    bool off;       /* the last inventory showed it off: once it runs, it has started */
     json_t *keys;   /* {NAME: value}, while it runs; NULL: its start was not seen */
     json_t *copies; /* {NAME: [value, weight]} */
     instant_s seen;
@@ -27,7 +27,7 @@ struct start {
 
 struct start_keys {
     struct idmap vms; /* id -> struct start */
-    bool dirty;       /* the store does not have all of it */
+    bool dirty;       /* changes are not in the store yet */
 };
 
 static void start_free(void *value)
@@ -56,7 +56,7 @@ static void touch(struct start_keys *all, struct start *x)
     x->dirty = all->dirty = true;
 }
 
-/* What stands behind the prefix; NULL: the name does not begin with it. */
+/* The name without the prefix; NULL: the name does not begin with it. */
 static const char *name_after(const char *prefix, const char *name)
 {
     size_t n = strlen(prefix);
@@ -257,7 +257,7 @@ static void stored(void *piece)
     all->dirty = false;
 }
 
-/* What another version wrote otherwise is left out. */
+/* Members that another version wrote in another form are left out. */
 static bool is_sound(const json_t *keys, const json_t *copies)
 {
     const char *name;
@@ -300,7 +300,7 @@ static void recall(void *piece, const struct stored *s, instant_s now)
     }
 }
 
-/* VMs of another source. */
+/* Drops the VMs of another source. */
 static void disown(void *piece, struct engine *e, const struct stored *s, instant_s now)
 {
     struct start_keys *all = piece;

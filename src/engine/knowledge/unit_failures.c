@@ -162,7 +162,7 @@ static void stored(void *piece)
     ((struct unit_failures *)piece)->dirty = false;
 }
 
-/* Why a unit failed is not kept: the next question tells. */
+/* The reason of a failure is not stored: the next question gives it. */
 static void recall(void *piece, const struct stored *s, instant_s now)
 {
     struct unit_failures *f = piece;
