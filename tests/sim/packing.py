@@ -1,8 +1,8 @@
 """packing.py: the least energy that a day of PlanetLab's traces can take, however its VMs are placed.
 
-Servers of the more efficient of CloudSim's two kinds alone are on, as many as are needed, fractions included; the load is shared equally. Needed are as
-many as serve what the VMs want at that moment (perfect packing), and where a rule says so, as keep the mean of 40 minutes plus some standard
-deviations of each server's VMs below a part of its capacity, VMs being independent.
+Only servers of the more efficient of CloudSim's two kinds are on, as few as possible, fractions included; they share the load equally. Perfect packing:
+the servers just serve the demand of the VMs at each moment. With a rule: on each server the mean of 40 minutes plus some standard deviations of its
+VMs stays below a part of its capacity, with independent VMs.
 """
 import math
 import statistics

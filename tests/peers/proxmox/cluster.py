@@ -34,7 +34,7 @@ class Node:
         self.bridges = ["vmbr0", "vmbr1"]
         self.goes_down = self.comes_up = None  # instants
         self.dead = False  # nothing wakes it
-        self.segment = 1  # of the network, which packets do not leave
+        self.segment = 1  # the network segment; wake packets stay within it
         self.wakeonlan = f"bc:24:11:00:aa:{number:02x}"
 
     def major(self):
@@ -117,7 +117,7 @@ class Cluster:
         self.migration_rate = 1 * GIB  # a second
         self.down_s, self.boot_s = 2, 4
         self.margins = []  # after each shutdown that was asked for: (node, votes beyond what the quorum takes)
-        self.wakes = []  # nodes that a packet has reached
+        self.wakes = []  # nodes that a wake packet has reached
         self.lost = []  # guests that ran on a node that went down
         self.move_fails = None  # (guest, target) -> why a migration that begins now will fail, or None
         self.arrivals = []  # (vmid, from, to) of each migration that ended well

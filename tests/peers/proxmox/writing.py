@@ -42,7 +42,7 @@ def node_command(q):
 
 
 def wake_on_lan(q):
-    """Sent by the node that is asked; whether it arrives nobody knows."""
+    """The asked node sends the packet; its answer does not say whether the packet arrives."""
     node = q.cluster.nodes.get(q.path["node"])
     if node is None:
         raise errors.Failure(f"no such cluster node '{q.path['node']}'")
