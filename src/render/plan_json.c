@@ -205,7 +205,7 @@ static void put_faults(struct json_writer *w, const struct plan *plan)
     jw_end(w);
 }
 
-/* How far the plan is from the bound: a part of what the plan reaches, as solvers state it. */
+/* The gap, as solvers define it: the distance to the bound as a part of the plan's imbalance. */
 static double gap_percent(double imbalance, double least)
 {
     return imbalance > least ? PERCENT * (imbalance - least) / imbalance : 0;

@@ -144,7 +144,7 @@ static void make(struct deep *d, const struct proposed *is)
     }
 }
 
-/* Takes the k-th back. */
+/* Takes the k-th move back. */
 static struct made unmake(struct deep *d, uint32_t k)
 {
     struct made m = d->now.items[k];
@@ -194,7 +194,7 @@ static bool is_at_target(const struct deep *d)
     return layout_imbalance(d->l) <= d->goal->target && !is_uneven(d);
 }
 
-/* The less, the better: imbalance above the target, then memory that is copied. */
+/* The measure of the present plan, less is better: imbalance above the target, then memory copied. */
 static double measure(const struct deep *d)
 {
     double above = layout_imbalance(d->l) - d->goal->target;
@@ -250,7 +250,7 @@ static void release_held(struct deep *d)
         set_held(d->c, d->held[--d->n_held], CHECK_NONE);
 }
 
-/* Goes on until the plan moves so many VMs, or reaches the target. Now and then not by the best move. */
+/* Climbs until the plan moves this many VMs or reaches the target. Now and then skips the best move. */
 static void refill(struct deep *d, uint32_t vms_max)
 {
     struct proposed next;
@@ -270,7 +270,7 @@ static void refill(struct deep *d, uint32_t vms_max)
 
 /* ---- the order ---- */
 
-/* The one that gains most for each migration, of those that pass; IX_NONE: none passes. */
+/* The move that gains most for each migration, of those that pass; IX_NONE: none passes. */
 static uint32_t best_passing(struct deep *d, const struct made_list *list)
 {
     uint32_t best = IX_NONE;
@@ -291,8 +291,8 @@ static uint32_t best_passing(struct deep *d, const struct made_list *list)
     return best;
 }
 
-/* Puts the plan in an order in which each move passes when it is made, the best first. What is left over at
- * the target is dropped. False: there is no such order, and the plan is as it was. */
+/* Puts the plan in an order in which each move passes when it is made, the best first. Moves after the target
+ * is reached are dropped. False: there is no such order; the plan is unchanged. */
 static bool put_in_order(struct deep *d)
 {
     struct made_list *left = &d->left;
@@ -346,8 +346,8 @@ static uint32_t choose_back(struct deep *d, const struct made *first)
     return k;
 }
 
-/* Begins with something else than the climb would: the first move may not be made again, or its unit goes
- * where the last one went. */
+/* Makes the climb begin otherwise: forbids the first move, or sends its unit to the destination of the last
+ * move. */
 static void begin_otherwise(struct deep *d, const struct made *back, uint32_t n)
 {
     double u = rng_unit(&d->rng);
@@ -363,12 +363,12 @@ static void begin_otherwise(struct deep *d, const struct made *back, uint32_t n)
     }
 }
 
-/* Takes some moves back and goes on from there; takes that back unless it is better, or but a little worse.
- */
+/* One round: takes some moves back and climbs on. Restores the plan unless the new one is better, or only a
+ * little worse. */
 static void change(struct deep *d, uint32_t vms_max, double warmth)
 {
     double before = measure(d);
-    d->budget--; /* also where nothing is searched */
+    d->budget--; /* so that a round without a search ends the budget, too */
     uint32_t n_back = 1 + rng_below(&d->rng, BACK_MAX);
     struct made back[BACK_MAX];
     uint32_t n = 0;
@@ -391,8 +391,8 @@ static void change(struct deep *d, uint32_t vms_max, double warmth)
         make(d, &back[--n].is);
 }
 
-/* Spends so many evaluations on plans of at most so many VMs. Ends early at the first plan that is kept, if
- * only those at the target are. */
+/* Spends this budget on plans that move at most this many VMs. Where only plans at the target are kept, ends
+ * at the first one. */
 static void anneal(struct deep *d, uint32_t vms_max, double evaluations)
 {
     double begin = (double)d->budget;
@@ -412,7 +412,7 @@ static void take_best(struct deep *d)
     make_all(d, &d->best);
 }
 
-/* Longer and longer, until two in a row find nothing better. */
+/* Longer and longer searches, until IDLE_MAX in a row find nothing better. */
 static void anneal_again(struct deep *d, uint32_t vms_max)
 {
     double evaluations = FIRST_PART * (double)d->budget;
@@ -427,7 +427,7 @@ static void anneal_again(struct deep *d, uint32_t vms_max)
     }
 }
 
-/* Takes the move back without which the plan is the least uneven. */
+/* Takes back the move whose removal leaves the lowest imbalance. */
 static void drop_one(struct deep *d)
 {
     uint32_t n = d->now.n;
@@ -445,7 +445,8 @@ static void drop_one(struct deep *d)
     (void)unmake(d, best);
 }
 
-/* From a plan at the target: plans that move fewer and fewer VMs, until a part of the budget finds none. */
+/* From a plan at the target, searches plans that move fewer and fewer VMs, until a part of the budget finds
+ * none. */
 static void move_fewer(struct deep *d)
 {
     d->at_target = true;

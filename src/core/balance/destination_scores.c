@@ -7,7 +7,7 @@
 
 #define NODES_MOST (1u << 22) /* of all boxes: 32 MiB */
 
-/* What boxes_of has for a unit; else the index of its boxes + BOXES_FIRST. */
+/* Values of boxes_of; others are the index of the unit's boxes + BOXES_FIRST. */
 enum { BOXES_UNKNOWN, BOXES_NONE, BOXES_FIRST };
 
 /* The boxes of one table of scores. */
@@ -65,7 +65,7 @@ static void find_most(const struct destination_index *t, struct scored_boxes *b)
     b->builds = t->builds;
 }
 
-/* What boxes_of has for the unit. */
+/* The value of boxes_of for the unit. */
 static uint32_t find_boxes(const struct destination_index *t, struct destination_scores *s, uint32_t unit)
 {
     double own;

@@ -75,11 +75,11 @@ struct search {
     uint32_t unit;
     struct gain_range range;
     struct move *best;
-    enum rejection rejected; /* moves that would have been better */
+    enum rejection rejected; /* of moves that would have been better */
     struct unit_scores scores;
 };
 
-/* A gain less what the drop to this score costs. */
+/* The gain, less the cost of the drop to this score. */
 static double less_drop(const struct search *s, double gain, double score)
 {
     return s->scores.own > score ? gain - s->scores.price * (s->scores.own - score) : gain;
@@ -224,7 +224,7 @@ static void search_class(struct search *s, const struct destination_class *c)
 
 /* ---- searching with scores ---- */
 
-/* A box, and what its hosts gain at most, without the scores and with them. */
+/* A box, with upper bounds of the gain and of the adjusted gain of its hosts. */
 struct scored_box {
     uint32_t node;
     double gain, adjusted;

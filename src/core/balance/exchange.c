@@ -1,4 +1,4 @@
-/* Finds the best exchange: takes sources, destinations and units in the order of what they promise.
+/* Finds the best exchange: takes sources, destinations and units in the order of their possible gain.
  * exchange_rings.c tries the exchanges of a unit. */
 #include "core/balance/exchange.h"
 
@@ -69,10 +69,10 @@ static bool wants_room(const struct exchange_rings *s, uint32_t unit, uint32_t s
  */
 struct pair {
     uint32_t h, c;
-    struct parabolas p; /* of load that moves from h to c */
-    double most;        /* that units which change places could gain; NO_GAIN: they could not pay */
+    struct parabolas p; /* the gain of load that moves from h to c */
+    double most;        /* upper bound of the gain of swaps; NO_GAIN: they cannot pay */
     uint32_t third[2 * EXCHANGE_WINDOW];
-    double third_most[2 * EXCHANGE_WINDOW]; /* that the three slots could gain */
+    double third_most[2 * EXCHANGE_WINDOW]; /* upper bounds of the gain of three slots */
     uint32_t n_thirds;
     double thirds_most, room; /* the largest of these; the most that a third slot has left */
 };
@@ -159,8 +159,8 @@ static int by_most(const void *a, const void *b)
                               : (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-/* The units of some sources, for some destinations: those first that could gain most, so that what they gain
- * rules out the others. */
+/* Tries the units of some sources for some destinations, in the order of their possible gain, so that the
+ * gain of the first rules out most others. */
 static void search_leavers(struct exchange_rings *s, const struct pair *pairs, uint32_t n_pairs)
 {
     const struct layout *l = s->l;

@@ -1,5 +1,5 @@
-/* Enumerates swaps, chains, rotations and two for one, bounded by what they could gain at most, and by the
- * sizes of units. exchange_order.c puts one in order and checks it. */
+/* Enumerates swaps, chains, rotations and two for one, within upper bounds of the gain and limits of sizes.
+ * exchange_order.c puts an exchange in order and checks it. */
 #include "core/balance/exchange_rings.h"
 
 /* A trial of all checks counts as so many trials of a gain; of what it could pay at most: as a fifth. */
@@ -90,7 +90,7 @@ static void try_ring(struct exchange_rings *s, const struct ring *g, double gain
     exchange_rings_set_needed(s);
 }
 
-/* ---- rings of two and three ---- */
+/* ---- exchanges of two and three ---- */
 
 struct exchange_units exchange_rings_making_room(const struct exchange_rings *s, uint32_t c, uint32_t u,
                                                  double room)

@@ -1,10 +1,10 @@
-/* Adds up what units take, and keeps the units of hosts sorted by it. */
+/* Adds up the amounts that units take, and keeps the units of hosts sorted by size. */
 #include "core/balance/exchange_room.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a host holds ---- */
+/* ---- room of a host ---- */
 
 struct exchange_amounts exchange_room_of(const struct layout *l, uint32_t x, uint32_t y)
 {
@@ -93,7 +93,7 @@ double exchange_room_left(const struct exchange_by_size *r, uint32_t slot)
     return r->free ? r->free[slot] : r->l->mem_limit[slot] - r->l->mem_taken[slot];
 }
 
-/* A unit of no size takes nothing: it needs no other to leave, and fits anywhere. */
+/* A unit of size 0 takes no memory: it fits anywhere, and no other unit has to leave for it. */
 struct exchange_sizes exchange_room_sizes(double size, double left, double room)
 {
     return (struct exchange_sizes){size > 0 ? size - left - EXCHANGE_ROUNDING : -NO_LIMIT,

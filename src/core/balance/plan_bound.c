@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Bound and relaxed plan are as good as equal: nothing is gained by another round. */
+/* Bound and relaxed plan differ by less: another round would not raise the bound. */
 #define NEAR 1e-5
 /* Rounding of sums of some thousand terms; taken off each bound. */
 #define ROUNDING 1e-11
@@ -21,7 +21,7 @@ static void add_item(struct plan_bound *b, uint32_t slot, uint32_t vms, const do
         item->load[r] = load[r];
 }
 
-/* Every VM of the unit on its own, but for those whose migration is under way. */
+/* Adds each VM of the unit as an item of its own, except VMs under migration. */
 static void add_vms(struct plan_bound *b, uint32_t u, double *const entitlement[RES_COUNT])
 {
     const struct layout *l = b->l;
@@ -273,7 +273,7 @@ static void go_towards_corner(struct plan_bound *b, const double weight[RES_COUN
             b->norm[r][i] += low * (b->corner[r][i] - b->norm[r][i]);
 }
 
-/* Ends early once the bound is above `above`, or the relaxed plan is no more than `within`. */
+/* Ends early once the bound is above `above`, or the imbalance of the relaxed plan is at most `within`. */
 static double bound_between(struct plan_bound *b, const double weight[RES_COUNT], uint32_t vms, double above,
                             double within)
 {

@@ -40,10 +40,10 @@ struct fit_codes {
     bool texts;                  /* all values are texts or absent */
 };
 
-/* The numbers by host of an expression that reads nothing of VMs, and nothing that moves change. */
+/* The numbers by host of an expression that depends on neither VMs nor moves. */
 struct fit_known {
     bool asked;
-    const double *numbers; /* NULL: only asked for once */
+    const double *numbers; /* NULL: asked for at most once so far */
 };
 
 /* An expression with its variables resolved to columns. */
@@ -59,7 +59,7 @@ struct fit_expression {
     const uint32_t *profile;    /* by host: hosts with one number are the same to it */
     const uint32_t *of_profile; /* the first host of each profile */
     uint32_t n_profiles;
-    struct fit_known *known; /* NULL: VMs or moves make a difference */
+    struct fit_known *known; /* NULL: the expression depends on VMs or moves */
 };
 
 /* Amounts are whole thousandths, so that adding and subtracting them is exact. */

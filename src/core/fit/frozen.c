@@ -70,7 +70,7 @@ static bool buckets_moves(const struct stage_facts *s)
 
 /* ---- values ---- */
 
-/* The number that the expression is for the VM on its own host, without the VM; UNKNOWN: none. */
+/* The value of the expression for the VM on its own host, without the VM; UNKNOWN: no number. */
 static double number_at_home(const struct fit_frozen *f, const struct fit_expression *x, uint32_t vm)
 {
     struct expression_scope scope = fit_live_scope(f->fit, vm, f->fit->snap->vms[vm].host, &f->then->beside);
@@ -86,7 +86,7 @@ static void add_number(const struct fit_frozen *f, uint32_t *n, double number)
     f->key[(*n)++] = (struct value){.type = VALUE_NUMBER, .number = number};
 }
 
-/* What the expression reads of VMs with this row. */
+/* The attributes of VMs with this row that the expression reads. */
 static void add_reads(const struct fit_frozen *f, const struct fit_expression *x, const struct value *row,
                       uint32_t *n)
 {

@@ -35,8 +35,8 @@ double fit_frozen_score(struct fit_frozen *f, uint32_t vm, uint32_t host);
 /* Whether a stage of the VM's pipeline scores moves. */
 bool fit_frozen_scores(struct fit_frozen *f, uint32_t vm);
 
-/* The scores by host of the VMs that are scored as this one; they differ on their own hosts (*ret_own). NULL:
- * no stage scores moves. */
+/* The scores by host, shared by all VMs with equal scores, but for each VM's own host (*ret_own). NULL: no
+ * stage scores moves. */
 const double *fit_frozen_table(struct fit_frozen *f, uint32_t vm, double *ret_own);
 
 /* By how much the score falls from the VM's host to this one; 0: not at all. */

@@ -379,7 +379,7 @@ static void find_numbers(const struct fit *fit, const struct fit_expression *x,
     }
 }
 
-/* The numbers of all hosts, if they are known; asked for again, they are found. */
+/* The numbers of all hosts; NULL at the first call, computed at the second. */
 static const double *known_numbers(const struct fit *fit, const struct fit_expression *x,
                                    const struct expression_scope *of)
 {

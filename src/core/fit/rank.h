@@ -60,7 +60,7 @@ struct fit_ranking {
 
 #define FIT_LEFT_OUT (-INFINITY)
 
-/* Little more than what a new ranking of n hosts takes of its arena. */
+/* An upper bound of the bytes that a new ranking of n hosts takes of its arena. */
 size_t fit_ranking_bytes(const struct fit *fit, uint32_t vm, uint32_t n);
 
 /* hosts: stays with the caller, and so does what `live` reads. */

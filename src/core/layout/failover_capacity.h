@@ -10,11 +10,11 @@
  *   dedicated:       nothing: failover hosts run no VMs (host.failover);
  *   spare VMs:       under every policy, each spare VM of the snapshot has a failover slot.
  *
- * A failover slot also has the NUMA cells, the devices and the counts of pipelines that its VM needs, beside
- * those of the other VMs of the loss, when it is found; a VM that moves has them on its holder at that time.
- * A move may take them from a holder; plan/failover_after.c holds moves for balance back that leave a gap by
- * that, and what mandatory moves leave is a fault (tests/property/failover_cells.c). The search is greedy: it
- * may miss a way.
+ * When a failover slot is found, its holder also has the NUMA cells, the devices and the counts of pipelines
+ * that the VM needs, beside those of the other VMs of the loss. They are not reserved: a later move may take
+ * them. plan/failover_after.c holds back a move for balance that leaves a gap in this way; a gap that a
+ * mandatory move leaves is a fault (tests/property/failover_cells.c). The search is greedy: it may miss an
+ * arrangement.
  *
  * Invariant of reservations (tests/property/failover_capacity.c): if the pass starts without a gap, each VM
  * of a lost host has its failover slot at every moment of any order of the plan's moves that depends_on
@@ -79,7 +79,7 @@ struct failover_capacity {
     bool had_gaps; /* at the start */
     bool unsaid;   /* a hopeless gap was added and not reported yet */
     size_t cap_gaps;
-    double *use[RES_COUNT];      /* scratch, by slot: what the loss at hand uses */
+    double *use[RES_COUNT];      /* scratch, by slot: what the present loss uses */
     struct failover_live *live;  /* cells, devices and counts (failover_internal.h); NULL: there are none */
     bool finding;                /* find_all() is at work: `live` is of the layout */
     struct failover_note *notes; /* what failover_undo() puts back (failover_internal.h) */
@@ -93,7 +93,7 @@ void failover_capacity_init(struct failover_capacity *s, const struct layout *l,
 /* Finds all failover slots anew in the present layout, woken hosts included. A pass that starts with a gap
  * makes moves without a further failover slot; this function finds those slots. */
 void failover_capacity_renew(struct failover_capacity *s);
-/* The same as if no VM needed cells, devices or counts. */
+/* The same, but for reservations alone: as if no VM needed cells, devices or counts. */
 void failover_capacity_renew_reservations(struct failover_capacity *s);
 
 /* Finds failover slots beside the present ones, which stay reserved; every reservation that was ever counted
@@ -120,7 +120,7 @@ void failover_undo(struct failover_capacity *s);
 /* Reserves a failover slot for the gap's VM if a host has the capacity now. Closes the gap. */
 bool failover_gap_close(struct failover_capacity *s, struct failover_gap *gap);
 
-/* Whether a host has the reservation, so that NUMA cells, devices or counts are missing. */
+/* Whether a host has room for the reservation, so that the gap is one of NUMA cells, devices or counts. */
 bool failover_gap_is_live(const struct failover_capacity *s, const struct failover_gap *gap);
 
 /* Closes a gap that needs no reservation. */

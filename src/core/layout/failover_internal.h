@@ -62,16 +62,18 @@ uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uin
 
 void failover_live_init(struct failover_capacity *s);
 
-/* The VMs of the lost host (only: this one; IX_NONE: all, and those of the other hosts that count as lost)
- * take no counts any more; failover_live_end() undoes that, and what was taken meanwhile. */
+/* Begins a loss: the VMs of the lost hosts give their counts back. only: this VM of the lost host; IX_NONE:
+ * all its VMs, and those of the other hosts that count as lost. failover_live_end() undoes that and all
+ * counts taken since. */
 void failover_live_begin(struct failover_capacity *s, uint32_t lost, uint32_t only);
 void failover_live_end(struct failover_capacity *s);
 
-/* Whether the slot has the cells, devices and counts for the VM; what the VM takes of it. */
+/* Whether the slot has the cells, devices and counts that the VM needs; the second function takes them. */
 bool failover_live_fits(const struct failover_capacity *s, uint32_t vm, uint32_t slot);
 void failover_live_take(struct failover_capacity *s, uint32_t vm, uint32_t slot, bool for_good);
 
-/* The same of a unit in the present layout, which may have changed since failover_live_init(). */
+/* Whether the slot has them for a unit in the present layout, which may have changed since
+ * failover_live_init(). */
 bool failover_live_has_now(const struct failover_capacity *s, uint32_t unit, uint32_t slot);
 
 /* ---- failover_slots.c ---- */

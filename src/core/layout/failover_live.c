@@ -1,5 +1,6 @@
-/* failover_live.c: NUMA cells, devices and counts of pipelines, as far as restarts after a loss need them.
- * The VMs of a loss take from what the others leave; a spare VM takes for good. */
+/* failover_live.c: whether restarts after the loss of a host find the NUMA cells, devices and counts of
+ * pipelines that they need. Restarts of a loss share what the running VMs leave free, and are undone after
+ * it; a spare VM keeps its share for all losses. */
 #include "core/layout/failover_internal.h"
 
 #include <string.h>
@@ -10,12 +11,12 @@ struct taken {
 };
 
 struct failover_live {
-    int64_t *used;       /* of each counter, as the loss at hand leaves it; NULL: there are no counters */
-    int64_t **kept;      /* by slot: the figures of its cells, with spare VMs; NULL: as in the layout */
-    int64_t **now;       /* by slot: with the VMs of the loss at hand */
-    uint32_t *now_of;    /* by slot: the loss that `now` is of */
-    uint32_t loss;       /* how many losses were begun */
-    struct taken *taken; /* what undoes the loss in `used` */
+    int64_t *used;       /* by counter: during the present loss; NULL: there are no counters */
+    int64_t **kept;      /* by slot: the row of its cells, with spare VMs; NULL: as in the layout */
+    int64_t **now;       /* by slot: the row of its cells during the loss `now_of` */
+    uint32_t *now_of;    /* by slot: the number of that loss */
+    uint32_t loss;       /* the number of the present loss */
+    struct taken *taken; /* the changes of `used` by the present loss, to undo them */
     size_t n_taken, cap_taken;
 };
 
@@ -120,7 +121,7 @@ static const int64_t *row_of(const struct failover_capacity *s, uint32_t slot)
                          : s->l->cells->used + s->l->rules->fit.cells.row_from[s->l->slot_host[slot]];
 }
 
-/* The row, as one that may be changed: for the loss at hand, or for good. */
+/* A copy of the slot's row that may be changed, for the present loss or for good. */
 static int64_t *own_row(struct failover_capacity *s, uint32_t slot, bool for_good)
 {
     struct failover_live *v = s->live;
@@ -138,7 +139,7 @@ static int64_t *own_row(struct failover_capacity *s, uint32_t slot, bool for_goo
     return *row;
 }
 
-/* ---- what a restart needs ---- */
+/* ---- the needs of a restart ---- */
 
 bool failover_live_fits(const struct failover_capacity *s, uint32_t vm, uint32_t slot)
 {

@@ -185,7 +185,7 @@ int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot,
 bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t unit, uint32_t slot,
                              struct layout_excess *ret);
 
-/* Whether a limit keeps a VM that is on no host off the slot, by these sums. */
+/* Whether a limit keeps a VM without a host off the slot, by the sums in `used`. */
 bool layout_vm_exceeds(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t slot);
 
 /* Whether the limit of the counting stage, which is of the VM's pipeline, keeps the VM off the slot. */
@@ -287,11 +287,11 @@ double layout_imbalance(const struct layout *l);
  * O(hosts). ret_of: σ of each resource. */
 double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], double ret_weight[RES_COUNT]);
 
-/* The imbalance target: 0.1 · (5 - level) · √(2 / n). policy.target replaces that of migration_threshold; no
- * lower level has a target below it. */
+/* The imbalance target of a level: 0.1 · (5 - level) · √(2 / n). policy.target replaces the target of
+ * migration_threshold, and is the least target of the levels below. */
 double layout_target(const struct policy *policy, uint32_t n_on, int64_t level);
 
-/* That of the plan: of migration_threshold and the hosts that are on. */
+/* The target of the plan: that of migration_threshold, for the hosts that are on. */
 static inline double layout_plan_target(const struct layout *l)
 {
     return layout_target(l->policy, l->n_on, l->policy->migration_threshold);
