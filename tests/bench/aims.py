@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What plans of Ballast reach on the benchmark data (BALLAST_DATA), beside proved bounds and the aims.
+"""Compares plans of Ballast on the benchmark data (BALLAST_DATA) with proved bounds and the aims.
 
 aims.py [--markdown]
 
@@ -57,7 +57,7 @@ def to_target(path):
 
 
 def consolidation(folder):
-    """All hosts can be woken, and what is not needed is put to standby at once."""
+    """All hosts can be woken, and hosts that are not needed go to standby at once."""
     path = snapshots.stored('c32x640-low', folder)
     if not path:
         return

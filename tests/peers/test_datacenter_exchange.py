@@ -26,7 +26,7 @@ def say(*words):
 
 
 def crowded(of, over):
-    """Looks all the time for a host with more guests than it has memory for, those that arrive included; gives what it has found."""
+    """Watches for a host with more guests than it has memory for, arriving guests included; returns the violations."""
     found = []
 
     def look():
@@ -60,7 +60,7 @@ def exchange(d):
 
 
 def states(d, moves):
-    """How far they are, in the order in which they begin."""
+    """The states of the two migrations, in the order in which they begin."""
     now = {a["id"]: a["state"] for a in d.json("history") + d.json("recommendations")}
     return [now[a["id"]] for a in moves]
 

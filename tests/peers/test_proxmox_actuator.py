@@ -114,7 +114,7 @@ def test_progress_and_cancel():
 
 
 def test_refusals():
-    """Each with the peer's own words."""
+    """Each refusal has the API's own words."""
     with world(nodes=4, settings={"restart_containers": "false"}) as (c, s, p):
         c.storages["shared"].nodes = ["n1", "n2", "n3"]
         c.add(100, "n1")
@@ -161,7 +161,7 @@ def test_options():
 
 
 def test_locks():
-    """A lock is waited for: it is no refusal, and no failure."""
+    """The actuator waits for a lock: a lock is neither a refusal nor a failure."""
     with world() as (c, s, p):
         c.add(100, "n1", lock="backup")
         bad(p, "check", "EBUSY", "is locked (backup)")
@@ -214,7 +214,7 @@ def test_lost_answers():
 
 
 def test_tickets():
-    """Expired in the middle: the request is repeated with a new one, and had not been carried out."""
+    """A ticket expires between two requests: the refused request is repeated with a new ticket, and moves the guest once."""
     with world(by="password") as (c, s, p):
         c.add(100, "n1")
         real, n = s.who, [0]
@@ -296,7 +296,7 @@ def test_ha_moves():
 
 
 def test_ha_that_does_not():
-    """The request is OK, and nothing follows; it fails; the manager is dead; it does something else."""
+    """HA accepts the request and begins no migration; the request fails; the manager is dead; the manager moves the guest elsewhere."""
     with world(nodes=4) as (c, s, p):
         for vmid in range(100, 106):
             c.manage(c.add(vmid, "n1"))
@@ -384,7 +384,7 @@ def populate(c, guests, seed):
 
 
 class Gremlins(threading.Thread):
-    """One fault after another, each for a while."""
+    """Injects one fault after another, each for some seconds."""
 
     def __init__(self, c, s, seed, every):
         super().__init__(daemon=True)

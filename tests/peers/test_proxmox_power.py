@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Power of nodes of Proxmox VE against the tests' own cluster (proxmox/): what the actuator refuses, shutdown and wake; then nights of a
-real ballastd. The server notes the votes that are left after each shutdown."""
+"""Standby and wake of Proxmox VE nodes against the tests' own cluster (proxmox/): refusals, shutdown and wake by the actuator; then nights of
+a real ballastd. The server records the votes that are left after each shutdown."""
 import contextlib
 import os
 import pathlib
@@ -68,7 +68,7 @@ def test_down_and_up():
 
 
 def test_a_wake_by_another_segment():
-    """The first address does not reach it, the second does."""
+    """The packet of the first address does not reach the node, that of the second does."""
     with world() as (c, s, p):
         for n in ("n2", "n5"):
             c.nodes[n].segment = 2
@@ -157,7 +157,7 @@ def states(d):
 
 
 def night(nodes, guests, sleep):
-    """Quiet: as many nodes go as the votes allow. One fails: another is woken. Load: all come back."""
+    """In a quiet night as many nodes go to standby as the votes allow. A node fails: another is woken. Load rises: all are woken."""
     if "BALLASTD" not in os.environ:
         raise Skip("BALLASTD is not set: run this with meson test")
     c = Cluster("9.1", nodes=nodes)

@@ -1,5 +1,5 @@
-/* A deep search never makes a worse plan than the greedy one, makes many better ones, and makes the same plan
- * again. */
+/* The plan of a deep search is never worse than the greedy plan, is better on many clusters, and is the same
+ * for the same input. */
 #include "core/pass.h"
 #include "oracle.h"
 #include "random_cluster.h"

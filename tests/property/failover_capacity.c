@@ -141,7 +141,7 @@ static bool is_missing(struct world *w, const struct fault *f)
     return missing;
 }
 
-/* A fault may then be one of counts or cells, of which this search knows nothing; failover_cells.c has them.
+/* A fault may then be one of counts or cells, which this search ignores; failover_cells.c covers them.
  */
 static bool needs_more(const struct snapshot *s)
 {

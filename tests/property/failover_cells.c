@@ -1,5 +1,5 @@
 /* Failover capacity with NUMA cells, devices and counts (§3.3.2): where a plan names no missing failover
- * capacity, a search through all ways finds one to restart the VMs of any host that is lost after the plan.
+ * capacity, a search of all arrangements finds one that restarts the VMs of any host lost after the plan.
  * The clusters are small: a host has cells with dedicated CPUs, a pool of devices and a counted quantity. */
 #include "base/rng.h"
 #include "core/pass.h"
@@ -53,7 +53,7 @@ static void draw_hosts(struct cluster *c, struct rng *r)
     }
 }
 
-/* What others than the VM leave of the host. */
+/* The capacity of the host that the other VMs leave. */
 static int left_of_cell(const struct cluster *c, int host, int cell, int n)
 {
     int left = c->cpus[host];
@@ -155,7 +155,7 @@ static void begin(struct cluster *c, uint64_t seed)
     c->policy.dpm.enabled = rng_below(&r, 2);
 }
 
-/* ---- every way ---- */
+/* ---- all arrangements ---- */
 
 struct room {
     double reserved[HOSTS][RES_COUNT];

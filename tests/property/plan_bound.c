@@ -1,4 +1,4 @@
-/* No plan of so many moves is more even than the bound says: judged by all plans of small clusters. */
+/* No plan ends below the bound for its number of moves: compared with all plans of small clusters. */
 #include "core/balance/plan_bound.h"
 #include "core/pass.h"
 #include "core/plan/pass_state.h"
@@ -16,7 +16,7 @@
 #define THINGS_MAX 64
 #define ROUNDING 1e-9
 
-/* What moves as a whole. */
+/* VMs that move as a whole. */
 struct thing {
     uint32_t slot, vms;
     double load[RES_COUNT];
@@ -100,9 +100,9 @@ static void add_units(struct brute *b)
 }
 
 struct tally {
-    unsigned compared, tight; /* the bound is within a tenth of the best plan */
-    unsigned raised;          /* by rules */
-    unsigned known;           /* a number of moves that is needed for a target */
+    unsigned compared, tight; /* tight: the bound is within a tenth of the best plan */
+    unsigned raised;          /* rules raise the bound */
+    unsigned known;           /* the number of moves to a target has a bound */
 };
 
 static void compare(uint64_t seed, struct plan_bound *bound, struct brute *b, uint32_t most, struct tally *t)

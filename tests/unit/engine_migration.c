@@ -1,4 +1,4 @@
-/* A VM that an admin migrates to its best host: a look, the action, and what is refused. */
+/* A VM that an admin migrates to its best host: the best host alone, the action, and refused requests. */
 #include "engine_world.h"
 
 #include "overlay/overlay.h"
@@ -51,7 +51,7 @@ static void test_a_look_changes_nothing(void **state)
     world_release();
 }
 
-/* At every level: whoever asks has approved it. */
+/* At every level of automation: the request is the approval. */
 static void test_carried_out(void **state)
 {
     static const enum automation levels[] = {AUTOMATION_MANUAL, AUTOMATION_PARTIAL, AUTOMATION_FULL};
@@ -80,7 +80,7 @@ static void test_carried_out(void **state)
     }
 }
 
-/* It is best where it runs: that is the answer, and there is nothing to begin. */
+/* The VM runs on its best host already: the reply names that host, and no action begins. */
 static void test_stays(void **state)
 {
     struct world w;
@@ -100,7 +100,7 @@ static void test_stays(void **state)
     world_release();
 }
 
-/* What a pass recommends for the VM is superseded; what it recommends for others stays. */
+/* The recommendation of a pass for the VM is superseded; those for other VMs stay. */
 static void test_recommendations_give_way(void **state)
 {
     struct world w;
@@ -123,7 +123,7 @@ static void test_recommendations_give_way(void **state)
     world_release();
 }
 
-/* What is refused, in words, and without anything begun. */
+/* Requests that are refused, with their messages; no action begins. */
 static void test_refusals(void **state)
 {
     static const struct {

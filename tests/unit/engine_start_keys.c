@@ -66,7 +66,7 @@ static void check(double role, double copy, double weight)
     assert_float_equal(hint("zone"), 5, 0);
 }
 
-/* F11: the keys of its start count until it is off; F6: a copy stays until its next start. */
+/* F11: the keys of a VM's start count until it is off; F6: a copy stays until the next start. */
 static void test_from_start_to_stop(void **state)
 {
     struct world w;
@@ -118,7 +118,7 @@ static void test_restart(void **state)
     world_release();
 }
 
-/* It ran before the service came: its keys are those that it has now. */
+/* The VM ran before the service started: its present keys count. */
 static void test_start_not_seen(void **state)
 {
     struct world w;
@@ -135,7 +135,7 @@ static void test_start_not_seen(void **state)
     world_release();
 }
 
-/* Of another source nothing is remembered, nor of VMs that are gone for long. */
+/* The keys of another source, and of VMs that have been gone for long, are forgotten. */
 static void test_forgotten(void **state)
 {
     struct world w;

@@ -128,8 +128,8 @@ static void check_failing(const char *error, size_t vms)
         assert_string_equal(st.failing_units[0].error, error);
 }
 
-/* One event when a unit begins to fail and one when it answers again, however many passes lie between, and
- * over a restart; also when no stage asks it any more. */
+/* One event when a unit begins to fail, and one when it answers again or no stage asks it any more, however
+ * many passes and restarts lie between. */
 static void test_failure_is_told_once(void **state)
 {
     struct world w;

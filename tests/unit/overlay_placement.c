@@ -276,7 +276,7 @@ static void test_too_many_names(void **state)
     arena_release(&w.a);
 }
 
-/* A group of which some names match: those that match nothing are told. */
+/* A group of which some names match no host: a finding lists these names. */
 static void test_names_that_match_nothing(void **state)
 {
     struct world w;

@@ -1,5 +1,5 @@
-/* What the actuator of Proxmox VE reads and decides without asking: names of tasks, lines of logs, the table
- * of what becomes of a move that HA was asked for. */
+/* The pure parts of the Proxmox VE actuator: names of tasks, lines of logs, and the table that decides the
+ * state of a move by HA. */
 #include "unit.h"
 
 #include "actuators/proxmox/pve_ha.h"

@@ -33,7 +33,7 @@ class Node:
         self.psi = {"pressurecpusome": 0.5, "pressureiosome": 0.2, "pressureiofull": 0.1, "pressurememorysome": 0, "pressurememoryfull": 0}
         self.bridges = ["vmbr0", "vmbr1"]
         self.goes_down = self.comes_up = None  # instants
-        self.dead = False  # nothing wakes it
+        self.dead = False  # no packet wakes the node
         self.segment = 1  # the network segment; wake packets stay within it
         self.wakeonlan = f"bc:24:11:00:aa:{number:02x}"
 
@@ -82,7 +82,7 @@ class Ha:
         self.max_workers = 4
         self.drop = 0  # so many requests are answered OK, and nothing follows
         self.queue = []  # (due, sid, target): commands that the manager has not read yet
-        self.moving = {}  # sid -> target: what it has told a node to do, until that has done it
+        self.moving = {}  # sid -> target: migrations that the manager has told a node to begin, until they end
         self.stopped = None  # instant from which on the manager makes no rounds
 
 
@@ -116,7 +116,7 @@ class Cluster:
         self.tasks = collections.OrderedDict()  # upid -> tasks.Task
         self.migration_rate = 1 * GIB  # a second
         self.down_s, self.boot_s = 2, 4
-        self.margins = []  # after each shutdown that was asked for: (node, votes beyond what the quorum takes)
+        self.margins = []  # after each shutdown request: (node, votes above the quorum)
         self.wakes = []  # nodes that a wake packet has reached
         self.lost = []  # guests that ran on a node that went down
         self.move_fails = None  # (guest, target) -> why a migration that begins now will fail, or None
@@ -156,7 +156,7 @@ class Cluster:
         return int(now - now % self.ha.round_s) if self.ha.round_s >= 1 else int(now)
 
     def switch_nodes(self, now):
-        """What was asked of nodes comes to pass, one after the other."""
+        """Lets requested shutdowns and boots happen, in the order of their times."""
         for when, name in sorted((n.goes_down, n.name) for n in self.nodes.values() if n.goes_down and n.goes_down <= now):
             node = self.nodes[name]
             node.goes_down, node.online = None, False

@@ -183,7 +183,7 @@ def ha_current(q):
 
 
 def _services(c):
-    """What the manager knows of each resource: a command that it has read, or what it has told its node."""
+    """The manager's status of each resource: a command that it has read, or the migration that a node carries out."""
     told = {}
     for g in c.guests.values():
         r = c.ha.resources.get(g.sid())

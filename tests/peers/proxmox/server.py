@@ -3,7 +3,7 @@
     with Server(cluster, nodes=["n1", "n2"]) as s:      # one address for each of these nodes
         s.urls, s.ca_file, s.token_file, s.password_file
         s.requests                                       # ["GET /cluster/resources", ...]
-        s.changes                                        # [(method, path, parameters), ...] of what is no GET
+        s.changes                                        # [(method, path, parameters), ...] of all requests but GET
         s.faults.append(Fault("/cluster/status", code=500, reason="got timeout", times=1))
         s.twists.append(("/cluster/resources", lambda rows: rows[:1]))       # another answer than the cluster's
         s.cluster.nodes["n1"].online = False             # its address answers nobody any more
@@ -39,9 +39,9 @@ TICKET_S = 7200
 
 
 class Fault:
-    """What happens to requests of a path (a regular expression for all of it) instead of an answer, so many times.
+    """What happens instead of an answer to this number of requests for a path (a regular expression for the whole path).
 
-    arrives: they are carried out, and only their answer is lost; method: only such requests."""
+    arrives: the requests are carried out, and only their answers are lost; method: only requests of this method."""
 
     def __init__(self, path, code=None, reason="", body=None, hang_s=0, drop=False, times=1 << 30, after=0, arrives=False, method=None):
         self.path, self.code, self.reason, self.body = re.compile(path + "$"), code, reason, body

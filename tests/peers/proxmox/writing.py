@@ -32,7 +32,7 @@ def ha_migrate(q):
 
 
 def node_command(q):
-    """Its answer comes before anything happens."""
+    """The node answers before it begins to shut down."""
     if q.params["command"] not in ("shutdown", "reboot"):
         raise errors.Parameter(command="value does not have a value in the enumeration 'reboot, shutdown'")
     q.node.goes_down = q.node.goes_down or q.cluster.clock() + q.cluster.down_s
