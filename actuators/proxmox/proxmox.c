@@ -45,7 +45,7 @@ static int is_known(const struct operation *q, struct err *err)
     return q->kind == OPERATION_MIGRATE || is_of_power(q)
                ? 0
                : err_set(err, -ENOTSUP,
-                         "Ballast migrates guests of Proxmox VE and switches its nodes, and nothing else");
+                         "on Proxmox VE Ballast only migrates guests, puts nodes to standby and wakes them");
 }
 
 static int check(struct actuator *x, const struct operation *q, struct err *err)
@@ -87,7 +87,7 @@ static int poll_task(struct actuator *x, const struct operation *q, const char *
 static int cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
 {
     if (is_of_power(q))
-        return err_set(err, -ENOTSUP, "a node takes back neither a shutdown nor a wake");
+        return err_set(err, -ENOTSUP, "a shutdown or wake of a node cannot be cancelled");
     pve_begin(x->acting.api);
     return pve_follow_cancel(&x->acting, task, err);
 }

@@ -178,8 +178,8 @@ static int judge(struct pve_acting *x, const struct pve_ha_move *m, const struct
     case PVE_HA_UNKNOWN:
         break;
     }
-    return lost(ret,
-                seen->at_from ? "HA's manager makes no rounds" : "the guest is on no node that was meant");
+    return lost(ret, seen->at_from ? "the HA manager does not respond"
+                                   : "the guest is neither on its source nor on its destination");
 }
 
 static int poll_ha(struct pve_acting *x, const struct pve_ha_move *m, struct task_progress *ret,
@@ -232,7 +232,7 @@ int pve_follow_cancel(struct pve_acting *x, const char *task, struct err *err)
     struct pve_upid u;
 
     if (!pve_upid_read(task, &u))
-        return err_set(err, -ENOTSUP, "HA takes back no migration that it was asked for");
+        return err_set(err, -ENOTSUP, "a migration that was requested from HA cannot be cancelled");
     strbuf_init(&path, STRBUF_NO_LIMIT);
     strbuf_printf(&path, "/nodes/%s/tasks/", u.node);
     pve_escape(&path, task);

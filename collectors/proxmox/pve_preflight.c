@@ -24,9 +24,9 @@ static const struct {
     {"/pool", "Pool.Audit", OF_USE, "pools, by which entries of the configuration select guests"},
     {"/sdn", "SDN.Audit", OF_USE,
      "which node has which bridge; without it guests are not kept off a node for one"},
-    {"/vms", "VM.Migrate", TO_ACT, "migrations, those by HA, too"},
+    {"/vms", "VM.Migrate", TO_ACT, "migrations, also those by HA"},
     {"/nodes", "Sys.PowerMgmt", TO_SWITCH, "standby and wake of nodes by their own API"},
-    {"/nodes", "Sys.Modify", OF_USE, "the end of a migration that hangs, where HA began it"},
+    {"/nodes", "Sys.Modify", OF_USE, "cancelling a migration that hangs, if HA began it"},
 };
 
 static const char *const to_copy_disks[][2] = {{"VM.Config.Disk", "/vms"},
