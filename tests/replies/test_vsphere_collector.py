@@ -93,7 +93,7 @@ def test_inventory():
               [8000, 327680, 123, 81920])
         equal("expandable", [pools[i][r]["expandable"] for i in ("resgroup-20", "resgroup-21") for r in ("cpu", "mem")],
               [True, True, True, False])
-        equal("ha", inv["ha"], {"policy": "host_failures", "hosts": 2, "cpu_percent": 0, "mem_percent": 0,
+        equal("ha", inv["ha"], {"policy": "host_failures", "hosts": 2, "hosts_on": 0, "cpu_percent": 0, "mem_percent": 0,
                                 "failover_hosts": []})
         equal("pool limits", (pools["resgroup-20"]["mem"]["limit"], pools["resgroup-20"]["cpu"]["limit"]),
               (65536, None))
@@ -172,7 +172,7 @@ def test_high_availability():
             changed(s, 3, config, text)
             inv = p("collect")
             equal("freeze", inv.get("freeze"), "ok")
-            equal(text, inv["ha"], {"policy": policy, "hosts": n, "cpu_percent": cpu, "mem_percent": mem,
+            equal(text, inv["ha"], {"policy": policy, "hosts": n, "hosts_on": 0, "cpu_percent": cpu, "mem_percent": mem,
                                     "failover_hosts": failover})
             p("collect")
             log = p.close()
