@@ -150,28 +150,55 @@ static void say_ignored(const struct pve_ha_move *m, const struct pve_guest_stat
             m->id, m->to, s->state[0] ? s->state : "unknown");
 }
 
+static int went_elsewhere(const struct pve_ha_move *m, const char *to, struct task_progress *ret)
+{
+    ret->state = TASK_FAILED;
+    ret->gone = false;
+    (void)err_set(&ret->why, -ECANCELED, "HA migrates guest %s to %s instead", m->id, to);
+    return 0;
+}
+
+/* A later task becomes this move's once its log says that it goes there: others redirect guests, too. One
+ * that fails at once, before it has said where, was begun while the manager names no other destination. */
+static int follow_later(struct pve_acting *x, const struct pve_ha_move *m, const char *later,
+                        struct task_progress *ret, struct err *err)
+{
+    struct pve_upid u;
+    int r = pve_upid_read(later, &u) ? poll_task(x, later, &u, ret, err) : -EPROTO;
+
+    if (r < 0)
+        return r;
+    struct pve_log *log = log_of(x, later);
+    if ((r = pve_log_read(x->api, later, log, err)) < 0)
+        return r;
+    if (log->to[0] && strcmp(log->to, m->to) != 0)
+        return went_elsewhere(m, log->to, ret);
+    if (log->to[0])
+        (void)snprintf(ret->task, sizeof ret->task, "%s", later);
+    else if (ret->state == TASK_SUCCEEDED)
+        return lost(ret, "HA's task did not say where the guest went");
+    else if (ret->state == TASK_RUNNING)
+        ret->state = TASK_QUEUED;
+    return 0;
+}
+
 static int judge(struct pve_acting *x, const struct pve_ha_move *m, const struct pve_ha_seen *seen,
                  const struct pve_guest_state *g, const struct pve_ha_service *s, const char *later,
                  struct task_progress *ret, struct err *err)
 {
-    struct pve_upid u;
-
     switch (pve_ha_decide(seen)) {
     case PVE_HA_GOES_ON:
         ret->state = TASK_QUEUED;
         return 0;
     case PVE_HA_FOLLOW:
-        (void)snprintf(ret->task, sizeof ret->task, "%s", later);
-        return pve_upid_read(later, &u) ? poll_task(x, later, &u, ret, err) : -EPROTO;
+        return follow_later(x, m, later, ret, err);
     case PVE_HA_ARRIVED:
         ret->state = TASK_SUCCEEDED;
         return 0;
     case PVE_HA_REFUSED:
         return 0; /* look_request() has said why */
     case PVE_HA_ELSEWHERE:
-        ret->state = TASK_FAILED;
-        (void)err_set(&ret->why, -ECANCELED, "HA migrates guest %s to %s instead", m->id, s->target);
-        return 0;
+        return went_elsewhere(m, s->target, ret);
     case PVE_HA_IGNORED:
         say_ignored(m, g, s, ret);
         return 0;

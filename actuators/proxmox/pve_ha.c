@@ -60,10 +60,12 @@ enum pve_ha_verdict pve_ha_decide(const struct pve_ha_seen *s)
         return PVE_HA_GOES_ON;
     if (s->request_failed)
         return PVE_HA_REFUSED;
+    if (s->target[0] && strcmp(s->target, s->to) != 0)
+        return PVE_HA_ELSEWHERE; /* a later task is then not this move's */
     if (s->later_task)
         return PVE_HA_FOLLOW;
     if (s->target[0])
-        return strcmp(s->target, s->to) == 0 ? PVE_HA_GOES_ON : PVE_HA_ELSEWHERE;
+        return PVE_HA_GOES_ON;
     if (s->now_s >= s->since_s + PVE_HA_GRACE_S)
         return PVE_HA_IGNORED;
     return s->silent_s > SILENT_MOST_S ? PVE_HA_UNKNOWN : PVE_HA_GOES_ON;

@@ -37,7 +37,7 @@ struct pve_ha_seen {
 
 enum pve_ha_verdict {
     PVE_HA_GOES_ON,
-    PVE_HA_FOLLOW, /* the later task */
+    PVE_HA_FOLLOW, /* the later task, if it goes there: its log tells */
     PVE_HA_ARRIVED,
     PVE_HA_REFUSED,   /* the request has failed */
     PVE_HA_ELSEWHERE, /* the manager moves it to another node */

@@ -338,6 +338,27 @@ def test_ha_that_does_not():
         bad(p, "check", "EHOSTDOWN", "state maintenance", 100, "n1", "n3")
 
 
+def test_ha_redirected():
+    """After the request somebody else sends the guest to n3: the later task is not this move's, and is not followed."""
+    with world() as (c, s, p):
+        for vmid in (100, 101):
+            c.manage(c.add(vmid, "n1", host_used=60 * GIB))
+        for vmid in (100, 101):
+            task = good(p, "start", vmid)
+            c.ha.queue[:] = [(due, sid, "n3") for due, sid, _ in c.ha.queue]
+            s.twists[:] = [(".*/log", lambda rows: [])]
+            if vmid == 101:  # the manager tells no destination any more, so the task's log must
+                s.twists.append(("/cluster/ha/status/manager_status", lambda told: {
+                    **told, "manager_status": {**told["manager_status"], "service_status": {}}}))
+                c.jump(11)
+                equal("not said yet", p("poll", task)["state"], "queued")
+                s.twists.pop(0)
+            c.jump(11)
+            end = p("poll", task)
+            equal("another's", (end["state"], end["gone"], end["why"]), ("failed", False, f"HA migrates guest {vmid} to n3 instead"))
+        equal("nothing was cancelled", [r for r in posts(s) if r.startswith("DELETE")], [])
+
+
 def test_ha_rights():
     """HA's own task is root's: it is seen with Sys.Audit, and stopped with Sys.Modify."""
     with world() as (c, s, p):

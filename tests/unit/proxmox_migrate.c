@@ -109,6 +109,7 @@ static void test_ha_table(void **state)
         {{.at_from = true, .now_s = 1000, .target = "n2"}, PVE_HA_GOES_ON},
         {{.at_from = true, .now_s = 1000, .target = "n3"}, PVE_HA_ELSEWHERE},
         {{.at_from = true, .now_s = 1000, .target = "n2", .later_task = true}, PVE_HA_FOLLOW},
+        {{.at_from = true, .now_s = 1000, .target = "n3", .later_task = true}, PVE_HA_ELSEWHERE},
         {{.at_from = true, .request_failed = true, .now_s = 1}, PVE_HA_REFUSED},
         {{.at_from = true, .silent_s = 10000},
          PVE_HA_UNKNOWN}, /* the manager tells no clock, or makes no round */
