@@ -385,6 +385,17 @@ static int begin(struct pve_acting *x, const struct operation *q, const struct s
     return 0;
 }
 
+/* A node that does not answer, or a look that fails there, tells nothing of an earlier request, which may
+ * have arrived: it is asked again, and in the end an inventory decides. */
+static int still_unclear(int r, struct err *err)
+{
+    if (r != -EHOSTDOWN && r != -EREMOTEIO)
+        return r;
+    if (err)
+        err->code = -EAGAIN;
+    return -EAGAIN;
+}
+
 int pve_migrate_start(struct pve_acting *x, const struct operation *q, char ret_task[TASK_NAME_MAX],
                       struct err *err)
 {
@@ -392,7 +403,7 @@ int pve_migrate_start(struct pve_acting *x, const struct operation *q, char ret_
     int r = look(x, q, &s, err);
 
     if (r < 0 || (r = adopt(x, q, &s, ret_task, err)) < 0)
-        return r;
+        return still_unclear(r, err);
     if (r > 0)
         return 0;
     if (q->only_adopt)

@@ -213,6 +213,22 @@ def test_lost_answers():
                 c.tasks.clear()
 
 
+def test_lost_answer_and_node():
+    """The answer is lost, and then the node does not answer, or refuses what is read: the move may be running, so it has not failed."""
+    for how in ({"code": 595, "reason": "No route to host"}, {"code": 500, "reason": "got timeout"}):
+        for where in ("", "tasks/.*"):  # the guest, or the log of what is adopted
+            with world() as (c, s, p):
+                c.add(100, "n1", host_used=60 * GIB)
+                s.faults[:] = [Fault("/nodes/n1/qemu/100/migrate", times=1, method="POST", arrives=True, code=596, reason="Connection timed out")]
+                equal("lost", act(p, "start")["error"], "ECONNRESET")
+                s.faults[:] = [Fault(f"/nodes/n1/{where or '.*'}", **how)]
+                bad(p, "start", "EAGAIN", how["reason"])
+                s.faults.clear()
+                task = good(p, "start")
+                c.jump(60)
+                equal("adopted", (follow(p, task)["state"], len(posts(s))), ("succeeded", 1))
+
+
 def test_tickets():
     """A ticket expires between two requests: the refused request is repeated with a new ticket, and moves the guest once."""
     with world(by="password") as (c, s, p):
