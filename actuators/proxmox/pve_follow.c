@@ -105,11 +105,6 @@ static int poll_task(struct pve_acting *x, const char *task, const struct pve_up
 
 /* ---- a move that was requested from HA ---- */
 
-static const char *later_type(const struct pve_ha_move *m)
-{
-    return m->container ? "vzmigrate" : "qmigrate";
-}
-
 /* The state of the request's task, until it has ended. */
 static int look_request(struct pve_acting *x, const struct pve_ha_move *m, struct pve_ha_seen *seen,
                         struct task_progress *ret, struct err *err)
@@ -227,10 +222,10 @@ static int poll_ha(struct pve_acting *x, const struct pve_ha_move *m, struct tas
     seen.gone = r == -ENOENT;
     seen.at_from = r == 0 && strcmp(g.node, m->from) == 0;
     seen.at_to = r == 0 && strcmp(g.node, m->to) == 0;
-    if (seen.at_from &&
-        ((r = look_request(x, m, &seen, ret, err)) < 0 ||
-         (r = pve_newest_task(x->api, m->from, m->id, later_type(m), m->since_s, later, err)) < 0 ||
-         (r = pve_ha_look(x->api, m->container, m->id, m->to, &s, err)) < 0))
+    if (seen.at_from && ((r = look_request(x, m, &seen, ret, err)) < 0 ||
+                         (r = pve_newest_task(x->api, m->from, m->id, pve_migration_type(m->container),
+                                              m->since_s, later, err)) < 0 ||
+                         (r = pve_ha_look(x->api, m->container, m->id, m->to, &s, err)) < 0))
         return r;
     seen.later_task = later[0] != '\0';
     seen.target = s.target;

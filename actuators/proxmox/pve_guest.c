@@ -16,6 +16,11 @@ const char *pve_guest_folder(bool container)
     return container ? "lxc" : "qemu";
 }
 
+const char *pve_migration_type(bool container)
+{
+    return container ? "vzmigrate" : "qmigrate";
+}
+
 static bool is_id(const json_t *row, const char *id)
 {
     char text[24];

@@ -21,6 +21,9 @@ int pve_guest_look(struct pve *p, const char *id, const char *from, struct pve_g
 /* "qemu" or "lxc", in paths. */
 const char *pve_guest_folder(bool container);
 
+/* The type of the tasks that migrate it. */
+const char *pve_migration_type(bool container);
+
 /* The tasks that run on a node. */
 struct pve_running {
     char task[TASK_NAME_MAX]; /* the guest's migration; "": none */

@@ -101,22 +101,41 @@ static void name_ha_move(const struct seen *s, const struct operation *q, int64_
     pve_ha_name_write(&m, ret_task);
 }
 
-/* A request that HA's manager has not read yet shows only as the task that made it. */
+/* Whether HA has carried out what was requested at this time, and has come to an end with it. */
+static int has_ended(struct pve_acting *x, const struct operation *q, const struct seen *s, int64_t since_s,
+                     struct err *err)
+{
+    char later[TASK_NAME_MAX];
+    struct pve_task_state t;
+    int r =
+        pve_newest_task(x->api, q->from, q->vm, pve_migration_type(s->guest.container), since_s, later, err);
+
+    if (r < 0 || !later[0] || (r = pve_task_look(x->api, later, &t, err)) < 0)
+        return r;
+    return !t.running;
+}
+
+/* A request that HA's manager has not read yet shows only as the task that made it. Without the manager's
+ * clock a new one cannot be told from an old one. */
 static int adopt_request(struct pve_acting *x, const struct operation *q, const struct seen *s,
                          char ret_task[TASK_NAME_MAX], struct err *err)
 {
     char upid[TASK_NAME_MAX];
     struct pve_task_state t;
     struct pve_upid u;
-    int64_t since = s->ha.now_s - PVE_HA_GRACE_S;
-    int r = pve_newest_task(x->api, q->from, q->vm, "hamigrate", since, upid, err);
+    int64_t since = s->ha.now_s - PVE_HA_GRACE_S + 1;
 
+    if (s->ha.now_s == 0)
+        return 0;
+    int r = pve_newest_task(x->api, q->from, q->vm, "hamigrate", since, upid, err);
     if (r < 0 || !upid[0] || !pve_upid_read(upid, &u))
         return r;
     if ((r = pve_task_look(x->api, upid, &t, err)) < 0)
         return r;
     if (!t.running && !pve_task_is_good(&t))
         return 0;
+    if ((r = has_ended(x, q, s, u.start_s, err)) != 0)
+        return r < 0 ? r : 0;
     if ((r = task_goes_there(x, upid, q, err)) < 0)
         return r;
     name_ha_move(s, q, u.start_s, upid, ret_task);

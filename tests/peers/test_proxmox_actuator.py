@@ -354,6 +354,34 @@ def test_ha_that_does_not():
         bad(p, "check", "EHOSTDOWN", "state maintenance", 100, "n1", "n3")
 
 
+def test_ha_again():
+    """A second try does not adopt what has ended, nor a request of which nobody knows how old it is."""
+    with world() as (c, s, p):
+        c.manage(c.add(100, "n1"))
+        c.manage(c.add(101, "n1"))
+        c.move_fails = lambda *_: "no space left"
+        task = good(p, "start")
+        c.jump(11)
+        p("poll", task)
+        c.jump(5)
+        end = follow(p, task)
+        assert end["state"] == "failed" and "no space left" in end["why"], end
+        c.move_fails = None
+        task = good(p, "start")
+        equal("asked again", len(posts(s)), 2)
+        c.jump(11)
+        p("poll", task)
+        c.jump(5)
+        equal("it moves", (follow(p, task)["state"], c.guests[100].node), ("succeeded", "n2"))
+        good(p, "start", 101)
+        c.ha.queue.clear()
+        c.jump(3600)
+        s.twists.append(("/cluster/ha/status/manager_status", lambda told: {
+            **told, "manager_status": {k: v for k, v in told["manager_status"].items() if k != "timestamp"}}))
+        good(p, "start", 101)
+        equal("asked again without the manager's clock", len(posts(s)), 4)
+
+
 def test_ha_redirected():
     """After the request somebody else sends the guest to n3: the later task is not this move's, and is not followed."""
     with world() as (c, s, p):
