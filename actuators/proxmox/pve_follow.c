@@ -207,7 +207,7 @@ static int judge(struct pve_acting *x, const struct pve_ha_move *m, const struct
 static int poll_ha(struct pve_acting *x, const struct pve_ha_move *m, struct task_progress *ret,
                    struct err *err)
 {
-    struct pve_ha_seen seen = {.to = m->to, .since_s = m->since_s, .silent_s = time(NULL) - m->since_s};
+    struct pve_ha_seen seen = {.to = m->to, .since_s = m->since_s};
     struct pve_guest_state g;
     struct pve_ha_service s = {0};
     char later[TASK_NAME_MAX] = "";
@@ -230,6 +230,7 @@ static int poll_ha(struct pve_acting *x, const struct pve_ha_move *m, struct tas
     seen.later_task = later[0] != '\0';
     seen.target = s.target;
     seen.now_s = s.now_s;
+    seen.silent_s = time(NULL) - (s.now_s > m->since_s ? s.now_s : m->since_s);
     return judge(x, m, &seen, &g, &s, later, ret, err);
 }
 

@@ -64,9 +64,9 @@ enum pve_ha_verdict pve_ha_decide(const struct pve_ha_seen *s)
         return PVE_HA_ELSEWHERE; /* a later task is then not this move's */
     if (s->later_task)
         return PVE_HA_FOLLOW;
+    if (s->silent_s > SILENT_MOST_S)
+        return PVE_HA_UNKNOWN; /* the destination is told as it was at the last round */
     if (s->target[0])
         return PVE_HA_GOES_ON;
-    if (s->now_s >= s->since_s + PVE_HA_GRACE_S)
-        return PVE_HA_IGNORED;
-    return s->silent_s > SILENT_MOST_S ? PVE_HA_UNKNOWN : PVE_HA_GOES_ON;
+    return s->now_s >= s->since_s + PVE_HA_GRACE_S ? PVE_HA_IGNORED : PVE_HA_GOES_ON;
 }

@@ -30,9 +30,10 @@ int pve_ha_look(struct pve *p, bool container, const char *id, const char *to, s
 struct pve_ha_seen {
     bool gone, at_from, at_to;         /* the guest */
     bool request_runs, request_failed; /* the task that queues the command */
-    bool later_task;                   /* the guest's node has begun its task */
+    bool later_task;                   /* the guest's node has begun a task since since_s */
     const char *target, *to;           /* target: the manager's, as above; to: the requested one */
-    int64_t now_s, since_s, silent_s;  /* by the manager's clock; silent_s: since since_s by the caller's */
+    int64_t now_s, since_s;            /* by the manager's clock */
+    int64_t silent_s;                  /* by the caller's clock: since the later of now_s and since_s */
 };
 
 enum pve_ha_verdict {

@@ -382,6 +382,23 @@ def test_ha_again():
         equal("asked again without the manager's clock", len(posts(s)), 4)
 
 
+def test_ha_that_falls_silent():
+    """The manager has read the request and stops before anything begins: not for ever."""
+    with world() as (c, s, p):
+        c.manage(c.add(100, "n1"))
+        c.ha.max_workers = 0
+        c.jump(-700)
+        task = good(p, "start")
+        c.jump(11)
+        p("poll", task)
+        c.ha.stopped = c.clock()
+        c.jump(200)
+        end = p("poll", task)
+        equal("an inventory tells", (end["state"], end["gone"], end["why"]), ("failed", True, "the HA manager does not respond"))
+        c.ha.stopped = None  # it makes rounds again
+        equal("it is waited for", p("poll", task)["state"], "queued")
+
+
 def test_ha_redirected():
     """After the request somebody else sends the guest to n3: the later task is not this move's, and is not followed."""
     with world() as (c, s, p):

@@ -113,6 +113,10 @@ static void test_ha_table(void **state)
         {{.at_from = true, .request_failed = true, .now_s = 1}, PVE_HA_REFUSED},
         {{.at_from = true, .silent_s = 10000},
          PVE_HA_UNKNOWN}, /* the manager tells no clock, or makes no round */
+        {{.at_from = true, .now_s = 1000, .target = "n2", .silent_s = 600}, PVE_HA_GOES_ON},
+        {{.at_from = true, .now_s = 1000, .target = "n2", .silent_s = 601}, PVE_HA_UNKNOWN},
+        {{.at_from = true, .now_s = 1000, .target = "n2", .silent_s = 601, .later_task = true},
+         PVE_HA_FOLLOW},
         {{.at_to = true, .request_failed = true, .later_task = true}, PVE_HA_ARRIVED},
         {{.now_s = 1000}, PVE_HA_UNKNOWN}, /* on a third node */
         {{.gone = true}, PVE_HA_UNKNOWN},
