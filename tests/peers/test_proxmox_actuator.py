@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import random
+import socket
 import sys
 import threading
 import time
@@ -244,6 +245,40 @@ def test_tickets():
         s.who = expire
         follow(p, good(p, "start"))
         equal("once", (len(c.tasks), c.guests[100].node, s.requests.count("POST /access/ticket")), (1, "n2", 2))
+
+
+def test_login_at_an_address_that_hangs():
+    """Which takes connections and never answers: the next address is asked, at once or, where the time does not suffice for both, by the next call."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
+        c = Cluster("9.1", nodes=3)
+        c.add(100, "n1")
+        for timeout_s in (12, 4):
+            with Server(c) as s:
+                own = {**given(s, "password"), "url": f"https://127.0.0.1:{silent.getsockname()[1]}", "other_urls": s.urls[0], "timeout_s": timeout_s}
+                with Probe("proxmox", **own) as p:
+                    if timeout_s == 4:
+                        bad(p, "check", "EHOSTUNREACH", "https://127.0.0.1")
+                    good(p, "check")
+                    good(p, "check")
+                    assert p.took_s < 3, "the address that answered is asked first"
+    with world(addresses=["n2", "n3"], by="password", settings={"timeout_s": 12}) as (c, s, p):
+        c.add(100, "n1")
+        good(p, "check")
+        real = s.who
+
+        def expire(method, path, headers):
+            if method == "POST" and path.endswith("/migrate") and not s.faults:
+                s.expire_tickets()
+                s.faults.append(Fault("/access/ticket", hang_s=30, times=1, drop=True))
+            return real(method, path, headers)
+        s.who = expire
+        follow(p, good(p, "start"))  # nothing but the login has been sent to the first
+        equal("once", (len(c.tasks), c.guests[100].node), (1, "n2"))
+    with world(addresses=["n1", "n2", "n3"], by="password", settings={"timeout_s": 6}) as (c, s, p):
+        s.refusal_s = 3  # longer than a third of the time
+        s.put_secret("password", "another")
+        bad(p, "check", "EACCES", "user name or password are wrong")
+        equal("the refused password is sent once", s.requests.count("POST /access/ticket"), 1)
 
 
 def test_nodes_that_fail():

@@ -22,6 +22,7 @@
 #define CSRF_MAX 256
 #define RENEW_MS (INT64_C(3600) * 1000) /* a ticket lives for two hours */
 #define ADDRESSES_MAX 64
+#define LOGIN_LEAST_MS 5000 /* a refusal takes 3 s, and must be seen lest the password is sent again */
 
 struct pve {
     const struct source_config *cfg;
@@ -307,19 +308,24 @@ static int take_ticket(struct pve *p, const json_t *data, struct err *err)
 }
 
 /* With a password, or with a ticket that is still valid in its place. */
-static int send_login(struct pve *p, const char *password, struct err *err)
+static int send_login(struct pve *p, const char *password, int64_t until_ms, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
     CLEANUP(peer_json_releasep) json_t *data = NULL;
+    const int64_t left_ms = until_ms - net_now_ms();
 
     strbuf_init(&body, STRBUF_NO_LIMIT);
     strbuf_puts(&body, "username=");
     pve_escape(&body, p->cfg->username);
     strbuf_puts(&body, "&password=");
     pve_escape(&body, password);
-    int r = ask(
-        p, &(struct question){.method = "POST", .path = "/access/ticket", .body = body.text, .login = true},
-        &data, err);
+    int r = ask(p,
+                &(struct question){.method = "POST",
+                                   .path = "/access/ticket",
+                                   .body = body.text,
+                                   .login = true,
+                                   .at_most_ms = left_ms > 0 ? left_ms : 1},
+                &data, err);
     explicit_bzero(body.text, body.len);
     return r < 0 ? r : take_ticket(p, data, err);
 }
@@ -332,31 +338,39 @@ static int say_refused(const struct pve *p, int64_t left_s, struct err *err)
                    pve_url(p), p->cfg->username, (long long)(left_s + 59) / 60);
 }
 
-static int log_in(struct pve *p, const char *password, struct err *err)
+static int log_in(struct pve *p, const char *password, int64_t until_ms, struct err *err)
 {
     int64_t left_s = 0;
-    int r = login_guard_begin(p->guard, password, net_now_ms(), p->deadline_ms, p->cfg->stop, &left_s);
+    int r = login_guard_begin(p->guard, password, net_now_ms(), until_ms, p->cfg->stop, &left_s);
 
     if (r == -EACCES)
         return say_refused(p, left_s, err);
     if (r < 0)
         return err_set(err, r, "%s: another login is under way and has not ended in time", pve_url(p));
-    r = send_login(p, password, err);
+    r = send_login(p, password, until_ms, err);
     left_s = login_guard_end(p->guard, password, r == 0, r == -EACCES, net_now_ms());
     return r == -EACCES && left_s > 0 ? say_refused(p, left_s, err) : r;
 }
 
+/* For a share of the time, so that an address that hangs leaves some to the others. No node hands a login on,
+ * so the address is at fault if it is not answered, and what was to be asked has not been sent there. */
 static int need_ticket(struct pve *p, const char *password, struct err *err)
 {
+    const int64_t share_ms = pve_left_ms(p) / (int64_t)p->n_urls;
+    int64_t until_ms = net_now_ms() + (share_ms > LOGIN_LEAST_MS ? share_ms : LOGIN_LEAST_MS);
     char old[TICKET_MAX];
 
+    until_ms = until_ms < p->deadline_ms ? until_ms : p->deadline_ms;
     if (p->ticket[0] && net_now_ms() - p->ticket_ms > RENEW_MS) {
         memcpy(old, p->ticket, sizeof old);
-        if (send_login(p, old, NULL) < 0)
+        if (send_login(p, old, until_ms, NULL) < 0)
             p->ticket[0] = '\0';
         explicit_bzero(old, sizeof old);
     }
-    return p->ticket[0] ? 0 : log_in(p, password, err);
+    int r = p->ticket[0] ? 0 : log_in(p, password, until_ms, err);
+    if (r == -ETIMEDOUT || r == -ECONNRESET)
+        err->code = r = -EHOSTUNREACH;
+    return r;
 }
 
 /* ---- at whichever address answers ---- */
@@ -419,7 +433,7 @@ int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, s
         if (pve_left_ms(p) <= 0 || (p->cfg->stop && atomic_load(p->cfg->stop)))
             break;
     }
-    p->at = began;
+    p->at = (began + 1) % p->n_urls; /* the next call does not wait for the same one */
     if (err)
         *err = first;
     if (p->n_urls > 1)
@@ -448,7 +462,7 @@ static int change(struct pve *p, const struct question *q, json_t **ret, struct 
         if (pve_left_ms(p) <= 0)
             break;
     }
-    p->at = began;
+    p->at = (began + 1) % p->n_urls; /* the next call does not wait for the same one */
     if (err)
         *err = first;
     return first.code;

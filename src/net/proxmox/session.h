@@ -32,7 +32,7 @@ void pve_begin(struct pve *p);
 int64_t pve_left_ms(const struct pve *p);
 unsigned pve_requests(const struct pve *p);
 
-/* The address that answered last. */
+/* The address that answered last, or is asked next. */
 const char *pve_url(const struct pve *p);
 
 /* Whether user and password, or the token, were accepted once. */
