@@ -136,20 +136,50 @@ static enum check check_held(const struct layout *l, uint32_t vm, uint32_t slot)
     return own != CHECK_NONE ? own : CHECK_UNIT_HELD;
 }
 
-/* The same, but a stage of the pipeline that refuses the host comes before what only holds the VM from
- * balancing: it refuses the host to every move. */
-static enum check check_kept(const struct layout *l, uint32_t vm, uint32_t slot)
+static bool is_of_pipeline(enum check check)
 {
-    enum check held = check_held(l, vm, slot);
+    return check == CHECK_FIT_FILTER || check == CHECK_FIT_QUANTITY || check == CHECK_FIT_NUMA ||
+           check == CHECK_FIT_DEVICE;
+}
 
-    if (slot == IX_NONE || !layout_holds_from_balance(held))
-        return held;
-    enum check there = layout_check(l, l->vm_unit[vm], slot);
+/* The check by which the VM's pipeline refuses the host, whatever else does; CHECK_NONE: it does not. */
+static enum check check_pipeline(const struct pass *p, uint32_t vm, uint32_t host)
+{
+    const struct layout *l = &p->layout;
+    const struct fit_live live = layout_live(l);
+    uint32_t unit = l->vm_unit[vm];
+    uint32_t slot = l->host_slot[host];
+    enum check there = unit == IX_NONE || slot == IX_NONE ? CHECK_NONE : layout_check(l, unit, slot);
 
-    return there == CHECK_FIT_FILTER || there == CHECK_FIT_QUANTITY || there == CHECK_FIT_NUMA ||
-                   there == CHECK_FIT_DEVICE
-               ? there
-               : held;
+    if (is_of_pipeline(there))
+        return there;
+    if (slot == IX_NONE || p->snap->hosts[host].is.state != HOST_ON)
+        return CHECK_NONE;
+    if (fit_refusal(&p->rules.fit, rules_fit_use(&p->snap->vms[vm]), vm, host, &live, p->a))
+        return CHECK_FIT_FILTER;
+    bool exceeds = unit == IX_NONE && layout_quantity_refuses_vm(l, vm, slot, NULL);
+    return exceeds ? CHECK_FIT_QUANTITY : CHECK_NONE;
+}
+
+/* The check of the VM itself that keeps it off every host; CHECK_NONE: none does. Not that it is on its way:
+ * it counts on both hosts. */
+static enum check check_everywhere(const struct layout *l, uint32_t vm)
+{
+    enum check held = l->vm_unit[vm] == IX_NONE ? layout_vm_check(l, vm) : check_held(l, vm, IX_NONE);
+
+    return held == CHECK_RULE_AFFINITY || held == CHECK_VM_MOVED || l->in_flight[vm] ? CHECK_NONE : held;
+}
+
+/* The check that keeps the VM off the host before any figure is asked for. A stage of the pipeline that
+ * refuses the host comes before what holds the VM everywhere: the summary says that. */
+static enum check check_kept(const struct pass *p, uint32_t vm, uint32_t host)
+{
+    const struct layout *l = &p->layout;
+    enum check refused = check_everywhere(l, vm) != CHECK_NONE ? check_pipeline(p, vm, host) : CHECK_NONE;
+
+    if (refused != CHECK_NONE)
+        return refused;
+    return l->vm_unit[vm] == IX_NONE ? layout_vm_check(l, vm) : check_held(l, vm, l->host_slot[host]);
 }
 
 static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct candidate *c)
@@ -157,7 +187,6 @@ static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct ca
     const struct layout *l = &p->layout;
     uint32_t unit = l->vm_unit[vm];
     uint32_t slot = l->host_slot[host];
-    enum check held = layout_vm_check(l, vm);
     struct migration_worth w = {0};
 
     *c = (struct candidate){.host = host, .verdict = VERDICT_REJECTED, .imbalance_after = UNKNOWN};
@@ -171,14 +200,14 @@ static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct ca
         if (slot != IX_NONE && slot < l->n_on)
             c->imbalance_after = p->climb.score.imbalance; /* the candidates' figures compare with this */
     } else if (unit == IX_NONE) {
-        c->check = held;
+        c->check = check_kept(p, vm, host);
     } else if (p->stopped && slot == p->next.to_slot) {
         c->verdict = VERDICT_CHOSEN;
         c->check = CHECK_NONE;
         fill_figures(p, unit, slot, c, &w);
         c->imbalance_after = p->next.imbalance_after; /* with the weights of that state, as in the plan */
     } else {
-        c->check = p->stopped ? CHECK_NONE : check_kept(l, vm, slot);
+        c->check = p->stopped ? CHECK_NONE : check_kept(p, vm, host);
         c->check = c->check == CHECK_NONE ? check_destination(p, unit, slot) : c->check;
         if (slot != IX_NONE && slot < l->n_on && c->check >= CHECK_MANDATORY_ONLY)
             fill_figures(p, unit, slot, c, &w);
@@ -191,7 +220,7 @@ static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct ca
         c->found = check_finding(p, vm, host, c->check, &w);
 }
 
-/* The move, or the most frequent check. */
+/* The move, or the most frequent check, and what holds the VM everywhere if that is another. */
 static const struct finding *summary_of(struct pass *p, uint32_t vm, const struct explanation *e)
 {
     uint32_t host = p->snap->vms[vm].host;
@@ -205,11 +234,15 @@ static const struct finding *summary_of(struct pass *p, uint32_t vm, const struc
     for (int c = CHECK_NONE + 1; c < check_count; c++)
         if (c != CHECK_CURRENT_HOST && count[c] > count[most])
             most = (enum check)c;
-    return finding_keep(p->a, (struct finding){.code = host == IX_NONE      ? FIND_ON_NO_HOST
-                                                       : most == CHECK_NONE ? FIND_STAYS_ALONE
-                                                                            : FIND_STAYS,
-                                               .check = most,
-                                               .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}}});
+    enum check everywhere = check_everywhere(&p->layout, vm);
+    struct finding f = {.code = host == IX_NONE      ? FIND_ON_NO_HOST
+                                : most == CHECK_NONE ? FIND_STAYS_ALONE
+                                                     : FIND_STAYS,
+                        .check = most,
+                        .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}}};
+    if (is_of_pipeline(most) && everywhere != CHECK_NONE)
+        f.because = check_finding(p, vm, e->candidates[0].host, everywhere, NULL);
+    return finding_keep(p->a, f);
 }
 
 /* What the stages of the VM's pipeline leave of the hosts that are on. */

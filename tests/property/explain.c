@@ -96,7 +96,7 @@ static bool is_confirmed(const struct world *w, enum check check, const bool *un
         if (!unit[v])
             continue;
         forbidden = forbidden || !oracle_may_run(&w->o, v, host, true) ||
-                    !oracle_live_allows_at(&w->o, v, host, FIT_MOVE, unit, &asked);
+                    !oracle_live_allows_at(&w->o, v, host, oracle_fit_use(&w->o, v, false), unit, &asked);
         for (uint32_t other = 0; other < w->snap.n_vms; other++)
             apart = apart || (other != v && oracle_is_on(&w->o, other, host) &&
                               oracle_kept_apart(&w->o, v, other, true));

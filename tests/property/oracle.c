@@ -228,9 +228,7 @@ double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need
     return 0;
 }
 
-/* What binds the VM there: it stays, it is powered on by this plan, or it moves. One whose start is approved
- * has its host already. */
-static enum fit_use fit_use_of(const struct oracle *o, uint32_t vm, bool runs_there)
+enum fit_use oracle_fit_use(const struct oracle *o, uint32_t vm, bool runs_there)
 {
     const struct vm_facts *v = &o->snap->vms[vm].is;
     bool has_host = v->state == VM_ON || v->kind == VM_SPARE; /* a spare VM stands for restarts */
@@ -333,8 +331,8 @@ bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host)
     }
     unsigned asked = 0;
 
-    return oracle_counts_allow(o, vm, host, fit_use_of(o, vm, false)) &&
-           oracle_live_allows_at(o, vm, host, fit_use_of(o, vm, false), NULL, &asked);
+    return oracle_counts_allow(o, vm, host, oracle_fit_use(o, vm, false)) &&
+           oracle_live_allows_at(o, vm, host, oracle_fit_use(o, vm, false), NULL, &asked);
 }
 
 static bool has_name(const struct ids *names, const char *name)
@@ -386,7 +384,7 @@ bool oracle_may_run(const struct oracle *o, uint32_t vm, uint32_t host, bool wit
         return false;
     if (!runs_there && !oracle_offers(o->snap, vm, host))
         return false;
-    if (!naive_fits(o->snap, fit_use_of(o, vm, runs_there), vm, host))
+    if (!naive_fits(o->snap, oracle_fit_use(o, vm, runs_there), vm, host))
         return false;
     for (uint32_t i = 0; i < o->snap->n_rules; i++) {
         const struct rule *r = &o->snap->rules[i];

@@ -90,6 +90,10 @@ bool oracle_forbids(const struct snapshot *s, const struct recommendation *rec);
 /* Whether the host offers what the VM needs, name by name. */
 bool oracle_offers(const struct snapshot *s, uint32_t vm, uint32_t host);
 
+/* What binds the VM there: it stays, it is powered on by this plan, or it moves. One whose start is approved
+ * has its host already. */
+enum fit_use oracle_fit_use(const struct oracle *o, uint32_t vm, bool runs_there);
+
 bool oracle_may_run(const struct oracle *o, uint32_t vm, uint32_t host, bool with_preferred);
 
 /* By a rule, or as the halves of a fault-tolerant pair. */

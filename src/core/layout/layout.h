@@ -188,8 +188,14 @@ bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t 
 /* Whether a limit keeps a VM without a host off the slot, by the sums in `used`. */
 bool layout_vm_exceeds(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t slot);
 
-/* Whether the limit of the counting stage, which is of the VM's pipeline, keeps the VM off the slot. */
-bool layout_stage_exceeds(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot);
+/* Whether the limit of the counting stage, which is of the VM's pipeline, keeps the VM off the slot. ret: by
+ * which figures; may be NULL. */
+bool layout_stage_exceeds(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot,
+                          struct layout_excess *ret);
+
+/* The same as layout_quantity_refuses() for a VM that is part of no unit. */
+bool layout_quantity_refuses_vm(const struct layout *l, uint32_t vm, uint32_t slot,
+                                struct layout_excess *ret);
 
 /* ---- cells.c: NUMA cells and devices ---- */
 

@@ -103,7 +103,7 @@ static bool exceeds(const void *with, uint32_t vm, uint32_t stage, uint32_t host
     const struct layout *l = with;
     uint32_t slot = l->host_slot[host];
 
-    return slot != IX_NONE && layout_stage_exceeds(l, vm, stage, slot);
+    return slot != IX_NONE && layout_stage_exceeds(l, vm, stage, slot, NULL);
 }
 
 struct fit_live layout_live(const struct layout *l)

@@ -203,7 +203,8 @@ bool layout_vm_exceeds(const struct layout *l, const int64_t *used, uint32_t vm,
     return false;
 }
 
-bool layout_stage_exceeds(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot)
+bool layout_stage_exceeds(const struct layout *l, uint32_t vm, uint32_t stage, uint32_t slot,
+                          struct layout_excess *ret)
 {
     const struct fit *fit = &l->rules->fit;
     uint32_t unit = l->vm_unit[vm];
@@ -216,9 +217,26 @@ bool layout_stage_exceeds(const struct layout *l, uint32_t vm, uint32_t stage, u
         if (fit->counts.counters[share->counter].measure != fit->counts.measure_of[stage] ||
             !is_counted(fit, share->counter, l->slot_host[slot]))
             continue;
-        if (!is_within(l, unit, slot, &x) || (unit == IX_NONE && x.used + share->takes > x.limit))
-            return true;
+        bool within = is_within(l, unit, slot, &x);
+        if (unit == IX_NONE)
+            x.takes = share->takes;
+        if (within && x.used + x.takes <= x.limit)
+            continue;
+        if (ret)
+            *ret = x;
+        return true;
     }
+    return false;
+}
+
+bool layout_quantity_refuses_vm(const struct layout *l, uint32_t vm, uint32_t slot, struct layout_excess *ret)
+{
+    const struct fit_bound *b;
+
+    for (uint32_t n = fit_bounds(&l->rules->fit, vm, &b); n > 0; n--, b++)
+        if ((b->applies >> rules_fit_use(&l->snap->vms[vm]) & 1) &&
+            layout_stage_exceeds(l, vm, b->stage, slot, ret))
+            return true;
     return false;
 }
 

@@ -127,30 +127,41 @@ static bool find_incompatible(const struct pass *p, const struct asked *q, struc
     return false;
 }
 
+/* Completes *f if a filter of the VM's pipeline refuses the host to it. */
+static bool add_refusal(const struct pass *p, const struct asked *q, uint32_t vm, struct finding *f)
+{
+    const struct fit_live live = layout_live(&p->layout);
+
+    f->refusal = fit_refusal(&p->rules.fit, rules_fit_use(&p->snap->vms[vm]), vm, q->host, &live, p->a);
+    if (!f->refusal)
+        return false;
+    finding_subject(f, SUBJECT_OTHER_VM, vm);
+    finding_subject(f, SUBJECT_HOST, q->host);
+    finding_subject(f, SUBJECT_STAGE, f->refusal->stage);
+    return true;
+}
+
 static bool find_refusal(const struct pass *p, const struct asked *q, struct finding *f)
 {
     const struct layout *l = &p->layout;
-    const struct fit_live live = layout_live(l);
 
-    for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++) {
-        uint32_t vm = l->unit_vms[i];
-
-        f->refusal = fit_refusal(&p->rules.fit, rules_fit_use(&p->snap->vms[vm]), vm, q->host, &live, p->a);
-        if (!f->refusal)
-            continue;
-        finding_subject(f, SUBJECT_OTHER_VM, vm);
-        finding_subject(f, SUBJECT_HOST, q->host);
-        finding_subject(f, SUBJECT_STAGE, f->refusal->stage);
-        return true;
-    }
+    if (q->unit == IX_NONE)
+        return add_refusal(p, q, q->vm, f);
+    for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++)
+        if (add_refusal(p, q, l->unit_vms[i], f))
+            return true;
     return false;
 }
 
 static bool find_quantity(const struct pass *p, const struct asked *q, struct finding *f)
 {
+    const struct layout *l = &p->layout;
     struct layout_excess x;
+    bool exceeds = l->used && q->slot != IX_NONE &&
+                   (q->unit == IX_NONE ? layout_quantity_refuses_vm(l, q->vm, q->slot, &x)
+                                       : layout_quantity_refuses(l, FIT_MOVE, q->unit, q->slot, &x));
 
-    if (!p->layout.used || !layout_quantity_refuses(&p->layout, FIT_MOVE, q->unit, q->slot, &x))
+    if (!exceeds)
         return false;
     finding_subject(f, SUBJECT_OTHER_VM, x.vm);
     finding_subject(f, SUBJECT_HOST, q->host);
@@ -529,12 +540,12 @@ static const struct {
     [CHECK_HOST_UNHEALTHY] = {find_host, ABOUT_VM},
     [CHECK_HOST_LOAD] = {find_load, ABOUT_SLOT},
     [CHECK_INCOMPATIBLE] = {find_incompatible, ABOUT_UNIT},
-    [CHECK_FIT_FILTER] = {find_refusal, ABOUT_UNIT},
+    [CHECK_FIT_FILTER] = {find_refusal, ABOUT_VM},
     [CHECK_AGENT_MISSING] = {find_agent, ABOUT_VM},
     [CHECK_RULE_VM_HOST] = {find_host_rule, ABOUT_UNIT},
     [CHECK_RULE_ANTI_AFFINITY] = {find_apart, ABOUT_SLOT},
     [CHECK_FT_PEER] = {find_ft_peer, ABOUT_SLOT},
-    [CHECK_FIT_QUANTITY] = {find_quantity, ABOUT_SLOT},
+    [CHECK_FIT_QUANTITY] = {find_quantity, ABOUT_VM},
     [CHECK_FIT_NUMA] = {find_cells, ABOUT_SLOT},
     [CHECK_FIT_DEVICE] = {find_cells, ABOUT_SLOT},
     [CHECK_RULE_AFFINITY] = {find_scattered, ABOUT_UNIT},

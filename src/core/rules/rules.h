@@ -73,10 +73,13 @@ static inline bool rules_allow(const struct rules *rules, uint32_t vm, uint32_t 
     return !rules->allowed[vm] || bitmap_has(rules->allowed[vm], host);
 }
 
-/* What the VM's pipeline binds now: where it is powered on, or where it moves. */
+/* What the VM's pipeline binds now: where it is powered on, or where it moves. A spare VM stands for
+ * restarts. */
 static inline enum fit_use rules_fit_use(const struct vm *v)
 {
-    return vm_waits(v) ? FIT_PLACE : FIT_MOVE;
+    bool is_off = v->is.state != VM_ON && v->is.kind != VM_SPARE;
+
+    return is_off || vm_waits(v) ? FIT_PLACE : FIT_MOVE;
 }
 
 /* Whether the VM's pipeline keeps it from coming to the host. */

@@ -241,8 +241,12 @@ const struct sentence_template wording_templates[] = {
      "The best candidate is {host}, where {missing} of free memory is missing. {because}"},
     /* A VM as a whole. */
     {FIND_OFF_HERE, "", "The VM is on this host and does not run."},
+    {FIND_ON_NO_HOST, "because",
+     "{vm} is on no host. {because} Most frequent reason among the hosts: {check.meaning}."},
     {FIND_ON_NO_HOST, "", "{vm} is on no host: {check.meaning}."},
     {FIND_STAYS_ALONE, "", "{vm} stays on {host}: there is no other host."},
+    {FIND_STAYS, "because",
+     "{vm} stays on {host}. {because} Most frequent reason among the hosts: {check.meaning}."},
     {FIND_STAYS, "", "{vm} stays on {host}. Most frequent reason: {check.meaning}."},
     /* What holds a VM where it is, by check. */
     {FIND_CHECK, "check=vm_not_running", "The VM is {vm.state}; only running VMs are migrated."},
