@@ -142,7 +142,8 @@ static bool is_of_pipeline(enum check check)
            check == CHECK_FIT_DEVICE;
 }
 
-/* The check by which the VM's pipeline refuses the host, whatever else does; CHECK_NONE: it does not. */
+/* The check by which the VM's pipeline refuses the host, whatever else does, or the host's state if the
+ * pipeline refuses it too; CHECK_NONE: it does not. */
 static enum check check_pipeline(const struct pass *p, uint32_t vm, uint32_t host)
 {
     const struct layout *l = &p->layout;
@@ -153,10 +154,11 @@ static enum check check_pipeline(const struct pass *p, uint32_t vm, uint32_t hos
 
     if (is_of_pipeline(there))
         return there;
-    if (slot == IX_NONE || p->snap->hosts[host].is.state != HOST_ON)
+    bool on = slot != IX_NONE && p->snap->hosts[host].is.state == HOST_ON;
+    if (fit_refusal(&p->rules.fit, rules_fit_use(&p->snap->vms[vm]), vm, host, on ? &live : NULL, p->a))
+        return on ? CHECK_FIT_FILTER : CHECK_HOST_NOT_ON;
+    if (!on)
         return CHECK_NONE;
-    if (fit_refusal(&p->rules.fit, rules_fit_use(&p->snap->vms[vm]), vm, host, &live, p->a))
-        return CHECK_FIT_FILTER;
     bool exceeds = unit == IX_NONE && layout_quantity_refuses_vm(l, vm, slot, NULL);
     return exceeds ? CHECK_FIT_QUANTITY : CHECK_NONE;
 }
@@ -240,7 +242,7 @@ static const struct finding *summary_of(struct pass *p, uint32_t vm, const struc
                                                      : FIND_STAYS,
                         .check = most,
                         .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}}};
-    if (is_of_pipeline(most) && everywhere != CHECK_NONE)
+    if ((is_of_pipeline(most) || most == CHECK_HOST_NOT_ON) && everywhere != CHECK_NONE)
         f.because = check_finding(p, vm, e->candidates[0].host, everywhere, NULL);
     return finding_keep(p->a, f);
 }

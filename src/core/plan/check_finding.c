@@ -127,54 +127,32 @@ static bool find_incompatible(const struct pass *p, const struct asked *q, struc
     return false;
 }
 
-/* Completes *f if a filter of the VM's pipeline refuses the host to it. */
-static bool add_refusal(const struct pass *p, const struct asked *q, uint32_t vm, struct finding *f)
-{
-    const struct fit_live live = layout_live(&p->layout);
-
-    f->refusal = fit_refusal(&p->rules.fit, rules_fit_use(&p->snap->vms[vm]), vm, q->host, &live, p->a);
-    if (!f->refusal)
-        return false;
-    finding_subject(f, SUBJECT_OTHER_VM, vm);
-    finding_subject(f, SUBJECT_HOST, q->host);
-    finding_subject(f, SUBJECT_STAGE, f->refusal->stage);
-    return true;
-}
-
 static bool find_refusal(const struct pass *p, const struct asked *q, struct finding *f)
 {
     const struct layout *l = &p->layout;
 
     if (q->unit == IX_NONE)
-        return add_refusal(p, q, q->vm, f);
+        return fit_finding_refusal(p, q->vm, q->host, true, f);
     for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++)
-        if (add_refusal(p, q, l->unit_vms[i], f))
+        if (fit_finding_refusal(p, l->unit_vms[i], q->host, true, f))
             return true;
     return false;
 }
 
+/* Also the filter that refuses the host, if one does: what depends on where VMs are is not known of it. */
+static bool find_host_state(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    return fit_finding_refusal(p, q->vm, q->host, false, f) || find_host(p, q, f);
+}
+
 static bool find_quantity(const struct pass *p, const struct asked *q, struct finding *f)
 {
-    const struct layout *l = &p->layout;
-    struct layout_excess x;
-    bool exceeds = l->used && q->slot != IX_NONE &&
-                   (q->unit == IX_NONE ? layout_quantity_refuses_vm(l, q->vm, q->slot, &x)
-                                       : layout_quantity_refuses(l, FIT_MOVE, q->unit, q->slot, &x));
-
-    if (!exceeds)
-        return false;
-    finding_subject(f, SUBJECT_OTHER_VM, x.vm);
-    finding_subject(f, SUBJECT_HOST, q->host);
-    finding_subject(f, SUBJECT_STAGE, x.stage);
-    finding_figure(f, FIGURE_TAKES, (double)x.takes / FIT_AMOUNT_ONE);
-    finding_figure(f, FIGURE_USED, (double)x.used / FIT_AMOUNT_ONE);
-    finding_figure(f, FIGURE_AT_MOST, x.limit == FIT_NOTHING ? UNKNOWN : (double)x.limit / FIT_AMOUNT_ONE);
-    return true;
+    return q->slot != IX_NONE && fit_finding_quantity(&p->layout, q->vm, q->slot, f);
 }
 
 static bool find_cells(const struct pass *p, const struct asked *q, struct finding *f)
 {
-    return cells_finding(&p->layout, q->unit, q->slot, f);
+    return fit_finding_cells(&p->layout, q->unit, q->slot, f);
 }
 
 static bool find_agent(const struct pass *p, const struct asked *q, struct finding *f)
@@ -533,7 +511,7 @@ static const struct {
     [CHECK_VM_COOL_DOWN] = {find_cool_down, ABOUT_VM},
     [CHECK_VM_RULES] = {find_conflict, ABOUT_VM},
     [CHECK_UNIT_HELD] = {find_held, ABOUT_UNIT},
-    [CHECK_HOST_NOT_ON] = {find_host, ABOUT_VM},
+    [CHECK_HOST_NOT_ON] = {find_host_state, ABOUT_VM},
     [CHECK_HOST_SLEEPS] = {find_host, ABOUT_VM},
     [CHECK_FAILOVER_HOST] = {find_host, ABOUT_VM},
     [CHECK_HOST_QUARANTINE] = {find_host, ABOUT_VM},

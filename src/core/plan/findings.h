@@ -16,8 +16,16 @@ const struct finding *check_finding(const struct pass *p, uint32_t vm, uint32_t 
 const struct finding *check_finding_chosen(const struct pass *p, const struct migration_worth *worth,
                                            const struct finding *because);
 
-/* cells_finding.c: what the slot lacks of the NUMA cells and devices that the unit needs; false: nothing. */
-bool cells_finding(const struct layout *l, uint32_t unit, uint32_t slot, struct finding *f);
+/* fit_finding.c: each completes *f and returns true, or finds nothing. */
+
+/* The filter of the VM's pipeline that refuses the host; live: also those that moves change. */
+bool fit_finding_refusal(const struct pass *p, uint32_t vm, uint32_t host, bool live, struct finding *f);
+
+/* The limit of its pipeline, or of a VM that moves with it, that keeps the VM off the slot. */
+bool fit_finding_quantity(const struct layout *l, uint32_t vm, uint32_t slot, struct finding *f);
+
+/* What the slot lacks of the NUMA cells and devices that the unit needs. */
+bool fit_finding_cells(const struct layout *l, uint32_t unit, uint32_t slot, struct finding *f);
 
 /* What an entry of the snapshot's avoid[] says. */
 static inline struct finding finding_of_avoid(enum finding_code code, const struct avoid *x)

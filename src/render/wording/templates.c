@@ -268,6 +268,8 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=unit_held",
      "The VM must stay with {other_vm}, which cannot be moved: {because.check.meaning}."},
     /* What keeps a VM off a host. */
+    {FIND_CHECK, "check=host_not_on stage",
+     "{host} is {host_is}, and the filter {stage} refuses it to {other_vm}{values_there}{unit_said}."},
     {FIND_CHECK, "check=host_not_on", "{host} is {host_is}."},
     {FIND_CHECK, "check=host_sleeps", "The plan puts {host} to standby."},
     {FIND_CHECK, "check=failover_host", "{host} is a dedicated failover host."},
