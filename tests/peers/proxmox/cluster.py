@@ -87,13 +87,19 @@ class Ha:
 
 
 class Account:
-    """A user's password, or a token's secret, and what each may where: path -> privileges, which hold below it."""
+    """A user's password, or a token's secret, and what each may where: path -> privileges, which hold below it as far as the next path.
+    An empty set is the role NoAccess."""
 
     def __init__(self, secret, acl):
         self.secret, self.acl = secret, acl
 
     def may(self, privilege, path):
-        return any(privilege in has and (at == "/" or path == at or path.startswith(at + "/")) for at, has in self.acl.items())
+        return privilege in self.at(path)
+
+    def at(self, path):
+        """The privileges there: those of the nearest path that has any entry."""
+        near = [at for at in self.acl if at == "/" or path == at or path.startswith(at + "/")]
+        return self.acl[max(near, key=len)] if near else set()
 
 
 class Cluster:
@@ -110,7 +116,7 @@ class Cluster:
         self.options = {}
         self.replication = []
         self.qdevice = {}
-        self.ceph = {}  # {"osd": [host], "mon": [host]}; {}: not installed
+        self.ceph = {}  # {"osd": [host], "mon": [host], "mgr": [host], "mds": [host], "without": [node]: not installed there}; {}: nowhere
         self.mappings = {"pci": {}, "usb": {}, "dir": {}}  # id -> [property string of each node]
         self.quorate = None  # None: by the votes
         self.tasks = collections.OrderedDict()  # upid -> tasks.Task
@@ -146,8 +152,9 @@ class Cluster:
 
     def votes(self):
         """(present, needed)"""
-        expected = sum(n.votes for n in self.nodes.values()) + (1 if self.qdevice else 0)
-        present = sum(n.votes for n in self.nodes.values() if n.online) + (1 if self.qdevice else 0)
+        device = 0 if not self.qdevice else 1 if len(self.nodes) % 2 == 0 else len(self.nodes) - 1
+        expected = sum(n.votes for n in self.nodes.values()) + device
+        present = sum(n.votes for n in self.nodes.values() if n.online) + (device if self.qdevice.get("State") == "Connected" else 0)
         return present, expected // 2 + 1
 
     def manager_clock(self):

@@ -14,8 +14,15 @@ def version(q):
 
 
 def permissions(q):
-    """Of the caller: its privileges by path."""
-    return {path: {privilege: 1 for privilege in sorted(has)} for path, has in sorted(q.account.acl.items()) if has}
+    """Of the caller: its privileges by path, of the top ones and those with entries; none of a path where it has none."""
+    paths = {"/", "/access", "/access/groups", "/nodes", "/pool", "/sdn", "/storage", "/vms"}.union(*(a.acl for a in q.cluster.accounts.values()))
+    return {path: {privilege: 1 for privilege in sorted(q.account.at(path))} for path in sorted(paths) if q.account.at(path)}
+
+
+def acl(q):
+    """Who sees only its own paths here does so by Permissions.Modify, which nobody has."""
+    return [{"path": path, "type": "token" if "!" in name else "user", "ugid": name, "roleid": "Ballast" if has else "NoAccess", "propagate": 1}
+            for name, a in q.cluster.accounts.items() for path, has in a.acl.items() if q.may("Sys.Audit", "/access")]
 
 
 # ---- the cluster ----
@@ -114,13 +121,30 @@ def qdevice(q):
     return dict(q.cluster.qdevice)
 
 
+def _need_ceph(q):
+    if not q.cluster.ceph or q.node.name in q.cluster.ceph.get("without", []):
+        raise errors.Failure("binary not installed: /usr/bin/ceph-mon")
+
+
+def ceph_mon(q):
+    _need_ceph(q)
+    return [{"name": host, "host": 1, "addr": f"{q.cluster.nodes[host].ip}:6789/0"} for host in q.cluster.ceph.get("mon", [])]
+
+
+def disks(q):
+    osds = [i for i, host in enumerate(q.cluster.ceph.get("osd", [])) if host == q.node.name]
+    return [{"devpath": "/dev/sda", "gpt": 1, "mounted": 0, "size": 98 * GIB, "used": "LVM", "osdid": -1}] + \
+        [{"devpath": f"/dev/sd{chr(98 + n)}", "gpt": 0, "mounted": 0, "size": 1024 * GIB, "used": "LVM", "osdid": i, "osdid-list": [i]}
+         for n, i in enumerate(osds)]
+
+
 def ceph_metadata(q):
     """Of Ceph's services by their hosts; a cluster without it has no configuration of it."""
-    if not q.cluster.ceph:
-        raise errors.Failure("binary not installed: /usr/bin/ceph-mon")
+    _need_ceph(q)
     told = {"mon": {}, "mgr": {}, "mds": {}, "node": {}, "osd": []}
-    for host in q.cluster.ceph.get("mon", []):
-        told["mon"][f"{host}@{host}"] = {"name": host, "hostname": host}
+    for kind in ("mon", "mgr", "mds"):
+        for host in q.cluster.ceph.get(kind, []):
+            told[kind][f"{host}@{host}"] = {"name": host, "hostname": host}
     for i, host in enumerate(q.cluster.ceph.get("osd", [])):
         told["osd"].append({"id": i, "hostname": host})
     return told
