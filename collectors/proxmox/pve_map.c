@@ -2,6 +2,7 @@
 #include "collectors/proxmox/pve_map.h"
 
 #include "net/peer_json.h"
+#include "net/proxmox/ceph.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -136,25 +137,12 @@ static void set_host_state(struct pve_map *m, const struct pve_node *n, struct h
         h->failure_detection = FAILURE_DETECTION_HEALTHY;
 }
 
-static bool has_host(const json_t *services, const char *node)
+/* Also where the node that answers has none. Of others nothing follows then: the actuator asks them. */
+static bool is_ceph_known(const struct pve_map *m, const json_t *ceph)
 {
-    const json_t *value;
-    const char *key;
-    size_t i;
+    const struct pve_kept *k = idmap_get(&m->look->cache.by_path, PVE_CEPH);
 
-    json_object_foreach((json_t *)services, key, value)
-    {
-        const char *host = peer_json_text(value, "hostname");
-        if (host && strcmp(host, node) == 0)
-            return true;
-    }
-    json_array_foreach(services, i, value)
-    {
-        const char *host = peer_json_text(value, "hostname");
-        if (host && strcmp(host, node) == 0)
-            return true;
-    }
-    return false;
+    return ceph ? pve_ceph_is_whole(ceph) : k && !k->data && pve_ceph_is_missing(k->refused, k->why);
 }
 
 /* The node runs HA's manager. Without it HA does nothing until another node has taken over. */
@@ -182,17 +170,18 @@ static bool has_copies(const struct pve_map *m, const char *node)
     return false;
 }
 
-/* A node that others need is never put to standby: it has OSDs or a monitor of Ceph or copies of disks, runs
- * HA's manager, or answers the requests. */
+/* A node that others need is never put to standby: it has services of Ceph or copies of disks, runs HA's
+ * manager, or answers the requests. While it is not known where Ceph runs, any node may have its services. */
 static void add_roles(const struct pve_map *m, const struct pve_node *n, struct host_facts *h)
 {
     const json_t *ceph = pve_cache_get(&m->look->cache, PVE_CEPH, m->look->now_ms, PVE_CONFIG_MS);
-    bool osd = has_host(json_object_get(ceph, "osd"), n->name);
-    bool mon = has_host(json_object_get(ceph, "mon"), n->name);
+    bool osd = pve_ceph_runs(ceph, "osd", n->name), mon = pve_ceph_runs(ceph, "mon", n->name);
+    bool other = pve_ceph_runs(ceph, "mgr", n->name) || pve_ceph_runs(ceph, "mds", n->name);
     unsigned major = pve_look_major(m->look, n->name);
 
     h->vsan = osd;
-    if (mon || n->local || is_master(m, n->name) || has_copies(m, n->name))
+    if (mon || other || !is_ceph_known(m, ceph) || n->local || is_master(m, n->name) ||
+        has_copies(m, n->name))
         h->dpm = AUTOMATION_DISABLED;
     if (osd || mon)
         add_label(&h->labels, "ceph", osd && mon ? "mon;osd" : osd ? "osd" : "mon", m->a);
@@ -392,10 +381,10 @@ static int fewest_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The number of nodes that must be on for the quorum to outlive the failure of any one of them, whichever
- * nodes are on: those with the fewest votes are counted, and the largest vote is left out. Nodes that are off
- * count as expected votes, too. A QDevice has one vote, with an odd number of nodes as many as nodes less
- * one. All nodes must be on if the votes are not known. Source: pve-docs (pvecm.adoc). */
+/* The number of nodes that must be on for the quorum to outlive the failure of any one of them, or of the
+ * QDevice, whichever nodes are on: those with the fewest votes are counted, and the largest vote is left out.
+ * Nodes that are off count as expected votes, too. A QDevice has one vote, with an odd number of nodes as
+ * many as nodes less one. All nodes must be on if the votes are not known. Source: pve-docs (pvecm.adoc). */
 static uint32_t hosts_on(struct pve_map *m)
 {
     const json_t *device = pve_cache_get(&m->look->cache, PVE_QDEVICE, m->look->now_ms, PVE_FACTS_MS);
@@ -411,7 +400,7 @@ static uint32_t hosts_on(struct pve_map *m)
         sum += votes[i];
     }
     qsort(votes, n, sizeof *votes, fewest_first);
-    double need = floor((sum + of_device) / 2) + 1 + (n > 0 ? votes[n - 1] : 0);
+    double need = floor((sum + of_device) / 2) + 1 + fmax(n > 0 ? votes[n - 1] : 0, of_device);
     double there = state && strncmp(state, "Connected", 9) == 0 ? of_device : 0;
     uint32_t on = 0;
 
