@@ -6,11 +6,44 @@
 #include "actuators/proxmox/pve_guest.h"
 #include "base/cleanup.h"
 #include "net/peer_json.h"
+#include "net/proxmox/ceph.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- answers ---- */
+
+/* Anything but a list, or an object, must not pass for an empty one. */
+static int get_kind(struct pve *p, const char *path, json_type kind, json_t **ret, struct err *err)
+{
+    int r = pve_get(p, path, 0, ret, err);
+
+    if (r < 0 || json_typeof(*ret) == kind)
+        return r;
+    json_decref(*ret);
+    *ret = NULL;
+    return err_set(err, -EPROTO, "%s: the answer of %s is not what was expected", pve_url(p), path);
+}
+
+static int get_list(struct pve *p, const char *path, json_t **ret, struct err *err)
+{
+    return get_kind(p, path, JSON_ARRAY, ret, err);
+}
+
+static int get_object(struct pve *p, const char *path, json_t **ret, struct err *err)
+{
+    return get_kind(p, path, JSON_OBJECT, ret, err);
+}
+
+static int get_list_of_node(struct pve *p, const char *node, const char *what, json_t **ret, struct err *err)
+{
+    char path[160];
+
+    (void)snprintf(path, sizeof path, "/nodes/%s/%s", node, what);
+    return get_list(p, path, ret, err);
+}
 
 /* ---- votes ---- */
 
@@ -18,7 +51,7 @@
 struct quorum {
     bool quorate, online, local; /* online, local: the node; local: it is the one that answers */
     double expected, present;    /* votes; present: without the node */
-    double largest;              /* of one other node that is online */
+    double largest;              /* of one other node that is online, or of the QDevice */
 };
 
 static bool is_online(const json_t *status, const char *node)
@@ -60,9 +93,9 @@ static int take_votes(struct pve *p, const json_t *status, const char *node, str
     CLEANUP(peer_json_releasep) json_t *device = NULL;
     json_t *row;
     size_t i;
-    int r = pve_get(p, "/cluster/config/nodes", 0, &rows, err);
+    int r = get_list(p, "/cluster/config/nodes", &rows, err);
 
-    if (r < 0 || (r = pve_get(p, "/cluster/config/qdevice", 0, &device, err)) < 0)
+    if (r < 0 || (r = get_object(p, "/cluster/config/qdevice", &device, err)) < 0)
         return r;
     json_array_foreach(rows, i, row)
     {
@@ -82,56 +115,107 @@ static int take_votes(struct pve *p, const json_t *status, const char *node, str
         const char *state = peer_json_text(device, "State");
         size_t n = json_array_size(rows);
         double votes = n % 2 == 0 ? 1 : (double)n - 1;
+        double there = state && strncmp(state, "Connected", 9) == 0 ? votes : 0;
 
         ret->expected += votes;
-        ret->present += state && strncmp(state, "Connected", 9) == 0 ? votes : 0;
+        ret->present += there;
+        ret->largest = fmax(ret->largest, there);
     }
     return 0;
+}
+
+/* By an address of another node, where one answers. */
+static int ask_status(struct pve *p, const char *node, json_t **ret, struct quorum *ret_c, struct err *err)
+{
+    for (size_t turns = 1;; turns++) {
+        int r = get_list(p, "/cluster/status", ret, err);
+
+        if (r < 0)
+            return r;
+        *ret_c = (struct quorum){0};
+        take_status(*ret, node, ret_c);
+        if (!ret_c->local || pve_turn(p) <= turns)
+            return 0;
+        json_decref(*ret);
+        *ret = NULL;
+    }
 }
 
 static int check_votes(struct pve *p, const char *node, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *status = NULL;
-    struct quorum c = {0};
-    int r = pve_get(p, "/cluster/status", 0, &status, err);
+    struct quorum c;
+    int r = ask_status(p, node, &status, &c, err);
 
     if (r < 0)
         return r;
-    take_status(status, node, &c);
     if (!c.online)
         return err_set(err, -ESTALE, "%s: node %s is off already", pve_url(p), node);
     if (!c.quorate)
         return err_set(err, -EAGAIN, "%s: the cluster has no quorum, so no node is switched off", pve_url(p));
     if (c.local)
-        return err_set(err, -EPERM, "%s: node %s answers at this address, so it stays on", pve_url(p), node);
+        return err_set(err, -EPERM, "%s: node %s alone answers, so it stays on", pve_url(p), node);
     if ((r = take_votes(p, status, node, &c, err)) < 0)
         return r;
     double need = floor(c.expected / 2) + 1;
     if (c.present - c.largest < need)
         return err_set(err, -EPERM,
                        "%s: without node %s %.0f votes would be left, and the quorum takes %.0f, should one "
-                       "more node fail",
+                       "more node fail, or the QDevice",
                        pve_url(p), node, c.present, need);
     return 0;
 }
 
 /* ---- whether the node is free ---- */
 
-static int check_guests(struct pve *p, const char *node, struct err *err)
+/* What may not be seen is left out of lists without a word, and a path without any privilege out of these. So
+ * each guest and pool that has entries of its own must be among the privileges, with VM.Audit. */
+static int check_privileges(struct pve *p, const char *node, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    CLEANUP(peer_json_releasep) json_t *may = NULL;
+    CLEANUP(peer_json_releasep) json_t *acl = NULL;
+    const char *path;
     json_t *row;
     size_t i;
-    int r = pve_get(p, "/cluster/resources?type=vm", 0, &rows, err);
+    int r = get_object(p, "/access/permissions", &may, err);
 
-    if (r < 0)
+    if (r < 0 || (r = get_list(p, "/access/acl", &acl, err)) < 0)
         return r;
+    if (!peer_json_flag(json_object_get(may, "/vms"), "VM.Audit") ||
+        !json_object_get(json_object_get(may, "/access"), "Sys.Audit"))
+        return err_set(
+            err, -EPERM,
+            "%s: without VM.Audit on /vms and Sys.Audit on /access nobody can tell whether node %s "
+            "is empty, so it stays on",
+            pve_url(p), node);
+    json_object_foreach(may, path, row)
+    {
+        if (strncmp(path, "/vms/", 5) == 0 && !json_object_get(row, "VM.Audit"))
+            return err_set(err, -EPERM, "%s: without VM.Audit on %.60s node %s may not be empty", pve_url(p),
+                           path, node);
+    }
+    json_array_foreach(acl, i, row)
+    {
+        path = peer_json_text(row, "path");
+        if (!path || ((strncmp(path, "/vms/", 5) == 0 || strncmp(path, "/pool/", 6) == 0) &&
+                      !json_object_get(json_object_get(may, path), "VM.Audit")))
+            return err_set(err, -EPERM, "%s: without VM.Audit on %.60s node %s may not be empty", pve_url(p),
+                           path ? path : "a path", node);
+    }
+    return 0;
+}
+
+static int check_rows(struct pve *p, const json_t *rows, const char *node, bool here, struct err *err)
+{
+    json_t *row;
+    size_t i;
+
     json_array_foreach(rows, i, row)
     {
         const char *at = peer_json_text(row, "node"), *status = peer_json_text(row, "status");
         bool off = status && strcmp(status, "stopped") == 0;
 
-        if (at && strcmp(at, node) == 0 && !peer_json_flag(row, "template") &&
+        if ((here || !at || strcmp(at, node) == 0) && !peer_json_flag(row, "template") &&
             (!off || peer_json_text(row, "lock")))
             return err_set(err, -EBUSY, "%s: guest %.0f is on node %s still (%s)", pve_url(p),
                            peer_json_number(row, "vmid"), node,
@@ -142,16 +226,35 @@ static int check_guests(struct pve *p, const char *node, struct err *err)
     return 0;
 }
 
+/* The list of all guests is up to 10 s old; the node's own are of this moment. */
+static int check_guests(struct pve *p, const char *node, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *all = NULL;
+    CLEANUP(peer_json_releasep) json_t *vms = NULL;
+    CLEANUP(peer_json_releasep) json_t *containers = NULL;
+    int r = get_list(p, "/cluster/resources?type=vm", &all, err);
+
+    if (r < 0 || (r = get_list_of_node(p, node, "qemu", &vms, err)) < 0 ||
+        (r = get_list_of_node(p, node, "lxc", &containers, err)) < 0)
+        return r;
+    if ((r = check_rows(p, all, node, false, err)) < 0 || (r = check_rows(p, vms, node, true, err)) < 0)
+        return r;
+    return check_rows(p, containers, node, true, err);
+}
+
 static int check_manager(struct pve *p, const char *node, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *data = NULL;
     json_t *service;
     const char *sid;
-    int r = pve_get(p, "/cluster/ha/status/manager_status", 0, &data, err);
+    int r = get_object(p, "/cluster/ha/status/manager_status", &data, err);
 
     if (r < 0)
         return r;
     const json_t *manager = json_object_get(data, "manager_status");
+    if (!json_is_object(manager))
+        return err_set(err, -EPROTO, "%s: HA's manager tells no state, so node %s stays on", pve_url(p),
+                       node);
     const char *master = peer_json_text(manager, "master_node");
     if (master && strcmp(master, node) == 0)
         return err_set(err, -EPERM, "%s: node %s is the one that manages HA, so it stays on", pve_url(p),
@@ -160,9 +263,11 @@ static int check_manager(struct pve *p, const char *node, struct err *err)
     {
         const char *at = peer_json_text(service, "node"), *state = peer_json_text(service, "state");
         const char *target = peer_json_text(service, "target");
+        const char *told = json_string_value(json_array_get(json_object_get(service, "cmd"), 1));
         bool rests = state && (strcmp(state, "stopped") == 0 || strcmp(state, "ignored") == 0);
 
-        if ((at && strcmp(at, node) == 0 && !rests) || (target && strcmp(target, node) == 0))
+        if ((at && strcmp(at, node) == 0 && !rests) || (target && strcmp(target, node) == 0) ||
+            (told && strcmp(told, node) == 0))
             return err_set(err, -EBUSY, "%s: HA has %.60s on node %s (%.30s)", pve_url(p), sid, node,
                            state ? state : "unknown");
     }
@@ -172,12 +277,10 @@ static int check_manager(struct pve *p, const char *node, struct err *err)
 static int check_tasks(struct pve *p, const char *node, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *rows = NULL;
-    char path[128];
     json_t *row;
     size_t i;
+    int r = get_list_of_node(p, node, "tasks?source=active&limit=500", &rows, err);
 
-    (void)snprintf(path, sizeof path, "/nodes/%s/tasks?source=active&limit=500", node);
-    int r = pve_get(p, path, 0, &rows, err);
     if (r < 0)
         return r;
     json_array_foreach(rows, i, row)
@@ -190,12 +293,38 @@ static int check_tasks(struct pve *p, const char *node, struct err *err)
     return 0;
 }
 
+/* A migration is a task of the node that the guest leaves. Where it leads to only its log says. */
+static int check_arrivals(struct pve *p, const char *node, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    json_t *row;
+    size_t i;
+    int r = get_list(p, "/cluster/tasks", &rows, err);
+
+    if (r < 0)
+        return r;
+    json_array_foreach(rows, i, row)
+    {
+        const char *type = peer_json_text(row, "type"), *upid = peer_json_text(row, "upid");
+        struct pve_log log;
+
+        if (json_object_get(row, "endtime") || (type && !strstr(type, "migrat")))
+            continue;
+        pve_log_init(&log);
+        if (!upid || pve_log_read(p, upid, &log, NULL) < 0 || !log.to[0] || strcmp(log.to, node) == 0)
+            return err_set(err, -EBUSY, "%s: a guest is on its way to node %s%s (%.100s)", pve_url(p),
+                           log.to[0] ? "" : "an unknown node, perhaps to ", node,
+                           upid ? upid : "an unknown task");
+    }
+    return 0;
+}
+
 static int check_replication(struct pve *p, const char *node, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *rows = NULL;
     json_t *row;
     size_t i;
-    int r = pve_get(p, "/cluster/replication", 0, &rows, err);
+    int r = get_list(p, "/cluster/replication", &rows, err);
 
     if (r < 0)
         return r;
@@ -217,7 +346,7 @@ static int check_mac(struct pve *p, const char *node, struct err *err)
     char path[128];
 
     (void)snprintf(path, sizeof path, "/nodes/%s/config", node);
-    int r = pve_get(p, path, 0, &data, err);
+    int r = get_object(p, path, &data, err);
     if (r < 0)
         return r;
     const char *mac = peer_json_text(data, "wakeonlan");
@@ -228,10 +357,70 @@ static int check_mac(struct pve *p, const char *node, struct err *err)
                          node);
 }
 
+/* The node that answers has no Ceph: this one must say the same, and have no disk of an OSD. */
+static int check_ceph_there(struct pve *p, const char *node, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *monitors = NULL;
+    CLEANUP(peer_json_releasep) json_t *disks = NULL;
+    struct err own = {0};
+    char path[128];
+    json_t *disk;
+    size_t i;
+
+    (void)snprintf(path, sizeof path, "/nodes/%s/ceph/mon", node);
+    int r = pve_get(p, path, 0, &monitors, &own);
+    if (r == 0)
+        return err_set(err, -EPERM,
+                       "%s: node %s has Ceph, and the node that answers cannot tell what runs there, so it "
+                       "stays on",
+                       pve_url(p), node);
+    if (!pve_ceph_is_missing(r, own.text)) {
+        *err = own;
+        return err_widen(err, "whether node %s has Ceph is not known", node);
+    }
+    if ((r = get_list_of_node(p, node, "disks/list?skipsmart=1", &disks, err)) < 0)
+        return r;
+    json_array_foreach(disks, i, disk)
+    {
+        const json_t *more = json_object_get(disk, "osdid-list");
+        if (peer_json_number(disk, "osdid") != -1 || json_array_size(more) > 0)
+            return err_set(err, -EPERM, "%s: node %s has an OSD of Ceph on %.40s, so it stays on", pve_url(p),
+                           node,
+                           peer_json_text(disk, "devpath") ? peer_json_text(disk, "devpath") : "a disk");
+    }
+    return 0;
+}
+
+static int check_ceph(struct pve *p, const char *node, struct err *err)
+{
+    static const char *const services[] = {"osd", "mon", "mgr", "mds"};
+    CLEANUP(peer_json_releasep) json_t *metadata = NULL;
+    struct err own = {0};
+    int r = pve_get(p, "/cluster/ceph/metadata", 0, &metadata, &own);
+
+    if (r < 0 && pve_ceph_is_missing(r, own.text))
+        return check_ceph_there(p, node, err);
+    if (r < 0) {
+        *err = own;
+        return err_widen(err, "whether node %s serves Ceph is not known", node);
+    }
+    if (!pve_ceph_is_whole(metadata))
+        return err_set(err, -EPERM, "%s: where the services of Ceph run is not known, so node %s stays on",
+                       pve_url(p), node);
+    for (size_t i = 0; i < sizeof services / sizeof services[0]; i++) {
+        if (pve_ceph_runs(metadata, services[i], node))
+            return err_set(err, -EPERM, "%s: node %s serves Ceph (%s), so it stays on", pve_url(p), node,
+                           services[i]);
+    }
+    return 0;
+}
+
+/* Guests last: they change soonest. */
 static int check_standby(struct pve_acting *x, const char *node, struct err *err)
 {
     static int (*const checks[])(struct pve *, const char *, struct err *) = {
-        check_votes, check_guests, check_manager, check_tasks, check_replication, check_mac};
+        check_votes, check_ceph,     check_replication, check_mac,   check_privileges,
+        check_tasks, check_arrivals, check_manager,     check_guests};
 
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         int r = checks[i](x->api, node, err);
@@ -243,13 +432,17 @@ static int check_standby(struct pve_acting *x, const char *node, struct err *err
 
 /* ---- the contract ---- */
 
-static int is_awake(struct pve_acting *x, const char *node, struct err *err)
+/* surely: what one that has lost the others calls off is not off. */
+static int is_awake(struct pve_acting *x, const char *node, bool surely, struct err *err)
 {
     struct pve_quorum c;
     int r = pve_quorum_look(x->api, node, &c, err);
 
     if (r < 0)
         return r;
+    if (surely && !c.quorate)
+        return err_set(err, -EAGAIN, "%s: without a quorum it is not known whether node %s is off",
+                       pve_url(x->api), node);
     if (!c.member)
         return err_set(err, -ENOENT, "%s: there is no node %s any more", pve_url(x->api), node);
     return c.online;
@@ -261,7 +454,7 @@ int pve_power_check(struct pve_acting *x, const struct operation *q, struct err 
         return err_set(err, -EINVAL, "the request names no node");
     if (q->kind == OPERATION_STANDBY)
         return check_standby(x, q->host, err);
-    int r = is_awake(x, q->host, err);
+    int r = is_awake(x, q->host, false, err);
     return r > 0 ? err_set(err, -ESTALE, "%s: node %s is awake already", pve_url(x->api), q->host) : r;
 }
 
@@ -314,7 +507,7 @@ int pve_power_poll(struct pve_acting *x, const struct operation *q, const char *
     *ret = (struct task_progress){.state = TASK_RUNNING, .percent = -1};
     if (!node || !pve_is_node_name(node + 1) || (!down && strncmp(task, "WAKE:", 5) != 0))
         return err_set(err, -EINVAL, "%.100s is no task of a node", task);
-    int r = is_awake(x, node + 1, err);
+    int r = is_awake(x, node + 1, down, err);
     if (r < 0)
         return r;
     if (r != down)

@@ -82,7 +82,6 @@ def test_a_wake_by_another_segment():
 
 def test_what_is_refused():
     with world(nodes=7) as (c, s, p):
-        bad(p, "EPERM", "answers at this address", "standby", "n1")
         c.add(100, "n5")
         bad(p, "EBUSY", "guest 100 is on node n5 still (running)", "standby", "n5")
         c.guests[100].status, c.guests[100].lock = "stopped", "backup"
@@ -113,8 +112,11 @@ def test_what_is_refused():
         c.nodes["n6"].online = False
         bad(p, "EPERM", "should one more node fail", "standby", "n5")
         c.nodes["n6"].online = True
-        c.qdevice = {"Algorithm": "lms", "State": "Connected"}  # 6 more of 15, 8 are needed
+        c.qdevice = {"Algorithm": "lms", "State": "Connected"}  # 6 more of 15, 8 are needed, which are left without it
         good(p, "check", "standby", "n5")
+        c.nodes["n2"].votes = 1  # of 13, 7 are needed, and 6 would be left without it
+        bad(p, "EPERM", "or the QDevice", "standby", "n5")
+        c.nodes["n2"].votes = 3
         c.qdevice = {"Algorithm": "lms", "State": "Disconnected"}
         bad(p, "EPERM", "should one more node fail", "standby", "n5")
         c.qdevice = {}
@@ -123,9 +125,162 @@ def test_what_is_refused():
         equal("none was asked", [n.goes_down for n in c.nodes.values()], [None] * 7)
 
 
+def test_ceph():
+    """Each of its services keeps a node on; so does whatever hides them."""
+    with world(nodes=7) as (c, s, p):
+        good(p, "check", "standby", "n5")
+        for kind in ("osd", "mon", "mgr", "mds"):
+            c.ceph = {"mon": ["n1"], kind: ["n5"]}
+            bad(p, "EPERM", f"node n5 serves Ceph ({kind})", "standby", "n5")
+            good(p, "check", "standby", "n4")
+            c.ceph["without"] = ["n1"]  # the one that answers
+            bad(p, "EPERM", "node n5 has Ceph", "standby", "n5")
+        c.ceph = {"mon": ["n2"], "osd": ["n6", "n5"], "without": ["n1", "n4", "n5"]}  # put there by other means
+        bad(p, "EPERM", "node n5 has an OSD of Ceph on /dev/sdb", "standby", "n5")
+        for told in ({"osdid": 1}, {"osdid": "1"}, {"osdid": -1, "osdid-list": ["1"]}, {}):
+            s.twists[:] = [("/nodes/n4/disks/list", lambda _, told=told: [{"devpath": "/dev/sdc", **told}])]
+            bad(p, "EPERM", "node n4 has an OSD of Ceph on /dev/sdc", "standby", "n4")
+        s.twists.clear()
+        good(p, "check", "standby", "n4")
+        for path, code, reason in (("/nodes/n4/ceph/mon", 500, "rados_connect failed - Operation timed out"),
+                                   ("/nodes/n4/ceph/mon", 501, "Method not implemented"),
+                                   ("/nodes/n4/disks/list", 500, "unable to run lsblk")):
+            s.faults[:] = [Fault(path, code=code, reason=reason)]
+            bad(p, "EOPNOTSUPP" if code == 501 else "EREMOTEIO", reason, "standby", "n4")
+        s.faults.clear()
+        c.ceph = {"mon": ["n1"], "osd": ["n1"]}
+        s.faults.append(Fault("/cluster/ceph/metadata", code=500, reason="rados_connect failed - Operation timed out"))
+        bad(p, "EREMOTEIO", "whether node n4 serves Ceph is not known", "standby", "n4")
+        s.faults[:] = [Fault("/cluster/ceph/metadata", code=403, reason="Permission check failed")]
+        bad(p, "EPERM", "whether node n4 serves Ceph is not known", "standby", "n4")
+        s.faults.clear()
+        for hides in (lambda d: {**d, "osd": [{"id": 0}]}, lambda d: {k: v for k, v in d.items() if k != "mon"}, lambda d: []):
+            s.twists[:] = [("/cluster/ceph/metadata", hides)]
+            bad(p, "EPERM", "where the services of Ceph run is not known", "standby", "n4")
+        s.twists[:] = [("/cluster/ceph/metadata", lambda d: {**d, "mon": {"a@n4": {"service": 1}}})]  # it is down
+        bad(p, "EPERM", "node n4 serves Ceph (mon)", "standby", "n4")
+        equal("none was asked", [n.goes_down for n in c.nodes.values()], [None] * 7)
+        assert not s.problems, s.problems
+
+
+def test_ceph_is_read():
+    """Where Ceph runs is not known: no node goes."""
+    def dpm(**ceph):
+        with Server(c) as s, Probe("proxmox", **given(s)) as p:
+            s.faults += ceph.get("faults", ())
+            return [h["dpm"] for h in sorted(p("collect")["hosts"], key=lambda h: h["id"])]
+
+    c = Cluster("9.1", nodes=4)
+    equal("no Ceph", dpm(), ["disabled", "inherit", "inherit", "inherit"])
+    equal("no configuration", dpm(faults=[Fault("/cluster/ceph/metadata", code=500, reason="pveceph configuration not initialized")]),
+          ["disabled", "inherit", "inherit", "inherit"])
+    c.ceph = {"mon": ["n1"], "mgr": ["n2"], "mds": ["n3"]}
+    equal("services", dpm(), ["disabled", "disabled", "disabled", "inherit"])
+    for code, reason in ((500, "rados_connect failed - Operation timed out"), (403, "Permission check failed"), (501, "not implemented")):
+        equal(reason, dpm(faults=[Fault("/cluster/ceph/metadata", code=code, reason=reason)]), ["disabled"] * 4)
+
+
+def test_guests_that_are_not_seen():
+    with world() as (c, s, p):
+        mine = c.accounts[s.token].acl
+        c.add(101, "n5")
+        mine["/vms/101"] = set()  # NoAccess
+        bad(p, "EPERM", "without VM.Audit on /vms/101", "standby", "n5")
+        del mine["/vms/101"]
+        mine["/pool/secret"] = set()  # its guests are hidden, too
+        bad(p, "EPERM", "without VM.Audit on /pool/secret", "standby", "n5")
+        del mine["/pool/secret"]
+        mine["/vms/101"] = {"VM.PowerMgmt"}  # another role
+        bad(p, "EPERM", "without VM.Audit on /vms/101", "standby", "n5")
+        mine["/vms/101"] = {"VM.Audit"}
+        bad(p, "EBUSY", "guest 101 is on node n5", "standby", "n5")
+        del mine["/vms/101"], c.guests[101]
+        good(p, "check", "standby", "n5")
+        mine["/access"] = set()  # what is denied elsewhere cannot be read
+        bad(p, "EPERM", "Sys.Audit on /access", "standby", "n5")
+        del mine["/access"]
+        s.twists.append(("/access/permissions", lambda d: {**d, "/vms": {"VM.Audit": 0}}))  # not for what is below
+        bad(p, "EPERM", "without VM.Audit on /vms", "standby", "n5")
+        s.twists.clear()
+        for path in ("/access/permissions", "/access/acl"):
+            s.faults[:] = [Fault(path, code=500, reason="got timeout")]
+            bad(p, "EREMOTEIO", "got timeout", "standby", "n5")
+        assert not s.problems, s.problems
+
+
+def test_guests_of_this_moment():
+    """The list of the cluster is older than the node's own."""
+    with world() as (c, s, p):
+        for kind in ("qemu", "lxc"):
+            c.guests.clear()
+            c.add(102, "n5", kind=kind)
+            s.twists[:] = [("/cluster/resources", lambda rows: [{**r, "status": "stopped"} for r in rows])]
+            bad(p, "EBUSY", "guest 102 is on node n5 still (running)", "standby", "n5")
+            s.twists[:] = [("/cluster/resources", lambda rows: [])]
+            bad(p, "EBUSY", "guest 102 is on node n5 still (running)", "standby", "n5")
+            s.faults[:] = [Fault(f"/nodes/n5/{kind}", code=595, reason="No route to host")]
+            bad(p, "EHOSTDOWN", "No route to host", "standby", "n5")
+            s.faults.clear()
+            s.twists.append((f"/nodes/n5/{kind}", lambda rows: None))
+            bad(p, "EPROTO", "not what was expected", "standby", "n5")
+            s.twists.clear()
+
+
+def test_guests_on_their_way():
+    """By a task of the node that they leave."""
+    with world() as (c, s, p):
+        move = tasks.Task(c, "n3", "qmigrate", 103, "root@pam", 60, lambda _: "OK")
+        bad(p, "EBUSY", "perhaps to n5", "standby", "n5")
+        move.log.append("starting migration of VM 103 to node 'n2' (192.0.2.2)")
+        good(p, "check", "standby", "n5")
+        move.log[:] = ["starting migration of VM 103 to node 'n5' (192.0.2.5)"]
+        bad(p, "EBUSY", "a guest is on its way to node n5", "standby", "n5")
+        move.finish("OK")
+        good(p, "check", "standby", "n5")
+        for kind, ident in (("vzmigrate", 104), ("hamigrate", 105), ("migrateall", "")):
+            c.tasks.clear()
+            tasks.Task(c, "n3", kind, ident, "root@pam", 60, lambda _: "OK")
+            bad(p, "EBUSY", "perhaps to n5", "standby", "n5")
+        s.faults.append(Fault("/cluster/tasks", code=500, reason="got timeout"))
+        bad(p, "EREMOTEIO", "got timeout", "standby", "n5")
+        s.faults.clear()
+        c.tasks.clear()
+        c.add(106, "n3")
+        c.manage(c.guests[106])
+        good(p, "check", "standby", "n5")
+        s.twists.append((".*/manager_status", lambda d: {**d, "manager_status": {**d["manager_status"], "service_status": {
+            "vm:106": {"state": "started", "node": "n3", "cmd": ["migrate", "n5"]}}}}))
+        bad(p, "EBUSY", "HA has vm:106 on node n5", "standby", "n5")
+
+
+def test_no_quorum_is_no_news():
+    """A node that has lost the others calls them all offline."""
+    with world() as (c, s, p):
+        task = good(p, "start", "standby", "n5")
+        s.twists.append(("/cluster/status", lambda rows: [{**r, "quorate": 0} if r["type"] == "cluster" else {**r, "online": r["local"]} for r in rows]))
+        told = p("poll", "standby", task)
+        assert not told["ok"] and told["error"] == "EAGAIN", told
+        s.twists.clear()
+        until(p, "standby", task)
+
+
+def test_the_address_of_the_node_itself():
+    """Another one is asked; the last one that answers stays on."""
+    with world() as (c, s, p):
+        until(p, "standby", good(p, "start", "standby", "n1"))
+        equal("off", c.nodes["n1"].online, False)
+        bad(p, "EPERM", "node n2 alone answers", "standby", "n2")
+        until(p, "wake", good(p, "start", "wake", "n1"))
+        good(p, "check", "standby", "n2")
+    with world(addresses=("n1",)) as (c, s, p):
+        bad(p, "EPERM", "node n1 alone answers", "standby", "n1")
+        equal("nothing was asked", s.changes, [])
+
+
 def test_what_is_read():
     for nodes, votes, device, on in ((3, {}, {}, 3), (4, {}, {}, 4), (5, {}, {}, 4), (16, {}, {}, 10), (5, {"n1": 3}, {}, 5),
-                                     (4, {}, {"State": "Connected"}, 3), (4, {}, {"State": "Waiting"}, 4), (1, {}, {}, 1)):
+                                     (4, {}, {"State": "Connected"}, 3), (4, {}, {"State": "Waiting"}, 4), (1, {}, {}, 1),
+                                     (5, {}, {"State": "Connected"}, 5), (7, {"n1": 3}, {"State": "Connected"}, 7)):
         c = Cluster("9.1", nodes=nodes)
         for name, n in votes.items():
             c.nodes[name].votes = n

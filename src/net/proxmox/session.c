@@ -136,6 +136,12 @@ const char *pve_url(const struct pve *p)
     return p->urls[p->at];
 }
 
+size_t pve_turn(struct pve *p)
+{
+    p->at = (p->at + 1) % p->n_urls;
+    return p->n_urls;
+}
+
 bool pve_is_accepted(const struct pve *p)
 {
     return p->accepted;

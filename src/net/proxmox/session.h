@@ -35,6 +35,10 @@ unsigned pve_requests(const struct pve *p);
 /* The address that answered last, or is asked next. */
 const char *pve_url(const struct pve *p);
 
+/* From now on the next address is asked, though this one answers: it may be that of a node that is about to
+ * go. The number of addresses. */
+size_t pve_turn(struct pve *p);
+
 /* Whether user and password, or the token, were accepted once. */
 bool pve_is_accepted(const struct pve *p);
 
