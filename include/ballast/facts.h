@@ -322,6 +322,8 @@ struct stage_facts {
     struct cut_facts cut;
     struct expression bucket; /* a number: a host with a lower one comes first, whatever its score */
     struct pick_facts pick;
+    enum stage_needs needs; /* it only gives its name to the checks of these: they bind the VM anyway */
+    bool needs_given;
     unsigned applies;     /* 1 << enum fit_use */
     const char *external; /* the external unit whose answer $answer is in filter, score or bucket; NULL: none
                            */

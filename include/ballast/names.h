@@ -405,6 +405,11 @@
     X(FIT_MOVE, "move", "the hosts to which a VM is moved, whatever for, or restarted at")                   \
     X(FIT_CORRECT, "correct", "the VM's present host: a VM on a host that the stage refuses is moved away")
 
+/* What a VM needs of a host, of which a stage is the name. */
+#define STAGE_NEEDS(X)                                                                                       \
+    X(STAGE_NEEDS_NUMA, "numa", "NUMA cells; and devices, if no other stage of the pipeline is their name")  \
+    X(STAGE_NEEDS_DEVICES, "devices", "devices, such as those of PCI passthrough")
+
 /* What a filter does where its external unit has failed, or its answer is too old. */
 #define ANSWER_FAILURES(X)                                                                                   \
     X(ANSWER_FAILURE_REFUSE, "refuse", "no VM comes to a host by it; none is moved away either")             \
@@ -500,6 +505,7 @@ NAME_DECLARE(expression_variable, EXPRESSION_VARIABLES)
 NAME_DECLARE(normalisation, NORMALISATIONS)
 NAME_DECLARE(fit_use, FIT_USES)
 NAME_DECLARE(answer_failure, ANSWER_FAILURES)
+NAME_DECLARE(stage_needs, STAGE_NEEDS)
 NAME_DECLARE(role, ROLES)
 NAME_DECLARE(four_eyes_action, FOUR_EYES_ACTIONS)
 NAME_DECLARE(event_kind, EVENTS)

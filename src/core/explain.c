@@ -159,8 +159,10 @@ static enum check check_pipeline(const struct pass *p, uint32_t vm, uint32_t hos
         return on ? CHECK_FIT_FILTER : CHECK_HOST_NOT_ON;
     if (!on)
         return CHECK_NONE;
-    bool exceeds = unit == IX_NONE && layout_quantity_refuses_vm(l, vm, slot, NULL);
-    return exceeds ? CHECK_FIT_QUANTITY : CHECK_NONE;
+    if (unit != IX_NONE)
+        return CHECK_NONE;
+    return layout_quantity_refuses_vm(l, vm, slot, NULL) ? CHECK_FIT_QUANTITY
+                                                         : layout_cells_refuse_vm(l, vm, slot, NULL);
 }
 
 /* The check of the VM itself that keeps it off every host; CHECK_NONE: none does. Not that it is on its way:

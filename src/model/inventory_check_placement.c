@@ -60,10 +60,10 @@ static int check_kind(const struct stage_place *s)
 {
     const struct stage_facts *x = &s->stages[s->ix];
     int kinds = (x->filter.n > 0) + (x->count.n > 0) + (x->score.n > 0) + (x->bucket.n > 0) + x->cut.given +
-                x->pick.given;
+                x->pick.given + x->needs_given;
 
     if (kinds != 1)
-        return refuse_stage(s, "", "expected one of filter, count, score, cut, bucket and pick");
+        return refuse_stage(s, "", "expected one of filter, count, score, cut, bucket, pick and needs");
     if (x->count.n == 0 && (x->limit.n > 0 || x->per.n > 0 || x->over || x->off))
         return refuse_stage(s, "", "limit, per, over or off without count, expected all in one stage");
     if (x->over && (!*x->over || strlen(x->over) > FACT_NAME_BYTES_MAX))

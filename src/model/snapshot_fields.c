@@ -20,6 +20,7 @@ ENUM_WORDS(reason, REASONS);
 ENUM_WORDS(normalisation, NORMALISATIONS);
 ENUM_WORDS(fit_use, FIT_USES);
 ENUM_WORDS(answer_failure, ANSWER_FAILURES);
+ENUM_WORDS(stage_needs, STAGE_NEEDS);
 
 const char *const automation_words[] = {
     [AUTOMATION_INHERIT] = "inherit", [AUTOMATION_DISABLED] = "disabled",   [AUTOMATION_MANUAL] = "manual",
@@ -496,6 +497,8 @@ static const struct field stage_fields[] = {
     O_GIVEN("cut", cut_schema, cut.given),
     EXPRESSION(bucket, expression_read_number),
     O_GIVEN("pick", pick_schema, pick.given),
+    {.name = "needs", .type = FIELD_WORD, .offset = offsetof(S, needs), .flags = OPT,
+     .words = stage_needs_words, .given = offsetof(S, needs_given)},
     {.name = "applies", .type = FIELD_FLAGS, .offset = offsetof(S, applies), .words = fit_use_words, .flags = OPT},
 };
 SCHEMA(snapshot_fields_stage, "stage", stage_fields);

@@ -299,6 +299,13 @@ static const struct {
      "/pipelines/0/stages/0/applies/0: \"never\", expected place, move or correct"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"count\":1,\"bucket\":1}]}]",
      "/pipelines/0/stages/0: expected one of filter, count, score"},
+    {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"filter\":true,\"needs\":\"numa\"}]}]",
+     "/pipelines/0/stages/0: expected one of filter, count, score"},
+    {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"needs\":\"cells\"}]}]",
+     "/pipelines/0/stages/0/needs: \"cells\", expected numa or devices"},
+    {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"needs\":\"numa\",\"applies\":[\"move\","
+     "\"correct\"]}]}]",
+     "/pipelines/0/stages/0/applies: correct without filter or count"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"filter\":true,\"limit\":1}]}]",
      "/pipelines/0/stages/0: limit, per, over or off without count"},
     {"\"pipelines\":[{\"name\":\"p\",\"stages\":[{\"name\":\"s\",\"filter\":true,\"least\":1}]}]",

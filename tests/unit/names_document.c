@@ -62,6 +62,7 @@ LIST(expression_variable)
 LIST(normalisation)
 LIST(fit_use)
 LIST(answer_failure)
+LIST(stage_needs)
 
 #define ENTRY(list) list##_count, list##_word, list##_text
 
@@ -107,6 +108,7 @@ static const struct word_list lists[] = {
     {"Uses of a stage", "`applies` of a pipeline's stage; absent: place and move.", ENTRY(fit_use)},
     {"Failures of an external unit", "`on_failure` of a filter with `external`; absent: refuse.",
      ENTRY(answer_failure)},
+    {"Needs of a stage", "`needs` of a pipeline's stage.", ENTRY(stage_needs)},
     {"Host states", "`state` of a host in a snapshot.", ENTRY(host_state)},
     {"Failure detection", "`failure_detection` of a host in a snapshot.", ENTRY(failure_detection)},
     {"VM states", "`state` of a VM in a snapshot.", ENTRY(vm_state)},

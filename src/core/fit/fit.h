@@ -143,6 +143,8 @@ struct fit_live {
     struct expression_live is;
     /* Whether the limit of the counting stage keeps the VM off the host. */
     bool (*exceeds)(const void *with, uint32_t vm, uint32_t stage, uint32_t host);
+    /* CHECK_FIT_NUMA or CHECK_FIT_DEVICE: the host lacks NUMA cells or devices that the VM needs. */
+    enum check (*lacks)(const void *with, uint32_t vm, uint32_t host);
 };
 
 /* Whether the stage filters for this use. */
@@ -190,6 +192,10 @@ const struct refusal *fit_refusal(const struct fit *fit, enum fit_use use, uint3
 /* The first such filter that refuses the host by what an external unit says, or does not say. */
 const struct refusal *fit_unit_refusal(const struct fit *fit, enum fit_use use, uint32_t vm, uint32_t host,
                                        struct arena *a);
+
+/* The stage of its pipeline that gives its name to the check, CHECK_FIT_NUMA or CHECK_FIT_DEVICE, of the VM;
+ * IX_NONE: none does. */
+uint32_t fit_needs_stage(const struct fit *fit, uint32_t vm, enum check check);
 
 /* How many of these hosts are left after each filter and limit of this use, in order, up to the first that
  * leaves none. live: NULL: limits, and filters that moves change, are left out. Returns the number of stages.

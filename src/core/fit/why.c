@@ -108,6 +108,23 @@ bool fit_live_refuses(const struct fit *fit, enum fit_use use, uint32_t vm, uint
     return false;
 }
 
+uint32_t fit_needs_stage(const struct fit *fit, uint32_t vm, enum check check)
+{
+    const struct pipeline *p = pipeline_of(fit, vm);
+    enum stage_needs asked = check == CHECK_FIT_NUMA ? STAGE_NEEDS_NUMA : STAGE_NEEDS_DEVICES;
+    uint32_t other = IX_NONE;
+
+    for (uint32_t i = 0; p && i < p->n; i++) {
+        const struct stage_facts *is = &fit->snap->stages[p->first + i].is;
+
+        if (is->needs_given && is->needs == asked)
+            return p->first + i;
+        if (is->needs_given && check == CHECK_FIT_DEVICE && other == IX_NONE)
+            other = p->first + i;
+    }
+    return other;
+}
+
 /* Whether the stage may leave hosts out for this use. */
 static bool leaves_out(const struct fit *fit, uint32_t stage, enum fit_use use, const struct fit_live *live)
 {
@@ -115,6 +132,8 @@ static bool leaves_out(const struct fit *fit, uint32_t stage, enum fit_use use, 
 
     if (is->limit.n > 0)
         return live && (is->applies >> use & 1);
+    if (is->needs_given)
+        return live && live->lacks && (is->applies >> use & 1);
     return fit_filters(fit, stage, use) && (live || !fit->parts[PART_FILTER][stage].live);
 }
 
@@ -125,6 +144,10 @@ static bool keeps(const struct fit *fit, uint32_t stage, enum fit_use use, uint3
 
     if (fit->snap->stages[stage].is.limit.n > 0)
         return !live->exceeds(live->is.with, vm, stage, host);
+    if (fit->snap->stages[stage].is.needs_given) {
+        enum check lack = live->lacks(live->is.with, vm, host);
+        return lack == CHECK_NONE || fit_needs_stage(fit, vm, lack) != stage;
+    }
     return fit_unanswered(fit, stage, use, scope.vm) ||
            expression_is_true(&fit->parts[PART_FILTER][stage].x, &scope);
 }

@@ -207,3 +207,16 @@ enum check layout_cells_refuse(const struct layout *l, uint32_t unit, uint32_t s
     }
     return CHECK_NONE;
 }
+
+enum check layout_cells_refuse_vm(const struct layout *l, uint32_t vm, uint32_t slot,
+                                  struct cells_shortage *ret)
+{
+    int64_t row[CELLS_ROW_MAX];
+
+    if (!l->cells || !binds(l, vm))
+        return CHECK_NONE;
+    if (l->vm_unit[vm] != IX_NONE)
+        return layout_cells_refuse(l, l->vm_unit[vm], slot, IX_NONE, NULL, ret);
+    memcpy(row, row_of(l, slot), fit_cells_width(cells_of(l), l->slot_host[slot]) * sizeof *row);
+    return fit_cells_take(cells_of(l), vm, l->slot_host[slot], row, ret);
+}

@@ -230,6 +230,10 @@ void layout_restore_cells(struct layout *l, uint32_t unit, size_t saved);
 enum check layout_cells_refuse(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t without,
                                uint32_t *ret_vm, struct cells_shortage *ret);
 
+/* The same for a VM, also one that is part of no unit. */
+enum check layout_cells_refuse_vm(const struct layout *l, uint32_t vm, uint32_t slot,
+                                  struct cells_shortage *ret);
+
 /* Whether the unit takes any. */
 bool layout_takes_cells(const struct layout *l, uint32_t unit);
 

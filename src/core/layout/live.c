@@ -106,9 +106,18 @@ static bool exceeds(const void *with, uint32_t vm, uint32_t stage, uint32_t host
     return slot != IX_NONE && layout_stage_exceeds(l, vm, stage, slot, NULL);
 }
 
+static enum check lacks(const void *with, uint32_t vm, uint32_t host)
+{
+    const struct layout *l = with;
+    uint32_t slot = l->host_slot[host];
+
+    return slot == IX_NONE ? CHECK_NONE : layout_cells_refuse_vm(l, vm, slot, NULL);
+}
+
 struct fit_live layout_live(const struct layout *l)
 {
-    return (struct fit_live){.is = {.value = value_of, .with = l, .values = values_of}, .exceeds = exceeds};
+    return (struct fit_live){
+        .is = {.value = value_of, .with = l, .values = values_of}, .exceeds = exceeds, .lacks = lacks};
 }
 
 bool layout_live_refuses(const struct layout *l, uint32_t unit, uint32_t slot)

@@ -152,7 +152,7 @@ static bool find_quantity(const struct pass *p, const struct asked *q, struct fi
 
 static bool find_cells(const struct pass *p, const struct asked *q, struct finding *f)
 {
-    return fit_finding_cells(&p->layout, q->unit, q->slot, f);
+    return q->slot != IX_NONE && fit_finding_cells(&p->layout, q->vm, q->slot, f);
 }
 
 static bool find_agent(const struct pass *p, const struct asked *q, struct finding *f)
@@ -524,8 +524,8 @@ static const struct {
     [CHECK_RULE_ANTI_AFFINITY] = {find_apart, ABOUT_SLOT},
     [CHECK_FT_PEER] = {find_ft_peer, ABOUT_SLOT},
     [CHECK_FIT_QUANTITY] = {find_quantity, ABOUT_VM},
-    [CHECK_FIT_NUMA] = {find_cells, ABOUT_SLOT},
-    [CHECK_FIT_DEVICE] = {find_cells, ABOUT_SLOT},
+    [CHECK_FIT_NUMA] = {find_cells, ABOUT_VM},
+    [CHECK_FIT_DEVICE] = {find_cells, ABOUT_VM},
     [CHECK_RULE_AFFINITY] = {find_scattered, ABOUT_UNIT},
     [CHECK_RESERVATION_CPU] = {find_reservation, ABOUT_SLOT},
     [CHECK_RESERVATION_MEM] = {find_reservation, ABOUT_SLOT},

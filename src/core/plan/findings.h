@@ -24,8 +24,9 @@ bool fit_finding_refusal(const struct pass *p, uint32_t vm, uint32_t host, bool 
 /* The limit of its pipeline, or of a VM that moves with it, that keeps the VM off the slot. */
 bool fit_finding_quantity(const struct layout *l, uint32_t vm, uint32_t slot, struct finding *f);
 
-/* What the slot lacks of the NUMA cells and devices that the unit needs. */
-bool fit_finding_cells(const struct layout *l, uint32_t unit, uint32_t slot, struct finding *f);
+/* What the slot lacks of the NUMA cells and devices that the VM, or one that moves with it, needs, and the
+ * stage of that name. */
+bool fit_finding_cells(const struct layout *l, uint32_t vm, uint32_t slot, struct finding *f);
 
 /* What an entry of the snapshot's avoid[] says. */
 static inline struct finding finding_of_avoid(enum finding_code code, const struct avoid *x)

@@ -33,18 +33,23 @@ bool fit_finding_quantity(const struct layout *l, uint32_t vm, uint32_t slot, st
     return true;
 }
 
-bool fit_finding_cells(const struct layout *l, uint32_t unit, uint32_t slot, struct finding *f)
+bool fit_finding_cells(const struct layout *l, uint32_t vm, uint32_t slot, struct finding *f)
 {
     static const enum finding_figure of_figure[] = {[CELLS_CPUS] = FIGURE_CELL_CPUS,
                                                     [CELLS_DEDICATED] = FIGURE_CELL_DEDICATED,
                                                     [CELLS_MEM] = FIGURE_CELL_MEM};
     struct cells_shortage x;
-    uint32_t vm;
+    uint32_t unit = l->vm_unit[vm];
+    enum check check = unit == IX_NONE || !l->cells ? layout_cells_refuse_vm(l, vm, slot, &x)
+                                                    : layout_cells_refuse(l, unit, slot, IX_NONE, &vm, &x);
 
-    if (!l->cells || layout_cells_refuse(l, unit, slot, IX_NONE, &vm, &x) == CHECK_NONE)
+    if (check == CHECK_NONE)
         return false;
+    uint32_t stage = fit_needs_stage(&l->rules->fit, vm, check);
     finding_subject(f, SUBJECT_OTHER_VM, vm);
     finding_subject(f, SUBJECT_HOST, l->slot_host[slot]);
+    if (stage != IX_NONE)
+        finding_subject(f, SUBJECT_STAGE, stage);
     switch (x.lack) {
     case LACK_TOGETHER:
         break;

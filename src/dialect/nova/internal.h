@@ -150,6 +150,9 @@ const char *cloud_text(const json_t *object, const char *key);
 const char *vm_set(struct cloud *c, const struct request *r, const char *object, const char *name,
                    json_t *value);
 
+/* Sets `numa` or `device_requests` of the VM; takes the value. vm_given() knows the member too. */
+void vm_set_needs(struct cloud *c, const struct request *r, const char *member, json_t *value);
+
 /* Whether a VM of the cloud has the variable. */
 bool vm_given(const struct cloud *c, const char *variable);
 
@@ -296,7 +299,7 @@ const char *hint_group_policy(const json_t *group);
 /* The most members on one host. */
 int hint_group_limit(const struct cloud *c, const json_t *group, json_int_t *ret);
 
-/* ---- numa.c, pci.c, numa_hosts.c: NUMA cells and devices, which no stage has but the snapshot ---- */
+/* ---- numa.c, pci.c, numa_hosts.c: NUMA cells and devices, which the snapshot has, and stages name ---- */
 
 filter_compile nova_filter_numa, nova_filter_pci;
 

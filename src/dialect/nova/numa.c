@@ -249,7 +249,7 @@ static int listed_cells(const struct cloud *c, const struct request *r, const st
     return 0;
 }
 
-static int add_cells(const struct cloud *c, const struct request *r, struct topology *t)
+static int add_cells(struct cloud *c, const struct request *r, struct topology *t)
 {
     struct words cpus, mem;
     json_t *cells = json_array();
@@ -262,16 +262,16 @@ static int add_cells(const struct cloud *c, const struct request *r, struct topo
         e = refuse(c, r, "vcpus", arena_printf(c->a, "%lld", (long long)t->cpus), "expected 1 to 65536");
     else if ((e = read_list(c, r, "numa_cpus", &cpus)) == 0 && (e = read_list(c, r, "numa_mem", &mem)) == 0)
         e = cpus.n > 0 || mem.n > 0 ? listed_cells(c, r, t, &cpus, &mem, cells) : even_cells(c, r, t, cells);
-    (void)json_object_set_new(r->vm, "numa", cells);
+    vm_set_needs(c, r, "numa", cells);
     return e;
 }
 
-int nova_filter_numa(struct cloud *c, const struct request *r, json_t **ret)
+/* The cells that the request asks for, and the devices near them. */
+static int ask(struct cloud *c, const struct request *r)
 {
     struct topology t = {0};
     int e;
 
-    (void)ret; /* no stage: the cells of the VM are compared with those of hosts */
     if ((e = read_policy(c, r, &t)) < 0 || (e = read_nodes(c, r, &t)) < 0 || (e = read_pages(c, r, &t)) < 0)
         return e;
     if (t.nodes == 0 && !t.pages && t.page_kb == 0 && !t.dedicated &&
@@ -279,4 +279,14 @@ int nova_filter_numa(struct cloud *c, const struct request *r, json_t **ret)
         return 0;
     e = add_cells(c, r, &t);
     return e < 0 ? e : pci_ask(c, r);
+}
+
+int nova_filter_numa(struct cloud *c, const struct request *r, json_t **ret)
+{
+    int e = ask(c, r);
+
+    /* the name only: the cells of the VM are compared with those of hosts */
+    if (e == 0 && vm_given(c, "numa"))
+        *ret = json_pack("{s: s}", "needs", "numa");
+    return e;
 }

@@ -165,14 +165,18 @@ int pci_ask(struct cloud *c, const struct request *r)
         e = err_set(c->err, -EINVAL, "flavor \"%s\": more than %d aliases", r->flavor, REQUESTS_MAX);
     for (size_t i = 0; e == 0 && i < asked.n; i++)
         e = add_request(c, r, asked.items[i], aliases, requests);
-    (void)json_object_set_new(r->vm, "device_requests", requests);
+    vm_set_needs(c, r, "device_requests", requests);
     return e;
 }
 
 int nova_filter_pci(struct cloud *c, const struct request *r, json_t **ret)
 {
-    (void)ret; /* no stage: what the VM asks for is compared with the pools of hosts */
-    return pci_ask(c, r);
+    int e = pci_ask(c, r);
+
+    /* the name only: what the VM asks for is compared with the pools of hosts */
+    if (e == 0 && vm_given(c, "device_requests"))
+        *ret = json_pack("{s: s}", "needs", "devices");
+    return e;
 }
 
 /* ---- pools ---- */

@@ -23,6 +23,12 @@ bool vm_given(const struct cloud *c, const char *variable)
     return json_object_get(c->given, variable) != NULL;
 }
 
+void vm_set_needs(struct cloud *c, const struct request *r, const char *member, json_t *value)
+{
+    (void)json_object_set_new(r->vm, member, value);
+    (void)json_object_set_new(c->given, member, json_true());
+}
+
 json_t *vm_unless_given(const char *variable, json_t *condition)
 {
     return json_pack("[s, [s, [s, s]], o]", "or", "not", "given", variable, condition);

@@ -302,22 +302,25 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=fit_quantity", "{host} has no limit for {stage}, so {other_vm} cannot come there."},
     {FIND_CHECK, "check=fit_numa cell_cpus",
      "{other_vm} needs {cell_cpus} CPUs in a NUMA cell; in cell {cell} of {host}, {used} of {at_most} are "
-     "taken."},
+     "taken.{needed_by}"},
     {FIND_CHECK, "check=fit_numa cell_dedicated",
      "{other_vm} needs {cell_dedicated} dedicated CPUs in a NUMA cell; in cell {cell} of {host}, {used} of "
      "{at_most} are "
-     "taken."},
+     "taken.{needed_by}"},
     {FIND_CHECK, "check=fit_numa cell_mem_mb",
      "{other_vm} needs {cell_mem_mb} of memory in a NUMA cell; in cell {cell} of {host}, {used} of {at_most} "
      "MiB are "
-     "taken."},
+     "taken.{needed_by}"},
     {FIND_CHECK, "check=fit_numa cell_pages_mb",
-     "{other_vm} needs {cell_pages_mb} in memory pages of a size that cell {cell} of {host} has too few of."},
-    {FIND_CHECK, "check=fit_numa cells=0", "{host} has no NUMA cell that {other_vm} can use."},
-    {FIND_CHECK, "check=fit_numa cells", "{other_vm} has more NUMA cells than {host}, which has {cells}."},
-    {FIND_CHECK, "check=fit_numa", "The NUMA cells of {other_vm} do not fit into {host} all at once."},
+     "{other_vm} needs {cell_pages_mb} in memory pages of a size that cell {cell} of {host} has too few "
+     "of.{needed_by}"},
+    {FIND_CHECK, "check=fit_numa cells=0", "{host} has no NUMA cell that {other_vm} can use.{needed_by}"},
+    {FIND_CHECK, "check=fit_numa cells",
+     "{other_vm} has more NUMA cells than {host}, which has {cells}.{needed_by}"},
+    {FIND_CHECK, "check=fit_numa",
+     "The NUMA cells of {other_vm} do not fit into {host} all at once.{needed_by}"},
     {FIND_CHECK, "check=fit_device",
-     "{other_vm} needs {takes} devices of a kind of which it finds {at_most} on {host}."},
+     "{other_vm} needs {takes} devices of a kind of which it finds {at_most} on {host}.{needed_by}"},
     {FIND_CHECK, "check=rule_affinity", "The VM must stay with {other_vm}, which is on {other_host}."},
     {FIND_CHECK, "check=reservation_cpu",
      "The VM reserves {need} of CPU, but {host} has only {left} left to reserve."},
@@ -550,6 +553,8 @@ const struct sentence_template wording_templates[] = {
 const struct phrase wording_phrases[] = {
     {"peer_says", "peer", " The reason given: {peer}"},
     {"peer_says", "", ""},
+    {"needed_by", "stage", " The filter {stage} asks for this."},
+    {"needed_by", "", ""},
     /* A VM and its share, hosts and their load. */
     {"vm_with_share", "", "{vm} ({cpu_mhz}, {mem_mb})"},
     {"load_here", "cpu_load>1.005",
