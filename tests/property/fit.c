@@ -255,7 +255,7 @@ static void add_true_pipeline(struct inventory *inv, struct arena *a)
         inv->vms[k].pipeline = "p";
 }
 
-/* The whole plan as JSON, without the time that it took and what lists the stages of pipelines. */
+/* The whole plan as JSON, without the effort that it took and what lists the stages of pipelines. */
 static void plan_text(const struct inventory *inv, const struct policy *policy, struct arena *a, bool order,
                       struct strbuf *ret)
 {
@@ -267,6 +267,7 @@ static void plan_text(const struct inventory *inv, const struct policy *policy, 
         fail_msg("%s", err.text);
     for (uint32_t i = 0; !order && i < plan.n_recommendations; i++)
         plan.recommendations[i].n_depends_on = 0;
+    plan.stats.evaluated = 0;
     strbuf_init(ret, STRBUF_NO_LIMIT);
     render_plan_json(&plan, ret);
 }

@@ -181,24 +181,54 @@ static void add_flights(struct rng *r, struct inventory *inv, struct arena *a)
     }
 }
 
+/* What the VMs of a host consume, at least 4096; some of them, by that chance, reserve what they consume. */
+static double consumed_on(struct rng *r, struct inventory *inv, const struct host_facts *host,
+                          double reserving)
+{
+    double used = 0;
+
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct vm_facts *v = &inv->vms[i].is;
+        if (inv->vms[i].host != host->id || v->state != VM_ON)
+            continue;
+        v->consumed_mb = fmax(v->consumed_mb, fmin(v->demand[RES_MEM], v->mem_mb));
+        if (chance(r, reserving))
+            v->alloc[RES_MEM].reservation = fmin(v->consumed_mb, v->mem_mb);
+        used += v->consumed_mb + v->overhead_mb;
+    }
+    return fmax(used, 4096);
+}
+
 /* The memory of most hosts is hardly more than their VMs use; some have room for one or two VMs. */
 static void fill_memory(struct rng *r, struct inventory *inv)
 {
     for (size_t h = 0; h < inv->n_hosts; h++) {
         struct host_facts *host = &inv->hosts[h].is;
-        double used = 0;
-        for (size_t i = 0; i < inv->n_vms; i++) {
-            struct vm_facts *v = &inv->vms[i].is;
-            if (inv->vms[i].host != host->id || v->state != VM_ON)
-                continue;
-            if (chance(r, 0.3))
-                v->alloc[RES_MEM].reservation = fmin(v->consumed_mb, v->mem_mb);
-            used += v->consumed_mb + v->overhead_mb;
-        }
+        double used = consumed_on(r, inv, host, 0.3);
         double free_mb = chance(r, 0.8) ? rng_range(r, 0, 0.03) * used : rng_range(r, 1000, 8000);
-        host->total[RES_MEM] = host->reserved[RES_MEM] + fmax(used, 4096) + free_mb;
+        host->total[RES_MEM] = host->reserved[RES_MEM] + used + free_mb;
         if (chance(r, 0.5))
             host->mem_free_mb = free_mb;
+    }
+}
+
+/* A third of all clusters: 85 to 99 % of each host's memory is consumed, in half of them reserved too. Its
+ * own random numbers, so that the other clusters are as without. */
+static void crowd_memory(uint64_t seed, struct inventory *inv)
+{
+    struct rng own = {.state = seed};
+    bool crowded = chance(&own, 1.0 / 3);
+    double reserving = chance(&own, 0.5) ? 1 : 0.3;
+
+    for (size_t h = 0; h < inv->n_hosts && crowded; h++) {
+        struct host_facts *host = &inv->hosts[h].is;
+        if (host->state == HOST_STANDBY || host->state == HOST_POWERING_ON)
+            continue;
+        double used = consumed_on(&own, inv, host, reserving);
+        double usable = used / rng_range(&own, 0.85, 0.99);
+        host->total[RES_MEM] = host->reserved[RES_MEM] + usable;
+        if (chance(&own, 0.5))
+            host->mem_free_mb = usable - used;
     }
 }
 
@@ -360,6 +390,9 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
     if (o->matched)
         match_memory(&inv);
     struct rng fork = *r;
+    struct rng crowd = {.state = r->state + 1};
+    if (!o->full && !o->matched)
+        crowd_memory(rng_next(&crowd), &inv);
     if (o->rules)
         add_offers(rng_next(&fork), &inv, a);
     struct rng fits = {.state = rng_next(&fork)};
