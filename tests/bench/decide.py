@@ -16,8 +16,6 @@ clusters are compared with the same ones whose memory is full: the aim is five t
 """
 import argparse
 import json
-import os
-import re
 import shutil
 import subprocess
 import sys
@@ -43,11 +41,10 @@ def generate(folder, hosts, vms, shape):
     return str(snapshots.generated(hosts, vms, shape, folder))
 
 
-def plan(path, before=(), program=snapshots.BALLAST):
+def plan(path, program=snapshots.BALLAST):
     begin = time.monotonic()
-    done = subprocess.run([*before, program, 'plan', '--snapshot', path, '--format', 'json'], capture_output=True, text=True,
-                          check=True, env=snapshots.COUNTING if before else None)
-    return json.loads(done.stdout), time.monotonic() - begin, done.stderr
+    done = subprocess.run([program, 'plan', '--snapshot', path, '--format', 'json'], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout), time.monotonic() - begin
 
 
 def show_times(folder, clusters, repeat):
@@ -56,11 +53,11 @@ def show_times(folder, clusters, repeat):
         path = generate(folder, hosts, vms, shape)
         runs = [plan(path) for _ in range(repeat)]
         result = runs[0][0]
-        decide_ms = min(r['stats']['decide_us'] for r, _, _ in runs) / 1000.0
+        decide_ms = min(r['stats']['decide_us'] for r, _ in runs) / 1000.0
         name = f'{hosts} x {vms} {shape}'
         change = f'{result["before"]["imbalance"]:.4f} -> {result["after"]["imbalance"]:.4f}'
         print(f'{name:>24} {len(result["recommendations"]):>6} {change:>18} {decide_ms:>8.2f} ms {aim_ms:>6.0f} ms '
-              f'{min(t for _, t, _ in runs):>7.2f} s', flush=True)
+              f'{min(t for _, t in runs):>7.2f} s', flush=True)
 
 
 def make_variants(folder, hosts, vms, shape):
@@ -98,17 +95,10 @@ def show_variants(folder, measured, program, repeat, instructions):
         for what, path, against in made:
             done = subprocess.run([program, str(repeat), made[against][1], path], capture_output=True, text=True, check=True)
             _, ms, times, moves, faults = done.stdout.splitlines()[1].rsplit(maxsplit=4)
-            counted.append(count_instructions(folder, path) if instructions else 0)
+            counted.append(snapshots.count_instructions(path, folder) if instructions else 0)
             exact = f'{counted[-1]:>15,} {counted[-1] / counted[against]:>6.2f}' if instructions else ''
             print(f'{f"{hosts} x {vms} {shape}":>24} {what:>24} {moves:>6} {faults:>6} {float(ms):>8.1f} ms {float(times):>6.2f} {exact}',
                   flush=True)
-
-
-def count_instructions(folder, path, program=snapshots.BALLAST):
-    out = os.path.join(folder, 'callgrind.out')
-    _, _, words = plan(path, ['valgrind', '--tool=callgrind', '--toggle-collect=pass_run', f'--callgrind-out-file={out}'], program)
-    match = re.search(r'Collected : (\d+)', words)
-    return int(match.group(1)) if match else 0
 
 
 def show_growth(folder, clusters):
@@ -118,7 +108,7 @@ def show_growth(folder, clusters):
     print(f'\n{"cluster":>24} {"instructions":>15} {"times":>7} {"aim":>6}')
     before = 0
     for hosts, vms, shape in clusters:
-        n = count_instructions(folder, generate(folder, hosts, vms, shape))
+        n = snapshots.count_instructions(generate(folder, hosts, vms, shape), folder)
         times = f'{n / before:.1f}' if before else ''
         print(f'{f"{hosts} x {vms} {shape}":>24} {n:>15,} {times:>7} {"< 15" if before else "":>6}', flush=True)
         before = n
@@ -142,7 +132,7 @@ def show_full(folder, compared, repeat, instructions):
         for what, path in [('roomy', roomy)] + [(what, fill(roomy, active)) for what, active in FILLED]:
             runs = [plan(path)[0] for _ in range(repeat)]
             ms = min(r['stats']['decide_us'] for r in runs) / 1000.0
-            counted = count_instructions(folder, path) if instructions else 0
+            counted = snapshots.count_instructions(path, folder) if instructions else 0
             first = first or (ms, counted)
             exact = f'{counted:>15,} {counted / first[1]:>6.2f}' if counted else ''
             print(f'{f"{hosts} x {vms} {shape}":>24} {what:>18} {len(runs[0]["recommendations"]):>6} {ms:>8.1f} ms {ms / first[0]:>6.2f} '
@@ -157,7 +147,7 @@ def show_compared(folder, compared, before):
         if not path:
             print(f'{name:>24} no data: BALLAST_DATA names its folder')
             continue
-        sides = [(len(snapshots.moves(plan(str(path), program=program)[0])), count_instructions(folder, str(path), program))
+        sides = [(len(snapshots.moves(plan(str(path), program=program)[0])), snapshots.count_instructions(path, folder, program))
                  for program in (snapshots.BALLAST, before)]
         print(f'{name:>24} ' + ' '.join(f'{moved:>6} {n:>15,}' for moved, n in sides) + f' {sides[0][1] / sides[1][1]:>7.2f}', flush=True)
 

@@ -6,6 +6,7 @@ import json
 import lzma
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 
@@ -50,6 +51,15 @@ def plan(path, settings=()):
     args = [part for setting in settings for part in ('--set', setting)]
     done = subprocess.run([BALLAST, 'plan', '--snapshot', str(path), '--format', 'json', *args], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
+
+
+def count_instructions(path, folder, program=BALLAST):
+    """The instructions of the decision, by callgrind; 0 if it does not say."""
+    out = pathlib.Path(folder) / 'callgrind.out'
+    done = subprocess.run(['valgrind', '--tool=callgrind', '--toggle-collect=pass_run', f'--callgrind-out-file={out}',
+                           program, 'plan', '--snapshot', str(path), '--format', 'json'], capture_output=True, text=True, check=True, env=COUNTING)
+    match = re.search(r'Collected : (\d+)', done.stderr)
+    return int(match.group(1)) if match else 0
 
 
 def moves(made):
