@@ -268,6 +268,7 @@ static void plan_text(const struct inventory *inv, const struct policy *policy, 
     for (uint32_t i = 0; !order && i < plan.n_recommendations; i++)
         plan.recommendations[i].n_depends_on = 0;
     plan.stats.evaluated = 0;
+    memset(plan.stats.rejected, 0, sizeof plan.stats.rejected);
     strbuf_init(ret, STRBUF_NO_LIMIT);
     render_plan_json(&plan, ret);
 }
