@@ -96,7 +96,7 @@ static const struct setting settings[] = {
     WORD("objective", objective, objective_words, objective, "balance",
          "what moves are for that need not be: balance evens load out; room makes as many spaces as moves_max allows for VMs of the size of room.cpus and room.mem_mb, instead of balancing"),
     WORD("search", search, search_words, search_kind, "greedy",
-         "how moves for balance are found: greedy takes the move that lowers the imbalance most, again and again; deep goes on from there to a more even plan of as many moves, or to one that reaches the target by fewer moves or less memory to copy"),
+         "how moves are found: greedy takes the move that lowers the imbalance most, again and again; deep goes on from there to a more even plan of as many moves, or to one that reaches the target by fewer moves or less memory to copy; deep also searches which hosts go to standby, for the fewest watts, then for the fewest moves and least memory"),
     INT("search_budget", search_budget, 1000, 1e12, "20000000",
         "maximum number of evaluations in a deep search and in the search for room: pairs of a VM and a host, and sets of VMs; the same number gives the same plan on every machine"),
     BOOL("bound", bound, "false", "whether a plan says how even any plan of as many moves could be at best, with the rules and without them"),

@@ -445,6 +445,8 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
     random_policy(&r, &w.policy);
     random_dpm(&r, &w.policy);
     random_memory(&r, &w.a, &w.snap);
+    if (options->deep)
+        deep_policy(&w.policy);
     assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
     oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
     sample_guard_judge(&w.snap, &w.policy, &w.a, &w.guard);
@@ -486,20 +488,21 @@ static void test_full(void **state)
 static void test_everything(void **state)
 {
     (void)state;
-    run(&(struct cluster_options){.hosts_max = 9,
-                                  .vms_max = 40,
-                                  .mixed_hosts = true,
-                                  .rules = true,
-                                  .evacuate = true,
-                                  .in_flight = true,
-                                  .deep_pools = true,
-                                  .sleeping = true,
-                                  .idle_agents = true,
-                                  .ft = true,
-                                  .ha = true,
-                                  .approved = true,
-                                  .power = true},
-        3000);
+    struct cluster_options o = {.hosts_max = 9,
+                                .vms_max = 40,
+                                .mixed_hosts = true,
+                                .rules = true,
+                                .evacuate = true,
+                                .in_flight = true,
+                                .deep_pools = true,
+                                .sleeping = true,
+                                .idle_agents = true,
+                                .ft = true,
+                                .ha = true,
+                                .approved = true,
+                                .power = true};
+    for (int i = 0; i < 2; i++, o.deep = true)
+        run(&o, 3000);
 }
 
 /* ---- flat load ---- */
@@ -588,12 +591,8 @@ static void test_flat_load(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_flat_load),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plain), cmocka_unit_test(test_full),
+                                       cmocka_unit_test(test_everything), cmocka_unit_test(test_flat_load)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,9 @@ struct power {
     uint32_t *alive;    /* slots that are on and stay on */
     uint32_t n_alive;
     double alive_capacity[RES_COUNT];
+    double fill;              /* a host that stays on is filled to this load first */
+    uint64_t evaluated;       /* pairs of a unit and a host, in the present choice */
+    uint64_t trials;          /* prerequisite_trials of the pass before the first choice */
     double *by_capacity;      /* scratch: one for each host */
     uint32_t *order, n_order; /* slots in the order of the trials */
     uint32_t *asleep;         /* slots put to standby, in the order of the decisions */
@@ -114,6 +117,51 @@ uint32_t rank_to_wake(const struct power *w, uint32_t *ret);
 
 /* Puts hosts to standby, one after the other. */
 void sleep_hosts(struct power *w);
+
+/* How hosts are chosen. */
+struct sleep_way {
+    const uint32_t *order;  /* in which they are tried; NULL: that of rank_to_sleep() */
+    double fill;            /* power.fill */
+    bool may_make_room;     /* power.may_make_room */
+    uint64_t evaluated_max; /* the choice ends after so many pairs of a unit and a host */
+};
+
+/* Chooses hosts, and leaves the what-if with all their moves in place. */
+void sleep_choose(struct power *w, const struct sleep_way *way);
+
+/* Undoes the moves; the chosen hosts stay chosen. */
+void sleep_take_back(struct power *w);
+
+/* Undoes everything. start: a copy of *w before the first choice. */
+void sleep_start_again(struct power *w, const struct power *start);
+
+/* Finds the failover slots without the closed hosts before any VM leaves them, so that every move is checked
+ * against them. False: some are missing. */
+bool sleep_failover_slots(struct power *w);
+
+/* ---- sleep_moves.c ---- */
+
+struct planned;
+
+/* The moves of the plan, in groups: first the relief of hosts that stay on, then each host's evacuation in
+ * the order of the choice. */
+struct planned_moves {
+    struct planned **of;
+    uint32_t *n;
+    uint32_t n_groups;
+};
+
+/* Those of the what-if's present state. */
+struct planned_moves sleep_moves_list(const struct power *w);
+
+/* Whether some of them make room. */
+bool sleep_moves_make_room(const struct planned_moves *moves);
+
+/* Whether each move passes its checks in the order of the plan, after sleep_take_back(). */
+bool sleep_moves_stand(struct power *w, const struct planned_moves *moves);
+
+/* Adds them, and the power-offs, to the plan. */
+void sleep_moves_make(struct power *w, const struct planned_moves *moves);
 
 /* The first reason against a power-off before any move is tried; POWER_FINE: none. */
 enum power_check sleep_check(const struct power *w, uint32_t slot, struct power_verdict *ret);

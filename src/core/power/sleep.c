@@ -1,10 +1,12 @@
 /* Chooses the hosts to put to standby (§4.2): each host is tried on the layout that the ones before it leave.
  */
 #include "core/plan/prerequisite_moves.h"
+#include "core/power/deep_sleep.h"
 #include "core/power/proactive.h"
 #include "core/power/ready_by.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A smaller fall of a score is rounding. */
 #define SCORE_LEAST 1e-9
@@ -57,8 +59,9 @@ struct bound {
     bool worst;
 };
 
-static bool takes(const struct power *w, uint32_t unit, uint32_t slot, const struct bound *b)
+static bool takes(struct power *w, uint32_t unit, uint32_t slot, const struct bound *b)
 {
+    w->evaluated++;
     return utilization_takes(&w->u, unit, slot, WINDOW_5M, b->most) &&
            utilization_takes(&w->u, unit, slot, WINDOW_40M, b->most) &&
            (!b->worst || utilization_holds_worst(&w->u, unit, slot));
@@ -66,7 +69,7 @@ static bool takes(const struct power *w, uint32_t unit, uint32_t slot, const str
 
 /* Of the allowed hosts within the bound and later in the order than this one, the last to be put to standby:
  * VMs in cool-down would keep a host on that could be the next to go. IX_NONE. */
-static uint32_t find_holder(const struct power *w, uint32_t unit, uint32_t slot, const struct bound *b)
+static uint32_t find_holder(struct power *w, uint32_t unit, uint32_t slot, const struct bound *b)
 {
     for (uint32_t i = w->n_order; i-- > 0 && w->order[i] != slot;)
         if (!w->l->closing[w->order[i]] && takes(w, unit, w->order[i], b) &&
@@ -77,7 +80,7 @@ static uint32_t find_holder(const struct power *w, uint32_t unit, uint32_t slot,
 
 /* Of the hosts that stay on and stay within the range, the one with the lowest imbalance; ties go to the
  * lower slot. IX_NONE: *ret_check is POWER_RAISES_HIGH if only the range rejected some host. */
-static uint32_t find_room(const struct power *w, uint32_t unit, bool worst, enum power_check *ret_check)
+static uint32_t find_room(struct power *w, uint32_t unit, bool worst, enum power_check *ret_check)
 {
     const struct layout *l = w->l;
     uint32_t best = IX_NONE;
@@ -106,7 +109,7 @@ static uint32_t find_room(const struct power *w, uint32_t unit, bool worst, enum
 
 /* Of the hosts within the range, the one that would be the least full in the worst case with the unit on it,
  * and why that is too full. IX_NONE: none. */
-static enum power_check find_worst(const struct power *w, uint32_t unit, struct power_verdict *v)
+static enum power_check find_worst(struct power *w, uint32_t unit, struct power_verdict *v)
 {
     enum power_check check = POWER_BURSTS;
     double least = 0;
@@ -141,10 +144,10 @@ static enum power_check find_worst(const struct power *w, uint32_t unit, struct 
 
 /* Every host that stays on must be able to serve the worst case of its VMs: a burst that is missing its
  * capacity is over before a host has booted. */
-static uint32_t find_destination(const struct power *w, uint32_t unit, uint32_t slot, struct power_verdict *v,
+static uint32_t find_destination(struct power *w, uint32_t unit, uint32_t slot, struct power_verdict *v,
                                  enum power_check *ret_check)
 {
-    uint32_t to = find_holder(w, unit, slot, &(struct bound){w->u.aim, true});
+    uint32_t to = find_holder(w, unit, slot, &(struct bound){w->fill, true});
 
     if (to == IX_NONE)
         to = find_holder(w, unit, slot, &(struct bound){w->u.above, true});
@@ -278,9 +281,7 @@ static bool is_complete(const struct failover_capacity *s)
            failover_gap_excess(s, RES_MEM, 0) <= 0;
 }
 
-/* Finds the failover slots without the host before any VM leaves it, so that every move is checked against
- * them. */
-static bool finds_failover_slots(struct power *w)
+bool sleep_failover_slots(struct power *w)
 {
     struct failover_capacity *s = &w->l->failover;
 
@@ -346,7 +347,7 @@ static enum power_check try_host(struct power *w, uint32_t slot, struct power_ve
     what_if_close(w, slot);
     check = sleep_worth_expect(w, slot, v);
     if (check == POWER_FINE)
-        check = finds_failover_slots(w) ? play(w, slot, v) : POWER_SPARE;
+        check = sleep_failover_slots(w) ? play(w, slot, v) : POWER_SPARE;
     if (check == POWER_FINE)
         return check;
     what_if_undo(w, first);
@@ -358,13 +359,6 @@ static enum power_check try_host(struct power *w, uint32_t slot, struct power_ve
 static bool is_low(const struct scores *s)
 {
     return s->low[RES_CPU] > 0 && s->low[RES_MEM] > 0;
-}
-
-/* Undoes everything; keeps the list of chosen hosts. */
-static void take_back(struct power *w)
-{
-    what_if_undo(w, 0);
-    w->l->failover = w->failover0;
 }
 
 static uint64_t vms_moved(const struct power *w)
@@ -390,11 +384,13 @@ static bool relieve_first(struct power *w)
     return true;
 }
 
-static void choose(struct power *w)
+static void choose(struct power *w, const struct sleep_way *way)
 {
     w->order = arena_array(w->p->a, uint32_t, w->l->n_on);
     w->n_order = rank_to_sleep(w, w->order);
-    for (uint32_t i = 0; i < w->n_order && is_low(&w->scores); i++) {
+    if (way->order)
+        memcpy(w->order, way->order, w->n_order * sizeof w->order[0]);
+    for (uint32_t i = 0; i < w->n_order && is_low(&w->scores) && w->evaluated < way->evaluated_max; i++) {
         struct power_verdict *v = &w->verdicts[w->order[i]];
         v->check = try_host(w, w->order[i], v);
         if (v->check != POWER_FINE)
@@ -406,194 +402,75 @@ static void choose(struct power *w)
     w->end = POWER_NOT_LOW;
 }
 
-/* ---- making the moves ---- */
-
-struct planned {
-    uint32_t unit, to;
-    uint32_t room_for; /* the unit that the move makes room for; IX_NONE */
-};
-
-/* The moves of the plan, in groups: first the relief of hosts that stay on, then each host's evacuation in
- * the order of the choice. */
-struct planned_moves {
-    struct planned **of;
-    uint32_t *n;
-    uint32_t n_groups;
-};
-
-/* The unit, or the unit of a host that goes to standby for which it makes room in the end. */
-static uint32_t cause_of(const struct power *w, uint32_t unit)
+void sleep_choose(struct power *w, const struct sleep_way *way)
 {
-    while (!w->l->asleep[w->home[unit]] && w->room_for[unit] != IX_NONE)
-        unit = w->room_for[unit];
-    return unit;
-}
-
-/* Whether the unit's move is part of the power-off of the slot; IX_NONE: relief of hosts that stay on. */
-static bool belongs_to(const struct power *w, uint32_t unit, uint32_t slot)
-{
-    uint32_t home = w->home[cause_of(w, unit)];
-
-    return slot == IX_NONE ? !w->l->asleep[home] : home == slot;
-}
-
-/* The final destination of each unit that moves for the power-off of this host, or for the relief of hosts
- * that stay on (IX_NONE): a VM that moved twice in the what-if moves once. Only hosts that stay on receive
- * VMs. Those that leave such a host come first, so what fits at the end fits at every step; except where a
- * host needs room that is made for a later power-off, which the rehearsal finds. */
-static struct planned *list_moves(const struct power *w, uint32_t slot, uint32_t *ret_n)
-{
-    struct planned *list = arena_array(w->p->a, struct planned, w->n_steps);
-    uint32_t n = 0;
-
-    for (int leaves_asleep = 0; leaves_asleep < 2; leaves_asleep++)
-        for (size_t i = 0; i < w->n_steps; i++) {
-            uint32_t u = w->steps[i].unit;
-            bool asleep = w->l->asleep[w->home[u]];
-            if (!w->steps[i].moved_before && w->l->unit_slot[u] != w->home[u] &&
-                asleep == (leaves_asleep == 1) && belongs_to(w, u, slot))
-                list[n++] = (struct planned){
-                    .unit = u, .to = w->l->unit_slot[u], .room_for = asleep ? IX_NONE : w->room_for[u]};
-        }
-    *ret_n = n;
-    return list;
-}
-
-static struct planned_moves list_all(const struct power *w)
-{
-    struct planned_moves all = {.n_groups = w->n_asleep + 1};
-
-    all.of = arena_array(w->p->a, struct planned *, all.n_groups);
-    all.n = arena_array(w->p->a, uint32_t, all.n_groups);
-    for (uint32_t i = 0; i < all.n_groups; i++)
-        all.of[i] = list_moves(w, i == 0 ? IX_NONE : w->asleep[i - 1], &all.n[i]);
-    return all;
-}
-
-static void record_sleep(struct power *w, uint32_t slot, uint32_t move_group)
-{
-    const struct power_verdict *v = &w->verdicts[slot];
-    struct decision d = {.action = ACTION_POWER_OFF,
-                         .unit = IX_NONE,
-                         .from_slot = slot,
-                         .to_slot = slot,
-                         .rule = IX_NONE,
-                         .for_vm = IX_NONE,
-                         .move_group = move_group,
-                         .reason = REASON_CONSOLIDATE,
-                         .priority = PRIORITY_SLEEP,
-                         .found = finding_keep(w->p->a, power_finding_sleep(w, slot, v))};
-
-    d.worth.duration_s = (double)w->l->policy->dpm.standby_s;
-    for (int r = 0; r < RES_COUNT; r++) {
-        d.worth.cost[r] = v->worth.cost[r];
-        d.worth.benefit[r] = v->worth.benefit[r];
-    }
-    plan_record(w->p, &d);
-}
-
-static bool makes_room(const struct planned_moves *moves)
-{
-    for (uint32_t i = 0; i < moves->n_groups; i++)
-        for (uint32_t k = 0; k < moves->n[i]; k++)
-            if (moves->of[i][k].room_for != IX_NONE)
-                return true;
-    return false;
-}
-
-/* Whether each move passes its checks in the order of the plan. Only failover capacity and room that is made
- * depend on the order. */
-static bool stands_rehearsal(struct power *w, const struct planned_moves *moves)
-{
-    struct layout *l = w->l;
-    bool good = true;
-
-    if (!l->failover.active && !makes_room(moves))
-        return true;
-    good = finds_failover_slots(w);
-    struct failover_capacity found = l->failover;
-    failover_undo_begin(&l->failover);
-    for (uint32_t i = 0; i < moves->n_groups && good; i++)
-        for (uint32_t k = 0; k < moves->n[i] && good; k++) {
-            const struct planned *m = &moves->of[i][k];
-            good = layout_check(l, m->unit, m->to) == CHECK_NONE;
-            if (good)
-                what_if_move(w, m->unit, m->to);
-        }
-    what_if_undo(w, 0);
-    failover_undo(&l->failover);
-    l->failover = good ? found : w->failover0;
-    return good;
-}
-
-static bool make_moves(struct pass *p, const struct planned *moves, uint32_t n, enum reason reason)
-{
-    for (uint32_t k = 0; k < n; k++) {
-        bool room = moves[k].room_for != IX_NONE;
-        p->for_vm = room ? p->layout.unit_first[moves[k].room_for] : IX_NONE;
-        if (!plan_move(p, moves[k].unit, moves[k].to, room ? REASON_PREREQUISITE : reason, IX_NONE,
-                       PRIORITY_SLEEP))
-            return false;
-    }
-    p->for_vm = IX_NONE;
-    return true;
-}
-
-static void make_decisions(struct power *w, const struct planned_moves *moves)
-{
-    struct pass *p = w->p;
-
-    if (!make_moves(p, moves->of[0], moves->n[0], REASON_HIGH_UTILIZATION))
-        return;
-    for (uint32_t i = 0; i < w->n_asleep; i++) {
-        uint32_t n = moves->n[i + 1];
-        uint32_t move_group = n > 0 ? ++p->n_move_groups : 0;
-        p->move_group = move_group;
-        if (!make_moves(p, moves->of[i + 1], n, REASON_CONSOLIDATE))
-            return;
-        p->move_group = 0;
-        record_sleep(w, w->asleep[i], move_group);
-    }
-}
-
-/* Chooses the hosts; what they need is undone and listed. False: the moves do not stand in the order of the
- * plan, and no host is chosen. */
-static bool choose_and_list(struct power *w, struct planned_moves *ret)
-{
-    uint64_t moves_left = w->moves_left;
-
+    w->fill = way->fill;
+    w->may_make_room = way->may_make_room;
+    w->evaluated = 0;
     if (relieve_first(w))
-        choose(w);
+        choose(w, way);
     else
         w->end = POWER_HIGH;
-    *ret = list_all(w);
+}
+
+void sleep_take_back(struct power *w)
+{
+    what_if_undo(w, 0);
+    w->l->failover = w->failover0;
+}
+
+void sleep_start_again(struct power *w, const struct power *start)
+{
+    sleep_take_back(w);
+    while (w->n_asleep > 0)
+        what_if_reopen(w, w->asleep[--w->n_asleep]);
+    w->scores = start->scores;
+    w->moves_left = start->moves_left;
+    w->p->prerequisite_trials = start->trials;
+    for (int r = 0; r < RES_COUNT; r++) {
+        w->alive_capacity[r] = start->alive_capacity[r];
+        w->u.rise[r] = 0;
+    }
+    for (uint32_t i = 0; i < w->l->n_slots; i++)
+        w->verdicts[i] = (struct power_verdict){0};
+}
+
+/* Chooses the hosts; their moves are undone and listed. False: the moves do not stand in the order of the
+ * plan. */
+static bool choose_and_list(struct power *w, const struct sleep_way *way, struct planned_moves *ret)
+{
+    sleep_choose(w, way);
+    *ret = sleep_moves_list(w);
     w->fullest = power_finding_fullest(w, WINDOW_40M);
-    take_back(w);
-    if (stands_rehearsal(w, ret))
-        return true;
-    for (uint32_t i = 0; i < w->n_asleep; i++)
-        what_if_reopen(w, w->asleep[i]);
-    w->n_asleep = 0;
-    w->moves_left = moves_left;
-    return false;
+    sleep_take_back(w);
+    return sleep_moves_stand(w, ret);
 }
 
 void sleep_hosts(struct power *w)
 {
     struct planned_moves moves;
+    struct sleep_way way = {.fill = w->u.aim, .may_make_room = true, .evaluated_max = UINT64_MAX};
 
     /* no mandatory move comes after this step */
     if (w->p->prerequisite_trials > PREREQUISITE_TRIALS)
         w->p->prerequisite_trials = PREREQUISITE_TRIALS;
-    w->may_make_room = true;
-    bool stands = choose_and_list(w, &moves);
-    if (!stands && makes_room(&moves)) {
-        w->may_make_room = false;
-        utilization_score(&w->u, &w->scores);
-        for (uint32_t i = 0; i < w->l->n_slots; i++)
-            w->verdicts[i] = (struct power_verdict){0};
-        stands = choose_and_list(w, &moves);
+    w->trials = w->p->prerequisite_trials;
+    const struct power start = *w;
+    bool stands = choose_and_list(w, &way, &moves);
+    if (!stands && sleep_moves_make_room(&moves)) {
+        way.may_make_room = false;
+        sleep_start_again(w, &start);
+        stands = choose_and_list(w, &way, &moves);
+    }
+    if (!stands)
+        sleep_start_again(w, &start);
+    if (w->l->policy->search == SEARCH_DEEP) {
+        deep_sleep_search(w, &start, stands, &way);
+        sleep_start_again(w, &start);
+        stands = stands || way.order;
+        if (stands)
+            stands = choose_and_list(w, &way, &moves);
     }
     if (stands && w->n_asleep > 0)
-        make_decisions(w, &moves);
+        sleep_moves_make(w, &moves);
 }
