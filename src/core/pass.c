@@ -263,10 +263,10 @@ static void find_coming(struct pass *p)
 }
 
 /* The metrics of a layout, with the scores of power management. */
-static void measure(const struct layout *l, struct arena *a, struct metrics *ret)
+static void measure(const struct pass *p, const struct layout *l, struct metrics *ret)
 {
-    layout_metrics(l, ret, a);
-    utilization_scores(l, ret->dpm_high, ret->dpm_low);
+    layout_metrics(l, ret, p->a);
+    utilization_scores(l, p->capped, ret->dpm_high, ret->dpm_low);
 }
 
 /* The layout, the cost model of migrations, and the climb. */
@@ -277,7 +277,10 @@ static void build_layout(struct pass *p)
     p->has_room_size = spaces_init(&p->spaces, &p->layout, p->a);
     p->spaces_before = p->has_room_size ? spaces_of_all(&p->spaces) : 0;
     migration_cost_init(&p->migration_cost, &p->layout, p->demand, p->entitlement, p->a);
-    measure(&p->layout, p->a, &p->before);
+    struct capped_demand *capped = arena_new(p->a, struct capped_demand);
+    capped_demand_init(capped, p->snap, p->a);
+    p->capped = capped;
+    measure(p, &p->layout, &p->before);
     if (p->policy.moves_max == MOVES_AUTO)
         p->policy.moves_max = migration_cost_moves_per_interval(&p->migration_cost);
     p->stats.candidates = (uint64_t)p->layout.n_units * p->layout.n_on;
@@ -287,5 +290,5 @@ static void build_layout(struct pass *p)
 
 void pass_order(struct pass *p, struct plan *ret)
 {
-    measure(plan_order(p, ret), p->a, &ret->after);
+    measure(p, plan_order(p, ret), &ret->after);
 }

@@ -49,6 +49,8 @@ struct balance_measure {
     size_t first, last; /* of the decisions: first ... last - 1 */
 };
 
+struct capped_demand; /* power/capped_demand.h */
+
 struct pass {
     struct guard guard;
     const struct snapshot *snap; /* the guard's copy: impossible samples are marked and replaced */
@@ -59,6 +61,7 @@ struct pass {
     double *demand[RES_COUNT], *entitlement[RES_COUNT]; /* by VM */
     struct admission admission;                         /* pool reservations, as the snapshot has them */
     struct rules rules;
+    const struct capped_demand *capped; /* of all VMs: the same before the plan and after it */
     struct layout layout;
     struct migration_cost migration_cost;
     struct climb climb;

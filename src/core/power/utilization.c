@@ -292,9 +292,10 @@ double utilization_high_without(const struct utilization *u, uint32_t unit, uint
     return squares;
 }
 
-void utilization_scores(const struct layout *l, double ret_high[RES_COUNT], double ret_low[RES_COUNT])
+void utilization_scores(const struct layout *l, const struct capped_demand *capped,
+                        double ret_high[RES_COUNT], double ret_low[RES_COUNT])
 {
-    struct utilization u = {0};
+    struct utilization u = {.capped = capped};
     struct scores s;
 
     begin(&u, l, l->a);

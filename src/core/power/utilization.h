@@ -88,7 +88,8 @@ bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot
 /* The slot's part of the squared high scores without the unit. */
 double utilization_high_without(const struct utilization *u, uint32_t unit, uint32_t slot);
 
-/* The scores of a layout. */
-void utilization_scores(const struct layout *l, double ret_high[RES_COUNT], double ret_low[RES_COUNT]);
+/* The scores of a layout. capped: of its VMs; it does not depend on where they are. */
+void utilization_scores(const struct layout *l, const struct capped_demand *capped,
+                        double ret_high[RES_COUNT], double ret_low[RES_COUNT]);
 
 #endif
