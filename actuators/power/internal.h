@@ -137,6 +137,9 @@ bool method_may_have_heard(int code);
 /* The hypervisor's own operation: begins it (-> PHASE_INNER); polls it. */
 int power_inner_begin(struct power_change *j, struct err *err);
 int power_inner_follow(struct power_change *j, struct task_progress *ret, struct err *err);
+/* Whether the source's actuator has nothing against a standby by a controller (power_request.by_controller).
+ * 0, also where its source knows no standby; errors as of check(), which may mean that it does not answer. */
+int power_inner_allows(const struct power_change *j, struct err *err);
 
 /* ---- telling the hypervisor (tell.c) ---- */
 

@@ -371,6 +371,15 @@ int power_inner_follow(struct power_change *j, struct task_progress *ret, struct
     return j->x->config->inner->poll(j->x->inner, j->q, j->c.inner, ret, err);
 }
 
+int power_inner_allows(const struct power_change *j, struct err *err)
+{
+    const struct actuator_ops *inner = j->x->config->inner;
+    struct operation q = *j->q;
+
+    q.power.by_controller = true;
+    return inner && inner->operations & 1u << OPERATION_STANDBY ? inner->check(j->x->inner, &q, err) : 0;
+}
+
 instant_s power_time_limit_s(const struct power_change *j)
 {
     return j->q->power.patience_s > 0 ? j->q->power.patience_s : PATIENCE_S;

@@ -127,27 +127,29 @@ static int check_sleeper(struct power_change *j, struct err *err)
     return first.code;
 }
 
-/* The hypervisor's own check, where the host is to go down or up by it, too. */
+/* The hypervisor's own check. Before a standby it must pass, whatever shuts the host down; before a wake only
+ * where nothing else could wake the host: a hypervisor knows its own standby only, and says of a host that
+ * another method switched off that it is not in standby. */
 static int check_inner(struct power_change *j, unsigned first, unsigned need, struct err *err)
 {
-    for (unsigned i = first; i < j->host->n_sequence; i = method_next(j, i + 1, need)) {
-        struct err why = {0};
+    const unsigned none = (unsigned)j->host->n_sequence;
+    unsigned i = first;
+    struct err why = {0};
 
-        if (j->sequence[i] != POWER_HYPERVISOR)
-            continue;
-        int r = j->x->config->inner->check(j->x->inner, j->q, &why);
-        bool only = first == i && method_next(j, i + 1, need) == j->host->n_sequence;
-        /* A hypervisor knows its own standby only: of a host that another method switched off it says that
-         * the host is not in standby. Waking a host that is on does no harm, so another method may always
-         * try. */
-        bool settled = r == -ENOENT || (r == -ESTALE && j->q->kind == OPERATION_STANDBY);
+    while (i < none && j->sequence[i] != POWER_HYPERVISOR)
+        i = method_next(j, i + 1, need);
+    bool only = i == first && method_next(j, i + 1, need) == none;
 
-        if (settled || (r < 0 && only)) {
-            *err = why;
-            return r;
-        }
-    }
-    return 0;
+    if (j->q->kind == OPERATION_STANDBY && !only)
+        return power_inner_allows(j, err);
+    if (i == none)
+        return 0;
+    int r = j->x->config->inner->check(j->x->inner, j->q, &why);
+
+    if (r == 0 || (r != -ENOENT && !only))
+        return 0;
+    *err = why;
+    return r;
 }
 
 static int check_own(struct power_change *j, struct err *err)

@@ -88,6 +88,30 @@ static int identify(const struct power_change *j, unsigned index, struct control
     return r == 0 || r == -EPERM || r == -ECANCELED ? r : -EHOSTUNREACH; /* nothing was asked of it */
 }
 
+/* The source is asked, too: a guest may have started, or another node's vote be gone. A host that it counts
+ * as off already is none that it needs. */
+static int ask_source(const struct power_change *j, unsigned index, struct err *err)
+{
+    int r = j->sequence[index] == POWER_HYPERVISOR ? 0 : power_inner_allows(j, err);
+
+    return r == -ESTALE ? 0 : r;
+}
+
+/* It has something against the shutdown, or does not answer: again, but not for long. */
+static void held_back(const struct power_change *j, const struct err *why, struct outcome *out)
+{
+    if (why->code == -ECANCELED) {
+        out->interrupted = true;
+        out->why = *why;
+    } else if (!method_may_have_heard(why->code) || j->q->power.now - j->c.since >= ASK_WITHIN_S) {
+        out->state = TASK_FAILED;
+        out->gone = j->c.reply_lost || j->c.accepted;
+        out->why = *why;
+        (void)err_widen(&out->why, "host %s was not asked to shut down%s", j->host->name,
+                        out->gone ? " once more" : "");
+    }
+}
+
 static int request(struct power_change *j, unsigned index, const struct controller_identity *only,
                    struct err *err)
 {
@@ -128,6 +152,10 @@ static void ask(struct power_change *j, struct outcome *out)
     j->c.method = index;
     int r = identify(j, index, &is, &err);
 
+    if (r == 0 && ask_source(j, index, &err) < 0) {
+        held_back(j, &err, out);
+        return;
+    }
     if (r == 0 && !may_ask(j)) {
         ask_later(j, out);
         return;
@@ -261,11 +289,13 @@ static void follow(struct power_change *j, struct outcome *out)
     next_soft(j, out, false);
 }
 
-/* Why the power is not cut, for now or for good. */
-static const char *why_not_cut(const struct power_change *j, const struct readings *says)
+/* Why the power is not cut, for now or for good. source: its words, or "". */
+static const char *why_not_cut(const struct power_change *j, const struct readings *says, const char *source)
 {
     const unsigned none = (unsigned)j->host->n_sequence;
 
+    if (source[0])
+        return source;
     if (power_spent_ms(j) > PROOF_HOLDS_S * 1000)
         return "its controller takes too long to say that it is on";
     if (says->on == none)
@@ -284,6 +314,7 @@ static void cut(struct power_change *j, struct outcome *out)
     struct readings says = {.on = none, .off = none};
     struct controller_identity is = {0};
     struct err err = {0};
+    struct err held = {0};
 
     if (index == none) {
         (void)err_set(end_unknown(out), -EIO, "host %s is still on, and no method could cut its power",
@@ -305,12 +336,19 @@ static void cut(struct power_change *j, struct outcome *out)
     bool may = seen && says.off == none && may_ask(j);
     int r = may ? power_identity_check(j, index, &is, &err) : 0;
 
-    if (!may || (r == 0 && !may_ask(j))) {
+    int source = may && r == 0 ? ask_source(j, index, &held) : 0;
+
+    if (source == -ECANCELED) {
+        out->interrupted = true;
+        out->why = held;
+        return;
+    }
+    if (!may || (r == 0 && (source < 0 || !may_ask(j)))) {
         if (j->q->power.now - j->c.since < ASK_WITHIN_S)
             return;
         (void)err_set(end_unknown(out), -EPERM,
                       "host %s was asked to shut down and is still on; its power is not cut: %s",
-                      j->host->name, why_not_cut(j, &says));
+                      j->host->name, why_not_cut(j, &says, source < 0 ? held.text : ""));
         return;
     }
     j->c.method = index;

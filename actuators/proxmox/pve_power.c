@@ -149,10 +149,10 @@ static int check_votes(struct pve *p, const char *node, struct err *err)
 
     if (r < 0)
         return r;
-    if (!c.online)
-        return err_set(err, -ESTALE, "%s: node %s is off already", pve_url(p), node);
     if (!c.quorate)
         return err_set(err, -EAGAIN, "%s: the cluster has no quorum, so no node is switched off", pve_url(p));
+    if (!c.online)
+        return err_set(err, -ESTALE, "%s: node %s is off already", pve_url(p), node);
     if (c.local)
         return err_set(err, -EPERM, "%s: node %s alone answers, so it stays on", pve_url(p), node);
     if ((r = take_votes(p, status, node, &c, err)) < 0)
@@ -415,14 +415,16 @@ static int check_ceph(struct pve *p, const char *node, struct err *err)
     return 0;
 }
 
-/* Guests last: they change soonest. */
-static int check_standby(struct pve_acting *x, const char *node, struct err *err)
+/* Guests last: they change soonest. A controller wakes a node without its MAC address. */
+static int check_standby(struct pve_acting *x, const char *node, bool by_controller, struct err *err)
 {
     static int (*const checks[])(struct pve *, const char *, struct err *) = {
         check_votes, check_ceph,     check_replication, check_mac,   check_privileges,
         check_tasks, check_arrivals, check_manager,     check_guests};
 
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        if (by_controller && checks[i] == check_mac)
+            continue;
         int r = checks[i](x->api, node, err);
         if (r < 0)
             return r;
@@ -453,7 +455,7 @@ int pve_power_check(struct pve_acting *x, const struct operation *q, struct err 
     if (!pve_is_node_name(q->host))
         return err_set(err, -EINVAL, "the request names no node");
     if (q->kind == OPERATION_STANDBY)
-        return check_standby(x, q->host, err);
+        return check_standby(x, q->host, q->power.by_controller, err);
     int r = is_awake(x, q->host, false, err);
     return r > 0 ? err_set(err, -ESTALE, "%s: node %s is awake already", pve_url(x->api), q->host) : r;
 }

@@ -36,6 +36,8 @@ int host_operation_is_due(const struct vsphere *v, const struct operation *q, co
                 err, -EPERM,
                 "%s: host %s is part of vSAN: its disks hold data of other hosts' VMs, so it stays on",
                 vsphere_url(v), host->name);
+        if (q->power.by_controller) /* vCenter need not reach it */
+            return 0;
         break;
     case OPERATION_WAKE:
         if (awake)

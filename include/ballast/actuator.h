@@ -45,6 +45,9 @@ struct power_request {
                              there, and the host may still go down. false: not known now */
     bool ahead; /* check() of OPERATION_STANDBY: the host still has its VMs; only its controllers are checked
                  */
+    bool by_controller; /* check() of OPERATION_STANDBY: the host's own controller shuts it down, and wakes it
+                           again. Only what holds for that, too, counts: votes, storage, guests; not whether
+                           the peer itself could */
     bool maintenance_is_ours; /* OPERATION_STANDBY: the caller has stored that a maintenance mode of the host
                                  is this operation's, and will end it */
     struct machine_identity machine; /* OPERATION_STANDBY */

@@ -9,6 +9,7 @@
  *     check|start|adopt migrate UID VM FROM TO       adopt: start, but begin no new task
  *     check|start|adopt power_on_vm UID VM HOST
  *     check|start|adopt OPERATION UID HOST             enter_maintenance, exit_maintenance, standby, wake
+ *     check standby UID HOST by_controller           if the host's own controller would put it down
  *     poll [KIND] TASK                            KIND: of a host, standby or wake
  *     cancel TASK
  *     set HOST POOL=CPU_RESERVATION,CPU_LIMIT,CPU_SHARES,MEM_RESERVATION,MEM_LIMIT,MEM_SHARES ...
@@ -244,7 +245,8 @@ static bool read_request(char *const *words, struct operation *ret)
             else if (ret->kind == OPERATION_POWER_ON_VM)
                 ret->vm = words[2], ret->to = words[3];
             else
-                ret->host = words[2];
+                ret->host = words[2],
+                ret->power.by_controller = words[3] && strcmp(words[3], "by_controller") == 0;
             return true;
         }
     }

@@ -2,6 +2,7 @@
 """Standby and wake of Proxmox VE nodes against the tests' own cluster (proxmox/): refusals, shutdown and wake by the actuator; then nights of
 a real ballastd. The server records the votes that are left after each shutdown."""
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -10,6 +11,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+import ipmi_sim  # noqa: E402
 from at_once import Skip, run_tests  # noqa: E402
 from daemon import Daemon, wait_for  # noqa: E402
 from probe import Probe, by_id  # noqa: E402
@@ -29,8 +31,8 @@ def world(nodes=5, addresses=("n1", "n2"), **more):
         yield c, s, p
 
 
-def good(p, verb, kind, node):
-    told = p(verb, kind, "uid", node)
+def good(p, verb, kind, node, *more):
+    told = p(verb, kind, "uid", node, *more)
     assert told["ok"], told
     return told.get("task")
 
@@ -38,6 +40,11 @@ def good(p, verb, kind, node):
 def bad(p, error, text, kind, node, verb="check"):
     told = p(verb, kind, "uid", node)
     assert not told["ok"] and told["error"] == error and text in told["text"], told
+
+
+def source_of(s):
+    return {"kind": "proxmox", "username": s.user, "password_file": s.password_file, "ca_file": s.ca_file, "timeout_s": 10, "url": s.urls[0],
+            "other_urls": s.urls[1:]}
 
 
 def until(p, kind, task, state="succeeded"):
@@ -161,6 +168,78 @@ def test_ceph():
         bad(p, "EPERM", "node n4 serves Ceph (mon)", "standby", "n4")
         equal("none was asked", [n.goes_down for n in c.nodes.values()], [None] * 7)
         assert not s.problems, s.problems
+
+
+def test_a_controller_puts_it_down():
+    """All but the MAC address matters then, too."""
+    with world(nodes=7) as (c, s, p):
+        def refused(error, text):
+            told = p("check", "standby", "uid", "n5", "by_controller")
+            assert not told["ok"] and told["error"] == error and text in told["text"], told
+
+        c.nodes["n5"].wakeonlan = ""
+        bad(p, "EPERM", "no MAC address", "standby", "n5")
+        good(p, "check", "standby", "n5", "by_controller")
+        c.ceph = {"mon": ["n1"], "osd": ["n5"]}
+        refused("EPERM", "node n5 serves Ceph (osd)")
+        c.ceph = {}
+        c.replication.append({"id": "101-0", "type": "local", "guest": 100, "target": "n5", "jobnum": 0})
+        refused("EPERM", "replicated to node n5")
+        c.replication.clear()
+        tasks.Task(c, "n5", "vzdump", 100, "root@pam", 60, lambda _: "OK")
+        refused("EBUSY", "a task runs on node n5 (vzdump)")
+        c.tasks.clear()
+        c.add(100, "n5")
+        refused("EBUSY", "guest 100 is on node n5")
+        c.guests.clear()
+        c.nodes["n6"].online = c.nodes["n7"].online = False
+        refused("EPERM", "should one more node fail")
+        c.nodes["n6"].online = c.nodes["n7"].online = True
+        good(p, "check", "standby", "n5", "by_controller")
+
+
+@contextlib.contextmanager
+def controlled(c, s, names):
+    """A service that puts these nodes down by controllers of their own; what the controllers are asked."""
+    asked = []
+
+    def hook(controller, what, value):
+        asked.append((controller.name, what, value))
+        with c.lock:
+            c.nodes[controller.name].online = (what, value) == ("power", 1)
+
+    with ipmi_sim.Controllers(names, hook=hook) as lab:
+        hosts = {x.name: {"ipmi": {"address": x.address, "username": x.username, "password_file": x.password_file}} for x in lab}
+        with Daemon(source_of(s), interval_s=2, cool_down_s=1, dpm={"enabled": False, "boot_s": 5}, power={
+                "defaults": {"methods": ["ipmi"], "ipmi": {"workarounds": list(ipmi_sim.WORKAROUNDS)}}, "hosts": hosts}) as d:
+            d.start()
+            wait_for("a pass", lambda: d.status()["pass"], 30)
+            for name in names:  # a node reports no UUID to compare
+                wait_for(f"the controller of {name}", lambda: d.run("confirm-controller", name).returncode == 0, 30)
+            yield d, asked
+            d.stop()
+
+
+def test_a_controller_is_not_asked():
+    """A node with a controller is checked as live as one without: before anything begins, and right before the shutdown."""
+    c = Cluster("9.1", nodes=5)
+    for n in c.nodes.values():
+        n.wakeonlan = ""
+    with Server(c, nodes=["n1", "n2"]) as s, controlled(c, s, ["n5"]) as (d, asked):
+        backup = tasks.Task(c, "n5", "vzdump", 100, "root@pam", 3600, lambda _: "OK")
+        reads = []
+
+        def later(rows):  # a task begins between the check and the shutdown
+            reads.append(len(asked))
+            return rows + [{"type": "qmstart"}] if len(reads) in (2, 3) else rows
+
+        d.cli("wake", "n5", "--verify")
+        wait_for("a refusal", lambda: "a task runs on node n5 (vzdump)" in json.dumps(d.actions(*BUSY)), 30)
+        equal("nothing was asked", (asked, c.nodes["n5"].online), ([], True))
+        s.twists.append(("/nodes/n5/tasks", later))
+        backup.finish("OK")
+        wait_for("down and up", lambda: ("n5", "power", 1) in asked, 90)
+        equal("nothing was asked before both had ended", reads[:4], [0] * 4)
 
 
 def test_ceph_is_read():
@@ -324,10 +403,8 @@ def night(nodes, guests, sleep):
         if i % 3 == 0:
             c.manage(c.guests[100 + i])
     with Server(c, nodes=["n1", "n2"]) as s:
-        source = {"kind": "proxmox", "username": s.user, "password_file": s.password_file, "ca_file": s.ca_file, "timeout_s": 10,
-                  "url": s.urls[0], "other_urls": s.urls[1:]}
         dpm = {"enabled": False, "automation": "automatic", "watch_s": 0, "low_s": 10, "boot_s": 5, "changes_max": 2, "off_min_s": 3600}
-        with Daemon(source, interval_s=2, migration_threshold=3, cool_down_s=1, automation="full", dpm=dpm) as d:
+        with Daemon(source_of(s), interval_s=2, migration_threshold=3, cool_down_s=1, automation="full", dpm=dpm) as d:
             d.start()
             wait_for("a pass", lambda: d.status()["pass"], 30)
             for name in list(c.nodes)[4:]:  # each is proven to wake before it may sleep

@@ -180,6 +180,11 @@ def test_conflicts():
         equal("vSAN", {h["id"] for h in p("collect")["hosts"] if h["vsan"]}, {host})
         refused("standby", p("check", "standby", "u", host), "EPERM", "is part of vSAN")
         refused("standby", p("start", "standby", "u", host), "EPERM", "is part of vSAN")
+        refused("by a controller, too", p("check", "standby", "u", host, "by_controller"), "EPERM", "is part of vSAN")
+        host = sorted(api.hosts().values())[1]
+        api.set_any("HostSystem", host, "runtime.connectionState", "notResponding", "HostSystemConnectionState")
+        refused("not reached", p("check", "standby", "u", host), "EHOSTDOWN", "is not connected")
+        equal("a controller reaches it", p("check", "standby", "u", host, "by_controller")["ok"], True)
 
 
 def test_compatibility():

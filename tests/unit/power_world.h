@@ -158,6 +158,8 @@ METHOD(fake_wol, POWER_WOL, POWER_CAN_WAKE)
 
 static struct {
     int check, start, poll;
+    int64_t check_takes_ms;
+    int own; /* check() of a standby that it would do itself, where that of a controller is 0 */
     struct task_progress progress;
     int starts;
     bool in_maintenance, enters; /* the host; a task of others brings it there */
@@ -175,8 +177,11 @@ static int inner_create(const struct source_config *cfg, struct actuator **ret, 
 
 static int inner_check(struct actuator *x, const struct operation *q, struct err *err)
 {
-    (void)x, (void)q;
-    return inner.check < 0 ? err_set(err, inner.check, "the source says no") : 0;
+    (void)x;
+    int r = inner.check == 0 && !q->power.by_controller ? inner.own : inner.check;
+
+    clock_is_ms += inner.check_takes_ms;
+    return r < 0 ? err_set(err, r, "the source says no") : 0;
 }
 
 static int inner_enter(const struct operation *q, char ret[TASK_NAME_MAX], struct err *err)
