@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Each numbered feature of a dialect has its test: the tables in the READMEs leave no number out, the tests that they name exist, and one of them has
+"""Each numbered feature of a dialect, and each complaint of the users of ProxLB, has its test: the tables in the READMEs leave no number out, the tests that they name exist, and one of them has
 the number in its text, or in that of the generator that it uses."""
 import re
 
 from tree import ROOT, end, text_of
 
 # README, the letter of its numbers and the last one, the file of tests that are named without one
-TABLES = (('src/dialect/nova/README.md', 'N', 48, None), ('src/dialect/flexiant/README.md', 'F', 15, 'tests/cli/flexiant.py'))
+TABLES = (('src/dialect/nova/README.md', 'N', 48, None), ('src/dialect/flexiant/README.md', 'F', 15, 'tests/cli/flexiant.py'),
+          ('tests/peers/proxmox/complaints.md', 'P', 15, 'tests/peers/test_proxmox_complaints.py'))
 GENERATORS = {'tests/peers/test_nova_oracle.py': 'tests/peers/nova_clouds.py', 'tests/peers/test_nova_weighers.py': 'tests/peers/nova_weigher_clouds.py'}
 
 

@@ -90,6 +90,7 @@ def test_hosts_and_guests():
 
 
 def test_memory_and_pressure():
+    """Each figure in its unit, and the cache of ZFS as free memory (P11 of proxmox/complaints.md)."""
     for version in VERSIONS:
         c = Cluster(version, nodes=1)
         c.nodes["n1"].arc = 8 * GIB
@@ -263,7 +264,7 @@ def test_mixed_versions():
 # ---- how much it asks ----
 
 def test_few_requests():
-    """16 nodes with 2,000 guests: ten requests a look and two a node, whoever they are about."""
+    """16 nodes with 2,000 guests: ten requests a look and two a node, whoever they are about (P10 of proxmox/complaints.md)."""
     c = Cluster("9.1", nodes=16).fill(125, first=1000)
     with Server(c) as s, collector(s, timeout_s=120) as (p, _):
         inv = good(p)
