@@ -75,8 +75,12 @@ static const struct finding *purpose_within(const struct pass *p, const struct m
     if (layout_unevenness(l, level, imbalance, uneven, p->a) == 0)
         return NULL;
     const struct finding *most = uneven[0].found;
-    if (uneven[0].kind == UNEVEN_IMBALANCE || most->subjects[0].ix == l->slot_host[l->unit_slot[m->unit]])
+    if (uneven[0].kind == UNEVEN_IMBALANCE)
         return most;
+    if (most->subjects[0].ix == l->slot_host[l->unit_slot[m->unit]]) {
+        *r = most->resource;
+        return most;
+    }
     return finding_keep(
         p->a,
         (struct finding){.code = p->proposing ? FIND_UNEVEN_PLAN : FIND_UNEVEN_ELSEWHERE, .because = most});
