@@ -441,6 +441,30 @@ static void test_unclear_start_is_not_repeated_blindly(void **state)
     world_release();
 }
 
+/* The call arrives and its answer is lost, and the host is shown as lost at once: that is the standby, no
+ * failure of the host, and it ends as one. */
+static void test_the_answer_is_lost(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    w.hides = true;
+    while (w.downs[2] == 0) {
+        w.start_lost = world_state(1) == ACTION_DONE && world_state(2) == ACTION_DONE;
+        w.task_s = w.start_lost ? 0 : w.task_s;
+        world_second();
+    }
+    for (int i = 0; i < 60; i++) {
+        assert_int_not_equal(seen(2), HOST_DISCONNECTED);
+        world_second();
+    }
+    assert_int_equal(world_state(3), ACTION_DONE);
+    assert_int_equal(seen(2), HOST_STANDBY);
+    assert_int_equal(w.downs[2], 1);
+    world_release();
+}
+
 /* ---- paused, rejected -------------------------------------------------------------------------- */
 
 static void test_paused(void **state)
@@ -500,6 +524,7 @@ int main(void)
         cmocka_unit_test(test_placing_takes_it_back),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_unclear_start_is_not_repeated_blindly),
+        cmocka_unit_test(test_the_answer_is_lost),
         cmocka_unit_test(test_paused),
         cmocka_unit_test(test_rejected),
     };

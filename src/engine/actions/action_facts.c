@@ -31,7 +31,7 @@ static enum host_state lost_because_of_us(const struct engine *e, const char *ho
             continue;
         if (x->r.state == ACTION_VERIFYING && x->r.unclear == 0)
             return HOST_STANDBY;
-        if (x->r.state == ACTION_RUNNING)
+        if (x->r.state == ACTION_RUNNING || x->r.state == ACTION_STARTING) /* the call may have arrived */
             return HOST_ENTERING_STANDBY;
     }
     return power_outcome_off_completed_late(e, host) ? HOST_STANDBY : HOST_DISCONNECTED;

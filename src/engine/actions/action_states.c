@@ -397,10 +397,15 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
         action_cancel(e, x, why, now);
         return;
     case NOT_SEEN:
-        if (!x->r.vm && now >= deadline(e, x))
+        if (!x->r.vm && now >= deadline(e, x)) {
             verify(e, x, x->r.why, -ETIMEDOUT, now);
-        else
+        } else if (x->r.kind == ACTION_POWER_OFF) { /* the actuator knows whether it is off */
+            x->only_adopt = true;
+            x->r.attempts++;
+            submit(e, x, JOB_START, now);
+        } else {
             source_poll_want(e, now + retry_wait_s(++x->retries));
+        }
         return;
     case AT_SOURCE:
         break;
@@ -662,7 +667,10 @@ static void on_checked(struct engine *e, struct action *x, const struct job_resu
 /* The actuator was never called. While the service is paused the action waits. */
 static void was_not_begun(struct engine *e, struct action *x, instant_s now)
 {
-    if (may_start_again(e, x, now))
+    bool is_lost =
+        x->r.kind == ACTION_POWER_OFF && observed_state(e->now_seen, e->knowledge->hosts, x) == NOT_SEEN;
+
+    if (is_lost || may_start_again(e, x, now)) /* of a host that is lost the deadline decides */
         x->retry_at = now + POLL_MAX_S;
     else
         action_cancel(e, x, "its beginning was not heard of, and it is too late to begin it now", now);
@@ -676,6 +684,8 @@ static void on_started(struct engine *e, struct action *x, const struct job_resu
         run(e, x, result->task, now);
     } else if (result->code == -ESRCH && x->only_adopt) {
         was_not_begun(e, x, now);
+    } else if (result->code == -ESTALE && x->r.kind == ACTION_POWER_OFF && x->r.attempts > 1) {
+        verify(e, x, NULL, 0, now);       /* off already: an earlier call has arrived */
     } else if (result->code == -ESTALE) { /* arrived, or moved by an admin: an inventory tells */
         verify(e, x, result->err.text, -ESTALE, now);
     } else if (result->code == -ENOENT) {
