@@ -181,6 +181,12 @@ static int code_of(long status, bool changes)
                                     : -EREMOTEIO;
 }
 
+/* A read that waited too long for a lock of the node; it is repeated later. */
+static bool is_passing(int code, bool changes, const char *reason)
+{
+    return code == -EREMOTEIO && !changes && strstr(reason, "got timeout") != NULL;
+}
+
 /* The reason stands on the status line; which parameter was wrong, only in the body. */
 static int refused(const char *url, const struct http_answer *answer, bool changes, struct err *err)
 {
@@ -201,7 +207,8 @@ static int refused(const char *url, const struct http_answer *answer, bool chang
                                json_string_value(value));
         }
     }
-    return err_set(err, code_of(answer->status, changes), "%s: %s (HTTP %ld)", url,
+    int code = code_of(answer->status, changes);
+    return err_set(err, is_passing(code, changes, reason) ? -EAGAIN : code, "%s: %s (HTTP %ld)", url,
                    reason[0] ? reason : "refused without a reason", answer->status);
 }
 

@@ -46,7 +46,8 @@ bool pve_is_accepted(const struct pve *p);
  * json_decref(). at_most_ms: for this request, which a node that hangs must not make longer; 0: what is left.
  * -EACCES: user, password or token are wrong; -EPERM: a privilege is missing (403); -EOPNOTSUPP: this version
  * has no such path (501); -EHOSTDOWN: the node that the request was forwarded to does not answer (595 to
- * 599); -EREMOTEIO: refused, the sentence has the reason; and the errors of http_send(). */
+ * 599); -EAGAIN: the node waited too long for a lock ("got timeout"); -EREMOTEIO: refused, the sentence has
+ * the reason; and the errors of http_send(). */
 int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, struct err *err);
 
 /* A request that changes something. It is carried out at most once: it goes to another address only if it
