@@ -480,14 +480,16 @@ static int shut_down(struct pve_acting *x, const char *node, struct err *err)
     return pve_post(x->api, path, "command=shutdown", &nothing, err);
 }
 
-/* A second request does no harm, so no earlier task is looked for. */
+/* A second request does no harm, so no earlier task is looked for. Nor does a packet to a node that is awake:
+ * where that cannot be read, the packet is sent all the same. */
 int pve_power_start(struct pve_acting *x, const struct operation *q, char ret_task[TASK_NAME_MAX],
                     struct err *err)
 {
     bool down = q->kind == OPERATION_STANDBY;
     int r = pve_power_check(x, q, err);
+    bool unread = r == -EAGAIN || r == -EREMOTEIO || r == -ETIMEDOUT || r == -ECONNRESET;
 
-    if (r < 0)
+    if (r < 0 && (down || q->only_adopt || !unread))
         return r;
     if (q->only_adopt)
         return err_set(err, -ESRCH, "a node does not tell whether it was asked to go %s",
