@@ -42,20 +42,31 @@ def populate(c, guests, seed):
     return vms[:2], vms[3], vms[3].node, managed[:2], managed[2], managed[2].node
 
 
+FAULT_S = 8
+
+
 class Gremlins(threading.Thread):
-    """Injects one fault after another, each for some seconds."""
+    """Injects one fault after another, each for some seconds at most: what nobody has met until then is over. The faults, their order and
+    their choices follow from the seed alone."""
 
     def __init__(self, c, s, seed, every):
         super().__init__(daemon=True)
-        self.c, self.s, self.r, self.every = c, s, random.Random(seed), every
+        self.c, self.s, self.seeds, self.r, self.every = c, s, random.Random(seed), None, every
         self.end, self.counts, self.foreign = threading.Event(), collections.Counter(), collections.Counter()
 
     def run(self):
         kinds = [getattr(self, name) for name in sorted(dir(self)) if name.startswith("fault_")]
+        old = []
         while not self.end.wait(self.every):
+            self.r = random.Random(self.seeds.random())  # one for each fault: how many draws it takes changes no later one
             kind = self.r.choice(kinds)
             self.counts[kind.__name__[6:]] += 1
+            before = len(self.s.faults)
             kind()
+            old += [(time.monotonic() + FAULT_S, f) for f in self.s.faults[before:]]
+            over = [f for until, f in old if until <= time.monotonic()]
+            self.s.faults[:] = [f for f in self.s.faults if f not in over]
+            old = [o for o in old if o[1] not in over]
 
     def stop(self):
         self.end.set()
@@ -104,8 +115,9 @@ class Gremlins(threading.Thread):
     def fault_foreign_move(self):
         with self.c.lock:
             g = self.guest()
-            target = self.r.choice([n for n in self.c.nodes if n != g.node])
-            if g.kind == "lxc" or g.lock or tasks.is_ha(self.c, g) or g.tags:
+            target = self.r.choice(list(self.c.nodes))
+            ready = all(self.c.nodes[n].online and not self.c.nodes[n].goes_down for n in (g.node, target))
+            if g.kind == "lxc" or g.lock or g.node == target or tasks.is_ha(self.c, g) or g.tags or not ready or not self.c.is_quorate():
                 return
             tasks.migrate(self.c, g, target, "admin@pam", True)
             self.foreign[(g.vmid, g.node, target)] += 1

@@ -34,8 +34,15 @@ class Node:
         self.bridges = ["vmbr0", "vmbr1"]
         self.goes_down = self.comes_up = None  # instants
         self.dead = False  # no packet wakes the node
+        self.died = None  # an instant: it failed by itself
+        self.leaves = False  # an admin shuts it down as soon as HA has emptied it
         self.segment = 1  # the network segment; wake packets stay within it
         self.wakeonlan = f"bc:24:11:00:aa:{number:02x}"
+
+    @property
+    def ready(self):
+        """From when on HA takes guests there."""
+        return (self.booted or 0) + 5
 
     def major(self):
         return int(self.version.split(".")[0])
@@ -84,6 +91,12 @@ class Ha:
         self.queue = []  # (due, sid, target): commands that the manager has not read yet
         self.moving = {}  # sid -> target: migrations that the manager has told a node to begin, until they end
         self.stopped = None  # instant from which on the manager makes no rounds
+        self.acts = False  # whether it moves guests by itself (manager.py)
+        self.fence_s = 60
+        self.last_round = None
+        self.away = {}  # sid -> the node whose maintenance it left
+        self.own = []  # (vmid, from, to): what it moved by itself
+        self.recovered = []  # guests of dead nodes
 
 
 class Account:
@@ -125,8 +138,11 @@ class Cluster:
         self.margins = []  # after each shutdown request: (node, votes above the quorum)
         self.wakes = []  # nodes that a wake packet has reached
         self.lost = []  # guests that ran on a node that went down
+        self.lowest = None  # the fewest votes above the quorum at any instant, but for nodes that died: nobody's deed
+        self.asked = []  # at each shutdown request: (node, votes above the quorum once it and all requested before it have happened)
         self.move_fails = None  # (guest, target) -> why a migration that begins now will fail, or None
         self.arrivals = []  # (vmid, from, to) of each migration that ended well
+        self.watch = None  # called with (guest, from) at each of them
         self.accounts = {"ballast@pve": Account("s3cret-of-the-test", {"/": set(ACT)}),
                          "ballast@pve!token": Account(str(uuid.uuid4()), {"/": set(ACT)})}
 
@@ -157,6 +173,16 @@ class Cluster:
         present = sum(n.votes for n in self.nodes.values() if n.online) + (device if self.qdevice.get("State") == "Connected" else 0)
         return present, expected // 2 + 1
 
+    def note_votes(self):
+        """At each instant: nothing changes between two calls but by a test."""
+        present, needed = self.votes()
+        left = present + sum(n.votes for n in self.nodes.values() if n.died is not None) - needed
+        self.lowest = left if self.lowest is None else min(self.lowest, left)
+
+    def note_request(self, node):
+        present, needed = self.votes()
+        self.asked.append((node.name, present - sum(n.votes for n in self.nodes.values() if n.online and n.goes_down) - needed))
+
     def manager_clock(self):
         """When the manager made its last round."""
         now = self.clock() if self.ha.stopped is None else min(self.ha.stopped, self.clock())
@@ -172,9 +198,13 @@ class Cluster:
                 g.status = "stopped"
             present, needed = self.votes()
             self.margins.append((name, present - needed))
+            self.note_votes()
         for node in self.nodes.values():
             if node.comes_up and node.comes_up <= now and not node.dead:
                 node.comes_up, node.online, node.booted = None, True, now
+                if node.leaves:
+                    node.leaves = node.maintenance = False
+        self.note_votes()
 
     def is_quorate(self):
         present, needed = self.votes()

@@ -5,7 +5,7 @@ Nothing runs by itself: advance() brings the cluster to the present and is calle
 import random
 import time
 
-from . import errors
+from . import errors, manager
 
 GIB = 1 << 30
 LOG_TIME = "2026-01-01 00:00:00 "
@@ -70,6 +70,8 @@ class Migration(Task):
             return "migration problems"
         self.cluster.arrivals.append((self.guest.vmid, self.node, self.target))
         self.guest.node = self.target
+        if self.cluster.watch:
+            self.cluster.watch(self.guest, self.node)
         self.log += [LOG_TIME + "average migration speed: 1.0 GiB/s - downtime 48 ms", LOG_TIME + f"migration finished successfully (duration {time.strftime('%H:%M:%S', time.gmtime(self.seconds))})"]
         return "OK"
 
@@ -89,6 +91,7 @@ def advance(cluster):
             task.finish(task.end(task))
         elif isinstance(task, Migration):
             task.go_on(now)
+    manager.advance(cluster, now)
     _serve_ha_queue(cluster, now)
 
 
@@ -100,6 +103,9 @@ def _serve_ha_queue(cluster, now):
         guest = by_sid.get(entry[1])
         if guest is not None and guest.node != entry[2] and cluster.nodes[entry[2]].online:
             ha.moving[entry[1]] = entry[2]  # else only the manager's log knows
+            partner = manager.partner_of(cluster, guest)
+            if partner is not None and partner.node != entry[2]:
+                ha.moving.setdefault(partner.sid(), entry[2])  # moves along
     for sid, target in list(ha.moving.items()):
         guest = by_sid.get(sid)
         running = [t for t in cluster.tasks.values() if isinstance(t, Migration) and t.exit is None]

@@ -36,6 +36,7 @@ def node_command(q):
     if q.params["command"] not in ("shutdown", "reboot"):
         raise errors.Parameter(command="value does not have a value in the enumeration 'reboot, shutdown'")
     q.node.goes_down = q.node.goes_down or q.cluster.clock() + q.cluster.down_s
+    q.cluster.note_request(q.node)
     if q.params["command"] == "reboot":
         q.node.comes_up = q.node.goes_down + q.cluster.boot_s
     return None
