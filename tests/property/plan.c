@@ -311,7 +311,7 @@ static void test_figures_with_failures(void **state)
                                   .ft = true,
                                   .ha = true,
                                   .approved = true},
-        1500);
+        2500);
 }
 
 static void test_figures_with_power(void **state)

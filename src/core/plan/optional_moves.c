@@ -62,28 +62,22 @@ static const struct finding *purpose_within(const struct pass *p, const struct m
 
     if (imbalance > layout_target(&p->policy, l->n_on, level))
         return NULL;
-    const struct finding *lack = find_lack(p, l->unit_slot[m->unit]);
-    if (lack) {
-        *r = lack->resource;
-        return lack;
+    const struct finding *found = find_lack(p, l->unit_slot[m->unit]);
+    if (!found)
+        found = layout_uneven_move(l, level, *r, l->unit_slot[m->unit], m->to_slot, p->a);
+    if (!found) {
+        if (layout_unevenness(l, level, imbalance, uneven, p->a) == 0)
+            return NULL;
+        found = uneven[0].found;
+        if (uneven[0].kind == UNEVEN_IMBALANCE)
+            return found;
+        if (found->subjects[0].ix != l->slot_host[l->unit_slot[m->unit]])
+            return finding_keep(
+                p->a, (struct finding){.code = p->proposing ? FIND_UNEVEN_PLAN : FIND_UNEVEN_ELSEWHERE,
+                                       .because = found});
     }
-    const struct finding *found = layout_uneven_move(l, level, *r, l->unit_slot[m->unit], m->to_slot, p->a);
-    if (found) {
-        *r = found->resource;
-        return found;
-    }
-    if (layout_unevenness(l, level, imbalance, uneven, p->a) == 0)
-        return NULL;
-    const struct finding *most = uneven[0].found;
-    if (uneven[0].kind == UNEVEN_IMBALANCE)
-        return most;
-    if (most->subjects[0].ix == l->slot_host[l->unit_slot[m->unit]]) {
-        *r = most->resource;
-        return most;
-    }
-    return finding_keep(
-        p->a,
-        (struct finding){.code = p->proposing ? FIND_UNEVEN_PLAN : FIND_UNEVEN_ELSEWHERE, .because = most});
+    *r = found->resource;
+    return found;
 }
 
 /* Whether VMs lack on some host what another may have. */
