@@ -520,7 +520,7 @@ static void test_spare_capacity(void **state)
                                   .idle_agents = true,
                                   .ha = true,
                                   .newcomers = true},
-        600);
+        1500);
 }
 
 int main(void)

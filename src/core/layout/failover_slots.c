@@ -5,7 +5,7 @@
 
 struct want {
     uint32_t vm;
-    uint32_t hosts; /* hosts that mandatory rules allow */
+    uint32_t hosts; /* hosts that mandatory rules allow; for a spare VM, on which it fits */
     double size;    /* the larger of its shares of the largest host */
 };
 
@@ -200,7 +200,23 @@ static void slot_for_spare_vm(struct failover_capacity *s, uint32_t vm, bool onl
     failover_slot_missing(s, vm, IX_NONE, gap.need);
 }
 
-/* First spare VMs that fit on their host in the snapshot, then the others, the largest first. */
+static uint32_t count_hosts_for_spare_vm(const struct failover_capacity *s, uint32_t vm)
+{
+    const struct failover_gap gap = {
+        .vm = vm,
+        .lost = IX_NONE,
+        .need = {failover_capacity_need_of(s, vm, RES_CPU), failover_capacity_need_of(s, vm, RES_MEM)}};
+    double more[RES_COUNT];
+    double left[RES_COUNT];
+    uint32_t n = 0;
+
+    for (uint32_t t = 0; t < s->l->n_slots; t++)
+        n += failover_gap_measure(s, &gap, t, more, left) && failover_gap_fits(more, left);
+    return n;
+}
+
+/* First spare VMs that fit on their host in the snapshot, then the others: those that fit on fewest hosts
+ * first, then the largest. */
 void failover_slots_for_spare_vms(struct failover_capacity *s)
 {
     const struct snapshot *snap = s->l->snap;
@@ -213,9 +229,12 @@ void failover_slots_for_spare_vms(struct failover_capacity *s)
     if (n == 0)
         return;
     s->active = true;
-    qsort(wants, n, sizeof wants[0], hardest_first);
+    qsort(wants, n, sizeof wants[0], largest_first);
     for (uint32_t i = 0; i < n; i++)
         slot_for_spare_vm(s, wants[i].vm, true);
+    for (uint32_t i = 0; i < n; i++)
+        wants[i].hosts = count_hosts_for_spare_vm(s, wants[i].vm);
+    qsort(wants, n, sizeof wants[0], hardest_first);
     for (uint32_t i = 0; i < n; i++)
         if (s->slot_of[wants[i].vm] == IX_NONE)
             slot_for_spare_vm(s, wants[i].vm, false);
