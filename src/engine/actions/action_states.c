@@ -377,6 +377,7 @@ static bool may_start_again(const struct engine *e, const struct action *x, inst
  * start() is repeated, which adopts a task that runs; where nothing is to begin, that is all that it does. */
 static void step_starting(struct engine *e, struct action *x, instant_s now)
 {
+    bool lost = false;
     char why[WHY_MAX];
 
     if (x->job_out || x->retry_at > now)
@@ -397,24 +398,21 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
         action_cancel(e, x, why, now);
         return;
     case NOT_SEEN:
-        if (!x->r.vm && now >= deadline(e, x)) {
-            verify(e, x, x->r.why, -ETIMEDOUT, now);
-        } else if (x->r.kind == ACTION_POWER_OFF) { /* the actuator knows whether it is off */
-            x->only_adopt = true;
-            x->r.attempts++;
-            submit(e, x, JOB_START, now);
-        } else {
-            source_poll_want(e, now + retry_wait_s(++x->retries));
-        }
-        return;
+        lost = true;
+        break;
     case AT_SOURCE:
         break;
     }
-    if (x->retries >= START_TRIES) {
+    if (lost ? !x->r.vm && now >= deadline(e, x) : x->retries >= START_TRIES) {
         verify(e, x, x->r.why, -ETIMEDOUT, now);
         return;
     }
-    x->only_adopt = e->paused || !may_start_again(e, x, now);
+    if (lost && x->r.kind != ACTION_POWER_OFF) {
+        source_poll_want(e, now + retry_wait_s(++x->retries));
+        return;
+    }
+    /* of a host that is lost, the actuator knows whether it is off */
+    x->only_adopt = lost || e->paused || !may_start_again(e, x, now);
     x->r.attempts++;
     action_changed(e, x);
     submit(e, x, JOB_START, now);
