@@ -367,13 +367,11 @@ static void fill_form(const struct pve_acting *x, const struct operation *q, con
  * cluster has no quorum. */
 static int classify(int r, struct err *err)
 {
-    static const char *const passing[] = {"no quorum"};
-
     if (r != -EREMOTEIO)
         return r;
     if (pve_is_lock(err->text) || strstr(err->text, "does not exist"))
         r = -ESTALE;
-    else if (strstr(err->text, passing[0]))
+    else if (strstr(err->text, "no quorum"))
         r = -EAGAIN;
     err->code = r;
     return r;

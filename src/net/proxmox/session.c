@@ -170,21 +170,16 @@ void pve_form_add(struct strbuf *form, const char *key, const char *value)
 }
 
 /* A request that changes something may have been carried out if another node or a proxy has lost the answer.
- */
-static int code_of(long status, bool changes)
+ * A read that waited too long for a lock of the node is repeated later. */
+static int code_of(long status, bool changes, const char *reason)
 {
-    return changes && status >= 502 ? -ECONNRESET
-           : status == 401          ? -EACCES
-           : status == 403          ? -EPERM
-           : status == 501          ? -EOPNOTSUPP
-           : status >= 595          ? -EHOSTDOWN
-                                    : -EREMOTEIO;
-}
-
-/* A read that waited too long for a lock of the node; it is repeated later. */
-static bool is_passing(int code, bool changes, const char *reason)
-{
-    return code == -EREMOTEIO && !changes && strstr(reason, "got timeout") != NULL;
+    return changes && status >= 502                    ? -ECONNRESET
+           : status == 401                             ? -EACCES
+           : status == 403                             ? -EPERM
+           : status == 501                             ? -EOPNOTSUPP
+           : status >= 595                             ? -EHOSTDOWN
+           : !changes && strstr(reason, "got timeout") ? -EAGAIN
+                                                       : -EREMOTEIO;
 }
 
 /* The reason stands on the status line; which parameter was wrong, only in the body. */
@@ -207,8 +202,7 @@ static int refused(const char *url, const struct http_answer *answer, bool chang
                                json_string_value(value));
         }
     }
-    int code = code_of(answer->status, changes);
-    return err_set(err, is_passing(code, changes, reason) ? -EAGAIN : code, "%s: %s (HTTP %ld)", url,
+    return err_set(err, code_of(answer->status, changes, reason), "%s: %s (HTTP %ld)", url,
                    reason[0] ? reason : "refused without a reason", answer->status);
 }
 
