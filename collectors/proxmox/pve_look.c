@@ -134,8 +134,9 @@ static bool is_over(const struct pve_look *l)
 /* The parts of a guest's configuration that are read; a description or a start-up script may be long. */
 static json_t *reduce_config(json_t *data)
 {
-    static const char *const whole[] = {"cpu",    "cpulimit", "hugepages", "affinity", "balloon",  "rootfs",
-                                        "ostype", "args",     "lock",      "efidisk0", "tpmstate0"};
+    static const char *const whole[] = {"cpu",      "sockets",  "cores",    "cpulimit", "hugepages",
+                                        "affinity", "balloon",  "rootfs",   "ostype",   "args",
+                                        "lock",     "efidisk0", "tpmstate0"};
     static const char *const families[] = {"net",     "scsi", "virtio",   "ide", "sata", "unused",
                                            "hostpci", "usb",  "virtiofs", "mp",  "dev"};
     json_t *kept = json_object(), *value;

@@ -278,6 +278,35 @@ static void need_device(struct pve_map *m, const char *key, const char *value, s
         bind(m, v, arena_printf(m->a, "%s is a device of its node", key));
 }
 
+/* The product of these is what QEMU is started with. */
+static double vcpus_of(const json_t *config)
+{
+    double sockets = peer_json_number(config, "sockets"), cores = peer_json_number(config, "cores");
+
+    return (sockets >= 1 ? sockets : 1) * (cores >= 1 ? cores : 1);
+}
+
+/* A node starts no VM with more vCPUs than it has CPUs ("MAX 2 vcpus allowed per VM on this node"), and the
+ * API's own check before a migration does not look. */
+static void need_cpus(struct pve_map *m, const struct pve_guest *g, const json_t *config, struct seen_vm *v)
+{
+    double vcpus = vcpus_of(config);
+    const char **items = NULL;
+    uint32_t n = 0;
+    size_t cap = 0;
+
+    for (size_t i = 0; i < m->inv->n_hosts; i++) {
+        const struct host_facts *h = &m->inv->hosts[i].is;
+
+        if (h->cores > 0 && h->cores < vcpus && strcmp(h->id, g->node) != 0)
+            continue;
+        items = arena_grow(m->a, items, n, &cap, sizeof *items);
+        items[n++] = h->id;
+    }
+    v->compatible_given = n < m->inv->n_hosts;
+    v->compatible_hosts = (struct ids){.items = items, .n = n};
+}
+
 static bool is_disk(const char *key)
 {
     static const char *const families[] = {"scsi", "virtio", "ide", "sata", "mp", "unused"};
@@ -315,8 +344,10 @@ static void need_configured(struct pve_map *m, const struct pve_guest *g, const 
         else if (pve_is_of(key, "virtiofs"))
             bind(m, v, arena_printf(m->a, "%s is a directory of its node", key));
     }
-    if (!g->container)
+    if (!g->container) {
         v->is.cpu_mode = mode_of(m, g, config, v->is.state == VM_ON);
+        need_cpus(m, g, config, v);
+    }
     if (peer_json_text(config, "affinity"))
         v->is.mandatory_only = "pinned to CPUs of its node";
     else if (peer_json_text(config, "hugepages"))

@@ -223,17 +223,25 @@ def test_P13_cpu_and_memory_together():
 
 
 def test_P14_node_that_is_too_small():
-    """A node that is there for its vote has 8 GiB: it does not get more than it can hold, though another must be emptied."""
+    """A node that is there for its vote has 2 CPUs and 8 GiB: it gets no guest with more vCPUs, which it would not start, and no more memory than it can hold, though
+    another node must be emptied."""
     c = Cluster("9.1", nodes=3)
     c.nodes["n3"].cpus, c.nodes["n3"].mem = 2, 8 * GIB
     for i in range(12):
         c.add(100 + i, "n1", cores=1, cpu=0.1, mem=4 * GIB, used=3 * GIB, host_used=4 * GIB)
+    for i in range(8):
+        c.add(200 + i, "n1", cores=4, cpu=0.35, mem=GIB, used=GIB // 2, host_used=GIB)
     with balanced_by_ballast(c) as (s, d):
         settle(c, d)
         d.cli("maintenance", "enter", "n1")
         wait_for("n1 is empty", lambda: not c.guests_of("n1"), 60)
         moves = settle(c, d)
         once_each(moves)
+        equal("failed", [a for a in d.json("history", "--limit", "100") if a["state"] == "failed"], [])
+        told = d.run("explain", "--vm", "200", "--host", "n3").stdout
+        assert "can run on 2 of the 3 hosts, but not on n3" in told, told
+    equal("guests with 4 vCPUs", {c.guests[200 + i].node for i in range(8)}, {"n2"})
+    assert c.guests_of("n3"), moves
     assert c.mem_used(c.nodes["n3"]) <= 8 * GIB, moves
 
 

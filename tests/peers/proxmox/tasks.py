@@ -52,6 +52,8 @@ class Migration(Task):
         super().__init__(cluster, guest.node, kind, guest.vmid, user, seconds, Migration.arrive)
         self.guest, self.target, self.seconds = guest, target, seconds
         self.fails = cluster.move_fails(guest, target) if cluster.move_fails else None
+        if guest.kind == "qemu" and guest.cores > cluster.nodes[target].cpus:
+            self.fails = f"MAX {cluster.nodes[target].cpus} vcpus allowed per VM on this node"
         guest.lock = "migrate"
         self.log.append(LOG_TIME + f"starting migration of {'VM' if guest.kind == 'qemu' else 'CT'} {guest.vmid} to node '{target}' "
                         f"({cluster.nodes[target].ip})")
