@@ -1,6 +1,7 @@
 /* Placement keys that a VM gets at its start: fixed while it runs, copied from its host, over restarts. */
 #include "engine_world.h"
 
+#include "engine/knowledge/start_keys.h"
 #include "overlay/overlay.h"
 
 #define NUMBER(attribute, value)                                                                             \
@@ -135,7 +136,7 @@ static void test_start_not_seen(void **state)
     world_release();
 }
 
-/* The keys of another source, and of VMs that have been gone for long, are forgotten. */
+/* The keys of another source are forgotten. */
 static void test_forgotten(void **state)
 {
     struct world w;
@@ -154,13 +155,53 @@ static void test_forgotten(void **state)
     world_release();
 }
 
+/* ---- retention --------------------------------------------------------------------------------- */
+
+/* The knowledge piece alone: the VM is seen off, the retention is applied, and the VM is seen running. The
+ * key that it has then, while its present one is 2; 0: it keeps none. */
+static double key_after(instant_s seen, instant_s ended_before, bool stored_between)
+{
+    const struct knowledge_ops *ops = &start_keys_ops;
+    struct attribute hint = NUMBER("key.ROLE", 1);
+    struct host host = {0};
+    struct vm vm = {.is = {.id = starter, .state = VM_OFF, .hints = {&hint, 1}}, .host = IX_NONE};
+    struct snapshot s = {.time = seen, .vms = &vm, .n_vms = 1, .hosts = &host, .n_hosts = 1};
+    struct seen_vm now = {.is = {.id = starter, .state = VM_ON, .hints = {&hint, 1}}};
+    struct inventory inv = {.vms = &now, .n_vms = 1};
+    struct arena a = {0};
+    void *piece = ops->create();
+
+    ops->observe(piece, NULL, &s, &a);
+    ops->stored(piece);
+    ops->forget(piece, &(struct retention){.ended_before = ended_before}, seen);
+    if (stored_between)
+        ops->stored(piece);
+    vm.is.state = VM_ON;
+    vm.host = 0;
+    ops->observe(piece, NULL, &s, &a);
+    ops->stored(piece);
+    hint.is.number = 2;
+    ops->fill(piece, NULL, &inv, &a);
+    double key = now.is.hints.n == 1 ? now.is.hints.items[0].is.number : -1;
+    ops->release(piece);
+    arena_release(&a);
+    return key == 2 ? 0 : key;
+}
+
+static void test_retention(void **state)
+{
+    (void)state;
+    assert_float_equal(key_after(1000, 500, true), 1, 0);   /* seen since, if only off */
+    assert_float_equal(key_after(1000, 2000, true), 0, 0);  /* gone for long */
+    assert_float_equal(key_after(1000, 2000, false), 1, 0); /* back before the store has dropped it */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_from_start_to_stop),
-        cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_start_not_seen),
-        cmocka_unit_test(test_forgotten),
+        cmocka_unit_test(test_from_start_to_stop), cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_start_not_seen),     cmocka_unit_test(test_forgotten),
+        cmocka_unit_test(test_retention),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
