@@ -6,7 +6,7 @@ aims.py [--long] [--markdown]
 Evenness alone (cost_benefit and min_goodness off). root: √(σcpu² + σmem²) over hosts of demand / capacity, computed from the snapshot and the
 moves. The bounds of the root and the figures of other programs were proved, or measured, once; needed: no plan of fewer moves reaches the target
 (`ballast plan --bound`). Deep searches have the default budget. Decisions: the least of three, on this machine. PlanetLab: ../sim/experiments.py.
---long adds 1,000,000 VMs and the count of instructions, which takes some minutes, 1 GB in /tmp and 4 GB of memory.
+--long adds 1,000,000 VMs, rules and pools, and the count of instructions, which takes some minutes, 1 GB in /tmp and 4 GB of memory.
 """
 import argparse
 import json
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+import clusters
 import snapshots
 
 EVENNESS = ('cost_benefit=false', 'min_goodness=false')
@@ -29,6 +30,7 @@ SLA_AIM = .0002
 HEAD = ('input', 'reference', 'aim', 'greedy', 'deep search')
 DECISIONS = ((256, 10000, '20 ms'), (1000, 100000, ''))
 LARGE = (10000, 1000000)
+RULES, POOLS = 2000, 500  # added to the second cluster of DECISIONS
 
 
 def decimal(x):
@@ -121,13 +123,23 @@ def decisions(folder):
         yield f'{hosts:,} x {vms:,}, the decision', 'brute force 20 s' if hosts == 256 else '', aim, f'**{least / 1000:,.0f} ms**', ''
 
 
+def with_rules(path):
+    snap = json.loads(path.read_text(encoding='utf-8'))
+    clusters.add_pools(snap, POOLS)
+    clusters.add_rules(snap, RULES, False)
+    ruled = path.with_name('ruled.json')
+    ruled.write_text(json.dumps(snap), encoding='utf-8')
+    return ruled
+
+
 def scale(folder):
     """Ten times the largest cluster of decisions: instructions, seconds and memory of the command on one core."""
     paths = [snapshots.generated(hosts, vms, 'skewed', folder) for hosts, vms in (DECISIONS[-1][:2], LARGE)]
     name = f'{LARGE[0]:,} x {LARGE[1]:,}'
     if shutil.which('valgrind'):
-        few, many = (snapshots.count_instructions(path, folder) for path in paths)
+        few, many, ruled = (snapshots.count_instructions(path, folder) for path in (*paths, with_rules(paths[0])))
         yield f'{name}, instructions', f'{few / 1e9:.1f} G for a tenth', '15 times', f'**{many / few:.1f} times**', ''
+        yield f'{DECISIONS[-1][0]:,} x {DECISIONS[-1][1]:,} with {RULES:,} rules and {POOLS} pools, instructions', '', 'twice', f'**{ruled / few:.2f} times**', ''
     out = pathlib.Path(folder) / 'plan.json'
     one_core = {min(os.sched_getaffinity(0))}
     with open(out, 'wb') as f, subprocess.Popen([snapshots.BALLAST, 'plan', '--snapshot', str(paths[1]), '--format', 'json'], stdout=f,

@@ -254,7 +254,7 @@ static void add_message(struct document *d, const char *channel, const char *nam
 /* All messages have QoS 1. */
 static void add_operation(struct document *d, const char *action, const char *channel, bool retain)
 {
-    char name[64];
+    char name[80];
 
     (void)snprintf(name, sizeof name, "%s_%s", action, channel);
     json_object_set_new(d->operations, name,
