@@ -50,15 +50,20 @@ static void set_starting(struct oracle *o, uint32_t vm, uint32_t to)
     o->home_also[vm] = to;
 }
 
+static void entitle(struct oracle *o, const struct snapshot *s)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        double *demand = arena_array(o->a, double, s->n_vms);
+        o->entitlement[r] = arena_array(o->a, double, s->n_vms);
+        demand_estimate(s, (enum resource)r, demand);
+        (void)divvy_entitle(s, (enum resource)r, demand, o->a, o->entitlement[r]);
+    }
+}
+
 void oracle_init(struct oracle *o, const struct snapshot *snap, const struct policy *policy, struct arena *a)
 {
     *o = (struct oracle){.snap = snap, .policy = policy, .a = a};
-    for (int r = 0; r < RES_COUNT; r++) {
-        double *demand = arena_array(a, double, snap->n_vms);
-        o->entitlement[r] = arena_array(a, double, snap->n_vms);
-        demand_estimate(snap, (enum resource)r, demand);
-        (void)divvy_entitle(snap, (enum resource)r, demand, a, o->entitlement[r]);
-    }
+    entitle(o, snap);
     o->home = arena_array(a, uint32_t, snap->n_vms);
     o->home_also = arena_array(a, uint32_t, snap->n_vms);
     o->at = arena_array(a, uint32_t, snap->n_vms);
@@ -82,12 +87,37 @@ void oracle_init(struct oracle *o, const struct snapshot *snap, const struct pol
     oracle_reset(o);
 }
 
+static double core_mhz(const struct host *h)
+{
+    return h->is.total[RES_CPU] / h->is.cores;
+}
+
+/* VMs that others have placed take part in the division of what there is, each with all it may use. */
+static void entitle_approved(struct oracle *o)
+{
+    struct snapshot s = *o->snap;
+
+    s.vms = arena_array(o->a, struct vm, s.n_vms);
+    for (uint32_t i = 0; i < s.n_vms; i++) {
+        struct vm *v = &s.vms[i];
+        *v = o->snap->vms[i];
+        if (!o->starts[i])
+            continue;
+        v->host = o->home_also[i];
+        v->is.state = VM_ON;
+        v->is.demand[RES_CPU] = v->is.vcpus * core_mhz(&s.hosts[v->host]);
+        v->is.demand[RES_MEM] = v->is.mem_mb;
+    }
+    entitle(o, &s);
+}
+
 void oracle_expect(struct oracle *o, const uint32_t *vms, uint32_t n)
 {
     double core = 0;
 
+    entitle_approved(o);
     for (uint32_t h = 0; h < o->snap->n_hosts; h++)
-        core = fmax(core, o->snap->hosts[h].is.total[RES_CPU] / o->snap->hosts[h].is.cores);
+        core = fmax(core, core_mhz(&o->snap->hosts[h]));
     for (uint32_t i = 0; i < n; i++) {
         const struct vm_facts *v = &o->snap->vms[vms[i]].is;
         const double most[RES_COUNT] = {[RES_CPU] = v->vcpus * core, [RES_MEM] = v->mem_mb};

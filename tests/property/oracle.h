@@ -28,7 +28,8 @@ struct oracle {
 
 void oracle_init(struct oracle *o, const struct snapshot *snap, const struct policy *policy, struct arena *a);
 
-/* Says that these VMs are going to be powered on by the plan. */
+/* Says that these VMs are going to be powered on by the plan. VMs whose power-on is approved then count with
+ * all that they may use, too. Once, after oracle_init(). */
 void oracle_expect(struct oracle *o, const uint32_t *vms, uint32_t n);
 
 /* All VMs back to where they were, and all hosts as they were. */
