@@ -346,6 +346,18 @@ int pve_migrate_check(struct pve_acting *x, const struct operation *q, struct er
 
 /* ---- beginning ---- */
 
+/* Whether the node hands over the states of the guest's connections, which its firewall follows. A node of
+ * version 8 does not, and one that does not answer counts as such: without the states a migration is still
+ * good, though a firewall may drop connections. */
+static bool has_vm_state(const struct pve_acting *x, const char *node)
+{
+    CLEANUP(peer_json_releasep) json_t *answer = NULL;
+    char path[160];
+
+    (void)snprintf(path, sizeof path, "/nodes/%s/capabilities/qemu/migration", node);
+    return pve_get(x->api, path, 0, &answer, NULL) >= 0 && peer_json_flag(answer, "has-dbus-vmstate");
+}
+
 static void fill_form(const struct pve_acting *x, const struct operation *q, const struct seen *s,
                       struct strbuf *form)
 {
@@ -356,6 +368,8 @@ static void fill_form(const struct pve_acting *x, const struct operation *q, con
     pve_form_add(form, s->guest.container ? "restart" : "online", "1");
     if (o->local_disks && !s->guest.container)
         pve_form_add(form, "with-local-disks", "1");
+    if (!s->guest.container && !s->guest.ha && has_vm_state(x, q->from) && has_vm_state(x, q->to))
+        pve_form_add(form, "with-conntrack-state", "1");
     if (o->target_storage)
         pve_form_add(form, s->guest.container ? "target-storage" : "targetstorage", o->target_storage);
     (void)snprintf(text, sizeof text, "%llu", (unsigned long long)o->bandwidth_mbs * 1024);

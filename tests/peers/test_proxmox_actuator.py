@@ -149,11 +149,30 @@ def test_options():
         assert ":vzmigrate:101:" in task, task
         equal("a container", (follow(p, task)["state"], c.guests[101].node), ("succeeded", "n2"))
         equal("options", [given for _, _, given in s.changes], [
-            {"target": "n2", "online": "1", "with-local-disks": "1", "targetstorage": "local-lvm", "bwlimit": "102400"},
+            {"target": "n2", "online": "1", "with-local-disks": "1", "with-conntrack-state": "1", "targetstorage": "local-lvm", "bwlimit": "102400"},
             {"target": "n2", "restart": "1", "target-storage": "local-lvm", "bwlimit": "102400"}])
     with world("8.4", settings={"restart_containers": "true"}) as (c, s, p):  # which has no precondition of containers
         c.add(101, "n1", kind="lxc")
         good(p, "check", 101)
+
+
+def test_states_of_connections():
+    """They go along if both nodes can hand them over. Nodes of version 8 refuse the option, and HA ignores it."""
+    def option(c, s, p):
+        c.add(100, "n1")
+        end = follow(p, good(p, "start"))
+        equal("moved", (end["state"], s.problems), ("succeeded", []))
+        return s.changes[-1][2].get("with-conntrack-state")
+
+    for old, given_option in (((), "1"), (("n1",), None), (("n2",), None), (("n1", "n2"), None)):
+        with world("9.1") as (c, s, p):
+            for n in old:
+                c.nodes[n].version = "8.4.2"
+            equal(f"version 8: {old}", option(c, s, p), given_option)
+    for name in ("n1", "n2"):
+        with world("9.1") as (c, s, p):
+            c.nodes[name].hands_over_state = False
+            equal(f"{name} cannot", option(c, s, p), None)
 
 
 def test_locks():

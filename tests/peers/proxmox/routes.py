@@ -58,6 +58,7 @@ ROUTES = [
     Route("POST", "/nodes/{node}/wakeonlan", writing.wake_on_lan, "node", needs=POWER, here=True),
     Route("GET", "/nodes/{node}/config", reading.node_config, "node property?", needs=AUDIT),
     Route("GET", "/nodes/{node}/rrddata", reading.node_rrd, "node timeframe cf?", needs=NODE),
+    Route("GET", "/nodes/{node}/capabilities/qemu/migration", reading.migration_capabilities, "node", needs=NODE, since=9),
     Route("GET", "/nodes/{node}/storage", reading.node_storage, "node content? enabled? format? storage? target?"),
     Route("GET", "/nodes/{node}/network", reading.node_network, "node type?"),
     Route("GET", "/nodes/{node}/qemu", reading.node_guests("qemu"), "node full?"),
