@@ -171,7 +171,7 @@ def test_states_of_connections():
             equal(f"version 8: {old}", option(c, s, p), given_option)
     for name in ("n1", "n2"):
         with world("9.1") as (c, s, p):
-            c.nodes[name].hands_over_state = False
+            c.nodes[name].keeps_connections = False
             equal(f"{name} cannot", option(c, s, p), None)
 
 

@@ -38,7 +38,7 @@ class Node:
         self.leaves = False  # an admin shuts it down as soon as HA has emptied it
         self.segment = 1  # the network segment; wake packets stay within it
         self.wakeonlan = f"bc:24:11:00:aa:{number:02x}"
-        self.hands_over_state = True  # of a guest's connections, with a migration; only from version 9 on
+        self.keeps_connections = True  # of a guest that is migrated; only from version 9 on
 
     @property
     def ready(self):

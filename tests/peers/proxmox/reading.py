@@ -392,12 +392,12 @@ def migrate_precondition(q):
     told = {"running": int(g.status == "running"), "allowed_nodes": allowed, "not_allowed_nodes": not_allowed, "local_disks": local,
             "local_resources": [k for k in g.config if k.startswith(("hostpci", "usb"))], "mapped-resources": [], "mapped-resource-info": {}}
     if q.node.major() >= 9:
-        told.update({"has-dbus-vmstate": int(q.node.hands_over_state), "dependent-ha-resources": []})
+        told.update({"has-dbus-vmstate": int(q.node.keeps_connections), "dependent-ha-resources": []})
     return told
 
 
 def migration_capabilities(q):
-    return {"has-dbus-vmstate": int(q.node.hands_over_state)}
+    return {"has-dbus-vmstate": int(q.node.keeps_connections)}
 
 
 def ct_migrate_precondition(q):
