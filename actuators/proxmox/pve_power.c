@@ -168,8 +168,16 @@ static int check_votes(struct pve *p, const char *node, struct err *err)
 
 /* ---- whether the node is free ---- */
 
+/* Whether the privileges have this one at a path of the first level, and below it. A server that tells those
+ * of the root alone means that they hold everywhere. */
+static bool has_privilege(const json_t *may, const char *path, const char *privilege)
+{
+    return peer_json_flag(json_object_get(may, json_object_size(may) == 1 ? "/" : path), privilege);
+}
+
 /* What may not be seen is left out of lists without a word, and a path without any privilege out of these. So
- * each guest and pool that has entries of its own must be among the privileges, with VM.Audit. */
+ * each guest and pool that has entries of its own must be among the privileges, with VM.Audit. An API without
+ * the list of entries has none. */
 static int check_privileges(struct pve *p, const char *node, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *may = NULL;
@@ -179,10 +187,9 @@ static int check_privileges(struct pve *p, const char *node, struct err *err)
     size_t i;
     int r = get_object(p, "/access/permissions", &may, err);
 
-    if (r < 0 || (r = get_list(p, "/access/acl", &acl, err)) < 0)
+    if (r < 0 || ((r = get_list(p, "/access/acl", &acl, err)) < 0 && r != -EOPNOTSUPP))
         return r;
-    if (!peer_json_flag(json_object_get(may, "/vms"), "VM.Audit") ||
-        !json_object_get(json_object_get(may, "/access"), "Sys.Audit"))
+    if (!has_privilege(may, "/vms", "VM.Audit") || !has_privilege(may, "/access", "Sys.Audit"))
         return err_set(
             err, -EPERM,
             "%s: without VM.Audit on /vms and Sys.Audit on /access nobody can tell whether node %s "
@@ -357,8 +364,9 @@ static int check_mac(struct pve *p, const char *node, struct err *err)
                          node);
 }
 
-/* The node that answers has no Ceph: this one must say the same, and have no disk of an OSD. */
-static int check_ceph_there(struct pve *p, const char *node, struct err *err)
+/* The node that answers has no Ceph, or (unknown) an API without a request about it: this one must say the
+ * same, and have no disk of an OSD. */
+static int check_ceph_there(struct pve *p, const char *node, bool unknown, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *monitors = NULL;
     CLEANUP(peer_json_releasep) json_t *disks = NULL;
@@ -374,12 +382,12 @@ static int check_ceph_there(struct pve *p, const char *node, struct err *err)
                        "%s: node %s has Ceph, and the node that answers cannot tell what runs there, so it "
                        "stays on",
                        pve_url(p), node);
-    if (!pve_ceph_is_missing(r, own.text)) {
+    if (!pve_ceph_is_missing(r, own.text) && !(unknown && r == -EOPNOTSUPP)) {
         *err = own;
         return err_widen(err, "whether node %s has Ceph is not known", node);
     }
     if ((r = get_list_of_node(p, node, "disks/list?skipsmart=1", &disks, err)) < 0)
-        return r;
+        return unknown && r == -EOPNOTSUPP ? 0 : r;
     json_array_foreach(disks, i, disk)
     {
         const json_t *more = json_object_get(disk, "osdid-list");
@@ -398,8 +406,8 @@ static int check_ceph(struct pve *p, const char *node, struct err *err)
     struct err own = {0};
     int r = pve_get(p, "/cluster/ceph/metadata", 0, &metadata, &own);
 
-    if (r < 0 && pve_ceph_is_missing(r, own.text))
-        return check_ceph_there(p, node, err);
+    if (r < 0 && (r == -EOPNOTSUPP || pve_ceph_is_missing(r, own.text)))
+        return check_ceph_there(p, node, r == -EOPNOTSUPP, err);
     if (r < 0) {
         *err = own;
         return err_widen(err, "whether node %s serves Ceph is not known", node);

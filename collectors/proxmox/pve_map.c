@@ -4,6 +4,7 @@
 #include "net/peer_json.h"
 #include "net/proxmox/ceph.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -137,12 +138,14 @@ static void set_host_state(struct pve_map *m, const struct pve_node *n, struct h
         h->failure_detection = FAILURE_DETECTION_HEALTHY;
 }
 
-/* Also where the node that answers has none. Of others nothing follows then: the actuator asks them. */
+/* Also where the node that answers has none, or its API no such request. Of others nothing follows then: the
+ * actuator asks them. */
 static bool is_ceph_known(const struct pve_map *m, const json_t *ceph)
 {
     const struct pve_kept *k = idmap_get(&m->look->cache.by_path, PVE_CEPH);
 
-    return ceph ? pve_ceph_is_whole(ceph) : k && !k->data && pve_ceph_is_missing(k->refused, k->why);
+    return ceph ? pve_ceph_is_whole(ceph)
+                : k && !k->data && (k->refused == -EOPNOTSUPP || pve_ceph_is_missing(k->refused, k->why));
 }
 
 /* The node runs HA's manager. Without it HA does nothing until another node has taken over. */

@@ -30,6 +30,10 @@ def world(nodes=5, addresses=("n1", "n2"), **more):
         yield c, s, p
 
 
+def no_such_request(path):
+    return Fault(path, code=501, reason="Method not implemented")
+
+
 def good(p, verb, kind, node, *more):
     told = p(verb, kind, "uid", node, *more)
     assert told["ok"], told
@@ -264,8 +268,27 @@ def test_ceph_is_read():
           ["disabled", "inherit", "inherit", "inherit"])
     c.ceph = {"mon": ["n1"], "mgr": ["n2"], "mds": ["n3"]}
     equal("services", dpm(), ["disabled", "disabled", "disabled", "inherit"])
-    for code, reason in ((500, "rados_connect failed - Operation timed out"), (403, "Permission check failed"), (501, "not implemented")):
+    for code, reason in ((500, "rados_connect failed - Operation timed out"), (403, "Permission check failed")):
         equal(reason, dpm(faults=[Fault("/cluster/ceph/metadata", code=code, reason=reason)]), ["disabled"] * 4)
+    equal("the actuator asks", dpm(faults=[no_such_request("/cluster/ceph/metadata")]), ["disabled", "inherit", "inherit", "inherit"])
+
+
+def test_small_api():
+    """A server without requests about Ceph and without a list of entries: no request that it answers may show Ceph."""
+    ceph = ("/cluster/ceph/metadata", "/nodes/n5/ceph/mon", "/nodes/n5/disks/list")
+    with world(nodes=7) as (c, s, p):
+        s.faults += [no_such_request(path) for path in (*ceph, "/access/acl")]
+        good(p, "check", "standby", "n5")
+        s.twists.append(("/access/permissions", lambda told: {"/": told["/"]}))
+        good(p, "check", "standby", "n5")
+        for told in ({"VM.Audit": 1}, {"VM.Audit": 1, "Sys.Audit": 0}, {"Sys.Audit": 1}):
+            s.twists[:] = [("/access/permissions", lambda _, told=told: {"/": told})]
+            bad(p, "EPERM", "nobody can tell whether node n5 is empty", "standby", "n5")
+        s.twists.clear()
+        c.ceph = {"mon": ["n5"], "osd": ["n5"]}
+        for answered, text in zip(ceph, ("serves Ceph (osd)", "node n5 has Ceph", "an OSD of Ceph")):
+            s.faults[:] = [no_such_request(path) for path in ceph if path != answered]
+            bad(p, "EPERM", text, "standby", "n5")
 
 
 def test_guests_that_are_not_seen():
