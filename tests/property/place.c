@@ -455,16 +455,10 @@ static void check_alone(uint64_t seed, const struct cluster_options *options, st
     arena_release(&w.a);
 }
 
-/* Beyond the usual clusters: approved power-ons whose load a filter counts, a host in standby and quarantine.
- */
-static const uint64_t kept[] = {891, 1986, 2416};
-
 static void run(const struct cluster_options *o, unsigned clusters)
 {
     struct tally t = {0};
 
-    for (size_t i = 0; test_is_usual() && i < sizeof kept / sizeof *kept; i++)
-        check_alone(kept[i], o, &t);
     for (unsigned i = 0; i < test_clusters(clusters); i++) {
         check_together(test_seed() + i, o, &t);
         check_alone(test_seed() + i, o, &t);
