@@ -107,7 +107,7 @@ static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot
     check = move_score_check(&p->climb.score, unit, slot, gain);
     if (check != CHECK_NONE)
         return check;
-    if (p->stopped && p->next.proposed && move_trial_at(l, &t, slot) <= p->next.imbalance_after)
+    if (p->stopped && p->next.proposed && move_trial_at(l, &t, slot) <= move_trial_at(l, &t, p->next.to_slot))
         return CHECK_PLAN_WORSE;
     bool gains_more = p->stopped && p->climb.score.preference && p->next.move_group == 0 &&
                       p->next.to_slot < l->n_on &&
