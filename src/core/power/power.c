@@ -71,6 +71,18 @@ static enum power_check consider(struct power *w)
     return p->layout.failover.n_open > 0 ? POWER_SPARE_MISSING : POWER_FINE;
 }
 
+static bool lacks_host(struct power *w)
+{
+    struct utilization was;
+
+    if (w->end != POWER_EXPECTED)
+        return w->end == POWER_HIGH;
+    proactive_look_ahead(w, &was);
+    bool lacks = wake_left_over(w, false) > 0;
+    proactive_look_back(w, &was);
+    return lacks;
+}
+
 static struct power *begin(struct pass *p)
 {
     struct power *w = arena_new(p->a, struct power);
@@ -79,6 +91,7 @@ static struct power *begin(struct pass *p)
     p->power = w;
     w->wake_end = POWER_NOT_HIGH;
     w->end = consider(w);
+    w->lacks_host = lacks_host(w);
     if (w->end == POWER_MANDATORY_ONLY)
         w->wake_end = w->end;
     return w;
@@ -117,6 +130,19 @@ static uint32_t find_overfilling(const struct power *w)
     return last;
 }
 
+/* The same, of the range at the expected rise if that asks for the wake. */
+static uint32_t find_cause(struct power *w)
+{
+    struct utilization was;
+
+    if (w->end == POWER_HIGH)
+        return find_overfilling(w);
+    proactive_look_ahead(w, &was);
+    uint32_t unit = find_overfilling(w);
+    proactive_look_back(w, &was);
+    return unit;
+}
+
 /* After a host has failed, hosts are woken until enough are on for the quorum, whatever the load is. */
 static void wake_for_quorum(struct power *w)
 {
@@ -141,9 +167,9 @@ void power_evaluate(struct pass *p)
 
     if (w->n_alive < p->snap->ha.hosts_on)
         wake_for_quorum(w);
-    if (w->end == POWER_HIGH && first && first->end != POWER_HIGH) {
+    if (w->lacks_host && first && !first->lacks_host) {
         w->wake_end = POWER_WITHOUT_IT;
-        p->hold_back = find_overfilling(w);
+        p->hold_back = find_cause(w);
     } else if (w->end == POWER_HIGH)
         wake_hosts(w);
     else if (w->end == POWER_EXPECTED)

@@ -91,6 +91,7 @@ struct power {
     struct power_verdict *verdicts;     /* by slot */
     enum power_check end;               /* why no check was made of the remaining hosts that are on */
     enum power_check wake_end;          /* ... in standby */
+    bool lacks_host;                    /* hosts that are on cannot take the load, or not that of the rise */
     const struct rise *rise; /* proactive.h: the rise that hosts are woken for; NULL: present demand */
 };
 

@@ -92,8 +92,7 @@ double proactive_wanted_s(const struct power *w, instant_s woken)
     return 0;
 }
 
-/* Scales the loads to the forecast. The layout is the pass's own; ret_was restores w->u. */
-static void look_ahead(struct power *w, struct utilization *ret_was)
+void proactive_look_ahead(struct power *w, struct utilization *ret_was)
 {
     *ret_was = w->u;
     utilization_init(&w->u, w->l, w->p->a);
@@ -101,7 +100,7 @@ static void look_ahead(struct power *w, struct utilization *ret_was)
     utilization_score(&w->u, &w->scores);
 }
 
-static void look_back(struct power *w, const struct utilization *was)
+void proactive_look_back(struct power *w, const struct utilization *was)
 {
     w->u = *was;
     utilization_score(&w->u, &w->scores);
@@ -123,9 +122,9 @@ bool proactive_needs(struct power *w)
     if (!rise->slot[RES_CPU] && !rise->slot[RES_MEM])
         return false;
     w->rise = rise;
-    look_ahead(w, &was);
+    proactive_look_ahead(w, &was);
     bool high = w->scores.high[RES_CPU] > 0 || w->scores.high[RES_MEM] > 0;
-    look_back(w, &was);
+    proactive_look_back(w, &was);
     if (!high)
         w->rise = NULL;
     return high;
@@ -135,9 +134,9 @@ void proactive_wake(struct power *w)
 {
     struct utilization was;
 
-    look_ahead(w, &was);
+    proactive_look_ahead(w, &was);
     wake_hosts(w);
-    look_back(w, &was);
+    proactive_look_back(w, &was);
 }
 
 /* The least time off after which the power-off has gained dpm.ratio times its cost. */
@@ -168,7 +167,7 @@ static bool overfills(struct power *w, struct rise *rise)
     bool *moved = w->moved;
 
     w->rise = rise;
-    look_ahead(w, &was);
+    proactive_look_ahead(w, &was);
     bool over = wake_left_over(w, false) > 0;
     if (!over) {
         w->moved = arena_array(w->p->a, bool, w->l->n_units);

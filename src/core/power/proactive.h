@@ -32,6 +32,11 @@ bool proactive_needs(struct power *w);
  * over. 0: the forecast shows no rise for that time any more. */
 double proactive_wanted_s(const struct power *w, instant_s woken);
 
+/* Scales the loads and the scores to w->rise, and back. The layout is the pass's own; ret_was restores w->u.
+ */
+void proactive_look_ahead(struct power *w, struct utilization *ret_was);
+void proactive_look_back(struct power *w, const struct utilization *was);
+
 /* Wakes hosts for w->rise as wake_hosts() does for the present demand. */
 void proactive_wake(struct power *w);
 
