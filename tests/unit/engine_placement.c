@@ -107,6 +107,34 @@ static void test_carried_out_in_order(void **state)
     }
 }
 
+static int polls[2]; /* that may take a further step; that may not */
+
+static bool count_polls(const struct job *o, struct job_result *ret)
+{
+    (void)ret;
+    polls[o->operation.only_adopt] += o->kind == JOB_POLL && o->operation.kind == OPERATION_POWER_ON_VM;
+    return false;
+}
+
+static void test_no_further_step_while_paused(void **state)
+{
+    struct world w;
+    struct placement p;
+
+    (void)state;
+    begin_off(&w, AUTOMATION_MANUAL);
+    w.actuators = count_polls;
+    w.task_s = 40;
+    assert_int_equal(place(VMS("vm02"), 1, true, &p, NULL), 0);
+    for (polls[0] = 0; polls[0] == 0;)
+        world_second();
+    assert_int_equal(engine_pause(w.engine, "tester", w.now, NULL), 0);
+    polls[0] = 0;
+    world_run(15);
+    assert_true(polls[0] == 0 && polls[1] > 0);
+    world_release();
+}
+
 /* A VM is where it is planned for, as far as passes can see, from approval until it runs. */
 static void test_passes_see_it(void **state)
 {
@@ -548,6 +576,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_look_changes_nothing),
         cmocka_unit_test(test_carried_out_in_order),
+        cmocka_unit_test(test_no_further_step_while_paused),
         cmocka_unit_test(test_passes_see_it),
         cmocka_unit_test(test_two_at_a_time),
         cmocka_unit_test(test_refusals),

@@ -120,7 +120,9 @@ static void submit(struct engine *e, struct action *x, enum job_kind kind, insta
                       .from = x->r.from,
                       .to = x->r.to,
                       .host = x->r.host,
-                      .only_adopt = kind == JOB_START && x->only_adopt},
+                      .only_adopt = kind == JOB_START  ? x->only_adopt
+                                    : kind == JOB_POLL ? e->paused || x->r.cancel_asked
+                                                       : false},
         .task = x->r.task,
     };
 
