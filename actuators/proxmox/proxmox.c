@@ -1,4 +1,5 @@
-/* proxmox.c: the actuator's functions, which call pve_migrate.c, pve_follow.c and pve_power.c. */
+/* proxmox.c: the actuator's functions, which call pve_migrate.c, pve_start.c, pve_follow.c and pve_power.c.
+ */
 #include "actuators/proxmox/proxmox_actuator.h"
 
 #include "actuators/proxmox/pve_operations.h"
@@ -42,10 +43,9 @@ static bool is_of_power(const struct operation *q)
 
 static int is_known(const struct operation *q, struct err *err)
 {
-    return q->kind == OPERATION_MIGRATE || is_of_power(q)
+    return operation_is_of_vm(q->kind) || is_of_power(q)
                ? 0
-               : err_set(err, -ENOTSUP,
-                         "on Proxmox VE Ballast only migrates guests, puts nodes to standby and wakes them");
+               : err_set(err, -ENOTSUP, "Proxmox VE has no maintenance mode that its API can begin or end");
 }
 
 static int check(struct actuator *x, const struct operation *q, struct err *err)
@@ -56,8 +56,10 @@ static int check(struct actuator *x, const struct operation *q, struct err *err)
     pve_begin(x->acting.api);
     if (r < 0)
         return r;
-    return is_of_power(q) ? pve_power_check(&x->acting, q, err ? err : &own)
-                          : pve_migrate_check(&x->acting, q, err);
+    if (is_of_power(q))
+        return pve_power_check(&x->acting, q, err ? err : &own);
+    return q->kind == OPERATION_MIGRATE ? pve_migrate_check(&x->acting, q, err)
+                                        : pve_start_check(&x->acting, q, err);
 }
 
 static int start(struct actuator *x, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
@@ -69,8 +71,10 @@ static int start(struct actuator *x, const struct operation *q, char ret_task[TA
     pve_begin(x->acting.api);
     if (r < 0)
         return r;
-    return is_of_power(q) ? pve_power_start(&x->acting, q, ret_task, err)
-                          : pve_migrate_start(&x->acting, q, ret_task, err);
+    if (is_of_power(q))
+        return pve_power_start(&x->acting, q, ret_task, err);
+    return q->kind == OPERATION_MIGRATE ? pve_migrate_start(&x->acting, q, ret_task, err)
+                                        : pve_start_start(&x->acting, q, ret_task, err);
 }
 
 static int poll_task(struct actuator *x, const struct operation *q, const char *task,
@@ -81,7 +85,8 @@ static int poll_task(struct actuator *x, const struct operation *q, const char *
     pve_begin(x->acting.api);
     if (is_of_power(q))
         return pve_power_poll(&x->acting, q, task, ret, err ? err : &own);
-    return pve_follow_poll(&x->acting, task, ret, err);
+    return q->kind == OPERATION_POWER_ON_VM ? pve_start_poll(&x->acting, q, task, ret, err)
+                                            : pve_follow_poll(&x->acting, task, ret, err);
 }
 
 static int cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
@@ -94,7 +99,8 @@ static int cancel(struct actuator *x, const struct operation *q, const char *tas
 
 const struct actuator_ops proxmox_actuator = {
     .kind = "proxmox",
-    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE,
+    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_POWER_ON_VM | 1u << OPERATION_STANDBY |
+                  1u << OPERATION_WAKE,
     .create = create,
     .check = check,
     .start = start,

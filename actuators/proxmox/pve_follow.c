@@ -1,4 +1,4 @@
-/* pve_follow.c: follows migrations by the names of their tasks, and cancels them. */
+/* pve_follow.c: follows migrations and starts by the names of their tasks, and cancels them. */
 #include "actuators/proxmox/pve_operations.h"
 
 #include "actuators/proxmox/pve_guest.h"
@@ -103,7 +103,12 @@ static int poll_task(struct pve_acting *x, const char *task, const struct pve_up
     return 0;
 }
 
-/* ---- a move that was requested from HA ---- */
+/* ---- a move, or a start, that was requested from HA ---- */
+
+static bool starts(const struct pve_ha_move *m)
+{
+    return strcmp(m->from, m->to) == 0;
+}
 
 /* The state of the request's task, until it has ended. */
 static int look_request(struct pve_acting *x, const struct pve_ha_move *m, struct pve_ha_seen *seen,
@@ -136,13 +141,14 @@ static void say_ignored(const struct pve_ha_move *m, const struct pve_guest_stat
 {
     ret->state = TASK_FAILED;
     if (g->lock[0])
-        (void)err_set(&ret->why, -EBUSY, "HA did not migrate guest %s, which is locked (%s)", m->id, g->lock);
+        (void)err_set(&ret->why, -EBUSY, "HA did not %s guest %s, which is locked (%s)",
+                      starts(m) ? "start" : "migrate", m->id, g->lock);
     else
-        (void)err_set(
-            &ret->why, -EREMOTEIO,
-            "HA accepted the migration of guest %s to %s and did not begin it (state %s); the log of "
-            "its manager has the reason",
-            m->id, m->to, s->state[0] ? s->state : "unknown");
+        (void)err_set(&ret->why, -EREMOTEIO,
+                      "HA accepted the %s of guest %s %s %s and did not begin it (state %s); the log of its "
+                      "manager has the reason",
+                      starts(m) ? "start" : "migration", m->id, starts(m) ? "on" : "to", m->to,
+                      s->state[0] ? s->state : "unknown");
 }
 
 static int went_elsewhere(const struct pve_ha_move *m, const char *to, struct task_progress *ret)
@@ -163,6 +169,10 @@ static int follow_later(struct pve_acting *x, const struct pve_ha_move *m, const
 
     if (r < 0)
         return r;
+    if (starts(m)) {
+        (void)snprintf(ret->task, sizeof ret->task, "%s", later);
+        return 0;
+    }
     struct pve_log *log = log_of(x, later);
     if ((r = pve_log_read(x->api, later, log, err)) < 0)
         return r;
@@ -201,6 +211,7 @@ static int judge(struct pve_acting *x, const struct pve_ha_move *m, const struct
         break;
     }
     return lost(ret, seen->at_from ? "the HA manager does not respond"
+                     : starts(m)   ? "the guest is not on the node where it was to start"
                                    : "the guest is neither on its source nor on its destination");
 }
 
@@ -220,15 +231,17 @@ static int poll_ha(struct pve_acting *x, const struct pve_ha_move *m, struct tas
     if (r < 0 && r != -ENOENT)
         return r;
     seen.gone = r == -ENOENT;
-    seen.at_from = r == 0 && strcmp(g.node, m->from) == 0;
-    seen.at_to = r == 0 && strcmp(g.node, m->to) == 0;
-    if (seen.at_from && ((r = look_request(x, m, &seen, ret, err)) < 0 ||
-                         (r = pve_newest_task(x->api, m->from, m->id, pve_migration_type(m->container),
-                                              m->since_s, later, err)) < 0 ||
-                         (r = pve_ha_look(x->api, m->container, m->id, m->to, &s, err)) < 0))
+    seen.at_to = r == 0 && strcmp(g.node, m->to) == 0 && (!starts(m) || g.running);
+    seen.at_from = r == 0 && strcmp(g.node, m->from) == 0 && !seen.at_to;
+    if (seen.at_from &&
+        ((r = look_request(x, m, &seen, ret, err)) < 0 ||
+         (r = pve_newest_task(x->api, m->from, m->id,
+                              starts(m) ? pve_start_type(m->container) : pve_migration_type(m->container),
+                              m->since_s, later, err)) < 0 ||
+         (r = pve_ha_look(x->api, m->container, m->id, m->to, &s, err)) < 0))
         return r;
     seen.later_task = later[0] != '\0';
-    seen.target = s.target;
+    seen.target = starts(m) && s.starts ? m->to : s.target;
     seen.now_s = s.now_s;
     seen.silent_s = time(NULL) - (s.now_s > m->since_s ? s.now_s : m->since_s);
     return judge(x, m, &seen, &g, &s, later, ret, err);
@@ -255,7 +268,7 @@ int pve_follow_cancel(struct pve_acting *x, const char *task, struct err *err)
     struct pve_upid u;
 
     if (!pve_upid_read(task, &u))
-        return err_set(err, -ENOTSUP, "a migration that was requested from HA cannot be cancelled");
+        return err_set(err, -ENOTSUP, "what was requested from HA cannot be cancelled");
     strbuf_init(&path, STRBUF_NO_LIMIT);
     strbuf_printf(&path, "/nodes/%s/tasks/", u.node);
     pve_escape(&path, task);

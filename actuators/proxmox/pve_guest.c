@@ -21,6 +21,11 @@ const char *pve_migration_type(bool container)
     return container ? "vzmigrate" : "qmigrate";
 }
 
+const char *pve_start_type(bool container)
+{
+    return container ? "vzstart" : "qmstart";
+}
+
 static bool is_id(const json_t *row, const char *id)
 {
     char text[24];
@@ -80,6 +85,17 @@ static int find(struct pve *p, struct pve_guest_state *ret, struct err *err)
     return err_set(err, -ENOENT, "%s: there is no guest %s any more", pve_url(p), ret->id);
 }
 
+int pve_guest_find(struct pve *p, const char *id, char ret_node[PVE_NODE_MAX], struct err *err)
+{
+    struct pve_guest_state g = {0};
+
+    (void)snprintf(g.id, sizeof g.id, "%s", id);
+    int r = find(p, &g, err);
+    if (r == 0)
+        (void)snprintf(ret_node, PVE_NODE_MAX, "%s", g.node);
+    return r;
+}
+
 int pve_guest_look(struct pve *p, const char *id, const char *from, struct pve_guest_state *ret,
                    struct err *err)
 {
@@ -94,9 +110,9 @@ int pve_guest_look(struct pve *p, const char *id, const char *from, struct pve_g
 
 /* ---- tasks ---- */
 
-static bool is_migration(const char *type)
+static bool is_of(const char *type, const char *(*type_of)(bool container))
 {
-    return strcmp(type, "qmigrate") == 0 || strcmp(type, "vzmigrate") == 0;
+    return strcmp(type, type_of(false)) == 0 || strcmp(type, type_of(true)) == 0;
 }
 
 int pve_running_look(struct pve *p, const struct pve_guest_state *g, struct pve_running *ret, struct err *err)
@@ -116,12 +132,14 @@ int pve_running_look(struct pve *p, const struct pve_guest_state *g, struct pve_
     {
         const char *name = peer_json_text(row, "upid");
 
-        if (!name || json_object_get(row, "endtime") || !pve_upid_read(name, &upid) ||
-            !is_migration(upid.type))
+        if (!name || json_object_get(row, "endtime") || !pve_upid_read(name, &upid))
             continue;
-        ret->migrations++;
-        if (strcmp(upid.id, g->id) == 0)
-            (void)snprintf(ret->task, sizeof ret->task, "%s", name);
+        bool migrates = is_of(upid.type, pve_migration_type), starts = is_of(upid.type, pve_start_type);
+        ret->migrations += migrates;
+        if ((!migrates && !starts) || strcmp(upid.id, g->id) != 0)
+            continue;
+        (void)snprintf(ret->task, sizeof ret->task, "%s", name);
+        ret->starts = starts;
     }
     return 0;
 }

@@ -21,12 +21,17 @@ int pve_guest_look(struct pve *p, const char *id, const char *from, struct pve_g
 /* "qemu" or "lxc", in paths. */
 const char *pve_guest_folder(bool container);
 
-/* The type of the tasks that migrate it. */
+/* The types of the tasks that migrate it and start it. */
 const char *pve_migration_type(bool container);
+const char *pve_start_type(bool container);
+
+/* The node of the guest, by the list of all guests. -ENOENT: there is no such guest. */
+int pve_guest_find(struct pve *p, const char *id, char ret_node[PVE_NODE_MAX], struct err *err);
 
 /* The tasks that run on a node. */
 struct pve_running {
-    char task[TASK_NAME_MAX]; /* the guest's migration; "": none */
+    char task[TASK_NAME_MAX]; /* of the guest: its migration or its start; "": none */
+    bool starts;              /* that is a start */
     unsigned migrations;      /* of all guests */
 };
 

@@ -23,6 +23,7 @@ static void take_service(const json_t *service, struct pve_ha_service *ret)
 
     if (!target && is_move(json_string_value(json_array_get(cmd, 0))))
         target = json_string_value(json_array_get(cmd, 1));
+    ret->starts = state && (strcmp(state, "started") == 0 || strcmp(state, "request_start") == 0);
     (void)snprintf(ret->state, sizeof ret->state, "%s", state ? state : "");
     (void)snprintf(ret->target, sizeof ret->target, "%s", pve_is_node_name(target) ? target : "");
 }

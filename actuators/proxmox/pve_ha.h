@@ -20,6 +20,7 @@ struct pve_ha_service {
     int64_t now_s;             /* the manager's clock at its last round; 0: not told */
     char state[32];            /* "started", "migrate", "relocate", "error", ...; "": not told */
     char target[PVE_NODE_MAX]; /* where the manager moves it to, or has been told to; "": nowhere */
+    bool starts;               /* the manager has it run, or is about to */
     char node_state[32];       /* of the destination: "online", "maintenance", ...; "": not told */
 };
 

@@ -1,4 +1,4 @@
-/* pve_migrate.c: checks and begins migrations. */
+/* pve_migrate.c: checks and begins migrations, and starts of guests, which may take a migration first. */
 #include "actuators/proxmox/pve_operations.h"
 
 #include "actuators/proxmox/pve_guest.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define WORKERS_DEFAULT 4 /* of max_workers in the options of the datacenter */
-#define WORKERS_MS (INT64_C(300) * 1000)
+#define OPTIONS_MS (INT64_C(300) * 1000)
 
 /* ---- what is there ---- */
 
@@ -37,9 +37,28 @@ static int check_request(const struct operation *q, struct err *err)
                : err_set(err, -EINVAL, "the request names no VMID, or no node as source or destination");
 }
 
+/* A start of a guest that is off, on the node where it is: no migration comes first. */
+static bool starts_here(const struct operation *q)
+{
+    return q->kind == OPERATION_POWER_ON_VM && strcmp(q->from, q->to) == 0;
+}
+
+static int start_is_due(const struct pve *p, const struct operation *q, const struct pve_guest_state *g,
+                        struct err *err)
+{
+    if (g->running)
+        return err_set(err, -ESTALE, "%s: guest %s runs already, on %s", pve_url(p), q->vm, g->node);
+    if (strcmp(g->node, q->from) != 0)
+        return err_set(err, -EAGAIN, "%s: guest %s is being moved: it is on %s now", pve_url(p), q->vm,
+                       g->node);
+    return 0;
+}
+
 static int is_due(const struct pve *p, const struct operation *q, const struct pve_guest_state *g,
                   struct err *err)
 {
+    if (q->kind == OPERATION_POWER_ON_VM)
+        return start_is_due(p, q, g, err);
     if (strcmp(g->node, q->to) == 0)
         return err_set(err, -ESTALE, "%s: guest %s has arrived on %s already", pve_url(p), q->vm, q->to);
     if (strcmp(g->node, q->from) != 0)
@@ -59,7 +78,7 @@ static int look(struct pve_acting *x, const struct operation *q, struct seen *re
     if (r < 0 || (r = pve_guest_look(x->api, q->vm, q->from, &ret->guest, err)) < 0 ||
         (r = is_due(x->api, q, &ret->guest, err)) < 0)
         return r;
-    if (ret->guest.container && !x->settings->restart_containers)
+    if (ret->guest.container && ret->guest.running && !x->settings->restart_containers)
         return err_set(err, -EPERM, "%s: container %s would have to be restarted (restart_containers)",
                        pve_url(x->api), q->vm);
     if ((r = pve_running_look(x->api, &ret->guest, &ret->running, err)) < 0)
@@ -89,6 +108,14 @@ static int task_goes_there(struct pve_acting *x, const char *upid, const struct 
     return 0;
 }
 
+/* The same for the task that starts the guest, on the node where it is. */
+static int start_is_there(struct pve_acting *x, const char *upid, const struct operation *q, struct err *err)
+{
+    return starts_here(q) ? 0
+                          : err_set(err, -EBUSY, "%s: guest %s is being started on %s by somebody else (%s)",
+                                    pve_url(x->api), q->vm, q->from, upid);
+}
+
 static void name_ha_move(const struct seen *s, const struct operation *q, int64_t since_s, const char *upid,
                          char ret_task[TASK_NAME_MAX])
 {
@@ -101,14 +128,18 @@ static void name_ha_move(const struct seen *s, const struct operation *q, int64_
     pve_ha_name_write(&m, ret_task);
 }
 
+static const char *type_of(const struct operation *q, const struct seen *s)
+{
+    return starts_here(q) ? pve_start_type(s->guest.container) : pve_migration_type(s->guest.container);
+}
+
 /* Whether HA has carried out what was requested at this time, and has come to an end with it. */
 static int has_ended(struct pve_acting *x, const struct operation *q, const struct seen *s, int64_t since_s,
                      struct err *err)
 {
     char later[TASK_NAME_MAX];
     struct pve_task_state t;
-    int r =
-        pve_newest_task(x->api, q->from, q->vm, pve_migration_type(s->guest.container), since_s, later, err);
+    int r = pve_newest_task(x->api, q->from, q->vm, type_of(q, s), since_s, later, err);
 
     if (r < 0 || !later[0] || (r = pve_task_look(x->api, later, &t, err)) < 0)
         return r;
@@ -127,7 +158,8 @@ static int adopt_request(struct pve_acting *x, const struct operation *q, const 
 
     if (s->ha.now_s == 0)
         return 0;
-    int r = pve_newest_task(x->api, q->from, q->vm, "hamigrate", since, upid, err);
+    int r =
+        pve_newest_task(x->api, q->from, q->vm, starts_here(q) ? "hastart" : "hamigrate", since, upid, err);
     if (r < 0 || !upid[0] || !pve_upid_read(upid, &u))
         return r;
     if ((r = pve_task_look(x->api, upid, &t, err)) < 0)
@@ -136,7 +168,7 @@ static int adopt_request(struct pve_acting *x, const struct operation *q, const 
         return 0;
     if ((r = has_ended(x, q, s, u.start_s, err)) != 0)
         return r < 0 ? r : 0;
-    if ((r = task_goes_there(x, upid, q, err)) < 0)
+    if (!starts_here(q) && (r = task_goes_there(x, upid, q, err)) < 0)
         return r;
     name_ha_move(s, q, u.start_s, upid, ret_task);
     return 1;
@@ -149,10 +181,14 @@ static int adopt(struct pve_acting *x, const struct operation *q, const struct s
     int r = 0;
 
     if (s->running.task[0]) {
-        r = task_goes_there(x, s->running.task, q, err);
+        r = s->running.starts ? start_is_there(x, s->running.task, q, err)
+                              : task_goes_there(x, s->running.task, q, err);
         if (r < 0)
             return r;
         (void)snprintf(ret_task, TASK_NAME_MAX, "%s", s->running.task);
+        r = 1;
+    } else if (s->guest.ha && s->ha.starts && starts_here(q)) {
+        name_ha_move(s, q, s->ha.now_s, "", ret_task);
         r = 1;
     } else if (s->guest.ha && s->ha.target[0]) {
         if (strcmp(s->ha.target, q->to) != 0)
@@ -170,8 +206,12 @@ static int adopt(struct pve_acting *x, const struct operation *q, const struct s
 
 /* ---- whether it can be done ---- */
 
-static int is_free(const struct pve *p, const struct seen *s, int code, struct err *err)
+/* A guest that was suspended to its disk has a lock for that, with which it is started. */
+static int is_free(const struct pve *p, const struct operation *q, const struct seen *s, int code,
+                   struct err *err)
 {
+    if (starts_here(q) && strcmp(s->guest.lock, "suspended") == 0)
+        return 0;
     if (s->guest.lock[0])
         return err_set(err, code, "%s: guest %s is locked (%s)", pve_url(p), s->guest.id, s->guest.lock);
     return 0;
@@ -197,133 +237,47 @@ static int can_arrive(struct pve_acting *x, const struct operation *q, const str
     return 0;
 }
 
+static int read_options(struct pve_acting *x, struct err *err)
+{
+    CLEANUP(peer_json_releasep) json_t *options = NULL;
+
+    if (x->workers > 0 && net_now_ms() - x->options_ms <= OPTIONS_MS)
+        return 0;
+    int r = pve_get(x->api, "/cluster/options", 0, &options, err);
+    if (r < 0)
+        return r;
+    double most = peer_json_number(options, "max_workers");
+    x->workers = most >= 1 && most <= 64 ? (unsigned)most : WORKERS_DEFAULT;
+    x->ha_chooses = peer_json_flag(json_object_get(options, "crs"), "ha-rebalance-on-start");
+    x->options_ms = net_now_ms();
+    return 0;
+}
+
+/* Where HA chooses the node of each start, it does not keep to the requested one. */
+static int is_ours(struct pve_acting *x, const struct operation *q, const struct seen *s, struct err *err)
+{
+    if (q->kind != OPERATION_POWER_ON_VM || !s->guest.ha)
+        return 0;
+    int r = read_options(x, err);
+    return r < 0 || !x->ha_chooses
+               ? r
+               : err_set(err, -EPERM,
+                         "%s: HA chooses the node of guest %s itself when it starts: remove "
+                         "ha-rebalance-on-start from the cluster's options, or start the guest there",
+                         pve_url(x->api), q->vm);
+}
+
 /* Proxmox VE itself limits only the migrations that HA and bulk actions begin. */
 static int has_worker(struct pve_acting *x, const struct operation *q, const struct seen *s, struct err *err)
 {
-    if (x->workers == 0 || net_now_ms() - x->workers_ms > WORKERS_MS) {
-        CLEANUP(peer_json_releasep) json_t *options = NULL;
-        int r = pve_get(x->api, "/cluster/options", 0, &options, err);
+    int r = read_options(x, err);
 
-        if (r < 0)
-            return r;
-        double most = peer_json_number(options, "max_workers");
-        x->workers = most >= 1 && most <= 64 ? (unsigned)most : WORKERS_DEFAULT;
-        x->workers_ms = net_now_ms();
-    }
+    if (r < 0)
+        return r;
     if (s->running.migrations >= x->workers)
         return err_set(err, -EBUSY, "%s: node %s carries out %u migrations, and may %u (max_workers)",
                        pve_url(x->api), q->from, s->running.migrations, x->workers);
     return 0;
-}
-
-/* {"unavailable_storages":["fast"],"blocking-ha-resources":[{"sid":"vm:101","cause":"..."}]} in a few words.
- */
-static void put_reasons(const json_t *why, struct strbuf *b)
-{
-    json_t *list, *item;
-    const char *key;
-    size_t i;
-
-    json_object_foreach((json_t *)why, key, list)
-    {
-        if (json_array_size(list) == 0)
-            continue;
-        strbuf_printf(b, "%s%.60s", b->len > 0 ? "; " : "", key);
-        json_array_foreach(list, i, item)
-        {
-            const char *sid = peer_json_text(item, "sid"), *cause = peer_json_text(item, "cause");
-            const char *name = json_string_value(item);
-            if (sid)
-                strbuf_printf(b, " %.60s (%.60s)", sid, cause ? cause : "no cause told");
-            else
-                strbuf_printf(b, " %.60s", name ? name : "?");
-        }
-    }
-}
-
-static const json_t *member(const json_t *o, const char *name, const char *in_kebab_case)
-{
-    const json_t *v = json_object_get(o, name);
-
-    return v ? v : json_object_get(o, in_kebab_case);
-}
-
-/* The first local disk that is neither a CD image nor unused; NULL: none. */
-static const char *local_disk(const json_t *answer)
-{
-    const json_t *disks = json_object_get(answer, "local_disks");
-    json_t *disk;
-    size_t i;
-
-    json_array_foreach(disks, i, disk)
-    {
-        const char *volume = peer_json_text(disk, "volid");
-        if (!peer_json_flag(disk, "cdrom") && !peer_json_flag(disk, "is_unused"))
-            return volume ? volume : "a disk";
-    }
-    return NULL;
-}
-
-static const char *first_text(const json_t *list)
-{
-    const char *text = json_string_value(json_array_get(list, 0));
-
-    return text ? text : "?";
-}
-
-static int is_allowed(struct pve_acting *x, const struct operation *q, const json_t *answer, struct err *err)
-{
-    CLEANUP(strbuf_releasep) struct strbuf why = {0};
-    const json_t *allowed = member(answer, "allowed_nodes", "allowed-nodes");
-    const json_t *not_allowed = member(answer, "not_allowed_nodes", "not-allowed-nodes");
-    const json_t *devices = json_object_get(answer, "local_resources");
-    const json_t *mapped = json_object_get(answer, "mapped-resources");
-    const char *disk = local_disk(answer);
-    json_t *item;
-    size_t i;
-    bool named = !allowed;
-
-    strbuf_init(&why, ERR_TEXT_MAX);
-    put_reasons(json_object_get(not_allowed, q->to), &why);
-    json_array_foreach(allowed, i, item)
-    {
-        const char *name = json_string_value(item);
-        named = named || (name && strcmp(name, q->to) == 0);
-    }
-    if (why.len > 0 || !named)
-        return err_set(err, -EPERM, "%s: guest %s may not move to %s: %s", pve_url(x->api), q->vm, q->to,
-                       why.len > 0 ? why.text : "the node is not among those that are allowed");
-    if (json_array_size(devices) > 0 || json_array_size(mapped) > 0)
-        return err_set(err, -EPERM, "%s: guest %s uses a device of its node (%.60s)", pve_url(x->api), q->vm,
-                       first_text(json_array_size(devices) > 0 ? devices : mapped));
-    if (disk && !x->settings->local_disks)
-        return err_set(err, -EPERM, "%s: guest %s has a disk that is not shared, %.100s (local_disks)",
-                       pve_url(x->api), q->vm, disk);
-    return 0;
-}
-
-/* The API's own check. It covers storages, devices and HA's rules, but neither memory, CPUs nor bridges, and
- * it allows nodes that are off. Version 8 has no check for containers. */
-static int ask_precondition(struct pve_acting *x, const struct operation *q, const struct seen *s,
-                            struct err *err)
-{
-    CLEANUP(peer_json_releasep) json_t *answer = NULL;
-    struct err own = {0};
-    char path[160];
-
-    (void)snprintf(path, sizeof path, "/nodes/%s/%s/%s/migrate?target=%s", q->from,
-                   pve_guest_folder(s->guest.container), q->vm, q->to);
-    int r = pve_get(x->api, path, 0, &answer, &own);
-    if (r == -EOPNOTSUPP && s->guest.container)
-        return 0;
-    if (r == -EREMOTEIO && pve_is_lock(own.text))
-        r = own.code = -EBUSY;
-    if (r < 0) {
-        if (err)
-            *err = own;
-        return r;
-    }
-    return is_allowed(x, q, answer, err);
 }
 
 int pve_migrate_check(struct pve_acting *x, const struct operation *q, struct err *err)
@@ -331,7 +285,7 @@ int pve_migrate_check(struct pve_acting *x, const struct operation *q, struct er
     struct seen s;
     int r = look(x, q, &s, err);
 
-    if (r < 0 || (r = can_arrive(x, q, &s, err)) < 0)
+    if (r < 0 || (r = can_arrive(x, q, &s, err)) < 0 || (r = is_ours(x, q, &s, err)) < 0)
         return r;
     if (s.running.task[0] || s.ha.target[0]) { /* start() adopts it, if it goes there */
         char task[TASK_NAME_MAX];
@@ -339,9 +293,10 @@ int pve_migrate_check(struct pve_acting *x, const struct operation *q, struct er
         r = adopt(x, q, &s, task, err);
         return r < 0 ? r : 0;
     }
-    if ((r = is_free(x->api, &s, -EBUSY, err)) < 0 || (r = has_worker(x, q, &s, err)) < 0)
+    if ((r = is_free(x->api, q, &s, -EBUSY, err)) < 0 || starts_here(q) ||
+        (r = has_worker(x, q, &s, err)) < 0)
         return r;
-    return ask_precondition(x, q, &s, err);
+    return pve_precondition_check(x, q, s.guest.container, err);
 }
 
 /* ---- beginning ---- */
@@ -362,13 +317,15 @@ static void fill_form(const struct pve_acting *x, const struct operation *q, con
                       struct strbuf *form)
 {
     const struct proxmox_settings *o = x->settings;
+    bool live = s->guest.running && !s->guest.container;
     char text[24];
 
     pve_form_add(form, "target", q->to);
-    pve_form_add(form, s->guest.container ? "restart" : "online", "1");
-    if (o->local_disks && !s->guest.container)
+    if (s->guest.running)
+        pve_form_add(form, s->guest.container ? "restart" : "online", "1");
+    if (live && o->local_disks)
         pve_form_add(form, "with-local-disks", "1");
-    if (!s->guest.container && !s->guest.ha && has_vm_state(x, q->from) && has_vm_state(x, q->to))
+    if (live && !s->guest.ha && has_vm_state(x, q->from) && has_vm_state(x, q->to))
         pve_form_add(form, "with-conntrack-state", "1");
     if (o->target_storage)
         pve_form_add(form, s->guest.container ? "target-storage" : "targetstorage", o->target_storage);
@@ -400,16 +357,17 @@ static int begin(struct pve_acting *x, const struct operation *q, const struct s
     char path[160];
 
     strbuf_init(&form, STRBUF_NO_LIMIT);
-    fill_form(x, q, s, &form);
-    (void)snprintf(path, sizeof path, "/nodes/%s/%s/%s/migrate", q->from,
-                   pve_guest_folder(s->guest.container), q->vm);
+    if (!starts_here(q))
+        fill_form(x, q, s, &form);
+    (void)snprintf(path, sizeof path, "/nodes/%s/%s/%s/%s", q->from, pve_guest_folder(s->guest.container),
+                   q->vm, starts_here(q) ? "status/start" : "migrate");
     int r = pve_post(x->api, path, form.text, &data, err);
     if (r < 0)
         return classify(r, err);
     const char *name = json_string_value(data);
     if (!name || !pve_upid_read(name, &upid))
         return err_set(err, -EPROTO, "%s: the answer names no task", pve_url(x->api));
-    if (strcmp(upid.type, "hamigrate") == 0)
+    if (strcmp(upid.type, "hamigrate") == 0 || strcmp(upid.type, "hastart") == 0)
         name_ha_move(s, q, upid.start_s, name, ret_task);
     else
         (void)snprintf(ret_task, TASK_NAME_MAX, "%s", name);
@@ -438,9 +396,11 @@ int pve_migrate_start(struct pve_acting *x, const struct operation *q, char ret_
     if (r > 0)
         return 0;
     if (q->only_adopt)
-        return err_set(err, -ESRCH, "%s: no migration of guest %s to %s is under way", pve_url(x->api), q->vm,
-                       q->to);
-    if ((r = is_free(x->api, &s, strcmp(s.guest.lock, "migrate") == 0 ? -EBUSY : -ESTALE, err)) < 0)
+        return err_set(err, -ESRCH, "%s: no %s of guest %s %s %s is under way", pve_url(x->api),
+                       starts_here(q) ? "start" : "migration", q->vm, starts_here(q) ? "on" : "to", q->to);
+    if ((r = is_ours(x, q, &s, err)) < 0)
+        return r;
+    if ((r = is_free(x->api, q, &s, strcmp(s.guest.lock, "migrate") == 0 ? -EBUSY : -ESTALE, err)) < 0)
         return r;
     return begin(x, q, &s, ret_task, err);
 }

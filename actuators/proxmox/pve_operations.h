@@ -1,5 +1,6 @@
-/* pve_operations.h: the operations of the actuator: pve_migrate.c checks and begins migrations, pve_follow.c
- * follows and cancels them, pve_power.c puts nodes to standby and wakes them. */
+/* pve_operations.h: the operations of the actuator: pve_migrate.c checks and begins migrations and starts of
+ * guests, pve_start.c divides a start into these, pve_follow.c follows and cancels them, pve_power.c puts
+ * nodes to standby and wakes them. */
 #ifndef BALLAST_ACTUATORS_PROXMOX_PVE_OPERATIONS_H
 #define BALLAST_ACTUATORS_PROXMOX_PVE_OPERATIONS_H
 
@@ -13,13 +14,28 @@ struct pve_acting {
     struct pve *api;
     const struct proxmox_settings *settings;
     struct idmap logs; /* by UPID: struct pve_log, the part that this object has read */
-    unsigned workers;  /* migrations that a node may carry out at a time; 0: not asked yet */
-    int64_t workers_ms;
+    unsigned workers;  /* migrations that a node may carry out at a time; 0: options not read yet */
+    bool ha_chooses;   /* HA chooses the node whenever it starts a guest */
+    int64_t options_ms;
 };
+
+/* Of OPERATION_MIGRATE; and of OPERATION_POWER_ON_VM with the guest's node as q->from: a migration of the
+ * guest that is off, or its start if q->from is q->to. */
 
 int pve_migrate_check(struct pve_acting *x, const struct operation *q, struct err *err);
 int pve_migrate_start(struct pve_acting *x, const struct operation *q, char ret_task[TASK_NAME_MAX],
                       struct err *err);
+
+/* The API's own check. It covers storages, devices and HA's rules, but neither memory, CPUs nor bridges, and
+ * it allows nodes that are off. Version 8 has no check for containers. */
+int pve_precondition_check(struct pve_acting *x, const struct operation *q, bool container, struct err *err);
+
+/* OPERATION_POWER_ON_VM: the guest is looked for, and migrated first if it is not on q->to. */
+int pve_start_check(struct pve_acting *x, const struct operation *q, struct err *err);
+int pve_start_start(struct pve_acting *x, const struct operation *q, char ret_task[TASK_NAME_MAX],
+                    struct err *err);
+int pve_start_poll(struct pve_acting *x, const struct operation *q, const char *task,
+                   struct task_progress *ret, struct err *err);
 
 int pve_follow_poll(struct pve_acting *x, const char *task, struct task_progress *ret, struct err *err);
 int pve_follow_cancel(struct pve_acting *x, const char *task, struct err *err);

@@ -4,6 +4,7 @@
  *     HA:vm:100:n1:n2:6AB13B80:UPID                 a move that was requested from HA, with its time by the
  *                                                   manager's clock, and the UPID of the request, "" once
  *                                                   that task has ended
+ *     HA:vm:100:n2:n2:6AB13B80:UPID                 the same of a start
  *
  * Source: pve-common (PVE/UPID.pm). */
 #ifndef BALLAST_ACTUATORS_PROXMOX_PVE_TASK_H

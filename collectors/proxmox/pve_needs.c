@@ -374,6 +374,16 @@ static const char *ha_busy(const struct pve_map *m, const struct pve_guest *g)
     return NULL;
 }
 
+/* A guest that is off and cannot be moved is started where it is. */
+static void stay_home(struct pve_map *m, const struct pve_guest *g, struct seen_vm *v)
+{
+    const char **items = arena_array(m->a, const char *, 1);
+
+    items[0] = g->node;
+    v->compatible_given = true;
+    v->compatible_hosts = (struct ids){.items = items, .n = 1};
+}
+
 void pve_needs_of_guest(struct pve_map *m, const struct pve_guest *g, struct seen_vm *v)
 {
     const json_t *config = pve_look_of_guest(m->look, g, PVE_CONFIG, PVE_CONFIG_MS);
@@ -397,4 +407,6 @@ void pve_needs_of_guest(struct pve_map *m, const struct pve_guest *g, struct see
         bind(m, v, arena_printf(m->a, "its local disks are replicated to %.60s", target));
     if (config)
         need_configured(m, g, config, v);
+    if (v->is.state != VM_ON && v->is.immovable)
+        stay_home(m, g, v);
 }

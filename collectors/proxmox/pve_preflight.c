@@ -25,6 +25,7 @@ static const struct {
     {"/sdn", "SDN.Audit", OF_USE,
      "which node has which bridge; without it guests are not kept off a node for one"},
     {"/vms", "VM.Migrate", TO_ACT, "migrations, also those by HA"},
+    {"/vms", "VM.PowerMgmt", OF_USE, "starting guests: `ballast place --apply`"},
     {"/nodes", "Sys.PowerMgmt", TO_SWITCH, "standby and wake of nodes by their own API"},
     {"/nodes", "Sys.Modify", OF_USE, "cancelling a migration that hangs, if HA began it"},
 };

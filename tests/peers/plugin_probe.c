@@ -11,6 +11,7 @@
  *     check|start|adopt OPERATION UID HOST             enter_maintenance, exit_maintenance, standby, wake
  *     check standby UID HOST by_controller           if the host's own controller would put it down
  *     poll [KIND] TASK                            KIND: of a host, standby or wake
+ *     poll power_on_vm UID VM HOST TASK [only]    only: take no further step
  *     cancel TASK
  *     set HOST POOL=CPU_RESERVATION,CPU_LIMIT,CPU_SHARES,MEM_RESERVATION,MEM_LIMIT,MEM_SHARES ...
  *                                           a limit of -1 is none; POOL=nothing: no VM is left there
@@ -267,15 +268,17 @@ static json_t *do_act(struct probe *p, const char *verb, char *const *words)
 
     if (strcmp(verb, "poll") == 0) {
         bool named = words[1] && words[1][0];
+        bool starts = named && strcmp(words[0], "power_on_vm") == 0 && read_request(words, &q);
 
-        if (named)
+        if (named && !starts)
             q.kind = strcmp(words[0], "wake") == 0 ? OPERATION_WAKE : OPERATION_STANDBY;
-        r = p->plugin->actuator->poll(p->actuator, &q, words[named], &progress, &err);
+        q.only_adopt = starts && words[5] && strcmp(words[5], "only") == 0;
+        r = p->plugin->actuator->poll(p->actuator, &q, words[starts ? 4 : named], &progress, &err);
         if (r < 0)
             return failed(r, &err);
-        return json_pack("{s:b,s:s,s:i,s:b,s:s,s:f,s:f}", "ok", 1, "state", states[progress.state], "percent",
-                         progress.percent, "gone", progress.gone, "why", progress.why.text, "took_s",
-                         progress.took_s, "downtime_s", progress.downtime_s);
+        return json_pack("{s:b,s:s,s:i,s:b,s:s,s:f,s:f,s:s}", "ok", 1, "state", states[progress.state],
+                         "percent", progress.percent, "gone", progress.gone, "why", progress.why.text,
+                         "took_s", progress.took_s, "downtime_s", progress.downtime_s, "task", progress.task);
     }
     if (strcmp(verb, "cancel") == 0)
         r = p->plugin->actuator->cancel(p->actuator, &q, words[0], &err);

@@ -499,9 +499,11 @@ def test_check_config():
         assert code != 0 and "VM.Audit is missing on /vms" in text and "Pool.Audit is missing on /pool" in text, text
         assert "Sys.Audit on /" in text
         c.accounts[s.token].acl["/"] |= {"VM.Audit", "Pool.Audit"}
-        c.accounts[s.token].acl["/"] -= {"VM.Migrate"}
+        c.accounts[s.token].acl["/"] -= {"VM.Migrate", "VM.PowerMgmt"}
         code, text = check(configuration(folder, s), "--connect")
         assert code == 0 and "VM.Migrate is missing on /vms" in text, text  # recommendations need none
+        assert "VM.PowerMgmt is missing on /vms: starting guests" in text, text
+        c.accounts[s.token].acl["/"] |= {"VM.PowerMgmt"}
         code, text = check(configuration(folder, s, "automation: full\n", local_disks=True), "--connect")
         assert code != 0 and "VM.Config.Disk is missing on /vms" in text and "Datastore.AllocateSpace is missing on /storage" in text, text
         c.accounts[s.token].acl["/"] |= {"VM.Migrate"}

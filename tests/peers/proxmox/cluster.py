@@ -90,6 +90,7 @@ class Ha:
         self.max_workers = 4
         self.drop = 0  # so many requests are answered OK, and nothing follows
         self.queue = []  # (due, sid, target): commands that the manager has not read yet
+        self.starting = {}  # sid -> instant: starts that were requested, which the manager reads then
         self.moving = {}  # sid -> target: migrations that the manager has told a node to begin, until they end
         self.stopped = None  # instant from which on the manager makes no rounds
         self.acts = False  # whether it moves guests by itself (manager.py)
@@ -142,6 +143,8 @@ class Cluster:
         self.lowest = None  # the fewest votes above the quorum at any instant, but for nodes that died: nobody's deed
         self.asked = []  # at each shutdown request: (node, votes above the quorum once it and all requested before it have happened)
         self.move_fails = None  # (guest, target) -> why a migration that begins now will fail, or None
+        self.start_fails = None  # guest -> why a start that begins now will fail, or None
+        self.starts = []  # (vmid, node) of each start that ended well
         self.arrivals = []  # (vmid, from, to) of each migration that ended well
         self.watch = None  # called with (guest, from) at each of them
         self.accounts = {"ballast@pve": Account("s3cret-of-the-test", {"/": set(ACT)}),

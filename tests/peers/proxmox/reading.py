@@ -1,7 +1,7 @@
 """reading.py: the answers to GET. Each function is given the request (server.Request) and gives what stands in "data"."""
 import hashlib
 
-from . import errors
+from . import errors, tasks
 
 GIB = 1 << 30
 ROWS = 60  # of an hour, one a minute
@@ -212,7 +212,8 @@ def _services(c):
     for g in c.guests.values():
         r = c.ha.resources.get(g.sid())
         if r and r["state"] != "ignored":
-            told[g.sid()] = {"state": r["state"], "node": g.node, "uid": _digest(g.sid())[:22], "running": int(g.status == "running")}
+            state = "stopped" if g.sid() in c.ha.starting and not tasks.has_read(c.ha, g.sid(), c.clock()) else r["state"]
+            told[g.sid()] = {"state": state, "node": g.node, "uid": _digest(g.sid())[:22], "running": int(g.status == "running")}
             if g.sid() in c.ha.moving:
                 told[g.sid()].update(state="migrate" if g.kind == "qemu" else "relocate", target=c.ha.moving[g.sid()])
     return told

@@ -28,6 +28,7 @@ NODE = ("/nodes/{node}", "Sys.Audit")
 GUEST = ("/vms/{vmid}", "VM.Audit")
 POWER = ("/nodes/{node}", "Sys.PowerMgmt")
 MOVE = ("/vms/{vmid}", "VM.Migrate")
+START = ("/vms/{vmid}", "VM.PowerMgmt")
 
 ROUTES = [
     Route("GET", "/version", reading.version),
@@ -76,6 +77,11 @@ ROUTES = [
           "node vmid target online? with-local-disks? with-conntrack-state?9 targetstorage? bwlimit? force? migration_type? migration_network?",
           needs=MOVE),
     Route("POST", LXC + "/migrate", writing.migrate_ct, "node vmid target online? restart? timeout? target-storage? bwlimit?", needs=MOVE),
+]
+ROUTES += [
+    Route("POST", QEMU + "/status/start", writing.start_guest, "node vmid force-cpu? machine? migratedfrom? migration_network? migration_type? "
+          "nets-host-mtu? skiplock? stateuri? targetstorage? timeout? with-conntrack-state?9", needs=START),
+    Route("POST", LXC + "/status/start", writing.start_guest, "node vmid debug? skiplock?", needs=START),
 ]
 for at in (QEMU, LXC):
     ROUTES += [

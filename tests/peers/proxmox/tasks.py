@@ -83,6 +83,30 @@ class Migration(Task):
         self.finish("interrupted by signal")
 
 
+class Start(Task):
+    """The guest is being started; it runs at the end."""
+
+    def __init__(self, cluster, guest, user):
+        super().__init__(cluster, guest.node, "qmstart" if guest.kind == "qemu" else "vzstart", guest.vmid, user, 1, Start.run)
+        self.guest = guest
+        self.fails = f"{'VM' if guest.kind == 'qemu' else 'CT'} {guest.vmid} already running" if guest.status == "running" else \
+            f"VM is locked ({guest.lock})" if guest.lock not in ("", "suspended") else \
+            cluster.start_fails(guest) if cluster.start_fails else None
+        if guest.kind == "qemu" and guest.cores > cluster.nodes[guest.node].cpus:
+            self.fails = self.fails or f"MAX {cluster.nodes[guest.node].cpus} vcpus allowed per VM on this node"
+        self.due = 0 if self.fails else self.due
+
+    def run(self):
+        if self.fails or self.guest.node != self.node:
+            return self.fails or f"Configuration file 'nodes/{self.node}/qemu-server/{self.guest.vmid}.conf' does not exist"
+        self.guest.status, self.guest.lock = "running", ""
+        self.cluster.starts.append((self.guest.vmid, self.node))
+        return "OK"
+
+    def cancel(self):
+        self.finish("interrupted by signal")
+
+
 def advance(cluster):
     now = cluster.clock()
     cluster.switch_nodes(now)
@@ -99,7 +123,7 @@ def advance(cluster):
 
 def _serve_ha_queue(cluster, now):
     ha = cluster.ha
-    by_sid = {g.sid(): g for g in cluster.guests.values()} if ha.queue or ha.moving else {}
+    by_sid = {g.sid(): g for g in cluster.guests.values()} if ha.queue or ha.moving or ha.starting else {}
     for entry in [e for e in ha.queue if e[0] <= now and (ha.stopped is None or e[0] <= ha.stopped)]:
         ha.queue.remove(entry)
         guest = by_sid.get(entry[1])
@@ -114,8 +138,20 @@ def _serve_ha_queue(cluster, now):
         mine = [t for t in running if t.guest is guest]
         if guest is None or guest.node == target or (guest.lock and not mine) or not cluster.nodes[guest.node].online:
             del ha.moving[sid]  # arrived; or refused by the guest's node, whose log knows why
-        elif not mine and guest.status == "running" and sum(t.node == guest.node for t in running) < ha.max_workers:
+        elif not mine and sum(t.node == guest.node for t in running) < ha.max_workers:
             Migration(cluster, guest, target, "root@pam", "qmigrate" if guest.kind == "qemu" else "vzmigrate")
+    for sid in [s for s in ha.starting if has_read(ha, s, now)]:
+        guest = by_sid.get(sid)
+        if guest is None or guest.status == "running" or not cluster.nodes[guest.node].online:
+            del ha.starting[sid]
+        elif sid not in ha.moving and ha.max_workers > 0:
+            del ha.starting[sid]
+            Start(cluster, guest, "root@pam")
+
+
+def has_read(ha, sid, now):
+    """Whether the manager has read that the guest is to run."""
+    return ha.starting[sid] <= (now if ha.stopped is None else min(now, ha.stopped))
 
 
 def is_ha(cluster, guest):
@@ -126,6 +162,24 @@ def apart(cluster, one, other):
     """Whether a rule of HA keeps them apart."""
     return any(r["type"] == "resource-affinity" and r.get("affinity") == "negative" and not r.get("disable") and
                {one.sid(), other.sid()} <= set(r["resources"].split(",")) for r in cluster.ha.rules.values()) and one is not other
+
+
+def start(cluster, guest, user):
+    """Gives the UPID."""
+    if not cluster.is_quorate():
+        raise errors.Failure("cluster not ready - no quorum?")
+    if is_ha(cluster, guest):
+        task = Task(cluster, guest.node, "hastart", guest.vmid, user, 1, lambda _: "OK")
+        task.log.append(f"Requesting HA start for {'VM' if guest.kind == 'qemu' else 'CT'} {guest.vmid}")
+        if cluster.ha.drop > 0:
+            cluster.ha.drop -= 1
+        else:
+            cluster.ha.resources[guest.sid()]["state"] = "started"
+            cluster.ha.starting[guest.sid()] = cluster.clock() + cluster.ha.round_s
+        return task.upid
+    if guest.kind == "lxc" and guest.status == "running":
+        raise errors.Failure(f"CT {guest.vmid} already running")
+    return Start(cluster, guest, user).upid
 
 
 def migrate(cluster, guest, target, user, online):

@@ -1,4 +1,4 @@
-"""writing.py: what changes something: the login, migrations, the end of a task. What follows from it: tasks.py."""
+"""writing.py: what changes something: the login, migrations, starts, the end of a task. What follows from it: tasks.py."""
 from . import errors, tasks
 
 
@@ -19,6 +19,10 @@ def migrate_vm(q):
 
 def migrate_ct(q):
     return tasks.migrate(q.cluster, q.guest, q.params["target"], q.user, on(q.params.get("restart", 0)))
+
+
+def start_guest(q):
+    return tasks.start(q.cluster, q.guest, q.user)
 
 
 def ha_migrate(q):
