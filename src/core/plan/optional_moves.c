@@ -255,10 +255,17 @@ void plan_balance(struct pass *p)
         return;
     if (p->proposal && !make_proposal(p, &left))
         return;
-    for (int64_t level = LAYOUT_LEVEL_FIRST; level <= p->policy.migration_threshold; level++)
+    size_t kept = first; /* decisions that leave failover capacity as it was */
+    for (int64_t level = LAYOUT_LEVEL_FIRST; level <= p->policy.migration_threshold; level++) {
         if (!climb_level(p, level, &left))
             return;
-    p->hold_back = plan_failover_broken_by(p, first);
+        if (p->n_decisions == kept)
+            continue;
+        p->hold_back = plan_failover_broken_by(p, first); /* by level: as the level below does */
+        if (p->hold_back != IX_NONE)
+            break;
+        kept = p->n_decisions;
+    }
     plan_measure_balance(p, first);
     plan_bound_tell(p, first);
 }
