@@ -135,12 +135,12 @@ static void add_pin_rules(struct application *p, const struct pinned *pins)
 
 /* ---- all tags ---- */
 
-static void set_immovable(struct application *p, const struct tagged *t)
+static void set_mandatory_only(struct application *p, const struct tagged *t)
 {
     struct vm_facts *vm = &p->inv->vms[t->vm].is;
 
-    if (!vm->immovable)
-        vm->immovable = arena_printf(p->a, "the tag %s", t->tag);
+    if (!vm->mandatory_only)
+        vm->mandatory_only = arena_printf(p->a, "the tag %s", t->tag);
 }
 
 void tags_apply(struct application *p)
@@ -157,7 +157,7 @@ void tags_apply(struct application *p)
             if (host)
                 add_pin(p, &pins[t.items[to].vm], tag, host);
             if (begins_with(tag, IGNORE))
-                set_immovable(p, &t.items[to]);
+                set_mandatory_only(p, &t.items[to]);
         }
         if (begins_with(tag, PIN) && !host)
             application_find(p, arena_printf(p->a, "the tag %s names no host", tag));

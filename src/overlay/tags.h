@@ -2,7 +2,7 @@
  *
  *   plb_affinity_X        VMs with this tag run on one host
  *   plb_anti_affinity_X   no two VMs with this tag run on one host
- *   plb_ignore_X          the VM is never moved
+ *   plb_ignore_X          the VM is moved only when it must be
  *   plb_pin_HOST          the VM runs on this host, or on one of several such hosts
  *
  * ProxLB's documentation, "Affinity & Anti-Affinity Rules". */

@@ -258,18 +258,23 @@ def test_P15_more_guests_than_nodes():
 
 
 def test_P15_ignored_on_a_node_in_maintenance():
-    """What is to be ignored is not moved, the others leave, and the guest that keeps the node is named."""
+    """What is to be ignored is not moved for balance; it leaves a node in maintenance, and its other tags count. One with never_move keeps the node,
+    and is named."""
     c = Cluster("9.1", nodes=3)
-    c.add(100, "n1", tags="plb_ignore_me;plb_anti_affinity_web")
-    c.add(101, "n1")
-    c.add(102, "n2", tags="plb_anti_affinity_web")
-    with balanced_by_ballast(c) as (s, d):
-        settle(c, d)
-        d.cli("maintenance", "enter", "n1")
-        wait_for("the other leaves", lambda: c.guests[101].node != "n1", 60)
-        moves = settle(c, d)
-        equal("moved", [vmid for vmid, *_ in moves], [101])
+    c.add(100, "n1", cores=4, cpu=0.9, tags="plb_ignore_me;plb_anti_affinity_web")
+    c.add(101, "n1", cores=4, cpu=0.9, tags="plb_ignore_never")
+    for vmid in (102, 103):
+        c.add(vmid, "n1", cores=4, cpu=0.9)
+    c.add(104, "n2", tags="plb_anti_affinity_web")
+    with balanced_by_ballast(c, vms=[{"tag": "plb_ignore_never", "never_move": "a licence dongle"}]) as (s, d):
+        moves = settle(c, d, least=1)
+        assert {vmid for vmid, *_ in moves} <= {102, 103}, moves
         assert "plb_ignore_me" in d.cli("explain", "--vm", "100"), d.cli("explain", "--vm", "100")
+        d.cli("maintenance", "enter", "n1")
+        wait_for("the others leave", lambda: [g.vmid for g in c.guests_of("n1")] == [101], 60)
+        settle(c, d)
+        equal("away from the one that it is to be apart from", c.guests[100].node, "n3")
+        assert "a licence dongle" in d.cli("explain", "--vm", "101"), d.cli("explain", "--vm", "101")
 
 
 def test_P15_loads_of_zero():

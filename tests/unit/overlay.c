@@ -228,7 +228,7 @@ static void test_proxlb_tags(void **state)
         if (i == PROXLB_OFF)
             assert_null(w.inv.vms[3].is.immovable);
         else
-            assert_string_equal(w.inv.vms[3].is.immovable, "the tag plb_ignore_dev");
+            assert_string_equal(w.inv.vms[3].is.mandatory_only, "the tag plb_ignore_dev");
         arena_release(&w.a);
     }
 }
