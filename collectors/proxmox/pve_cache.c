@@ -46,6 +46,7 @@ void pve_cache_put(struct pve_kept *k, json_t *data, int64_t now_ms)
     k->data = data;
     k->at_ms = k->tried_ms = now_ms;
     k->refused = 0;
+    k->fails = 0;
     k->why[0] = '\0';
     k->changed = false;
 }
@@ -54,6 +55,7 @@ void pve_cache_fail(struct pve_kept *k, const struct err *why, int64_t now_ms)
 {
     k->tried_ms = now_ms;
     k->refused = why->code;
+    k->fails++;
     (void)snprintf(k->why, sizeof k->why, "%s", why->text);
     if (why->code != -EPERM && why->code != -EOPNOTSUPP)
         return;

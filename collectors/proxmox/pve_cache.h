@@ -16,6 +16,7 @@ struct pve_kept {
     int64_t at_ms;    /* when the look began that it was answered in; 0: never */
     int64_t tried_ms; /* when the last look began that asked for it; 0: never */
     int refused;      /* the error of the last request; 0: none */
+    unsigned fails;   /* requests in a row that failed */
     char why[ERR_TEXT_MAX];
     bool changed; /* what it describes has changed since */
     bool seen;    /* wanted in this look */

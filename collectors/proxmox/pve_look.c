@@ -18,6 +18,9 @@
 #define PATH_MAX_BYTES 256
 #define CONFIG_KEYS_MAX 512
 #define RETRY_MS (INT64_C(60) * 1000)
+#define RETRY_GUEST_MS                                                                                       \
+    (INT64_C(4) * 1000) /* after the first failure, twice as long after each: up to a minute */
+#define RETRY_DOUBLINGS 4
 #define RETRY_REFUSED_MS (INT64_C(600) * 1000) /* what time alone does not mend */
 
 #define CONFIG_EVERY_MS (INT64_C(3600) * 1000)
@@ -201,13 +204,22 @@ static int request_needed(struct pve_look *l, const char *path, struct err *err)
     return r < 0 && k->data && r != -EACCES && r != -ECANCELED && !is_over(l) ? 0 : r;
 }
 
+/* A guest whose configuration was never read stays where it is, so it is asked for again soon: most failures
+ * are those of a guest that was locked or moved at that moment. */
+static int64_t retry_ms(const struct pve_kept *k, int64_t every_ms)
+{
+    if (every_ms < CONFIG_EVERY_MS || k->at_ms > 0 || k->fails > RETRY_DOUBLINGS)
+        return RETRY_MS;
+    return RETRY_GUEST_MS << (k->fails - 1);
+}
+
 /* How overdue it is: 1 is due, below 0: it may not be asked for again yet. Time mends what failed with a
  * guest, which may have moved; not that there is no Ceph. */
 static double urgency(const struct pve_kept *k, int64_t every_ms, int64_t now_ms)
 {
     bool lasting = k->refused == -EPERM || k->refused == -EOPNOTSUPP ||
                    (k->refused == -EREMOTEIO && every_ms < CONFIG_EVERY_MS);
-    int64_t pause = k->refused == 0 ? 0 : lasting ? RETRY_REFUSED_MS : RETRY_MS;
+    int64_t pause = k->refused == 0 ? 0 : lasting ? RETRY_REFUSED_MS : retry_ms(k, every_ms);
 
     if (k->tried_ms > 0 && now_ms - k->tried_ms < pause)
         return -1;

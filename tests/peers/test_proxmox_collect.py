@@ -418,6 +418,20 @@ def test_nodes_that_fail():
         equal("its guest", (by_id(inv["vms"])["101"]["demand_unknown"], bool(by_id(inv["vms"])["101"]["needs"]["immovable"])), (True, True))
 
 
+def test_configuration_that_cannot_be_read():
+    """It is asked for again within seconds, at first; its guest stays where it is until then."""
+    c = Cluster("9.1", nodes=2).fill(1)
+    path = "/nodes/n1/qemu/100/config"
+    with Server(c) as s, collector(s) as (p, _):
+        s.faults.append(Fault(path, code=500, reason="got timeout", times=2))
+        began, looks = time.monotonic(), 0
+        while by_id(good(p)["vms"])["100"]["needs"]["immovable"] == "its configuration has not been read yet":
+            looks += 1
+            assert time.monotonic() - began < 30, s.requests
+            time.sleep(0.5)
+        assert looks >= 8 and sum(path in r for r in s.requests) == 3, (looks, [r for r in s.requests if path in r])
+
+
 def test_guest_that_moves():
     """Between the list and its own answer: the path leads nowhere, and the next look finds it."""
     c = Cluster("9.1", nodes=2).fill(1)

@@ -175,7 +175,7 @@ def test_P8_ha_groups_and_rules():
         with balanced_by_ballast(c) as (s, d):
             s.faults.append(Fault("/nodes/n1/qemu/10[0-9]/config", code=500, times=5,
                                   reason="Configuration file 'nodes/n1/qemu-server/100.conf' does not exist"))
-            if version != "8.4":  # what could not be read is asked for again after a minute
+            if version != "8.4":
                 wait_for("they are apart", lambda: c.guests[100].node != c.guests[101].node, 120)
             moves = settle(c, d, least=2)
             once_each(moves)
