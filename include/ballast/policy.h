@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct thread_pool; /* src/base/thread_pool.h */
+
 /* moves_max: as many as can end within one interval; the pass computes the number. */
 #define MOVES_AUTO (-1)
 
@@ -76,10 +78,12 @@ struct policy {
     int64_t migrations_per_host;    /* live migrations in and out of a host at a time */
     int64_t migrations_per_cluster; /* 0: no limit */
     int64_t seed;
-    enum objective objective; /* of the moves that need not be */
-    enum search_kind search;  /* of moves for balance */
-    int64_t search_budget;    /* evaluations of a search */
-    bool bound;               /* the plan has a lower bound of the imbalance */
+    enum objective objective;        /* of the moves that need not be */
+    enum search_kind search;         /* of moves for balance */
+    int64_t search_budget;           /* evaluations of a search */
+    bool bound;                      /* the plan has a lower bound of the imbalance */
+    int64_t threads;                 /* of a pass, the calling one included; makes `thread_pool` */
+    struct thread_pool *thread_pool; /* no setting: for the loops of this pass; NULL: none */
     struct room_policy room;
     struct avoid_policy avoid;
     struct dpm_policy dpm;

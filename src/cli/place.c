@@ -2,6 +2,7 @@
  * has the service decide, and act. */
 #include "core/place/place.h"
 #include "base/cleanup.h"
+#include "base/thread_pool.h"
 #include "cli/client.h"
 #include "cli/cloud.h"
 #include "cli/input.h"
@@ -268,6 +269,8 @@ static enum exit_code place_in_snapshot(const struct args *args, enum cli_format
 
     if (code != EXIT_DONE)
         return code;
+    CLEANUP(thread_pool_freep) struct thread_pool *threads = thread_pool_new(policy.threads);
+    policy.thread_pool = threads;
     int64_t began_us = cli_now_us();
     int r = place_run(&vms.snap, &policy, vms.vms, vms.n, a, &plan, &err);
     if (r < 0) {

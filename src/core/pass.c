@@ -2,6 +2,7 @@
  * for the chosen trial. Placement (place/) replaces steps 5 to 7 by its own. */
 #include "core/pass.h"
 
+#include "base/thread_pool.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 #include "core/divvy/enforced.h"
@@ -235,14 +236,25 @@ static void estimate_demand(struct pass *p, const struct snapshot *snap)
 }
 
 /* A VM that waits for placement takes no part in the divvy: its entitlement is its configured demand. */
-static void divide(struct pass *p)
+static void divide_resources(void *arg, uint32_t begin, uint32_t end)
 {
-    for (int r = 0; r < RES_COUNT; r++) {
-        p->entitlement[r] = arena_array(p->a, double, p->snap->n_vms);
-        (void)divvy_entitle(p->snap, (enum resource)r, p->demand[r], p->a, p->entitlement[r]);
+    struct pass *p = arg;
+
+    for (uint32_t r = begin; r < end; r++) {
+        struct arena a = {0}; /* of this thread */
+        (void)divvy_entitle(p->snap, (enum resource)r, p->demand[r], &a, p->entitlement[r]);
+        arena_release(&a);
         demand_add_waiting(p->snap, (enum resource)r, p->demand[r]);
         demand_add_waiting(p->snap, (enum resource)r, p->entitlement[r]);
     }
+}
+
+static void divide(struct pass *p)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        p->entitlement[r] = arena_array(p->a, double, p->snap->n_vms);
+    parallel_for(p->policy.thread_pool, RES_COUNT, p->snap->n_vms > LAYOUT_UNITS_GRAIN ? 1 : RES_COUNT,
+                 divide_resources, p);
     admission_init(p->snap, p->a, &p->admission);
 }
 
@@ -291,4 +303,5 @@ static void build_layout(struct pass *p)
 void pass_order(struct pass *p, struct plan *ret)
 {
     measure(p, plan_order(p, ret), &ret->after);
+    ret->policy.thread_pool = NULL; /* the threads may end before the plan */
 }

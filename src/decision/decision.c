@@ -2,7 +2,9 @@
  * the caller's. */
 #include "decision/internal.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread_pool.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 #include "core/explain.h"
@@ -159,8 +161,12 @@ int decision_answer(const struct decision_question *q, const struct snapshot *sn
                     const struct policy *policy, struct arena *a, const struct decision_output *out,
                     const char **ret_field, struct err *err)
 {
+    CLEANUP(thread_pool_freep) struct thread_pool *threads = thread_pool_new(policy->threads);
+    struct policy with_threads = *policy;
     const struct asked x = {
-        .q = q, .snap = snap, .policy = policy, .a = a, .out = out, .ret_field = ret_field};
+        .q = q, .snap = snap, .policy = &with_threads, .a = a, .out = out, .ret_field = ret_field};
+
+    with_threads.thread_pool = threads;
 
     *ret_field = NULL;
     switch (q->kind) {

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "base/thread_pool.h"
 #include "base/xalloc.h"
 #include "core/pass.h"
 #include "engine/actions/action.h"
@@ -107,6 +108,8 @@ static int run_pass(struct engine *e, struct observation *v, instant_s now, stru
     int64_t begin = e->settings.clock_us ? e->settings.clock_us() : 0;
     int r;
 
+    CLEANUP(thread_pool_freep) struct thread_pool *threads = thread_pool_new(policy.threads);
+    policy.thread_pool = threads;
     policy.optional_moves = true;
     const bool watched = !policy.dpm.enabled || is_watched(e, now);
 

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "base/thread_pool.h"
 #include "base/xalloc.h"
 #include "core/place/best.h"
 #include "core/place/place.h"
@@ -426,10 +427,13 @@ static bool takes_standby_back(struct engine *e, struct pending_placement *p, in
 /* Finds the hosts on which the VMs would be powered on. */
 static int plan_placement(struct engine *e, struct pending_placement *p)
 {
+    CLEANUP(thread_pool_freep) struct thread_pool *threads = thread_pool_new(e->settings.policy.threads);
+    struct policy policy = e->settings.policy;
     int r = find_vms(e, p);
 
-    if (r < 0 || (r = place_run(&p->decided_from->snap, &e->settings.policy, p->vms, p->n_vms, &p->arena,
-                                &p->plan, &p->error)) < 0)
+    policy.thread_pool = threads;
+    if (r < 0 || (r = place_run(&p->decided_from->snap, &policy, p->vms, p->n_vms, &p->arena, &p->plan,
+                                &p->error)) < 0)
         return r;
     p->n_unplaced = render_unplaced_count(&p->plan, p->vms, p->n_vms);
     return 0;

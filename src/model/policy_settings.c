@@ -100,6 +100,8 @@ static const struct setting settings[] = {
     INT("search_budget", search_budget, 1000, 1e12, "20000000",
         "maximum number of evaluations in a deep search and in the search for room: pairs of a VM and a host, and sets of VMs; the same number gives the same plan on every machine"),
     BOOL("bound", bound, "false", "whether a plan says how even any plan of as many moves could be at best, with the rules and without them"),
+    INT("threads", threads, 1, 64, "1",
+        "number of threads that a decision may use; the plan is the same with any number, and more than one helps with thousands of VMs only"),
     INT("room.cpus", room.cpus, 0, 1e6, "0", "vCPUs of the VMs that room is made for; 0: any"),
     NUMBER("room.mem_mb", room.mem_mb, 0, SIZE_MOST, "0", "memory of the VMs that room is made for, in MiB; 0: any"),
     INT("room.cells", room.cells, 0, 64, "0", "NUMA cells of the VMs that room is made for, each with an equal part of the CPUs and the memory; 0: anywhere in a host"),

@@ -1,6 +1,8 @@
 /* Finds the best move of each step of the climb. move_score.c judges a single move. */
 #include "core/balance/climb.h"
 
+#include "base/thread_pool.h"
+
 #include <string.h>
 
 /* A gain below all others, but finite: bounds are multiplied and added to. */
@@ -34,6 +36,7 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     c->bound = arena_array(a, double, l->n_on);
     c->pays = arena_array(a, bool, l->n_units);
     c->pays_known = arena_array(a, bool, l->n_on);
+    c->corners_at = arena_array(a, uint64_t, l->n_on);
     c->slowest = arena_array(a, double, l->n_units);
     c->limit = arena_array(a, double, l->n_units);
     for (int r = 0; r < RES_COUNT; r++)
@@ -77,6 +80,7 @@ void climb_forget_rejections(struct climb *c)
 {
     forget_what_pays(c); /* and with it the bounds, which cover only the units that could pay */
     bounds_forget_all(&c->bounds);
+    c->unknown = true;
 }
 
 void climb_set_level(struct climb *c, int64_t level)
@@ -182,6 +186,36 @@ static uint32_t search_corners(struct climb *c, uint32_t slot)
     return best;
 }
 
+static void search_corners_of(void *arg, uint32_t begin, uint32_t end)
+{
+    struct climb *c = arg;
+
+    for (uint32_t i = begin; i < end; i++) {
+        (void)search_corners(c, i);
+        c->corners_at[i] = c->step;
+    }
+}
+
+/* Gives all slots a bound at once, by threads; the bounds then say which slots need a full search. */
+static void search_all_corners(struct climb *c)
+{
+    parallel_for(c->l->policy->thread_pool, c->l->n_on, layout_slots_grain(c->l), search_corners_of, c);
+    c->unknown = false;
+}
+
+/* The index of the unit with the highest bound; IX_NONE: no unit pays. */
+static uint32_t find_first(const struct climb *c, uint32_t slot)
+{
+    const struct unit_list *list = &c->l->list[slot];
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = 0; i < list->n; i++)
+        if (c->pays[list->items[i]] &&
+            (best == IX_NONE || c->limit[list->items[i]] > c->limit[list->items[best]]))
+            best = i;
+    return best;
+}
+
 /* The gain from which a move is of use in this step. */
 static double needed(const struct climb *c, const struct move *best)
 {
@@ -265,9 +299,10 @@ static void leave_out_rejected(struct climb *c, uint32_t slot, enum rejection re
 static void search_anew(struct climb *c, uint32_t slot, struct move *best)
 {
     const struct unit_list *list = &c->l->list[slot];
-    uint32_t first = search_corners(c, slot);
+    uint32_t first = c->corners_at[slot] == c->step ? find_first(c, slot) : search_corners(c, slot);
     enum rejection rejected = REJECTION_NONE;
 
+    c->corners_at[slot] = 0;
     if (first == IX_NONE || c->limit[list->items[first]] < needed(c, best) ||
         c->limit[list->items[first]] < GAIN_LEAST)
         return;
@@ -564,6 +599,9 @@ struct move climb_step(struct climb *c)
     c->searched = true;
     move_score_refresh(&c->score, c->l, c->costs);
     destination_index_refresh(&c->destinations);
+    c->step++;
+    if (c->unknown)
+        search_all_corners(c);
     /* the best move probably gains about as much as the one before */
     double likely = LIKELY_PART * c->last_gain;
     if (likely > c->score.goodness)
@@ -648,21 +686,43 @@ static enum check check_of_unpaid(const struct climb *c, uint32_t unit, uint32_t
                                    : CHECK_COST_BENEFIT;
 }
 
+struct unpaid_search {
+    struct climb *c;
+    uint32_t coldest;
+};
+
+/* Finds the check of each unit that may move and cannot pay; CHECK_NONE for all others. */
+static void find_checks_of_unpaid(void *arg, uint32_t begin, uint32_t end)
+{
+    const struct unpaid_search *s = arg;
+    struct climb *c = s->c;
+
+    for (uint32_t i = begin; i < end; i++) {
+        if (!c->pays_known[i])
+            find_paying_units(c, i);
+        for (uint32_t k = 0; k < c->l->list[i].n; k++) {
+            uint32_t u = c->l->list[i].items[k];
+            bool unpaid = c->l->unit_held[u] == CHECK_NONE && !c->pays[u];
+            c->again[u] = unpaid ? check_of_unpaid(c, u, s->coldest) : CHECK_NONE;
+        }
+    }
+}
+
 void climb_count_rejected(struct climb *c, bool searched)
 {
     uint64_t others = c->l->n_on > 0 ? c->l->n_on - 1 : 0;
-    uint32_t coldest = searched ? find_coldest(c) : IX_NONE;
+    struct unpaid_search search = {c, searched ? find_coldest(c) : IX_NONE};
 
-    for (uint32_t i = 0; i < c->l->n_on; i++) {
-        if (searched && !c->pays_known[i])
-            find_paying_units(c, i);
+    if (searched)
+        parallel_for(c->l->policy->thread_pool, c->l->n_on, layout_slots_grain(c->l), find_checks_of_unpaid,
+                     &search);
+    for (uint32_t i = 0; i < c->l->n_on; i++)
         for (uint32_t k = 0; k < c->l->list[i].n; k++) {
             uint32_t u = c->l->list[i].items[k];
             enum check held = c->l->unit_held[u];
             if (held != CHECK_NONE && held != CHECK_VM_MOVED)
                 c->score.stats->rejected[held] += others;
-            if (searched && held == CHECK_NONE && !c->pays[u])
-                c->score.stats->rejected[check_of_unpaid(c, u, coldest)] += others;
+            if (searched && c->again[u] != CHECK_NONE)
+                c->score.stats->rejected[c->again[u]] += others;
         }
-    }
 }

@@ -39,6 +39,9 @@ struct climb {
     struct destination_index destinations;
     struct bounds bounds;
     bool searched;               /* there was a step: bounds and what pays are kept up to date */
+    bool unknown;                /* no slot was searched since all bounds were forgotten */
+    uint64_t step;               /* the number of this step, from 1 */
+    uint64_t *corners_at;        /* by slot: the step whose search of corners its next search starts from */
     double last_gain;            /* of the last step's move */
     double floor;                /* only moves that gain this are searched now */
     bool *pays;                  /* by unit: it may move and could pay; valid for the units of ... */
@@ -53,7 +56,8 @@ struct climb {
     uint32_t
         *known_to; /* by unit: the destination of a move that passes and that the limit leaves out; IX_NONE */
     double *known; /* by unit: its gain, as of the last search */
-    uint32_t *again;                /* scratch: the units of a slot to search again */
+    uint32_t *again;                /* scratch: the units of a slot to search again; at the end, by unit: the
+                                       check at which its best move fails */
     struct bounds_towards *towards; /* scratch: the changed slots of a search */
     struct changed_slots changed;
 };

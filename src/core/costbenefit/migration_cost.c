@@ -1,6 +1,7 @@
 /* Computes cost and benefit of moving a unit from sums per slot, which it updates with each move. */
 #include "core/costbenefit/migration_cost.h"
 
+#include "base/thread_pool.h"
 #include "core/costbenefit/shortfall.h"
 #include "core/divvy/divvy.h"
 
@@ -287,6 +288,16 @@ void migration_cost_between(const struct migration_cost *costs, uint32_t unit, u
 
 /* ---- sums per slot ---- */
 
+static void set_units(void *arg, uint32_t begin, uint32_t end)
+{
+    struct migration_cost *costs = arg;
+
+    for (uint32_t u = begin; u < end; u++) {
+        set_unit(costs, u);
+        set_least(costs, u, costs->l->unit_slot[u]);
+    }
+}
+
 void migration_cost_init(struct migration_cost *costs, const struct layout *l,
                          double *const demand[RES_COUNT], double *const entitlement[RES_COUNT],
                          struct arena *a)
@@ -311,11 +322,9 @@ void migration_cost_init(struct migration_cost *costs, const struct layout *l,
     costs->slot_stable = arena_array(a, double, (size_t)l->n_slots + 1);
     rates_init(&costs->rates, l, a);
     contention_init(&costs->contention, l, entitlement, a);
-    for (uint32_t u = 0; u < l->n_units; u++) {
-        set_unit(costs, u);
+    parallel_for(l->policy->thread_pool, l->n_units, LAYOUT_UNITS_GRAIN, set_units, costs);
+    for (uint32_t u = 0; u < l->n_units; u++)
         add_to_slot(costs, u, l->unit_slot[u], 1);
-        set_least(costs, u, l->unit_slot[u]);
-    }
     for (uint32_t i = 0; i < l->snap->n_vms; i++)
         if (l->going_to[i] != IX_NONE)
             follow_flight(costs, i);

@@ -1,6 +1,8 @@
 /* Builds a layout from a snapshot; makes, tries and undoes moves on it. */
 #include "core/layout/layout.h"
 
+#include "base/thread_pool.h"
+
 #include <stdlib.h>
 
 /* ---- slots ---- */
@@ -130,20 +132,6 @@ static struct vm_weight weigh_vm(const struct layout *l, double *const entitleme
     return w;
 }
 
-static void weigh_unit(struct layout *l, double *const entitlement[RES_COUNT], uint32_t u)
-{
-    for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
-        struct vm_weight w = weigh_vm(l, entitlement, l->unit_vms[i]);
-        for (int r = 0; r < RES_COUNT; r++) {
-            l->unit_demand[r][u] += w.demand[r];
-            l->unit_reserved[r][u] += w.reserved[r];
-        }
-        l->unit_mem[u] += w.mem;
-        l->unit_phys[u] += w.phys;
-        l->unit_backed[u] += w.backed;
-    }
-}
-
 /* The hosts that all members may use. */
 static const uint64_t *common_hosts(struct layout *l, uint32_t u)
 {
@@ -242,12 +230,11 @@ static uint32_t sort_places(struct layout *l, struct by_place *places)
 {
     const struct snapshot *s = l->snap;
     uint32_t n = 0;
-    bool affine = false;
 
     for (uint32_t slot = 0; slot < l->n_slots; slot++) {
         uint32_t from = n;
         struct span vms = s->hosts[l->slot_host[slot]].vms;
-        affine = false;
+        bool affine = false;
         for (uint32_t i = 0; i < vms.n; i++) {
             uint32_t vm = vms.items[i];
             if (!vm_takes_part(s, &s->vms[vm]))
@@ -302,6 +289,30 @@ static void hold_unit(struct layout *l, uint32_t unit, enum check held)
         l->unit_held[unit] = held;
 }
 
+struct weighing {
+    struct layout *l;
+    double *const *entitlement;
+};
+
+/* What the VMs of these units say of them. */
+static void weigh_units(void *arg, uint32_t begin, uint32_t end)
+{
+    struct layout *l = ((const struct weighing *)arg)->l;
+
+    for (uint32_t i = l->unit_from[begin]; i < l->unit_from[end]; i++) {
+        uint32_t u = l->vm_unit[l->unit_vms[i]];
+        struct vm_weight w = weigh_vm(l, ((const struct weighing *)arg)->entitlement, l->unit_vms[i]);
+        hold_unit(l, u, layout_vm_check(l, l->unit_vms[i]));
+        for (int r = 0; r < RES_COUNT; r++) {
+            l->unit_demand[r][u] += w.demand[r];
+            l->unit_reserved[r][u] += w.reserved[r];
+        }
+        l->unit_mem[u] += w.mem;
+        l->unit_phys[u] += w.phys;
+        l->unit_backed[u] += w.backed;
+    }
+}
+
 static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
 {
     const struct snapshot *s = l->snap;
@@ -336,11 +347,11 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         uint32_t u = l->n_units - 1;
         l->unit_vms[i] = places[i].vm;
         l->vm_unit[places[i].vm] = u;
-        hold_unit(l, u, layout_vm_check(l, places[i].vm));
         l->unit_from[u + 1] = i + 1;
     }
+    parallel_for(l->policy->thread_pool, l->n_units, LAYOUT_UNITS_GRAIN, weigh_units,
+                 &(struct weighing){l, entitlement});
     for (uint32_t u = 0; u < l->n_units; u++) {
-        weigh_unit(l, entitlement, u);
         l->unit_allowed[u] = common_hosts(l, u);
         l->unit_restart[u] = restart_hosts(l, u);
     }

@@ -137,6 +137,15 @@ const struct avoid *layout_find_avoid_of_unit(const struct layout *l, uint32_t u
 void layout_init_avoided(struct layout *l);
 
 /* The slot of the VM after all migrations in flight; IX_NONE: it takes no part. */
+/* parallel_for(): how many units are worth another thread (about a tenth of a millisecond), and as many slots
+ * as have so many units. */
+#define LAYOUT_UNITS_GRAIN 2048
+
+static inline uint32_t layout_slots_grain(const struct layout *l)
+{
+    return l->n_units > 0 ? 1 + (uint32_t)((uint64_t)LAYOUT_UNITS_GRAIN * l->n_slots / l->n_units) : 1;
+}
+
 static inline uint32_t layout_slot_of(const struct layout *l, uint32_t vm)
 {
     if (l->vm_unit[vm] == IX_NONE)

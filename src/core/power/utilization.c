@@ -1,6 +1,7 @@
 /* Keeps the utilization of each host in three windows, move by move; computes the high and low score. */
 #include "core/power/utilization.h"
 
+#include "base/thread_pool.h"
 #include "core/demand/sample_guard.h"
 
 /* Two sums of the same numbers may differ by this share, because their order of addition differs. */
@@ -54,20 +55,42 @@ static void add_loads(struct loads *to, const struct loads *of, double by)
         }
 }
 
-/* Sums over the VMs of each slot; a migrating VM counts on its destination. */
-static void load_slots(struct utilization *u)
+/* Each part of the slots looks at the slots of all VMs, so there are few of them. */
+#define SLOT_PARTS 8
+
+/* Sums over the VMs of each slot, in the order of the units; a migrating VM counts on its destination. */
+static void load_slots(void *arg, uint32_t begin, uint32_t end)
 {
+    const struct utilization *u = arg;
     const struct layout *l = u->l;
 
     for (uint32_t i = 0; i < l->n_units; i++)
         for (uint32_t k = l->unit_from[i]; k < l->unit_from[i + 1]; k++) {
-            uint32_t vm = l->unit_vms[k];
-            const struct vm_facts *v = &l->snap->vms[vm].is;
-            add_vm(u, vm, &u->slot[layout_slot_of(l, vm)]);
-            for (int w = 0; w < WINDOW_COUNT; w++)
-                for (int r = 0; r < RES_COUNT; r++)
-                    u->wanted[w][r] += fmin(v->window[w][r].mean, vm_facts_limit_in_force(v, r));
+            uint32_t slot = layout_slot_of(l, l->unit_vms[k]);
+            if (slot >= begin && slot < end)
+                add_vm(u, l->unit_vms[k], &u->slot[slot]);
         }
+}
+
+static void load_units(void *arg, uint32_t begin, uint32_t end)
+{
+    const struct utilization *u = arg;
+
+    for (uint32_t i = begin; i < end; i++)
+        for (uint32_t k = u->l->unit_from[i]; k < u->l->unit_from[i + 1]; k++)
+            add_vm(u, u->l->unit_vms[k], &u->unit[i]);
+}
+
+static void sum_wanted(struct utilization *u)
+{
+    const struct layout *l = u->l;
+
+    for (uint32_t k = 0; k < l->unit_from[l->n_units]; k++) {
+        const struct vm_facts *v = &l->snap->vms[l->unit_vms[k]].is;
+        for (int w = 0; w < WINDOW_COUNT; w++)
+            for (int r = 0; r < RES_COUNT; r++)
+                u->wanted[w][r] += fmin(v->window[w][r].mean, vm_facts_limit_in_force(v, r));
+    }
 }
 
 static double positive(double x)
@@ -190,7 +213,9 @@ static void begin(struct utilization *u, const struct layout *l, struct arena *a
         u->high[r] = arena_array(a, double, l->n_slots);
         u->low[r] = arena_array(a, double, l->n_slots);
     }
-    load_slots(u);
+    uint32_t grain = layout_slots_grain(l);
+    uint32_t part = l->n_slots / SLOT_PARTS + 1;
+    parallel_for(l->policy->thread_pool, l->n_slots + 1, part > grain ? part : grain, load_slots, u);
     for (uint32_t i = 0; i < l->n_slots && !u->surge; i++)
         u->surge = utilization_counts(l, i) && is_short(u, i);
     for (uint32_t i = 0; i < l->n_slots; i++)
@@ -200,10 +225,9 @@ static void begin(struct utilization *u, const struct layout *l, struct arena *a
 void utilization_init(struct utilization *u, const struct layout *l, struct arena *a)
 {
     begin(u, l, a);
+    sum_wanted(u);
     u->unit = arena_array(a, struct loads, l->n_units);
-    for (uint32_t i = 0; i < l->n_units; i++)
-        for (uint32_t k = l->unit_from[i]; k < l->unit_from[i + 1]; k++)
-            add_vm(u, l->unit_vms[k], &u->unit[i]);
+    parallel_for(l->policy->thread_pool, l->n_units, LAYOUT_UNITS_GRAIN, load_units, u);
 }
 
 void utilization_move(struct utilization *u, uint32_t unit, uint32_t from, uint32_t to,

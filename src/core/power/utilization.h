@@ -32,7 +32,8 @@ struct loads {
 struct utilization {
     const struct layout *l;
     const struct capped_demand *capped;     /* of the layout's VMs; NULL: computed by utilization_init() */
-    double wanted[WINDOW_COUNT][RES_COUNT]; /* Σ mean demand of all VMs, within their own limits only */
+    double wanted[WINDOW_COUNT][RES_COUNT]; /* Σ mean demand of all VMs, within their own limits only;
+                                               utilization_init() */
     double above, aim, below; /* the range, and the first fill level of the hosts that stay on */
     bool surge;               /* some host has a shortage now */
     double rise[RES_COUNT]; /* demand of a sudden rise over present demand, which hosts that receive VMs must
