@@ -1,7 +1,7 @@
 /* Where the climb finds no move, the search for exchanges finds the best of all swaps, chains and rotations,
  * in any order that it may have; no step of it may not be made at its moment, and it lowers the imbalance. */
-#include "core/balance/exchange.h"
-#include "core/balance/exchange_order.h"
+#include "all_exchanges.h"
+
 #include "core/pass.h"
 #include "core/plan/pass_state.h"
 #include "core/plan/plan.h"
@@ -56,6 +56,35 @@ static bool wants_room(const struct pass *p, uint32_t unit, uint32_t to)
            (check == CHECK_NONE && after > 1 - l->policy->headroom_percent[RES_MEM] / 100);
 }
 
+/* Whether the slot would have room for the unit if the other one were not there. */
+static bool fits_without(struct layout *l, uint32_t unit, uint32_t slot, uint32_t other)
+{
+    const struct host *h = &l->snap->hosts[l->slot_host[slot]];
+    struct layout_mark mark;
+    bool fits = true;
+
+    layout_try(l, other, l->unit_slot[unit], &mark);
+    for (int r = 0; r < RES_COUNT; r++)
+        fits = fits && (!(l->unit_reserved[r][unit] > 0) ||
+                        l->reserved[r][slot] + l->unit_reserved[r][unit] <= h->capacity[r] + 1e-6);
+    fits = fits &&
+           (!(l->unit_mem[unit] > 0) || l->mem_taken[slot] + l->unit_mem[unit] <= l->mem_limit[slot] + 1e-6);
+    fits = fits && l->unit_phys[unit] <= l->mem_free[slot] + 1e-6;
+    layout_undo_in_order(l, &mark);
+    return fits;
+}
+
+/* Nothing less makes room for the first unit. */
+static bool is_needed(struct pass *p, const struct ring *g)
+{
+    struct layout *l = &p->layout;
+
+    if (!wants_room(p, g->unit[0], g->slot[1]))
+        return false;
+    return !g->two_for_one || (!fits_without(l, g->unit[0], g->slot[1], g->unit[1]) &&
+                               !fits_without(l, g->unit[0], g->slot[1], g->unit[2]));
+}
+
 /* By really moving the units. */
 static double gain_of(struct pass *p, const struct ring *g)
 {
@@ -75,102 +104,18 @@ static double gain_of(struct pass *p, const struct ring *g)
     return gain;
 }
 
-static void judge(struct brute *b, const struct ring *g, uint32_t wait)
+static void judge(void *to, const struct ring *g, uint32_t wait)
 {
+    struct brute *b = to;
     struct climb *c = &b->p->climb;
+    if (g->n + (wait != IX_NONE) != b->migrations || !is_needed(b->p, g))
+        return;
     struct exchange x = {.unit = g->unit[0], .gain = gain_of(b->p, g)};
-
-    if (g->n + (wait != IX_NONE) != b->migrations || x.gain < GAIN_LEAST ||
-        x.gain < c->score.goodness * b->migrations || (b->best.steps.n > 0 && x.gain <= b->best.gain))
+    if (x.gain < GAIN_LEAST || x.gain < c->score.goodness * b->migrations ||
+        (b->best.steps.n > 0 && x.gain <= b->best.gain))
         return;
     if (exchange_order_find(c, g, wait, &x))
         b->best = x;
-}
-
-static void judge_waiting(struct brute *b, const struct ring *g)
-{
-    judge(b, g, IX_NONE);
-    for (uint32_t t = 0; t < b->p->layout.n_on && g->slot[g->n] == g->slot[0]; t++)
-        judge(b, g, t);
-}
-
-static bool may_move(const struct layout *l, uint32_t u)
-{
-    return l->unit_held[u] == CHECK_NONE && l->unit_slot[u] < l->n_on;
-}
-
-/* Whether the slot would have room for the unit if the other one were not there. */
-static bool fits_without(struct layout *l, uint32_t unit, uint32_t slot, uint32_t other)
-{
-    const struct host *h = &l->snap->hosts[l->slot_host[slot]];
-    struct layout_mark mark;
-    bool fits = true;
-
-    layout_try(l, other, l->unit_slot[unit], &mark);
-    for (int r = 0; r < RES_COUNT; r++)
-        fits = fits && (!(l->unit_reserved[r][unit] > 0) ||
-                        l->reserved[r][slot] + l->unit_reserved[r][unit] <= h->capacity[r] + 1e-6);
-    fits = fits &&
-           (!(l->unit_mem[unit] > 0) || l->mem_taken[slot] + l->unit_mem[unit] <= l->mem_limit[slot] + 1e-6);
-    fits = fits && l->unit_phys[unit] <= l->mem_free[slot] + 1e-6;
-    layout_undo_in_order(l, &mark);
-    return fits;
-}
-
-static void judge_two(struct brute *b, const struct ring *g)
-{
-    struct layout *l = &b->p->layout;
-
-    for (uint32_t v = g->unit[1] + 1; v < l->n_units; v++) {
-        const struct ring two = {.n = 3,
-                                 .unit = {g->unit[0], g->unit[1], v},
-                                 .slot = {g->slot[0], g->slot[1], g->slot[0], g->slot[0]},
-                                 .two_for_one = true};
-        if (may_move(l, v) && l->unit_slot[v] == g->slot[1] &&
-            !fits_without(l, two.unit[0], two.slot[1], v) &&
-            !fits_without(l, two.unit[0], two.slot[1], two.unit[1]))
-            judge(b, &two, IX_NONE);
-    }
-}
-
-static void close_ring(struct brute *b, struct ring *g)
-{
-    struct layout *l = &b->p->layout;
-
-    judge_two(b, g);
-    g->n = 2;
-    g->slot[2] = g->slot[0];
-    judge_waiting(b, g);
-    for (uint32_t x = 0; x < l->n_on; x++) {
-        if (x == g->slot[0] || x == g->slot[1])
-            continue;
-        g->n = 2;
-        g->slot[2] = x;
-        judge_waiting(b, g);
-        for (uint32_t v = 0; v < l->n_units; v++) {
-            if (!may_move(l, v) || l->unit_slot[v] != x)
-                continue;
-            g->n = 3;
-            g->unit[2] = v;
-            g->slot[3] = g->slot[0];
-            judge_waiting(b, g);
-        }
-    }
-}
-
-/* All of them with this number of migrations. */
-static void search_all(struct brute *b)
-{
-    const struct layout *l = &b->p->layout;
-
-    for (uint32_t u = 0; u < l->n_units; u++)
-        for (uint32_t w = 0; w < l->n_units && may_move(l, u); w++) {
-            if (!may_move(l, w) || l->unit_slot[w] == l->unit_slot[u] ||
-                !wants_room(b->p, u, l->unit_slot[w]))
-                continue;
-            struct ring g = {.unit = {u, w}, .slot = {l->unit_slot[u], l->unit_slot[w]}};
-            close_ring(b, &g);
-        }
 }
 
 /* Takes the steps, each of which must be allowed when it begins. */
@@ -206,7 +151,7 @@ static bool compare(uint64_t seed, struct pass *p, struct tally *tally)
 
     exchange_find(&p->exchanges, &p->climb, &x);
     for (b.migrations = 2; b.migrations <= EXCHANGE_STEPS_MAX && b.best.steps.n == 0; b.migrations++)
-        search_all(&b);
+        all_exchanges(&p->layout, judge, &b);
     tally->searches++;
     if (x.steps.n != b.best.steps.n || (x.steps.n > 0 && fabs(x.gain - b.best.gain) > ROUNDING))
         fail_msg("seed %llu: the search finds an exchange of %u migrations that gains %.17g, brute force one "
