@@ -612,10 +612,11 @@ struct move climb_step(struct climb *c)
     return best;
 }
 
-void climb_apply(struct climb *c, const struct move *m)
+/* change: layout_move(), or layout_move_back(). */
+static void apply(struct climb *c, const struct move *m,
+                  void (*change)(struct layout *l, uint32_t unit, uint32_t slot))
 {
     uint32_t from = c->l->unit_slot[m->unit];
-
     double weight_before = c->bounds.weight[RES_CPU];
 
     const struct failover_capacity *failover = &c->l->failover;
@@ -626,7 +627,7 @@ void climb_apply(struct climb *c, const struct move *m)
     /* where the source has become a holder, other VMs may use the same capacity for other losses */
     bool holds_more = failover->reserved[RES_CPU][from] > reserved[RES_CPU] ||
                       failover->reserved[RES_MEM][from] > reserved[RES_MEM];
-    layout_move(c->l, m->unit, m->to_slot);
+    change(c->l, m->unit, m->to_slot);
     if (c->score.guard)
         spaces_guard_follow(c->score.guard, from, m->to_slot, spaces);
     migration_cost_move(c->costs, m->unit, from, m->to_slot);
@@ -651,6 +652,17 @@ void climb_apply(struct climb *c, const struct move *m)
     /* `pays` depends on the weights of the imbalance */
     if (c->bounds.weight[RES_CPU] != weight_before)
         forget_what_pays(c);
+}
+
+void climb_apply(struct climb *c, const struct move *m)
+{
+    apply(c, m, layout_move);
+}
+
+void climb_take_back(struct climb *c, uint32_t unit, uint32_t from_slot)
+{
+    apply(c, &(struct move){.unit = unit, .to_slot = from_slot}, layout_move_back);
+    c->l->unit_held[unit] = CHECK_NONE;
 }
 
 static uint32_t find_coldest(const struct climb *c)

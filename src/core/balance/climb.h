@@ -78,6 +78,9 @@ void climb_forget_rejections(struct climb *c);
 /* Makes the move. Its units do not move again: unit_held becomes CHECK_VM_MOVED. */
 void climb_apply(struct climb *c, const struct move *m);
 
+/* Takes the unit's last move back, which it made from this slot. The unit may move again. */
+void climb_take_back(struct climb *c, uint32_t unit, uint32_t from_slot);
+
 /* At the end: adds to the statistics the candidates that were never tried, because a unit is held or, where
  * the last level was `searched` to its end, cannot pay on any host. */
 void climb_count_rejected(struct climb *c, bool searched);

@@ -153,7 +153,7 @@ static struct made unmake(struct deep *d, uint32_t k)
     d->now.n--;
     memmove(&d->now.items[k], &d->now.items[k + 1], (d->now.n - k) * sizeof m);
     for (uint32_t i = steps->n; i-- > 0;) {
-        climb_apply(d->c, &(struct move){.unit = steps->unit[i], .to_slot = m.from[i]});
+        climb_take_back(d->c, steps->unit[i], m.from[i]);
         count(d, steps->unit[i], false);
     }
     for (uint32_t i = 0; i < steps->n; i++)

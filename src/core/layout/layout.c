@@ -539,6 +539,16 @@ void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot)
         layout_move_cells(l, unit, from, to_slot);
 }
 
+void layout_move_back(struct layout *l, uint32_t unit, uint32_t from_slot)
+{
+    uint32_t there = l->unit_slot[unit];
+    double more = l->unit_phys[unit] - l->unit_backed[unit];
+
+    layout_move(l, unit, from_slot);
+    l->mem_free[there] += more;
+    l->mem_free[from_slot] += more;
+}
+
 void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout_mark *ret)
 {
     struct layout_mark m = {

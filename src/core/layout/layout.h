@@ -101,6 +101,9 @@ void layout_init_bare(struct layout *l, const struct snapshot *snap, const struc
 /* Moves the unit without any check. Call failover_capacity_follow() first. */
 void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot);
 
+/* Takes a move back that the unit made from this slot: both hosts have as much free memory as before it. */
+void layout_move_back(struct layout *l, uint32_t unit, uint32_t from_slot);
+
 /* Tries a move and undoes it: every figure is restored to the last digit. Several trials are undone in
  * reverse order. */
 struct layout_mark {
