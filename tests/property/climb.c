@@ -1,5 +1,6 @@
-/* At every level the climb takes the same moves as a search over all pairs of a unit and a host; every move
- * lowers the imbalance; and planning again on the result finds no move. */
+/* At every level the climb takes the same moves as a search over all pairs of a unit and a host; no move that
+ * passes gains more than the bound of its host, or that of the host's block; every move lowers the imbalance;
+ * and planning again on the result finds no move. */
 #include "core/pass.h"
 #include "core/plan/pass_state.h"
 #include "core/plan/plan.h"
@@ -11,6 +12,27 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+
+/* Two sums of the same numbers in another order. */
+#define ROUNDING 1e-13
+
+/* No slot's bound is above that of its block. */
+static void check_blocks(uint64_t seed, const struct bounds *b)
+{
+    for (uint32_t s = 0; s < b->l->n_on; s++)
+        if (bounds_of_block(b, s / BOUNDS_BLOCK) < bounds_now(b, s))
+            fail_msg("seed %llu: the bound of slot %u is %.17g, that of its block %.17g",
+                     (unsigned long long)seed, s, bounds_now(b, s), bounds_of_block(b, s / BOUNDS_BLOCK));
+}
+
+/* The bound of the source covers a move that passes. */
+static void check_bound(const struct bounds *b, uint32_t from, double gain)
+{
+    double bound = bounds_now(b, from) + (b->adjusted ? bounds_adjusted_more(b, from) : 0);
+
+    if (gain > bound + ROUNDING)
+        fail_msg("a move off slot %u gains %.17g, its bound is %.17g", from, gain, bound);
+}
 
 /* The step of §3.1.2 as it is written: every movable unit, every host. */
 static struct move brute_step(const struct climb *c, struct plan_stats *stats)
@@ -32,7 +54,10 @@ static struct move brute_step(const struct climb *c, struct plan_stats *stats)
             struct move m = {.unit = u, .to_slot = s, .gain = move_score_adjusted(&j, u, s, gain)};
             if (m.gain > gain)
                 fail_msg("a score raises the gain of unit %u on %u from %.17g to %.17g", u, s, gain, m.gain);
-            if (move_score_check(&j, u, s, gain) == CHECK_NONE && move_score_is_better(&j, &m, &best))
+            if (move_score_check(&j, u, s, gain) != CHECK_NONE)
+                continue;
+            check_bound(&c->bounds, c->l->unit_slot[u], m.gain);
+            if (move_score_is_better(&j, &m, &best))
                 best = m;
         }
     }
@@ -95,6 +120,7 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, struc
         double weight[RES_COUNT];
         struct move fast = climb_step(&p.climb);
         struct move brute = brute_step(&p.climb, &stats);
+        check_blocks(seed, &p.climb.bounds);
         for (int k = 0; k < check_count; k++)
             tally->rejected[k] += stats.rejected[k];
         if (fast.unit != brute.unit || fast.to_slot != brute.to_slot || fast.gain != brute.gain)
@@ -113,6 +139,7 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, struc
         check_bucket(seed, &p.climb, &fast);
         layout_weights(&p.layout, weight);
         climb_apply(&p.climb, &fast);
+        check_blocks(seed, &p.climb.bounds);
         double after = weight[RES_CPU] * layout_load_stddev(&p.layout, RES_CPU) +
                        weight[RES_MEM] * layout_load_stddev(&p.layout, RES_MEM);
         if (!(after < before))

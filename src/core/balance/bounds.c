@@ -10,7 +10,7 @@
  * too steep for a useful bound. */
 #define VARIANCE_PART 0.9
 
-void bounds_set(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT])
+static void set_bound(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT])
 {
     b->gain[slot] = gain / b->keep;
     b->keep0[slot] = b->keep;
@@ -19,6 +19,18 @@ void bounds_set(struct bounds *b, uint32_t slot, double gain, const double posit
         b->positive_grown[r][slot] = positive[r] / b->grow[r];
     b->grown[slot] = 1 / b->grow_any;
     b->shift0[slot] = b->shift;
+    bounds_raise_block(b, slot);
+}
+
+void bounds_set(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT])
+{
+    set_bound(b, slot, gain, positive);
+    if (!bounds_leaves_out(b, slot))
+        return;
+    uint32_t last = b->left_out[--b->n_left_out];
+    b->left_out[b->left_out_at[slot]] = last;
+    b->left_out_at[last] = b->left_out_at[slot];
+    b->left_out_at[slot] = IX_NONE;
 }
 
 void bounds_forget(struct bounds *b, uint32_t slot)
@@ -26,14 +38,12 @@ void bounds_forget(struct bounds *b, uint32_t slot)
     const double none[RES_COUNT] = {0};
 
     bounds_set(b, slot, NO_LIMIT, none);
-    b->leaves_out[slot] = false;
 }
 
 void bounds_forget_rejections(struct bounds *b)
 {
-    for (uint32_t i = 0; i < b->l->n_on; i++)
-        if (b->leaves_out[i])
-            bounds_forget(b, i);
+    while (b->n_left_out > 0)
+        bounds_forget(b, b->left_out[0]);
 }
 
 static double distance(const struct layout *l, int r, uint32_t slot)
@@ -69,7 +79,11 @@ void bounds_init(struct bounds *b, const struct layout *l, bool adjusted, struct
     b->grown = arena_array(a, double, l->n_on);
     b->shift0 = arena_array(a, double, l->n_on);
     b->keep0 = arena_array(a, double, l->n_on);
-    b->leaves_out = arena_array(a, bool, l->n_on);
+    b->left_out = arena_array(a, uint32_t, l->n_on);
+    b->left_out_at = arena_array(a, uint32_t, l->n_on);
+    for (uint32_t i = 0; i < l->n_on; i++)
+        b->left_out_at[i] = IX_NONE;
+    bounds_init_blocks(b, a);
     b->rejected = arena_array(a, enum rejection, l->n_on);
     b->moment = arena_array(a, struct bounds_moment, l->n_on);
     for (int r = 0; r < RES_COUNT; r++) {
@@ -107,18 +121,18 @@ void bounds_lower(struct bounds *b, uint32_t slot, double gain)
 {
     const double positive[RES_COUNT] = {positive_now(b, RES_CPU, slot), positive_now(b, RES_MEM, slot)};
 
-    bounds_set(b, slot, gain + ROUNDING, positive);
+    set_bound(b, slot, gain + ROUNDING, positive);
 }
 
 void bounds_leave_out(struct bounds *b, uint32_t slot, double gain, enum rejection rejected)
 {
     bounds_lower(b, slot, gain);
-    b->leaves_out[slot] = true;
+    if (!bounds_leaves_out(b, slot)) {
+        b->left_out_at[slot] = b->n_left_out;
+        b->left_out[b->n_left_out++] = slot;
+    }
     b->rejected[slot] = rejected;
-    b->moment[slot] = (struct bounds_moment){.grow = {b->grow[RES_CPU], b->grow[RES_MEM]},
-                                             .grow_any = b->grow_any,
-                                             .keep = b->keep,
-                                             .shift = b->shift};
+    b->moment[slot] = bounds_moment_now(b);
 }
 
 /* A contribution t of then is now t' = F t + s, with f <= F <= F_r and |s| no more than the additions S. So
@@ -141,7 +155,7 @@ double bounds_adjusted_more(const struct bounds *b, uint32_t slot)
 {
     double shift = b->grow_any * b->grown[slot] * (b->shift - b->shift0[slot]);
 
-    if (!b->leaves_out[slot])
+    if (!bounds_leaves_out(b, slot))
         return 0;
     return fmax(b->keep / b->keep0[slot] - 1, 0) *
            (positive_now(b, RES_CPU, slot) + positive_now(b, RES_MEM, slot) + RES_COUNT * shift + ROUNDING);
@@ -238,7 +252,7 @@ static void raise_bound(struct bounds *b, uint32_t slot, uint32_t to, const doub
     }
     for (int r = 0; r < RES_COUNT; r++)
         there.of[r] = fmax(there.of[r], positive_now(b, r, slot));
-    bounds_set(b, slot, fmax(there.gain, now), there.of);
+    set_bound(b, slot, fmax(there.gain, now), there.of);
 }
 
 /* `to` has become a better destination. A move to `to` gains little more than the same move to the witness,
@@ -267,9 +281,9 @@ static void raise_bounds_towards(struct bounds *b, const struct destination_inde
 /* A host of a move may now accept moves that it rejected: raises the bounds that leave those out. */
 static void raise_bounds_left_out(struct bounds *b, uint32_t changed, enum rejection least)
 {
-    for (uint32_t i = 0; i < b->l->n_on; i++)
-        if (b->leaves_out[i] && b->rejected[i] >= least && i != changed)
-            raise_bound(b, i, changed, NULL);
+    for (uint32_t i = 0; i < b->n_left_out; i++)
+        if (b->rejected[b->left_out[i]] >= least && b->left_out[i] != changed)
+            raise_bound(b, b->left_out[i], changed, NULL);
 }
 
 /* Bounds a host that received a unit. That unit does not move again, so the largest movable unit is
@@ -289,7 +303,6 @@ static void bound_receiver(struct bounds *b, const struct destination_index *t, 
             most_of[r] = fmax(most_of[r], there.of[r]);
     }
     bounds_set(b, slot, most, most_of);
-    b->leaves_out[slot] = false;
 }
 
 /* (σ0 + √(σ0² + δ)) / (σ1 + √(σ1² + δ)) */

@@ -29,7 +29,16 @@
  * - 1) Σ_r p_r is added. A move with g' <= 0 does not pass; a carried bound is at least 0, so that it holds
  * for such a move too.
  *
- * tests/property/climb.c compares every step with a search of all pairs. */
+ * So that a step need not look at the bounds of all hosts, neighbouring slots form blocks. A block's bound is
+ * the highest bound of its slots at some moment, carried to the present: a slot's bound is k a + Σ_r g_r p_r
+ * + G d (S - s), where k, g_r, G and S are the factors so far, the same for all slots, and a, p_r >= 0, 0 < d
+ * <= 1 and s >= 0 are the slot's own. A change of k raises no bound by more than the change times the least
+ * or the highest a of the block, a change of g_r by no more than the change times the largest p_r; G and S
+ * never fall, and raise no bound by more than G S rises. A slot's new bound raises the block's bound if it is
+ * higher.
+ *
+ * tests/property/climb.c compares every step with a search of all pairs, and the bounds with what moves gain.
+ */
 #ifndef BALLAST_CORE_BOUNDS_H
 #define BALLAST_CORE_BOUNDS_H
 
@@ -47,18 +56,30 @@ struct bounds_carry {
     double factor, part[RES_COUNT], more, grow[RES_COUNT], shift;
 };
 
+#define BOUNDS_BLOCK 16 /* slots */
+
+/* At least the bound of each slot of a block at a moment; NO_LIMIT: one is unknown. And what these bounds
+ * consist of, as in struct bounds: the most of each, or the least. */
+struct bounds_block {
+    double most, kept_least, kept_most, positive[RES_COUNT];
+    struct bounds_moment at;
+};
+
 struct bounds {
     const struct layout *l;
     /* By slot, from the last search; gain is NO_LIMIT for an unknown bound. Each is divided by the factors
      * carried so far, so that carrying is one product for all slots. */
     double *gain, *positive_kept, *grown, *shift0;
     double *positive_grown[RES_COUNT];
-    bool *leaves_out;             /* by slot: the bound leaves out moves that checks rejected */
-    enum rejection *rejected;     /* by such a slot: whether these rejections last */
-    struct bounds_moment *moment; /* by such a slot: the moment of the search that rejected them */
-    bool adjusted;                /* scores lower the gains of moves */
-    double *keep0;                /* by slot: `keep` when its bound was set */
-    double *largest[RES_COUNT];   /* by slot: demand of its largest unit that may move */
+    uint32_t *left_out, n_left_out; /* the slots whose bounds leave out moves that checks rejected */
+    uint32_t *left_out_at;          /* by slot: its index there; IX_NONE */
+    enum rejection *rejected;       /* by such a slot: whether these rejections last */
+    struct bounds_moment *moment;   /* by such a slot: the moment of the search that rejected them */
+    bool adjusted;                  /* scores lower the gains of moves */
+    double *keep0;                  /* by slot: `keep` when its bound was set */
+    struct bounds_block *blocks;    /* of slot / BOUNDS_BLOCK */
+    uint32_t n_blocks;
+    double *largest[RES_COUNT];                    /* by slot: demand of its largest unit that may move */
     double grow[RES_COUNT], grow_any, keep, shift; /* Π F_r, Π max F_r, Π f, Σ additions, so far */
     double part_max[RES_COUNT];                    /* the largest unit's share of the smallest host */
     double uneven[RES_COUNT]; /* the largest change of Σ N by one unit, with hosts of different capacity */
@@ -82,7 +103,8 @@ void bounds_forget_rejections(struct bounds *b);
 /* Carries the bounds over a move from one slot to another, or forgets them. */
 void bounds_after_move(struct bounds *b, const struct destination_index *t, uint32_t from, uint32_t to);
 
-/* Records the result of a search. positive: the largest contribution of each resource. */
+/* Records the result of a search that leaves out no moves. positive: the largest contribution of each
+ * resource. */
 void bounds_set(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT]);
 
 /* Records the demand of the slot's largest unit that may move, whether or not a move pays. */
@@ -110,13 +132,45 @@ struct bounds_towards bounds_gain_towards(const struct bounds *b, uint32_t slot,
 /* What scores add to the present bound of a slot whose bound leaves out rejected moves. */
 double bounds_adjusted_more(const struct bounds *b, uint32_t slot);
 
-/* The present bound of the slot, without that. */
-static inline double bounds_now(const struct bounds *b, uint32_t slot)
+/* Whether the slot's bound leaves out moves that checks rejected. */
+static inline bool bounds_leaves_out(const struct bounds *b, uint32_t slot)
 {
-    return b->keep * (b->gain[slot] - b->positive_kept[slot]) +
-           b->grow[RES_CPU] * b->positive_grown[RES_CPU][slot] +
+    return b->left_out_at[slot] != IX_NONE;
+}
+
+static inline struct bounds_moment bounds_moment_now(const struct bounds *b)
+{
+    return (struct bounds_moment){.grow = {b->grow[RES_CPU], b->grow[RES_MEM]},
+                                  .grow_any = b->grow_any,
+                                  .keep = b->keep,
+                                  .shift = b->shift};
+}
+
+static inline double bounds_with(const struct bounds *b, uint32_t slot, double kept)
+{
+    return b->keep * kept + b->grow[RES_CPU] * b->positive_grown[RES_CPU][slot] +
            b->grow[RES_MEM] * b->positive_grown[RES_MEM][slot] +
            b->grow_any * b->grown[slot] * (b->shift - b->shift0[slot]);
 }
+
+/* The present bound of the slot, without what scores add. */
+static inline double bounds_now(const struct bounds *b, uint32_t slot)
+{
+    return bounds_with(b, slot, b->gain[slot] - b->positive_kept[slot]);
+}
+
+/* ---- bounds_blocks.c ---- */
+
+void bounds_init_blocks(struct bounds *b, struct arena *a);
+
+/* Raises the bound of the slot's block for a new bound of the slot. */
+void bounds_raise_block(struct bounds *b, uint32_t slot);
+
+/* At least the present bound of each slot of the block. */
+double bounds_of_block(const struct bounds *b, uint32_t block);
+
+/* Gives the present bounds of the block's slots, and begins the block's bound anew with them. Returns the
+ * number of slots. */
+uint32_t bounds_open_block(struct bounds *b, uint32_t block, double ret[BOUNDS_BLOCK]);
 
 #endif

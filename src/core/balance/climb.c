@@ -32,8 +32,7 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs,
     c->score.preference = move_preference_new(l, move_score_average_gain(l), a);
     destination_index_init(&c->destinations, l, costs->rates.into, c->score.preference, a);
     bounds_init(&c->bounds, l, c->score.preference && c->score.preference->price > 0, a);
-    c->sources = arena_array(a, struct source_slot, l->n_on);
-    c->bound = arena_array(a, double, l->n_on);
+    source_queue_init(&c->sources, &c->bounds, a);
     c->pays = arena_array(a, bool, l->n_units);
     c->pays_known = arena_array(a, bool, l->n_on);
     c->corners_at = arena_array(a, uint64_t, l->n_on);
@@ -181,7 +180,6 @@ static uint32_t search_corners(struct climb *c, uint32_t slot)
         if (best == IX_NONE || c->limit[u] > c->limit[list->items[best]])
             best = i;
     }
-    c->bounds.leaves_out[slot] = false;
     bounds_set(&c->bounds, slot, best == IX_NONE ? NOTHING : c->limit[list->items[best]], positive);
     return best;
 }
@@ -513,50 +511,10 @@ static void search_again(struct climb *c, uint32_t slot, struct move *best)
 
 static void search_slot(struct climb *c, uint32_t slot, struct move *best)
 {
-    if (c->bounds.leaves_out[slot])
+    if (bounds_leaves_out(&c->bounds, slot))
         search_again(c, slot, best);
     else
         search_anew(c, slot, best);
-}
-
-/* Lists the slots with a positive bound of at least floor. */
-static uint32_t list_sources(struct climb *c, double floor)
-{
-    uint32_t n = 0;
-
-    /* two loops: the first has no branches, so the compiler vectorizes it */
-    for (uint32_t i = 0; i < c->l->n_on; i++)
-        c->bound[i] = bounds_now(&c->bounds, i);
-    for (uint32_t i = 0; c->bounds.adjusted && i < c->l->n_on; i++)
-        if (c->bounds.leaves_out[i])
-            c->bound[i] += bounds_adjusted_more(&c->bounds, i);
-    for (uint32_t i = 0; i < c->l->n_on; i++)
-        if (c->bound[i] >= floor)
-            c->sources[n++] = (struct source_slot){.slot = i, .bound = c->bound[i]};
-    return n;
-}
-
-/* Moves the ith of n sources down to its place in the heap: none has a higher bound than the one above it. */
-static void sink_source(struct source_slot *sources, uint32_t n, uint32_t i)
-{
-    struct source_slot s = sources[i];
-
-    for (uint32_t k = 2 * i + 1; k < n; k = 2 * i + 1) {
-        k += k + 1 < n && sources[k + 1].bound > sources[k].bound;
-        if (sources[k].bound <= s.bound)
-            break;
-        sources[i] = sources[k];
-        i = k;
-    }
-    sources[i] = s;
-}
-
-/* The bound of the source after the highest; at least floor. */
-static double next_bound(const struct source_slot *sources, uint32_t n, double floor)
-{
-    for (uint32_t i = 1; i < n && i < 3; i++)
-        floor = sources[i].bound > floor ? sources[i].bound : floor;
-    return floor;
 }
 
 /* Searches the slots with a bound of at least floor until no bound reaches the best move. Without a best move
@@ -564,17 +522,16 @@ static double next_bound(const struct source_slot *sources, uint32_t n, double f
  * takes its turn again. */
 static void search_sources(struct climb *c, double floor, struct move *best)
 {
-    floor = fmax(floor, GAIN_LEAST);
-    uint32_t n = list_sources(c, floor);
-    struct source_slot *first = c->sources;
+    struct source_queue *q = &c->sources;
+    struct source *first;
 
-    for (uint32_t i = n / 2; i-- > 0;)
-        sink_source(first, n, i);
-    while (n > 0) {
-        uint32_t slot = first->slot;
-        c->floor = c->bounds.leaves_out[slot] ? fmax(NEXT_PART * next_bound(first, n, floor), floor) : floor;
-        if (first->bound < needed(c, best))
-            return;
+    floor = fmax(floor, GAIN_LEAST);
+    source_queue_begin(q, floor);
+    while ((first = source_queue_first(q, best->unit == IX_NONE ? floor : best->gain))) {
+        uint32_t slot = first->at;
+        c->floor = floor;
+        if (best->unit == IX_NONE && bounds_leaves_out(&c->bounds, slot))
+            c->floor = fmax(NEXT_PART * source_queue_second(q), floor);
         search_slot(c, slot, best);
         double left = bounds_now(&c->bounds, slot); /* just set: nothing to add for scores */
         bool done = best->unit != IX_NONE || !(c->floor > floor) || left < floor;
@@ -585,8 +542,9 @@ static void search_sources(struct climb *c, double floor, struct move *best)
         }
         first->bound = left;
         if (done)
-            *first = first[--n];
-        sink_source(first, n, 0);
+            source_queue_remove(q);
+        else
+            source_queue_sink(q);
     }
 }
 

@@ -15,12 +15,7 @@
 #include "core/balance/bounds.h"
 #include "core/balance/destination_index.h"
 #include "core/balance/move_score.h"
-
-/* A slot whose units may have the best move. */
-struct source_slot {
-    uint32_t slot;
-    double bound;
-};
+#include "core/balance/source_queue.h"
 
 /* The slots in the order of their last change, so that a search finds those that changed since another. */
 struct changed_slots {
@@ -47,10 +42,9 @@ struct climb {
     bool *pays;                  /* by unit: it may move and could pay; valid for the units of ... */
     bool *pays_known;            /* ... these slots */
     double *slowest;             /* by unit that could pay: move_score.slowest */
-    struct source_slot *sources; /* scratch: the slots to search in a step */
-    double *bound;               /* scratch: by slot */
+    struct source_queue sources; /* the slots to search in a step */
     double *limit; /* by unit: the most that a move of it can gain; valid for the units of the slots in
-                      bounds.leaves_out, as of their last search */
+                      bounds.left_out, as of their last search */
     double *positive[RES_COUNT]; /* by unit: the largest contribution of each resource to such a gain
                                     (bounds.h) */
     uint32_t
