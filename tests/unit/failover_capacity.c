@@ -1,6 +1,7 @@
 /* Failover capacity: how much on which host, which VMs may use it, how much is missing. */
 #include "unit.h"
 
+#include "core/layout/failover_internal.h"
 #include "core/pass.h"
 #include "core/plan/pass_state.h"
 #include "small_cluster.h"
@@ -153,6 +154,38 @@ static void test_spare_vms(void **state)
     small_release(&s);
 }
 
+static void needs_cell(struct seen_vm *v)
+{
+    static struct vm_numa_cell cell = {.mem_mb = 256, .dedicated = 2};
+
+    v->is.numa = (struct objects){&cell, 1};
+}
+
+/* What the restarts of a loss take is free again when other losses are judged, and when none is. */
+static void test_cells_after_a_loss(void **state)
+{
+    static struct numa_cell cell = {.cpus = 4, .dedicated = 2, .mem_mb = 16384};
+    struct small s;
+    struct pass p;
+
+    (void)state;
+    three_hosts(&s, (struct ha_facts){.policy = HA_HOST_FAILURES, .hosts = 1});
+    for (int i = 0; i < 3; i++)
+        s.inv.hosts[i].is.numa = (struct objects){&cell, 1};
+    reserving(&s, "a", "h1", 1000);
+    needs_cell(&s.inv.vms[0]);
+    reserving(&s, "b", "h3", 1000);
+    needs_cell(&s.inv.vms[1]);
+    small_vm(&s, "off", "h1", 0, 256)->is.state = VM_OFF;
+    s.inv.vms[2].is.demand[RES_MEM] = 0;
+    needs_cell(&s.inv.vms[2]);
+    prepare(&s, &p);
+    assert_int_equal(p.layout.failover.n_gaps, 0);
+    assert_true(failover_live_fits(&p.layout.failover, small_vm_ix(&s, "off"), 1));
+    assert_false(failover_live_fits(&p.layout.failover, small_vm_ix(&s, "off"), 0));
+    small_release(&s);
+}
+
 /* A VM that migrates reserves once in the share that is kept free. */
 static void test_share_with_a_flight(void **state)
 {
@@ -174,9 +207,9 @@ static void test_share_with_a_flight(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_kept),        cmocka_unit_test(test_who_may_come),
-        cmocka_unit_test(test_rules_of_places),     cmocka_unit_test(test_spare_vms),
-        cmocka_unit_test(test_share_with_a_flight),
+        cmocka_unit_test(test_what_is_kept),       cmocka_unit_test(test_who_may_come),
+        cmocka_unit_test(test_rules_of_places),    cmocka_unit_test(test_spare_vms),
+        cmocka_unit_test(test_cells_after_a_loss), cmocka_unit_test(test_share_with_a_flight),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
