@@ -1,6 +1,7 @@
 /* The plan of a deep search is never worse than the greedy plan, is better on many clusters, and is the same
  * for the same input. */
 #include "core/pass.h"
+#include "core/plan/plan.h"
 #include "oracle.h"
 #include "random_cluster.h"
 
@@ -158,6 +159,49 @@ static void test_never_worse(void **state)
         assert_true(t.more_even > 30 && t.fewer > 10 && t.less_memory > 10 && t.exchanges > 10);
 }
 
+/* ---- the budget ---- */
+
+/* To find the move without which a plan is most even, all are tried on all hosts; that counts. A budget of
+ * just that many evaluations ends the search. */
+static bool check_budget(uint64_t seed)
+{
+    struct arena a = {0};
+    struct rng r = {.state = seed};
+    struct snapshot snap;
+    struct policy policy;
+    struct pass greedy, p;
+    struct proposal from, found;
+
+    random_cluster(&r, &(struct cluster_options){.hosts_max = 8, .vms_max = 60}, &a, &snap);
+    random_policy(&r, &policy);
+    policy.moves_max = 0;
+    pass_decide(&greedy, &snap, &policy, 0, IX_NONE, &a);
+    bool counts = greedy.measure.known && greedy.measure.vms > 1 && !greedy.measure.uneven;
+    if (counts) {
+        pass_prepare(&p, &snap, &policy, 0, IX_NONE, &a);
+        plan_moves_for_balance(&greedy, &from);
+        p.policy.search_budget = (int64_t)from.n * p.layout.n_on;
+        const struct deep_goal goal = {UINT32_MAX, layout_plan_target(&p.layout), policy.migration_threshold};
+        deep_search(&p.climb, &p.exchanges, &goal, &from, &a, &found);
+        if (found.n > 0 || found.evaluated != (uint64_t)p.policy.search_budget)
+            fail_msg("seed %llu: a search evaluates %llu times, expected %lld", (unsigned long long)seed,
+                     (unsigned long long)found.evaluated, (long long)p.policy.search_budget);
+    }
+    arena_release(&a);
+    return counts;
+}
+
+static void test_budget(void **state)
+{
+    unsigned counted = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(200); i++)
+        counted += check_budget(test_seed() + i);
+    if (test_is_usual())
+        assert_true(counted > 20);
+}
+
 /* ---- power-offs ---- */
 
 struct saved {
@@ -249,7 +293,7 @@ static void test_fewest_watts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_never_worse),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_never_worse), cmocka_unit_test(test_budget),
                                        cmocka_unit_test(test_fewest_watts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
