@@ -6,6 +6,7 @@
 #include "model/snapshot_build.h"
 #include "overlay/overlay.h"
 #include "plugins/plugins.h"
+#include "plugins/power_methods.h"
 #include "render/wording/wording.h"
 
 #include <stdlib.h>
@@ -125,6 +126,41 @@ static void look_at_cluster(struct source_part *p, struct inventory *inv)
     add_entries(p, &entries);
 }
 
+/* Whether one of its own methods, a controller, puts the host to standby and wakes it. */
+static bool has_controller(const struct power_host *hosts, size_t n, const struct host_facts *of)
+{
+    const unsigned both = POWER_CAN_SHUT_DOWN | POWER_CAN_WAKE;
+
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(hosts[i].name, of->id) != 0 && (!of->name || strcmp(hosts[i].name, of->name) != 0))
+            continue;
+        for (size_t k = 0; k < hosts[i].n_sequence; k++) {
+            const struct power_method_ops *ops = power_methods[hosts[i].sequence[k]];
+
+            if (ops && (ops->can & both) == both)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What the source is to carry out: where all hosts have controllers, only the maintenance mode around a
+ * standby. */
+static unsigned operations_of_source(const struct source_part *p, const struct inventory *inv,
+                                     struct arena *a)
+{
+    const unsigned power = 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE;
+    const struct power_host *hosts = config_power(p->config, NULL, a);
+
+    if (!(p->operations & power) || inv->n_hosts == 0)
+        return p->operations;
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        if (!has_controller(hosts, p->config->n_power_hosts, &inv->hosts[i].is))
+            return p->operations;
+    }
+    return (p->operations & ~power) | 1u << OPERATION_ENTER_MAINTENANCE | 1u << OPERATION_EXIT_MAINTENANCE;
+}
+
 static int ask(struct source_part *p, const struct plugin *plugin, const struct source_config *cfg,
                struct err *err)
 {
@@ -135,7 +171,8 @@ static int ask(struct source_part *p, const struct plugin *plugin, const struct 
     if (r < 0)
         return r;
     r = plugin->collector->collect(c, &p->found.arena, &inv, err);
-    plugin->collector->preflight(c, r == 0 ? &inv : NULL, r == 0 ? NULL : err, p->operations, &p->found.list);
+    plugin->collector->preflight(c, r == 0 ? &inv : NULL, r == 0 ? NULL : err,
+                                 operations_of_source(p, &inv, &p->found.arena), &p->found.list);
     plugin->collector->destroy(c);
     if (r == 0)
         look_at_cluster(p, &inv);

@@ -12,6 +12,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+import ports  # noqa: E402
 from at_once import Skip, run_tests  # noqa: E402
 from probe import Probe, by_id  # noqa: E402
 from proxmox import Account, Cluster, Fault, Server  # noqa: E402
@@ -524,8 +525,16 @@ def test_check_config():
         c.accounts[s.token].acl["/"] -= {"Sys.PowerMgmt"}
         code, text = check(configuration(folder, s, "automation: full\n"), "--connect")
         assert code == 0 and "Sys.PowerMgmt is missing on /nodes" in text, text
-        code, text = check(configuration(folder, s, "automation: full\ndpm: {enabled: true}\n"), "--connect")
-        assert code != 0 and "Sys.PowerMgmt is missing on /nodes" in text, text
+        code, text = check(configuration(folder, s, "dpm: {enabled: true}\n"), "--connect")
+        assert code == 0 and "nothing can wake" not in text, text  # other nodes send the packet
+        code, text = check(configuration(folder, s, "dpm: {enabled: true, automation: automatic}\n"), "--connect")
+        assert code != 0 and "PROBLEM Sys.PowerMgmt is missing on /nodes" in text, text
+        def bmc():
+            return f"{{redfish: {{url: 'https://127.0.0.1:{ports.take()}', username: u, password_file: {s.token_file}}}}}"
+        for nodes, verdict in (("n1 n2", "PROBLEM"), ("n1 n2 n3", "note")):  # whether all have controllers of their own
+            power = "power: {hosts: {" + ", ".join(f"{n}: {bmc()}" for n in nodes.split()) + "}}\n"
+            code, text = check(configuration(folder, s, "dpm: {enabled: true, automation: automatic}\n" + power), "--connect")
+            assert f"{verdict} Sys.PowerMgmt is missing on /nodes" in text, text
         code, text = check(configuration(folder, s, cluster="other"), "--connect")
         assert code != 0 and "is called lab" in text, text
         code, text = check(configuration(folder, s, username="nobody@pve!token"), "--connect")
