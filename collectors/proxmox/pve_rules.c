@@ -39,6 +39,7 @@ struct ha {
     struct idmap guests;  /* those that are there, by id */
     struct idmap managed; /* by "vm:100": what HA is told to ignore, no rule of it binds */
     struct idmap members; /* of groups: struct ids */
+    struct idmap named;   /* the rules so far, by id */
 };
 
 static void ha_release(struct ha *h)
@@ -46,6 +47,7 @@ static void ha_release(struct ha *h)
     idmap_release(&h->guests, NULL);
     idmap_release(&h->managed, NULL);
     idmap_release(&h->members, NULL);
+    idmap_release(&h->named, NULL);
 }
 
 /* "vm:100" -> "100", of a guest that is there. */
@@ -84,14 +86,25 @@ static void read_resources(struct ha *h, const json_t *resources)
     }
 }
 
-static struct seen_rule *add_rule(struct pve_map *m, enum rule_kind kind, const char *name,
-                                  const char *suffix, const struct ids *vms, const struct ids *hosts,
-                                  bool mandatory)
+/* While a cluster is upgraded, a group and a rule may have the same name. */
+static const char *free_id(struct ha *h, const char *name, const char *suffix)
 {
+    const char *id = arena_printf(h->map->a, "ha:%.200s%s", name, suffix);
+
+    for (unsigned i = 2; idmap_get(&h->named, id); i++)
+        id = arena_printf(h->map->a, "ha:%.200s%s (%u)", name, suffix, i);
+    *idmap_slot(&h->named, id) = h;
+    return id;
+}
+
+static struct seen_rule *add_rule(struct ha *h, enum rule_kind kind, const char *name, const char *suffix,
+                                  const struct ids *vms, const struct ids *hosts, bool mandatory)
+{
+    struct pve_map *m = h->map;
     struct seen_rule *r = inventory_add_rule(m->inv, m->a);
 
     rule_facts_default(&r->is, kind);
-    r->is.id = arena_printf(m->a, "ha:%.200s%s", name, suffix);
+    r->is.id = free_id(h, name, suffix);
     r->is.name = arena_printf(m->a, "%.200s%s", name, suffix);
     r->is.origin = RULE_OF_SOURCE;
     r->is.enabled = true;
@@ -103,17 +116,17 @@ static struct seen_rule *add_rule(struct pve_map *m, enum rule_kind kind, const 
 
 /* Strict or restricted: these nodes and no others. Of nodes with priorities HA prefers those of the highest.
  */
-static void add_host_rule(struct pve_map *m, const char *name, const struct ids *vms, const char *text,
+static void add_host_rule(struct ha *h, const char *name, const struct ids *vms, const char *text,
                           bool strict, bool negative, bool enabled)
 {
-    struct nodes n = read_nodes(m, text);
+    struct nodes n = read_nodes(h->map, text);
 
     if (vms->n == 0 || n.all.n == 0)
         return;
-    add_rule(m, negative ? RULE_HOST_ANTI_AFFINE : RULE_HOST_AFFINE, name, "", vms, &n.all, strict)
+    add_rule(h, negative ? RULE_HOST_ANTI_AFFINE : RULE_HOST_AFFINE, name, "", vms, &n.all, strict)
         ->is.enabled = enabled;
     if (n.ranked && !negative)
-        add_rule(m, RULE_HOST_AFFINE, name, " (highest priority)", vms, &n.first, false)->is.enabled =
+        add_rule(h, RULE_HOST_AFFINE, name, " (highest priority)", vms, &n.first, false)->is.enabled =
             enabled;
 }
 
@@ -123,13 +136,13 @@ static void add_group(struct ha *h, const json_t *group)
     const struct ids *vms = name ? idmap_get(&h->members, name) : NULL;
 
     if (vms)
-        add_host_rule(h->map, name, vms, peer_json_text(group, "nodes"), peer_json_flag(group, "restricted"),
+        add_host_rule(h, name, vms, peer_json_text(group, "nodes"), peer_json_flag(group, "restricted"),
                       false, true);
 }
 
 static void add_rule_of_9(struct ha *h, const json_t *rule)
 {
-    struct pve_map *m = h->map;
+    struct arena *a = h->map->a;
     const char *name = peer_json_text(rule, "rule");
     const char *type = peer_json_text(rule, "type");
     const char *affinity = peer_json_text(rule, "affinity");
@@ -139,15 +152,15 @@ static void add_rule_of_9(struct ha *h, const json_t *rule)
     const char *sid;
     struct ids vms = {0};
 
-    while ((sid = pve_list_next(&at, m->a)))
+    while ((sid = pve_list_next(&at, a)))
         add_resource(h, sid, &vms);
     if (!name || !type)
         return;
     if (strcmp(type, "node-affinity") == 0)
-        add_host_rule(m, name, &vms, peer_json_text(rule, "nodes"),
+        add_host_rule(h, name, &vms, peer_json_text(rule, "nodes"),
                       negative || peer_json_flag(rule, "strict"), negative, enabled);
     else if (strcmp(type, "resource-affinity") == 0 && affinity && vms.n > 1)
-        add_rule(m, negative ? RULE_VM_ANTI_AFFINE : RULE_VM_AFFINE, name, "", &vms, &(struct ids){0}, true)
+        add_rule(h, negative ? RULE_VM_ANTI_AFFINE : RULE_VM_AFFINE, name, "", &vms, &(struct ids){0}, true)
             ->is.enabled = enabled;
 }
 

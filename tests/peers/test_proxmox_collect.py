@@ -260,6 +260,10 @@ def test_mixed_versions():
         equal("versions", [h["labels"]["pve"] for h in inv["hosts"]], ["9", "8", "9"])
         assert "/nodes/n1/qemu" in asked and "/nodes/n2/qemu" not in asked, asked  # its list has no pressures
         equal("loads", [v["demand_unknown"] for v in inv["vms"]], [False] * 6)
+    c.ha.migrated = False  # a node of version 9 tells both, and they may have one name
+    c.add_rule("near", resources="vm:100", nodes="n1,n3")
+    with Server(c) as s, collector(s) as (p, _):
+        equal("rules", [r["id"] for r in good(p)["rules"]], ["ha:near", "ha:near (2)"])
 
 
 # ---- how much it asks ----

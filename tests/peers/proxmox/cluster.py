@@ -84,6 +84,7 @@ class Ha:
     def __init__(self):
         self.resources = {}  # sid -> {"state", "group" ...}
         self.groups = {}  # name -> {"nodes", "restricted", "nofailback"}
+        self.migrated = True  # whether nodes of version 9 have made rules of the groups
         self.rules = {}  # name -> {"type", "resources", "nodes", "strict", "affinity", "disable"}
         self.master = None
         self.round_s = 10

@@ -166,14 +166,14 @@ def ha_resources(q):
     rows = []
     for sid, r in q.cluster.ha.resources.items():
         row = {"sid": sid, "type": sid.partition(":")[0], "digest": _digest(sid), "max_restart": 1, "max_relocate": 1, **r}
-        if q.node.major() >= 9:
+        if q.node.major() >= 9 and q.cluster.ha.migrated:
             row.pop("group", None)
         rows.append(row)
     return rows
 
 
 def ha_groups(q):
-    if q.node.major() >= 9:
+    if q.node.major() >= 9 and q.cluster.ha.migrated:
         raise errors.Failure("cannot index groups: ha groups have been migrated to rules")
     return [{"group": name, "type": "group", "digest": _digest(name), **g} for name, g in q.cluster.ha.groups.items()]
 
