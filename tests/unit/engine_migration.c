@@ -20,17 +20,8 @@ static void begin_best(struct world *w, enum automation automation)
 static int migrate(const char *vm, bool apply, struct placement *ret, struct err *err)
 {
     const struct place_request q = {.vms = &vm, .n_vms = 1, .migrates = true, .apply = apply, .by = "tester"};
-    uint64_t ticket;
-    int r = engine_place(W->engine, &q, W->now, &ticket, err);
 
-    if (r < 0)
-        return r;
-    do
-        world_answer(); /* what was asked before may still be on its way */
-    while ((r = engine_place_result(W->engine, ticket, ret, err)) == -EINPROGRESS);
-    if (r < 0)
-        engine_place_release(W->engine, ticket);
-    return r;
+    return world_place(&q, ret, err);
 }
 
 static void test_a_look_changes_nothing(void **state)

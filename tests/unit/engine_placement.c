@@ -30,20 +30,10 @@ static int ask(const char *const *vms, size_t n, bool apply, uint64_t *ret_ticke
     return engine_place(W->engine, &q, W->now, ret_ticket, err);
 }
 
-/* Asks, and lets the source answer. What came of it is valid until the clock ticks. */
 static int place(const char *const *vms, size_t n, bool apply, struct placement *ret, struct err *err)
 {
-    uint64_t ticket;
-    int r = ask(vms, n, apply, &ticket, err);
-
-    if (r < 0)
-        return r;
-    do
-        world_answer(); /* what was asked before may still be on its way */
-    while ((r = engine_place_result(W->engine, ticket, ret, err)) == -EINPROGRESS);
-    if (r < 0)
-        engine_place_release(W->engine, ticket);
-    return r;
+    return world_place(&(struct place_request){.vms = vms, .n_vms = n, .apply = apply, .by = "tester"}, ret,
+                       err);
 }
 
 static void test_a_look_changes_nothing(void **state)

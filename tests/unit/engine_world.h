@@ -245,6 +245,11 @@ bool world_killed(enum crash_mode mode, int at, int within_s);
 /* The parts of a second, for tests that look between them. */
 void world_answer(void); /* what is asked of the source, unless that is silent */
 void world_work(void);   /* the workers' jobs */
+
+/* Asks for a placement or a migration, and lets the source answer. The result is valid until the clock ticks.
+ */
+int world_place(const struct place_request *q, struct placement *ret, struct err *err);
+
 void w_answer_identity(const struct world_question *q);
 void w_tell_methods(const struct operation *q, struct task_progress *ret);
 struct job_result w_carry_out(const struct job *o);

@@ -256,3 +256,18 @@ int place_run(const struct snapshot *snap, const struct policy *policy, const ui
     }
     return 0;
 }
+
+int world_place(const struct place_request *q, struct placement *ret, struct err *err)
+{
+    uint64_t ticket;
+    int r = engine_place(W->engine, q, W->now, &ticket, err);
+
+    if (r < 0)
+        return r;
+    do
+        world_answer(); /* what was asked before may still be on its way */
+    while ((r = engine_place_result(W->engine, ticket, ret, err)) == -EINPROGRESS);
+    if (r < 0)
+        engine_place_release(W->engine, ticket);
+    return r;
+}
