@@ -114,6 +114,10 @@ void migration_cost_between(const struct migration_cost *costs, uint32_t unit, u
  * every destination. */
 bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit);
 
+/* The same, more closely: the benefit counts only after the migration. True where the unit's slot has several
+ * copy rates. */
+bool migration_cost_may_pay_once_copied(const struct migration_cost *costs, uint32_t unit);
+
 /* With different copy rates: the rate above which a move of the unit may pay; NO_LIMIT: it cannot.
  * migration_cost_pays() is false for every destination at this rate or below. */
 double migration_cost_rate_needed(const struct migration_cost *costs, uint32_t unit);
