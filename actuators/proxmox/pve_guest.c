@@ -11,6 +11,27 @@
 #define LOG_ROWS 500
 #define LOG_ROWS_MOST 5000 /* of one call; the next call reads the rest */
 
+static int get_kind(struct pve *p, const char *path, json_type kind, json_t **ret, struct err *err)
+{
+    int r = pve_get(p, path, 0, ret, err);
+
+    if (r < 0 || json_typeof(*ret) == kind)
+        return r;
+    json_decref(*ret);
+    *ret = NULL;
+    return err_set(err, -EPROTO, "%s: the answer of %s is not what was expected", pve_url(p), path);
+}
+
+int pve_get_list(struct pve *p, const char *path, json_t **ret, struct err *err)
+{
+    return get_kind(p, path, JSON_ARRAY, ret, err);
+}
+
+int pve_get_object(struct pve *p, const char *path, json_t **ret, struct err *err)
+{
+    return get_kind(p, path, JSON_OBJECT, ret, err);
+}
+
 const char *pve_guest_folder(bool container)
 {
     return container ? "lxc" : "qemu";
@@ -54,9 +75,11 @@ static int look_there(struct pve *p, const char *node, struct pve_guest_state *r
 
     (void)snprintf(path, sizeof path, "/nodes/%s/%s/%s/status/current", node,
                    pve_guest_folder(ret->container), ret->id);
-    int r = pve_get(p, path, 0, &data, err);
+    int r = pve_get_object(p, path, &data, err);
     if (r < 0)
         return r;
+    if (!peer_json_text(data, "status"))
+        return err_set(err, -EPROTO, "%s: the state of guest %s is not told", pve_url(p), ret->id);
     (void)snprintf(ret->node, sizeof ret->node, "%s", node);
     take_state(data, ret);
     return 0;
@@ -67,7 +90,7 @@ static int find(struct pve *p, struct pve_guest_state *ret, struct err *err)
     CLEANUP(peer_json_releasep) json_t *rows = NULL;
     json_t *row;
     size_t i;
-    int r = pve_get(p, "/cluster/resources?type=vm", 0, &rows, err);
+    int r = pve_get_list(p, "/cluster/resources?type=vm", &rows, err);
 
     if (r < 0)
         return r;
@@ -125,7 +148,7 @@ int pve_running_look(struct pve *p, const struct pve_guest_state *g, struct pve_
 
     *ret = (struct pve_running){0};
     (void)snprintf(path, sizeof path, "/nodes/%s/tasks?source=active&limit=%d", g->node, LOG_ROWS);
-    int r = pve_get(p, path, 0, &rows, err);
+    int r = pve_get_list(p, path, &rows, err);
     if (r < 0)
         return r;
     json_array_foreach(rows, i, row)
@@ -157,7 +180,7 @@ int pve_newest_task(struct pve *p, const char *node, const char *id, const char 
     ret[0] = '\0';
     (void)snprintf(path, sizeof path, "/nodes/%s/tasks?source=all&vmid=%s&typefilter=%s&since=%lld&limit=20",
                    node, id, type, (long long)newest);
-    int r = pve_get(p, path, 0, &rows, err);
+    int r = pve_get_list(p, path, &rows, err);
     if (r < 0)
         return r;
     json_array_foreach(rows, i, row)
@@ -200,7 +223,7 @@ int pve_log_read(struct pve *p, const char *upid, struct pve_log *log, struct er
         if (r < 0)
             return r;
         strbuf_printf(&path, "?start=%lld&limit=%d", (long long)log->lines, LOG_ROWS);
-        if ((r = pve_get(p, path.text, 0, &rows, err)) < 0)
+        if ((r = pve_get_list(p, path.text, &rows, err)) < 0)
             return r;
         n = json_array_size(rows);
         json_array_foreach(rows, i, row)
@@ -227,7 +250,7 @@ int pve_task_look(struct pve *p, const char *upid, struct pve_task_state *ret, s
     *ret = (struct pve_task_state){0};
     if (r < 0)
         return r;
-    r = pve_get(p, path.text, 0, &data, &own);
+    r = pve_get_object(p, path.text, &data, &own);
     if (r == -EREMOTEIO && is_unknown_task(own.text))
         return 0;
     if (r < 0) {
@@ -237,7 +260,7 @@ int pve_task_look(struct pve *p, const char *upid, struct pve_task_state *ret, s
     }
     const char *status = peer_json_text(data, "status");
     const char *exit_status = peer_json_text(data, "exitstatus");
-    if (!status)
+    if (!status || (strcmp(status, "running") != 0 && strcmp(status, "stopped") != 0))
         return err_set(err, -EPROTO, "%s: the state of %s is not told", pve_url(p), upid);
     ret->known = true;
     ret->running = strcmp(status, "running") == 0;
@@ -257,10 +280,10 @@ bool pve_task_is_good(const struct pve_task_state *t)
 int pve_quorum_look(struct pve *p, const char *node, struct pve_quorum *ret, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *rows = NULL;
-    bool cluster = false;
+    bool cluster = false, nodes = false;
     json_t *row;
     size_t i;
-    int r = pve_get(p, "/cluster/status", 0, &rows, err);
+    int r = pve_get_list(p, "/cluster/status", &rows, err);
 
     *ret = (struct pve_quorum){0};
     if (r < 0)
@@ -273,11 +296,16 @@ int pve_quorum_look(struct pve *p, const char *node, struct pve_quorum *ret, str
         if (type && strcmp(type, "cluster") == 0) {
             cluster = true;
             ret->quorate = peer_json_flag(row, "quorate");
-        } else if (type && name && strcmp(type, "node") == 0 && strcmp(name, node) == 0) {
+        } else if (type && name && strcmp(type, "node") == 0) {
+            nodes = true;
+            if (strcmp(name, node) != 0)
+                continue;
             ret->member = true;
             ret->online = peer_json_flag(row, "online");
         }
     }
+    if (!nodes)
+        return err_set(err, -EPROTO, "%s: the state of the cluster names no node", pve_url(p));
     ret->quorate = ret->quorate || !cluster; /* a node without a cluster */
     return 0;
 }

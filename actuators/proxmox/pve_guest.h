@@ -5,6 +5,10 @@
 #include "actuators/proxmox/pve_log.h"
 #include "actuators/proxmox/pve_task.h"
 
+/* pve_get(), where the answer must be a list, or an object: anything else must not pass for an empty one. */
+int pve_get_list(struct pve *p, const char *path, json_t **ret, struct err *err);
+int pve_get_object(struct pve *p, const char *path, json_t **ret, struct err *err);
+
 struct pve_guest_state {
     char id[PVE_ID_MAX];
     char node[PVE_NODE_MAX];

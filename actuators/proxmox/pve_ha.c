@@ -1,6 +1,7 @@
 /* pve_ha.c: reads the status of the HA manager, and decides the state of a move by it. */
 #include "actuators/proxmox/pve_ha.h"
 
+#include "actuators/proxmox/pve_guest.h"
 #include "base/cleanup.h"
 #include "net/peer_json.h"
 
@@ -33,7 +34,7 @@ int pve_ha_look(struct pve *p, bool container, const char *id, const char *to, s
 {
     CLEANUP(peer_json_releasep) json_t *data = NULL;
     char sid[32];
-    int r = pve_get(p, "/cluster/ha/status/manager_status", 0, &data, err);
+    int r = pve_get_object(p, "/cluster/ha/status/manager_status", &data, err);
 
     *ret = (struct pve_ha_service){0};
     if (r < 0)

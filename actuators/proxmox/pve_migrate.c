@@ -243,7 +243,7 @@ static int read_options(struct pve_acting *x, struct err *err)
 
     if (x->workers > 0 && net_now_ms() - x->options_ms <= OPTIONS_MS)
         return 0;
-    int r = pve_get(x->api, "/cluster/options", 0, &options, err);
+    int r = pve_get_object(x->api, "/cluster/options", &options, err);
     if (r < 0)
         return r;
     double most = peer_json_number(options, "max_workers");
@@ -365,8 +365,9 @@ static int begin(struct pve_acting *x, const struct operation *q, const struct s
     if (r < 0)
         return classify(r, err);
     const char *name = json_string_value(data);
-    if (!name || !pve_upid_read(name, &upid))
-        return err_set(err, -EPROTO, "%s: the answer names no task", pve_url(x->api));
+    if (!name || !pve_upid_read(name, &upid) || strcmp(upid.id, q->vm) != 0 ||
+        strcmp(upid.node, q->from) != 0)
+        return err_set(err, -EPROTO, "%s: the answer names no task of guest %s", pve_url(x->api), q->vm);
     if (strcmp(upid.type, "hamigrate") == 0 || strcmp(upid.type, "hastart") == 0)
         name_ha_move(s, q, upid.start_s, name, ret_task);
     else

@@ -13,36 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- answers ---- */
-
-/* Anything but a list, or an object, must not pass for an empty one. */
-static int get_kind(struct pve *p, const char *path, json_type kind, json_t **ret, struct err *err)
-{
-    int r = pve_get(p, path, 0, ret, err);
-
-    if (r < 0 || json_typeof(*ret) == kind)
-        return r;
-    json_decref(*ret);
-    *ret = NULL;
-    return err_set(err, -EPROTO, "%s: the answer of %s is not what was expected", pve_url(p), path);
-}
-
-static int get_list(struct pve *p, const char *path, json_t **ret, struct err *err)
-{
-    return get_kind(p, path, JSON_ARRAY, ret, err);
-}
-
-static int get_object(struct pve *p, const char *path, json_t **ret, struct err *err)
-{
-    return get_kind(p, path, JSON_OBJECT, ret, err);
-}
-
 static int get_list_of_node(struct pve *p, const char *node, const char *what, json_t **ret, struct err *err)
 {
     char path[160];
 
     (void)snprintf(path, sizeof path, "/nodes/%s/%s", node, what);
-    return get_list(p, path, ret, err);
+    return pve_get_list(p, path, ret, err);
 }
 
 /* ---- votes ---- */
@@ -93,9 +69,9 @@ static int take_votes(struct pve *p, const json_t *status, const char *node, str
     CLEANUP(peer_json_releasep) json_t *device = NULL;
     json_t *row;
     size_t i;
-    int r = get_list(p, "/cluster/config/nodes", &rows, err);
+    int r = pve_get_list(p, "/cluster/config/nodes", &rows, err);
 
-    if (r < 0 || (r = get_object(p, "/cluster/config/qdevice", &device, err)) < 0)
+    if (r < 0 || (r = pve_get_object(p, "/cluster/config/qdevice", &device, err)) < 0)
         return r;
     json_array_foreach(rows, i, row)
     {
@@ -128,7 +104,7 @@ static int take_votes(struct pve *p, const json_t *status, const char *node, str
 static int ask_status(struct pve *p, const char *node, json_t **ret, struct quorum *ret_c, struct err *err)
 {
     for (size_t turns = 1;; turns++) {
-        int r = get_list(p, "/cluster/status", ret, err);
+        int r = pve_get_list(p, "/cluster/status", ret, err);
 
         if (r < 0)
             return r;
@@ -185,9 +161,9 @@ static int check_privileges(struct pve *p, const char *node, struct err *err)
     const char *path;
     json_t *row;
     size_t i;
-    int r = get_object(p, "/access/permissions", &may, err);
+    int r = pve_get_object(p, "/access/permissions", &may, err);
 
-    if (r < 0 || ((r = get_list(p, "/access/acl", &acl, err)) < 0 && r != -EOPNOTSUPP))
+    if (r < 0 || ((r = pve_get_list(p, "/access/acl", &acl, err)) < 0 && r != -EOPNOTSUPP))
         return r;
     if (!has_privilege(may, "/vms", "VM.Audit") || !has_privilege(may, "/access", "Sys.Audit"))
         return err_set(
@@ -239,7 +215,7 @@ static int check_guests(struct pve *p, const char *node, struct err *err)
     CLEANUP(peer_json_releasep) json_t *all = NULL;
     CLEANUP(peer_json_releasep) json_t *vms = NULL;
     CLEANUP(peer_json_releasep) json_t *containers = NULL;
-    int r = get_list(p, "/cluster/resources?type=vm", &all, err);
+    int r = pve_get_list(p, "/cluster/resources?type=vm", &all, err);
 
     if (r < 0 || (r = get_list_of_node(p, node, "qemu", &vms, err)) < 0 ||
         (r = get_list_of_node(p, node, "lxc", &containers, err)) < 0)
@@ -254,7 +230,7 @@ static int check_manager(struct pve *p, const char *node, struct err *err)
     CLEANUP(peer_json_releasep) json_t *data = NULL;
     json_t *service;
     const char *sid;
-    int r = get_object(p, "/cluster/ha/status/manager_status", &data, err);
+    int r = pve_get_object(p, "/cluster/ha/status/manager_status", &data, err);
 
     if (r < 0)
         return r;
@@ -306,7 +282,7 @@ static int check_arrivals(struct pve *p, const char *node, struct err *err)
     CLEANUP(peer_json_releasep) json_t *rows = NULL;
     json_t *row;
     size_t i;
-    int r = get_list(p, "/cluster/tasks", &rows, err);
+    int r = pve_get_list(p, "/cluster/tasks", &rows, err);
 
     if (r < 0)
         return r;
@@ -331,7 +307,7 @@ static int check_replication(struct pve *p, const char *node, struct err *err)
     CLEANUP(peer_json_releasep) json_t *rows = NULL;
     json_t *row;
     size_t i;
-    int r = get_list(p, "/cluster/replication", &rows, err);
+    int r = pve_get_list(p, "/cluster/replication", &rows, err);
 
     if (r < 0)
         return r;
@@ -353,7 +329,7 @@ static int check_mac(struct pve *p, const char *node, struct err *err)
     char path[128];
 
     (void)snprintf(path, sizeof path, "/nodes/%s/config", node);
-    int r = get_object(p, path, &data, err);
+    int r = pve_get_object(p, path, &data, err);
     if (r < 0)
         return r;
     const char *mac = peer_json_text(data, "wakeonlan");

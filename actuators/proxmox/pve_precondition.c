@@ -103,7 +103,7 @@ int pve_precondition_check(struct pve_acting *x, const struct operation *q, bool
 
     (void)snprintf(path, sizeof path, "/nodes/%s/%s/%s/migrate?target=%s", q->from,
                    pve_guest_folder(container), q->vm, q->to);
-    int r = pve_get(x->api, path, 0, &answer, &own);
+    int r = pve_get_object(x->api, path, &answer, &own);
     if (r == -EOPNOTSUPP && container)
         return 0;
     if (r == -EREMOTEIO && pve_is_lock(own.text))
