@@ -167,7 +167,8 @@ void power_evaluate(struct pass *p)
 
     if (w->n_alive < p->snap->ha.hosts_on)
         wake_for_quorum(w);
-    if (w->lacks_host && first && !first->lacks_host) {
+    bool lacked = first && (w->end == POWER_HIGH ? first->end == POWER_HIGH : first->lacks_host);
+    if (w->lacks_host && first && !lacked) {
         w->wake_end = POWER_WITHOUT_IT;
         p->hold_back = find_cause(w);
     } else if (w->end == POWER_HIGH)
