@@ -41,6 +41,10 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t siz
 /* Bytes taken from the system so far. */
 size_t arena_size(const struct arena *a);
 
+/* What is in `from` lives as long as `a` from now on; `from` is empty. For work of another thread, which has
+ * an arena of its own. */
+void arena_join(struct arena *a, struct arena *from);
+
 /* Gives everything back; the arena is empty and can be used again. */
 void arena_release(struct arena *a);
 

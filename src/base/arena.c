@@ -163,6 +163,19 @@ size_t arena_size(const struct arena *a)
     return sum;
 }
 
+void arena_join(struct arena *a, struct arena *from)
+{
+    if (!a->head) {
+        *a = *from;
+    } else {
+        struct arena_block **last = &a->head->next;
+        while (*last)
+            last = &(*last)->next;
+        *last = from->head;
+    }
+    *from = (struct arena){0};
+}
+
 void arena_release(struct arena *a)
 {
     struct arena_block *next;

@@ -235,15 +235,20 @@ static void estimate_demand(struct pass *p, const struct snapshot *snap)
     }
 }
 
+/* The resources may be divided in two threads, so each has an arena of its own. */
+struct division {
+    struct pass *p;
+    struct arena own[RES_COUNT];
+};
+
 /* A VM that waits for placement takes no part in the divvy: its entitlement is its configured demand. */
 static void divide_resources(void *arg, uint32_t begin, uint32_t end)
 {
-    struct pass *p = arg;
+    struct division *d = arg;
+    struct pass *p = d->p;
 
     for (uint32_t r = begin; r < end; r++) {
-        struct arena a = {0}; /* of this thread */
-        (void)divvy_entitle(p->snap, (enum resource)r, p->demand[r], &a, p->entitlement[r]);
-        arena_release(&a);
+        (void)divvy_entitle(p->snap, (enum resource)r, p->demand[r], &d->own[r], p->entitlement[r]);
         demand_add_waiting(p->snap, (enum resource)r, p->demand[r]);
         demand_add_waiting(p->snap, (enum resource)r, p->entitlement[r]);
     }
@@ -251,10 +256,14 @@ static void divide_resources(void *arg, uint32_t begin, uint32_t end)
 
 static void divide(struct pass *p)
 {
+    struct division d = {.p = p};
+
     for (int r = 0; r < RES_COUNT; r++)
         p->entitlement[r] = arena_array(p->a, double, p->snap->n_vms);
     parallel_for(p->policy.thread_pool, RES_COUNT, p->snap->n_vms > LAYOUT_UNITS_GRAIN ? 1 : RES_COUNT,
-                 divide_resources, p);
+                 divide_resources, &d);
+    for (int r = 0; r < RES_COUNT; r++)
+        arena_join(p->a, &d.own[r]);
     admission_init(p->snap, p->a, &p->admission);
 }
 

@@ -91,6 +91,32 @@ static void test_grow_large(void **state)
     arena_release(&a);
 }
 
+static void test_join(void **state)
+{
+    struct arena a = {0};
+    struct arena b = {0};
+
+    (void)state;
+    arena_join(&a, &b); /* both are empty */
+    assert_int_equal(arena_size(&a), 0);
+    for (int i = 0; i < 3; i++) {
+        char *mine = i > 0 ? arena_strdup(&a, "mine") : NULL; /* at first one is empty */
+        char *other = arena_strdup(&b, "other");
+        (void)arena_alloc(&b, 1, 3000000);
+        size_t sum = arena_size(&a) + arena_size(&b);
+        arena_join(&a, &b);
+        assert_int_equal(arena_size(&a), sum);
+        assert_int_equal(arena_size(&b), 0);
+        char *next = arena_strdup(&a, "next");
+        assert_string_equal(other, "other");
+        assert_string_equal(next, "next");
+        if (mine)
+            assert_string_equal(mine, "mine");
+    }
+    arena_release(&b);
+    arena_release(&a);
+}
+
 static void test_strings(void **state)
 {
     struct arena a = {0};
@@ -136,6 +162,7 @@ int main(void)
         cmocka_unit_test(test_reserve_takes_no_more),
         cmocka_unit_test(test_grow_keeps_items),
         cmocka_unit_test(test_grow_large),
+        cmocka_unit_test(test_join),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_reset_keeps_the_newest_block),
     };
