@@ -65,8 +65,9 @@ static void decide(struct pass *p, const struct question *q)
     p->held_back = q->held_back;
     p->search_from = q->search_from;
     p->proposal = q->proposal;
-    plan_report_state(p);      /* faults that exist before any decision */
-    plan_correct(p);           /* 5. corrections: mandatory moves first, */
+    plan_report_state(p); /* faults that exist before any decision */
+    plan_correct(p);      /* 5. corrections: mandatory moves first, */
+    p->layout.moves_are_optional = true;
     quarantine_empty_hosts(p); /* then those off degraded hosts */
     if (p->stopped || q->until == PASS_UNTIL_BALANCE)
         return;

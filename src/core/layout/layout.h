@@ -85,6 +85,8 @@ struct layout {
         *used; /* of counters of pipelines: used[used_from[counter] + slot, or group]; NULL: there are none */
     size_t *used_from;
     size_t n_used;
+    bool *corrected;            /* by measure (fit_counts): a limit of it moves VMs away */
+    bool moves_are_optional;    /* no move exceeds such a limit of a VM at its destination */
     struct layout_cells *cells; /* what is taken of NUMA cells and devices; NULL: no VM needs any */
     uint16_t *apart;            /* [group × n_slots]: members of the anti-affinity group there */
     struct failover_capacity failover;
@@ -192,8 +194,8 @@ int64_t layout_stage_used(const struct layout *l, const int64_t *used, uint32_t 
 /* What others than the unit take of the counter on the slot; over groups of hosts: in the fullest one. */
 int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t counter);
 
-/* Whether a limit keeps the unit off the slot; with FIT_CORRECT, whether one wants it away. ret: the first
- * one; may be NULL. */
+/* Whether a limit keeps the unit off the slot: its own, or while moves_are_optional one that would then move
+ * a VM away from there; with FIT_CORRECT, whether one wants it away. ret: the first one; may be NULL. */
 bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t unit, uint32_t slot,
                              struct layout_excess *ret);
 

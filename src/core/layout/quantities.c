@@ -7,6 +7,17 @@ static const struct fit_counts *counts_of(const struct layout *l)
     return &l->rules->fit.counts;
 }
 
+/* The measures of which a limit moves VMs away. */
+static void find_corrected(struct layout *l)
+{
+    const struct fit_counts *counts = counts_of(l);
+
+    l->corrected = arena_array(l->a, bool, counts->n_measures);
+    for (uint32_t i = 0; i < counts->bounds_from[l->snap->n_pipelines]; i++)
+        if (counts->bounds[i].applies >> FIT_CORRECT & 1)
+            l->corrected[counts->bounds[i].measure] = true;
+}
+
 void layout_init_quantities(struct layout *l)
 {
     const struct fit_counts *counts = counts_of(l);
@@ -14,6 +25,7 @@ void layout_init_quantities(struct layout *l)
 
     if (counts->n_counters == 0)
         return;
+    find_corrected(l);
     l->used_from = arena_array(l->a, size_t, counts->n_counters);
     for (uint32_t i = 0; i < counts->n_counters; i++) {
         l->used_from[i] = n;
@@ -145,6 +157,55 @@ static bool is_within_alone(const struct layout *l, uint32_t slot, const struct 
     return limit != FIT_NOTHING && l->used[l->used_from[share->counter] + slot] + share->takes <= limit;
 }
 
+/* Whether a limit that moves this VM of the slot away is exceeded with the unit, which takes of it too. */
+static bool is_crowded_out(const struct layout *l, uint32_t unit, uint32_t vm, uint32_t slot,
+                           struct layout_excess *ret)
+{
+    const struct fit *fit = &l->rules->fit;
+    const struct fit_bound *b;
+
+    for (uint32_t n = fit_bounds(fit, vm, &b); n > 0; n--, b++)
+        for (uint32_t k = fit->counts.shares_from[vm]; k < fit->counts.shares_from[vm + 1]; k++) {
+            const struct fit_share *share = &fit->counts.shares[k];
+
+            if (!fit_limits(fit, b, share, FIT_CORRECT) || fit->counts.counters[share->counter].from)
+                continue;
+            int64_t more = layout_unit_takes(l, unit, share->counter);
+            int64_t used = l->used[l->used_from[share->counter] + slot] + more;
+            int64_t limit = fit_limit(fit, vm, b->stage, l->slot_host[slot]);
+            if (more <= 0 || limit == FIT_NOTHING || used <= limit)
+                continue;
+            if (ret)
+                *ret = (struct layout_excess){
+                    vm, b->stage, share->counter, share->takes, used - share->takes, limit};
+            return true;
+        }
+    return false;
+}
+
+/* Whether a later pass would move a VM away from the slot because the unit came. Limits over groups of hosts
+ * are not checked: that would ask the VMs of all hosts of the group. */
+static bool crowds_out(const struct layout *l, uint32_t unit, uint32_t slot, struct layout_excess *ret)
+{
+    const struct fit_counts *counts = counts_of(l);
+    bool takes = false;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1] && !takes; i++)
+        for (uint32_t k = counts->shares_from[l->unit_vms[i]]; k < counts->shares_from[l->unit_vms[i] + 1];
+             k++)
+            takes = takes || l->corrected[counts->counters[counts->shares[k].counter].measure];
+    if (!takes || l->unit_slot[unit] == slot)
+        return false;
+    for (uint32_t i = 0; i < l->list[slot].n; i++) {
+        uint32_t other = l->list[slot].items[i];
+
+        for (uint32_t k = l->unit_from[other]; k < l->unit_from[other + 1]; k++)
+            if (is_crowded_out(l, unit, l->unit_vms[k], slot, ret))
+                return true;
+    }
+    return false;
+}
+
 bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t unit, uint32_t slot,
                              struct layout_excess *ret)
 {
@@ -177,7 +238,7 @@ bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t 
                 return true;
             }
     }
-    return false;
+    return l->moves_are_optional && use == FIT_MOVE && crowds_out(l, unit, slot, ret);
 }
 
 bool layout_vm_exceeds(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t slot)
