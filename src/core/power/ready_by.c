@@ -360,6 +360,15 @@ static double lead_of(const struct power *w, uint32_t slot)
     return (rounds - 1) * slowest + wake_s_of(p, slot) + 2 * (double)p->policy.interval_s;
 }
 
+/* It stays on shortly before ready_by, even where a host that failed before has come too: that one may fail
+ * again. A wake for an earlier ready_by counts as well, because the time left for standby is as short. */
+static bool was_woken_to_be_ready(const struct power *w, uint32_t slot)
+{
+    const struct woken *woken = &host_of(w->p, slot)->is.woken;
+
+    return woken->at != 0 && woken->reason == REASON_READY_BY;
+}
+
 enum power_check ready_by_check(const struct power *w, uint32_t slot, struct power_verdict *v)
 {
     const struct pass *p = w->p;
@@ -370,7 +379,10 @@ enum power_check ready_by_check(const struct power *w, uint32_t slot, struct pow
         v->is = v->worth.evacuate_s;
         return POWER_WINDOW_ENDS;
     }
-    if (!must_be_ready(p) || !is_managed(p, slot) || !is_needed_back(w))
+    if (!must_be_ready(p) || !is_managed(p, slot))
+        return POWER_FINE;
+    bool needed = is_needed_back(w);
+    if (!needed && !was_woken_to_be_ready(w, slot))
         return POWER_FINE;
     double left =
         (double)s->ready_by - lead_of(w, slot) - now - v->worth.evacuate_s - (double)p->policy.dpm.standby_s;
@@ -379,7 +391,7 @@ enum power_check ready_by_check(const struct power *w, uint32_t slot, struct pow
         v->bound = (double)p->policy.dpm.off_min_s;
         return POWER_READY_SOON;
     }
-    if (left < v->worth.off_s) {
+    if (needed && left < v->worth.off_s) {
         for (int r = 0; r < RES_COUNT; r++)
             v->worth.benefit[r] *= left / v->worth.off_s;
         v->worth.off_s = left;

@@ -5,7 +5,8 @@
  * as many rounds as dpm.changes_max requires, by the last pass that is in time.
  *
  * While power_off is false, no host is put to standby. Nor is a host that could not be evacuated before
- * power_off becomes false, or that ready_by needs back within dpm.off_min_s.
+ * power_off becomes false, or that ready_by needs back within dpm.off_min_s. A host that was woken for this
+ * ready_by stays on even if the others have become enough.
  *
  * No sample of a VM is used, so bad samples and the level of migration_threshold do not matter. */
 #ifndef BALLAST_CORE_READY_BY_H
