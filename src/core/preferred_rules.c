@@ -74,6 +74,24 @@ static uint32_t count_violations(const struct pass *p)
     return n;
 }
 
+static uint32_t count_wakes(const struct pass *p)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < p->n_decisions; i++)
+        n += p->decisions[i].action == ACTION_POWER_ON;
+    return n;
+}
+
+/* Whether a leaves fewer constraints unmet than b, or as many and wakes fewer hosts. */
+static bool is_better(const struct pass *a, const struct pass *b)
+{
+    uint32_t violations_a = count_violations(a);
+    uint32_t violations_b = count_violations(b);
+
+    return violations_a != violations_b ? violations_a < violations_b : count_wakes(a) < count_wakes(b);
+}
+
 /* ---- trials ---- */
 
 static bool is_preferred(const struct rule *rule)
@@ -168,16 +186,19 @@ static bool choose_left_out(const struct pass *p, const struct finding **left_ou
            choose_left_out_for(p, FAULT_RULE_VIOLATED, left_out);
 }
 
+/* wakes: those that leaving out all preferred rules spares; 0: that spares violations. */
 static void report_left_out(struct pass *p, const struct snapshot *snap,
-                            const struct finding *const *left_out, bool all)
+                            const struct finding *const *left_out, bool all, uint32_t wakes)
 {
     for (uint32_t i = 0; i < snap->n_rules; i++) {
         const struct rule *rule = &snap->rules[i];
         if (!is_preferred(rule) || (!left_out[i] && !all) || !layout_breaks_rule(&p->layout, rule))
             continue;
-        plan_fault(p, FAULT_PREFERENCE_DROPPED, IX_NONE, IX_NONE, i,
-                   (struct finding){
-                       .code = FIND_RULE_LEFT_OUT, .subjects = {{SUBJECT_RULE, i}}, .because = left_out[i]});
+        struct finding why = {
+            .code = FIND_RULE_LEFT_OUT, .subjects = {{SUBJECT_RULE, i}}, .because = left_out[i]};
+        if (wakes > 0 && !left_out[i])
+            finding_figure(&why, FIGURE_HOSTS, wakes);
+        plan_fault(p, FAULT_PREFERENCE_DROPPED, IX_NONE, IX_NONE, i, why);
     }
 }
 
@@ -188,6 +209,7 @@ struct pass *preferred_rules_run(const struct snapshot *snap, const struct polic
     const struct finding **left_out = arena_array(a, const struct finding *, snap->n_rules);
     const struct snapshot *kept = snap;
     struct pass *p = run_trial(snap, policy, rules, rules ? IX_NONE : watched_vm, a);
+    uint32_t wakes = 0;
 
     if (!rules)
         return p;
@@ -195,9 +217,10 @@ struct pass *preferred_rules_run(const struct snapshot *snap, const struct polic
         kept = leave_out_rules(snap, left_out, a);
         p = run_trial(kept, policy, rules, IX_NONE, a);
     }
-    if (count_violations(p) > 0) {
+    if (count_violations(p) > 0 || count_wakes(p) > 0) {
         struct pass *bare = run_trial(snap, policy, 0, IX_NONE, a);
-        if (count_violations(bare) < count_violations(p)) {
+        if (is_better(bare, p)) {
+            wakes = count_violations(bare) < count_violations(p) ? 0 : count_wakes(p) - count_wakes(bare);
             p = bare;
             kept = snap;
             rules = 0;
@@ -206,6 +229,6 @@ struct pass *preferred_rules_run(const struct snapshot *snap, const struct polic
     /* the chosen rules are known only now: stopping before a VM's move needs another run */
     if (watched_vm != IX_NONE)
         p = run_trial(kept, policy, rules, watched_vm, a);
-    report_left_out(p, snap, left_out, rules == 0);
+    report_left_out(p, snap, left_out, rules == 0, wakes);
     return p;
 }
