@@ -30,6 +30,11 @@ struct quorum {
     double largest;              /* of one other node that is online, or of the QDevice */
 };
 
+/* A QDevice, as the nodes that answer see it. */
+struct qdevice {
+    bool known, connected; /* known: to one node; connected: all nodes have its vote */
+};
+
 static bool is_online(const json_t *status, const char *node)
 {
     json_t *row;
@@ -60,18 +65,38 @@ static void take_status(const json_t *status, const char *node, struct quorum *r
     ret->online = is_online(status, node);
 }
 
+/* A node tells of its own daemon of the QDevice, and answers {} while that does not run. So every address is
+ * asked: one node that knows the QDevice suffices for its vote to be expected. */
+static int ask_qdevice(struct pve *p, struct qdevice *ret, struct err *err)
+{
+    size_t n = 1;
+
+    *ret = (struct qdevice){.connected = true};
+    for (size_t turns = 0; turns < n; turns++) {
+        CLEANUP(peer_json_releasep) json_t *device = NULL;
+        int r = pve_get_object(p, "/cluster/config/qdevice", &device, err);
+
+        if (r < 0)
+            return r;
+        const char *state = peer_json_text(device, "State");
+        ret->known = ret->known || json_object_size(device) > 0;
+        ret->connected = ret->connected && state && strncmp(state, "Connected", 9) == 0;
+        n = pve_turn(p);
+    }
+    return 0;
+}
+
 /* The votes of the configured nodes and of a QDevice. A QDevice has one vote, with an odd number of nodes as
  * many as nodes less one. */
-static int take_votes(struct pve *p, const json_t *status, const char *node, struct quorum *ret,
-                      struct err *err)
+static int take_votes(struct pve *p, const json_t *status, const struct qdevice *device, const char *node,
+                      struct quorum *ret, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *rows = NULL;
-    CLEANUP(peer_json_releasep) json_t *device = NULL;
     json_t *row;
     size_t i;
     int r = pve_get_list(p, "/cluster/config/nodes", &rows, err);
 
-    if (r < 0 || (r = pve_get_object(p, "/cluster/config/qdevice", &device, err)) < 0)
+    if (r < 0)
         return r;
     json_array_foreach(rows, i, row)
     {
@@ -87,11 +112,10 @@ static int take_votes(struct pve *p, const json_t *status, const char *node, str
         ret->present += votes;
         ret->largest = fmax(ret->largest, votes);
     }
-    if (json_object_size(device) > 0) {
-        const char *state = peer_json_text(device, "State");
+    if (device->known) {
         size_t n = json_array_size(rows);
         double votes = n % 2 == 0 ? 1 : (double)n - 1;
-        double there = state && strncmp(state, "Connected", 9) == 0 ? votes : 0;
+        double there = device->connected ? votes : 0;
 
         ret->expected += votes;
         ret->present += there;
@@ -120,10 +144,11 @@ static int ask_status(struct pve *p, const char *node, json_t **ret, struct quor
 static int check_votes(struct pve *p, const char *node, struct err *err)
 {
     CLEANUP(peer_json_releasep) json_t *status = NULL;
+    struct qdevice device;
     struct quorum c;
-    int r = ask_status(p, node, &status, &c, err);
+    int r = ask_qdevice(p, &device, err); /* first: it turns to other addresses */
 
-    if (r < 0)
+    if (r < 0 || (r = ask_status(p, node, &status, &c, err)) < 0)
         return r;
     if (!c.quorate)
         return err_set(err, -EAGAIN, "%s: the cluster has no quorum, so no node is switched off", pve_url(p));
@@ -131,7 +156,7 @@ static int check_votes(struct pve *p, const char *node, struct err *err)
         return err_set(err, -ESTALE, "%s: node %s is off already", pve_url(p), node);
     if (c.local)
         return err_set(err, -EPERM, "%s: node %s alone answers, so it stays on", pve_url(p), node);
-    if ((r = take_votes(p, status, node, &c, err)) < 0)
+    if ((r = take_votes(p, status, &device, node, &c, err)) < 0)
         return r;
     double need = floor(c.expected / 2) + 1;
     if (c.present - c.largest < need)

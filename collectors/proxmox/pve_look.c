@@ -191,6 +191,8 @@ static int request(struct pve_look *l, const char *path, struct pve_kept *k, int
         data = reduce_rrd(data);
     else if (strstr(path, "/" PVE_CONFIG) && strncmp(path, "/nodes/", 7) == 0)
         data = reduce_config(data);
+    if (strcmp(path, PVE_QDEVICE) == 0 && json_object_size(data) > 0)
+        l->has_qdevice = true;
     pve_cache_put(k, data, l->now_ms);
     return 0;
 }
@@ -504,6 +506,9 @@ int pve_look(struct pve_look *l, struct arena *a, struct pve_view *ret, struct e
     if ((r = request_needed(l, PVE_OPTIONS, err)) < 0 || (r = request_needed(l, PVE_HA_RESOURCES, err)) < 0 ||
         (r = request_needed(l, PVE_HA_STATUS, err)) < 0 || (r = read_rules(l, &view, err)) < 0)
         return r;
+    if (l->answers != pve_url(l->api)) /* a node tells of its own daemon of the QDevice only */
+        pve_cache_slot(&l->cache, PVE_QDEVICE)->changed = true;
+    l->answers = pve_url(l->api);
     ask_slow(l, PVE_CLUSTER_REQUESTS);
     if ((r = check_privileges(l, err)) < 0)
         return r;

@@ -41,6 +41,8 @@ struct pve_look {
     struct pve_cache cache;
     struct idmap nodes, guests; /* struct pve_node_memory, struct pve_guest_memory */
     size_t guests_before;       /* of the last look */
+    bool has_qdevice;           /* a node knew one, at some time */
+    const char *answers;        /* the address of the last look */
     int64_t now_ms;             /* of this look */
     struct idmap slow_nodes;    /* those that have failed to answer in this look */
 };

@@ -388,15 +388,19 @@ static int fewest_first(const void *a, const void *b)
 /* The number of nodes that must be on for the quorum to outlive the failure of any one of them, or of the
  * QDevice, whichever nodes are on: those with the fewest votes are counted, and the largest vote is left out.
  * Nodes that are off count as expected votes, too. A QDevice has one vote, with an odd number of nodes as
- * many as nodes less one. All nodes must be on if the votes are not known. Source: pve-docs (pvecm.adoc). */
+ * many as nodes less one. A node answers {} while its daemon of the QDevice does not run: the vote of a
+ * QDevice that was seen before is expected then, and not there. All nodes must be on if the votes, or whether
+ * there is a QDevice, are not known. Source: pve-docs (pvecm.adoc). */
 static uint32_t hosts_on(struct pve_map *m)
 {
     const json_t *device = pve_cache_get(&m->look->cache, PVE_QDEVICE, m->look->now_ms, PVE_FACTS_MS);
     const char *state = peer_json_text(device, "State");
     size_t n = m->view->n_nodes;
     double *votes = arena_array(m->a, double, n + 1), sum = 0;
-    double of_device = json_object_size(device) == 0 ? 0 : n % 2 == 0 ? 1 : (double)n - 1;
+    double of_device = !m->look->has_qdevice ? 0 : n % 2 == 0 ? 1 : (double)n - 1;
 
+    if (!device)
+        return (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
         votes[i] = m->view->nodes[i].votes;
         if (!(votes[i] >= 0) || !m->view->quorate)
@@ -416,6 +420,7 @@ static uint32_t hosts_on(struct pve_map *m)
 static void add_cluster(struct pve_map *m)
 {
     const json_t *options = pve_cache_get(&m->look->cache, PVE_OPTIONS, m->look->now_ms, PVE_FACTS_MS);
+    const json_t *device = pve_cache_get(&m->look->cache, PVE_QDEVICE, m->look->now_ms, PVE_FACTS_MS);
     const json_t *crs = json_object_get(options, "crs");
     const char *mode = peer_json_text(crs, "ha");
 
@@ -424,6 +429,13 @@ static void add_cluster(struct pve_map *m)
         m->inv->source_automation = arena_printf(m->a, "crs: ha=%s%s", mode,
                                                  m->inv->conflicts.balancer ? ", ha-auto-rebalance=1" : "");
     m->inv->ha.hosts_on = hosts_on(m);
+    if (m->look->has_qdevice && device && json_object_size(device) == 0)
+        add_fault(m->inv,
+                  arena_printf(m->a,
+                               "%s does not tell of the QDevice any more: its vote counts as lost. If the "
+                               "cluster has none now, restart Ballast.",
+                               pve_url(m->look->api)),
+                  m->a);
     if (!m->view->quorate)
         add_fault(m->inv,
                   arena_printf(

@@ -145,6 +145,39 @@ def test_what_is_refused():
         equal("none was asked", [n.goes_down for n in c.nodes.values()], [None] * 7)
 
 
+def test_qdevice_that_a_node_does_not_know():
+    """Whichever node answers, its vote is expected; it is there only while every node that answers has it."""
+    for without in ([], ["n1"], ["n2"]):
+        with world(nodes=6) as (c, s, p):
+            c.qdevice, c.without_qdevice = {"Algorithm": "ffsplit", "State": "Connected"}, without
+            c.nodes["n6"].online = False  # of 7, 4 are needed: without n5 four are left, and its own
+            if without:
+                bad(p, "EPERM", "4 votes would be left, and the quorum takes 4", "standby", "n5")
+                continue
+            good(p, "check", "standby", "n5")
+            s.faults.append(Fault("/cluster/config/qdevice", code=500, reason="got no answer"))
+            bad(p, "EREMOTEIO", "got no answer", "standby", "n5")
+    with world(nodes=6) as (c, s, p):
+        c.nodes["n2"].votes = 2  # of 7, 4 are needed, and 4 would be left without n5 and n2
+        good(p, "check", "standby", "n5")
+        c.qdevice, c.without_qdevice = {"Algorithm": "ffsplit", "State": "Connected"}, ["n1"]  # of 8, 5 are needed
+        bad(p, "EPERM", "6 votes would be left, and the quorum takes 5", "standby", "n5")
+    c = Cluster("9.1", nodes=6)
+    c.qdevice, c.without_qdevice = {"Algorithm": "ffsplit", "State": "Connected"}, ["n2"]
+    with Server(c, nodes=["n1", "n2"]) as s, Probe("proxmox", **given(s)) as p:
+        inv = p("collect")
+        equal("with its vote", (inv["ha"]["hosts_on"], inv["source_faults"]), (4, []))
+        c.nodes["n1"].online = False
+        s.close_connections()
+        inv = p("collect")
+        equal("expected, and not there", inv["ha"]["hosts_on"], 5)
+        assert len(inv["source_faults"]) == 1 and "does not tell of the QDevice" in inv["source_faults"][0], inv["source_faults"]
+    c.nodes["n1"].online = True
+    with Server(c, nodes=["n1"]) as s, Probe("proxmox", **given(s)) as p:
+        s.faults.append(Fault("/cluster/config/qdevice", code=500, reason="got no answer"))
+        equal("not known: all stay on", p("collect")["ha"]["hosts_on"], 6)
+
+
 def test_ceph():
     """Each of its services keeps a node on; so does whatever hides them."""
     with world(nodes=7) as (c, s, p):

@@ -132,6 +132,7 @@ class Cluster:
         self.options = {}
         self.replication = []
         self.qdevice = {}
+        self.without_qdevice = []  # nodes on which its daemon does not run: they lack its vote
         self.ceph = {}  # {"osd": [host], "mon": [host], "mgr": [host], "mds": [host], "without": [node]: not installed there}; {}: nowhere
         self.mappings = {"pci": {}, "usb": {}, "dir": {}}  # id -> [property string of each node]
         self.quorate = None  # None: by the votes
@@ -171,11 +172,14 @@ class Cluster:
         self.ha.resources[guest.sid()] = {"state": state, **more}
         self.ha.master = self.ha.master or next(iter(self.nodes))
 
+    def has_device_vote(self):
+        return self.qdevice.get("State") == "Connected" and not any(self.nodes[n].online for n in self.without_qdevice)
+
     def votes(self):
         """(present, needed)"""
         device = 0 if not self.qdevice else 1 if len(self.nodes) % 2 == 0 else len(self.nodes) - 1
         expected = sum(n.votes for n in self.nodes.values()) + device
-        present = sum(n.votes for n in self.nodes.values() if n.online) + (device if self.qdevice.get("State") == "Connected" else 0)
+        present = sum(n.votes for n in self.nodes.values() if n.online) + (device if self.has_device_vote() else 0)
         return present, expected // 2 + 1
 
     def note_votes(self):

@@ -118,7 +118,7 @@ def config_nodes(q):
 
 
 def qdevice(q):
-    return dict(q.cluster.qdevice)
+    return {} if q.local.name in q.cluster.without_qdevice else dict(q.cluster.qdevice)
 
 
 def _need_ceph(q):
