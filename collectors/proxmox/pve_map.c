@@ -284,7 +284,7 @@ static void add_pressure(const struct pve_map *m, const struct pve_guest *g, str
 /* From version 9 on both figures are told; before, `mem` is either, and the balloon's details say which. */
 static void add_memory(const struct pve_map *m, const struct pve_guest *g, struct vm_sample *s)
 {
-    const json_t *now = pve_look_of_guest(m->look, g, PVE_CURRENT, PVE_FACTS_MS);
+    const json_t *now = pve_look_of_guest(m->look, g, PVE_CURRENT, PVE_CONFIG_MS);
     double mem_mb = g->mem / BYTES_PER_MIB, host_mb = g->memhost / BYTES_PER_MIB;
 
     if (g->container)
