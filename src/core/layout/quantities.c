@@ -176,8 +176,8 @@ static bool is_crowded_out(const struct layout *l, uint32_t unit, uint32_t vm, u
             if (more <= 0 || limit == FIT_NOTHING || used <= limit)
                 continue;
             if (ret)
-                *ret = (struct layout_excess){
-                    vm, b->stage, share->counter, share->takes, used - share->takes, limit};
+                *ret = (struct layout_excess){l->unit_first[unit], b->stage, share->counter, more,
+                                              used - more,         limit};
             return true;
         }
     return false;
