@@ -277,7 +277,7 @@ def test_inventory():
         replace(path, cluster(h1={}, h2={}, h3={}, h4={}))
         look()
         check('put back, and a new one', kinds(s, '--since', str(seen)) == [('host_back', 'h3'), ('host.on', 'h4')], str(kinds(s)))
-        back, new = s.ask_json('events', '--since', str(seen))[:2]
+        back, new = s.ask_json('events', '--since', str(seen), '--kind', 'host')[:2]
         check('what it was', back['severity'] == 'notice' and back['data']['was'] == 'on' and new['data']['was'] is None, f'{back} {new}')
 
         seen = s.ask_json('events')[-1]['id']
