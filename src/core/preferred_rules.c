@@ -83,15 +83,6 @@ static uint32_t count_wakes(const struct pass *p)
     return n;
 }
 
-/* Whether a leaves fewer constraints unmet than b, or as many and wakes fewer hosts. */
-static bool is_better(const struct pass *a, const struct pass *b)
-{
-    uint32_t violations_a = count_violations(a);
-    uint32_t violations_b = count_violations(b);
-
-    return violations_a != violations_b ? violations_a < violations_b : count_wakes(a) < count_wakes(b);
-}
-
 /* ---- trials ---- */
 
 static bool is_preferred(const struct rule *rule)
@@ -186,20 +177,43 @@ static bool choose_left_out(const struct pass *p, const struct finding **left_ou
            choose_left_out_for(p, FAULT_RULE_VIOLATED, left_out);
 }
 
-/* wakes: those that leaving out all preferred rules spares; 0: that spares violations. */
 static void report_left_out(struct pass *p, const struct snapshot *snap,
-                            const struct finding *const *left_out, bool all, uint32_t wakes)
+                            const struct finding *const *left_out, bool all)
 {
     for (uint32_t i = 0; i < snap->n_rules; i++) {
         const struct rule *rule = &snap->rules[i];
         if (!is_preferred(rule) || (!left_out[i] && !all) || !layout_breaks_rule(&p->layout, rule))
             continue;
-        struct finding why = {
-            .code = FIND_RULE_LEFT_OUT, .subjects = {{SUBJECT_RULE, i}}, .because = left_out[i]};
-        if (wakes > 0 && !left_out[i])
-            finding_figure(&why, FIGURE_HOSTS, wakes);
-        plan_fault(p, FAULT_PREFERENCE_DROPPED, IX_NONE, IX_NONE, i, why);
+        plan_fault(p, FAULT_PREFERENCE_DROPPED, IX_NONE, IX_NONE, i,
+                   (struct finding){
+                       .code = FIND_RULE_LEFT_OUT, .subjects = {{SUBJECT_RULE, i}}, .because = left_out[i]});
     }
+}
+
+/* The pass without the preferred rules that are violated now, if that wakes fewer hosts: else the next pass
+ * gives them up and puts the hosts to standby, and so on in turn. Rules that hold still bind the moves for
+ * balance. */
+static struct pass *spare_wakes(struct pass *p, const struct snapshot *snap, const struct policy *policy,
+                                const struct snapshot **kept, const struct finding **left_out)
+{
+    const struct finding **more = arena_array(p->a, const struct finding *, snap->n_rules);
+    struct finding why = {.code = FIND_RULE_WAKES};
+    struct pass *now = arena_new(p->a, struct pass);
+
+    pass_prepare(now, snap, policy, 0, IX_NONE, p->a);
+    for (uint32_t i = 0; i < snap->n_rules; i++)
+        if (left_out[i] ||
+            (is_preferred(&snap->rules[i]) && layout_breaks_rule(&now->layout, &snap->rules[i])))
+            more[i] = left_out[i] ? left_out[i] : &why;
+    const struct snapshot *fewer = leave_out_rules(snap, more, p->a);
+    struct pass *trial = run_trial(fewer, policy, RULES_PREFERRED, IX_NONE, p->a);
+    if (count_violations(trial) > count_violations(p) || count_wakes(trial) >= count_wakes(p))
+        return p;
+    finding_figure(&why, FIGURE_HOSTS, count_wakes(p) - count_wakes(trial));
+    for (uint32_t i = 0; i < snap->n_rules; i++)
+        left_out[i] = more[i] == &why ? finding_keep(p->a, why) : more[i];
+    *kept = fewer;
+    return trial;
 }
 
 struct pass *preferred_rules_run(const struct snapshot *snap, const struct policy *policy,
@@ -209,7 +223,6 @@ struct pass *preferred_rules_run(const struct snapshot *snap, const struct polic
     const struct finding **left_out = arena_array(a, const struct finding *, snap->n_rules);
     const struct snapshot *kept = snap;
     struct pass *p = run_trial(snap, policy, rules, rules ? IX_NONE : watched_vm, a);
-    uint32_t wakes = 0;
 
     if (!rules)
         return p;
@@ -217,18 +230,19 @@ struct pass *preferred_rules_run(const struct snapshot *snap, const struct polic
         kept = leave_out_rules(snap, left_out, a);
         p = run_trial(kept, policy, rules, IX_NONE, a);
     }
-    if (count_violations(p) > 0 || count_wakes(p) > 0) {
+    if (count_violations(p) > 0) {
         struct pass *bare = run_trial(snap, policy, 0, IX_NONE, a);
-        if (is_better(bare, p)) {
-            wakes = count_violations(bare) < count_violations(p) ? 0 : count_wakes(p) - count_wakes(bare);
+        if (count_violations(bare) < count_violations(p)) {
             p = bare;
             kept = snap;
             rules = 0;
         }
     }
+    if (rules && count_wakes(p) > 0)
+        p = spare_wakes(p, snap, policy, &kept, left_out);
     /* the chosen rules are known only now: stopping before a VM's move needs another run */
     if (watched_vm != IX_NONE)
         p = run_trial(kept, policy, rules, watched_vm, a);
-    report_left_out(p, snap, left_out, rules == 0, wakes);
+    report_left_out(p, snap, left_out, rules == 0);
     return p;
 }
