@@ -185,8 +185,7 @@ static void check_bound(uint64_t seed, const struct pass *p, unsigned *paid)
                 fail_msg("seed %llu: %.10g is expected on slot %u, not %.10g", (unsigned long long)seed,
                          expected_there(p, s, (enum resource)r), s, p->migration_cost.slot[r][s].load);
     for (uint32_t u = 0; u < l->n_units; u++) {
-        bool may = migration_cost_may_pay(&p->migration_cost, u) &&
-                   migration_cost_may_pay_once_copied(&p->migration_cost, u);
+        bool may = migration_cost_may_pay(&p->migration_cost, u);
         if (l->unit_slot[u] >= l->n_on || l->unit_held[u] == CHECK_VM_MIGRATING)
             continue;
         for (uint32_t s = 0; s < l->n_on; s++) {

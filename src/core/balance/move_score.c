@@ -67,14 +67,11 @@ static enum check check_worth(const struct move_score *score, uint32_t unit, uin
     return w.worse > MOVE_WORSE_LEAST ? CHECK_WORST_CASE : CHECK_NONE;
 }
 
-/* The same, but what costs less to compute comes first. A unit that cannot pay anywhere is tried on many
- * hosts, the more the larger the cluster is. */
+/* The same, but what costs less to compute comes first. */
 static enum check check_worth_cheaply(const struct move_score *score, uint32_t unit, uint32_t slot)
 {
     struct migration_worth w;
 
-    if (!migration_cost_may_pay_once_copied(score->costs, unit))
-        return CHECK_COST_BENEFIT;
     if (migration_cost_worse(score->costs, unit, slot) > MOVE_WORSE_LEAST)
         return CHECK_WORST_CASE;
     migration_cost_benefit(score->costs, unit, slot, &w);

@@ -26,10 +26,6 @@ static const double hourly_drift[RES_COUNT] = {[RES_CPU] = 0.20, [RES_MEM] = 0.0
 /* Two sums of the same numbers may differ by this factor, because their order of addition differs. */
 #define MARGIN (1 + 1e-9)
 
-/* The expected shortage that a unit adds to its destination may come out a little below 0: shortfall.c
- * computes it by approximation. This exceeds the error, as a part of a benefit that pays. */
-#define SHORTFALL_MARGIN 1.01
-
 static double stddev_of(const struct load_range *o, int r)
 {
     double drift = hourly_drift[r] * o->varying;
@@ -425,8 +421,9 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
     for (int r = 0; r < RES_COUNT; r++) {
         struct load_range joined = plus(costs->slot[r][to_slot], &costs->unit[r][unit], 1);
         double lack = contention_lack_with(&costs->contention, (enum resource)r, to_slot, unit);
-        double taken = migration_cost_shortage(costs, &joined, r, to_slot, lack).expected -
-                       costs->slot_shortage[r][to_slot].expected;
+        /* shortfall.c approximates, so that the difference may come out a little below 0 */
+        double taken = positive(migration_cost_shortage(costs, &joined, r, to_slot, lack).expected -
+                                costs->slot_shortage[r][to_slot].expected);
         double relief = costs->slot_shortage[r][s].expected - left->expected[r];
         /* the destination holds the VM's memory from the first page on */
         ret->benefit[r] = relief * after_s - taken * (r == RES_MEM ? stable : after_s);
@@ -486,9 +483,8 @@ double migration_cost_rate_needed(const struct migration_cost *costs, uint32_t u
 }
 
 /* An upper bound of most_gain() for every unit of the slot: the end of all its shortage. */
-static double most_gain_of_slot(const struct migration_cost *costs, uint32_t slot)
+static double most_gain_of_slot(const struct migration_cost *costs, uint32_t slot, double stable)
 {
-    double stable = migration_cost_stable_time(costs, slot);
     double gain[RES_COUNT];
 
     for (int r = 0; r < RES_COUNT; r++)
@@ -511,18 +507,8 @@ bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit)
     if (!costs->rates.single[s])
         return migration_cost_rate_needed(costs, unit) < costs->rates.fastest[s];
     double cost = least_needed(costs, unit);
-    return most_gain_of_slot(costs, s) > cost &&
-           most_gain(costs, unit, migration_cost_stable_time(costs, s)) > cost;
-}
-
-bool migration_cost_may_pay_once_copied(const struct migration_cost *costs, uint32_t unit)
-{
-    uint32_t s = costs->l->unit_slot[unit];
-
-    if (!(costs->ratio > 0) || !costs->rates.single[s])
-        return true;
     double after_s = positive(migration_cost_stable_time(costs, s) - costs->fastest[unit].duration_s);
-    return most_gain(costs, unit, after_s) * SHORTFALL_MARGIN > least_needed(costs, unit);
+    return most_gain_of_slot(costs, s, after_s) > cost && most_gain(costs, unit, after_s) > cost;
 }
 
 int64_t migration_cost_moves_per_interval(const struct migration_cost *costs)

@@ -110,13 +110,9 @@ bool migration_cost_pays(const struct migration_cost *costs, const struct migrat
 void migration_cost_between(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                             uint32_t to_slot, struct migration_worth *ret);
 
-/* Whether the move could pay at any destination. False only if migration_cost_pays() is false for
- * every destination. */
+/* Whether the move could pay at any destination: the benefit counts once the VM has been copied. False only
+ * if migration_cost_pays() is false for every destination. */
 bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit);
-
-/* The same, more closely: the benefit counts only after the migration. True where the unit's slot has several
- * copy rates. */
-bool migration_cost_may_pay_once_copied(const struct migration_cost *costs, uint32_t unit);
 
 /* With different copy rates: the rate above which a move of the unit may pay; NO_LIMIT: it cannot.
  * migration_cost_pays() is false for every destination at this rate or below. */
