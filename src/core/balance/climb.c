@@ -263,7 +263,8 @@ static double search_unit(struct climb *c, uint32_t unit, double bound, enum rej
 
     move_trial_begin(c->l, c->score.weight, unit, &t);
     c->score.slowest = c->slowest[unit];
-    double gain = destination_index_relaxed(&c->destinations, &c->score, &t, c->l->unit_slot[unit], floor);
+    double gain = destination_index_relaxed(&c->destinations, &c->score, &t, c->l->unit_slot[unit],
+                                            (struct gain_range){.least = floor, .most = NO_LIMIT});
     c->limit[unit] = gain < c->limit[unit] ? gain : c->limit[unit];
     enum rejection r = REJECTION_NONE;
     if (gain >= most)
@@ -639,6 +640,16 @@ static uint32_t find_coldest(const struct climb *c)
     return coldest;
 }
 
+/* Whether the unit gains so much on any host; rules and memory are ignored. */
+static bool reaches(const struct climb *c, const struct move_score *score, const struct move_trial *t,
+                    uint32_t unit, double gain)
+{
+    double enough = fmax(gain, GAIN_LEAST);
+    struct gain_range range = {.least = nextafter(enough, 0), .most = enough};
+
+    return destination_index_relaxed(&c->destinations, score, t, c->l->unit_slot[unit], range) >= enough;
+}
+
 /* The check, in the order of names.h, at which the best move of a unit fails that cannot pay anywhere; rules
  * and memory are left aside. likely: a slot on which it probably gains much, so that few others are tried. */
 static enum check check_of_unpaid(const struct climb *c, uint32_t unit, uint32_t likely)
@@ -649,11 +660,9 @@ static enum check check_of_unpaid(const struct climb *c, uint32_t unit, uint32_t
     score.slowest = 0;
     move_trial_begin(c->l, score.weight, unit, &t);
     double gain = c->l->unit_slot[unit] == likely ? 0 : move_score_gain(&score, &t, likely);
-    if (gain < score.goodness || gain < GAIN_LEAST)
-        gain = destination_index_relaxed(&c->destinations, &score, &t, c->l->unit_slot[unit], fmax(gain, 0));
-    return gain < GAIN_LEAST       ? CHECK_NO_GAIN
-           : gain < score.goodness ? CHECK_MIN_GOODNESS
-                                   : CHECK_COST_BENEFIT;
+    if (gain >= fmax(score.goodness, GAIN_LEAST) || reaches(c, &score, &t, unit, score.goodness))
+        return CHECK_COST_BENEFIT;
+    return gain >= GAIN_LEAST || reaches(c, &score, &t, unit, 0) ? CHECK_MIN_GOODNESS : CHECK_NO_GAIN;
 }
 
 struct unpaid_search {

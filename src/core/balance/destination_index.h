@@ -72,15 +72,16 @@ uint32_t destination_index_evenest(const struct destination_index *t, const stru
 /* Rebuilds the trees after many changes. */
 void destination_index_refresh(struct destination_index *t);
 
-/* The highest gain of the unit over all hosts but `except`, in all classes that are not too slow for it
- * (move_score.slowest); rules and memory are ignored. At least floor. */
-double destination_index_relaxed(const struct destination_index *t, const struct move_score *score,
-                                 const struct move_trial *trial, uint32_t except, double floor);
-
-/* Which moves a search looks at, by their adjusted gain. */
+/* Which moves a search looks at, by their (adjusted) gain. */
 struct gain_range {
     double least, most;
 };
+
+/* The highest gain of the unit over all hosts but `except`, in all classes that are not too slow for it
+ * (move_score.slowest); rules and memory are ignored. At least range.least; the search ends at the first gain
+ * of at least range.most. */
+double destination_index_relaxed(const struct destination_index *t, const struct move_score *score,
+                                 const struct move_trial *trial, uint32_t except, struct gain_range range);
 
 /* Replaces *best by the unit's best move in the range that passes every check, if that is better. Returns
  * how checks rejected moves that would have been better. */

@@ -3,10 +3,49 @@
 
 #define STACK_MAX 64 /* twice the depth of a tree over 2^31 leaves */
 
-static double box_gain(const struct move_score *score, const struct move_trial *trial,
-                       const struct destination_class *c, const struct destination_node *box)
+/* Exceeds what rounding may take from a variance, as a part of the terms that it is the difference of, and
+ * from an imbalance. */
+#define ROUNDING 1e-14
+
+/* A trial on hosts of one class: the weighted deviation of a resource is √(at_0 + slope × N). */
+struct class_trial {
+    const struct destination_class *c;
+    const struct destination_node *nodes;
+    double imbalance; /* without the move */
+    double at_0[RES_COUNT], slope[RES_COUNT];
+};
+
+static struct class_trial trial_in_class(const struct destination_index *t, const struct move_score *score,
+                                         const struct move_trial *trial, const struct destination_class *c)
 {
-    return score->imbalance - move_trial_imbalance(trial, box->least, c->inverse);
+    struct class_trial ret = {
+        .c = c, .nodes = t->nodes + c->first_node, .imbalance = score->imbalance + ROUNDING};
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double weight = trial->weight[r] * trial->weight[r];
+        double part = trial->demand[r] * c->inverse[r];
+        double mean = (trial->sum[r] + part) / trial->n;
+        double square = (trial->sum_squares[r] + part * part) / trial->n;
+        ret.at_0[r] = weight * (square - mean * mean - ROUNDING * (square + mean * mean));
+        ret.slope[r] = weight * 2 * part / trial->n;
+    }
+    return ret;
+}
+
+/* At least the gain on a host with this N; by no more than rounding. */
+static inline double gain_at(const struct class_trial *ct, double cpu, double mem)
+{
+    double of_cpu = ct->at_0[RES_CPU] + ct->slope[RES_CPU] * cpu;
+    double of_mem = ct->at_0[RES_MEM] + ct->slope[RES_MEM] * mem;
+
+    return ct->imbalance - (of_cpu > 0 ? sqrt(of_cpu) : 0) - (of_mem > 0 ? sqrt(of_mem) : 0);
+}
+
+static inline double box_gain(const struct class_trial *ct, uint32_t node)
+{
+    const struct destination_node *box = &ct->nodes[node];
+
+    return gain_at(ct, box->least[RES_CPU], box->least[RES_MEM]);
 }
 
 /* A depth-first walk through a tree, the child with the higher bound first. */
@@ -16,12 +55,20 @@ struct walk {
     uint32_t depth;
 };
 
-static void push_children(struct walk *w, const struct destination_node *nodes, uint32_t i,
-                          const struct move_score *score, const struct move_trial *trial,
-                          const struct destination_class *c)
+static inline struct walk walk_from_root(const struct class_trial *ct)
 {
-    double left = box_gain(score, trial, c, &nodes[2 * i]);
-    double right = box_gain(score, trial, c, &nodes[2 * i + 1]);
+    struct walk w;
+
+    w.node[0] = 1;
+    w.bound[0] = box_gain(ct, 1);
+    w.depth = 1;
+    return w;
+}
+
+static inline void push_children(struct walk *w, const struct class_trial *ct, uint32_t i)
+{
+    double left = box_gain(ct, 2 * i);
+    double right = box_gain(ct, 2 * i + 1);
     uint32_t better = left >= right ? 2 * i : 2 * i + 1;
 
     w->node[w->depth] = better == 2 * i ? 2 * i + 1 : 2 * i;
@@ -30,34 +77,45 @@ static void push_children(struct walk *w, const struct destination_node *nodes, 
     w->bound[w->depth++] = left >= right ? left : right;
 }
 
-double destination_index_relaxed(const struct destination_index *t, const struct move_score *score,
-                                 const struct move_trial *trial, uint32_t except, double floor)
+/* Raises the gain to the highest one in the leaf. */
+static double relaxed_in_leaf(const struct destination_index *t, const struct class_trial *ct, uint32_t leaf,
+                              const struct move_score *score, const struct move_trial *trial, uint32_t except,
+                              double most)
 {
-    for (uint32_t k = 0; k < t->n_classes; k++) {
-        const struct destination_class *c = &t->classes[k];
-        const struct destination_node *nodes = t->nodes + c->first_node;
-        if (destination_index_too_slow(t, c, score->slowest))
+    const struct layout *l = t->l;
+
+    for (uint32_t p = destination_leaf_start(ct->c, leaf); p < destination_leaf_start(ct->c, leaf + 1); p++) {
+        uint32_t slot = t->order[p];
+        if (slot == except || gain_at(ct, l->norm[RES_CPU][slot], l->norm[RES_MEM][slot]) <= most)
             continue;
-        struct walk w = {.node = {1}, .bound = {box_gain(score, trial, c, &nodes[1])}, .depth = 1};
-        while (w.depth > 0) {
+        double gain = move_score_gain(score, trial, slot);
+        most = gain > most ? gain : most;
+    }
+    return most;
+}
+
+double destination_index_relaxed(const struct destination_index *t, const struct move_score *score,
+                                 const struct move_trial *trial, uint32_t except, struct gain_range range)
+{
+    double most = range.least;
+
+    for (uint32_t k = 0; k < t->n_classes && most < range.most; k++) {
+        if (destination_index_too_slow(t, &t->classes[k], score->slowest))
+            continue;
+        struct class_trial ct = trial_in_class(t, score, trial, &t->classes[k]);
+        struct walk w = walk_from_root(&ct);
+        while (w.depth > 0 && most < range.most) {
             w.depth--;
             uint32_t i = w.node[w.depth];
-            if (w.bound[w.depth] <= floor)
+            if (w.bound[w.depth] <= most)
                 continue;
-            if (i < c->leaves) {
-                push_children(&w, nodes, i, score, trial, c);
-                continue;
-            }
-            for (uint32_t p = destination_leaf_start(c, i - c->leaves);
-                 p < destination_leaf_start(c, i - c->leaves + 1); p++) {
-                if (t->order[p] == except)
-                    continue;
-                double gain = move_score_gain(score, trial, t->order[p]);
-                floor = gain > floor ? gain : floor;
-            }
+            if (i < ct.c->leaves)
+                push_children(&w, &ct, i);
+            else
+                most = relaxed_in_leaf(t, &ct, i - ct.c->leaves, score, trial, except, most);
         }
     }
-    return floor;
+    return most;
 }
 
 /* Whether the copy rate rules the move out, without cost and benefit. */
@@ -126,15 +184,6 @@ static void try_slot(struct search *s, uint32_t slot)
         note_rejection(s, move_score_rejection(score, check));
 }
 
-static void try_leaf(struct search *s, const struct destination_class *c, uint32_t leaf)
-{
-    uint32_t own = s->score->l->unit_slot[s->unit];
-
-    for (uint32_t p = destination_leaf_start(c, leaf); p < destination_leaf_start(c, leaf + 1); p++)
-        if (s->t->order[p] != own)
-            try_slot(s, s->t->order[p]);
-}
-
 /* Tries only the pairs with a known, faster copy rate, when the source's own rate is too slow. */
 static bool only_pairs(struct search *s)
 {
@@ -199,26 +248,42 @@ static bool gains_too_little(const struct search *s, double bound)
            bound < s->best->gain;
 }
 
+/* A host that gains too little is tried all the same where the range has no lower end, so that the rejection
+ * is counted. */
+static void try_leaf(struct search *s, const struct class_trial *ct, uint32_t leaf)
+{
+    const struct layout *l = s->score->l;
+    uint32_t own = l->unit_slot[s->unit];
+
+    for (uint32_t p = destination_leaf_start(ct->c, leaf); p < destination_leaf_start(ct->c, leaf + 1); p++) {
+        uint32_t slot = s->t->order[p];
+        double bound = gain_at(ct, l->norm[RES_CPU][slot], l->norm[RES_MEM][slot]);
+        if (slot == own || bound < s->range.least || (s->best->unit != IX_NONE && bound < s->best->gain))
+            continue;
+        try_slot(s, slot);
+    }
+}
+
 static void search_class(struct search *s, const struct destination_class *c)
 {
-    const struct destination_node *nodes = s->t->nodes + c->first_node;
-    struct walk w = {.node = {1}, .bound = {box_gain(s->score, s->trial, c, &nodes[1])}, .depth = 1};
+    struct class_trial ct = trial_in_class(s->t, s->score, s->trial, c);
+    struct walk w = walk_from_root(&ct);
 
     while (w.depth > 0) {
         w.depth--;
         uint32_t i = w.node[w.depth];
         if (gains_too_little(s, w.bound[w.depth]))
             continue;
-        if (nodes[i].rate_mb_s <= s->score->slowest) {
+        if (ct.nodes[i].rate_mb_s <= s->score->slowest) {
             note_rejection(s, REJECTION_LASTS);
             continue;
         }
         if (leave_out(s, c, i))
             continue;
         if (i < c->leaves)
-            push_children(&w, nodes, i, s->score, s->trial, c);
+            push_children(&w, &ct, i);
         else
-            try_leaf(s, c, i - c->leaves);
+            try_leaf(s, &ct, i - c->leaves);
     }
 }
 
@@ -230,11 +295,11 @@ struct scored_box {
     double gain, adjusted;
 };
 
-static struct scored_box box_of(const struct search *s, const struct destination_class *c, uint32_t i)
+static struct scored_box box_of(const struct search *s, const struct class_trial *ct, uint32_t i)
 {
-    double gain = box_gain(s->score, s->trial, c, &s->t->nodes[c->first_node + i]);
+    double gain = box_gain(ct, i);
 
-    return (struct scored_box){i, gain, less_drop(s, gain, s->scores.most[c->first_node + i])};
+    return (struct scored_box){i, gain, less_drop(s, gain, s->scores.most[ct->c->first_node + i])};
 }
 
 /* Whether the hosts of the box gain too little; notes if only for their scores. */
@@ -264,14 +329,15 @@ static void try_scored_leaf(struct search *s, const struct destination_class *c,
 /* Like search_class(). */
 static void search_scored_class(struct search *s, const struct destination_class *c)
 {
-    struct scored_box stack[STACK_MAX] = {box_of(s, c, 1)};
+    struct class_trial ct = trial_in_class(s->t, s->score, s->trial, c);
+    struct scored_box stack[STACK_MAX] = {box_of(s, &ct, 1)};
     uint32_t depth = 1;
 
     while (depth > 0) {
         const struct scored_box box = stack[--depth];
         if (scores_too_little(s, &box))
             continue;
-        if (s->t->nodes[c->first_node + box.node].rate_mb_s <= s->score->slowest) {
+        if (ct.nodes[box.node].rate_mb_s <= s->score->slowest) {
             note_rejection(s, REJECTION_LASTS);
             continue;
         }
@@ -281,8 +347,8 @@ static void search_scored_class(struct search *s, const struct destination_class
             try_scored_leaf(s, c, &box);
             continue;
         }
-        const struct scored_box left = box_of(s, c, 2 * box.node);
-        const struct scored_box right = box_of(s, c, 2 * box.node + 1);
+        const struct scored_box left = box_of(s, &ct, 2 * box.node);
+        const struct scored_box right = box_of(s, &ct, 2 * box.node + 1);
         bool left_first = left.adjusted >= right.adjusted;
 
         stack[depth++] = left_first ? right : left;
