@@ -16,13 +16,14 @@
 /* Two sums of the same numbers in another order. */
 #define ROUNDING 1e-13
 
-/* No slot's bound is above that of its block. */
+/* No slot's bound is above that of any of its blocks. */
 static void check_blocks(uint64_t seed, const struct bounds *b)
 {
     for (uint32_t s = 0; s < b->l->n_on; s++)
-        if (bounds_of_block(b, s / BOUNDS_BLOCK) < bounds_now(b, s))
-            fail_msg("seed %llu: the bound of slot %u is %.17g, that of its block %.17g",
-                     (unsigned long long)seed, s, bounds_now(b, s), bounds_of_block(b, s / BOUNDS_BLOCK));
+        for (uint32_t level = 1, k = b->place[s] / BOUNDS_BLOCK; level <= b->top; level++, k /= BOUNDS_BLOCK)
+            if (bounds_of_block(b, level, k) < bounds_now(b, s))
+                fail_msg("seed %llu: the bound of slot %u is %.17g, that of its block of level %u %.17g",
+                         (unsigned long long)seed, s, bounds_now(b, s), level, bounds_of_block(b, level, k));
 }
 
 /* The bound of the source covers a move that passes. */
@@ -186,6 +187,8 @@ static void test_larger_clusters(void **state)
     (void)state;
     run(&(struct cluster_options){.hosts_max = 90, .vms_max = 700}, 40);
     run(&(struct cluster_options){.hosts_max = 90, .vms_max = 700, .mixed_hosts = true, .rules = true}, 40);
+    /* blocks of bounds of two levels */
+    run(&(struct cluster_options){.hosts_max = 500, .vms_max = 800}, 8);
 }
 
 static void test_after_corrections(void **state)

@@ -19,7 +19,7 @@ static void set_bound(struct bounds *b, uint32_t slot, double gain, const double
         b->positive_grown[r][slot] = positive[r] / b->grow[r];
     b->grown[slot] = 1 / b->grow_any;
     b->shift0[slot] = b->shift;
-    bounds_raise_block(b, slot);
+    bounds_raise_blocks(b, slot);
 }
 
 void bounds_set(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT])

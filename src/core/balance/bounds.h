@@ -35,7 +35,7 @@
  * <= 1 and s >= 0 are the slot's own. A change of k raises no bound by more than the change times the least
  * or the highest a of the block, a change of g_r by no more than the change times the largest p_r; G and S
  * never fall, and raise no bound by more than G S rises. A slot's new bound raises the block's bound if it is
- * higher.
+ * higher. In large clusters blocks form blocks of the next level, with bounds of the same kind.
  *
  * tests/property/climb.c compares every step with a search of all pairs, and the bounds with what moves gain.
  */
@@ -56,13 +56,19 @@ struct bounds_carry {
     double factor, part[RES_COUNT], more, grow[RES_COUNT], shift;
 };
 
-#define BOUNDS_BLOCK 16 /* slots */
+#define BOUNDS_BLOCK 16 /* slots, or blocks of the level below */
+#define BOUNDS_LEVELS 8 /* enough for 2^32 slots */
 
 /* At least the bound of each slot of a block at a moment; NO_LIMIT: one is unknown. And what these bounds
  * consist of, as in struct bounds: the most of each, or the least. */
 struct bounds_block {
     double most, kept_least, kept_most, positive[RES_COUNT];
     struct bounds_moment at;
+};
+
+struct bound_at {
+    double bound;
+    uint32_t slot;
 };
 
 struct bounds {
@@ -77,8 +83,13 @@ struct bounds {
     struct bounds_moment *moment;   /* by such a slot: the moment of the search that rejected them */
     bool adjusted;                  /* scores lower the gains of moves */
     double *keep0;                  /* by slot: `keep` when its bound was set */
-    struct bounds_block *blocks;    /* of slot / BOUNDS_BLOCK */
-    uint32_t n_blocks;
+    /* By level from 1 on: a block's slots, or blocks of the level below, are those from BOUNDS_BLOCK times
+     * its index on. */
+    struct bounds_block *blocks[BOUNDS_LEVELS + 1];
+    uint32_t n_blocks[BOUNDS_LEVELS + 1];          /* by level; [0]: slots */
+    uint32_t top;                                  /* the highest level */
+    uint32_t *order, *place;                       /* slots by place, and places by slot */
+    struct bound_at *bound_at;                     /* of bounds_sort() */
     double *largest[RES_COUNT];                    /* by slot: demand of its largest unit that may move */
     double grow[RES_COUNT], grow_any, keep, shift; /* Π F_r, Π max F_r, Π f, Σ additions, so far */
     double part_max[RES_COUNT];                    /* the largest unit's share of the smallest host */
@@ -163,14 +174,18 @@ static inline double bounds_now(const struct bounds *b, uint32_t slot)
 
 void bounds_init_blocks(struct bounds *b, struct arena *a);
 
-/* Raises the bound of the slot's block for a new bound of the slot. */
-void bounds_raise_block(struct bounds *b, uint32_t slot);
+/* Orders the slots by their present bounds, the highest first: slots of low bounds then share blocks that
+ * need not be opened. */
+void bounds_sort(struct bounds *b);
+
+/* Raises the bounds of the slot's blocks for a new bound of the slot. */
+void bounds_raise_blocks(struct bounds *b, uint32_t slot);
 
 /* At least the present bound of each slot of the block. */
-double bounds_of_block(const struct bounds *b, uint32_t block);
+double bounds_of_block(const struct bounds *b, uint32_t level, uint32_t block);
 
-/* Gives the present bounds of the block's slots, and begins the block's bound anew with them. Returns the
- * number of slots. */
-uint32_t bounds_open_block(struct bounds *b, uint32_t block, double ret[BOUNDS_BLOCK]);
+/* Gives the present bounds of the block's parts, which are slots or blocks, and begins the block's bound anew
+ * with them. Returns their number. */
+uint32_t bounds_open_block(struct bounds *b, uint32_t level, uint32_t block, double ret[BOUNDS_BLOCK]);
 
 #endif

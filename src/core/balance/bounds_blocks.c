@@ -2,18 +2,30 @@
  * highest bounds without a look at all of them. bounds.h has the proof. */
 #include "core/balance/bounds.h"
 
+#include <stdlib.h>
+
 #define SLACK 1e-9 /* exceeds the rounding of a sum of a few products, as a part of them */
 
+/* The highest level has no more blocks than a block has parts: a step reads the bounds of all of them. */
 void bounds_init_blocks(struct bounds *b, struct arena *a)
 {
-    b->n_blocks = (b->l->n_on + BOUNDS_BLOCK - 1) / BOUNDS_BLOCK;
-    b->blocks = arena_array(a, struct bounds_block, b->n_blocks);
+    b->n_blocks[0] = b->l->n_on;
+    b->order = arena_array(a, uint32_t, b->l->n_on);
+    b->place = arena_array(a, uint32_t, b->l->n_on);
+    b->bound_at = arena_array(a, struct bound_at, b->l->n_on);
+    for (uint32_t i = 0; i < b->l->n_on; i++) {
+        b->order[i] = i;
+        b->place[i] = i;
+    }
+    do {
+        uint32_t n = (b->n_blocks[b->top] + BOUNDS_BLOCK - 1) / BOUNDS_BLOCK;
+        b->n_blocks[++b->top] = n;
+        b->blocks[b->top] = arena_array(a, struct bounds_block, n);
+    } while (b->n_blocks[b->top] > BOUNDS_BLOCK);
 }
 
-double bounds_of_block(const struct bounds *b, uint32_t block)
+static double block_now(const struct bounds *b, const struct bounds_block *k)
 {
-    const struct bounds_block *k = &b->blocks[block];
-
     if (k->most == NO_LIMIT)
         return NO_LIMIT;
     double keep = b->keep - k->at.keep;
@@ -28,49 +40,104 @@ double bounds_of_block(const struct bounds *b, uint32_t block)
     return most + shift + SLACK * size;
 }
 
-/* Raises what the block's bound consists of to cover the slot. */
-static inline void cover(const struct bounds *b, struct bounds_block *k, uint32_t slot)
+double bounds_of_block(const struct bounds *b, uint32_t level, uint32_t block)
 {
-    double cpu = b->positive_grown[RES_CPU][slot];
-    double mem = b->positive_grown[RES_MEM][slot];
+    return block_now(b, &b->blocks[level][block]);
+}
+
+/* Raises what the block's bound consists of to cover another one, with this bound now. */
+static inline void cover(struct bounds_block *k, double now, const struct bounds_block *other)
+{
+    k->most = now > k->most ? now : k->most;
+    k->kept_least = other->kept_least < k->kept_least ? other->kept_least : k->kept_least;
+    k->kept_most = other->kept_most > k->kept_most ? other->kept_most : k->kept_most;
+    for (int r = 0; r < RES_COUNT; r++)
+        k->positive[r] = other->positive[r] > k->positive[r] ? other->positive[r] : k->positive[r];
+}
+
+/* A block of one slot, but for the moment. */
+static inline struct bounds_block block_of_slot(const struct bounds *b, uint32_t slot)
+{
+    struct bounds_block k = {
+        .positive = {b->positive_grown[RES_CPU][slot], b->positive_grown[RES_MEM][slot]}};
     double kept = b->gain[slot] - b->positive_kept[slot];
-    double none = -(b->grow[RES_CPU] * cpu + b->grow[RES_MEM] * mem) / b->keep;
+    double none =
+        -(b->grow[RES_CPU] * k.positive[RES_CPU] + b->grow[RES_MEM] * k.positive[RES_MEM]) / b->keep;
 
     /* a bound far below 0, where no unit pays, would make the block's bound rise far too much later */
     kept = kept > none ? kept : none;
-    double most = bounds_with(b, slot, kept);
-    k->most = most > k->most ? most : k->most;
-    k->kept_least = kept < k->kept_least ? kept : k->kept_least;
-    k->kept_most = kept > k->kept_most ? kept : k->kept_most;
-    k->positive[RES_CPU] = cpu > k->positive[RES_CPU] ? cpu : k->positive[RES_CPU];
-    k->positive[RES_MEM] = mem > k->positive[RES_MEM] ? mem : k->positive[RES_MEM];
+    k.kept_least = kept;
+    k.kept_most = kept;
+    k.most = bounds_with(b, slot, kept);
+    return k;
 }
 
-void bounds_raise_block(struct bounds *b, uint32_t slot)
+/* The highest bound first. */
+static int compare_bounds(const void *a, const void *b)
 {
-    struct bounds_block *k = &b->blocks[slot / BOUNDS_BLOCK];
+    const struct bound_at *x = a;
+    const struct bound_at *y = b;
 
-    if (k->most == NO_LIMIT)
-        return;
-    k->most = bounds_of_block(b, slot / BOUNDS_BLOCK);
-    k->at = bounds_moment_now(b);
-    cover(b, k, slot);
+    if (x->bound != y->bound)
+        return x->bound > y->bound ? -1 : 1;
+    return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-uint32_t bounds_open_block(struct bounds *b, uint32_t block, double ret[BOUNDS_BLOCK])
+void bounds_sort(struct bounds *b)
+{
+    for (uint32_t i = 0; i < b->l->n_on; i++)
+        b->bound_at[i] = (struct bound_at){bounds_now(b, i), i};
+    qsort(b->bound_at, b->l->n_on, sizeof b->bound_at[0], compare_bounds);
+    for (uint32_t i = 0; i < b->l->n_on; i++) {
+        b->order[i] = b->bound_at[i].slot;
+        b->place[b->order[i]] = i;
+    }
+    for (uint32_t level = 1; level <= b->top; level++)
+        for (uint32_t k = 0; k < b->n_blocks[level]; k++)
+            b->blocks[level][k].most = NO_LIMIT;
+}
+
+void bounds_raise_blocks(struct bounds *b, uint32_t slot)
+{
+    struct bounds_moment now = bounds_moment_now(b);
+    struct bounds_block own;
+    uint32_t at = b->place[slot];
+
+    for (uint32_t level = 1; level <= b->top; level++) {
+        struct bounds_block *k = &b->blocks[level][at /= BOUNDS_BLOCK];
+        if (k->most == NO_LIMIT)
+            return; /* and so are the blocks above */
+        if (level == 1)
+            own = block_of_slot(b, slot);
+        k->most = block_now(b, k);
+        k->at = now;
+        cover(k, own.most, &own);
+    }
+}
+
+uint32_t bounds_open_block(struct bounds *b, uint32_t level, uint32_t block, double ret[BOUNDS_BLOCK])
 {
     uint32_t from = block * BOUNDS_BLOCK;
-    uint32_t n = b->l->n_on - from < BOUNDS_BLOCK ? b->l->n_on - from : BOUNDS_BLOCK;
+    uint32_t left = b->n_blocks[level - 1] - from;
+    uint32_t n = left < BOUNDS_BLOCK ? left : BOUNDS_BLOCK;
     struct bounds_block k = {.most = -NO_LIMIT, .at = bounds_moment_now(b)};
 
     for (uint32_t i = 0; i < n; i++) {
-        cover(b, &k, from + i);
-        ret[i] = bounds_now(b, from + i);
-        if (b->adjusted)
-            ret[i] += bounds_adjusted_more(b, from + i);
+        struct bounds_block slot;
+        const struct bounds_block *part = level == 1 ? &slot : &b->blocks[level - 1][from + i];
+        if (level == 1) {
+            uint32_t s = b->order[from + i];
+            slot = block_of_slot(b, s);
+            ret[i] = bounds_now(b, s);
+            if (b->adjusted)
+                ret[i] += bounds_adjusted_more(b, s);
+        } else {
+            ret[i] = block_now(b, part);
+        }
+        cover(&k, level == 1 ? slot.most : ret[i], part);
     }
     if (b->adjusted) /* what scores add is not carried: the block is opened in each step */
         k.most = NO_LIMIT;
-    b->blocks[block] = k;
+    b->blocks[level][block] = k;
     return n;
 }

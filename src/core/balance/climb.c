@@ -198,6 +198,7 @@ static void search_corners_of(void *arg, uint32_t begin, uint32_t end)
 static void search_all_corners(struct climb *c)
 {
     parallel_for(c->l->policy->thread_pool, c->l->n_on, layout_slots_grain(c->l), search_corners_of, c);
+    bounds_sort(&c->bounds);
     c->unknown = false;
 }
 

@@ -6,7 +6,11 @@
 
 void source_queue_init(struct source_queue *q, struct bounds *b, struct arena *a)
 {
-    *q = (struct source_queue){.b = b, .items = arena_array(a, struct source, b->l->n_on + b->n_blocks)};
+    size_t n = 0;
+
+    for (uint32_t level = 0; level <= b->top; level++)
+        n += b->n_blocks[level];
+    *q = (struct source_queue){.b = b, .items = arena_array(a, struct source, n)};
 }
 
 /* Moves an item down to its place in the heap. */
@@ -36,54 +40,56 @@ static void rise(struct source_queue *q)
     q->items[i] = s;
 }
 
-/* Appends the slots of a block, in order. rises: the items before them are a heap. */
-static void add_slots(struct source_queue *q, uint32_t block, bool rises)
+/* Appends what a block consists of, in order. rises: the items before it are a heap. */
+static void add_parts(struct source_queue *q, uint32_t level, uint32_t block, bool rises)
 {
     double bound[BOUNDS_BLOCK];
-    uint32_t n = bounds_open_block(q->b, block, bound);
+    uint32_t n = bounds_open_block(q->b, level, block, bound);
 
     for (uint32_t i = 0; i < n; i++) {
         if (bound[i] < q->floor)
             continue;
-        q->items[q->n++] = (struct source){bound[i], block * BOUNDS_BLOCK + i, false};
+        uint32_t part = block * BOUNDS_BLOCK + i;
+        q->items[q->n++] = (struct source){bound[i], level == 1 ? q->b->order[part] : part, level - 1};
         if (rises)
             rise(q);
     }
 }
 
-/* Of a block with an unknown bound, and of all blocks where there are few, the slots are added at once. */
+/* A block with an unknown bound is opened at once, and so are all blocks where there are few. */
 void source_queue_begin(struct source_queue *q, double floor)
 {
-    bool all = q->b->n_blocks <= FEW_BLOCKS;
+    uint32_t top = q->b->top;
+    bool all = q->b->n_blocks[top] <= FEW_BLOCKS;
 
     q->n = 0;
     q->floor = floor;
-    for (uint32_t k = 0; k < q->b->n_blocks; k++) {
-        double bound = bounds_of_block(q->b, k);
+    for (uint32_t k = 0; k < q->b->n_blocks[top]; k++) {
+        double bound = bounds_of_block(q->b, top, k);
         if (all || bound == NO_LIMIT)
-            add_slots(q, k, false);
+            add_parts(q, top, k, false);
         else if (bound >= floor)
-            q->items[q->n++] = (struct source){bound, k, true};
+            q->items[q->n++] = (struct source){bound, k, top};
     }
     for (uint32_t i = q->n / 2; i-- > 0;)
         sink(q, i);
 }
 
-/* Replaces the block, which has the highest bound but for those above it, by its slots. */
+/* Replaces the block, which has the highest bound but for those above it, by its parts. */
 static void open_block(struct source_queue *q, uint32_t i)
 {
-    uint32_t block = q->items[i].at;
+    struct source block = q->items[i];
 
     q->items[i] = q->items[--q->n];
     if (i < q->n)
         sink(q, i);
-    add_slots(q, block, true);
+    add_parts(q, block.level, block.at, true);
 }
 
 struct source *source_queue_first(struct source_queue *q, double least)
 {
     while (q->n > 0 && q->items[0].bound >= least) {
-        if (!q->items[0].is_block)
+        if (q->items[0].level == 0)
             return &q->items[0];
         open_block(q, 0);
     }
@@ -96,7 +102,7 @@ double source_queue_second(struct source_queue *q)
         uint32_t i = q->n > 2 && q->items[2].bound > q->items[1].bound ? 2 : 1;
         if (i >= q->n)
             return q->floor;
-        if (!q->items[i].is_block)
+        if (q->items[i].level == 0)
             return q->items[i].bound; /* at least floor */
         open_block(q, i);
     }

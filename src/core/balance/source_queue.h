@@ -5,11 +5,11 @@
 
 #include "core/balance/bounds.h"
 
-/* A slot, or a block of slots that is not opened yet. */
+/* A slot, or a block that is not opened yet. */
 struct source {
     double bound;
-    uint32_t at; /* slot or block */
-    bool is_block;
+    uint32_t at;    /* slot or block */
+    uint32_t level; /* of the block; 0: a slot */
 };
 
 struct source_queue {
