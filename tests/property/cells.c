@@ -450,6 +450,7 @@ static void test_plans(void **state)
         struct err err = {0};
 
         random_cluster(&r, &all, &a, &s);
+        policy_default(&policy);
         if (rng_below(&r, 2) == 0)
             random_policy(&r, &policy);
         else
