@@ -36,7 +36,7 @@ static double headroom_from(const struct layout *l)
     return 1 - l->policy->headroom_percent[RES_MEM] / 100;
 }
 
-/* Whether the slot may lack room for a unit of the host: where it does not, nothing is searched. */
+/* Whether the slot may lack room for one of the units: where it does not, nothing is searched. */
 static bool may_lack_room(const struct layout *l, const struct largest *most, uint32_t slot)
 {
     const struct exchange_amounts none = {.mem = 0};
@@ -44,6 +44,12 @@ static bool may_lack_room(const struct layout *l, const struct largest *most, ui
 
     return (l->failover.active && reserves) || !exchange_room_holds_amounts(l, slot, &most->of, &none) ||
            l->norm[RES_MEM][slot] + most->demand_mem * l->inverse[RES_MEM][slot] > headroom_from(l);
+}
+
+static bool may_lack_room_for(const struct layout *l, uint32_t unit, uint32_t slot)
+{
+    return may_lack_room(
+        l, &(struct largest){exchange_room_of(l, unit, IX_NONE), l->unit_demand[RES_MEM][unit]}, slot);
 }
 
 /* Whether single moves of the unit to the slot fail for want of room: the slot cannot hold it beside the
@@ -70,27 +76,36 @@ static bool wants_room(const struct exchange_rings *s, uint32_t unit, uint32_t s
 struct pair {
     uint32_t h, c;
     struct parabolas p; /* the gain of load that moves from h to c */
-    double most;        /* upper bound of the gain of swaps; NO_GAIN: they cannot pay */
+    double most;        /* upper bound of the gain of swaps, and of two for one; NO_GAIN: they cannot pay */
+    double surplus;     /* upper bound of what the units that return in them add to the surplus */
     uint32_t third[2 * EXCHANGE_WINDOW];
-    double third_most[2 * EXCHANGE_WINDOW]; /* upper bounds of the gain of three slots */
+    double third_most[2 * EXCHANGE_WINDOW];    /* upper bounds of the gain of three slots */
+    double third_surplus[2 * EXCHANGE_WINDOW]; /* and of what the other units add to the surplus */
     uint32_t n_thirds;
     double thirds_most, room; /* the largest of these; the most that a third slot has left */
+    double thirds_surplus;    /* upper bound of what all other units of these exchanges add to the surplus */
 };
 
 static void list_thirds(struct exchange_rings *s, struct pair *pair)
 {
+    const struct exchange_relief *relief = &s->own->relief;
+
     pair->thirds_most = NO_GAIN;
     pair->room = -NO_LIMIT;
+    pair->thirds_surplus = -NO_LIMIT;
     for (uint32_t i = 0; i < s->n_third; i++) {
         const uint32_t slots[] = {pair->h, pair->c, s->third[i]};
-        if (slots[2] == slots[0] || slots[2] == slots[1] || !exchange_rings_spend(s, 1) ||
-            !exchange_rings_may_pay(s, slots[0], slots[1], slots[2], IX_NONE, IX_NONE))
+        double surplus = relief->most[pair->c] + (s->migrations == 2 ? 0 : relief->most[slots[2]]);
+        if (slots[2] == slots[0] || slots[2] == slots[1] ||
+            !exchange_relief_may_pay(relief, relief->most[pair->h] + surplus) || !exchange_rings_spend(s, 1))
             continue;
         double most = exchange_gain_most_among(s->score, slots);
         if (most < s->needed)
             continue;
         pair->third[pair->n_thirds] = slots[2];
+        pair->third_surplus[pair->n_thirds] = surplus;
         pair->third_most[pair->n_thirds++] = most;
+        pair->thirds_surplus = fmax(pair->thirds_surplus, surplus);
         pair->thirds_most = fmax(pair->thirds_most, most);
         pair->room = fmax(pair->room, exchange_rings_left(s, slots[2]));
     }
@@ -99,14 +114,16 @@ static void list_thirds(struct exchange_rings *s, struct pair *pair)
 static void begin_pair(struct exchange_rings *s, uint32_t h, uint32_t c, struct pair *pair)
 {
     const struct layout *l = s->l;
+    const struct exchange_relief *relief = &s->own->relief;
     const struct sums now = exchange_gain_now(s->score);
     const double norm_h[] = {l->norm[RES_CPU][h], l->norm[RES_MEM][h]};
     const double norm_c[] = {l->norm[RES_CPU][c], l->norm[RES_MEM][c]};
 
     *pair = (struct pair){
         .h = h, .c = c, .p = exchange_gain_between(s->score, &now, h, norm_h, c, norm_c), .most = NO_GAIN};
+    pair->surplus = s->migrations == 3 ? fmax(relief->most[c], relief->all[c]) : relief->most[c];
     list_thirds(s, pair);
-    if (s->migrations <= 3 && exchange_rings_may_pay(s, h, c, h, IX_NONE, IX_NONE))
+    if (s->migrations <= 3 && exchange_relief_may_pay(relief, relief->most[h] + pair->surplus))
         pair->most = exchange_gain_most(s->score, &pair->p);
 }
 
@@ -128,7 +145,9 @@ static void search_leaver(struct exchange_rings *s, const struct pair *pair,
     uint32_t h = pair->h;
     uint32_t c = pair->c;
     uint32_t u = leaver->unit;
-    bool swaps = leaver->most >= s->needed && exchange_rings_may_pay(s, h, c, h, u, IX_NONE);
+    const struct exchange_relief *relief = &s->own->relief;
+    bool swaps =
+        leaver->most >= s->needed && exchange_relief_may_pay(relief, relief->surplus[u] + pair->surplus);
 
     if (!may_exchange(s, pair, u, swaps) || !exchange_rings_spend(s, 10) || !wants_room(s, u, c))
         return;
@@ -139,7 +158,8 @@ static void search_leaver(struct exchange_rings *s, const struct pair *pair,
     const struct exchange_with_unit state = exchange_rings_with(s, h, c, u);
     for (uint32_t k = 0; k < pair->n_thirds; k++) {
         const uint32_t slots[] = {h, c, pair->third[k]};
-        if (pair->third_most[k] < s->needed || !exchange_rings_may_pay(s, h, c, slots[2], u, IX_NONE))
+        if (pair->third_most[k] < s->needed ||
+            !exchange_relief_may_pay(relief, relief->surplus[u] + pair->third_surplus[k]))
             continue;
         if (s->migrations == 2)
             exchange_rings_chains(s, &state, slots, u);
@@ -148,45 +168,85 @@ static void search_leaver(struct exchange_rings *s, const struct pair *pair,
     }
 }
 
-static int by_most(const void *a, const void *b)
+/* Whether x comes before y. */
+static bool comes_first(const struct exchange_leaver *x, const struct exchange_leaver *y)
 {
-    const struct exchange_leaver *x = a;
-    const struct exchange_leaver *y = b;
-
     if (x->most != y->most)
-        return (x->most < y->most) - (x->most > y->most);
-    return x->pair != y->pair ? (x->pair > y->pair) - (x->pair < y->pair)
-                              : (x->unit > y->unit) - (x->unit < y->unit);
+        return x->most > y->most;
+    return x->pair != y->pair ? x->pair < y->pair : x->unit < y->unit;
+}
+
+/* Puts the leaver at i where it belongs in a heap whose first one comes before all others. */
+static void sink(struct exchange_leaver *heap, uint32_t n, uint32_t i)
+{
+    const struct exchange_leaver is = heap[i];
+
+    for (uint32_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
+        if (child + 1 < n && comes_first(&heap[child + 1], &heap[child]))
+            child++;
+        if (!comes_first(&heap[child], &is))
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = is;
+}
+
+/* Adds the units of the source that may leave for the destination to the first n leavers; returns how many
+ * there are then. */
+static uint32_t list_leavers(struct exchange_rings *s, const struct pair *pairs, uint32_t i, uint32_t n)
+{
+    const struct layout *l = s->l;
+    const struct pair *pair = &pairs[i];
+    const struct unit_list *list = &l->list[pair->h];
+    struct exchange_search *own = s->own;
+
+    for (uint32_t k = 0; k < list->n; k++) {
+        uint32_t u = list->items[k];
+        double surplus = own->relief.surplus[u];
+        bool thirds = pair->thirds_most >= s->needed &&
+                      exchange_relief_may_pay(&own->relief, surplus + pair->thirds_surplus);
+        bool swaps =
+            pair->most >= s->needed && exchange_relief_may_pay(&own->relief, surplus + pair->surplus);
+        if (!exchange_rings_may_move(l, u) || !(swaps || thirds) || !may_lack_room_for(l, u, pair->c))
+            continue;
+        double most = NO_GAIN;
+        if (swaps)
+            most = fmin(exchange_gain_most_up_to(s->score, &pair->p, l->unit_demand[RES_CPU][u],
+                                                 l->unit_demand[RES_MEM][u]),
+                        pair->most);
+        if (most < s->needed && !thirds)
+            continue;
+        own->leavers = arena_grow(l->a, own->leavers, n, &own->cap_leavers, sizeof *own->leavers);
+        own->leavers[n++] = (struct exchange_leaver){i, u, most};
+    }
+    return n;
 }
 
 /* Tries the units of some sources for some destinations, in the order of their possible gain, so that the
  * gain of the first rules out most others. */
 static void search_leavers(struct exchange_rings *s, const struct pair *pairs, uint32_t n_pairs)
 {
-    const struct layout *l = s->l;
-    struct exchange_search *own = s->own;
+    double thirds_most = NO_GAIN;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < n_pairs; i++) {
-        const struct unit_list *list = &l->list[pairs[i].h];
         if ((pairs[i].most < s->needed && pairs[i].thirds_most < s->needed) ||
-            !exchange_rings_spend(s, list->n))
+            !exchange_rings_spend(s, s->l->list[pairs[i].h].n))
             continue;
-        for (uint32_t k = 0; k < list->n; k++) {
-            uint32_t u = list->items[k];
-            if (!exchange_rings_may_move(l, u))
-                continue;
-            double most = exchange_gain_most_up_to(s->score, &pairs[i].p, l->unit_demand[RES_CPU][u],
-                                                   l->unit_demand[RES_MEM][u]);
-            own->leavers = arena_grow(l->a, own->leavers, n, &own->cap_leavers, sizeof *own->leavers);
-            own->leavers[n++] = (struct exchange_leaver){i, u, fmin(most, pairs[i].most)};
-        }
+        n = list_leavers(s, pairs, i, n);
+        thirds_most = fmax(thirds_most, pairs[i].thirds_most);
     }
-    if (n > 0)
-        qsort(own->leavers, n, sizeof *own->leavers, by_most);
-    for (uint32_t i = 0; i < n && s->trials > 0; i++)
-        if (own->leavers[i].most >= s->needed || pairs[own->leavers[i].pair].thirds_most >= s->needed)
-            search_leaver(s, &pairs[own->leavers[i].pair], &own->leavers[i]);
+    struct exchange_leaver *heap = s->own->leavers;
+    for (uint32_t i = n / 2; i-- > 0;)
+        sink(heap, n, i);
+    while (n > 0 && s->trials > 0 && (heap[0].most >= s->needed || thirds_most >= s->needed)) {
+        const struct exchange_leaver first = heap[0];
+        heap[0] = heap[--n];
+        sink(heap, n, 0);
+        if (first.most >= s->needed || pairs[first.pair].thirds_most >= s->needed)
+            search_leaver(s, &pairs[first.pair], &first);
+    }
 }
 
 static int by_pull(const void *a, const void *b)
@@ -219,16 +279,6 @@ static void add_third(struct exchange_rings *s, uint32_t slot)
     s->third[s->n_third++] = slot;
 }
 
-static struct exchange_relief relief_of(const struct exchange_rings *s, uint32_t slot)
-{
-    const struct migration_cost *costs = s->c->costs;
-    const double lacks[] = {costs->slot_shortage[RES_CPU][slot].expected,
-                            costs->slot_shortage[RES_MEM][slot].expected};
-
-    return (struct exchange_relief){.lacks = migration_cost_over_capacity(costs, lacks),
-                                    .stable = migration_cost_stable_time(costs, slot)};
-}
-
 static void list_slots(struct exchange_rings *s)
 {
     const struct layout *l = s->l;
@@ -238,7 +288,6 @@ static void list_slots(struct exchange_rings *s)
     for (uint32_t i = 0; i < l->n_on; i++)
         raise_to_largest(l, i, &most);
     for (uint32_t i = 0; i < l->n_on; i++) {
-        own->relief[i] = relief_of(s, i);
         double above = pull_of(s, i, 1);
         double below = pull_of(s, i, -1);
         own->roomy[i] = (struct exchange_slot){i, fmin(l->mem_limit[i] - l->mem_taken[i], l->mem_free[i])};
@@ -298,7 +347,7 @@ void exchange_search_init(struct exchange_search *own, const struct layout *l)
     own->sources = arena_array(l->a, struct exchange_slot, l->n_on);
     own->destinations = arena_array(l->a, struct exchange_slot, l->n_on);
     own->roomy = arena_array(l->a, struct exchange_slot, l->n_on);
-    own->relief = arena_array(l->a, struct exchange_relief, l->n_on);
+    exchange_relief_init(&own->relief, l);
     exchange_room_init(&own->room, l);
 }
 
@@ -308,8 +357,7 @@ void exchange_find(struct exchange_search *own, struct climb *c, struct exchange
 
     *ret = (struct exchange){.unit = IX_NONE};
     move_score_refresh(&c->score, c->l, c->costs);
-    s.pays = !c->l->policy->cost_benefit || !(c->costs->ratio > 0);
-    s.price = c->costs->ratio * migration_cost_over_capacity(c->costs, (const double[]){1, 0});
+    exchange_relief_refresh(&own->relief, c->costs);
     list_slots(&s);
     for (s.migrations = 2; s.migrations <= EXCHANGE_STEPS_MAX && s.best.steps.n == 0; s.migrations++) {
         uint64_t most = own->trials < EXCHANGE_TRIALS_STEP ? own->trials : EXCHANGE_TRIALS_STEP;

@@ -32,6 +32,7 @@
 #define BALLAST_CORE_EXCHANGE_H
 
 #include "core/balance/climb.h"
+#include "core/balance/exchange_relief.h"
 #include "core/balance/exchange_room.h"
 #include "core/costbenefit/exchange_cost.h"
 
@@ -56,11 +57,6 @@ struct exchange_slot {
     double by;
 };
 
-/* The expected shortage of a slot, as a part of the cluster's capacity; and its stable time, s. */
-struct exchange_relief {
-    double lacks, stable;
-};
-
 /* A unit that might leave for the destination of a pair (exchange.c), and an upper bound of the gain. */
 struct exchange_leaver {
     uint32_t pair, unit;
@@ -72,7 +68,7 @@ struct exchange_search {
     struct exchange_slot *sources, *destinations, *roomy; /* scratch, by slot; the most first */
     uint64_t trials;                                      /* left of the pass */
     struct exchange_by_size room;
-    struct exchange_relief *relief;  /* by slot */
+    struct exchange_relief relief;
     struct exchange_leaver *leavers; /* scratch */
     size_t cap_leavers;
 };

@@ -14,15 +14,12 @@ void exchange_rings_set_needed(struct exchange_rings *s)
 
 /* ---- trials ---- */
 
-bool exchange_rings_may_pay(const struct exchange_rings *s, uint32_t h, uint32_t c, uint32_t x, uint32_t u,
-                            uint32_t w)
+/* Whether units u and w may pay, with others whose surplus is at most this. */
+static bool may_pay(const struct exchange_rings *s, uint32_t u, uint32_t w, double others)
 {
-    const struct exchange_relief *relief = s->own->relief;
-    double stable = relief[h].stable < relief[c].stable ? relief[h].stable : relief[c].stable;
-    double lacks = relief[h].lacks + (c != h ? relief[c].lacks : 0) + (x != h ? relief[x].lacks : 0);
-    double cost = (u == IX_NONE ? 0 : s->c->costs->least[u]) + (w == IX_NONE ? 0 : s->c->costs->least[w]);
+    const struct exchange_relief *r = &s->own->relief;
 
-    return s->pays || lacks * stable * (1 + 1e-9) > s->price * cost;
+    return exchange_relief_may_pay(r, r->surplus[u] + r->surplus[w] + others);
 }
 
 /* Equal exchanges are chosen by the ids of VMs, then of hosts. */
@@ -110,6 +107,8 @@ void exchange_rings_swaps(struct exchange_rings *s, const struct parabolas *p, u
         return;
     for (uint32_t i = 0; i < list.n; i++) {
         uint32_t w = list.units[i].unit;
+        if (!may_pay(s, u, w, 0))
+            continue;
         double gain = exchange_gain_at(s->score, p, l->unit_demand[RES_CPU][u] - l->unit_demand[RES_CPU][w],
                                        l->unit_demand[RES_MEM][u] - l->unit_demand[RES_MEM][w]);
         if (!(gain >= s->needed) || !exchange_rings_may_move(l, w) || !exchange_room_holds(l, c, u, w) ||
@@ -147,6 +146,8 @@ void exchange_rings_chains(struct exchange_rings *s, const struct exchange_with_
         return;
     for (uint32_t i = 0; i < list.n; i++) {
         uint32_t w = list.units[i].unit;
+        if (!may_pay(s, u, w, 0))
+            continue;
         double gain = exchange_gain_at(s->score, &p, l->unit_demand[RES_CPU][w], l->unit_demand[RES_MEM][w]);
         if (!(gain >= s->needed) || !exchange_rings_may_move(l, w) ||
             !exchange_room_holds(l, x, w, IX_NONE) || !exchange_room_holds(l, c, u, w))
@@ -165,6 +166,8 @@ static void search_last(struct exchange_rings *s, const struct parabolas *p, str
         return;
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t v = list->units[i].unit;
+        if (!may_pay(s, g->unit[0], g->unit[1], s->own->relief.surplus[v]))
+            continue;
         double gain = exchange_gain_at(s->score, p, l->unit_demand[RES_CPU][v], l->unit_demand[RES_MEM][v]);
         if (!(gain >= s->needed) || !exchange_rings_may_move(l, v) ||
             !exchange_room_holds(l, g->slot[2], g->unit[1], v) ||
@@ -190,7 +193,7 @@ void exchange_rings_rotations(struct exchange_rings *s, uint32_t h, uint32_t c, 
         double norm_h[RES_COUNT];
         const struct exchange_units last = exchange_rings_making_room(s, x, g.unit[1], room);
         if (last.n == 0 || !exchange_rings_may_move(s->l, g.unit[1]) ||
-            !exchange_room_holds(s->l, c, u, g.unit[1]) || !exchange_rings_may_pay(s, h, c, x, u, g.unit[1]))
+            !may_pay(s, u, g.unit[1], s->own->relief.most[x]) || !exchange_room_holds(s->l, c, u, g.unit[1]))
             continue;
         exchange_gain_shift(s->score, &sums, h, u, IX_NONE);
         exchange_gain_shift(s->score, &sums, c, g.unit[1], u);
@@ -212,9 +215,13 @@ void exchange_rings_two_for_one(struct exchange_rings *s, const struct parabolas
     const struct exchange_sorted *all = &s->own->room.sorted[c];
     const struct exchange_amounts one = exchange_room_of(l, u, IX_NONE);
     double room = exchange_rings_left(s, h) + exchange_rings_size(s, u);
+    const struct exchange_relief *relief = &s->own->relief;
 
     for (uint32_t i = 0; i < all->n; i++) {
         uint32_t w = all->units[i].unit;
+        double paid = relief->surplus[u] + relief->all[c] - relief->price * s->c->costs->least[w];
+        if (!exchange_relief_may_pay(relief, paid))
+            continue;
         double size = all->units[i].size;
         double cpu = l->unit_demand[RES_CPU][u] - l->unit_demand[RES_CPU][w];
         double mem = l->unit_demand[RES_MEM][u] - l->unit_demand[RES_MEM][w];
@@ -230,6 +237,8 @@ void exchange_rings_two_for_one(struct exchange_rings *s, const struct parabolas
             uint32_t v = list.units[k].unit;
             double gain = exchange_gain_at(s->score, p, cpu - l->unit_demand[RES_CPU][v],
                                            mem - l->unit_demand[RES_MEM][v]);
+            if (!exchange_relief_may_pay(relief, paid - relief->price * s->c->costs->least[v]))
+                continue;
             const struct exchange_amounts two = exchange_room_of(l, w, v);
             if (&list.units[k] <= &all->units[i] || !(gain >= s->needed) || !exchange_rings_may_move(l, v) ||
                 !exchange_room_holds_amounts(l, c, &one, &two) ||

@@ -20,8 +20,6 @@ struct exchange_rings {
     uint64_t spared; /* beyond EXCHANGE_TRIALS_BETTER, taken off when the first exchange was found */
     uint32_t migrations;
     double needed; /* an exchange must gain this */
-    bool pays;     /* cost is not checked */
-    double price;  /* of copying, in units of the benefit: multiplied by costs->least of a unit */
     struct exchange best;
     struct ring best_ring;
 };
@@ -50,12 +48,6 @@ static inline double exchange_rings_left(const struct exchange_rings *s, uint32_
 {
     return exchange_room_left(&s->own->room, slot);
 }
-
-/* Whether the benefit could be worth the cost of moving units u and w (IX_NONE: none) off the slots h and c.
- * Upper bound of the benefit: all shortage of h, c and a third slot x ends, for the stable time of h and c.
- */
-bool exchange_rings_may_pay(const struct exchange_rings *s, uint32_t h, uint32_t c, uint32_t x, uint32_t u,
-                            uint32_t w);
 
 /* The units of c that make room for u when they leave, and that fit into `room`. */
 struct exchange_units exchange_rings_making_room(const struct exchange_rings *s, uint32_t c, uint32_t u,
