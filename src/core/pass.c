@@ -67,6 +67,7 @@ static void decide(struct pass *p, const struct question *q)
     p->proposal = q->proposal;
     plan_report_state(p);                       /* faults that exist before any decision */
     plan_correct(p);                            /* 5. corrections: mandatory moves first, */
+    p->failover_lost = plan_failover_lost(p);   /* preferred rules must not cost it */
     quarantine_empty_hosts(p);                  /* then those off degraded hosts */
     p->layout.moves_are_optional = !p->stopped; /* a mandatory move that is explained is judged as one */
     if (p->stopped || q->until == PASS_UNTIL_BALANCE)

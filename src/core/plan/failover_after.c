@@ -1,4 +1,4 @@
-/* Whether the moves for balance leave failover capacity as it was.
+/* Whether moves leave failover capacity as it was.
  *
  * Each move keeps the failover slots that the pass has found. The next pass finds them anew: the hosts that
  * count as lost together may then be others, or the search fails where reservations are tight. Then it would
@@ -53,4 +53,11 @@ uint32_t plan_failover_broken_by(const struct pass *p, size_t first)
             good = middle;
     }
     return p->decisions[bad - 1].unit;
+}
+
+uint32_t plan_failover_lost(const struct pass *p)
+{
+    const struct failover_capacity *s = &p->layout.failover;
+
+    return s->active && !s->had_gaps && p->n_decisions > 0 ? count_missing(&p->layout, p->a) : 0;
 }

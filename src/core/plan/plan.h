@@ -51,6 +51,9 @@ void plan_tell_room(const struct pass *p, struct plan *ret);
  * none. The slots are found anew, as the next pass finds them. Changes nothing. */
 uint32_t plan_failover_broken_by(const struct pass *p, size_t first);
 
+/* failover_after.c: VMs without a failover slot after the corrections, where none was without before. */
+uint32_t plan_failover_lost(const struct pass *p);
+
 /* After all moves: reports the remaining gaps in failover capacity. */
 void plan_review(struct pass *p);
 
