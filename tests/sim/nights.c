@@ -1,7 +1,7 @@
 /* nights: simulated nights in which hosts sleep, and their controllers, meters and boots go wrong.
  *
  *     nights COUNT [FIRST SEED]     BALLAST_TEST_SEED repeats one seed alone, BALLAST_TEST_TALKS tells its
- * story; BALLAST_TEST_LONG: ten thousand nights
+ * story; BALLAST_TEST_LONG: ten thousand nights; BALLAST_TEST_SLOW: a tenth of COUNT
  *
  * The engine, its passes and actuators/power are those of the service; only the methods are made: each is a
  * controller of a simulated host, with a fault that is drawn by seed and begins at a time that is drawn, too.
@@ -18,6 +18,7 @@
  *   - a refused password is sent again only after pauses that grow. */
 #include "night_methods.h"
 #include "unit/sim_scenario_made.h"
+#include "unit/unit.h"
 
 #include "sim/run/memory_store.h"
 
@@ -581,7 +582,7 @@ int main(int argc, char **argv)
     if (alone)
         return night(strtoull(alone, NULL, 10), getenv("BALLAST_TEST_TALKS") != NULL, &t) ? 0 : 1;
     uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    uint64_t count = getenv("BALLAST_TEST_LONG") ? LONG_RUN : strtoull(argv[1], NULL, 10);
+    uint64_t count = getenv("BALLAST_TEST_LONG") ? LONG_RUN : rounds((unsigned)strtoul(argv[1], NULL, 10));
 
     for (uint64_t seed = first; seed < first + count; seed++)
         failed += !night(seed, false, &t);

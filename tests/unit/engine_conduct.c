@@ -439,7 +439,7 @@ static void storm_invariants(const struct world *w)
 static void test_storm(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= STORM_SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= rounds(STORM_SEEDS); seed++) {
         struct world w;
         struct rng r = {seed};
 

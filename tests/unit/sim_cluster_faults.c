@@ -569,7 +569,7 @@ static double storm(uint64_t seed)
 static void test_storms(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++) {
+    for (uint64_t seed = 1; seed <= rounds(12); seed++) {
         double once = storm(seed);
 
         assert_true(once > 0);

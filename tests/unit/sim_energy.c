@@ -188,7 +188,7 @@ static void test_unmet_of_dpm(void **state)
 static void test_killed(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= rounds(3); seed++) {
         struct arena a = {0};
         struct scenario s;
 

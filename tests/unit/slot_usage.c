@@ -373,7 +373,7 @@ static void storm(uint64_t seed, int64_t per_host, int64_t per_cluster)
 static void test_counts_in_storms(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= STORM_SEEDS; seed++)
+    for (uint64_t seed = 1; seed <= rounds(STORM_SEEDS); seed++)
         storm(seed, 1 + (int64_t)seed % 3, seed % 2 ? 0 : 2);
 }
 

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 /* clang-format on */
 
@@ -18,6 +19,12 @@
         if (!(a_ - b_ <= within_ && b_ - a_ <= within_))                                                     \
             fail_msg("%s is %.12g, expected %.12g within %.3g", #a, a_, b_, within_);                        \
     } while (0)
+
+/* How many of so many seeds a run tries: one that is slow and not long, a tenth. */
+static inline unsigned rounds(unsigned all)
+{
+    return getenv("BALLAST_TEST_SLOW") && !getenv("BALLAST_TEST_LONG") ? (all + 9) / 10 : all;
+}
 
 #define ELEMENTS(array) (sizeof(array) / sizeof((array)[0]))
 
