@@ -29,6 +29,11 @@ struct exchange_trial {
     uint32_t n_slots;
 };
 
+static double capacity_of(const struct migration_cost *costs, int r, uint32_t slot)
+{
+    return costs->l->snap->hosts[costs->l->slot_host[slot]].capacity[r];
+}
+
 static struct slot_before *note_slot(struct exchange_trial *t, uint32_t slot)
 {
     const struct migration_cost *costs = t->costs;
@@ -145,6 +150,24 @@ static void take_back(struct exchange_trial *t)
     }
 }
 
+/* What a slot gives and takes of a resource, for good. */
+struct slot_flow {
+    uint32_t takes, gives; /* units */
+    double load_after, out_min, out_max, in_max;
+};
+
+/* Adds the shortage of a slot in the worst case, if its units stay and if they move. */
+static void add_worst_case(const struct load_range *before, const struct slot_flow *f, double capacity,
+                           double *stay, double *move)
+{
+    double grown = f->load_after - before->load;
+    bool grows = grown > 0 || (!(grown < 0) && f->takes >= f->gives);
+    double others = grows ? before->max - f->out_max : before->min - f->out_min;
+
+    *stay += positive(others + f->out_max - capacity);
+    *move += positive(others + f->in_max - capacity);
+}
+
 /* What the shortage of the resource grows by, at today's loads and in the worst case. */
 static void compare_shortage(const struct exchange_trial *t, int r, struct migration_worth *ret)
 {
@@ -157,12 +180,9 @@ static void compare_shortage(const struct exchange_trial *t, int r, struct migra
         const struct slot_before *s = &t->slots[i];
         if (s->takes + s->gives == 0)
             continue;
-        double capacity = costs->l->snap->hosts[costs->l->slot_host[s->slot]].capacity[r];
-        double grown = s->load_after[r] - s->load[r].load;
-        bool grows = grown > 0 || (!(grown < 0) && s->takes >= s->gives);
-        double others = grows ? s->load[r].max - s->out_max[r] : s->load[r].min - s->out_min[r];
-        stay += positive(others + s->out_max[r] - capacity);
-        move += positive(others + s->in_max[r] - capacity);
+        const struct slot_flow f = {s->takes,      s->gives,      s->load_after[r],
+                                    s->out_min[r], s->out_max[r], s->in_max[r]};
+        add_worst_case(&s->load[r], &f, capacity_of(costs, r, s->slot), &stay, &move);
         now += s->shortage[r].expected - s->shortage[r].headroom;
         ret->more_of[r] += s->after[r].today - s->shortage[r].today;
     }
@@ -226,17 +246,68 @@ static struct load_range foresee(const struct exchange_trial *t, const struct sl
     return load;
 }
 
-/* Whether the worst case is no worse; that needs no expected value. */
-static bool is_harmless(struct exchange_trial *t)
+/* The slots of the steps, each once. Returns how many there are. */
+static uint32_t list_slots(const struct migration_cost *costs, const struct exchange_steps *steps,
+                           uint32_t slots[SLOTS_MAX])
 {
-    struct migration_worth w = {.duration_s = 0};
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < 2 * steps->n; k++) {
+        uint32_t slot = k < steps->n ? steps->to_slot[k] : costs->l->unit_slot[steps->unit[k - steps->n]];
+        uint32_t i = 0;
+        while (i < n && slots[i] != slot)
+            i++;
+        slots[i] = slot;
+        n += i == n;
+    }
+    return n;
+}
+
+static struct slot_flow flow_of(const struct migration_cost *costs, const struct exchange_steps *steps, int r,
+                                uint32_t slot)
+{
+    struct slot_flow f = {.load_after = costs->slot[r][slot].load};
+
+    for (uint32_t k = 0; k < steps->n; k++) {
+        const struct load_range *unit = &costs->unit[r][steps->unit[k]];
+        uint32_t from = costs->l->unit_slot[steps->unit[k]];
+        if (from == slot && steps->to_slot[k] != slot) {
+            f.gives++;
+            f.load_after -= unit->load;
+            f.out_min += unit->min;
+            f.out_max += unit->max;
+        } else if (from != slot && steps->to_slot[k] == slot) {
+            f.takes++;
+            f.load_after += unit->load;
+            f.in_max += unit->max;
+        }
+    }
+    return f;
+}
+
+/* Whether the worst case is no worse, where each unit makes one step. It rejects most exchanges of full
+ * clusters, and needs no expected value and no copy of the sums. */
+static bool is_harmless(const struct migration_cost *costs, const struct exchange_steps *steps)
+{
+    uint32_t slots[SLOTS_MAX];
+    uint32_t n = list_slots(costs, steps, slots);
+    double worse[RES_COUNT];
 
     for (int r = 0; r < RES_COUNT; r++) {
-        for (uint32_t i = 0; i < t->n_slots; i++)
-            t->slots[i].load_after[r] = foresee(t, &t->slots[i], r).load;
-        compare_shortage(t, r, &w);
+        double stay = 0;
+        double move = 0;
+        double now = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            const struct load_shortage *shortage = &costs->slot_shortage[r][slots[i]];
+            const struct slot_flow f = flow_of(costs, steps, r, slots[i]);
+            if (f.takes + f.gives == 0)
+                continue;
+            add_worst_case(&costs->slot[r][slots[i]], &f, capacity_of(costs, r, slots[i]), &stay, &move);
+            now += shortage->expected - shortage->headroom;
+        }
+        worse[r] = move - fmax(stay, now);
     }
-    return migration_cost_over_capacity(t->costs, w.worse_of) <= ROUNDING;
+    return migration_cost_over_capacity(costs, worse) <= ROUNDING;
 }
 
 /* The shortage that contention adds after the steps is left out. */
@@ -245,15 +316,16 @@ bool exchange_cost_may_pay(struct migration_cost *costs, const struct exchange_s
     struct exchange_trial t = {.costs = costs, .steps = steps};
     struct migration_worth most = {.duration_s = 0};
 
-    begin(&t);
-    if (!is_harmless(&t))
+    if (!is_harmless(costs, steps))
         return false;
+    begin(&t);
     most.stable_s = stable_of(&t);
     for (uint32_t k = 0; k < steps->n; k++)
         most.cost[RES_CPU] += costs->least[steps->unit[k]];
     for (int r = 0; r < RES_COUNT; r++) {
         for (uint32_t i = 0; i < t.n_slots; i++) {
             const struct load_range load = foresee(&t, &t.slots[i], r);
+            t.slots[i].load_after[r] = load.load;
             t.slots[i].after[r] = migration_cost_shortage(costs, &load, r, t.slots[i].slot, 0);
         }
         /* at most for all of the stable time */
