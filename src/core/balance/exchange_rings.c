@@ -188,13 +188,15 @@ void exchange_rings_rotations(struct exchange_rings *s, uint32_t h, uint32_t c, 
         return;
     for (uint32_t i = 0; i < list.n; i++) {
         struct ring g = {.n = 3, .unit = {u, list.units[i].unit, IX_NONE}, .slot = {h, c, x, h}};
+        if (!may_pay(s, u, g.unit[1], s->own->relief.most[x]) || !exchange_rings_may_move(s->l, g.unit[1]) ||
+            !exchange_room_holds(s->l, c, u, g.unit[1]))
+            continue;
+        const struct exchange_units last = exchange_rings_making_room(s, x, g.unit[1], room);
+        if (last.n == 0)
+            continue;
         struct sums sums = exchange_gain_now(s->score);
         double norm_x[RES_COUNT];
         double norm_h[RES_COUNT];
-        const struct exchange_units last = exchange_rings_making_room(s, x, g.unit[1], room);
-        if (last.n == 0 || !exchange_rings_may_move(s->l, g.unit[1]) ||
-            !may_pay(s, u, g.unit[1], s->own->relief.most[x]) || !exchange_room_holds(s->l, c, u, g.unit[1]))
-            continue;
         exchange_gain_shift(s->score, &sums, h, u, IX_NONE);
         exchange_gain_shift(s->score, &sums, c, g.unit[1], u);
         exchange_gain_shift(s->score, &sums, x, IX_NONE, g.unit[1]);
@@ -220,7 +222,7 @@ void exchange_rings_two_for_one(struct exchange_rings *s, const struct parabolas
     for (uint32_t i = 0; i < all->n; i++) {
         uint32_t w = all->units[i].unit;
         double paid = relief->surplus[u] + relief->all[c] - relief->price * s->c->costs->least[w];
-        if (!exchange_relief_may_pay(relief, paid))
+        if (!exchange_relief_may_pay(relief, paid) || !exchange_rings_may_move(l, w))
             continue;
         double size = all->units[i].size;
         double cpu = l->unit_demand[RES_CPU][u] - l->unit_demand[RES_CPU][w];
@@ -228,17 +230,17 @@ void exchange_rings_two_for_one(struct exchange_rings *s, const struct parabolas
         struct exchange_sizes sizes =
             exchange_room_sizes(exchange_rings_size(s, u), exchange_rings_left(s, c) + size, room - size);
         const struct exchange_units list = exchange_room_within(&s->own->room, c, sizes);
-        if (list.n == 0 || !exchange_rings_may_move(l, w) || exchange_room_holds(l, c, u, w) ||
+        if (list.n == 0 || exchange_room_holds(l, c, u, w) ||
             exchange_gain_most_up_to(s->score, p, cpu, mem) < s->needed)
             continue;
         if (!exchange_rings_spend(s, list.n))
             return;
         for (uint32_t k = 0; k < list.n; k++) {
             uint32_t v = list.units[k].unit;
-            double gain = exchange_gain_at(s->score, p, cpu - l->unit_demand[RES_CPU][v],
-                                           mem - l->unit_demand[RES_MEM][v]);
             if (!exchange_relief_may_pay(relief, paid - relief->price * s->c->costs->least[v]))
                 continue;
+            double gain = exchange_gain_at(s->score, p, cpu - l->unit_demand[RES_CPU][v],
+                                           mem - l->unit_demand[RES_MEM][v]);
             const struct exchange_amounts two = exchange_room_of(l, w, v);
             if (&list.units[k] <= &all->units[i] || !(gain >= s->needed) || !exchange_rings_may_move(l, v) ||
                 !exchange_room_holds_amounts(l, c, &one, &two) ||
