@@ -6,6 +6,17 @@
 
 #define ROUNDING 1e-6
 
+/* Whether mandatory rules allow the unit on the host. A preferred rule may be left out in the next pass. */
+static bool may_run(const struct layout *l, uint32_t unit, uint32_t host)
+{
+    for (uint32_t m = l->unit_from[unit]; m < l->unit_from[unit + 1]; m++) {
+        const uint64_t *must = l->rules->must[l->unit_vms[m]];
+        if (must && !bitmap_has(must, host))
+            return false;
+    }
+    return true;
+}
+
 /* Whether the unit would fit on the slot if no VM ran there. */
 static bool could_run(const struct layout *l, uint32_t unit, uint32_t slot)
 {
@@ -14,8 +25,7 @@ static bool could_run(const struct layout *l, uint32_t unit, uint32_t slot)
     for (int r = 0; r < RES_COUNT; r++)
         if (l->unit_reserved[r][unit] > h->capacity[r] + ROUNDING)
             return false;
-    return l->unit_mem[unit] <= l->mem_limit[slot] + ROUNDING &&
-           (!l->unit_allowed[unit] || bitmap_has(l->unit_allowed[unit], l->slot_host[slot]));
+    return l->unit_mem[unit] <= l->mem_limit[slot] + ROUNDING && may_run(l, unit, l->slot_host[slot]);
 }
 
 /* Whether the slot could end the fault by running this VM. A VM that no move may take away needs no host. */
