@@ -65,9 +65,10 @@ static void decide(struct pass *p, const struct question *q)
     p->held_back = q->held_back;
     p->search_from = q->search_from;
     p->proposal = q->proposal;
-    plan_report_state(p);                       /* faults that exist before any decision */
-    plan_correct(p);                            /* 5. corrections: mandatory moves first, */
-    p->failover_lost = plan_failover_lost(p);   /* preferred rules must not cost it */
+    plan_report_state(p);           /* faults that exist before any decision */
+    plan_correct(p);                /* 5. corrections: mandatory moves first, */
+    if (q->rules & RULES_PREFERRED) /* which must not cost failover capacity */
+        p->failover_lost = plan_failover_lost(p);
     quarantine_empty_hosts(p);                  /* then those off degraded hosts */
     p->layout.moves_are_optional = !p->stopped; /* a mandatory move that is explained is judged as one */
     if (p->stopped || q->until == PASS_UNTIL_BALANCE)
