@@ -70,18 +70,27 @@ static int is_due(const struct pve *p, const struct operation *q, const struct p
     return 0;
 }
 
+static int look_at_guest(struct pve_acting *x, const struct operation *q, struct seen *ret, struct err *err)
+{
+    int r = pve_guest_look(x->api, q->vm, q->from, &ret->guest, err);
+
+    return r < 0 ? r : is_due(x->api, q, &ret->guest, err);
+}
+
 static int look(struct pve_acting *x, const struct operation *q, struct seen *ret, struct err *err)
 {
     int r = check_request(q, err);
 
     *ret = (struct seen){0};
-    if (r < 0 || (r = pve_guest_look(x->api, q->vm, q->from, &ret->guest, err)) < 0 ||
-        (r = is_due(x->api, q, &ret->guest, err)) < 0)
+    if (r < 0 || (r = look_at_guest(x, q, ret, err)) < 0)
         return r;
     if (ret->guest.container && ret->guest.running && !x->settings->restart_containers)
         return err_set(err, -EPERM, "%s: container %s would have to be restarted (restart_containers)",
                        pve_url(x->api), q->vm);
     if ((r = pve_running_look(x->api, &ret->guest, &ret->running, err)) < 0)
+        return r;
+    /* a start may have ended between the two requests: it must not be begun again */
+    if (q->kind == OPERATION_POWER_ON_VM && !ret->running.task[0] && (r = look_at_guest(x, q, ret, err)) < 0)
         return r;
     return ret->guest.ha ? pve_ha_look(x->api, ret->guest.container, q->vm, q->to, &ret->ha, err) : 0;
 }

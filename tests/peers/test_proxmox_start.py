@@ -173,6 +173,29 @@ def test_started_by_somebody_else():
         equal("nothing was begun for it", [r for r in posts(s) if "103" in r], [])
 
 
+class Meanwhile(Fault):
+    """Lets time pass before the request is answered, once."""
+
+    def __init__(self, path, cluster, seconds):
+        super().__init__(path, times=1)
+        self.cluster, self.seconds = cluster, seconds
+
+    def strikes(self, method, path):
+        if super().strikes(method, path):
+            self.cluster.jump(self.seconds)
+        return False
+
+
+def test_start_that_ends_while_the_guest_is_looked_at():
+    """After the guest was seen off, and before its tasks are listed: a second start would fail."""
+    with world() as (c, s, p):
+        off(c)
+        tasks.start(c, c.guests[100], "admin@pam")
+        s.faults[:] = [Meanwhile(r".*/tasks.*", c, 5)]
+        bad(p, "start", "ESTALE", "runs already, on n1")
+        equal("nothing was begun", posts(s), [])
+
+
 def test_lost_answers():
     """Of the move and of the start, in each way, with and without HA: each happens once."""
     lost = ({"drop": True}, {"code": 596, "reason": "Connection timed out"}, {"body": b"<html>"}, {"hang_s": 2, "drop": True})
