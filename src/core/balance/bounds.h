@@ -56,7 +56,7 @@ struct bounds_carry {
     double factor, part[RES_COUNT], more, grow[RES_COUNT], shift;
 };
 
-#define BOUNDS_BLOCK 16 /* slots, or blocks of the level below */
+#define BOUNDS_BLOCK 16 /* parts of a block */
 #define BOUNDS_LEVELS 8 /* enough for 2^32 slots */
 
 /* At least the bound of each slot of a block at a moment; NO_LIMIT: one is unknown. And what these bounds
@@ -83,8 +83,8 @@ struct bounds {
     struct bounds_moment *moment;   /* by such a slot: the moment of the search that rejected them */
     bool adjusted;                  /* scores lower the gains of moves */
     double *keep0;                  /* by slot: `keep` when its bound was set */
-    /* By level from 1 on: a block's slots, or blocks of the level below, are those from BOUNDS_BLOCK times
-     * its index on. */
+    /* By level from 1 on. The parts of a block begin at BOUNDS_BLOCK times its index: of level 1, slots by
+     * their place in `order`; of a higher level, blocks of the level below. */
     struct bounds_block *blocks[BOUNDS_LEVELS + 1];
     uint32_t n_blocks[BOUNDS_LEVELS + 1];          /* by level; [0]: slots */
     uint32_t top;                                  /* the highest level */

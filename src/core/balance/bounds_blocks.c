@@ -24,8 +24,10 @@ void bounds_init_blocks(struct bounds *b, struct arena *a)
     } while (b->n_blocks[b->top] > BOUNDS_BLOCK);
 }
 
-static double block_now(const struct bounds *b, const struct bounds_block *k)
+double bounds_of_block(const struct bounds *b, uint32_t level, uint32_t block)
 {
+    const struct bounds_block *k = &b->blocks[level][block];
+
     if (k->most == NO_LIMIT)
         return NO_LIMIT;
     double keep = b->keep - k->at.keep;
@@ -40,19 +42,14 @@ static double block_now(const struct bounds *b, const struct bounds_block *k)
     return most + shift + SLACK * size;
 }
 
-double bounds_of_block(const struct bounds *b, uint32_t level, uint32_t block)
-{
-    return block_now(b, &b->blocks[level][block]);
-}
-
-/* Raises what the block's bound consists of to cover another one, with this bound now. */
-static inline void cover(struct bounds_block *k, double now, const struct bounds_block *other)
+/* Raises the block's bound, and what it consists of, to cover a part with this bound now. */
+static inline void cover(struct bounds_block *k, double now, const struct bounds_block *part)
 {
     k->most = now > k->most ? now : k->most;
-    k->kept_least = other->kept_least < k->kept_least ? other->kept_least : k->kept_least;
-    k->kept_most = other->kept_most > k->kept_most ? other->kept_most : k->kept_most;
+    k->kept_least = part->kept_least < k->kept_least ? part->kept_least : k->kept_least;
+    k->kept_most = part->kept_most > k->kept_most ? part->kept_most : k->kept_most;
     for (int r = 0; r < RES_COUNT; r++)
-        k->positive[r] = other->positive[r] > k->positive[r] ? other->positive[r] : k->positive[r];
+        k->positive[r] = part->positive[r] > k->positive[r] ? part->positive[r] : k->positive[r];
 }
 
 /* A block of one slot, but for the moment. */
@@ -109,7 +106,7 @@ void bounds_raise_blocks(struct bounds *b, uint32_t slot)
             return; /* and so are the blocks above */
         if (level == 1)
             own = block_of_slot(b, slot);
-        k->most = block_now(b, k);
+        k->most = bounds_of_block(b, level, at);
         k->at = now;
         cover(k, own.most, &own);
     }
@@ -123,18 +120,15 @@ uint32_t bounds_open_block(struct bounds *b, uint32_t level, uint32_t block, dou
     struct bounds_block k = {.most = -NO_LIMIT, .at = bounds_moment_now(b)};
 
     for (uint32_t i = 0; i < n; i++) {
-        struct bounds_block slot;
-        const struct bounds_block *part = level == 1 ? &slot : &b->blocks[level - 1][from + i];
         if (level == 1) {
-            uint32_t s = b->order[from + i];
-            slot = block_of_slot(b, s);
-            ret[i] = bounds_now(b, s);
-            if (b->adjusted)
-                ret[i] += bounds_adjusted_more(b, s);
+            uint32_t slot = b->order[from + i];
+            const struct bounds_block part = block_of_slot(b, slot);
+            ret[i] = bounds_now(b, slot) + (b->adjusted ? bounds_adjusted_more(b, slot) : 0);
+            cover(&k, part.most, &part);
         } else {
-            ret[i] = block_now(b, part);
+            ret[i] = bounds_of_block(b, level - 1, from + i);
+            cover(&k, ret[i], &b->blocks[level - 1][from + i]);
         }
-        cover(&k, level == 1 ? slot.most : ret[i], part);
     }
     if (b->adjusted) /* what scores add is not carried: the block is opened in each step */
         k.most = NO_LIMIT;

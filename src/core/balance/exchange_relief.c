@@ -19,13 +19,10 @@ void exchange_relief_init(struct exchange_relief *r, const struct layout *l)
 static double relief_of(const struct migration_cost *costs, int k, uint32_t slot, uint32_t unit)
 {
     double now = costs->slot_shortage[k][slot].expected;
-    struct load_range load = costs->slot[k][slot];
 
     if (!(now > 0))
         return 0;
-    load.load -= costs->unit[k][unit].load;
-    load.variance -= costs->unit[k][unit].variance;
-    load.varying -= costs->unit[k][unit].varying;
+    struct load_range load = load_range_plus(costs->slot[k][slot], &costs->unit[k][unit], -1);
     return fmax(now - migration_cost_shortage(costs, &load, k, slot, 0).expected, 0);
 }
 

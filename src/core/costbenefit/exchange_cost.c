@@ -29,11 +29,6 @@ struct exchange_trial {
     uint32_t n_slots;
 };
 
-static double capacity_of(const struct migration_cost *costs, int r, uint32_t slot)
-{
-    return costs->l->snap->hosts[costs->l->slot_host[slot]].capacity[r];
-}
-
 static struct slot_before *note_slot(struct exchange_trial *t, uint32_t slot)
 {
     const struct migration_cost *costs = t->costs;
@@ -182,7 +177,7 @@ static void compare_shortage(const struct exchange_trial *t, int r, struct migra
             continue;
         const struct slot_flow f = {s->takes,      s->gives,      s->load_after[r],
                                     s->out_min[r], s->out_max[r], s->in_max[r]};
-        add_worst_case(&s->load[r], &f, capacity_of(costs, r, s->slot), &stay, &move);
+        add_worst_case(&s->load[r], &f, migration_cost_capacity(costs, r, s->slot), &stay, &move);
         now += s->shortage[r].expected - s->shortage[r].headroom;
         ret->more_of[r] += s->after[r].today - s->shortage[r].today;
     }
@@ -239,9 +234,7 @@ static struct load_range foresee(const struct exchange_trial *t, const struct sl
     for (uint32_t k = 0; k < t->steps->n; k++) {
         const struct load_range *unit = &t->costs->unit[r][t->steps->unit[k]];
         double by = (t->steps->to_slot[k] == s->slot) - (t->from[k] == s->slot);
-        load.load += by * unit->load;
-        load.variance += by * unit->variance;
-        load.varying += by * unit->varying;
+        load = load_range_plus(load, unit, by);
     }
     return load;
 }
@@ -302,7 +295,8 @@ static bool is_harmless(const struct migration_cost *costs, const struct exchang
             const struct slot_flow f = flow_of(costs, steps, r, slots[i]);
             if (f.takes + f.gives == 0)
                 continue;
-            add_worst_case(&costs->slot[r][slots[i]], &f, capacity_of(costs, r, slots[i]), &stay, &move);
+            add_worst_case(&costs->slot[r][slots[i]], &f, migration_cost_capacity(costs, r, slots[i]), &stay,
+                           &move);
             now += shortage->expected - shortage->headroom;
         }
         worse[r] = move - fmax(stay, now);

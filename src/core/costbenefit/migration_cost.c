@@ -34,21 +34,6 @@ static double stddev_of(const struct load_range *o, int r)
     return sqrt(variance > 0 ? variance : 0);
 }
 
-static struct load_range plus(struct load_range a, const struct load_range *b, double by)
-{
-    a.load += by * b->load;
-    a.varying += by * b->varying;
-    a.variance += by * b->variance;
-    a.min += by * b->min;
-    a.max += by * b->max;
-    return a;
-}
-
-static double capacity_of(const struct migration_cost *costs, int r, uint32_t slot)
-{
-    return costs->l->snap->hosts[costs->l->slot_host[slot]].capacity[r];
-}
-
 static double positive(double x)
 {
     return x > 0 ? x : 0;
@@ -56,7 +41,7 @@ static double positive(double x)
 
 static double headroom_shortage(const struct migration_cost *costs, double load, int r, uint32_t slot)
 {
-    return shortfall_of_headroom(load, capacity_of(costs, r, slot),
+    return shortfall_of_headroom(load, migration_cost_capacity(costs, r, slot),
                                  costs->l->policy->headroom_percent[r] / 100);
 }
 
@@ -65,7 +50,7 @@ struct load_shortage migration_cost_shortage(const struct migration_cost *costs,
                                              int r, uint32_t slot, double lack)
 {
     double headroom = headroom_shortage(costs, o->load, r, slot);
-    double capacity = capacity_of(costs, r, slot);
+    double capacity = migration_cost_capacity(costs, r, slot);
 
     return (struct load_shortage){
         .expected = fmax(shortfall_expected(o->load, stddev_of(o, r), capacity), lack) + headroom,
@@ -134,7 +119,7 @@ static void set_unit(struct migration_cost *costs, uint32_t u)
         const struct vm_facts *v = &l->snap->vms[vm].is;
         for (int r = 0; r < RES_COUNT; r++) {
             struct load_range mine = load_range_of(costs, r, vm);
-            costs->unit[r][u] = plus(costs->unit[r][u], &mine, 1);
+            costs->unit[r][u] = load_range_plus(costs->unit[r][u], &mine, 1);
         }
         double stable = isnan(v->stable_s) ? STABLE_FALLBACK * horizon : v->stable_s;
         costs->unit_stable_s[u] = fmin(costs->unit_stable_s[u], fmax(stable, STABLE_LEAST));
@@ -144,7 +129,7 @@ static void set_unit(struct migration_cost *costs, uint32_t u)
 static void add_to_slot(struct migration_cost *costs, uint32_t u, uint32_t slot, double by)
 {
     for (int r = 0; r < RES_COUNT; r++)
-        costs->slot[r][slot] = plus(costs->slot[r][slot], &costs->unit[r][u], by);
+        costs->slot[r][slot] = load_range_plus(costs->slot[r][slot], &costs->unit[r][u], by);
     costs->slot_stable[slot] += by * costs->unit_stable_s[u] * costs->unit[RES_CPU][u].load;
 }
 
@@ -158,8 +143,8 @@ static void follow_flight(struct migration_cost *costs, uint32_t vm)
 
     for (int r = 0; r < RES_COUNT; r++) {
         struct load_range mine = load_range_of(costs, r, vm);
-        costs->slot[r][from] = plus(costs->slot[r][from], &mine, -1);
-        costs->slot[r][to] = plus(costs->slot[r][to], &mine, 1);
+        costs->slot[r][from] = load_range_plus(costs->slot[r][from], &mine, -1);
+        costs->slot[r][to] = load_range_plus(costs->slot[r][to], &mine, 1);
     }
     costs->slot_stable[from] -= stable;
     costs->slot_stable[to] += stable;
@@ -186,7 +171,7 @@ static const struct shortage_left *shortage_left(const struct migration_cost *co
         return left;
     left->since = costs->changed_at[s];
     for (int r = 0; r < RES_COUNT; r++) {
-        struct load_range load = plus(costs->slot[r][s], &costs->unit[r][unit], -1);
+        struct load_range load = load_range_plus(costs->slot[r][s], &costs->unit[r][unit], -1);
         double lack = contention_lack_without(&costs->contention, (enum resource)r, s, unit);
         struct load_shortage shortage = migration_cost_shortage(costs, &load, r, s, lack);
         left->min[r] = load.min;
@@ -311,7 +296,7 @@ void migration_cost_init(struct migration_cost *costs, const struct layout *l,
         costs->slot[r] = arena_array(a, struct load_range, (size_t)l->n_slots + 1);
         costs->slot_shortage[r] = arena_array(a, struct load_shortage, (size_t)l->n_slots + 1);
         for (uint32_t i = 0; i < l->n_on; i++)
-            costs->capacity[r] += capacity_of(costs, r, i);
+            costs->capacity[r] += migration_cost_capacity(costs, r, i);
     }
     costs->fastest = arena_array(a, struct unit_copy, l->n_units);
     costs->left = arena_array(a, struct shortage_left, l->n_units);
@@ -380,8 +365,8 @@ static void compare_shortage(const struct migration_cost *costs, uint32_t unit, 
         const struct load_range *there = &costs->slot[r][d];
         const struct load_shortage *from = &costs->slot_shortage[r][s];
         const struct load_shortage *to = &costs->slot_shortage[r][d];
-        double cs = capacity_of(costs, r, s);
-        double cd = capacity_of(costs, r, d);
+        double cs = migration_cost_capacity(costs, r, s);
+        double cd = migration_cost_capacity(costs, r, d);
         double joined = there->load + u->load;
         double lack = contention_lack_with(&costs->contention, (enum resource)r, d, unit);
         double joined_today = fmax(joined - cd, lack) + headroom_shortage(costs, joined, r, d);
@@ -419,7 +404,7 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
     ret->stable_s = stable;
     double after_s = positive(stable - ret->duration_s); /* of the stable time, after the migration */
     for (int r = 0; r < RES_COUNT; r++) {
-        struct load_range joined = plus(costs->slot[r][to_slot], &costs->unit[r][unit], 1);
+        struct load_range joined = load_range_plus(costs->slot[r][to_slot], &costs->unit[r][unit], 1);
         double lack = contention_lack_with(&costs->contention, (enum resource)r, to_slot, unit);
         /* shortfall.c approximates, so that the difference may come out a little below 0 */
         double taken = positive(migration_cost_shortage(costs, &joined, r, to_slot, lack).expected -

@@ -28,6 +28,17 @@ struct load_range {
     double min, max;       /* of the last hour */
 };
 
+/* a, with b added so many times. */
+static inline struct load_range load_range_plus(struct load_range a, const struct load_range *b, double times)
+{
+    a.load += times * b->load;
+    a.varying += times * b->varying;
+    a.variance += times * b->variance;
+    a.min += times * b->min;
+    a.max += times * b->max;
+    return a;
+}
+
 /* Moving a unit at a copy rate. */
 struct unit_copy {
     double rate_mb_s, cost, duration_s; /* cost: MHz · s */
@@ -68,6 +79,12 @@ struct migration_cost {
     double weight[RES_COUNT];
     double ratio; /* how many times its cost a move must gain at least; 0: it must only do no harm */
 };
+
+/* The capacity of the slot's host: MHz, MiB. */
+static inline double migration_cost_capacity(const struct migration_cost *costs, int r, uint32_t slot)
+{
+    return costs->l->snap->hosts[costs->l->slot_host[slot]].capacity[r];
+}
 
 struct migration_worth {
     double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz · s, MiB · s */
