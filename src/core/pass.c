@@ -21,6 +21,10 @@
  * few hundred hosts never reach the limit. */
 #define PREREQUISITE_TRIALS 4000000
 
+/* VMs times hosts that are looked at to judge moves for failover capacity: a fraction of a second. The gaps
+ * that are left then are closed by later passes. */
+#define FAILOVER_TRIALS 100000000
+
 /* Tries that hold back one more unit each. */
 #define TRIES_MAX 8
 
@@ -39,7 +43,8 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
                        .watched_vm = watched_vm,
                        .for_vm = IX_NONE,
                        .hold_back = IX_NONE,
-                       .prerequisite_trials = PREREQUISITE_TRIALS};
+                       .prerequisite_trials = PREREQUISITE_TRIALS,
+                       .failover_trials = FAILOVER_TRIALS};
     estimate_demand(p, snap);                    /* 1. demand: samples -> each VM's demand */
     divide(p);                                   /* 2. divvy: pool tree -> each VM's entitlement */
     rules_compile(p->snap, rules, a, &p->rules); /* 3. rules: allowed hosts, contradictions */
@@ -69,8 +74,9 @@ static void decide(struct pass *p, const struct question *q)
     plan_correct(p);                /* 5. corrections: mandatory moves first, */
     if (q->rules & RULES_PREFERRED) /* which must not cost failover capacity */
         p->failover_lost = plan_failover_lost(p);
-    quarantine_empty_hosts(p);                  /* then those off degraded hosts */
-    p->layout.moves_are_optional = !p->stopped; /* a mandatory move that is explained is judged as one */
+    quarantine_empty_hosts(p); /* then those off degraded hosts */
+    if (!p->stopped)           /* a mandatory move that is explained is judged as one */
+        p->layout.moves_are_optional = true;
     if (p->stopped || q->until == PASS_UNTIL_BALANCE)
         return;
     ready_by_wake(p);            /* 7. power, first part: wakes for dpm.ready_by, */

@@ -77,7 +77,7 @@ static uint32_t count_violations(const struct pass *p)
 /* The wakes of the pass, and that of the next one if the corrections have taken failover capacity. */
 static uint32_t count_wakes(const struct pass *p)
 {
-    uint32_t n = p->failover_lost > 0;
+    uint32_t n = p->failover_lost;
 
     for (size_t i = 0; i < p->n_decisions; i++)
         n += p->decisions[i].action == ACTION_POWER_ON;

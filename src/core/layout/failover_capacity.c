@@ -347,6 +347,15 @@ static bool must_leave(const struct layout *l, uint32_t unit)
            (l->unit_allowed[unit] && !bitmap_has(l->unit_allowed[unit], host));
 }
 
+/* Whether the unit's VMs have failover slots now, if they have a reservation. */
+static bool has_slots(const struct failover_capacity *s, uint32_t unit)
+{
+    for (uint32_t i = s->l->unit_from[unit]; i < s->l->unit_from[unit + 1]; i++)
+        if (failover_capacity_protects(s, s->l->unit_vms[i]) && s->slot_of[s->l->unit_vms[i]] == IX_NONE)
+            return false;
+    return true;
+}
+
 bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
@@ -355,8 +364,10 @@ bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, 
         return true;
     if (failover_capacity_blocks(s, unit, to_slot, NULL, NULL))
         return false;
-    /* with open gaps, a move needs no failover slot; it only may not use reserved capacity */
-    if (s->n_open > 0 || l->snap->ha.policy == HA_NONE || l->snap->ha.policy == HA_DEDICATED)
+    /* with open gaps, a mandatory move needs no failover slot, and an optional one only keeps what there is;
+     * neither may use reserved capacity */
+    bool gap_may_stay = s->n_open > 0 && !(l->moves_are_optional && has_slots(s, unit));
+    if (gap_may_stay || l->snap->ha.policy == HA_NONE || l->snap->ha.policy == HA_DEDICATED)
         return true;
     if (s->counted_on[to_slot])
         return false;

@@ -123,6 +123,10 @@ bool failover_gap_close(struct failover_capacity *s, struct failover_gap *gap);
 /* Whether a host has room for the reservation, so that the gap is one of NUMA cells, devices or counts. */
 bool failover_gap_is_live(const struct failover_capacity *s, const struct failover_gap *gap);
 
+/* What is missing: the needs of all open gaps, each as a part of the largest host; 1 for each missing host.
+ */
+double failover_gaps_lack(const struct failover_capacity *s);
+
 /* Closes a gap that needs no reservation. */
 void failover_gap_dismiss(struct failover_capacity *s, struct failover_gap *gap);
 

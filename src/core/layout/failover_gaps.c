@@ -55,6 +55,21 @@ bool failover_gap_fits(const double more[RES_COUNT], const double left[RES_COUNT
     return true;
 }
 
+double failover_gaps_lack(const struct failover_capacity *s)
+{
+    double lack = 0;
+
+    for (uint32_t i = 0; i < s->n_gaps; i++) {
+        const struct failover_gap *gap = &s->gaps[i];
+        if (gap->closed || gap->hopeless)
+            continue;
+        lack += gap->vm == IX_NONE;
+        for (int r = 0; r < RES_COUNT; r++)
+            lack += gap->need[r] * s->inverse_least[r];
+    }
+    return lack;
+}
+
 void failover_gap_dismiss(struct failover_capacity *s, struct failover_gap *gap)
 {
     gap->closed = true;

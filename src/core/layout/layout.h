@@ -86,7 +86,8 @@ struct layout {
     size_t *used_from;
     size_t n_used;
     bool *corrected;            /* by measure (fit_counts): a limit of it moves VMs away */
-    bool moves_are_optional;    /* no move exceeds such a limit of a VM at its destination */
+    bool moves_are_optional;    /* no move exceeds such a limit of a VM at its destination, nor opens a gap in
+                                   failover capacity */
     struct layout_cells *cells; /* what is taken of NUMA cells and devices; NULL: no VM needs any */
     uint16_t *apart;            /* [group × n_slots]: members of the anti-affinity group there */
     struct failover_capacity failover;

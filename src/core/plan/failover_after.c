@@ -7,16 +7,22 @@
 
 #include <string.h>
 
-static uint32_t count_missing(const struct layout *l, struct arena *a)
+/* Two sums of the same needs may differ in their last digits. */
+#define ROUNDING 1e-6
+
+double plan_failover_lack(const struct layout *l)
 {
     struct failover_capacity found;
+    struct arena a = {0};
 
-    failover_capacity_init(&found, l, a);
-    return found.n_open;
+    failover_capacity_init(&found, l, &a);
+    double lack = failover_gaps_lack(&found);
+    arena_release(&a);
+    return lack;
 }
 
 /* After the first n decisions. */
-static uint32_t count_missing_after(const struct pass *p, size_t n)
+static double lack_after(const struct pass *p, size_t n)
 {
     struct arena a = {0};
     struct layout then;
@@ -27,9 +33,9 @@ static uint32_t count_missing_after(const struct pass *p, size_t n)
     for (size_t i = 0; i < n; i++)
         if (p->decisions[i].unit != IX_NONE)
             layout_move(&then, p->decisions[i].unit, p->decisions[i].to_slot);
-    uint32_t missing = count_missing(&then, &a);
+    double lack = plan_failover_lack(&then);
     arena_release(&a);
-    return missing;
+    return lack;
 }
 
 uint32_t plan_failover_broken_by(const struct pass *p, size_t first)
@@ -39,15 +45,15 @@ uint32_t plan_failover_broken_by(const struct pass *p, size_t first)
 
     if (!p->layout.failover.active || bad == first)
         return IX_NONE;
-    uint32_t missing = count_missing(&p->layout, p->a);
-    if (missing == 0)
+    double lack = plan_failover_lack(&p->layout);
+    if (!(lack > 0))
         return IX_NONE;
-    uint32_t before = count_missing_after(p, first);
-    if (missing <= before)
+    double before = lack_after(p, first);
+    if (lack <= before + ROUNDING)
         return IX_NONE;
     while (bad - good > 1) {
         size_t middle = good + (bad - good) / 2;
-        if (count_missing_after(p, middle) > before)
+        if (lack_after(p, middle) > before + ROUNDING)
             bad = middle;
         else
             good = middle;
@@ -55,9 +61,9 @@ uint32_t plan_failover_broken_by(const struct pass *p, size_t first)
     return p->decisions[bad - 1].unit;
 }
 
-uint32_t plan_failover_lost(const struct pass *p)
+bool plan_failover_lost(const struct pass *p)
 {
     const struct failover_capacity *s = &p->layout.failover;
 
-    return s->active && !s->had_gaps && p->n_decisions > 0 ? count_missing(&p->layout, p->a) : 0;
+    return s->active && !s->had_gaps && p->n_decisions > 0 && plan_failover_lack(&p->layout) > 0;
 }

@@ -1,8 +1,14 @@
 /* Closes gaps in failover capacity (§3.3.2): moves VMs away so that one host has a failover slot in one
- * piece, or wakes a host. Adds a fault for each remaining gap. */
+ * piece, or wakes a host. Adds a fault for each remaining gap. Moves are made only if the cluster lacks less
+ * after them, when all failover slots are found anew; what is lacking falls with each of them, so passes do
+ * not undo each other's. None takes a host's headroom, and none returns a VM to the host that it just left.
+ */
 #include "core/plan/correct.h"
 #include "core/plan/host_wakes.h"
+#include "core/plan/plan.h"
 #include "core/plan/prerequisite_moves.h"
+
+#include <stdlib.h>
 
 #define ROUNDING 1e-6
 
@@ -12,6 +18,13 @@
 struct destinations {
     uint32_t *of;   /* by unit */
     bool *is_known; /* by unit */
+};
+
+/* The search for moves that close gaps. */
+struct closing {
+    struct destinations destinations;
+    struct prerequisite_moves *ways; /* scratch, by slot */
+    double lack;                     /* what the cluster lacks now, as the next pass would find it */
 };
 
 static void destinations_forget(const struct pass *p, struct destinations *d)
@@ -30,12 +43,10 @@ static void destinations_forget_found(const struct pass *p, struct destinations 
 /* d NULL: the layout has moves that are only tried. */
 static uint32_t destination_of(const struct pass *p, uint32_t unit, struct destinations *d)
 {
-    struct obstacle why;
-
     if (!d)
-        return correct_best_target(p, unit, &why);
+        return quarantine_best_target(p, unit);
     if (!d->is_known[unit])
-        d->of[unit] = correct_best_target(p, unit, &why);
+        d->of[unit] = quarantine_best_target(p, unit);
     d->is_known[unit] = true;
     return d->of[unit];
 }
@@ -106,22 +117,56 @@ static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_
     return found;
 }
 
-/* The slot with the fewest moves, then the least memory to copy. */
-static bool clear_some_slot(struct pass *p, const struct failover_gap *gap, struct destinations *d,
+/* Whether the cluster lacks less after these moves; *lack becomes what it then lacks. Restores the layout. */
+static bool lacks_less(struct pass *p, const struct prerequisite_moves *way, double *lack)
+{
+    struct layout *l = &p->layout;
+    struct layout_mark marks[PREREQUISITE_MOVES_MAX];
+    uint64_t trials = (uint64_t)l->n_units * l->n_slots;
+
+    if (p->failover_trials < trials)
+        return false;
+    p->failover_trials -= trials;
+    for (uint32_t i = 0; i < way->n; i++)
+        layout_try(l, way->out[i].unit, way->out[i].to_slot, &marks[i]);
+    double then = plan_failover_lack(l);
+    for (uint32_t i = way->n; i-- > 0;)
+        layout_undo(l, &marks[i]);
+    if (then >= *lack - ROUNDING)
+        return false;
+    *lack = then;
+    return true;
+}
+
+static int fewest_moves_first(const void *a, const void *b)
+{
+    const struct prerequisite_moves *x = a;
+    const struct prerequisite_moves *y = b;
+
+    if (x->n != y->n)
+        return x->n < y->n ? -1 : 1;
+    if (x->copied_mb != y->copied_mb)
+        return x->copied_mb < y->copied_mb ? -1 : 1;
+    return (x->to_slot > y->to_slot) - (x->to_slot < y->to_slot);
+}
+
+/* The slot with the fewest moves, then the least memory to copy, of those after whose moves the cluster lacks
+ * less. */
+static bool clear_some_slot(struct pass *p, const struct failover_gap *gap, struct closing *c,
                             struct prerequisite_moves *ret)
 {
-    bool found = false;
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < p->layout.n_on; i++) {
-        struct prerequisite_moves way;
-        if (!way_to_clear(p, gap, i, d, &way))
+    for (uint32_t i = 0; i < p->layout.n_on; i++)
+        n += way_to_clear(p, gap, i, &c->destinations, &c->ways[n]);
+    qsort(c->ways, n, sizeof c->ways[0], fewest_moves_first);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!lacks_less(p, &c->ways[i], &c->lack))
             continue;
-        if (found && (way.n > ret->n || (way.n == ret->n && way.copied_mb >= ret->copied_mb)))
-            continue;
-        *ret = way;
-        found = true;
+        *ret = c->ways[i];
+        return true;
     }
-    return found;
+    return false;
 }
 
 /* A host in standby that could be the holder: the largest first, then the lower id. */
@@ -205,21 +250,22 @@ static bool take_way(struct pass *p, const struct failover_gap *gap, const struc
 }
 
 /* False: the pass stops here. */
-static bool close_gap(struct pass *p, struct failover_gap *gap, struct destinations *d)
+static bool close_gap(struct pass *p, struct failover_gap *gap, struct closing *c)
 {
     struct failover_capacity *s = &p->layout.failover;
+    struct destinations *d = &c->destinations;
     struct prerequisite_moves way = {.to_slot = IX_NONE};
 
     if (gap->vm != IX_NONE && failover_gap_close(s, gap)) {
         destinations_forget_found(p, d);
         return true;
     }
-    if (gap->vm != IX_NONE && clear_some_slot(p, gap, d, &way)) {
+    if (gap->vm != IX_NONE && clear_some_slot(p, gap, c, &way)) {
         destinations_forget(p, d);
         if (!take_way(p, gap, &way))
             return false;
-        if (failover_gap_close(s, gap))
-            return true;
+        (void)failover_gap_close(s, gap); /* if not, the next round of corrections finds all slots anew */
+        return true;
     }
     uint32_t slot = coming_for(p, gap) != IX_NONE ? IX_NONE : host_to_wake(p, gap);
     if (slot == IX_NONE)
@@ -230,6 +276,7 @@ static bool close_gap(struct pass *p, struct failover_gap *gap, struct destinati
         failover_gap_dismiss(s, gap);
     else
         failover_gap_close(s, gap);
+    c->lack = plan_failover_lack(&p->layout);
     return true;
 }
 
@@ -279,24 +326,28 @@ static void want_failover_hosts(struct pass *p)
 bool correct_failover(struct pass *p)
 {
     struct failover_capacity *s = &p->layout.failover;
-    struct destinations d = {0};
+    struct closing c = {0};
     bool too_few = false;
 
     if (s->had_gaps && p->n_decisions > 0)
         failover_capacity_renew(s);
     if (s->n_gaps > 0)
-        d = (struct destinations){.of = arena_array(p->a, uint32_t, p->layout.n_units),
-                                  .is_known = arena_array(p->a, bool, p->layout.n_units)};
+        c = (struct closing){.destinations = {.of = arena_array(p->a, uint32_t, p->layout.n_units),
+                                              .is_known = arena_array(p->a, bool, p->layout.n_units)},
+                             .ways = arena_array(p->a, struct prerequisite_moves, p->layout.n_on),
+                             .lack = failover_gaps_lack(s)};
     s->unsaid = false;
+    p->layout.moves_are_optional = true; /* they may not open other gaps */
     for (uint32_t i = 0; i < s->n_gaps; i++) {
         struct failover_gap *gap = &s->gaps[i];
-        if (!gap->closed && !gap->hopeless && !close_gap(p, gap, &d))
+        if (!gap->closed && !gap->hopeless && !close_gap(p, gap, &c))
             return false;
         if (gap->closed || (gap->vm == IX_NONE && too_few))
             continue;
         still_missing(p, gap);
         too_few = too_few || gap->vm == IX_NONE;
     }
+    p->layout.moves_are_optional = false;
     wake_for_percent(p);
     want_failover_hosts(p);
     return true;

@@ -88,8 +88,9 @@ struct pass {
     const struct proposal *proposal;    /* moves for balance that are made first; NULL: none */
     bool proposing;                     /* the moves of `proposal` are being made */
     struct balance_measure measure;
-    uint32_t failover_lost; /* VMs that have lost their failover slot by the corrections (failover_after.c) */
-    bool may_make_room;     /* whether mandatory moves may use prerequisite moves and wakes */
+    bool failover_lost;       /* VMs have lost their failover slot by the corrections (failover_after.c) */
+    uint64_t failover_trials; /* remaining trials of hosts in the checks of moves that close gaps */
+    bool may_make_room;       /* whether mandatory moves may use prerequisite moves and wakes */
     uint64_t prerequisite_trials; /* remaining trials of hosts in the search for prerequisite moves */
     struct fault *faults;
     size_t n_faults, cap_faults;

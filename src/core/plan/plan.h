@@ -47,12 +47,17 @@ void plan_make_room(struct pass *p);
 void plan_tell_room(const struct pass *p, struct plan *ret);
 
 /* failover_after.c: of the decisions from `first` on, all of them moves for balance, the unit of one that
- * leaves more VMs without a failover slot than before `first`, although the moves before it do not; IX_NONE:
+ * leaves more failover capacity missing than before `first`, although the moves before it do not; IX_NONE:
  * none. The slots are found anew, as the next pass finds them. Changes nothing. */
 uint32_t plan_failover_broken_by(const struct pass *p, size_t first);
 
-/* failover_after.c: VMs without a failover slot after the corrections, where none was without before. */
-uint32_t plan_failover_lost(const struct pass *p);
+/* failover_after.c: what is missing (failover_gaps_lack()) when failover slots are found anew in the layout,
+ * as the next pass finds them. Changes nothing. */
+double plan_failover_lack(const struct layout *l);
+
+/* failover_after.c: whether VMs have no failover slot after the corrections, where none was without before.
+ */
+bool plan_failover_lost(const struct pass *p);
 
 /* After all moves: reports the remaining gaps in failover capacity. */
 void plan_review(struct pass *p);

@@ -31,8 +31,7 @@ enum check quarantine_check(const struct pass *p, uint32_t unit, uint32_t slot)
     return check;
 }
 
-/* The best host by move_preference_rank(); IX_NONE: none. */
-static uint32_t best_target(const struct pass *p, uint32_t unit)
+uint32_t quarantine_best_target(const struct pass *p, uint32_t unit)
 {
     const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
@@ -43,7 +42,7 @@ static uint32_t best_target(const struct pass *p, uint32_t unit)
     layout_weights(l, weight);
     move_trial_begin(l, weight, unit, &t);
     for (uint32_t i = 0; i < l->n_on; i++) {
-        if (quarantine_check(p, unit, i) != CHECK_NONE)
+        if (quarantine_check(p, unit, i) != CHECK_NONE || layout_just_left(l, unit, i))
             continue;
         struct move_rank rank =
             move_preference_rank(p->climb.score.preference, unit, i, move_trial_at(l, &t, i));
@@ -65,7 +64,7 @@ static bool empty(struct pass *p, uint32_t slot)
     for (uint32_t i = 0; i < n; i++) /* a copy, because moves change the slot's list */
         units[i] = l->list[slot].items[i];
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t to = l->unit_held[units[i]] == CHECK_NONE ? best_target(p, units[i]) : IX_NONE;
+        uint32_t to = l->unit_held[units[i]] == CHECK_NONE ? quarantine_best_target(p, units[i]) : IX_NONE;
 
         if (to != IX_NONE && !plan_move(p, units[i], to, REASON_QUARANTINE, IX_NONE, PRIORITY_PREFERRED))
             return false;
