@@ -52,7 +52,6 @@ static bool wants_room(const struct pass *p, uint32_t unit, uint32_t to)
         return false;
     return check == CHECK_RESERVATION_CPU || check == CHECK_RESERVATION_MEM ||
            check == CHECK_SPARE_CAPACITY || check == CHECK_MEMORY || check == CHECK_MEMORY_FREE ||
-           check == CHECK_FIT_QUANTITY ||
            (check == CHECK_NONE && after > 1 - l->policy->headroom_percent[RES_MEM] / 100);
 }
 
