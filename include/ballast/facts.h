@@ -242,6 +242,8 @@ struct vm_facts {
     double demand[RES_COUNT]; /* what it would use if nothing held it back, now; 0 while it is off */
     double consumed_mb;       /* host memory that backs it now; the configured size when not known */
     double overhead_mb;       /* the hypervisor's own memory for it */
+    bool no_reclaim;          /* consumed memory beyond the demand stays backed, whatever mem_admission and
+                                 mem_overcommit say: the source does not tell how much is active */
     struct demand_stats window[WINDOW_COUNT][RES_COUNT];
     /* Usual standard deviation of its demand within an hour, measured over a day; a cautious estimate while
      * it has been watched for few hours. UNKNOWN: that of the last hour. */

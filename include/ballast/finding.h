@@ -192,6 +192,7 @@ enum finding_code {
     X(FIGURE_CPU_NEED, "cpu_need_mhz", PLAIN)                                                                \
     X(FIGURE_MEM_NEED, "mem_need_mb", PLAIN)                                                                 \
     X(FIGURE_CPU_MISSING, "cpu_missing_mhz", PLAIN)                                                          \
+    X(FIGURE_RECLAIMED, "reclaimed_mb", PLAIN)                                                               \
     X(FIGURE_MEM_MISSING, "mem_missing_mb", PLAIN)                                                           \
     X(FIGURE_CPU_WORSE, "cpu_worse_mhz", PLAIN)                                                              \
     X(FIGURE_MEM_WORSE, "mem_worse_mb", PLAIN)                                                               \

@@ -55,10 +55,12 @@ static enum check check_mandatory(struct pass *p, uint32_t unit, uint32_t slot)
         return CHECK_RULE_AFFINITY;
     if (!preference || slot >= p->layout.n_on || p->next.to_slot >= p->layout.n_on)
         return CHECK_LESS_GAIN;
-    struct move_rank rank = move_preference_rank(preference, unit, slot, here);
-    if (rank.worse_bucket && !move_preference_rank(preference, unit, p->next.to_slot, there).worse_bucket)
+    struct move_rank rank = move_preference_rank(&p->layout, preference, unit, slot, here);
+    if (rank.worse_bucket &&
+        !move_preference_rank(&p->layout, preference, unit, p->next.to_slot, there).worse_bucket)
         return CHECK_FIT_BUCKET;
-    return here < there && rank.imbalance > here ? CHECK_FIT_SCORE : CHECK_LESS_GAIN;
+    return here < there && move_preference_cost(preference, unit, slot) > 0 ? CHECK_FIT_SCORE
+                                                                            : CHECK_LESS_GAIN;
 }
 
 /* Whether the pass stopped before a move for room. */

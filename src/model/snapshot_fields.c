@@ -235,6 +235,7 @@ static const struct field vm_mem_fields[] = {
     F("deviation", FIELD_NUMBER, is.deviation[RES_MEM], OPT),
     F("consumed", FIELD_NUMBER, is.consumed_mb, 0),
     F("overhead", FIELD_NUMBER, is.overhead_mb, 0),
+    F("no_reclaim", FIELD_BOOL, is.no_reclaim, OPT),
 };
 /* Reservation, limit and shares that the source has. */
 #define VM_SOURCE_ALLOC(name, r)                                                                                \

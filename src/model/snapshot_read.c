@@ -95,8 +95,10 @@ static void *add_vm(struct inventory *inv, struct arena *a)
  * its host. */
 static void finish_demand(struct vm_facts *f)
 {
-    if (isnan(f->demand[RES_MEM]))
+    if (isnan(f->demand[RES_MEM])) {
         f->demand[RES_MEM] = f->state == VM_ON ? f->consumed_mb : 0;
+        f->no_reclaim = f->state == VM_ON;
+    }
     if (isnan(f->demand[RES_CPU])) {
         f->demand[RES_CPU] = 0;
         if (f->state == VM_ON)

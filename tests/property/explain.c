@@ -247,13 +247,15 @@ static double figure_of(const struct finding *f, enum finding_figure name)
     return UNKNOWN;
 }
 
-/* The imbalance that the explanation gives for the host is not below that of the chosen one. */
+/* The imbalance that the explanation gives for the host is not below that of the chosen one, or more memory
+ * would have to be reclaimed there. */
 static bool is_no_better(const struct candidate *c)
 {
     double after = figure_of(c->found, FIGURE_IMBALANCE_AFTER);
     double chosen = figure_of(c->found, FIGURE_IMBALANCE_CHOSEN);
 
-    return isnan(after) || isnan(chosen) || after >= chosen - GAIN_LEAST;
+    return isnan(after) || isnan(chosen) || after >= chosen - GAIN_LEAST ||
+           figure_of(c->found, FIGURE_RECLAIMED) > 0;
 }
 
 /* Whether the move goes where the imbalance is lowest. */

@@ -175,39 +175,6 @@ bool oracle_receives(const struct oracle *o, uint32_t host)
     return oracle_runs_vms(o, host);
 }
 
-double oracle_needs(const struct oracle *o, uint32_t vm, enum oracle_need need)
-{
-    const struct vm_facts *v = &o->snap->vms[vm].is;
-    double admitted = v->alloc[RES_MEM].reservation;
-    double consumed = o->starts[vm] ? v->mem_mb : v->consumed_mb;
-
-    switch (need) {
-    case ORACLE_CPU_RESERVED:
-        return v->alloc[RES_CPU].reservation;
-    case ORACLE_MEM_RESERVED:
-        return v->alloc[RES_MEM].reservation;
-    case ORACLE_MEM:
-    case ORACLE_PHYSICAL:
-        if (o->policy->mem_admission == MEM_ADMISSION_CONSUMED)
-            admitted = fmax(consumed, admitted);
-        if (o->policy->mem_admission == MEM_ADMISSION_CONFIGURED)
-            admitted = v->mem_mb;
-        if (need == ORACLE_PHYSICAL)
-            admitted = fmax(admitted, consumed);
-        return admitted + v->overhead_mb;
-    case ORACLE_NEEDS:
-        break;
-    }
-    return 0;
-}
-
-double oracle_frees(const struct oracle *o, uint32_t vm, enum oracle_need need)
-{
-    const struct vm_facts *v = &o->snap->vms[vm].is;
-
-    return need == ORACLE_PHYSICAL ? v->consumed_mb + v->overhead_mb : oracle_needs(o, vm, need);
-}
-
 /* Of agents that do not run yet; what they will use is not there yet. */
 static double kept_for_agents(const struct oracle *o, uint32_t host, enum oracle_need need)
 {
@@ -251,7 +218,7 @@ double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need
     case ORACLE_MEM:
         return h->capacity[RES_MEM] * o->policy->mem_overcommit;
     case ORACLE_PHYSICAL:
-        return isnan(h->is.mem_free_mb) ? NO_LIMIT : h->is.mem_free_mb;
+        return isnan(h->is.mem_free_mb) ? NO_LIMIT : h->is.mem_free_mb + oracle_idle_on(o, host, true);
     case ORACLE_NEEDS:
         break;
     }
@@ -319,11 +286,12 @@ static double other_free_mem(const void *with, uint32_t vm, uint32_t host)
 {
     const struct coming *c = with;
     const struct oracle *o = c->o;
-    double free = oracle_limit(o, host, ORACLE_PHYSICAL) - oracle_taken(o, host, ORACLE_PHYSICAL);
+    double free = oracle_limit(o, host, ORACLE_PHYSICAL) - oracle_taken(o, host, ORACLE_PHYSICAL) -
+                  oracle_idle_on(o, host, false);
 
     for (uint32_t i = 0; i < o->snap->n_vms; i++)
         if ((i == vm || comes_with(c, i)) && oracle_is_on(o, i, host) && o->home[i] != host && !o->arrived[i])
-            free += oracle_needs(o, i, ORACLE_PHYSICAL);
+            free += oracle_needs(o, i, ORACLE_PHYSICAL) + oracle_idle(o, i);
     return isnan(o->snap->hosts[host].is.mem_free_mb) ? NAN : round(free * 1e3) / 1e3;
 }
 
@@ -545,8 +513,9 @@ void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct aren
         ret->vms[rec->vm].host = rec->to;
         ret->vms[rec->vm].is.last_migrated = moved_at;
         ret->vms[rec->vm].left_host = rec->action == ACTION_MIGRATE ? rec->from : IX_NONE;
-        ret->hosts[rec->to].is.mem_free_mb -= oracle_needs(&o, rec->vm, ORACLE_PHYSICAL);
-        ret->hosts[rec->from].is.mem_free_mb += oracle_frees(&o, rec->vm, ORACLE_PHYSICAL);
+        double idle = oracle_idle(&o, rec->vm);
+        ret->hosts[rec->to].is.mem_free_mb -= oracle_needs(&o, rec->vm, ORACLE_PHYSICAL) + idle;
+        ret->hosts[rec->from].is.mem_free_mb += oracle_frees(&o, rec->vm, ORACLE_PHYSICAL) + idle;
     }
     link_vms(ret, a);
 }

@@ -63,6 +63,11 @@ static inline bool oracle_is_on(const struct oracle *o, uint32_t vm, uint32_t ho
 double oracle_needs(const struct oracle *o, uint32_t vm, enum oracle_need need);
 double oracle_frees(const struct oracle *o, uint32_t vm, enum oracle_need need);
 
+/* What backs the VM and may be taken back by the settings; of all VMs that are on the host, now or at the
+ * start. */
+double oracle_idle(const struct oracle *o, uint32_t vm);
+double oracle_idle_on(const struct oracle *o, uint32_t host, bool at_start);
+
 /* What is taken of the host now, and what it has. ORACLE_PHYSICAL: since the start, of what was free then. */
 double oracle_taken(const struct oracle *o, uint32_t host, enum oracle_need need);
 double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need);

@@ -90,6 +90,7 @@ class Vm:
         mem = j.get('mem') or {}
         self.consumed = number(mem.get('consumed'), self.mem_mb)
         self.overhead = number(mem.get('overhead'), 0.0)
+        self.keeps_memory = self.state != 'on' or bool(mem.get('no_reclaim')) or 'demand' not in mem or bool(j.get('sample_bad'))
         windows = j.get('windows') or {}
         self.window = {}
         for w in ('5m', '40m', '60m'):
@@ -112,13 +113,22 @@ class Vm:
             return self.reservation['mem'] + self.overhead
         return max(self.mem_mb if self.starts else self.consumed, self.reservation['mem']) + self.overhead
 
-    def mem_backed(self, admission):
-        """The host memory that must be there for it."""
-        return max(self.mem_needed(admission), (self.mem_mb if self.starts else self.consumed) + self.overhead)
+    def mem_backed(self, policy):
+        """The host memory that must be there for it: what settings let the hypervisor take back need not be."""
+        needed, consumed = self.mem_needed(policy['mem_admission']), (self.mem_mb if self.starts else self.consumed) + self.overhead
+        most = max(needed, consumed)
+        times = max(policy['mem_overcommit'], 1)
+        if self.starts or self.keeps_memory or (times == 1 and policy['mem_admission'] != 'reservation'):
+            return most
+        return min(most, max(needed / times, self.demand['mem'], self.reservation['mem'] + self.overhead))
 
-    def mem_freed(self, admission):
+    def mem_freed(self, policy):
         """What its host has more of, once it has left."""
-        return self.consumed + self.overhead
+        return min(self.consumed + self.overhead, self.mem_backed(policy))
+
+    def mem_idle(self, policy):
+        """What the hypervisor may take back of it."""
+        return self.consumed + self.overhead - self.mem_freed(policy)
 
 
 class Pool:

@@ -302,8 +302,9 @@ class Replay:
                 self.wrong(f'{what} on host {to}: {needed:.6g} of {available:.6g}', where)
         if host.mem_free is not None:
             change = self.memory_change(host, there + [vm])
-            if not fits(change, host.mem_free):
-                self.wrong(f'host {to} has {host.mem_free} MiB free, {change:.6g} MiB more arrive than leave', where)
+            free = self.memory_free(host)
+            if not fits(change, free):
+                self.wrong(f'host {to} has {free:.6g} MiB free, {change:.6g} MiB more arrive than leave', where)
 
     def plan_of(self, vm_id):
         return next((m for m in self.moves if m['vm'] == vm_id), {})
@@ -320,13 +321,17 @@ class Replay:
         yield 'memory reservations', sum(v.reservation['mem'] for v in vms), host.capacity['mem']
         yield 'memory', sum(v.mem_needed(admission) for v in vms), host.capacity['mem'] * overcommit
 
+    def memory_free(self, host):
+        """What is free there at the start, or may be taken back from its VMs."""
+        return host.mem_free + sum(v.mem_idle(self.policy) for v in self.cluster.vms.values()
+                                   if v.state == 'on' and v.kind != 'spare' and v.host == host.id and v.id not in self.newcomers)
+
     def memory_change(self, host, vms):
         """How much more arrives than has left, of those that the snapshot does not have on the host yet."""
-        admission = self.policy['mem_admission']
         here = {v.id for v in vms}
         vms = vms + [self.cluster.vms[i] for i, h in self.cluster.expected.items() if h == host.id]
-        arrived = sum(v.mem_backed(admission) for v in vms if v.id in self.cluster.expected or host.id not in (v.host, self.cluster.left.get(v.id)))
-        left = sum(v.mem_freed(admission) for v in self.cluster.vms.values()
+        arrived = sum(v.mem_backed(self.policy) for v in vms if v.id in self.cluster.expected or host.id not in (v.host, self.cluster.left.get(v.id)))
+        left = sum(v.mem_freed(self.policy) for v in self.cluster.vms.values()
                    if v.state == 'on' and v.host == host.id and v.id not in here and v.id not in self.newcomers)
         return arrived - left
 
@@ -419,8 +424,8 @@ class Replay:
         if host.mem_free is not None:
             coming = [v for v in resident if v.id in cluster.expected or v.state == 'on' and
                       host.id not in (v.host, cluster.left.get(v.id))]
-            checks.append(('free memory', lambda v: v.mem_backed(admission), lambda v: v.mem_freed(admission),
-                           sum(v.mem_backed(admission) for v in coming), host.mem_free))
+            checks.append(('free memory', lambda v: v.mem_backed(self.policy), lambda v: v.mem_freed(self.policy),
+                           sum(v.mem_backed(self.policy) for v in coming), self.memory_free(host)))
         for what, taken, freed, start, limit in checks:
             plus = {m['id']: taken(cluster.vms[m['vm']]) for m in arriving}
             minus = {m['id']: freed(cluster.vms[m['vm']]) for m in leaving}

@@ -13,9 +13,9 @@ static double load_then(const struct move_preference *p, uint32_t unit, uint32_t
 
 static double free_mem_then(const struct move_preference *p, uint32_t unit, uint32_t slot)
 {
-    double backed = unit == IX_NONE ? 0 : p->l->unit_backed[unit];
+    double backed = unit == IX_NONE ? 0 : p->l->unit_backed[unit] + p->l->unit_idle[unit];
 
-    return p->l->mem_free0[slot] >= NO_LIMIT ? UNKNOWN : p->l->mem_free0[slot] + backed;
+    return p->l->mem_free0[slot] >= NO_LIMIT ? UNKNOWN : p->l->mem_free0[slot] - p->idle[slot] + backed;
 }
 
 static double count_then(const struct move_preference *p, uint32_t vm, const struct expression_node *variable,
@@ -87,6 +87,10 @@ struct move_preference *move_preference_new(const struct layout *l, double gain,
 
     memcpy(load, l->norm[RES_CPU], l->n_slots * sizeof *load);
     p->load = load;
+    double *idle = arena_array(a, double, l->n_slots);
+
+    memcpy(idle, l->mem_idle, l->n_slots * sizeof *idle);
+    p->idle = idle;
     if (l->used) {
         int64_t *used = arena_array(a, int64_t, l->n_used);
 
@@ -117,10 +121,11 @@ uint32_t move_preference_worse_bucket(const struct move_preference *p, uint32_t 
     return IX_NONE;
 }
 
-struct move_rank move_preference_rank(const struct move_preference *preference, uint32_t unit,
-                                      uint32_t to_slot, double imbalance_after)
+struct move_rank move_preference_rank(const struct layout *l, const struct move_preference *preference,
+                                      uint32_t unit, uint32_t to_slot, double imbalance_after)
 {
-    struct move_rank r = {.imbalance = imbalance_after};
+    double reclaimed = layout_reclaims(l, unit, to_slot, 0) * l->inverse[RES_MEM][to_slot];
+    struct move_rank r = {.imbalance = imbalance_after + reclaimed / RES_COUNT};
 
     if (!preference)
         return r;

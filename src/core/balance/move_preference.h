@@ -19,6 +19,7 @@ struct move_preference {
     struct fit_then then;
     const int64_t *used; /* l->used when the pass begins */
     const double *load;  /* of CPU, by slot, then */
+    const double *idle;  /* l->mem_idle, then */
     double price;        /* of a drop from the best host to the worst, in imbalance */
 };
 
@@ -35,14 +36,15 @@ uint32_t move_preference_worse_bucket(const struct move_preference *p, uint32_t 
                                       struct fit_frozen_bucket *ret);
 
 /* How a move that must be made ranks among the moves of the unit to other hosts: not to a worse bucket first,
- * then by the lowest imbalance, to which the lower score adds. preference: may be NULL. */
+ * then by the lowest imbalance, to which the lower score adds, and memory that must be reclaimed, as if it
+ * were load. preference: may be NULL. */
 struct move_rank {
     bool worse_bucket;
     double imbalance;
 };
 
-struct move_rank move_preference_rank(const struct move_preference *preference, uint32_t unit,
-                                      uint32_t to_slot, double imbalance_after);
+struct move_rank move_preference_rank(const struct layout *l, const struct move_preference *preference,
+                                      uint32_t unit, uint32_t to_slot, double imbalance_after);
 
 static inline bool move_rank_is_better(struct move_rank x, struct move_rank than)
 {

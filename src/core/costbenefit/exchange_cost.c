@@ -97,6 +97,20 @@ static double stable_of(const struct exchange_trial *t)
     return stable;
 }
 
+/* The memory that the steps before this one free on its destination. */
+static double freed_before(const struct exchange_trial *t, uint32_t k)
+{
+    const struct layout *l = t->costs->l;
+    double freed = 0;
+
+    for (uint32_t i = 0; i < k; i++) {
+        double backed = l->unit_backed[t->steps->unit[i]] + l->unit_idle[t->steps->unit[i]];
+        freed += t->from[i] == t->steps->to_slot[k] ? backed : 0;
+        freed -= t->steps->to_slot[i] == t->steps->to_slot[k] ? backed : 0;
+    }
+    return freed;
+}
+
 /* Makes the steps. Takes off the benefit what the shortage is above the one at the start meanwhile. */
 static void make_steps(struct exchange_trial *t, struct migration_worth *ret)
 {
@@ -105,6 +119,9 @@ static void make_steps(struct exchange_trial *t, struct migration_worth *ret)
     for (uint32_t k = 0; k < t->steps->n; k++) {
         struct migration_worth one;
         migration_cost_between(costs, t->steps->unit[k], t->from[k], t->steps->to_slot[k], &one);
+        migration_cost_add_reclaimed(
+            &one, layout_reclaims(costs->l, t->steps->unit[k], t->steps->to_slot[k], freed_before(t, k)));
+        ret->reclaimed_mb += one.reclaimed_mb;
         ret->duration_s += one.duration_s;
         for (int r = 0; r < RES_COUNT; r++) {
             double more = 0;

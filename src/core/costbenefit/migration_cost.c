@@ -402,6 +402,7 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
 
     migration_cost_between(costs, unit, s, to_slot, ret);
     ret->stable_s = stable;
+    migration_cost_add_reclaimed(ret, layout_reclaims(costs->l, unit, to_slot, 0));
     double after_s = positive(stable - ret->duration_s); /* of the stable time, after the migration */
     for (int r = 0; r < RES_COUNT; r++) {
         struct load_range joined = load_range_plus(costs->slot[r][to_slot], &costs->unit[r][unit], 1);

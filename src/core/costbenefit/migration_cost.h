@@ -94,6 +94,7 @@ struct migration_worth {
     double worse;               /* the larger of the two, in the units of gain / s; <= 0: none */
     bool today;                 /* `worse` is the growth at today's loads */
     double duration_s;
+    double reclaimed_mb; /* what the destination's hypervisor must reclaim from VMs; 0: enough is free */
     double stable_s; /* the time for which the benefit counts: today's loads are expected to last so long */
 };
 
@@ -123,7 +124,14 @@ double migration_cost_worse(const struct migration_cost *costs, uint32_t unit, u
 /* Whether the benefit is large enough for the cost. */
 bool migration_cost_pays(const struct migration_cost *costs, const struct migration_worth *w);
 
-/* Cost and duration only, between any two slots, wherever the unit is. */
+/* Adds that the hypervisor reclaims so much memory for the move: its VMs do without while it is copied. */
+static inline void migration_cost_add_reclaimed(struct migration_worth *w, double reclaimed_mb)
+{
+    w->reclaimed_mb += reclaimed_mb;
+    w->cost[RES_MEM] += reclaimed_mb * w->duration_s;
+}
+
+/* Cost and duration only, between any two slots, wherever the unit is; without what is reclaimed. */
 void migration_cost_between(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                             uint32_t to_slot, struct migration_worth *ret);
 

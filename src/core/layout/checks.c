@@ -206,6 +206,16 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
     return CHECK_NONE;
 }
 
+double layout_reclaims(const struct layout *l, uint32_t unit, uint32_t slot, double freed)
+{
+    double takes = l->unit_phys[unit] + l->unit_idle[unit];
+    double lacks = takes - fmax(l->mem_free[slot] - l->mem_idle[slot] + freed, 0);
+
+    if (!(l->unit_idle[unit] + l->mem_idle[slot] > 0) || !(lacks > ROUNDING))
+        return 0; /* where nothing is reclaimed, layout_check() admits what is free */
+    return fmin(lacks, takes);
+}
+
 /* ---- units that are checked alike ---- */
 
 bool layout_checks_are_local(const struct layout *l, uint32_t unit)

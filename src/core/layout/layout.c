@@ -61,6 +61,7 @@ static void alloc_slots(struct layout *l)
     l->mem_taken = arena_array(l->a, double, n);
     l->mem_limit = arena_array(l->a, double, n);
     l->mem_free = arena_array(l->a, double, n);
+    l->mem_idle = arena_array(l->a, double, n);
     l->agents_ready = arena_array(l->a, bool, n);
     l->closing = arena_array(l->a, bool, n);
     l->waking = arena_array(l->a, bool, n);
@@ -116,15 +117,32 @@ static void make_slots(struct layout *l)
 
 /* The capacities that one VM uses. */
 struct vm_weight {
-    double demand[RES_COUNT], reserved[RES_COUNT], mem, phys, backed;
+    double demand[RES_COUNT], reserved[RES_COUNT], mem, phys, backed, idle;
 };
+
+/* The physical memory that a VM needs wherever it runs: by policy.mem_admission and mem_overcommit, but at
+ * least what it demands and what it reserves, where the hypervisor may reclaim the rest of what backs it. */
+static double mem_needed(const struct policy *p, const struct vm_facts *v, double admitted)
+{
+    double most = fmax(admitted, v->consumed_mb + v->overhead_mb);
+    bool promised = p->mem_overcommit > 1 || p->mem_admission == MEM_ADMISSION_RESERVATION;
+
+    if (!promised || v->no_reclaim || v->sample_bad || v->state != VM_ON)
+        return most;
+    double least = fmax(v->demand[RES_MEM], v->alloc[RES_MEM].reservation + v->overhead_mb);
+
+    return fmin(most, fmax(least, admitted / fmax(p->mem_overcommit, 1)));
+}
 
 static struct vm_weight weigh_vm(const struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm)
 {
     const struct vm_facts *v = &l->snap->vms[vm].is;
-    struct vm_weight w = {.mem = mem_admitted(l->policy, v), .backed = v->consumed_mb + v->overhead_mb};
+    double consumed = v->consumed_mb + v->overhead_mb;
+    struct vm_weight w = {.mem = mem_admitted(l->policy, v)};
 
-    w.phys = fmax(w.mem, w.backed);
+    w.phys = mem_needed(l->policy, v, w.mem);
+    w.backed = fmin(consumed, w.phys);
+    w.idle = consumed - w.backed;
     for (int r = 0; r < RES_COUNT; r++) {
         w.demand[r] = entitlement[r][vm];
         w.reserved[r] = v->alloc[r].reservation;
@@ -206,6 +224,7 @@ static void alloc_units(struct layout *l, uint32_t n)
     l->unit_mem = arena_array(l->a, double, n);
     l->unit_phys = arena_array(l->a, double, n);
     l->unit_backed = arena_array(l->a, double, n);
+    l->unit_idle = arena_array(l->a, double, n);
     l->unit_allowed = arena_array(l->a, const uint64_t *, n);
     l->unit_restart = arena_array(l->a, const uint64_t *, n);
     l->unit_held = arena_array(l->a, enum check, n);
@@ -310,6 +329,7 @@ static void weigh_units(void *arg, uint32_t begin, uint32_t end)
         l->unit_mem[u] += w.mem;
         l->unit_phys[u] += w.phys;
         l->unit_backed[u] += w.backed;
+        l->unit_idle[u] += w.idle;
     }
 }
 
@@ -396,6 +416,7 @@ static void weigh_on(struct layout *l, uint32_t u, uint32_t slot, int by)
         l->reserved[r][slot] += by * l->unit_reserved[r][u];
     }
     l->mem_taken[slot] += by * l->unit_mem[u];
+    l->mem_idle[slot] += by * l->unit_idle[u];
     for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++)
         count_apart(l, l->unit_vms[i], slot, by);
 }
@@ -429,6 +450,13 @@ static void weigh_other_end(struct layout *l, const struct vm_weight *w, uint32_
     count_apart(l, vm, slot, 1);
 }
 
+/* Takes the memory that a VM in flight will have on its destination. */
+static void take_free(struct layout *l, const struct vm_weight *w, uint32_t to)
+{
+    l->mem_free[to] -= w->phys;
+    l->mem_idle[to] += w->idle;
+}
+
 /* Counts a VM with an approved power-on: its reservation and all its memory are taken on its host. Its load
  * is unknown, so no VM moves out of its way. */
 static void add_placed(struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm, uint32_t to_host)
@@ -453,7 +481,7 @@ static void add_unseen(struct layout *l, const struct vm_weight *w, uint32_t vm,
         return;
     weigh_other_end(l, w, vm, to);
     l->other_end[vm] = to;
-    l->mem_free[to] -= w->phys;
+    take_free(l, w, to);
 }
 
 /* Counts a migration in flight on both hosts, and takes the destination's free memory. Only this VM: other
@@ -484,7 +512,7 @@ static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT]
     if (arrived)
         return;
     l->going_to[vm] = to;
-    l->mem_free[to] -= w.phys;
+    take_free(l, &w, to);
 }
 
 void layout_init_bare(struct layout *l, const struct snapshot *snap, const struct policy *policy,
@@ -499,6 +527,7 @@ void layout_init_bare(struct layout *l, const struct snapshot *snap, const struc
     for (uint32_t u = 0; u < l->n_units; u++) {
         list_add(l, u, l->unit_slot[u]);
         weigh_on(l, u, l->unit_slot[u], 1);
+        l->mem_free[l->unit_slot[u]] += l->unit_idle[u];
     }
     for (uint32_t i = 0; i < snap->n_migrations; i++)
         add_in_flight(l, entitlement, snap->migrations[i].vm, snap->migrations[i].from,

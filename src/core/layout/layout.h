@@ -48,8 +48,11 @@ struct layout {
     double *leaving[RES_COUNT];  /* Σ reservations of VMs that are migrating away; part of `reserved` */
     double *mem_taken;           /* Σ memory of the VMs, by policy.mem_admission */
     double *mem_limit;           /* capacity × policy.mem_overcommit */
-    double *mem_free;            /* physically free after the moves so far; NO_LIMIT: unknown */
+    double *mem_free;  /* what VMs that come may use after the moves so far: what is physically free,
+                          and mem_idle; NO_LIMIT: unknown */
     double *mem_free0; /* ... before the plan's moves; migrations in flight already have their memory */
+    double *mem_idle;  /* part of mem_free: it backs VMs of the slot, and the settings let the hypervisor
+                          reclaim it */
     bool *agents_ready;
     bool *closing; /* an approved recommendation will power off or service it: receives nothing */
     bool *waking;  /* in standby, woken by the plan: receives the VMs that it is woken for */
@@ -67,8 +70,10 @@ struct layout {
     double *unit_demand[RES_COUNT]; /* entitlement */
     double *unit_reserved[RES_COUNT];
     double *unit_mem;    /* memory, by policy.mem_admission */
-    double *unit_phys;   /* physical memory that its destination must have free: at least what backs it now */
-    double *unit_backed; /* physical memory that its host gets back */
+    double *unit_phys;   /* memory that it takes of mem_free of its destination: at least what backs it now,
+                            without unit_idle */
+    double *unit_backed; /* memory that it gives back to mem_free of its host */
+    double *unit_idle;   /* memory that backs it and may be reclaimed: part of mem_idle where it runs */
     const uint64_t **unit_allowed; /* hosts (not slots); NULL: every one */
     const uint64_t **unit_restart; /* of these, the hosts where it can be powered on (rules.h) */
     uint64_t **unit_avoided;       /* hosts to which its moves failed; NULL: none is avoided */
@@ -113,7 +118,7 @@ struct layout_mark {
     uint32_t unit;
     uint32_t index;   /* in its slot's list */
     uint32_t slot[2]; /* from, to */
-    double norm[2][RES_COUNT], reserved[2][RES_COUNT], mem_taken[2], mem_free[2];
+    double norm[2][RES_COUNT], reserved[2][RES_COUNT], mem_taken[2], mem_free[2], mem_idle[2];
     double sum[RES_COUNT], sum_squares[RES_COUNT];
     size_t cells; /* of cells.c */
 };
@@ -123,6 +128,10 @@ void layout_undo(struct layout *l, const struct layout_mark *mark);
 
 /* Likewise, and the units of each slot are in the order that they had. */
 void layout_undo_in_order(struct layout *l, const struct layout_mark *mark);
+
+/* How much memory the hypervisor of the slot must reclaim from VMs if the unit comes, and `freed` is free
+ * besides; 0: enough is free. */
+double layout_reclaims(const struct layout *l, uint32_t unit, uint32_t slot, double freed);
 
 /* The first failed check of the unit on the slot, in the order of names.h; CHECK_NONE: it may move there.
  * Ignores unit_held and the benefit. */

@@ -32,10 +32,11 @@ static double load(const struct layout *l, uint32_t vm, uint32_t slot)
 
 static double free_mem(const struct layout *l, uint32_t vm, uint32_t slot)
 {
-    double backed = is_here(l, vm, slot) ? l->unit_backed[l->vm_unit[vm]] : 0;
+    uint32_t unit = l->vm_unit[vm];
+    double backed = is_here(l, vm, slot) ? l->unit_backed[unit] + l->unit_idle[unit] : 0;
+    double unused = l->mem_free[slot] - l->mem_idle[slot] + backed;
 
-    return l->mem_free[slot] >= NO_LIMIT ? UNKNOWN
-                                         : round((l->mem_free[slot] + backed) * MEM_DIGITS) / MEM_DIGITS;
+    return l->mem_free[slot] >= NO_LIMIT ? UNKNOWN : round(unused * MEM_DIGITS) / MEM_DIGITS;
 }
 
 static double value_of(const void *with, uint32_t vm, const struct expression_node *variable, uint32_t host)

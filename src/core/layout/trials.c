@@ -23,6 +23,7 @@ void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout
         }
         m.mem_taken[i] = l->mem_taken[m.slot[i]];
         m.mem_free[i] = l->mem_free[m.slot[i]];
+        m.mem_idle[i] = l->mem_idle[m.slot[i]];
     }
     for (int r = 0; r < RES_COUNT; r++) {
         m.sum[r] = l->sum[r];
@@ -50,6 +51,7 @@ void layout_undo(struct layout *l, const struct layout_mark *m)
         }
         l->mem_taken[m->slot[i]] = m->mem_taken[i];
         l->mem_free[m->slot[i]] = m->mem_free[i];
+        l->mem_idle[m->slot[i]] = m->mem_idle[i];
     }
     for (int r = 0; r < RES_COUNT; r++) {
         l->sum[r] = m->sum[r];

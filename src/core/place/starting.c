@@ -11,6 +11,7 @@ void starting_assume_all(struct vm *v, double core_mhz)
     v->is.demand[RES_MEM] = v->is.mem_mb;
     v->is.consumed_mb = v->is.mem_mb;
     v->is.demand_unknown = false;
+    v->is.no_reclaim = true; /* it may use all of it */
     vm_facts_windows(&v->is);
 }
 

@@ -292,6 +292,8 @@ static bool find_memory_free(const struct pass *p, const struct asked *q, struct
     const struct layout *l = &p->layout;
 
     add_room(f, q, RES_MEM, l->unit_phys[q->unit], fmax(l->mem_free[q->slot], 0));
+    if (l->mem_idle[q->slot] > 0)
+        finding_figure(f, FIGURE_RECLAIMED, l->mem_idle[q->slot]);
     return true;
 }
 
@@ -487,6 +489,11 @@ static bool find_less_gain(const struct pass *p, const struct asked *q, struct f
                         : p->next.imbalance_after;
     finding_figure(f, FIGURE_IMBALANCE_AFTER, fabs(after - chosen) < GAIN_LEAST ? chosen : after);
     finding_figure(f, FIGURE_IMBALANCE_CHOSEN, chosen);
+    double reclaims = layout_reclaims(&p->layout, q->unit, q->slot, 0);
+    if (after < chosen && reclaims > 0) {
+        finding_subject(f, SUBJECT_HOST, q->host);
+        finding_figure(f, FIGURE_RECLAIMED, reclaims);
+    }
     return true;
 }
 

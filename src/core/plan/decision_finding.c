@@ -10,6 +10,14 @@ static struct finding find_wake(const struct pass *p, const struct decision *d)
         .subjects = {{SUBJECT_HOST, p->layout.slot_host[d->to_slot]}, {SUBJECT_FOR_VM, d->for_vm}}};
 }
 
+/* Of each VM of the unit an equal part; UNKNOWN: nothing is reclaimed. */
+static double reclaimed_mb(const struct pass *p, const struct decision *d)
+{
+    uint32_t members = p->layout.unit_from[d->unit + 1] - p->layout.unit_from[d->unit];
+
+    return d->worth.reclaimed_mb > 0 ? d->worth.reclaimed_mb / members : UNKNOWN;
+}
+
 static struct finding find_placement(const struct pass *p, const struct decision *d, uint32_t vm)
 {
     return (struct finding){.code = FIND_PLACEMENT,
@@ -18,7 +26,8 @@ static struct finding find_placement(const struct pass *p, const struct decision
                             .figures = {{FIGURE_CPU_MHZ, p->entitlement[RES_CPU][vm]},
                                         {FIGURE_MEM_MB, p->entitlement[RES_MEM][vm]},
                                         {FIGURE_CPU_LOAD_TO, d->load_to[RES_CPU]},
-                                        {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]}}};
+                                        {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]},
+                                        {FIGURE_RECLAIMED, reclaimed_mb(p, d)}}};
 }
 
 /* The stage that wants a VM of the unit away from its host; IX_NONE: none does. */
@@ -55,7 +64,8 @@ static struct finding find_move(const struct pass *p, const struct decision *d, 
                                         {FIGURE_CPU_LOAD, d->load_from[RES_CPU]},
                                         {FIGURE_MEM_LOAD, d->load_from[RES_MEM]},
                                         {FIGURE_CPU_LOAD_TO, d->load_to[RES_CPU]},
-                                        {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]}},
+                                        {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]},
+                                        {FIGURE_RECLAIMED, reclaimed_mb(p, d)}},
                             .because = d->because};
 }
 

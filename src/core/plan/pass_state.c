@@ -46,6 +46,8 @@ bool plan_move(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
     }
     if (d.action == ACTION_MIGRATE)
         migration_cost_worth(&p->migration_cost, unit, to_slot, &d.worth);
+    else
+        d.worth.reclaimed_mb = layout_reclaims(l, unit, to_slot, 0);
     if (is_watched(p, unit)) {
         /* make and undo the move: explain judges the hosts at the moment before */
         struct layout_mark mark;

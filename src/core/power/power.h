@@ -26,6 +26,7 @@ bool power_first(struct pass *p);
 struct what_if_step {
     uint32_t unit, from, to;
     bool moved_before; /* by an earlier step */
+    double reclaimed_mb;
     struct layout_mark layout;
     struct utilization_mark utilization;
 };

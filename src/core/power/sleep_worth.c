@@ -94,6 +94,7 @@ void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, st
         v.evacuate_s += move.duration_s;
         for (int r = 0; r < RES_COUNT; r++)
             v.cost[r] += WAYS * move.cost[r];
+        v.cost[RES_MEM] += w->steps[i].reclaimed_mb * move.duration_s; /* none on the way back */
     }
     v.evacuate_s /= fmax(at_a_time, MIGRATIONS_LEAST);
     v.off_s = fmax(v.quiet_s - (double)policy->dpm.standby_s - v.evacuate_s, 0);

@@ -48,7 +48,11 @@ void what_if_move(struct power *w, uint32_t unit, uint32_t to)
 {
     struct layout *l = w->l;
     uint32_t from = l->unit_slot[unit];
-    struct what_if_step s = {.unit = unit, .from = from, .to = to, .moved_before = w->moved[unit]};
+    struct what_if_step s = {.unit = unit,
+                             .from = from,
+                             .to = to,
+                             .moved_before = w->moved[unit],
+                             .reclaimed_mb = layout_reclaims(l, unit, to, 0)};
 
     if (!w->moved[unit])
         w->home[unit] = from;

@@ -95,6 +95,7 @@ static void fill_demand(struct seen_vm *v, double idle_percent, struct arena *a)
     double cpu = demand_cpu_mhz(&v->sample, v->is.vcpus);
     double mem = demand_mem_mb(&v->sample, idle_percent);
 
+    v->is.no_reclaim = isnan(v->sample.mem_active_mb);
     v->is.demand[RES_MEM] = isnan(mem) ? v->is.consumed_mb + v->is.overhead_mb : mem;
     if (isnan(cpu))
         v->is.demand_unknown = true;

@@ -4,8 +4,8 @@
 
 const struct sentence_template wording_templates[] = {
     /* Recommendations. By how much the imbalance falls is a figure of its own. */
-    {FIND_MOVE, "", "{vm_with_share} moves from {from}{load_here} to {to}{load_there}{why_move}."},
-    {FIND_PLACEMENT, "", "{vm_with_share} is powered on at {to}{load_there}."},
+    {FIND_MOVE, "", "{vm_with_share} moves from {from}{load_here} to {to}{load_there}{why_move}.{reclaims}"},
+    {FIND_PLACEMENT, "", "{vm_with_share} is powered on at {to}{load_there}.{reclaims}"},
     {FIND_ALTERNATIVE, "stage",
      "{host}{load_here} can run the VM as well; the bucket {stage} ranks it below {to}."},
     {FIND_ALTERNATIVE, "score",
@@ -335,6 +335,8 @@ const struct sentence_template wording_templates[] = {
      "If {host} failed, no other host would have room to restart the VM."},
     {FIND_CHECK, "check=memory",
      "The VM needs {need} of memory, but {host} has only {left} of {limit} left."},
+    {FIND_CHECK, "check=memory_free reclaimed_mb",
+     "The VM needs {need} of physical memory, but only {left} is free on {host} or may be reclaimed there."},
     {FIND_CHECK, "check=memory_free",
      "The VM needs {need} of physical memory, but only {left} is free on {host}."},
     {FIND_CHECK, "check=host_load",
@@ -412,6 +414,10 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=less_gain for_vm",
      "No exchange of as few moves that passes all checks brings the VM here and lowers the imbalance more "
      "than the one that brings it to {to}."},
+    {FIND_CHECK, "check=less_gain reclaimed_mb",
+     "For the VM, the hypervisor would have to reclaim {reclaimed_mb} of memory on {host}; the imbalance "
+     "would "
+     "be {imbalance_after:4}, with the VM on {to} it is {imbalance_chosen:4}."},
     {FIND_CHECK, "check=less_gain imbalance_after={imbalance_chosen}",
      "The imbalance would be equal, {imbalance_after:4}, with the VM on {to}, which is first among equals."},
     {FIND_CHECK, "check=less_gain",
@@ -620,6 +626,9 @@ const struct phrase wording_phrases[] = {
      ", because {from} is expected to rise above the target range soon"},
     {"why_move", "reason=room", ", to make room for {because}"},
     {"why_move", "", " ({reason.meaning})"},
+    {"reclaims", "reclaimed_mb",
+     " For it the hypervisor must reclaim {reclaimed_mb} of consumed but idle memory on {to}."},
+    {"reclaims", "", ""},
     {"bound_ruled", "imbalance_least_ruled", ", and with the rules none below {imbalance_least_ruled:4}"},
     {"bound_ruled", "", ""},
     {"bound_moves", "moves_least=1", " At least 1 move is needed to reach the target."},
