@@ -33,6 +33,7 @@ const struct verb *const verbs[] = {
     &verb_standby,
     &verb_wake,
     &verb_confirm_controller,
+    &verb_confirm_setting,
     &verb_events,
     &verb_schedule,
     &verb_forecast,

@@ -611,6 +611,7 @@ int service_run(const struct config *config, char *const argv[], struct err *err
     if (r == 0) {
         startup_log_warnings(config, &s.power->config);
         startup_log_standby_hosts(s.config, s.engine);
+        startup_log_unconfirmed(s.engine);
         startup_log_settings(config);
         update_outputs_and_timer(&s);
         (void)sd_notify(0, "READY=1");

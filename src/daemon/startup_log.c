@@ -22,6 +22,15 @@ static void log_schedule_zone(const struct config *c)
                    c->schedule.zone, c->dpm_time_zone ? "" : ", the system's own");
 }
 
+void startup_log_unconfirmed(const struct engine *e)
+{
+    struct engine_status st;
+
+    engine_status(e, &st);
+    if (st.unconfirmed)
+        log_warning("%s", st.unconfirmed);
+}
+
 void startup_log_standby_hosts(const struct config *c, const struct engine *e)
 {
     CLEANUP(arena_releasep) struct arena a = {0};

@@ -9,6 +9,9 @@
 /* Version, cluster, source, automation, interval, socket. */
 void startup_log_settings(const struct config *c);
 
+/* Says which setting waits for a confirmation, and what it would allow. */
+void startup_log_unconfirmed(const struct engine *e);
+
 /* Warns when dpm.enabled is false and hosts still sleep that Ballast put to standby. */
 void startup_log_standby_hosts(const struct config *c, const struct engine *e);
 

@@ -143,6 +143,7 @@ void engine_status(const struct engine *e, struct engine_status *ret)
         .paused_since = e->paused_since,
         .paused_by = e->paused_by,
         .overlay_findings = e->now_seen ? &e->now_seen->overlay_findings : NULL,
+        .unconfirmed = e->unconfirmed,
         .zone = cluster_demand_zone(e->knowledge->cluster),
         .store_error = e->persist->error.code != 0 ? e->persist->error.text : NULL,
         .last_night = nights_last_text(e->knowledge->nights),

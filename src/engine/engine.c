@@ -22,6 +22,7 @@
 #include "engine/persist.h"
 #include "engine/placement.h"
 #include "engine/proofs.h"
+#include "engine/reclaim_confirm.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
 
@@ -285,6 +286,7 @@ void engine_free(struct engine *e)
     free(e->passes);
     free(e->poll);
     free(e->paused_by);
+    free(e->unconfirmed);
     free(e->cluster);
     free(e->source_name);
     free(e);
@@ -295,6 +297,7 @@ void engine_configure(struct engine *e, const struct engine_settings *settings, 
     instant_s interval = e->settings.policy.interval_s;
 
     take_settings(e, settings);
+    reclaim_confirm_configured(e);
     e->changes++;
     if (e->now_seen)
         hosts_match_entries(e->knowledge->hosts, &e->now_seen->snap);

@@ -275,6 +275,11 @@ void engine_identity(const struct engine *e, const char *host, struct engine_ide
 int engine_confirm_controllers(struct engine *e, const char *host, const char *by, instant_s now,
                                struct engine_identity *ret, struct err *err);
 
+/* Keeps, in the name of `by`, that the setting may be used, which waits for that since an upgrade
+ * (engine_status.unconfirmed). -EINVAL: it does not. */
+int engine_confirm_setting(struct engine *e, const char *setting, const char *by, instant_s now,
+                           struct err *err);
+
 /* Which VMs an admin wants powered on, and in whose name. Each VM is named by its id, or by its name where
  * that is not ambiguous. */
 struct place_request {
@@ -341,9 +346,10 @@ struct engine_status {
     const char *paused_by; /* NULL: not paused, or by a version that did not store it */
     const struct overlay_findings *overlay_findings; /* entries of the configuration that select nothing;
                                                         NULL: nothing was seen yet */
-    const char *zone;                                /* dpm.time_zone, or the machine's; never NULL */
-    const char *store_error;                         /* NULL: the store works */
-    const struct failing_unit *failing_units;        /* knowledge/unit_failures.h; by name */
+    const char *unconfirmed; /* the setting that waits for engine_confirm_setting(), a sentence; NULL: none */
+    const char *zone;        /* dpm.time_zone, or the machine's; never NULL */
+    const char *store_error; /* NULL: the store works */
+    const struct failing_unit *failing_units; /* knowledge/unit_failures.h; by name */
     size_t n_failing_units;
     const char *last_night, *last_night_json; /* knowledge/nights.h; NULL: none was told yet */
     uint64_t last_pass;                       /* 0: none yet in this process */

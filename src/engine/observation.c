@@ -8,6 +8,7 @@
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/vm_demand.h"
 #include "engine/persist.h"
+#include "engine/reclaim_confirm.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
 #include "model/snapshot_build.h"
@@ -166,6 +167,7 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
     action_facts_explain_lost_hosts(e, inv);
     c.n_waking = action_facts_wakes(e, a, &c.waking);
     knowledge_fill(e->knowledge, &c, inv, a);
+    reclaim_confirm_fill(e, inv);
     action_facts_fill(e, inv, a);
     int r = snapshot_build(inv, a, &v->snap, err);
 

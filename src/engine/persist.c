@@ -15,6 +15,7 @@
 #include "engine/look.h"
 #include "engine/maintenance_roll.h"
 #include "engine/observation.h"
+#include "engine/reclaim_confirm.h"
 #include "engine/retry.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
@@ -144,6 +145,7 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
             (r = put_note(e, NOTE_PAUSED_BY, e->paused_by, err)) < 0 ||
             (r = put_note(e, NOTE_ROLL, maintenance_roll_text(e, &a), err)) < 0 ||
             (r = put_note(e, NOTE_FOUR_EYES, four_eyes_text(e, &a), err)) < 0 ||
+            (r = put_note(e, NOTE_RECLAIM, e->unconfirmed, err)) < 0 ||
             (r = put_note(e, NOTE_SOURCE, e->source_name, err)) < 0)
             return r;
     }
@@ -425,6 +427,7 @@ int persist_load(struct engine *e, instant_s now, struct err *err)
     bool same = !source || !e->source_name || strcmp(source, e->source_name) == 0;
 
     e->persist->notes_dirty = e->source_name && (!source || !same);
+    reclaim_confirm_recall(e, ports_find_note(&s, NOTE_RECLAIM));
     if (same) {
         maintenance_roll_recall(e, ports_find_note(&s, NOTE_ROLL));
         four_eyes_recall(e, ports_find_note(&s, NOTE_FOUR_EYES));

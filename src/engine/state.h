@@ -15,8 +15,9 @@ struct engine {
     bool paused;
     instant_s paused_since;
     char *paused_by;
-    instant_s ticked; /* the last tick: actions are looked at again a while after it, however many
-                         calls come in between */
+    char *unconfirmed; /* the setting that waits for a person (reclaim_confirm.h), a sentence; NULL: none */
+    instant_s ticked;  /* the last tick: actions are looked at again a while after it, however many
+                          calls come in between */
 
     struct source_poll *poll;          /* source_poll.h */
     struct passes *passes;             /* decide.h */

@@ -273,14 +273,24 @@ static int read_token_name(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
-static int read_target(const json_t *v, struct request *r, struct err *err)
+static int read_word(const json_t *v, struct request *r, const char *expected, struct err *err)
 {
     size_t len = json_string_length(v);
 
     if (!json_is_string(v) || len == 0 || len >= sizeof r->name || strlen(json_string_value(v)) != len)
-        return err_set(err, -EINVAL, "\"target\": expected the name of a target below alarms:");
+        return err_set(err, -EINVAL, "%s", expected);
     memcpy(r->name, json_string_value(v), len + 1);
     return 0;
+}
+
+static int read_target(const json_t *v, struct request *r, struct err *err)
+{
+    return read_word(v, r, "\"target\": expected the name of a target below alarms:", err);
+}
+
+static int read_setting(const json_t *v, struct request *r, struct err *err)
+{
+    return read_word(v, r, "\"setting\": expected the name of a setting", err);
 }
 
 static int read_role(const json_t *v, struct request *r, struct err *err)
@@ -423,6 +433,7 @@ static const struct request_field {
     {"file", OF(REQUEST_CONFIG_DIFF), false, read_file, REQUEST_TEXT},
     {"name", OF(REQUEST_TOKEN_CREATE) | OF(REQUEST_TOKEN_REVOKE), true, read_token_name, REQUEST_TEXT},
     {"target", OF(REQUEST_ALARM_TEST), true, read_target, REQUEST_TEXT},
+    {"setting", OF(REQUEST_CONFIRM_SETTING), true, read_setting, REQUEST_TEXT},
     {"role", OF(REQUEST_TOKEN_CREATE), true, read_role, REQUEST_TEXT},
     {"owner", OF(REQUEST_TOKEN_CREATE), false, read_owner, REQUEST_TEXT},
     {"expires", OF(REQUEST_TOKEN_CREATE), false, read_expires, REQUEST_TEXT},

@@ -54,6 +54,8 @@
     X(REQUEST_WAKE, "wake", ROLE_OPERATOR, "wakes a host from standby, or tests that it wakes")              \
     X(REQUEST_CONFIRM_CONTROLLER, "confirm_controller", ROLE_ADMIN,                                          \
       "confirms that a host's controllers are its own")                                                      \
+    X(REQUEST_CONFIRM_SETTING, "confirm_setting", ROLE_ADMIN,                                                \
+      "confirms a setting that waits for that since an upgrade")                                             \
     X(REQUEST_EVENTS, "events", ROLE_VIEWER, "past events, and new ones as they come")                       \
     X(REQUEST_SERIES, "series", ROLE_VIEWER, "figures of the cluster, a host, a pool or a VM over time")     \
     X(REQUEST_ENERGY, "energy", ROLE_VIEWER, "energy used by hosts, and demand of VMs not met")              \
@@ -135,8 +137,8 @@ struct request {
     uint32_t at_once;            /* roll */
     bool stop;                   /* roll: ends it */
     char why[REQUEST_NAME_MAX];  /* roll: what went wrong; "": an admin ends it */
-    char name[REQUEST_NAME_MAX]; /* token_create, token_revoke; alarm_test: the target; config_diff: the file
-                                    of the text */
+    char name[REQUEST_NAME_MAX]; /* token_create, token_revoke, confirm_setting; alarm_test: the target;
+                                    config_diff: the file of the text */
     enum role role;              /* token_create */
     char owner[PERSON_NAME_MAX]; /* token_create; "": not said */
     char pool[REQUEST_NAME_MAX]; /* series; "": none */

@@ -200,6 +200,10 @@ static const char *const scripts[] = {
 
     /* The host is in maintenance, where its hypervisor has no such mode. */
     "ALTER TABLE hosts ADD COLUMN maintenance INTEGER NOT NULL DEFAULT 0;",
+
+    /* Until now, mem_overcommit and mem_admission had no effect on free memory. A new store has no name yet.
+     */
+    "INSERT INTO notes (key, value) SELECT 'mem_reclaim_unconfirmed', 'upgraded' FROM instance;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

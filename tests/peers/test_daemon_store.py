@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The store of a running service: copied, restored, deleted under it; and a second service for the same cluster."""
 import contextlib
+import json
 import os
 import shutil
 import sqlite3
@@ -202,5 +203,34 @@ def test_too_small():
         d.stop()
 
 
+def test_a_setting_that_allows_more_since_an_upgrade():
+    """Until a person confirms it, all memory that a VM has consumed must be free on its destination."""
+    def kept():
+        vms = json.loads(d.cli("snapshot"))["vms"]
+        return all(v["mem"].get("no_reclaim") for v in vms if v["state"] == "on")
+
+    with Daemon(SIM, automation="manual", mem_overcommit=2, interval_s=5).start() as d:
+        wait_for("a pass", lambda: d.status()["pass"])
+        assert not kept() and not d.status()["configuration"]
+        assert "waits for no confirmation" in d.run("confirm-setting", "mem_overcommit").stderr
+        d.stop()
+        with contextlib.closing(sqlite3.connect(d.folder / "state/ballast.db")) as db:
+            db.execute("INSERT INTO notes (key, value) VALUES ('mem_reclaim_unconfirmed', 'upgraded')")
+            db.commit()
+        d.start()
+        wait_for("a pass", lambda: d.status()["pass"] and kept())
+        said = d.status()["configuration"]
+        assert len(said) == 1 and "mem_overcommit 2 has had no effect on free memory until now" in said[0], said
+        assert said[0] in d.log.read_text() and "ballast confirm-setting mem_overcommit" in " ".join(d.cli("status").split())
+        assert d.cli("confirm-setting", "mem_overcommit").startswith("confirmed")
+        wait_for("the next pass", lambda: not kept())
+        d.stop()
+        d.start()
+        wait_for("a pass", lambda: d.status()["pass"])
+        assert not kept() and not d.status()["configuration"]
+        d.stop()
+
+
 if __name__ == "__main__":
-    main(test_a_copy_is_restored, test_copies_while_it_writes, test_what_cannot_be_copied, test_files_deleted_under_it, test_too_small)
+    main(test_a_copy_is_restored, test_copies_while_it_writes, test_what_cannot_be_copied, test_files_deleted_under_it, test_too_small,
+         test_a_setting_that_allows_more_since_an_upgrade)

@@ -37,7 +37,7 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
-    ret->notes = arena_array(a, struct note, 8 + WORLD_VMS);
+    ret->notes = arena_array(a, struct note, 9 + WORLD_VMS);
     if (W->paused_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->paused_by_note[0])
@@ -50,6 +50,9 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         ret->notes[ret->n_notes++] = (struct note){.key = "last_night", .value = W->last_night_note};
     if (W->four_eyes_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "four_eyes", .value = W->four_eyes_note};
+    if (W->reclaim_note[0])
+        ret->notes[ret->n_notes++] =
+            (struct note){.key = "mem_reclaim_unconfirmed", .value = W->reclaim_note};
     if (W->roll_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "maintenance_roll", .value = W->roll_note};
     if (W->failing_units_note[0])
@@ -228,6 +231,7 @@ static void put_note(const char *key, const char *value)
         {"frozen_by", W->paused_by_note, sizeof W->paused_by_note},
         {"source", W->source_note, sizeof W->source_note},
         {"maintenance_roll", W->roll_note, sizeof W->roll_note},
+        {"mem_reclaim_unconfirmed", W->reclaim_note, sizeof W->reclaim_note},
         {"four_eyes", W->four_eyes_note, sizeof W->four_eyes_note},
         {"night", W->night_note, sizeof W->night_note},
         {"failing_units", W->failing_units_note, sizeof W->failing_units_note},

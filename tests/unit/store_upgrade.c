@@ -85,6 +85,7 @@ static void test_upgrade(void **state)
     store_close(must_open(&p));
     const char *of_new_store = rows_of(&p, "ballast.db", schema, &a);
     const char *version = rows_of(&p, "ballast.db", "PRAGMA user_version", &a);
+    assert_string_equal(rows_of(&p, "ballast.db", "SELECT count(*) FROM notes", &a), "0\n");
 
     remove_all(p.dir);
     for (size_t i = 0; i < ELEMENTS(stores); i++) {
@@ -102,6 +103,9 @@ static void test_upgrade(void **state)
         assert_string_equal(arena_printf(&a, "%s\n", all.instance), instance);
         (void)snprintf(sql, sizeof sql, "SELECT value FROM notes WHERE key = '%s'", stores[i].note);
         assert_string_equal(rows_of(&p, "ballast.db", sql, &a), stores[i].value);
+        assert_string_equal(
+            rows_of(&p, "ballast.db", "SELECT value FROM notes WHERE key = 'mem_reclaim_unconfirmed'", &a),
+            "upgraded\n");
         check_pass(s, stores[i].pass);
         store_close(s);
         assert_string_equal(rows_of(&p, "ballast.db", schema, &a), of_new_store);

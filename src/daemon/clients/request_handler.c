@@ -412,6 +412,11 @@ static int serve_request(const struct request_handler *s, const struct request *
         return serve_power(s, q, c->who, out, err);
     case REQUEST_CONFIRM_CONTROLLER:
         return serve_confirm(s, q, c->who, out, err);
+    case REQUEST_CONFIRM_SETTING:
+        r = engine_confirm_setting(s->engine, q->name, c->who, s->now, err);
+        if (r == 0)
+            reply_done(out);
+        return r;
     case REQUEST_CONSOLE:
         return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
     case REQUEST_PLACE:

@@ -218,6 +218,8 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     jw_begin(w, "configuration", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; st.overlay_findings && i < st.overlay_findings->n; i++)
         jw_text(w, NULL, st.overlay_findings->items[i]);
+    if (st.unconfirmed)
+        jw_text(w, NULL, st.unconfirmed);
     jw_end(w);
     jw_text(w, "store_error", st.store_error);
     put_failing_units(w, &st);
@@ -509,6 +511,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
     case REQUEST_CONFIRM_CONTROLLER:
+    case REQUEST_CONFIRM_SETTING:
     case REQUEST_CONSOLE:
     case REQUEST_METRICS:
     case REQUEST_TOKENS:
