@@ -56,6 +56,13 @@ def bursts(verdict):
         verdict.must('no more energy than without DPM', run['kwh'] <= balanced['kwh'])
 
 
+def regular_bursts(verdict):
+    for low_s in (1080, 3480, 7080):
+        run = simulate('regular-bursts', 1, f'vms.b.workload.cpu.low_s={low_s}')
+        verdict.must('at most .1 % of CPU missing after the first day', run['missing_percent'] <= 0.1)
+        verdict.must('no sleep under an hour', run['sleeps_under_1h'] == 0)
+
+
 # Means of the seeds, with the first edition of the decision.
 OFFICE_SEEDS = (1, 2, 3, 4, 5, 6)
 OFFICE_KWH_BEFORE, OFFICE_MISSING_BEFORE = 171.7, 0.0495
@@ -69,7 +76,7 @@ def office_days(verdict):
                  missing <= OFFICE_MISSING_BEFORE / 2)
 
 
-SITUATIONS = {'one-host-above': one_host_above, 'bursts': bursts, 'office-days': office_days}
+SITUATIONS = {'one-host-above': one_host_above, 'bursts': bursts, 'regular-bursts': regular_bursts, 'office-days': office_days}
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument('names', nargs='*', metavar='NAME', help=' '.join(SITUATIONS))

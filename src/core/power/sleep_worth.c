@@ -14,6 +14,14 @@ static double saved_watts(const struct host_facts *f)
     return saved < 0 ? 0 : saved;
 }
 
+/* Whether demand was above the level: levels ascend, to the highest that was seen. */
+static bool has_been_higher(const struct snapshot *s, enum resource r, const struct quiet *q)
+{
+    const struct quiet *next = q + 1;
+
+    return next < s->quiet + s->n_quiet && !isnan(next->level[r]);
+}
+
 /* Of the levels up to which the hosts that stay on need no further one, the highest; NULL: nothing is known
  * of the past, or demand has never been above the level. ret_quiet: false where demand is above it now. */
 static const struct quiet *find_quiet(const struct power *w, enum resource r, bool *ret_quiet)
@@ -34,7 +42,7 @@ static const struct quiet *find_quiet(const struct power *w, enum resource r, bo
         if (!found || within)
             found = q;
     }
-    return found && (found->of > 0 || !*ret_quiet) ? found : NULL;
+    return found && (found->of > 0 || !*ret_quiet || has_been_higher(s, r, found)) ? found : NULL;
 }
 
 /* How long capacity is missing after a rise: until a pass sees the rise, and the host has booted. */

@@ -9,7 +9,8 @@
 /* A look stands for the time since the last one; for none if that is longer: the service was down. */
 #define LOOK_STANDS_S 300
 
-#define PART_S 300 /* that the highest mean is taken of */
+/* The highest mean is taken of so much: a burst is served while it lasts, however short it is. */
+#define PART_S 60
 
 #define WATCHED_LEAST_S (DEMAND_SLOT_S / 2)
 #define PART_WATCHED_LEAST_S (PART_S / 2)

@@ -2,7 +2,7 @@
  * want (§7.1).
  *
  * The demand of all VMs together is kept by slots of a quarter of an hour: its mean, and the highest mean of
- * five minutes within it, which is what hosts have to be there for. Slots of DEMAND_DAYS are kept. One that
+ * a minute within it, which is what hosts have to be there for. Slots of DEMAND_DAYS are kept. One that
  * was not watched for half of its time is a gap, and a gap is nothing: neither a quiet time nor a miss.
  *
  * A slot to come is expected to want what the same slot of days alike has wanted. Days alike are the last
@@ -77,7 +77,7 @@ size_t demand_quiet(const struct demand_profile *p, instant_s now, bool foresees
 size_t demand_profile_slots(const struct demand_profile *p, instant_s since, instant_s now, struct arena *a,
                             struct demand_profile_record **ret);
 
-/* The CPU demand of the last day, by slots: the highest five minutes of each. */
+/* The CPU demand of the last day, by slots: the highest minute of each. */
 struct demand_day {
     double half;  /* halfway from the slot that wanted least to the one that wanted most */
     double quiet; /* a quarter of the slots wanted this or less; at most half */
