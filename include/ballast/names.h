@@ -156,37 +156,36 @@
     X(CHECK_NONE, "none", "every check passed")                                                              \
     X(CHECK_CURRENT_HOST, "current_host", "the VM runs on this host")                                        \
     X(CHECK_VM_NOT_RUNNING, "vm_not_running", "the VM does not run; only running VMs are migrated")          \
+    X(CHECK_VM_KIND, "vm_kind", "VMs of this kind are not migrated")                                         \
     X(CHECK_VM_HOST_UNSEEN, "vm_host_unseen", "the VM's host is disconnected, so the VM's state is unknown") \
     X(CHECK_VM_MIGRATING, "vm_migrating", "the VM is being migrated, or its migration is approved")          \
-    X(CHECK_VM_KIND, "vm_kind", "VMs of this kind are not migrated")                                         \
     X(CHECK_VM_IMMOVABLE, "vm_immovable", "the VM cannot be moved")                                          \
+    X(CHECK_VM_DISABLED, "vm_disabled", "automation is disabled for the VM")                                 \
+    X(CHECK_VM_RULES, "vm_rules", "the VM's rules contradict each other")                                    \
     X(CHECK_VM_DEMAND_UNKNOWN, "vm_demand_unknown", "the VM's demand is unknown")                            \
     X(CHECK_VM_SAMPLE_BAD, "vm_sample_bad", "the VM's measurements are old or implausible")                  \
     X(CHECK_VM_FT, "vm_ft", "a fault-tolerant pair is moved only when it must be")                           \
     X(CHECK_VM_MANDATORY_ONLY, "vm_mandatory_only", "the VM is moved only when it must be")                  \
-    X(CHECK_VM_DISABLED, "vm_disabled", "automation is disabled for the VM")                                 \
     X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated recently and is in its cool-down")            \
     X(CHECK_VM_MOVED, "vm_moved", "the plan moves the VM already")                                           \
     X(CHECK_VM_HELD_BACK, "vm_held_back",                                                                    \
       "after the plan's moves, its move would leave failover capacity missing or a host too full")           \
-    X(CHECK_VM_RULES, "vm_rules", "the VM's rules contradict each other")                                    \
     X(CHECK_UNIT_HELD, "unit_held", "another VM of its affinity set cannot be moved")                        \
     X(CHECK_HOST_NOT_ON, "host_not_on", "the host cannot run VMs now")                                       \
-    X(CHECK_HOST_SLEEPS, "host_sleeps", "the plan puts the host to standby")                                 \
     X(CHECK_FAILOVER_HOST, "failover_host", "the host is a dedicated failover host")                         \
     X(CHECK_HOST_QUARANTINE, "host_quarantine", "the host is in quarantine")                                 \
     X(CHECK_HOST_UNHEALTHY, "host_unhealthy", "a failure of the host would not be noticed")                  \
+    X(CHECK_HOST_SLEEPS, "host_sleeps", "the plan puts the host to standby")                                 \
     X(CHECK_INCOMPATIBLE, "incompatible", "the VM is not compatible with the host")                          \
     X(CHECK_FIT_FILTER, "fit_filter", "a stage of the VM's pipeline refuses the host")                       \
-    X(CHECK_AGENT_MISSING, "agent_missing", "an agent VM that the host requires does not run there")         \
     X(CHECK_RULE_VM_HOST, "rule_vm_host", "a VM-host rule keeps the VM off the host")                        \
+    X(CHECK_AGENT_MISSING, "agent_missing", "an agent VM that the host requires does not run there")         \
     X(CHECK_RULE_ANTI_AFFINITY, "rule_anti_affinity",                                                        \
       "an anti-affinity rule keeps the VM apart from a VM on the host")                                      \
     X(CHECK_FT_PEER, "ft_peer", "the other half of its fault-tolerant pair runs on the host")                \
     X(CHECK_FIT_QUANTITY, "fit_quantity", "a stage of the VM's pipeline counts too much on the host")        \
     X(CHECK_FIT_NUMA, "fit_numa", "the VM's NUMA cells do not fit into those of the host")                   \
     X(CHECK_FIT_DEVICE, "fit_device", "the host has not the devices left that the VM needs")                 \
-    X(CHECK_RULE_AFFINITY, "rule_affinity", "an affinity rule keeps the VM with a VM on another host")       \
     X(CHECK_RESERVATION_CPU, "reservation_cpu", "the host has too little unreserved CPU")                    \
     X(CHECK_RESERVATION_MEM, "reservation_mem", "the host has too little unreserved memory")                 \
     X(CHECK_POOL_RESERVATION, "pool_reservation", "the VM's pool has too little left to reserve")            \
@@ -195,6 +194,7 @@
     X(CHECK_MEMORY_FREE, "memory_free", "the host has too little free memory")                               \
     X(CHECK_AVOID, "avoid", "a move there failed, and is not tried again yet")                               \
     X(CHECK_HOST_LOAD, "host_load", "the host would lack headroom, and the VM need not leave its host")      \
+    X(CHECK_RULE_AFFINITY, "rule_affinity", "an affinity rule keeps the VM with a VM on another host")       \
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
     X(CHECK_POWER_FIRST, "power_first", "hosts are put to standby first; load is balanced afterwards")       \
     X(CHECK_TARGET_REACHED, "target_reached", "the imbalance is within the target")                          \
@@ -209,9 +209,9 @@
     X(CHECK_COST_BENEFIT, "cost_benefit", "the migration would gain too little for its cost")                \
     X(CHECK_WORST_CASE, "worst_case", "the move would increase the shortage, now or in the worst case")      \
     X(CHECK_MOVES_MAX, "moves_max", "the plan has reached its maximum number of moves")                      \
+    X(CHECK_PLAN_WORSE, "plan_worse", "the deep search found no better plan with the VM on this host")       \
     X(CHECK_LESS_GAIN, "less_gain", "another move lowers the imbalance more")                                \
-    X(CHECK_LESS_ROOM, "less_room", "another host leaves more room for large VMs")                           \
-    X(CHECK_PLAN_WORSE, "plan_worse", "the deep search found no better plan with the VM on this host")
+    X(CHECK_LESS_ROOM, "less_room", "another host leaves more room for large VMs")
 
 /* Why a host that is on stays on, or one in standby is not woken (§4): in the order in which they are asked.
  */

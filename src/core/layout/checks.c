@@ -52,14 +52,12 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
 
     if (v->is.state != VM_ON || v->host == IX_NONE)
         return CHECK_VM_NOT_RUNNING;
-    if (v->is.kind == VM_SPARE)
-        return CHECK_VM_KIND; /* takes no part on any host */
+    if (v->is.kind == VM_SPARE || v->is.kind == VM_AGENT)
+        return CHECK_VM_KIND; /* a spare VM takes no part on any host */
     if (!vm_takes_part(l->snap, v))
         return CHECK_VM_HOST_UNSEEN;
     if (l->in_flight[vm])
         return CHECK_VM_MIGRATING;
-    if (v->is.kind == VM_AGENT)
-        return CHECK_VM_KIND;
     if (v->is.immovable)
         return CHECK_VM_IMMOVABLE;
     if (v->is.automation == AUTOMATION_DISABLED)
