@@ -91,6 +91,8 @@ static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot
     bool closes_gap = p->stopped && p->next.reason == REASON_SPARE_CAPACITY && p->next.for_vm != IX_NONE;
     bool leaves = l->snap->hosts[l->slot_host[l->unit_slot[unit]]].is.state == HOST_ON &&
                   host_is_avoided(&l->snap->hosts[l->slot_host[l->unit_slot[unit]]]);
+    if (closes_gap && layout_just_left(l, unit, slot))
+        return CHECK_VM_COOL_DOWN;
     if ((leaves || closes_gap) && slot < l->n_on && quarantine_check(p, unit, slot) == CHECK_HOST_LOAD)
         return CHECK_HOST_LOAD;
     if (is_for_room(p))

@@ -21,8 +21,8 @@
  * few hundred hosts never reach the limit. */
 #define PREREQUISITE_TRIALS 4000000
 
-/* VMs times hosts that are looked at to judge moves for failover capacity: a fraction of a second. The gaps
- * that are left then are closed by later passes. */
+/* VMs times hosts that are looked at to judge moves for failover capacity: a fraction of a second. For the
+ * gaps that are left then, a host is woken; if there is none, they stay faults. */
 #define FAILOVER_TRIALS 100000000
 
 /* Tries that hold back one more unit each. */

@@ -210,7 +210,7 @@ struct energy_record {
 struct demand_profile_record {
     instant_s time;             /* its beginning */
     double mean[RES_COUNT];     /* of what all VMs wanted together; UNKNOWN: a gap */
-    double peak[RES_COUNT];     /* the highest mean of five minutes */
+    double peak[RES_COUNT];     /* the highest mean of a minute */
     double size[RES_COUNT];     /* of the VMs: vCPUs, configured MiB */
     double expected[RES_COUNT]; /* shortly before it began; UNKNOWN: nothing */
     uint32_t days, of;          /* that this rested on */

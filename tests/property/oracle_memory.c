@@ -14,8 +14,8 @@ static double physical_of(const struct oracle *o, uint32_t vm)
     bool by_reservation = o->policy->mem_admission == MEM_ADMISSION_RESERVATION;
     struct finding bad;
 
-    if (v->no_reclaim || o->starts[vm] || v->state != VM_ON || (times <= 1 && !by_reservation) ||
-        sample_guard_find(o->snap, o->policy, vm, &bad))
+    if (v->no_reclaim || v->demand_unknown || o->starts[vm] || v->state != VM_ON ||
+        (times <= 1 && !by_reservation) || sample_guard_find(o->snap, o->policy, vm, &bad))
         return fmax(admitted, consumed);
     double used = fmax(v->demand[RES_MEM], v->alloc[RES_MEM].reservation + v->overhead_mb);
 

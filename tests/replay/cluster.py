@@ -91,6 +91,7 @@ class Vm:
         self.consumed = number(mem.get('consumed'), self.mem_mb)
         self.overhead = number(mem.get('overhead'), 0.0)
         self.keeps_memory = self.state != 'on' or bool(mem.get('no_reclaim')) or 'demand' not in mem or bool(j.get('sample_bad'))
+        self.keeps_memory = self.keeps_memory or bool(j.get('demand_unknown')) or 'demand' not in (j.get('cpu') or {})
         windows = j.get('windows') or {}
         self.window = {}
         for w in ('5m', '40m', '60m'):

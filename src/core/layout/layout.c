@@ -127,7 +127,7 @@ static double mem_needed(const struct policy *p, const struct vm_facts *v, doubl
     double most = fmax(admitted, v->consumed_mb + v->overhead_mb);
     bool promised = p->mem_overcommit > 1 || p->mem_admission == MEM_ADMISSION_RESERVATION;
 
-    if (!promised || v->no_reclaim || v->sample_bad || v->state != VM_ON)
+    if (!promised || v->no_reclaim || v->demand_unknown || v->sample_bad || v->state != VM_ON)
         return most;
     double least = fmax(v->demand[RES_MEM], v->alloc[RES_MEM].reservation + v->overhead_mb);
 
