@@ -153,6 +153,22 @@ struct snapshot {
                                   * does not look at it. NULL: not given */
 };
 
+/* Whether the instant was less than this ago. Clocks differ, so it may lie a little in the future; one that
+ * is further away than the length was not, because whatever began then would not have ended for ages. 0:
+ * none. */
+static inline bool snapshot_is_within(const struct snapshot *s, instant_s at, double length_s)
+{
+    double age_s = (double)(s->time - at);
+
+    return at != 0 && age_s < length_s && -age_s < length_s;
+}
+
+/* How long ago the instant was; 0: it lies in the future. */
+static inline double snapshot_age_s(const struct snapshot *s, instant_s at)
+{
+    return s->time > at ? (double)(s->time - at) : 0;
+}
+
 /* Whether the host offers what the VM needs. */
 static inline bool vm_is_offered(const struct vm *v, uint32_t host)
 {

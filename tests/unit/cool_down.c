@@ -140,7 +140,7 @@ static void test_waiting_rule_counts(void **state)
     static const struct {
         instant_s ago;
         const char *moves;
-    } times[] = {{0, ""}, {1799, ""}, {1800, "v1>h3"}, {86400, "v1>h3"}, {-3600, ""}};
+    } times[] = {{0, ""}, {1799, ""}, {1800, "v1>h3"}, {86400, "v1>h3"}, {-1799, ""}, {-1800, "v1>h3"}};
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(times); i++) {

@@ -9,7 +9,7 @@
 
 static bool cooling_down(const struct snapshot *s, const struct policy *p, const struct vm_facts *v)
 {
-    return v->last_migrated > 0 && s->time - v->last_migrated < p->cool_down_s;
+    return snapshot_is_within(s, v->last_migrated, (double)p->cool_down_s);
 }
 
 bool layout_cools_down(const struct layout *l, uint32_t unit)

@@ -61,7 +61,7 @@ static bool find_ft_pair(const struct pass *p, const struct asked *q, struct fin
 
 static bool find_cool_down(const struct pass *p, const struct asked *q, struct finding *f)
 {
-    finding_figure(f, FIGURE_IS_S, (double)(p->snap->time - p->snap->vms[q->vm].is.last_migrated));
+    finding_figure(f, FIGURE_IS_S, snapshot_age_s(p->snap, p->snap->vms[q->vm].is.last_migrated));
     finding_figure(f, FIGURE_LEAST_S, (double)p->policy.cool_down_s);
     return true;
 }

@@ -134,9 +134,9 @@ bool sleep_check_wakes(const struct power *w, struct power_verdict *ret)
             (woken->reason != REASON_HIGH_UTILIZATION && woken->reason != REASON_EXPECTED_DEMAND))
             continue;
         ret->other = l->slot_host[i];
-        ret->is = (double)(l->snap->time - woken->at);
+        ret->is = snapshot_age_s(l->snap, woken->at);
         ret->bound = wanted_s(w, woken);
-        if (ret->is < ret->bound)
+        if (snapshot_is_within(l->snap, woken->at, ret->bound))
             return true;
     }
     return false;
@@ -157,9 +157,9 @@ enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct p
         return POWER_CONTROLLER;
     if (!h->wake_verified)
         return POWER_WAKE_UNPROVEN;
-    ret->is = (double)(l->snap->time - h->woken.at);
+    ret->is = snapshot_age_s(l->snap, h->woken.at);
     ret->bound = h->woken.at != 0 ? wanted_s(w, &h->woken) : 0;
-    if (h->woken.at != 0 && ret->is < ret->bound)
+    if (snapshot_is_within(l->snap, h->woken.at, ret->bound))
         return POWER_WOKEN;
     return w->busy[slot] ? POWER_HOST_BUSY : POWER_FINE;
 }

@@ -95,9 +95,11 @@ static struct woken being_woken(const struct engine *e, const char *host)
 static void fill_host(const struct engine *e, struct host_facts *f, instant_s now)
 {
     const struct known_host *k = hosts_find(e->knowledge->hosts, f->id);
-    const struct backoff *wake = idmap_get(&e->actions->wake_backoff, f->id);
-    const struct backoff *sleep = idmap_get(&e->actions->standby_backoff, f->id);
+    struct backoff *wake = idmap_get(&e->actions->wake_backoff, f->id);
+    struct backoff *sleep = idmap_get(&e->actions->standby_backoff, f->id);
 
+    backoff_clock(wake, now);
+    backoff_clock(sleep, now);
     if (!hosts_is_up(f->state)) {
         if (k && k->r.wake_failed != 0 && wake && wake->until > now)
             f->wake_failed_at = k->r.wake_failed;
@@ -150,8 +152,7 @@ static void fill_last_migrated(const struct engine *e, struct inventory *inv, st
 
         if (!h)
             continue;
-        h->moved = h->moved < now ? h->moved : now;
-        h->tried = h->tried < now ? h->tried : now;
+        backoff_clock(h, now);
         if (h->left && f->last_migrated <= h->moved && idmap_get(&finder->hosts, h->left))
             inv->vms[i].left_host = arena_strdup(a, h->left);
         if (f->last_migrated < h->moved)

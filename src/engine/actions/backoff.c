@@ -79,6 +79,15 @@ void backoff_end(struct actions *all, const struct policy *p, const struct actio
     b->until = ended + length_s(p, r->kind, r->state == ACTION_FAILED ? b->failures : 1);
 }
 
+void backoff_clock(struct backoff *b, instant_s now)
+{
+    if (!b)
+        return;
+    b->moved = b->moved < now ? b->moved : now;
+    b->tried = b->tried < now ? b->tried : now;
+    b->until = b->until < now + LONGEST_S ? b->until : now + LONGEST_S;
+}
+
 static void free_backoff(void *value)
 {
     struct backoff *b = value;

@@ -21,6 +21,9 @@ struct backoff {
 struct backoff *backoff_of_vm(struct actions *all, const char *vm);
 /* It has arrived at another host than `from`, at that time. */
 void backoff_moved(struct backoff *b, const char *from, instant_s at);
+/* A clock that was set back: nothing was done in the future, and no pause is longer than the longest. NULL:
+ * nothing to do. */
+void backoff_clock(struct backoff *b, instant_s now);
 /* Those of VMs and hosts that nothing has happened to since then. */
 void backoff_forget(struct actions *all, instant_s before);
 /* What an end at that time means for the next one of the same VM or host. taught: a move that failed because
