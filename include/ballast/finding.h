@@ -320,6 +320,24 @@ static inline void finding_figure(struct finding *f, enum finding_figure name, d
     f->figures[i].value = value;
 }
 
+/* IX_NONE: the finding has no such subject. */
+static inline uint32_t finding_get_subject(const struct finding *f, enum finding_subject name)
+{
+    for (int i = 0; i < FINDING_SUBJECTS_MAX; i++)
+        if (f->subjects[i].name == name)
+            return f->subjects[i].ix;
+    return IX_NONE;
+}
+
+/* Its index in figures; -1: the finding has no such figure. */
+static inline int finding_find_figure(const struct finding *f, enum finding_figure name)
+{
+    for (int i = 0; i < FINDING_FIGURES_MAX; i++)
+        if (f->figures[i].name == name)
+            return i;
+    return -1;
+}
+
 /* A copy that lives as long as the arena. */
 static inline const struct finding *finding_keep(struct arena *a, struct finding f)
 {

@@ -74,6 +74,19 @@ struct fault {
     const struct finding *found;
 };
 
+/* The VMs without failover capacity: one fault names one of them and counts the others. */
+static inline double plan_vms_unprotected(const struct fault *faults, size_t n)
+{
+    double vms = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int of_fault = finding_find_figure(faults[i].found, FIGURE_VMS);
+        if (faults[i].code == FAULT_SPARE_MISSING)
+            vms += of_fault < 0 ? 1 : faults[i].found->figures[of_fault].value;
+    }
+    return vms;
+}
+
 /* A lower bound of the imbalance after any plan (policy.bound). */
 struct plan_bound_facts {
     uint32_t vms;       /* VMs that the plan may move for balance; if it reaches the target, that it moves */

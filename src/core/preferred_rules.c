@@ -59,16 +59,16 @@ static bool is_about_preferred(const struct pass *p, const struct fault *f)
 }
 
 /* The number of unmet constraints: violated mandatory rules, VMs on hosts under evacuation, contradictions,
- * faults about reservations and failover capacity, overloaded hosts, and faults about preferred rules.
- * Violations are counted in the layout because one fault may stand for several. */
+ * faults about reservations, VMs without failover capacity, overloaded hosts, and faults about preferred
+ * rules. Violations are counted in the layout because one fault may stand for several. */
 static uint32_t count_violations(const struct pass *p)
 {
     /* a contradiction holds VMs even before a violation; those of mandatory rules count in every trial */
-    uint32_t n = violations_of_rules(p) + vms_left_to_evacuate(p) + p->rules.n_conflicts;
+    uint32_t n = violations_of_rules(p) + vms_left_to_evacuate(p) + p->rules.n_conflicts +
+                 (uint32_t)plan_vms_unprotected(p->faults, p->n_faults);
 
     for (size_t i = 0; i < p->n_faults; i++)
-        n += p->faults[i].code == FAULT_OVERCOMMITTED || p->faults[i].code == FAULT_SPARE_MISSING ||
-             is_about_preferred(p, &p->faults[i]);
+        n += p->faults[i].code == FAULT_OVERCOMMITTED || is_about_preferred(p, &p->faults[i]);
     for (uint32_t i = 0; i < p->layout.n_on; i++)
         n += p->layout.norm[RES_CPU][i] > LAYOUT_FULL || p->layout.norm[RES_MEM][i] > LAYOUT_FULL;
     return n;

@@ -368,6 +368,9 @@ static const char *fault_key(const struct plan *plan, const struct fault *f, str
 {
     const struct snapshot *s = plan->snap;
 
+    /* it names one VM of several, and any of its figures may change */
+    if (f->code == FAULT_SPARE_MISSING && f->host == IX_NONE)
+        return arena_printf(a, "%d %d %d", (int)f->code, (int)f->found->code, (int)f->found->resource);
     if (f->vm == IX_NONE && f->host == IX_NONE && f->rule == IX_NONE)
         return arena_printf(a, "%d %s", (int)f->code, wording_text(s, f->found, a));
     return arena_printf(a, "%d|%s|%s|%s", (int)f->code, f->vm == IX_NONE ? "" : s->vms[f->vm].is.id,

@@ -70,7 +70,7 @@ const char *obstacle_find(const struct engine *e, enum change_kind kind, const c
         return arena_strdup(a, err.text);
     if (count_faults(&then, FAULT_CANNOT_EVACUATE, &fault) >
             count_faults(&now, FAULT_CANNOT_EVACUATE, &fault) ||
-        count_faults(&then, FAULT_SPARE_MISSING, &fault) > count_faults(&now, FAULT_SPARE_MISSING, &fault)) {
+        plan_vms_unprotected(then.faults, then.n_faults) > plan_vms_unprotected(now.faults, now.n_faults)) {
         if (count_faults(&then, FAULT_CANNOT_EVACUATE, &fault) == 0)
             (void)count_faults(&then, FAULT_SPARE_MISSING, &fault);
         return wording_text(&w->snap, fault->found, a);

@@ -74,19 +74,11 @@ static void put_figures(struct json_writer *w, const struct finding *f)
     jw_end(w);
 }
 
-static uint32_t subject_of(const struct finding *f, enum finding_subject name)
-{
-    for (int i = 0; i < FINDING_SUBJECTS_MAX; i++)
-        if (f->subjects[i].name == name)
-            return f->subjects[i].ix;
-    return IX_NONE;
-}
-
 /* All that the host does not offer of what the VM needs. */
 static void put_missing(struct json_writer *w, const struct snapshot *s, const struct finding *f)
 {
-    uint32_t vm = subject_of(f, SUBJECT_OTHER_VM);
-    uint32_t host = subject_of(f, SUBJECT_HOST);
+    uint32_t vm = finding_get_subject(f, SUBJECT_OTHER_VM);
+    uint32_t host = finding_get_subject(f, SUBJECT_HOST);
     struct missing first[MISSING_MAX];
 
     if (f->check != CHECK_INCOMPATIBLE || vm == IX_NONE || host == IX_NONE)

@@ -33,10 +33,11 @@ static struct figures figures_of(const struct snapshot *s, const struct plan *pl
     for (uint32_t i = 0; i < plan->after.n_hosts; i++)
         for (int r = 0; r < RES_COUNT; r++)
             f.over += plan->after.hosts[i].n[r] > 1 + ROUNDING;
+    f.faults = (unsigned)plan_vms_unprotected(plan->faults, plan->n_faults);
     for (uint32_t i = 0; i < plan->n_faults; i++) {
         enum fault_code code = plan->faults[i].code;
         f.rules_left_out += code == FAULT_PREFERENCE_DROPPED;
-        f.faults += code == FAULT_RULE_VIOLATED || code == FAULT_OVERCOMMITTED || code == FAULT_SPARE_MISSING;
+        f.faults += code == FAULT_RULE_VIOLATED || code == FAULT_OVERCOMMITTED;
     }
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *rec = &plan->recommendations[i];

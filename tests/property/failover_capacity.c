@@ -103,14 +103,17 @@ static uint32_t hosts_running(const struct world *w)
 
 static bool is_missing_now(struct world *w, const struct fault *f)
 {
-    if (f->vm == IX_NONE && w->snap.ha.policy == HA_PERCENT)
+    uint32_t vm = finding_get_subject(f->found, SUBJECT_VM);
+    uint32_t host = finding_get_subject(f->found, SUBJECT_HOST);
+
+    if (vm == IX_NONE && w->snap.ha.policy == HA_PERCENT)
         return has_excess(w);
-    if (f->vm == IX_NONE)
+    if (vm == IX_NONE)
         return hosts_running(w) <= w->snap.ha.hosts;
-    if (f->host == IX_NONE)
+    if (host == IX_NONE)
         return restart_is_possible(&w->restart, IX_NONE, IX_NONE, true) != YES;
-    return restart_is_possible(&w->restart, f->host, w->snap.ha.policy == HA_PERCENT ? f->vm : IX_NONE,
-                               true) != YES;
+    return restart_is_possible(&w->restart, host, w->snap.ha.policy == HA_PERCENT ? vm : IX_NONE, true) !=
+           YES;
 }
 
 static void apply_plan(struct world *w)

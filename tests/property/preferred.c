@@ -105,9 +105,9 @@ static struct harm count(const struct snapshot *s, const struct plan *plan, stru
         for (uint32_t v = 0; v < s->n_vms; v++)
             h.stuck += o.home[v] != IX_NONE && place_of(&o, v) == i && s->vms[v].is.kind != VM_AGENT;
     }
+    h.faults = (unsigned)plan_vms_unprotected(plan->faults, plan->n_faults);
     for (uint32_t i = 0; i < plan->n_faults; i++)
-        h.faults +=
-            plan->faults[i].code == FAULT_SPARE_MISSING || plan->faults[i].code == FAULT_OVERCOMMITTED;
+        h.faults += plan->faults[i].code == FAULT_OVERCOMMITTED;
     return h;
 }
 

@@ -212,6 +212,20 @@ static uint32_t coming_for(struct pass *p, const struct failover_gap *gap)
     return IX_NONE;
 }
 
+/* The fault about other VMs for the same reason; NULL: there is none yet. */
+static struct fault *fault_like(struct pass *p, const struct finding *f)
+{
+    for (size_t i = p->n_faults; i-- > 0;) {
+        const struct finding *other = p->faults[i].found;
+        if (p->faults[i].code == FAULT_SPARE_MISSING && other->code == f->code &&
+            (finding_get_subject(other, SUBJECT_HOST) == IX_NONE) ==
+                (finding_get_subject(f, SUBJECT_HOST) == IX_NONE))
+            return &p->faults[i];
+    }
+    return NULL;
+}
+
+/* One fault for each reason, about the first VM. */
 static void still_missing(struct pass *p, const struct failover_gap *gap)
 {
     const struct layout *l = &p->layout;
@@ -230,10 +244,18 @@ static void still_missing(struct pass *p, const struct failover_gap *gap)
         finding_figure(&f, FIGURE_HOSTS, l->n_on);
         finding_figure(&f, FIGURE_HOSTS_MIN, p->snap->ha.hosts);
     } else {
+        finding_figure(&f, FIGURE_VMS, 1);
         finding_figure(&f, FIGURE_CPU_NEED, gap->need[RES_CPU]);
         finding_figure(&f, FIGURE_MEM_NEED, gap->need[RES_MEM]);
     }
-    plan_fault(p, FAULT_SPARE_MISSING, gap->vm, host, IX_NONE, f);
+    struct fault *like = fault_like(p, &f);
+    if (!like) {
+        plan_fault(p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE, f);
+    } else if (gap->vm != IX_NONE) {
+        struct finding more = *like->found;
+        more.figures[finding_find_figure(&more, FIGURE_VMS)].value++;
+        like->found = finding_keep(p->a, more);
+    }
 }
 
 static bool take_way(struct pass *p, const struct failover_gap *gap, const struct prerequisite_moves *way)
@@ -327,7 +349,6 @@ bool correct_failover(struct pass *p)
 {
     struct failover_capacity *s = &p->layout.failover;
     struct closing c = {0};
-    bool too_few = false;
 
     if (s->had_gaps && p->n_decisions > 0)
         failover_capacity_renew(s);
@@ -342,10 +363,8 @@ bool correct_failover(struct pass *p)
         struct failover_gap *gap = &s->gaps[i];
         if (!gap->closed && !gap->hopeless && !close_gap(p, gap, &c))
             return false;
-        if (gap->closed || (gap->vm == IX_NONE && too_few))
-            continue;
-        still_missing(p, gap);
-        too_few = too_few || gap->vm == IX_NONE;
+        if (!gap->closed)
+            still_missing(p, gap);
     }
     p->layout.moves_are_optional = false;
     wake_for_percent(p);
@@ -392,7 +411,8 @@ void correct_failover_review(struct pass *p)
     if (!s->had_gaps)
         return;
     for (size_t i = 0; i < p->n_faults; i++)
-        if (p->faults[i].code != FAULT_SPARE_MISSING || p->faults[i].vm == IX_NONE)
+        if (p->faults[i].code != FAULT_SPARE_MISSING ||
+            finding_get_subject(p->faults[i].found, SUBJECT_VM) == IX_NONE)
             p->faults[kept++] = p->faults[i];
     p->n_faults = kept;
     struct failover_capacity decided = *s; /* the moves were checked against these reservations */

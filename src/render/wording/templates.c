@@ -107,19 +107,21 @@ const struct sentence_template wording_templates[] = {
      "{hosts_run_vms}, but the failure of {failures} must be tolerated: no host would be "
      "left.{woken_for_it}"},
     {FIND_NO_RESTART, "",
-     "If {host} failed, {vm} could not restart: {vm} may run on no other host.{woken_for_it}"},
+     "If {host} failed, {vm} could not restart: {vm} may run on no other "
+     "host.{woken_for_it}{vms_unprotected}"},
     {FIND_NO_RESTART_FIT, "host",
      "If {host} failed, {vm} might not restart: no single other host was found that has {missing_share} left "
      "to "
-     "reserve, and the NUMA cells, devices and counts that {vm} needs.{woken_for_it}"},
+     "reserve, and the NUMA cells, devices and counts that {vm} needs.{woken_for_it}{vms_unprotected}"},
     {FIND_NO_RESTART_FIT, "",
      "No single host was found that has {missing_share} left to reserve for {vm}, and the NUMA cells, "
      "devices and "
-     "counts that {vm} needs.{woken_for_it}"},
+     "counts that {vm} needs.{woken_for_it}{vms_unprotected}"},
     {FIND_NO_RESTART_ROOM, "host",
      "If {host} failed, {vm} could not restart: no single other host has {missing_share} left to "
-     "reserve.{woken_for_it}"},
-    {FIND_NO_RESTART_ROOM, "", "No single host has {missing_share} left to reserve for {vm}.{woken_for_it}"},
+     "reserve.{woken_for_it}{vms_unprotected}"},
+    {FIND_NO_RESTART_ROOM, "",
+     "No single host has {missing_share} left to reserve for {vm}.{woken_for_it}{vms_unprotected}"},
     {FIND_FAILOVER_SHARE_MISSING, "",
      "The {resource} reservations leave less than the {percent} % that is kept for failures: {missing} is "
      "missing."},
@@ -734,6 +736,8 @@ const struct phrase wording_phrases[] = {
     {"missing_share", "", "{mem_need_mb}"},
     {"woken_for_it", "other_host", " {other_host} is being woken for it."},
     {"woken_for_it", "", ""},
+    {"vms_unprotected", "vms>1", " {vms} VMs in all have no failover capacity for this reason."},
+    {"vms_unprotected", "", ""},
     {"pool_or_cluster", "pool", "pool {pool}"},
     {"pool_or_cluster", "", "the cluster"},
 };
