@@ -88,6 +88,7 @@ struct seen_avoid {
     const char *vm, *host; /* NULL: any */
     instant_s until;
     uint32_t failures;
+    bool mandatory;
     const char *reason;
 };
 

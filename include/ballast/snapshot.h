@@ -75,6 +75,7 @@ struct avoid {
     uint32_t vm, host;
     instant_s until;
     uint32_t failures;  /* that led to it; 0: another cause, which `reason` names */
+    bool mandatory;     /* of the cluster's moves: also the mandatory ones, unless a host must be emptied */
     const char *reason; /* the peer's words about the last failure; NULL: not known */
 };
 

@@ -161,8 +161,7 @@ static bool may_move(const struct engine *e, const struct snapshot *s, const str
            s->vms[ix].is.automation != AUTOMATION_MANUAL && s->vms[ix].is.automation != AUTOMATION_DISABLED &&
            (x->r.priority == PRIORITY_MANDATORY || !preconditions_balance_waits(e, now)) &&
            !is_held(&e->actions->vm_backoff, x->r.vm, now) &&
-           !failed_moves_find(e->knowledge->failed_moves, x->r.vm, x->r.to,
-                              x->r.priority == PRIORITY_MANDATORY, now);
+           !failed_moves_find(e->knowledge->failed_moves, &x->r, now);
 }
 
 /* The person who asked for the host's maintenance or standby, or approved a proof that it wakes, which this

@@ -45,7 +45,10 @@ int snapshot_build_avoid(const struct inventory *inv, struct arena *a, struct sn
         struct avoid *x = &s->avoid[i];
         int r;
 
-        *x = (struct avoid){.until = seen->until, .failures = seen->failures, .reason = seen->reason};
+        *x = (struct avoid){.until = seen->until,
+                            .failures = seen->failures,
+                            .mandatory = seen->mandatory,
+                            .reason = seen->reason};
         if ((r = resolve(&at, "vm", seen->vm, snapshot_find_vm, s, &x->vm)) < 0 ||
             (r = resolve(&at, "host", seen->host, snapshot_find_host, s, &x->host)) < 0)
             return r;

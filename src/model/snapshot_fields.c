@@ -446,6 +446,7 @@ static const struct field avoid_fields[] = {
     F("host", FIELD_TEXT, host, OPT),
     F("until", FIELD_INSTANT, until, REQ),
     F("failures", FIELD_COUNT, failures, 0),
+    F("mandatory", FIELD_BOOL, mandatory, OPT),
     F("reason", FIELD_TEXT, reason, OPT),
 };
 SCHEMA(snapshot_fields_avoid, "avoided move", avoid_fields);

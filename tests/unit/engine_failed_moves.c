@@ -341,6 +341,17 @@ static void end(struct failed_moves *f, const char *vm, const char *from, const 
     failed_moves_take(f, &(struct move_end){.vm = vm, .from = from, .to = to, .at = at, .why = why});
 }
 
+static const struct failure_record *found(const struct failed_moves *f, const char *vm, const char *to,
+                                          bool mandatory, instant_s now)
+{
+    struct action_record r = {.vm = vm,
+                              .to = to,
+                              .reason = REASON_RULE,
+                              .priority = mandatory ? PRIORITY_MANDATORY : PRIORITY_PREFERRED};
+
+    return failed_moves_find(f, &r, now);
+}
+
 static void test_pauses_grow_to_the_most(void **state)
 {
     static const instant_s lengths[] = {100, 200, 350, 350};
@@ -351,17 +362,17 @@ static void test_pauses_grow_to_the_most(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(lengths); i++) {
         end(f, "a", "h0", "h1", now, "no");
-        assert_int_equal(failed_moves_find(f, "a", "h1", true, now)->until, now + lengths[i]);
-        assert_null(failed_moves_find(f, "a", "h1", true, now + lengths[i]));
-        assert_null(failed_moves_find(f, "a", "h2", true, now));
-        assert_null(failed_moves_find(f, "b", "h1", true, now)); /* one VM says nothing of the host */
+        assert_int_equal(found(f, "a", "h1", true, now)->until, now + lengths[i]);
+        assert_null(found(f, "a", "h1", true, now + lengths[i]));
+        assert_null(found(f, "a", "h2", true, now));
+        assert_null(found(f, "b", "h1", true, now)); /* one VM says nothing of the host */
         now += lengths[i];
         end(f, "z", "h8", "h9", now, NULL);
     }
     end(f, "a", "h0", "h1", now, NULL);
     assert_int_equal(failed_moves_last(f, "a", "h1"), 0);
     end(f, "a", "h0", "h1", now, "no");
-    assert_int_equal(failed_moves_find(f, "a", "h1", true, now)->until, now + 100);
+    assert_int_equal(found(f, "a", "h1", true, now)->until, now + 100);
     failed_moves_ops.release(f);
 }
 
@@ -375,17 +386,17 @@ static void test_host_after_moves_of_several_vms(void **state)
     end(f, "b", "h0", "h1", 2, "no");
     end(f, "d", "h5", "h1", 3, NULL); /* not in a row */
     end(f, "c", "h0", "h1", 4, "no");
-    assert_null(failed_moves_find(f, "x", "h1", true, 5));
+    assert_null(found(f, "x", "h1", true, 5));
     end(f, "a", "h0", "h1", 6, "no");
     end(f, "b", "h0", "h1", 7, "no");
-    const struct failure_record *r = failed_moves_find(f, "x", "h1", true, 8);
+    const struct failure_record *r = found(f, "x", "h1", true, 8);
     assert_non_null(r);
     assert_int_equal(r->until, 107);
-    assert_null(failed_moves_find(f, "x", "h1", true, 107));
+    assert_null(found(f, "x", "h1", true, 107));
     end(f, "e", "h0", "h1", 200, "no"); /* again: twice as long */
-    assert_int_equal(failed_moves_find(f, "x", "h1", true, 201)->until, 400);
+    assert_int_equal(found(f, "x", "h1", true, 201)->until, 400);
     end(f, "e", "h0", "h1", 210, NULL);
-    assert_null(failed_moves_find(f, "x", "h1", true, 211));
+    assert_null(found(f, "x", "h1", true, 211));
     failed_moves_ops.release(f);
 }
 
@@ -397,13 +408,13 @@ static void test_vm_that_fails_everywhere(void **state)
     (void)state;
     end(f, "a", "h0", "h1", 1, "no");
     end(f, "a", "h0", "h2", 2, "no");
-    assert_null(failed_moves_find(f, "a", "h4", false, 3));
+    assert_null(found(f, "a", "h4", false, 3));
     end(f, "a", "h0", "h3", 3, "no");
-    assert_non_null(failed_moves_find(f, "a", "h4", false, 4));
-    assert_null(failed_moves_find(f, "a", "h4", true, 4)); /* its host may have to be emptied */
-    assert_null(failed_moves_find(f, "b", "h4", true, 4));
+    assert_non_null(found(f, "a", "h4", false, 4));
+    assert_null(found(f, "a", "h4", true, 4)); /* its host may have to be emptied */
+    assert_null(found(f, "b", "h4", true, 4));
     assert_int_equal(failed_moves_forgive(f, "a", NULL), 4);
-    assert_null(failed_moves_find(f, "a", "h1", true, 4));
+    assert_null(found(f, "a", "h1", true, 4));
     failed_moves_ops.release(f);
 }
 
@@ -418,11 +429,11 @@ static void test_source_is_blamed(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(vms); i++)
         end(f, vms[i], "h0", i % 3 == 0 ? "h1" : i % 3 == 1 ? "h2" : "h3", (instant_s)i + 1, "no");
-    blamed += failed_moves_find(f, "x", "h1", true, 10) != NULL;
-    blamed += failed_moves_find(f, "x", "h2", true, 10) != NULL;
-    blamed += failed_moves_find(f, "x", "h3", true, 10) != NULL;
+    blamed += found(f, "x", "h1", true, 10) != NULL;
+    blamed += found(f, "x", "h2", true, 10) != NULL;
+    blamed += found(f, "x", "h3", true, 10) != NULL;
     assert_int_equal(blamed, 0);
-    assert_non_null(failed_moves_find(f, "x", "h1", false, 10)); /* but optional moves pause */
+    assert_non_null(found(f, "x", "h1", false, 10)); /* but optional moves pause */
     failed_moves_ops.release(f);
 }
 
@@ -439,18 +450,18 @@ static void test_cluster_of_the_last_moves(void **state)
     }
     for (int i = 0; i < 17; i++) /* the first is then the oldest of 20 */
         end(f, "ok", "h2", "h3", 10 + i, NULL);
-    assert_null(failed_moves_find(f, "x", "h9", false, 30));
+    assert_null(found(f, "x", "h9", false, 30));
     end(f, "v3", "h0", "h4", 31, "no"); /* the first has dropped out */
-    assert_null(failed_moves_find(f, "x", "h9", false, 32));
+    assert_null(found(f, "x", "h9", false, 32));
     end(f, "v4", "h0", "h4", 33, "no");
     end(f, "v5", "h0", "h4", 34, "no");
-    assert_null(failed_moves_find(f, "x", "h9", false, 35)); /* so have the other two */
+    assert_null(found(f, "x", "h9", false, 35)); /* so have the other two */
     end(f, "v6", "h0", "h4", 34, "no");
-    assert_non_null(failed_moves_find(f, "x", "h9", false, 35));
-    assert_null(failed_moves_find(f, "x", "h9", true, 35));
+    assert_non_null(found(f, "x", "h9", false, 35));
+    assert_null(found(f, "x", "h9", true, 35));
     for (int i = 0; i < 17; i++)
         end(f, "ok", "h2", "h3", 40 + i, NULL);
-    assert_null(failed_moves_find(f, "x", "h9", false, 60)); /* ends early: moves succeed again */
+    assert_null(found(f, "x", "h9", false, 60)); /* ends early: moves succeed again */
     failed_moves_ops.release(f);
 }
 

@@ -246,16 +246,35 @@ static void test_harm_pauses(void **state)
     world_release();
 }
 
-/* Mandatory moves had to be; and hosts that have all they want were not harmed, whatever they want. */
-static void test_no_harm(void **state)
+/* All moves pause, but not those that empty a host. */
+static void test_mandatory_harm_pauses(void **state)
 {
     struct world w;
 
     (void)state;
     move_two_to_harm(&w, 1, 6000);
-    assert_true(move_result_harmed(result(1)));
-    assert_null(pause_of(&w));
+    assert_non_null(pause_of(&w));
+    assert_true(pause_of(&w)->mandatory);
+    assert_non_null(strstr(pause_of(&w)->reason, "2 of the last 20 mandatory moves did harm"));
+    w.script[0] = (struct world_move){.vm = 2, .to = 2, .priority = 1};
+    w.script[1] = (struct world_move){.vm = 3, .to = 3, .priority = 1, .evacuates = true};
+    w.n_script = 2;
+    w.host_state[0] = HOST_ENTERING_MAINTENANCE;
+    world_run(300);
+    assert_int_equal(w.vms[2].host, 0);
+    assert_int_equal(w.vms[3].host, 3);
+    engine_retry(w.engine, "tester", w.now);
+    world_run(400);
+    assert_int_equal(w.vms[2].host, 2);
     world_release();
+}
+
+/* Hosts that have all they want were not harmed, whatever they want. */
+static void test_no_harm(void **state)
+{
+    struct world w;
+
+    (void)state;
     move_two_to_harm(&w, 3, 4000);
     assert_true(fabs(result(1)->harm) < NEAR);
     assert_null(pause_of(&w));
@@ -288,6 +307,7 @@ int main(void)
         cmocka_unit_test(test_moved_by_others),
         cmocka_unit_test(test_judgement),
         cmocka_unit_test(test_harm_pauses),
+        cmocka_unit_test(test_mandatory_harm_pauses),
         cmocka_unit_test(test_no_harm),
         cmocka_unit_test(test_figures_are_wrong),
     };

@@ -9,14 +9,16 @@ static bool holds(const struct snapshot *s, const struct avoid *x)
 /* Whether the host of the VM must be emptied: the VM goes on to hosts where it has not failed yet. */
 static bool must_leave(const struct snapshot *s, uint32_t vm)
 {
-    uint32_t host = s->vms[vm].host;
+    const struct host *h = s->vms[vm].host == IX_NONE ? NULL : &s->hosts[s->vms[vm].host];
 
-    return host != IX_NONE && s->hosts[host].is.state == HOST_ENTERING_MAINTENANCE;
+    return h &&
+           (h->failover || h->is.state == HOST_ENTERING_MAINTENANCE || h->is.state == HOST_ENTERING_STANDBY);
 }
 
-static bool holds_everywhere(const struct snapshot *s, const struct avoid *x)
+/* Whether the VM moves only if its host must be emptied, and that is not so. */
+static bool holds_everywhere(const struct snapshot *s, const struct avoid *x, uint32_t vm)
 {
-    return x->vm != IX_NONE && x->host == IX_NONE && !must_leave(s, x->vm);
+    return x->host == IX_NONE && (x->vm == vm || (x->vm == IX_NONE && x->mandatory)) && !must_leave(s, vm);
 }
 
 /* The entry that lasts longest, so that what is said of it stays true. */
@@ -28,9 +30,9 @@ const struct avoid *layout_find_avoid(const struct snapshot *s, uint32_t vm, uin
         const struct avoid *x = &s->avoid[i];
         bool cluster = x->vm == IX_NONE && x->host == IX_NONE;
         bool asks_cluster = vm == IX_NONE && host == IX_NONE;
-        bool matches = cluster ? asks_cluster
-                               : !asks_cluster && (x->vm == IX_NONE || x->vm == vm) &&
-                                     (x->host == host || holds_everywhere(s, x));
+        bool matches = asks_cluster ? cluster
+                                    : (!cluster && (x->vm == IX_NONE || x->vm == vm) && x->host == host) ||
+                                          (vm != IX_NONE && holds_everywhere(s, x, vm));
         if (matches && holds(s, x) && (!found || x->until > found->until))
             found = x;
     }
@@ -64,6 +66,17 @@ static void avoid_host(const struct layout *l, uint64_t *hosts, uint32_t host)
         bitmap_add(hosts, h);
 }
 
+/* For all units but those whose host must be emptied. */
+static void avoid_everywhere(struct layout *l)
+{
+    uint64_t *every = arena_array(l->a, uint64_t, l->rules->words);
+
+    avoid_host(l, every, IX_NONE);
+    for (uint32_t u = 0; u < l->n_units; u++)
+        if (!must_leave(l->snap, l->unit_first[u]))
+            l->unit_avoided[u] = every;
+}
+
 /* Entries are few: only the units that one names get a bitmap of their own. */
 void layout_init_avoided(struct layout *l)
 {
@@ -73,7 +86,8 @@ void layout_init_avoided(struct layout *l)
     bool any = false;
 
     for (uint32_t i = 0; i < s->n_avoid; i++)
-        any = any || (holds(s, &s->avoid[i]) && (s->avoid[i].vm != IX_NONE || s->avoid[i].host != IX_NONE));
+        any = any || (holds(s, &s->avoid[i]) &&
+                      (s->avoid[i].vm != IX_NONE || s->avoid[i].host != IX_NONE || s->avoid[i].mandatory));
     if (!any)
         return;
     l->unit_avoided = arena_array(l->a, uint64_t *, l->n_units);
@@ -85,7 +99,9 @@ void layout_init_avoided(struct layout *l)
     for (uint32_t i = 0; i < s->n_avoid; i++) {
         const struct avoid *x = &s->avoid[i];
         uint32_t unit = x->vm == IX_NONE ? IX_NONE : l->vm_unit[x->vm];
-        if (unit == IX_NONE || !holds(s, x) || (x->host == IX_NONE && !holds_everywhere(s, x)))
+        if (x->vm == IX_NONE && x->host == IX_NONE && x->mandatory && holds(s, x))
+            avoid_everywhere(l);
+        if (unit == IX_NONE || !holds(s, x) || (x->host == IX_NONE && !holds_everywhere(s, x, x->vm)))
             continue;
         if (l->unit_avoided[unit] == all) {
             l->unit_avoided[unit] = arena_array(l->a, uint64_t, words);

@@ -343,7 +343,7 @@ static bool find_mandatory_only(const struct pass *p, const struct asked *q, str
     if (!pause)
         return false;
     *f = finding_of_avoid(FIND_CHECK, pause);
-    f->check = CHECK_MANDATORY_ONLY;
+    f->check = pause->mandatory ? CHECK_AVOID : CHECK_MANDATORY_ONLY;
     return true;
 }
 

@@ -31,7 +31,7 @@ bool fit_finding_cells(const struct layout *l, uint32_t vm, uint32_t slot, struc
 /* What an entry of the snapshot's avoid[] says. */
 static inline struct finding finding_of_avoid(enum finding_code code, const struct avoid *x)
 {
-    struct finding f = {.code = code, .peer = x->reason};
+    struct finding f = {.code = code, .peer = x->reason, .check = x->mandatory ? CHECK_AVOID : CHECK_NONE};
 
     finding_subject(&f, SUBJECT_VM, x->vm);
     finding_subject(&f, SUBJECT_HOST, x->host);

@@ -205,7 +205,7 @@ bool move_result_harmed(const struct move_result *r)
     return r->harm > ABSOLUTE || (has_room && r->vm_lack[1] > r->vm_lack[0] + LACK);
 }
 
-/* Only what was optional: the rest had to be. Moves of others at the same hosts do not matter: the VM is put
+/* An evacuation had to be, whatever it did. Moves of others at the same hosts do not matter: the VM is put
  * back in thought, and nothing else is. */
 static void judge(struct engine *e, const struct action *x, instant_s now)
 {
@@ -213,7 +213,7 @@ static void judge(struct engine *e, const struct action *x, instant_s now)
     const struct snapshot *s = engine_snapshot(e);
     char why[WHY_MAX];
 
-    if (x->r.priority == PRIORITY_MANDATORY || isnan(m->harm))
+    if (failed_moves_empties_host(&x->r) || isnan(m->harm))
         return;
     if (m->harm > ABSOLUTE)
         (void)snprintf(why, sizeof why,
@@ -227,7 +227,8 @@ static void judge(struct engine *e, const struct action *x, instant_s now)
             "%.1f %% on host %s",
             snapshot_vm_name(s, x->r.vm), m->vm_lack[1] * 100, snapshot_host_name(s, x->r.to),
             m->vm_lack[0] * 100, snapshot_host_name(s, x->r.from));
-    failed_moves_judge(e->knowledge->failed_moves, move_result_harmed(m) ? why : NULL, now);
+    failed_moves_judge(e->knowledge->failed_moves, x->r.priority == PRIORITY_MANDATORY,
+                       move_result_harmed(m) ? why : NULL, now);
 }
 
 static void observe(struct engine *e, struct action *x, instant_s now)

@@ -7,7 +7,8 @@
  * inventory ten minutes after the move's end. If no inventory comes within another ten minutes (the service
  * was down, the source was lost), nothing is observed.
  *
- * An optional move that did harm is counted (knowledge/failed_moves.h): many of them pause optional moves. */
+ * A move that did harm is counted, unless it emptied a host (knowledge/failed_moves.h): many of them pause
+ * such moves. */
 #ifndef BALLAST_ENGINE_ACTIONS_MOVE_RESULT_H
 #define BALLAST_ENGINE_ACTIONS_MOVE_RESULT_H
 

@@ -122,8 +122,7 @@ static bool is_avoided(const struct engine *e, const struct action *x, instant_s
 
     if (x->r.kind != ACTION_MIGRATE || !x->r.approved_by || strcmp(x->r.approved_by, APPROVED_BY_ENGINE) != 0)
         return false;
-    const struct failure_record *r = failed_moves_find(e->knowledge->failed_moves, x->r.vm, x->r.to,
-                                                       x->r.priority == PRIORITY_MANDATORY, now);
+    const struct failure_record *r = failed_moves_find(e->knowledge->failed_moves, &x->r, now);
     if (!r)
         return false;
     (void)snprintf(why, WHY_MAX, "not tried before %s, because of earlier moves: %s",

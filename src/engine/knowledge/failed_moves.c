@@ -9,12 +9,14 @@
 #include <string.h>
 
 #define LAST_MOVES 20 /* of the cluster: avoid.cluster_failures of so many */
-#define HARM "\nharm" /* in the place of a host: the cluster's moves that did harm. No host has this id */
+/* In the place of a host: the cluster's optional or mandatory moves that did harm. No host has these ids. */
+#define HARM "\nharm"
+#define HARM_MANDATORY "\nharm of mandatory moves"
 #define REMEMBERED_S (24 * 3600) /* without another failure */
 #define SOURCE_DESTINATIONS 2    /* to so many hosts the moves off one must fail before it is the cause */
 
 /* By VM and host; "" stands for any: ("", h) is the host, (v, "") the VM, ("", "") the cluster, ("", HARM)
- * its harmful moves. */
+ * and ("", HARM_MANDATORY) its harmful moves. */
 struct entry {
     struct failure_record r; /* owns its strings */
     bool gone;               /* to be forgotten by the store */
@@ -245,7 +247,7 @@ static uint32_t failures_of(uint64_t recent)
     return n;
 }
 
-/* host: "" for the failures of the cluster's moves, HARM for those that did harm. */
+/* host: "" for the failures of the cluster's moves, HARM and HARM_MANDATORY for those that did harm. */
 static void count_for_cluster(struct failed_moves *f, const char *host, const struct move_end *m)
 {
     struct entry *x = m->why ? make(f, "", host) : find(f, "", host);
@@ -324,19 +326,28 @@ void failed_moves_take(struct failed_moves *f, const struct move_end *m)
     count_for_cluster(f, "", m);
 }
 
-void failed_moves_judge(struct failed_moves *f, const char *why, instant_s now)
+void failed_moves_judge(struct failed_moves *f, bool mandatory, const char *why, instant_s now)
 {
-    count_for_cluster(f, HARM, &(struct move_end){.at = now, .why = why});
+    count_for_cluster(f, mandatory ? HARM_MANDATORY : HARM, &(struct move_end){.at = now, .why = why});
 }
 
 /* ---- asked ---- */
 
-const struct failure_record *failed_moves_find(const struct failed_moves *f, const char *vm, const char *to,
-                                               bool mandatory, instant_s now)
+bool failed_moves_empties_host(const struct action_record *r)
 {
-    const struct entry *const all[] = {find(f, vm, to), find(f, "", to), mandatory ? NULL : find(f, vm, ""),
+    return r->reason == REASON_MAINTENANCE || r->reason == REASON_STANDBY || r->reason == REASON_QUARANTINE;
+}
+
+const struct failure_record *failed_moves_find(const struct failed_moves *f, const struct action_record *r,
+                                               instant_s now)
+{
+    bool mandatory = r->priority == PRIORITY_MANDATORY;
+    const struct entry *const all[] = {find(f, r->vm, r->to),
+                                       find(f, "", r->to),
+                                       mandatory ? NULL : find(f, r->vm, ""),
                                        mandatory ? NULL : find(f, "", ""),
-                                       mandatory ? NULL : find(f, "", HARM)};
+                                       mandatory ? NULL : find(f, "", HARM),
+                                       failed_moves_empties_host(r) ? NULL : find(f, "", HARM_MANDATORY)};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i] && holds(&all[i]->r, now))
@@ -392,13 +403,17 @@ static void configure(void *piece, const struct engine_settings *settings)
     f->policy = &settings->policy;
 }
 
-/* Optional moves pause; without a number of failures, as none failed. */
+/* Moves pause; without a number of failures, as none failed. */
 static void avoid_harm(const struct failure_record *r, struct inventory *inv, struct arena *a)
 {
+    bool mandatory = strcmp(r->host, HARM_MANDATORY) == 0;
+
     *inventory_add_avoid(inv, a) = (struct seen_avoid){
         .until = r->until,
-        .reason = arena_printf(a, "%u of the last %d optional moves did harm, at last this: %s.", r->failures,
-                               LAST_MOVES, r->reason ? r->reason : "not known"),
+        .mandatory = mandatory,
+        .reason =
+            arena_printf(a, "%u of the last %d %s moves did harm, at last this: %s.", r->failures, LAST_MOVES,
+                         mandatory ? "mandatory" : "optional", r->reason ? r->reason : "not known"),
     };
 }
 
@@ -420,7 +435,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
     for (EACH_ENTRY(f, x)) {
         const struct failure_record *r = &x->r;
 
-        if (holds(r, inv->time) && strcmp(r->host, HARM) == 0)
+        if (holds(r, inv->time) && r->host[0] == '\n')
             avoid_harm(r, inv, a);
         if (!holds(r, inv->time) || (*r->vm && !idmap_get(&vms, r->vm)) ||
             (*r->host && !idmap_get(&hosts, r->host)))

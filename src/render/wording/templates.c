@@ -172,6 +172,8 @@ const struct sentence_template wording_templates[] = {
     {FIND_AVOID, "host",
      "{host} receives no VMs before {until:clock}, because moves of {failed} VMs to it failed in a "
      "row.{peer_says}"},
+    {FIND_AVOID, "failed=0 check=avoid",
+     "Before {until:clock}, VMs leave only hosts that must be emptied, and no others move: {peer}"},
     {FIND_AVOID, "failed=0", "Only mandatory moves are made before {until:clock}: {peer}"},
     {FIND_AVOID, "",
      "Only mandatory moves are made before {until:clock}, because {failed} of the last moves "
@@ -353,6 +355,8 @@ const struct sentence_template wording_templates[] = {
      "Moves of {vm} to {failed} hosts failed; next try {until:clock}.{peer_says}"},
     {FIND_CHECK, "check=avoid host",
      "Moves of {failed} VMs to {host} failed; next try {until:clock}.{peer_says}"},
+    {FIND_CHECK, "check=avoid",
+     "Before {until:clock}, VMs leave only hosts that must be emptied, and no others move: {peer}"},
     /* Whether the move is worth it. */
     {FIND_CHECK, "check=mandatory_only migration_threshold",
      "At migration threshold 1 only mandatory moves are made."},
