@@ -44,6 +44,7 @@ enum finding_code {
     FIND_RULE_JOINS_AGENT,
     FIND_RULE_TOO_LARGE,
     FIND_RULE_LEFT_OUT,
+    FIND_RULE_OVERLOADS,
     FIND_RULE_WAKES,
     FIND_RULE_BROKEN,     /* and nothing mends it */
     FIND_RULE_BROKEN_YET, /* until a host that is being woken is there */

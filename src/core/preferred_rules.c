@@ -1,5 +1,5 @@
-/* Runs a pass with all preferred rules, then without those that it cannot satisfy; keeps the better
- * pass. */
+/* Runs a pass with all preferred rules, then without those that it cannot satisfy, for as few VMs as
+ * possible; keeps the better pass. */
 #include "core/preferred_rules.h"
 
 #include "core/pass.h"
@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Rounds that leave out single rules, before all preferred rules are left out. */
+/* Rounds that leave out rules for single VMs, then so many that leave out whole rules, before all preferred
+ * rules are left out. */
 #define ROUNDS_MAX 4
 
 /* ---- counting violations ---- */
@@ -99,151 +100,325 @@ static bool has_preferred(const struct snapshot *s)
     return false;
 }
 
-static struct pass *run_trial(const struct snapshot *snap, const struct policy *policy, unsigned rules,
-                              uint32_t watched_vm, struct arena *a)
-{
-    struct pass *p = arena_new(a, struct pass);
+/* A rule, for VMs that do not follow it: `vms` says which, in the order of the rule's. */
+struct left_out {
+    const struct finding *why; /* of the first of them */
+    bool *vms;                 /* NULL: all follow */
+    uint32_t n;
+};
 
-    pass_decide(p, snap, policy, rules, watched_vm, a);
+struct trials {
+    const struct snapshot *snap;
+    const struct policy *policy;
+    struct arena *a;
+    struct left_out *left_out; /* by rule */
+};
+
+static struct pass *run_trial(const struct trials *t, const struct snapshot *snap, unsigned rules,
+                              uint32_t watched_vm)
+{
+    struct pass *p = arena_new(t->a, struct pass);
+
+    pass_decide(p, snap, t->policy, rules, watched_vm, t->a);
     return p;
 }
 
-/* The snapshot without these rules. left_out: by rule, the reason; NULL: the rule stays. */
-static const struct snapshot *leave_out_rules(const struct snapshot *snap,
-                                              const struct finding *const *left_out, struct arena *a)
+/* The VM, or all VMs (IX_NONE), need not follow the rule. False: it does not bind them anyway. */
+static bool leave_out(const struct trials *t, uint32_t rule, uint32_t vm, const struct finding *why)
 {
-    struct snapshot *s = arena_new(a, struct snapshot);
+    const struct span all = t->snap->rules[rule].vms;
+    struct left_out *x = &t->left_out[rule];
+    bool *vms = arena_array(t->a, bool, all.n); /* a new one: copies of *x keep theirs */
+    uint32_t n = 0;
 
-    *s = *snap;
-    s->rules = arena_array(a, struct rule, snap->n_rules);
-    if (snap->n_rules > 0)
-        memcpy(s->rules, snap->rules, snap->n_rules * sizeof snap->rules[0]);
-    for (uint32_t i = 0; i < s->n_rules; i++)
-        s->rules[i].is.enabled = s->rules[i].is.enabled && !left_out[i];
+    for (uint32_t i = 0; i < all.n; i++) {
+        vms[i] = (x->vms && x->vms[i]) || vm == IX_NONE || all.items[i] == vm;
+        n += vms[i];
+    }
+    if (n == x->n)
+        return false;
+    *x = (struct left_out){x->why ? x->why : why, vms, n};
+    return true;
+}
+
+/* The snapshot in which the rules have only the VMs that follow them. */
+static const struct snapshot *leave_out_rules(const struct trials *t)
+{
+    struct snapshot *s = arena_new(t->a, struct snapshot);
+
+    *s = *t->snap;
+    s->rules = arena_array(t->a, struct rule, s->n_rules);
+    for (uint32_t i = 0; i < s->n_rules; i++) {
+        struct rule *rule = &s->rules[i];
+        *rule = t->snap->rules[i];
+        if (t->left_out[i].n == 0)
+            continue;
+        uint32_t *rest = arena_array(t->a, uint32_t, rule->vms.n);
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < rule->vms.n; k++)
+            if (!t->left_out[i].vms[k])
+                rest[n++] = rule->vms.items[k];
+        rule->vms = (struct span){rest, n};
+        rule->is.enabled = rule->is.enabled && n > 0;
+    }
     return s;
 }
 
-/* The preferred rule of a contradiction, and why it cannot hold; IX_NONE: both rules are mandatory. Of two
- * preferred rules, the one compiled second. */
-static uint32_t rule_of_conflict(const struct pass *p, const struct rule_conflict *c,
-                                 const struct finding **ret_why)
+/* ---- contradictions ---- */
+
+/* Whether the VM runs where the rule does not want it. */
+static bool is_broken_by(const struct snapshot *s, const struct rule *rule, uint32_t vm)
+{
+    uint32_t host = s->vms[vm].host;
+
+    if (!vm_takes_part(s, &s->vms[vm]))
+        return false;
+    if (rule->is.kind == RULE_HOST_AFFINE || rule->is.kind == RULE_HOST_ANTI_AFFINE)
+        return !rules_lets_run(rule, host);
+    for (uint32_t i = 0; i < rule->vms.n; i++) {
+        const struct vm *other = &s->vms[rule->vms.items[i]];
+        if (rule->vms.items[i] != vm && vm_takes_part(s, other) &&
+            (other->host == host) == (rule->is.kind == RULE_VM_ANTI_AFFINE))
+            return true;
+    }
+    return false;
+}
+
+static const struct finding *why_contradicts(const struct pass *p, const struct rule_conflict *c,
+                                             uint32_t mine)
+{
+    bool two = c->other != IX_NONE;
+
+    return finding_keep(p->a,
+                        (struct finding){.code = two                  ? FIND_CONTRADICTS
+                                                 : c->with == IX_NONE ? FIND_LEAVES_NO_HOST
+                                                                      : FIND_LEAVES_NO_COMMON_HOST,
+                                         .subjects = {{SUBJECT_VM, c->vm},
+                                                      {SUBJECT_OTHER_VM, two ? IX_NONE : c->with},
+                                                      {SUBJECT_RULE, mine == c->rule ? c->other : c->rule}}});
+}
+
+/* Preferred rules that contradict each other move none of their VMs: those that are broken now are left out
+ * for them, and those that hold still bind them. Where that is not enough, the rule that is named. */
+static bool leave_out_conflict(const struct trials *t, const struct pass *p, const struct rule_conflict *c)
 {
     const struct rule *rules = p->snap->rules;
+    const uint32_t *set = p->rules.component;
     bool two = c->other != IX_NONE;
-    uint32_t mine = !two || is_preferred(&rules[c->rule]) ? c->rule : c->other;
+    bool with_mandatory = two && (rules[c->rule].is.mandatory || rules[c->other].is.mandatory);
+    uint32_t named = !two || is_preferred(&rules[c->rule]) ? c->rule : c->other;
+    bool any = false;
 
-    *ret_why = finding_keep(
-        p->a, (struct finding){.code = two                  ? FIND_CONTRADICTS
-                                       : c->with == IX_NONE ? FIND_LEAVES_NO_HOST
-                                                            : FIND_LEAVES_NO_COMMON_HOST,
-                               .subjects = {{SUBJECT_VM, c->vm},
-                                            {SUBJECT_OTHER_VM, two ? IX_NONE : c->with},
-                                            {SUBJECT_RULE, mine == c->rule ? c->other : c->rule}}});
-    return is_preferred(&rules[mine]) ? mine : IX_NONE;
+    if (!is_preferred(&rules[named]))
+        return false;
+    for (uint32_t i = 0; i < p->snap->n_rules && !with_mandatory; i++)
+        for (uint32_t k = 0; is_preferred(&rules[i]) && k < rules[i].vms.n; k++) {
+            uint32_t vm = rules[i].vms.items[k];
+            bool is_of = vm == c->vm || (c->with != IX_NONE && (set[vm] == set[c->vm] || vm == c->with));
+            if (is_of && is_broken_by(p->snap, &rules[i], vm))
+                any = leave_out(t, i, vm, why_contradicts(p, c, i)) || any;
+        }
+    return any || leave_out(t, named, c->vm, why_contradicts(p, c, named));
 }
 
-/* The preferred rule that the fault is about; IX_NONE: none. */
-static uint32_t rule_of_fault(const struct pass *p, const struct fault *f, const struct finding **ret_why)
+/* The contradiction that the fault is about; NULL: none. */
+static const struct rule_conflict *conflict_of(const struct pass *p, const struct fault *f)
 {
-    *ret_why = f->found;
-    for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
-        const struct rule_conflict *c = &p->rules.conflicts[i];
-        if (f->code == FAULT_RULE_CONFLICT && c->rule == f->rule && c->vm == f->vm)
-            return rule_of_conflict(p, c, ret_why);
-    }
-    return f->rule != IX_NONE && is_preferred(&p->snap->rules[f->rule]) ? f->rule : IX_NONE;
+    for (uint32_t i = 0; i < p->rules.n_conflicts && f->code == FAULT_RULE_CONFLICT; i++)
+        if (p->rules.conflicts[i].rule == f->rule && p->rules.conflicts[i].vm == f->vm)
+            return &p->rules.conflicts[i];
+    return NULL;
 }
 
-/* False: no further rule to leave out. */
-static bool choose_left_out_for(const struct pass *p, enum fault_code code, const struct finding **left_out)
+/* ---- violations ---- */
+
+/* whole: for all VMs of a rule, not only for that of the fault. False: nothing more to leave out. */
+static bool choose_left_out_for(const struct trials *t, const struct pass *p, enum fault_code code,
+                                bool whole)
 {
     bool any = false;
 
     for (size_t i = 0; i < p->n_faults; i++) {
-        const struct finding *why;
-        uint32_t rule = p->faults[i].code == code ? rule_of_fault(p, &p->faults[i], &why) : IX_NONE;
-        if (rule == IX_NONE || left_out[rule])
+        const struct fault *f = &p->faults[i];
+        const struct rule_conflict *c = conflict_of(p, f);
+        if (f->code != code || f->rule == IX_NONE)
             continue;
-        left_out[rule] = why;
-        any = true;
+        if (c)
+            any = leave_out_conflict(t, p, c) || any;
+        else if (is_preferred(&p->snap->rules[f->rule]))
+            any = leave_out(t, f->rule, whole ? IX_NONE : f->vm, f->found) || any;
     }
     return any;
 }
 
-/* Leaves out the rules that cannot hold: contradictions first. Violations that follow from a contradiction
- * depend on the placement of the VMs, and the next pass may place them elsewhere. */
-static bool choose_left_out(const struct pass *p, const struct finding **left_out)
+/* Leaves out what cannot hold: contradictions first. Violations that follow from a contradiction depend on
+ * the placement of the VMs, and the next pass may place them elsewhere. */
+static bool choose_left_out(const struct trials *t, const struct pass *p, bool whole)
 {
-    return choose_left_out_for(p, FAULT_RULE_CONFLICT, left_out) ||
-           choose_left_out_for(p, FAULT_RULE_VIOLATED, left_out);
+    return choose_left_out_for(t, p, FAULT_RULE_CONFLICT, true) ||
+           choose_left_out_for(t, p, FAULT_RULE_VIOLATED, whole);
 }
 
-static void report_left_out(struct pass *p, const struct snapshot *snap,
-                            const struct finding *const *left_out, bool all)
+/* ---- overload ---- */
+
+/* Of the VMs that are on the slot because of preferred rules, the smallest whose load is the excess, else the
+ * largest. bare: the pass without preferred rules, in which they are elsewhere. */
+static uint32_t vm_to_spare(const struct trials *t, const struct pass *p, const struct pass *bare, int r,
+                            uint32_t slot, double excess)
 {
-    for (uint32_t i = 0; i < snap->n_rules; i++) {
-        const struct rule *rule = &snap->rules[i];
-        if (!is_preferred(rule) || (!left_out[i] && !all) || !layout_breaks_rule(&p->layout, rule))
+    const double *load = p->entitlement[r];
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = 0; i < t->snap->n_rules; i++)
+        for (uint32_t k = 0; is_preferred(&t->snap->rules[i]) && k < t->snap->rules[i].vms.n; k++) {
+            uint32_t vm = t->snap->rules[i].vms.items[k];
+            if ((t->left_out[i].vms && t->left_out[i].vms[k]) || layout_slot_of(&p->layout, vm) != slot ||
+                layout_slot_of(&bare->layout, vm) == slot)
+                continue;
+            double than = best == IX_NONE ? 0 : load[best];
+            if (load[vm] >= excess ? than < excess || load[vm] < than : load[vm] > than)
+                best = vm;
+        }
+    return best;
+}
+
+/* Leaves out as few VMs as possible of those with which preferred rules overload a host. */
+static bool spare_overloaded(const struct trials *t, const struct pass *p, const struct pass *bare)
+{
+    const struct layout *l = &p->layout;
+    bool any = false;
+
+    for (uint32_t i = 0; i < RES_COUNT * l->n_on; i++) {
+        enum resource r = (enum resource)(i % RES_COUNT);
+        uint32_t slot = i / RES_COUNT;
+        const struct finding why = {.code = FIND_RULE_OVERLOADS,
+                                    .resource = r,
+                                    .subjects = {{SUBJECT_HOST, l->slot_host[slot]}},
+                                    .figures = {{FIGURE_LOAD, l->norm[r][slot]}}};
+        double excess = (l->norm[r][slot] - LAYOUT_FULL) / l->inverse[r][slot];
+        while (excess > 0 && bare->layout.norm[r][slot] <= LAYOUT_FULL) {
+            uint32_t vm = vm_to_spare(t, p, bare, r, slot, excess);
+            if (vm == IX_NONE)
+                break;
+            excess -= p->entitlement[r][vm];
+            for (uint32_t k = 0; k < t->snap->n_rules; k++)
+                if (is_preferred(&t->snap->rules[k]) && span_has(t->snap->rules[k].vms, vm))
+                    any = leave_out(t, k, vm, finding_keep(t->a, why)) || any;
+        }
+    }
+    return any;
+}
+
+/* The first fault that the pass has and the bare one has not; NULL: none. */
+static const struct finding *why_worse(const struct pass *p, const struct pass *bare)
+{
+    for (size_t i = 0; i < p->n_faults; i++) {
+        const struct fault *f = &p->faults[i];
+        bool both = false;
+        for (size_t k = 0; k < bare->n_faults && !both; k++)
+            both = f->code == bare->faults[k].code && f->vm == bare->faults[k].vm &&
+                   f->host == bare->faults[k].host;
+        if (!both)
+            return f->found;
+    }
+    return NULL;
+}
+
+/* ---- the choice ---- */
+
+/* all: no preferred rule is followed, for `why` where there is no other reason. */
+static void report_left_out(struct pass *p, const struct trials *t, bool all, const struct finding *why)
+{
+    for (uint32_t i = 0; i < t->snap->n_rules; i++) {
+        const struct rule *rule = &t->snap->rules[i];
+        const struct left_out *x = &t->left_out[i];
+        if (!is_preferred(rule) || (x->n == 0 && !all) || !layout_breaks_rule(&p->layout, rule))
             continue;
-        plan_fault(p, FAULT_PREFERENCE_DROPPED, IX_NONE, IX_NONE, i,
-                   (struct finding){
-                       .code = FIND_RULE_LEFT_OUT, .subjects = {{SUBJECT_RULE, i}}, .because = left_out[i]});
+        struct finding f = {
+            .code = FIND_RULE_LEFT_OUT, .subjects = {{SUBJECT_RULE, i}}, .because = x->why ? x->why : why};
+        bool of_vms = rule->is.kind == RULE_VM_AFFINE || rule->is.kind == RULE_VM_ANTI_AFFINE;
+        if (!all && x->n + of_vms < rule->vms.n) { /* one VM alone follows no rule about VMs */
+            finding_figure(&f, FIGURE_VMS, x->n);
+            finding_figure(&f, FIGURE_VMS_ALL, rule->vms.n);
+        }
+        plan_fault(p, FAULT_PREFERENCE_DROPPED, IX_NONE, IX_NONE, i, f);
     }
 }
 
 /* The pass without the preferred rules that are violated now, if that wakes fewer hosts: else the next pass
  * gives them up and puts the hosts to standby, and so on in turn. Rules that hold still bind the moves for
  * balance. */
-static struct pass *spare_wakes(struct pass *p, const struct snapshot *snap, const struct policy *policy,
-                                const struct snapshot **kept, const struct finding **left_out)
+static struct pass *spare_wakes(struct pass *p, struct trials *t, const struct snapshot **kept)
 {
-    const struct finding **more = arena_array(p->a, const struct finding *, snap->n_rules);
-    struct finding why = {.code = FIND_RULE_WAKES};
-    struct pass *now = arena_new(p->a, struct pass);
+    const struct snapshot *snap = t->snap;
+    struct trials more = *t;
+    struct finding *why = arena_new(t->a, struct finding);
+    struct pass *now = arena_new(t->a, struct pass);
 
-    pass_prepare(now, snap, policy, 0, IX_NONE, p->a);
+    more.left_out = arena_array(t->a, struct left_out, snap->n_rules);
+    memcpy(more.left_out, t->left_out, snap->n_rules * sizeof *more.left_out);
+    *why = (struct finding){.code = FIND_RULE_WAKES};
+    pass_prepare(now, snap, t->policy, 0, IX_NONE, t->a);
     for (uint32_t i = 0; i < snap->n_rules; i++)
-        if (left_out[i] ||
-            (is_preferred(&snap->rules[i]) && layout_breaks_rule(&now->layout, &snap->rules[i])))
-            more[i] = left_out[i] ? left_out[i] : &why;
-    const struct snapshot *fewer = leave_out_rules(snap, more, p->a);
-    struct pass *trial = run_trial(fewer, policy, RULES_PREFERRED, IX_NONE, p->a);
+        if (is_preferred(&snap->rules[i]) && layout_breaks_rule(&now->layout, &snap->rules[i]))
+            (void)leave_out(&more, i, IX_NONE, why);
+    const struct snapshot *fewer = leave_out_rules(&more);
+    struct pass *trial = run_trial(t, fewer, RULES_PREFERRED, IX_NONE);
     if (count_violations(trial) > count_violations(p) || count_wakes(trial) >= count_wakes(p))
         return p;
-    finding_figure(&why, FIGURE_HOSTS, count_wakes(p) - count_wakes(trial));
-    for (uint32_t i = 0; i < snap->n_rules; i++)
-        left_out[i] = more[i] == &why ? finding_keep(p->a, why) : more[i];
+    finding_figure(why, FIGURE_HOSTS, count_wakes(p) - count_wakes(trial));
+    t->left_out = more.left_out;
     *kept = fewer;
     return trial;
+}
+
+/* A pass in which preferred rules leave no more unmet than the bare one, because fewer of their VMs follow:
+ * those that do not overload a host. NULL: none. */
+static struct pass *spare_overload(const struct trials *t, const struct pass *p, const struct pass *bare,
+                                   const struct snapshot **kept)
+{
+    for (int i = 0; i < ROUNDS_MAX && spare_overloaded(t, p, bare); i++) {
+        *kept = leave_out_rules(t);
+        struct pass *trial = run_trial(t, *kept, RULES_PREFERRED, IX_NONE);
+        if (count_violations(trial) <= count_violations(bare))
+            return trial;
+        p = trial;
+    }
+    return NULL;
 }
 
 struct pass *preferred_rules_run(const struct snapshot *snap, const struct policy *policy,
                                  uint32_t watched_vm, struct arena *a)
 {
     unsigned rules = has_preferred(snap) ? RULES_PREFERRED : 0;
-    const struct finding **left_out = arena_array(a, const struct finding *, snap->n_rules);
+    struct trials t = {snap, policy, a, arena_array(a, struct left_out, snap->n_rules)};
+    const struct finding *why = NULL;
     const struct snapshot *kept = snap;
-    struct pass *p = run_trial(snap, policy, rules, rules ? IX_NONE : watched_vm, a);
+    struct pass *p = run_trial(&t, snap, rules, rules ? IX_NONE : watched_vm);
 
     if (!rules)
         return p;
-    for (int i = 0; i < ROUNDS_MAX && count_violations(p) > 0 && choose_left_out(p, left_out); i++) {
-        kept = leave_out_rules(snap, left_out, a);
-        p = run_trial(kept, policy, rules, IX_NONE, a);
+    for (int i = 0; i < 2 * ROUNDS_MAX && count_violations(p) > 0 && choose_left_out(&t, p, i >= ROUNDS_MAX);
+         i++) {
+        kept = leave_out_rules(&t);
+        p = run_trial(&t, kept, rules, IX_NONE);
     }
     if (count_violations(p) > 0) {
-        struct pass *bare = run_trial(snap, policy, 0, IX_NONE, a);
-        if (count_violations(bare) < count_violations(p)) {
-            p = bare;
+        struct pass *bare = run_trial(&t, snap, 0, IX_NONE);
+        bool worse = count_violations(bare) < count_violations(p);
+        struct pass *spared = worse ? spare_overload(&t, p, bare, &kept) : NULL;
+        if (worse && !spared) {
+            why = why_worse(p, bare);
             kept = snap;
             rules = 0;
         }
+        p = spared ? spared : worse ? bare : p;
     }
     if (rules && count_wakes(p) > 0)
-        p = spare_wakes(p, snap, policy, &kept, left_out);
+        p = spare_wakes(p, &t, &kept);
     /* the chosen rules are known only now: stopping before a VM's move needs another run */
     if (watched_vm != IX_NONE)
-        p = run_trial(kept, policy, rules, watched_vm, a);
-    report_left_out(p, snap, left_out, rules == 0);
+        p = run_trial(&t, kept, rules, watched_vm);
+    report_left_out(p, &t, rules == 0, why);
     return p;
 }

@@ -1,6 +1,7 @@
 /* preferred_rules.h: which preferred rules a pass enforces (§3.3.1). First all of them, as if mandatory. If
- * that leaves a constraint unmet, without the rules that cannot hold; then without any, if that leaves fewer
- * unmet. Rules that are left out and violated get a fault.
+ * that leaves a constraint unmet, without those that cannot hold, for as few of their VMs as possible; then
+ * without any, if that leaves fewer unmet. Rules that contradict each other leave their VMs where they are.
+ * Rules that are left out and violated get a fault that names what they would do.
  *
  * The paper drops all preferred rules at once, so that a single one that cannot hold disables all others. */
 #ifndef BALLAST_CORE_PREFERRED_RULES_H

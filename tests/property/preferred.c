@@ -1,7 +1,9 @@
 /* Preferred rules never make the result worse (§3.3.1): a plan leaves no more violated mandatory rules,
  * overloaded hosts, VMs that cannot leave and missing failover capacity than a plan for the same cluster
- * without preferred rules. Counted in the state that each plan leaves. */
+ * without preferred rules. Counted in the state that each plan leaves. Preferred rules that contradict each
+ * other move no VM; where not all VMs of a rule fit on its host, so many follow that no other one fits. */
 #include "core/pass.h"
+#include "model/snapshot_build.h"
 #include "oracle.h"
 #include "random_cluster.h"
 #include "restart.h"
@@ -202,11 +204,188 @@ static void test_everything(void **state)
         1500);
 }
 
+/* ---- contradictions ---- */
+
+static struct span span_of(struct arena *a, uint32_t x, uint32_t y)
+{
+    uint32_t *items = arena_array(a, uint32_t, 2);
+
+    items[0] = x < y ? x : y;
+    items[1] = x < y ? y : x;
+    return (struct span){items, y == IX_NONE ? 1 : 2};
+}
+
+static void add_preferred(struct snapshot *s, enum rule_kind kind, struct span vms, struct span hosts,
+                          struct arena *a)
+{
+    struct rule *rule = &s->rules[s->n_rules];
+
+    rule_facts_default(&rule->is, kind);
+    rule->is.id = arena_printf(a, "x%u", s->n_rules++);
+    rule->is.name = rule->is.id;
+    rule->is.mandatory = false;
+    rule->vms = vms;
+    rule->hosts = hosts;
+}
+
+/* Adds two rules of which one holds at most: about the hosts of a VM, or about two VMs. A VM is in one pair,
+ * so that each pair stands for itself. */
+static void add_pair(struct rng *r, struct snapshot *s, bool *named, struct arena *a)
+{
+    uint32_t vm = rng_below(r, s->n_vms);
+    uint32_t other = rng_below(r, s->n_vms);
+    uint32_t host = rng_below(r, s->n_hosts);
+    uint32_t last = rng_below(r, s->n_hosts);
+    bool of_vms = rng_below(r, 2) == 0;
+
+    if (named[vm] || (of_vms ? vm == other || named[other] : host == last))
+        return;
+    named[vm] = true;
+    if (of_vms) {
+        named[other] = true;
+        add_preferred(s, RULE_VM_AFFINE, span_of(a, vm, other), (struct span){0}, a);
+        add_preferred(s, RULE_VM_ANTI_AFFINE, span_of(a, vm, other), (struct span){0}, a);
+    } else {
+        add_preferred(s, RULE_HOST_AFFINE, span_of(a, vm, IX_NONE), span_of(a, host, IX_NONE), a);
+        add_preferred(s, RULE_HOST_AFFINE, span_of(a, vm, IX_NONE), span_of(a, last, IX_NONE), a);
+    }
+}
+
+static void test_contradictions(void **state)
+{
+    const struct cluster_options o = {.hosts_max = 6, .vms_max = 30, .rules = true, .tight = true};
+    unsigned added = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(1500); i++) {
+        struct arena a = {0};
+        struct rng r = {.state = test_seed() + i};
+        struct snapshot s;
+        struct policy policy;
+        struct plan plan;
+        struct err err = {0};
+
+        random_cluster(&r, &o, &a, &s);
+        random_policy(&r, &policy);
+        uint32_t n = 0; /* of the rules that are there, the mandatory ones */
+        struct rule *rules = arena_array(&a, struct rule, (size_t)s.n_rules + 8);
+        for (uint32_t k = 0; k < s.n_rules; k++)
+            if (s.rules[k].is.mandatory)
+                rules[n++] = s.rules[k];
+        s.rules = rules;
+        s.n_rules = n;
+        bool *named = arena_array(&a, bool, s.n_vms);
+        for (uint32_t v = 0; v < s.n_vms; v++) /* a mandatory rule may decide between the two */
+            named[v] = s.vms[v].compatible_given;
+        for (uint32_t k = 0; k < n; k++)
+            for (uint32_t v = 0; v < s.rules[k].vms.n; v++)
+                named[s.rules[k].vms.items[v]] = true;
+        for (uint32_t k = 0; k < 4; k++)
+            add_pair(&r, &s, named, &a);
+        assert_int_equal(pass_run(&s, &policy, &a, &plan, &err), 0);
+        for (uint32_t k = 0; k < plan.n_recommendations; k++)
+            if (plan.recommendations[k].rule != IX_NONE && plan.recommendations[k].rule >= n)
+                fail_msg("seed %llu: %s moves because of a rule that another one contradicts",
+                         (unsigned long long)(test_seed() + i), s.vms[plan.recommendations[k].vm].is.id);
+        added += s.n_rules - n;
+        arena_release(&a);
+    }
+    assert_true(!test_is_usual() || added > 1500);
+}
+
+/* ---- as many as fit ---- */
+
+/* Hosts with one size; rule VMs on any of them, other VMs not on h0, for which the rule is. */
+static void crowd_build(struct rng *r, struct arena *a, struct snapshot *ret)
+{
+    struct inventory inv = {.time = 1767225600, .cluster = "crowd"};
+    uint32_t hosts = 3 + rng_below(r, 4);
+    uint32_t vms = 3 + rng_below(r, 10);
+    struct err err = {0};
+
+    for (uint32_t i = 0; i < hosts; i++) {
+        struct seen_host *h = inventory_add_host(&inv, a);
+        h->is.id = arena_printf(a, "h%u", i);
+        h->is.total[RES_CPU] = 10000;
+        h->is.total[RES_MEM] = 262144;
+        h->is.cores = 8;
+    }
+    struct seen_rule *rule = inventory_add_rule(&inv, a);
+    rule_facts_default(&rule->is, RULE_HOST_AFFINE);
+    rule->is.id = "p";
+    rule->is.mandatory = false;
+    const char **ids = arena_array(a, const char *, vms);
+    for (uint32_t i = 0; i < vms; i++) {
+        struct seen_vm *v = inventory_add_vm(&inv, a);
+        bool prefers_h0 = i == 0 || rng_below(r, 3) > 0;
+        v->is.vcpus = 8;
+        v->is.mem_mb = 4096;
+        vm_facts_default(&v->is);
+        v->is.id = arena_printf(a, "v%02u", i);
+        v->is.state = VM_ON;
+        v->is.demand[RES_CPU] = 100 + rng_below(r, 2000);
+        v->is.demand[RES_MEM] = 1024;
+        v->is.consumed_mb = 1024;
+        vm_facts_windows(&v->is);
+        v->host = arena_printf(a, "h%u", prefers_h0 ? rng_below(r, hosts) : 1 + rng_below(r, hosts - 1));
+        if (prefers_h0)
+            ids[rule->vms.n++] = v->is.id;
+    }
+    rule->vms.items = ids;
+    const char **host = arena_array(a, const char *, 1);
+    host[0] = "h0";
+    rule->hosts = (struct ids){host, 1};
+    assert_int_equal(snapshot_build(&inv, a, ret, &err), 0);
+}
+
+static void test_as_many_as_fit(void **state)
+{
+    unsigned spared = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(1500); i++) {
+        struct arena a = {0};
+        struct rng r = {.state = test_seed() + i};
+        struct snapshot s;
+        struct policy policy;
+        struct plan plan;
+        struct oracle o;
+        struct err err = {0};
+
+        crowd_build(&r, &a, &s);
+        policy_default(&policy);
+        assert_int_equal(pass_run(&s, &policy, &a, &plan, &err), 0);
+        oracle_init(&o, &s, &policy, &a);
+        for (uint32_t k = 0; k < plan.n_recommendations; k++)
+            oracle_end(&o, &plan.recommendations[k]);
+        double load = oracle_norm(&o, 0, RES_CPU);
+        bool all = true;
+        for (uint32_t k = 0; k < s.rules[0].vms.n; k++) {
+            uint32_t vm = s.rules[0].vms.items[k];
+            double more = o.entitlement[RES_CPU][vm] / s.hosts[0].capacity[RES_CPU];
+            all = all && o.at[vm] == 0;
+            if (o.at[vm] != 0 && load + more <= 1)
+                fail_msg("seed %llu: %s (%.3f) would fit on h0 (%.3f)", (unsigned long long)(test_seed() + i),
+                         s.vms[vm].is.id, more, load);
+        }
+        bool named = false;
+        for (uint32_t k = 0; k < plan.n_faults; k++)
+            named = named || (plan.faults[k].code == FAULT_PREFERENCE_DROPPED &&
+                              plan.faults[k].found->because->code == FIND_RULE_OVERLOADS);
+        assert_true(load <= 1 + 1e-9 && named == !all);
+        spared += !all;
+        arena_release(&a);
+    }
+    assert_true(!test_is_usual() || spared > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_as_many_as_fit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
