@@ -1,6 +1,7 @@
-/* Under flat load the moves that close gaps in failover capacity end, whether the reservations leave room for
- * a failure or not: after PASSES_TO_SETTLE passes no VM moves for failover capacity. These moves load no host
- * beyond its headroom. */
+/* Under flat load moves end, whether the reservations leave room for a failure or not: after PASSES_TO_SETTLE
+ * passes no VM moves for failover capacity, and none returns to a host that it left; soon after the first
+ * cool-downs, none moves at all. Moves that close gaps load no host beyond its headroom. Maintenance ends
+ * where the other hosts have room, if need be in the capacity for failures. */
 #include "core/pass.h"
 #include "model/snapshot_build.h"
 #include "oracle.h"
@@ -18,6 +19,7 @@
 #define MEM_MB 65536
 #define PASSES 12 /* longer than a cool-down */
 #define PASSES_TO_SETTLE 2
+#define PASSES_TO_END 8 /* moves for balance may wait for the cool-downs of the first passes */
 
 struct world {
     uint64_t seed;
@@ -26,11 +28,12 @@ struct world {
     struct snapshot snap;
     struct policy policy;
     struct plan plan;
+    bool *was_on; /* by VM and host */
     int pass;
 };
 
 struct tally {
-    unsigned gaps, closing, moves;
+    unsigned gaps, closing, moves, stuck;
 };
 
 /* ---- clusters ---- */
@@ -160,9 +163,12 @@ static double load_after(const struct plan *plan, uint32_t host, int r)
     return 0;
 }
 
-/* What a move that closes a gap may not do. */
+/* What a move that closes a gap may not do. A host that must be emptied may fill others. */
 static void check_closing_move(const struct world *w, const struct recommendation *rec)
 {
+    for (uint32_t i = 0; i < w->plan.n_recommendations; i++)
+        if (w->snap.hosts[w->plan.recommendations[i].from].is.state == HOST_ENTERING_MAINTENANCE)
+            return;
     for (int r = 0; r < RES_COUNT; r++)
         if (load_after(&w->plan, rec->to, r) > 1 - w->policy.headroom_percent[r] / 100 + 1e-6 &&
             w->policy.migration_threshold == 1)
@@ -180,6 +186,12 @@ static void check_pass(struct world *w, struct tally *t)
             fail_msg("seed %llu: pass %d still moves %s from %s to %s: %s", (unsigned long long)w->seed,
                      w->pass, w->snap.vms[rec->vm].is.id, w->snap.hosts[rec->from].is.id,
                      w->snap.hosts[rec->to].is.id, reason_name(rec->reason));
+        bool *was_on = &w->was_on[rec->vm * w->snap.n_hosts];
+        was_on[rec->from] = true;
+        if (w->pass >= PASSES_TO_END || (w->pass >= PASSES_TO_SETTLE && was_on[rec->to]))
+            fail_msg("seed %llu: pass %d moves %s from %s to %s: %s", (unsigned long long)w->seed, w->pass,
+                     w->snap.vms[rec->vm].is.id, w->snap.hosts[rec->from].is.id, w->snap.hosts[rec->to].is.id,
+                     reason_name(rec->reason));
         t->moves++;
         t->closing += closes;
         if (closes)
@@ -187,17 +199,78 @@ static void check_pass(struct world *w, struct tally *t)
     }
 }
 
+/* ---- maintenance ---- */
+
+/* What VMs use of a host. */
+struct use {
+    double mem_mb, arrived_mb, reserved[RES_COUNT];
+};
+
+static void use_add(struct use *u, const struct vm_facts *v)
+{
+    u->mem_mb += v->mem_mb + v->overhead_mb;
+    for (int r = 0; r < RES_COUNT; r++)
+        u->reserved[r] += v->alloc[r].reservation + (r == RES_MEM ? v->overhead_mb : 0);
+}
+
+static bool has_room(const struct world *w, uint32_t host, struct use u, const struct vm_facts *v)
+{
+    const struct host *h = &w->snap.hosts[host];
+
+    use_add(&u, v);
+    return h->is.state == HOST_ON && !h->failover && u.mem_mb <= h->is.total[RES_MEM] &&
+           u.arrived_mb + v->mem_mb + v->overhead_mb <= h->is.mem_free_mb &&
+           u.reserved[RES_CPU] <= h->capacity[RES_CPU] && u.reserved[RES_MEM] <= h->capacity[RES_MEM];
+}
+
+/* Whether the VMs that are still on hosts under maintenance fit, one after the other, on the first host with
+ * room. */
+static bool could_all_leave(const struct world *w, uint32_t *ret_left)
+{
+    struct use used[HOSTS_MAX + 1] = {0};
+
+    *ret_left = 0;
+    for (uint32_t i = 0; i < w->snap.n_vms; i++)
+        use_add(&used[w->snap.vms[i].host], &w->snap.vms[i].is);
+    for (uint32_t i = 0; i < w->snap.n_vms; i++) {
+        const struct vm *v = &w->snap.vms[i];
+        uint32_t to = 0;
+        if (w->snap.hosts[v->host].is.state != HOST_ENTERING_MAINTENANCE)
+            continue;
+        ++*ret_left;
+        while (to < w->snap.n_hosts && !(vm_is_compatible(v, to) && has_room(w, to, used[to], &v->is)))
+            to++;
+        if (to == w->snap.n_hosts)
+            return false;
+        use_add(&used[to], &v->is);
+        used[to].arrived_mb += v->is.mem_mb + v->is.overhead_mb;
+    }
+    return true;
+}
+
+static void check_maintenance(const struct world *w, struct tally *t)
+{
+    uint32_t left;
+
+    if (could_all_leave(w, &left) && left > 0)
+        fail_msg("seed %llu: %u VMs have room elsewhere, and are still on the host that enters maintenance",
+                 (unsigned long long)w->seed, left);
+    t->stuck += left > 0;
+}
+
 static void check(uint64_t seed, struct tally *t)
 {
     struct world w;
 
     begin(&w, seed);
+    w.was_on = arena_array(&w.a, bool, (size_t)w.snap.n_vms *w.snap.n_hosts);
     for (; w.pass < PASSES; apply_plan(&w)) {
         plan_it(&w);
         check_pass(&w, t);
         for (uint32_t i = 0; i < w.plan.n_faults && w.pass == PASSES_TO_SETTLE; i++)
             t->gaps += w.plan.faults[i].code == FAULT_SPARE_MISSING;
     }
+    check_maintenance(&w, t);
     arena_release(&w.a);
 }
 
@@ -208,7 +281,8 @@ static void test_clusters_settle(void **state)
     (void)state;
     for (unsigned i = 0; i < test_clusters(2000); i++)
         check(test_seed() + i, &t);
-    (void)printf("%u moves, %u of them close gaps; %u faults stay\n", t.moves, t.closing, t.gaps);
+    (void)printf("%u moves, %u of them close gaps; %u faults stay; %u hosts are not emptied\n", t.moves,
+                 t.closing, t.gaps, t.stuck);
     if (test_is_usual())
         assert_true(t.closing > 50 && t.gaps > 200);
 }

@@ -360,7 +360,7 @@ bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, 
 {
     const struct layout *l = s->l;
 
-    if (!s->active)
+    if (!s->active || s->yields)
         return true;
     if (failover_capacity_blocks(s, unit, to_slot, NULL, NULL))
         return false;

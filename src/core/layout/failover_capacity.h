@@ -18,7 +18,8 @@
  *
  * Invariant of reservations (tests/property/failover_capacity.c): if the pass starts without a gap, each VM
  * of a lost host has its failover slot at every moment of any order of the plan's moves that depends_on
- * allows. A gap is a VM without a failover slot; plan/failover_moves.c tries to close it. */
+ * allows, unless maintenance had to take failover capacity (plan/evacuate.c). A gap is a VM without a
+ * failover slot; plan/failover_moves.c tries to close it. */
 #ifndef BALLAST_CORE_FAILOVER_CAPACITY_H
 #define BALLAST_CORE_FAILOVER_CAPACITY_H
 
@@ -62,6 +63,7 @@ struct failover_capacity {
     const struct layout *l;
     struct arena *a;
     bool active;                      /* false: the pass reserves nothing */
+    bool yields;                      /* a move may take it: a host must be emptied, and nothing else helps */
     bool singly;                      /* percent: each VM by itself */
     double *capacity[RES_COUNT];      /* by slot */
     double inverse_least[RES_COUNT];  /* 1 / capacity of the largest host */

@@ -66,6 +66,19 @@ static void waits_for_host(struct pass *p, uint32_t unit, uint32_t host, uint32_
                          .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}, {SUBJECT_OTHER_HOST, coming}}});
 }
 
+/* The last resort for maintenance, which a person asked for: the unit takes failover capacity. All failover
+ * slots are then found anew; a fault counts the VMs that have none. */
+static enum outcome take_failover_capacity(struct pass *p, uint32_t unit, struct cause cause,
+                                           struct obstacle *ret_why, uint32_t *ret_slot)
+{
+    struct failover_capacity *s = &p->layout.failover;
+
+    s->yields = true;
+    enum outcome outcome = correct_bring_out(p, unit, cause, ret_why, ret_slot);
+    s->yields = false;
+    return outcome;
+}
+
 static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
 {
     struct layout *l = &p->layout;
@@ -86,6 +99,9 @@ static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
         struct cause cause = {.reason = reason, .rule = IX_NONE, .priority = PRIORITY_MANDATORY};
         uint32_t waits_for;
         enum outcome outcome = correct_bring_out(p, u, cause, &why, &waits_for);
+        if (outcome == OUTCOME_STUCK && reason == REASON_MAINTENANCE && p->may_make_room &&
+            l->failover.active)
+            outcome = take_failover_capacity(p, u, cause, &why, &waits_for);
         if (outcome == OUTCOME_STUCK)
             cannot_evacuate(p, u, l->slot_host[slot], why);
         else if (outcome == OUTCOME_WAITS)

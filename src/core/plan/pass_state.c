@@ -60,6 +60,10 @@ bool plan_move(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
     }
     climb_apply(&p->climb, &(struct move){.unit = unit, .to_slot = to_slot});
     d.imbalance_after = layout_imbalance(l);
+    if (l->failover.yields) {
+        failover_capacity_renew(&l->failover);
+        l->failover.yields = true;
+    }
     for (int r = 0; r < RES_COUNT; r++)
         d.failover_reserved[r] = l->failover.reserved[r][to_slot];
     plan_record(p, &d);
