@@ -227,11 +227,21 @@ struct vm_control {
     double shares, limit;
 };
 
+/* Whose failover slots are found first, should capacity be short (core/layout/failover_capacity.h). */
+enum restart_priority {
+    RESTART_NOT_GIVEN, /* counts as medium */
+    RESTART_DISABLED,  /* the VM is not restarted: the policy of the configuration keeps nothing for it */
+    RESTART_LOW,
+    RESTART_MEDIUM,
+    RESTART_HIGH,
+};
+
 struct vm_facts {
     const char *id, *name;
     enum vm_state state;
     enum vm_kind kind;
     enum automation automation; /* inherit, disabled, manual or automatic */
+    enum restart_priority restart_priority;
     uint32_t vcpus;
     double mem_mb; /* configured */
     struct alloc alloc[RES_COUNT];

@@ -155,6 +155,16 @@ struct ha_facts {
     uint32_t hosts_on; /* hosts that must be on for the quorum to outlive the failure of one; 0: any number */
 };
 
+/* The failover capacity that the configuration asks for, beside that of the source: both are kept. */
+struct ha_configured {
+    bool given;
+    enum ha_policy policy;
+    uint32_t hosts;
+    double percent[RES_COUNT];
+    struct ids failover_hosts; /* ids */
+    struct ids conflicts;      /* what of it cannot be kept: whole sentences */
+};
+
 struct inventory {
     const char *cluster;
     instant_s time;
@@ -183,6 +193,7 @@ struct inventory {
     size_t n_quiet, cap_quiet;
     struct ha_facts ha;
     struct ids ha_failover_hosts;
+    struct ha_configured ha_configured;
     struct schedule_facts schedule;
     struct balance_facts balance;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */

@@ -114,6 +114,18 @@ struct unit_answer {
     bool outdated;             /* older than ANSWER_AGE_MAX_S: it does not count */
 };
 
+/* The failover capacity that is kept: what the source's policy and that of the configuration promise
+ * together. Dedicated failover hosts are host.failover. */
+struct failover_promise {
+    uint32_t hosts;            /* that may fail at a time; 0: none */
+    double percent[RES_COUNT]; /* of the capacity; the larger of both policies */
+    bool by_admission; /* failover slots keep the memory that VMs need by policy.mem_admission; false: their
+                          reservations */
+    bool by_source;    /* the source promises every reservation, whatever the restart priority */
+    bool in_capacity;  /* failover slots stay within the real memory, whatever policy.mem_overcommit: a VM
+                          reserves some, which no host can admit beyond it */
+};
+
 struct snapshot {
     const char *cluster;
     instant_s time;
@@ -137,8 +149,10 @@ struct snapshot {
     uint32_t n_forecast;
     struct quiet *quiet; /* of CPU, then of memory; ascending levels */
     uint32_t n_quiet;
-    struct ha_facts ha;
+    struct ha_facts ha; /* the source's own */
     struct span ha_failover_hosts;
+    struct ha_configured ha_configured;
+    struct failover_promise promise;
     struct balance_facts balance;
     struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */

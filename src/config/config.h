@@ -150,10 +150,10 @@ struct config {
     const char *dpm_prove_every;                          /* as written; NULL: not given */
     const char *dpm_time_zone;                            /* NULL: the system's own */
     int64_t dpm_ready_percent;
-    struct overlay overlay;    /* rules, pools, groups, pipelines, vms and hosts */
+    struct overlay overlay;    /* rules, pools, groups, pipelines, ha, vms and hosts */
     struct unit_config *units; /* external units */
     size_t n_units;
-    const char *rules_text, *pools_text, *groups_text, *units_text, *pipelines_text, *vms_text,
+    const char *rules_text, *pools_text, *groups_text, *units_text, *pipelines_text, *ha_text, *vms_text,
         *hosts_text;                    /* to find changes; NULL: none */
     struct schedule schedule;           /* the schedule that these four keys define */
     const char *const *balance_windows; /* as written */

@@ -1,4 +1,4 @@
-/* overlay.c: the sections `rules:`, `pools:`, `vms:` and `hosts:`; placement.c has `groups:` and
+/* overlay.c: the sections `rules:`, `pools:`, `ha:`, `vms:` and `hosts:`; placement.c has `groups:` and
  * `units:`, `pipelines:`.
  */
 #include "config/overlay.h"
@@ -286,6 +286,11 @@ static const struct field vms_keys[] = {
      .meaning = "shares of CPU and memory by the VMs' sizes"},
     ALLOC_FIELDS("cpu", AT(is.set[RES_CPU]), "MHz"),
     ALLOC_FIELDS("mem", AT(is.set[RES_MEM]), "MiB"),
+    {.name = "restart_priority",
+     .type = FIELD_WORD,
+     .offset = AT(is.restart_priority),
+     .words = restart_priority_words,
+     .meaning = "whose failover capacity is found first; disabled: the VMs need none"},
     {.name = "automation",
      .type = FIELD_WORD,
      .offset = AT(is.automation),
@@ -454,6 +459,76 @@ static int read_hosts(const struct section *s, const struct node *n)
     return e;
 }
 
+/* ---- ha ---- */
+
+static const char *const ha_words[] = {[HA_NONE] = "none",
+                                       [HA_HOST_FAILURES] = "host_failures",
+                                       [HA_PERCENT] = "percent",
+                                       [HA_DEDICATED] = "dedicated",
+                                       NULL};
+
+#define AT(member) offsetof(struct overlay_ha, member)
+static const struct field ha_keys[] = {
+    {.name = "policy",
+     .type = FIELD_WORD,
+     .offset = AT(policy),
+     .words = ha_words,
+     .flags = FIELD_REQUIRED,
+     .meaning = "what is kept free for failures"},
+    {.name = "hosts",
+     .type = FIELD_COUNT,
+     .offset = AT(hosts),
+     .min = 1,
+     .max = 1000,
+     .meaning = "host_failures: how many hosts may fail at a time"},
+    {.name = "cpu_percent",
+     .type = FIELD_NUMBER,
+     .offset = AT(percent[RES_CPU]),
+     .max = 100,
+     .meaning = "percent: of the CPU"},
+    {.name = "mem_percent",
+     .type = FIELD_NUMBER,
+     .offset = AT(percent[RES_MEM]),
+     .max = 100,
+     .meaning = "percent: of the memory"},
+    {.name = "failover_hosts",
+     .type = FIELD_OWN,
+     .offset = AT(failover_hosts),
+     .read = config_read_hosts,
+     .meaning = "dedicated: the hosts that are kept empty"},
+};
+#undef AT
+
+/* The policy to which the key belongs. */
+static enum ha_policy policy_of_key(const char *key)
+{
+    return strcmp(key, "hosts") == 0            ? HA_HOST_FAILURES
+           : strcmp(key, "failover_hosts") == 0 ? HA_DEDICATED
+                                                : HA_PERCENT;
+}
+
+static int read_ha(const struct section *s, const struct node *n)
+{
+    static const struct schema keys = SCHEMA_OF("ha", ha_keys);
+    struct overlay_ha *ha = &s->config->overlay.ha;
+    const struct reader *r = &s->reader;
+    int e;
+
+    if ((e = reader_object(r, n, &keys, ha)) < 0)
+        return e;
+    for (const struct node *k = n->first; k; k = k->next)
+        if (strcmp(k->key, "policy") != 0 && policy_of_key(k->key) != ha->policy)
+            return reader_complain(r, k, "is a key of the policy %s, and ha.policy is %s",
+                                   ha_words[policy_of_key(k->key)], ha_words[ha->policy]);
+    if (ha->policy == HA_HOST_FAILURES && ha->hosts == 0)
+        ha->hosts = 1;
+    if (ha->policy == HA_PERCENT && !(ha->percent[RES_CPU] > 0) && !(ha->percent[RES_MEM] > 0))
+        return reader_complain(r, n, "keeps 0 %%, expected cpu_percent or mem_percent above 0");
+    if (ha->policy == HA_DEDICATED && ha->failover_hosts.n == 0)
+        return reader_complain(r, n, "has no failover_hosts, expected the hosts that are kept empty");
+    return 0;
+}
+
 /* ---- the sections ---- */
 
 static const struct {
@@ -467,6 +542,7 @@ static const struct {
     {"groups", NODE_MAP, "a section with a group below each name", config_read_groups},
     {"units", NODE_MAP, "a section with an external unit below each name", config_read_units},
     {"pipelines", NODE_MAP, "a section with a pipeline below each name", config_read_pipelines},
+    {"ha", NODE_MAP, "a section with a policy", read_ha},
     {"vms", NODE_LIST, "a list of entries, each with a - in front", read_vms},
     {"hosts", NODE_LIST, "a list of entries, each with a - in front", read_hosts},
 };

@@ -1,4 +1,4 @@
-/* overlay.h: reads `rules:`, `pools:`, `groups:`, `pipelines:`, `vms:` and `hosts:` into the struct of
+/* overlay.h: reads `rules:`, `pools:`, `groups:`, `pipelines:`, `ha:`, `vms:` and `hosts:` into the struct of
  * ../overlay. Inside config only. */
 #ifndef BALLAST_CONFIG_OVERLAY_H
 #define BALLAST_CONFIG_OVERLAY_H

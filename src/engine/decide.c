@@ -368,7 +368,7 @@ static const char *fault_key(const struct plan *plan, const struct fault *f, str
     const struct snapshot *s = plan->snap;
 
     /* it names one VM of several, and any of its figures may change */
-    if (f->code == FAULT_SPARE_MISSING && f->host == IX_NONE)
+    if (f->code == FAULT_SPARE_MISSING && f->host == IX_NONE && f->found->code != FIND_SOURCE_FAULT)
         return arena_printf(a, "%d %d %d", (int)f->code, (int)f->found->code, (int)f->found->resource);
     if (f->vm == IX_NONE && f->host == IX_NONE && f->rule == IX_NONE)
         return arena_printf(a, "%d %s", (int)f->code, wording_text(s, f->found, a));

@@ -485,15 +485,15 @@ int inventory_check_migration_rate(const struct seen_migration_rate *m, size_t i
     return m->rate_mb_s > 0 ? 0 : inventory_check_refuse(&at, "rate_mb_s", "0, expected more than 0");
 }
 
-int inventory_check_ha(const struct ha_facts *ha, struct err *err)
+int inventory_check_ha(const char *kind, const double percent[RES_COUNT], struct err *err)
 {
     static const char *const field[RES_COUNT] = {"cpu_percent", "mem_percent"};
-    const struct place at = {.kind = "ha", .ix = NO_IX, .err = err};
+    const struct place at = {.kind = kind, .ix = NO_IX, .err = err};
 
     for (int r = 0; r < RES_COUNT; r++) {
-        if (!(ha->percent[r] >= 0 && ha->percent[r] <= 100))
+        if (!(percent[r] >= 0 && percent[r] <= 100))
             return inventory_check_refuse(&at, field[r], "%.12g is not a percentage, expected 0 to 100",
-                                          ha->percent[r]);
+                                          percent[r]);
     }
     return 0;
 }

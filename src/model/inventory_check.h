@@ -26,7 +26,7 @@ int inventory_check_setting(const struct seen_setting *h, size_t ix, struct err 
 int inventory_check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err);
 int inventory_check_quiet(const struct quiet *q, size_t ix, struct err *err);
 int inventory_check_expected(const struct expected *x, size_t ix, struct err *err);
-int inventory_check_ha(const struct ha_facts *ha, struct err *err);
+int inventory_check_ha(const char *kind, const double percent[RES_COUNT], struct err *err);
 
 /* What is wrong with a stage of a pipeline. */
 struct stage_mistake {

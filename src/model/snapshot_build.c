@@ -1,7 +1,6 @@
 /* snapshot_build.c: sorts an inventory by id, resolves references, and checks what can be wrong between
  * objects. */
 #include "model/snapshot_build.h"
-
 #include "model/compatibility.h"
 #include "model/find.h"
 #include "model/inventory_check.h"
@@ -536,17 +535,23 @@ static int build_settings(struct building *f)
 static int build_ha(struct building *f)
 {
     const struct place at = {.kind = "ha", .ix = NO_IX, .err = f->err};
-    int r = inventory_check_ha(&f->inv->ha, f->err);
-
-    if (r < 0)
+    struct snapshot *s = f->s;
+    struct span own;
+    int r;
+    s->ha = f->inv->ha;
+    s->ha_configured = f->inv->ha_configured;
+    if ((r = inventory_check_ha("ha", s->ha.percent, f->err)) < 0 ||
+        (r = inventory_check_ha("ha/configured", s->ha_configured.percent, f->err)) < 0 ||
+        (r = resolve_all(f, &at, "failover_hosts", &f->hosts, &f->inv->ha_failover_hosts,
+                         &s->ha_failover_hosts)) < 0 ||
+        (r = resolve_all(f, &at, "configured/failover_hosts", &f->hosts, &s->ha_configured.failover_hosts,
+                         &own)) < 0)
         return r;
-    f->s->ha = f->inv->ha;
-    r = resolve_all(f, &at, "failover_hosts", &f->hosts, &f->inv->ha_failover_hosts,
-                    &f->s->ha_failover_hosts);
-    if (r < 0 || f->s->ha.policy != HA_DEDICATED)
-        return r;
-    for (uint32_t i = 0; i < f->s->ha_failover_hosts.n; i++)
-        f->s->hosts[f->s->ha_failover_hosts.items[i]].failover = true;
+    for (uint32_t i = 0; s->ha.policy == HA_DEDICATED && i < s->ha_failover_hosts.n; i++)
+        s->hosts[s->ha_failover_hosts.items[i]].failover = true;
+    for (uint32_t i = 0; s->ha_configured.policy == HA_DEDICATED && i < own.n; i++)
+        s->hosts[own.items[i]].failover = true;
+    snapshot_build_promise(s);
     return 0;
 }
 

@@ -130,6 +130,7 @@ static void dump_cluster(struct dump *d)
     const struct snapshot *s = d->s;
     const struct inventory top = {.ha = s->ha,
                                   .ha_failover_hosts = snapshot_to_inventory_failover_hosts(s, d->ids),
+                                  .ha_configured = s->ha_configured,
                                   .schedule = s->schedule,
                                   .balance = s->balance,
                                   .correlation = s->correlation,

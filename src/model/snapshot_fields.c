@@ -26,6 +26,10 @@ const char *const automation_words[] = {
     [AUTOMATION_INHERIT] = "inherit", [AUTOMATION_DISABLED] = "disabled",   [AUTOMATION_MANUAL] = "manual",
     [AUTOMATION_PARTIAL] = "",        [AUTOMATION_AUTOMATIC] = "automatic", NULL};
 
+const char *const restart_priority_words[] = {
+    [RESTART_NOT_GIVEN] = "",    [RESTART_DISABLED] = "disabled", [RESTART_LOW] = "low",
+    [RESTART_MEDIUM] = "medium", [RESTART_HIGH] = "high",         NULL};
+
 static const char *const failure_detection_words[] = {[FAILURE_DETECTION_UNKNOWN] = "", /* absent */
                                                       [FAILURE_DETECTION_HEALTHY] = "healthy",
                                                       [FAILURE_DETECTION_UNHEALTHY] = "unhealthy",
@@ -115,6 +119,16 @@ static const struct field document_fields[] = {
 };
 SCHEMA(snapshot_fields_document, "snapshot", document_fields);
 
+static const struct field ha_configured_fields[] = {
+    W("policy", ha_configured.policy, ha_policy_words, REQ),
+    F("hosts", FIELD_COUNT, ha_configured.hosts, OPT),
+    F("cpu_percent", FIELD_NUMBER, ha_configured.percent[RES_CPU], FIELD_OPTIONAL),
+    F("mem_percent", FIELD_NUMBER, ha_configured.percent[RES_MEM], FIELD_OPTIONAL),
+    F("failover_hosts", FIELD_IDS, ha_configured.failover_hosts, OPT),
+    F("conflicts", FIELD_IDS, ha_configured.conflicts, OPT),
+};
+static SCHEMA(ha_configured, "configured", ha_configured_fields);
+
 static const struct field ha_fields[] = {
     W("policy", ha.policy, ha_policy_words, 0),
     F("hosts", FIELD_COUNT, ha.hosts, 0),
@@ -122,6 +136,8 @@ static const struct field ha_fields[] = {
     F("cpu_percent", FIELD_NUMBER, ha.percent[RES_CPU], 0),
     F("mem_percent", FIELD_NUMBER, ha.percent[RES_MEM], 0),
     F("failover_hosts", FIELD_IDS, ha_failover_hosts, NUL),
+    {.name = "configured", .type = FIELD_OBJECT, .inner = &ha_configured, .flags = OPT,
+     .given = offsetof(S, ha_configured.given)},
 };
 SCHEMA(snapshot_fields_ha, "ha", ha_fields);
 
@@ -307,6 +323,7 @@ static const struct field vm_fields[] = {
     F("sample_age_s", FIELD_NUMBER, is.sample_age_s, OPT),
     F("sample_bad", FIELD_TEXT, is.sample_bad, OPT),
     W("automation", is.automation, automation_words, 0),
+    W("restart_priority", is.restart_priority, restart_priority_words, OPT),
     {.name = "compatible_hosts", .type = FIELD_IDS, .offset = offsetof(struct seen_vm, compatible_hosts),
      .flags = OPT, .given = offsetof(struct seen_vm, compatible_given)},
     F("labels", FIELD_LABELS, is.labels, OPT),

@@ -11,7 +11,7 @@
 #define SNAPSHOT_FORMAT "ballast-snapshot/1"
 
 /* Indexed by enum automation; "" for a value that no host and no VM has. */
-extern const char *const automation_words[];
+extern const char *const automation_words[], *const restart_priority_words[];
 
 extern const struct schema snapshot_fields_document;    /* struct inventory; its lists are skipped */
 extern const struct schema snapshot_fields_ha;          /* struct inventory */

@@ -265,9 +265,12 @@ static int check_format(const struct reader *r, const struct node *document)
 static void finish_ha(const struct node *document, struct inventory *inv)
 {
     const struct node *ha = node_child(document, "ha");
+    const struct node *own = ha ? node_child(ha, "configured") : NULL;
 
     if (inv->ha.policy == HA_HOST_FAILURES && !(ha && node_has(ha, "hosts")))
         inv->ha.hosts = 1;
+    if (inv->ha_configured.policy == HA_HOST_FAILURES && !(own && node_has(own, "hosts")))
+        inv->ha_configured.hosts = 1;
 }
 
 static int read_policy(const struct reader *r, const struct node *n, struct inventory *inv)

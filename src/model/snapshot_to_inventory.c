@@ -155,6 +155,7 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
     struct inventory inv = {.cluster = s->cluster,
                             .time = s->time,
                             .ha = s->ha,
+                            .ha_configured = s->ha_configured,
                             .schedule = s->schedule,
                             .balance = s->balance,
                             .correlation = s->correlation,

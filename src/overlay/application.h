@@ -21,6 +21,9 @@ void application_set_pools(struct application *p);
 /* The ids that a selector selects. */
 struct ids application_select_hosts(struct application *p, const struct selector *s);
 
+/* ha.c: the failover capacity of the configuration, beside that of the source. */
+void application_set_ha(struct application *p);
+
 /* placement.c: groups and pipelines, and what the stages of pipelines read of VMs and hosts. */
 void application_set_placement(struct application *p);
 void application_set_vm_facts(struct application *p, size_t entry, struct vm_facts *vm);

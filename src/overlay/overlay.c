@@ -174,6 +174,7 @@ static void apply_vms(struct application *p)
                 continue;
             any = true;
             vm->automation = v->automation_given ? v->automation : vm->automation;
+            vm->restart_priority = v->restart_priority ? v->restart_priority : vm->restart_priority;
             application_set_vm(p, v, &p->inv->vms[k]);
             application_set_vm_facts(p, i, vm);
             pins[k] = v->pin.n > 0 ? i + 1 : pins[k];
@@ -227,6 +228,7 @@ bool overlay_needs_labels(const struct overlay *o)
         needs = needs || selector_needs_labels(&o->hosts[i].hosts);
     for (size_t i = 0; i < o->n_groups; i++)
         needs = needs || selector_needs_labels(&o->groups[i].hosts);
+    needs = needs || selector_needs_labels(&o->ha.failover_hosts);
     for (size_t i = 0; i < o->n_pipelines; i++)
         needs = needs || selector_needs_labels(&o->pipelines[i].vms) ||
                 pipeline_reads_labels(&o->pipelines[i].is);
@@ -250,6 +252,7 @@ void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena 
     if (!needs_labels)
         inv->labels_unread = NULL;
     drop_former_rules(inv);
+    application_set_ha(&p);
     application_restore_source(&p);
     for (size_t i = 0; i < o->n_rules; i++)
         apply_rule(&p, &o->rules[i]);

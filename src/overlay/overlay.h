@@ -1,14 +1,14 @@
 /* overlay.h: the rules, pools, pipelines and settings of the configuration, laid over what the source says.
  *
- * `rules`, `pools`, `groups`, `pipelines`, `vms` and `hosts` of the configuration name objects by patterns
- * (selector.h). overlay_apply() looks them up in an inventory and writes the result there: rules, pools,
- * groups and pipelines become those of the snapshot with an origin of their own, settings replace the
+ * `rules`, `pools`, `groups`, `pipelines`, `ha`, `vms` and `hosts` of the configuration name objects by
+ * patterns (selector.h). overlay_apply() looks them up in an inventory and writes the result there: rules,
+ * pools, groups and pipelines become those of the snapshot with an origin of their own, settings replace the
  * attributes that the source reports.
  * The snapshot holds all of it, so a decision is replayed without the configuration.
  *
  * Invariants, checked by tests/property/overlay.c:
- *   every rule of the source is in the result, unchanged; so are its groups and pipelines, and the pipeline
- *   that it gives a VM;
+ *   every rule of the source is in the result, unchanged; so are its groups and pipelines, the pipeline
+ *   that it gives a VM, and its own policy of failover capacity;
  *   every pool of the source is in the result, with the same parent;
  *   an overlay without entries gives the reservations, limits, shares and pools of the source again;
  *   a second application changes nothing;
@@ -40,6 +40,14 @@ struct overlay_pool {
     struct overlay_alloc set[RES_COUNT];
 };
 
+/* `ha`: the failover capacity to keep, beside that of the source. */
+struct overlay_ha {
+    enum ha_policy policy; /* HA_NONE: the key is not given */
+    uint32_t hosts;
+    double percent[RES_COUNT];
+    struct selector failover_hosts;
+};
+
 /* An entry of `groups`. */
 struct overlay_group {
     const char *name, *kind;
@@ -66,6 +74,7 @@ struct overlay_vms {
     const char *never_move; /* why; NULL: not given */
     struct overlay_alloc set[RES_COUNT];
     enum vm_priority priority;
+    enum restart_priority restart_priority;
     struct schedule no_moves; /* the VMs are not moved while one of its windows is open; none: not given */
     const char *owner;        /* NULL: not given */
     struct attributes flavor, image, hints; /* by name, beside those of the source or in place of them */
@@ -88,6 +97,7 @@ enum proxlb_tags { PROXLB_OFF, PROXLB_PREFERRED, PROXLB_MANDATORY };
 
 struct overlay {
     enum proxlb_tags proxlb_tags;
+    struct overlay_ha ha;
     const struct overlay_rule *rules;
     const struct overlay_pool *pools;
     const struct overlay_group *groups;

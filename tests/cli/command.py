@@ -3,11 +3,13 @@ import contextlib
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 TOP = pathlib.Path(os.environ.get('BALLAST_SOURCE_DIR') or pathlib.Path(__file__).resolve().parents[2])
@@ -56,6 +58,33 @@ def wait_until(predicate, seconds, every=0.2):
             return True
         time.sleep(every)
     return bool(predicate())
+
+
+def answer_on_terminal(s, *arguments, answer):
+    """What `ballast` says on a terminal where someone types that answer: exit code, standard output, what the terminal showed."""
+    controller, terminal = pty.openpty()
+    shown = []
+
+    def read():  # in pieces as the kernel hands them over, until the last end of the terminal is closed
+        with contextlib.suppress(OSError):
+            while piece := os.read(controller, 65536):
+                shown.append(piece)
+    try:
+        process = subprocess.Popen([BALLAST, *arguments], stdin=terminal, stderr=terminal, stdout=subprocess.PIPE, text=True,
+                                   env={**os.environ, 'BALLAST_SOCKET': str(s.socket)})
+    finally:
+        os.close(terminal)
+    reader = threading.Thread(target=read, daemon=True)
+    try:
+        reader.start()
+        os.write(controller, answer.encode())
+        out, _ = process.communicate(timeout=60 * PATIENCE)
+        reader.join(10 * PATIENCE)
+        return process.returncode, out, b''.join(shown).decode()
+    finally:
+        process.kill()  # if it did not end
+        process.wait()
+        os.close(controller)
 
 
 class Service:

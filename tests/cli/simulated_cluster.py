@@ -2,19 +2,16 @@
 """ballastd on the simulated cluster, seen from outside: approval, rejection, automation, restarts."""
 import contextlib
 import json
-import os
-import pty
 import re
 import signal
 import socket
 import sqlite3
-import subprocess
 import tempfile
 import threading
 import time
 from datetime import datetime
 
-from command import BALLAST, PATIENCE, TOP, Service, check, end, run, wait_until
+from command import TOP, Service, answer_on_terminal, check, end, run, wait_until
 from at_once import run_tests  # in the folder above, which `command` makes known
 
 UNDER_WAY = ('approved', 'starting', 'running', 'verifying')
@@ -365,33 +362,6 @@ RULES = """
 rules:
   elsewhere: {kind: host-anti-affinity, vms: VM, hosts: [HOST]}
 """
-
-
-def answer_on_terminal(s, *arguments, answer):
-    """What `ballast` says on a terminal where someone types that answer: exit code, standard output, what the terminal showed."""
-    controller, terminal = pty.openpty()
-    shown = []
-
-    def read():  # in pieces as the kernel hands them over, until the last end of the terminal is closed
-        with contextlib.suppress(OSError):
-            while piece := os.read(controller, 65536):
-                shown.append(piece)
-    try:
-        process = subprocess.Popen([BALLAST, *arguments], stdin=terminal, stderr=terminal, stdout=subprocess.PIPE, text=True,
-                                   env={**os.environ, 'BALLAST_SOCKET': str(s.socket)})
-    finally:
-        os.close(terminal)
-    reader = threading.Thread(target=read, daemon=True)
-    try:
-        reader.start()
-        os.write(controller, answer.encode())
-        out, _ = process.communicate(timeout=60 * PATIENCE)
-        reader.join(10 * PATIENCE)
-        return process.returncode, out, b''.join(shown).decode()
-    finally:
-        process.kill()  # if it did not end
-        process.wait()
-        os.close(controller)
 
 
 def test_other_destination():

@@ -15,6 +15,7 @@ from daemon import Daemon, wait_for  # noqa: E402
 from proxmox import Cluster, Fault, Server, tasks  # noqa: E402
 from proxmox.cluster import GIB  # noqa: E402
 from test_proxmox_actuator import equal  # noqa: E402
+from test_proxmox_complaints import balanced_by_ballast, settle  # noqa: E402
 
 LONG = bool(os.environ.get("BALLAST_TEST_LONG"))
 PATHS = ("/cluster/status", "/cluster/resources", "/cluster/ha/.*", "/nodes/[^/]+/tasks.*", "/nodes/[^/]+/(qemu|lxc)/.*", "/nodes/[^/]+/status")
@@ -190,6 +191,29 @@ def service(nodes, guests, faults, every):
 
 def test_service():
     service(*((16, 400, 100, 1.0) if LONG else (6, 90, 14, 0.7)))
+
+
+def test_failover_capacity():
+    """Proxmox VE has no policy of failover capacity: that of the configuration keeps a node empty, and says what cannot be kept."""
+    c = Cluster("9.1", nodes=3)
+    for i in range(9):
+        c.add(100 + i, f"n{i % 3 + 1}", cores=2, cpu=0.1)
+    with balanced_by_ballast(c, ha={"policy": "dedicated", "failover_hosts": ["n3", "n9"]}) as (_, d):
+        settle(c, d, least=3)
+        equal("guests on n3", len(c.guests_of("n3")), 0)
+        equal("faults", [f["text"] for f in d.status()["faults"] if f["code"] == "spare_missing"],
+              ["No host of the cluster is the failover host \"n9\" of the configuration (ha.failover_hosts)."])
+
+
+def test_failover_capacity_is_missing():
+    """Two nodes, of which neither has the memory for the other one's guests: a fault, and no move."""
+    c = Cluster("9.1", nodes=2)
+    for i in range(8):
+        c.add(100 + i, f"n{i % 2 + 1}", cores=2, cpu=0.1, mem=12 * GIB, used=10 * GIB, host_used=11 * GIB)
+    with balanced_by_ballast(c, ha={"policy": "host_failures"}) as (_, d):
+        equal("moves", settle(c, d), [])
+        faults = [f["text"] for f in d.status()["faults"] if f["code"] == "spare_missing"]
+        assert faults and all(" could not restart: " in text for text in faults), faults
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 /* Failover capacity (§3.3.2): if none is missing at the start, then at every moment of any order that
  * depends_on allows the VMs of a lost host can restart on the others. Capacity that is reported missing is
  * missing but for rare faults in full clusters, where the greedy search overlooks an arrangement, and
- * capacity that is reported restored is restored. */
+ * capacity that is reported restored is restored. Where the source and the configuration have a policy each,
+ * both hold: each is judged by itself. */
 #include "core/pass.h"
 #include "oracle.h"
 #include "random_cluster.h"
@@ -31,8 +32,11 @@ struct world {
     struct plan plan;
     struct oracle o;
     struct tally *tally;
-    struct restart restart;
+    struct restart restart[RESTART_VIEWS];
 };
+
+static const char *const policy_of[RESTART_OF_BOTH] = {
+    [RESTART_OF_SOURCE] = "source", [RESTART_OF_CONFIGURATION] = "configuration"};
 
 /* ---- at every moment ---- */
 
@@ -41,13 +45,16 @@ static void check_moment(void *ctx, uint32_t i, bool begins)
     struct world *w = ctx;
     const struct recommendation *rec = &w->plan.recommendations[i];
 
-    if (oracle_is_power(rec) || !restart_minds(&w->restart, rec->vm))
+    if (oracle_is_power(rec) || !restart_minds(&w->restart[RESTART_OF_BOTH], rec->vm))
         return;
-    uint32_t host = restart_first_without(&w->restart, false);
-    if (host != IX_NONE)
-        fail_msg("seed %llu: when recommendation %u has %s, not all VMs could be restarted if %s were lost",
-                 (unsigned long long)w->seed, rec->id, begins ? "begun" : "succeeded",
-                 restart_what_is_lost(&w->restart, host));
+    for (int k = 0; k < RESTART_OF_BOTH; k++) {
+        uint32_t host = restart_first_without(&w->restart[k], false);
+        if (host != IX_NONE)
+            fail_msg("seed %llu: when recommendation %u has %s, not all VMs could be restarted as the %s "
+                     "asks if %s were lost",
+                     (unsigned long long)w->seed, rec->id, begins ? "begun" : "succeeded", policy_of[k],
+                     restart_what_is_lost(&w->restart[k], host));
+    }
     w->tally->moves += begins;
 }
 
@@ -65,31 +72,38 @@ static void walk_plan(struct world *w, struct rng *r)
 
 /* ---- what is missing ---- */
 
-static double reserved_by_all(const struct world *w, int r)
+static double taken_by_all(const struct world *w, enum oracle_need need)
 {
-    enum oracle_need need = r == RES_CPU ? ORACLE_CPU_RESERVED : ORACLE_MEM_RESERVED;
     double sum = 0;
 
     for (uint32_t h = 0; h < w->snap.n_hosts; h++)
         sum += w->snap.hosts[h].is.state == HOST_DISCONNECTED ? 0 : oracle_taken(&w->o, h, need);
     for (uint32_t v = 0; v < w->snap.n_vms; v++) /* on its way: it is one */
-        sum -= w->o.at[v] != IX_NONE && w->o.also[v] != IX_NONE ? w->snap.vms[v].is.alloc[r].reservation : 0;
+        sum -= w->o.at[v] != IX_NONE && w->o.also[v] != IX_NONE ? oracle_needs(&w->o, v, need) : 0;
     return sum;
 }
 
-/* Σ reservations against what the share leaves, with the hosts that run VMs now. */
-static bool has_excess(const struct world *w)
+/* What VMs take against what the share leaves, with the hosts that run VMs now, by this much more. */
+static bool exceeds(const struct world *w, double percent, enum oracle_need need, double more)
 {
-    bool excess = false;
+    double capacity = 0;
 
-    for (int r = 0; r < RES_COUNT; r++) {
-        double capacity = 0;
-        for (uint32_t h = 0; h < w->snap.n_hosts; h++)
-            capacity += oracle_runs_vms(&w->o, h) ? w->snap.hosts[h].capacity[r] : 0;
-        excess = excess || (w->snap.ha.percent[r] > 0 &&
-                            reserved_by_all(w, r) > capacity * (1 - w->snap.ha.percent[r] / 100) - ROUNDING);
-    }
-    return excess;
+    for (uint32_t h = 0; h < w->snap.n_hosts; h++)
+        capacity += oracle_runs_vms(&w->o, h) ? oracle_limit(&w->o, h, need) : 0;
+    return percent > 0 && taken_by_all(w, need) > capacity * (1 - percent / 100) + more;
+}
+
+/* Of the source's policy, or of the configuration's. */
+static bool has_excess(const struct world *w, double more)
+{
+    const struct ha_facts *source = &w->snap.ha;
+    const struct ha_configured *own = &w->snap.ha_configured;
+
+    return (source->policy == HA_PERCENT &&
+            (exceeds(w, source->percent[RES_CPU], ORACLE_CPU_RESERVED, more) ||
+             exceeds(w, source->percent[RES_MEM], ORACLE_MEM_RESERVED, more))) ||
+           (own->policy == HA_PERCENT && (exceeds(w, own->percent[RES_CPU], ORACLE_CPU_RESERVED, more) ||
+                                          exceeds(w, own->percent[RES_MEM], ORACLE_MEM, more)));
 }
 
 static uint32_t hosts_running(const struct world *w)
@@ -103,17 +117,22 @@ static uint32_t hosts_running(const struct world *w)
 
 static bool is_missing_now(struct world *w, const struct fault *f)
 {
+    struct restart *both = &w->restart[RESTART_OF_BOTH];
     uint32_t vm = finding_get_subject(f->found, SUBJECT_VM);
     uint32_t host = finding_get_subject(f->found, SUBJECT_HOST);
 
-    if (vm == IX_NONE && w->snap.ha.policy == HA_PERCENT)
-        return has_excess(w);
     if (vm == IX_NONE)
-        return hosts_running(w) <= w->snap.ha.hosts;
+        return f->found->code == FIND_FAILOVER_SHARE_MISSING ? has_excess(w, -ROUNDING)
+                                                             : hosts_running(w) <= w->snap.promise.hosts;
     if (host == IX_NONE)
-        return restart_is_possible(&w->restart, IX_NONE, IX_NONE, true) != YES;
-    return restart_is_possible(&w->restart, host, w->snap.ha.policy == HA_PERCENT ? vm : IX_NONE, true) !=
-           YES;
+        return restart_is_possible(both, IX_NONE, IX_NONE, true) != YES;
+    return restart_is_possible(both, host, restart_is_single(both) ? vm : IX_NONE, true) != YES;
+}
+
+static void count_on(struct world *w)
+{
+    for (int k = 0; k < RESTART_VIEWS; k++)
+        restart_count_on(&w->restart[k]);
 }
 
 static void apply_plan(struct world *w)
@@ -121,13 +140,13 @@ static void apply_plan(struct world *w)
     oracle_reset(&w->o);
     for (uint32_t i = 0; i < w->plan.n_recommendations; i++)
         oracle_end(&w->o, &w->plan.recommendations[i]);
-    restart_count_on(&w->restart);
+    count_on(w);
 }
 
 static void revert_plan(struct world *w)
 {
     oracle_reset(&w->o);
-    restart_count_on(&w->restart);
+    count_on(w);
 }
 
 /* As things stand; or in the end, when mandatory moves took the room. */
@@ -138,7 +157,7 @@ static bool is_missing(struct world *w, const struct fault *f)
                (w->snap.hosts[f->host].is.state != HOST_ON || host_is_avoided(&w->snap.hosts[f->host]));
     bool missing = is_missing_now(w, f);
 
-    if (w->snap.ha.hosts > 1 && w->plan.n_recommendations > 0)
+    if (w->snap.promise.hosts > 1 && w->plan.n_recommendations > 0)
         return true; /* which are lost together was decided in between */
     apply_plan(w);
     missing = missing || is_missing_now(w, f);
@@ -161,9 +180,12 @@ static bool needs_more(const struct snapshot *s)
 }
 
 /* Whether the VMs of some host consume nearly all of its memory: only there may the greedy search for
- * failover slots overlook an arrangement. */
-static bool is_crowded(const struct snapshot *s)
+ * failover slots overlook an arrangement. With a policy of the configuration, which looks at VMs of a higher
+ * restart priority before larger ones, also where they take nearly all of what slots keep. */
+static bool is_crowded(const struct world *w)
 {
+    const struct snapshot *s = &w->snap;
+
     for (uint32_t h = 0; h < s->n_hosts; h++) {
         const struct host_facts *f = &s->hosts[h].is;
         double used = 0;
@@ -171,6 +193,10 @@ static bool is_crowded(const struct snapshot *s)
             if (s->vms[v].host == h && s->vms[v].is.state == VM_ON)
                 used += s->vms[v].is.consumed_mb + s->vms[v].is.overhead_mb;
         if (used > 0.85 * (f->total[RES_MEM] - f->reserved[RES_MEM]) - ROUNDING)
+            return true;
+        if (s->ha_configured.given &&
+            (oracle_taken(&w->o, h, ORACLE_MEM) > 0.85 * s->hosts[h].capacity[RES_MEM] ||
+             oracle_taken(&w->o, h, ORACLE_CPU_RESERVED) > 0.85 * s->hosts[h].capacity[RES_CPU]))
             return true;
     }
     return false;
@@ -196,7 +222,8 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
         random_dpm(&r, &w.policy);
     assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
     oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
-    restart_init(&w.restart, &w.o, &tally->unjudged, &w.a);
+    for (int k = 0; k < RESTART_VIEWS; k++)
+        restart_init(&w.restart[k], &w.o, (enum restart_view)k, &tally->unjudged, &w.a);
     for (uint32_t i = 0; i < w.plan.n_recommendations; i++)
         mends = mends || mends_spare(&w.plan.recommendations[i]);
     for (uint32_t i = 0; i < w.plan.n_faults; i++) {
@@ -205,21 +232,24 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
         missing = true;
         careful = careful || (!needs_more(&w.snap) && !is_missing(&w, &w.plan.faults[i]));
     }
-    if (careful && !is_crowded(&w.snap))
+    if (careful && !is_crowded(&w))
         fail_msg("seed %llu: capacity is said to be missing, which is not so", (unsigned long long)seed);
     tally->too_careful += careful;
-    uint32_t host = missing ? IX_NONE : restart_first_without(&w.restart, true);
-    mends = mends || host != IX_NONE; /* by moves that were due anyway */
-    if (!missing && !mends)
+    for (int k = 0; k < RESTART_OF_BOTH && !missing; k++) /* by moves that were due anyway */
+        mends = mends || restart_first_without(&w.restart[k], true) != IX_NONE;
+    /* of several hosts that are lost at once, which they are changes with the moves and standbys */
+    if (!missing && !mends && !(w.snap.ha_configured.given && w.snap.promise.hosts > 1))
         walk_plan(&w, &r);
-    /* of several hosts that are lost at once, which they are changes with the moves */
-    if (!missing && w.snap.ha.hosts <= 1) {
+    if (!missing)
         apply_plan(&w);
-        host = restart_first_without(&w.restart, false);
+    for (int k = 0; k < RESTART_OF_BOTH && !missing && w.snap.promise.hosts <= 1; k++) {
+        uint32_t host = restart_first_without(&w.restart[k], false);
         if (host != IX_NONE)
-            fail_msg("seed %llu: in the end not all VMs could be restarted if %s were lost",
-                     (unsigned long long)seed, restart_what_is_lost(&w.restart, host));
+            fail_msg("seed %llu: in the end not all VMs could be restarted as the %s asks if %s were lost",
+                     (unsigned long long)seed, policy_of[k], restart_what_is_lost(&w.restart[k], host));
     }
+    if (!missing && has_excess(&w, ROUNDING))
+        fail_msg("seed %llu: in the end less than the kept share is free", (unsigned long long)seed);
     tally->kept += !missing && !mends;
     tally->mended += !missing && mends;
     tally->named += missing;
@@ -290,9 +320,25 @@ static void test_power(void **state)
         1500);
 }
 
+static void test_both_policies(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 7,
+                                  .vms_max = 25,
+                                  .mixed_hosts = true,
+                                  .rules = true,
+                                  .evacuate = true,
+                                  .sleeping = true,
+                                  .ha = true,
+                                  .own_ha = true,
+                                  .power = true},
+        1500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_both_policies),
         cmocka_unit_test(test_balancing),
         cmocka_unit_test(test_rules_and_evacuations),
         cmocka_unit_test(test_moves_under_way),

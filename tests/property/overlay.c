@@ -1,6 +1,7 @@
 /* Rules, pools and settings of the configuration, by chance, laid over clusters by chance: they weaken no
  * rule of the source, leave its pools where they are, a second application changes nothing, an empty one
- * gives the source's pools and figures again, and the snapshot stays valid. */
+ * gives the source's pools and figures again, and the snapshot stays valid. Whatever failover capacity the
+ * source keeps is kept beside that of the configuration. */
 #include "overlay/overlay.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
@@ -23,7 +24,7 @@
 
 struct counts {
     unsigned rules, source_rules, moves, immovable, pools, overridden_pools, overridden_vms, held, groups,
-        placed;
+        placed, stricter, failover_hosts, conflicts;
 };
 
 /* Some names, or all of one last character. */
@@ -163,6 +164,11 @@ static void random_overlay(struct rng *r, const struct snapshot *s, struct arena
                                           .attributes = random_attributes(r, a),
                                           .quantities = {disk, rng_below(r, 2)}};
     random_placement(r, s, a, ret);
+    if (rng_unit(r) < 0.5)
+        ret->ha = (struct overlay_ha){.policy = (enum ha_policy)rng_below(r, ha_policy_count),
+                                      .hosts = 1 + rng_below(r, 2),
+                                      .percent = {rng_below(r, 60), rng_below(r, 60)},
+                                      .failover_hosts = random_selector(r, true, s, a)};
 }
 
 static const char *dump(const struct snapshot *s, struct arena *a)
@@ -308,6 +314,30 @@ static void check_plan(uint64_t seed, const struct snapshot *was, const struct p
     }
 }
 
+static void check_ha(uint64_t seed, const struct snapshot *was, const struct overlay_ha *ha,
+                     const struct snapshot *is, struct counts *counts)
+{
+    const struct failover_promise *p = &is->promise;
+    bool kept = memcmp(&is->ha, &was->ha, sizeof is->ha) == 0 && p->hosts >= was->promise.hosts &&
+                p->by_source == was->promise.by_source;
+    bool any_runs = false;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        kept = kept && p->percent[r] >= was->promise.percent[r] &&
+               (ha->policy != HA_PERCENT || p->percent[r] >= ha->percent[r]);
+    for (uint32_t i = 0; i < is->n_hosts; i++) {
+        kept = kept && (is->hosts[i].failover || !was->hosts[i].failover);
+        any_runs = any_runs || !is->hosts[i].failover;
+        counts->failover_hosts += is->hosts[i].failover && !was->hosts[i].failover;
+    }
+    kept = kept && (ha->policy != HA_HOST_FAILURES || p->hosts >= ha->hosts);
+    counts->stricter += p->hosts > was->promise.hosts;
+    counts->conflicts += is->ha_configured.conflicts.n;
+    if (!kept || (!any_runs && is->ha_configured.failover_hosts.n > 0))
+        fail_msg("seed %llu: the policies of the source and of the configuration are not both kept",
+                 (unsigned long long)seed);
+}
+
 static void check_cluster(uint64_t seed, struct counts *counts)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -323,7 +353,8 @@ static void check_cluster(uint64_t seed, struct counts *counts)
                                              .mixed_hosts = true,
                                              .rules = true,
                                              .evacuate = true,
-                                             .deep_pools = true},
+                                             .deep_pools = true,
+                                             .ha = true},
                    &a, &was);
     random_policy(&r, &policy);
     if (was.n_vms == 0)
@@ -335,6 +366,7 @@ static void check_cluster(uint64_t seed, struct counts *counts)
     check_rules(seed, &was, &once, counts);
     check_pools(seed, &was, &once, counts);
     check_placement(seed, &was, &once, counts);
+    check_ha(seed, &was, &overlay.ha, &once, counts);
     lay_over(&(struct overlay){0}, &once, &a, &back);
     for (uint32_t i = 0; i < back.n_vms; i++)
         if (back.vms[i].is.overridden || same_pool(&back, back.vms[i].pool, &was) != was.vms[i].pool ||
@@ -363,8 +395,11 @@ static void test_weakens_nothing(void **state)
                  counts.overridden_pools, counts.overridden_vms, counts.held);
     (void)printf("%u new groups; %u VMs placed by pipelines of the configuration\n", counts.groups,
                  counts.placed);
+    (void)printf("%u clusters keep more host failures, %u hosts empty, %u conflicts of policies\n",
+                 counts.stricter, counts.failover_hosts, counts.conflicts);
     if (test_is_usual())
-        assert_true(counts.rules > 2000 && counts.source_rules > 2000 && counts.moves > 2000 &&
+        assert_true(counts.stricter > 100 && counts.failover_hosts > 100 && counts.conflicts > 20 &&
+                    counts.rules > 2000 && counts.source_rules > 2000 && counts.moves > 2000 &&
                     counts.immovable > 500 && counts.pools > 1000 && counts.overridden_pools > 200 &&
                     counts.overridden_vms > 2000 && counts.held > 1000 && counts.groups > 500 &&
                     counts.placed > 200);

@@ -79,7 +79,7 @@ static void decide(struct world *w, const uint32_t *vms, uint32_t n)
         fail_msg("seed %llu: %s", (unsigned long long)w->seed, err.text);
     oracle_init(&w->o, &w->snap, &w->plan.policy, &w->a);
     oracle_expect(&w->o, vms, n);
-    restart_init(&w->restart, &w->o, &w->tally->unjudged, &w->a);
+    restart_init(&w->restart, &w->o, RESTART_OF_SOURCE, &w->tally->unjudged, &w->a);
     uint32_t running = 0;
     for (uint32_t h = 0; h < w->snap.n_hosts; h++)
         running += oracle_runs_vms(&w->o, h);

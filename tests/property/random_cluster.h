@@ -26,6 +26,7 @@ struct cluster_options {
     bool idle_agents; /* agents that are off on the host that requires them, and reserve all the same */
     bool ft;          /* fault-tolerant pairs, some of them on one host, some of them off */
     bool ha;          /* a policy for failures of any kind, spare VMs, reservations that matter */
+    bool own_ha;      /* with ha: a policy of the configuration, too, or alone, and restart priorities */
     bool newcomers;   /* VMs that are off, on no host mostly, to be placed: those of new_vms() */
     bool approved;    /* approved placements and wakes, hosts that are about to be switched off */
     bool full;        /* VMs fill the memory of most hosts, and many reserve it */

@@ -180,6 +180,26 @@ static void add_policy(struct rng *r, struct inventory *inv, struct arena *a)
         append(a, &inv->ha_failover_hosts, other);
 }
 
+/* The configuration's, beside the source's or alone. */
+static void add_own_policy(struct rng *r, struct inventory *inv, struct arena *a)
+{
+    struct ha_configured *own = &inv->ha_configured;
+
+    if (chance(r, 0.3)) {
+        inv->ha.policy = HA_NONE;
+        inv->ha_failover_hosts.n = 0;
+    }
+    own->given = true;
+    own->policy = chance(r, 0.6) ? HA_HOST_FAILURES : chance(r, 0.6) ? HA_PERCENT : HA_DEDICATED;
+    own->hosts = own->policy != HA_HOST_FAILURES ? 0 : chance(r, 0.8) ? 1 : 2;
+    for (int k = 0; k < RES_COUNT && own->policy == HA_PERCENT; k++)
+        own->percent[k] = chance(r, 0.2) ? 0 : 5 * rng_below(r, 9);
+    if (own->policy == HA_DEDICATED)
+        append(a, &own->failover_hosts, any_host(r, inv));
+    for (size_t i = 0; i < inv->n_vms; i++)
+        inv->vms[i].is.restart_priority = (enum restart_priority)rng_below(r, RESTART_HIGH + 1);
+}
+
 static void add_spare_vms(struct rng *r, struct inventory *inv, struct arena *a)
 {
     for (uint32_t i = 0, n = rng_below(r, 3); i < n; i++) {
@@ -196,7 +216,7 @@ static void add_spare_vms(struct rng *r, struct inventory *inv, struct arena *a)
     }
 }
 
-static void add_ha(struct rng *r, struct inventory *inv, struct arena *a)
+static void add_ha(struct rng *r, bool own, struct inventory *inv, struct arena *a)
 {
     double part = rng_unit(r);
 
@@ -211,6 +231,8 @@ static void add_ha(struct rng *r, struct inventory *inv, struct arena *a)
     }
     if (chance(r, 0.3))
         add_spare_vms(r, inv, a);
+    if (own)
+        add_own_policy(r, inv, a);
 }
 
 /* ---- VMs that are about to be powered on ---- */
@@ -388,7 +410,7 @@ void random_extras(struct rng *r, const struct cluster_options *o, struct invent
     if (o->ft)
         add_ft(r, inv);
     if (o->ha)
-        add_ha(r, inv, a);
+        add_ha(r, o->own_ha, inv, a);
     if (o->newcomers)
         add_newcomers(r, inv, a);
     if (o->approved)

@@ -17,7 +17,30 @@ struct search {
 
 static double need_of(const struct restart *w, uint32_t vm, int r)
 {
-    return w->o->snap->vms[vm].is.alloc[r].reservation;
+    const struct vm_facts *v = &w->o->snap->vms[vm].is;
+
+    if (v->restart_priority == RESTART_DISABLED && v->kind != VM_SPARE && !w->promise.by_source)
+        return 0;
+    bool admitted = r == RES_MEM && w->promise.by_admission &&
+                    (v->restart_priority != RESTART_DISABLED || v->kind == VM_SPARE);
+    return admitted ? oracle_needs(w->o, vm, ORACLE_MEM) : v->alloc[r].reservation;
+}
+
+/* What VMs take of the host, in the measure of need_of(). */
+static double taken_of(const struct restart *w, uint32_t host, int r)
+{
+    return oracle_taken(w->o, host,
+                        r == RES_CPU              ? ORACLE_CPU_RESERVED
+                        : w->promise.by_admission ? ORACLE_MEM
+                                                  : ORACLE_MEM_RESERVED);
+}
+
+/* A failover host runs no VMs, and restarts them. */
+static bool is_dedicated(const struct restart *w, uint32_t host)
+{
+    const struct host *h = &w->o->snap->hosts[host];
+
+    return h->failover && h->is.state == HOST_ON && !host_is_avoided(h);
 }
 
 bool restart_minds(const struct restart *w, uint32_t vm)
@@ -29,9 +52,10 @@ bool restart_minds(const struct restart *w, uint32_t vm)
  * it stands on is decided once, for all losses: what is said to be missing is judged without that way out. */
 static bool is_place(const struct search *s, uint32_t vm, uint32_t host)
 {
-    bool fits = oracle_receives(s->w->o, host) && oracle_may_run(s->w->o, vm, host, false) &&
-                oracle_offers(s->w->o->snap, vm, host) && naive_fits(s->w->o->snap, FIT_MOVE, vm, host) &&
-                (!s->w->lost[host] || (!s->strict && s->w->o->snap->vms[vm].is.kind == VM_SPARE));
+    bool spare = s->w->o->snap->vms[vm].is.kind == VM_SPARE;
+    bool fits = (oracle_receives(s->w->o, host) || (!spare && is_dedicated(s->w, host))) &&
+                oracle_may_run(s->w->o, vm, host, false) && oracle_offers(s->w->o->snap, vm, host) &&
+                naive_fits(s->w->o->snap, FIT_MOVE, vm, host) && (!s->w->lost[host] || (!s->strict && spare));
 
     for (int r = 0; r < RES_COUNT && fits; r++)
         fits = need_of(s->w, vm, r) <= 0 || need_of(s->w, vm, r) <= s->left[r][host] + ROUNDING;
@@ -79,8 +103,10 @@ static struct search begin(struct restart *w)
     for (int r = 0; r < RES_COUNT; r++) {
         s.left[r] = arena_array(w->a, double, w->o->snap->n_hosts);
         for (uint32_t h = 0; h < w->o->snap->n_hosts; h++)
-            s.left[r][h] = w->o->snap->hosts[h].capacity[r] -
-                           oracle_taken(w->o, h, r == RES_CPU ? ORACLE_CPU_RESERVED : ORACLE_MEM_RESERVED);
+            s.left[r][h] = (r == RES_MEM && w->promise.by_admission && !w->promise.in_capacity
+                                ? oracle_limit(w->o, h, ORACLE_MEM)
+                                : w->o->snap->hosts[h].capacity[r]) -
+                           taken_of(w, h, r);
     }
     for (uint32_t v = 0; v < w->o->snap->n_vms; v++) {
         if (w->o->snap->vms[v].is.kind != VM_SPARE || !restart_minds(w, v))
@@ -129,9 +155,16 @@ static void set_lost(struct restart *w, uint32_t host)
         w->lost[h] = h == host || (host != IX_NONE && w->counted_on[h]);
 }
 
+bool restart_is_single(const struct restart *w)
+{
+    const double *percent = w->promise.percent;
+
+    return w->promise.hosts == 0 && (percent[RES_CPU] > 0 || percent[RES_MEM] > 0);
+}
+
 enum found restart_is_possible(struct restart *w, uint32_t host, uint32_t only, bool strict)
 {
-    bool singly = w->o->snap->ha.policy == HA_PERCENT;
+    bool singly = restart_is_single(w);
     enum found all = YES;
 
     set_lost(w, host);
@@ -153,9 +186,7 @@ enum found restart_is_possible(struct restart *w, uint32_t host, uint32_t only, 
 
 static bool keeps_places(const struct restart *w)
 {
-    return (w->o->snap->ha.policy == HA_HOST_FAILURES && w->o->snap->ha.hosts > 0) ||
-           (w->o->snap->ha.policy == HA_PERCENT &&
-            (w->o->snap->ha.percent[RES_CPU] > 0 || w->o->snap->ha.percent[RES_MEM] > 0));
+    return w->promise.hosts > 0 || restart_is_single(w);
 }
 
 uint32_t restart_first_without(struct restart *w, bool strict)
@@ -173,15 +204,17 @@ const char *restart_what_is_lost(const struct restart *w, uint32_t host)
 
 static double reserved_part(const struct restart *w, uint32_t host)
 {
-    return fmax(oracle_taken(w->o, host, ORACLE_CPU_RESERVED) / w->o->snap->hosts[host].capacity[RES_CPU],
-                oracle_taken(w->o, host, ORACLE_MEM_RESERVED) / w->o->snap->hosts[host].capacity[RES_MEM]);
+    const double *capacity = w->o->snap->hosts[host].capacity;
+
+    return fmax(taken_of(w, host, RES_CPU) / capacity[RES_CPU],
+                taken_of(w, host, RES_MEM) / capacity[RES_MEM]);
 }
 
 void restart_count_on(struct restart *w)
 {
     for (uint32_t h = 0; h < w->o->snap->n_hosts; h++)
         w->counted_on[h] = false;
-    for (uint32_t n = 1; w->o->snap->ha.policy == HA_HOST_FAILURES && n < w->o->snap->ha.hosts; n++) {
+    for (uint32_t n = 1; n < w->promise.hosts; n++) {
         uint32_t best = IX_NONE;
         for (uint32_t h = 0; h < w->o->snap->n_hosts; h++)
             if (oracle_runs_vms(w->o, h) && !w->counted_on[h] &&
@@ -192,9 +225,31 @@ void restart_count_on(struct restart *w)
     }
 }
 
-void restart_init(struct restart *w, struct oracle *o, unsigned *unjudged, struct arena *a)
+/* The policies by themselves. Where the source's slots keep reservations, the configuration's percentage is
+ * a sum: its VMs find no slot of their own. */
+static struct failover_promise promise_of(const struct snapshot *s, enum restart_view view)
 {
-    *w = (struct restart){.o = o, .a = a, .unjudged = unjudged};
+    const struct ha_configured *own = &s->ha_configured;
+    struct failover_promise source = {.by_source = true},
+                            configured = {.in_capacity = s->promise.in_capacity};
+
+    if (s->ha.policy == HA_HOST_FAILURES)
+        source.hosts = s->ha.hosts;
+    if (own->policy == HA_HOST_FAILURES)
+        configured.hosts = own->hosts;
+    for (int r = 0; r < RES_COUNT; r++) {
+        source.percent[r] = s->ha.policy == HA_PERCENT ? s->ha.percent[r] : 0;
+        configured.percent[r] = own->policy == HA_PERCENT && source.hosts == 0 ? own->percent[r] : 0;
+        configured.by_admission =
+            configured.by_admission || configured.hosts > 0 || configured.percent[r] > 0;
+    }
+    return view == RESTART_OF_BOTH ? s->promise : view == RESTART_OF_SOURCE ? source : configured;
+}
+
+void restart_init(struct restart *w, struct oracle *o, enum restart_view view, unsigned *unjudged,
+                  struct arena *a)
+{
+    *w = (struct restart){.o = o, .a = a, .unjudged = unjudged, .promise = promise_of(o->snap, view)};
     w->counted_on = arena_array(a, bool, o->snap->n_hosts);
     w->lost = arena_array(a, bool, o->snap->n_hosts);
     w->stands = arena_array(a, uint32_t, o->snap->n_vms);

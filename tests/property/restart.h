@@ -5,9 +5,13 @@
 
 #include "oracle.h"
 
+/* Whose policy must hold: the source's, the configuration's, or what is kept for both (snapshot.promise). */
+enum restart_view { RESTART_OF_SOURCE, RESTART_OF_CONFIGURATION, RESTART_OF_BOTH, RESTART_VIEWS };
+
 struct restart {
     struct oracle *o;
     struct arena *a;
+    struct failover_promise promise; /* of the view */
     bool *counted_on;   /* by host: lost with any other (host_failures N: the N - 1 with most reserved) */
     bool *lost;         /* scratch: by host */
     uint32_t *stands;   /* by VM: the host where a spare VM is said to be and fits; IX_NONE */
@@ -18,12 +22,16 @@ struct restart {
 enum found { NO, YES, UNJUDGED };
 
 /* In the state that the oracle is in now. */
-void restart_init(struct restart *w, struct oracle *o, unsigned *unjudged, struct arena *a);
+void restart_init(struct restart *w, struct oracle *o, enum restart_view view, unsigned *unjudged,
+                  struct arena *a);
+
+/* Whether each VM is restarted by itself: the policy is a share. */
+bool restart_is_single(const struct restart *w);
 
 /* Which hosts are lost with any other, as things are now. */
 void restart_count_on(struct restart *w);
 
-/* Whether the VM reserves anything: the others are not promised a restart. */
+/* Whether the policy keeps anything for the VM: the others are not promised a restart. */
 bool restart_minds(const struct restart *w, uint32_t vm);
 
 /* Whether everything that the loss of this host makes homeless has a place; only: this VM alone (IX_NONE:

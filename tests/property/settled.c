@@ -3,6 +3,7 @@
  * that a fault of the same plan names. */
 #include "core/pass.h"
 #include "load.h"
+#include "model/snapshot_build.h"
 #include "oracle.h"
 #include "random_cluster.h"
 
@@ -234,6 +235,7 @@ static void check_sleep_lasts(uint64_t seed, uint32_t losses, unsigned *slept)
     settle_down(&w.snap);
     w.snap.ha = (struct ha_facts){.policy = HA_HOST_FAILURES, .hosts = losses};
     w.snap.ha_failover_hosts.n = 0;
+    snapshot_build_promise(&w.snap);
     for (uint32_t h = 0; h < w.snap.n_hosts; h++)
         w.snap.hosts[h].failover = false;
     bool *sleeps = arena_array(&w.a, bool, w.snap.n_hosts);

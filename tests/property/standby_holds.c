@@ -5,6 +5,7 @@
 #include "core/demand/sample_guard.h"
 #include "core/pass.h"
 #include "load.h"
+#include "model/snapshot_build.h"
 #include "oracle.h"
 #include "random_cluster.h"
 
@@ -183,6 +184,7 @@ static void check(uint64_t seed, const struct cluster_options *o, uint32_t failu
     if (failures > 0) {
         w.snap.ha.policy = HA_HOST_FAILURES;
         w.snap.ha.hosts = failures;
+        snapshot_build_promise(&w.snap);
     }
     for (uint32_t h = 0; h < w.snap.n_hosts; h++) {
         w.snap.hosts[h].is.woken = (struct woken){0};

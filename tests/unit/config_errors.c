@@ -113,6 +113,19 @@ static const struct {
     {SIM "vms:\n- name: a\n", "f.yaml:4: vms.0 has no setting, expected at least one"},
     {SIM "vms:\n- name: a\n  automation: partial\n",
      "f.yaml:5: vms.0.automation is \"partial\", expected inherit, disabled, manual or automatic"},
+    /* failover capacity */
+    {SIM "ha: yes\n", "f.yaml:3: ha is \"yes\", expected a section with a policy"},
+    {SIM "ha: {hosts: 1}\n", "f.yaml:3: ha.policy missing, expected it"},
+    {SIM "ha: {policy: two}\n", "f.yaml:3: ha.policy is \"two\", expected"},
+    {SIM "ha: {policy: percent, hosts: 1}\n",
+     "f.yaml:3: ha.hosts is a key of the policy host_failures, and ha.policy is percent"},
+    {SIM "ha: {policy: host_failures, hosts: 0}\n", "f.yaml:3: ha.hosts is \"0\", expected"},
+    {SIM "ha: {policy: percent, mem_percent: 101}\n", "f.yaml:3: ha.mem_percent is \"101\", expected"},
+    {SIM "ha: {policy: percent}\n", "f.yaml:3: ha keeps 0 %, expected cpu_percent or mem_percent above 0"},
+    {SIM "ha: {policy: dedicated}\n", "f.yaml:3: ha has no failover_hosts, expected"},
+    {SIM "vms:\n  - name: a\n    restart_priority: never\n",
+     "f.yaml:5: vms.0.restart_priority is \"never\", expected"},
+
     /* pools, and what VMs reserve */
     {SIM "pools: [a]\n", "f.yaml:3: pools is a list, expected a section with a pool below each name"},
     {SIM "pools:\n  a: 5\n", "f.yaml:4: pools.a is \"5\", expected a section"},

@@ -198,9 +198,13 @@ static void test_share_with_a_flight(void **state)
     reserving(&s, "b", "h2", 7500);
     small_migration(&s, "b", "h2", "h3");
     prepare(&s, &p);
-    assert_true(failover_gap_excess(&p.layout.failover, RES_CPU, 0) == 0);
-    assert_true(failover_gap_excess(&p.layout.failover, RES_CPU, 100) == 100);
-    assert_true(failover_gap_excess(&p.layout.failover, RES_MEM, 1e6) < 0);
+    uint32_t a = unit_of(&s, &p, "a");
+    double percent;
+
+    assert_true(failover_gap_excess(&p.layout.failover, RES_CPU, IX_NONE, IX_NONE, &percent) == 0);
+    assert_true(percent == 50);
+    assert_true(failover_gap_excess(&p.layout.failover, RES_CPU, a, IX_NONE, NULL) == 7500);
+    assert_true(failover_gap_excess(&p.layout.failover, RES_MEM, a, IX_NONE, NULL) < 0);
     small_release(&s);
 }
 

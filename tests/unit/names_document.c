@@ -117,7 +117,7 @@ static const struct word_list lists[] = {
     {"Rule kinds", "`kind` of a rule in a snapshot.", ENTRY(rule_kind)},
     {"Rule origins", "`origin` of a rule or of a pool in a snapshot; absent: source. No pool is of a tag.",
      ENTRY(rule_origin)},
-    {"HA policies", "`ha.policy` of a snapshot.", ENTRY(ha_policy)},
+    {"HA policies", "`ha.policy` of a snapshot and of the configuration.", ENTRY(ha_policy)},
     {"Automation",
      "`automation` of a VM and `dpm` of a host in a snapshot: inherit, disabled, manual or automatic. The "
      "settings "

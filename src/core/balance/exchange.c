@@ -40,7 +40,8 @@ static double headroom_from(const struct layout *l)
 static bool may_lack_room(const struct layout *l, const struct largest *most, uint32_t slot)
 {
     const struct exchange_amounts none = {.mem = 0};
-    bool reserves = most->of.reserved[RES_CPU] > 0 || most->of.reserved[RES_MEM] > 0;
+    bool reserves =
+        most->of.reserved[RES_CPU] > 0 || most->of.reserved[RES_MEM] > 0 || l->snap->promise.by_admission;
 
     return (l->failover.active && reserves) || !exchange_room_holds_amounts(l, slot, &most->of, &none) ||
            l->norm[RES_MEM][slot] + most->demand_mem * l->inverse[RES_MEM][slot] > headroom_from(l);

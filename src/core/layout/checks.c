@@ -151,6 +151,7 @@ static enum check check_reserved(const struct layout *l, uint32_t unit, uint32_t
             return r == RES_CPU ? CHECK_RESERVATION_CPU : CHECK_RESERVATION_MEM;
         any = any || more > 0;
     }
+    any = any || (l->snap->promise.by_admission && l->unit_mem[unit] > 0);
     return any && !failover_capacity_admits(&l->failover, unit, to_slot) ? CHECK_SPARE_CAPACITY : CHECK_NONE;
 }
 
@@ -224,7 +225,8 @@ bool layout_checks_are_local(const struct layout *l, uint32_t unit)
 
     return l->unit_slot[unit] == l->outside && l->unit_from[unit + 1] - l->unit_from[unit] == 1 &&
            l->snap->vms[vm].ft_peer == IX_NONE && l->set_first[component] == unit &&
-           l->unit_next[unit] == IX_NONE && !(reserves && l->failover.active) &&
+           l->unit_next[unit] == IX_NONE &&
+           !((reserves || l->snap->promise.by_admission) && l->failover.active) &&
            !(l->cells && layout_takes_cells(l, unit));
 }
 

@@ -68,7 +68,10 @@ bool failover_capacity_is_candidate(const struct failover_capacity *s, uint32_t 
 {
     const struct layout *l = s->l;
 
-    if (slot == lost || l->closing[slot] || (slot >= l->n_on && !l->waking[slot]))
+    if (slot == lost || l->closing[slot] ||
+        (slot >= l->n_on && !l->waking[slot] &&
+         (lost == IX_NONE ||
+          !failover_capacity_is_dedicated(s, slot)))) /* spare VMs are there without a loss */
         return false;
     if (lost != IX_NONE && s->counted_on[slot])
         return false;
@@ -103,9 +106,11 @@ uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uin
     double best_raise = 0;
     double best_left = 0;
 
-    for (uint32_t t = 0; t < n_slots; t++) {
+    for (uint32_t t = 0; t < s->l->n_slots; t++) {
         double raise[RES_COUNT];
         double raised = 0;
+        if (t >= n_slots && !failover_capacity_is_dedicated(s, t))
+            continue;
         for (int r = 0; r < RES_COUNT; r++) {
             raise[r] = failover_capacity_raise_of(s, r, t, s->use[r][t], need[r]);
             raised += raise[r] * s->l->inverse[r][t];
@@ -144,16 +149,21 @@ static void alloc_failover(struct failover_capacity *s, const struct failover_ca
         s->for_spare_vms[r] = arena_array(s->a, double, n);
         s->peak[r] = arena_array(s->a, double, n);
         s->use[r] = arena_array(s->a, double, n);
+        s->taken[r] = r == RES_MEM && s->l->snap->promise.by_admission ? s->l->mem_taken : s->l->reserved[r];
+        s->unit_takes[r] =
+            r == RES_MEM && s->l->snap->promise.by_admission ? s->l->unit_mem : s->l->unit_reserved[r];
         s->capacity[r] = arena_array(s->a, double, n);
         s->inverse_least[r] = NO_LIMIT;
         s->least[r] = before ? before->reserved[r] : NULL;
         for (uint32_t i = 0; i < s->l->n_slots; i++) {
-            s->peak[r][i] = s->l->reserved[r][i];
+            s->peak[r][i] = s->taken[r][i];
             if (before) {
                 s->peak[r][i] = fmax(s->peak[r][i], before->peak[r][i]);
                 s->reserved[r][i] = before->reserved[r][i];
             }
             s->capacity[r][i] = s->l->snap->hosts[s->l->slot_host[i]].capacity[r];
+            if (r == RES_MEM && s->l->snap->promise.by_admission && !s->l->snap->promise.in_capacity)
+                s->capacity[r][i] = s->l->mem_limit[i];
             s->inverse_least[r] = fmin(s->inverse_least[r], s->l->inverse[r][i]);
         }
     }
@@ -185,19 +195,20 @@ static void count_hosts(struct failover_capacity *s)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < l->n_slots; i++)
-        n += layout_counts(l, i);
-    for (; n <= l->snap->ha.hosts && n <= l->n_slots && any_runs(l); n++)
+        n += layout_counts(l, i) || failover_capacity_is_dedicated(s, i);
+    for (; n <= l->snap->promise.hosts && n <= l->n_slots && any_runs(l); n++)
         failover_slot_missing(s, IX_NONE, IX_NONE, (const double[RES_COUNT]){0});
 }
 
 static void find_all(struct failover_capacity *s, const struct layout *l,
                      const struct failover_capacity *before, bool live, struct arena *a)
 {
-    const struct ha_facts *ha = &l->snap->ha;
-    bool failures = ha->policy == HA_HOST_FAILURES && ha->hosts > 0;
-    bool percent = ha->policy == HA_PERCENT && (ha->percent[RES_CPU] > 0 || ha->percent[RES_MEM] > 0);
+    const struct failover_promise *promise = &l->snap->promise;
+    bool failures = promise->hosts > 0;
+    bool percent = !failures && (promise->percent[RES_CPU] > 0 || promise->percent[RES_MEM] > 0);
 
-    *s = (struct failover_capacity){.l = l, .a = a, .active = failures || percent, .singly = percent};
+    *s = (struct failover_capacity){
+        .l = l, .a = a, .active = failures || percent, .promised = failures || percent, .singly = percent};
     alloc_failover(s, before);
     if (live)
         failover_live_init(s);
@@ -240,10 +251,14 @@ void failover_capacity_renew_reservations(struct failover_capacity *s)
 
 /* ---- moves ---- */
 
+/* What the unit's VMs need at a restart: what they take, or less where a restart priority is `disabled`. */
 static void unit_need(const struct failover_capacity *s, uint32_t unit, double ret[RES_COUNT])
 {
-    for (int r = 0; r < RES_COUNT; r++)
-        ret[r] = s->l->unit_reserved[r][unit];
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret[r] = 0;
+        for (uint32_t i = s->l->unit_from[unit]; i < s->l->unit_from[unit + 1]; i++)
+            ret[r] += failover_capacity_need_of(s, s->l->unit_vms[i], r);
+    }
 }
 
 /* The slot's failover reservation after the unit's arrival, which releases the unit's own failover slot
@@ -271,11 +286,13 @@ static bool may_exchange(const struct failover_capacity *s, uint32_t unit, uint3
         !failover_capacity_is_candidate(s, lost, from, l->unit_restart[unit]))
         return false;
     const struct failover_reserved *k = failover_capacity_find_reserved(s, lost, from);
+    double need[RES_COUNT];
+
+    unit_need(s, unit, need);
     for (int r = 0; r < RES_COUNT; r++) {
-        double need = l->unit_reserved[r][unit];
         double used = k ? k->used[r] : 0;
-        double room = fmax(s->reserved[r][from], s->for_spare_vms[r][from] + used + need);
-        if (l->reserved[r][from] - need + room >
+        double room = fmax(s->reserved[r][from], s->for_spare_vms[r][from] + used + need[r]);
+        if (s->taken[r][from] - s->unit_takes[r][unit] + room >
             failover_capacity_of_slot(s, (enum resource)r, from) + ROUNDING)
             return false;
     }
@@ -302,12 +319,10 @@ static uint32_t candidate_of(const struct failover_capacity *s, uint32_t unit, u
 bool failover_capacity_blocks(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot,
                               enum resource *ret_r, double *ret_reserved)
 {
-    const struct layout *l = s->l;
-
     for (int r = 0; r < RES_COUNT; r++) {
-        double need = l->unit_reserved[r][unit];
+        double need = s->unit_takes[r][unit];
         double reserved = need > 0 ? reserved_with(s, r, unit, to_slot) : 0;
-        if (!(need > 0) || l->reserved[r][to_slot] + need + reserved <=
+        if (!(need > 0) || s->taken[r][to_slot] + need + reserved <=
                                failover_capacity_of_slot(s, (enum resource)r, to_slot) + ROUNDING)
             continue;
         if (ret_r)
@@ -367,7 +382,7 @@ bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, 
     /* with open gaps, a mandatory move needs no failover slot, and an optional one only keeps what there is;
      * neither may use reserved capacity */
     bool gap_may_stay = s->n_open > 0 && !(l->moves_are_optional && has_slots(s, unit));
-    if (gap_may_stay || l->snap->ha.policy == HA_NONE || l->snap->ha.policy == HA_DEDICATED)
+    if (gap_may_stay || !s->promised)
         return true;
     if (s->counted_on[to_slot])
         return false;
@@ -379,12 +394,12 @@ bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, 
 static void reserve_for(struct failover_capacity *s, uint32_t unit, uint32_t lost, uint32_t slot)
 {
     struct failover_reserved *k = failover_capacity_add_reserved(s, lost, slot);
+    double need[RES_COUNT];
 
     failover_undo_note(s, NOTE_USED, lost, (uint32_t)(k - s->by_lost[lost].items));
-    for (int r = 0; r < RES_COUNT; r++) {
-        double need = s->l->unit_reserved[r][unit];
-        k->used[r] = s->singly ? fmax(k->used[r], need) : k->used[r] + need;
-    }
+    unit_need(s, unit, need);
+    for (int r = 0; r < RES_COUNT; r++)
+        k->used[r] = s->singly ? fmax(k->used[r], need[r]) : k->used[r] + need[r];
     for (uint32_t i = s->l->unit_from[unit]; i < s->l->unit_from[unit + 1]; i++) {
         failover_undo_note(s, NOTE_SLOT, s->l->unit_vms[i], 0);
         s->slot_of[s->l->unit_vms[i]] = slot;
@@ -429,21 +444,21 @@ void failover_capacity_follow(struct failover_capacity *s, uint32_t unit, uint32
     const struct layout *l = s->l;
     double need[RES_COUNT];
 
-    unit_need(s, unit, need);
-    if (!s->active || !(need[RES_CPU] > 0 || need[RES_MEM] > 0))
+    if (!s->active || !(s->unit_takes[RES_CPU][unit] > 0 || s->unit_takes[RES_MEM][unit] > 0))
         return;
+    unit_need(s, unit, need);
+    bool restarts = s->promised && (need[RES_CPU] > 0 || need[RES_MEM] > 0);
     uint32_t from = l->unit_slot[unit];
     uint32_t candidate = may_exchange(s, unit, to_slot) ? from : candidate_of(s, unit, to_slot, false);
 
     give_back(s, unit, to_slot);
     failover_capacity_refresh(s, to_slot);
-    bool promised = l->snap->ha.policy != HA_NONE && l->snap->ha.policy != HA_DEDICATED;
-    if (candidate != IX_NONE && promised) {
+    if (candidate != IX_NONE && restarts) {
         reserve_for(s, unit, to_slot, candidate);
         failover_capacity_refresh(s, candidate);
     }
-    if (candidate == IX_NONE && promised && !s->trying && s->n_open == 0)
+    if (candidate == IX_NONE && restarts && !s->trying && s->n_open == 0)
         name_hopeless(s, unit, to_slot);
     for (int r = 0; r < RES_COUNT; r++)
-        s->peak[r][to_slot] += need[r];
+        s->peak[r][to_slot] += s->unit_takes[r][unit];
 }

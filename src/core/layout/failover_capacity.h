@@ -10,6 +10,11 @@
  *   dedicated:       nothing: failover hosts run no VMs (host.failover);
  *   spare VMs:       under every policy, each spare VM of the snapshot has a failover slot.
  *
+ * The configuration's policy keeps more than reservations, which VMs of many hypervisors do not have: for
+ * each VM the memory that policy.mem_admission asks of its destination (promise.by_admission). Failover slots
+ * of VMs with a higher restart priority are found first; a VM with the priority `disabled` has none of that
+ * policy.
+ *
  * When a failover slot is found, its holder also has the NUMA cells, the devices and the counts of pipelines
  * that the VM needs, beside those of the other VMs of the loss. They are not reserved: a later move may take
  * them. plan/failover_after.c holds back a move for balance that leaves a gap in this way; a gap that a
@@ -64,8 +69,11 @@ struct failover_capacity {
     struct arena *a;
     bool active;                      /* false: the pass reserves nothing */
     bool yields;                      /* a move may take it: a host must be emptied, and nothing else helps */
+    bool promised;                    /* a policy asks for failover slots of all VMs */
     bool singly;                      /* percent: each VM by itself */
     double *capacity[RES_COUNT];      /* by slot */
+    double *taken[RES_COUNT];         /* by slot: what running VMs take of it (promise.by_admission) */
+    double *unit_takes[RES_COUNT];    /* likewise, by unit */
     double inverse_least[RES_COUNT];  /* 1 / capacity of the largest host */
     double *reserved[RES_COUNT];      /* by slot: failover reservation */
     double *for_spare_vms[RES_COUNT]; /* of `reserved`: for spare VMs */
@@ -104,7 +112,7 @@ void failover_capacity_renew_reservations(struct failover_capacity *s);
 void failover_capacity_renew_beside(struct failover_capacity *s);
 
 /* Whether failover capacity allows the move: the slot keeps its failover reservation, and the unit's VMs have
- * failover slots elsewhere for the loss of this host. For units with a reservation. */
+ * failover slots elsewhere for the loss of this host. */
 bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot);
 
 /* Whether the unit's reservation and the slot's failover reservation together exceed its capacity; of which
@@ -140,7 +148,10 @@ bool failover_gap_measure(const struct failover_capacity *s, const struct failov
 /* Whether what failover_gap_measure() found the gap to need is free. */
 bool failover_gap_fits(const double more[RES_COUNT], const double left[RES_COUNT]);
 
-/* percent: the excess of the reservations, with `more`, over the reservable share; <= 0: none. */
-double failover_gap_excess(const struct failover_capacity *s, enum resource r, double more);
+/* percent: what VMs take, with two more units (IX_NONE: none), beyond the share that they may take; <= 0:
+ * that share is free. Of the source's policy and the configuration's, the one that lacks more; ret_percent:
+ * its percentage; may be NULL. */
+double failover_gap_excess(const struct failover_capacity *s, enum resource r, uint32_t unit, uint32_t other,
+                           double *ret_percent);
 
 #endif

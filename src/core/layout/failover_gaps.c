@@ -24,8 +24,8 @@ static bool measure(const struct failover_capacity *s, const struct failover_gap
         double used = k ? k->used[r] : 0;
         ret_more[r] =
             gap->lost == IX_NONE ? gap->need[r] : failover_capacity_raise_of(s, r, slot, used, gap->need[r]);
-        ret_left[r] = failover_capacity_of_slot(s, (enum resource)r, slot) - s->l->reserved[r][slot] -
-                      s->reserved[r][slot];
+        ret_left[r] =
+            failover_capacity_of_slot(s, (enum resource)r, slot) - s->taken[r][slot] - s->reserved[r][slot];
     }
     return true;
 }
@@ -131,18 +131,41 @@ bool failover_gap_close(struct failover_capacity *s, struct failover_gap *gap)
     return true;
 }
 
-double failover_gap_excess(const struct failover_capacity *s, enum resource r, double more)
+/* by_admission: of memory, not the reservations but what policy.mem_admission asks for. */
+static double excess_of(const struct failover_capacity *s, enum resource r, bool by_admission, double percent,
+                        const uint32_t more[2])
 {
     const struct layout *l = s->l;
-    double reserved = more;
+    bool mem = by_admission && r == RES_MEM;
+    const double *taken = mem ? l->mem_taken : l->reserved[r];
+    const double *leaving = mem ? l->mem_leaving : l->leaving[r];
+    const double *unit = mem ? l->unit_mem : l->unit_reserved[r];
+    double units = (more[0] == IX_NONE ? 0 : unit[more[0]]) + (more[1] == IX_NONE ? 0 : unit[more[1]]);
+    double sum = units;
     double capacity = 0;
 
-    if (l->snap->ha.policy != HA_PERCENT || !(l->snap->ha.percent[r] > 0))
+    if (!(percent > 0) || (more[0] != IX_NONE && !(units > 0)))
         return -NO_LIMIT;
     for (uint32_t i = 0; i < l->n_slots; i++) {
         if (layout_counts(l, i))
-            capacity += failover_capacity_of_slot(s, r, i);
-        reserved += l->reserved[r][i] - l->leaving[r][i]; /* a VM in flight counts once */
+            capacity += mem ? l->mem_limit[i] : failover_capacity_of_slot(s, r, i);
+        sum += taken[i] - leaving[i]; /* a VM in flight counts once */
     }
-    return reserved - capacity * (1 - l->snap->ha.percent[r] / 100);
+    return sum - capacity * (1 - percent / 100);
+}
+
+double failover_gap_excess(const struct failover_capacity *s, enum resource r, uint32_t unit, uint32_t other,
+                           double *ret_percent)
+{
+    const struct ha_facts *ha = &s->l->snap->ha;
+    const struct ha_configured *own = &s->l->snap->ha_configured;
+    const uint32_t more[2] = {unit, other};
+    double percent[2] = {ha->policy == HA_PERCENT ? ha->percent[r] : 0,
+                         own->policy == HA_PERCENT ? own->percent[r] : 0};
+    double excess[2] = {excess_of(s, r, false, percent[0], more), excess_of(s, r, true, percent[1], more)};
+    int worse = excess[1] > excess[0];
+
+    if (ret_percent)
+        *ret_percent = percent[worse];
+    return excess[worse];
 }

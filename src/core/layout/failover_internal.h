@@ -16,12 +16,26 @@ static inline double failover_capacity_of_slot(const struct failover_capacity *s
 
 static inline double failover_capacity_need_of(const struct failover_capacity *s, uint32_t vm, int r)
 {
-    return s->l->snap->vms[vm].is.alloc[r].reservation;
+    const struct vm_facts *v = &s->l->snap->vms[vm].is;
+    const struct failover_promise *p = &s->l->snap->promise;
+
+    if (v->restart_priority == RESTART_DISABLED && v->kind != VM_SPARE)
+        return p->by_source ? v->alloc[r].reservation : 0;
+    return p->by_admission && r == RES_MEM ? layout_mem_admitted(s->l->policy, v) : v->alloc[r].reservation;
 }
 
 /* The slot's reservation for the loss; NULL: none. */
 struct failover_reserved *failover_capacity_find_reserved(const struct failover_capacity *s, uint32_t lost,
                                                           uint32_t slot);
+
+/* Whether the slot's host is on and kept empty for failures: it holds failover slots, too, where a policy
+ * asks for slots beside one of dedicated hosts. */
+static inline bool failover_capacity_is_dedicated(const struct failover_capacity *s, uint32_t slot)
+{
+    const struct host *h = &s->l->snap->hosts[s->l->slot_host[slot]];
+
+    return h->failover && h->is.state == HOST_ON && !host_is_avoided(h);
+}
 
 /* Whether the slot could ever be the holder of a VM of `lost`. */
 bool failover_capacity_is_candidate(const struct failover_capacity *s, uint32_t lost, uint32_t slot,

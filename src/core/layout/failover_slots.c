@@ -5,27 +5,32 @@
 
 struct want {
     uint32_t vm;
+    enum restart_priority priority;
     uint32_t hosts; /* hosts that mandatory rules allow; for a spare VM, on which it fits */
     double size;    /* the larger of its shares of the largest host */
 };
 
+/* Within the highest restart priority. */
 static int largest_first(const void *a, const void *b)
 {
     const struct want *x = a;
     const struct want *y = b;
 
+    if (x->priority != y->priority)
+        return x->priority > y->priority ? -1 : 1;
     if (x->size != y->size)
         return x->size > y->size ? -1 : 1;
     return (x->vm > y->vm) - (x->vm < y->vm);
 }
 
-/* Fewest allowed hosts first, then the largest. */
+/* Likewise, fewest allowed hosts first, then the largest. */
 static int hardest_first(const void *a, const void *b)
 {
     const struct want *x = a;
     const struct want *y = b;
 
-    return x->hosts != y->hosts ? (x->hosts < y->hosts ? -1 : 1) : largest_first(a, b);
+    return x->priority == y->priority && x->hosts != y->hosts ? (x->hosts < y->hosts ? -1 : 1)
+                                                              : largest_first(a, b);
 }
 
 static double size_of(const struct failover_capacity *s, uint32_t vm)
@@ -72,7 +77,14 @@ static uint32_t count_hosts_of(const struct failover_capacity *s, uint32_t vm)
     return n;
 }
 
-/* Appends the VMs of a slot that have a reservation. */
+static enum restart_priority priority_of(const struct failover_capacity *s, uint32_t vm)
+{
+    enum restart_priority is = s->l->snap->vms[vm].is.restart_priority;
+
+    return is == RESTART_NOT_GIVEN ? RESTART_MEDIUM : is;
+}
+
+/* Appends the VMs of a slot that need a failover slot. */
 static uint32_t wants_of(const struct failover_capacity *s, uint32_t slot, struct want *wants, uint32_t n)
 {
     const struct layout *l = s->l;
@@ -82,7 +94,10 @@ static uint32_t wants_of(const struct failover_capacity *s, uint32_t slot, struc
         for (uint32_t k = l->unit_from[u]; k < l->unit_from[u + 1]; k++) {
             uint32_t vm = l->unit_vms[k];
             if (failover_capacity_protects(s, vm) && l->snap->vms[vm].is.kind != VM_AGENT)
-                wants[n++] = (struct want){.vm = vm, .hosts = count_hosts_of(s, vm), .size = size_of(s, vm)};
+                wants[n++] = (struct want){.vm = vm,
+                                           .priority = priority_of(s, vm),
+                                           .hosts = count_hosts_of(s, vm),
+                                           .size = size_of(s, vm)};
         }
     }
     return n;
@@ -275,7 +290,7 @@ static struct ranked *rank_slots(const struct failover_capacity *s, uint32_t *re
             continue;
         ranked[n] = (struct ranked){.slot = i};
         for (int r = 0; r < RES_COUNT; r++)
-            ranked[n].size = fmax(ranked[n].size, l->reserved[r][i] * l->inverse[r][i]);
+            ranked[n].size = fmax(ranked[n].size, s->taken[r][i] * l->inverse[r][i]);
         n++;
     }
     if (n > 0)
@@ -287,14 +302,12 @@ static struct ranked *rank_slots(const struct failover_capacity *s, uint32_t *re
 /* Hosts with the largest reservations first: the other losses then find much of their capacity reserved. */
 void failover_slots_for_losses(struct failover_capacity *s)
 {
-    const struct ha_facts *ha = &s->l->snap->ha;
     uint32_t n;
     struct ranked *ranked = rank_slots(s, &n);
     struct want *wants = arena_array(s->a, struct want, s->l->snap->n_vms);
 
-    if (ha->policy == HA_HOST_FAILURES)
-        for (uint32_t i = 0; i + 1 < ha->hosts && i < n; i++)
-            s->counted_on[ranked[i].slot] = true;
+    for (uint32_t i = 0; i + 1 < s->l->snap->promise.hosts && i < n; i++)
+        s->counted_on[ranked[i].slot] = true;
     for (uint32_t i = 0; i < n; i++)
         plan_loss(s, ranked[i].slot, wants);
 }

@@ -7,7 +7,7 @@
 
 /* ---- slots ---- */
 
-static double mem_admitted(const struct policy *p, const struct vm_facts *v)
+double layout_mem_admitted(const struct policy *p, const struct vm_facts *v)
 {
     double takes = 0;
 
@@ -59,6 +59,7 @@ static void alloc_slots(struct layout *l)
         l->leaving[r] = arena_array(l->a, double, n);
     }
     l->mem_taken = arena_array(l->a, double, n);
+    l->mem_leaving = arena_array(l->a, double, n);
     l->mem_limit = arena_array(l->a, double, n);
     l->mem_free = arena_array(l->a, double, n);
     l->mem_idle = arena_array(l->a, double, n);
@@ -94,7 +95,7 @@ static void reserve_for_agents(struct layout *l, uint32_t slot)
             continue;
         for (int r = 0; r < RES_COUNT; r++)
             l->reserved[r][slot] += agent->is.alloc[r].reservation;
-        l->mem_taken[slot] += mem_admitted(l->policy, &agent->is);
+        l->mem_taken[slot] += layout_mem_admitted(l->policy, &agent->is);
     }
 }
 
@@ -138,7 +139,7 @@ static struct vm_weight weigh_vm(const struct layout *l, double *const entitleme
 {
     const struct vm_facts *v = &l->snap->vms[vm].is;
     double consumed = v->consumed_mb + v->overhead_mb;
-    struct vm_weight w = {.mem = mem_admitted(l->policy, v)};
+    struct vm_weight w = {.mem = layout_mem_admitted(l->policy, v)};
 
     w.phys = mem_needed(l->policy, v, w.mem);
     w.backed = fmin(consumed, w.phys);
@@ -509,6 +510,7 @@ static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT]
     l->other_end[vm] = goes_on ? l->other_end[vm] : other;
     for (int r = 0; r < RES_COUNT && !goes_on; r++)
         l->leaving[r][leaves] += w.reserved[r];
+    l->mem_leaving[leaves] += goes_on ? 0 : w.mem;
     if (arrived)
         return;
     l->going_to[vm] = to;

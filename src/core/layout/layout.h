@@ -47,6 +47,7 @@ struct layout {
     double *reserved[RES_COUNT]; /* Σ reservations */
     double *leaving[RES_COUNT];  /* Σ reservations of VMs that are migrating away; part of `reserved` */
     double *mem_taken;           /* Σ memory of the VMs, by policy.mem_admission */
+    double *mem_leaving;         /* of VMs that are migrating away; part of `mem_taken` */
     double *mem_limit;           /* capacity × policy.mem_overcommit */
     double *mem_free;  /* what VMs that come may use after the moves so far: what is physically free,
                           and mem_idle; NO_LIMIT: unknown */
@@ -105,6 +106,9 @@ void layout_init(struct layout *l, const struct snapshot *snap, const struct pol
 /* layout_init() without failover capacity, for a layout on which no destination is checked. */
 void layout_init_bare(struct layout *l, const struct snapshot *snap, const struct policy *policy,
                       const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a);
+
+/* The memory that a VM needs on a host, by policy.mem_admission. */
+double layout_mem_admitted(const struct policy *policy, const struct vm_facts *v);
 
 /* Moves the unit without any check. Call failover_capacity_follow() first. */
 void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot);

@@ -134,16 +134,14 @@ static void take(struct pass *p, uint32_t unit, const struct prerequisite_moves 
 static bool lacks_spare(const struct pass *p, uint32_t unit, uint32_t other, struct finding *ret_f)
 {
     for (int r = 0; r < RES_COUNT; r++) {
-        double more =
-            p->layout.unit_reserved[r][unit] + (other == IX_NONE ? 0 : p->layout.unit_reserved[r][other]);
-        double excess = more > 0 ? failover_gap_excess(&p->layout.failover, (enum resource)r, more) : 0;
+        double percent;
+        double excess = failover_gap_excess(&p->layout.failover, (enum resource)r, unit, other, &percent);
         if (excess <= 1e-6)
             continue;
         if (ret_f)
-            *ret_f = (struct finding){
-                .code = FIND_FAILOVER_SHARE_SHORT,
-                .resource = (enum resource)r,
-                .figures = {{FIGURE_PERCENT, p->snap->ha.percent[r]}, {FIGURE_MISSING, excess}}};
+            *ret_f = (struct finding){.code = FIND_FAILOVER_SHARE_SHORT,
+                                      .resource = (enum resource)r,
+                                      .figures = {{FIGURE_PERCENT, percent}, {FIGURE_MISSING, excess}}};
         return true;
     }
     return false;

@@ -92,12 +92,16 @@ static struct obstacle obstacle_at(struct layout *l, uint32_t component, uint32_
     if (l->used && layout_set_exceeds(l, component, slot))
         return (struct obstacle){CHECK_FIT_QUANTITY, IX_NONE, slot};
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
+    const double *kept = l->failover.reserved[RES_MEM];
+    bool by_admission = l->snap->promise.by_admission;
     for (int r = 0; r < RES_COUNT; r++)
-        if (reserved[r] > 0 &&
-            l->reserved[r][slot] + l->failover.reserved[r][slot] + reserved[r] > h->capacity[r] + ROUNDING)
+        if (reserved[r] > 0 && l->reserved[r][slot] +
+                                       (r == RES_MEM && by_admission ? 0 : l->failover.reserved[r][slot]) +
+                                       reserved[r] >
+                                   h->capacity[r] + ROUNDING)
             return (struct obstacle){r == RES_CPU ? CHECK_RESERVATION_CPU : CHECK_RESERVATION_MEM, IX_NONE,
                                      slot};
-    if (l->mem_taken[slot] + mem > l->mem_limit[slot] + ROUNDING)
+    if (l->mem_taken[slot] + mem + (by_admission ? kept[slot] : 0) > l->mem_limit[slot] + ROUNDING)
         return (struct obstacle){CHECK_MEMORY, IX_NONE, slot};
     if (phys > l->mem_free[slot] + ROUNDING)
         return (struct obstacle){CHECK_MEMORY_FREE, IX_NONE, slot};

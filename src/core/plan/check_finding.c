@@ -273,7 +273,9 @@ static bool find_spare(const struct pass *p, const struct asked *q, struct findi
 
     if (!failover_capacity_blocks(&p->layout.failover, q->unit, q->slot, &r, &kept))
         return find_host(p, q, f);
-    add_room(f, q, r, p->layout.unit_reserved[r][q->unit], left_to_reserve(p, q, r));
+    const struct failover_capacity *s = &p->layout.failover;
+
+    add_room(f, q, r, s->unit_takes[r][q->unit], fmax(s->capacity[r][q->slot] - s->taken[r][q->slot], 0));
     finding_figure(f, FIGURE_KEPT, kept);
     return true;
 }

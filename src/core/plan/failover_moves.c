@@ -69,8 +69,8 @@ static uint32_t unit_to_clear(const struct pass *p, uint32_t slot, const double 
             double lack = more[r] - left[r];
             if (!(more[r] > 0) || lack <= ROUNDING)
                 continue;
-            part += fmin(l->unit_reserved[r][u] / lack, 1);
-            enough = enough && l->unit_reserved[r][u] >= lack - ROUNDING;
+            part += fmin(l->failover.unit_takes[r][u] / lack, 1);
+            enough = enough && l->failover.unit_takes[r][u] >= lack - ROUNDING;
         }
         bool better = best == IX_NONE || (enough != best_enough ? enough
                                           : enough              ? l->unit_backed[u] < l->unit_backed[best]
@@ -242,7 +242,7 @@ static void still_missing(struct pass *p, const struct failover_gap *gap)
 
     if (gap->vm == IX_NONE) {
         finding_figure(&f, FIGURE_HOSTS, l->n_on);
-        finding_figure(&f, FIGURE_HOSTS_MIN, p->snap->ha.hosts);
+        finding_figure(&f, FIGURE_HOSTS_MIN, p->snap->promise.hosts);
     } else {
         finding_figure(&f, FIGURE_VMS, 1);
         finding_figure(&f, FIGURE_CPU_NEED, gap->need[RES_CPU]);
@@ -310,16 +310,16 @@ static void wake_for_percent(struct pass *p)
     for (int r = 0; r < RES_COUNT; r++) {
         struct failover_gap none = {.vm = IX_NONE, .lost = IX_NONE};
         uint32_t slot = IX_NONE;
-        while (failover_gap_excess(&l->failover, (enum resource)r, 0) > ROUNDING &&
+        double percent;
+        while (failover_gap_excess(&l->failover, (enum resource)r, IX_NONE, IX_NONE, NULL) > ROUNDING &&
                (slot = host_to_wake(p, &none)) != IX_NONE)
             host_wake_for(p, slot, REASON_SPARE_CAPACITY, IX_NONE);
-        double excess = failover_gap_excess(&l->failover, (enum resource)r, 0);
+        double excess = failover_gap_excess(&l->failover, (enum resource)r, IX_NONE, IX_NONE, &percent);
         if (excess > ROUNDING)
             plan_fault(p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE,
-                       (struct finding){
-                           .code = FIND_FAILOVER_SHARE_MISSING,
-                           .resource = (enum resource)r,
-                           .figures = {{FIGURE_PERCENT, p->snap->ha.percent[r]}, {FIGURE_MISSING, excess}}});
+                       (struct finding){.code = FIND_FAILOVER_SHARE_MISSING,
+                                        .resource = (enum resource)r,
+                                        .figures = {{FIGURE_PERCENT, percent}, {FIGURE_MISSING, excess}}});
     }
 }
 

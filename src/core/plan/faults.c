@@ -31,6 +31,9 @@ static void report_conflicts(struct pass *p)
     for (uint32_t i = 0; i < s->source_faults.n; i++)
         plan_fault(p, FAULT_SOURCE, IX_NONE, IX_NONE, IX_NONE,
                    (struct finding){.code = FIND_SOURCE_FAULT, .peer = s->source_faults.items[i]});
+    for (uint32_t i = 0; i < s->ha_configured.conflicts.n; i++)
+        plan_fault(p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE,
+                   (struct finding){.code = FIND_SOURCE_FAULT, .peer = s->ha_configured.conflicts.items[i]});
     if (vsan > 0)
         plan_fault(p, FAULT_VSAN, IX_NONE, IX_NONE, IX_NONE,
                    (struct finding){.code = FIND_VSAN,

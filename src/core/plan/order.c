@@ -59,10 +59,11 @@ static void limits_of(const struct layout *l, uint32_t slot, const double kept[R
                       double ret[NEED_COUNT])
 {
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
+    bool by_admission = l->snap->promise.by_admission;
 
     ret[NEED_CPU_RESERVED] = h->capacity[RES_CPU] - kept[RES_CPU];
-    ret[NEED_MEM_RESERVED] = h->capacity[RES_MEM] - kept[RES_MEM];
-    ret[NEED_MEM] = l->mem_limit[slot];
+    ret[NEED_MEM_RESERVED] = h->capacity[RES_MEM] - (by_admission ? 0 : kept[RES_MEM]);
+    ret[NEED_MEM] = l->mem_limit[slot] - (by_admission ? kept[RES_MEM] : 0);
     ret[NEED_PHYS] = l->mem_free0[slot];
 }
 

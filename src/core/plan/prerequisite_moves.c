@@ -13,16 +13,17 @@ void prerequisite_move_shortage(const struct layout *l, uint32_t unit, uint32_t 
                                 double ret[SHORTAGE_COUNT], double ret_need[SHORTAGE_COUNT])
 {
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
+    bool by_admission = l->snap->promise.by_admission;
 
     for (int r = 0; r < RES_COUNT; r++) {
         int k = r == RES_CPU ? SHORTAGE_CPU : SHORTAGE_MEM;
+        double kept = r == RES_MEM && by_admission ? 0 : l->failover.reserved[r][slot];
         ret_need[k] = l->unit_reserved[r][unit];
-        ret[k] = ret_need[k] > 0
-                     ? l->reserved[r][slot] + l->failover.reserved[r][slot] + ret_need[k] - h->capacity[r]
-                     : 0;
+        ret[k] = ret_need[k] > 0 ? l->reserved[r][slot] + kept + ret_need[k] - h->capacity[r] : 0;
     }
     ret_need[SHORTAGE_ADMITTED] = l->unit_mem[unit];
-    ret[SHORTAGE_ADMITTED] = l->mem_taken[slot] + l->unit_mem[unit] - l->mem_limit[slot];
+    ret[SHORTAGE_ADMITTED] = l->mem_taken[slot] + (by_admission ? l->failover.reserved[RES_MEM][slot] : 0) +
+                             l->unit_mem[unit] - l->mem_limit[slot];
     ret_need[SHORTAGE_FREE] = l->unit_phys[unit];
     ret[SHORTAGE_FREE] = l->unit_phys[unit] - l->mem_free[slot];
 }

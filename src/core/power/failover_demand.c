@@ -51,30 +51,22 @@ static double without_largest(const struct power *w, enum resource r, uint32_t n
     return sum;
 }
 
-/* The capacity that is left after the worst of the promised losses. False: nothing is promised. */
+/* The capacity that is left after the worst of the promised losses. False: nothing is promised.
+ * Dedicated failover hosts run VMs then: their policy promises the loss of as many hosts. */
 static bool left_after_loss(const struct power *w, enum resource r, double *ret_left, uint32_t *ret_hosts)
 {
-    const struct ha_facts *ha = &w->l->snap->ha;
-    double failover = 0;
+    const struct failover_promise *promise = &w->l->snap->promise;
+    double failover;
+    uint32_t dedicated = count_failover_hosts(w->l, r, &failover);
+    double share = (without_largest(w, r, 0) + failover) * (1 - promise->percent[r] / 100);
 
-    *ret_hosts = 0;
-    switch (ha->policy) {
-    case HA_HOST_FAILURES:
-        *ret_hosts = ha->hosts;
-        *ret_left = without_largest(w, r, ha->hosts);
-        return ha->hosts > 0;
-    case HA_PERCENT:
-        *ret_left = without_largest(w, r, 0) * (1 - ha->percent[r] / 100);
-        return ha->percent[r] > 0;
-    case HA_DEDICATED: /* as many hosts as there are failover hosts, which then run VMs */
-        *ret_hosts = count_failover_hosts(w->l, r, &failover);
-        *ret_left = without_largest(w, r, *ret_hosts) + failover;
-        return *ret_hosts > 0;
-    case HA_NONE:
-    case ha_policy_count:
-        break;
+    *ret_hosts = promise->hosts > dedicated ? promise->hosts : dedicated;
+    *ret_left = without_largest(w, r, *ret_hosts) + failover;
+    if (promise->percent[r] > 0 && share < *ret_left) {
+        *ret_hosts = 0;
+        *ret_left = share;
     }
-    return false;
+    return *ret_hosts > 0 || promise->percent[r] > 0;
 }
 
 enum power_check failover_demand_check(const struct power *w, struct power_verdict *ret)

@@ -277,8 +277,8 @@ static enum power_check compare_scores(struct power *w, struct power_verdict *v)
 
 static bool is_complete(const struct failover_capacity *s)
 {
-    return s->n_open == 0 && failover_gap_excess(s, RES_CPU, 0) <= 0 &&
-           failover_gap_excess(s, RES_MEM, 0) <= 0;
+    return s->n_open == 0 && failover_gap_excess(s, RES_CPU, IX_NONE, IX_NONE, NULL) <= 0 &&
+           failover_gap_excess(s, RES_MEM, IX_NONE, IX_NONE, NULL) <= 0;
 }
 
 bool sleep_failover_slots(struct power *w)

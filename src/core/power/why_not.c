@@ -250,7 +250,7 @@ static struct finding find_failover_demand(const struct power *w, uint32_t host,
     if (v->hosts > 0)
         finding_figure(&f, FIGURE_HOSTS, v->hosts);
     else
-        finding_figure(&f, FIGURE_PERCENT, w->l->snap->ha.percent[v->r]);
+        finding_figure(&f, FIGURE_PERCENT, w->l->snap->promise.percent[v->r]);
     finding_figure(&f, FIGURE_NEED, v->is);
     finding_figure(&f, FIGURE_HAS, v->bound);
     return f;

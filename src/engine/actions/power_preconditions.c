@@ -81,7 +81,7 @@ static void count_staying(const struct engine *e, uint32_t leaving, const struct
                           struct staying *ret)
 {
     const struct snapshot *s = &e->now_seen->snap;
-    size_t failures = s->ha.policy == HA_HOST_FAILURES ? s->ha.hosts : 0;
+    size_t failures = s->promise.hosts;
 
     if (failures > s->n_hosts)
         failures = s->n_hosts;
@@ -132,16 +132,13 @@ static int check_failures(const struct engine *e, const struct staying *left, co
     static const char *const word[RES_COUNT] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
     const struct snapshot *s = &e->now_seen->snap;
 
-    if (s->ha.policy == HA_HOST_FAILURES && left->hosts <= (int64_t)s->ha.hosts)
+    if (s->promise.hosts > 0 && left->hosts <= (int64_t)s->promise.hosts)
         return err_set(err, -EPERM, "without host %s %lld hosts would be on, and %u of them may fail", name,
-                       (long long)left->hosts, s->ha.hosts);
+                       (long long)left->hosts, s->promise.hosts);
     for (int r = 0; r < RES_COUNT; r++) {
-        double room = left->capacity[r];
+        double room =
+            fmin(left->capacity[r] - left->largest[r], left->capacity[r] * (1 - s->promise.percent[r] / 100));
 
-        if (s->ha.policy == HA_HOST_FAILURES)
-            room -= left->largest[r];
-        else if (s->ha.policy == HA_PERCENT)
-            room *= 1 - s->ha.percent[r] / 100;
         if (room < reserved(e->now_seen)[r])
             return err_set(
                 err, -EPERM,

@@ -127,8 +127,7 @@ const struct sentence_template wording_templates[] = {
     {FIND_NO_RESTART_ROOM, "",
      "No single host has {missing_share} left to reserve for {vm}.{woken_for_it}{vms_unprotected}"},
     {FIND_FAILOVER_SHARE_MISSING, "",
-     "The {resource} reservations leave less than the {percent} % that is kept for failures: {missing} is "
-     "missing."},
+     "The VMs leave less {resource} than the {percent} % that is kept for failures: {missing} is missing."},
     {FIND_FAILOVER_HOST_OFF, "", "The dedicated failover host {host} cannot take over VMs: it is {host_is}."},
     {FIND_NO_ROOM, "",
      "{host} is overloaded ({resource} at {load:percent}), and no host has the memory for a VM that would "
