@@ -254,8 +254,9 @@
     X(POWER_KEEPS_LOW, "keeps_low", "the remaining hosts would not come closer to the target range")         \
     X(POWER_FAILOVER_DEMAND, "failover_demand",                                                              \
       "after the losses that ha promises to survive, demand would exceed the other hosts' capacity")         \
-    X(POWER_SPARE, "spare", "failover capacity would be missing afterwards")                                 \
+    X(POWER_SPARE, "spare", "failover capacity would be missing while its VMs move, or afterwards")          \
     X(POWER_ROOM, "room", "fewer spaces for large VMs than room.free would be left")                         \
+    X(POWER_ORDER, "order", "all VMs would fit at the end, but not after each single move")                  \
     X(POWER_COST_BENEFIT, "cost_benefit", "the saving is less than dpm.ratio times the cost")                \
     X(POWER_BURSTS, "bursts", "the other hosts could not serve the bursts of their VMs")                     \
     X(POWER_QUIET_SHORT, "quiet_short",                                                                      \

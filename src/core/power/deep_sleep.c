@@ -102,13 +102,13 @@ static void spend(struct search *s, uint64_t evaluated)
 
 /* Chooses by this order. What a round needs of memory is given back after it. False: the budget ended before
  * the choice did. */
-static bool play(struct search *s, const uint32_t *order, double fill, bool may_make_room,
-                 struct outcome *ret)
+static bool play(struct search *s, struct sleep_way way, struct outcome *ret)
 {
     struct power *w = s->w;
 
     *ret = (struct outcome){0};
-    sleep_choose(w, &(struct sleep_way){order, fill, may_make_room, s->left});
+    way.evaluated_max = s->left;
+    sleep_choose(w, &way);
     if (w->evaluated >= s->left)
         return false;
     *ret = outcome_of(s);
@@ -206,7 +206,7 @@ static bool stands(struct search *s)
     spend(s, s->w->n_steps);
     sleep_take_back(s->w);
     s->w->l->failover.a = &s->scratch;
-    return sleep_moves_stand(s->w, &moves);
+    return sleep_moves_stand(s->w, &moves) == POWER_FINE;
 }
 
 /* One round. Whether it found the best plan so far. */
@@ -219,7 +219,8 @@ static bool try_other(struct search *s, double warmth)
     change(s);
     double u = rng_unit(&s->rng);
     begin_round(s);
-    if (play(s, s->next, s->next_fill, false, &o) && o.watts <= s->greedy.watts * (1 + BETTER)) {
+    const struct sleep_way way = {.order = s->next, .fill = s->next_fill, .given = UINT32_MAX};
+    if (play(s, way, &o) && o.watts <= s->greedy.watts * (1 + BETTER)) {
         double measure = measure_of(s, &o);
         better = measure < s->best_measure - BETTER;
         if (better || measure <= s->measure - warmth * log(1 - u))
@@ -237,7 +238,7 @@ static bool try_other(struct search *s, double warmth)
 
 /* The greedy outcome is what others are compared with. False: no host can be tried, or the budget is too
  * small. */
-static bool begin(struct search *s, bool greedy_stands, const struct sleep_way *way)
+static bool begin(struct search *s, const struct sleep_way *way)
 {
     struct power *w = s->w;
     struct arena *a = w->p->a;
@@ -248,12 +249,9 @@ static bool begin(struct search *s, bool greedy_stands, const struct sleep_way *
     s->sleeps = arena_array(a, bool, (size_t)w->l->n_slots + 1);
     s->fill = s->next_fill = way->fill;
     sleep_start_again(w, s->start);
-    if (!greedy_stands)
-        s->greedy = outcome_of(s);
     s->n = rank_to_sleep(w, s->next);
     begin_round(s);
-    bool good =
-        play(s, NULL, way->fill, way->may_make_room, greedy_stands ? &s->greedy : &(struct outcome){0});
+    bool good = play(s, *way, &s->greedy);
     good = good && w->n_order == s->n && s->n > 0;
     if (good) {
         memcpy(s->next, w->order, s->n * sizeof *s->next);
@@ -264,7 +262,7 @@ static bool begin(struct search *s, bool greedy_stands, const struct sleep_way *
     return good;
 }
 
-void deep_sleep_search(struct power *w, const struct power *start, bool greedy_stands, struct sleep_way *way)
+void deep_sleep_search(struct power *w, const struct power *start, struct sleep_way *way)
 {
     const struct policy *policy = w->l->policy;
     struct search s = {.w = w,
@@ -273,7 +271,7 @@ void deep_sleep_search(struct power *w, const struct power *start, bool greedy_s
                        .left = (uint64_t)policy->search_budget,
                        .mean_watts = mean_watts(w, policy->dpm.target / 100)};
 
-    if (!begin(&s, greedy_stands, way))
+    if (!begin(&s, way))
         return;
     double budget = (double)s.left;
     double first = s.best_measure;
@@ -284,5 +282,6 @@ void deep_sleep_search(struct power *w, const struct power *start, bool greedy_s
     }
     w->p->stats.evaluated += (uint64_t)policy->search_budget - s.left;
     if (s.best_measure < first)
-        *way = (struct sleep_way){s.best, s.best_fill, false, UINT64_MAX};
+        *way = (struct sleep_way){
+            .order = s.best, .fill = s.best_fill, .evaluated_max = UINT64_MAX, .given = UINT32_MAX};
 }

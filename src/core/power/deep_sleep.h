@@ -11,8 +11,8 @@
 
 #include "core/power/power.h"
 
-/* way: the greedy choice; stands: whether it is one that can be made. If a better one is found, way is that.
- * start: sleep_start_again(). Leaves the what-if anywhere: start again. */
-void deep_sleep_search(struct power *w, const struct power *start, bool stands, struct sleep_way *way);
+/* way: the greedy choice. If a better one is found, way is that. start: sleep_start_again(). Leaves the
+ * what-if anywhere: start again. */
+void deep_sleep_search(struct power *w, const struct power *start, struct sleep_way *way);
 
 #endif

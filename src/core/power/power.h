@@ -126,6 +126,8 @@ struct sleep_way {
     double fill;            /* power.fill */
     bool may_make_room;     /* power.may_make_room */
     uint64_t evaluated_max; /* the choice ends after so many pairs of a unit and a host */
+    uint32_t given;         /* so many hosts are chosen unrehearsed (sleep_moves_rehearse()) */
+    uint32_t *stood;        /* set to the largest number of first hosts whose moves stand; NULL: not asked */
 };
 
 /* Chooses hosts, and leaves the what-if with all their moves in place. */
@@ -156,11 +158,12 @@ struct planned_moves {
 /* Those of the what-if's present state. */
 struct planned_moves sleep_moves_list(const struct power *w);
 
-/* Whether some of them make room. */
-bool sleep_moves_make_room(const struct planned_moves *moves);
+/* Whether each move passes its checks in the order of the plan, after sleep_take_back(): POWER_FINE,
+ * POWER_SPARE or POWER_ORDER. */
+enum power_check sleep_moves_stand(struct power *w, const struct planned_moves *moves);
 
-/* Whether each move passes its checks in the order of the plan, after sleep_take_back(). */
-bool sleep_moves_stand(struct power *w, const struct planned_moves *moves);
+/* The same of the what-if's present state, which stays in place. */
+enum power_check sleep_moves_rehearse(struct power *w);
 
 /* Adds them, and the power-offs, to the plan. */
 void sleep_moves_make(struct power *w, const struct planned_moves *moves);

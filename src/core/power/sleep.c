@@ -335,8 +335,9 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
     return keeps_spaces(w) ? POWER_FINE : POWER_ROOM;
 }
 
-/* Tries the power-off of one host. POWER_FINE leaves the what-if in place; any other result undoes it. */
-static enum power_check try_host(struct power *w, uint32_t slot, struct power_verdict *v)
+/* Tries the power-off of one host. POWER_FINE leaves the what-if in place; any other result undoes it.
+ * rehearse: all moves so far must stand in the order of the plan. */
+static enum power_check try_host(struct power *w, uint32_t slot, bool rehearse, struct power_verdict *v)
 {
     size_t first = w->n_steps;
     struct failover_capacity before = w->l->failover;
@@ -345,11 +346,15 @@ static enum power_check try_host(struct power *w, uint32_t slot, struct power_ve
     if (check != POWER_FINE)
         return check;
     what_if_close(w, slot);
+    w->asleep[w->n_asleep++] = slot;
     check = sleep_worth_expect(w, slot, v);
     if (check == POWER_FINE)
         check = sleep_failover_slots(w) ? play(w, slot, v) : POWER_SPARE;
+    if (check == POWER_FINE && rehearse)
+        check = sleep_moves_rehearse(w);
     if (check == POWER_FINE)
         return check;
+    w->n_asleep--;
     what_if_undo(w, first);
     what_if_reopen(w, slot);
     w->l->failover = before;
@@ -392,12 +397,13 @@ static void choose(struct power *w, const struct sleep_way *way)
         memcpy(w->order, way->order, w->n_order * sizeof w->order[0]);
     for (uint32_t i = 0; i < w->n_order && is_low(&w->scores) && w->evaluated < way->evaluated_max; i++) {
         struct power_verdict *v = &w->verdicts[w->order[i]];
-        v->check = try_host(w, w->order[i], v);
+        v->check = try_host(w, w->order[i], w->n_asleep >= way->given, v);
         if (v->check != POWER_FINE)
             continue;
-        w->asleep[w->n_asleep++] = w->order[i];
         w->scores = v->after;
         w->moves_left -= w->moves_left > v->n_moves ? v->n_moves : w->moves_left;
+        if (way->stood && sleep_moves_rehearse(w) == POWER_FINE)
+            *way->stood = w->n_asleep;
     }
     w->end = POWER_NOT_LOW;
 }
@@ -435,15 +441,36 @@ void sleep_start_again(struct power *w, const struct power *start)
         w->verdicts[i] = (struct power_verdict){0};
 }
 
-/* Chooses the hosts; their moves are undone and listed. False: the moves do not stand in the order of the
- * plan. */
-static bool choose_and_list(struct power *w, const struct sleep_way *way, struct planned_moves *ret)
+/* Chooses the hosts anew; their moves are undone and listed. False: the moves do not stand in the order of
+ * the plan. */
+static bool choose_and_list(struct power *w, const struct power *start, const struct sleep_way *way,
+                            struct planned_moves *ret)
 {
+    sleep_start_again(w, start);
     sleep_choose(w, way);
     *ret = sleep_moves_list(w);
     w->fullest = power_finding_fullest(w, WINDOW_40M);
     sleep_take_back(w);
-    return sleep_moves_stand(w, ret);
+    return sleep_moves_stand(w, ret) == POWER_FINE;
+}
+
+/* Each host is tried on the state after all moves so far, but the plan passes through others, and with one
+ * host more it may not stand. Then the last hosts are taken back until it does, and the others are tried,
+ * each with the whole plan. So a lower dpm.hosts_min never leaves more hosts on. */
+static bool choose_standing(struct power *w, const struct power *start, struct sleep_way *way,
+                            struct planned_moves *ret)
+{
+    uint32_t stood = 0;
+
+    way->given = UINT32_MAX;
+    if (choose_and_list(w, start, way, ret))
+        return true;
+    way->stood = &stood;
+    sleep_start_again(w, start);
+    sleep_choose(w, way);
+    way->stood = NULL;
+    way->given = stood;
+    return choose_and_list(w, start, way, ret);
 }
 
 void sleep_hosts(struct power *w)
@@ -456,20 +483,20 @@ void sleep_hosts(struct power *w)
         w->p->prerequisite_trials = PREREQUISITE_TRIALS;
     w->trials = w->p->prerequisite_trials;
     const struct power start = *w;
-    bool stands = choose_and_list(w, &way, &moves);
-    if (!stands && sleep_moves_make_room(&moves)) {
+    bool stands = choose_standing(w, &start, &way, &moves);
+    if (way.given < UINT32_MAX && w->p->prerequisite_trials < w->trials) { /* room was sought */
+        struct sleep_way with_room = way;
+        uint32_t n = w->n_asleep;
         way.may_make_room = false;
-        sleep_start_again(w, &start);
-        stands = choose_and_list(w, &way, &moves);
+        stands = choose_standing(w, &start, &way, &moves);
+        if (w->n_asleep < n) {
+            way = with_room;
+            stands = choose_and_list(w, &start, &way, &moves);
+        }
     }
-    if (!stands)
-        sleep_start_again(w, &start);
     if (w->l->policy->search == SEARCH_DEEP) {
-        deep_sleep_search(w, &start, stands, &way);
-        sleep_start_again(w, &start);
-        stands = stands || way.order;
-        if (stands)
-            stands = choose_and_list(w, &way, &moves);
+        deep_sleep_search(w, &start, &way);
+        stands = choose_and_list(w, &start, &way, &moves);
     }
     if (stands && w->n_asleep > 0)
         sleep_moves_make(w, &moves);

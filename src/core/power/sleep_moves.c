@@ -77,37 +77,51 @@ static void record_sleep(struct power *w, uint32_t slot, uint32_t move_group)
     plan_record(w->p, &d);
 }
 
-bool sleep_moves_make_room(const struct planned_moves *moves)
-{
-    for (uint32_t i = 0; i < moves->n_groups; i++)
-        for (uint32_t k = 0; k < moves->n[i]; k++)
-            if (moves->of[i][k].room_for != IX_NONE)
-                return true;
-    return false;
-}
-
-/* Only failover capacity and room that is made depend on the order. */
-bool sleep_moves_stand(struct power *w, const struct planned_moves *moves)
+/* Each moment of the plan needs all failover slots. A later power-off may make the room that an earlier one
+ * uses, and a VM that moves directly to its last host may meet another order of arrivals there, of which
+ * limits of single VMs depend. */
+enum power_check sleep_moves_stand(struct power *w, const struct planned_moves *moves)
 {
     struct layout *l = w->l;
-    bool good = true;
-
-    if (!l->failover.active && !sleep_moves_make_room(moves))
-        return true;
-    good = sleep_failover_slots(w);
+    enum check check = sleep_failover_slots(w) ? CHECK_NONE : CHECK_SPARE_CAPACITY;
     struct failover_capacity found = l->failover;
+
     failover_undo_begin(&l->failover);
-    for (uint32_t i = 0; i < moves->n_groups && good; i++)
-        for (uint32_t k = 0; k < moves->n[i] && good; k++) {
+    for (uint32_t i = 0; i < moves->n_groups && check == CHECK_NONE; i++)
+        for (uint32_t k = 0; k < moves->n[i] && check == CHECK_NONE; k++) {
             const struct planned *m = &moves->of[i][k];
-            good = layout_check(l, m->unit, m->to) == CHECK_NONE;
-            if (good)
+            check = layout_check(l, m->unit, m->to);
+            if (check == CHECK_NONE)
                 what_if_move(w, m->unit, m->to);
         }
     what_if_undo(w, 0);
     failover_undo(&l->failover);
-    l->failover = good ? found : w->failover0;
-    return good;
+    l->failover = check == CHECK_NONE ? found : w->failover0;
+    if (check == CHECK_NONE)
+        return POWER_FINE;
+    return check == CHECK_SPARE_CAPACITY ? POWER_SPARE : POWER_ORDER;
+}
+
+enum power_check sleep_moves_rehearse(struct power *w)
+{
+    size_t n = w->n_steps;
+    const struct failover_capacity slots = w->l->failover;
+    const struct planned_moves moves = sleep_moves_list(w);
+    struct planned *steps = arena_array(w->p->a, struct planned, n);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u = w->steps[i].unit;
+        steps[i] = (struct planned){.unit = u, .to = w->steps[i].to, .room_for = w->room_for[u]};
+    }
+    sleep_take_back(w);
+    w->l->failover.a = slots.a;
+    enum power_check check = sleep_moves_stand(w, &moves);
+    w->l->failover.active = false; /* the slots are those from before, not found again */
+    for (size_t i = 0; i < n; i++) {
+        what_if_move(w, steps[i].unit, steps[i].to);
+        w->room_for[steps[i].unit] = steps[i].room_for;
+    }
+    w->l->failover = slots;
+    return check;
 }
 
 static bool make_moves(struct pass *p, const struct planned *moves, uint32_t n, enum reason reason)
