@@ -1,22 +1,33 @@
-/* internal.h: fields that question.c and page.c read. For the files of request only. */
+/* internal.h: the fields of a request, and those that question.c reads. For the files of request only. */
 #ifndef BALLAST_REQUEST_INTERNAL_H
 #define BALLAST_REQUEST_INTERNAL_H
 
 #include "request/request.h"
 
-/* A list of ids or names. -EINVAL and a sentence, as all below. */
-int request_read_names(const json_t *v, const char *key, const char *of, const char *one, struct request *r,
-                       struct request_words *ret, struct err *err);
+struct request_field;
 
-int request_read_host_off(const json_t *v, struct request *r, struct err *err);
-int request_read_host_on(const json_t *v, struct request *r, struct err *err);
-int request_read_maintenance(const json_t *v, struct request *r, struct err *err);
-int request_read_pass(const json_t *v, struct request *r, struct err *err);
-int request_read_before(const json_t *v, struct request *r, struct err *err);
-int request_read_offset(const json_t *v, struct request *r, struct err *err);
-int request_read_set(const json_t *v, struct request *r, struct err *err);
-int request_read_demand(const json_t *v, struct request *r, struct err *err);
-int request_read_resource(const json_t *v, struct request *r, struct err *err);
-int request_read_wide(const json_t *v, struct request *r, struct err *err);
+/* Reads the field's value into the request. -EINVAL and a sentence that names the field. */
+typedef int request_reader(const struct request_field *f, const json_t *v, struct request *r,
+                           struct err *err);
+
+struct request_field {
+    const char *name;
+    uint64_t kinds; /* a bit for each command with this field */
+    bool required;
+    request_reader *read;
+    enum request_form form;
+    size_t at, size; /* the member of struct request, where the reader serves several fields */
+    int least, most; /* of a number */
+    const char *expected;
+};
+
+request_reader request_read_set;
+request_reader request_read_demand;
+request_reader request_read_resource;
+
+/* Ids or names of what is expected, "VM": a struct request_words; or their number, where they are the only
+ * words. */
+request_reader request_read_names;
+request_reader request_read_list;
 
 #endif

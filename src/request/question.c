@@ -19,37 +19,37 @@ static int add_word(struct request *r, const char *word, size_t len)
     return 0;
 }
 
-int request_read_names(const json_t *v, const char *key, const char *of, const char *one, struct request *r,
-                       struct request_words *ret, struct err *err)
+static int add_names(const struct request_field *f, const json_t *v, struct request *r,
+                     struct request_words *ret, struct err *err)
 {
     size_t n = json_array_size(v);
 
     if (!json_is_array(v) || n == 0 || n > REQUEST_VMS_MAX)
-        return err_set(err, -EINVAL, "\"%s\": expected a list of 1 to %d ids or names of %s", key,
-                       REQUEST_VMS_MAX, of);
+        return err_set(err, -EINVAL, "\"%s\": expected a list of 1 to %d ids or names of %ss", f->name,
+                       REQUEST_VMS_MAX, f->expected);
     *ret = (struct request_words){.at = r->words_len, .n = n};
     for (size_t i = 0; i < n; i++) {
         const json_t *name = json_array_get(v, i);
 
         if (!json_is_string(name) || add_word(r, json_string_value(name), json_string_length(name)) < 0)
-            return err_set(err, -EINVAL, "\"%s\": element %zu is not the id or the name of %s", key, i, one);
+            return err_set(err, -EINVAL, "\"%s\": element %zu is not the id or the name of a %s", f->name, i,
+                           f->expected);
     }
     return 0;
 }
 
-int request_read_host_off(const json_t *v, struct request *r, struct err *err)
+int request_read_names(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
-    return request_read_names(v, "host_off", "hosts", "a host", r, &r->changes[CHANGE_HOST_OFF], err);
+    return add_names(f, v, r, (struct request_words *)((char *)r + f->at), err);
 }
 
-int request_read_host_on(const json_t *v, struct request *r, struct err *err)
+int request_read_list(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
-    return request_read_names(v, "host_on", "hosts", "a host", r, &r->changes[CHANGE_HOST_ON], err);
-}
+    struct request_words words = {0};
+    int code = add_names(f, v, r, &words, err);
 
-int request_read_maintenance(const json_t *v, struct request *r, struct err *err)
-{
-    return request_read_names(v, "maintenance", "hosts", "a host", r, &r->changes[CHANGE_MAINTENANCE], err);
+    *(size_t *)((char *)r + f->at) = words.n;
+    return code;
 }
 
 /* Adds "KEY=VALUE" of a member. */
@@ -71,58 +71,52 @@ static int add_member(struct request *r, const char *key, const json_t *value)
     return add_word(r, word.text, word.len);
 }
 
-int request_read_set(const json_t *v, struct request *r, struct err *err)
+int request_read_set(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     const char *key;
     json_t *value;
 
     if (!json_is_object(v) || json_object_size(v) > REQUEST_VMS_MAX)
-        return err_set(err, -EINVAL, "\"set\": expected settings, such as {\"migration_threshold\": 5}");
+        return err_set(err, -EINVAL, "\"%s\": expected settings, such as {\"migration_threshold\": 5}",
+                       f->name);
     r->sets = (struct request_words){.at = r->words_len, .n = json_object_size(v)};
     json_object_foreach((json_t *)v, key, value)
     {
         if (*key == '\0' || strchr(key, '=') || add_member(r, key, value) < 0)
             return err_set(err, -EINVAL,
-                           "\"set\": \"%.40s\" is not a setting with a text, a number, true or "
+                           "\"%s\": \"%.40s\" is not a setting with a text, a number, true or "
                            "false",
-                           key);
+                           f->name, key);
     }
     return 0;
 }
 
-int request_read_demand(const json_t *v, struct request *r, struct err *err)
+int request_read_demand(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     const char *key;
     json_t *value;
 
     if (!json_is_object(v) || json_object_size(v) == 0 || json_object_size(v) > REQUEST_VMS_MAX)
         return err_set(err, -EINVAL,
-                       "\"demand\": expected MHz by the id or the name of a VM, such as "
-                       "{\"web-7\": 4000}");
+                       "\"%s\": expected MHz by the id or the name of a VM, such as "
+                       "{\"web-7\": 4000}",
+                       f->name);
     r->changes[CHANGE_DEMAND] = (struct request_words){.at = r->words_len, .n = json_object_size(v)};
     json_object_foreach((json_t *)v, key, value)
     {
         if (*key == '\0' || !json_is_number(value) || add_member(r, key, value) < 0)
-            return err_set(err, -EINVAL, "\"demand\": \"%.40s\": expected a number of MHz", key);
+            return err_set(err, -EINVAL, "\"%s\": \"%.40s\": expected a number of MHz", f->name, key);
     }
     return 0;
 }
 
-int request_read_resource(const json_t *v, struct request *r, struct err *err)
+int request_read_resource(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     const char *word = json_string_value(v);
 
     if (!word || (strcmp(word, "cpu") != 0 && strcmp(word, "mem") != 0))
-        return err_set(err, -EINVAL, "\"resource\": expected \"cpu\" or \"mem\"");
+        return err_set(err, -EINVAL, "\"%s\": expected \"cpu\" or \"mem\"", f->name);
     r->without[RES_MEM] = strcmp(word, "cpu") == 0;
     r->without[RES_CPU] = !r->without[RES_MEM];
-    return 0;
-}
-
-int request_read_wide(const json_t *v, struct request *r, struct err *err)
-{
-    if (!json_is_boolean(v))
-        return err_set(err, -EINVAL, "\"wide\": expected true or false");
-    r->wide = json_is_true(v);
     return 0;
 }

@@ -28,13 +28,73 @@ static bool read_version(const char *text, uint64_t *ret_id, uint32_t *ret_versi
     return errno == 0 && version > 0 && version <= UINT32_MAX && *end == '\0';
 }
 
-/* A field's type, and its place in the request. */
-static int read_ids(const json_t *v, struct request *r, struct err *err)
+/* ---- readers that serve several fields ---- */
+
+static int refuse(const struct request_field *f, const char *expected, struct err *err)
+{
+    return err_set(err, -EINVAL, "\"%s\": expected %s", f->name, expected);
+}
+
+/* false: it is no text, has a NUL, or does not fit. */
+static bool copy_text(const json_t *v, char *into, size_t size)
+{
+    size_t len = json_string_length(v);
+
+    if (!json_is_string(v) || len >= size || strlen(json_string_value(v)) != len)
+        return false;
+    memcpy(into, json_string_value(v), len + 1);
+    return true;
+}
+
+static int read_text(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
+{
+    return json_string_length(v) > 0 && copy_text(v, (char *)r + f->at, f->size)
+               ? 0
+               : refuse(f, f->expected, err);
+}
+
+static int read_flag(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_boolean(v))
+        return refuse(f, "true or false", err);
+    *(bool *)((char *)r + f->at) = json_is_true(v);
+    return 0;
+}
+
+/* A number of something, or where a list begins. */
+static int read_number(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_integer(v) || json_integer_value(v) < f->least)
+        return refuse(f, f->expected, err);
+    *(uint64_t *)((char *)r + f->at) = (uint64_t)json_integer_value(v);
+    return 0;
+}
+
+static int read_count(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > f->most)
+        return err_set(err, -EINVAL, "\"%s\": expected a number from 1 to %d", f->name, f->most);
+    *(unsigned *)((char *)r + f->at) = (unsigned)json_integer_value(v);
+    return 0;
+}
+
+static int read_time(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
+{
+    instant_s *at = (instant_s *)((char *)r + f->at);
+
+    if (!json_is_string(v) || rfc3339_parse(json_string_value(v), at) < 0 || *at <= 0)
+        return refuse(f, "a time such as \"2026-01-31T00:00:00Z\"", err);
+    return 0;
+}
+
+/* ---- readers of one field ---- */
+
+static int read_ids(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     size_t n = json_array_size(v);
 
     if (!json_is_array(v) || n == 0 || n > REQUEST_IDS_MAX)
-        return err_set(err, -EINVAL, "\"ids\": expected a list of 1 to %d numbers", REQUEST_IDS_MAX);
+        return err_set(err, -EINVAL, "\"%s\": expected a list of 1 to %d numbers", f->name, REQUEST_IDS_MAX);
     for (size_t i = 0; i < n; i++) {
         const json_t *id = json_array_get(v, i);
 
@@ -43,45 +103,24 @@ static int read_ids(const json_t *v, struct request *r, struct err *err)
             r->versions[i] = 1;
         } else if (!read_version(json_string_value(id), &r->ids[i], &r->versions[i])) {
             return err_set(err, -EINVAL,
-                           "\"ids\": element %zu is not the number of a recommendation, such as 3 or \"3.2\"",
-                           i);
+                           "\"%s\": element %zu is not the number of a recommendation, such as 3 or \"3.2\"",
+                           f->name, i);
         }
     }
     r->n_ids = n;
     return 0;
 }
 
-static int read_id(const json_t *v, struct request *r, struct err *err)
+static int read_id(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
-    if (!json_is_integer(v) || json_integer_value(v) <= 0)
-        return err_set(err, -EINVAL, "\"id\": expected the number of an action");
-    r->ids[0] = (uint64_t)json_integer_value(v);
+    int code = read_number(f, v, r, err);
+
     r->n_ids = 1;
-    return 0;
-}
-
-static int read_host(const json_t *v, struct request *r, struct err *err)
-{
-    size_t len = json_string_length(v);
-
-    if (!json_is_string(v) || len == 0 || len >= sizeof r->host || strlen(json_string_value(v)) != len)
-        return err_set(err, -EINVAL, "\"host\": expected the id or the name of a host");
-    memcpy(r->host, json_string_value(v), len + 1);
-    return 0;
-}
-
-static int read_vm(const json_t *v, struct request *r, struct err *err)
-{
-    size_t len = json_string_length(v);
-
-    if (!json_is_string(v) || len == 0 || len >= sizeof r->vm || strlen(json_string_value(v)) != len)
-        return err_set(err, -EINVAL, "\"vm\": expected the id or the name of a VM");
-    memcpy(r->vm, json_string_value(v), len + 1);
-    return 0;
+    return code;
 }
 
 /* Only ended actions are history. */
-static int read_state(const json_t *v, struct request *r, struct err *err)
+static int read_state(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     static const enum action_state ends[] = {ACTION_DONE, ACTION_FAILED, ACTION_CANCELLED, ACTION_REJECTED,
                                              ACTION_EXPIRED};
@@ -94,239 +133,95 @@ static int read_state(const json_t *v, struct request *r, struct err *err)
         return 0;
     }
     return err_set(err, -EINVAL,
-                   "\"state\": \"%.40s\" is not a state of an action that has ended, expected done, failed, "
+                   "\"%s\": \"%.40s\" is not a state of an action that has ended, expected done, failed, "
                    "cancelled, rejected or expired",
-                   word ? word : "?");
+                   f->name, word ? word : "?");
 }
 
-static int read_mode(const json_t *v, struct request *r, struct err *err)
+static int read_mode(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     const char *word = json_string_value(v);
 
     if (!word || (strcmp(word, "enter") != 0 && strcmp(word, "exit") != 0))
-        return err_set(err, -EINVAL, "\"mode\": expected \"enter\" or \"exit\"");
+        return refuse(f, "\"enter\" or \"exit\"", err);
     r->enter = strcmp(word, "enter") == 0;
     return 0;
 }
 
-static int read_limit(const json_t *v, struct request *r, struct err *err)
+static int read_stop(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
-    if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > HISTORY_LIMIT_MAX)
-        return err_set(err, -EINVAL, "\"limit\": expected a number from 1 to %d", HISTORY_LIMIT_MAX);
-    r->limit = (unsigned)json_integer_value(v);
-    return 0;
-}
-
-static int read_hours(const json_t *v, struct request *r, struct err *err)
-{
-    if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > FORECAST_HOURS_MAX)
-        return err_set(err, -EINVAL, "\"hours\": expected a number from 1 to %d", FORECAST_HOURS_MAX);
-    r->hours = (unsigned)json_integer_value(v);
-    return 0;
-}
-
-static int read_vms(const json_t *v, struct request *r, struct err *err)
-{
-    struct request_words words;
-    int code = request_read_names(v, "vms", "VMs", "a VM", r, &words, err);
-
-    if (code == 0)
-        r->n_vms = words.n;
-    return code;
-}
-
-static int read_hosts(const json_t *v, struct request *r, struct err *err)
-{
-    struct request_words words;
-    int code = request_read_names(v, "hosts", "hosts", "a host", r, &words, err);
-
-    if (code == 0)
-        r->n_hosts = words.n;
-    return code;
-}
-
-static int read_at_once(const json_t *v, struct request *r, struct err *err)
-{
-    if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > REQUEST_VMS_MAX)
-        return err_set(err, -EINVAL, "\"at_once\": expected a number from 1 to %d", REQUEST_VMS_MAX);
-    r->at_once = (uint32_t)json_integer_value(v);
-    return 0;
-}
-
-static int read_stop(const json_t *v, struct request *r, struct err *err)
-{
-    size_t len = json_string_length(v);
-
-    if (!json_is_string(v) || len >= sizeof r->why || strlen(json_string_value(v)) != len)
-        return err_set(err, -EINVAL, "\"stop\": expected what went wrong, or an empty text");
     r->stop = true;
-    memcpy(r->why, json_string_value(v), len + 1);
-    return 0;
+    return copy_text(v, r->why, sizeof r->why) ? 0 : refuse(f, "what went wrong, or an empty text", err);
 }
 
-static int read_apply(const json_t *v, struct request *r, struct err *err)
-{
-    if (!json_is_boolean(v))
-        return err_set(err, -EINVAL, "\"apply\": expected true or false");
-    r->apply = json_is_true(v);
-    return 0;
-}
-
-static int read_verify(const json_t *v, struct request *r, struct err *err)
-{
-    if (!json_is_boolean(v))
-        return err_set(err, -EINVAL, "\"verify\": expected true or false");
-    r->verify = json_is_true(v);
-    return 0;
-}
-
-static int read_method(const json_t *v, struct request *r, struct err *err)
+static int read_method(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     const char *word = json_string_value(v);
 
     r->method = word ? wake_method_parse(word) : 0;
     if (r->method == 0)
-        return err_set(err, -EINVAL, "\"method\": expected ipmi, redfish, wol or hypervisor");
+        return refuse(f, "ipmi, redfish, wol or hypervisor", err);
     return 0;
 }
 
-static int read_retry(const json_t *v, struct request *r, struct err *err)
+static int read_after(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
-    if (!json_is_boolean(v))
-        return err_set(err, -EINVAL, "\"retry\": expected true or false");
-    r->retry = json_is_true(v);
-    return 0;
-}
-
-static int read_follow(const json_t *v, struct request *r, struct err *err)
-{
-    if (!json_is_boolean(v))
-        return err_set(err, -EINVAL, "\"follow\": expected true or false");
-    r->follow = json_is_true(v);
-    return 0;
-}
-
-static int read_after(const json_t *v, struct request *r, struct err *err)
-{
-    if (!json_is_integer(v) || json_integer_value(v) < 0)
-        return err_set(err, -EINVAL, "\"after\": expected the number of an event");
-    r->after = (uint64_t)json_integer_value(v);
     r->from_start = true;
-    return 0;
+    return read_number(f, v, r, err);
 }
 
 #define KIND_LISTED(e, word, meaning) " " word
 
-static int read_event_kind(const json_t *v, struct request *r, struct err *err)
+static int read_event_kind(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     enum event_kind kind;
     const char *word = json_string_value(v);
 
     if (!word || event_kind_parse(word, &kind) < 0 || strlen(word) >= sizeof r->event_kind)
         return err_set(err, -EINVAL,
-                       "\"kind\": \"%.40s\" is no kind of event, expected one of" EVENTS(KIND_LISTED),
+                       "\"%s\": \"%.40s\" is no kind of event, expected one of" EVENTS(KIND_LISTED), f->name,
                        word ? word : "?");
     memcpy(r->event_kind, word, strlen(word) + 1);
     return 0;
 }
 
-static int read_since(const json_t *v, struct request *r, struct err *err)
+static int read_since(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
-    if (!json_is_string(v) || rfc3339_parse(json_string_value(v), &r->since) < 0 || r->since <= 0)
-        return err_set(err, -EINVAL, "\"since\": expected a time such as \"2026-01-31T00:00:00Z\"");
     r->from_start = true;
-    return 0;
+    return read_time(f, v, r, err);
 }
 
-static int read_until(const json_t *v, struct request *r, struct err *err)
-{
-    if (!json_is_string(v) || rfc3339_parse(json_string_value(v), &r->until) < 0 || r->until <= 0)
-        return err_set(err, -EINVAL, "\"until\": expected a time such as \"2026-01-31T00:00:00Z\"");
-    return 0;
-}
-
-static int read_step(const json_t *v, struct request *r, struct err *err)
+static int read_step(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > SERIES_STEP_MAX_S)
-        return err_set(err, -EINVAL, "\"step\": expected seconds, 1 to %d", SERIES_STEP_MAX_S);
+        return err_set(err, -EINVAL, "\"%s\": expected seconds, 1 to %d", f->name, SERIES_STEP_MAX_S);
     r->step_s = json_integer_value(v);
     return 0;
 }
 
-static int read_pool(const json_t *v, struct request *r, struct err *err)
-{
-    size_t len = json_string_length(v);
-
-    if (!json_is_string(v) || len == 0 || len >= sizeof r->pool || strlen(json_string_value(v)) != len)
-        return err_set(err, -EINVAL, "\"pool\": expected the id or the name of a pool");
-    memcpy(r->pool, json_string_value(v), len + 1);
-    return 0;
-}
-
-static int read_token_name(const json_t *v, struct request *r, struct err *err)
-{
-    size_t len = json_string_length(v);
-
-    if (!json_is_string(v) || len == 0 || len >= sizeof r->name || strlen(json_string_value(v)) != len)
-        return err_set(err, -EINVAL, "\"name\": expected the name of a token");
-    memcpy(r->name, json_string_value(v), len + 1);
-    return 0;
-}
-
-static int read_word(const json_t *v, struct request *r, const char *expected, struct err *err)
-{
-    size_t len = json_string_length(v);
-
-    if (!json_is_string(v) || len == 0 || len >= sizeof r->name || strlen(json_string_value(v)) != len)
-        return err_set(err, -EINVAL, "%s", expected);
-    memcpy(r->name, json_string_value(v), len + 1);
-    return 0;
-}
-
-static int read_target(const json_t *v, struct request *r, struct err *err)
-{
-    return read_word(v, r, "\"target\": expected the name of a target below alarms:", err);
-}
-
-static int read_setting(const json_t *v, struct request *r, struct err *err)
-{
-    return read_word(v, r, "\"setting\": expected the name of a setting", err);
-}
-
-static int read_role(const json_t *v, struct request *r, struct err *err)
+static int read_role(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     const char *word = json_string_value(v);
 
-    return word && role_parse(word, &r->role) == 0
-               ? 0
-               : err_set(err, -EINVAL, "\"role\": expected \"viewer\", \"operator\" or \"admin\"");
+    return word && role_parse(word, &r->role) == 0 ? 0
+                                                   : refuse(f, "\"viewer\", \"operator\" or \"admin\"", err);
 }
 
 /* Which characters it may have is the service's to check. */
-static int read_owner(const json_t *v, struct request *r, struct err *err)
+static int read_owner(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
-    size_t len = json_string_length(v);
-
-    if (!json_is_string(v) || len == 0 || len >= sizeof r->owner || strlen(json_string_value(v)) != len)
-        return err_set(err, -EINVAL, "\"owner\": expected the name of a person, of at most %zu bytes",
+    if (json_string_length(v) == 0 || !copy_text(v, r->owner, sizeof r->owner))
+        return err_set(err, -EINVAL, "\"%s\": expected the name of a person, of at most %zu bytes", f->name,
                        sizeof r->owner - 1);
-    memcpy(r->owner, json_string_value(v), len + 1);
     return 0;
 }
 
-static int read_expires(const json_t *v, struct request *r, struct err *err)
-{
-    if (!json_is_string(v) || rfc3339_parse(json_string_value(v), &r->expires) < 0 || r->expires <= 0)
-        return err_set(err, -EINVAL, "\"expires\": expected a time such as \"2026-01-31T00:00:00Z\"");
-    return 0;
-}
-
-static int read_text(const json_t *v, struct request *r, struct err *err)
+static int read_config(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     size_t len = json_string_length(v);
 
     if (!json_is_string(v) || len >= sizeof r->vms)
-        return err_set(err, -EINVAL, "\"text\": expected the text of a configuration");
+        return refuse(f, "the text of a configuration", err);
     memcpy(r->vms, json_string_value(v), len + 1);
     r->text_len = len;
     r->has_text = true;
@@ -334,15 +229,11 @@ static int read_text(const json_t *v, struct request *r, struct err *err)
 }
 
 /* Relative paths in the text begin at the file's folder. */
-static int read_file(const json_t *v, struct request *r, struct err *err)
+static int read_file(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
-    size_t len = json_string_length(v);
-
-    if (!json_is_string(v) || len == 0 || len >= sizeof r->name || json_string_value(v)[0] != '/' ||
-        strlen(json_string_value(v)) != len)
-        return err_set(err, -EINVAL, "\"file\": expected the absolute path of the text, of at most %d bytes",
-                       REQUEST_NAME_MAX - 1);
-    memcpy(r->name, json_string_value(v), len + 1);
+    if (!json_is_string(v) || json_string_value(v)[0] != '/' || !copy_text(v, r->name, sizeof r->name))
+        return err_set(err, -EINVAL, "\"%s\": expected the absolute path of the text, of at most %d bytes",
+                       f->name, REQUEST_NAME_MAX - 1);
     return 0;
 }
 
@@ -355,7 +246,7 @@ const char *request_energy_by_name(enum energy_by by)
     return (unsigned)by < energy_by_count ? by_words[by] : "?";
 }
 
-static int read_by(const json_t *v, struct request *r, struct err *err)
+static int read_by(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
 {
     const char *word = json_string_value(v);
 
@@ -365,78 +256,88 @@ static int read_by(const json_t *v, struct request *r, struct err *err)
             return 0;
         }
     }
-    return err_set(err, -EINVAL, "\"by\": expected \"day\", \"hour\" or \"host\"");
+    return refuse(f, "\"day\", \"hour\" or \"host\"", err);
 }
 
 /* A set of requests; one bit each. */
 #define OF(kind) (UINT64_C(1) << (kind))
 
-static const struct request_field {
-    const char *name;
-    uint64_t kinds; /* OF(REQUEST_*): commands with this field */
-    bool required;
-    int (*read)(const json_t *v, struct request *r, struct err *err);
-    enum request_form form;
-} fields[] = {
+#define IN(member) .at = offsetof(struct request, member), .size = sizeof((struct request *)NULL)->member
+#define HOST_EXPECTED "the id or the name of a host"
+#define VM_EXPECTED "the id or the name of a VM"
+
+static const struct request_field fields[] = {
     {"ids", OF(REQUEST_APPLY) | OF(REQUEST_REJECT), true, read_ids, REQUEST_LIST},
     {"host",
      OF(REQUEST_MAINTENANCE) | OF(REQUEST_STANDBY) | OF(REQUEST_WAKE) | OF(REQUEST_CONFIRM_CONTROLLER), true,
-     read_host, REQUEST_TEXT},
+     read_text, REQUEST_TEXT, IN(host), .expected = HOST_EXPECTED},
     {"host",
      OF(REQUEST_RECOMMENDATIONS) | OF(REQUEST_HISTORY) | OF(REQUEST_EVENTS) | OF(REQUEST_EXPLAIN) |
          OF(REQUEST_SERIES),
-     false, read_host, REQUEST_TEXT},
+     false, read_text, REQUEST_TEXT, IN(host), .expected = HOST_EXPECTED},
     {"vm",
      OF(REQUEST_RECOMMENDATIONS) | OF(REQUEST_HISTORY) | OF(REQUEST_EVENTS) | OF(REQUEST_EXPLAIN) |
          OF(REQUEST_SERIES),
-     false, read_vm, REQUEST_TEXT},
-    {"vm", OF(REQUEST_MIGRATE), true, read_vm, REQUEST_TEXT},
+     false, read_text, REQUEST_TEXT, IN(vm), .expected = VM_EXPECTED},
+    {"vm", OF(REQUEST_MIGRATE), true, read_text, REQUEST_TEXT, IN(vm), .expected = VM_EXPECTED},
     {"set", OF(REQUEST_PLAN) | OF(REQUEST_EXPLAIN) | OF(REQUEST_WHAT_IF), false, request_read_set,
      REQUEST_OBJECT},
-    {"host_off", OF(REQUEST_WHAT_IF), false, request_read_host_off, REQUEST_LIST},
-    {"host_on", OF(REQUEST_WHAT_IF), false, request_read_host_on, REQUEST_LIST},
-    {"maintenance", OF(REQUEST_WHAT_IF), false, request_read_maintenance, REQUEST_LIST},
+    {"host_off", OF(REQUEST_WHAT_IF), false, request_read_names, REQUEST_LIST, IN(changes[CHANGE_HOST_OFF]),
+     .expected = "host"},
+    {"host_on", OF(REQUEST_WHAT_IF), false, request_read_names, REQUEST_LIST, IN(changes[CHANGE_HOST_ON]),
+     .expected = "host"},
+    {"maintenance", OF(REQUEST_WHAT_IF), false, request_read_names, REQUEST_LIST,
+     IN(changes[CHANGE_MAINTENANCE]), .expected = "host"},
     {"demand", OF(REQUEST_WHAT_IF), false, request_read_demand, REQUEST_OBJECT},
     {"resource", OF(REQUEST_ENTITLEMENTS), false, request_read_resource, REQUEST_TEXT},
-    {"wide", OF(REQUEST_ENTITLEMENTS), false, request_read_wide, REQUEST_FLAG},
+    {"wide", OF(REQUEST_ENTITLEMENTS), false, read_flag, REQUEST_FLAG, IN(wide)},
     {"state", OF(REQUEST_HISTORY), false, read_state, REQUEST_TEXT},
     {"mode", OF(REQUEST_MAINTENANCE), true, read_mode, REQUEST_TEXT},
     {"limit",
      OF(REQUEST_HISTORY) | OF(REQUEST_EVENTS) | OF(REQUEST_SCHEDULE) | OF(REQUEST_PASSES) |
          OF(REQUEST_ENERGY),
-     false, read_limit, REQUEST_NUMBER},
-    {"before", OF(REQUEST_HISTORY) | OF(REQUEST_PASSES), false, request_read_before, REQUEST_NUMBER},
-    {"offset", OF(REQUEST_ENERGY), false, request_read_offset, REQUEST_NUMBER},
-    {"pass", OF(REQUEST_PLAN) | OF(REQUEST_SNAPSHOT), false, request_read_pass, REQUEST_NUMBER},
-    {"vms", OF(REQUEST_PLACE), true, read_vms, REQUEST_LIST},
-    {"hosts", OF(REQUEST_ROLL), false, read_hosts, REQUEST_LIST},
-    {"at_once", OF(REQUEST_ROLL), false, read_at_once, REQUEST_NUMBER},
+     false, read_count, REQUEST_NUMBER, IN(limit), .most = HISTORY_LIMIT_MAX},
+    {"before", OF(REQUEST_HISTORY) | OF(REQUEST_PASSES), false, read_number, REQUEST_NUMBER, IN(before),
+     .least = 1, .expected = "the number of the last one of the page before"},
+    {"offset", OF(REQUEST_ENERGY), false, read_number, REQUEST_NUMBER, IN(offset),
+     .expected = "how many rows to leave out"},
+    {"pass", OF(REQUEST_PLAN) | OF(REQUEST_SNAPSHOT), false, read_number, REQUEST_NUMBER, IN(pass),
+     .least = 1, .expected = "the number of a pass"},
+    {"vms", OF(REQUEST_PLACE), true, request_read_list, REQUEST_LIST, IN(n_vms), .expected = "VM"},
+    {"hosts", OF(REQUEST_ROLL), false, request_read_list, REQUEST_LIST, IN(n_hosts), .expected = "host"},
+    {"at_once", OF(REQUEST_ROLL), false, read_count, REQUEST_NUMBER, IN(at_once), .most = REQUEST_VMS_MAX},
     {"stop", OF(REQUEST_ROLL), false, read_stop, REQUEST_TEXT},
-    {"apply", OF(REQUEST_PLACE) | OF(REQUEST_MIGRATE), false, read_apply, REQUEST_FLAG},
-    {"verify", OF(REQUEST_WAKE), false, read_verify, REQUEST_FLAG},
+    {"apply", OF(REQUEST_PLACE) | OF(REQUEST_MIGRATE), false, read_flag, REQUEST_FLAG, IN(apply)},
+    {"verify", OF(REQUEST_WAKE), false, read_flag, REQUEST_FLAG, IN(verify)},
     {"method", OF(REQUEST_WAKE), false, read_method, REQUEST_TEXT},
-    {"retry", OF(REQUEST_RUN), false, read_retry, REQUEST_FLAG},
-    {"follow", OF(REQUEST_EVENTS), false, read_follow, REQUEST_FLAG},
-    {"after", OF(REQUEST_EVENTS), false, read_after, REQUEST_NUMBER},
+    {"retry", OF(REQUEST_RUN), false, read_flag, REQUEST_FLAG, IN(retry)},
+    {"follow", OF(REQUEST_EVENTS), false, read_flag, REQUEST_FLAG, IN(follow)},
+    {"after", OF(REQUEST_EVENTS), false, read_after, REQUEST_NUMBER, IN(after),
+     .expected = "the number of an event"},
     {"kind", OF(REQUEST_EVENTS), false, read_event_kind, REQUEST_TEXT},
     {"since",
      OF(REQUEST_ENERGY) | OF(REQUEST_EVENTS) | OF(REQUEST_HISTORY) | OF(REQUEST_SERIES) | OF(REQUEST_PASSES),
-     false, read_since, REQUEST_TEXT},
-    {"since", OF(REQUEST_SUMMARY), true, read_since, REQUEST_TEXT},
-    {"pool", OF(REQUEST_SERIES), false, read_pool, REQUEST_TEXT},
-    {"until", OF(REQUEST_SERIES), false, read_until, REQUEST_TEXT},
+     false, read_since, REQUEST_TEXT, IN(since)},
+    {"since", OF(REQUEST_SUMMARY), true, read_since, REQUEST_TEXT, IN(since)},
+    {"pool", OF(REQUEST_SERIES), false, read_text, REQUEST_TEXT, IN(pool),
+     .expected = "the id or the name of a pool"},
+    {"until", OF(REQUEST_SERIES), false, read_time, REQUEST_TEXT, IN(until)},
     {"step", OF(REQUEST_SERIES), false, read_step, REQUEST_NUMBER},
     {"by", OF(REQUEST_ENERGY), false, read_by, REQUEST_TEXT},
-    {"hours", OF(REQUEST_FORECAST), false, read_hours, REQUEST_NUMBER},
-    {"id", OF(REQUEST_CONSOLE), true, read_id, REQUEST_NUMBER},
-    {"text", OF(REQUEST_CONFIG_DIFF), false, read_text, REQUEST_TEXT},
+    {"hours", OF(REQUEST_FORECAST), false, read_count, REQUEST_NUMBER, IN(hours), .most = FORECAST_HOURS_MAX},
+    {"id", OF(REQUEST_CONSOLE), true, read_id, REQUEST_NUMBER, IN(ids), .least = 1,
+     .expected = "the number of an action"},
+    {"text", OF(REQUEST_CONFIG_DIFF), false, read_config, REQUEST_TEXT},
     {"file", OF(REQUEST_CONFIG_DIFF), false, read_file, REQUEST_TEXT},
-    {"name", OF(REQUEST_TOKEN_CREATE) | OF(REQUEST_TOKEN_REVOKE), true, read_token_name, REQUEST_TEXT},
-    {"target", OF(REQUEST_ALARM_TEST), true, read_target, REQUEST_TEXT},
-    {"setting", OF(REQUEST_CONFIRM_SETTING), true, read_setting, REQUEST_TEXT},
+    {"name", OF(REQUEST_TOKEN_CREATE) | OF(REQUEST_TOKEN_REVOKE), true, read_text, REQUEST_TEXT, IN(name),
+     .expected = "the name of a token"},
+    {"target", OF(REQUEST_ALARM_TEST), true, read_text, REQUEST_TEXT, IN(name),
+     .expected = "the name of a target below alarms:"},
+    {"setting", OF(REQUEST_CONFIRM_SETTING), true, read_text, REQUEST_TEXT, IN(name),
+     .expected = "the name of a setting"},
     {"role", OF(REQUEST_TOKEN_CREATE), true, read_role, REQUEST_TEXT},
     {"owner", OF(REQUEST_TOKEN_CREATE), false, read_owner, REQUEST_TEXT},
-    {"expires", OF(REQUEST_TOKEN_CREATE), false, read_expires, REQUEST_TEXT},
+    {"expires", OF(REQUEST_TOKEN_CREATE), false, read_time, REQUEST_TEXT, IN(expires)},
 };
 
 #define N_FIELDS (sizeof fields / sizeof *fields)
@@ -535,7 +436,7 @@ static int read_fields(json_t *root, struct request *r, struct err *err)
             i++;
         if (i == N_FIELDS)
             return err_set(err, -EINVAL, "\"%.40s\": not a field of \"%s\"", key, words[r->kind]);
-        if ((code = fields[i].read(v, r, err)) < 0)
+        if ((code = fields[i].read(&fields[i], v, r, err)) < 0)
             return code;
         given[i] = true;
     }

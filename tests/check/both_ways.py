@@ -13,7 +13,7 @@ def requests():
     """{word: fields}"""
     enum = dict(re.findall(r'X\((REQUEST_\w+), "(\w+)"', text_of('src/request/request.h')))
     found = {word: set() for word in enum.values()}
-    table = text_of('src/request/request.c').partition('} fields[] = {')[2].partition('\n};')[0]
+    table = text_of('src/request/request.c').partition(' fields[] = {')[2].partition('\n};')[0]
     for name, kinds in re.findall(r'\{"(\w+)",\s*((?:OF\(REQUEST_\w+\)[\s|]*)+)', table):
         for kind in re.findall(r'REQUEST_\w+', kinds):
             found[enum[kind]].add(name)
