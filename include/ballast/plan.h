@@ -87,6 +87,22 @@ static inline double plan_vms_unprotected(const struct fault *faults, size_t n)
     return vms;
 }
 
+/* Says what failover capacity the cluster of one plan has, and that of the other does not; NULL: nothing. */
+static inline const struct fault *plan_capacity_given_up(const struct fault *now, size_t n_now,
+                                                         const struct fault *then, size_t n_then)
+{
+    if (plan_vms_unprotected(then, n_then) <= plan_vms_unprotected(now, n_now))
+        return NULL;
+    for (size_t i = 0; i < n_then; i++) {
+        double more = plan_vms_unprotected(&then[i], 1);
+        for (size_t k = 0; k < n_now; k++)
+            more -= now[k].found->code == then[i].found->code ? plan_vms_unprotected(&now[k], 1) : 0;
+        if (more > 0)
+            return &then[i];
+    }
+    return NULL;
+}
+
 /* A lower bound of the imbalance after any plan (policy.bound). */
 struct plan_bound_facts {
     uint32_t vms;       /* VMs that the plan may move for balance; if it reaches the target, that it moves */

@@ -135,12 +135,12 @@ enum exit_code client_call(const char *path, json_t *request, json_t **ret)
         return unreachable(path, "the peer is not ballastd", 0);
     }
     code = judge(path, reply);
-    if (code != EXIT_DONE) {
+    if (code != EXIT_DONE && !json_is_true(json_object_get(reply, "confirm"))) {
         json_decref(reply);
         return code;
     }
     *ret = reply;
-    return EXIT_DONE;
+    return code;
 }
 
 /* Handles one line of a stream. */
@@ -203,16 +203,22 @@ enum exit_code client_show(const char *socket, enum cli_format format, json_t *r
                            void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
                            struct arena *a, struct strbuf *out)
 {
-    json_t *reply = NULL;
+    CLEANUP(json_decrefp) json_t *reply = NULL;
+    CLEANUP(json_decrefp) json_t *again = json_incref(request);
     enum exit_code code = client_call(socket, request, &reply);
 
+    if (code == EXIT_FAILED && reply && cli_can_ask() && cli_asked("Begin it all the same")) {
+        json_decref(reply);
+        reply = NULL;
+        (void)json_object_set_new(again, "yes", json_true());
+        code = client_call(socket, json_incref(again), &reply);
+    }
     if (code != EXIT_DONE)
         return code;
     if (format == FORMAT_JSON)
         reply_dump(key ? json_object_get(reply, key) : reply, out);
     else
         show(reply, a, out);
-    json_decref(reply);
     return EXIT_DONE;
 }
 

@@ -23,7 +23,7 @@
     }
 
 /* Sends the request, which it releases, and reads the reply; the caller releases *ret. path NULL:
- * BALLAST_SOCKET, or the default. */
+ * BALLAST_SOCKET, or the default. EXIT_FAILED with a reply: the same request with "yes" is carried out. */
 enum exit_code client_call(const char *path, json_t *request, json_t **ret);
 
 /* As client_call(), for a reply of many lines: calls `each` for every line as it arrives, until `each` does
@@ -33,7 +33,8 @@ enum exit_code client_stream(const char *socket, json_t *request, stream_fn each
 
 /* ---- verbs that show a reply ----------------------------------------------------------------- */
 
-/* Sends the request and prints the reply's member `key` (NULL: all of it) as JSON, or as text by show(). */
+/* Sends the request and prints the reply's member `key` (NULL: all of it) as JSON, or as text by show(). What
+ * the service wants confirmed is asked on a terminal. */
 enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,
                            void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
                            struct arena *a, struct strbuf *out);

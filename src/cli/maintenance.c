@@ -14,6 +14,7 @@ static const struct option_spec options[ROLL_OPT_COUNT] = {
         {"run", "COMMAND", 0,
          "roll: run the command for each host that is in maintenance, and end its maintenance if "
          "the command succeeds"},
+    [ROLL_OPT_YES] = {"yes", NULL, 0, "enter: also where failover capacity is given up, without a question"},
 };
 
 static void show_maintenance(const json_t *reply, struct arena *a, struct strbuf *out)
@@ -27,15 +28,18 @@ static enum exit_code one_host(const struct args *args, const char *mode, struct
         cli_error("ballast maintenance %s: expected one host, see ballast maintenance --help", mode);
         return EXIT_WRONG;
     }
-    for (size_t i = CLIENT_OPT_COUNT; i < ROLL_OPT_COUNT; i++) {
+    for (size_t i = CLIENT_OPT_COUNT; i < ROLL_OPT_YES; i++) {
         if (args->options[i].n > 0) {
             cli_error("ballast maintenance %s: --%s is for roll only", mode, options[i].name);
             return EXIT_WRONG;
         }
     }
-    return client_ask(
-        args, json_pack("{s:s, s:s, s:s}", "command", "maintenance", "mode", mode, "host", args->operands[1]),
-        "actions", show_maintenance, a, out);
+    json_t *request =
+        json_pack("{s:s, s:s, s:s}", "command", "maintenance", "mode", mode, "host", args->operands[1]);
+
+    if (args->options[ROLL_OPT_YES].n > 0)
+        (void)json_object_set_new(request, "yes", json_true());
+    return client_ask(args, request, "actions", show_maintenance, a, out);
 }
 
 static enum exit_code verb_maintenance_run(const struct args *args, struct arena *a, struct strbuf *out)
@@ -44,6 +48,10 @@ static enum exit_code verb_maintenance_run(const struct args *args, struct arena
 
     if (strcmp(mode, "enter") == 0 || strcmp(mode, "exit") == 0)
         return one_host(args, mode, a, out);
+    if (args->options[ROLL_OPT_YES].n > 0) {
+        cli_error("ballast maintenance %s: --yes is for enter only", mode);
+        return EXIT_WRONG;
+    }
     if (strcmp(mode, "roll") == 0)
         return roll_run(args, a, out);
     if (strcmp(mode, "stop") == 0)
@@ -58,7 +66,9 @@ const struct verb verb_maintenance = {
     .more =
         "enter: the host's VMs are moved away first; the command approves these moves, whatever "
         "the automation level, and so does roll. A standby or wake of the host that has not started is "
-        "cancelled; one that has started goes on. Both are listed. exit: also cancels an evacuation that is "
+        "cancelled; one that has started goes on. Both are listed. Where failover capacity is missing "
+        "afterwards, the command says which and asks first; without a terminal it needs --yes. exit: also "
+        "cancels an evacuation that is "
         "under way. KVM hosts have no maintenance mode of their own, so the service keeps one for them.\n"
         "roll: one HOST after another is emptied, handed over in maintenance, checked and refilled. A host "
         "is begun only if its VMs have room elsewhere, with no failover capacity missing and no host "

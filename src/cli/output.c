@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,21 @@ bool cli_colours(void)
     const char *term = getenv("TERM");
 
     return isatty(STDOUT_FILENO) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+bool cli_can_ask(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+bool cli_asked(const char *question)
+{
+    char answer[16];
+
+    (void)fprintf(stderr, "%s? [y/N] ", question);
+    (void)fflush(stderr);
+    return fgets(answer, sizeof answer, stdin) &&
+           (strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0);
 }
 
 void cli_error(const char *format, ...)

@@ -10,6 +10,12 @@ enum cli_format { FORMAT_TEXT, FORMAT_JSON };
  * dumb. */
 bool cli_colours(void);
 
+/* Whether a person can be asked: standard input and standard error are a terminal. */
+bool cli_can_ask(void);
+
+/* Asks "QUESTION? [y/N]"; whether the answer is yes. */
+bool cli_asked(const char *question);
+
 /* Prints one line on standard error; control characters in the text are replaced. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -4,7 +4,7 @@
 
 #include "cli/client.h"
 
-enum { ROLL_OPT_AT_ONCE = CLIENT_OPT_COUNT, ROLL_OPT_RUN, ROLL_OPT_COUNT };
+enum { ROLL_OPT_AT_ONCE = CLIENT_OPT_COUNT, ROLL_OPT_RUN, ROLL_OPT_YES, ROLL_OPT_COUNT };
 
 /* The first operand is the mode, hosts follow. */
 enum exit_code roll_run(const struct args *args, struct arena *a, struct strbuf *out);

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 const struct option_spec selection_options[SELECT_COUNT] = {
     [SELECT_ALL] = {"all", NULL, 0, "all current recommendations"},
@@ -302,11 +300,10 @@ static bool confirmed(const struct selection *s, const json_t *ids, struct arena
 {
     CLEANUP(strbuf_releasep) struct strbuf shown = {0};
     CLEANUP(json_decrefp) json_t *chosen = json_array();
-    char answer[16];
     json_t *x;
     size_t i;
 
-    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+    if (!cli_can_ask())
         return true;
     json_array_foreach(s->list, i, x)
     {
@@ -315,11 +312,9 @@ static bool confirmed(const struct selection *s, const json_t *ids, struct arena
     }
     strbuf_init(&shown, STRBUF_NO_LIMIT);
     action_table_print(s->reply, chosen, a, &shown);
-    (void)fprintf(stderr, "%s\nApprove %s? [y/N] ", shown.text,
-                  json_array_size(ids) == 1 ? "it" : arena_printf(a, "these %zu", json_array_size(ids)));
-    (void)fflush(stderr);
-    if (fgets(answer, sizeof answer, stdin) &&
-        (strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0))
+    (void)fprintf(stderr, "%s\n", shown.text);
+    if (cli_asked(json_array_size(ids) == 1 ? "Approve it"
+                                            : arena_printf(a, "Approve these %zu", json_array_size(ids))))
         return true;
     cli_error("ballast %s: not confirmed, nothing was approved", s->command);
     return false;

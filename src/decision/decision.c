@@ -131,7 +131,7 @@ static int answer_what_if(const struct asked *x, struct err *err)
     if (x->out->json)
         render_what_if_json(&plan, &question, &now.before, x->out->json);
     if (x->out->text)
-        render_what_if_text(&plan, &question, &now.before, x->out->text);
+        render_what_if_text(&plan, &question, &now, x->out->text);
     return 0;
 }
 

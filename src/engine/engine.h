@@ -158,10 +158,12 @@ int engine_resume(struct engine *e, const char *by, instant_s now, struct err *e
  * runs on it any more the hypervisor is asked. Or puts it back; an evacuation that is under way ends, its
  * moves that run apart. *ret_id is the number of the action that was begun or ended, 0 where nothing had to
  * be; ret_power (or NULL) has those of the host's wake and its standby, 0 where there was none: one that has
- * not begun is cancelled by it, one that has begun goes on to its end. */
+ * not begun is cancelled by it, one that has begun goes on to its end. -ENOANO: it would take failover
+ * capacity, which a person has to confirm first; nothing has begun. */
 #define POWER_CHANGES 2
-int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
-                       uint64_t *ret_id, uint64_t ret_power[POWER_CHANGES], struct err *err);
+enum maintenance_mode { MAINTENANCE_EXIT, MAINTENANCE_ENTER, MAINTENANCE_ENTER_CONFIRMED };
+int engine_maintenance(struct engine *e, const char *host, enum maintenance_mode mode, const char *by,
+                       instant_s now, uint64_t *ret_id, uint64_t ret_power[POWER_CHANGES], struct err *err);
 
 /* Maintenance of several hosts, one after another (maintenance_roll.h). */
 #define ROLL_STEPS(X)                                                                                        \

@@ -15,6 +15,7 @@
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
 #include "engine/observation.h"
+#include "engine/obstacle.h"
 #include "engine/persist.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
@@ -155,11 +156,25 @@ static void take_power_back(struct engine *e, const char *host, const char *by, 
     }
 }
 
-/* agreed: two people have asked for it, or for the roll that it belongs to, if it takes two. */
-static int enter_maintenance(struct engine *e, const struct host_facts *h, bool agreed, const char *by,
-                             instant_s now, uint64_t *ret_id, uint64_t ret_power[POWER_CHANGES],
-                             struct err *err)
+/* What the maintenance takes of the failover capacity that the policies keep; NULL: nothing. */
+static const char *capacity_given_up(const struct engine *e, const struct host_facts *h, struct arena *a)
 {
+    const struct snapshot *s = &e->now_seen->snap;
+    struct plan now, then;
+
+    if (h->state != HOST_ON || (s->ha.policy == HA_NONE && !s->ha_configured.given))
+        return NULL;
+    (void)obstacle_find(e, CHANGE_MAINTENANCE, h->id, a, &now, &then);
+    return obstacle_capacity_given_up(&now, &then, a);
+}
+
+/* of_roll: two people have asked for it, if it takes two, and it takes no failover capacity. */
+static int enter_maintenance(struct engine *e, const struct host_facts *h, bool of_roll, bool confirmed,
+                             const char *by, instant_s now, uint64_t *ret_id,
+                             uint64_t ret_power[POWER_CHANGES], struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *text = "an admin asked for maintenance";
     char who[FOUR_EYES_BY_MAX];
     int r;
     struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
@@ -177,13 +192,20 @@ static int enter_maintenance(struct engine *e, const struct host_facts *h, bool 
                        h->name);
     if (find_host_action(e, ACTION_EXIT_MAINTENANCE, h->id))
         return err_set(err, -EBUSY, "host %s is leaving maintenance just now", h->name);
+    const char *lost = of_roll ? NULL : capacity_given_up(e, h, &a);
+    if (lost && !confirmed)
+        return err_set(err, -ENOANO,
+                       "the maintenance of host %.100s gives up failover capacity: %.200s Nothing has begun; "
+                       "--yes, or \"yes\" in a request, confirms it",
+                       h->name, lost);
+    if (lost)
+        text = arena_printf(&a, "%s and confirmed that it gives up failover capacity: %s", text, lost);
     (void)snprintf(who, sizeof who, "%s", by);
-    if (!agreed &&
+    if (!of_roll &&
         (r = agree(e, FOUR_EYES_MAINTENANCE, h, "take", " out of service", NULL, by, now, who, err)) < 0)
         return r;
     take_power_back(e, h->id, by, now, ret_power);
-    *ret_id = add_host_action(e, ACTION_ENTER_MAINTENANCE, REASON_MAINTENANCE, h->id,
-                              "an admin asked for maintenance", who, now);
+    *ret_id = add_host_action(e, ACTION_ENTER_MAINTENANCE, REASON_MAINTENANCE, h->id, text, who, now);
     return 0;
 }
 
@@ -249,7 +271,7 @@ int host_commands_enter_maintenance(struct engine *e, const char *host, const ch
     const struct host_facts *h = NULL;
     int r = find_listed(e, host, &h, err);
 
-    return r < 0 ? r : enter_maintenance(e, h, true, by, now, ret_id, power, err);
+    return r < 0 ? r : enter_maintenance(e, h, true, false, by, now, ret_id, power, err);
 }
 
 int host_commands_find(const struct engine *e, const char *word, const struct host_facts **ret,
@@ -258,10 +280,11 @@ int host_commands_find(const struct engine *e, const char *word, const struct ho
     return find_listed(e, word, ret, err);
 }
 
-int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
-                       uint64_t *ret_id, uint64_t ret_power[POWER_CHANGES], struct err *err)
+int engine_maintenance(struct engine *e, const char *host, enum maintenance_mode mode, const char *by,
+                       instant_s now, uint64_t *ret_id, uint64_t ret_power[POWER_CHANGES], struct err *err)
 {
     uint64_t power[POWER_CHANGES] = {0};
+    const bool enter = mode != MAINTENANCE_EXIT;
     enum operation_kind operation = enter ? OPERATION_ENTER_MAINTENANCE : OPERATION_EXIT_MAINTENANCE;
     const struct host_facts *h = NULL;
     int r;
@@ -270,8 +293,9 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, const cha
         return r;
     if (!own_maintenance_or_source_can(e, 1u << operation))
         return err_set(err, -ENOTSUP, "maintenance mode is not something that this source can be asked for");
-    r = enter ? enter_maintenance(e, h, false, by, now, ret_id, power, err)
-              : exit_maintenance(e, h, by, now, ret_id, err);
+    r = enter
+            ? enter_maintenance(e, h, false, mode == MAINTENANCE_ENTER_CONFIRMED, by, now, ret_id, power, err)
+            : exit_maintenance(e, h, by, now, ret_id, err);
     if (ret_power)
         memcpy(ret_power, power, sizeof power);
     engine_tick(e, now);

@@ -9,12 +9,12 @@
 
 #define PERCENT 100.0
 
-static uint32_t count_faults(const struct plan *plan, enum fault_code code, const struct fault **ret)
+static uint32_t count_stuck(const struct plan *plan, const struct fault **ret)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < plan->n_faults; i++) {
-        if (plan->faults[i].code != code)
+        if (plan->faults[i].code != FAULT_CANNOT_EVACUATE)
             continue;
         *ret = &plan->faults[i];
         n++;
@@ -45,12 +45,19 @@ static uint32_t find_overloaded(const struct plan *plan, double *ret_load)
     return IX_NONE;
 }
 
+const char *obstacle_capacity_given_up(const struct plan *now, const struct plan *then, struct arena *a)
+{
+    const struct fault *f = plan_capacity_given_up(now->faults, now->n_faults, then->faults, then->n_faults);
+
+    return f ? wording_text(then->snap, f->found, a) : NULL;
+}
+
 const char *obstacle_find(const struct engine *e, enum change_kind kind, const char *host, struct arena *a,
                           struct plan *ret_now, struct plan *ret_then)
 {
     const struct snapshot *s = &e->now_seen->snap;
     struct policy policy = e->settings.policy;
-    const struct fault *fault = NULL;
+    const struct fault *stuck = NULL;
     struct plan now = {0}, then = {0};
     struct what_if *w = arena_array(a, struct what_if, 1);
     struct err err = {0};
@@ -68,13 +75,13 @@ const char *obstacle_find(const struct engine *e, enum change_kind kind, const c
         *ret_then = failed ? (struct plan){0} : then;
     if (failed)
         return arena_strdup(a, err.text);
-    if (count_faults(&then, FAULT_CANNOT_EVACUATE, &fault) >
-            count_faults(&now, FAULT_CANNOT_EVACUATE, &fault) ||
-        plan_vms_unprotected(then.faults, then.n_faults) > plan_vms_unprotected(now.faults, now.n_faults)) {
-        if (count_faults(&then, FAULT_CANNOT_EVACUATE, &fault) == 0)
-            (void)count_faults(&then, FAULT_SPARE_MISSING, &fault);
-        return wording_text(&w->snap, fault->found, a);
-    }
+    uint32_t n_stuck = count_stuck(&now, &stuck);
+
+    if (count_stuck(&then, &stuck) > n_stuck)
+        return wording_text(&w->snap, stuck->found, a);
+    const char *lost = obstacle_capacity_given_up(&now, &then, a);
+    if (lost)
+        return lost;
     uint32_t full = find_overloaded(&then, &load);
 
     return full == IX_NONE ? NULL

@@ -12,4 +12,8 @@
 const char *obstacle_find(const struct engine *e, enum change_kind kind, const char *host, struct arena *a,
                           struct plan *ret_now, struct plan *ret_then);
 
+/* The failover capacity that the change takes, a sentence in the arena; NULL: none. Of the plans of
+ * obstacle_find(). */
+const char *obstacle_capacity_given_up(const struct plan *now, const struct plan *then, struct arena *a);
+
 #endif

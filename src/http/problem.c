@@ -32,6 +32,8 @@ enum problem problem_of(const struct err *err)
         return PROBLEM_FORBIDDEN;
     case ENOENT:
         return PROBLEM_NOT_FOUND;
+    case ENOANO:
+        return PROBLEM_UNCONFIRMED;
     case EUSERS:
     case EAGAIN: /* nothing has been read yet */
         return PROBLEM_OVERLOADED;

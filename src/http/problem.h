@@ -19,6 +19,7 @@
     X(PROBLEM_TOO_LARGE, "too-large", 413, "The body is too large")                                          \
     X(PROBLEM_MEDIA_TYPE, "unsupported-media-type", 415, "The body is not JSON")                             \
     X(PROBLEM_MISDIRECTED, "misdirected", 421, "The host name is not this service's")                        \
+    X(PROBLEM_UNCONFIRMED, "unconfirmed", 428, "It has to be confirmed")                                     \
     X(PROBLEM_ATTEMPTS, "too-many-attempts", 429, "Too many requests without a valid token")                 \
     X(PROBLEM_INTERNAL, "internal", 500, "The service has failed")                                           \
     X(PROBLEM_OVERLOADED, "overloaded", 503, "The service is overloaded, or not ready yet")

@@ -29,7 +29,7 @@ void render_plan_text(const struct plan *plan, struct strbuf *out);
  * load now and then, and the plan. */
 void render_what_if_json(const struct plan *plan, const struct what_if *question, const struct metrics *now,
                          struct strbuf *out);
-void render_what_if_text(const struct plan *plan, const struct what_if *question, const struct metrics *now,
+void render_what_if_text(const struct plan *plan, const struct what_if *question, const struct plan *now,
                          struct strbuf *out);
 
 /* What is done with the only VM, for its sentence: "web1 can be {powered on} {at} node1". */

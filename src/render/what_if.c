@@ -203,11 +203,12 @@ static const char *fullest(const struct answer *w, enum resource r)
                         r == RES_CPU ? "CPU" : "memory", 100 * then->n[r], was);
 }
 
-void render_what_if_text(const struct plan *plan, const struct what_if *question, const struct metrics *now,
+void render_what_if_text(const struct plan *plan, const struct what_if *question, const struct plan *now,
                          struct strbuf *out)
 {
     struct arena scratch = {0};
-    const struct answer w = {.plan = plan, .question = question, .now = now, .a = &scratch, .out = out};
+    const struct answer w = {
+        .plan = plan, .question = question, .now = &now->before, .a = &scratch, .out = out};
 
     for (size_t i = 0; i < question->n; i++)
         put_change(&w, &question->changes[i]);
@@ -229,12 +230,20 @@ void render_what_if_text(const struct plan *plan, const struct what_if *question
             break;
         }
     }
+    const struct fault *lost =
+        plan_capacity_given_up(now->faults, now->n_faults, plan->faults, plan->n_faults);
+    if (lost)
+        table_put_wrapped(out,
+                          arena_printf(&scratch, "Failover capacity is given up: %s",
+                                       wording_text(plan->snap, lost->found, &scratch)),
+                          0);
     table_put_wrapped(
         out,
         arena_printf(&scratch,
                      "After the plan below, the imbalance is %.4f (now %.4f), and the fullest hosts are "
                      "%s and %s.",
-                     plan->after.imbalance, now->imbalance, fullest(&w, RES_CPU), fullest(&w, RES_MEM)),
+                     plan->after.imbalance, now->before.imbalance, fullest(&w, RES_CPU),
+                     fullest(&w, RES_MEM)),
         0);
     strbuf_puts(out, "\n");
     render_plan_text(plan, out);

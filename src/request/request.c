@@ -293,6 +293,7 @@ static const struct request_field fields[] = {
     {"wide", OF(REQUEST_ENTITLEMENTS), false, read_flag, REQUEST_FLAG, IN(wide)},
     {"state", OF(REQUEST_HISTORY), false, read_state, REQUEST_TEXT},
     {"mode", OF(REQUEST_MAINTENANCE), true, read_mode, REQUEST_TEXT},
+    {"yes", OF(REQUEST_MAINTENANCE), false, read_flag, REQUEST_FLAG, IN(yes)},
     {"limit",
      OF(REQUEST_HISTORY) | OF(REQUEST_EVENTS) | OF(REQUEST_SCHEDULE) | OF(REQUEST_PASSES) |
          OF(REQUEST_ENERGY),

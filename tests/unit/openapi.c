@@ -282,6 +282,8 @@ static json_t *responses(const struct route *r)
         add_problem(all, PROBLEM_MEDIA_TYPE);
     }
     add_problem(all, PROBLEM_MISDIRECTED);
+    if (has_request(r) && r->request == REQUEST_MAINTENANCE && r->method != HTTP_GET)
+        add_problem(all, PROBLEM_UNCONFIRMED);
     if (!route_is_open(r) || r->kind == ROUTE_SESSION)
         add_problem(all, PROBLEM_ATTEMPTS);
     if (has_request(r) || (r->kind == ROUTE_SESSION && r->method == HTTP_POST)) {

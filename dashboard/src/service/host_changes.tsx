@@ -28,8 +28,11 @@ export function useHostChanges(): { buttons: (h: Host) => preact.JSX.Element | n
   const begin = (h: Host, what: string) => {
     const request = REQUESTS[what];
     if (!request) return;
-    const go = () => void change(request.route, { ...(request.mode ? { mode: request.mode } : {}), host: h.id }, `${what}: ${h.name} has begun.`);
-    if (request.asks) setQuestion({ title: `${what}: ${h.name}?`, text: request.asks, yes: what, onYes: go });
+    const go = (more = {}) =>
+      void change(request.route, { ...(request.mode ? { mode: request.mode } : {}), host: h.id, ...more }, `${what}: ${h.name} has begun.`, (why) =>
+        setQuestion({ title: `${what} all the same?`, text: why, yes: what, onYes: () => go({ yes: true }) }),
+      );
+    if (request.asks) setQuestion({ title: `${what}: ${h.name}?`, text: request.asks, yes: what, onYes: () => go() });
     else go();
   };
   return {

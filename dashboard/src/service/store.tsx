@@ -56,18 +56,19 @@ export function useOnce<T>(route: string): { data: T | undefined; problem: Probl
 }
 
 /** Sends a request that changes something, says what came of it, and reads all again. */
-export function useChange(): { busy: boolean; change: (route: string, body: unknown, done: string) => Promise<boolean> } {
+export function useChange(): { busy: boolean; change: (route: string, body: unknown, done: string, unconfirmed?: (why: string) => void) => Promise<boolean> } {
   const { client, cache, at, say } = useSession();
   const [busy, setBusy] = useState(false);
   const change = useCallback(
-    async (route: string, body: unknown, done: string) => {
+    async (route: string, body: unknown, done: string, unconfirmed?: (why: string) => void) => {
       setBusy(true);
       try {
         await client.post(at + route, body);
         say(done);
         return true;
       } catch (e) {
-        say(e instanceof Problem ? e.message : 'The reply is not JSON.', true);
+        if (e instanceof Problem && e.status === 428 && unconfirmed) unconfirmed(e.message);
+        else say(e instanceof Problem ? e.message : 'The reply is not JSON.', true);
         return false;
       } finally {
         await cache.refresh();

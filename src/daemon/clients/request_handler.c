@@ -55,7 +55,10 @@ static int serve_maintenance(const struct request_handler *s, const struct reque
 {
     uint64_t ids[1 + POWER_CHANGES] = {0};
     uint64_t power[POWER_CHANGES];
-    int r = engine_maintenance(s->engine, q->host, q->enter, by, s->now, &ids[0], power, err);
+    enum maintenance_mode mode = !q->enter ? MAINTENANCE_EXIT
+                                 : q->yes  ? MAINTENANCE_ENTER_CONFIRMED
+                                           : MAINTENANCE_ENTER;
+    int r = engine_maintenance(s->engine, q->host, mode, by, s->now, &ids[0], power, err);
     size_t n = ids[0] != 0 ? 1 : 0;
 
     if (r < 0)

@@ -55,8 +55,9 @@ static void log_action(const struct event *ev)
     CLEANUP(arena_releasep) struct arena a = {0};
     const struct action_record *r = ev->action;
     const struct snapshot *s = ev->snapshot;
-    /* the reason is logged once, with the recommendation */
-    const char *text = r->state == ACTION_RECOMMENDED ? r->text : r->why;
+    /* the reason is logged once, with the recommendation; of maintenance, with the approval */
+    enum action_state first = r->kind == ACTION_ENTER_MAINTENANCE ? ACTION_APPROVED : ACTION_RECOMMENDED;
+    const char *text = r->state == first ? r->text : r->why;
 
     if (r->kind == ACTION_MIGRATE && r->state == ACTION_DONE && r->result.predicted_at != 0)
         text = arena_printf(&a, "%s%s%s", move_result_times(r, &a), text ? "; " : "", text ? text : "");

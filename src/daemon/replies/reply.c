@@ -43,6 +43,8 @@ void reply_error(const struct err *err, struct strbuf *out)
     jw_bool(&w, "ok", false);
     jw_int(&w, "code", err->code == -EINVAL ? 2 : err->code == -EUSERS ? 3 : 1);
     jw_text(&w, "error", err->text);
+    if (err->code == -ENOANO)
+        jw_bool(&w, "confirm", true);
     jw_end(&w);
 }
 

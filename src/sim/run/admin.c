@@ -338,7 +338,8 @@ static int do_operation(struct admin *ad, struct service *v, const struct script
         return change_setting(v, d, t_s, err);
     if (!v->engine)
         return -EAGAIN;
-    r = engine_maintenance(v->engine, ad->scenario->initial.hosts[d->host].is.id, enter, ADMIN,
+    r = engine_maintenance(v->engine, ad->scenario->initial.hosts[d->host].is.id,
+                           enter ? MAINTENANCE_ENTER_CONFIRMED : MAINTENANCE_EXIT, ADMIN,
                            service_instant(v, t_s), &id, NULL, err);
     if (r == -EBUSY && !enter && cluster_host(ad->cluster, d->host)->state == HOST_ON)
         return 0;
