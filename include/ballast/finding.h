@@ -58,6 +58,7 @@ enum finding_code {
     FIND_FAILOVER_SHARE_MISSING,
     FIND_FAILOVER_HOST_OFF,
     FIND_READY_MISSING,
+    FIND_OVERLOAD_HELD,
     FIND_NO_ROOM, /* of an overloaded host: the memory that is missing on another for one of its VMs */
     FIND_CANNOT_PLACE,
     FIND_CANNOT_PLACE_HALF,
@@ -105,6 +106,7 @@ enum finding_code {
     FIND_CLOSEST_SHORT, /* and how much of what is missing there */
 
     /* Explanations. */
+    FIND_REFUSED,
     FIND_RATIO,   /* how much a move must gain at the threshold of the plan */
     FIND_CHOSEN,  /* what the move to the chosen host costs and gains */
     FIND_CHECK,   /* what `check` found */

@@ -132,6 +132,7 @@
     X(FAULT_SPARE_MISSING, "spare_missing", "failover capacity is missing")                                  \
     X(FAULT_NO_ROOM, "no_room",                                                                              \
       "a host is overloaded, and no other host has memory for a VM that would relieve it")                   \
+    X(FAULT_OVERLOADED, "overloaded", "a host is overloaded, and no move relieves it")                       \
     X(FAULT_CANNOT_PLACE, "cannot_place", "a VM cannot be powered on at any host")                           \
     X(FAULT_READY_BY, "ready_by", "less capacity than required can be on by dpm.ready_by")                   \
     X(FAULT_OTHER_BALANCER, "other_balancer", "another balancer migrates the same VMs by itself")            \

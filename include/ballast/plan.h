@@ -137,7 +137,9 @@ struct plan {
     enum check end; /* why there are no more moves for balance: CHECK_TARGET_REACHED, CHECK_MOVES_MAX,
                      * CHECK_MANDATORY_ONLY, CHECK_POWER_FIRST, CHECK_NO_SPACE; CHECK_NONE: none passed, see
                      * stats.rejected */
-    const struct finding *ratio; /* what the threshold asks of a move for balance; NULL: nothing is asked */
+    const struct finding *ratio;   /* what the threshold asks of a move for balance; NULL: nothing is asked */
+    const struct finding *refused; /* end CHECK_NONE: why the best move for balance was rejected; NULL: none
+                                    * would lower the imbalance */
     const instant_s
         *ready_wakes; /* by host: when it is woken for dpm.ready_by at the latest; 0: not. NULL: none */
     uint64_t spaces_before, spaces_after; /* for VMs of the size of policy.room, in all hosts */

@@ -229,7 +229,32 @@ static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct ca
         c->found = check_finding(p, vm, host, c->check, &w);
 }
 
-/* The move, or the most frequent check, and what holds the VM everywhere if that is another. */
+/* The candidate to which a move for balance would gain most if it passed; NULL: none would lower the
+ * imbalance, or balancing ended for another reason. */
+static const struct candidate *best_of(const struct pass *p, uint32_t vm, const struct explanation *e)
+{
+    const struct layout *l = &p->layout;
+    uint32_t unit = l->vm_unit[vm];
+    const struct candidate *best = NULL;
+    double most = GAIN_LEAST;
+    struct move_trial t;
+
+    if (p->end != CHECK_NONE || unit == IX_NONE || l->unit_slot[unit] >= l->n_on || e->n < p->snap->n_hosts)
+        return NULL;
+    move_trial_begin(l, p->climb.score.weight, unit, &t);
+    for (uint32_t i = 0; i < e->n; i++) {
+        uint32_t slot = l->host_slot[e->candidates[i].host];
+        if (slot >= l->n_on || slot == l->unit_slot[unit])
+            continue;
+        double gain = move_score_gain(&p->climb.score, &t, slot);
+        best = gain > most ? &e->candidates[i] : best;
+        most = fmax(gain, most);
+    }
+    return best;
+}
+
+/* The move, or the check of the best candidate, or the most frequent check, and what holds the VM everywhere
+ * if that is another. */
 static const struct finding *summary_of(struct pass *p, uint32_t vm, const struct explanation *e)
 {
     uint32_t host = p->snap->vms[vm].host;
@@ -243,12 +268,14 @@ static const struct finding *summary_of(struct pass *p, uint32_t vm, const struc
     for (int c = CHECK_NONE + 1; c < check_count; c++)
         if (c != CHECK_CURRENT_HOST && count[c] > count[most])
             most = (enum check)c;
+    const struct candidate *best = best_of(p, vm, e);
     enum check everywhere = check_everywhere(&p->layout, vm);
-    struct finding f = {.code = host == IX_NONE      ? FIND_ON_NO_HOST
-                                : most == CHECK_NONE ? FIND_STAYS_ALONE
-                                                     : FIND_STAYS,
-                        .check = most,
-                        .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}}};
+    struct finding f = {
+        .code = host == IX_NONE      ? FIND_ON_NO_HOST
+                : most == CHECK_NONE ? FIND_STAYS_ALONE
+                                     : FIND_STAYS,
+        .check = best ? best->check : most,
+        .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}, {SUBJECT_TO, best ? best->host : IX_NONE}}};
     if ((is_of_pipeline(most) || most == CHECK_HOST_NOT_ON) && everywhere != CHECK_NONE)
         f.because = check_finding(p, vm, e->candidates[0].host, everywhere, NULL);
     return finding_keep(p->a, f);

@@ -15,26 +15,16 @@ void render_amount(struct json_writer *w, const char *key, const double amount[R
     jw_end(w);
 }
 
-static enum check end_of_balance(const struct plan *plan)
-{
-    enum check most = CHECK_NO_GAIN;
-
-    if (plan->end != CHECK_NONE)
-        return plan->end;
-    for (int c = CHECK_NONE + 1; c < check_count; c++)
-        if (plan->stats.rejected[c] > plan->stats.rejected[most])
-            most = (enum check)c;
-    return most;
-}
-
 void render_end_of_balance(struct json_writer *w, const struct plan *plan)
 {
-    enum check end = end_of_balance(plan);
+    enum check end = plan->end != CHECK_NONE ? plan->end
+                     : plan->refused         ? plan->refused->check
+                                             : CHECK_NO_GAIN;
 
     jw_begin(w, "end", JW_OBJECT, JW_INLINE);
     jw_text(w, "check", check_name(end));
-    if (end == CHECK_COST_BENEFIT && plan->ratio)
-        render_sentence(w, "text", plan->snap, plan->ratio);
+    if (plan->end == CHECK_NONE && plan->refused)
+        render_sentence(w, "text", plan->snap, plan->refused->because);
     else
         jw_text(w, "text", check_meaning(end));
     jw_end(w);

@@ -53,6 +53,8 @@ static void put_why_nots(const struct plan *plan, struct arena *a, struct strbuf
                                        (unsigned long long)why[i].n, check_meaning(why[i].check)),
                           1, 4);
     }
+    if (plan->refused)
+        table_put_wrapped(out, wording_text(plan->snap, plan->refused, a), 0);
     if (plan->stats.rejected[CHECK_COST_BENEFIT] > 0 && plan->ratio)
         table_put_wrapped(out, wording_text(plan->snap, plan->ratio, a), 0);
 }

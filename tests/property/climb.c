@@ -67,7 +67,7 @@ static struct move brute_step(const struct climb *c, struct plan_stats *stats)
 
 /* What scores and buckets change. */
 struct tally {
-    unsigned moves;
+    unsigned moves, refused;
     uint64_t rejected[check_count];
 };
 
@@ -97,6 +97,33 @@ static void keep_spaces(struct pass *p, uint64_t seed)
     (void)spaces_init(&p->spaces, &p->layout, p->a);
     spaces_guard_begin(&p->spaces_guard, &p->spaces, spaces_of_all(&p->spaces) - seed % 2);
     p->climb.score.guard = &p->spaces_guard;
+}
+
+/* The best move whose check is the reason that is given, by trying all pairs without any check. */
+static void compare_refused(uint64_t seed, struct climb *c, struct tally *tally)
+{
+    struct move best = climb_best_refused(c, 0, c->l->n_on);
+    double most = GAIN_LEAST;
+    double its = 0;
+
+    for (uint32_t i = 0; i < c->l->n_on; i++)
+        for (uint32_t k = 0; k < c->l->list[i].n; k++) {
+            uint32_t u = c->l->list[i].items[k];
+            struct move_trial t;
+            move_trial_begin(c->l, c->score.weight, u, &t);
+            for (uint32_t to = 0; to < c->l->n_on; to++) {
+                double gain = move_score_gain(&c->score, &t, to);
+                if (to == i || c->l->unit_held[u] == CHECK_VM_MOVED || layout_is_agent(c->l, u))
+                    continue;
+                most = gain > most ? gain : most;
+                if (u == best.unit && to == best.to_slot)
+                    its = gain;
+            }
+        }
+    if (best.unit == IX_NONE ? most > GAIN_LEAST : its != most)
+        fail_msg("seed %llu: the best refused move gains %.17g, not %.17g", (unsigned long long)seed, most,
+                 its);
+    tally->refused += best.unit != IX_NONE;
 }
 
 static void compare_climbs(uint64_t seed, const struct cluster_options *o, struct tally *tally)
@@ -148,6 +175,7 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, struc
                      before, after);
         ++*moves;
     }
+    compare_refused(seed, &p.climb, tally);
     arena_release(&a);
 }
 
@@ -162,7 +190,7 @@ static void run(const struct cluster_options *o, unsigned clusters)
                  (unsigned long long)tally.rejected[CHECK_FIT_BUCKET]);
     if (!test_is_usual())
         return;
-    assert_true(tally.moves > clusters);
+    assert_true(tally.moves > clusters && tally.refused > clusters / 4);
     assert_true(!o->scores || tally.rejected[CHECK_FIT_SCORE] > clusters);
     assert_true(!o->scores || tally.rejected[CHECK_FIT_BUCKET] > clusters);
 }

@@ -252,13 +252,47 @@ static void test_may_pay(void **state)
         assert_true(paid > 600);
 }
 
+/* ---- the time after a migration ---- */
+
+/* What is left of a time after this duration, in the mean: the integral over the chance that it lasts. */
+static double left_of(double stable, double duration)
+{
+    const double end = 2e4 * stable;
+    double sum = 0;
+
+    for (double t = duration, step; t < end; t += step) {
+        step = (stable + t) / 2000;
+        double chance = stable / (stable + t + step / 2);
+        sum += chance * chance * step;
+    }
+    return sum;
+}
+
+static void test_time_after(void **state)
+{
+    struct rng r = {.state = test_seed()};
+    bool lasting[] = {false, true};
+    const struct migration_cost costs = {.short_for_long = lasting};
+
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(200); i++) {
+        double stable = rng_range(&r, 60, 7200);
+        double duration = rng_range(&r, 0, 3) * stable;
+        double until_end = migration_cost_time_after(&costs, 0, stable, duration);
+        double lasts = migration_cost_time_after(&costs, 1, stable, duration);
+        assert_true(until_end == fmax(stable - duration, 0));
+        assert_true(lasts >= until_end && lasts <= stable);
+        if (fabs(lasts - left_of(stable, duration)) > 1e-3 * stable)
+            fail_msg("%g s of %g s are left after %g s, not %g", left_of(stable, duration), stable, duration,
+                     lasts);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shortfall),
-        cmocka_unit_test(test_migration),
-        cmocka_unit_test(test_backwards),
-        cmocka_unit_test(test_may_pay),
+        cmocka_unit_test(test_time_after), cmocka_unit_test(test_shortfall), cmocka_unit_test(test_migration),
+        cmocka_unit_test(test_backwards),  cmocka_unit_test(test_may_pay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

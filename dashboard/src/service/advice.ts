@@ -13,6 +13,7 @@ const ADVICE: Record<string, string> = {
   rule_too_large: 'Add hosts that the VMs may run on, or split the rule.',
   preference_dropped: 'Nothing must be done: a preferred rule gives way. Make room on its hosts if it matters.',
   spare_missing: 'Wake or add hosts, or ask for less failover capacity: a failed host could not be made up for now.',
+  overloaded: 'Change what the fault names: the rule, the compatibility, the settings of cost and benefit; or shut down VMs on the host.',
   no_room: 'Add memory to the host that the fault names, or shut down VMs on it; a host that wakes would help, too.',
   cannot_place: 'Make room on the hosts that the VM is compatible with, or change its reservation or rules.',
   ready_by: 'Wake hosts now, or look at those that fail to wake: capacity will be missing in the morning.',

@@ -625,6 +625,34 @@ void climb_take_back(struct climb *c, uint32_t unit, uint32_t from_slot)
     c->l->unit_held[unit] = CHECK_NONE;
 }
 
+struct move climb_best_refused(struct climb *c, uint32_t first, uint32_t end)
+{
+    const struct layout *l = c->l;
+    struct move_score score = c->score;
+    struct move best = {.unit = IX_NONE, .to_slot = IX_NONE, .gain = GAIN_LEAST};
+    struct move_trial t;
+
+    score.slowest = 0;
+    destination_index_refresh(&c->destinations);
+    for (uint32_t i = first; i < end; i++)
+        for (uint32_t k = 0; k < l->list[i].n; k++) {
+            uint32_t u = l->list[i].items[k];
+            if (l->unit_held[u] == CHECK_VM_MOVED || layout_is_agent(l, u))
+                continue;
+            move_trial_begin(l, score.weight, u, &t);
+            double gain = destination_index_relaxed(
+                &c->destinations, &score, &t, i, (struct gain_range){.least = best.gain, .most = NO_LIMIT});
+            if (gain > best.gain)
+                best = (struct move){.unit = u, .to_slot = IX_NONE, .gain = gain};
+        }
+    if (best.unit != IX_NONE)
+        move_trial_begin(l, score.weight, best.unit, &t);
+    for (uint32_t i = 0; i < l->n_on && best.unit != IX_NONE && best.to_slot == IX_NONE; i++)
+        if (i != l->unit_slot[best.unit] && move_score_gain(&score, &t, i) >= best.gain)
+            best.to_slot = i;
+    return best;
+}
+
 static uint32_t find_coldest(const struct climb *c)
 {
     const struct layout *l = c->l;

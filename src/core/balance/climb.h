@@ -75,6 +75,11 @@ void climb_apply(struct climb *c, const struct move *m);
 /* Takes the unit's last move back, which it made from this slot. The unit may move again. */
 void climb_take_back(struct climb *c, uint32_t unit, uint32_t from_slot);
 
+/* At the end: of the moves off the slots from `first` up to `end`, the one that would gain most if no check
+ * rejected it; unit IX_NONE: none would lower the imbalance. Agents, and units that have moved, are left
+ * aside. */
+struct move climb_best_refused(struct climb *c, uint32_t first, uint32_t end);
+
 /* At the end: adds to the statistics the candidates that were never tried, because a unit is held or, where
  * the last level was `searched` to its end, cannot pay on any host. */
 void climb_count_rejected(struct climb *c, bool searched);

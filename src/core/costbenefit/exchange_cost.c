@@ -235,8 +235,12 @@ void exchange_cost_worth(struct migration_cost *costs, const struct exchange_ste
     ret->stable_s = stable_of(&t);
     make_steps(&t, ret);
     note_after(&t);
+    uint32_t from = costs->l->unit_slot[steps->unit[0]];
+    for (uint32_t k = 1; k < steps->n && !costs->short_for_long[from]; k++)
+        from = costs->l->unit_slot[steps->unit[k]];
+    double after_s = migration_cost_time_after(costs, from, ret->stable_s, ret->duration_s);
     for (int r = 0; r < RES_COUNT; r++) {
-        ret->benefit[r] += benefit_of(&t, r, ret->stable_s, positive(ret->stable_s - ret->duration_s));
+        ret->benefit[r] += benefit_of(&t, r, ret->stable_s, after_s);
         compare_shortage(&t, r, ret);
     }
     take_back(&t);

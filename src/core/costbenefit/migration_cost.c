@@ -273,6 +273,18 @@ void migration_cost_between(const struct migration_cost *costs, uint32_t unit, u
 
 /* ---- sums per slot ---- */
 
+static bool is_short_for_long(const struct layout *l, uint32_t slot)
+{
+    double mean[RES_COUNT] = {0};
+
+    for (uint32_t i = 0; i < l->list[slot].n; i++)
+        for (uint32_t k = l->unit_from[l->list[slot].items[i]]; k < l->unit_from[l->list[slot].items[i] + 1];
+             k++)
+            for (int r = 0; r < RES_COUNT; r++)
+                mean[r] += l->snap->vms[l->unit_vms[k]].is.window[WINDOW_60M][r].mean * l->inverse[r][slot];
+    return mean[RES_CPU] > LAYOUT_FULL || mean[RES_MEM] > LAYOUT_FULL;
+}
+
 static void set_units(void *arg, uint32_t begin, uint32_t end)
 {
     struct migration_cost *costs = arg;
@@ -305,6 +317,9 @@ void migration_cost_init(struct migration_cost *costs, const struct layout *l,
     costs->fixed = arena_array(a, double, l->n_units);
     costs->unit_stable_s = arena_array(a, double, l->n_units);
     costs->slot_stable = arena_array(a, double, (size_t)l->n_slots + 1);
+    costs->short_for_long = arena_array(a, bool, (size_t)l->n_slots + 1);
+    for (uint32_t i = 0; i < l->n_on; i++)
+        costs->short_for_long[i] = is_short_for_long(l, i);
     rates_init(&costs->rates, l, a);
     contention_init(&costs->contention, l, entitlement, a);
     parallel_for(l->policy->thread_pool, l->n_units, LAYOUT_UNITS_GRAIN, set_units, costs);
@@ -349,6 +364,16 @@ double migration_cost_stable_time(const struct migration_cost *costs, uint32_t s
     double stable = load > 0 ? costs->slot_stable[slot] / load : 0;
 
     return stable < costs->stable_mean ? positive(stable) : costs->stable_mean;
+}
+
+/* A time that is at least t with probability (stable / (stable + t))², so that stable is its mean: what is
+ * left of it after the migration, in the mean. */
+double migration_cost_time_after(const struct migration_cost *costs, uint32_t slot, double stable_s,
+                                 double duration_s)
+{
+    if (!costs->short_for_long[slot] || !(stable_s > 0))
+        return positive(stable_s - duration_s);
+    return stable_s * stable_s / (stable_s + duration_s);
 }
 
 /* Fills what the shortage grows by, at today's loads and in the worst case. */
@@ -403,7 +428,7 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
     migration_cost_between(costs, unit, s, to_slot, ret);
     ret->stable_s = stable;
     migration_cost_add_reclaimed(ret, layout_reclaims(costs->l, unit, to_slot, 0));
-    double after_s = positive(stable - ret->duration_s); /* of the stable time, after the migration */
+    double after_s = migration_cost_time_after(costs, s, stable, ret->duration_s);
     for (int r = 0; r < RES_COUNT; r++) {
         struct load_range joined = load_range_plus(costs->slot[r][to_slot], &costs->unit[r][unit], 1);
         double lack = contention_lack_with(&costs->contention, (enum resource)r, to_slot, unit);
@@ -493,7 +518,8 @@ bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit)
     if (!costs->rates.single[s])
         return migration_cost_rate_needed(costs, unit) < costs->rates.fastest[s];
     double cost = least_needed(costs, unit);
-    double after_s = positive(migration_cost_stable_time(costs, s) - costs->fastest[unit].duration_s);
+    double after_s = migration_cost_time_after(costs, s, migration_cost_stable_time(costs, s),
+                                               costs->fastest[unit].duration_s);
     return most_gain_of_slot(costs, s, after_s) > cost && most_gain(costs, unit, after_s) > cost;
 }
 

@@ -65,6 +65,7 @@ struct migration_cost {
     struct load_range *unit[RES_COUNT], *slot[RES_COUNT];
     double *unit_stable_s; /* stable time, s */
     double *slot_stable;   /* Σ stable × load, CPU */
+    bool *short_for_long;  /* by slot: at first, its VMs demanded more than it has, in the mean of an hour */
     struct load_shortage *slot_shortage[RES_COUNT];
     struct shortage_left *left; /* by unit, computed when it is asked for */
     uint64_t *changed_at;       /* by slot: the number of its last change */
@@ -130,6 +131,11 @@ static inline void migration_cost_add_reclaimed(struct migration_worth *w, doubl
     w->reclaimed_mb += reclaimed_mb;
     w->cost[RES_MEM] += reclaimed_mb * w->duration_s;
 }
+
+/* The time after a migration off the slot for which its benefit counts. A shortage that has stood for an hour
+ * has no known end: that it outlasts the migration is the less likely the longer that takes, but it may. */
+double migration_cost_time_after(const struct migration_cost *costs, uint32_t slot, double stable_s,
+                                 double duration_s);
 
 /* Cost and duration only, between any two slots, wherever the unit is; without what is reclaimed. */
 void migration_cost_between(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,

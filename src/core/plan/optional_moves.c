@@ -280,6 +280,40 @@ const struct finding *plan_ratio_finding(const struct pass *p)
                                                      {FIGURE_THRESHOLD, (double)p->climb.score.level}}});
 }
 
+const struct finding *plan_refused_finding(struct pass *p, uint32_t first, uint32_t end)
+{
+    const struct layout *l = &p->layout;
+    struct plan_stats uncounted = {0};
+    struct migration_worth w;
+
+    if (p->end != CHECK_NONE)
+        return NULL;
+    move_score_refresh(&p->climb.score, l, &p->migration_cost);
+    struct move_score score = p->climb.score;
+    struct move m = climb_best_refused(&p->climb, first, end);
+    if (m.unit == IX_NONE)
+        return NULL;
+    score.stats = &uncounted;
+    enum check held = l->unit_held[m.unit];
+    enum check check = held != CHECK_NONE ? held : move_score_check(&score, m.unit, m.to_slot, m.gain);
+    if (check == CHECK_NONE)
+        return NULL;
+    migration_cost_worth(&p->migration_cost, m.unit, m.to_slot, &w);
+    uint32_t vm = l->unit_first[m.unit];
+    for (uint32_t i = l->unit_from[m.unit]; i < l->unit_from[m.unit + 1]; i++)
+        vm = layout_vm_check(l, vm) != check && layout_vm_check(l, l->unit_vms[i]) == check ? l->unit_vms[i]
+                                                                                            : vm;
+    uint32_t to = l->slot_host[m.to_slot];
+    return finding_keep(p->a,
+                        (struct finding){.code = FIND_REFUSED,
+                                         .check = check,
+                                         .subjects = {{SUBJECT_VM, vm},
+                                                      {SUBJECT_FROM, l->slot_host[l->unit_slot[m.unit]]},
+                                                      {SUBJECT_TO, to}},
+                                         .figures = {{FIGURE_IMBALANCE_AFTER, score.imbalance - m.gain}},
+                                         .because = check_finding(p, vm, to, check, &w)});
+}
+
 void plan_review(struct pass *p)
 {
     correct_failover_review(p);

@@ -1,4 +1,5 @@
-/* Adds a fault for each host that stays overloaded because no other host has memory for its VMs. */
+/* Adds a fault for each host that stays overloaded: because no other host has memory for its VMs, or because
+ * of what rejects the best move off it. */
 #include "core/plan/plan.h"
 
 #include "core/plan/prerequisite_moves.h"
@@ -62,6 +63,25 @@ static bool would_be_made(const struct pass *p, uint32_t unit, uint32_t slot)
            (migration_cost_pays(&p->migration_cost, &w) && w.worse <= MOVE_WORSE_LEAST);
 }
 
+/* A short peak is no fault; nor is what an exchange might relieve that the limit of moves prevents. */
+static void report_held(struct pass *p, uint32_t slot, enum resource r)
+{
+    const struct layout *l = &p->layout;
+    const struct finding *why =
+        p->migration_cost.short_for_long[slot] ? plan_refused_finding(p, slot, slot + 1) : NULL;
+    bool has_no_room = !why || (why->check >= CHECK_RESERVATION_CPU && why->check <= CHECK_MEMORY_FREE);
+
+    if (!p->migration_cost.short_for_long[slot] ||
+        (has_no_room && p->climb.score.vms_left < EXCHANGE_STEPS_MAX))
+        return;
+    plan_fault(p, FAULT_OVERLOADED, IX_NONE, l->slot_host[slot], IX_NONE,
+               (struct finding){.code = FIND_OVERLOAD_HELD,
+                                .resource = r,
+                                .subjects = {{SUBJECT_HOST, l->slot_host[slot]}},
+                                .figures = {{FIGURE_LOAD, l->norm[r][slot]}},
+                                .because = why});
+}
+
 /* The least memory with which one of the slot's units could leave, and whither. */
 static void report_host(struct pass *p, const struct roomy_hosts *hosts, uint32_t from, enum resource r)
 {
@@ -83,8 +103,10 @@ static void report_host(struct pass *p, const struct roomy_hosts *hosts, uint32_
             unit = u;
             to = hosts->slot[k];
         }
-    if (unit == IX_NONE)
+    if (unit == IX_NONE) {
+        report_held(p, from, r);
         return;
+    }
     plan_fault(p, FAULT_NO_ROOM, IX_NONE, l->slot_host[from], IX_NONE,
                (struct finding){.code = FIND_NO_ROOM,
                                 .resource = r,
@@ -101,12 +123,11 @@ void plan_report_overload(struct pass *p)
 
     if (p->end != CHECK_NONE || l->over[RES_CPU] + l->over[RES_MEM] == 0)
         return;
-    if (p->climb.score.vms_left < EXCHANGE_STEPS_MAX) /* the limit of moves may have prevented an exchange */
-        return;
     for (uint32_t i = 0; i < l->n_slots; i++) /* the next pass has the room of a host that comes */
         if (p->coming[i] || l->waking[i])
             return;
-    for (uint32_t i = 0; i < l->n_on; i++)
+    /* else the limit of moves may have prevented an exchange */
+    for (uint32_t i = 0; i < l->n_on && p->climb.score.vms_left >= EXCHANGE_STEPS_MAX; i++)
         add_host(l, &hosts, i);
     move_score_refresh(&p->climb.score, l, &p->migration_cost);
     for (uint32_t i = 0; i < l->n_on; i++) {

@@ -62,12 +62,16 @@ bool plan_failover_lost(const struct pass *p);
 /* After all moves: reports the remaining gaps in failover capacity. */
 void plan_review(struct pass *p);
 
-/* overload_faults.c: at the end, where no move for balance passed: a fault for each overloaded host of which
- * a VM would move away if another host had more memory. */
+/* overload_faults.c: at the end, where no move for balance passed: a fault for each overloaded host, which
+ * names the memory with which a VM could move away, or what rejects the best move. */
 void plan_report_overload(struct pass *p);
 
 /* What the last level asked of a move for balance; NULL: no level ran, or cost_benefit is off. */
 const struct finding *plan_ratio_finding(const struct pass *p);
+
+/* Where no move for balance passed: the check that rejected the best one off the slots from `first` up to
+ * `end`. NULL: none would lower the imbalance, or balancing ended for another reason. */
+const struct finding *plan_refused_finding(struct pass *p, uint32_t first, uint32_t end);
 
 /* order.c: turns decisions into recommendations with dependencies and the imbalance after each. Returns the
  * layout after the plan, whose units are single VMs. */

@@ -129,6 +129,10 @@ const struct sentence_template wording_templates[] = {
     {FIND_FAILOVER_SHARE_MISSING, "",
      "The VMs leave less {resource} than the {percent} % that is kept for failures: {missing} is missing."},
     {FIND_FAILOVER_HOST_OFF, "", "The dedicated failover host {host} cannot take over VMs: it is {host_is}."},
+    {FIND_OVERLOAD_HELD, "because",
+     "{host} is overloaded ({resource} at {load:percent}), and no move relieves it. {because}"},
+    {FIND_OVERLOAD_HELD, "",
+     "{host} is overloaded ({resource} at {load:percent}), and no other host has room for the load of a VM."},
     {FIND_NO_ROOM, "",
      "{host} is overloaded ({resource} at {load:percent}), and no host has the memory for a VM that would "
      "relieve {host}, even if VMs change places: {mem_missing_mb} more on {other_host} would do, for {vm}."},
@@ -256,6 +260,7 @@ const struct sentence_template wording_templates[] = {
     {FIND_STAYS_ALONE, "", "{vm} stays on {host}: there is no other host."},
     {FIND_STAYS, "because",
      "{vm} stays on {host}. {because} Most frequent reason among the hosts: {check.meaning}."},
+    {FIND_STAYS, "to", "{vm} stays on {host}. It would gain most on {to}, but {check.meaning}."},
     {FIND_STAYS, "", "{vm} stays on {host}. Most frequent reason: {check.meaning}."},
     /* What holds a VM where it is, by check. */
     {FIND_CHECK, "check=vm_not_running", "The VM is {vm.state}; only running VMs are migrated."},
@@ -388,6 +393,9 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=fit_score",
      "{stage} scores {host} lower for {other_vm} than the chosen host {to}: {score:2} on {host}, "
      "{score_chosen:2} on {to} (0: worst host, 1: best)."},
+    {FIND_REFUSED, "",
+     "The best of them, {vm} from {from} to {to}, would lower the imbalance to {imbalance_after:4}. "
+     "{because}"},
     {FIND_RATIO, "ratio_min>0",
      "Migration threshold {migration_threshold} makes a move only if it gains {ratio_asked}."},
     {FIND_RATIO, "", "Migration threshold {migration_threshold} makes a move only if it adds no shortage."},
@@ -397,6 +405,8 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHOSEN, "",
      "The plan moves the VM here. The migration takes {duration_s:about}, at {cpu_cost_mhz_s/duration_s} of "
      "CPU, and would {shortage_ended}."},
+    {FIND_CHECK, "check=cost_benefit stable_s/duration_s<1 ratio<0.005",
+     "The migration takes {duration_s:about}; today's loads are expected to last {stable_s:about}."},
     {FIND_CHECK, "check=cost_benefit ratio>0.005",
      "The migration takes {duration_s:about}, at {cpu_cost_mhz_s/duration_s} of CPU. It would "
      "{shortage_ended}, worth {ratio:2} times its cost; migration threshold {migration_threshold} asks for "
