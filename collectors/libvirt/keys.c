@@ -63,6 +63,41 @@ static const char *const mode_words[] = {
 static const char *const copy_words[] = {
     [LIBVIRT_COPY_NO] = "no", [LIBVIRT_COPY_FULL] = "full", [LIBVIRT_COPY_INCREMENTAL] = "incremental", NULL};
 
+/* How VMs are migrated: below `migration`, for all of them, with a default, and in an entry of `migrations`,
+ * for some. X(member, type, default, what else the field has) */
+#define MIGRATION_KEYS(X)                                                                                    \
+    X(mode, FIELD_WORD, "p2p", .words = mode_words,                                                          \
+      .meaning = "p2p: the source's libvirt drives a migration, also when this service ends; managed: this " \
+                 "service does, and libvirt cancels it with the service"),                                   \
+        X(tls, FIELD_BOOL, "false", .meaning = "memory is sent encrypted, with the certificates of QEMU"),   \
+        X(auto_converge, FIELD_BOOL, "false",                                                                \
+          .meaning = "a VM that writes faster than can be copied is slowed down"),                           \
+        X(post_copy, FIELD_BOOL, "false",                                                                    \
+          .meaning = "after timeout_s the VM goes on at the destination, and fetches what is missing"),      \
+        X(copy_storage, FIELD_WORD, "no", .words = copy_words,                                               \
+          .meaning =                                                                                         \
+              "whether disks that are not on shared storage are copied: no, their VM stays; full, with all " \
+              "they are based on; incremental, what they are based on is at the destination already"),       \
+        X(bandwidth_mbs, FIELD_COUNT, "0", .max = 1000000,                                                   \
+          .meaning = "MiB/s that a migration may use; 0: no limit"),                                         \
+        X(connections, FIELD_COUNT, "1", .min = 1, .max = 64,                                                \
+          .meaning = "connections that send memory side by side"),                                           \
+        X(timeout_s, FIELD_COUNT, "0", .max = 604800,                                                        \
+          .meaning =                                                                                         \
+              "seconds of copying after which a migration is cancelled, or post-copy begins; 0: none")
+
+#define OF_SOME(member, kind, of_all, ...)                                                                   \
+    {                                                                                                        \
+        .name = #member, .type = kind, .offset = offsetof(struct libvirt_migration_entry, is.member),        \
+        .given = offsetof(struct libvirt_migration_entry, member##_given), __VA_ARGS__                       \
+    }
+
+#define OF_ALL(member, kind, of_all, ...)                                                                    \
+    {                                                                                                        \
+        .name = "migration." #member, .type = kind,                                                          \
+        .offset = offsetof(struct libvirt_settings, migration.member), .fallback = of_all, __VA_ARGS__       \
+    }
+
 static const struct field migration_keys[] = {
     {.name = "vms",
      .type = FIELD_LIST,
@@ -70,56 +105,7 @@ static const struct field migration_keys[] = {
      .offset = offsetof(struct libvirt_migration_entry, vms),
      .flags = FIELD_REQUIRED,
      .meaning = "patterns of names or UUIDs of VMs"},
-    {.name = "mode",
-     .type = FIELD_WORD,
-     .offset = offsetof(struct libvirt_migration_entry, is.mode),
-     .given = offsetof(struct libvirt_migration_entry, mode_given),
-     .words = mode_words,
-     .meaning = "p2p: the source's libvirt drives a migration, also when this service ends; managed: this "
-                "service does, and libvirt cancels it with the service"},
-    {.name = "tls",
-     .type = FIELD_BOOL,
-     .offset = offsetof(struct libvirt_migration_entry, is.tls),
-     .given = offsetof(struct libvirt_migration_entry, tls_given),
-     .meaning = "memory is sent encrypted, with the certificates of QEMU"},
-    {.name = "auto_converge",
-     .type = FIELD_BOOL,
-     .offset = offsetof(struct libvirt_migration_entry, is.auto_converge),
-     .given = offsetof(struct libvirt_migration_entry, auto_converge_given),
-     .meaning = "a VM that writes faster than can be copied is slowed down"},
-    {.name = "post_copy",
-     .type = FIELD_BOOL,
-     .offset = offsetof(struct libvirt_migration_entry, is.post_copy),
-     .given = offsetof(struct libvirt_migration_entry, post_copy_given),
-     .meaning = "after timeout_s the VM goes on at the destination, and fetches what is missing"},
-    {.name = "copy_storage",
-     .type = FIELD_WORD,
-     .offset = offsetof(struct libvirt_migration_entry, is.copy_storage),
-     .given = offsetof(struct libvirt_migration_entry, copy_storage_given),
-     .words = copy_words,
-     .meaning = "whether disks that are not on shared storage are copied: no, their VM stays; full, with all "
-                "they are based on; incremental, what they are based on is at the destination already"},
-    {.name = "bandwidth_mbs",
-     .type = FIELD_COUNT,
-     .offset = offsetof(struct libvirt_migration_entry, is.bandwidth_mbs),
-     .given = offsetof(struct libvirt_migration_entry, bandwidth_given),
-     .min = 0,
-     .max = 1000000,
-     .meaning = "MiB/s that a migration may use; 0: no limit"},
-    {.name = "connections",
-     .type = FIELD_COUNT,
-     .offset = offsetof(struct libvirt_migration_entry, is.connections),
-     .given = offsetof(struct libvirt_migration_entry, connections_given),
-     .min = 1,
-     .max = 64,
-     .meaning = "connections that send memory side by side"},
-    {.name = "timeout_s",
-     .type = FIELD_COUNT,
-     .offset = offsetof(struct libvirt_migration_entry, is.timeout_s),
-     .given = offsetof(struct libvirt_migration_entry, timeout_given),
-     .min = 0,
-     .max = 604800,
-     .meaning = "seconds of copying after which a migration is cancelled, or post-copy begins; 0: none"},
+    MIGRATION_KEYS(OF_SOME),
 };
 
 static const struct schema migration_schema = {"migration", migration_keys,
@@ -174,56 +160,7 @@ static const struct field settings[] = {
      .meaning =
          "where pools and vms become weights and limits of CPU: live, in running VMs; persistent, in their "
          "definitions, too; off, nowhere, and VMs get back what they had"},
-    {.name = "migration.mode",
-     .type = FIELD_WORD,
-     .offset = offsetof(struct libvirt_settings, migration.mode),
-     .words = mode_words,
-     .fallback = "p2p",
-     .meaning = "p2p: the source's libvirt drives a migration, also when this service ends; managed: this "
-                "service does, and libvirt cancels it with the service"},
-    {.name = "migration.tls",
-     .type = FIELD_BOOL,
-     .offset = offsetof(struct libvirt_settings, migration.tls),
-     .fallback = "false",
-     .meaning = "memory is sent encrypted, with the certificates of QEMU"},
-    {.name = "migration.auto_converge",
-     .type = FIELD_BOOL,
-     .offset = offsetof(struct libvirt_settings, migration.auto_converge),
-     .fallback = "false",
-     .meaning = "a VM that writes faster than can be copied is slowed down"},
-    {.name = "migration.post_copy",
-     .type = FIELD_BOOL,
-     .offset = offsetof(struct libvirt_settings, migration.post_copy),
-     .fallback = "false",
-     .meaning = "after timeout_s the VM goes on at the destination, and fetches what is missing"},
-    {.name = "migration.copy_storage",
-     .type = FIELD_WORD,
-     .offset = offsetof(struct libvirt_settings, migration.copy_storage),
-     .words = copy_words,
-     .fallback = "no",
-     .meaning = "whether disks that are not on shared storage are copied: no, their VM stays; full, with all "
-                "they are based on; incremental, what they are based on is at the destination already"},
-    {.name = "migration.bandwidth_mbs",
-     .type = FIELD_COUNT,
-     .offset = offsetof(struct libvirt_settings, migration.bandwidth_mbs),
-     .min = 0,
-     .max = 1000000,
-     .fallback = "0",
-     .meaning = "MiB/s that a migration may use; 0: no limit"},
-    {.name = "migration.connections",
-     .type = FIELD_COUNT,
-     .offset = offsetof(struct libvirt_settings, migration.connections),
-     .min = 1,
-     .max = 64,
-     .fallback = "1",
-     .meaning = "connections that send memory side by side"},
-    {.name = "migration.timeout_s",
-     .type = FIELD_COUNT,
-     .offset = offsetof(struct libvirt_settings, migration.timeout_s),
-     .min = 0,
-     .max = 604800,
-     .fallback = "0",
-     .meaning = "seconds of copying after which a migration is cancelled, or post-copy begins; 0: none"},
+    MIGRATION_KEYS(OF_ALL),
     {.name = "migrations",
      .type = FIELD_OBJECTS,
      .offset = offsetof(struct libvirt_settings, migrations),

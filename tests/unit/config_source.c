@@ -104,8 +104,8 @@ static void test_migrations(void **state)
     assert_false(s->migration.tls || s->migration.auto_converge || s->migration.post_copy);
     assert_int_equal(s->migrations.n, 1);
     assert_string_equal(db->vms[0], "db-*");
-    assert_true(db->timeout_given && db->is.timeout_s == 60 && db->auto_converge_given &&
-                db->is.auto_converge && !db->mode_given && !db->bandwidth_given);
+    assert_true(db->timeout_s_given && db->is.timeout_s == 60 && db->auto_converge_given &&
+                db->is.auto_converge && !db->mode_given && !db->bandwidth_mbs_given);
 }
 
 /* Entries that name the same VM add up, also to what excludes each other. */

@@ -13,9 +13,9 @@ static void apply(const struct libvirt_migration_entry *set, struct libvirt_migr
     to->auto_converge = set->auto_converge_given ? is->auto_converge : to->auto_converge;
     to->post_copy = set->post_copy_given ? is->post_copy : to->post_copy;
     to->copy_storage = set->copy_storage_given ? is->copy_storage : to->copy_storage;
-    to->bandwidth_mbs = set->bandwidth_given ? is->bandwidth_mbs : to->bandwidth_mbs;
+    to->bandwidth_mbs = set->bandwidth_mbs_given ? is->bandwidth_mbs : to->bandwidth_mbs;
     to->connections = set->connections_given ? is->connections : to->connections;
-    to->timeout_s = set->timeout_given ? is->timeout_s : to->timeout_s;
+    to->timeout_s = set->timeout_s_given ? is->timeout_s : to->timeout_s;
 }
 
 static bool is_meant(const struct libvirt_migration_entry *entry, const char *vm, const char *name)

@@ -46,8 +46,8 @@ struct libvirt_migration_entry {
     const char *name;
     const char *const *vms; /* patterns of names or UUIDs, NULL at the end */
     struct libvirt_migration is;
-    bool mode_given, tls_given, auto_converge_given, post_copy_given, copy_storage_given, bandwidth_given,
-        connections_given, timeout_given;
+    bool mode_given, tls_given, auto_converge_given, post_copy_given, copy_storage_given, bandwidth_mbs_given,
+        connections_given, timeout_s_given;
 };
 
 struct libvirt_settings {
