@@ -70,7 +70,7 @@ static void take_state(const json_t *row, struct pve_guest_state *ret)
 
 static int look_there(struct pve *p, const char *node, struct pve_guest_state *ret, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *data = NULL;
+    CLEANUP(json_decrefp) json_t *data = NULL;
     char path[160];
 
     (void)snprintf(path, sizeof path, "/nodes/%s/%s/%s/status/current", node,
@@ -87,7 +87,7 @@ static int look_there(struct pve *p, const char *node, struct pve_guest_state *r
 
 static int find(struct pve *p, struct pve_guest_state *ret, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    CLEANUP(json_decrefp) json_t *rows = NULL;
     json_t *row;
     size_t i;
     int r = pve_get_list(p, "/cluster/resources?type=vm", &rows, err);
@@ -140,7 +140,7 @@ static bool is_of(const char *type, const char *(*type_of)(bool container))
 
 int pve_running_look(struct pve *p, const struct pve_guest_state *g, struct pve_running *ret, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    CLEANUP(json_decrefp) json_t *rows = NULL;
     struct pve_upid upid;
     char path[128];
     json_t *row;
@@ -170,7 +170,7 @@ int pve_running_look(struct pve *p, const struct pve_guest_state *g, struct pve_
 int pve_newest_task(struct pve *p, const char *node, const char *id, const char *type, int64_t since_s,
                     char ret[TASK_NAME_MAX], struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    CLEANUP(json_decrefp) json_t *rows = NULL;
     int64_t newest = since_s > 0 ? since_s : 0;
     struct pve_upid upid;
     char path[256];
@@ -215,7 +215,7 @@ int pve_log_read(struct pve *p, const char *upid, struct pve_log *log, struct er
 
     for (size_t n = LOG_ROWS; n == LOG_ROWS && log->lines - first < LOG_ROWS_MOST;) {
         CLEANUP(strbuf_releasep) struct strbuf path = {0};
-        CLEANUP(peer_json_releasep) json_t *rows = NULL;
+        CLEANUP(json_decrefp) json_t *rows = NULL;
         json_t *row;
         size_t i;
         int r = task_path(upid, "/log", &path, err);
@@ -243,7 +243,7 @@ static bool is_unknown_task(const char *text)
 int pve_task_look(struct pve *p, const char *upid, struct pve_task_state *ret, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf path = {0};
-    CLEANUP(peer_json_releasep) json_t *data = NULL;
+    CLEANUP(json_decrefp) json_t *data = NULL;
     struct err own = {0};
     int r = task_path(upid, "/status", &path, err);
 
@@ -279,7 +279,7 @@ bool pve_task_is_good(const struct pve_task_state *t)
 
 int pve_quorum_look(struct pve *p, const char *node, struct pve_quorum *ret, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    CLEANUP(json_decrefp) json_t *rows = NULL;
     bool cluster = false, nodes = false;
     json_t *row;
     size_t i;

@@ -32,7 +32,7 @@ static void take_service(const json_t *service, struct pve_ha_service *ret)
 int pve_ha_look(struct pve *p, bool container, const char *id, const char *to, struct pve_ha_service *ret,
                 struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *data = NULL;
+    CLEANUP(json_decrefp) json_t *data = NULL;
     char sid[32];
     int r = pve_get_object(p, "/cluster/ha/status/manager_status", &data, err);
 

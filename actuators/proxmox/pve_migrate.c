@@ -248,7 +248,7 @@ static int can_arrive(struct pve_acting *x, const struct operation *q, const str
 
 static int read_options(struct pve_acting *x, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *options = NULL;
+    CLEANUP(json_decrefp) json_t *options = NULL;
 
     if (x->workers > 0 && net_now_ms() - x->options_ms <= OPTIONS_MS)
         return 0;
@@ -315,7 +315,7 @@ int pve_migrate_check(struct pve_acting *x, const struct operation *q, struct er
  * good, though a firewall may drop connections. */
 static bool has_vm_state(const struct pve_acting *x, const char *node)
 {
-    CLEANUP(peer_json_releasep) json_t *answer = NULL;
+    CLEANUP(json_decrefp) json_t *answer = NULL;
     char path[160];
 
     (void)snprintf(path, sizeof path, "/nodes/%s/capabilities/qemu/migration", node);
@@ -361,7 +361,7 @@ static int begin(struct pve_acting *x, const struct operation *q, const struct s
                  char ret_task[TASK_NAME_MAX], struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf form = {0};
-    CLEANUP(peer_json_releasep) json_t *data = NULL;
+    CLEANUP(json_decrefp) json_t *data = NULL;
     struct pve_upid upid;
     char path[160];
 

@@ -73,7 +73,7 @@ static int ask_qdevice(struct pve *p, struct qdevice *ret, struct err *err)
 
     *ret = (struct qdevice){.connected = true};
     for (size_t turns = 0; turns < n; turns++) {
-        CLEANUP(peer_json_releasep) json_t *device = NULL;
+        CLEANUP(json_decrefp) json_t *device = NULL;
         int r = pve_get_object(p, "/cluster/config/qdevice", &device, err);
 
         if (r < 0)
@@ -91,7 +91,7 @@ static int ask_qdevice(struct pve *p, struct qdevice *ret, struct err *err)
 static int take_votes(struct pve *p, const json_t *status, const struct qdevice *device, const char *node,
                       struct quorum *ret, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    CLEANUP(json_decrefp) json_t *rows = NULL;
     json_t *row;
     size_t i;
     int r = pve_get_list(p, "/cluster/config/nodes", &rows, err);
@@ -143,7 +143,7 @@ static int ask_status(struct pve *p, const char *node, json_t **ret, struct quor
 
 static int check_votes(struct pve *p, const char *node, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *status = NULL;
+    CLEANUP(json_decrefp) json_t *status = NULL;
     struct qdevice device;
     struct quorum c;
     int r = ask_qdevice(p, &device, err); /* first: it turns to other addresses */
@@ -181,8 +181,8 @@ static bool has_privilege(const json_t *may, const char *path, const char *privi
  * the list of entries has none. */
 static int check_privileges(struct pve *p, const char *node, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *may = NULL;
-    CLEANUP(peer_json_releasep) json_t *acl = NULL;
+    CLEANUP(json_decrefp) json_t *may = NULL;
+    CLEANUP(json_decrefp) json_t *acl = NULL;
     const char *path;
     json_t *row;
     size_t i;
@@ -237,9 +237,9 @@ static int check_rows(struct pve *p, const json_t *rows, const char *node, bool 
 /* The list of all guests is up to 10 s old; the node's own are of this moment. */
 static int check_guests(struct pve *p, const char *node, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *all = NULL;
-    CLEANUP(peer_json_releasep) json_t *vms = NULL;
-    CLEANUP(peer_json_releasep) json_t *containers = NULL;
+    CLEANUP(json_decrefp) json_t *all = NULL;
+    CLEANUP(json_decrefp) json_t *vms = NULL;
+    CLEANUP(json_decrefp) json_t *containers = NULL;
     int r = pve_get_list(p, "/cluster/resources?type=vm", &all, err);
 
     if (r < 0 || (r = get_list_of_node(p, node, "qemu", &vms, err)) < 0 ||
@@ -252,7 +252,7 @@ static int check_guests(struct pve *p, const char *node, struct err *err)
 
 static int check_manager(struct pve *p, const char *node, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *data = NULL;
+    CLEANUP(json_decrefp) json_t *data = NULL;
     json_t *service;
     const char *sid;
     int r = pve_get_object(p, "/cluster/ha/status/manager_status", &data, err);
@@ -284,7 +284,7 @@ static int check_manager(struct pve *p, const char *node, struct err *err)
 
 static int check_tasks(struct pve *p, const char *node, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    CLEANUP(json_decrefp) json_t *rows = NULL;
     json_t *row;
     size_t i;
     int r = get_list_of_node(p, node, "tasks?source=active&limit=500", &rows, err);
@@ -304,7 +304,7 @@ static int check_tasks(struct pve *p, const char *node, struct err *err)
 /* A migration is a task of the node that the guest leaves. Where it leads to only its log says. */
 static int check_arrivals(struct pve *p, const char *node, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    CLEANUP(json_decrefp) json_t *rows = NULL;
     json_t *row;
     size_t i;
     int r = pve_get_list(p, "/cluster/tasks", &rows, err);
@@ -329,7 +329,7 @@ static int check_arrivals(struct pve *p, const char *node, struct err *err)
 
 static int check_replication(struct pve *p, const char *node, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *rows = NULL;
+    CLEANUP(json_decrefp) json_t *rows = NULL;
     json_t *row;
     size_t i;
     int r = pve_get_list(p, "/cluster/replication", &rows, err);
@@ -350,7 +350,7 @@ static int check_replication(struct pve *p, const char *node, struct err *err)
  * of the cluster. */
 static int check_mac(struct pve *p, const char *node, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *data = NULL;
+    CLEANUP(json_decrefp) json_t *data = NULL;
     char path[128];
 
     (void)snprintf(path, sizeof path, "/nodes/%s/config", node);
@@ -369,8 +369,8 @@ static int check_mac(struct pve *p, const char *node, struct err *err)
  * same, and have no disk of an OSD. */
 static int check_ceph_there(struct pve *p, const char *node, bool unknown, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *monitors = NULL;
-    CLEANUP(peer_json_releasep) json_t *disks = NULL;
+    CLEANUP(json_decrefp) json_t *monitors = NULL;
+    CLEANUP(json_decrefp) json_t *disks = NULL;
     struct err own = {0};
     char path[128];
     json_t *disk;
@@ -403,7 +403,7 @@ static int check_ceph_there(struct pve *p, const char *node, bool unknown, struc
 static int check_ceph(struct pve *p, const char *node, struct err *err)
 {
     static const char *const services[] = {"osd", "mon", "mgr", "mds"};
-    CLEANUP(peer_json_releasep) json_t *metadata = NULL;
+    CLEANUP(json_decrefp) json_t *metadata = NULL;
     struct err own = {0};
     int r = pve_get(p, "/cluster/ceph/metadata", 0, &metadata, &own);
 
@@ -482,7 +482,7 @@ static int send_packet(struct pve_acting *x, const char *node, struct err *err)
 
 static int shut_down(struct pve_acting *x, const char *node, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *nothing = NULL;
+    CLEANUP(json_decrefp) json_t *nothing = NULL;
     char path[128];
 
     (void)snprintf(path, sizeof path, "/nodes/%s/status", node);

@@ -97,7 +97,7 @@ static int is_allowed(struct pve_acting *x, const struct operation *q, const jso
 
 int pve_precondition_check(struct pve_acting *x, const struct operation *q, bool container, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *answer = NULL;
+    CLEANUP(json_decrefp) json_t *answer = NULL;
     struct err own = {0};
     char path[160];
 

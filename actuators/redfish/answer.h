@@ -26,12 +26,6 @@ struct redfish_path {
     char text[REDFISH_PATH_MAX]; /* begins with '/'; "": there is none */
 };
 
-/* For CLEANUP(). */
-static inline void redfish_json_free(json_t **o)
-{
-    json_decref(*o);
-}
-
 /* One JSON object, at most so large and so deep. A byte order mark, NULs at the end, \u0000, Latin-1 and bare
  * control characters, which firmware writes, are no error. -EPROTO. The caller releases *ret with
  * json_decref(). */

@@ -16,11 +16,6 @@
 
 #define TIMEOUT_DEFAULT_S 30u
 
-static void json_free(json_t **o)
-{
-    json_decref(*o);
-}
-
 static const char *text_of(const json_t *o, const char *name)
 {
     return json_string_value(json_object_get(o, name));
@@ -95,8 +90,8 @@ int wol_judge_by_text(const struct power_host *host, const char *text, size_t le
 {
     const char *end = memchr(text, '\n', len);
     const size_t first = end ? (size_t)(end - text) : len;
-    CLEANUP(json_free) json_t *links = json_loadb(text, first, 0, NULL);
-    CLEANUP(json_free) json_t *routes = end ? json_loadb(end + 1, len - first - 1, 0, NULL) : NULL;
+    CLEANUP(json_decrefp) json_t *links = json_loadb(text, first, 0, NULL);
+    CLEANUP(json_decrefp) json_t *routes = end ? json_loadb(end + 1, len - first - 1, 0, NULL) : NULL;
     CLEANUP(wol_view_freep) struct wol_view *view = wol_view_new("the relay");
 
     if (!view)

@@ -83,11 +83,6 @@ static int read_session_key(struct vsphere *v, struct arena *a, const char **ret
     return *ret ? 0 : err_set(err, -EPROTO, "%s: the session has no key", vsphere_url(v));
 }
 
-static void idmap_releasep(struct idmap *m)
-{
-    idmap_release(m, NULL);
-}
-
 static uint32_t needed_on(const struct vs_entity *e)
 {
     uint32_t bits = 0;

@@ -54,11 +54,6 @@ static int refusal(const char *url, long status, struct err *err)
     return err_set(err, code, "%s: refused (HTTP %ld)", url, status);
 }
 
-static void json_releasep(json_t **o)
-{
-    json_decref(*o);
-}
-
 static int read_answer(const struct vs_rest *r, const char *url, const struct strbuf *body, json_t **ret,
                        struct err *err)
 {
@@ -135,7 +130,7 @@ static int send_login(void *ctx, const char *password, bool *ret_refused, struct
     int code = -ENOENT;
 
     for (size_t i = 0; code == -ENOENT && i < sizeof places / sizeof places[0]; i++) {
-        CLEANUP(json_releasep) json_t *answer = NULL;
+        CLEANUP(json_decrefp) json_t *answer = NULL;
 
         r->place = &places[i];
         code = ask(r, &(struct question){.method = "POST", .path = r->place->session, .password = password},
@@ -173,7 +168,7 @@ void vs_rest_free(struct vs_rest *r)
     if (!r)
         return;
     if (r->header[0]) {
-        CLEANUP(json_releasep) json_t *answer = NULL;
+        CLEANUP(json_decrefp) json_t *answer = NULL;
 
         r->deadline_ms = net_now_ms() + LOGOUT_MS;
         (void)ask(r, &(struct question){.method = "DELETE", .path = r->place->session, .logout = true},

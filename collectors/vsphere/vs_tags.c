@@ -64,21 +64,11 @@ void vs_tags_free(struct vs_tags *t)
     free(t);
 }
 
-static void json_releasep(json_t **o)
-{
-    json_decref(*o);
-}
-
-static void idmap_releasep(struct idmap *m)
-{
-    idmap_release(m, NULL);
-}
-
 /* The tag or category, asked for once. One that was deleted meanwhile, or may not be read, has no name. */
 static int find_name(struct vs_tags *t, struct vs_rest *rest, const char *object, const char *id,
                      const struct vs_tag **ret, struct err *err)
 {
-    CLEANUP(json_releasep) json_t *answer = NULL;
+    CLEANUP(json_decrefp) json_t *answer = NULL;
     struct vs_tag *tag = idmap_get(&t->names, id);
 
     *ret = tag;
@@ -123,8 +113,8 @@ static int name_tags(struct vs_tags *t, struct vs_rest *rest, const struct ids *
 static int ask_attached(struct vs_rest *rest, const struct object *objects, size_t n, struct arena *a,
                         struct idmap *ret, struct err *err)
 {
-    CLEANUP(json_releasep) json_t *body = json_pack("{s:[]}", "object_ids");
-    CLEANUP(json_releasep) json_t *answer = NULL;
+    CLEANUP(json_decrefp) json_t *body = json_pack("{s:[]}", "object_ids");
+    CLEANUP(json_decrefp) json_t *answer = NULL;
     json_t *list = json_object_get(body, "object_ids");
 
     for (size_t i = 0; i < n; i++) {

@@ -29,4 +29,10 @@ void idmap_keep(struct idmap *m, bool (*keep)(const char *key, void *value, void
 /* Frees keys and table, and each value with dispose, if not NULL. */
 void idmap_release(struct idmap *m, void (*dispose)(void *value));
 
+/* For CLEANUP(): the values stay. */
+static inline void idmap_releasep(struct idmap *m)
+{
+    idmap_release(m, NULL);
+}
+
 #endif

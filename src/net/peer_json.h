@@ -24,10 +24,4 @@ double peer_json_number(const json_t *o, const char *key);
 /* Whether the member is true: true, a number that is not 0, or one of "1", "yes", "on", "true". */
 bool peer_json_flag(const json_t *o, const char *key);
 
-/* For CLEANUP(). */
-static inline void peer_json_releasep(json_t **o)
-{
-    json_decref(*o);
-}
-
 #endif

@@ -185,7 +185,7 @@ static int code_of(long status, bool changes, const char *reason)
 /* The reason stands on the status line; which parameter was wrong, only in the body. */
 static int refused(const char *url, const struct http_answer *answer, bool changes, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *o = NULL;
+    CLEANUP(json_decrefp) json_t *o = NULL;
     const char *key = NULL;
     char reason[HTTP_REASON_MAX];
     json_t *value;
@@ -318,7 +318,7 @@ static int take_ticket(struct pve *p, const json_t *data, struct err *err)
 static int send_login(struct pve *p, const char *password, int64_t until_ms, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
-    CLEANUP(peer_json_releasep) json_t *data = NULL;
+    CLEANUP(json_decrefp) json_t *data = NULL;
     const int64_t left_ms = until_ms - net_now_ms();
 
     strbuf_init(&body, STRBUF_NO_LIMIT);
@@ -487,7 +487,7 @@ int pve_post_everywhere(struct pve *p, const char *path, struct err *err)
     int n = 0;
 
     for (size_t i = 0; i < p->n_urls; i++) {
-        CLEANUP(peer_json_releasep) json_t *answer = NULL;
+        CLEANUP(json_decrefp) json_t *answer = NULL;
         struct err now = {0};
         int64_t share = pve_left_ms(p) / (int64_t)(p->n_urls - i);
 
@@ -507,7 +507,7 @@ int pve_post_everywhere(struct pve *p, const char *path, struct err *err)
 
 int pve_delete(struct pve *p, const char *path, struct err *err)
 {
-    CLEANUP(peer_json_releasep) json_t *nothing = NULL;
+    CLEANUP(json_decrefp) json_t *nothing = NULL;
 
     return change(p, &(struct question){.method = "DELETE", .path = path}, &nothing, err);
 }
