@@ -9,28 +9,17 @@
 #include <errno.h>
 #include <string.h>
 
-static void finalizep(sqlite3_stmt **st)
-{
-    (void)sqlite3_finalize(*st);
-}
-
-static int prepare(const struct store *s, const char *sql, sqlite3_stmt **ret, const char *doing,
-                   struct err *err)
-{
-    return sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) == SQLITE_OK ? 0 : store_failed(s, doing, err);
-}
-
 int store_put_event(struct store *s, const struct event_record *event, uint64_t *ret_id, struct err *err)
 {
     static const char doing[] = "keep an event";
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     int r = store_check_transaction(s, err);
 
-    if (r < 0 ||
-        (r = prepare(s,
-                     "INSERT INTO events (time, kind, type, severity, subject, vm, host, to_host, data)"
-                     " VALUES (:time, :kind, :type, :severity, :subject, :vm, :host, :to_host, :data)",
-                     &st, doing, err)) < 0)
+    if (r < 0 || (r = store_prepare_one(
+                      s,
+                      "INSERT INTO events (time, kind, type, severity, subject, vm, host, to_host, data)"
+                      " VALUES (:time, :kind, :type, :severity, :subject, :vm, :host, :to_host, :data)",
+                      &st, doing, err)) < 0)
         return r;
     if (store_bind_number(st, ":time", event->time) != SQLITE_OK ||
         store_bind_text(st, ":kind", event->kind) != SQLITE_OK ||
@@ -74,7 +63,7 @@ static void put_where(const struct event_query *q, struct strbuf *sql)
 static int prepare_query(const struct store *s, const struct event_query *q, const char *sql,
                          sqlite3_stmt **ret, struct err *err)
 {
-    int r = prepare(s, sql, ret, "be read", err);
+    int r = store_prepare_one(s, sql, ret, "be read", err);
 
     if (r < 0)
         return r;
@@ -143,10 +132,10 @@ int store_count_events(struct store *s, const struct event_query *q, uint64_t *r
 int store_event_range(struct store *s, uint64_t *ret_first, uint64_t *ret_last, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = prepare(s,
-                    "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0),"
-                    " (SELECT min(id) FROM events)",
-                    &st, "be read", err);
+    int r = store_prepare_one(s,
+                              "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0),"
+                              " (SELECT min(id) FROM events)",
+                              &st, "be read", err);
 
     if (r < 0)
         return r;
@@ -164,8 +153,8 @@ int store_prune_events(struct store *s, instant_s before, uint64_t sent, uint64_
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     int r = store_check_transaction(s, err);
 
-    if (r < 0 || (r = prepare(s, "DELETE FROM events WHERE id <= ?3 OR (time < ?1 AND id <= ?2)", &st, doing,
-                              err)) < 0)
+    if (r < 0 || (r = store_prepare_one(s, "DELETE FROM events WHERE id <= ?3 OR (time < ?1 AND id <= ?2)",
+                                        &st, doing, err)) < 0)
         return r;
     if (sqlite3_bind_int64(st, 1, before) != SQLITE_OK ||
         sqlite3_bind_int64(st, 2, sent > INT64_MAX ? INT64_MAX : (sqlite3_int64)sent) != SQLITE_OK ||
@@ -177,7 +166,7 @@ int store_prune_events(struct store *s, instant_s before, uint64_t sent, uint64_
 int store_get_note(struct store *s, const char *key, struct arena *a, const char **ret, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = prepare(s, "SELECT value FROM notes WHERE key = ?", &st, "be read", err);
+    int r = store_prepare_one(s, "SELECT value FROM notes WHERE key = ?", &st, "be read", err);
 
     if (r < 0)
         return r;
@@ -194,7 +183,7 @@ int store_get_note(struct store *s, const char *key, struct arena *a, const char
 int store_instance(struct store *s, struct arena *a, const char **ret, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = prepare(s, "SELECT name FROM instance", &st, "read its name", err);
+    int r = store_prepare_one(s, "SELECT name FROM instance", &st, "read its name", err);
 
     if (r < 0)
         return r;
@@ -210,7 +199,7 @@ int store_host_ids(struct store *s, struct arena *a, const char ***ret, size_t *
     const char **list = NULL;
     size_t n = 0, cap = 0;
     int rc;
-    int r = prepare(s, "SELECT host FROM hosts ORDER BY host", &st, "be read", err);
+    int r = store_prepare_one(s, "SELECT host FROM hosts ORDER BY host", &st, "be read", err);
 
     if (r < 0)
         return r;

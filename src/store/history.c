@@ -8,16 +8,6 @@
 
 #include <errno.h>
 
-static void finalizep(sqlite3_stmt **st)
-{
-    (void)sqlite3_finalize(*st);
-}
-
-static int prepare(const struct store *s, const char *sql, sqlite3_stmt **ret, struct err *err)
-{
-    return sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) == SQLITE_OK ? 0 : store_failed(s, "be read", err);
-}
-
 /* ---- actions --------------------------------------------------------------------------------- */
 
 static void put_where(const struct action_query *q, struct strbuf *sql)
@@ -36,7 +26,7 @@ static int prepare_actions(const struct store *s, const struct action_query *q, 
                            sqlite3_stmt **ret, struct err *err)
 {
     const char *state = q->state == action_state_count ? NULL : action_state_name(q->state);
-    int r = prepare(s, sql, ret, err);
+    int r = store_prepare_one(s, sql, ret, "be read", err);
 
     if (r < 0)
         return r;
@@ -155,12 +145,14 @@ int store_list_faults(struct store *s, struct arena *a, struct fault_event **ret
     CLEANUP(finalizep) sqlite3_stmt *oldest = NULL;
     int r;
 
-    if ((r = prepare(s,
-                     "SELECT time, kind = 'fault_cleared', json_extract(data, '$.code'), vm, host FROM events"
-                     " WHERE kind IN ('fault', 'fault_cleared') ORDER BY id",
-                     &st, err)) < 0 ||
+    if ((r = store_prepare_one(
+             s,
+             "SELECT time, kind = 'fault_cleared', json_extract(data, '$.code'), vm, host FROM events"
+             " WHERE kind IN ('fault', 'fault_cleared') ORDER BY id",
+             &st, "be read", err)) < 0 ||
         (r = read_faults(s, st, a, ret, ret_n, err)) < 0 ||
-        (r = prepare(s, "SELECT id, time FROM events ORDER BY id LIMIT 1", &oldest, err)) < 0)
+        (r = store_prepare_one(s, "SELECT id, time FROM events ORDER BY id LIMIT 1", &oldest, "be read",
+                               err)) < 0)
         return r;
     int rc = sqlite3_step(oldest);
 
@@ -197,7 +189,7 @@ static int find_ids(const struct store *s, const char *sql, const char *word, in
                     const char *ret[2], size_t *ret_n, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = prepare(s, sql, &st, err);
+    int r = store_prepare_one(s, sql, &st, "be read", err);
     int rc;
 
     if (r < 0)
@@ -211,19 +203,6 @@ static int find_ids(const struct store *s, const char *sql, const char *word, in
     return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : store_failed(s, "be read", err);
 }
 
-static int newest_event(const struct store *s, int64_t *ret, struct err *err)
-{
-    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = prepare(s, "SELECT coalesce(max(id), 0) FROM events", &st, err);
-
-    if (r < 0)
-        return r;
-    if (sqlite3_step(st) != SQLITE_ROW)
-        return store_failed(s, "be read", err);
-    *ret = sqlite3_column_int64(st, 0);
-    return 0;
-}
-
 int store_find_subject(struct store *s, enum store_subject what, const char *word, struct arena *a,
                        const char **ret, struct err *err)
 {
@@ -232,7 +211,8 @@ int store_find_subject(struct store *s, enum store_subject what, const char *wor
     size_t n = 0;
     int r = find_ids(s, subject_sql[what], word, 0, a, ids, &n, err);
 
-    if (r == 0 && n == 0 && (r = newest_event(s, &newest, err)) == 0)
+    if (r == 0 && n == 0 &&
+        (r = store_read_number(s, "SELECT coalesce(max(id), 0) FROM events", &newest, err)) == 0)
         r = find_ids(s, name_sql[what], word, newest - STORE_NAMES_AMONG, a, ids, &n, err);
     if (r < 0)
         return r;

@@ -47,6 +47,12 @@ struct store {
     struct series_writer *series; /* series_write.h; NULL: the tables say it */
 };
 
+/* For CLEANUP(). */
+static inline void finalizep(sqlite3_stmt **st)
+{
+    (void)sqlite3_finalize(*st);
+}
+
 /* Formats "the store PATH could not DOING: ..." with the database's last error; -EIO. */
 int store_failed(const struct store *s, const char *doing, struct err *err);
 
@@ -68,6 +74,13 @@ int store_prepare(struct store *s, struct err *err);
  * until the statement is finalized; NULL is NULL. An SQLite code. */
 int store_bind_text(sqlite3_stmt *st, const char *name, const char *text);
 int store_bind_number(sqlite3_stmt *st, const char *name, int64_t number);
+
+/* `doing` is said in the error. The caller finalizes *ret. */
+int store_prepare_one(const struct store *s, const char *sql, sqlite3_stmt **ret, const char *doing,
+                      struct err *err);
+
+/* The one number of a statement without parameters; 0: NULL or no row. */
+int store_read_number(const struct store *s, const char *sql, int64_t *ret, struct err *err);
 
 /* Steps a `SELECT count(*)` whose parameters are bound. */
 int store_read_count(const struct store *s, sqlite3_stmt *st, uint64_t *ret, struct err *err);

@@ -27,10 +27,10 @@ void store_set_limit(struct store *s, int64_t mb)
 
 static int read_used(const struct store *s, int64_t *ret, struct err *err)
 {
-    return series_rows_number(s,
-                              "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(),"
-                              " pragma_freelist_count(), pragma_page_size()",
-                              ret, err);
+    return store_read_number(s,
+                             "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(),"
+                             " pragma_freelist_count(), pragma_page_size()",
+                             ret, err);
 }
 
 int store_size(struct store *s, struct store_size *ret, struct err *err)
@@ -45,7 +45,7 @@ int store_size(struct store *s, struct store_size *ret, struct err *err)
     instant_s means = 0, looks = 0;
 
     if ((r = store_series_kept(s, &means, &looks, err)) < 0 ||
-        (r = series_rows_number(s, "SELECT max(time) FROM looks", &newest, err)) < 0)
+        (r = store_read_number(s, "SELECT max(time) FROM looks", &newest, err)) < 0)
         return r;
     *ret = (struct store_size){.used_bytes = (uint64_t)used,
                                .limit_bytes = (uint64_t)s->limit_bytes,

@@ -1,5 +1,6 @@
 /* load.c: the store port's reading side. Writing is sqlite.c's. */
 #include "store/compress.h"
+#include "store/events.h"
 #include "store/internal.h"
 #include "store/rows.h"
 
@@ -8,11 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-
-static void finalizep(sqlite3_stmt **st)
-{
-    (void)sqlite3_finalize(*st);
-}
 
 /* A query of rows of one table. */
 struct query {
@@ -60,32 +56,6 @@ static int read_rows(const struct store *s, const struct query *q, int64_t of, s
     return 0;
 }
 
-/* Reads one number; 0: no row. */
-static int read_number(const struct store *s, const char *sql, uint64_t *ret, struct err *err)
-{
-    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-
-    if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
-        return store_failed(s, "be read", err);
-    int rc = sqlite3_step(st);
-
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        return store_failed(s, "be read", err);
-    *ret = rc == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(st, 0) : 0;
-    return 0;
-}
-
-static int read_instance(const struct store *s, struct arena *a, const char **ret, struct err *err)
-{
-    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-
-    if (sqlite3_prepare_v2(s->db, "SELECT name FROM instance", -1, &st, NULL) != SQLITE_OK ||
-        sqlite3_step(st) != SQLITE_ROW)
-        return store_failed(s, "read its name", err);
-    *ret = arena_strdup(a, (const char *)sqlite3_column_text(st, 0));
-    return 0;
-}
-
 /* The records that a restart reads, by kind, and their place in struct stored. */
 struct part {
     struct query query;
@@ -94,7 +64,7 @@ struct part {
     size_t *n;
 };
 
-static int load_all(const struct store *s, instant_s since, instant_s samples_since, struct arena *a,
+static int load_all(struct store *s, instant_s since, instant_s samples_since, struct arena *a,
                     struct stored *ret, struct err *err)
 {
     const struct part parts[] = {
@@ -127,11 +97,11 @@ static int load_all(const struct store *s, instant_s since, instant_s samples_si
     };
     int r;
 
-    if ((r = read_instance(s, a, &ret->instance, err)) < 0 ||
-        (r = read_number(s, "SELECT seq FROM sqlite_sequence WHERE name = 'actions'", &ret->last_action,
-                         err)) < 0 ||
-        (r = read_number(s, "SELECT seq FROM sqlite_sequence WHERE name = 'passes'", &ret->last_pass, err)) <
-            0)
+    if ((r = store_instance(s, a, &ret->instance, err)) < 0 ||
+        (r = store_read_number(s, "SELECT seq FROM sqlite_sequence WHERE name = 'actions'",
+                               (int64_t *)&ret->last_action, err)) < 0 ||
+        (r = store_read_number(s, "SELECT seq FROM sqlite_sequence WHERE name = 'passes'",
+                               (int64_t *)&ret->last_pass, err)) < 0)
         return r;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct records found;

@@ -13,16 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void finalizep(sqlite3_stmt **st)
-{
-    (void)sqlite3_finalize(*st);
-}
-
-static int prepare(const struct store *s, const char *sql, sqlite3_stmt **ret, struct err *err)
-{
-    return sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) == SQLITE_OK ? 0 : store_failed(s, "be read", err);
-}
-
 static int prepare_list(const struct store *s, const struct pass_query *q, const char *columns,
                         sqlite3_stmt **ret, struct err *err)
 {
@@ -34,7 +24,7 @@ static int prepare_list(const struct store *s, const struct pass_query *q, const
                   columns);
     if (q->limit > 0)
         strbuf_puts(&sql, " ORDER BY id DESC LIMIT :limit");
-    if ((r = prepare(s, sql.text, ret, err)) < 0)
+    if ((r = store_prepare_one(s, sql.text, ret, "be read", err)) < 0)
         return r;
     return store_bind_number(*ret, ":since", q->since) == SQLITE_OK &&
                    store_bind_number(*ret, ":before", (int64_t)q->before) == SQLITE_OK &&
@@ -112,7 +102,8 @@ int store_read_snapshot(struct store *s, uint64_t pass, struct stored_snapshot *
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     int r =
-        prepare(s, "SELECT snapshot_size, snapshot, held_back, trigger FROM passes WHERE id = :id", &st, err);
+        store_prepare_one(s, "SELECT snapshot_size, snapshot, held_back, trigger FROM passes WHERE id = :id",
+                          &st, "be read", err);
 
     if (r < 0)
         return r;

@@ -9,11 +9,6 @@
 
 #define DAY_S (24 * 3600)
 
-static void finalizep(sqlite3_stmt **st)
-{
-    (void)sqlite3_finalize(*st);
-}
-
 static instant_s later(instant_s a, instant_s b)
 {
     return a > b ? a : b;
@@ -121,10 +116,10 @@ static int add_means(struct reading *r, instant_s since, instant_s until, struct
 int store_series_kept(struct store *s, instant_s *ret_means, instant_s *ret_looks, struct err *err)
 {
     int64_t key = 0;
-    int r = series_rows_number(s, "SELECT min(id) FROM mean_blocks", &key, err);
+    int r = store_read_number(s, "SELECT min(id) FROM mean_blocks", &key, err);
 
     *ret_means = key >> SERIES_KEY_BITS;
-    return r < 0 ? r : series_rows_number(s, "SELECT min(time - covers_s) FROM looks", ret_looks, err);
+    return r < 0 ? r : store_read_number(s, "SELECT min(time - covers_s) FROM looks", ret_looks, err);
 }
 
 static instant_s round_up(instant_s t, instant_s step)

@@ -6,27 +6,9 @@
 
 #include <errno.h>
 
-static void finalizep(sqlite3_stmt **st)
-{
-    (void)sqlite3_finalize(*st);
-}
-
-int series_rows_number(const struct store *s, const char *sql, int64_t *ret, struct err *err)
-{
-    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int rc = sqlite3_prepare_v2(s->db, sql, -1, &st, NULL);
-
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(st);
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        return store_failed(s, "be read", err);
-    *ret = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
-    return 0;
-}
-
 int series_rows_thinned_until(const struct store *s, instant_s *ret, struct err *err)
 {
-    return series_rows_number(s, "SELECT thinned_until FROM series", ret, err);
+    return store_read_number(s, "SELECT thinned_until FROM series", ret, err);
 }
 
 int series_rows_list_looks(const struct store *s, instant_s since, instant_s until, struct arena *a,

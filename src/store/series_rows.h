@@ -47,9 +47,6 @@ int series_rows_read(const struct store *s, sqlite3_stmt *st, int64_t key, struc
 bool series_rows_figures(const struct series_block *b, uint32_t object, uint32_t step,
                          double ret[look_figure_count]);
 
-/* The one number of a statement without parameters; 0: NULL or no row. */
-int series_rows_number(const struct store *s, const char *sql, int64_t *ret, struct err *err);
-
 /* What was made means lies before this; 0: nothing was. */
 int series_rows_thinned_until(const struct store *s, instant_s *ret, struct err *err);
 

@@ -48,11 +48,6 @@ static const char doing[] = "keep a look";
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-static void finalizep(sqlite3_stmt **st)
-{
-    (void)sqlite3_finalize(*st);
-}
-
 static int prepare(const struct store *s, const char *sql, sqlite3_stmt **ret, struct err *err)
 {
     return sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) == SQLITE_OK ? 0 : store_failed(s, doing, err);
@@ -145,7 +140,7 @@ static int read_writer(struct store *s, struct err *err)
 
     s->series = w;
     if ((r = read_objects(s, w, err)) < 0 || (r = series_rows_thinned_until(s, &w->thinned_until, err)) < 0 ||
-        (r = series_rows_number(s, "SELECT max(time) FROM looks", &w->newest, err)) < 0) {
+        (r = store_read_number(s, "SELECT max(time) FROM looks", &w->newest, err)) < 0) {
         series_write_forget(s);
         return r;
     }

@@ -39,6 +39,25 @@ int store_bind_number(sqlite3_stmt *st, const char *name, int64_t number)
     return i == 0 ? SQLITE_OK : sqlite3_bind_int64(st, i, number);
 }
 
+int store_prepare_one(const struct store *s, const char *sql, sqlite3_stmt **ret, const char *doing,
+                      struct err *err)
+{
+    return sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) == SQLITE_OK ? 0 : store_failed(s, doing, err);
+}
+
+int store_read_number(const struct store *s, const char *sql, int64_t *ret, struct err *err)
+{
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    int rc = sqlite3_prepare_v2(s->db, sql, -1, &st, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(st);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        return store_failed(s, "be read", err);
+    *ret = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
+    return 0;
+}
+
 int store_read_count(const struct store *s, sqlite3_stmt *st, uint64_t *ret, struct err *err)
 {
     if (sqlite3_step(st) != SQLITE_ROW)

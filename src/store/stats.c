@@ -9,11 +9,6 @@
 
 static const char doing[] = "count its rows";
 
-static void finalizep(sqlite3_stmt **st)
-{
-    (void)sqlite3_finalize(*st);
-}
-
 /* The first column of the first row. */
 static int read_number(const struct store *s, const char *sql, uint64_t *ret, struct err *err)
 {
