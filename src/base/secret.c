@@ -2,9 +2,11 @@
 #include "base/secret.h"
 
 #include "base/cleanup.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,4 +73,18 @@ int secret_read(const char *path, struct arena *a, const char **ret, bool *ret_e
     }
     explicit_bzero(buffer, sizeof(buffer));
     return r;
+}
+
+void secret_now(const char *path, const char *at_start, const char *what, char ret[SECRET_MAX + 1])
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *secret = NULL;
+    struct err err = {0};
+    bool exposed;
+
+    if (!path || secret_read(path, &a, &secret, &exposed, &err) < 0)
+        secret = at_start;
+    if (err.text[0])
+        log_warning("%s; the %s that it held at the start is used", err.text, what);
+    (void)snprintf(ret, SECRET_MAX + 1, "%s", secret);
 }

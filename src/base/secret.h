@@ -20,4 +20,9 @@
  */
 int secret_read(const char *path, struct arena *a, const char **ret, bool *ret_exposed, struct err *err);
 
+/* The secret as its file has it now, so that a changed one needs no restart. Where there is no file (NULL),
+ * or it cannot be read, which is logged, it is the one of the start. `what` it is, for the log: "password".
+ */
+void secret_now(const char *path, const char *at_start, const char *what, char ret[SECRET_MAX + 1]);
+
 #endif

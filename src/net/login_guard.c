@@ -54,6 +54,21 @@ void login_guard_free(struct login_guard *g)
     free(g);
 }
 
+int login_guard_open(const struct source_config *cfg, void **ret, struct err *err)
+{
+    struct login_guard *g = NULL;
+    int r = login_guard_new(false, &g, err);
+
+    (void)cfg;
+    *ret = g;
+    return r;
+}
+
+void login_guard_close(void *guard)
+{
+    login_guard_free(guard);
+}
+
 static bool is_accepted(const struct login_guard *g, const char *password)
 {
     return g->parallel && g->accepted && strcmp(g->accepted, password) == 0;

@@ -21,9 +21,14 @@
 #define LOGIN_PAUSE_MOST_S 900
 
 struct login_guard; /* used by any number of threads */
+struct source_config;
 
 int login_guard_new(bool parallel, struct login_guard **ret, struct err *err); /* -ENOMEM */
 void login_guard_free(struct login_guard *g); /* no login is under way; NULL is fine */
+
+/* The same as open() and close() of a plug-in whose sessions share a guard (plugin.h). */
+int login_guard_open(const struct source_config *cfg, void **ret, struct err *err);
+void login_guard_close(void *guard);
 
 /* Asks for a login with this password; instants are milliseconds on the clock of net_now_ms(). Waits while
  * another login is under way, until the deadline or until *stop (NULL: never). After 0 the caller logs in and

@@ -3,7 +3,6 @@
 #include "net/proxmox/session.h"
 
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "base/secret.h"
 #include "net/http.h"
 #include "net/login_guard.h"
@@ -280,21 +279,6 @@ static int ask(struct pve *p, const struct question *q, json_t **ret, struct err
 
 /* ---- the login ---- */
 
-/* The password, or the token's secret, as its file has it now. */
-static void present_secret(const struct pve *p, char ret[SECRET_MAX + 1])
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    const char *secret = NULL;
-    struct err err = {0};
-    bool exposed;
-
-    if (!p->cfg->password_file || secret_read(p->cfg->password_file, &a, &secret, &exposed, &err) < 0)
-        secret = p->cfg->password;
-    if (err.text[0])
-        log_warning("%s; the secret that it held at the start is used", err.text);
-    (void)snprintf(ret, SECRET_MAX + 1, "%s", secret);
-}
-
 /* It becomes part of a header, escaped. */
 static int take_ticket(struct pve *p, const json_t *data, struct err *err)
 {
@@ -388,7 +372,7 @@ static int ask_here(struct pve *p, const struct question *q, json_t **ret, struc
     struct question own = *q;
     int r = 0;
 
-    present_secret(p, secret);
+    secret_now(p->cfg->password_file, p->cfg->password, "secret", secret);
     for (int tries = 0; tries < 2; tries++) {
         own.secret = p->by_token ? secret : NULL;
         r = p->by_token ? 0 : need_ticket(p, secret, err);

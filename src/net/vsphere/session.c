@@ -282,21 +282,6 @@ static int read_content(struct vsphere *v, struct err *err)
     return 0;
 }
 
-/* The password as its file has it now, so that a changed one needs no restart. */
-static void present_password(const struct vsphere *v, char ret[SECRET_MAX + 1])
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    const char *password = NULL;
-    struct err err = {0};
-    bool exposed;
-
-    if (!v->cfg->password_file || secret_read(v->cfg->password_file, &a, &password, &exposed, &err) < 0)
-        password = v->cfg->password;
-    if (err.text[0])
-        log_warning("%s; the password that it held at the start is used", err.text);
-    (void)snprintf(ret, SECRET_MAX + 1, "%s", password);
-}
-
 static int send_login(void *ctx, const char *password, bool *ret_refused, struct err *err)
 {
     struct vsphere *v = ctx;
@@ -335,7 +320,7 @@ int vsphere_guarded_login(struct vsphere *v, int64_t deadline_ms,
     bool refused = false;
     int64_t left_s = 0;
 
-    present_password(v, password);
+    secret_now(v->cfg->password_file, v->cfg->password, "password", password);
     int r = login_guard_begin(v->guard, password, net_now_ms(), deadline_ms, v->cfg->stop, &left_s);
     if (r == 0) {
         r = send(ctx, password, &refused, err);
