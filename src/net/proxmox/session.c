@@ -29,7 +29,7 @@ struct pve {
     const char *urls[ADDRESSES_MAX];
     size_t n_urls, at; /* at: the address that is asked */
     struct login_guard *guard, *own_guard;
-    bool by_token, accepted;
+    bool by_token;
     char ticket[TICKET_MAX]; /* "": none */
     char csrf[CSRF_MAX];     /* sent with the ticket, in requests that change something */
     int64_t ticket_ms;       /* when it was given */
@@ -139,11 +139,6 @@ size_t pve_turn(struct pve *p)
 {
     p->at = (p->at + 1) % p->n_urls;
     return p->n_urls;
-}
-
-bool pve_is_accepted(const struct pve *p)
-{
-    return p->accepted;
 }
 
 /* ---- one request ---- */
@@ -388,7 +383,6 @@ static int ask_here(struct pve *p, const struct question *q, json_t **ret, struc
     if (r == -EACCES && p->by_token)
         r = err_set(err, -EACCES, "%s: the token %s was refused: its name or its secret is wrong", pve_url(p),
                     p->cfg->username);
-    p->accepted = p->accepted || r == 0 || r == -EPERM;
     return r;
 }
 
@@ -399,21 +393,30 @@ static bool blames_address(int r, bool limited)
            r == -EPROTO || r == -EFBIG || (r == -ETIMEDOUT && !limited);
 }
 
-int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, struct err *err)
+/* Whether another address is asked. A request that changes something goes there only if it cannot have
+ * arrived at the first. */
+static bool may_move_on(const struct question *q, bool reads, int r)
 {
-    struct question q = {.method = "GET", .path = path, .at_most_ms = at_most_ms};
+    return reads ? blames_address(r, q->at_most_ms > 0)
+                 : r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -EKEYREJECTED;
+}
+
+static int ask_in_turn(struct pve *p, const struct question *q, json_t **ret, struct err *err)
+{
+    const bool reads = strcmp(q->method, "GET") == 0;
+    struct question own = *q;
     struct err first = {0};
     size_t began = p->at;
-    int r = 0;
 
     for (size_t i = 0; i < p->n_urls; i++) {
         struct err now = {0};
 
-        if (at_most_ms <=
-            0) /* a share for each of those that are left, so that one that hangs is not the end */
-            q.at_most_ms = pve_left_ms(p) / (int64_t)(p->n_urls - i);
-        r = ask_here(p, &q, ret, &now);
-        if (r == 0 || !blames_address(r, at_most_ms > 0)) {
+        /* a share for each of those that are left, so that one that hangs is not the end */
+        if (reads && q->at_most_ms <= 0)
+            own.at_most_ms = pve_left_ms(p) / (int64_t)(p->n_urls - i);
+        int r = ask_here(p, &own, ret, &now);
+
+        if (r == 0 || !may_move_on(q, reads, r)) {
             if (r < 0 && err)
                 *err = now;
             return r;
@@ -421,47 +424,27 @@ int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, s
         if (i == 0)
             first = now;
         p->at = (p->at + 1) % p->n_urls;
-        if (pve_left_ms(p) <= 0 || (p->cfg->stop && atomic_load(p->cfg->stop)))
+        if (pve_left_ms(p) <= 0 || (reads && p->cfg->stop && atomic_load(p->cfg->stop)))
             break;
     }
     p->at = (began + 1) % p->n_urls; /* the next call does not wait for the same one */
     if (err)
         *err = first;
-    if (p->n_urls > 1)
+    if (reads && p->n_urls > 1)
         (void)err_widen(err, "none of %zu addresses answers", p->n_urls);
     return first.code;
 }
 
-/* A request that changes something goes to another address only if it cannot have arrived at the first. */
-static int change(struct pve *p, const struct question *q, json_t **ret, struct err *err)
+int pve_get(struct pve *p, const char *path, int64_t at_most_ms, json_t **ret, struct err *err)
 {
-    struct err first = {0};
-    size_t began = p->at;
-
-    for (size_t i = 0; i < p->n_urls; i++) {
-        struct err now = {0};
-        int r = ask_here(p, q, ret, &now);
-
-        if (r == 0 || (r != -ECONNREFUSED && r != -EHOSTUNREACH && r != -EKEYREJECTED)) {
-            if (r < 0 && err)
-                *err = now;
-            return r;
-        }
-        if (i == 0)
-            first = now;
-        p->at = (p->at + 1) % p->n_urls;
-        if (pve_left_ms(p) <= 0)
-            break;
-    }
-    p->at = (began + 1) % p->n_urls; /* the next call does not wait for the same one */
-    if (err)
-        *err = first;
-    return first.code;
+    return ask_in_turn(p, &(struct question){.method = "GET", .path = path, .at_most_ms = at_most_ms}, ret,
+                       err);
 }
 
 int pve_post(struct pve *p, const char *path, const char *form, json_t **ret, struct err *err)
 {
-    return change(p, &(struct question){.method = "POST", .path = path, .body = form ? form : ""}, ret, err);
+    return ask_in_turn(p, &(struct question){.method = "POST", .path = path, .body = form ? form : ""}, ret,
+                       err);
 }
 
 int pve_post_everywhere(struct pve *p, const char *path, struct err *err)
@@ -493,7 +476,7 @@ int pve_delete(struct pve *p, const char *path, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *nothing = NULL;
 
-    return change(p, &(struct question){.method = "DELETE", .path = path}, &nothing, err);
+    return ask_in_turn(p, &(struct question){.method = "DELETE", .path = path}, &nothing, err);
 }
 
 bool pve_is_node_name(const char *text)

@@ -39,9 +39,6 @@ const char *pve_url(const struct pve *p);
  * go. The number of addresses. */
 size_t pve_turn(struct pve *p);
 
-/* Whether user and password, or the token, were accepted once. */
-bool pve_is_accepted(const struct pve *p);
-
 /* Asks for a path below /api2/json, and gives what the answer has as "data"; the caller releases it with
  * json_decref(). at_most_ms: for this request, which a node that hangs must not make longer; 0: what is left.
  * -EACCES: user, password or token are wrong; -EPERM: a privilege is missing (403); -EOPNOTSUPP: this version
