@@ -19,17 +19,6 @@ struct conf_reader {
     unsigned line;
 };
 
-static char *trimmed(const char *text, size_t n, struct arena *a)
-{
-    while (n > 0 && strchr(BLANKS, *text)) {
-        text++;
-        n--;
-    }
-    while (n > 0 && strchr(BLANKS, text[n - 1]))
-        n--;
-    return arena_strndup(a, text, n);
-}
-
 /* A value may stand in quotes. */
 static const char *unquoted(char *text)
 {
@@ -69,8 +58,8 @@ static int read_option(struct conf_reader *r, const char *line)
     if (!r->section)
         return err_set(r->err, -EINVAL,
                        "nova.conf: line %u: before the first section, expected \"[DEFAULT]\"", r->line);
-    r->key = trimmed(line, n, r->a);
-    const char *value = unquoted(trimmed(line + n + 1, strlen(line + n + 1), r->a));
+    r->key = nova_stripped(line, n, BLANKS, r->a);
+    const char *value = unquoted(nova_stripped(line + n + 1, strlen(line + n + 1), BLANKS, r->a));
     const char *before = json_string_value(json_object_get(r->section, r->key));
 
     if (before && strcmp(r->key, "available_filters") == 0) /* may be there several times */
@@ -83,7 +72,7 @@ static int read_option(struct conf_reader *r, const char *line)
 
 static int read_continuation(struct conf_reader *r, const char *line)
 {
-    const char *text = trimmed(line, strlen(line), r->a);
+    const char *text = nova_stripped(line, strlen(line), BLANKS, r->a);
 
     if (!r->key)
         return err_set(r->err, -EINVAL,

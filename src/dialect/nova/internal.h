@@ -180,6 +180,7 @@ int conf_number(const struct cloud *c, const char *section, const char *option, 
 
 /* ---- text.c: texts as Python has them ---- */
 
+char *nova_stripped(const char *text, size_t n, const char *blanks, struct arena *a); /* str.strip(blanks) */
 void nova_words_add(struct words *w, const char *text, struct arena *a);
 bool nova_words_have(const struct words *w, const char *text);
 struct words nova_words_split(const char *text, struct arena *a);                 /* str.split() */

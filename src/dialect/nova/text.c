@@ -38,13 +38,13 @@ struct words nova_words_split(const char *text, struct arena *a)
     return ret;
 }
 
-static const char *stripped(const char *text, size_t n, struct arena *a)
+char *nova_stripped(const char *text, size_t n, const char *blanks, struct arena *a)
 {
-    while (n > 0 && strchr(BLANKS, *text)) {
+    while (n > 0 && strchr(blanks, *text)) {
         text++;
         n--;
     }
-    while (n > 0 && strchr(BLANKS, text[n - 1]))
+    while (n > 0 && strchr(blanks, text[n - 1]))
         n--;
     return arena_strndup(a, text, n);
 }
@@ -56,7 +56,7 @@ struct words nova_parts_split(const char *text, char separator, struct arena *a)
     for (;;) {
         const char *end = strchrnul(text, separator);
 
-        nova_words_add(&ret, stripped(text, (size_t)(end - text), a), a);
+        nova_words_add(&ret, nova_stripped(text, (size_t)(end - text), BLANKS, a), a);
         if (!*end)
             return ret;
         text = end + 1;
@@ -71,7 +71,7 @@ static bool is_digit(char c)
 /* Without blanks around it, and without underscores between digits. NULL: an underscore elsewhere. */
 static char *plain_number(const char *text, struct arena *a)
 {
-    char *ret = arena_strdup(a, stripped(text, strlen(text), a));
+    char *ret = arena_strdup(a, nova_stripped(text, strlen(text), BLANKS, a));
     char *to = ret;
 
     for (const char *at = ret; *at; at++) {
