@@ -325,10 +325,9 @@ static double operation_at(const void *item)
 
 int faults_build_script(struct building *b, const struct node *list)
 {
-    size_t ix = 0;
     int r = list ? reader_list_check(&b->f, list, "a list of operations", SCRIPT_MAX) : 0;
 
-    for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next, ix++)
+    for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next)
         r = read_operation(b, n);
     if (r == 0)
         sort_by_time(b->s->operations, b->s->n_operations, sizeof *b->s->operations, operation_at, b->f.a);

@@ -348,10 +348,9 @@ static int change_matching(struct building *b, const struct node *group, const c
 
 int vms_build(struct building *b, const struct node *groups)
 {
-    size_t ix = 0;
     int r = groups ? reader_list_check(&b->f, groups, "a list of groups", SCENARIO_GROUPS_MAX) : 0;
 
-    for (const struct node *g = groups ? groups->first : NULL; r == 0 && g; g = g->next, ix++) {
+    for (const struct node *g = groups ? groups->first : NULL; r == 0 && g; g = g->next) {
         struct vm_spec spec = default_spec();
         if ((r = reader_object(&b->f, g, &vm_keys, &spec)) < 0)
             return r;
