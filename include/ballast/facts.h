@@ -258,6 +258,9 @@ struct vm_facts {
     /* Usual standard deviation of its demand within an hour, measured over a day; a cautious estimate while
      * it has been watched for few hours. UNKNOWN: that of the last hour. */
     double deviation[RES_COUNT];
+    /* How much its demand rose, or fell, when that of the cluster rose most within minutes, over the last
+     * day. UNKNOWN: not watched then. */
+    double rise[RES_COUNT];
     double stable_s;        /* how long its recent demand levels lasted; UNKNOWN */
     double dirty_mb_s;      /* UNKNOWN */
     double disks_copied_mb; /* of disks that a migration copies before the memory; 0: none */

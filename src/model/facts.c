@@ -71,6 +71,7 @@ void vm_facts_default(struct vm_facts *f)
                                .shares = fmin(VM_MEM_SHARES_PER_MB * mem_mb, SIZE_ABSURD)}},
         .consumed_mb = mem_mb,
         .deviation = {UNKNOWN, UNKNOWN},
+        .rise = {UNKNOWN, UNKNOWN},
         .stable_s = UNKNOWN,
         .dirty_mb_s = UNKNOWN,
         .sample_age_s = UNKNOWN,

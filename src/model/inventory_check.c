@@ -377,6 +377,12 @@ static int check_needs(const struct place *at, const struct vm_facts *f)
     return check_phrase(at, "mandatory_only", f->mandatory_only, PHRASE_BYTES_MAX);
 }
 
+/* Below 0 where demand fell. */
+static int check_rise(const struct place *at, const char *field, double v)
+{
+    return isnan(v) ? 0 : check_size(at, field, fabs(v));
+}
+
 static int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "vms", .ix = ix, .err = err};
@@ -387,7 +393,8 @@ static int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
         (r = check_automation(&at, "automation", v->is.automation)) < 0 ||
         (r = check_labels(&at, &v->is.labels)) < 0 || (r = check_needs(&at, &v->is)) < 0 ||
         (r = check_source(&at, v->is.overridden, v->is.source_alloc)) < 0 ||
-        (r = check_set(&at, &v->is.set)) < 0)
+        (r = check_set(&at, &v->is.set)) < 0 || (r = check_rise(&at, "cpu/rise", v->is.rise[RES_CPU])) < 0 ||
+        (r = check_rise(&at, "mem/rise", v->is.rise[RES_MEM])) < 0)
         return r;
     if (v->is.vcpus == 0)
         return inventory_check_refuse(&at, "vcpus", "0, expected 1 or more");

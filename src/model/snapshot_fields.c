@@ -242,6 +242,7 @@ static const struct field vm_cpu_fields[] = {
     F("shares", FIELD_NUMBER, is.alloc[RES_CPU].shares, 0),
     F("demand", FIELD_NUMBER, is.demand[RES_CPU], 0),
     F("deviation", FIELD_NUMBER, is.deviation[RES_CPU], OPT),
+    F("rise", FIELD_NUMBER, is.rise[RES_CPU], OPT),
 };
 static const struct field vm_mem_fields[] = {
     F("reservation", FIELD_NUMBER, is.alloc[RES_MEM].reservation, 0),
@@ -249,6 +250,7 @@ static const struct field vm_mem_fields[] = {
     F("shares", FIELD_NUMBER, is.alloc[RES_MEM].shares, 0),
     F("demand", FIELD_NUMBER, is.demand[RES_MEM], 0),
     F("deviation", FIELD_NUMBER, is.deviation[RES_MEM], OPT),
+    F("rise", FIELD_NUMBER, is.rise[RES_MEM], OPT),
     F("consumed", FIELD_NUMBER, is.consumed_mb, 0),
     F("overhead", FIELD_NUMBER, is.overhead_mb, 0),
     F("no_reclaim", FIELD_BOOL, is.no_reclaim, OPT),

@@ -74,7 +74,7 @@ static void forget_use(struct vm_facts *f)
     f->last_migrated = 0;
     for (int r = 0; r < RES_COUNT; r++) {
         f->demand[r] = 0;
-        f->deviation[r] = UNKNOWN;
+        f->deviation[r] = f->rise[r] = UNKNOWN;
     }
     vm_facts_windows(f);
 }

@@ -176,6 +176,52 @@ static void test_usual_deviation(void **state)
     demand_history_free(h);
 }
 
+static void look(struct demand_history *h, instant_s at, double a, double b, bool b_is_there)
+{
+    struct sample_record all[] = {{.vm = "a", .time = at, .demand = {a, 4096}},
+                                  {.vm = "b", .time = at, .demand = {b, 4096}}};
+    size_t n = b_is_there ? 2 : 1;
+
+    for (size_t i = 0; i < n; i++)
+        assert_true(demand_history_add(h, all[i].vm, at, all[i].demand));
+    demand_history_look(h, all, n, at);
+}
+
+/* The rise of the VM when both rose most, over a day; a slow rise is none. */
+static void test_rise(void **state)
+{
+    struct demand_history *h = demand_history_new();
+    double rise[RES_COUNT];
+    const instant_s hour = 3600;
+
+    (void)state;
+    demand_history_rise(h, "a", NOW, rise);
+    assert_true(isnan(rise[RES_CPU]));
+    for (int i = 0; i < 60; i++) /* 50 MHz a minute: 500 within ten */
+        look(h, NOW + i * 60, 100 + i * 50, 100, true);
+    demand_history_rise(h, "a", NOW + hour, rise);
+    NEAR(rise[RES_CPU], 500);
+    look(h, NOW + 2 * hour, 100, 3000, true);
+    look(h, NOW + 2 * hour + 700, 100, 3000, true);
+    look(h, NOW + 2 * hour + 760, 50, 5000, true);
+    demand_history_rise(h, "a", NOW + 3 * hour, rise);
+    NEAR(rise[RES_CPU], -50);
+    demand_history_rise(h, "b", NOW + 3 * hour, rise);
+    NEAR(rise[RES_CPU], 2000);
+    assert_true(isnan(rise[RES_MEM])); /* it never rose */
+    demand_history_rise(h, "other", NOW + 3 * hour, rise);
+    assert_true(isnan(rise[RES_CPU]));
+    demand_history_rise(h, "b", NOW + 27 * hour, rise);
+    assert_true(isnan(rise[RES_CPU])); /* a day later nothing of it is left */
+    look(h, NOW + 30 * hour, 100, 0, false);
+    look(h, NOW + 30 * hour + 700, 300, 0, false);
+    demand_history_rise(h, "a", NOW + 31 * hour, rise);
+    NEAR(rise[RES_CPU], 200);
+    demand_history_rise(h, "b", NOW + 31 * hour, rise);
+    assert_true(isnan(rise[RES_CPU])); /* it was not there */
+    demand_history_free(h);
+}
+
 /* Years of it do not grow: 2,000 VMs, met and gone. */
 static void test_forgets(void **state)
 {
@@ -247,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_looks_that_come_sooner),
         cmocka_unit_test(test_short_windows),
         cmocka_unit_test(test_usual_deviation),
+        cmocka_unit_test(test_rise),
         cmocka_unit_test(test_forgets),
         cmocka_unit_test(test_how_long_it_was_watched),
     };

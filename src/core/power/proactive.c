@@ -59,17 +59,38 @@ static bool find_expected_rise(const struct power *w, instant_s until, struct ri
     return rises;
 }
 
-/* Time until a host that is woken now can run VMs: of the slowest host in standby. */
+/* How long VMs leave the host that takes longest, for one that is woken. */
+static double spread_s(const struct power *w, uint32_t to_slot)
+{
+    const struct layout *l = w->l;
+    double longest = 0;
+
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        const struct host_facts *h = &l->snap->hosts[l->slot_host[i]].is;
+        double at_a_time = h->migrations_max ? h->migrations_max : (double)l->policy->migrations_per_host;
+        double sum = 0;
+        for (uint32_t k = 0; k < l->list[i].n; k++)
+            sum += migration_cost_duration(&w->p->migration_cost, l->list[i].items[k], i, to_slot);
+        longest = fmax(longest, sum / fmax(at_a_time, 1));
+    }
+    return longest;
+}
+
+/* Time until hosts that are woken now run VMs: of the slowest host in standby, and of the fullest one on. */
 static double lead_s(const struct power *w)
 {
     double boot_s = 0;
+    double moves_s = 0;
 
     for (uint32_t i = 0; i < w->l->n_slots; i++) {
         const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[i]].is;
-        if (h->state == HOST_STANDBY || h->state == HOST_POWERING_ON)
-            boot_s = fmax(boot_s, isnan(h->boot_s) ? (double)w->l->policy->dpm.boot_s : h->boot_s);
+        if (h->state != HOST_STANDBY && h->state != HOST_POWERING_ON)
+            continue;
+        boot_s = fmax(boot_s, isnan(h->boot_s) ? (double)w->l->policy->dpm.boot_s : h->boot_s);
+        moves_s = moves_s > 0 ? moves_s : spread_s(w, i);
     }
-    return boot_s + INTERVALS_AHEAD * (double)w->l->policy->interval_s;
+    double interval_s = (double)w->l->policy->interval_s;
+    return boot_s + INTERVALS_AHEAD * interval_s + fmax(moves_s - interval_s, 0);
 }
 
 double proactive_wanted_s(const struct power *w, instant_s woken)

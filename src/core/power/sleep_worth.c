@@ -79,8 +79,9 @@ enum power_check sleep_worth_expect(struct power *w, uint32_t slot, struct power
     for (int r = 0; r < RES_COUNT; r++) {
         const struct quiet *q = v->quiet[r];
         double now = w->u.wanted[WINDOW_40M][r];
-        bool bound = q && now > 0 && !pays_for_rises(w, h, q, v->worth.quiet_s);
-        w->u.rise[r] = bound ? q->rise / now : 0;
+        bool pays = q && pays_for_rises(w, h, q, v->worth.quiet_s);
+        w->u.rise[r] = q && now > 0 && !pays ? q->rise / now : 0;
+        w->u.rise_is_missed[r] = pays;
     }
     return v->worth.quiet_s < (double)w->l->policy->dpm.off_min_s ? POWER_QUIET_SHORT : POWER_FINE;
 }

@@ -27,6 +27,8 @@ static void add_vm(const struct utilization *u, uint32_t vm, struct loads *to)
 {
     for (int r = 0; r < RES_COUNT; r++) {
         to->now[r] += capped_demand_now(u->capped, vm, (enum resource)r);
+        double rise = u->l->snap->vms[vm].is.rise[r];
+        to->rise[r] += isnan(rise) ? 0 : rise;
         to->able[r] += able_of(u, vm, (enum resource)r);
     }
     for (int w = 0; w < WINDOW_COUNT; w++)
@@ -44,6 +46,7 @@ static void add_loads(struct loads *to, const struct loads *of, double by)
 {
     for (int r = 0; r < RES_COUNT; r++) {
         to->now[r] += by * of->now[r];
+        to->rise[r] += by * of->rise[r];
         to->able[r] += by * of->able[r];
     }
     for (int w = 0; w < WINDOW_COUNT; w++)
@@ -142,6 +145,12 @@ static bool is_within(const struct utilization *u, const struct loads *x, const 
     return deviations * deviations * variance <= room * room || x->most[w][r] + y->most[w][r] <= most;
 }
 
+/* The demand of the slot's VMs at a sudden rise. */
+static double risen(const struct utilization *u, double mean, double rise, enum resource r)
+{
+    return fmax(u->rise[r] * mean, u->rise_is_missed[r] ? 0 : mean + rise);
+}
+
 bool utilization_holds_worst(const struct utilization *u, uint32_t unit, uint32_t slot)
 {
     const struct loads *have = &u->slot[slot];
@@ -152,7 +161,7 @@ bool utilization_holds_worst(const struct utilization *u, uint32_t unit, uint32_
         double now = have->mean[WINDOW_40M][r] + more->mean[WINDOW_40M][r];
         if (have->able[r] + more->able[r] <= most)
             continue;
-        if (u->rise[r] * now > most)
+        if (risen(u, now, have->rise[r] + more->rise[r], (enum resource)r) > most)
             return false;
         if (u->l->policy->dpm.bursts &&
             !is_within(u, have, more, WINDOW_60M, (enum resource)r, WORST_DEVIATIONS, most))
@@ -166,8 +175,8 @@ double utilization_worst(const struct utilization *u, uint32_t unit, uint32_t sl
     struct loads both = u->slot[slot];
 
     add_loads(&both, &u->unit[unit], 1);
-    double worst =
-        fmax(upper(u, &both, WINDOW_60M, r, WORST_DEVIATIONS), u->rise[r] * both.mean[WINDOW_40M][r]);
+    double worst = fmax(upper(u, &both, WINDOW_60M, r, WORST_DEVIATIONS),
+                        risen(u, both.mean[WINDOW_40M][r], both.rise[r], r));
     return fmin(worst, both.able[r]);
 }
 
@@ -250,11 +259,16 @@ void utilization_undo(struct utilization *u, const struct utilization_mark *mark
 
 /* Scales as if there were so many times the VMs, independent of one another: variances add. The forecast is
  * an upper value already. */
-static void scale_loads(struct loads *x, const double by[RES_COUNT])
+/* all: of the cluster. As far as VMs have risen together before, each rises as it did then, and the rest in
+ * proportion to its demand. */
+static void scale_loads(struct loads *x, const struct loads *all, const double by[RES_COUNT])
 {
     for (int w = 0; w < WINDOW_COUNT; w++)
         for (int r = 0; r < RES_COUNT; r++) {
-            x->mean[w][r] *= by[r];
+            double more = (by[r] - 1) * all->mean[w][r];
+            double own = more > 0 && all->rise[r] > 0 ? fmin(more / all->rise[r], 1) : 0;
+            double rest = all->mean[w][r] > 0 ? (more - own * all->rise[r]) / all->mean[w][r] : 0;
+            x->mean[w][r] += x->mean[w][r] * rest + own * x->rise[r];
             x->variance[w][r] *= by[r];
             x->deviation[w][r] *= by[r];
             x->most[w][r] *= by[r];
@@ -263,11 +277,15 @@ static void scale_loads(struct loads *x, const double by[RES_COUNT])
 
 void utilization_scale(struct utilization *u, const double by[RES_COUNT])
 {
+    struct loads all = {0};
+
     u->surge = false;
     for (uint32_t i = 0; i < u->l->n_units; i++)
-        scale_loads(&u->unit[i], by);
+        add_loads(&all, &u->unit[i], 1);
+    for (uint32_t i = 0; i < u->l->n_units; i++)
+        scale_loads(&u->unit[i], &all, by);
     for (uint32_t i = 0; i < u->l->n_slots; i++) {
-        scale_loads(&u->slot[i], by);
+        scale_loads(&u->slot[i], &all, by);
         set_squares(u, i);
     }
 }

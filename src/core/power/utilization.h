@@ -25,6 +25,7 @@ struct loads {
     double variance[WINDOW_COUNT][RES_COUNT], deviation[WINDOW_COUNT][RES_COUNT]; /* Σσ², Σσ */
     double most[WINDOW_COUNT][RES_COUNT];                                         /* Σ of the VMs' maxima */
     double now[RES_COUNT];
+    double rise[RES_COUNT]; /* when the cluster's demand rose most within minutes */
     double able[RES_COUNT]; /* what the VMs can use at most: vCPUs and configured memory, or limits */
 };
 
@@ -38,6 +39,8 @@ struct utilization {
     bool surge;               /* some host has a shortage now */
     double rise[RES_COUNT]; /* demand of a sudden rise over present demand, which hosts that receive VMs must
                              * serve; 0: none (sleep_worth_expect()) */
+    bool
+        rise_is_missed[RES_COUNT]; /* sudden rises need more hosts than stay on, and time off pays for them */
     struct loads *unit, *slot;
     double *high[RES_COUNT], *low[RES_COUNT]; /* by slot: the squares that make up the scores */
 };
@@ -77,7 +80,7 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
 
 /* Worst-case demand of the slot with the unit on it, MHz or MiB: mean of an hour plus four standard
  * deviations, where each VM's deviation is that of the last hour or, if higher, its usual one; or the demand
- * of a sudden rise if that is higher. */
+ * of a sudden rise if that is higher: all VMs' in proportion to their demand, or each VM's own. */
 double utilization_worst(const struct utilization *u, uint32_t unit, uint32_t slot, enum resource r);
 
 /* Whether the slot serves its worst-case demand with the unit on it. */

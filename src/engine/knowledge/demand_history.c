@@ -15,6 +15,10 @@
 
 #define DAY_S 86400.0
 
+/* The highest rise of each part of the day is kept. */
+#define PARTS 4
+#define PART_S ((instant_s)DAY_S / PARTS)
+
 /* A level has changed when demand is away from it by this share of it, and by this much. */
 #define LEVEL_SHARE 0.25
 static const double level_least[RES_COUNT] = {[RES_CPU] = 100, [RES_MEM] = 64};
@@ -30,10 +34,21 @@ struct track {
     double level[RES_COUNT];    /* moving average of an hour */
     double variance[RES_COUNT]; /* about that level; moving average of a day */
     double watched_s;
+    struct rise {
+        instant_s at; /* of the cluster's rise; another time than there: the VM had no sample then */
+        float of;
+    } rises[PARTS][RES_COUNT];
+};
+
+/* The highest rise of all VMs in a part of the day. */
+struct highest {
+    instant_s at; /* 0: none */
+    double of;
 };
 
 struct demand_history {
     struct idmap tracks;
+    struct highest highest[PARTS][RES_COUNT];
 };
 
 struct demand_history *demand_history_new(void)
@@ -113,6 +128,59 @@ bool demand_history_add(struct demand_history *h, const char *vm, instant_s time
     for (int r = 0; r < RES_COUNT; r++)
         s->demand[r] = (float)demand[r];
     return true;
+}
+
+/* What has changed since the last sample before then; 0 if there is none. */
+static double rise_of(const struct track *t, instant_s since, enum resource r)
+{
+    size_t i = t->n;
+
+    while (i > 0 && t->items[i - 1].time > since)
+        i--;
+    return i > 0 ? (double)t->items[t->n - 1].demand[r] - (double)t->items[i - 1].demand[r] : 0;
+}
+
+void demand_history_look(struct demand_history *h, const struct sample_record *vms, size_t n, instant_s now)
+{
+    size_t part = (size_t)(now / PART_S % PARTS);
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct highest *highest = &h->highest[part][r];
+        double sum = 0;
+
+        if (now - highest->at > PART_S)
+            *highest = (struct highest){0};
+        for (size_t i = 0; i < n; i++)
+            sum += rise_of(idmap_get(&h->tracks, vms[i].vm), now - DEMAND_HISTORY_RISE_S, (enum resource)r);
+        if (sum <= highest->of)
+            continue;
+        *highest = (struct highest){now, sum};
+        for (size_t i = 0; i < n; i++) {
+            struct track *t = idmap_get(&h->tracks, vms[i].vm);
+
+            t->rises[part][r] =
+                (struct rise){now, (float)rise_of(t, now - DEMAND_HISTORY_RISE_S, (enum resource)r)};
+        }
+    }
+}
+
+void demand_history_rise(const struct demand_history *h, const char *vm, instant_s now, double ret[RES_COUNT])
+{
+    const struct track *t = idmap_get(&h->tracks, vm);
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        const struct highest *highest = NULL;
+
+        ret[r] = UNKNOWN;
+        for (int i = 0; i < PARTS; i++) {
+            const struct highest *x = &h->highest[i][r];
+
+            if (x->at == 0 || now - x->at > (instant_s)DAY_S || (highest && x->of <= highest->of))
+                continue;
+            highest = x;
+            ret[r] = t && t->rises[i][r].at == x->at ? (double)t->rises[i][r].of : UNKNOWN;
+        }
+    }
 }
 
 /* What a window holds so far. */

@@ -12,6 +12,8 @@
 #ifndef BALLAST_ENGINE_KNOWLEDGE_DEMAND_HISTORY_H
 #define BALLAST_ENGINE_KNOWLEDGE_DEMAND_HISTORY_H
 
+#include "engine/ports.h"
+
 #include <ballast/facts.h>
 
 #include <stdbool.h>
@@ -19,6 +21,8 @@
 #define DEMAND_HISTORY_LENGTH_S 3600
 #define DEMAND_HISTORY_SPACING_S 40
 #define DEMAND_HISTORY_ENOUGH_S 1800
+/* What rises more slowly is met by wakes: about the time until a pass sees it and the host has booted. */
+#define DEMAND_HISTORY_RISE_S 600
 
 struct demand_history;
 struct demand_correlation;
@@ -44,6 +48,15 @@ void demand_history_describe(const struct demand_history *h, const char *vm, ins
  * over the last day or since it was first seen, raised as much as so few hours leave open. An hour by itself
  * shows too little of VMs whose demand comes in rare bursts. UNKNOWN: not watched yet. */
 void demand_history_deviation(const struct demand_history *h, const char *vm, double ret[RES_COUNT]);
+
+/* Takes note of how much each VM's demand has risen, or fallen, within DEMAND_HISTORY_RISE_S, if all of these
+ * together rose more than at any look of the last hours. vms: those of which a look added a sample. */
+void demand_history_look(struct demand_history *h, const struct sample_record *vms, size_t n, instant_s now);
+
+/* How much the VM's demand rose when that of all VMs rose most, over the last day. UNKNOWN: it was not there,
+ * or they never rose. */
+void demand_history_rise(const struct demand_history *h, const char *vm, instant_s now,
+                         double ret[RES_COUNT]);
 
 /* For how many seconds until now the cluster has been watched without a gap longer than gap_s: of the VM of
  * which that holds the longest, DEMAND_HISTORY_LENGTH_S at most. */

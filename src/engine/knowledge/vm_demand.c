@@ -144,6 +144,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
             if (isnan(v->is.stable_s))
                 v->is.stable_s = stable_s;
             demand_history_deviation(history, v->is.id, v->is.deviation);
+            demand_history_rise(history, v->is.id, now, v->is.rise);
             measured = true;
         }
     }
@@ -171,6 +172,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
             d->kept[d->n_kept++] = (struct sample_record){
                 .vm = f->id, .time = s->time, .demand = {f->demand[RES_CPU], f->demand[RES_MEM]}};
     }
+    demand_history_look(d->history, d->kept, d->n_kept, s->time);
 }
 
 /* ---- the store ------------------------------------------------------------------------------- */
