@@ -71,10 +71,14 @@ struct seen_migration {
     instant_s started;
 };
 
-/* A recommendation of an earlier pass that was approved and has not begun. */
+/* A recommendation of an earlier pass that was approved and has not begun; or one that stands (snapshot.h).
+ */
 struct seen_pending {
     enum action_kind action;
     const char *vm, *from, *to, *host; /* NULL where the action has none */
+    enum reason reason;                /* of a standing one, as what follows */
+    uint32_t group;
+    instant_s since;
 };
 
 /* Copy rate from one host to another, measured by past migrations between them. */
@@ -174,6 +178,7 @@ struct inventory {
     struct seen_rule *rules;
     struct seen_migration *migrations;
     struct seen_pending *pending;
+    struct seen_pending *standing; /* in the order of the plan */
     struct seen_migration_rate *migration_rates;
     struct seen_setting *settings; /* the pools' settings on the hosts; each pair once */
     struct seen_avoid *avoid;
@@ -181,9 +186,10 @@ struct inventory {
     struct seen_pipeline *pipelines;
     struct seen_answer *answers;
     size_t n_groups, n_pipelines, n_answers, cap_groups, cap_pipelines, cap_answers;
-    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings, n_avoid;
+    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings, n_avoid,
+        n_standing;
     size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending, cap_migration_rates,
-        cap_settings, cap_avoid;
+        cap_settings, cap_avoid, cap_standing;
     bool settings_seen; /* read from the hosts, which may have none; false: the caller that sets them must
                            remember them */
     bool vm_controls; /* hosts divide their CPU among VMs by vm_control, without pools, and Ballast sets it */
@@ -216,6 +222,7 @@ struct seen_pool *inventory_add_pool(struct inventory *inv, struct arena *a);
 struct seen_rule *inventory_add_rule(struct inventory *inv, struct arena *a);
 struct seen_migration *inventory_add_migration(struct inventory *inv, struct arena *a);
 struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *a);
+struct seen_pending *inventory_add_standing(struct inventory *inv, struct arena *a);
 struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, struct arena *a);
 struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a);
 struct seen_avoid *inventory_add_avoid(struct inventory *inv, struct arena *a);

@@ -57,9 +57,14 @@ struct migration {
     instant_s started;
 };
 
+/* An approved recommendation that has not begun. Or one of the last pass that stands: nobody has approved it
+ * yet, so it locks nothing, and is preferred to others that are about as good (src/core/plan/standing.c). */
 struct pending {
     enum action_kind action;
     uint32_t vm, from, to, host;
+    enum reason reason; /* of a standing one, as what follows */
+    uint32_t group;     /* 0: none; those that only make sense together share one, and follow each other */
+    instant_s since;    /* when this destination was first recommended */
 };
 
 /* Of an ordered pair of hosts; rate > 0. */
@@ -135,11 +140,12 @@ struct snapshot {
     struct rule *rules;
     struct migration *migrations;
     struct pending *pending;
+    struct pending *standing;               /* in the order of the plan */
     struct migration_rate *migration_rates; /* by `from`, then `to`; one of a pair at most */
     struct host_setting *settings;          /* the hosts' present settings; by host, then pool */
     struct avoid *avoid;                    /* by VM, then host, then time; IX_NONE last */
     uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings,
-        n_avoid;
+        n_avoid, n_standing;
     struct host_group *groups;   /* by id */
     struct pipeline *pipelines;  /* by name */
     struct stage *stages;        /* by pipeline */

@@ -51,6 +51,8 @@ static enum check check_mandatory(struct pass *p, uint32_t unit, uint32_t slot)
     double here = move_trial_at(&p->layout, &t, slot);
     double there = move_trial_at(&p->layout, &t, p->next.to_slot);
     bool scattered = p->layout.unit_held[unit] == CHECK_RULE_AFFINITY;
+    if (p->standing_to[unit] == p->next.to_slot && here < there)
+        return CHECK_STANDS;
     if (is_for_affinity(p, unit) || (scattered && here < there)) /* the set meets there */
         return CHECK_RULE_AFFINITY;
     if (!preference || slot >= p->layout.n_on || p->next.to_slot >= p->layout.n_on)
@@ -114,6 +116,8 @@ static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot
         return check;
     if (p->stopped && p->next.proposed && move_trial_at(l, &t, slot) <= move_trial_at(l, &t, p->next.to_slot))
         return CHECK_PLAN_WORSE;
+    if (p->stopped && p->next.stands && move_trial_at(l, &t, slot) <= move_trial_at(l, &t, p->next.to_slot))
+        return CHECK_STANDS;
     bool gains_more = p->stopped && p->climb.score.preference && p->next.move_group == 0 &&
                       p->next.to_slot < l->n_on &&
                       gain > move_score_gain(&p->climb.score, &t, p->next.to_slot) + GAIN_LEAST;

@@ -305,6 +305,7 @@ static void build_layout(struct pass *p)
 {
     layout_init(&p->layout, p->snap, &p->policy, &p->rules, p->entitlement, p->a);
     find_coming(p);
+    plan_standing_init(p);
     p->has_room_size = spaces_init(&p->spaces, &p->layout, p->a);
     p->spaces_before = p->has_room_size ? spaces_of_all(&p->spaces) : 0;
     migration_cost_init(&p->migration_cost, &p->layout, p->demand, p->entitlement, p->a);

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TEXT_MAX 256
@@ -187,11 +188,26 @@ void engine_release_snapshot(struct kept_snapshot *kept)
     kept->of = NULL;
 }
 
+/* Recommendations come last, in the order of the plan: the figures of each hold after those before it. */
+static int by_plan(const void *a, const void *b)
+{
+    const struct action_record *x = *(const struct action_record *const *)a;
+    const struct action_record *y = *(const struct action_record *const *)b;
+
+    if ((x->state == ACTION_RECOMMENDED) != (y->state == ACTION_RECOMMENDED))
+        return x->state == ACTION_RECOMMENDED ? 1 : -1;
+    if (x->state == ACTION_RECOMMENDED && x->position != y->position)
+        return x->position < y->position ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
 size_t engine_actions(const struct engine *e, struct arena *a, const struct action_record ***ret)
 {
     *ret = arena_array(a, const struct action_record *, e->actions->n);
     for (size_t i = 0; i < e->actions->n; i++)
         (*ret)[i] = &e->actions->list[i]->r;
+    if (e->actions->n > 0)
+        qsort(*ret, e->actions->n, sizeof **ret, by_plan);
     return e->actions->n;
 }
 

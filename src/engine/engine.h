@@ -463,8 +463,9 @@ void engine_forecast(const struct engine *e, instant_s now, instant_s back_s, in
  */
 bool engine_is_changing_power(const struct engine *e);
 
-/* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), by
- * id. In the arena; the strings are the engine's. */
+/* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), in
+ * the order of their ids, then the recommendations in that of the plan. In the arena; the strings are the
+ * engine's. */
 size_t engine_actions(const struct engine *e, struct arena *a, const struct action_record ***ret);
 
 #endif

@@ -72,7 +72,8 @@ struct action_record {
     const char *text;           /* the sentence that an admin judges by */
     const uint64_t *depends_on; /* ids of actions that must be done first; ascending */
     uint32_t n_depends_on;
-    uint32_t group; /* within its pass; 0: none */
+    uint32_t group;    /* within its pass; 0: none */
+    uint32_t position; /* in the plan of its pass: 1, 2, ...; 0: not known; not stored */
     double imbalance_after;
     double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz s, MiB s */
     double duration_s;                          /* estimated; of ACTION_MIGRATE: of copying alone */

@@ -40,6 +40,7 @@ struct action_record recommendation_record(const struct snapshot *s, const struc
         .reason = rec->reason,
         .rule = rec->rule == IX_NONE ? NULL : s->rules[rec->rule].is.id,
         .group = rec->group,
+        .position = rec->id,
         .imbalance_after = rec->imbalance_after,
         .duration_s = rec->duration_s,
         .created = s->time,
@@ -96,6 +97,7 @@ static void refresh(struct engine *e, struct action *x, const struct action_reco
     x->r.priority = r->priority;
     x->r.reason = r->reason;
     x->r.group = r->group;
+    x->r.position = r->position;
     x->r.imbalance_after = r->imbalance_after;
     x->r.duration_s = r->duration_s;
     x->r.seen = r->seen;

@@ -57,6 +57,14 @@ struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *
     return p;
 }
 
+struct seen_pending *inventory_add_standing(struct inventory *inv, struct arena *a)
+{
+    struct seen_pending *p = INVENTORY_ADD(inv, a, standing, n_standing, cap_standing);
+
+    *p = (struct seen_pending){0};
+    return p;
+}
+
 struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, struct arena *a)
 {
     struct seen_migration_rate *m =

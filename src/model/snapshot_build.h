@@ -25,7 +25,7 @@ int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct
 /* s->promise, from the policies in s. */
 void snapshot_build_promise(struct snapshot *s);
 
-/* avoid[], into s, whose VMs and hosts are there already. */
+/* avoid[] and standing[], into s, whose VMs and hosts are there already. */
 int snapshot_build_avoid(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err);
 
 struct place;

@@ -1,4 +1,5 @@
-/* snapshot_build_avoid.c: resolves and sorts what is avoided because it failed. */
+/* snapshot_build_avoid.c: resolves what earlier passes left behind: recommendations that stand, in their
+ * order, and what is avoided because it failed, sorted. */
 #include "model/inventory_check.h"
 #include "model/snapshot_build.h"
 
@@ -30,7 +31,40 @@ static int resolve(const struct place *at, const char *field, const char *id,
     *ret = id ? find(s, id) : IX_NONE;
     if (!id || *ret != IX_NONE)
         return 0;
-    return inventory_check_refuse(at, field, "\"%s\" is not there, expected the id of a %s", id, field);
+    return inventory_check_refuse(at, field, "\"%s\" is not there, expected the id of a %s", id,
+                                  strcmp(field, "vm") == 0 ? "vm" : "host");
+}
+
+static int build_standing(const struct place *at, const struct seen_pending *seen, const struct snapshot *s,
+                          struct pending *x)
+{
+    const bool of_vm = seen->action == ACTION_MIGRATE;
+    int r;
+
+    *x = (struct pending){
+        .action = seen->action, .reason = seen->reason, .group = seen->group, .since = seen->since};
+    if (of_vm ? !seen->vm || !seen->from || !seen->to : !seen->host)
+        return inventory_check_refuse(at, of_vm ? "vm" : "host", "missing, expected %s",
+                                      of_vm ? "the VM, \"from\" and \"to\" of a migration"
+                                            : "the host of an action that is no migration");
+    if ((r = resolve(at, "vm", seen->vm, snapshot_find_vm, s, &x->vm)) < 0 ||
+        (r = resolve(at, "from", seen->from, snapshot_find_host, s, &x->from)) < 0 ||
+        (r = resolve(at, "to", seen->to, snapshot_find_host, s, &x->to)) < 0)
+        return r;
+    return resolve(at, "host", seen->host, snapshot_find_host, s, &x->host);
+}
+
+static int build_all_standing(const struct inventory *inv, struct arena *a, struct snapshot *s,
+                              struct err *err)
+{
+    int r = 0;
+
+    s->n_standing = (uint32_t)inv->n_standing;
+    s->standing = arena_array(a, struct pending, s->n_standing);
+    for (uint32_t i = 0; i < s->n_standing && r == 0; i++)
+        r = build_standing(&(const struct place){.kind = "standing", .ix = i, .err = err}, &inv->standing[i],
+                           s, &s->standing[i]);
+    return r;
 }
 
 int snapshot_build_avoid(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err)
@@ -55,5 +89,5 @@ int snapshot_build_avoid(const struct inventory *inv, struct arena *a, struct sn
     }
     if (s->n_avoid > 0)
         qsort(s->avoid, s->n_avoid, sizeof *s->avoid, avoid_order);
-    return 0;
+    return build_all_standing(inv, a, s, err);
 }

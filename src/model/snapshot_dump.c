@@ -73,6 +73,20 @@ static void dump_actions(struct dump *d)
 }
 
 /* Optional: written if there are any. */
+static void dump_standing(struct dump *d)
+{
+    const struct snapshot *s = d->s;
+
+    if (s->n_standing == 0)
+        return;
+    jw_begin(&d->w, "standing", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < s->n_standing; i++) {
+        struct seen_pending seen = snapshot_to_inventory_pending(s, &s->standing[i]);
+        writer_object(&d->w, NULL, &snapshot_fields_standing, &seen);
+    }
+    jw_end(&d->w);
+}
+
 static void dump_migration_rates(struct dump *d)
 {
     const struct snapshot *s = d->s;
@@ -230,6 +244,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_pools(&d);
     dump_rules(&d);
     dump_actions(&d);
+    dump_standing(&d);
     dump_migration_rates(&d);
     dump_settings(&d);
     dump_avoid(&d);

@@ -105,7 +105,7 @@ static const struct field document_fields[] = {
     SKIPPED("format"), SKIPPED("policy"),
     F("cluster", FIELD_TEXT, cluster, REQ),
     F("time", FIELD_INSTANT, time, REQ),
-    SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
+    SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"), SKIPPED("standing"),
     SKIPPED("migration_rates"), SKIPPED("settings"), SKIPPED("avoid"), SKIPPED("forecast"), SKIPPED("quiet"),
     SKIPPED("groups"), SKIPPED("pipelines"), SKIPPED("answers"),
     O("ha", snapshot_fields_ha),
@@ -428,6 +428,20 @@ static const struct field pending_fields[] = {
     SKIPPED("alternatives"),
 };
 SCHEMA(snapshot_fields_pending, "pending recommendation", pending_fields);
+#undef S
+
+#define S struct seen_pending
+static const struct field standing_fields[] = {
+    W("action", action, action_kind_words, REQ),
+    F("vm", FIELD_TEXT, vm, OPT),
+    F("from", FIELD_TEXT, from, OPT),
+    F("to", FIELD_TEXT, to, OPT),
+    F("host", FIELD_TEXT, host, OPT),
+    W("reason", reason, reason_words, REQ),
+    F("group", FIELD_COUNT, group, 0),
+    F("since", FIELD_INSTANT, since, REQ),
+};
+SCHEMA(snapshot_fields_standing, "standing recommendation", standing_fields);
 #undef S
 
 #define S struct seen_migration_rate

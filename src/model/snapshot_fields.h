@@ -25,6 +25,7 @@ extern const struct schema snapshot_fields_pool;
 extern const struct schema snapshot_fields_rule;
 extern const struct schema snapshot_fields_migration;
 extern const struct schema snapshot_fields_pending;
+extern const struct schema snapshot_fields_standing; /* struct seen_pending */
 extern const struct schema snapshot_fields_migration_rate;
 extern const struct schema snapshot_fields_setting;
 extern const struct schema snapshot_fields_avoid;    /* struct seen_avoid */

@@ -35,6 +35,11 @@ static void *add_pending(struct inventory *inv, struct arena *a)
     return inventory_add_pending(inv, a);
 }
 
+static void *add_standing(struct inventory *inv, struct arena *a)
+{
+    return inventory_add_standing(inv, a);
+}
+
 static void *add_setting(struct inventory *inv, struct arena *a)
 {
     return inventory_add_setting(inv, a);
@@ -178,6 +183,7 @@ enum {
     LIST_RULES,
     LIST_MIGRATIONS,
     LIST_PENDING,
+    LIST_STANDING,
     LIST_RATES,
     LIST_SETTINGS,
     LIST_AVOID,
@@ -196,6 +202,7 @@ static const struct list lists[LIST_COUNT] = {
     [LIST_RULES] = {"rules", &snapshot_fields_rule, add_rule, finish_rule},
     [LIST_MIGRATIONS] = {"migrations", &snapshot_fields_migration, add_migration, NULL},
     [LIST_PENDING] = {"pending", &snapshot_fields_pending, add_pending, NULL},
+    [LIST_STANDING] = {"standing", &snapshot_fields_standing, add_standing, NULL},
     [LIST_RATES] = {"migration_rates", &snapshot_fields_migration_rate, add_migration_rate, NULL},
     [LIST_SETTINGS] = {"settings", &snapshot_fields_setting, add_setting, NULL},
     [LIST_AVOID] = {"avoid", &snapshot_fields_avoid, add_avoid, NULL},

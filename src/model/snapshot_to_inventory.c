@@ -67,8 +67,9 @@ struct seen_migration snapshot_to_inventory_migration(const struct snapshot *s, 
 
 struct seen_pending snapshot_to_inventory_pending(const struct snapshot *s, const struct pending *p)
 {
-    return (struct seen_pending){p->action, vm_id(s, p->vm), host_id(s, p->from), host_id(s, p->to),
-                                 host_id(s, p->host)};
+    return (struct seen_pending){
+        p->action, vm_id(s, p->vm), host_id(s, p->from), host_id(s, p->to), host_id(s, p->host), p->reason,
+        p->group,  p->since};
 }
 
 struct seen_migration_rate snapshot_to_inventory_migration_rate(const struct snapshot *s,
@@ -182,6 +183,8 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
         *inventory_add_migration(&inv, a) = snapshot_to_inventory_migration(s, &s->migrations[i]);
     for (uint32_t i = 0; i < s->n_pending; i++)
         *inventory_add_pending(&inv, a) = snapshot_to_inventory_pending(s, &s->pending[i]);
+    for (uint32_t i = 0; i < s->n_standing; i++)
+        *inventory_add_standing(&inv, a) = snapshot_to_inventory_pending(s, &s->standing[i]);
     for (uint32_t i = 0; i < s->n_migration_rates; i++)
         *inventory_add_migration_rate(&inv, a) =
             snapshot_to_inventory_migration_rate(s, &s->migration_rates[i]);

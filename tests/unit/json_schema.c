@@ -253,20 +253,15 @@ static json_t *snapshot_schema(void)
     static const struct {
         const char *name;
         const struct schema *of;
-    } lists[] = {{"hosts", &snapshot_fields_host},
-                 {"vms", &snapshot_fields_vm},
-                 {"pools", &snapshot_fields_pool},
-                 {"rules", &snapshot_fields_rule},
-                 {"migrations", &snapshot_fields_migration},
-                 {"pending", &snapshot_fields_pending},
-                 {"migration_rates", &snapshot_fields_migration_rate},
-                 {"settings", &snapshot_fields_setting},
-                 {"avoid", &snapshot_fields_avoid},
-                 {"forecast", &snapshot_fields_expected},
-                 {"quiet", &snapshot_fields_quiet},
-                 {"groups", &snapshot_fields_group},
-                 {"pipelines", &snapshot_fields_pipeline},
-                 {"answers", &snapshot_fields_answer}};
+    } lists[] = {
+        {"hosts", &snapshot_fields_host},           {"vms", &snapshot_fields_vm},
+        {"pools", &snapshot_fields_pool},           {"rules", &snapshot_fields_rule},
+        {"migrations", &snapshot_fields_migration}, {"pending", &snapshot_fields_pending},
+        {"standing", &snapshot_fields_standing},    {"migration_rates", &snapshot_fields_migration_rate},
+        {"settings", &snapshot_fields_setting},     {"avoid", &snapshot_fields_avoid},
+        {"forecast", &snapshot_fields_expected},    {"quiet", &snapshot_fields_quiet},
+        {"groups", &snapshot_fields_group},         {"pipelines", &snapshot_fields_pipeline},
+        {"answers", &snapshot_fields_answer}};
     json_t *d = document(SNAPSHOT_FORMAT);
     const struct schema *all = &snapshot_fields_document;
 

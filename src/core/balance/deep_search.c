@@ -82,18 +82,7 @@ static double single_gain(const struct climb *c, uint32_t unit, uint32_t to)
     return move_score_gain(&c->score, &t, to);
 }
 
-static bool passes_now(struct climb *c, const struct proposed *is, struct exchange *x)
-{
-    if (is->steps.n > 1)
-        return exchange_order_passes(c, x);
-    x->gain = single_gain(c, is->unit, is->steps.to_slot[0]);
-    if (move_score_check_cheaply(&c->score, is->unit, is->steps.to_slot[0], x->gain) != CHECK_NONE)
-        return false;
-    migration_cost_worth(c->costs, is->unit, is->steps.to_slot[0], &x->worth);
-    return true;
-}
-
-bool deep_search_passes(struct climb *c, const struct proposed *is, struct exchange *ret)
+bool deep_search_passes_now(struct climb *c, const struct proposed *is, struct exchange *ret)
 {
     const struct layout *l = c->l;
 
@@ -103,10 +92,21 @@ bool deep_search_passes(struct climb *c, const struct proposed *is, struct excha
             return false;
     if (l->unit_slot[is->unit] >= l->n_on || is->steps.to_slot[0] >= l->n_on)
         return false;
-    move_score_refresh(&c->score, l, c->costs);
+    if (is->steps.n > 1)
+        return exchange_order_passes(c, ret);
+    ret->gain = single_gain(c, is->unit, is->steps.to_slot[0]);
+    if (move_score_check_cheaply(&c->score, is->unit, is->steps.to_slot[0], ret->gain) != CHECK_NONE)
+        return false;
+    migration_cost_worth(c->costs, is->unit, is->steps.to_slot[0], &ret->worth);
+    return true;
+}
+
+bool deep_search_passes(struct climb *c, const struct proposed *is, struct exchange *ret)
+{
+    move_score_refresh(&c->score, c->l, c->costs);
     c->score.goodness = c->score.goodness0;
     do {
-        if (passes_now(c, is, ret))
+        if (deep_search_passes_now(c, is, ret))
             return true;
     } while (move_score_lower_goodness(&c->score));
     return false;

@@ -553,6 +553,7 @@ static const struct {
     [CHECK_MOVES_MAX] = {find_moves_max, ABOUT_VM},
     [CHECK_LESS_GAIN] = {find_less_gain, ABOUT_SLOT},
     [CHECK_PLAN_WORSE] = {find_less_gain, ABOUT_SLOT},
+    [CHECK_STANDS] = {find_less_gain, ABOUT_SLOT},
 };
 
 const struct finding *check_finding(const struct pass *p, uint32_t vm, uint32_t host, enum check check,

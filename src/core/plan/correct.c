@@ -48,8 +48,8 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacl
         if (check != CHECK_NONE)
             continue;
         bool joins = scattered && layout_has_component(l, i, unit);
-        double imbalance =
-            on ? move_trial_at(l, &t, i) : NO_LIMIT; /* a host that the plan wakes anyway: last choice */
+        double imbalance = on ? plan_standing_imbalance(p, unit, i, move_trial_at(l, &t, i))
+                              : NO_LIMIT; /* a host that the plan wakes anyway: last choice */
         struct move_rank rank = move_preference_rank(l, p->climb.score.preference, unit, i, imbalance);
         if (best == IX_NONE || joins > best_joins ||
             (joins == best_joins && move_rank_is_better(rank, best_rank))) {

@@ -38,6 +38,7 @@ bool plan_move(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
                          .priority = priority,
                          .because = p->because,
                          .proposed = p->proposing,
+                         .stands = p->stands,
                          .imbalance_before = layout_imbalance(l)};
 
     for (int r = 0; r < RES_COUNT; r++) {

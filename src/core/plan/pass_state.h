@@ -34,6 +34,7 @@ struct decision {
     const struct finding *because; /* of a move for balance within the target, or for room: why;
                                     * NULL */
     bool proposed;                 /* by the deep search: by itself another move may gain more */
+    bool stands;                   /* it is preferred to moves that gain hardly more */
     const struct finding *found;   /* NULL, or a finding whose figures the pass does not keep */
     uint32_t evicted_by;           /* the counting stage that wants it away, + 1; 0: none */
 };
@@ -87,6 +88,12 @@ struct pass {
     struct proposal found;              /* the moves that the deep search proposes */
     const struct proposal *proposal;    /* moves for balance that are made first; NULL: none */
     bool proposing;                     /* the moves of `proposal` are being made */
+    uint32_t *standing_to;     /* by unit: where a recommendation of the last pass moves it for another reason
+                                * than balance; IX_NONE: none */
+    bool *standing_off;        /* by slot: the last pass recommended to put its host to standby */
+    struct proposal standing;  /* moves for balance of the last pass */
+    int64_t *standing_refused; /* of each: the level at which it did not pass; 0: none yet */
+    bool stands;               /* the move for balance that is being made is one of them */
     struct balance_measure measure;
     bool failover_lost;       /* VMs have lost their failover slot by the corrections (failover_after.c) */
     uint64_t failover_trials; /* remaining trials of hosts in the checks of moves that close gaps */

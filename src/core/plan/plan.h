@@ -33,6 +33,22 @@ void plan_moves_for_balance(const struct pass *p, struct proposal *ret);
  * reached, or else less imbalance; then fewer VMs moved; then less memory copied. */
 bool plan_balances_better(const struct pass *p, const struct pass *than);
 
+/* standing.c: fills p->standing_to and p->standing_off. */
+void plan_standing_init(struct pass *p);
+
+/* What a mandatory move's destination counts as, which is better where it stands. */
+double plan_standing_imbalance(const struct pass *p, uint32_t unit, uint32_t slot, double imbalance);
+
+/* Fills p->standing. Call it before the first move for balance. */
+void plan_standing_list(struct pass *p);
+
+/* Whether another destination of the same unit is clearly better at the present level. */
+bool plan_standing_is_beaten(struct pass *p, const struct proposed *is);
+
+/* Replaces the best move of the moment by the first standing one that passes all checks and gains about as
+ * much; p->stands tells. */
+void plan_standing_instead(struct pass *p, struct move *best);
+
 /* best_plan.c: the lower bound of the imbalance, with policy.bound. plan_bound_start() is called before the
  * first move for balance, plan_bound_tell() after the last one. The moves for balance are the decisions from
  * `first` on. */

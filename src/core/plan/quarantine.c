@@ -45,7 +45,8 @@ uint32_t quarantine_best_target(const struct pass *p, uint32_t unit)
         if (quarantine_check(p, unit, i) != CHECK_NONE || layout_just_left(l, unit, i))
             continue;
         struct move_rank rank =
-            move_preference_rank(l, p->climb.score.preference, unit, i, move_trial_at(l, &t, i));
+            move_preference_rank(l, p->climb.score.preference, unit, i,
+                                 plan_standing_imbalance(p, unit, i, move_trial_at(l, &t, i)));
         if (best == IX_NONE || move_rank_is_better(rank, best_rank)) {
             best = i;
             best_rank = rank;

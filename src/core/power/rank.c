@@ -1,6 +1,7 @@
 /* Sorts hosts for power-off and wake (§4.4). Hosts whose action needs no approval come first, because a plan
  * with an action that waits for approval proposes no other. Then inefficient and small hosts go to standby
- * first and wake last; of equal hosts, the one with the cheaper evacuation goes to standby first, and the one
+ * first and wake last; of equal hosts, one whose power-off stands
+ * and then the one with the cheaper evacuation goes to standby first, and the one
  * longest in standby wakes first. */
 #include "core/power/power.h"
 
@@ -14,6 +15,7 @@
 struct ranked {
     uint32_t slot;
     unsigned last; /* class: lower ones first */
+    bool stands;   /* the last pass recommended it already */
     double watts;  /* per MHz */
     double size;   /* share of the largest host */
     double evacuation_mb;
@@ -83,6 +85,8 @@ static int to_sleep(const void *a, const void *b)
         return x->watts > y->watts ? -1 : 1;
     if (x->size != y->size)
         return x->size < y->size ? -1 : 1;
+    if (x->stands != y->stands)
+        return x->stands ? -1 : 1;
     if (x->evacuation_mb != y->evacuation_mb)
         return x->evacuation_mb < y->evacuation_mb ? -1 : 1;
     return (x->slot > y->slot) - (x->slot < y->slot);
@@ -128,6 +132,7 @@ uint32_t rank_to_sleep(const struct power *w, uint32_t *ret)
     for (uint32_t i = 0; i < w->n_alive; i++)
         list[i] = (struct ranked){.slot = w->alive[i],
                                   .last = host_wake_uncertainty(w->p, w->alive[i]),
+                                  .stands = w->p->standing_off[w->alive[i]],
                                   .watts = watts_per_mhz(w, w->alive[i]),
                                   .size = size_of(w, largest, w->alive[i]),
                                   .evacuation_mb = evacuation_of(w, w->alive[i])};

@@ -293,6 +293,34 @@ static void fill_action(struct inventory *inv, struct arena *a, const struct fin
     }
 }
 
+/* What the last pass recommends and nobody has approved. What the inventory contradicts is left out. */
+static void fill_standing(const struct engine *e, struct inventory *inv, struct arena *a,
+                          const struct finder *f)
+{
+    const struct action_record **list;
+    size_t n = engine_actions(e, a, &list);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct action_record *r = list[i];
+        const struct seen_vm *v = r->vm ? idmap_get(&f->vms, r->vm) : NULL;
+        bool known = r->kind == ACTION_MIGRATE ? v && v->is.state == VM_ON && idmap_get(&f->hosts, r->from) &&
+                                                     idmap_get(&f->hosts, r->to)
+                                               : r->host && idmap_get(&f->hosts, r->host);
+        if (!known || r->state != ACTION_RECOMMENDED || r->reason == REASON_WAKE_TEST)
+            continue;
+        *inventory_add_standing(inv, a) = (struct seen_pending){
+            .action = r->kind,
+            .vm = arena_strdup(a, r->vm),
+            .from = arena_strdup(a, r->from),
+            .to = arena_strdup(a, r->to),
+            .host = arena_strdup(a, r->host),
+            .reason = r->reason,
+            .group = r->group,
+            .since = r->redirected != 0 ? r->redirected : r->created,
+        };
+    }
+}
+
 void action_facts_fill(const struct engine *e, struct inventory *inv, struct arena *a)
 {
     struct finder f = {0};
@@ -311,6 +339,7 @@ void action_facts_fill(const struct engine *e, struct inventory *inv, struct are
         else if (power_outcome_off_uncertain(e, x, inv->time))
             add_standby(&f, x);
     }
+    fill_standing(e, inv, a, &f);
     finder_release(&f);
 }
 
