@@ -1,6 +1,7 @@
 #include "invariants.h"
 
 #include "engine/engine.h"
+#include "sim_contradiction.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -454,7 +455,7 @@ static bool capacity_is_back(struct invariants *inv, const struct tick *t, struc
 
 static bool tick(struct invariants *inv, struct tick *t, struct arena *a)
 {
-    const char *nonsense = cluster_contradiction(t->cluster, a);
+    const char *nonsense = sim_contradiction(t->cluster, a);
 
     if (nonsense)
         return wrong(inv, t->t_s, "%s", nonsense);

@@ -211,7 +211,7 @@ static void test_small_changes(void **state)
     uint32_t short_of = 0;
 
     for (int k = 0; k < 5000; k++) {
-        sim_run(&w, cluster_next_s(w.c));
+        sim_run(&w, sim_next_s(w.c));
         for (uint32_t i = 0; i < 12; i++)
             before[i] = cluster_vm(w.c, i)->gets[RES_CPU];
         wanted = h->wanted[RES_CPU], delivered = h->delivered[RES_CPU], watts = h->watts;
@@ -386,7 +386,7 @@ static void test_samples_are_means(void **state)
                                                .max = 10000};
     sim_begin(&w);
     sim_look(&w, &inv, &s);
-    assert_true(cluster_next_s(w.c) == 30);
+    assert_true(sim_next_s(w.c) == 30);
     sim_run(&w, 60);
     sim_look(&w, &inv, &s);
     NEAR(inv.vms[0].is.demand[RES_CPU], 2000);

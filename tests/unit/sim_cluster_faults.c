@@ -55,14 +55,14 @@ static void test_migrations(void **state)
     assert_int_equal(sim_poll(&w, task).state, TASK_RUNNING);
     assert_int_equal(sim_poll(&w, task).percent, 50);
     assert_int_equal(sim_move(&w, "v00", "h1", "h2", NULL), 0);
-    NEAR(cluster_next_s(w.c), 3610); /* what hangs takes no bandwidth */
+    NEAR(sim_next_s(w.c), 3610); /* what hangs takes no bandwidth */
     assert_int_equal(cluster_cancel(w.c, task, NULL), 0);
     assert_int_equal(sim_poll(&w, task).state, TASK_FAILED);
     sim_run(&w, 3620);
     assert_int_equal(where(&w, 0), 1);
     assert_int_equal(where(&w, 1), 0);
     assert_int_equal(sim_move(&w, "v01", "h1", "h2", NULL), 0);
-    NEAR(cluster_next_s(w.c), 3630); /* nothing is left of it */
+    NEAR(sim_next_s(w.c), 3630); /* nothing is left of it */
     sim_release(&w);
 }
 
@@ -430,7 +430,7 @@ static void test_hosts_die_by_rate(void **state)
     begin(&w, 1, NULL, 0);
     w.s.rates[SIM_HOST_DIES] = (struct fault_rate){.rate = 2, .for_s = 600};
     sim_begin(&w);
-    sim_run(&w, cluster_next_s(w.c));
+    sim_run(&w, sim_next_s(w.c));
     assert_int_equal(cluster_host(w.c, 0)->dead + cluster_host(w.c, 1)->dead + cluster_host(w.c, 2)->dead, 1);
     sim_release(&w);
 }

@@ -38,7 +38,7 @@ static void test_fixed(void **state)
     assert_string_equal(task, again);
     assert_int_equal(sim_move(&w, "a", "h1", "h3", NULL), -EBUSY);
     assert_int_equal(cluster_migrations_running(w.c), 2);
-    NEAR(cluster_next_s(w.c), 16);
+    NEAR(sim_next_s(w.c), 16);
     sim_run(&w, 8);
     assert_int_equal(sim_poll(&w, task).state, TASK_RUNNING);
     assert_int_equal(sim_poll(&w, task).percent, 50);
@@ -107,13 +107,13 @@ static void test_links_are_shared(void **state)
     w.s.hosts[2].link_mb_s = 30;
     sim_begin(&w);
     assert_int_equal(sim_move(&w, "a", "h1", "h2", NULL), 0);
-    NEAR(cluster_next_s(w.c), 10);
+    NEAR(sim_next_s(w.c), 10);
     sim_run(&w, 5);
     assert_int_equal(sim_move(&w, "b", "h1", "h3", NULL), 0); /* 30 MiB/s there, and a has 50 from now on */
-    NEAR(cluster_next_s(w.c), 15);
+    NEAR(sim_next_s(w.c), 15);
     sim_run(&w, 15.1);
     assert_int_equal(where(&w, "a"), 1);
-    NEAR(cluster_next_s(w.c), 5 + 1000 / 30.0);
+    NEAR(sim_next_s(w.c), 5 + 1000 / 30.0);
     sim_release(&w);
 }
 

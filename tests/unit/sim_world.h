@@ -14,6 +14,7 @@
 
 #include "model/snapshot_build.h"
 #include "sim/cluster/cluster.h"
+#include "sim_contradiction.h"
 #include "small_cluster.h"
 
 #include <stdio.h>
@@ -104,7 +105,7 @@ static inline uint32_t sim_host(const struct sim *w, const char *id)
 
 static inline void sim_check(struct sim *w)
 {
-    const char *why = cluster_contradiction(w->c, &w->small.a);
+    const char *why = sim_contradiction(w->c, &w->small.a);
 
     if (why)
         print_error("%s\n", why);

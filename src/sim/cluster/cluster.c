@@ -271,13 +271,6 @@ static void happen(struct cluster *c, uint32_t s)
     }
 }
 
-double cluster_next_s(const struct cluster *c)
-{
-    uint32_t s;
-
-    return events_next(&c->events, &s);
-}
-
 void cluster_advance(struct cluster *c, double t_s)
 {
     uint32_t s = 0;

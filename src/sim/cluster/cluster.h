@@ -22,8 +22,6 @@ struct cluster;
 struct cluster *cluster_new(const struct scenario *s);
 void cluster_free(struct cluster *c);
 
-/* The time of the next event; INFINITY: none. */
-double cluster_next_s(const struct cluster *c);
 /* t_s: not before the last call's. */
 void cluster_advance(struct cluster *c, double t_s);
 
@@ -154,10 +152,5 @@ void cluster_number_tasks_from(struct cluster *c, uint32_t serial);
 
 /* Number of migrations and starts of VMs that have begun; an adopted one counts once. */
 uint32_t cluster_vm_operations(const struct cluster *c);
-
-/* Checks invariants of a cluster: no VM on two hosts or on a sleeping one, no more memory than there is,
- * no host that gives more than it has. NULL: all hold; else a sentence in the arena. For tests.
- */
-const char *cluster_contradiction(const struct cluster *c, struct arena *a);
 
 #endif

@@ -1,4 +1,6 @@
-/* contradiction.c: checks the invariants of the cluster by computing its sums anew. */
+/* sim_contradiction.c: checks the invariants of the cluster by computing its sums anew. */
+#include "sim_contradiction.h"
+
 #include "sim/cluster/cluster_internal.h"
 
 /* Sums of the same numbers in another order differ by less than this part. */
@@ -84,7 +86,7 @@ static const char *host_contradicts(const struct cluster *c, uint32_t host, stru
     return NULL;
 }
 
-const char *cluster_contradiction(const struct cluster *c, struct arena *a)
+const char *sim_contradiction(const struct cluster *c, struct arena *a)
 {
     const char *why = NULL;
 
@@ -93,4 +95,11 @@ const char *cluster_contradiction(const struct cluster *c, struct arena *a)
     for (uint32_t i = 0; !why && i < c->initial->n_vms; i++)
         why = vm_contradicts(c, i, a);
     return why;
+}
+
+double sim_next_s(const struct cluster *c)
+{
+    uint32_t s;
+
+    return events_next(&c->events, &s);
 }
