@@ -448,7 +448,7 @@ static void note_looks(struct night *n)
 {
     for (uint32_t i = 0; i < n->s.initial.n_hosts; i++) {
         struct made_host *h = &n->hosts[i];
-        const struct energy_record r = memory_store_host_energy(n->service.store, h->entry.name);
+        const struct energy_record r = memory_store_energy(n->service.store, h->entry.name);
         const double wh = cluster_host_totals(n->cluster, i)->energy_j / 3600;
 
         if (r.until == h->seen && r.span_s == h->span_s)
@@ -477,7 +477,7 @@ static unsigned check_energy(struct night *n)
 
     for (uint32_t i = 0; i < n->s.initial.n_hosts; i++) {
         const struct made_host *h = &n->hosts[i];
-        const struct energy_record r = memory_store_host_energy(n->service.store, h->entry.name);
+        const struct energy_record r = memory_store_energy(n->service.store, h->entry.name);
         double measured_most_s = !has_meter(h)                ? 0
                                  : isfinite(h->meter_until_s) ? h->meter_until_s + METER_FRESH_S + LOOK_S
                                                               : n->t_s;

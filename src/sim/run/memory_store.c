@@ -108,24 +108,10 @@ static bool is_cluster(const struct energy_record *r)
     return *r->host == '\0';
 }
 
-struct energy_record memory_store_energy(const struct store *s)
+struct energy_record memory_store_energy(const struct store *s, const char *host)
 {
     const struct idmap *rows = &s->keyed[RECORD_ENERGY];
-    struct energy_record sum = s->energy_gone;
-
-    for (size_t i = 0; i < rows->cap; i++) {
-        const struct energy_record *r = rows->entries[i].value;
-
-        if (r && is_cluster(r))
-            energy_account_add(&sum, r);
-    }
-    return sum;
-}
-
-struct energy_record memory_store_host_energy(const struct store *s, const char *host)
-{
-    const struct idmap *rows = &s->keyed[RECORD_ENERGY];
-    struct energy_record sum = {.host = host};
+    struct energy_record sum = *host == '\0' ? s->energy_gone : (struct energy_record){.host = host};
 
     for (size_t i = 0; i < rows->cap; i++) {
         const struct energy_record *r = rows->entries[i].value;

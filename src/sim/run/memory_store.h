@@ -29,9 +29,8 @@ struct move_counts {
 
 struct move_counts memory_store_moves(const struct store *s);
 
-/* The energy account of the cluster, from the beginning of the run. */
-struct energy_record memory_store_energy(const struct store *s);
-/* The same of one host, without hours that were pruned. */
-struct energy_record memory_store_host_energy(const struct store *s, const char *host);
+/* The energy account of a host without the hours that were pruned; host "": of the cluster, from the
+ * beginning of the run. */
+struct energy_record memory_store_energy(const struct store *s, const char *host);
 
 #endif

@@ -111,7 +111,7 @@ static void measure(struct run *run, double t_s)
         if (run->scenario->ballast) {
             run->passes_before = run->service.passes;
             run->decide_us_before = memory_store_decide_us(run->service.store);
-            run->account_before = memory_store_energy(run->service.store);
+            run->account_before = memory_store_energy(run->service.store, "");
             run->moves_before = memory_store_moves(run->service.store);
         }
     }
@@ -148,7 +148,7 @@ static int run_moment(struct run *run, double t_s, struct err *err)
 
 static void fill_account(const struct run *run, struct metrics_of_run *m)
 {
-    const struct energy_record now = memory_store_energy(run->service.store);
+    const struct energy_record now = memory_store_energy(run->service.store, "");
     const struct energy_record *before = &run->account_before;
 
     m->account_kwh = (now.used_wh - before->used_wh) / WH_PER_KWH;
