@@ -208,9 +208,8 @@ static struct vs_inventory_vm **running(struct vs_inventory *s, struct arena *a,
     return vms;
 }
 
-/* Answers about these VMs, which are sorted; others are ignored. */
-static size_t read_answer(const struct counters *c, const xml_node *payload, struct vs_inventory_vm **vms,
-                          size_t n)
+size_t counters_read(const struct counters *c, const xml_node *payload, struct vs_inventory_vm **vms,
+                     size_t n)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     size_t filled = 0;
@@ -225,15 +224,6 @@ static size_t read_answer(const struct counters *c, const xml_node *payload, str
         filled += isnan(before) && !isnan((*vm)->sample.interval_ms);
     }
     return filled;
-}
-
-size_t counters_read(const struct counters *c, const xml_node *payload, struct vs_inventory *s)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    size_t n = 0;
-    struct vs_inventory_vm **vms = running(s, &a, &n);
-
-    return read_answer(c, payload, vms, n);
 }
 
 static void put_query(struct strbuf *b, const struct vsphere *v, const struct counters *c, unsigned samples,
@@ -292,7 +282,7 @@ static int collect_batch(void *ctx, struct vsphere *v, size_t i, struct err *err
         put_query(&body, v, all->c, all->samples, vms, n);
         r = vsphere_call(v, "QueryPerf", &body, &answer, err);
         if (r == 0)
-            all->counts[i] = read_answer(all->c, answer.payload, vms, n);
+            all->counts[i] = counters_read(all->c, answer.payload, vms, n);
         else if (r == -ENOENT && !drop_gone(vms, &n, vsphere_fault(v)->object))
             return r;
     }

@@ -31,9 +31,10 @@ struct counters {
 /* Reads the value of PerformanceManager.perfCounter. */
 void counters_read_numbers(const xml_node *list, struct counters *ret);
 
-/* Reads one answer of QueryPerf (its payload) into its VMs' samples; returns the number of VMs.
- */
-size_t counters_read(const struct counters *c, const xml_node *payload, struct vs_inventory *s);
+/* Reads one answer of QueryPerf (its payload) into the samples of these VMs, which are sorted by id; others
+ * are ignored. Returns the number of VMs. */
+size_t counters_read(const struct counters *c, const xml_node *payload, struct vs_inventory_vm **vms,
+                     size_t n);
 
 /* The newest samples that make up the time since the last reading, `elapsed_ms` ago (negative: none yet): 1
  * to 3, which is a minute. Older ones would count twice, or say little of now. */

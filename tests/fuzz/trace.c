@@ -44,7 +44,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     enum trace_format format = (enum trace_format)(data[0] % TRACE_PROMETHEUS);
-    int r = trace_set_parse("f", (const char *)data + 1, size - 1, format, &a, &set, &err);
+    struct trace_texts texts = {.a = &a};
+
+    trace_texts_add(&texts, "f", (const char *)data + 1, size - 1);
+    int r = trace_set_read("f", format, UNKNOWN, &texts, &a, &set, &err);
 
     if (r < 0 && strncmp(err.text, "f:", 2) != 0)
         abort();

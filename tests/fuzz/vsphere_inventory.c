@@ -7,10 +7,18 @@
 #include "collectors/vsphere/vs_privileges.h"
 #include "model/snapshot_build.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const char head[] = "<soapenv:Envelope xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\" "
                            "xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" "
                            "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><soapenv:Body>";
 static const char tail[] = "</soapenv:Body></soapenv:Envelope>";
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp((*(struct vs_inventory_vm *const *)a)->id, (*(struct vs_inventory_vm *const *)b)->id);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -47,7 +55,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         counters_read_numbers(xml_child(answer.payload, "returnval/objects/propSet/val"), &c);
         for (int i = 0; i < COUNTER_COUNT; i++)
             c.number[i] = c.number[i] < 0 ? 100 + i : c.number[i];
-        (void)counters_read(&c, answer.payload, &s);
+        struct vs_inventory_vm **vms = arena_array(&a, struct vs_inventory_vm *, s.n_vms);
+
+        for (size_t i = 0; i < s.n_vms; i++)
+            vms[i] = &s.vms[i];
+        qsort(vms, s.n_vms, sizeof *vms, by_id);
+        (void)counters_read(&c, answer.payload, vms, s.n_vms);
         counters_read_power(&c, answer.payload, &s);
         if (vs_inventory_map(&s, &inv, &err) == 0)
             (void)snapshot_build(&inv, &a, &snap, &err);

@@ -11,12 +11,22 @@
 
 #define BITBRAINS_HEAD "ts_s;cores;cpu_cap_mhz;cpu_used_mhz;mem_cap_kb;mem_used_kb\n"
 
+/* Reads a text as if it stood in the file. */
+static int read_as(const char *file, enum trace_format format, const char *text, struct arena *a,
+                   struct trace_set *ret, struct err *err)
+{
+    struct trace_texts texts = {.a = a};
+
+    trace_texts_add(&texts, file, text, strlen(text));
+    return trace_set_read(file, format, UNKNOWN, &texts, a, ret, err);
+}
+
 static struct trace_set parse(struct arena *a, enum trace_format format, const char *text)
 {
     struct trace_set set = {0};
     struct err err = {0};
 
-    if (trace_set_parse("dir/web.csv", text, strlen(text), format, a, &set, &err) < 0)
+    if (read_as("dir/web.csv", format, text, a, &set, &err) < 0)
         fail_msg("%s", err.text);
     return set;
 }
@@ -150,7 +160,7 @@ static void test_wrong(void **state)
         CLEANUP(arena_releasep) struct arena a = {0};
         struct trace_set set;
         struct err err = {0};
-        int r = trace_set_parse("w", wrong[i].text, strlen(wrong[i].text), wrong[i].format, &a, &set, &err);
+        int r = read_as("w", wrong[i].format, wrong[i].text, &a, &set, &err);
         if (r != -EINVAL || strncmp(err.text, wrong[i].sentence, strlen(wrong[i].sentence)) != 0)
             fail_msg("\"%s\": %d, \"%s\"", wrong[i].text, r, err.text);
     }

@@ -467,17 +467,6 @@ int trace_set_read(const char *path, enum trace_format format, double from_s, st
     return r;
 }
 
-int trace_set_parse(const char *file, const char *text, size_t len, enum trace_format format, struct arena *a,
-                    struct trace_set *ret, struct err *err)
-{
-    struct trace_rows rows = {0};
-    int r = trace_rows_parse(file, name_of(file, a), text, len, format, a, &rows, err);
-
-    if (r == 0)
-        make_plain_set(&rows, format, UNKNOWN, a, ret);
-    return r;
-}
-
 /* ---- prometheus, table ---- */
 
 /* Reads a file for all figures that stand in it: `parts` has their bits. */

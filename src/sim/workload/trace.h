@@ -123,9 +123,4 @@ int trace_set_read_columns(const struct trace_columns *columns, enum trace_forma
                            struct trace_texts *texts, struct arena *a, struct trace_set *ret,
                            struct err *err);
 
-/* Reads the text of one file; `file` names it in errors and is the VM's name. Not for prometheus and table.
- */
-int trace_set_parse(const char *file, const char *text, size_t len, enum trace_format format, struct arena *a,
-                    struct trace_set *ret, struct err *err);
-
 #endif
