@@ -93,13 +93,14 @@ static bool begin_loop(struct pool *p, const struct loop *loop)
     return free;
 }
 
-/* No thread enters a loop that is not running any more. */
+/* The loop runs until all threads have left it: those would take the items of another one. A thread that
+ * enters it now finds no item. */
 static void end_loop(struct pool *p)
 {
     (void)pthread_mutex_lock(&p->lock);
-    p->running = false;
     while (p->n_working > 0)
         (void)pthread_cond_wait(&p->left, &p->lock);
+    p->running = false;
     (void)pthread_mutex_unlock(&p->lock);
 }
 
