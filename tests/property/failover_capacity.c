@@ -207,6 +207,33 @@ static bool mends_spare(const struct recommendation *rec)
     return rec->reason == REASON_SPARE_CAPACITY;
 }
 
+static uint32_t stuck(const struct plan *plan)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < plan->n_faults; i++)
+        n += plan->faults[i].code == FAULT_CANNOT_EVACUATE;
+    return n;
+}
+
+/* Whether some VM leaves a host only because that enters maintenance, and would not for standby: it takes
+ * failover capacity, which later moves make again. */
+static bool maintenance_takes_it(struct world *w)
+{
+    struct snapshot s = w->snap;
+    struct plan plan;
+    struct err err = {0};
+
+    s.hosts = arena_array(&w->a, struct host, s.n_hosts);
+    for (uint32_t i = 0; i < s.n_hosts; i++) {
+        s.hosts[i] = w->snap.hosts[i];
+        if (s.hosts[i].is.state == HOST_ENTERING_MAINTENANCE)
+            s.hosts[i].is.state = HOST_ENTERING_STANDBY;
+    }
+    assert_int_equal(pass_run(&s, &w->policy, &w->a, &plan, &err), 0);
+    return stuck(&plan) > stuck(&w->plan);
+}
+
 static void check(uint64_t seed, const struct cluster_options *options, struct tally *tally)
 {
     struct world w = {.seed = seed, .tally = tally};
@@ -237,6 +264,7 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
     tally->too_careful += careful;
     for (int k = 0; k < RESTART_OF_BOTH && !missing; k++) /* by moves that were due anyway */
         mends = mends || restart_first_without(&w.restart[k], true) != IX_NONE;
+    mends = mends || maintenance_takes_it(&w);
     /* of several hosts that are lost at once, which they are changes with the moves and standbys */
     if (!missing && !mends && !(w.snap.ha_configured.given && w.snap.promise.hosts > 1))
         walk_plan(&w, &r);

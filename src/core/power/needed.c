@@ -94,7 +94,8 @@ static uint32_t fault_looks_for(const struct layout *l, const struct fault *f, u
     case FAULT_POOL_OVERCOMMITTED:
     case FAULT_RULE_TOO_LARGE:
     case FAULT_PREFERENCE_DROPPED:
-    case FAULT_NO_ROOM: /* added after the power-offs */
+    case FAULT_NO_ROOM: /* these two are added after the power-offs */
+    case FAULT_OVERLOADED:
     case FAULT_READY_BY:
     case FAULT_OTHER_BALANCER:
     case FAULT_OTHER_POWER:
