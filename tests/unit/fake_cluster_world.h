@@ -2,6 +2,7 @@
 #ifndef BALLAST_TESTS_UNIT_FAKE_CLUSTER_WORLD_H
 #define BALLAST_TESTS_UNIT_FAKE_CLUSTER_WORLD_H
 
+#include "fake_cluster_changes.h"
 #include "unit.h"
 
 #include "model/snapshot_build.h"

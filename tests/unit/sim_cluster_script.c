@@ -1,4 +1,5 @@
 /* Scripted changes of a simulated cluster: each happens at once and changes nothing else. */
+#include "sim_changes.h"
 #include "sim_world.h"
 
 #include <errno.h>
@@ -69,9 +70,9 @@ static void test_removed(void **state)
     assert_int_equal(sim_power_on(&w, "off", "h3", started), 0);
     sim_run(&w, 1);
     assert_true(cluster_has_vm(w.c, sim_vm(&w, "a")));
-    cluster_remove_vm(w.c, sim_vm(&w, "a"));
-    cluster_remove_vm(w.c, sim_vm(&w, "off"));
-    cluster_remove_vm(w.c, sim_vm(&w, "a")); /* it is not there */
+    sim_remove_vm(w.c, sim_vm(&w, "a"));
+    sim_remove_vm(w.c, sim_vm(&w, "off"));
+    sim_remove_vm(w.c, sim_vm(&w, "a")); /* it is not there */
     sim_check(&w);
     assert_false(cluster_has_vm(w.c, sim_vm(&w, "a")));
     assert_int_equal(sim_poll(&w, moved).state, TASK_FAILED);
@@ -106,8 +107,8 @@ static void test_faults(void **state)
 
         begin(&w);
         sim_begin(&w);
-        cluster_set_fault(w.c, sim_vm(&w, "a"), faults[i].fault);
-        cluster_set_fault(w.c, sim_vm(&w, "off"), faults[i].fault);
+        sim_set_fault(w.c, sim_vm(&w, "a"), faults[i].fault);
+        sim_set_fault(w.c, sim_vm(&w, "off"), faults[i].fault);
         for (int again = 0; again < 2; again++) {
             int begun = again && faults[i].late == TASK_SUCCEEDED ? -ESTALE : faults[i].begun;
 
@@ -127,11 +128,11 @@ static void test_faults(void **state)
             sim_run(&w, from_s + 200);
         }
         assert_int_equal(cluster_vm(w.c, sim_vm(&w, "a"))->host, faults[i].late == TASK_SUCCEEDED ? 1 : 0);
-        assert_int_equal(cluster_vm_operations(w.c), faults[i].begun < 0                ? 0
-                                                     : faults[i].late == TASK_SUCCEEDED ? 2
-                                                                                        : 4);
-        cluster_set_fault(w.c, sim_vm(&w, "a"), sim_fault_count);
-        cluster_set_fault(w.c, sim_vm(&w, "off"), sim_fault_count);
+        assert_int_equal(sim_vm_operations(w.c), faults[i].begun < 0                ? 0
+                                                 : faults[i].late == TASK_SUCCEEDED ? 2
+                                                                                    : 4);
+        sim_set_fault(w.c, sim_vm(&w, "a"), sim_fault_count);
+        sim_set_fault(w.c, sim_vm(&w, "off"), sim_fault_count);
         if (faults[i].late != TASK_SUCCEEDED) {
             assert_int_equal(sim_move(&w, "a", "h1", "h2", task[0]), 0);
             assert_int_equal(sim_power_on(&w, "off", "h2", task[1]), 0);
@@ -229,10 +230,10 @@ static void test_parts_unset(void **state)
         assert_true(inv.settings_seen);
         assert_int_equal(s.n_settings > 0, !unset);
         NEAR(sim_gets(&w, "a", RES_CPU), 1000);
-        cluster_refuse_settings(w.c, 0, true);
+        sim_refuse_settings(w.c, 0, true);
         assert_int_equal(cluster_set_pools(w.c, &q, NULL), -EPERM);
         NEAR(sim_gets(&w, "a", RES_CPU), 1000);
-        cluster_refuse_settings(w.c, 0, false);
+        sim_refuse_settings(w.c, 0, false);
         assert_int_equal(cluster_set_pools(w.c, &q, NULL), 0);
         sim_check(&w);
         NEAR(sim_gets(&w, "a", RES_CPU), 500);

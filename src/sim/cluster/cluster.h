@@ -121,15 +121,8 @@ uint32_t cluster_next_arrival(struct cluster *c);
 /* Whether the VM has arrived and was not removed. */
 bool cluster_has_vm(const struct cluster *c, uint32_t vm);
 
-/* Removes the VM for good, as if it left: its running operations fail. */
-void cluster_remove_vm(struct cluster *c, uint32_t vm);
-
 /* The owner of the scenario has changed the VM's workload, which takes effect now. */
 void cluster_demand_changed(struct cluster *c, uint32_t vm);
-
-/* The fault of every later migration and start of the VM: SIM_MIGRATION_REFUSED, SIM_MIGRATION_FAILS or
- * SIM_MIGRATION_HANGS; sim_fault_count: the scenario's faults again. */
-void cluster_set_fault(struct cluster *c, uint32_t vm, enum sim_fault fault);
 
 /* Applies the fault as if the scenario's script had it now; at_s is ignored. A for_s of 0 ends the
  * deafness of a source or an actuator. Not SIM_SERVICE_RESTARTS. */
@@ -143,14 +136,8 @@ void cluster_switch(struct cluster *c, uint32_t host, bool on);
 /* Puts the VM on the host at once; IX_NONE: on none, until its host is switched on. */
 void cluster_put_vm(struct cluster *c, uint32_t vm, uint32_t host);
 
-/* Whether the host refuses settings of pools from now on (-EPERM). */
-void cluster_refuse_settings(struct cluster *c, uint32_t host, bool refuses);
-
 /* Sets the serial in the next task's name, 1 to 2^31; the others follow. So the tasks of two processes
  * have different names. Before the first operation. */
 void cluster_number_tasks_from(struct cluster *c, uint32_t serial);
-
-/* Number of migrations and starts of VMs that have begun; an adopted one counts once. */
-uint32_t cluster_vm_operations(const struct cluster *c);
 
 #endif

@@ -150,7 +150,7 @@ struct vm_sim {
     uint32_t starting; /* host that it is being started at; IX_NONE */
     uint32_t start_task;
     enum sim_fault start_fault; /* as moving.fault */
-    enum sim_fault forced;      /* cluster_set_fault() */
+    enum sim_fault forced;      /* of a test; sim_fault_count: none */
     struct vm_control set;      /* SCHEDULER_WEIGHTS: what was set */
     struct moving moving;
     uint32_t attempts; /* migrations that were asked for */

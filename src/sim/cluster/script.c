@@ -6,15 +6,6 @@ bool cluster_has_vm(const struct cluster *c, uint32_t vm)
     return c->vms[vm].present;
 }
 
-void cluster_remove_vm(struct cluster *c, uint32_t vm)
-{
-    if (!c->vms[vm].present)
-        return;
-    cluster_vm_leave(c, vm);
-    events_set(&c->events, event_slot(c, SIM_EVENT_PRESENCE, vm), INFINITY);
-    cluster_recompute(c);
-}
-
 void cluster_demand_changed(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
@@ -24,11 +15,6 @@ void cluster_demand_changed(struct cluster *c, uint32_t vm)
     v->until_s[RES_CPU] = v->until_s[RES_MEM] = c->now_s;
     cluster_on_demand(c, vm);
     cluster_recompute(c);
-}
-
-void cluster_set_fault(struct cluster *c, uint32_t vm, enum sim_fault fault)
-{
-    c->vms[vm].forced = fault;
 }
 
 static void switch_off(struct cluster *c, uint32_t host)
@@ -74,17 +60,7 @@ void cluster_put_vm(struct cluster *c, uint32_t vm, uint32_t host)
     cluster_recompute(c);
 }
 
-void cluster_refuse_settings(struct cluster *c, uint32_t host, bool refuses)
-{
-    c->hosts[host].refuses_settings = refuses;
-}
-
 void cluster_number_tasks_from(struct cluster *c, uint32_t serial)
 {
     c->last_serial = serial - 1;
-}
-
-uint32_t cluster_vm_operations(const struct cluster *c)
-{
-    return c->vm_operations;
 }

@@ -148,8 +148,8 @@ bool cluster_vm_is_compatible(const struct cluster *c, uint32_t vm, uint32_t hos
 
 /* ---- starts ---- */
 
-/* task TASK_NONE: a restart after the VM's host has died. It is no operation, so cluster_set_fault() does
- * not apply. */
+/* task TASK_NONE: a restart after the VM's host has died. It is no operation, so a forced fault does not
+ * apply. */
 void cluster_vm_start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint32_t task)
 {
     struct vm_sim *v = &c->vms[vm];
