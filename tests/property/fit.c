@@ -1,6 +1,7 @@
 /* Pipelines: the compiled bitmaps of random expressions against a second evaluator (naive_fit.h), the
  * refusals and counts that are told, and a pass without pipelines is the same as one whose pipelines refuse
  * nothing. */
+#include "../unit/rank_once.h"
 #include "core/fit/frozen.h"
 #include "core/fit/rank.h"
 #include "core/pass.h"
@@ -503,7 +504,7 @@ static void compare_ranks(uint64_t seed, const struct snapshot *s, const struct 
 
     for (uint32_t h = 0; h < s->n_hosts; h++)
         hosts[h].host = h;
-    fit_rank(fit, vm, &live, hosts, s->n_hosts, a);
+    rank_once(fit, vm, &live, hosts, s->n_hosts, a);
     naive_rank(s, vm, naive);
     for (uint32_t h = 0; h < s->n_hosts; h++) {
         if (hosts[h].out != naive[h].out || (!naive[h].out && fabs(hosts[h].score - naive[h].score) > 1e-9))

@@ -1,5 +1,6 @@
 /* The answers of external units: what is refused when they are read, what stages make of them, and what is
  * told of them. */
+#include "rank_once.h"
 #include "unit.h"
 
 #include "base/strbuf.h"
@@ -183,13 +184,13 @@ static void test_scores(void **state)
     if (make(text, &a, &s, &err) < 0)
         fail_msg("%s", err.text);
     fit_compile(&s, &a, &fit);
-    fit_rank(&fit, 0, &live, hosts, 3, &a);
+    rank_once(&fit, 0, &live, hosts, 3, &a);
     assert_within(hosts[0].score, 3, 0);
     assert_within(hosts[1].score, 0, 0);
     assert_within(hosts[2].score, 9, 0);
     assert_within(hosts[0].buckets[0], 7, 0);
     assert_within(hosts[1].buckets[0], 3, 0);
-    fit_rank(&fit, 1, &live, hosts, 3, &a); /* nobody has answered about b */
+    rank_once(&fit, 1, &live, hosts, 3, &a); /* nobody has answered about b */
     assert_within(hosts[2].score, 0, 0);
     arena_release(&a);
 }

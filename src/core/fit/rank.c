@@ -508,21 +508,6 @@ void fit_ranking_get(const struct fit_ranking *r, uint32_t i, double *buckets, s
                                .out = r->score[i] == FIT_LEFT_OUT};
 }
 
-void fit_rank(const struct fit *fit, uint32_t vm, const struct expression_live *live,
-              struct fit_ranked *hosts, uint32_t n, struct arena *a)
-{
-    uint32_t *index = arena_array(a, uint32_t, n);
-
-    for (uint32_t i = 0; i < n; i++)
-        index[i] = hosts[i].host;
-    struct fit_ranking *r = fit_ranking_new(fit, vm, live, index, n, a);
-    double *buckets = arena_array(a, double, (size_t)n * r->n_buckets);
-
-    fit_ranking_score(r);
-    for (uint32_t i = 0; i < n; i++)
-        fit_ranking_get(r, i, buckets + (size_t)i * r->n_buckets, &hosts[i]);
-}
-
 int fit_rank_compare(const struct fit_ranked *x, const struct fit_ranked *y)
 {
     for (uint32_t i = 0; i < x->n_buckets; i++)

@@ -21,11 +21,8 @@ struct fit_ranked {
 /* Whether a stage of the VM's pipeline ranks hosts. */
 bool fit_ranks(const struct fit *fit, uint32_t vm);
 
-/* Fills all but host. */
-void fit_rank(const struct fit *fit, uint32_t vm, const struct expression_live *live,
-              struct fit_ranked *hosts, uint32_t n, struct arena *a);
-
-/* A ranking that is kept while hosts change: the same scores as fit_rank() at any time, to the last digit.
+/* A ranking that is kept while hosts change: the same scores as those of a new one at any time, to the last
+ * digit.
  *
  *     r = fit_ranking_new(fit, vm, &live, hosts, n, a);
  *     fit_ranking_renew(r, i, ...);     for each host that has changed, or that is no candidate
