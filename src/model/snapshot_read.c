@@ -10,76 +10,6 @@
 #include <errno.h>
 #include <string.h>
 
-static void *add_host(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_host(inv, a);
-}
-
-static void *add_pool(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_pool(inv, a);
-}
-
-static void *add_rule(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_rule(inv, a);
-}
-
-static void *add_migration(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_migration(inv, a);
-}
-
-static void *add_pending(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_pending(inv, a);
-}
-
-static void *add_standing(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_standing(inv, a);
-}
-
-static void *add_setting(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_setting(inv, a);
-}
-
-static void *add_avoid(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_avoid(inv, a);
-}
-
-static void *add_expected(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_expected(inv, a);
-}
-
-static void *add_quiet(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_quiet(inv, a);
-}
-
-static void *add_group(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_group(inv, a);
-}
-
-static void *add_pipeline(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_pipeline(inv, a);
-}
-
-static void *add_answer(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_answer(inv, a);
-}
-
-static void *add_migration_rate(struct inventory *inv, struct arena *a)
-{
-    return inventory_add_migration_rate(inv, a);
-}
-
 /* Fields whose defaults depend on other fields are set to unknown before the VM is read, and to their
  * defaults afterwards. */
 static void *add_vm(struct inventory *inv, struct arena *a)
@@ -169,14 +99,7 @@ static void finish_expected(void *item, const struct node *n)
         x->of = x->days;
 }
 
-struct list {
-    const char *name;
-    const struct schema *schema;
-    void *(*add)(struct inventory *inv, struct arena *a);
-    void (*finish)(void *item, const struct node *n); /* may be NULL */
-};
-
-enum {
+enum list_kind {
     LIST_HOSTS,
     LIST_VMS,
     LIST_POOLS,
@@ -195,28 +118,73 @@ enum {
     LIST_COUNT
 };
 
-static const struct list lists[LIST_COUNT] = {
-    [LIST_HOSTS] = {"hosts", &snapshot_fields_host, add_host, finish_host},
-    [LIST_VMS] = {"vms", &snapshot_fields_vm, add_vm, finish_vm},
-    [LIST_POOLS] = {"pools", &snapshot_fields_pool, add_pool, NULL},
-    [LIST_RULES] = {"rules", &snapshot_fields_rule, add_rule, finish_rule},
-    [LIST_MIGRATIONS] = {"migrations", &snapshot_fields_migration, add_migration, NULL},
-    [LIST_PENDING] = {"pending", &snapshot_fields_pending, add_pending, NULL},
-    [LIST_STANDING] = {"standing", &snapshot_fields_standing, add_standing, NULL},
-    [LIST_RATES] = {"migration_rates", &snapshot_fields_migration_rate, add_migration_rate, NULL},
-    [LIST_SETTINGS] = {"settings", &snapshot_fields_setting, add_setting, NULL},
-    [LIST_AVOID] = {"avoid", &snapshot_fields_avoid, add_avoid, NULL},
-    [LIST_FORECAST] = {"forecast", &snapshot_fields_expected, add_expected, finish_expected},
-    [LIST_QUIET] = {"quiet", &snapshot_fields_quiet, add_quiet, NULL},
-    [LIST_GROUPS] = {"groups", &snapshot_fields_group, add_group, NULL},
-    [LIST_PIPELINES] = {"pipelines", &snapshot_fields_pipeline, add_pipeline, NULL},
-    [LIST_ANSWERS] = {"answers", &snapshot_fields_answer, add_answer, NULL},
+struct list {
+    const char *name;
+    const struct schema *schema;
+    void (*finish)(void *item, const struct node *n); /* may be NULL */
 };
 
-static int read_item(const struct reader *r, const struct node *n, const struct list *l,
-                     struct inventory *inv)
+static const struct list lists[LIST_COUNT] = {
+    [LIST_HOSTS] = {"hosts", &snapshot_fields_host, finish_host},
+    [LIST_VMS] = {"vms", &snapshot_fields_vm, finish_vm},
+    [LIST_POOLS] = {"pools", &snapshot_fields_pool, NULL},
+    [LIST_RULES] = {"rules", &snapshot_fields_rule, finish_rule},
+    [LIST_MIGRATIONS] = {"migrations", &snapshot_fields_migration, NULL},
+    [LIST_PENDING] = {"pending", &snapshot_fields_pending, NULL},
+    [LIST_STANDING] = {"standing", &snapshot_fields_standing, NULL},
+    [LIST_RATES] = {"migration_rates", &snapshot_fields_migration_rate, NULL},
+    [LIST_SETTINGS] = {"settings", &snapshot_fields_setting, NULL},
+    [LIST_AVOID] = {"avoid", &snapshot_fields_avoid, NULL},
+    [LIST_FORECAST] = {"forecast", &snapshot_fields_expected, finish_expected},
+    [LIST_QUIET] = {"quiet", &snapshot_fields_quiet, NULL},
+    [LIST_GROUPS] = {"groups", &snapshot_fields_group, NULL},
+    [LIST_PIPELINES] = {"pipelines", &snapshot_fields_pipeline, NULL},
+    [LIST_ANSWERS] = {"answers", &snapshot_fields_answer, NULL},
+};
+
+static void *add(enum list_kind kind, struct inventory *inv, struct arena *a)
 {
-    void *into = l->add(inv, r->a);
+    switch (kind) {
+    case LIST_HOSTS:
+        return inventory_add_host(inv, a);
+    case LIST_VMS:
+        return add_vm(inv, a);
+    case LIST_POOLS:
+        return inventory_add_pool(inv, a);
+    case LIST_RULES:
+        return inventory_add_rule(inv, a);
+    case LIST_MIGRATIONS:
+        return inventory_add_migration(inv, a);
+    case LIST_PENDING:
+        return inventory_add_pending(inv, a);
+    case LIST_STANDING:
+        return inventory_add_standing(inv, a);
+    case LIST_RATES:
+        return inventory_add_migration_rate(inv, a);
+    case LIST_SETTINGS:
+        return inventory_add_setting(inv, a);
+    case LIST_AVOID:
+        return inventory_add_avoid(inv, a);
+    case LIST_FORECAST:
+        return inventory_add_expected(inv, a);
+    case LIST_QUIET:
+        return inventory_add_quiet(inv, a);
+    case LIST_GROUPS:
+        return inventory_add_group(inv, a);
+    case LIST_PIPELINES:
+        return inventory_add_pipeline(inv, a);
+    case LIST_ANSWERS:
+        return inventory_add_answer(inv, a);
+    case LIST_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+static int read_item(const struct reader *r, const struct node *n, enum list_kind kind, struct inventory *inv)
+{
+    const struct list *l = &lists[kind];
+    void *into = add(kind, inv, r->a);
     int rc = reader_object(r, n, l->schema, into);
 
     if (rc == 0 && l->finish)
@@ -226,26 +194,25 @@ static int read_item(const struct reader *r, const struct node *n, const struct 
 
 int snapshot_read_vm(const struct reader *r, const struct node *n, struct inventory *inv)
 {
-    return read_item(r, n, &lists[LIST_VMS], inv);
+    return read_item(r, n, LIST_VMS, inv);
 }
 
 /* The objects of a file as they come. Errors wait until the document is known to be JSON and a snapshot. */
 struct reading {
     struct reader r;
     struct inventory inv;
-    const struct list *list; /* of which objects are coming */
-    struct err wrong;        /* with the first object that is */
+    enum list_kind list; /* of which objects are coming; LIST_COUNT: none that is known */
+    struct err wrong;    /* with the first object that is */
 };
 
 static bool begin_list(void *context, const struct node *n)
 {
     struct reading *x = context;
 
-    x->list = NULL;
-    for (size_t i = 0; i < LIST_COUNT && n->key && !x->list; i++)
-        if (strcmp(lists[i].name, n->key) == 0)
-            x->list = &lists[i];
-    return x->list != NULL;
+    x->list = n->key ? LIST_HOSTS : LIST_COUNT;
+    while (x->list < LIST_COUNT && strcmp(lists[x->list].name, n->key) != 0)
+        x->list++;
+    return x->list != LIST_COUNT;
 }
 
 static void read_entry(void *context, const struct node *n)
