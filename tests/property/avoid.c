@@ -50,7 +50,9 @@ static bool is_avoided(const struct snapshot *s, uint32_t vm, uint32_t host)
     for (uint32_t i = 0; i < s->n_avoid; i++) {
         const struct avoid *x = &s->avoid[i];
         bool whole_cluster = x->vm == IX_NONE && x->host == IX_NONE;
-        bool emptied = s->hosts[s->vms[vm].host].is.state == HOST_ENTERING_MAINTENANCE;
+        const struct host *h = &s->hosts[s->vms[vm].host];
+        bool emptied =
+            h->failover || h->is.state == HOST_ENTERING_MAINTENANCE || h->is.state == HOST_ENTERING_STANDBY;
 
         if (x->host == IX_NONE && emptied)
             continue;
