@@ -94,6 +94,7 @@ struct seen_avoid {
     uint32_t failures;
     bool mandatory;
     const char *reason;
+    const char *rejected; /* the reason whose moves a person rejected; NULL: something failed */
 };
 
 /* A pool's settings on a host (§3.1.7). */

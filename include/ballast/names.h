@@ -168,6 +168,7 @@
     X(CHECK_VM_FT, "vm_ft", "a fault-tolerant pair is moved only when it must be")                           \
     X(CHECK_VM_MANDATORY_ONLY, "vm_mandatory_only", "the VM is moved only when it must be")                  \
     X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated recently and is in its cool-down")            \
+    X(CHECK_VM_REJECTED, "vm_rejected", "a person rejected a move of the VM for this reason")                \
     X(CHECK_VM_MOVED, "vm_moved", "the plan moves the VM already")                                           \
     X(CHECK_VM_HELD_BACK, "vm_held_back",                                                                    \
       "after the plan's moves, its move would leave failover capacity missing or a host too full")           \

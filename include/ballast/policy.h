@@ -43,8 +43,10 @@ struct dpm_policy {
     int64_t changes_max; /* hosts that are put to standby or woken at a time; 0: no limit; CHANGES_AUTO */
 };
 
-/* What is not tried again for a while because it failed (src/engine/knowledge/failed_moves.h). */
+/* What is not tried again for a while because it failed, or a person rejected it
+ * (src/engine/knowledge/failed_moves.h). */
 struct avoid_policy {
+    int64_t reject_s; /* 0: only the VM's cool-down follows a rejection */
     int64_t pause_s, pause_max_s;
     int64_t host_failures;    /* 0: no host, and no VM as a whole, is avoided */
     int64_t cluster_failures; /* 0: optional moves never pause for it */

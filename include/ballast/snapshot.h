@@ -79,10 +79,21 @@ struct migration_rate {
 struct avoid {
     uint32_t vm, host;
     instant_s until;
-    uint32_t failures;  /* that led to it; 0: another cause, which `reason` names */
-    bool mandatory;     /* of the cluster's moves: also the mandatory ones, unless a host must be emptied */
-    const char *reason; /* the peer's words about the last failure; NULL: not known */
+    uint32_t failures;    /* that led to it; 0: another cause, which `reason` names */
+    bool mandatory;       /* of the cluster's moves: also the mandatory ones, unless a host must be emptied */
+    bool is_rejection;    /* nothing failed: a person wants no move of the VM for the reason that follows */
+    enum reason rejected; /* as reason_purpose() gives it */
+    const char *reason;   /* the peer's words about the last failure; NULL: not known */
 };
+
+/* A rejected move tells of all moves of the VM for the same purpose: those for balance, or for reservations,
+ * have several reasons, and little turns the one into the other. */
+static inline enum reason reason_purpose(enum reason r)
+{
+    if (r == REASON_BALANCE_MEM || r == REASON_EXCHANGE || r == REASON_ROOM)
+        return REASON_BALANCE_CPU;
+    return r == REASON_AGENT ? REASON_HOST_OVERCOMMITTED : r;
+}
 
 /* A pool's settings on one host: its part of the cluster-wide reservation, limit and shares (§3.1.7). */
 struct host_setting {

@@ -55,7 +55,8 @@ const struct verb verb_run = {
     .summary = "Run a pass now and show its result.",
     .more =
         "A move that failed is not tried again for a while (avoid.pause_s); `ballast status` shows which. "
-        "With --retry all of them may be tried again at once.",
+        "With --retry all of them may be tried again at once, and what was rejected may be recommended "
+        "again.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -140,7 +140,7 @@ static enum check check_held(const struct layout *l, uint32_t vm, uint32_t slot)
         return joining != CHECK_NONE ? joining : unit;
     }
     if (unit == CHECK_NONE || unit == CHECK_RULE_AFFINITY || unit == CHECK_VM_MOVED ||
-        unit == CHECK_VM_HELD_BACK || unit == own)
+        layout_holds_balance_only(unit) || unit == own)
         return unit;
     return own != CHECK_NONE ? own : CHECK_UNIT_HELD;
 }

@@ -9,6 +9,7 @@
 #include "engine/admin_commands.h"
 #include "engine/decide.h"
 #include "engine/four_eyes.h"
+#include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
 #include "engine/source_poll.h"
@@ -273,6 +274,7 @@ int engine_reject(struct engine *e, const uint64_t *ids, size_t n, const char *b
     }
     for (size_t i = 0; i < n; i++) {
         x = action_find(e, ids[i]);
+        failed_moves_reject(e->knowledge->failed_moves, &x->r, by, now);
         if (!action_ended(x)) /* rejected along with an earlier one of the list */
             reject_with_dependents(e, x, by, now);
     }

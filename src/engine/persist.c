@@ -306,8 +306,10 @@ static void recall_backoff(struct engine *e, const struct action_record *r, inst
 {
     if ((r->vm || r->host) && r->ended != 0)
         backoff_end(e->actions, &e->settings.policy, r,
-                    r->kind == ACTION_MIGRATE && r->state == ACTION_FAILED &&
-                        failed_moves_last(e->knowledge->failed_moves, r->vm, r->to) == r->ended,
+                    r->kind == ACTION_MIGRATE &&
+                        (r->state == ACTION_FAILED
+                             ? failed_moves_last(e->knowledge->failed_moves, r->vm, r->to) == r->ended
+                             : failed_moves_rejected(e->knowledge->failed_moves, r, now) == r->ended),
                     past(r->ended, now));
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
+#include "engine/knowledge/failed_moves.h"
+#include "engine/knowledge/knowledge.h"
 #include "engine/observation.h"
 #include "engine/state.h"
 #include "render/wording/wording.h"
@@ -188,6 +190,23 @@ static struct action *take_one(struct engine *e, const struct action_record *r,
     return x;
 }
 
+/* Whether a person rejected it, or one that it only makes sense together with, since the snapshot was made.
+ */
+static bool is_rejected(const struct engine *e, const struct observation *v, uint32_t i, instant_s now)
+{
+    const struct recommendation *all = v->plan.recommendations;
+
+    for (uint32_t k = 0; k < v->plan.n_recommendations; k++) {
+        if (k != i && (all[i].group == 0 || all[k].group != all[i].group))
+            continue;
+        const struct action_record r = recommendation_record(&v->snap, &all[k], 0);
+
+        if (failed_moves_rejected(e->knowledge->failed_moves, &r, now) != 0)
+            return true;
+    }
+    return false;
+}
+
 void recommendations_take(struct engine *e, const struct observation *v, const struct action_record *proof,
                           uint64_t pass, struct arena *a, uint64_t *ret_number,
                           struct recommendation_changes *ret, instant_s now)
@@ -202,7 +221,7 @@ void recommendations_take(struct engine *e, const struct observation *v, const s
         const struct recommendation *rec = &plan->recommendations[i];
         struct action_record r = recommendation_record(&v->snap, rec, pass);
 
-        if (recommendation_vm_is_taken(e, r.vm))
+        if (recommendation_vm_is_taken(e, r.vm) || is_rejected(e, v, i, now))
             continue;
         r.text = wording_text(&v->snap, rec->found, a);
         const struct action *woken = recommendation_find_power_change(e, &r);

@@ -21,6 +21,9 @@ static int avoid_order(const void *a, const void *b)
         return x->until < y->until ? -1 : 1;
     if (x->failures != y->failures)
         return x->failures < y->failures ? -1 : 1;
+    if (x->is_rejection != y->is_rejection || x->rejected != y->rejected)
+        return x->is_rejection == y->is_rejection ? (int)x->rejected - (int)y->rejected
+                                                  : y->is_rejection - x->is_rejection;
     return strcmp(x->reason ? x->reason : "", y->reason ? y->reason : "");
 }
 
@@ -67,6 +70,18 @@ static int build_all_standing(const struct inventory *inv, struct arena *a, stru
     return r;
 }
 
+static int take_rejection(const struct place *at, const struct seen_avoid *seen, struct avoid *x)
+{
+    x->is_rejection = seen->rejected != NULL;
+    if (seen->rejected && reason_parse(seen->rejected, &x->rejected) < 0)
+        return inventory_check_refuse(at, "rejected", "\"%.40s\" is no reason, expected one such as %s",
+                                      seen->rejected, reason_name(REASON_BALANCE_CPU));
+    if (seen->rejected && (!seen->vm || seen->host))
+        return inventory_check_refuse(at, "rejected", "of no VM or of a host, expected a VM alone");
+    x->rejected = reason_purpose(x->rejected);
+    return 0;
+}
+
 int snapshot_build_avoid(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err)
 {
     if (inv->n_avoid >= IX_NONE)
@@ -84,7 +99,8 @@ int snapshot_build_avoid(const struct inventory *inv, struct arena *a, struct sn
                             .mandatory = seen->mandatory,
                             .reason = seen->reason};
         if ((r = resolve(&at, "vm", seen->vm, snapshot_find_vm, s, &x->vm)) < 0 ||
-            (r = resolve(&at, "host", seen->host, snapshot_find_host, s, &x->host)) < 0)
+            (r = resolve(&at, "host", seen->host, snapshot_find_host, s, &x->host)) < 0 ||
+            (r = take_rejection(&at, seen, x)) < 0)
             return r;
     }
     if (s->n_avoid > 0)

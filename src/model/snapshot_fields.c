@@ -481,6 +481,7 @@ static const struct field avoid_fields[] = {
     F("failures", FIELD_COUNT, failures, 0),
     F("mandatory", FIELD_BOOL, mandatory, OPT),
     F("reason", FIELD_TEXT, reason, OPT),
+    F("rejected", FIELD_TEXT, rejected, OPT),
 };
 SCHEMA(snapshot_fields_avoid, "avoided move", avoid_fields);
 #undef S

@@ -86,8 +86,13 @@ struct seen_setting snapshot_to_inventory_setting(const struct snapshot *s, cons
 
 struct seen_avoid snapshot_to_inventory_avoid(const struct snapshot *s, const struct avoid *x)
 {
-    return (struct seen_avoid){vm_id(s, x->vm), host_id(s, x->host), x->until,
-                               x->failures,     x->mandatory,        x->reason};
+    return (struct seen_avoid){vm_id(s, x->vm),
+                               host_id(s, x->host),
+                               x->until,
+                               x->failures,
+                               x->mandatory,
+                               x->reason,
+                               x->is_rejection ? reason_name(x->rejected) : NULL};
 }
 
 struct seen_group snapshot_to_inventory_group(const struct snapshot *s, const struct host_group *g,

@@ -158,10 +158,13 @@ static void test_reject(void **state)
     assert_int_equal(world_state(1), ACTION_REJECTED);
     assert_string_equal(world_action(2)->why, "rejected by tester"); /* it depended on it */
     assert_int_equal(engine_reject(w.engine, ids, 1, "tester", w.now, NULL), -EALREADY);
-    /* the snapshot of the next pass keeps the VM for the cool-down */
+    /* the snapshot of the next pass keeps the VM, and the other for its cool-down */
     world_run(70);
-    uint32_t ix = snapshot_find_vm(engine_snapshot(w.engine), "vm00");
-    assert_true(engine_snapshot(w.engine)->vms[ix].is.last_migrated > WORLD_START);
+    const struct snapshot *s = engine_snapshot(w.engine);
+    assert_int_equal(s->n_avoid, 1);
+    assert_int_equal(s->avoid[0].vm, snapshot_find_vm(s, "vm00"));
+    assert_true(s->avoid[0].is_rejection);
+    assert_true(s->vms[snapshot_find_vm(s, "vm01")].is.last_migrated > WORLD_START);
     world_release();
 }
 

@@ -54,7 +54,7 @@ static void test_two_moves_of_a_vm(void **state)
 /* What is held of a pair that must stay together: the stronger reason, whichever VM it is about. */
 static void test_what_holds(void **state)
 {
-    enum trait { NORMAL, DISABLED, RESTING, UNKNOWN_DEMAND, FLYING };
+    enum trait { NORMAL, DISABLED, RESTING, UNKNOWN_DEMAND, FLYING, REJECTED };
     static const struct {
         enum trait first, second;
         enum check expected;
@@ -67,6 +67,10 @@ static void test_what_holds(void **state)
         {DISABLED, RESTING, CHECK_VM_DISABLED},
         {RESTING, FLYING, CHECK_VM_MIGRATING},
         {UNKNOWN_DEMAND, NORMAL, CHECK_VM_DEMAND_UNKNOWN},
+        {NORMAL, REJECTED, CHECK_VM_REJECTED},
+        {RESTING, REJECTED, CHECK_VM_COOL_DOWN}, /* which holds it from preferred rules, too */
+        {REJECTED, RESTING, CHECK_VM_COOL_DOWN},
+        {REJECTED, FLYING, CHECK_VM_MIGRATING},
     };
 
     (void)state;
@@ -84,6 +88,9 @@ static void test_what_holds(void **state)
             v->is.demand_unknown = traits[k] == UNKNOWN_DEMAND;
             if (traits[k] == FLYING)
                 small_migration(&s, v->is.id, "h1", "h2");
+            if (traits[k] == REJECTED)
+                *inventory_add_avoid(&s.inv, &s.a) = (struct seen_avoid){
+                    .vm = v->is.id, .until = s.inv.time + 60, .rejected = reason_name(REASON_EXCHANGE)};
         }
         small_rule(&s, RULE_VM_AFFINE, true, "v1 v2", "");
         prepare(&s, &p);

@@ -57,6 +57,7 @@ const CHECKS: Record<string, string> = {
   vm_mandatory_only: 'The VM is moved only when it must be',
   vm_disabled: 'Automation is disabled for the VM',
   vm_cool_down: 'The VM was migrated recently',
+  vm_rejected: 'A person rejected a move of the VM for this reason',
   vm_moved: 'The plan moves the VM already',
   vm_held_back: 'Its move would leave failover capacity missing, or a host too full',
   vm_rules: 'The VM\'s rules contradict each other',

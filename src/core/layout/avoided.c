@@ -1,9 +1,10 @@
-/* Which destinations are avoided because moves there failed (snapshot.h: struct avoid). */
+/* Which destinations are avoided because moves there failed, and which VMs do not move for a reason because a
+ * person rejected that (snapshot.h: struct avoid). */
 #include "core/layout/layout.h"
 
 static bool holds(const struct snapshot *s, const struct avoid *x)
 {
-    return s->time < x->until;
+    return s->time < x->until && !x->is_rejection;
 }
 
 /* Whether the host of the VM must be emptied: the VM goes on to hosts where it has not failed yet. */
@@ -49,6 +50,34 @@ const struct avoid *layout_find_avoid_of_unit(const struct layout *l, uint32_t u
             found = x;
     }
     return found;
+}
+
+/* Entries are sorted by VM. */
+const struct avoid *layout_find_rejection(const struct snapshot *s, uint32_t vm, enum reason reason)
+{
+    uint32_t low = 0;
+    uint32_t high = s->n_avoid;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->avoid[middle].vm < vm)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < s->n_avoid && s->avoid[low].vm == vm; low++)
+        if (s->avoid[low].is_rejection && s->time < s->avoid[low].until &&
+            s->avoid[low].rejected == reason_purpose(reason))
+            return &s->avoid[low];
+    return NULL;
+}
+
+bool layout_is_rejected(const struct layout *l, uint32_t unit, enum reason reason)
+{
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
+        if (layout_find_rejection(l->snap, l->unit_vms[i], reason))
+            return true;
+    return false;
 }
 
 static void bitmap_add(uint64_t *bits, uint32_t i)

@@ -42,7 +42,12 @@ bool layout_just_left(const struct layout *l, uint32_t unit, uint32_t slot)
 bool layout_holds_from_balance(enum check held)
 {
     return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_SAMPLE_BAD || held == CHECK_VM_FT ||
-           held == CHECK_VM_MANDATORY_ONLY || held == CHECK_VM_COOL_DOWN || held == CHECK_VM_HELD_BACK;
+           held == CHECK_VM_MANDATORY_ONLY || held == CHECK_VM_COOL_DOWN || layout_holds_balance_only(held);
+}
+
+bool layout_holds_balance_only(enum check held)
+{
+    return held == CHECK_VM_REJECTED || held == CHECK_VM_HELD_BACK;
 }
 
 /* Checks that hold a VM from every move come first, so that a cool-down does not hide them. */
@@ -72,7 +77,9 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
         return CHECK_VM_FT;
     if (v->is.mandatory_only)
         return CHECK_VM_MANDATORY_ONLY;
-    return cooling_down(l->snap, l->policy, &v->is) ? CHECK_VM_COOL_DOWN : CHECK_NONE;
+    if (cooling_down(l->snap, l->policy, &v->is))
+        return CHECK_VM_COOL_DOWN;
+    return layout_find_rejection(l->snap, vm, REASON_BALANCE_CPU) ? CHECK_VM_REJECTED : CHECK_NONE;
 }
 
 /* An anti-affinity group has at most one member in a unit: two would contradict the affinity rule. */

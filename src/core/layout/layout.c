@@ -298,13 +298,15 @@ static void hold_scattered(struct layout *l)
     }
 }
 
-/* The VM's check holds its unit, unless another VM's does so more firmly: a cool-down ends by itself, and all
- * other checks of layout_holds_from_balance() still allow mandatory moves. */
+/* The VM's check holds its unit, unless another VM's does so more firmly: a rejection holds it from balance
+ * only, a cool-down ends by itself, and all other checks of layout_holds_from_balance() still allow mandatory
+ * moves. */
 static void hold_unit(struct layout *l, uint32_t unit, enum check held)
 {
     enum check before = l->unit_held[unit];
 
-    if (before == CHECK_NONE || (before == CHECK_VM_COOL_DOWN && held != CHECK_NONE) ||
+    if (before == CHECK_NONE || (before == CHECK_VM_REJECTED && held != CHECK_NONE) ||
+        (before == CHECK_VM_COOL_DOWN && held != CHECK_NONE && held != CHECK_VM_REJECTED) ||
         (layout_holds_from_balance(before) && !layout_holds_from_balance(held) && held != CHECK_NONE))
         l->unit_held[unit] = held;
 }

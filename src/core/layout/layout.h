@@ -155,6 +155,11 @@ const struct avoid *layout_find_avoid(const struct snapshot *s, uint32_t vm, uin
 const struct avoid *layout_find_avoid_of_unit(const struct layout *l, uint32_t unit, uint32_t host);
 void layout_init_avoided(struct layout *l);
 
+/* The person's rejection of moves of the VM for this reason, or of any VM of the unit; NULL, false: there is
+ * none. */
+const struct avoid *layout_find_rejection(const struct snapshot *s, uint32_t vm, enum reason reason);
+bool layout_is_rejected(const struct layout *l, uint32_t unit, enum reason reason);
+
 /* The slot of the VM after all migrations in flight; IX_NONE: it takes no part. */
 /* parallel_for(): how many units are worth another thread (about a tenth of a millisecond), and as many slots
  * as have so many units. */
@@ -299,6 +304,8 @@ bool layout_just_left(const struct layout *l, uint32_t unit, uint32_t slot);
 
 /* Whether the check only prevents moves for balance; any other prevents every move. */
 bool layout_holds_from_balance(enum check held);
+/* Whether it prevents nothing else: moves that save power, or for a preferred rule, are made. */
+bool layout_holds_balance_only(enum check held);
 
 static inline bool layout_is_agent(const struct layout *l, uint32_t unit)
 {

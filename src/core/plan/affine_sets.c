@@ -81,6 +81,8 @@ static struct obstacle obstacle_at(struct layout *l, uint32_t component, uint32_
                                      : layout_moves_only_if_it_must(l, u) ? CHECK_VM_MANDATORY_ONLY
                                                                           : CHECK_VM_COOL_DOWN,
                                      u, IX_NONE};
+        if (layout_is_rejected(l, u, REASON_RULE))
+            return (struct obstacle){CHECK_VM_REJECTED, u, IX_NONE};
         enum check check = layout_check(l, u, slot);
         if (check != CHECK_NONE)
             return (struct obstacle){check, u, slot};
@@ -201,7 +203,8 @@ static uint32_t others_to_move(struct pass *p, uint32_t component, uint32_t slot
         struct prerequisite_moves way;
         bool stays = l->unit_slot[u] == slot;
         bool may = stays ? !l->unit_allowed[u] || bitmap_has(l->unit_allowed[u], l->slot_host[slot])
-                         : correct_can_move(l, u) && way_of_part(p, u, slot, &way);
+                         : correct_can_move(l, u) && !layout_is_rejected(l, u, REASON_RULE) &&
+                               way_of_part(p, u, slot, &way);
         if (!may) {
             others = UINT32_MAX;
             continue;

@@ -20,7 +20,7 @@ void plan_report_avoided(struct pass *p)
     for (enum scope scope = SCOPE_CLUSTER; scope < N_SCOPES; scope++)
         for (uint32_t i = 0; i < s->n_avoid; i++) {
             const struct avoid *x = &s->avoid[i];
-            if (s->time < x->until && scope_of(x) == scope)
+            if (s->time < x->until && !x->is_rejection && scope_of(x) == scope)
                 plan_fault(p, FAULT_AVOID, x->vm, x->host, IX_NONE, finding_of_avoid(FIND_AVOID, x));
         }
 }

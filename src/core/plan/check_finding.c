@@ -327,6 +327,17 @@ static bool find_avoided(const struct pass *p, const struct asked *q, struct fin
     return true;
 }
 
+static bool find_rejection(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct avoid *x = layout_find_rejection(p->snap, q->vm, REASON_BALANCE_CPU);
+
+    if (!x)
+        return false;
+    *f = finding_of_avoid(FIND_CHECK, x);
+    f->check = CHECK_VM_REJECTED;
+    return true;
+}
+
 /* ---- cost and benefit ---- */
 
 static bool find_mandatory_only(const struct pass *p, const struct asked *q, struct finding *f)
@@ -518,6 +529,7 @@ static const struct {
     [CHECK_VM_SAMPLE_BAD] = {find_bad_sample, ABOUT_VM},
     [CHECK_VM_FT] = {find_ft_pair, ABOUT_VM},
     [CHECK_VM_COOL_DOWN] = {find_cool_down, ABOUT_VM},
+    [CHECK_VM_REJECTED] = {find_rejection, ABOUT_VM},
     [CHECK_VM_RULES] = {find_conflict, ABOUT_VM},
     [CHECK_UNIT_HELD] = {find_held, ABOUT_UNIT},
     [CHECK_HOST_NOT_ON] = {find_host_state, ABOUT_VM},

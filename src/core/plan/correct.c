@@ -23,6 +23,13 @@ bool correct_may_move(const struct layout *l, uint32_t unit, unsigned priority)
             (!layout_cools_down(l, unit) && !layout_moves_only_if_it_must(l, unit)));
 }
 
+/* Whether the unit has a destination, and no person rejected moves of it for this reason. */
+static bool may_leave(const struct pass *p, uint32_t unit, enum reason reason, struct obstacle *ret_why)
+{
+    *ret_why = (struct obstacle){CHECK_VM_REJECTED, unit, IX_NONE};
+    return !layout_is_rejected(&p->layout, unit, reason) && correct_best_target(p, unit, ret_why) != IX_NONE;
+}
+
 /* Of the allowed hosts, takes a host with another member of the unit's affine set; then one that buckets do
  * not rank below its own; then the lowest imbalance, to which a lower score adds. */
 uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacle *ret_why)
@@ -80,8 +87,12 @@ enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause
                                uint32_t *ret_slot)
 {
     bool must = cause.priority == PRIORITY_MANDATORY && p->may_make_room;
-    struct prerequisite_moves way = {.to_slot = slot_for_evicted_unit(p, unit, ret_why)};
 
+    if (layout_is_rejected(&p->layout, unit, cause.reason)) {
+        *ret_why = (struct obstacle){CHECK_VM_REJECTED, unit, IX_NONE};
+        return OUTCOME_STUCK;
+    }
+    struct prerequisite_moves way = {.to_slot = slot_for_evicted_unit(p, unit, ret_why)};
     if (way.to_slot == IX_NONE && must && !prerequisite_moves_find(p, unit, IX_NONE, NULL, &way)) {
         *ret_slot = host_wake_under_way(p, unit);
         if (*ret_slot != IX_NONE)
@@ -277,12 +288,12 @@ static uint32_t cheapest_member(const struct pass *p, struct span vms, uint32_t 
             continue;
         }
         if (!correct_may_move(l, u, priority)) {
-            rests = rests || correct_best_target(p, u, &why) != IX_NONE;
+            rests = rests || may_leave(p, u, REASON_RULE, &why);
             continue;
         }
         if (best != IX_NONE && l->unit_backed[u] >= l->unit_backed[best])
             continue;
-        if (correct_best_target(p, u, &why) != IX_NONE)
+        if (may_leave(p, u, REASON_RULE, &why))
             best = u;
         else if (stuck == IX_NONE || l->unit_backed[u] < l->unit_backed[stuck])
             stuck = u;
@@ -344,7 +355,7 @@ static uint32_t half_to_move(const struct pass *p, uint32_t secondary, uint32_t 
     struct obstacle why;
 
     for (int i = 0; i < 2; i++)
-        if (correct_can_move(l, units[i]) && correct_best_target(p, units[i], &why) != IX_NONE)
+        if (correct_can_move(l, units[i]) && may_leave(p, units[i], REASON_RULE, &why))
             return units[i];
     for (int i = 0; i < 2; i++)
         if (correct_can_move(l, units[i]))
@@ -393,7 +404,7 @@ static uint32_t unit_to_relieve(const struct pass *p, uint32_t slot, int r, doub
         bool tie = mine == theirs && best != IX_NONE && l->unit_first[u] < l->unit_first[best];
         if (best != IX_NONE && !better && !tie)
             continue;
-        if (correct_best_target(p, u, &why) != IX_NONE) {
+        if (may_leave(p, u, REASON_HOST_OVERCOMMITTED, &why)) {
             best = u;
             continue;
         }
@@ -473,7 +484,7 @@ static uint32_t cheapest_in_excess(const struct pass *p, uint32_t slot)
 
         if (!layout_quantity_refuses(l, FIT_CORRECT, u, slot, NULL))
             continue;
-        bool goes = correct_can_move(l, u) && correct_best_target(p, u, &why) != IX_NONE;
+        bool goes = correct_can_move(l, u) && may_leave(p, u, REASON_RULE, &why);
         bool cheaper =
             best != IX_NONE &&
             (l->unit_backed[u] < l->unit_backed[best] ||

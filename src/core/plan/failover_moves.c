@@ -75,7 +75,8 @@ static uint32_t unit_to_clear(const struct pass *p, uint32_t slot, const double 
         bool better = best == IX_NONE || (enough != best_enough ? enough
                                           : enough              ? l->unit_backed[u] < l->unit_backed[best]
                                                                 : part > best_part);
-        if (!(part > 0) || !better || l->unit_held[u] == CHECK_RULE_AFFINITY || !correct_can_move(l, u))
+        if (!(part > 0) || !better || l->unit_held[u] == CHECK_RULE_AFFINITY || !correct_can_move(l, u) ||
+            layout_is_rejected(l, u, REASON_SPARE_CAPACITY))
             continue;
         uint32_t to = destination_of(p, u, d);
         if (to == IX_NONE)

@@ -65,7 +65,9 @@ static bool empty(struct pass *p, uint32_t slot)
     for (uint32_t i = 0; i < n; i++) /* a copy, because moves change the slot's list */
         units[i] = l->list[slot].items[i];
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t to = l->unit_held[units[i]] == CHECK_NONE ? quarantine_best_target(p, units[i]) : IX_NONE;
+        enum check held = l->unit_held[units[i]];
+        bool may = held == CHECK_NONE || layout_holds_balance_only(held);
+        uint32_t to = may ? quarantine_best_target(p, units[i]) : IX_NONE;
 
         if (to != IX_NONE && !plan_move(p, units[i], to, REASON_QUARANTINE, IX_NONE, PRIORITY_PREFERRED))
             return false;

@@ -56,7 +56,7 @@ bool sleep_check_vms(const struct power *w, uint32_t unit, uint32_t *ret_vm)
 {
     const struct layout *l = w->l;
     enum check held = l->unit_held[unit];
-    bool loose = held == CHECK_NONE || held == CHECK_VM_HELD_BACK; /* held back from balance only */
+    bool loose = held == CHECK_NONE || layout_holds_balance_only(held);
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];

@@ -36,7 +36,7 @@ static bool may_relieve(const struct power *w, uint32_t unit, bool resting)
     enum check held = w->l->unit_held[unit];
 
     return !w->moved[unit] &&
-           (held == CHECK_NONE || held == CHECK_VM_HELD_BACK || (resting && held == CHECK_VM_COOL_DOWN));
+           (held == CHECK_NONE || layout_holds_balance_only(held) || (resting && held == CHECK_VM_COOL_DOWN));
 }
 
 /* The fall of the squared scores without the unit. Its destination stays within the range and adds nothing.

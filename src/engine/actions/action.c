@@ -210,12 +210,18 @@ static void note_end(struct engine *e, const struct action *x)
     persist_migration(e, &r);
 }
 
+/* Nobody has rejected those that are rejected along with it: their VMs have a cool-down. */
+static bool is_rejected_itself(const struct engine *e, const struct action_record *r, instant_s now)
+{
+    return r->state == ACTION_REJECTED && failed_moves_rejected(e->knowledge->failed_moves, r, now) == now;
+}
+
 static void remember_end(struct engine *e, struct action *x, instant_s now)
 {
     bool taught = x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_FAILED && x->blames_peer;
 
     if (!x->is_back || x->r.state == ACTION_DONE) /* a test that failed, and its host is awake */
-        backoff_end(e->actions, &e->settings.policy, &x->r, taught, now);
+        backoff_end(e->actions, &e->settings.policy, &x->r, taught || is_rejected_itself(e, &x->r, now), now);
     if (x->r.kind != ACTION_MIGRATE || (x->r.state != ACTION_DONE && x->r.state != ACTION_FAILED))
         return;
     if (x->r.state == ACTION_DONE) {

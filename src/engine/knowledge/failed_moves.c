@@ -4,6 +4,7 @@
 
 #include "base/idmap.h"
 #include "base/xalloc.h"
+#include "engine/knowledge/rejection_key.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,7 @@ static void drop(struct failed_moves *f, struct entry *x)
 
 static bool is_pair(const struct failure_record *r)
 {
-    return *r->vm && *r->host;
+    return *r->vm && *r->host && r->host[0] != '\n';
 }
 
 /* An instant in the future tells of a clock that was set back: its age is unknown, and it holds nothing. */
@@ -331,6 +332,26 @@ void failed_moves_judge(struct failed_moves *f, bool mandatory, const char *why,
     count_for_cluster(f, mandatory ? HARM_MANDATORY : HARM, &(struct move_end){.at = now, .why = why});
 }
 
+void failed_moves_reject(struct failed_moves *f, const struct action_record *r, const char *by, instant_s now)
+{
+    char as[REJECTION_KEY_MAX];
+
+    if (f->policy->avoid.reject_s == 0 || !*rejection_key(r, as))
+        return;
+    struct entry *x = make(f, r->vm, as);
+    x->r.failed = now;
+    x->r.until = now + f->policy->avoid.reject_s;
+    set_text(&x->r.reason, by);
+}
+
+instant_s failed_moves_rejected(const struct failed_moves *f, const struct action_record *r, instant_s now)
+{
+    char as[REJECTION_KEY_MAX];
+    const struct entry *x = *rejection_key(r, as) ? find(f, r->vm, as) : NULL;
+
+    return x && holds(&x->r, now) ? x->r.failed : 0;
+}
+
 /* ---- asked ---- */
 
 bool failed_moves_empties_host(const struct action_record *r)
@@ -434,18 +455,20 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
             *idmap_slot(&hosts, inv->hosts[i].is.id) = inv;
     for (EACH_ENTRY(f, x)) {
         const struct failure_record *r = &x->r;
+        const char *rejected = rejection_key_reason(r->host);
 
-        if (holds(r, inv->time) && r->host[0] == '\n')
+        if (holds(r, inv->time) && r->host[0] == '\n' && !*r->vm)
             avoid_harm(r, inv, a);
         if (!holds(r, inv->time) || (*r->vm && !idmap_get(&vms, r->vm)) ||
-            (*r->host && !idmap_get(&hosts, r->host)))
+            (*r->host && !rejected && !idmap_get(&hosts, r->host)))
             continue;
         *inventory_add_avoid(inv, a) = (struct seen_avoid){
             .vm = *r->vm ? arena_strdup(a, r->vm) : NULL,
-            .host = *r->host ? arena_strdup(a, r->host) : NULL,
+            .host = *r->host && !rejected ? arena_strdup(a, r->host) : NULL,
             .until = r->until,
             .failures = r->failures,
-            .reason = r->reason ? arena_strdup(a, r->reason) : NULL,
+            .reason = r->reason ? arena_printf(a, "%s%s", rejected ? "rejected by " : "", r->reason) : NULL,
+            .rejected = rejected ? arena_strdup(a, rejected) : NULL,
         };
     }
     idmap_release(&vms, NULL);
@@ -475,9 +498,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 
 static bool is_dirty(const void *piece)
 {
-    const struct failed_moves *f = piece;
-
-    return f->dirty;
+    return ((const struct failed_moves *)piece)->dirty;
 }
 
 static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
@@ -527,12 +548,11 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         if (!r->vm || !r->host) /* what stands in a file may have been written by anybody */
             continue;
         struct entry *x = make(f, r->vm, r->host);
-        const char *vm = x->r.vm;
-        const char *host = x->r.host;
+        const struct failure_record own_of = x->r;
 
         x->r = *r;
-        x->r.vm = vm;
-        x->r.host = host;
+        x->r.vm = own_of.vm;
+        x->r.host = own_of.host;
         x->r.from = r->from ? xstrdup(r->from) : NULL;
         x->r.reason = r->reason ? xstrdup(r->reason) : NULL;
         if (x->r.failed > now) { /* the clock was set back: it is avoided as long as before, and no longer */

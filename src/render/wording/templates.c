@@ -276,6 +276,8 @@ const struct sentence_template wording_templates[] = {
      "The VM and {ft_peer} are a fault-tolerant pair, which is moved only when it must be."},
     {FIND_CHECK, "check=vm_cool_down",
      "The VM is in its cool-down: {least_s-is_s:about} of {least_s:about} left."},
+    {FIND_CHECK, "check=vm_rejected peer", "{vm} is not moved for balance before {until:instant}: {peer}."},
+    {FIND_CHECK, "check=vm_rejected", "{vm} is not moved for balance before {until:instant}."},
     {FIND_CHECK, "check=vm_rules other_rule",
      "The rules {rule} and {other_rule} contradict each other for the VM."},
     {FIND_CHECK, "check=vm_rules", "The rule {rule} excludes every host that the VM may run on."},
