@@ -75,6 +75,7 @@ struct power {
     uint32_t *home;     /* by unit: its slot before the first step */
     uint32_t *room_for; /* by unit: the unit that its move makes room for; IX_NONE */
     bool may_make_room; /* whether VMs of hosts that stay on may make room */
+    bool spread;        /* whether leaving VMs prefer the host with the lowest imbalance to a fuller one */
     bool *busy;         /* by slot: one end of a migration in flight or of an approved action */
     uint32_t *alive;    /* slots that are on and stay on */
     uint32_t n_alive;

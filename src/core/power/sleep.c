@@ -147,9 +147,9 @@ static enum power_check find_worst(struct power *w, uint32_t unit, struct power_
 static uint32_t find_destination(struct power *w, uint32_t unit, uint32_t slot, struct power_verdict *v,
                                  enum power_check *ret_check)
 {
-    uint32_t to = find_holder(w, unit, slot, &(struct bound){w->fill, true});
+    uint32_t to = w->spread ? IX_NONE : find_holder(w, unit, slot, &(struct bound){w->fill, true});
 
-    if (to == IX_NONE)
+    if (to == IX_NONE && !w->spread)
         to = find_holder(w, unit, slot, &(struct bound){w->u.above, true});
     if (to == IX_NONE)
         to = find_room(w, unit, true, ret_check);
@@ -335,9 +335,8 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
     return keeps_spaces(w) ? POWER_FINE : POWER_ROOM;
 }
 
-/* Tries the power-off of one host. POWER_FINE leaves the what-if in place; any other result undoes it.
- * rehearse: all moves so far must stand in the order of the plan. */
-static enum power_check try_host(struct power *w, uint32_t slot, bool rehearse, struct power_verdict *v)
+/* POWER_FINE leaves the what-if in place; any other result undoes it. */
+static enum power_check try_once(struct power *w, uint32_t slot, bool rehearse, struct power_verdict *v)
 {
     size_t first = w->n_steps;
     struct failover_capacity before = w->l->failover;
@@ -358,6 +357,26 @@ static enum power_check try_host(struct power *w, uint32_t slot, bool rehearse, 
     what_if_undo(w, first);
     what_if_reopen(w, slot);
     w->l->failover = before;
+    return check;
+}
+
+/* Tries the power-off of one host. Filled destinations may leave too few failover slots, or moves that do not
+ * stand in the order of the plan, where spread VMs do not. rehearse: the moves so far must stand in that
+ * order.
+ */
+static enum power_check try_host(struct power *w, uint32_t slot, bool rehearse, struct power_verdict *v)
+{
+    struct power_verdict spread = {0};
+    enum power_check check = try_once(w, slot, rehearse, v);
+
+    if (check != POWER_SPARE && check != POWER_ORDER)
+        return check;
+    w->spread = true;
+    if (try_once(w, slot, rehearse, &spread) == POWER_FINE) {
+        *v = spread;
+        check = POWER_FINE;
+    }
+    w->spread = false;
     return check;
 }
 
