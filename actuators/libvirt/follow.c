@@ -64,6 +64,28 @@ static void read_figures(const struct vm_looks *l, struct task_progress *ret)
              l->from.host, done.copied_mb, done.elapsed_s, done.downtime_s * 1000);
 }
 
+/* What libvirt does not say is UNKNOWN, and no figure. */
+static double known(double value)
+{
+    return value > 0 ? value : 0;
+}
+
+/* Post-copy comes to its end, whatever the VM writes. */
+static void fill_copy(struct migrations *m, const struct task_name *t, const struct vm_look *from,
+                      struct task_progress *ret)
+{
+    const struct job_progress *job = &from->job;
+
+    ret->percent = job->percent;
+    ret->copied_mb = known(job->copied_mb);
+    ret->left_mb = known(job->left_mb);
+    ret->rate_mb_s = known(job->rate_mb_s);
+    ret->dirty_mb_s = known(job->dirty_mb_s);
+    ret->round = from->side.in_post_copy ? 0 : (unsigned)known(job->round);
+    ret->slowed = (unsigned)known(job->slowed);
+    ret->may_slow = ret->slowed == 0 && migrations_settings(m, t->vm, from->name).auto_converge;
+}
+
 static void fill_progress(struct migrations *m, const struct vm_looks *l, const struct task_name *t,
                           const struct decision *d, enum call_state call, const struct err *why,
                           struct task_progress *ret)
@@ -74,7 +96,7 @@ static void fill_progress(struct migrations *m, const struct vm_looks *l, const 
     switch (d->verdict) {
     case VERDICT_GOES_ON:
         ret->state = TASK_RUNNING;
-        ret->percent = l->from.job.percent;
+        fill_copy(m, t, &l->from, ret);
         if (l->from.side.moving_out)
             limit_time(m, t, &l->from);
         return;

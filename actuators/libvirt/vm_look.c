@@ -21,6 +21,8 @@ static double number_of(const virTypedParameter *params, int n, const char *name
     for (int i = 0; i < n; i++) {
         if (strcmp(params[i].field, name) == 0 && params[i].type == VIR_TYPED_PARAM_ULLONG)
             return (double)params[i].value.ul;
+        if (strcmp(params[i].field, name) == 0 && params[i].type == VIR_TYPED_PARAM_INT)
+            return params[i].value.i;
     }
     return UNKNOWN;
 }
@@ -37,6 +39,12 @@ void vm_look_read_job(const virTypedParameter *params, int n, struct job_progres
         .elapsed_s = number_of(params, n, VIR_DOMAIN_JOB_TIME_ELAPSED) / 1000,
         .downtime_s = (isnan(net) ? gross : net) / 1000, /* net: without the difference of both clocks */
         .copied_mb = number_of(params, n, VIR_DOMAIN_JOB_DATA_PROCESSED) / BYTES_PER_MIB,
+        .left_mb = number_of(params, n, VIR_DOMAIN_JOB_MEMORY_REMAINING) / BYTES_PER_MIB,
+        .rate_mb_s = number_of(params, n, VIR_DOMAIN_JOB_MEMORY_BPS) / BYTES_PER_MIB,
+        .dirty_mb_s = number_of(params, n, VIR_DOMAIN_JOB_MEMORY_DIRTY_RATE) *
+                      number_of(params, n, VIR_DOMAIN_JOB_MEMORY_PAGE_SIZE) / BYTES_PER_MIB,
+        .round = number_of(params, n, VIR_DOMAIN_JOB_MEMORY_ITERATION),
+        .slowed = number_of(params, n, VIR_DOMAIN_JOB_AUTO_CONVERGE_THROTTLE),
     };
 }
 
@@ -154,11 +162,12 @@ static int read_domain(struct vm_look *l, const char *vm)
 
 void vm_look_take(struct migrations *m, size_t host, const char *vm, int64_t deadline_ms, struct vm_look *ret)
 {
-    *ret = (struct vm_look){.host = migrations_host_name(m, host),
-                            .of = m,
-                            .at = host,
-                            .job = {-1, UNKNOWN, UNKNOWN, UNKNOWN},
-                            .side = {.is = SIDE_SILENT}};
+    *ret = (struct vm_look){
+        .host = migrations_host_name(m, host),
+        .of = m,
+        .at = host,
+        .job = {.percent = -1, .elapsed_s = UNKNOWN, .downtime_s = UNKNOWN, .copied_mb = UNKNOWN},
+        .side = {.is = SIDE_SILENT}};
     if (migrations_ask(m, host, net_now_ms(), &ret->err) < 0)
         return;
     if (migrations_connect(m, host, deadline_ms, &ret->conn, &ret->err) == 0 && read_domain(ret, vm) < 0)

@@ -12,6 +12,9 @@ struct job_progress {
     double elapsed_s;  /* UNKNOWN, here and below */
     double downtime_s; /* of the guest; of a completed job */
     double copied_mb;
+    double left_mb, rate_mb_s,
+        dirty_mb_s;       /* that remains of the present round; of copying; that the VM writes */
+    double round, slowed; /* number; percent that the guest is slowed down */
 };
 
 /* The VM on one host. */

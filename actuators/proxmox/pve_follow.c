@@ -91,6 +91,11 @@ static int poll_task(struct pve_acting *x, const char *task, const struct pve_up
     struct pve_log *log = log_of(x, task);
     (void)pve_log_read(x->api, task, log, NULL); /* without it the end is known all the same */
     ret->percent = log->percent;
+    ret->copied_mb = log->copied_mb;
+    ret->rate_mb_s = log->rate_mb_s;
+    ret->dirty_mb_s = log->dirty_mb_s;
+    if (log->memory_mb > 0) /* its rounds are shorter, and it does not count them */
+        ret->round = 1 + (unsigned)(log->copied_mb / log->memory_mb);
     if (t.running) {
         ret->state = TASK_RUNNING;
     } else if (pve_task_is_good(&t)) {

@@ -1,6 +1,8 @@
 /* pve_log.c: reads lines of a migration's log. */
 #include "actuators/proxmox/pve_log.h"
 
+#include <ballast/units.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +51,14 @@ static double size_at(const char *text, const char **ret_end)
     return v;
 }
 
+static void take_rates(struct pve_log *l, const char *line)
+{
+    const char *rate = strstr(line, "VM-state, "), *dirty = strstr(line, "VM dirties lots of memory: "), *end;
+
+    l->rate_mb_s = rate ? size_at(rate + strlen("VM-state, "), &end) / BYTES_PER_MIB : 0;
+    l->dirty_mb_s = dirty ? size_at(dirty + strlen("VM dirties lots of memory: "), &end) / BYTES_PER_MIB : 0;
+}
+
 /* Memory is written again while it is copied: more than all of it may be sent. */
 static void take_transferred(struct pve_log *l, const char *line)
 {
@@ -63,7 +73,10 @@ static void take_transferred(struct pve_log *l, const char *line)
     if (!(all > 0))
         return;
     double part = fmin(done / all, 0.99);
+    l->copied_mb = done / BYTES_PER_MIB;
     if (strstr(line, "VM-state")) {
+        l->memory_mb = all / BYTES_PER_MIB;
+        take_rates(l, line);
         part = l->disks ? DISKS_PART + part * (1 - DISKS_PART) : part;
     } else {
         l->disks = true;

@@ -171,8 +171,16 @@ struct task_progress {
                                 unanswered. A single one, while no other is being called: it woke the host */
     unsigned failed;         /* OPERATION_WAKE: WAKE_*, the method that `why` is about; 0: none */
     enum maintenance_news maintenance; /* OPERATION_STANDBY */
-    double took_s; /* TASK_SUCCEEDED of OPERATION_MIGRATE, by the hypervisor's own clock: of copying; 0: not
-                      known */
+    /* OPERATION_MIGRATE, while it copies; 0: not known. */
+    double copied_mb;             /* sent so far, in all rounds */
+    double left_mb;               /* that the present round has still to copy */
+    double rate_mb_s, dirty_mb_s; /* of copying; that the VM writes. Where the second is known only if it is
+                                     the greater one, 0 means that it is not */
+    unsigned round;  /* of copying, from 1; a peer that counts none: each time all memory is sent */
+    unsigned slowed; /* percent of its CPU time that the peer keeps from the VM, so that it ends */
+    bool may_slow;   /* the peer will do that, and does not yet */
+    double took_s;   /* TASK_SUCCEEDED of OPERATION_MIGRATE, by the hypervisor's own clock: of copying; 0: not
+                        known */
     double downtime_s;        /* ... that the VM stood still; 0: not known */
     char task[TASK_NAME_MAX]; /* the task's new name, to be stored at once and polled from now on; mostly "":
                                  unchanged */

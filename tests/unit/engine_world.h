@@ -94,6 +94,7 @@ struct world {
     double host_rate_mb_s, dirty_mb_s; /* what the source says of every host and VM; 0: nothing */
     bool unthrottled;                  /* the same, of migrations of VMs */
     double copy_most_mb_s;
+    double vm_mem_mb;                 /* of every VM; 0: 1000 */
     const char *host_name;            /* of every host; NULL: its id */
     const char *name_of[WORLD_HOSTS]; /* of this host; NULL: as all */
     const char *uuid_of[WORLD_HOSTS]; /* of the hardware; NULL: not known */

@@ -345,6 +345,11 @@ static void test_job_statistics(void **state)
     const virTypedParameter params[] = {
         number("data_total", 1000),   number("data_remaining", 250), number("data_processed", 3u << 20),
         number("time_elapsed", 1500), number("downtime", 90),        number("downtime_net", 40)};
+    const virTypedParameter rounds[] = {number("memory_remaining", 64u << 20), number("memory_iteration", 3),
+                                        number("memory_bps", 50u << 20), number("memory_dirty_rate", 2560),
+                                        number("memory_page_size", 4096)};
+    const virTypedParameter slowed = {
+        .field = "auto_converge_throttle", .type = VIR_TYPED_PARAM_INT, .value.i = 30};
     const virTypedParameter absurd[] = {number("data_total", 10), number("data_remaining", 11)};
     struct job_progress p;
 
@@ -356,6 +361,14 @@ static void test_job_statistics(void **state)
     assert_within(p.copied_mb, 3, 1e-9);
     vm_look_read_job(params, 5, &p);
     assert_within(p.downtime_s, 0.09, 1e-9);
+    vm_look_read_job(rounds, 5, &p);
+    assert_within(p.left_mb, 64, 1e-9);
+    assert_within(p.rate_mb_s, 50, 1e-9);
+    assert_within(p.dirty_mb_s, 10, 1e-9);
+    assert_int_equal(p.round, 3);
+    assert_true(isnan(p.slowed));
+    vm_look_read_job(&slowed, 1, &p);
+    assert_int_equal(p.slowed, 30);
     vm_look_read_job(absurd, 2, &p);
     assert_int_equal(p.percent, -1);
     vm_look_read_job(NULL, 0, &p);

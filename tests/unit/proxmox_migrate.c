@@ -73,6 +73,9 @@ static void test_logs(void **state)
         {"migration active, transferred 4.0 GiB of 8.0 GiB VM-state, 110.0 MiB/s", 95},
         {"migration active, transferred 512.0 MiB of 8.0 GiB VM-state, 110.0 MiB/s", 95}, /* never back */
         {"migration active, transferred 9.5 GiB of 8.0 GiB VM-state, 110.0 MiB/s", 99},
+        {"migration active, transferred 9.5 GiB of 8.0 GiB VM-state, 55.0 MiB/s, VM dirties lots of memory: "
+         "61.5 MiB/s",
+         99},
         {"transferred nan of nan", 99},
         {"transferred 1 of", 99},
     };
@@ -85,6 +88,12 @@ static void test_logs(void **state)
         assert_int_equal(l.percent, lines[i].percent);
     }
     assert_string_equal(l.to, "n2");
+    assert_float_equal(l.copied_mb, 9.5 * 1024, 1e-9);
+    assert_float_equal(l.memory_mb, 8 * 1024, 1e-9);
+    assert_float_equal(l.rate_mb_s, 55, 1e-9);
+    assert_float_equal(l.dirty_mb_s, 61.5, 1e-9);
+    pve_log_take(&l, "migration active, transferred 9.6 GiB of 8.0 GiB VM-state, 70.0 MiB/s");
+    assert_float_equal(l.dirty_mb_s, 0, 1e-9); /* it writes less than is copied now */
     pve_log_take(&l, "average migration speed: 1.0 GiB/s - downtime 48 ms");
     pve_log_take(&l, "migration finished successfully (duration 01:02:03)");
     assert_float_equal(l.downtime_s, 0.048, 1e-9);

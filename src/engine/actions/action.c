@@ -241,6 +241,7 @@ static void remember_end(struct engine *e, struct action *x, instant_s now)
 
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why, instant_s now)
 {
+    const bool copied = x->r.kind == ACTION_MIGRATE && action_under_way(x);
     char *text = (char *)(uintptr_t)x->r.why;
 
     xstrset(&text, why);
@@ -249,6 +250,8 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
     action_changed(e, x);
     if (slot_usage_update(e->actions, x))
         action_queue_wake(e->actions, x);
+    if (copied && !action_under_way(x))
+        copy_progress_links_changed(e->actions, x, now);
     if (state == ACTION_APPROVED)
         x->r.approved = now;
     if (state == ACTION_STARTING)

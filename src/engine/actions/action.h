@@ -4,6 +4,7 @@
 
 #include "engine/actions/action_queue.h"
 #include "engine/actions/backoff.h"
+#include "engine/actions/copy_progress.h"
 #include "engine/actions/slot_usage.h"
 #include "engine/ports.h"
 
@@ -34,7 +35,7 @@ struct action {
     uint64_t inventory_after;  /* only an inventory with a higher serial says where it stands */
     bool only_adopt;           /* ACTION_STARTING: what does not run yet is not begun any more, or not now */
     unsigned inventories_seen; /* inventories that contradicted the task's success */
-    instant_s advanced;        /* since when r.percent is as it is; 0: nothing yet */
+    instant_s advanced;        /* when it last got on; 0: not yet */
     instant_s waits_since;   /* ACTION_POWER_ON: its host has had time to come since then, which is later than
                               * it began, as no method could be tried before; 0: since then */
     unsigned method_now;     /* ACTION_POWER_ON: WAKE_*, the method that is being tried now; 0: not known */
@@ -46,6 +47,7 @@ struct action {
     instant_s cancel_at; /* the next time that a hanging task is asked to stop */
     bool blames_peer;    /* ACTION_FAILED: of the VM or the host (retry_blames_peer()) */
     struct copy_timing copy;
+    struct copy_progress progress;
     uint64_t waited_serial;   /* the inventory with which it was last found to have to wait */
     uint64_t emptied_serial;  /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing
                                * was left to be done on the host; 0: something is */

@@ -35,8 +35,7 @@
 #include <string.h>
 
 #define POLL_MAX_S 10  /* between two questions for a long task's progress */
-#define HANG_FACTOR 5  /* a task is cancelled after this many times its estimate ... */
-#define HANG_MIN_S 300 /* ... and not before this */
+#define HANG_MIN_S 300 /* between two requests to stop a task; for a host to be seen again */
 #define START_TRIES 8  /* unclear starts in a row before an inventory decides */
 #define VERIFY_INVENTORIES                                                                                   \
     3                      /* inventories that may contradict a task's success before it counts as failed    \
@@ -353,13 +352,10 @@ static void elsewhere(struct engine *e, struct action *x, instant_s now)
  */
 static instant_s deadline(const struct engine *e, const struct action *x)
 {
-    instant_s patience = HANG_MIN_S;
-
     if (!x->r.vm)
-        patience = power_progress_timeout_s(e, x);
-    else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
-        patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
-    return (x->r.vm && x->advanced > x->r.started ? x->advanced : power_progress_waits_since(x)) + patience;
+        return power_progress_waits_since(x) + power_progress_timeout_s(e, x);
+    return (x->advanced > x->r.started ? x->advanced : x->r.started) +
+           copy_progress_patience_s(&x->progress, migration_timing_mem_mb(e->actions, x) + x->copy.disks_mb);
 }
 
 /* Whether a start with an unclear answer is still wanted: asking once more may begin it. Not
@@ -428,6 +424,20 @@ static bool has_time_left(const struct action *x, instant_s until, instant_s now
     return now < until || ((x->r.vm || x->r.kind == ACTION_POWER_ON) && x->polled < until);
 }
 
+static void tell_given_up(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_MAX], all[WHY_ALL];
+
+    if (x->progress.has_no_end)
+        copy_progress_say(&x->progress, why, sizeof why);
+    else if (x->r.kind == ACTION_POWER_ON)
+        (void)snprintf(why, sizeof why, "the host did not come back in time");
+    else
+        (void)snprintf(why, sizeof why, "no progress for %lld s; cancellation requested from the hypervisor",
+                       (long long)(now - (x->advanced > x->r.started ? x->advanced : x->r.started)));
+    remember_why(e, x, action_append_why(x, why, all));
+}
+
 static void step_running(struct engine *e, struct action *x, instant_s now)
 {
     x->is_back = power_progress_host_is_awake(e, x, now);
@@ -437,22 +447,15 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
     }
     if (x->job_out || x->retry_at > now)
         return;
-    if (now < x->cancel_at || (!x->r.cancel_asked && has_time_left(x, deadline(e, x), now))) {
+    x->progress.has_no_end =
+        x->progress.has_no_end || (!x->r.cancel_asked && copy_progress_has_no_end(e->actions, x, now));
+    if (now < x->cancel_at ||
+        (!x->r.cancel_asked && !x->progress.has_no_end && has_time_left(x, deadline(e, x), now))) {
         submit(e, x, JOB_POLL, now);
         return;
     }
-    if (!x->r.cancel_asked) {
-        char all[WHY_ALL];
-
-        remember_why(
-            e, x,
-            action_append_why(x,
-                              x->r.kind == ACTION_POWER_ON ? "the host did not come back in time"
-                              : x->advanced > x->r.started
-                                  ? "no progress for too long; cancellation requested from the hypervisor"
-                                  : "it takes too long, so the hypervisor was asked to stop it",
-                              all));
-    }
+    if (!x->r.cancel_asked)
+        tell_given_up(e, x, now);
     x->r.cancel_asked = true;
     action_changed(e, x);
     x->cancel_at = now + HANG_MIN_S;
@@ -726,10 +729,9 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
     switch (p->state) {
     case TASK_QUEUED:
     case TASK_RUNNING:
-        if (p->percent > x->r.percent) {
-            x->r.percent = p->percent;
+        if (copy_progress_take(&x->progress, p, migration_timing_mem_mb(e->actions, x), now))
             x->advanced = now;
-        }
+        x->r.percent = p->percent > x->r.percent ? p->percent : x->r.percent;
         power_progress_record(e, x, p, now);
         x->retry_at = now + (age / 10 < ACTION_POLL_S ? ACTION_POLL_S
                              : age / 10 < POLL_MAX_S  ? age / 10
@@ -746,8 +748,12 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
                    -ENOENT, now);
         else if (!power_progress_cancel_unasked(e, x, p, now)) {
             x->r.refused = p->refused && !x->recalled;
-            fail(e, x, x->r.cancel_asked ? -EREMOTEIO : p->why.code, action_append_why(x, p->why.text, why),
-                 now); /* a move that hung until the engine cancelled it */
+            /* a move that hung until the engine cancelled it; one that had no end says nothing of its host */
+            fail(e, x,
+                 x->progress.has_no_end ? -ECANCELED
+                 : x->r.cancel_asked    ? -EREMOTEIO
+                                        : p->why.code,
+                 action_append_why(x, p->why.text, why), now);
         }
         return;
     }

@@ -53,6 +53,14 @@ void migration_timing_begin(struct actions *all, struct action *x, instant_s now
     share_links(&slot_usage_of_host(all, x->r.to)->actions, x);
 }
 
+double migration_timing_mem_mb(const struct actions *all, const struct action *x)
+{
+    const struct snapshot *s = all->usage.snap;
+    uint32_t ix = x->r.kind == ACTION_MIGRATE && s ? snapshot_find_vm(s, x->r.vm) : IX_NONE;
+
+    return x->copy.began != 0 ? x->copy.mem_mb : ix == IX_NONE ? UNKNOWN : s->vms[ix].is.consumed_mb;
+}
+
 /* What others move takes of the links, too. */
 void migration_timing_observe(struct actions *all)
 {

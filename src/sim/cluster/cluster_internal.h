@@ -318,7 +318,7 @@ void migrate_begin_queued(struct cluster *c); /* the queued ones that have slots
 void migrate_share_links(struct cluster *c);  /* how fast each migration copies */
 void migrate_integrate(struct cluster *c, uint32_t vm, double dt_s);
 void cluster_on_migration(struct cluster *c, uint32_t vm);
-int migrate_percent(const struct cluster *c, uint32_t vm);
+void migrate_tell(const struct cluster *c, uint32_t vm, struct task_progress *ret); /* while it runs */
 
 /* tasks.c */
 void tasks_init(struct cluster *c);
@@ -326,7 +326,7 @@ void task_succeed(struct cluster *c, uint32_t serial);
 void task_fail(struct cluster *c, uint32_t serial, int code, const char *why);
 void task_run(struct cluster *c, uint32_t serial);
 struct task *task_find(const struct cluster *c, const char *name);
-int task_percent(const struct cluster *c, const struct task *t);
+void task_tell(const struct cluster *c, const struct task *t, struct task_progress *ret);
 int task_check_operation(struct cluster *c, const struct operation *q, struct err *err);
 int task_start_operation(struct cluster *c, const struct operation *q, char ret_task[TASK_NAME_MAX],
                          struct err *err);

@@ -169,12 +169,20 @@ void migrate_integrate(struct cluster *c, uint32_t vm, double dt_s)
         m->again_mb = fmin(m->again_mb + m->dirty_mb_s * dt_s, fmin(v->working_mb, m->total_mb));
 }
 
-int migrate_percent(const struct cluster *c, uint32_t vm)
+/* As QEMU tells it: what is left is of the present round, and what was written since it began is not in it.
+ */
+void migrate_tell(const struct cluster *c, uint32_t vm, struct task_progress *ret)
 {
     const struct moving *m = &c->vms[vm].moving;
-    double moved = m->moved_mb + (copies(m) ? m->rate_mb_s * (c->now_s - c->vms[vm].settled_s) : 0);
+    double since_mb = copies(m) ? fmin(m->rate_mb_s * (c->now_s - c->vms[vm].settled_s), m->left_mb) : 0;
 
-    return m->total_mb > 0 ? (int)fmin(99, 100 * moved / m->total_mb) : 0;
+    ret->percent = m->total_mb > 0 ? (int)fmin(99, 100 * (m->moved_mb + since_mb) / m->total_mb) : 0;
+    ret->copied_mb = m->moved_mb + since_mb;
+    if (c->s->migration.kind == MIGRATION_FIXED)
+        return;
+    ret->left_mb = m->left_mb - since_mb;
+    ret->rate_mb_s = copies(m) ? m->rate_mb_s : 0;
+    ret->round = m->round;
 }
 
 /* ---- it ends ---- */

@@ -49,10 +49,7 @@ int cluster_poll(struct cluster *c, const char *name, struct task_progress *ret,
         (void)err_set(&ret->why, -ENOENT, "The task %s is not known.", name);
         return 0;
     }
-    ret->state = t->state;
-    ret->percent = task_percent(c, t);
-    if (t->state == TASK_FAILED)
-        (void)err_set(&ret->why, t->code, "%s", t->why);
+    task_tell(c, t, ret);
     return 0;
 }
 

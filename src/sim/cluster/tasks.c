@@ -89,19 +89,19 @@ struct task *task_find(const struct cluster *c, const char *name)
     return task_at(c, (uint32_t)serial);
 }
 
-int task_percent(const struct cluster *c, const struct task *t)
+void task_tell(const struct cluster *c, const struct task *t, struct task_progress *ret)
 {
-    if (t->state == TASK_SUCCEEDED)
-        return 100;
-    if (t->state != TASK_RUNNING)
-        return t->state == TASK_QUEUED ? 0 : -1;
-    if (t->kind == OPERATION_MIGRATE)
-        return migrate_percent(c, t->vm);
-    if (operation_is_of_vm(t->kind) || t->kind == OPERATION_ENTER_MAINTENANCE)
-        return -1;
-    const struct host_sim *h = &c->hosts[t->host];
+    const struct host_sim *h = &c->hosts[operation_is_of_vm(t->kind) ? 0 : t->host];
 
-    return (int)fmin(99, 100 * (c->now_s - h->change_from_s) / h->change_s);
+    ret->state = t->state;
+    ret->percent = t->state == TASK_SUCCEEDED ? 100 : t->state == TASK_QUEUED ? 0 : -1;
+    if (t->state == TASK_FAILED)
+        (void)err_set(&ret->why, t->code, "%s", t->why);
+    else if (t->state == TASK_RUNNING && t->kind == OPERATION_MIGRATE)
+        migrate_tell(c, t->vm, ret);
+    else if (t->state == TASK_RUNNING && !operation_is_of_vm(t->kind) &&
+             t->kind != OPERATION_ENTER_MAINTENANCE)
+        ret->percent = (int)fmin(99, 100 * (c->now_s - h->change_from_s) / h->change_s);
 }
 
 /* ---- checks ---- */
