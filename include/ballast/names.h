@@ -227,6 +227,7 @@
     X(POWER_HOST_QUARANTINE, "host_quarantine",                                                              \
       "the host is in quarantine, or its failure would not be noticed: DPM leaves it as it is")              \
     X(POWER_HOST_DISABLED, "host_disabled", "DPM is disabled for the host")                                  \
+    X(POWER_REJECTED, "rejected", "a person rejected to put it to standby, or to wake it, for this reason")  \
     X(POWER_VSAN, "vsan", "the host is part of vSAN: its disks hold data of other hosts' VMs")               \
     X(POWER_HOST_COMING, "host_coming", "the host is already being woken")                                   \
     X(POWER_WAKE_FAILED, "wake_failed", "the last wake of the host failed")                                  \

@@ -81,7 +81,8 @@ struct avoid {
     instant_s until;
     uint32_t failures;    /* that led to it; 0: another cause, which `reason` names */
     bool mandatory;       /* of the cluster's moves: also the mandatory ones, unless a host must be emptied */
-    bool is_rejection;    /* nothing failed: a person wants no move of the VM for the reason that follows */
+    bool is_rejection;    /* nothing failed: a person wants no move of the VM, or (without one) no standby or
+                           * wake of the host, for the reason that follows */
     enum reason rejected; /* as reason_purpose() gives it */
     const char *reason;   /* the peer's words about the last failure; NULL: not known */
 };

@@ -2,6 +2,11 @@
 #include "cli/selection.h"
 #include "cli/verbs.h"
 
+static const struct option_spec options[SELECT_COUNT] = {
+    SELECTION_OPTIONS,
+    [SELECT_LAST] = {"yes", NULL, 0, "do not ask before approving a range, or what an option selects"},
+};
+
 static enum exit_code verb_apply_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     return selection_tell(args, "apply", a, out);
@@ -15,7 +20,8 @@ const struct verb verb_apply = {
         "and --priority together. "
         "A recommendation that depends on another can only be approved with it or after it; with an option, "
         "what the selected ones depend on and the rest of their groups are approved with them. "
-        "Either all are approved, or none. "
+        "What has ended, or goes elsewhere now, is left out with what needs it, and said on standard error; "
+        "the exit code is 1 then. "
         "While it waits for an approval, a recommendation keeps its number and its VM, but a newer pass may "
         "find "
         "a better destination: 3 is 3.2 then, and `ballast apply 3`, which is for the destination before, is "
@@ -23,7 +29,7 @@ const struct verb verb_apply = {
         "are listed and have to be confirmed.",
     .operands = "[ID|ID-ID...]",
     .operands_max = 1000,
-    .options = selection_options,
+    .options = options,
     .n_options = SELECT_COUNT,
     .needs_service = true,
     .run = verb_apply_run,

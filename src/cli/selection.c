@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct option_spec selection_options[SELECT_COUNT] = {
-    [SELECT_ALL] = {"all", NULL, 0, "all current recommendations"},
-    [SELECT_HOST] = {"host", "HOST", 0, "those that move a VM off or to this host, or change its power"},
-    [SELECT_GROUP] = {"group", "G", 0, "those of this group"},
-    [SELECT_PRIORITY] = {"priority", "N|N..M", 0, "those of this priority, or of priorities N to M (1 to 5)"},
-    [SELECT_SOCKET] = OPTION_SOCKET,
-    [SELECT_FORMAT] = OPTION_FORMAT,
-    [SELECT_YES] = {"yes", NULL, 0, "do not ask before approving a range, or what an option selects"},
-};
-
 struct range {
     long long first, last;
 };
@@ -210,7 +200,7 @@ static enum exit_code parse_option(const struct args *args, size_t option, const
     *ret = range;
     if (parse_range(text, separator, range))
         return EXIT_DONE;
-    cli_error("--%s: \"%s\" is wrong, expected %s", selection_options[option].name, text,
+    cli_error("--%s: \"%s\" is wrong, expected %s", option == SELECT_PRIORITY ? "priority" : "group", text,
               option == SELECT_PRIORITY ? "a priority such as 1, or a range such as 1..2"
                                         : "the number of a group");
     return EXIT_WRONG;
@@ -320,9 +310,27 @@ static bool confirmed(const struct selection *s, const json_t *ids, struct arena
     return false;
 }
 
-static void show_told(const json_t *reply, struct arena *a, struct strbuf *out)
+/* Prints those that were decided on, and says of each of the others why it was not. */
+static enum exit_code tell(const char *socket, enum cli_format format, json_t *request, struct arena *a,
+                           struct strbuf *out)
 {
-    action_table_print(reply, json_object_get(reply, "actions"), a, out);
+    CLEANUP(json_decrefp) json_t *reply = NULL;
+    enum exit_code code = client_call(socket, request, &reply);
+    const json_t *rest = json_object_get(reply, "left_out");
+    const json_t *x;
+    size_t i;
+
+    if (code != EXIT_DONE)
+        return code;
+    if (format == FORMAT_JSON)
+        reply_dump(json_object_get(reply, "actions"), out);
+    else
+        action_table_print(reply, json_object_get(reply, "actions"), a, out);
+    json_array_foreach(rest, i, x) cli_error("ballast: left out: %s", reply_text(x, "why"));
+    if (i == 0)
+        return EXIT_DONE;
+    code = cli_write(out); /* here: with this exit code, too, it is the answer */
+    return code == EXIT_DONE ? EXIT_FAILED : code;
 }
 
 enum exit_code selection_tell(const struct args *args, const char *command, struct arena *a,
@@ -348,8 +356,14 @@ enum exit_code selection_tell(const struct args *args, const char *command, stru
     s.list = json_object_get(reply, "recommendations");
     if ((code = select_ids(args, &s, a, ids)) != EXIT_DONE)
         return code;
-    if (reply && strcmp(command, "apply") == 0 && args->options[SELECT_YES].n == 0 && !confirmed(&s, ids, a))
+    const bool rejects = strcmp(command, "reject") == 0;
+    const char *for_how_long = rejects ? args_value(args, SELECT_LAST, NULL) : NULL;
+
+    if (reply && !rejects && args->options[SELECT_LAST].n == 0 && !confirmed(&s, ids, a))
         return EXIT_FAILED;
-    return client_show(socket, format, json_pack("{s:s, s:O}", "command", command, "ids", ids), "actions",
-                       show_told, a, out);
+    json_t *request = json_pack("{s:s, s:O}", "command", command, "ids", ids);
+
+    if (for_how_long)
+        (void)json_object_set_new(request, "for", json_string(for_how_long));
+    return tell(socket, format, request, a, out);
 }

@@ -23,13 +23,20 @@ enum {
     SELECT_PRIORITY,
     SELECT_SOCKET,
     SELECT_FORMAT,
-    SELECT_YES,
+    SELECT_LAST, /* `apply`: --yes; `reject`: --for */
     SELECT_COUNT
 };
-extern const struct option_spec selection_options[SELECT_COUNT]; /* `apply`; `reject` has no SELECT_YES */
+#define SELECTION_OPTIONS                                                                                    \
+    [SELECT_ALL] = {"all", NULL, 0, "all current recommendations"},                                          \
+    [SELECT_HOST] = {"host", "HOST", 0, "those that move a VM off or to this host, or change its power"},    \
+    [SELECT_GROUP] = {"group", "G", 0, "those of this group"},                                               \
+    [SELECT_PRIORITY] = {"priority", "N|N..M", 0,                                                            \
+                         "those of this priority, or of priorities N to M (1 to 5)"},                        \
+    [SELECT_SOCKET] = OPTION_SOCKET, [SELECT_FORMAT] = OPTION_FORMAT
 
 /* Sends the command ("apply" or "reject") for the recommendations of the command line, and prints those
- * actions. EXIT_FAILED if an option or a range selects none. */
+ * actions, and on standard error those that were left out. EXIT_FAILED if there are any of these, or if an
+ * option or a range selects none. */
 enum exit_code selection_tell(const struct args *args, const char *command, struct arena *a,
                               struct strbuf *out);
 

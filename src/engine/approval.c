@@ -1,7 +1,8 @@
-/* Approves recommendations and rejects them: everything is checked first, and what changed is stored before
- * anything begins. Carrying out is actions/action_states.c. */
+/* Approves recommendations and rejects them: everything is checked first, what cannot be decided on is left
+ * out, and what changed is stored before anything begins. Carrying out is actions/action_states.c. */
 #include "engine/approval.h"
 
+#include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
@@ -9,8 +10,9 @@
 #include "engine/admin_commands.h"
 #include "engine/decide.h"
 #include "engine/four_eyes.h"
-#include "engine/knowledge/failed_moves.h"
+#include "engine/host_commands.h"
 #include "engine/knowledge/hosts.h"
+#include "engine/knowledge/rejections.h"
 #include "engine/observation.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
@@ -93,54 +95,25 @@ static const char *typed_name(const struct action_record *r, char ret[NAME_MAX_O
     return ret;
 }
 
-/* How many of the recommendations have another destination than in the version that was read; *ret: the
- * first. */
-static size_t count_redirected(const struct engine *e, const uint64_t *ids, const uint32_t *versions,
-                               size_t n, size_t *ret)
-{
-    size_t changed = 0;
-
-    for (size_t i = n; i > 0; i--) {
-        const struct action *x = action_find(e, ids[i - 1]);
-
-        if (x && x->r.state == ACTION_RECOMMENDED && x->r.version != (versions ? versions[i - 1] : 1)) {
-            changed++;
-            *ret = i - 1;
-        }
-    }
-    return changed;
-}
-
 /* An approval is for the destination that the admin has read, not for that of a newer pass. */
-static int check_versions(const struct engine *e, const uint64_t *ids, const uint32_t *versions, size_t n,
-                          struct err *err)
+static int check_version(const struct engine *e, const struct action *x, uint32_t read, struct err *err)
 {
-    const struct snapshot *s = engine_snapshot(e);
-    char name[NAME_MAX_OF_ACTION], since[RFC3339_MAX], others[96] = "";
-    size_t first = 0;
-    size_t changed = count_redirected(e, ids, versions, n, &first);
+    char name[NAME_MAX_OF_ACTION], since[RFC3339_MAX];
 
-    if (changed == 0)
+    if (read == x->r.version)
         return 0;
-    const struct action_record *r = &action_find(e, ids[first])->r;
-    uint32_t read = versions ? versions[first] : 1;
-
-    (void)typed_name(r, name);
-    if (read > r->version)
+    (void)typed_name(&x->r, name);
+    if (read > x->r.version)
         return err_set(err, -EINVAL,
                        "recommendation %llu has no version %u, its newest is %s; `ballast recommendations` "
                        "lists it",
-                       (unsigned long long)r->id, read, name);
-    if (changed > 1)
-        (void)snprintf(others, sizeof others, "; %zu more of these have another destination, too",
-                       changed - 1);
-    (void)rfc3339_format(r->redirected, since);
-    return err_set(err, -ESTALE,
-                   "recommendation %llu now goes to %s (until %.5s UTC to %s); `ballast apply %s` approves "
-                   "that%s%s",
-                   (unsigned long long)r->id, snapshot_host_name(s, r->to), since + strlen("YYYY-MM-DDT"),
-                   snapshot_host_name(s, r->former_to), name, others,
-                   n > 1 ? "; nothing was approved, the others neither" : "");
+                       (unsigned long long)x->r.id, read, name);
+    (void)rfc3339_format(x->r.redirected, since);
+    return err_set(
+        err, -ESTALE,
+        "recommendation %llu now goes to %s (until %.5s UTC to %s); `ballast apply %s` approves that",
+        (unsigned long long)x->r.id, snapshot_host_name(engine_snapshot(e), x->r.to),
+        since + strlen("YYYY-MM-DDT"), snapshot_host_name(engine_snapshot(e), x->r.former_to), name);
 }
 
 static int check_seen(const struct engine *e, const struct action *x, instant_s now, struct err *err)
@@ -206,78 +179,197 @@ static bool all_stored(const struct engine *e, const uint64_t *ids, size_t n)
     return true;
 }
 
-int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versions, size_t n, const char *by,
-                   instant_s now, struct err *err)
+/* ---- several at once ---- */
+
+/* Those of the named ones that are still to be decided on. */
+struct choice {
+    uint64_t *ids;
+    uint32_t *versions;
+    size_t n;
+};
+
+/* Why the choice's recommendation i cannot be decided on so; 0: it can. */
+typedef int choice_check(const struct engine *e, const struct choice *c, size_t i, instant_s now,
+                         struct err *err);
+
+static int check_approval(const struct engine *e, const struct choice *c, size_t i, instant_s now,
+                          struct err *err)
 {
-    char who[FOUR_EYES_BY_MAX];
     struct action *x;
+    int r = find_known(e, c->ids[i], &x, err);
+
+    if (r < 0)
+        return r;
+    if (x->r.state != ACTION_RECOMMENDED)
+        return err_set(err, -EALREADY, "recommendation %llu is %s already: %s", (unsigned long long)x->r.id,
+                       action_state_name(x->r.state), x->r.why ? x->r.why : action_state_meaning(x->r.state));
+    if ((r = check_version(e, x, c->versions[i], err)) < 0 ||
+        (r = approval_check_operation(e, &x->r, err)) < 0 || (r = check_seen(e, x, now, err)) < 0 ||
+        (r = check_needs(e, x, c->ids, c->n, err)) < 0)
+        return r;
+    return check_power(e, x, err);
+}
+
+static int check_rejection(const struct engine *e, const struct choice *c, size_t i, instant_s now,
+                           struct err *err)
+{
+    struct action *x;
+    int r = find_known(e, c->ids[i], &x, err);
+
+    (void)now;
+    if (r == 0 && x->r.state != ACTION_RECOMMENDED && x->r.state != ACTION_APPROVED)
+        r = err_set(err, -EALREADY, "recommendation %llu is %s already, too late to reject it",
+                    (unsigned long long)x->r.id, action_state_name(x->r.state));
+    return r;
+}
+
+/* A wake because capacity is missing, or must be there in time. */
+static bool is_needed_wake(const struct action_record *r)
+{
+    return r->kind == ACTION_POWER_ON && r->reason != REASON_EXPECTED_DEMAND && r->reason != REASON_WAKE_TEST;
+}
+
+/* Whoever rejects a list may not have seen the wake in it. */
+static int check_rejection_of_several(const struct engine *e, const struct choice *c, size_t i, instant_s now,
+                                      struct err *err)
+{
+    int r = check_rejection(e, c, i, now, err);
+
+    if (r == 0 && is_needed_wake(&action_find(e, c->ids[i])->r))
+        r = err_set(err, -EPERM,
+                    "recommendation %llu wakes a host that is needed, and is only rejected alone: `ballast "
+                    "reject %llu`",
+                    (unsigned long long)c->ids[i], (unsigned long long)c->ids[i]);
+    return r;
+}
+
+/* Leaves out what the check refuses, and then what needed that. None is left: the first one's error. */
+static int choose(const struct engine *e, choice_check *check, const uint64_t *ids, const uint32_t *versions,
+                  size_t n, instant_s now, struct choice *ret, struct left_outs *ret_rest, struct err *err)
+{
+    struct err first = {0};
+    size_t before = n + 1;
+
+    ret->ids = arena_array(ret_rest->a, uint64_t, n);
+    ret->versions = arena_array(ret_rest->a, uint32_t, n);
+    ret_rest->list = arena_array(ret_rest->a, struct left_out, n);
+    for (ret->n = 0; ret->n < n; ret->n++) {
+        ret->ids[ret->n] = ids[ret->n];
+        ret->versions[ret->n] = versions ? versions[ret->n] : 1;
+    }
+    while (ret->n < before && ret->n > 0) {
+        const struct choice asked = *ret;
+        bool *fine = arena_array(ret_rest->a, bool, asked.n);
+
+        before = asked.n;
+        for (size_t i = 0; i < asked.n; i++) {
+            struct err why = {0};
+
+            fine[i] = check(e, &asked, i, now, &why) == 0;
+            if (!fine[i])
+                ret_rest->list[ret_rest->n++] =
+                    (struct left_out){asked.ids[i], arena_strdup(ret_rest->a, why.text)};
+            if (!fine[i] && first.code == 0)
+                first = why;
+        }
+        ret->n = 0;
+        for (size_t i = 0; i < asked.n; i++) {
+            ret->ids[ret->n] = asked.ids[i];
+            ret->versions[ret->n] = asked.versions[i];
+            ret->n += fine[i];
+        }
+    }
+    if (ret->n > 0)
+        return 0;
+    return err_set(err, first.code, "%.440s%s", first.text,
+                   n > 1 ? "; nor could any of the others be decided on" : "");
+}
+
+int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versions, size_t n, const char *by,
+                   instant_s now, struct left_outs *ret, struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena own = {0};
+    struct left_outs rest = {.a = &own};
+    char who[FOUR_EYES_BY_MAX];
+    struct choice c;
     int r;
 
+    ret = ret ? ret : &rest;
     if (e->paused)
         return err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
-    for (size_t i = 0; i < n; i++) {
-        if ((r = find_known(e, ids[i], &x, err)) < 0)
-            return r;
-        if (x->r.state != ACTION_RECOMMENDED)
-            return err_set(err, -EALREADY, "recommendation %llu is %s already: %s%s",
-                           (unsigned long long)ids[i], action_state_name(x->r.state),
-                           x->r.why ? x->r.why : action_state_meaning(x->r.state),
-                           n > 1 ? "; nothing was approved, the others neither" : "");
-        if ((r = approval_check_operation(e, &x->r, err)) < 0 || (r = check_seen(e, x, now, err)) < 0 ||
-            (r = check_needs(e, x, ids, n, err)) < 0 || (r = check_power(e, x, err)) < 0)
-            return r;
-    }
-    const struct four_eyes_request request = {FOUR_EYES_APPROVE, ids, versions, n, NULL, NULL};
-
-    if ((r = check_versions(e, ids, versions, n, err)) < 0 ||
-        (r = four_eyes_agree(e, &request, by, now, who, err)) < 0)
+    if ((r = choose(e, check_approval, ids, versions, n, now, &c, ret, err)) < 0)
         return r;
-    for (size_t i = 0; i < n; i++) {
-        x = action_find(e, ids[i]);
+    const struct four_eyes_request request = {FOUR_EYES_APPROVE, c.ids, c.versions, c.n, NULL, NULL};
+
+    if ((r = four_eyes_agree(e, &request, by, now, who, err)) < 0)
+        return ret->n == 0
+                   ? r
+                   : err_widen(err, "left out are %zu, at first because %.150s", ret->n, ret->list[0].why);
+    for (size_t i = 0; i < c.n; i++) {
+        struct action *x = action_find(e, c.ids[i]);
+
         if (x->r.state == ACTION_RECOMMENDED) /* an id may be given twice */
             action_approve(e, x, who, now);
     }
     engine_tick(e, now);
-    return all_stored(e, ids, n) ? 0 : admin_command_not_stored(e, "approved", err);
+    return all_stored(e, c.ids, c.n) ? 0 : admin_command_not_stored(e, "approved", err);
 }
 
-static void reject_with_dependents(struct engine *e, struct action *x, const char *by, instant_s now)
+/* Nothing is rejected along with another that a person has to name. */
+static void reject_with_dependents(struct engine *e, struct action *x, const char *why, const char *by,
+                                   instant_s now)
 {
-    char why[WHY_MAX];
+    char along[WHY_MAX];
 
-    (void)snprintf(why, sizeof why, "rejected by %s", by);
+    (void)snprintf(along, sizeof along, "rejected by %s", by);
     action_set_ended_by(e, x, by);
-    action_enter(e, x, ACTION_REJECTED, why, now);
+    action_enter(e, x, ACTION_REJECTED, why ? why : along, now);
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *y = e->actions->list[i];
 
-        if (y->r.state != ACTION_RECOMMENDED && y->r.state != ACTION_APPROVED)
+        if ((y->r.state != ACTION_RECOMMENDED && y->r.state != ACTION_APPROVED) || is_needed_wake(&y->r))
             continue;
         if (among(x->r.id, y->r.depends_on, y->r.n_depends_on) ||
             (x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass))
-            reject_with_dependents(e, y, by, now);
+            reject_with_dependents(e, y, NULL, by, now);
     }
 }
 
-int engine_reject(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
-                  struct err *err)
+/* Remembers what is rejected; a move off a host that the service empties ends that. */
+static void reject(struct engine *e, struct action *x, instant_s for_s, const char *by, instant_s now)
 {
-    struct action *x;
-    int r;
+    struct action *emptying = host_commands_find_emptying(e, &x->r);
+    const struct action_record *of = emptying ? &emptying->r : &x->r;
+    char what[WHY_MAX - FOUR_EYES_BY_MAX - 16], why[WHY_MAX];
+    instant_s until = rejections_add(e->knowledge->failed_moves, of, for_s, by, now);
 
-    for (size_t i = 0; i < n; i++) {
-        if ((r = find_known(e, ids[i], &x, err)) < 0)
-            return r;
-        if (x->r.state != ACTION_RECOMMENDED && x->r.state != ACTION_APPROVED)
-            return err_set(err, -EALREADY, "recommendation %llu is %s already, too late to reject it",
-                           (unsigned long long)ids[i], action_state_name(x->r.state));
+    if (until != 0) {
+        rejections_tell(of,
+                        of->kind == ACTION_MIGRATE ? snapshot_vm_name(engine_snapshot(e), of->vm)
+                                                   : snapshot_host_name(engine_snapshot(e), of->host),
+                        until, what, sizeof what);
+        (void)snprintf(why, sizeof why, "rejected by %.*s: %s", FOUR_EYES_BY_MAX, by, what);
     }
-    for (size_t i = 0; i < n; i++) {
-        x = action_find(e, ids[i]);
-        failed_moves_reject(e->knowledge->failed_moves, &x->r, by, now);
-        if (!action_ended(x)) /* rejected along with an earlier one of the list */
-            reject_with_dependents(e, x, by, now);
-    }
+    if (!action_ended(x)) /* rejected along with an earlier one of the list */
+        reject_with_dependents(e, x, until != 0 ? why : NULL, by, now);
+    if (emptying && !action_ended(emptying))
+        host_commands_stop_emptying(e, emptying, &x->r, by, now);
+}
+
+int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s for_s, const char *by,
+                  instant_s now, struct left_outs *ret, struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena own = {0};
+    struct left_outs rest = {.a = &own};
+    struct choice c;
+
+    ret = ret ? ret : &rest;
+    int r = choose(e, n > 1 ? check_rejection_of_several : check_rejection, ids, NULL, n, now, &c, ret, err);
+
+    for (size_t i = 0; r == 0 && i < c.n; i++)
+        reject(e, action_find(e, c.ids[i]), for_s, by, now);
+    if (r < 0)
+        return r;
     engine_tick(e, now);
-    return all_stored(e, ids, n) ? 0 : admin_command_not_stored(e, "rejected", err);
+    return all_stored(e, c.ids, c.n) ? 0 : admin_command_not_stored(e, "rejected", err);
 }

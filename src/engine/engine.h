@@ -135,18 +135,34 @@ void engine_retry(struct engine *e, const char *by, instant_s now);
 /* 0: made; *ret_pass is its number. -EINPROGRESS: not yet. Else what prevented it. */
 int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err);
 
-/* Approves recommendations of the last pass; all of them or none. versions[i] is the version of ids[i] that
- * was read; NULL: 1, the destination that each was first recommended with. What one depends on, and the other
- * moves of its group, must be approved already or be among the ids. -ESTALE: a placement was begun since,
- * which they do not count with; or one has another version now, so that its VM would go to a host that was
- * not read. `by` is remembered. */
-int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versions, size_t n, const char *by,
-                   instant_s now, struct err *err);
+/* What is left as it was of several recommendations that a person decides on, and why; in the caller's arena,
+ * which it names. */
+struct left_out {
+    uint64_t id;
+    const char *why; /* a sentence */
+};
 
-/* Rejects recommendations, or takes back an approval of what has not begun; what depends on them is rejected
- * too. The VM is left alone for the cool-down, mandatory reasons excepted. */
-int engine_reject(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
-                  struct err *err);
+struct left_outs {
+    struct arena *a;
+    struct left_out *list;
+    size_t n;
+};
+
+/* Approves recommendations of the last pass. versions[i] is the version of ids[i] that was read; NULL: 1, the
+ * destination that each was first recommended with. What one depends on, and the other moves of its group,
+ * must be approved already or be among the ids. What cannot be approved is left out, with what needs it, and
+ * *ret names it: what is gone; what goes to a host that was not read; what a placement has not counted with
+ * (-ESTALE). An error where nothing is left. `by` is remembered. ret NULL: not asked for. */
+int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versions, size_t n, const char *by,
+                   instant_s now, struct left_outs *ret, struct err *err);
+
+/* Rejects recommendations, or takes back an approval of what has not begun; what depends on them, and the
+ * rest of their groups, is rejected too. The VM or the host is left alone for that reason for so many seconds
+ * (knowledge/rejections.h; 0: avoid.reject_s); but a rejected move off a host that the service empties for
+ * maintenance or standby ends that. A wake that is needed is left out of several, and rejected along with
+ * nothing. Those that have ended are left out, too, as in engine_approve(). */
+int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s for_s, const char *by,
+                  instant_s now, struct left_outs *ret, struct err *err);
 
 /* Paused, the engine looks and recommends, but starts nothing; what runs is followed to its end. Outlives a
  * restart. */

@@ -210,11 +210,9 @@ static int enter_maintenance(struct engine *e, const struct host_facts *h, bool 
 }
 
 /* The host is wanted again, so what was to empty it and has not begun is not begun any more. */
-static void end_evacuation(struct engine *e, struct action *wish, const char *by, instant_s now)
+static void end_evacuation(struct engine *e, struct action *wish, const char *why, const char *by,
+                           instant_s now)
 {
-    char why[WHY_MAX];
-
-    (void)snprintf(why, sizeof why, "%s put the host back into service", by);
     action_set_ended_by(e, wish, by);
     action_enter(e, wish, ACTION_CANCELLED, why, now);
     for (size_t i = 0; i < e->actions->n; i++) {
@@ -232,13 +230,15 @@ static void end_evacuation(struct engine *e, struct action *wish, const char *by
 static int exit_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
                             uint64_t *ret_id, struct err *err)
 {
+    char why[WHY_MAX];
     struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
     const bool withdrawn = four_eyes_withdraw(e, FOUR_EYES_MAINTENANCE, h->id, by, now);
 
     *ret_id = 0;
     if (x && x->r.state == ACTION_APPROVED) { /* still being evacuated: nothing to undo */
         *ret_id = x->r.id;
-        end_evacuation(e, x, by, now);
+        (void)snprintf(why, sizeof why, "%s put the host back into service", by);
+        end_evacuation(e, x, why, by, now);
         return 0;
     }
     if (x && x->r.state == ACTION_RUNNING) {
@@ -262,6 +262,34 @@ static int exit_maintenance(struct engine *e, const struct host_facts *h, const 
     *ret_id = add_host_action(e, ACTION_EXIT_MAINTENANCE, REASON_MAINTENANCE, h->id,
                               "an admin ended the maintenance", by, now);
     return 0;
+}
+
+struct action *host_commands_find_emptying(const struct engine *e, const struct action_record *move)
+{
+    if (move->kind != ACTION_MIGRATE ||
+        (move->reason != REASON_MAINTENANCE && move->reason != REASON_STANDBY))
+        return NULL;
+    struct action *x = find_host_action(
+        e, move->reason == REASON_STANDBY ? ACTION_POWER_OFF : ACTION_ENTER_MAINTENANCE, move->from);
+
+    return x && x->r.state == ACTION_APPROVED ? x : NULL;
+}
+
+void host_commands_stop_emptying(struct engine *e, struct action *x, const struct action_record *move,
+                                 const char *by, instant_s now)
+{
+    const bool maintenance = x->r.kind == ACTION_ENTER_MAINTENANCE;
+    char why[WHY_MAX];
+
+    (void)snprintf(why, sizeof why, "%s rejected that VM %s leaves the host, which stops its %s", by,
+                   snapshot_vm_name(engine_snapshot(e), move->vm), maintenance ? "maintenance" : "standby");
+    if (maintenance) {
+        end_evacuation(e, x, why, by, now);
+        return;
+    }
+    action_set_ended_by(e, x, by);
+    action_cancel(e, x, why, now);
+    power_outcome_keep_vms(e, x, now);
 }
 
 int host_commands_enter_maintenance(struct engine *e, const char *host, const char *by, instant_s now,

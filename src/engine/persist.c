@@ -12,6 +12,7 @@
 #include "engine/knowledge/demand_profile.h"
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
+#include "engine/knowledge/rejections.h"
 #include "engine/look.h"
 #include "engine/maintenance_roll.h"
 #include "engine/observation.h"
@@ -309,7 +310,7 @@ static void recall_backoff(struct engine *e, const struct action_record *r, inst
                     r->kind == ACTION_MIGRATE &&
                         (r->state == ACTION_FAILED
                              ? failed_moves_last(e->knowledge->failed_moves, r->vm, r->to) == r->ended
-                             : failed_moves_rejected(e->knowledge->failed_moves, r, now) == r->ended),
+                             : rejections_find(e->knowledge->failed_moves, r, now) == r->ended),
                     past(r->ended, now));
 }
 

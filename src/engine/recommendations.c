@@ -3,8 +3,8 @@
 
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
-#include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
+#include "engine/knowledge/rejections.h"
 #include "engine/observation.h"
 #include "engine/state.h"
 #include "render/wording/wording.h"
@@ -197,11 +197,11 @@ static bool is_rejected(const struct engine *e, const struct observation *v, uin
     const struct recommendation *all = v->plan.recommendations;
 
     for (uint32_t k = 0; k < v->plan.n_recommendations; k++) {
-        if (k != i && (all[i].group == 0 || all[k].group != all[i].group))
+        if (k != i && (all[i].group == 0 || all[k].group != all[i].group || all[i].action == ACTION_POWER_ON))
             continue;
         const struct action_record r = recommendation_record(&v->snap, &all[k], 0);
 
-        if (failed_moves_rejected(e->knowledge->failed_moves, &r, now) != 0)
+        if (rejections_find(e->knowledge->failed_moves, &r, now) != 0)
             return true;
     }
     return false;

@@ -116,7 +116,7 @@ static const struct setting settings[] = {
     INT("avoid.cluster_failures", avoid.cluster_failures, 0, 20, "10",
         "so many failures among the last 20 moves, or optional moves that did harm, pause optional moves for avoid.pause_s; so many mandatory moves that did harm pause all but those that empty a host; 0: never"),
     INT("avoid.reject_s", avoid.reject_s, 0, 2592000, "86400",
-        "seconds in which a VM whose move a person rejected is not moved for the same reason, to whichever host; 0: only its cool-down follows"),
+        "seconds in which a VM whose move a person rejected is not moved for the same reason, to whichever host, nor a host put to standby or woken; 0: only a cool-down follows"),
     INT("seed", seed, 0, SEED_MOST, "0", "seed for random choices; the same seed gives the same plan"),
     BOOL("dpm.enabled", dpm.enabled, "false",
          "hosts that are not needed are put to standby, and woken when they are needed. A wake for a mandatory move or a placement is recommended in any case, unless the host's own dpm is disabled, and carried out without asking only if enabled"),

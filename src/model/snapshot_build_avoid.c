@@ -76,8 +76,9 @@ static int take_rejection(const struct place *at, const struct seen_avoid *seen,
     if (seen->rejected && reason_parse(seen->rejected, &x->rejected) < 0)
         return inventory_check_refuse(at, "rejected", "\"%.40s\" is no reason, expected one such as %s",
                                       seen->rejected, reason_name(REASON_BALANCE_CPU));
-    if (seen->rejected && (!seen->vm || seen->host))
-        return inventory_check_refuse(at, "rejected", "of no VM or of a host, expected a VM alone");
+    if (seen->rejected && !seen->vm == !seen->host)
+        return inventory_check_refuse(at, "rejected",
+                                      "of a VM and a host, or of neither: expected one of them");
     x->rejected = reason_purpose(x->rejected);
     return 0;
 }

@@ -4,7 +4,9 @@
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/wake_method.h"
+#include "engine/knowledge/rejections.h"
 #include "engine/ports.h"
+#include "schedule/span.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -108,6 +110,21 @@ static int read_ids(const struct request_field *f, const json_t *v, struct reque
         }
     }
     r->n_ids = n;
+    return 0;
+}
+
+static int read_for(const struct request_field *f, const json_t *v, struct request *r, struct err *err)
+{
+    const char *text = json_string_value(v);
+    size_t len = json_string_length(v);
+
+    if (text && strcmp(text, "ever") == 0)
+        r->for_s = REJECT_FOR_EVER;
+    else if (len == 0 || (text[len - 1] >= '0' && text[len - 1] <= '9') || /* of what? */
+             span_parse(text, &r->for_s, NULL) < 0)
+        return err_set(err, -EINVAL,
+                       "\"%s\": \"%.40s\" is wrong, expected how long (90min, 12h, 7d, at most 400d) or ever",
+                       f->name, text ? text : "?");
     return 0;
 }
 
@@ -268,6 +285,7 @@ static int read_by(const struct request_field *f, const json_t *v, struct reques
 
 static const struct request_field fields[] = {
     {"ids", OF(REQUEST_APPLY) | OF(REQUEST_REJECT), true, read_ids, REQUEST_LIST},
+    {"for", OF(REQUEST_REJECT), false, read_for, REQUEST_TEXT},
     {"host",
      OF(REQUEST_MAINTENANCE) | OF(REQUEST_STANDBY) | OF(REQUEST_WAKE) | OF(REQUEST_CONFIRM_CONTROLLER), true,
      read_text, REQUEST_TEXT, IN(host), .expected = HOST_EXPECTED},

@@ -103,6 +103,7 @@ struct request {
     uint64_t ids[REQUEST_IDS_MAX];      /* apply, reject: 1 or more; console: one */
     uint32_t versions[REQUEST_IDS_MAX]; /* apply, reject: of ids[]; 1 where none was given */
     size_t n_ids;
+    instant_s for_s;               /* reject: how long it holds; 0: not said, REJECT_FOR_EVER */
     char host[REQUEST_NAME_MAX];   /* maintenance, standby, wake, confirm_controller; explain; of history and
                                        events a filter */
     char vm[REQUEST_NAME_MAX];     /* explain; history, events: a filter, too; "": none */

@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     'src/store': 'base model engine',
     'src/mqtt': 'base model render engine request',
     'src/alarm': 'base net config schedule mqtt',
-    'src/request': 'base engine',
+    'src/request': 'base schedule engine',
     'src/http': 'base request',
     'src/preflight': 'base model overlay core render config mqtt alarm plugins',
     'src/engine': 'base schedule schema model overlay core render',

@@ -230,7 +230,7 @@ static void test_recommendations(void **state)
     assert_int_equal(w.n_redirected, 1);
     assert_string_equal(world_action(1)->to, "h2");
     assert_int_equal(world_apply(1), -ESTALE); /* h1 was read, h2 was not */
-    assert_int_equal(engine_approve(w.engine, &first, &second_version, 1, "tester", w.now, NULL), 0);
+    assert_int_equal(engine_approve(w.engine, &first, &second_version, 1, "tester", w.now, NULL, NULL), 0);
     world_run(10);
     assert_int_equal(w.tasks[0].to, 2);
     w.script[0] = w.script[1];

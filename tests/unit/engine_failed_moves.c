@@ -3,6 +3,7 @@
 
 #include "engine/actions/action.h"
 #include "engine/knowledge/failed_moves.h"
+#include "engine/knowledge/rejections.h"
 #include "engine/retry.h"
 
 #include <errno.h>
@@ -405,7 +406,7 @@ static instant_s rejected(const struct failed_moves *f, const char *vm, enum rea
     const struct action_record r = {
         .kind = ACTION_MIGRATE, .vm = vm, .from = "h0", .to = "h9", .reason = reason};
 
-    return failed_moves_rejected(f, &r, now);
+    return rejections_find(f, &r, now);
 }
 
 /* A rejection is for a VM and a reason, whatever the destination; the reasons of balance are one. */
@@ -415,24 +416,39 @@ static void test_rejected_for_a_reason(void **state)
         enum reason rejected, asked;
         bool same;
     } cases[] = {
-        {REASON_BALANCE_MEM, REASON_BALANCE_CPU, true},    {REASON_BALANCE_CPU, REASON_EXCHANGE, true},
-        {REASON_AGENT, REASON_HOST_OVERCOMMITTED, true},   {REASON_RULE, REASON_RULE, true},
-        {REASON_RULE, REASON_BALANCE_CPU, false},          {REASON_BALANCE_CPU, REASON_RULE, false},
-        {REASON_BALANCE_CPU, REASON_MAINTENANCE, false},   {REASON_MAINTENANCE, REASON_MAINTENANCE, false},
-        {REASON_PREREQUISITE, REASON_PREREQUISITE, false},
+        {REASON_BALANCE_MEM, REASON_BALANCE_CPU, true},
+        {REASON_BALANCE_CPU, REASON_EXCHANGE, true},
+        {REASON_AGENT, REASON_HOST_OVERCOMMITTED, true},
+        {REASON_RULE, REASON_RULE, true},
+        {REASON_RULE, REASON_BALANCE_CPU, false},
+        {REASON_BALANCE_CPU, REASON_RULE, false},
+        {REASON_BALANCE_CPU, REASON_MAINTENANCE, false},
+        {REASON_MAINTENANCE, REASON_MAINTENANCE, true},
+        {REASON_PREREQUISITE, REASON_PREREQUISITE, true},
+        {REASON_CONSOLIDATE, REASON_CONSOLIDATE, true},
+        {REASON_QUARANTINE, REASON_QUARANTINE, true},
+        {REASON_QUARANTINE, REASON_RULE, false},
+        {REASON_CONSOLIDATE, REASON_STANDBY, false},
+        {REASON_ASKED, REASON_ASKED, false},
+        {REASON_HIGH_UTILIZATION, REASON_HIGH_UTILIZATION, true},
     };
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
         struct engine_settings settings = {0};
         struct failed_moves *f = piece(&settings);
-        const struct action_record r = {
-            .kind = ACTION_MIGRATE, .vm = "a", .from = "h0", .to = "h1", .reason = cases[i].rejected};
+        const struct action_record r = {.kind = ACTION_MIGRATE,
+                                        .pass = 1,
+                                        .vm = "a",
+                                        .from = "h0",
+                                        .to = "h1",
+                                        .reason = cases[i].rejected};
 
-        failed_moves_reject(f, &r, "alice", 1000);
+        assert_int_equal(rejections_add(f, &r, 0, "alice", 1000), 0);
         assert_int_equal(rejected(f, "a", cases[i].asked, 1000), 0);
         settings.policy.avoid.reject_s = 500;
-        failed_moves_reject(f, &r, "alice", 1000);
+        assert_int_equal(rejections_add(f, &r, 0, "alice", 1000),
+                         cases[i].rejected == REASON_ASKED ? 0 : 1500);
         assert_int_equal(rejected(f, "a", cases[i].asked, 1499), cases[i].same ? 1000 : 0);
         assert_int_equal(rejected(f, "a", cases[i].asked, 1500), 0);
         assert_int_equal(rejected(f, "b", cases[i].asked, 1499), 0);
@@ -447,60 +463,6 @@ static void test_rejected_for_a_reason(void **state)
         assert_int_equal(rejected(f, "a", cases[i].asked, 1499), 0);
         failed_moves_ops.release(f);
     }
-}
-
-/* The actions that are recommended now. */
-static int n_recommended(void)
-{
-    int n = 0;
-
-    for (uint64_t id = 1; id <= W->n_actions; id++)
-        n += world_state(id) == ACTION_RECOMMENDED;
-    return n;
-}
-
-/* Every scripted pass wants it again: the engine does not, for another host neither, over a restart neither.
- */
-static void test_rejected_does_not_come_back(void **state)
-{
-    const uint64_t first = 1;
-    struct world w;
-
-    (void)state;
-    begin(&w, 2);
-    w.settings.policy.automation = AUTOMATION_MANUAL;
-    w.settings.policy.avoid.reject_s = 3600;
-    world_begin_engine();
-    world_run(30);
-    assert_int_equal(n_recommended(), 2);
-    assert_int_equal(engine_reject(w.engine, &first, 1, "alice", w.now, NULL), 0);
-    w.script[0].to = 2;
-    look_now();
-    assert_int_equal(n_recommended(), 1);
-    for (int restarts = 0; restarts < 2; restarts++) {
-        const struct avoid *x = avoided(0, -1);
-        const struct snapshot *s = engine_snapshot(w.engine);
-        assert_non_null(x);
-        assert_true(x->is_rejection && x->rejected == REASON_BALANCE_CPU);
-        assert_string_equal(x->reason, "rejected by alice");
-        assert_int_equal(s->vms[x->vm].is.last_migrated, 0); /* free to move for other reasons */
-        world_restart();
-        world_run(70);
-        look_now();
-        assert_int_equal(n_recommended(), 1);
-    }
-    w.script[0].evacuates = true;
-    look_now();
-    assert_int_equal(n_recommended(), 2);
-    w.script[0].evacuates = false;
-    look_now();
-    assert_int_equal(n_recommended(), 1);
-    w.now += 3600;
-    world_run(70);
-    look_now();
-    assert_int_equal(n_recommended(), 2);
-    assert_null(avoided(0, -1));
-    world_release();
 }
 
 static void test_vm_that_fails_everywhere(void **state)
@@ -585,7 +547,6 @@ int main(void)
         cmocka_unit_test(test_pauses_grow_to_the_most),
         cmocka_unit_test(test_host_after_moves_of_several_vms),
         cmocka_unit_test(test_rejected_for_a_reason),
-        cmocka_unit_test(test_rejected_does_not_come_back),
         cmocka_unit_test(test_vm_that_fails_everywhere),
         cmocka_unit_test(test_source_is_blamed),
         cmocka_unit_test(test_cluster_of_the_last_moves),

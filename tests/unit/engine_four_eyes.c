@@ -27,7 +27,7 @@ static int approve_as(const char *person, const uint64_t *list, size_t n, struct
 
     (void)snprintf(by, sizeof by, "%s (test)", person ? person : "program");
     engine_set_person(W->engine, person);
-    int r = engine_approve(W->engine, list, NULL, n, by, W->now, err);
+    int r = engine_approve(W->engine, list, NULL, n, by, W->now, NULL, err);
 
     engine_set_person(W->engine, NULL);
     return r;
@@ -139,7 +139,7 @@ static void test_another_destination(void **state)
     assert_int_equal(world_action(1)->version, 2);
     assert_null(world_action(1)->why);
     engine_set_person(w.engine, "bob");
-    assert_int_equal(engine_approve(w.engine, ids, newer, 1, "bob", w.now, NULL), -ENOKEY);
+    assert_int_equal(engine_approve(w.engine, ids, newer, 1, "bob", w.now, NULL, NULL), -ENOKEY);
     w.script[0].to = 1; /* back: a third version, which no person has read */
     world_run(70);
     assert_int_equal(world_action(1)->version, 3);
@@ -155,9 +155,9 @@ static void test_any_person_withdraws(void **state)
     (void)state;
     begin_moves(&w, 1u << FOUR_EYES_APPROVE);
     assert_int_equal(approve_as("ann", ids, 1, NULL), -ENOKEY);
-    assert_int_equal(engine_reject(w.engine, ids, 1, "carl", w.now, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, ids, 1, 0, "carl", w.now, NULL, NULL), 0);
     assert_int_equal(count_first(), 0);
-    assert_string_equal(world_action(1)->why, "rejected by carl");
+    assert_non_null(strstr(world_action(1)->why, "rejected by carl: until "));
     assert_int_equal(approve_as("bob", ids, 1, NULL), -EALREADY);
     assert_int_equal(w.n_tasks, 0);
     world_release();

@@ -134,7 +134,7 @@ static void test_nobody_to_wake_it(void **state)
     assert_int_equal(world_state(1), ACTION_RECOMMENDED);
     assert_int_equal(world_state(2), ACTION_RECOMMENDED);
     assert_int_equal(w.n_tasks, 0);
-    assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, &err), -ENOTSUP);
+    assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, NULL, &err), -ENOTSUP);
     assert_non_null(strstr(err.text, "host h2 is to be switched on, which this source cannot be asked for"));
     assert_int_equal(world_state(1), ACTION_RECOMMENDED);
     w.host_state[2] = HOST_ON; /* by hand, and the next pass goes on from there */
@@ -153,9 +153,9 @@ static void test_approved_by_a_person(void **state)
     (void)state;
     begin_wake(&w, false, AUTOMATION_MANUAL, AUTOMATION_MANUAL);
     world_run(2);
-    assert_int_equal(engine_approve(w.engine, &both[1], NULL, 1, "tester", w.now, &err), -EBUSY);
+    assert_int_equal(engine_approve(w.engine, &both[1], NULL, 1, "tester", w.now, NULL, &err), -EBUSY);
     assert_non_null(strstr(err.text, "recommendation 2 depends on 1"));
-    assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, &err), 0);
+    assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, NULL, &err), 0);
     world_run(120);
     assert_int_equal(world_state(1), ACTION_DONE);
     assert_int_equal(world_state(2), ACTION_DONE);
@@ -200,9 +200,9 @@ static void test_host_does_not_come(void **state)
         w.tasks_fail = dead_cases[i].fails;
         w.tasks_lie = dead_cases[i].lies;
         world_run(2);
-        assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, NULL), 0);
+        assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, NULL, NULL), 0);
         if (dead_cases[i].rejected)
-            assert_int_equal(engine_reject(w.engine, both, 1, "tester", w.now, NULL), 0);
+            assert_int_equal(engine_reject(w.engine, both, 1, 0, "tester", w.now, NULL, NULL), 0);
         world_run(15);
         if (dead_cases[i].ends != host_state_count)
             w.host_state[2] = dead_cases[i].ends;
@@ -226,7 +226,7 @@ static void test_woken_by_somebody_else(void **state)
     (void)state;
     begin_wake(&w, false, AUTOMATION_MANUAL, AUTOMATION_MANUAL);
     world_run(2);
-    assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, NULL), 0);
+    assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, NULL, NULL), 0);
     struct job check = w.jobs[0];
     struct job_result r = w_carry_out(&check);
 
@@ -275,7 +275,7 @@ static void test_plan_waits_for_boot(void **state)
     world_run(2);
     const uint64_t both[] = {1, 2};
 
-    assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, NULL), 0);
+    assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, NULL, NULL), 0);
     world_run(395);
     assert_int_equal(world_state(2), ACTION_APPROVED);
     world_run(100);

@@ -132,14 +132,30 @@ static void test_expires_when_no_longer_recommended(void **state)
     assert_int_equal(world_state(1), ACTION_EXPIRED);
     assert_int_equal(world_state(2), ACTION_RECOMMENDED);
     assert_int_equal(world_apply(1), -EALREADY);
-    /* all or nothing, and it is said which one stands in the way of the others */
-    const uint64_t both[] = {2, 1};
+    /* what is gone is named, and keeps nothing else from being approved */
+    const uint64_t both[] = {1, 2, 9};
+    struct arena a = {0};
+    struct left_outs rest = {.a = &a};
     struct err err = {0};
 
-    assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, &err), -EALREADY);
+    assert_int_equal(engine_approve(w.engine, both, NULL, 1, "tester", w.now, &rest, &err), -EALREADY);
     assert_non_null(strstr(err.text, "recommendation 1 is expired already: "));
-    assert_non_null(strstr(err.text, "; nothing was approved, the others neither"));
-    assert_int_equal(world_state(2), ACTION_RECOMMENDED);
+    rest.n = 0;
+    assert_int_equal(engine_approve(w.engine, both, NULL, 3, "tester", w.now, &rest, &err), 0);
+    assert_int_equal(rest.n, 2);
+    assert_int_equal(rest.list[0].id, 1);
+    assert_int_equal(rest.list[1].id, 9);
+    assert_non_null(strstr(rest.list[0].why, "recommendation 1 is expired already: "));
+    assert_non_null(strstr(rest.list[1].why, "there is no recommendation 9"));
+    assert_int_equal(world_state(2), ACTION_APPROVED);
+    rest.n = 0;
+    assert_int_equal(engine_reject(w.engine, both, 3, 0, "tester", w.now, &rest, &err), 0);
+    assert_int_equal(rest.n, 2);
+    assert_int_equal(world_state(2), ACTION_REJECTED);
+    rest.n = 0;
+    assert_int_equal(engine_approve(w.engine, both, NULL, 3, "tester", w.now, &rest, &err), -EALREADY);
+    assert_non_null(strstr(err.text, "; nor could any of the others"));
+    arena_release(&a);
     world_release();
 }
 
@@ -154,10 +170,10 @@ static void test_reject(void **state)
     w.vms[1].host = 2;
     w.n_script = 2;
     world_run(5);
-    assert_int_equal(engine_reject(w.engine, ids, 1, "tester", w.now, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, ids, 1, 0, "tester", w.now, NULL, NULL), 0);
     assert_int_equal(world_state(1), ACTION_REJECTED);
     assert_string_equal(world_action(2)->why, "rejected by tester"); /* it depended on it */
-    assert_int_equal(engine_reject(w.engine, ids, 1, "tester", w.now, NULL), -EALREADY);
+    assert_int_equal(engine_reject(w.engine, ids, 1, 0, "tester", w.now, NULL, NULL), -EALREADY);
     /* the snapshot of the next pass keeps the VM, and the other for its cool-down */
     world_run(70);
     const struct snapshot *s = engine_snapshot(w.engine);
@@ -179,7 +195,7 @@ static void test_apply_needs_what_it_depends_on(void **state)
     w.n_script = 2;
     world_run(5);
     assert_int_equal(world_apply(2), -EBUSY);
-    assert_int_equal(engine_approve(w.engine, ids, NULL, 2, "tester", w.now, NULL), 0);
+    assert_int_equal(engine_approve(w.engine, ids, NULL, 2, "tester", w.now, NULL, NULL), 0);
     world_run(4);
     assert_int_equal(world_state(1), ACTION_RUNNING);
     assert_int_equal(world_state(2), ACTION_APPROVED); /* waits */

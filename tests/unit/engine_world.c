@@ -581,7 +581,7 @@ enum action_state world_state(uint64_t id)
 
 int world_apply(uint64_t id)
 {
-    return engine_approve(W->engine, &id, NULL, 1, "tester", W->now, NULL);
+    return engine_approve(W->engine, &id, NULL, 1, "tester", W->now, NULL, NULL);
 }
 
 /* Moves that run at the peer now, at one host or in all. */

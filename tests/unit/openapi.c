@@ -127,7 +127,9 @@ static void add_query(json_t *list, const struct route *r, json_t *taken)
 
 static void add_body(json_t *operation, const struct route *r, json_t *taken)
 {
-    json_t *schema = api_document_reference("schema/requests.json#/$defs/%s", request_kind_name(r->request));
+    const char *kind = request_kind_name(r->request);
+    json_t *schema = api_document_reference("schema/requests.json#/$defs/%s", kind);
+    json_t *beside = json_object(); /* of fields in the path */
     bool any = false, needed = false, required;
     const char *name;
 
@@ -136,9 +138,15 @@ static void add_body(json_t *operation, const struct route *r, json_t *taken)
             continue;
         any = true;
         needed = needed || required;
+        json_object_set_new(
+            beside, name, api_document_reference("schema/requests.json#/$defs/%s/properties/%s", kind, name));
     }
-    if (any && json_object_size(taken) > 0)
-        fail_msg("%s: fields in the path and in the body: not described yet", r->path);
+    if (json_object_size(taken) > 0) {
+        json_decref(schema);
+        assert_false(needed);
+        schema = json_pack("{s:s,s:O}", "type", "object", "properties", beside);
+    }
+    json_decref(beside);
     if (any)
         json_object_set_new(operation, "requestBody",
                             json_pack("{s:b,s:{s:{s:O}}}", "required", (int)needed, "content",

@@ -137,9 +137,10 @@ static void test_what_may_be_woken(void **state)
                 (struct seen_pending){.action = ACTION_POWER_ON, .host = "h4"};
         prepare(&s, &p);
         uint32_t slot = p.layout.host_slot[small_host_ix(&s, "h4")];
-        if (host_wake_is_allowed(&p, slot) != cases[i].may)
+        if (host_wake_is_allowed(&p, slot, REASON_RULE) != cases[i].may)
             fail_msg("%s", cases[i].what);
-        assert_int_equal(host_wake_find(&p, unit_of(&s, &p, "big")), cases[i].may ? slot : IX_NONE);
+        assert_int_equal(host_wake_find(&p, unit_of(&s, &p, "big"), REASON_RULE),
+                         cases[i].may ? slot : IX_NONE);
         small_release(&s);
     }
 }

@@ -63,8 +63,8 @@ export function useChange(): { busy: boolean; change: (route: string, body: unkn
     async (route: string, body: unknown, done: string, unconfirmed?: (why: string) => void) => {
       setBusy(true);
       try {
-        await client.post(at + route, body);
-        say(done);
+        const left = (await client.post<{ left_out?: { why: string }[] } | null>(at + route, body))?.left_out ?? [];
+        say(left.length === 0 ? done : `${done} Left out: ${left.length}; ${left[0]?.why ?? ''}.`, left.length > 0);
         return true;
       } catch (e) {
         if (e instanceof Problem && e.status === 428 && unconfirmed) unconfirmed(e.message);

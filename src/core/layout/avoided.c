@@ -1,5 +1,5 @@
-/* Which destinations are avoided because moves there failed, and which VMs do not move for a reason because a
- * person rejected that (snapshot.h: struct avoid). */
+/* Which destinations are avoided because moves there failed, and what a person rejected of a VM or a host
+ * (snapshot.h: struct avoid). */
 #include "core/layout/layout.h"
 
 static bool holds(const struct snapshot *s, const struct avoid *x)
@@ -52,24 +52,36 @@ const struct avoid *layout_find_avoid_of_unit(const struct layout *l, uint32_t u
     return found;
 }
 
-/* Entries are sorted by VM. */
-const struct avoid *layout_find_rejection(const struct snapshot *s, uint32_t vm, enum reason reason)
+/* Entries are sorted by VM, then by host. */
+static const struct avoid *find_rejection(const struct snapshot *s, uint32_t vm, uint32_t host,
+                                          enum reason reason)
 {
     uint32_t low = 0;
     uint32_t high = s->n_avoid;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (s->avoid[middle].vm < vm)
+        const struct avoid *x = &s->avoid[middle];
+        if (x->vm < vm || (x->vm == vm && x->host < host))
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < s->n_avoid && s->avoid[low].vm == vm; low++)
+    for (; low < s->n_avoid && s->avoid[low].vm == vm && s->avoid[low].host == host; low++)
         if (s->avoid[low].is_rejection && s->time < s->avoid[low].until &&
             s->avoid[low].rejected == reason_purpose(reason))
             return &s->avoid[low];
     return NULL;
+}
+
+const struct avoid *layout_find_rejection(const struct snapshot *s, uint32_t vm, enum reason reason)
+{
+    return find_rejection(s, vm, IX_NONE, reason);
+}
+
+const struct avoid *layout_find_host_rejection(const struct snapshot *s, uint32_t host, enum reason reason)
+{
+    return find_rejection(s, IX_NONE, host, reason);
 }
 
 bool layout_is_rejected(const struct layout *l, uint32_t unit, enum reason reason)

@@ -155,9 +155,10 @@ const struct avoid *layout_find_avoid(const struct snapshot *s, uint32_t vm, uin
 const struct avoid *layout_find_avoid_of_unit(const struct layout *l, uint32_t unit, uint32_t host);
 void layout_init_avoided(struct layout *l);
 
-/* The person's rejection of moves of the VM for this reason, or of any VM of the unit; NULL, false: there is
- * none. */
+/* The person's rejection of moves of the VM for this reason, or of any VM of the unit, or of the host's
+ * standby or wake; NULL, false: there is none. */
 const struct avoid *layout_find_rejection(const struct snapshot *s, uint32_t vm, enum reason reason);
+const struct avoid *layout_find_host_rejection(const struct snapshot *s, uint32_t host, enum reason reason);
 bool layout_is_rejected(const struct layout *l, uint32_t unit, enum reason reason);
 
 /* The slot of the VM after all migrations in flight; IX_NONE: it takes no part. */

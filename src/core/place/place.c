@@ -166,7 +166,8 @@ static bool admit_or_wake(struct attempt *t, uint32_t unit, uint32_t *ret_woken)
     bool given = pools_give(p, unit, &s);
 
     *ret_woken = IX_NONE;
-    uint32_t slot = !given && s.end == ADMISSION_CAPACITY ? host_wake_find(p, unit) : IX_NONE;
+    uint32_t slot =
+        !given && s.end == ADMISSION_CAPACITY ? host_wake_find(p, unit, REASON_PLACEMENT) : IX_NONE;
     if (slot != IX_NONE && !p->layout.waking[slot] && wakes_enough(p, unit, slot)) {
         admission_add_host(&p->admission, p->layout.slot_host[slot]);
         given = pools_give(p, unit, &s);
@@ -197,7 +198,7 @@ static bool find_way(struct attempt *t, uint32_t unit, struct prerequisite_moves
     *ret = (struct prerequisite_moves){.to_slot = o.n > 0 ? o.items[0].slot : IX_NONE};
     if (spare && (o.n > 0 || prerequisite_moves_find(p, unit, IX_NONE, NULL, ret)))
         return true;
-    *ret = (struct prerequisite_moves){.to_slot = host_wake_find(p, unit)};
+    *ret = (struct prerequisite_moves){.to_slot = host_wake_find(p, unit, REASON_PLACEMENT)};
     return ret->to_slot != IX_NONE && (spare || wakes_enough(p, unit, ret->to_slot));
 }
 

@@ -97,7 +97,7 @@ enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause
         *ret_slot = host_wake_under_way(p, unit);
         if (*ret_slot != IX_NONE)
             return OUTCOME_WAITS;
-        way.to_slot = host_wake_find(p, unit);
+        way.to_slot = host_wake_find(p, unit, cause.reason);
         if (way.to_slot != IX_NONE)
             host_wake_for(p, way.to_slot, cause.reason, p->layout.unit_first[unit]);
     }

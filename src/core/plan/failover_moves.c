@@ -180,7 +180,7 @@ static uint32_t host_to_wake(struct pass *p, const struct failover_gap *gap)
         double more[RES_COUNT];
         double left[RES_COUNT];
         bool waking = l->waking[i];
-        if (!host_wake_is_allowed(p, i) || !host_wake_comes_first(p, i, best))
+        if (!host_wake_is_allowed(p, i, REASON_SPARE_CAPACITY) || !host_wake_comes_first(p, i, best))
             continue;
         l->waking[i] = true;
         bool would = gap->vm == IX_NONE || (failover_gap_measure(&l->failover, gap, i, more, left) &&
@@ -333,7 +333,7 @@ static void want_failover_hosts(struct pass *p)
         if (!h->failover || (h->is.state == HOST_ON && !host_is_avoided(h)))
             continue;
         if (h->is.state == HOST_STANDBY && !host_is_avoided(h) && h->is.dpm != AUTOMATION_DISABLED &&
-            h->is.wake_failed_at == 0) {
+            h->is.wake_failed_at == 0 && !layout_find_host_rejection(p->snap, i, REASON_SPARE_CAPACITY)) {
             if (!p->coming[slot])
                 host_wake_record(
                     p, slot, &(struct wake_why){REASON_SPARE_CAPACITY, IX_NONE, PRIORITY_MANDATORY, NULL}, 0);

@@ -2,12 +2,13 @@
  */
 #include "core/plan/host_wakes.h"
 
-bool host_wake_is_allowed(const struct pass *p, uint32_t slot)
+bool host_wake_is_allowed(const struct pass *p, uint32_t slot, enum reason reason)
 {
     const struct host *h = &p->snap->hosts[p->layout.slot_host[slot]];
 
     return h->is.state == HOST_STANDBY && h->is.dpm != AUTOMATION_DISABLED && h->is.wake_failed_at == 0 &&
-           !h->failover && !host_is_avoided(h) && !p->coming[slot];
+           !h->failover && !host_is_avoided(h) && !p->coming[slot] &&
+           !layout_find_host_rejection(p->snap, p->layout.slot_host[slot], reason);
 }
 
 unsigned host_wake_uncertainty(const struct pass *p, uint32_t slot)
@@ -50,13 +51,13 @@ static bool would_fit(struct layout *l, uint32_t unit, uint32_t slot)
     return fits;
 }
 
-uint32_t host_wake_find(struct pass *p, uint32_t unit)
+uint32_t host_wake_find(struct pass *p, uint32_t unit, enum reason reason)
 {
     struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
 
     for (uint32_t i = l->n_on; i < l->n_slots; i++)
-        if (host_wake_is_allowed(p, i) && host_wake_comes_first(p, i, best) && would_fit(l, unit, i))
+        if (host_wake_is_allowed(p, i, reason) && host_wake_comes_first(p, i, best) && would_fit(l, unit, i))
             best = i;
     return best;
 }

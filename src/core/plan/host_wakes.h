@@ -6,10 +6,11 @@
 
 /* A host in standby with room for the unit, which the plan may wake already: the least uncertain first, then
  * the largest (§4.4), then the lower id. IX_NONE: none. */
-uint32_t host_wake_find(struct pass *p, uint32_t unit);
+uint32_t host_wake_find(struct pass *p, uint32_t unit, enum reason reason);
 
-/* Whether the host is in standby and may be woken; whether to prefer it to another (IX_NONE: none). */
-bool host_wake_is_allowed(const struct pass *p, uint32_t slot);
+/* Whether the host is in standby and may be woken for this reason; whether to prefer it to another (IX_NONE:
+ * none). */
+bool host_wake_is_allowed(const struct pass *p, uint32_t slot, enum reason reason);
 bool host_wake_comes_first(const struct pass *p, uint32_t slot, uint32_t than);
 
 /* The uncertainty of a wake: 0, a wake of this host has succeeded before; 1, none has; 2 and 3, likewise, but

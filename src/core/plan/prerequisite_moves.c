@@ -56,6 +56,7 @@ static bool may_make_way(const struct search *s, uint32_t unit)
     const struct layout *l = &s->p->layout;
 
     return l->unit_held[unit] != CHECK_RULE_AFFINITY && correct_can_move(l, unit) &&
+           !layout_is_rejected(l, unit, REASON_PREREQUISITE) &&
            (!s->terms || s->terms->may_make_way(s->terms->with, unit));
 }
 

@@ -66,7 +66,8 @@ static bool empty(struct pass *p, uint32_t slot)
         units[i] = l->list[slot].items[i];
     for (uint32_t i = 0; i < n; i++) {
         enum check held = l->unit_held[units[i]];
-        bool may = held == CHECK_NONE || layout_holds_balance_only(held);
+        bool may = (held == CHECK_NONE || layout_holds_balance_only(held)) &&
+                   !layout_is_rejected(l, units[i], REASON_QUARANTINE);
         uint32_t to = may ? quarantine_best_target(p, units[i]) : IX_NONE;
 
         if (to != IX_NONE && !plan_move(p, units[i], to, REASON_QUARANTINE, IX_NONE, PRIORITY_PREFERRED))

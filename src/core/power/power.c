@@ -119,7 +119,7 @@ static uint32_t find_overfilling(const struct power *w)
     uint32_t *order = arena_array(p->a, uint32_t, w->l->n_slots);
     uint32_t last = IX_NONE;
 
-    for (size_t i = rank_to_wake(w, order) > 0 ? p->n_decisions : 0; i-- > 0;) {
+    for (size_t i = rank_to_wake(w, REASON_HIGH_UTILIZATION, order) > 0 ? p->n_decisions : 0; i-- > 0;) {
         const struct decision *d = &p->decisions[i];
         if (d->reason != REASON_BALANCE_CPU && d->reason != REASON_BALANCE_MEM)
             continue;
@@ -148,7 +148,7 @@ static void wake_for_quorum(struct power *w)
 {
     const struct snapshot *s = w->l->snap;
     uint32_t *order = arena_array(w->p->a, uint32_t, w->l->n_slots);
-    uint32_t n = rank_to_wake(w, order), on = w->n_alive;
+    uint32_t n = rank_to_wake(w, REASON_SPARE_CAPACITY, order), on = w->n_alive;
 
     for (uint32_t i = w->l->n_on; i < w->l->n_slots; i++)
         on += w->p->coming[i] || w->l->waking[i];

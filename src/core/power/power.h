@@ -114,7 +114,7 @@ void what_if_reopen(struct power *w, uint32_t slot);
 /* ---- rank.c: hosts in the order of §4.4 ---- */
 
 uint32_t rank_to_sleep(const struct power *w, uint32_t *ret);
-uint32_t rank_to_wake(const struct power *w, uint32_t *ret);
+uint32_t rank_to_wake(const struct power *w, enum reason reason, uint32_t *ret);
 
 /* ---- sleep.c, sleep_checks.c ---- */
 

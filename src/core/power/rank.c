@@ -148,7 +148,7 @@ static uint64_t draw(const struct power *w, uint32_t host)
     return rng_next(&r);
 }
 
-uint32_t rank_to_wake(const struct power *w, uint32_t *ret)
+uint32_t rank_to_wake(const struct power *w, enum reason reason, uint32_t *ret)
 {
     const struct layout *l = w->l;
     struct ranked *list = arena_array(w->p->a, struct ranked, l->n_slots);
@@ -158,7 +158,7 @@ uint32_t rank_to_wake(const struct power *w, uint32_t *ret)
     find_largest(l->snap, largest);
     for (uint32_t i = l->n_on; i < l->n_slots; i++) {
         const struct host_facts *h = &l->snap->hosts[l->slot_host[i]].is;
-        if (l->waking[i] || !host_wake_is_allowed(w->p, i) || power_is_disabled(w, i))
+        if (l->waking[i] || !host_wake_is_allowed(w->p, i, reason) || power_is_disabled(w, i))
             continue;
         list[n++] = (struct ranked){.slot = i,
                                     .last = host_wake_uncertainty(w->p, i),

@@ -205,7 +205,7 @@ static void report_missing(struct pass *p, const struct missing *m)
 static uint32_t list_candidates(struct pass *p, uint32_t *ret)
 {
     const struct power w = {.p = p, .l = &p->layout}; /* ranking needs no other field */
-    uint32_t n = rank_to_wake(&w, ret);
+    uint32_t n = rank_to_wake(&w, REASON_READY_BY, ret);
 
     for (uint32_t i = 0; i < p->layout.n_slots; i++)
         if (is_going(p, i))

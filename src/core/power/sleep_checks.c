@@ -61,7 +61,9 @@ bool sleep_check_vms(const struct power *w, uint32_t unit, uint32_t *ret_vm)
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         *ret_vm = vm;
-        if (l->snap->vms[vm].is.automation == AUTOMATION_MANUAL || (!loose && layout_vm_check(l, vm) == held))
+        if (l->snap->vms[vm].is.automation == AUTOMATION_MANUAL ||
+            layout_find_rejection(l->snap, vm, REASON_CONSOLIDATE) ||
+            (!loose && layout_vm_check(l, vm) == held))
             return false;
     }
     *ret_vm = l->unit_first[unit];
@@ -149,6 +151,8 @@ enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct p
 
     if (power_is_disabled(w, slot))
         return POWER_HOST_DISABLED;
+    if (layout_find_host_rejection(l->snap, l->slot_host[slot], REASON_CONSOLIDATE))
+        return POWER_REJECTED;
     if (h->vsan)
         return POWER_VSAN;
     if (l->closing[slot])

@@ -29,13 +29,18 @@ static double low_of(const struct scores *s)
     return s->low[RES_CPU] * s->low[RES_CPU] + s->low[RES_MEM] * s->low[RES_MEM];
 }
 
+static enum reason reason_of(const struct power *w)
+{
+    return w->rise ? REASON_EXPECTED_DEMAND : REASON_HIGH_UTILIZATION;
+}
+
 /* The cool-down protects against moves for balance. A relief to a woken host ignores it: after a night of
  * consolidation all VMs are in cool-down. */
 static bool may_relieve(const struct power *w, uint32_t unit, bool resting)
 {
     enum check held = w->l->unit_held[unit];
 
-    return !w->moved[unit] &&
+    return !w->moved[unit] && !layout_is_rejected(w->l, unit, reason_of(w)) &&
            (held == CHECK_NONE || layout_holds_balance_only(held) || (resting && held == CHECK_VM_COOL_DOWN));
 }
 
@@ -266,11 +271,6 @@ static bool next_host(struct waking *k, const uint32_t *order, uint32_t n)
     return false;
 }
 
-static enum reason reason_of(const struct power *w)
-{
-    return w->rise ? REASON_EXPECTED_DEMAND : REASON_HIGH_UTILIZATION;
-}
-
 static void record_wake(struct power *w, uint32_t slot)
 {
     const struct power_verdict *v = &w->verdicts[slot];
@@ -341,6 +341,8 @@ enum power_check wake_check_host(const struct power *w, uint32_t slot)
         return POWER_HOST_QUARANTINE;
     if (power_is_disabled(w, slot))
         return POWER_HOST_DISABLED;
+    if (layout_find_host_rejection(w->l->snap, w->l->slot_host[slot], reason_of(w)))
+        return POWER_REJECTED;
     if (w->p->coming[slot] || w->l->waking[slot])
         return POWER_HOST_COMING;
     return h->wake_failed_at != 0 ? POWER_WAKE_FAILED : POWER_FINE;
@@ -359,7 +361,7 @@ void wake_hosts(struct power *w)
     for (uint32_t i = 0; i < l->n_slots; i++)
         k.was_waking[i] = l->waking[i];
     k.n_coming = list_coming(w, k.coming);
-    uint32_t n = rank_to_wake(w, order);
+    uint32_t n = rank_to_wake(w, reason_of(w), order);
     failover_undo_begin(&l->failover);
     do_without(&k);
     w->wake_end = k.high > 0 ? POWER_NO_RELIEF : POWER_WITHOUT_IT;

@@ -87,6 +87,8 @@ static struct finding find_staying(const struct power *w, uint32_t host, const s
     f.check = layout_vm_check(w->l, v->vm);
     if (f.check == CHECK_NONE)
         f.check = w->l->unit_held[w->l->vm_unit[v->vm]];
+    if (layout_find_rejection(w->l->snap, v->vm, REASON_CONSOLIDATE))
+        f.check = CHECK_VM_REJECTED;
     return f;
 }
 

@@ -50,6 +50,30 @@ static int answer_place(const struct request_handler *s, uint64_t ticket, struct
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
+static int serve_decided(const struct request_handler *s, struct request *q, const char *by,
+                         struct strbuf *out, struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct left_outs rest = {.a = &a};
+    size_t n = 0;
+    int r = q->kind == REQUEST_APPLY
+                ? engine_approve(s->engine, q->ids, q->versions, q->n_ids, by, s->now, &rest, err)
+                : engine_reject(s->engine, q->ids, q->n_ids, q->for_s, by, s->now, &rest, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < q->n_ids; i++) {
+        size_t k = 0;
+
+        while (k < rest.n && rest.list[k].id != q->ids[i])
+            k++;
+        if (k == rest.n)
+            q->ids[n++] = q->ids[i];
+    }
+    reply_actions(s->engine, q->ids, n, &rest, out);
+    return 0;
+}
+
 static int serve_maintenance(const struct request_handler *s, const struct request *q, const char *by,
                              struct strbuf *out, struct err *err)
 {
@@ -67,7 +91,7 @@ static int serve_maintenance(const struct request_handler *s, const struct reque
         if (power[i] != 0)
             ids[n++] = power[i];
     }
-    reply_actions(s->engine, ids, n, out);
+    reply_actions(s->engine, ids, n, NULL, out);
     return 0;
 }
 
@@ -381,22 +405,15 @@ static int answer_alarm_test(const struct request_handler *s, uint64_t ticket, s
 }
 
 /* Writes the answer to `out`; -EINPROGRESS: the client waits. */
-static int serve_request(const struct request_handler *s, const struct request *q, struct client *c,
+static int serve_request(const struct request_handler *s, struct request *q, struct client *c,
                          struct strbuf *out, struct err *err)
 {
     int r = 0;
 
     switch (q->kind) {
     case REQUEST_APPLY:
-        r = engine_approve(s->engine, q->ids, q->versions, q->n_ids, c->who, s->now, err);
-        if (r == 0)
-            reply_actions(s->engine, q->ids, q->n_ids, out);
-        return r;
     case REQUEST_REJECT:
-        r = engine_reject(s->engine, q->ids, q->n_ids, c->who, s->now, err);
-        if (r == 0)
-            reply_actions(s->engine, q->ids, q->n_ids, out);
-        return r;
+        return serve_decided(s, q, c->who, out, err);
     case REQUEST_RUN:
         return serve_run(s, q, c, err);
     case REQUEST_PAUSE:

@@ -362,12 +362,23 @@ static void put_these(struct json_writer *w, const struct engine *e, const uint6
     jw_end(w);
 }
 
-void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, struct strbuf *out)
+void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, const struct left_outs *rest,
+                   struct strbuf *out)
 {
     struct json_writer w;
 
     open_reply(&w, out);
     put_these(&w, e, ids, n);
+    if (rest)
+        jw_begin(&w, "left_out", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; rest && i < rest->n; i++) {
+        jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+        jw_int(&w, "id", (int64_t)rest->list[i].id);
+        jw_text(&w, "why", rest->list[i].why);
+        jw_end(&w);
+    }
+    if (rest)
+        jw_end(&w);
     jw_end(&w);
 }
 

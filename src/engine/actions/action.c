@@ -11,6 +11,7 @@
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/knowledge/migration_stats.h"
+#include "engine/knowledge/rejections.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/state.h"
@@ -213,7 +214,8 @@ static void note_end(struct engine *e, const struct action *x)
 /* Nobody has rejected those that are rejected along with it: their VMs have a cool-down. */
 static bool is_rejected_itself(const struct engine *e, const struct action_record *r, instant_s now)
 {
-    return r->state == ACTION_REJECTED && failed_moves_rejected(e->knowledge->failed_moves, r, now) == now;
+    return r->kind == ACTION_MIGRATE && r->state == ACTION_REJECTED &&
+           rejections_find(e->knowledge->failed_moves, r, now) == now;
 }
 
 static void remember_end(struct engine *e, struct action *x, instant_s now)

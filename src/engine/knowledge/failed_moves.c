@@ -2,9 +2,8 @@
  * is avoided. Which failures count is decided where a move ends (actions/action_states.c). */
 #include "engine/knowledge/failed_moves.h"
 
-#include "base/idmap.h"
-#include "base/xalloc.h"
-#include "engine/knowledge/rejection_key.h"
+#include "engine/knowledge/avoid_entries.h"
+#include "engine/knowledge/rejections.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,129 +15,13 @@
 #define REMEMBERED_S (24 * 3600) /* without another failure */
 #define SOURCE_DESTINATIONS 2    /* to so many hosts the moves off one must fail before it is the cause */
 
-/* By VM and host; "" stands for any: ("", h) is the host, (v, "") the VM, ("", "") the cluster, ("", HARM)
- * and ("", HARM_MANDATORY) its harmful moves. */
-struct entry {
-    struct failure_record r; /* owns its strings */
-    bool gone;               /* to be forgotten by the store */
-    bool dirty;
-};
-
-struct failed_moves {
-    struct idmap entries;
-    const struct policy *policy; /* borrowed until the next configure() */
-    bool dirty;
-};
-
-/* ---- entries ---- */
-
-static char *own(const char *text)
-{
-    return xstrdup(text ? text : "");
-}
-
-static void set_text(const char **at, const char *text)
-{
-    char *old = (char *)(uintptr_t)*at;
-
-    *at = text ? xstrdup(text) : NULL;
-    free(old);
-}
-
-static void entry_free(void *value)
-{
-    struct entry *x = value;
-
-    if (!x)
-        return;
-    free((void *)(uintptr_t)x->r.vm);
-    free((void *)(uintptr_t)x->r.host);
-    free((void *)(uintptr_t)x->r.from);
-    free((void *)(uintptr_t)x->r.reason);
-    free(x);
-}
-
-/* Ids hold no newline. */
-static char *key_of(const char *vm, const char *host)
-{
-    size_t n = strlen(vm);
-    char *key = xcalloc(n + strlen(host) + 2, 1);
-
-    memcpy(key, vm, n);
-    key[n] = '\n';
-    memcpy(key + n + 1, host, strlen(host));
-    return key;
-}
-
-static struct entry *find_any(const struct failed_moves *f, const char *vm, const char *host)
-{
-    char *key = key_of(vm, host);
-    struct entry *x = idmap_get(&f->entries, key);
-
-    free(key);
-    return x;
-}
-
-static struct entry *find(const struct failed_moves *f, const char *vm, const char *host)
-{
-    struct entry *x = find_any(f, vm, host);
-
-    return x && !x->gone ? x : NULL;
-}
-
-static void touch(struct failed_moves *f, struct entry *x)
-{
-    x->dirty = true;
-    f->dirty = true;
-}
-
-/* Found or made; the caller changes it. */
-static struct entry *make(struct failed_moves *f, const char *vm, const char *host)
-{
-    struct entry *x = find_any(f, vm, host);
-
-    if (!x) {
-        char *key = key_of(vm, host);
-
-        x = xcalloc(1, sizeof *x);
-        x->r.vm = own(vm);
-        x->r.host = own(host);
-        *idmap_slot(&f->entries, key) = x;
-        free(key);
-    } else if (x->gone) {
-        set_text(&x->r.from, NULL);
-        set_text(&x->r.reason, NULL);
-        x->r = (struct failure_record){.vm = x->r.vm, .host = x->r.host};
-        x->gone = false;
-    }
-    touch(f, x);
-    return x;
-}
-
-static void drop(struct failed_moves *f, struct entry *x)
-{
-    if (!x || x->gone)
-        return;
-    x->gone = true;
-    touch(f, x);
-}
+/* Entries are by VM and host; "" stands for any: ("", h) is the host, (v, "") the VM, ("", "") the cluster,
+ * ("", HARM) and ("", HARM_MANDATORY) its harmful moves. */
 
 static bool is_pair(const struct failure_record *r)
 {
     return *r->vm && *r->host && r->host[0] != '\n';
 }
-
-/* An instant in the future tells of a clock that was set back: its age is unknown, and it holds nothing. */
-static bool holds(const struct failure_record *r, instant_s now)
-{
-    return r->failed <= now && now < r->until;
-}
-
-#define EACH_ENTRY(f, x)                                                                                     \
-    size_t i_ = 0;                                                                                           \
-    i_ < (f)->entries.cap;                                                                                   \
-    i_++)                                                                                                    \
-        for (struct entry *x = (f)->entries.entries[i_].value; x && !x->gone; x = NULL
 
 /* ---- how long ---- */
 
@@ -154,13 +37,14 @@ static instant_s pause_s(const struct failed_moves *f, uint32_t times)
 }
 
 /* A pause that holds is not made longer by moves that were under way when it began. */
-static void begin_pause(struct failed_moves *f, struct entry *x, uint32_t failures, const struct move_end *m)
+static void begin_pause(struct failed_moves *f, struct avoid_entry *x, uint32_t failures,
+                        const struct move_end *m)
 {
-    bool paused = holds(&x->r, m->at);
+    bool paused = avoid_entry_holds(&x->r, m->at);
 
     x->r.failures = failures;
     x->r.failed = m->at;
-    set_text(&x->r.reason, m->why);
+    avoid_entry_set_text(&x->r.reason, m->why);
     if (paused)
         return;
     x->r.pauses++;
@@ -208,7 +92,7 @@ static bool any_pair(const struct failed_moves *f, const char *vm, const char *h
 /* Where the moves of several VMs off one host to several others fail, the destinations are not the cause. */
 static bool source_is_cause(const struct failed_moves *f, const char *from)
 {
-    const struct entry *source = find(f, "", from);
+    const struct avoid_entry *source = avoid_entry_find(f, "", from);
     struct run run;
 
     count_run(f, NULL, NULL, from, source ? source->r.departed : 0, &run);
@@ -219,23 +103,23 @@ static bool source_is_cause(const struct failed_moves *f, const char *from)
 
 static void count_for_vm(struct failed_moves *f, const struct move_end *m)
 {
-    const struct entry *vm = find(f, m->vm, "");
+    const struct avoid_entry *vm = avoid_entry_find(f, m->vm, "");
     struct run run;
 
     count_run(f, m->vm, NULL, NULL, vm ? vm->r.arrived : 0, &run);
     if ((int64_t)run.hosts.n >= f->policy->avoid.host_failures)
-        begin_pause(f, make(f, m->vm, ""), (uint32_t)run.hosts.n, m);
+        begin_pause(f, avoid_entry_make(f, m->vm, ""), (uint32_t)run.hosts.n, m);
     run_release(&run);
 }
 
 static void count_for_host(struct failed_moves *f, const struct move_end *m)
 {
-    const struct entry *host = find(f, "", m->to);
+    const struct avoid_entry *host = avoid_entry_find(f, "", m->to);
     struct run run;
 
     count_run(f, NULL, m->to, NULL, host ? host->r.arrived : 0, &run);
     if ((int64_t)run.vms.n >= f->policy->avoid.host_failures && !source_is_cause(f, m->from))
-        begin_pause(f, make(f, "", m->to), (uint32_t)run.vms.n, m);
+        begin_pause(f, avoid_entry_make(f, "", m->to), (uint32_t)run.vms.n, m);
     run_release(&run);
 }
 
@@ -251,16 +135,16 @@ static uint32_t failures_of(uint64_t recent)
 /* host: "" for the failures of the cluster's moves, HARM and HARM_MANDATORY for those that did harm. */
 static void count_for_cluster(struct failed_moves *f, const char *host, const struct move_end *m)
 {
-    struct entry *x = m->why ? make(f, "", host) : find(f, "", host);
+    struct avoid_entry *x = m->why ? avoid_entry_make(f, "", host) : avoid_entry_find(f, "", host);
     int64_t limit = f->policy->avoid.cluster_failures;
 
     if (!x)
         return;
     x->r.recent = (x->r.recent << 1 | (m->why != NULL)) & ((UINT64_C(1) << LAST_MOVES) - 1);
     x->r.failures = failures_of(x->r.recent);
-    touch(f, x);
+    avoid_entry_touch(f, x);
     if (x->r.failures == 0) {
-        drop(f, x);
+        avoid_entry_drop(f, x);
         return;
     }
     if (limit > 0 && x->r.failures >= limit) {
@@ -275,13 +159,13 @@ static void count_for_cluster(struct failed_moves *f, const char *host, const st
 
 static void take_failure(struct failed_moves *f, const struct move_end *m)
 {
-    struct entry *pair = make(f, m->vm, m->to);
+    struct avoid_entry *pair = avoid_entry_make(f, m->vm, m->to);
 
     pair->r.failures++;
     pair->r.failed = m->at;
     pair->r.until = m->at + pause_s(f, pair->r.failures);
-    set_text(&pair->r.from, m->from);
-    set_text(&pair->r.reason, m->why);
+    avoid_entry_set_text(&pair->r.from, m->from);
+    avoid_entry_set_text(&pair->r.reason, m->why);
     if (f->policy->avoid.host_failures == 0)
         return;
     count_for_vm(f, m);
@@ -291,14 +175,14 @@ static void take_failure(struct failed_moves *f, const struct move_end *m)
 /* Earlier failures of the VM, or at the host, stay known by themselves, and no longer count as in a row. */
 static void end_run(struct failed_moves *f, const char *vm, const char *host, bool matters, instant_s at)
 {
-    struct entry *x = find(f, vm, host);
+    struct avoid_entry *x = avoid_entry_find(f, vm, host);
 
     if (!matters) {
         if (x && x->r.departed == 0)
-            drop(f, x);
+            avoid_entry_drop(f, x);
         return;
     }
-    x = make(f, vm, host);
+    x = avoid_entry_make(f, vm, host);
     x->r.failures = x->r.pauses = 0;
     x->r.until = 0;
     x->r.failed = x->r.arrived = at;
@@ -306,12 +190,12 @@ static void end_run(struct failed_moves *f, const char *vm, const char *host, bo
 
 static void take_success(struct failed_moves *f, const struct move_end *m)
 {
-    drop(f, find(f, m->vm, m->to));
+    avoid_entry_drop(f, avoid_entry_find(f, m->vm, m->to));
     end_run(f, m->vm, "", any_pair(f, m->vm, NULL, NULL), m->at);
     end_run(f, "", m->to, any_pair(f, NULL, m->to, NULL), m->at);
     if (!any_pair(f, NULL, NULL, m->from))
         return;
-    struct entry *source = make(f, "", m->from);
+    struct avoid_entry *source = avoid_entry_make(f, "", m->from);
 
     source->r.departed = m->at;
     if (source->r.failed == 0)
@@ -332,26 +216,6 @@ void failed_moves_judge(struct failed_moves *f, bool mandatory, const char *why,
     count_for_cluster(f, mandatory ? HARM_MANDATORY : HARM, &(struct move_end){.at = now, .why = why});
 }
 
-void failed_moves_reject(struct failed_moves *f, const struct action_record *r, const char *by, instant_s now)
-{
-    char as[REJECTION_KEY_MAX];
-
-    if (f->policy->avoid.reject_s == 0 || !*rejection_key(r, as))
-        return;
-    struct entry *x = make(f, r->vm, as);
-    x->r.failed = now;
-    x->r.until = now + f->policy->avoid.reject_s;
-    set_text(&x->r.reason, by);
-}
-
-instant_s failed_moves_rejected(const struct failed_moves *f, const struct action_record *r, instant_s now)
-{
-    char as[REJECTION_KEY_MAX];
-    const struct entry *x = *rejection_key(r, as) ? find(f, r->vm, as) : NULL;
-
-    return x && holds(&x->r, now) ? x->r.failed : 0;
-}
-
 /* ---- asked ---- */
 
 bool failed_moves_empties_host(const struct action_record *r)
@@ -363,15 +227,16 @@ const struct failure_record *failed_moves_find(const struct failed_moves *f, con
                                                instant_s now)
 {
     bool mandatory = r->priority == PRIORITY_MANDATORY;
-    const struct entry *const all[] = {find(f, r->vm, r->to),
-                                       find(f, "", r->to),
-                                       mandatory ? NULL : find(f, r->vm, ""),
-                                       mandatory ? NULL : find(f, "", ""),
-                                       mandatory ? NULL : find(f, "", HARM),
-                                       failed_moves_empties_host(r) ? NULL : find(f, "", HARM_MANDATORY)};
+    const struct avoid_entry *const all[] = {
+        avoid_entry_find(f, r->vm, r->to),
+        avoid_entry_find(f, "", r->to),
+        mandatory ? NULL : avoid_entry_find(f, r->vm, ""),
+        mandatory ? NULL : avoid_entry_find(f, "", ""),
+        mandatory ? NULL : avoid_entry_find(f, "", HARM),
+        failed_moves_empties_host(r) ? NULL : avoid_entry_find(f, "", HARM_MANDATORY)};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i] && holds(&all[i]->r, now))
+        if (all[i] && avoid_entry_holds(&all[i]->r, now))
             return &all[i]->r;
     }
     return NULL;
@@ -379,7 +244,7 @@ const struct failure_record *failed_moves_find(const struct failed_moves *f, con
 
 instant_s failed_moves_last(const struct failed_moves *f, const char *vm, const char *to)
 {
-    const struct entry *x = find(f, vm, to);
+    const struct avoid_entry *x = avoid_entry_find(f, vm, to);
 
     return x ? x->r.failed : 0;
 }
@@ -391,31 +256,18 @@ size_t failed_moves_forgive(struct failed_moves *f, const char *vm, const char *
     for (EACH_ENTRY(f, x)) {
         if ((vm && strcmp(x->r.vm, vm) != 0) || (host && strcmp(x->r.host, host) != 0)) {
             if (host && x->r.from && strcmp(x->r.from, host) == 0) { /* it may have been the cause */
-                set_text(&x->r.from, NULL);
-                touch(f, x);
+                avoid_entry_set_text(&x->r.from, NULL);
+                avoid_entry_touch(f, x);
             }
             continue;
         }
-        drop(f, x);
+        avoid_entry_drop(f, x);
         n++;
     }
     return n;
 }
 
 /* ---- as a piece of knowledge ---- */
-
-static void *create(void)
-{
-    return xcalloc(1, sizeof(struct failed_moves));
-}
-
-static void release(void *piece)
-{
-    struct failed_moves *f = piece;
-
-    idmap_release(&f->entries, entry_free);
-    free(f);
-}
 
 static void configure(void *piece, const struct engine_settings *settings)
 {
@@ -455,16 +307,19 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
             *idmap_slot(&hosts, inv->hosts[i].is.id) = inv;
     for (EACH_ENTRY(f, x)) {
         const struct failure_record *r = &x->r;
-        const char *rejected = rejection_key_reason(r->host);
+        const char *rejected = rejections_reason(r);
+        const char *alone = rejected ? rejections_host(r) : NULL;
+        const char *vm = alone ? "" : r->vm;
+        const char *host = alone ? alone : rejected ? "" : r->host;
 
-        if (holds(r, inv->time) && r->host[0] == '\n' && !*r->vm)
+        if (avoid_entry_holds(r, inv->time) && host[0] == '\n' && !*vm)
             avoid_harm(r, inv, a);
-        if (!holds(r, inv->time) || (*r->vm && !idmap_get(&vms, r->vm)) ||
-            (*r->host && !rejected && !idmap_get(&hosts, r->host)))
+        if (!avoid_entry_holds(r, inv->time) || (*vm && !idmap_get(&vms, vm)) ||
+            (*host && !idmap_get(&hosts, host)))
             continue;
         *inventory_add_avoid(inv, a) = (struct seen_avoid){
-            .vm = *r->vm ? arena_strdup(a, r->vm) : NULL,
-            .host = *r->host && !rejected ? arena_strdup(a, r->host) : NULL,
+            .vm = *vm ? arena_strdup(a, vm) : NULL,
+            .host = *host ? arena_strdup(a, host) : NULL,
             .until = r->until,
             .failures = r->failures,
             .reason = r->reason ? arena_printf(a, "%s%s", rejected ? "rejected by " : "", r->reason) : NULL,
@@ -496,81 +351,13 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
     }
 }
 
-static bool is_dirty(const void *piece)
-{
-    return ((const struct failed_moves *)piece)->dirty;
-}
-
-static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
-{
-    const struct failed_moves *f = piece;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < f->entries.cap; i++) {
-        const struct entry *x = f->entries.entries[i].value;
-
-        if (!x || !x->dirty)
-            continue;
-        const struct record record = {RECORD_FAILURE, .failure = &x->r};
-
-        r = x->gone ? ops->forget(s, &record, err) : ops->put(s, &record, err);
-    }
-    return r;
-}
-
-static bool is_kept(const char *key, void *value, void *ctx)
-{
-    struct entry *x = value;
-
-    (void)key, (void)ctx;
-    x->dirty = false;
-    if (!x->gone)
-        return true;
-    entry_free(x);
-    return false;
-}
-
-static void stored(void *piece)
-{
-    struct failed_moves *f = piece;
-
-    idmap_keep(&f->entries, is_kept, NULL);
-    f->dirty = false;
-}
-
-static void recall(void *piece, const struct stored *s, instant_s now)
-{
-    struct failed_moves *f = piece;
-
-    for (size_t i = 0; i < s->n_failures; i++) {
-        const struct failure_record *r = &s->failures[i];
-
-        if (!r->vm || !r->host) /* what stands in a file may have been written by anybody */
-            continue;
-        struct entry *x = make(f, r->vm, r->host);
-        const struct failure_record own_of = x->r;
-
-        x->r = *r;
-        x->r.vm = own_of.vm;
-        x->r.host = own_of.host;
-        x->r.from = r->from ? xstrdup(r->from) : NULL;
-        x->r.reason = r->reason ? xstrdup(r->reason) : NULL;
-        if (x->r.failed > now) { /* the clock was set back: it is avoided as long as before, and no longer */
-            x->r.until = x->r.until > x->r.failed ? now + (x->r.until - x->r.failed) : 0;
-            x->r.failed = now;
-        }
-        x->dirty = false;
-    }
-    f->dirty = false;
-}
-
 /* What failed at another source is to be forgotten in the store, too. */
 static void disown(void *piece, struct engine *e, const struct stored *s, instant_s now)
 {
     struct failed_moves *f = piece;
 
     (void)e;
-    recall(f, s, now);
+    avoid_entries_recall(f, s, now);
     (void)failed_moves_forgive(f, NULL, NULL);
 }
 
@@ -581,20 +368,20 @@ static void forget(void *piece, const struct retention *keep, instant_s now)
     (void)keep;
     for (EACH_ENTRY(f, x)) {
         if (x->r.until <= now && x->r.failed < now - REMEMBERED_S)
-            drop(f, x);
+            avoid_entry_drop(f, x);
     }
 }
 
 const struct knowledge_ops failed_moves_ops = {
-    .create = create,
-    .release = release,
+    .create = avoid_entries_create,
+    .release = avoid_entries_release,
     .configure = configure,
     .fill = fill,
     .observe = observe,
-    .is_dirty = is_dirty,
-    .persist = persist,
-    .stored = stored,
-    .recall = recall,
+    .is_dirty = avoid_entries_is_dirty,
+    .persist = avoid_entries_persist,
+    .stored = avoid_entries_stored,
+    .recall = avoid_entries_recall,
     .disown = disown,
     .forget = forget,
 };

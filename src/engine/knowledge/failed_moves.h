@@ -1,4 +1,5 @@
-/* failed_moves.h: which moves failed, or were rejected by a person, and until when they are not tried again.
+/* failed_moves.h: which moves failed, and until when they are not tried again; with what a person rejected
+ * (rejections.h).
  *
  * A failure says something about the VM and the host that it was to go to: the two are avoided, each time
  * twice as long. Where moves of several VMs to a host fail in a row, the host is avoided; where moves of a VM
@@ -7,8 +8,6 @@
  * did harm, these pause, too, and VMs leave only hosts that must be emptied. The settings avoid.* say how
  * many and how long. fill() puts all that holds into the inventory, so that it stands in the snapshot, and a
  * replay decides the same.
- *
- * A rejected move says that the VM is not to move for this reason, to whichever host, for avoid.reject_s.
  *
  * A success there, a host that comes back into service, or an admin ends it; a rejection only an admin. */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_FAILED_MOVES_H
@@ -43,14 +42,6 @@ const struct failure_record *failed_moves_find(const struct failed_moves *f, con
 
 /* When a move of this VM to this host last failed; 0: it has not, or has succeeded since. */
 instant_s failed_moves_last(const struct failed_moves *f, const char *vm, const char *to);
-
-/* A person does not want this move, now. Moves that another one needs, or that empty a host, are not
- * remembered: they are the business of that other action. */
-void failed_moves_reject(struct failed_moves *f, const struct action_record *r, const char *by,
-                         instant_s now);
-
-/* When moves of the VM for the reason of this one were last rejected, if that still holds; 0: no. */
-instant_s failed_moves_rejected(const struct failed_moves *f, const struct action_record *r, instant_s now);
 
 /* Forgets what is known of this VM, of this host, or (both NULL) everything; returns how much. */
 size_t failed_moves_forgive(struct failed_moves *f, const char *vm, const char *host);
