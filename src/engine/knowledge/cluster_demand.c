@@ -3,6 +3,7 @@
 #include "engine/knowledge/cluster_demand.h"
 
 #include "base/xalloc.h"
+#include "core/demand/sample_guard.h"
 #include "schedule/zone.h"
 
 #include <math.h>
@@ -37,14 +38,10 @@ void cluster_demand_approved(struct cluster_demand *d, const struct action_recor
 /* One VM of so many without figures that can be trusted is too many for a sum. */
 #define UNKNOWN_PART 10
 
-static bool is_trusted(const struct vm_facts *v)
+/* False: too little is known to say what all of them want. A figure that cannot be right is no peak. */
+static bool take_sums(const struct snapshot *s, const struct policy *policy, struct cluster_demand_sums *ret)
 {
-    return !v->demand_unknown && !v->sample_bad;
-}
-
-/* False: too little is known to say what all of them want. */
-static bool take_sums(const struct snapshot *s, struct cluster_demand_sums *ret)
-{
+    struct finding wrong;
     uint32_t n = 0, unknown = 0;
 
     *ret = (struct cluster_demand_sums){0};
@@ -54,11 +51,14 @@ static bool take_sums(const struct snapshot *s, struct cluster_demand_sums *ret)
         if (!vm_takes_part(s, &s->vms[i]))
             continue;
         n++;
-        unknown += !is_trusted(v);
-        for (int r = 0; r < RES_COUNT; r++)
-            ret->demand[r] += fmin(v->demand[r], vm_facts_limit_in_force(v, r));
         ret->size[RES_CPU] += v->vcpus;
         ret->size[RES_MEM] += v->mem_mb;
+        bool impossible = sample_guard_find(s, policy, i, &wrong);
+        unknown += v->demand_unknown || v->sample_bad || impossible;
+        if (impossible)
+            continue;
+        for (int r = 0; r < RES_COUNT; r++)
+            ret->demand[r] += fmin(v->demand[r], vm_facts_limit_in_force(v, r));
     }
     return unknown * UNKNOWN_PART <= n;
 }
@@ -67,11 +67,12 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 {
     struct cluster_demand *d = piece;
     struct cluster_demand_sums sums;
+    const struct policy *policy = &c->settings->policy;
 
-    if (take_sums(s, &sums))
+    if (take_sums(s, policy, &sums))
         demand_profile_add(d->profile, s->time, &sums);
     s->n_forecast = (uint32_t)demand_forecast_next(d->profile, s->time, FORECAST_SLOTS, a, &s->forecast);
-    s->n_quiet = (uint32_t)demand_quiet(d->profile, s->time, c->settings->policy.dpm.proactive, a, &s->quiet);
+    s->n_quiet = (uint32_t)demand_quiet(d->profile, s->time, policy->dpm.proactive, a, &s->quiet);
 }
 
 static int64_t offset_of(void *zone, instant_s at)
