@@ -117,6 +117,7 @@ enum finding_code {
     FIND_STAYS,
     FIND_POWER, /* what `power` found */
     FIND_DPM_OFF,
+    FIND_STAYS_ON,
     FIND_OUTLOOK,
     FIND_OUTLOOK_OFF, /* dpm.proactive is false */
 

@@ -151,6 +151,8 @@ struct quiet {
     uint32_t of;             /* those times; 0: demand has never been above the level */
     uint32_t sudden;         /* of them: ended by a rise that was not foreseen */
     double rise;             /* demand at such a rise, on average: MHz or MiB */
+    double age_s;            /* how long it has stayed there so far; UNKNOWN */
+    double enough_s;         /* after so much longer the past keeps no host on any more; UNKNOWN */
 };
 
 struct ha_facts {

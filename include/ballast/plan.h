@@ -140,6 +140,7 @@ struct plan {
     const struct finding *ratio;   /* what the threshold asks of a move for balance; NULL: nothing is asked */
     const struct finding *refused; /* end CHECK_NONE: why the best move for balance was rejected; NULL: none
                                     * would lower the imbalance */
+    const struct finding *stays_on; /* until when past quiet times keep hosts on; NULL: they keep none */
     const instant_s
         *ready_wakes; /* by host: when it is woken for dpm.ready_by at the latest; 0: not. NULL: none */
     uint64_t spaces_before, spaces_after; /* for VMs of the size of policy.room, in all hosts */

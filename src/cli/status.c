@@ -139,6 +139,15 @@ static void show_waiting(const json_t *st, struct arena *a, struct strbuf *out)
         put_sentence(out, "windows", text);
 }
 
+/* What keeps hosts on after a surge, and until when. */
+static void show_stays_on(const json_t *st, struct strbuf *out)
+{
+    const char *text = reply_text(json_object_get(json_object_get(st, "pass"), "stays_on"), "text");
+
+    if (text)
+        put_sentence(out, "stays on", text);
+}
+
 /* Until it is over, and where it stopped until the next one. */
 static void show_roll(const json_t *st, const char *domain, struct arena *a, struct strbuf *out)
 {
@@ -428,6 +437,7 @@ static void put_status(const json_t *st, const char *domain, struct arena *a, st
     show_paused(st, out);
     show_source(st, out);
     show_asleep(st, out);
+    show_stays_on(st, out);
     show_power(st, out);
     show_night(st, out);
     show_pass(st, a, out);

@@ -222,6 +222,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     vm_controls(snap, p->demand, a, &ret->vm_settings, &ret->n_vm_settings);
     ret->ratio = plan_ratio_finding(p);
     ret->refused = plan_refused_finding(p, 0, p->layout.n_on);
+    ret->stays_on = p->power ? power_stays_finding(p->power) : NULL;
     ret->ready_wakes = ready_by_wake_times(p);
     ret->faults = p->faults;
     ret->n_faults = (uint32_t)p->n_faults;

@@ -70,7 +70,8 @@ struct expected *inventory_add_expected(struct inventory *inv, struct arena *a)
 
 struct quiet *inventory_add_quiet(struct inventory *inv, struct arena *a)
 {
-    return INVENTORY_ADD(inv, a, quiet, (struct quiet){.level = {UNKNOWN, UNKNOWN}});
+    return INVENTORY_ADD(inv, a, quiet,
+                         (struct quiet){.level = {UNKNOWN, UNKNOWN}, .age_s = UNKNOWN, .enough_s = UNKNOWN});
 }
 
 struct seen_avoid *inventory_add_avoid(struct inventory *inv, struct arena *a)

@@ -587,6 +587,8 @@ static const struct field quiet_fields[] = {
     F("of", FIELD_COUNT, of, REQ),
     F("sudden", FIELD_COUNT, sudden, 0),
     F("rise", FIELD_NUMBER, rise, 0),
+    F("age_s", FIELD_NUMBER, age_s, OPT),
+    F("enough_s", FIELD_NUMBER, enough_s, OPT),
 };
 SCHEMA(snapshot_fields_quiet, "quiet time", quiet_fields);
 #undef S

@@ -3,7 +3,9 @@
  * can serve them when they rise together, and waking relieves. */
 #include "core/demand/sample_guard.h"
 #include "core/divvy/divvy.h"
+#include "core/explain.h"
 #include "core/pass.h"
+#include "core/power/sleep_worth.h"
 #include "oracle.h"
 #include "random_cluster.h"
 
@@ -20,7 +22,7 @@
 #define WINDOW_S 2400
 
 struct tally {
-    unsigned plans, off, on, empty, room;
+    unsigned plans, off, on, empty, room, stay;
 };
 
 /* Of a VM, within all limits. */
@@ -342,6 +344,35 @@ static void check_rises(const struct world *w)
     }
 }
 
+/* What the status says of hosts that past quiet times keep on is what the explanation of each host says, and
+ * nothing once each quiet time is expected to last as long as the engine was told that is enough. */
+static void check_stays_on(const struct world *w)
+{
+    const struct finding *f = w->plan.stays_on;
+    double enough_s = sleep_worth_enough_s(&w->snap, &w->policy);
+    bool enough = true;
+    double hosts = 0;
+
+    for (uint32_t i = 0; i < w->snap.n_quiet; i++)
+        enough = enough && w->snap.quiet[i].lasts_s >= enough_s;
+    if (!f)
+        return;
+    if (enough)
+        fail_msg("seed %llu: the past keeps hosts on for ever", (unsigned long long)w->seed);
+    for (uint32_t h = 0; h < w->snap.n_hosts; h++) {
+        struct host_explanation e;
+        struct arena a = {0};
+        struct err err = {0};
+        assert_int_equal(explain_host(&w->snap, &w->policy, h, &a, &e, &err), 0);
+        hosts += e.check == POWER_QUIET_SHORT || e.check == POWER_MISSED_BEFORE;
+        arena_release(&a);
+    }
+    if (f->figures[finding_find_figure(f, FIGURE_HOSTS)].value != hosts ||
+        f->figures[finding_find_figure(f, FIGURE_UNTIL)].value <= (double)w->snap.time)
+        fail_msg("seed %llu: %g hosts are explained so", (unsigned long long)w->seed, hosts);
+    w->tally->stay++;
+}
+
 /* While a host that was woken for load must stay on, no other goes to standby. */
 static bool was_woken_for_load(const struct host_facts *f)
 {
@@ -443,6 +474,7 @@ static void check_plan(struct world *w)
     if (considered && !(before.high[RES_CPU] > 0) && !(before.high[RES_MEM] > 0))
         check_empty_hosts(w, &after);
     check_rises(w);
+    check_stays_on(w);
     w->tally->plans++;
     w->tally->off += off;
     w->tally->on += on;
@@ -493,10 +525,12 @@ static void run(const struct cluster_options *options, unsigned clusters)
 
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check(test_seed() + i, options, &t);
-    (void)printf("%u plans, %u hosts put to standby with %u moves to make room, %u woken\n", t.plans, t.off,
-                 t.room, t.on);
+    (void)printf(
+        "%u plans, %u hosts put to standby with %u moves to make room, %u woken, in %u hosts stay on\n",
+        t.plans, t.off, t.room, t.on, t.stay);
     if (test_is_usual())
-        assert_true(t.off > clusters / 16 && t.on > 0 && (t.room > 0 || !options->tight));
+        assert_true(t.off > clusters / 16 && t.on > 0 && (t.stay > 0 || options->rules) &&
+                    (t.room > 0 || !options->tight));
 }
 
 static void test_plain(void **state)

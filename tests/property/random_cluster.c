@@ -476,6 +476,8 @@ void random_quiet(struct rng *r, struct arena *a, struct snapshot *s)
             q->of = i + 1 < QUIET_LEVELS ? 1 + (uint32_t)rng_below(r, 9) : 0;
             q->sudden = (uint32_t)rng_below(r, q->of + 1);
             q->rise = q->sudden > 0 ? q->level[k] * rng_range(r, 1, 3) : 0;
+            q->age_s = q->lasts_s + 1;
+            q->enough_s = q->lasts_s + 60;
         }
 }
 

@@ -12,6 +12,7 @@
 #define HIGH 80000.0
 #define LEVEL 60000.0 /* that is asked for */
 #define BUSY_MOST 4
+#define NEEDS_S (2.0 * HOUR)
 
 /* Hours since MONDAY. */
 struct past {
@@ -121,6 +122,29 @@ static const struct quiet *find(const struct quiet *list, size_t n, double level
     return found;
 }
 
+/* If demand stays low, then from enough_s on, and not before, it is expected to do so for NEEDS_S longer. */
+static void check_enough(struct demand_profile *p, const struct past *past, const struct quiet *q)
+{
+    instant_s now = MONDAY + (instant_s)(past->now * HOUR);
+    instant_s enough = now + (instant_s)q->enough_s;
+    double size = past->grown > 0 ? 200 : 100;
+
+    assert_true(q->age_s >= 0 && q->enough_s >= 0);
+    for (instant_s t = now; t <= enough + DEMAND_SLOT_S; t += LOOK) {
+        struct arena a = {0};
+        struct quiet *list;
+        demand_profile_add(
+            p, t, &(struct cluster_demand_sums){.demand = {LOW, 50000}, .size = {size, size * 2048}});
+        size_t n = demand_quiet(p, t, past->foresees, NEEDS_S, &a, &list);
+        double lasts_s = find(list, n, LEVEL)->lasts_s;
+        if (t < enough - 2 * LOOK)
+            assert_true(lasts_s < NEEDS_S + LOOK);
+        else if (t > enough + 2 * LOOK && t < enough + 4 * LOOK)
+            assert_true(lasts_s >= NEEDS_S - 4 * LOOK);
+        arena_release(&a);
+    }
+}
+
 static void test_pasts(void **state)
 {
     (void)state;
@@ -132,13 +156,15 @@ static void test_pasts(void **state)
 
         print_message("  %s\n", past->what);
         watch(p, past);
-        size_t n = demand_quiet(p, MONDAY + (instant_s)(past->now * HOUR), past->foresees, &a, &list);
+        size_t n =
+            demand_quiet(p, MONDAY + (instant_s)(past->now * HOUR), past->foresees, NEEDS_S, &a, &list);
         const struct quiet *q = find(list, n, LEVEL);
         assert_int_equal(q->of, past->of);
         assert_int_equal(q->sudden, past->sudden);
         assert_true(fabs(q->lasts_s - past->lasts_s) <= 2 * LOOK);
         double high = past->grown > 0 ? 2 * HIGH : HIGH;
         assert_true(past->sudden > 0 ? q->rise > 0.9 * high && q->rise <= high : q->rise == 0);
+        check_enough(p, past, q);
         arena_release(&a);
         demand_profile_free(p);
     }
@@ -156,7 +182,7 @@ static void test_levels(void **state)
         demand_profile_add(p, MONDAY + s,
                            &(struct cluster_demand_sums){
                                .demand = {LOW + (s / HOUR * 7919 % 13) * 1000.0, 50000}, .size = {1, 1}});
-    size_t n = demand_quiet(p, MONDAY + 40 * HOUR, true, &a, &list);
+    size_t n = demand_quiet(p, MONDAY + 40 * HOUR, true, NEEDS_S, &a, &list);
     for (size_t i = 1; i < n; i++) {
         enum resource r = isnan(list[i].level[RES_CPU]) ? RES_MEM : RES_CPU;
         if (isnan(list[i - 1].level[r]))
@@ -169,7 +195,7 @@ static void test_levels(void **state)
     arena_release(&a);
     demand_profile_free(p);
     p = demand_profile_new();
-    assert_int_equal(demand_quiet(p, MONDAY, true, &a, &list), 0);
+    assert_int_equal(demand_quiet(p, MONDAY, true, NEEDS_S, &a, &list), 0);
     arena_release(&a);
     demand_profile_free(p);
 }

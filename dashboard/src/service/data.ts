@@ -28,6 +28,7 @@ export interface Pass {
   imbalance_after: Nullable<number>;
   target: Nullable<number>;
   end: { text: Nullable<string> };
+  stays_on: { text: Nullable<string> };
 }
 
 export interface Fault {

@@ -73,6 +73,7 @@ function Asleep({ s, hosts }: { s: Status; hosts: readonly Host[] }) {
     <section>
       <h2>Asleep</h2>
       {s.asleep.length === 0 && <p>No host is in standby.</p>}
+      {s.pass?.stays_on.text && <p>{s.pass.stays_on.text}</p>}
       <List
         rows={s.asleep}
         keyOf={(x) => x.host}

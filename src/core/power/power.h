@@ -97,6 +97,12 @@ struct power {
     const struct rise *rise; /* proactive.h: the rise that hosts are woken for; NULL: present demand */
 };
 
+/* ---- why_not.c ---- */
+
+/* How many hosts past quiet times keep on, and until when at the latest for the first of them, if demand
+ * stays as low as it is; NULL: they keep none. */
+const struct finding *power_stays_finding(const struct power *w);
+
 /* ---- what_if.c ---- */
 
 void what_if_begin(struct power *w, struct pass *p);

@@ -136,8 +136,8 @@ static enum power_check find_worst(struct power *w, uint32_t unit, struct power_
         v->r = fuller;
         v->is = 1 / w->l->inverse[fuller][t];
         v->bound = utilization_worst(&w->u, unit, t, fuller);
-        double now = w->u.slot[t].mean[WINDOW_40M][fuller] + w->u.unit[unit].mean[WINDOW_40M][fuller];
-        check = w->u.rise[fuller] * now >= v->bound ? POWER_MISSED_BEFORE : POWER_BURSTS;
+        bool rises = w->u.rise[fuller] > 0 && utilization_risen(&w->u, unit, t, fuller) >= v->bound;
+        check = rises ? POWER_MISSED_BEFORE : POWER_BURSTS;
     }
     return check;
 }

@@ -1,4 +1,6 @@
 /* Estimates cost and benefit of a power-off (§4.2). */
+#include "core/power/sleep_worth.h"
+
 #include "core/power/proactive.h"
 
 #define MIGRATIONS_LEAST 1.0
@@ -46,17 +48,26 @@ static const struct quiet *find_quiet(const struct power *w, enum resource r, bo
 }
 
 /* How long capacity is missing after a rise: until a pass sees the rise, and the host has booted. */
-static double late_s(const struct power *w, const struct host *h)
+static double late_s(const struct policy *policy, const struct host *h)
 {
-    double boot_s = isnan(h->is.boot_s) ? (double)w->l->policy->dpm.boot_s : h->is.boot_s;
+    double boot_s = isnan(h->is.boot_s) ? (double)policy->dpm.boot_s : h->is.boot_s;
 
-    return (double)w->l->policy->interval_s + boot_s;
+    return (double)policy->interval_s + boot_s;
+}
+
+double sleep_worth_enough_s(const struct snapshot *s, const struct policy *policy)
+{
+    double late = 0;
+
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        late = fmax(late, late_s(policy, &s->hosts[i]));
+    return fmax((double)policy->dpm.off_min_s, policy->dpm.ratio * late);
 }
 
 /* Whether time off would pay for a host's capacity that is missing after each sudden rise. */
 static bool pays_for_rises(const struct power *w, const struct host *h, const struct quiet *q, double quiet_s)
 {
-    return quiet_s * q->of >= w->l->policy->dpm.ratio * late_s(w, h) * q->sudden;
+    return quiet_s * q->of >= w->l->policy->dpm.ratio * late_s(w->l->policy, h) * q->sudden;
 }
 
 enum power_check sleep_worth_expect(struct power *w, uint32_t slot, struct power_verdict *v)
@@ -81,7 +92,7 @@ enum power_check sleep_worth_expect(struct power *w, uint32_t slot, struct power
         double now = w->u.wanted[WINDOW_40M][r];
         bool pays = q && pays_for_rises(w, h, q, v->worth.quiet_s);
         w->u.rise[r] = q && now > 0 && !pays ? q->rise / now : 0;
-        w->u.rise_is_missed[r] = pays;
+        w->u.rise_is_missed[r] = pays && q->of > 0;
     }
     return v->worth.quiet_s < (double)w->l->policy->dpm.off_min_s ? POWER_QUIET_SHORT : POWER_FINE;
 }

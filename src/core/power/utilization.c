@@ -180,6 +180,14 @@ double utilization_worst(const struct utilization *u, uint32_t unit, uint32_t sl
     return fmin(worst, both.able[r]);
 }
 
+double utilization_risen(const struct utilization *u, uint32_t unit, uint32_t slot, enum resource r)
+{
+    const struct loads *have = &u->slot[slot];
+    const struct loads *more = &u->unit[unit];
+
+    return risen(u, have->mean[WINDOW_40M][r] + more->mean[WINDOW_40M][r], have->rise[r] + more->rise[r], r);
+}
+
 static double square_beyond(double excess)
 {
     return excess > ROUNDING ? excess * excess : 0;

@@ -83,6 +83,9 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
  * of a sudden rise if that is higher: all VMs' in proportion to their demand, or each VM's own. */
 double utilization_worst(const struct utilization *u, uint32_t unit, uint32_t slot, enum resource r);
 
+/* The part of a sudden rise in that: the demand of the slot with the unit on it at one. */
+double utilization_risen(const struct utilization *u, uint32_t unit, uint32_t slot, enum resource r);
+
 /* Whether the slot serves its worst-case demand with the unit on it. */
 bool utilization_holds_worst(const struct utilization *u, uint32_t unit, uint32_t slot);
 

@@ -185,6 +185,35 @@ static struct finding find_quiet(const struct power *w, uint32_t host, const str
     return f;
 }
 
+const struct finding *power_stays_finding(const struct power *w)
+{
+    struct finding f = {.code = FIND_STAYS_ON};
+    double soonest_s = INFINITY;
+    double age_s = 0;
+    uint32_t hosts = 0;
+
+    for (uint32_t i = 0; i < w->l->n_on; i++) {
+        const struct power_verdict *v = &w->verdicts[i];
+        double enough_s = 0;
+        if (!v->asked || (v->check != POWER_QUIET_SHORT && v->check != POWER_MISSED_BEFORE) ||
+            !(v->quiet[v->r]->age_s > 0 && v->quiet[v->r]->enough_s > 0))
+            continue;
+        hosts++;
+        for (int r = 0; r < RES_COUNT; r++)
+            enough_s = fmax(enough_s, v->quiet[r] ? v->quiet[r]->enough_s : 0);
+        if (enough_s >= soonest_s)
+            continue;
+        soonest_s = enough_s;
+        age_s = v->quiet[v->r]->age_s;
+    }
+    if (hosts == 0)
+        return NULL;
+    finding_figure(&f, FIGURE_HOSTS, hosts);
+    finding_figure(&f, FIGURE_AT, (double)w->l->snap->time - age_s);
+    finding_figure(&f, FIGURE_UNTIL, (double)w->l->snap->time + soonest_s);
+    return finding_keep(w->p->a, f);
+}
+
 static struct finding find_high(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
     struct fullest full = power_finding_fullest(w, WINDOW_5M);

@@ -105,6 +105,9 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
         jw_int(w, "decide_us", plan->stats.decide_us);
         render_unevenness(w, plan->snap, &plan->before);
         render_end_of_balance(w, plan);
+        jw_begin(w, "stays_on", JW_OBJECT, JW_INLINE);
+        render_finding(w, "text", plan->snap, plan->stays_on);
+        jw_end(w);
         jw_end(w);
     }
     jw_text(w, "pass_error", st->last_pass_error);

@@ -4,6 +4,7 @@
 
 #include "base/xalloc.h"
 #include "core/demand/sample_guard.h"
+#include "core/power/sleep_worth.h"
 #include "schedule/zone.h"
 
 #include <math.h>
@@ -72,7 +73,8 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
     if (take_sums(s, policy, &sums))
         demand_profile_add(d->profile, s->time, &sums);
     s->n_forecast = (uint32_t)demand_forecast_next(d->profile, s->time, FORECAST_SLOTS, a, &s->forecast);
-    s->n_quiet = (uint32_t)demand_quiet(d->profile, s->time, policy->dpm.proactive, a, &s->quiet);
+    s->n_quiet = (uint32_t)demand_quiet(d->profile, s->time, policy->dpm.proactive,
+                                        sleep_worth_enough_s(s, policy), a, &s->quiet);
 }
 
 static int64_t offset_of(void *zone, instant_s at)

@@ -69,9 +69,9 @@ size_t demand_forecast_next(const struct demand_profile *p, instant_s now, uint3
 
 /* How long the present quiet is expected to last, by level and resource, for struct snapshot: 0 where nothing
  * has been watched. foresees: hosts are woken before a rise that is expected, so such a rise ends a quiet
- * without a shortage. In the arena. */
-size_t demand_quiet(const struct demand_profile *p, instant_s now, bool foresees, struct arena *a,
-                    struct quiet **ret);
+ * without a shortage. needs_s: sleep_worth_enough_s(). In the arena. */
+size_t demand_quiet(const struct demand_profile *p, instant_s now, bool foresees, double needs_s,
+                    struct arena *a, struct quiet **ret);
 
 /* The slots from `since` until now that were watched or expected, oldest first; in the arena. */
 size_t demand_profile_slots(const struct demand_profile *p, instant_s since, instant_s now, struct arena *a,

@@ -104,6 +104,20 @@ static double find_ended(struct series *s, double level, bool foresees)
     return run > 0 ? (double)(run - 1) * DEMAND_SLOT_S + s->last_s : 0;
 }
 
+/* After how much more of it demand is expected to stay quiet for needs_s longer. */
+static double enough_after(const struct series *s, double age_s, double needs_s)
+{
+    double at = age_s;
+
+    for (uint32_t i = 0; i < s->n_ended; i++) { /* the shortest first */
+        uint32_t quartile = i + (uint32_t)(QUARTILE * (s->n_ended - i - 1));
+        if (s->ended[i].quiet_s > at && s->ended[quartile].quiet_s - at >= needs_s)
+            return at - age_s;
+        at = fmax(at, s->ended[i].quiet_s);
+    }
+    return fmax(at, needs_s / BEYOND_PART) - age_s;
+}
+
 static int shortest_first(const void *a, const void *b)
 {
     const struct ended *x = a;
@@ -113,14 +127,17 @@ static int shortest_first(const void *a, const void *b)
 }
 
 /* Of the quiet times that lasted longer than the present one; of all, if none did. */
-static void expect(struct series *s, double age_s, struct quiet *ret)
+static void expect(struct series *s, double age_s, double needs_s, struct quiet *ret)
 {
     uint32_t first = 0;
 
+    if (s->n_ended > 0)
+        qsort(s->ended, s->n_ended, sizeof s->ended[0], shortest_first);
     ret->lasts_s = BEYOND_PART * age_s;
+    ret->age_s = age_s;
+    ret->enough_s = enough_after(s, age_s, needs_s);
     if (s->n_ended == 0)
         return;
-    qsort(s->ended, s->n_ended, sizeof s->ended[0], shortest_first);
     while (first < s->n_ended && s->ended[first].quiet_s <= age_s)
         first++;
     if (first < s->n_ended)
@@ -138,8 +155,8 @@ static void expect(struct series *s, double age_s, struct quiet *ret)
         ret->rise /= ret->sudden;
 }
 
-size_t demand_quiet(const struct demand_profile *p, instant_s now, bool foresees, struct arena *a,
-                    struct quiet **ret)
+size_t demand_quiet(const struct demand_profile *p, instant_s now, bool foresees, double needs_s,
+                    struct arena *a, struct quiet **ret)
 {
     size_t n = 0;
 
@@ -159,7 +176,7 @@ size_t demand_quiet(const struct demand_profile *p, instant_s now, bool foresees
                 continue;
             *q = (struct quiet){.level = {UNKNOWN, UNKNOWN}};
             q->level[r] = before = level;
-            expect(&s, find_ended(&s, level, foresees), q);
+            expect(&s, find_ended(&s, level, foresees), needs_s, q);
             n++;
         }
     }

@@ -521,9 +521,9 @@ const struct sentence_template wording_templates[] = {
      "With {host} off for {off_s:about}, the benefit in memory would be {mem_benefit_mb_s/mem_cost_mb_s:1} "
      "times the cost; {ratio_min} times is required (dpm.ratio)."},
     {FIND_POWER, "power=bursts",
-     "{other_host} is the host with the most room for {vm}, but in the worst case (the mean of an hour and "
-     "four "
-     "standard deviations) its VMs and {vm} would want {least} of {resource}, and {other_host} has "
+     "{other_host} is the host with the most room for {vm}, but in the worst case (four standard deviations "
+     "above the mean of an hour, or the highest rise of the last day) its VMs and {vm} would want {least} of "
+     "{resource}, and {other_host} has "
      "{has}.{correlated}"},
     {FIND_POWER, "power=quiet_short",
      "Without {host}, the other hosts serve a total demand of {has} of {resource} within the target range. "
@@ -535,6 +535,15 @@ const struct sentence_template wording_templates[] = {
      "the "
      "most room for {vm}; its VMs and {vm} would then want {least}, and it has {has}. What would be missing "
      "until {host} is back is worth more than its standby saves."},
+    {FIND_STAYS_ON, "hosts=1",
+     "1 host stays on: until {at:clock} demand was higher than the others serve, and going by past quiet "
+     "times "
+     "it may be so again too soon. If demand stays as low as it is, this ends by {until:clock}."},
+    {FIND_STAYS_ON, "",
+     "{hosts} hosts stay on: until {at:clock} demand was higher than fewer hosts serve, and going by past "
+     "quiet "
+     "times it may be so again too soon. If demand stays as low as it is, this ends for the first of them by "
+     "{until:clock}."},
     {FIND_POWER, "power=high",
      "The fullest host is at {fullest}; the target range ends at {load_max:percent}."},
     {FIND_POWER, "power=not_low resource=CPU",
