@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 """Compares alternatives to Ballast's choices: runs each scenario with each alternative, over several seeds.
 
-    tests/sim/choices.py [--seeds N] [--jobs N] [--traces DIR]... [--markdown] [--power | --predictions | --scores] --try LABEL[=PATH][,KEY=VALUE]... [SCENARIO...]
+    tests/sim/choices.py [--seeds N] [--jobs N] [--traces DIR]... [--markdown] [--power | --predictions | --scores | --plans | --noise]
+                         --try LABEL[=PATH][,KEY=VALUE]... [SCENARIO...]
 
 An alternative is a setting (--try 'level 5,migration_threshold=5'), or another ballast, built with another constant
 (--try 'no floor=/tmp/other/ballast'). SCENARIO is a name in choices/ or experiments/ or a path; without one, all of choices/.
-Prints the median, the minimum and the maximum.
+Prints the median, the minimum and the maximum. With --plans, SCENARIO is a snapshot in cases/, of which one plan is made; with --noise
+it is HOSTSxVMS, a generated cluster of which nobody approves anything.
 """
 import argparse
+import collections
 import concurrent.futures
+import datetime
 import json
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
@@ -38,6 +43,13 @@ PREDICTION_FIGURES = (('moves observed', 'moves_observed', 0), ('loads as predic
 # With --scores: pipelines that prefer hosts.
 SCORE_FIGURES = (('score', 'score_mean', 3), ('imbalance', 'imbalance_mean', 4), ('above the target, min', 'above_target_min', 0), ('migrations', 'migrations', 0),
                  ('missing CPU, %', 'slav', 3), ('any host above 90 %, min', 'above_90_min', 0))
+# With --plans: what the snapshots of cases/ are decided with.
+CASES = {'dpm-with-failover': ['--set', 'dpm.enabled=true'], 'overcommitted-evacuation': ['--set', 'mem_overcommit=2'],
+         'ha-for-every-source': ['--config', str(HERE / 'cases/ha-for-every-source.yaml')]}
+PLAN_HEAD = ('moves that must be', 'other moves', 'hosts to standby', 'faults', 'the first one')
+# With --noise: an hour and a half of passes in which each VM's demand differs from its mean by so much.
+NOISE, PASSES, INTERVAL_S = 0.03, 18, 300
+NOISE_HEAD = ('recommendations a pass', 'of them exchanged, %', 'age after the last pass: median, min', 'decided in: median, ms')
 
 
 def path_of(scenario):
@@ -89,6 +101,44 @@ def simulate(path, ballast, changes):
     return [run['metrics'] for run in runs]
 
 
+def plan(ballast, snapshot, *words):
+    """The plan; None: the program does not know something."""
+    done = subprocess.run([ballast, 'plan', '--snapshot', '-', '--format', 'json', *words], input=snapshot, capture_output=True, check=False, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def decide(path, ballast, changes):
+    made = plan(ballast, path.read_text(), *CASES.get(path.stem, []), *changes)
+    if made is None:
+        return ('the settings are refused', *[''] * (len(PLAN_HEAD) - 1))
+    moves = collections.Counter(r['priority'] == 1 for r in made['recommendations'] if r['action'] == 'migrate')
+    standbys = sum(r['action'] == 'power_off' for r in made['recommendations'])
+    return (str(moves[True]), str(moves[False]), str(standbys), str(len(made['faults'])), made['faults'][0]['text'] if made['faults'] else '')
+
+
+def wait(size, ballast, changes):
+    """Passes of which nobody approves anything: how the recommendations hold still."""
+    hosts, vms = size.split('x')
+    made = subprocess.run([ballast, 'generate', '--hosts', hosts, '--vms', vms, '--seed', '1', '--shape', 'skewed'], stdout=subprocess.PIPE, check=True)
+    snapshot, rng, standing, exchanged, total, took = json.loads(made.stdout), random.Random(1), {}, 0, 0, []
+    demands = [vm['cpu']['demand'] for vm in snapshot['vms']]
+    began = datetime.datetime.fromisoformat(snapshot['time'].rstrip('Z'))
+    for number in range(PASSES):
+        snapshot['time'] = f'{(began + datetime.timedelta(seconds=number * INTERVAL_S)).isoformat()}Z'
+        for vm, demand in zip(snapshot['vms'], demands):
+            vm['cpu']['demand'] = max(0, round(demand * rng.gauss(1, NOISE)))
+        snapshot['standing'] = list(standing.values())
+        result = plan(ballast, json.dumps(snapshot), *changes)
+        new = {(r['vm'], r['to'], r['host']): r for r in result['recommendations']}
+        exchanged += sum(key not in new for key in standing)
+        total += len(standing)
+        took.append(result['stats']['decide_us'] / 1000)
+        standing = {key: standing.get(key) or {'since': snapshot['time'], 'group': r['group'] or 0, **{name: r[name] for name in ('action', 'vm', 'from', 'to', 'host', 'reason')}}
+                    for key, r in new.items()}
+    ages = [(PASSES - 1) * INTERVAL_S / 60 - (datetime.datetime.fromisoformat(r['since'].rstrip('Z')) - began).total_seconds() / 60 for r in standing.values()]
+    return (f'{total / (PASSES - 1):,.0f}', f'{100 * exchanged / max(total, 1):.0f}', f'{statistics.median(ages or [0]):.0f}', f'{statistics.median(took):,.0f}')
+
+
 def figure(value, digits):
     return 'never' if value == float('inf') else f'{value:,.{digits}f}'
 
@@ -121,21 +171,30 @@ parser.add_argument('--markdown', action='store_true')
 parser.add_argument('--power', action='store_true', help='energy, sleeps and what they cost instead of balance')
 parser.add_argument('--predictions', action='store_true', help='how often moves did what was predicted, instead of balance')
 parser.add_argument('--scores', action='store_true', help='the scores of VMs on their hosts, and what they cost')
+parser.add_argument('--plans', action='store_true', help='one plan of each snapshot in cases/')
+parser.add_argument('--noise', action='store_true', help='how recommendations hold still that nobody approves')
 parser.add_argument('--try', dest='tries', action='append', metavar='LABEL[=PATH][,KEY=VALUE]...', help='an alternative')
 parser.add_argument('scenarios', nargs='*', metavar='SCENARIO')
 arguments = parser.parse_args()
-paths = [path_of(s) for s in arguments.scenarios] or sorted((HERE / 'choices').glob('*.yaml'))
+one = decide if arguments.plans else wait if arguments.noise else simulate
+if arguments.plans:
+    paths = [HERE / 'cases' / f'{s}.json' for s in arguments.scenarios] or sorted((HERE / 'cases').glob('*.json'))
+elif arguments.noise:
+    paths = [pathlib.Path(s) for s in arguments.scenarios or ['100x1000']]
+else:
+    paths = [path_of(s) for s in arguments.scenarios] or sorted((HERE / 'choices').glob('*.yaml'))
 figures = (PREDICTION_FIGURES if arguments.predictions else POWER_FIGURES if arguments.power
            else SCORE_FIGURES if arguments.scores else FIGURES)
 alternatives = [parse(text) for text in arguments.tries or ['as it is']]
-table = [('scenario', 'alternative', *(heading for heading, _, _ in figures))]
+table = [('scenario', 'alternative', *(PLAN_HEAD if arguments.plans else NOISE_HEAD if arguments.noise else (heading for heading, _, _ in figures)))]
 with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
     waiting = []
     for scenario in paths:
         if traces_of(scenario) is None:
             print(f'{scenario.stem}: {TRACES[scenario.stem]} is in none of the folders that --traces names', file=sys.stderr)
             continue
-        waiting += [(scenario.stem, label, pool.submit(simulate, scenario, ballast, changes)) for label, ballast, changes in alternatives]
+        waiting += [(scenario.stem, label, pool.submit(one, str(scenario) if arguments.noise else scenario, ballast, changes)) for label, ballast, changes in alternatives]
     for scenario, label, run in waiting:
-        table.append((scenario, label, *(shown(run.result(), name, digits) for _, name, digits in figures)))
+        result = run.result()
+        table.append((scenario, label, *(result if one is not simulate else (shown(result, name, digits) for _, name, digits in figures))))
 show(table)
