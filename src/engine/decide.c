@@ -8,6 +8,7 @@
 #include "core/pass.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
+#include "engine/actions/copy_links.h"
 #include "engine/actions/pool_updates.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
@@ -160,7 +161,7 @@ static bool may_move(const struct engine *e, const struct snapshot *s, const str
     return e->settings.policy.automation == AUTOMATION_FULL && ix != IX_NONE &&
            s->vms[ix].is.automation != AUTOMATION_MANUAL && s->vms[ix].is.automation != AUTOMATION_DISABLED &&
            (x->r.priority == PRIORITY_MANDATORY || !preconditions_balance_waits(e, now)) &&
-           !is_held(&e->actions->vm_backoff, x->r.vm, now) &&
+           !is_held(&e->actions->vm_backoff, x->r.vm, now) && !copy_links_had_no_end(e, x) &&
            !failed_moves_find(e->knowledge->failed_moves, &x->r, now);
 }
 
@@ -173,7 +174,7 @@ static const char *asked_by(const struct engine *e, const struct snapshot *s, co
 
     if (ix == IX_NONE || s->vms[ix].is.automation == AUTOMATION_DISABLED ||
         (x->r.reason != REASON_MAINTENANCE && x->r.reason != REASON_STANDBY) ||
-        is_held(&e->actions->vm_backoff, x->r.vm, now))
+        is_held(&e->actions->vm_backoff, x->r.vm, now) || copy_links_had_no_end(e, x))
         return NULL;
     for (size_t i = 0; i < e->actions->n; i++) {
         const struct action *y = e->actions->list[i];

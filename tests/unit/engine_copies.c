@@ -166,8 +166,52 @@ static void test_a_copy_without_end_is_given_up(void **state)
         assert_non_null(strstr(world_action(1)->why, "MiB/s while "));
         assert_in_range((int)(c.wasted_mb / c.mem_mb), 3, 6);
         assert_int_equal(w.n_failures, 0);
+        world_run(4000); /* at this rate it is not tried again, and waits for a person */
+        assert_int_equal(w.starts[0], 1);
+        assert_int_equal(world_state(2), ACTION_RECOMMENDED);
+        assert_int_equal(world_apply(2), 0);
+        world_run(60);
+        assert_int_equal(w.starts[0], 2);
         world_release();
     }
+}
+
+/* VMs that write more than their part of the link, or about which nothing is known, have it one after the
+ * other. */
+static void test_one_after_the_other(void **state)
+{
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        struct world w;
+
+        begin(&w, 3, TELLS_ROUNDS, 110, 60);
+        w.dirty_mb_s = known ? 60 : 0;
+        for (int s = 0; s < 900; s++) {
+            world_second();
+            assert_true(world_running(0) <= 1);
+        }
+        for (uint64_t id = 1; id <= 3; id++)
+            assert_int_equal(world_state(id), ACTION_DONE);
+        world_release();
+    }
+}
+
+/* Those that are known to write little have it together. */
+static void test_calm_ones_together(void **state)
+{
+    struct world w;
+    int most = 0;
+
+    (void)state;
+    begin(&w, 3, TELLS_ROUNDS, 110, 2);
+    w.dirty_mb_s = 2;
+    for (int s = 0; s < 400; s++) {
+        world_second();
+        most = world_running(0) > most ? world_running(0) : most;
+    }
+    assert_int_equal(most, 3);
+    assert_int_equal(world_state(3), ACTION_DONE);
+    world_release();
 }
 
 /* The guest is slowed down more and more, until it ends: that is progress, though nothing shrinks for long.
@@ -228,6 +272,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_copy_that_shrinks_is_let_end),
         cmocka_unit_test(test_a_copy_without_end_is_given_up),
+        cmocka_unit_test(test_one_after_the_other),
+        cmocka_unit_test(test_calm_ones_together),
         cmocka_unit_test(test_the_peers_own_help_counts),
         cmocka_unit_test(test_a_copy_that_stands_still_hangs),
         cmocka_unit_test(test_a_percentage_alone_has_more_time),

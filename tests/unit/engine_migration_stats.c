@@ -182,6 +182,7 @@ static void test_teaches_nothing(void **state)
         w.start_lost = silent[i].start_lost;
         w.task_s = silent[i].short_one ? 2 : silent[i].shared ? 8 : 20; /* 8: over before the next look */
         if (silent[i].shared) {
+            w.dirty_mb_s = 1; /* little enough for both at a time */
             w.script[1] = (struct world_move){.vm = 1, .to = 2, .priority = 3};
             w.n_script = 2;
         }

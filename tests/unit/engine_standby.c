@@ -313,6 +313,7 @@ static void test_second_thoughts(void **state)
         print_message("  %s\n", withdraw_cases[i].name);
         world_init_standby(&w);
         w.host_state[3] = HOST_STANDBY;
+        w.dirty_mb_s = 1; /* little enough for two moves at a time */
         w.task_s = 20;
         world_begin_engine();
         world_run(3);

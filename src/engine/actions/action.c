@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "engine/actions/action_record.h"
+#include "engine/actions/copy_links.h"
 #include "engine/actions/migration_timing.h"
 #include "engine/actions/move_result.h"
 #include "engine/actions/power_outcome.h"
@@ -220,12 +221,17 @@ static bool is_rejected_itself(const struct engine *e, const struct action_recor
 
 static void remember_end(struct engine *e, struct action *x, instant_s now)
 {
+    /* one without an end failed because of its rate, which copy_links.h remembers */
+    bool no_end = x->r.state == ACTION_FAILED && x->progress.has_no_end;
     bool taught = x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_FAILED && x->blames_peer;
 
     if (!x->is_back || x->r.state == ACTION_DONE) /* a test that failed, and its host is awake */
-        backoff_end(e->actions, &e->settings.policy, &x->r, taught || is_rejected_itself(e, &x->r, now), now);
+        backoff_end(e->actions, &e->settings.policy, &x->r,
+                    taught || no_end || is_rejected_itself(e, &x->r, now), now);
     if (x->r.kind != ACTION_MIGRATE || (x->r.state != ACTION_DONE && x->r.state != ACTION_FAILED))
         return;
+    if (x->r.state == ACTION_DONE || no_end)
+        copy_links_end(e, x, now);
     if (x->r.state == ACTION_DONE) {
         migration_timing_end(e->knowledge->migrations, x, now);
         move_result_end(x);

@@ -10,6 +10,7 @@
 
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
+#include "engine/actions/copy_links.h"
 #include "engine/actions/migration_timing.h"
 #include "engine/actions/move_result.h"
 #include "engine/actions/observed_state.h"
@@ -201,6 +202,7 @@ static void begin(struct engine *e, struct action *x, instant_s now)
         return;
     }
     migration_timing_begin(e->actions, x, now);
+    copy_links_begin(e, x);
     submit(e, x, JOB_START, now);
 }
 
@@ -731,6 +733,7 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
     case TASK_RUNNING:
         if (copy_progress_take(&x->progress, p, migration_timing_mem_mb(e->actions, x), now))
             x->advanced = now;
+        copy_links_learn(e, x, now);
         x->r.percent = p->percent > x->r.percent ? p->percent : x->r.percent;
         power_progress_record(e, x, p, now);
         x->retry_at = now + (age / 10 < ACTION_POLL_S ? ACTION_POLL_S

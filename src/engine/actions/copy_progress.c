@@ -34,18 +34,37 @@ static double remains(const struct task_progress *p, double mem_mb)
     return p->dirty_mb_s > p->rate_mb_s && p->rate_mb_s > 0 ? mem_mb * p->dirty_mb_s / p->rate_mb_s : 0;
 }
 
+/* What the newest round began with: what was copied since the last answer is the rest of the round before,
+ * and what this one has copied. Of several rounds since then it is their mean. */
+static double round_began_with(const struct copy_progress *c, const struct task_progress *p)
+{
+    double sum = p->left_mb + (p->copied_mb - c->copied_mb) - c->left_mb;
+
+    return p->copied_mb > 0 && c->round > 0 ? fmax(sum / (p->round - c->round), p->left_mb) : p->left_mb;
+}
+
+/* What the VM wrote in the round before is what this one began with. */
+static void take_new_round(struct copy_progress *c, const struct task_progress *p, double began_mb,
+                           instant_s now)
+{
+    double ago_s = p->rate_mb_s > 0 ? (began_mb - p->left_mb) / p->rate_mb_s : 0;
+    double took_s = (double)now - ago_s - c->round_at;
+
+    if (p->round == c->round + 1 && p->left_mb > 0 && c->round > 0 && took_s >= ROUND_LEAST_S)
+        c->dirty_mb_s = began_mb / took_s;
+    c->round = p->round;
+    c->round_at = (double)now - ago_s;
+}
+
 static void take_round(struct copy_progress *c, const struct task_progress *p, double mem_mb, instant_s now)
 {
-    const double left = remains(p, mem_mb);
-    const double took_s = (double)(now - c->round_at);
     const bool begins = p->round > c->round;
+    double left = remains(p, mem_mb);
 
-    if (begins && p->round == c->round + 1 && p->left_mb > 0 && c->round > 0 && took_s >= ROUND_LEAST_S)
-        c->dirty_mb_s = p->left_mb / took_s; /* what the VM wrote in the round before */
-    if (begins) {
-        c->round = p->round;
-        c->round_at = now;
-    }
+    if (begins && p->left_mb > 0)
+        left = round_began_with(c, p);
+    if (begins)
+        take_new_round(c, p, left, now);
     if (p->dirty_mb_s > 0)
         c->dirty_mb_s = p->dirty_mb_s;
     if (c->least_at == 0 || p->slowed > c->slowed || (p->round > 0 && left == 0))

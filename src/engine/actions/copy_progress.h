@@ -21,13 +21,14 @@ struct copy_progress {
     double rated_mb;              /* copied_mb at rated_at: the rate is measured from there */
     instant_s rated_at;
     unsigned round; /* the present one, and since when it goes on */
-    instant_s round_at;
+    double round_at;
     double least_mb;      /* the least that a round began with: the last progress, ... */
     unsigned least_round; /* ... in this round, ... */
     instant_s least_at;   /* ... at this time */
     int percent;          /* the last that was said */
     unsigned slowed;      /* percent that the guest is slowed down */
     bool may_slow;        /* it will be slowed down, and is not yet */
+    instant_s taught_at;  /* its rate was last learned */
     bool has_no_end;      /* it was given up because what remains does not shrink */
 };
 

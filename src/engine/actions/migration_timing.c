@@ -117,6 +117,8 @@ void migration_timing_end(struct migration_stats *stats, const struct action *x,
         .duration_s =
             c->took_s > 0 ? c->took_s : ((double)(ran - c->began) + (double)(c->ended - c->began)) / 2,
         .measured = c->took_s > 0,
+        .rate_mb_s = x->progress.rate_mb_s,
+        .wrote_mb_s = x->progress.dirty_mb_s,
         .shared = c->shared,
     };
 

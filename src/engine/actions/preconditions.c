@@ -4,6 +4,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
+#include "engine/actions/copy_links.h"
 #include "engine/actions/observed_state.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
@@ -201,7 +202,8 @@ static bool empties_same_host(const struct action *x, const struct action *y)
     bool same_group = x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass;
 
     return y->r.kind == ACTION_MIGRATE && host && strcmp(y->r.from, host) == 0 &&
-           (same_group || x->r.kind == ACTION_POWER_OFF);
+           (same_group || x->r.kind == ACTION_POWER_OFF ||
+            (x->r.reason == REASON_MAINTENANCE && y->r.reason == REASON_MAINTENANCE));
 }
 
 /* Until when others held it up, as the approval foresaw; 0: none did. A plan does not grow old
@@ -340,6 +342,8 @@ static enum preconditions vm_preconditions(const struct engine *e, const struct 
     }
     if (vm_is_busy(e, x) ||
         (x->r.kind == ACTION_MIGRATE && !slot_usage_has_slot(e->actions, &e->settings.policy, x)))
+        return WAIT;
+    if (x->r.kind == ACTION_MIGRATE && !copy_links_admit(e, x, why))
         return WAIT;
     return agents_are_on(e, x, why) ? READY : WAIT;
 }

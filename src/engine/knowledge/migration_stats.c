@@ -15,9 +15,15 @@ struct average {
 
 /* A host, and the destinations that it copies to. */
 struct host_rates {
+    double link[2]; /* out, in: what copies had together; 0: not known */
+    struct average wrote;
+    uint32_t most; /* copies at a time; 0: as many as the settings say */
     struct average own;
     struct idmap to; /* host id -> struct average */
 };
+
+/* In the place of a host: its destinations are VMs, each with the rate at which its copy had no end, or 0. */
+#define NO_END ""
 
 /* A migration that changed what is known, since that was last stored. */
 struct taught {
@@ -176,6 +182,88 @@ static bool learn_rate(struct migration_stats *l, const char *from, const char *
     return true;
 }
 
+static bool learn_rates(struct migration_stats *l, const char *from, const char *to, double mb_s,
+                        bool at_least, instant_s now)
+{
+    bool any = learn_rate(l, from, to, mb_s, at_least, now);
+
+    any = learn_rate(l, from, "", mb_s, at_least, now) || any;
+    return learn_rate(l, to, "", mb_s, at_least, now) || any;
+}
+
+static bool is_rate(double mb_s)
+{
+    return mb_s >= MIGRATION_RATE_LEAST && mb_s <= MIGRATION_RATE_MOST;
+}
+
+void migration_stats_see_rate(struct migration_stats *l, const char *from, const char *to, double mb_s,
+                              instant_s now)
+{
+    if (is_rate(mb_s))
+        (void)learn_rates(l, from, to, mb_s, false, now);
+}
+
+void migration_stats_see_link(struct migration_stats *l, const char *host, bool in, double mb_s, bool full)
+{
+    double *known = &host_of(l, host)->link[in];
+
+    *known = full ? mb_s : fmax(*known, mb_s);
+}
+
+double migration_stats_link(const struct migration_stats *l, const char *host, bool in)
+{
+    const struct host_rates *h = idmap_get(&l->hosts, host);
+
+    return h && h->link[in] > 0 ? h->link[in] : UNKNOWN;
+}
+
+void migration_stats_see_wrote(struct migration_stats *l, const char *host, double mb_s)
+{
+    mix(&host_of(l, host)->wrote, mb_s, 1);
+}
+
+double migration_stats_wrote(const struct migration_stats *l, const char *host)
+{
+    const struct host_rates *h = idmap_get(&l->hosts, host);
+
+    return h ? value_of(&h->wrote) : UNKNOWN;
+}
+
+void migration_stats_set_most(struct migration_stats *l, const char *host, uint32_t most)
+{
+    host_of(l, host)->most = most;
+}
+
+uint32_t migration_stats_most(const struct migration_stats *l, const char *host)
+{
+    const struct host_rates *h = idmap_get(&l->hosts, host);
+
+    return h ? h->most : 0;
+}
+
+double migration_stats_no_end(const struct migration_stats *l, const char *vm)
+{
+    double rate = value_of(find_rate(l, NO_END, vm));
+
+    return rate > 0 ? rate : UNKNOWN;
+}
+
+static void set_no_end(struct migration_stats *l, const char *vm, double mb_s, instant_s now)
+{
+    *rate_of(l, NO_END, vm) = (struct average){.value = mb_s, .learned = now};
+}
+
+void migration_stats_take_no_end(struct migration_stats *l, const struct timed_migration *x, instant_s now)
+{
+    if (!is_rate(x->rate_mb_s))
+        return;
+    set_no_end(l, x->vm, x->rate_mb_s, now);
+    *average_of(&l->dirty, x->vm) =
+        (struct average){.value = fmax(x->wrote_mb_s, x->rate_mb_s), .learned = now};
+    (void)learn_rates(l, x->from, x->to, x->rate_mb_s, x->shared, now);
+    taught_add(l, x);
+}
+
 bool migration_stats_take(struct migration_stats *l, const struct timed_migration *x, instant_s now)
 {
     bool told = !isnan(x->dirty_mb_s);
@@ -184,17 +272,20 @@ bool migration_stats_take(struct migration_stats *l, const struct timed_migratio
 
     const double least_s = x->measured ? MIGRATION_MEASURED_LEAST_S : MIGRATION_TIMED_LEAST_S;
 
+    bool any = !isnan(migration_stats_no_end(l, x->vm));
+
+    if (any) /* it ends, after all */
+        set_no_end(l, x->vm, 0, now);
     if (!(x->mem_mb > 0) || !(x->duration_s >= least_s))
         return false;
-    double rate = migration_rate_of(x->mem_mb, dirty, x->duration_s);
+    double rate = is_rate(x->rate_mb_s) ? x->rate_mb_s : migration_rate_of(x->mem_mb, dirty, x->duration_s);
 
-    if (!(rate >= MIGRATION_RATE_LEAST && rate <= MIGRATION_RATE_MOST))
+    if (!is_rate(rate))
         return false;
-    bool any = learn_rate(l, x->from, x->to, rate, x->shared, now);
-
-    any = learn_rate(l, x->from, "", rate, x->shared, now) || any;
-    any = learn_rate(l, x->to, "", rate, x->shared, now) || any;
-    if (!told && !x->shared && !isnan(known))
+    any = learn_rates(l, x->from, x->to, rate, x->shared, now) || any;
+    if (!told && x->wrote_mb_s > 0)
+        mix(average_of(&l->dirty, x->vm), x->wrote_mb_s, now);
+    else if (!told && !x->shared && !isnan(known))
         mix(average_of(&l->dirty, x->vm), migration_dirty_of(x->mem_mb, known, x->duration_s), now);
     if (any)
         taught_add(l, x);
@@ -362,7 +453,7 @@ static bool is_dirty(const void *piece)
 static int put_taught(const struct migration_stats *l, const struct taught *m, const struct store_ops *ops,
                       struct store *s, struct err *err)
 {
-    const char *const pairs[][2] = {{m->from, m->to}, {m->from, ""}, {m->to, ""}};
+    const char *const pairs[][2] = {{m->from, m->to}, {m->from, ""}, {m->to, ""}, {NO_END, m->vm}};
     struct rate_record rate;
     struct dirty_record dirty;
     int r;

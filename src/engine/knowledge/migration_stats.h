@@ -11,6 +11,9 @@
  * that follows is absurd. One that shared a host with another migration says that the link gives at least so
  * much: it counts where that is more than is known, and says nothing of its VM.
  *
+ * Where the bytes of a copy are known, its rate is seen while it copies, and so is what its VM writes; a copy
+ * that was given up teaches both, too.
+ *
  * An action takes longer than its copying: its preconditions are checked, the hypervisor prepares both hosts,
  * an inventory confirms the end. This overhead costs the hosts next to nothing, so that no pass counts it;
  * with the pass's duration of copying it predicts how long the whole action takes. It is learned from the
@@ -35,7 +38,9 @@ struct timed_migration {
     double dirty_mb_s; /* what the source says of the VM; UNKNOWN: it says nothing */
     double duration_s; /* of the copying */
     bool measured;     /* by the hypervisor; else by asking it now and then */
-    bool shared;       /* with another migration that one of its hosts took part in, for some of the time */
+    double rate_mb_s,
+        wrote_mb_s; /* of copying, and that the VM wrote, by the bytes of its rounds; 0: not known */
+    bool shared;    /* with another migration that one of its hosts took part in, for some of the time */
 };
 
 struct migration_stats *migration_stats_new(void);
@@ -43,6 +48,30 @@ void migration_stats_free(struct migration_stats *l);
 
 /* Whether it taught anything. */
 bool migration_stats_take(struct migration_stats *l, const struct timed_migration *lesson, instant_s now);
+
+/* A copy that had its links to itself went on at this rate, by its bytes. */
+void migration_stats_see_rate(struct migration_stats *l, const char *from, const char *to, double mb_s,
+                              instant_s now);
+
+/* Of the link of a host, out of it or into it: what its copies had together, and whether one more would have
+ * slowed them down: each had less than it has alone. UNKNOWN: no copy has shown it. */
+void migration_stats_see_link(struct migration_stats *l, const char *host, bool in, double mb_s, bool full);
+double migration_stats_link(const struct migration_stats *l, const char *host, bool in);
+
+/* What VMs wrote to their memory while they were copied off the host, the newest one for a quarter; UNKNOWN:
+ * none was yet. */
+void migration_stats_see_wrote(struct migration_stats *l, const char *host, double mb_s);
+double migration_stats_wrote(const struct migration_stats *l, const char *host);
+
+/* How many copies may use a host at a time, since one of several had no end; 0: as many as the settings say.
+ */
+void migration_stats_set_most(struct migration_stats *l, const char *host, uint32_t most);
+uint32_t migration_stats_most(const struct migration_stats *l, const char *host);
+
+/* A copy of the VM was given up at this rate, because it had no end. Until one ends well. */
+void migration_stats_take_no_end(struct migration_stats *l, const struct timed_migration *lesson,
+                                 instant_s now);
+double migration_stats_no_end(const struct migration_stats *l, const char *vm); /* MiB/s; UNKNOWN: none was */
 
 /* How long the action took beyond copying, if it has ended well at the first attempt. */
 void migration_stats_take_overhead(struct migration_stats *l, const struct action_record *r);
