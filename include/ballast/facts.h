@@ -168,6 +168,16 @@ struct device_request {
     const char *pool; /* of its host, by id, which it has its devices of; NULL: not known, or several */
 };
 
+/* CPU and memory that a host uses and its VMs do not explain: its hypervisor and its own processes. The page
+ * cache and the ZFS ARC are none. MHz and MiB of the whole host; whatever of it is within `reserved` counts
+ * once. */
+struct own_use {
+    bool given;
+    instant_s at; /* of the look from which it is known; 0: just now */
+    double now[RES_COUNT];
+    struct demand_stats window[WINDOW_COUNT][RES_COUNT]; /* one whose maximum is below `now`: not known */
+};
+
 struct host_facts {
     const char *id, *name;
     enum host_state state;
@@ -176,7 +186,9 @@ struct host_facts {
     double total[RES_COUNT];      /* cpu_mhz of all cores together, mem_mb */
     double reserved[RES_COUNT];   /* kept for the hypervisor itself */
     uint32_t cores;
-    double mem_free_mb;                /* physically free now; UNKNOWN */
+    double mem_free_mb; /* physically free now; UNKNOWN */
+    struct own_use
+        own; /* not given: of memory what mem_free_mb and the VMs' consumed memory leave unexplained */
     double power_idle_w, power_peak_w; /* UNKNOWN */
     struct power_curve power_curve_w;  /* from power_idle_w to power_peak_w; none: a straight line */
     double power_standby_w;            /* draw in standby; UNKNOWN */

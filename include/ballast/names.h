@@ -233,6 +233,7 @@
     X(POWER_WAKE_FAILED, "wake_failed", "the last wake of the host failed")                                  \
     X(POWER_CONTROLLER, "controller_doubted", "the host's controller is not known to be its own")            \
     X(POWER_WAKE_UNPROVEN, "wake_unproven", "no wake of the host has been verified yet")                     \
+    X(POWER_OWN_USE, "own_use", "the host runs something of its own, which would end")                       \
     X(POWER_WOKEN, "woken", "the host was woken, and the reason for that still counts")                      \
     X(POWER_NOT_WATCHED, "not_watched", "the cluster has not been observed for dpm.watch_s yet")             \
     X(POWER_HOST_LOST, "host_lost",                                                                          \

@@ -21,11 +21,18 @@ bool span_has(struct span s, uint32_t ix);
 
 struct host {
     struct host_facts is;
-    double capacity[RES_COUNT]; /* total - reserved: what VMs can have */
+    double capacity[RES_COUNT]; /* total - reserved: what VMs and the host's own use can have */
+    struct own_use own;         /* beyond `reserved`, at most the capacity; 0 unless the host is up */
     bool failover;              /* kept empty for failures (HA_DEDICATED) */
     struct span agents_required;
     struct span vms; /* the VMs in state on that run here */
 };
+
+/* What the host's VMs can have now. */
+static inline double host_room(const struct host *h, int r)
+{
+    return h->capacity[r] - h->own.now[r];
+}
 
 struct vm {
     struct vm_facts is;

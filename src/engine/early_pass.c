@@ -27,7 +27,7 @@ static bool is_overloaded(const struct snapshot *s, uint32_t host)
             wanted +=
                 fmin(v->demand[r], vm_facts_limit_in_force(v, r)); /* demand above the limit cannot be met */
         }
-        if (wanted > h->capacity[r])
+        if (wanted > host_room(h, r))
             return true;
     }
     return false;

@@ -144,6 +144,8 @@ static const struct size_field host_sizes[] = {
     {"cpu_reserved_mhz", offsetof(struct host_facts, reserved[RES_CPU]), false},
     {"mem_reserved_mb", offsetof(struct host_facts, reserved[RES_MEM]), false},
     {"mem_free_mb", offsetof(struct host_facts, mem_free_mb), true},
+    {"own/cpu_mhz", offsetof(struct host_facts, own.now[RES_CPU]), false},
+    {"own/mem_mb", offsetof(struct host_facts, own.now[RES_MEM]), false},
     {"power_idle_w", offsetof(struct host_facts, power_idle_w), true},
     {"power_peak_w", offsetof(struct host_facts, power_peak_w), true},
     {"power_standby_w", offsetof(struct host_facts, power_standby_w), true},
@@ -220,6 +222,47 @@ static int check_offers(const struct place *at, const struct host_facts *f)
     return check_phrase(at, "hardware_uuid", f->hardware_uuid, FACT_NAME_BYTES_MAX);
 }
 
+static bool is_size(double v)
+{
+    return v >= 0 && v <= SIZE_ABSURD;
+}
+
+/* in: what holds the windows, "" or "own/". */
+static int check_window(const struct place *at, const char *in, enum window w, enum resource r,
+                        const struct demand_stats *s)
+{
+    const struct {
+        const char *name;
+        double value;
+    } parts[] = {{"mean", s->mean}, {"stddev", s->stddev}, {"min", s->min}, {"max", s->max}};
+    char field[64];
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (is_size(parts[i].value))
+            continue;
+        (void)snprintf(field, sizeof field, "%swindows/%s/%s/%s", in, window_word[w], res_word[r],
+                       parts[i].name);
+        return check_size(at, field, parts[i].value);
+    }
+    double slack = ROUNDING * (1 + s->max);
+    if (s->min <= s->mean + slack && s->mean <= s->max + slack)
+        return 0;
+    (void)snprintf(field, sizeof field, "%swindows/%s/%s/mean", in, window_word[w], res_word[r]);
+    return inventory_check_refuse(at, field, "%.12g, expected it between min (%.12g) and max (%.12g)",
+                                  s->mean, s->min, s->max);
+}
+
+static int check_windows(const struct place *at, const char *in,
+                         const struct demand_stats of[WINDOW_COUNT][RES_COUNT])
+{
+    int rc = 0;
+
+    for (int w = 0; w < WINDOW_COUNT && rc == 0; w++)
+        for (int r = 0; r < RES_COUNT && rc == 0; r++)
+            rc = check_window(at, in, (enum window)w, (enum resource)r, &of[w][r]);
+    return rc;
+}
+
 static int check_host(const struct seen_host *h, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "hosts", .ix = ix, .err = err};
@@ -227,9 +270,9 @@ static int check_host(const struct seen_host *h, size_t ix, struct err *err)
 
     if ((r = check_id(&at, h->is.id)) < 0 ||
         (r = check_sizes(&at, &h->is, host_sizes, sizeof host_sizes / sizeof *host_sizes)) < 0 ||
-        (r = check_capacity(&at, &h->is)) < 0 || (r = check_automation(&at, "dpm", h->is.dpm)) < 0 ||
-        (r = check_labels(&at, &h->is.labels)) < 0 || (r = check_curve(&at, &h->is)) < 0 ||
-        (r = check_offers(&at, &h->is)) < 0)
+        (r = check_windows(&at, "own/", h->is.own.window)) < 0 || (r = check_capacity(&at, &h->is)) < 0 ||
+        (r = check_automation(&at, "dpm", h->is.dpm)) < 0 || (r = check_labels(&at, &h->is.labels)) < 0 ||
+        (r = check_curve(&at, &h->is)) < 0 || (r = check_offers(&at, &h->is)) < 0)
         return r;
     if (h->is.power_peak_w < h->is.power_idle_w) /* false if one of the two is unknown */
         return inventory_check_refuse(&at, "power_peak_w",
@@ -238,11 +281,6 @@ static int check_host(const struct seen_host *h, size_t ix, struct err *err)
     if (h->is.migration_rate_mb_s <= 0)
         return inventory_check_refuse(&at, "migration_rate_mb_s", "0, expected more than 0");
     return 0;
-}
-
-static bool is_size(double v)
-{
-    return v >= 0 && v <= SIZE_ABSURD;
 }
 
 /* Every pass checks thousands of VMs: the field's name is formatted only when its value is wrong. */
@@ -296,28 +334,6 @@ static int check_set(const struct place *at, const struct vm_control *set)
     return r == 0 && set->given && set->limit != NO_LIMIT ? check_size(at, "set/limit", set->limit) : r;
 }
 
-static int check_window(const struct place *at, enum window w, enum resource r, const struct demand_stats *s)
-{
-    const struct {
-        const char *name;
-        double value;
-    } parts[] = {{"mean", s->mean}, {"stddev", s->stddev}, {"min", s->min}, {"max", s->max}};
-    char field[64];
-
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (is_size(parts[i].value))
-            continue;
-        (void)snprintf(field, sizeof field, "windows/%s/%s/%s", window_word[w], res_word[r], parts[i].name);
-        return check_size(at, field, parts[i].value);
-    }
-    double slack = ROUNDING * (1 + s->max);
-    if (s->min <= s->mean + slack && s->mean <= s->max + slack)
-        return 0;
-    (void)snprintf(field, sizeof field, "windows/%s/%s/mean", window_word[w], res_word[r]);
-    return inventory_check_refuse(at, field, "%.12g, expected it between min (%.12g) and max (%.12g)",
-                                  s->mean, s->min, s->max);
-}
-
 static const struct size_field vm_sizes[] = {
     {"mem_mb", offsetof(struct vm_facts, mem_mb), false},
     {"cpu/demand", offsetof(struct vm_facts, demand[RES_CPU]), false},
@@ -344,12 +360,8 @@ static int check_vm_demand(const struct place *at, const struct vm_facts *f)
                                           "%.12g though the VM is %s, expected 0", f->demand[r],
                                           vm_state_name(f->state));
     }
-    for (int w = 0; w < WINDOW_COUNT; w++) {
-        for (int r = 0; r < RES_COUNT; r++) {
-            if ((rc = check_window(at, (enum window)w, (enum resource)r, &f->window[w][r])) < 0)
-                return rc;
-        }
-    }
+    if ((rc = check_windows(at, "", f->window)) < 0)
+        return rc;
     if (f->alloc[RES_MEM].reservation > f->mem_mb)
         return inventory_check_refuse(at, "mem/reservation",
                                       "%.12g is above the configured size, expected at most %.12g",

@@ -230,29 +230,6 @@ static int build_ft_pairs(struct building *f)
     return 0;
 }
 
-/* The VMs in state on, by host. A counting sort keeps the VMs of each host in ascending order. */
-static void collect_vms_of_hosts(struct building *f)
-{
-    struct snapshot *s = f->s;
-    uint32_t *items = arena_array(f->a, uint32_t, s->n_vms);
-    uint32_t *next = arena_array(f->a, uint32_t, s->n_hosts);
-    uint32_t start = 0;
-
-    for (uint32_t i = 0; i < s->n_vms; i++) {
-        if (s->vms[i].is.state == VM_ON)
-            s->hosts[s->vms[i].host].vms.n++;
-    }
-    for (uint32_t h = 0; h < s->n_hosts; h++) {
-        s->hosts[h].vms.items = items + start;
-        next[h] = start;
-        start += s->hosts[h].vms.n;
-    }
-    for (uint32_t i = 0; i < s->n_vms; i++) {
-        if (s->vms[i].is.state == VM_ON)
-            items[next[s->vms[i].host]++] = i;
-    }
-}
-
 static int build_pools(struct building *f)
 {
     struct snapshot *s = f->s;
@@ -593,7 +570,7 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
         (r = snapshot_build_answers(inv, a, &s, err)) < 0 ||
         (r = snapshot_build_forecast(inv, a, &s, err)) < 0 || (r = snapshot_build_quiet(inv, a, &s, err)) < 0)
         return r;
-    collect_vms_of_hosts(&f);
+    snapshot_build_on_hosts(f.s, f.a);
     compatibility_compile(&s, a);
     *ret = s;
     return 0;

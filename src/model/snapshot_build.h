@@ -25,6 +25,10 @@ int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct
 /* s->promise, from the policies in s. */
 void snapshot_build_promise(struct snapshot *s);
 
+/* The VMs that run on each host, and what it uses itself, into s, whose VMs and migrations are there already.
+ */
+void snapshot_build_on_hosts(struct snapshot *s, struct arena *a);
+
 /* avoid[] and standing[], into s, whose VMs and hosts are there already. */
 int snapshot_build_avoid(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err);
 

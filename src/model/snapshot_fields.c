@@ -176,12 +176,39 @@ static const struct field correlation_fields[] = {
 SCHEMA(snapshot_fields_correlation, "correlation", correlation_fields);
 #undef S
 
+/* Of one resource, or of both, in a window. */
+#define STATS(name, of, member)                                                                              \
+    static const struct field name##_fields[] = {                                                            \
+        F("mean", FIELD_NUMBER, member.mean, 0),                                                             \
+        F("stddev", FIELD_NUMBER, member.stddev, 0),                                                         \
+        F("min", FIELD_NUMBER, member.min, 0),                                                               \
+        F("max", FIELD_NUMBER, member.max, 0),                                                               \
+    };                                                                                                       \
+    static SCHEMA(name, of " of a window", name##_fields)
+#define WINDOW(name, member)                                                                                 \
+    STATS(name##_cpu, "cpu", member[RES_CPU]);                                                               \
+    STATS(name##_mem, "mem", member[RES_MEM]);                                                               \
+    static const struct field name##_fields[] = {O("cpu", name##_cpu), O("mem", name##_mem)};                \
+    static SCHEMA(name, "window", name##_fields)
+
 #define S struct seen_host
 static const struct field woken_fields[] = {
     F("at", FIELD_INSTANT, is.woken.at, REQ),
     W("reason", is.woken.reason, reason_words, REQ),
 };
 static SCHEMA(woken, "wake of a host", woken_fields);
+WINDOW(own_5m, is.own.window[WINDOW_5M]);
+WINDOW(own_40m, is.own.window[WINDOW_40M]);
+WINDOW(own_60m, is.own.window[WINDOW_60M]);
+static const struct field own_windows_fields[] = {O_OPT("5m", own_5m), O_OPT("40m", own_40m), O_OPT("60m", own_60m)};
+static SCHEMA(own_windows, "windows", own_windows_fields);
+static const struct field own_fields[] = {
+    F("at", FIELD_INSTANT, is.own.at, OPT),
+    F("cpu_mhz", FIELD_NUMBER, is.own.now[RES_CPU], 0),
+    F("mem_mb", FIELD_NUMBER, is.own.now[RES_MEM], 0),
+    O_OPT("windows", own_windows),
+};
+static SCHEMA(own, "own use of a host", own_fields);
 static const struct field host_fields[] = {
     F("id", FIELD_TEXT, is.id, REQ),
     F("name", FIELD_TEXT, is.name, NUL),
@@ -192,6 +219,7 @@ static const struct field host_fields[] = {
     F("cpu_reserved_mhz", FIELD_NUMBER, is.reserved[RES_CPU], 0),
     F("mem_reserved_mb", FIELD_NUMBER, is.reserved[RES_MEM], 0),
     F("mem_free_mb", FIELD_NUMBER, is.mem_free_mb, OPT),
+    O_GIVEN("own", own, is.own.given),
     F("power_idle_w", FIELD_NUMBER, is.power_idle_w, OPT),
     F("power_peak_w", FIELD_NUMBER, is.power_peak_w, OPT),
     F("power_curve_w", FIELD_CURVE, is.power_curve_w, OPT),
@@ -279,27 +307,9 @@ static SCHEMA(vm_set, "set of a vm", vm_set_fields);
 static SCHEMA(vm_cpu, "cpu of a vm", vm_cpu_fields);
 static SCHEMA(vm_mem, "mem of a vm", vm_mem_fields);
 
-#define WINDOW(name, w)                                                                                      \
-    static const struct field name##_cpu_fields[] = {                                                        \
-        F("mean", FIELD_NUMBER, is.window[w][RES_CPU].mean, 0),                                              \
-        F("stddev", FIELD_NUMBER, is.window[w][RES_CPU].stddev, 0),                                          \
-        F("min", FIELD_NUMBER, is.window[w][RES_CPU].min, 0),                                                \
-        F("max", FIELD_NUMBER, is.window[w][RES_CPU].max, 0),                                                \
-    };                                                                                                       \
-    static const struct field name##_mem_fields[] = {                                                        \
-        F("mean", FIELD_NUMBER, is.window[w][RES_MEM].mean, 0),                                              \
-        F("stddev", FIELD_NUMBER, is.window[w][RES_MEM].stddev, 0),                                          \
-        F("min", FIELD_NUMBER, is.window[w][RES_MEM].min, 0),                                                \
-        F("max", FIELD_NUMBER, is.window[w][RES_MEM].max, 0),                                                \
-    };                                                                                                       \
-    static SCHEMA(name##_cpu, "cpu of a window", name##_cpu_fields);                                         \
-    static SCHEMA(name##_mem, "mem of a window", name##_mem_fields);                                         \
-    static const struct field name##_fields[] = {O("cpu", name##_cpu), O("mem", name##_mem)};                \
-    static SCHEMA(name, "window", name##_fields)
-
-WINDOW(window_5m, WINDOW_5M);
-WINDOW(window_40m, WINDOW_40M);
-WINDOW(window_60m, WINDOW_60M);
+WINDOW(window_5m, is.window[WINDOW_5M]);
+WINDOW(window_40m, is.window[WINDOW_40M]);
+WINDOW(window_60m, is.window[WINDOW_60M]);
 static const struct field windows_fields[] = {O("5m", window_5m), O("40m", window_40m), O("60m", window_60m)};
 static SCHEMA(windows, "windows", windows_fields);
 
@@ -417,26 +427,19 @@ SCHEMA(snapshot_fields_migration, "migration", migration_fields);
 
 /* The objects of a plan: the pass ignores some of their fields. */
 #define S struct seen_pending
+#define ACTION_FIELDS                                                                                        \
+    W("action", action, action_kind_words, REQ), F("vm", FIELD_TEXT, vm, OPT), F("from", FIELD_TEXT, from, OPT), \
+        F("to", FIELD_TEXT, to, OPT), F("host", FIELD_TEXT, host, OPT)
 static const struct field pending_fields[] = {
-    W("action", action, action_kind_words, REQ),
-    F("vm", FIELD_TEXT, vm, OPT),
-    F("from", FIELD_TEXT, from, OPT),
-    F("to", FIELD_TEXT, to, OPT),
-    F("host", FIELD_TEXT, host, OPT),
+    ACTION_FIELDS,
     SKIPPED("id"), SKIPPED("priority"), SKIPPED("reason"), SKIPPED("rule"), SKIPPED("text"), SKIPPED("depends_on"),
     SKIPPED("group"), SKIPPED("imbalance_after"), SKIPPED("cost"), SKIPPED("benefit"), SKIPPED("duration_s"),
     SKIPPED("alternatives"),
 };
 SCHEMA(snapshot_fields_pending, "pending recommendation", pending_fields);
-#undef S
 
-#define S struct seen_pending
 static const struct field standing_fields[] = {
-    W("action", action, action_kind_words, REQ),
-    F("vm", FIELD_TEXT, vm, OPT),
-    F("from", FIELD_TEXT, from, OPT),
-    F("to", FIELD_TEXT, to, OPT),
-    F("host", FIELD_TEXT, host, OPT),
+    ACTION_FIELDS,
     W("reason", reason, reason_words, REQ),
     F("group", FIELD_COUNT, group, 0),
     F("since", FIELD_INSTANT, since, REQ),

@@ -165,7 +165,7 @@ static void check_rates(uint64_t seed, const struct pass *p)
 static double expected_there(const struct pass *p, uint32_t slot, enum resource r)
 {
     const struct layout *l = &p->layout;
-    double sum = 0;
+    double sum = p->snap->hosts[l->slot_host[slot]].own.now[r];
 
     for (uint32_t v = 0; v < p->snap->n_vms; v++) {
         uint32_t u = l->vm_unit[v];

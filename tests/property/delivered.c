@@ -49,7 +49,7 @@ typedef double value_of(struct world *w, const struct snapshot *s, enum resource
 
 static double load_of(const struct world *w, const struct snapshot *s, uint32_t host, enum resource r)
 {
-    double load = 0;
+    double load = s->hosts[host].own.now[r];
 
     for (uint32_t v = 0; v < s->n_vms; v++)
         if (s->vms[v].host == host && vm_takes_part(s, &s->vms[v]))
@@ -132,7 +132,7 @@ static double lack_of(struct world *w, const struct snapshot *s, uint32_t host, 
         children[n] = (struct divvy_child){fmin(is->reservation, want), want, is->shares};
         vms[n++] = v;
     }
-    divvy_solve_shares(children, n, s->hosts[host].capacity[r], &w->a, portion);
+    divvy_solve_shares(children, n, host_room(&s->hosts[host], r), &w->a, portion);
     for (uint32_t i = 0; i < n; i++)
         lack += fmax(fmin(w->o.entitlement[r][vms[i]], children[i].limit) - portion[i], 0);
     return lack;

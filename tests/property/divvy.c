@@ -297,7 +297,7 @@ static void compare_with_twin(uint64_t seed, const struct snapshot *snap, enum r
     for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++)
         *fields[k] = arena_array(a, double, t->n);
     for (uint32_t h = 0; h < snap->n_hosts; h++)
-        capacity += host_can_run_vms(&snap->hosts[h]) ? snap->hosts[h].capacity[r] : 0;
+        capacity += host_can_run_vms(&snap->hosts[h]) ? host_room(&snap->hosts[h], r) : 0;
     w.entitlement[0] = capacity;
     w.reservation[0] = capacity;
     w.limit[0] = capacity;

@@ -77,19 +77,23 @@ static double taken_by_all(const struct world *w, enum oracle_need need)
     double sum = 0;
 
     for (uint32_t h = 0; h < w->snap.n_hosts; h++)
-        sum += w->snap.hosts[h].is.state == HOST_DISCONNECTED ? 0 : oracle_taken(&w->o, h, need);
+        sum += w->snap.hosts[h].is.state == HOST_DISCONNECTED
+                   ? 0
+                   : oracle_taken(&w->o, h, need) + oracle_own_use(&w->o, h, need);
     for (uint32_t v = 0; v < w->snap.n_vms; v++) /* on its way: it is one */
         sum -= w->o.at[v] != IX_NONE && w->o.also[v] != IX_NONE ? oracle_needs(&w->o, v, need) : 0;
     return sum;
 }
 
-/* What VMs take against what the share leaves, with the hosts that run VMs now, by this much more. */
+/* What VMs and hosts take against what the share leaves, with the hosts that run VMs now, by this much more.
+ */
 static bool exceeds(const struct world *w, double percent, enum oracle_need need, double more)
 {
     double capacity = 0;
 
     for (uint32_t h = 0; h < w->snap.n_hosts; h++)
-        capacity += oracle_runs_vms(&w->o, h) ? oracle_limit(&w->o, h, need) : 0;
+        capacity +=
+            oracle_runs_vms(&w->o, h) ? oracle_limit(&w->o, h, need) + oracle_own_use(&w->o, h, need) : 0;
     return percent > 0 && taken_by_all(w, need) > capacity * (1 - percent / 100) + more;
 }
 
@@ -188,15 +192,18 @@ static bool is_crowded(const struct world *w)
 
     for (uint32_t h = 0; h < s->n_hosts; h++) {
         const struct host_facts *f = &s->hosts[h].is;
-        double used = 0;
+        double used = s->hosts[h].own.now[RES_MEM];
         for (uint32_t v = 0; v < s->n_vms; v++)
             if (s->vms[v].host == h && s->vms[v].is.state == VM_ON)
                 used += s->vms[v].is.consumed_mb + s->vms[v].is.overhead_mb;
         if (used > 0.85 * (f->total[RES_MEM] - f->reserved[RES_MEM]) - ROUNDING)
             return true;
-        if (s->ha_configured.given &&
-            (oracle_taken(&w->o, h, ORACLE_MEM) > 0.85 * s->hosts[h].capacity[RES_MEM] ||
-             oracle_taken(&w->o, h, ORACLE_CPU_RESERVED) > 0.85 * s->hosts[h].capacity[RES_CPU]))
+        bool uses = s->hosts[h].own.now[RES_CPU] > 0 || s->hosts[h].own.now[RES_MEM] > 0;
+        if ((s->ha_configured.given || uses) &&
+            (oracle_taken(&w->o, h, ORACLE_MEM) >
+                 host_room(&s->hosts[h], RES_MEM) - 0.15 * s->hosts[h].capacity[RES_MEM] ||
+             oracle_taken(&w->o, h, ORACLE_CPU_RESERVED) >
+                 host_room(&s->hosts[h], RES_CPU) - 0.15 * s->hosts[h].capacity[RES_CPU]))
             return true;
     }
     return false;

@@ -12,6 +12,12 @@ void flat_load(struct snapshot *s)
         s->vms[v].is.last_migrated = 0;
         s->vms[v].is.sample_age_s = UNKNOWN;
     }
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        for (int r = 0; r < RES_COUNT; r++)
+            for (int w = 0; w < WINDOW_COUNT; w++) {
+                double now = s->hosts[h].own.now[r];
+                s->hosts[h].own.window[w][r] = (struct demand_stats){.mean = now, .min = now, .max = now};
+            }
 }
 
 void expect_rise(struct snapshot *s, const struct policy *policy, double factor, instant_s from,

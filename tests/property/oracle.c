@@ -206,17 +206,25 @@ double oracle_taken(const struct oracle *o, uint32_t host, enum oracle_need need
     return sum;
 }
 
+double oracle_own_use(const struct oracle *o, uint32_t host, enum oracle_need need)
+{
+    const struct own_use *own = &o->snap->hosts[host].own;
+    enum resource r = need == ORACLE_CPU_RESERVED ? RES_CPU : RES_MEM;
+
+    return need == ORACLE_MEM ? own->now[r] : fmin(own->now[r], own->window[WINDOW_40M][r].mean);
+}
+
 double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need)
 {
     const struct host *h = &o->snap->hosts[host];
 
     switch (need) {
     case ORACLE_CPU_RESERVED:
-        return h->capacity[RES_CPU];
+        return h->capacity[RES_CPU] - oracle_own_use(o, host, need);
     case ORACLE_MEM_RESERVED:
-        return h->capacity[RES_MEM];
+        return h->capacity[RES_MEM] - oracle_own_use(o, host, need);
     case ORACLE_MEM:
-        return h->capacity[RES_MEM] * o->policy->mem_overcommit;
+        return h->capacity[RES_MEM] * o->policy->mem_overcommit - oracle_own_use(o, host, need);
     case ORACLE_PHYSICAL:
         return isnan(h->is.mem_free_mb) ? NO_LIMIT : h->is.mem_free_mb + oracle_idle_on(o, host, true);
     case ORACLE_NEEDS:
@@ -274,7 +282,7 @@ static bool other_is_on(const void *with, uint32_t vm, uint32_t host, bool off)
 static double other_load(const void *with, uint32_t vm, uint32_t host)
 {
     const struct coming *c = with;
-    double sum = 0;
+    double sum = c->o->snap->hosts[host].own.now[RES_CPU];
 
     for (uint32_t i = 0; i < c->o->snap->n_vms; i++)
         if (i != vm && oracle_is_on(c->o, i, host) && !comes_with(c, i))
@@ -418,7 +426,7 @@ bool oracle_meets(const struct oracle *o, uint32_t vm, uint32_t host, bool with_
 
 double oracle_norm(const struct oracle *o, uint32_t host, enum resource r)
 {
-    double sum = 0;
+    double sum = o->snap->hosts[host].own.now[r];
 
     for (uint32_t i = 0; i < o->snap->n_vms; i++)
         sum += oracle_is_on(o, i, host) ? o->entitlement[r][i] : 0;

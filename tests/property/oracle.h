@@ -68,8 +68,12 @@ double oracle_frees(const struct oracle *o, uint32_t vm, enum oracle_need need);
 double oracle_idle(const struct oracle *o, uint32_t vm);
 double oracle_idle_on(const struct oracle *o, uint32_t host, bool at_start);
 
-/* What is taken of the host now, and what it has. ORACLE_PHYSICAL: since the start, of what was free then. */
+/* What is taken of the host now, and what its VMs can have. ORACLE_PHYSICAL: since the start, of what was
+ * free then. */
 double oracle_taken(const struct oracle *o, uint32_t host, enum oracle_need need);
+/* What the host itself takes before its VMs do. */
+double oracle_own_use(const struct oracle *o, uint32_t host, enum oracle_need need);
+
 double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need);
 
 /* Whether the counts of its pipeline let the VM join those that are there now. */

@@ -200,7 +200,7 @@ static bool pools_give(const struct world *w, uint32_t vm, int r, double more)
     }
     double capacity = 0;
     for (uint32_t h = 0; h < w->snap.n_hosts; h++)
-        capacity += oracle_runs_vms(&w->o, h) ? w->snap.hosts[h].capacity[r] : 0;
+        capacity += oracle_runs_vms(&w->o, h) ? host_room(&w->snap.hosts[h], r) : 0;
     return reserved_below(w, IX_NONE, r) + more <= capacity + ROUNDING;
 }
 
@@ -215,7 +215,7 @@ static bool leaves_share(const struct world *w, int r, double more)
         return true;
     for (uint32_t h = 0; h < w->snap.n_hosts; h++) {
         reserved += w->snap.hosts[h].is.state == HOST_DISCONNECTED ? 0 : oracle_taken(&w->o, h, need);
-        capacity += oracle_runs_vms(&w->o, h) ? w->snap.hosts[h].capacity[r] : 0;
+        capacity += oracle_runs_vms(&w->o, h) ? host_room(&w->snap.hosts[h], r) : 0;
     }
     for (uint32_t v = 0; v < w->snap.n_vms; v++)
         reserved -=

@@ -205,6 +205,8 @@ static void walk_plan(uint64_t seed, const struct cluster_options *options, unsi
     struct err err = {0};
 
     random_cluster(&r, options, &a, &snap);
+    for (uint32_t h = 0; h < snap.n_hosts; h++) /* the model of live filters does not know of it */
+        snap.hosts[h].own = (struct own_use){0};
     random_policy(&r, &policy);
     if (options->power)
         random_dpm(&r, &policy);

@@ -200,7 +200,7 @@ static void check_which(const struct world *w)
 /* What the VMs of a host may have of it beside what those below the root keep for themselves. */
 static double room_of(const struct world *w, int r, uint32_t host, double *ret_own)
 {
-    double room = w->snap.hosts[host].capacity[r];
+    double room = host_room(&w->snap.hosts[host], r);
 
     *ret_own = 0;
     for (uint32_t v = 0; v < w->snap.n_vms; v++) {

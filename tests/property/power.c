@@ -504,6 +504,8 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
     struct err err = {0};
 
     random_cluster(&r, options, &w.a, &w.snap);
+    for (uint32_t h = 0; h < w.snap.n_hosts; h++) /* utilization() is of VMs alone */
+        w.snap.hosts[h].own = (struct own_use){0};
     random_policy(&r, &w.policy);
     random_dpm(&r, &w.policy);
     random_memory(&r, &w.a, &w.snap);

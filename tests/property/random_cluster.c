@@ -232,6 +232,25 @@ static void crowd_memory(uint64_t seed, struct inventory *inv)
     }
 }
 
+/* In a third of all clusters, hosts use much themselves. Its own random numbers. */
+static void give_own_use(uint64_t seed, struct inventory *inv)
+{
+    struct rng own = {.state = seed ^ 0x6f776e};
+    bool any = chance(&own, 1.0 / 3);
+
+    for (size_t h = 0; h < inv->n_hosts; h++) {
+        struct host_facts *host = &inv->hosts[h].is;
+        host->own.given = true; /* mem_free_mb is by chance */
+        for (int r = 0; r < RES_COUNT && any && chance(&own, 0.4); r++) {
+            host->own.now[r] = rng_range(&own, 0, 0.6) * host->total[r];
+            for (int w = 0; w < WINDOW_COUNT && chance(&own, 0.7); w++) {
+                double most = rng_range(&own, 1, 1.5) * host->own.now[r];
+                host->own.window[w][r] = (struct demand_stats){most * 0.6, most * 0.1, most * 0.2, most};
+            }
+        }
+    }
+}
+
 /* The deviations of both resources then rise and fall together. */
 static void match_memory(struct inventory *inv)
 {
@@ -402,6 +421,7 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
         random_fit(&fits, &inv, true, a);
     if (o->cells)
         random_cells(&fits, &inv, a);
+    give_own_use(fork.state, &inv);
     if (snapshot_build(&inv, a, ret, &err) < 0) {
         (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);
         exit(1);

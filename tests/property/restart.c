@@ -103,10 +103,11 @@ static struct search begin(struct restart *w)
     for (int r = 0; r < RES_COUNT; r++) {
         s.left[r] = arena_array(w->a, double, w->o->snap->n_hosts);
         for (uint32_t h = 0; h < w->o->snap->n_hosts; h++)
-            s.left[r][h] = (r == RES_MEM && w->promise.by_admission && !w->promise.in_capacity
-                                ? oracle_limit(w->o, h, ORACLE_MEM)
-                                : w->o->snap->hosts[h].capacity[r]) -
-                           taken_of(w, h, r);
+            s.left[r][h] =
+                (r == RES_MEM && w->promise.by_admission && !w->promise.in_capacity
+                     ? oracle_limit(w->o, h, ORACLE_MEM)
+                     : oracle_limit(w->o, h, r == RES_MEM ? ORACLE_MEM_RESERVED : ORACLE_CPU_RESERVED)) -
+                taken_of(w, h, r);
     }
     for (uint32_t v = 0; v < w->o->snap->n_vms; v++) {
         if (w->o->snap->vms[v].is.kind != VM_SPARE || !restart_minds(w, v))
@@ -206,8 +207,12 @@ static double reserved_part(const struct restart *w, uint32_t host)
 {
     const double *capacity = w->o->snap->hosts[host].capacity;
 
-    return fmax(taken_of(w, host, RES_CPU) / capacity[RES_CPU],
-                taken_of(w, host, RES_MEM) / capacity[RES_MEM]);
+    bool admits = w->promise.by_admission && !w->promise.in_capacity;
+    double cpu = taken_of(w, host, RES_CPU) + oracle_own_use(w->o, host, ORACLE_CPU_RESERVED);
+    double mem =
+        taken_of(w, host, RES_MEM) + oracle_own_use(w->o, host, admits ? ORACLE_MEM : ORACLE_MEM_RESERVED);
+
+    return fmax(cpu / capacity[RES_CPU], mem / capacity[RES_MEM]);
 }
 
 void restart_count_on(struct restart *w)

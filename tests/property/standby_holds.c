@@ -100,7 +100,7 @@ static double capacity_without(const struct snapshot *s, enum resource r, uint32
 
     for (uint32_t h = 0; h < s->n_hosts; h++)
         if (s->hosts[h].is.state == HOST_ON && h != lost && h != other)
-            sum += s->hosts[h].capacity[r];
+            sum += host_room(&s->hosts[h], r);
     return sum;
 }
 

@@ -85,7 +85,7 @@ static bool may_go_alone(struct world *w, uint32_t host)
 /* Mean demand of the host's VMs over its capacity, after the plan. No pool has a limit. */
 static double load_of(const struct snapshot *s, uint32_t host, enum resource r)
 {
-    double sum = 0;
+    double sum = s->hosts[host].own.window[WINDOW_40M][r].mean;
 
     for (uint32_t v = 0; v < s->n_vms; v++)
         if (s->vms[v].is.state == VM_ON && s->vms[v].host == host)

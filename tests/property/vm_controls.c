@@ -90,7 +90,7 @@ static bool divide_by_weights(const struct world *w, uint32_t host, double *cons
     const struct snapshot *s = &w->snap;
     struct divvy_child *children = arena_array(a, struct divvy_child, s->n_vms);
     double *portion = arena_array(a, double, s->n_vms);
-    double capacity = s->hosts[host].capacity[RES_CPU], sum = 0, wanted = 0;
+    double capacity = host_room(&s->hosts[host], RES_CPU), sum = 0, wanted = 0;
     bool fine = true;
     uint32_t n = 0;
 
@@ -124,7 +124,7 @@ static void check_division(const struct world *w, struct counts *counts, struct 
 
     host_division(s, a, got);
     for (uint32_t h = 0; h < s->n_hosts; h++) {
-        double capacity = s->hosts[h].capacity[RES_CPU];
+        double capacity = host_room(&s->hosts[h], RES_CPU);
 
         if (!host_is_up(&s->hosts[h]))
             continue;

@@ -42,6 +42,8 @@ class Host:
         self.capacity = {'cpu': j['cpu_mhz'] - number(j.get('cpu_reserved_mhz'), 0.0),
                          'mem': j['mem_mb'] - number(j.get('mem_reserved_mb'), 0.0)}
         self.mem_free = j.get('mem_free_mb')
+        self.own = {'cpu': 0.0, 'mem': 0.0}
+        self.seen = j
         self.dpm = j.get('dpm') or 'inherit'
         self.wake_verified = bool(j.get('wake_verified'))
         self.failover = False  # kept empty for failures
@@ -91,7 +93,8 @@ class Vm:
         self.consumed = number(mem.get('consumed'), self.mem_mb)
         self.overhead = number(mem.get('overhead'), 0.0)
         self.keeps_memory = self.state != 'on' or bool(mem.get('no_reclaim')) or 'demand' not in mem or bool(j.get('sample_bad'))
-        self.keeps_memory = self.keeps_memory or bool(j.get('demand_unknown')) or 'demand' not in (j.get('cpu') or {})
+        self.unsure = bool(j.get('sample_bad')) or bool(j.get('demand_unknown'))
+        self.keeps_memory = self.keeps_memory or self.unsure or 'demand' not in (j.get('cpu') or {})
         windows = j.get('windows') or {}
         self.window = {}
         for w in ('5m', '40m', '60m'):
@@ -190,6 +193,21 @@ class Cluster:
             self.arriving[m['vm']] = m['to']
             if self.at[m['vm']] == m['to']:
                 self.left[m['vm']] = m['from']
+        for h in self.hosts.values():
+            if h.state in STATES_OF_THE_DIVVY:
+                self._set_own_use(h)
+
+    def _set_own_use(self, host):
+        """Beyond what is reserved. Not given: of memory what its VMs do not explain."""
+        own = host.seen.get('own')
+        there = [v for v in self.vms.values() if v.state == 'on' and v.host == host.id]
+        if own is None:
+            moving = any(host.id in (m['from'], m['to']) for m in self.migrations)
+            known = host.mem_free is not None and not moving and not any(v.unsure for v in there)
+            own = {'mem_mb': host.seen['mem_mb'] - host.mem_free - sum(v.consumed + v.overhead for v in there) if known else 0.0}
+        for r, used, reserved in (('cpu', 'cpu_mhz', 'cpu_reserved_mhz'), ('mem', 'mem_mb', 'mem_reserved_mb')):
+            beyond = max(0.0, number(own.get(used), 0.0) - number(host.seen.get(reserved), 0.0))
+            host.own[r] = min(beyond, host.capacity[r])
 
     def takes_part(self, vm):
         host = self.hosts.get(self.at[vm.id])
@@ -246,7 +264,7 @@ class Cluster:
         """{vm id: entitlement} of those that take part, and {pool id: entitlement}."""
         children = self._children()
         of_vm, of_pool = {}, {}
-        self._divide(None, sum(h.capacity[r] for h in self.hosts_on(woken=False)), children, r, of_vm, of_pool)
+        self._divide(None, sum(h.capacity[r] - h.own[r] for h in self.hosts_on(woken=False)), children, r, of_vm, of_pool)
         return of_vm, of_pool
 
     def _reservation(self, node, children, r):
@@ -333,7 +351,7 @@ class Cluster:
         """The object that a plan has as `before` and `after`, but for the DPM scores. ent: the entitlements."""
         on = self.hosts_on(woken)
         residents = self.residents()
-        load = {h.id: {r: math.fsum([ent[r].get(vm.id, 0.0) for vm in residents[h.id]]) / h.capacity[r]
+        load = {h.id: {r: (h.own[r] + math.fsum([ent[r].get(vm.id, 0.0) for vm in residents[h.id]])) / h.capacity[r]
                        for r in RESOURCES} for h in on}
         sigma = {r: stddev([load[h.id][r] for h in on]) for r in RESOURCES}
         over = {r: any(load[h.id][r] > FULL for h in on) for r in RESOURCES}
@@ -360,7 +378,7 @@ class Cluster:
                 will_be[self.arriving.get(vm.id, self.at[vm.id])].append(vm)
         counted = [h for h in self.hosts_on() if h.id not in leaving]
         gets = {r: self.given(r, {vm.id: min(vm.demand[r], vm.limit[r]) for vm in self.vms.values()}) for r in RESOURCES}
-        now = {(h.id, r): sum(gets[r][vm.id] for vm in will_be[h.id]) / h.capacity[r] for h in counted for r in RESOURCES}
+        now = {(h.id, r): (h.own[r] + sum(gets[r][vm.id] for vm in will_be[h.id])) / h.capacity[r] for h in counted for r in RESOURCES}
         surge = any(of > 1 + 1e-9 for of in now.values())  # then the present stands in for the mean where it is more
         for r in RESOURCES:
             high = low = 0.0
@@ -371,7 +389,7 @@ class Cluster:
                     figures = [within[w][vm.id] for vm in will_be[h.id]]
                     mean = sum(m for m, _ in figures)
                     variance = sum(v for _, v in figures)
-                    u[w] = (mean + 2.0 * math.sqrt(variance)) / h.capacity[r]
+                    u[w] = (h.own[r] + mean + 2.0 * math.sqrt(variance)) / h.capacity[r]
                 if surge:
                     u['5m'] = max(u['5m'], now[h.id, r])
                 high += max(0.0, u['5m'] - high_at) ** 2

@@ -317,9 +317,9 @@ class Replay:
         """(what, needed, available) of each sum that must fit."""
         admission, overcommit = self.policy['mem_admission'], self.policy['mem_overcommit']
         vms = vms + self.cluster.held_at(host.id)
-        yield 'CPU reservations', sum(v.reservation['cpu'] for v in vms), host.capacity['cpu']
-        yield 'memory reservations', sum(v.reservation['mem'] for v in vms), host.capacity['mem']
-        yield 'memory', sum(v.mem_needed(admission) for v in vms), host.capacity['mem'] * overcommit
+        yield 'CPU reservations', sum(v.reservation['cpu'] for v in vms), host.capacity['cpu'] - host.own['cpu']
+        yield 'memory reservations', sum(v.reservation['mem'] for v in vms), host.capacity['mem'] - host.own['mem']
+        yield 'memory', sum(v.mem_needed(admission) for v in vms), host.capacity['mem'] * overcommit - host.own['mem']
 
     def memory_free(self, host):
         """What is free there at the start, or may be taken back from its VMs."""
@@ -388,7 +388,7 @@ class Replay:
         if not 2 <= level <= self.policy['migration_threshold']:
             self.wrong(f'priority {level} at migration threshold {self.policy["migration_threshold"]}', where)
         if self.policy['cost_benefit']:
-            total = {r: sum(h.capacity[r] for h in self.cluster.hosts_on(woken=False)) for r in RESOURCES}
+            total = {r: sum(h.capacity[r] - h.own[r] for h in self.cluster.hosts_on(woken=False)) for r in RESOURCES}
             times = {2: 4, 3: 1, 4: 0.25, 5: 0}.get(level, 1)  # what a level asks of benefit over cost
             net = sum(weight[r] * (m['benefit'][r_key] - times * m['cost'][r_key]) / total[r] for m in group
                       for r, r_key in (('cpu', 'cpu_mhz_s'), ('mem', 'mem_mb_s')))
@@ -509,7 +509,7 @@ class Spare:
             if busy or not agents:
                 continue
             there = residents[host.id] + self.cluster.held_at(host.id)
-            ret[host.id] = {r: host.capacity[r] - sum(v.reservation[r] for v in there) for r in RESOURCES}
+            ret[host.id] = {r: host.capacity[r] - host.own[r] - sum(v.reservation[r] for v in there) for r in RESOURCES}
         return ret
 
     def have_places(self, vms, lost, room):

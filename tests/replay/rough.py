@@ -80,6 +80,12 @@ def free_memory(snap, rng):
         used = sum((v['mem'].get('consumed') or v['mem_mb']) + (v['mem'].get('overhead') or 0)
                    for v in running(snap) if v.get('host') == h['id'])
         h['mem_free_mb'] = max(0, round((h['mem_mb'] - used) * rng.uniform(0.3, 1.0)))
+        h['own'] = {}
+
+
+def own_use(snap, rng):
+    for h in some(rng, snap['hosts'], 0.4):
+        h['own'] = {'cpu_mhz': round(h['cpu_mhz'] * rng.uniform(0.0, 0.4)), 'mem_mb': round(h['mem_mb'] * rng.uniform(0.0, 0.2))}
 
 
 def hypervisor_share(snap, rng):
@@ -233,4 +239,8 @@ def roughen(snap, seed):
     more = [t for t in MORE_TROUBLES if rng.random() < 0.35]
     for trouble in more:
         trouble(snap, rng)
+    rng = random.Random(f'{seed} own')
+    if rng.random() < 0.3:
+        own_use(snap, rng)
+        more.append(own_use)
     return [t.__name__ for t in chosen + more]

@@ -51,6 +51,7 @@ static void test_moved(void **state)
     hot_host(&s);
     s.inv.hosts[0].is.state = HOST_ENTERING_MAINTENANCE;
     s.inv.hosts[2].is.mem_free_mb = 100;
+    s.inv.hosts[2].is.own.given = true;
     expect(&s, "v1", "current_host chosen memory_free");
 }
 

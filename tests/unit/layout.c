@@ -191,6 +191,7 @@ static void test_checks(void **state)
         struct seen_host *h2 = small_host(&s, "h2", 10000, t == ADMISSION ? 4000 : 16384);
         h2->is.state = t == OFF ? HOST_ENTERING_STANDBY : HOST_ON;
         h2->is.mem_free_mb = t == FREE ? 2047 : UNKNOWN;
+        h2->is.own.given = true;
         h2->agents_required = t == AGENT ? small_ids(&s, "v2") : (struct ids){0};
         struct seen_vm *v1 = small_vm(&s, "v1", "h1", 1000, 2048);
         v1->is.alloc[RES_CPU].reservation = 1000;

@@ -45,6 +45,7 @@ static void test_shortage(void **state)
     s.inv.vms[0].is.alloc[RES_CPU].reservation = 9000;
     s.inv.vms[1].is.alloc[RES_CPU].reservation = 3000;
     s.inv.hosts[1].is.mem_free_mb = 5000;
+    s.inv.hosts[1].is.own.given = true;
     prepare(&s, &p);
     prerequisite_move_shortage(&p.layout, unit_of(&s, &p, "big"), 1, lack, need);
     assert_true(need[SHORTAGE_CPU] == 9000 && lack[SHORTAGE_CPU] == 2000);

@@ -188,7 +188,7 @@ static double find_lambda(const struct party *p, double quantity)
 /* What the VMs are entitled to and do not get. */
 static double lack_of(struct party p, double wanted)
 {
-    double capacity = p.c->l->snap->hosts[p.c->l->slot_host[p.slot]].capacity[p.r];
+    double capacity = host_room(&p.c->l->snap->hosts[p.c->l->slot_host[p.slot]], p.r);
     double reserved = 0, with_shares = 0, lack = 0;
     struct claim x;
     uint32_t at = 0;

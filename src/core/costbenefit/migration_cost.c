@@ -133,6 +133,23 @@ static void add_to_slot(struct migration_cost *costs, uint32_t u, uint32_t slot,
     costs->slot_stable[slot] += by * costs->unit_stable_s[u] * costs->unit[RES_CPU][u].load;
 }
 
+/* The host's own use is expected to last. */
+static void add_own_use(struct migration_cost *costs, uint32_t slot)
+{
+    const struct own_use *own = &costs->l->snap->hosts[costs->l->slot_host[slot]].own;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        const struct demand_stats *hour = &own->window[WINDOW_60M][r];
+        double now = own->now[r];
+        costs->slot[r][slot] = (struct load_range){.load = now,
+                                                   .varying = now,
+                                                   .variance = hour->stddev * hour->stddev,
+                                                   .min = fmin(hour->min, now),
+                                                   .max = hour->max};
+    }
+    costs->slot_stable[slot] = own->now[RES_CPU] * (double)costs->l->policy->horizon_s;
+}
+
 /* Counts the load of a migrating VM at its destination, where it is for most of the horizon. */
 static void follow_flight(struct migration_cost *costs, uint32_t vm)
 {
@@ -275,8 +292,11 @@ void migration_cost_between(const struct migration_cost *costs, uint32_t unit, u
 
 static bool is_short_for_long(const struct layout *l, uint32_t slot)
 {
-    double mean[RES_COUNT] = {0};
+    const struct own_use *own = &l->snap->hosts[l->slot_host[slot]].own;
+    double mean[RES_COUNT];
 
+    for (int r = 0; r < RES_COUNT; r++)
+        mean[r] = own->window[WINDOW_60M][r].mean * l->inverse[r][slot];
     for (uint32_t i = 0; i < l->list[slot].n; i++)
         for (uint32_t k = l->unit_from[l->list[slot].items[i]]; k < l->unit_from[l->list[slot].items[i] + 1];
              k++)
@@ -323,6 +343,8 @@ void migration_cost_init(struct migration_cost *costs, const struct layout *l,
     rates_init(&costs->rates, l, a);
     contention_init(&costs->contention, l, entitlement, a);
     parallel_for(l->policy->thread_pool, l->n_units, LAYOUT_UNITS_GRAIN, set_units, costs);
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        add_own_use(costs, i);
     for (uint32_t u = 0; u < l->n_units; u++)
         add_to_slot(costs, u, l->unit_slot[u], 1);
     for (uint32_t i = 0; i < l->snap->n_vms; i++)

@@ -91,13 +91,13 @@ void admission_init(const struct snapshot *snap, struct arena *a, struct admissi
 void admission_add_host(struct admission *ad, uint32_t host)
 {
     for (int r = 0; r < RES_COUNT; r++)
-        ad->capacity[r] += ad->snap->hosts[host].capacity[r];
+        ad->capacity[r] += host_room(&ad->snap->hosts[host], r);
 }
 
 void admission_drop_host(struct admission *ad, uint32_t host)
 {
     for (int r = 0; r < RES_COUNT; r++)
-        ad->capacity[r] -= ad->snap->hosts[host].capacity[r];
+        ad->capacity[r] -= host_room(&ad->snap->hosts[host], r);
 }
 
 double admission_left(const struct admission *ad, enum resource r, uint32_t pool, enum admission_end *ret_end,

@@ -92,7 +92,7 @@ static double root_capacity(const struct snapshot *s, enum resource r)
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
         if (host_can_run_vms(&s->hosts[i]))
-            sum += s->hosts[i].capacity[r];
+            sum += host_room(&s->hosts[i], r);
     return sum;
 }
 

@@ -231,7 +231,7 @@ static bool fit_host(struct division *d, uint32_t host)
 {
     uint32_t from = d->seat_from[host];
     uint32_t n = d->seat_from[host + 1] - from;
-    double room = d->snap->hosts[host].capacity[d->r];
+    double room = host_room(&d->snap->hosts[host], d->r);
     double sum = 0;
     double least = 0;
 
@@ -341,9 +341,9 @@ static void divide_limit(struct division *d, uint32_t from, uint32_t n, double l
     if (wanted > quantity)
         wanted = ask_entitlement(d, from, n, hosts);
     for (uint32_t i = 0; i < n; i++)
-        most += fmax(hosts[i].limit, d->snap->hosts[d->parts[from + i].host].capacity[d->r]);
+        most += fmax(hosts[i].limit, host_room(&d->snap->hosts[d->parts[from + i].host], d->r));
     for (uint32_t i = 0; i < n && wanted <= quantity; i++) {
-        double capacity = d->snap->hosts[d->parts[from + i].host].capacity[d->r];
+        double capacity = host_room(&d->snap->hosts[d->parts[from + i].host], d->r);
         base[i] = hosts[i].limit;
         hosts[i].reservation = 0;
         hosts[i].limit = most < quantity ? NO_LIMIT : fmax(capacity - base[i], 0);

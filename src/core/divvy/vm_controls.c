@@ -185,7 +185,7 @@ static double find_lambda(const struct flattening *f, double capacity)
 
 static void flatten(struct flattening *f, uint32_t host)
 {
-    double capacity = f->snap->hosts[host].capacity[RES_CPU];
+    double capacity = host_room(&f->snap->hosts[host], RES_CPU);
 
     build(f, host);
     if (f->n == 1 || !(capacity > 0))

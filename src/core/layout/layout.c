@@ -410,6 +410,18 @@ static void count_apart(struct layout *l, uint32_t vm, uint32_t slot, int by)
     }
 }
 
+/* The host's own use is a load that nothing moves. Reservations do not give way to a short burst of it. */
+static void weigh_own_use(struct layout *l, uint32_t slot)
+{
+    const struct own_use *own = &l->snap->hosts[l->slot_host[slot]].own;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        set_norm(l, (enum resource)r, slot, own->now[r] * l->inverse[r][slot]);
+        l->reserved[r][slot] += fmin(own->now[r], own->window[WINDOW_40M][r].mean);
+    }
+    l->mem_taken[slot] += own->now[RES_MEM];
+}
+
 /* Adds what a unit uses to a slot (by = 1) or subtracts it (by = -1). */
 static void weigh_on(struct layout *l, uint32_t u, uint32_t slot, int by)
 {
@@ -528,6 +540,8 @@ void layout_init_bare(struct layout *l, const struct snapshot *snap, const struc
     layout_init_avoided(l);
     l->apart = arena_array(a, uint16_t, (size_t)rules->n_groups * l->n_slots);
     layout_init_quantities(l);
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        weigh_own_use(l, i);
     for (uint32_t u = 0; u < l->n_units; u++) {
         list_add(l, u, l->unit_slot[u]);
         weigh_on(l, u, l->unit_slot[u], 1);

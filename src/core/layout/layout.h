@@ -42,11 +42,11 @@ struct layout {
     uint32_t outside;            /* = n_slots; every array by slot has an element for it */
     uint32_t *slot_host;         /* slot -> host; outside: IX_NONE */
     uint32_t *host_slot;         /* host -> slot; IX_NONE: disconnected */
-    double *norm[RES_COUNT];     /* N */
+    double *norm[RES_COUNT];     /* N, with the host's own use */
     double *inverse[RES_COUNT];  /* 1 / capacity */
-    double *reserved[RES_COUNT]; /* Σ reservations */
+    double *reserved[RES_COUNT]; /* Σ reservations, and the host's own use */
     double *leaving[RES_COUNT];  /* Σ reservations of VMs that are migrating away; part of `reserved` */
-    double *mem_taken;           /* Σ memory of the VMs, by policy.mem_admission */
+    double *mem_taken;           /* Σ memory of the VMs, by policy.mem_admission, and the host's own use */
     double *mem_leaving;         /* of VMs that are migrating away; part of `mem_taken` */
     double *mem_limit;           /* capacity × policy.mem_overcommit */
     double *mem_free;  /* what VMs that come may use after the moves so far: what is physically free,

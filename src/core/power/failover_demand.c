@@ -30,7 +30,7 @@ static uint32_t count_failover_hosts(const struct layout *l, enum resource r, do
         const struct host *h = &l->snap->hosts[i];
         if (!h->failover || h->is.state != HOST_ON)
             continue;
-        *ret_capacity += h->capacity[r];
+        *ret_capacity += host_room(h, r);
         n++;
     }
     return n;
@@ -43,7 +43,7 @@ static double without_largest(const struct power *w, enum resource r, uint32_t n
     double sum = 0;
 
     for (uint32_t i = 0; i < w->n_alive; i++)
-        capacity[i] = w->l->snap->hosts[w->l->slot_host[w->alive[i]]].capacity[r];
+        capacity[i] = host_room(&w->l->snap->hosts[w->l->slot_host[w->alive[i]]], r);
     if (n > 0 && w->n_alive > 0)
         qsort(capacity, w->n_alive, sizeof capacity[0], largest_first);
     for (uint32_t i = n; i < w->n_alive; i++)
@@ -77,9 +77,11 @@ enum power_check failover_demand_check(const struct power *w, struct power_verdi
         uint32_t hosts;
         if (!left_after_loss(w, (enum resource)r, &left, &hosts))
             continue;
-        for (uint32_t i = 0; i < w->l->n_slots; i++) /* VMs that leave a host in maintenance count too */
-            demand += utilization_of(&w->u, &w->u.slot[i], WINDOW_40M, (enum resource)r, i) *
-                      w->l->snap->hosts[w->l->slot_host[i]].capacity[r];
+        for (uint32_t i = 0; i < w->l->n_slots; i++) { /* VMs that leave a host in maintenance count too */
+            const struct host *h = &w->l->snap->hosts[w->l->slot_host[i]];
+            demand += utilization_of(&w->u, &w->u.slot[i], WINDOW_40M, (enum resource)r, i) * h->capacity[r] -
+                      h->own.window[WINDOW_40M][r].mean;
+        }
         if (demand <= left * (1 + ROUNDING))
             continue;
         ret->r = (enum resource)r;

@@ -23,7 +23,7 @@ static bool could_run(const struct layout *l, uint32_t unit, uint32_t slot)
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
 
     for (int r = 0; r < RES_COUNT; r++)
-        if (l->unit_reserved[r][unit] > h->capacity[r] + ROUNDING)
+        if (l->unit_reserved[r][unit] > host_room(h, r) + ROUNDING)
             return false;
     return l->unit_mem[unit] <= l->mem_limit[slot] + ROUNDING && may_run(l, unit, l->slot_host[slot]);
 }

@@ -144,6 +144,22 @@ bool sleep_check_wakes(const struct power *w, struct power_verdict *ret)
     return false;
 }
 
+/* Whether the host runs something of its own: more than a tenth of a resource for the last 40 minutes, and
+ * more than a hypervisor needs. */
+static bool runs_its_own(const struct host *h, struct power_verdict *ret)
+{
+    static const double idle[RES_COUNT] = {[RES_CPU] = 1000, [RES_MEM] = 4096};
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret->r = (enum resource)r;
+        ret->is = h->own.window[WINDOW_40M][r].mean;
+        ret->bound = fmax(h->capacity[r] / 10, idle[r]);
+        if (ret->is > ret->bound)
+            return true;
+    }
+    return false;
+}
+
 enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
     const struct layout *l = w->l;
@@ -161,6 +177,8 @@ enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct p
         return POWER_CONTROLLER;
     if (!h->wake_verified)
         return POWER_WAKE_UNPROVEN;
+    if (runs_its_own(&l->snap->hosts[l->slot_host[slot]], ret))
+        return POWER_OWN_USE;
     ret->is = snapshot_age_s(l->snap, h->woken.at);
     ret->bound = h->woken.at != 0 ? wanted_s(w, &h->woken) : 0;
     if (snapshot_is_within(l->snap, h->woken.at, ret->bound))

@@ -58,15 +58,35 @@ static void add_loads(struct loads *to, const struct loads *of, double by)
         }
 }
 
+/* What a host uses itself: its highest use of the last hour is what it can use at most. */
+static void add_own_use(const struct own_use *own, struct loads *to)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        to->now[r] += own->now[r];
+        to->able[r] += own->window[WINDOW_60M][r].max;
+    }
+    for (int w = 0; w < WINDOW_COUNT; w++)
+        for (int r = 0; r < RES_COUNT; r++) {
+            const struct demand_stats *is = &own->window[w][r];
+            to->mean[w][r] += is->mean;
+            to->variance[w][r] += is->stddev * is->stddev;
+            to->deviation[w][r] += is->stddev;
+            to->most[w][r] += is->max;
+        }
+}
+
 /* Each part of the slots looks at the slots of all VMs, so there are few of them. */
 #define SLOT_PARTS 8
 
-/* Sums over the VMs of each slot, in the order of the units; a migrating VM counts on its destination. */
+/* Sums over the host and the VMs of each slot, in the order of the units; a migrating VM counts on its
+ * destination. */
 static void load_slots(void *arg, uint32_t begin, uint32_t end)
 {
     const struct utilization *u = arg;
     const struct layout *l = u->l;
 
+    for (uint32_t i = begin; i < end && i < l->n_slots; i++)
+        add_own_use(&l->snap->hosts[l->slot_host[i]].own, &u->slot[i]);
     for (uint32_t i = 0; i < l->n_units; i++)
         for (uint32_t k = l->unit_from[i]; k < l->unit_from[i + 1]; k++) {
             uint32_t slot = layout_slot_of(l, l->unit_vms[k]);
@@ -193,13 +213,21 @@ static double square_beyond(double excess)
     return excess > ROUNDING ? excess * excess : 0;
 }
 
+/* The top of the range, or of the host's own use, which no wake relieves. */
+static double top_of(const struct utilization *u, uint32_t slot, enum resource r)
+{
+    const struct demand_stats *own = &u->l->snap->hosts[u->l->slot_host[slot]].own.window[WINDOW_5M][r];
+
+    return fmax(u->above, (own->mean + UTILIZATION_DEVIATIONS * own->stddev) * u->l->inverse[r][slot]);
+}
+
 static void set_squares(struct utilization *u, uint32_t slot)
 {
     const struct loads *loads = &u->slot[slot];
 
     for (int r = 0; r < RES_COUNT; r++) {
         u->high[r][slot] =
-            square_beyond(utilization_of(u, loads, WINDOW_5M, (enum resource)r, slot) - u->above);
+            square_beyond(utilization_of(u, loads, WINDOW_5M, (enum resource)r, slot) - top_of(u, slot, r));
         u->low[r][slot] =
             square_beyond(u->below - utilization_of(u, loads, WINDOW_40M, (enum resource)r, slot));
     }
@@ -338,7 +366,8 @@ double utilization_high_without(const struct utilization *u, uint32_t unit, uint
 
     add_loads(&left, &u->unit[unit], -1);
     for (int r = 0; r < RES_COUNT; r++)
-        squares += square_beyond(utilization_of(u, &left, WINDOW_5M, (enum resource)r, slot) - u->above);
+        squares +=
+            square_beyond(utilization_of(u, &left, WINDOW_5M, (enum resource)r, slot) - top_of(u, slot, r));
     return squares;
 }
 

@@ -38,7 +38,7 @@ void what_if_begin(struct power *w, struct pass *p)
             continue;
         w->alive[w->n_alive++] = i;
         for (int r = 0; r < RES_COUNT; r++)
-            w->alive_capacity[r] += l->snap->hosts[l->slot_host[i]].capacity[r];
+            w->alive_capacity[r] += host_room(&l->snap->hosts[l->slot_host[i]], r);
     }
     find_busy(w);
     utilization_score(&w->u, &w->scores);
@@ -78,7 +78,7 @@ void what_if_undo(struct power *w, size_t n)
 static void add_capacity(struct power *w, uint32_t slot, double by)
 {
     for (int r = 0; r < RES_COUNT; r++)
-        w->alive_capacity[r] += by * w->l->snap->hosts[w->l->slot_host[slot]].capacity[r];
+        w->alive_capacity[r] += by * host_room(&w->l->snap->hosts[w->l->slot_host[slot]], r);
 }
 
 void what_if_close(struct power *w, uint32_t slot)

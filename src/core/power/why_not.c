@@ -293,6 +293,7 @@ struct finding power_why_finding(const struct power *w, uint32_t host, const str
     case POWER_WOKEN:
         return find_woken(w, host, v);
     case POWER_HOSTS_MIN:
+    case POWER_OWN_USE:
     case POWER_QUORUM:
     case POWER_CPU_MIN:
     case POWER_MEM_MIN:

@@ -36,10 +36,10 @@ static json_t *hosts_of(const struct cloud *c)
 
     for (uint32_t i = 0; i < c->lists[NODES].n; i++) {
         const struct node_of_cloud *n = flexiant_item(c, NODES, i);
-        json_t *host =
-            json_pack("{s: s, s: s, s: f, s: f, s: f, s: f, s: o}", "id", n->r.id, "state",
-                      n->stopped ? "disconnected" : "on", "cores", n->cpus, "cpu_mhz", n->cpus * MHZ_OF_CORE,
-                      "mem_mb", n->ram_mb, "mem_free_mb", n->free_ram_mb, "attributes", attributes_of(c, n));
+        json_t *host = json_pack("{s: s, s: s, s: f, s: f, s: f, s: f, s: {}, s: o}", "id", n->r.id, "state",
+                                 n->stopped ? "disconnected" : "on", "cores", n->cpus, "cpu_mhz",
+                                 n->cpus * MHZ_OF_CORE, "mem_mb", n->ram_mb, "mem_free_mb", n->free_ram_mb,
+                                 "own", "attributes", attributes_of(c, n));
         if (n->name)
             (void)json_object_set_new(host, "name", json_string(n->name));
         (void)json_array_append_new(ret, host);

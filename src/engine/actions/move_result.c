@@ -36,7 +36,7 @@ static double part(const struct snapshot *s, uint32_t vm, uint32_t host, enum re
 static double load(const struct snapshot *s, uint32_t host, enum resource r)
 {
     const struct span vms = s->hosts[host].vms;
-    double sum = 0;
+    double sum = s->hosts[host].own.now[r] / s->hosts[host].capacity[r];
 
     for (uint32_t i = 0; i < vms.n; i++)
         sum += part(s, vms.items[i], host, r);

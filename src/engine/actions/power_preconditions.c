@@ -96,8 +96,8 @@ static void count_staying(const struct engine *e, uint32_t leaving, const struct
             if (i == leaving || !stays(&s->hosts[i], of[i]))
                 continue;
             ret->hosts++;
-            ret->capacity[r] += s->hosts[i].capacity[r];
-            keep_largest(largest, failures, s->hosts[i].capacity[r]);
+            ret->capacity[r] += host_room(&s->hosts[i], r);
+            keep_largest(largest, failures, host_room(&s->hosts[i], r));
         }
         for (size_t i = 0; i < failures; i++)
             ret->largest[r] += largest[i];

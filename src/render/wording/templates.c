@@ -460,6 +460,10 @@ const struct sentence_template wording_templates[] = {
     {FIND_POWER, "power=controller_doubted", "{host} stays on: {host.power_fault}."},
     {FIND_POWER, "power=vsan",
      "{host} is part of vSAN: its disks hold data of other hosts' VMs, so it is never put to standby."},
+    {FIND_POWER, "power=own_use",
+     "{host} itself uses {has} of {resource}, which its VMs do not explain. A host that runs something of "
+     "its "
+     "own is not put to standby."},
     {FIND_POWER, "power=woken reason=asked",
      "An admin requested the wake of {host} {is_s:about} ago; {host} stays on for at least {least_s:about} "
      "(dpm.asked_on_s). `ballast standby {host}` puts {host} to standby earlier."},
