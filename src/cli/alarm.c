@@ -6,10 +6,8 @@
 
 static void show_answer(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    const char *answer = reply_text(reply, "answer");
-
     (void)a;
-    strbuf_printf(out, "delivered: %s\n", answer ? answer : "-");
+    strbuf_printf(out, "delivered: %s\n", reply_or_dash(reply, "answer"));
 }
 
 static enum exit_code verb_alarm_run(const struct args *args, struct arena *a, struct strbuf *out)

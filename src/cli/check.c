@@ -137,10 +137,9 @@ static void judge_alarms(struct findings *f, const json_t *st)
 
     json_array_foreach(json_object_get(st, "alarms"), i, t)
     {
-        const char *name = reply_text(t, "target");
-
         if (reply_text(t, "failing_since"))
-            add(f, SEVERITY_WARNING, arena_printf(f->a, "alarms do not reach %s", name ? name : "-"));
+            add(f, SEVERITY_WARNING,
+                arena_printf(f->a, "alarms do not reach %s", reply_or_dash(t, "target")));
     }
 }
 
@@ -151,16 +150,13 @@ static void judge_hosts(struct findings *f, const json_t *st)
 
     json_array_foreach(json_object_get(st, "asleep"), i, host)
     {
-        const char *name = reply_text(host, "host_name");
-
         if (reply_text(host, "wake_failed"))
-            add(f, SEVERITY_CRITICAL, arena_printf(f->a, "host %s did not wake", name ? name : "-"));
+            add(f, SEVERITY_CRITICAL,
+                arena_printf(f->a, "host %s did not wake", reply_or_dash(host, "host_name")));
     }
     json_array_foreach(json_object_get(st, "logins_paused"), i, host)
     {
-        const char *account = reply_text(host, "account");
-
-        add(f, SEVERITY_WARNING, arena_printf(f->a, "password refused: %s", account ? account : "-"));
+        add(f, SEVERITY_WARNING, arena_printf(f->a, "password refused: %s", reply_or_dash(host, "account")));
     }
 }
 
@@ -184,9 +180,7 @@ static void judge(struct findings *f, const json_t *st)
     judge_figure(f, FIGURE_UNMET, "CPU demand that is not met, in MHz");
     judge_figure(f, FIGURE_UNSENT, "events that wait for the broker");
     judge_figure(f, FIGURE_WAITING, "recommendations that wait");
-    judge_figure(
-        f, FIGURE_FAULTS,
-        arena_printf(f->a, "faults (%s)", reply_text(fault, "code") ? reply_text(fault, "code") : "-"));
+    judge_figure(f, FIGURE_FAULTS, arena_printf(f->a, "faults (%s)", reply_or_dash(fault, "code")));
 }
 
 static void read_figures(struct findings *f, const json_t *st)

@@ -8,15 +8,14 @@ static void show_confirmed(const json_t *reply, struct arena *a, struct strbuf *
 {
     const json_t *is = json_object_get(reply, "identity");
     const char *state = reply_text(is, "state");
-    const char *controllers = reply_text(is, "controllers");
-    const char *by = reply_text(is, "confirmed_by");
+    const char *controllers = reply_or_dash(is, "controllers");
 
     (void)a;
     if (state && strcmp(state, "confirmed") == 0)
-        strbuf_printf(out, "confirmed by %s: %s\n", by ? by : "-", controllers ? controllers : "-");
+        strbuf_printf(out, "confirmed by %s: %s\n", reply_or_dash(is, "confirmed_by"), controllers);
     else
         strbuf_printf(out, "nothing to confirm: the controllers report the host's hardware UUID (%s)\n",
-                      controllers ? controllers : "-");
+                      controllers);
 }
 
 static enum exit_code verb_confirm_run(const struct args *args, struct arena *a, struct strbuf *out)

@@ -62,16 +62,14 @@ static void show_line(const json_t *ev, struct strbuf *out)
     const json_t *data = json_object_get(ev, "data");
     const json_t *action = json_object_get(data, "action");
     const char *text = reply_text(data, "text");
-    const char *severity = reply_text(ev, "severity");
     const char *time = reply_text(ev, "time");
-    const char *type = reply_text(ev, "type");
     const char *what =
         json_is_object(action) ? action_text(action, text, &a) : arena_printf(&a, ": %s", text ? text : "");
 
     strbuf_puts(out, time ? time : "-");
     table_put_hanging(out,
                       arena_printf(&a, "%lld %s %s%s", (long long)reply_int(ev, "id"),
-                                   severity ? severity : "-", type ? type : "-", what),
+                                   reply_or_dash(ev, "severity"), reply_or_dash(ev, "type"), what),
                       time ? strlen(time) : 1, EVENT_INDENT);
 }
 

@@ -137,8 +137,7 @@ static void show_energy(const json_t *reply, struct arena *a, struct strbuf *out
     }
     put_row(&t, "total", json_object_get(energy, "total"));
     table_render(&t, "", out);
-    strbuf_printf(out, "\n%s to %s\n", reply_text(energy, "from") ? reply_text(energy, "from") : "-",
-                  reply_text(energy, "until") ? reply_text(energy, "until") : "-");
+    strbuf_printf(out, "\n%s to %s\n", reply_or_dash(energy, "from"), reply_or_dash(energy, "until"));
     show_gaps(energy, a, out);
 }
 

@@ -15,10 +15,8 @@ static void show_avoided(const json_t *avoid, struct strbuf *out)
     if (n > 0)
         strbuf_puts(out, "\nfailed, and not tried again yet (`ballast run --retry` tries at once):\n");
     for (size_t i = 0; i < n && i < AVOIDED_SHOWN_MAX; i++) {
-        const char *text = reply_text(json_array_get(avoid, i), "text");
-
         strbuf_puts(out, " ");
-        table_put_hanging(out, text ? text : "-", 1, 4);
+        table_put_hanging(out, reply_or_dash(json_array_get(avoid, i), "text"), 1, 4);
     }
     if (n > AVOIDED_SHOWN_MAX)
         strbuf_printf(out, "  and %zu more\n", n - AVOIDED_SHOWN_MAX);

@@ -36,8 +36,7 @@ void roll_show(const json_t *roll, const char *domain, struct arena *a, struct s
         return;
     table_put_wrapped(out,
                       arena_printf(a, "roll of maintenance by %s since %s, %lld at once: %s%s",
-                                   reply_text(roll, "by") ? reply_text(roll, "by") : "-",
-                                   reply_text(roll, "started") ? reply_text(roll, "started") : "-",
+                                   reply_or_dash(roll, "by"), reply_or_dash(roll, "started"),
                                    (long long)reply_int(roll, "at_once"),
                                    failed  ? "STOPPED, "
                                    : ended ? "over since "
@@ -217,11 +216,10 @@ static void say_progress(struct driver *d, const json_t *roll)
     strbuf_init(&lines, STRBUF_NO_LIMIT);
     json_array_foreach(json_object_get(roll, "hosts"), i, h)
     {
-        const char *name = reply_text(h, "name") ? reply_text(h, "name") : "-";
+        const char *name = reply_or_dash(h, "name");
 
         if (!waits || !tells_of(waits, name))
-            strbuf_printf(&now, "%s%s %s", now.len > 0 ? ", " : "", name,
-                          reply_text(h, "step") ? reply_text(h, "step") : "-");
+            strbuf_printf(&now, "%s%s %s", now.len > 0 ? ", " : "", name, reply_or_dash(h, "step"));
     }
     if (waits)
         strbuf_printf(&now, "%s%s", now.len > 0 ? "; " : "", waits);

@@ -81,8 +81,7 @@ static void show_source(const json_t *st, struct strbuf *out)
     const json_t *age = json_object_get(source, "seen_age_s");
 
     put_label(out, "source");
-    strbuf_printf(out, "%s since %s", state ? state : "?",
-                  reply_text(source, "since") ? reply_text(source, "since") : "-");
+    strbuf_printf(out, "%s since %s", state ? state : "?", reply_or_dash(source, "since"));
     if (json_is_integer(age))
         strbuf_printf(out, ", last read %lld s ago", (long long)json_integer_value(age));
     else
@@ -108,12 +107,11 @@ static void show_pass(const json_t *st, struct arena *a, struct strbuf *out)
                       reply_number(pass, "target"));
         json_array_foreach(json_object_get(pass, "uneven"), i, uneven)
         {
-            put_sentence(out, i == 0 ? "uneven" : "",
-                         reply_text(uneven, "text") ? reply_text(uneven, "text") : "-");
+            put_sentence(out, i == 0 ? "uneven" : "", reply_or_dash(uneven, "text"));
         }
         put_label(out, "last pass");
         strbuf_printf(out, "number %lld at %s: ", (long long)reply_int(pass, "id"),
-                      reply_text(pass, "time") ? reply_text(pass, "time") : "-");
+                      reply_or_dash(pass, "time"));
         if (reply_int(pass, "recommendations") > 0)
             strbuf_printf(out, "%lld recommended, %.3f after them\n",
                           (long long)reply_int(pass, "recommendations"),
@@ -166,13 +164,10 @@ static void show_first_requests(const json_t *st, struct arena *a, struct strbuf
 
     json_array_foreach(json_object_get(st, "first_requests"), i, f)
     {
-        const char *by = reply_text(f, "by");
-        const char *text = reply_text(f, "text");
-        const char *until = reply_text(f, "until");
-
         put_sentence(out, i == 0 ? "two people" : "",
-                     arena_printf(a, "%s asked to %s, waits for a second person until %s", by ? by : "-",
-                                  text ? text : "-", until ? until : "-"));
+                     arena_printf(a, "%s asked to %s, waits for a second person until %s",
+                                  reply_or_dash(f, "by"), reply_or_dash(f, "text"),
+                                  reply_or_dash(f, "until")));
     }
 }
 
@@ -219,12 +214,11 @@ static void show_asleep(const json_t *st, struct strbuf *out)
 
     json_array_foreach(json_object_get(st, "asleep"), i, h)
     {
-        const char *name = reply_text(h, "host_name");
         const char *since = reply_text(h, "since");
         const char *failed = reply_text(h, "wake_failed");
 
         put_label(out, i == 0 ? "asleep" : "");
-        table_put_text(out, name ? name : "-");
+        table_put_text(out, reply_or_dash(h, "host_name"));
         if (since)
             strbuf_printf(out, ", since %s", since);
         if (failed)
@@ -248,17 +242,16 @@ static void show_night(const json_t *st, struct strbuf *out)
 static void show_broker(const json_t *st, struct strbuf *out)
 {
     const json_t *b = json_object_get(st, "mqtt");
-    const char *url = reply_text(b, "url");
     const char *error = reply_text(b, "error");
     const char *refusal = reply_text(b, "refusal");
 
     if (!json_is_object(b))
         return;
     put_label(out, "mqtt");
-    table_put_text(out, url ? url : "-");
+    table_put_text(out, reply_or_dash(b, "url"));
     strbuf_printf(out, ": %s since %s, %lld event%s still to send\n",
                   json_is_true(json_object_get(b, "connected")) ? "connected" : "NOT CONNECTED",
-                  reply_text(b, "since") ? reply_text(b, "since") : "-", (long long)reply_int(b, "unsent"),
+                  reply_or_dash(b, "since"), (long long)reply_int(b, "unsent"),
                   reply_int(b, "unsent") == 1 ? "" : "s");
     if (error)
         put_sentence(out, "", error);
@@ -311,9 +304,9 @@ static void show_alarms(const json_t *st, struct arena *a, struct strbuf *out)
             continue;
         put_sentence(out, any ? "" : "alarms",
                      arena_printf(a, "%s: %s%s, %lld event%s waiting, %lld message%s given up%s%s",
-                                  reply_text(t, "target") ? reply_text(t, "target") : "-",
-                                  since ? "NOT DELIVERED since " : "delivered", since ? since : "",
-                                  (long long)reply_int(t, "waiting"), reply_int(t, "waiting") == 1 ? "" : "s",
+                                  reply_or_dash(t, "target"), since ? "NOT DELIVERED since " : "delivered",
+                                  since ? since : "", (long long)reply_int(t, "waiting"),
+                                  reply_int(t, "waiting") == 1 ? "" : "s",
                                   (long long)reply_int(t, "given_up"),
                                   reply_int(t, "given_up") == 1 ? "" : "s", since && error ? ": " : "",
                                   since && error ? error : ""));
@@ -379,8 +372,7 @@ static void show_daemon(const json_t *st, struct strbuf *out)
         strbuf_printf(&line,
                       "power.hosts of the reload by %s at %s is taken over once the power changes under way "
                       "have ended",
-                      reply_text(reload, "by") ? reply_text(reload, "by") : "-",
-                      reply_text(reload, "since") ? reply_text(reload, "since") : "-");
+                      reply_or_dash(reload, "by"), reply_or_dash(reload, "since"));
         put_sentence(out, "reload", line.text);
     }
     json_array_foreach(json_object_get(st, "logins_paused"), i, login)
@@ -388,21 +380,19 @@ static void show_daemon(const json_t *st, struct strbuf *out)
         strbuf_clear(&line);
         strbuf_printf(&line,
                       "%s: PASSWORD REFUSED; not tried again before %s, so that the account is not locked",
-                      reply_text(login, "account") ? reply_text(login, "account") : "-",
-                      reply_text(login, "next_try") ? reply_text(login, "next_try") : "-");
+                      reply_or_dash(login, "account"), reply_or_dash(login, "next_try"));
         put_sentence(out, i == 0 ? "logins" : "", line.text);
     }
 }
 
 static void show_paused(const json_t *st, struct strbuf *out)
 {
-    const char *since = reply_text(st, "frozen_since");
     const char *by = reply_text(st, "frozen_by");
 
     if (!json_is_true(json_object_get(st, "frozen")))
         return;
     put_label(out, "PAUSED");
-    strbuf_printf(out, "since %s%s%s\n", since ? since : "-", by ? " by " : "", by ? by : "");
+    strbuf_printf(out, "since %s%s%s\n", reply_or_dash(st, "frozen_since"), by ? " by " : "", by ? by : "");
 }
 
 static void show_faults(const json_t *st, struct strbuf *out)
@@ -410,11 +400,8 @@ static void show_faults(const json_t *st, struct strbuf *out)
     const json_t *faults = json_object_get(st, "faults");
     size_t n = json_array_size(faults);
 
-    for (size_t i = 0; i < n && i < FAULTS_SHOWN; i++) {
-        const char *text = reply_text(json_array_get(faults, i), "text");
-
-        put_sentence(out, i == 0 ? "faults" : "", text ? text : "-");
-    }
+    for (size_t i = 0; i < n && i < FAULTS_SHOWN; i++)
+        put_sentence(out, i == 0 ? "faults" : "", reply_or_dash(json_array_get(faults, i), "text"));
     if (n <= FAULTS_SHOWN)
         return;
     put_label(out, "");
@@ -427,12 +414,11 @@ static void put_status(const json_t *st, const char *domain, struct arena *a, st
     size_t i;
 
     put_label(out, "cluster");
-    table_put_text(out, reply_text(st, "cluster") ? reply_text(st, "cluster") : "-");
+    table_put_text(out, reply_or_dash(st, "cluster"));
     strbuf_printf(out, ": %lld hosts, %lld VMs\n", (long long)reply_int(st, "hosts"),
                   (long long)reply_int(st, "vms"));
     put_label(out, "automation");
-    strbuf_printf(out, "%s, threshold %lld, a pass every %lld s\n",
-                  reply_text(st, "automation") ? reply_text(st, "automation") : "-",
+    strbuf_printf(out, "%s, threshold %lld, a pass every %lld s\n", reply_or_dash(st, "automation"),
                   (long long)reply_int(st, "migration_threshold"), (long long)reply_int(st, "interval_s"));
     show_paused(st, out);
     show_source(st, out);

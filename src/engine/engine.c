@@ -1,6 +1,7 @@
 /* engine.c: when to look and when to decide; the entry points for what happens. */
 #include "engine/engine.h"
 
+#include "base/instant.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_states.h"
@@ -197,33 +198,23 @@ void engine_on_job_result(struct engine *e, const struct job *job, const struct 
     }
 }
 
-static instant_s earlier(instant_s a, instant_s b)
-{
-    return a < b ? a : b;
-}
-
-static instant_s later(instant_s a, instant_s b)
-{
-    return a > b ? a : b;
-}
-
 instant_s engine_wakeup(const struct engine *e, instant_s now)
 {
     instant_s at = e->persist->next_prune;
 
-    at = earlier(at, source_poll_wakeup(e, now));
-    at = earlier(at, four_eyes_wakeup(e));
+    at = instant_earlier(at, source_poll_wakeup(e, now));
+    at = instant_earlier(at, four_eyes_wakeup(e));
     if (e->persist->error.code != 0)
-        at = earlier(at, e->persist->retry_at);
+        at = instant_earlier(at, e->persist->retry_at);
     const struct action_list *waiting = &e->actions->usage.committed;
 
     for (size_t i = 0; i < waiting->n && at > e->ticked + ACTION_POLL_S && at > now; i++) {
         const struct action *x = waiting->items[i];
 
         if (action_committed(x) && !x->job_out)
-            at = earlier(at, later(x->retry_at, e->ticked + ACTION_POLL_S));
+            at = instant_earlier(at, instant_later(x->retry_at, e->ticked + ACTION_POLL_S));
     }
-    return later(at, now);
+    return instant_later(at, now);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -302,8 +293,8 @@ void engine_configure(struct engine *e, const struct engine_settings *settings, 
     if (e->now_seen)
         hosts_match_entries(e->knowledge->hosts, &e->now_seen->snap);
     action_states_reconfigured(e);
-    e->passes->next =
-        earlier(e->passes->next - interval + settings->policy.interval_s, now + settings->policy.interval_s);
+    e->passes->next = instant_earlier(e->passes->next - interval + settings->policy.interval_s,
+                                      now + settings->policy.interval_s);
     source_poll_reconfigured(e, now);
     action_queue_add_all(e->actions);
     proceed(e, now);

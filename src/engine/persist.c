@@ -2,6 +2,7 @@
 #include "engine/persist.h"
 
 #include "base/cleanup.h"
+#include "base/instant.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
@@ -243,15 +244,10 @@ void persist_samples(struct engine *e, const struct observation *v, const struct
         persist_failed(e, &err, now);
 }
 
-static instant_s longer(instant_s a, instant_s b)
-{
-    return a > b ? a : b;
-}
-
 /* How far back a restart must look: a cool-down may be set to a week. */
 static instant_s remembered_s(const struct engine *e)
 {
-    return longer(REMEMBERED_S, e->settings.policy.cool_down_s);
+    return instant_later(REMEMBERED_S, e->settings.policy.cool_down_s);
 }
 
 static instant_s day_of(instant_s t)
@@ -262,7 +258,7 @@ static instant_s day_of(instant_s t)
 void persist_prune(struct engine *e, instant_s now)
 {
     struct err err = {0};
-    const instant_s oldest = now - longer(e->settings.history_days * 24 * 3600, remembered_s(e));
+    const instant_s oldest = now - instant_later(e->settings.history_days * 24 * 3600, remembered_s(e));
     const struct retention keep = {
         .samples_before = now - DEMAND_HISTORY_LENGTH_S,
         .ended_before = oldest,
@@ -294,15 +290,9 @@ void persist_prune(struct engine *e, instant_s now)
 
 /* ---- a restart ------------------------------------------------------------------------------- */
 
-/* An end in the future tells of a clock that was set back. Its age is unknown: it is taken for
- * now, so that the VM has one cool-down and no longer. Dropped, the next pass could take it back; left as
- * it is, it would rest until the clock has caught up. */
-static instant_s past(instant_s ended, instant_s now)
-{
-    return ended < now ? ended : now;
-}
-
-/* What the ends of its actions say about a VM or a host, oldest first. */
+/* What the ends of its actions say about a VM or a host, oldest first. An end in the future tells of a clock
+ * that was set back. Its age is unknown: it is taken for now, so that the VM has one cool-down and no longer.
+ * Dropped, the next pass could take it back; left as it is, it would rest until the clock has caught up. */
 static void recall_backoff(struct engine *e, const struct action_record *r, instant_s now)
 {
     if ((r->vm || r->host) && r->ended != 0)
@@ -311,7 +301,7 @@ static void recall_backoff(struct engine *e, const struct action_record *r, inst
                         (r->state == ACTION_FAILED
                              ? failed_moves_last(e->knowledge->failed_moves, r->vm, r->to) == r->ended
                              : rejections_find(e->knowledge->failed_moves, r, now) == r->ended),
-                    past(r->ended, now));
+                    instant_earlier(r->ended, now));
 }
 
 static int by_end(const void *a, const void *b)
@@ -342,8 +332,8 @@ static void recall_backoffs(struct engine *e, const struct stored *s, struct are
             continue;
         struct backoff *h = backoff_of_vm(e->actions, m->vm);
 
-        if (h->moved < past(m->ended, now))
-            backoff_moved(h, m->from, past(m->ended, now));
+        if (h->moved < instant_earlier(m->ended, now))
+            backoff_moved(h, m->from, instant_earlier(m->ended, now));
     }
 }
 
@@ -366,7 +356,7 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
             x->r.approved = x->r.started;
         action_changed(e, x);
     }
-    x->r.ended = past(x->r.ended, now);
+    x->r.ended = instant_earlier(x->r.ended, now);
     if (x->r.state == ACTION_RUNNING &&
         !x->r.task) { /* an old version's, or a damaged row: treat as unclear */
         x->r.state = ACTION_STARTING;

@@ -1,6 +1,7 @@
 /* source_poll.c: asks the source for inventories: in time, on request, and less often while it fails. */
 #include "engine/source_poll.h"
 
+#include "base/instant.h"
 #include "engine/decide.h"
 #include "engine/events.h"
 #include "engine/placement.h"
@@ -19,16 +20,6 @@ instant_s source_poll_stale_after_s(const struct engine *e)
     instant_s limit = STALE_INTERVALS * e->settings.policy.interval_s;
 
     return limit > STALE_LEAST_S ? limit : STALE_LEAST_S;
-}
-
-static instant_s earlier(instant_s a, instant_s b)
-{
-    return a < b ? a : b;
-}
-
-static instant_s later(instant_s a, instant_s b)
-{
-    return a > b ? a : b;
 }
 
 void source_poll_want(struct engine *e, instant_s at)
@@ -60,9 +51,9 @@ static instant_s look_due(const struct source_poll *p)
 {
     if (!p->changed)
         return p->next_look;
-    instant_s settled = later(p->changed_at + SOURCE_SETTLE_S, p->asked_at + SOURCE_CHANGE_GAP_S);
+    instant_s settled = instant_later(p->changed_at + SOURCE_SETTLE_S, p->asked_at + SOURCE_CHANGE_GAP_S);
 
-    return earlier(p->next_look, later(settled, p->asked_at + p->took * SOURCE_CHANGE_SHARE));
+    return instant_earlier(p->next_look, instant_later(settled, p->asked_at + p->took * SOURCE_CHANGE_SHARE));
 }
 
 void source_poll_answered(struct engine *e, instant_s now)
@@ -187,7 +178,7 @@ instant_s source_poll_wakeup(const struct engine *e, instant_s now)
     if (!p->asking && is_waited_for(e))
         return now;
     if (!p->asking)
-        return later(earlier(look_due(p), e->passes->next), p->next_ask);
+        return instant_later(instant_earlier(look_due(p), e->passes->next), p->next_ask);
     if (p->state != SOURCE_LOST || is_waited_for(e))
         return p->asked_at + source_poll_stale_after_s(e) + 1;
     return INT64_MAX;

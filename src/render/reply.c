@@ -10,6 +10,13 @@ const char *reply_text(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
+const char *reply_or_dash(const json_t *object, const char *key)
+{
+    const char *text = reply_text(object, key);
+
+    return text ? text : "-";
+}
+
 double reply_number(const json_t *object, const char *key)
 {
     const json_t *v = json_object_get(object, key);

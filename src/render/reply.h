@@ -8,9 +8,10 @@
 #include <jansson.h>
 #include <stdint.h>
 
-const char *reply_text(const json_t *object, const char *key); /* NULL */
-double reply_number(const json_t *object, const char *key);    /* UNKNOWN */
-int64_t reply_int(const json_t *object, const char *key);      /* 0 */
+const char *reply_text(const json_t *object, const char *key);    /* NULL */
+const char *reply_or_dash(const json_t *object, const char *key); /* "-" in the place of NULL */
+double reply_number(const json_t *object, const char *key);       /* UNKNOWN */
+int64_t reply_int(const json_t *object, const char *key);         /* 0 */
 
 /* Prints the reply, or one member of it, for --format json. */
 void reply_dump(const json_t *value, struct strbuf *out);

@@ -1,6 +1,7 @@
 /* series_read.c: answers questions about the past from looks and means. Writing is series_write.c's. */
 #include "base/cleanup.h"
 #include "base/idmap.h"
+#include "base/instant.h"
 #include "store/series_rows.h"
 #include "store/series_sum.h"
 
@@ -8,16 +9,6 @@
 #include <stdlib.h>
 
 #define DAY_S (24 * 3600)
-
-static instant_s later(instant_s a, instant_s b)
-{
-    return a > b ? a : b;
-}
-
-static instant_s sooner(instant_s a, instant_s b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- one object ------------------------------------------------------------------------------ */
 
@@ -81,7 +72,8 @@ static int add_looks(struct reading *r, instant_s since, instant_s until, struct
         arena_reset(&r->scratch);
         is = series_rows_read(r->s, st, key_at(r, looks[i].time), &r->scratch, &b, err);
         if (is == 0 && series_rows_figures(&b, r->place.number % SERIES_OBJECTS, 0, figures))
-            series_sum_add(r->sum, r->kind, figures, false, later(from, since), sooner(looks[i].time, until));
+            series_sum_add(r->sum, r->kind, figures, false, instant_later(from, since),
+                           instant_earlier(looks[i].time, until));
         is = is == -ENOENT ? 0 : is;
     }
     return is;
@@ -180,16 +172,16 @@ static int read_sum(struct reading *r, instant_s means_since, instant_s looks_si
     if (is < 0)
         return is;
     if (r->sum->step_s < LOOK_MEANS_S) /* all of it is kept as looks */
-        return add_looks(r, later(first, looks_since), until, err);
+        return add_looks(r, instant_later(first, looks_since), until, err);
     /* means are deleted for space before the looks of a day */
-    const instant_s means_from = means_since > 0 ? sooner(means_since, thinned) : thinned;
+    const instant_s means_from = means_since > 0 ? instant_earlier(means_since, thinned) : thinned;
 
     if (first < means_from &&
-        (is = add_looks(r, later(first, looks_since), sooner(until, means_from), err)) < 0)
+        (is = add_looks(r, instant_later(first, looks_since), instant_earlier(until, means_from), err)) < 0)
         return is;
-    if (first < thinned && (is = add_means(r, first, sooner(until, thinned), err)) < 0)
+    if (first < thinned && (is = add_means(r, first, instant_earlier(until, thinned), err)) < 0)
         return is;
-    return until > thinned ? add_looks(r, later(first, thinned), until, err) : 0;
+    return until > thinned ? add_looks(r, instant_later(first, thinned), until, err) : 0;
 }
 
 int store_series(struct store *s, const struct series_query *q, struct arena *a, struct series *ret,
@@ -203,8 +195,9 @@ int store_series(struct store *s, const struct series_query *q, struct arena *a,
     if ((is = find_object(s, q, &r.place, err)) < 0 ||
         (is = store_series_kept(s, &means_since, &looks_since, err)) < 0)
         return is;
-    const instant_s kept = later(earliest_kept(means_since, looks_since), r.place.since - LOOK_MEANS_S);
-    const instant_s since = sooner(later(q->since, kept), q->until);
+    const instant_s kept =
+        instant_later(earliest_kept(means_since, looks_since), r.place.since - LOOK_MEANS_S);
+    const instant_s since = instant_earlier(instant_later(q->since, kept), q->until);
 
     ret->step_s = choose_step(q, since, looks_since);
     const instant_s first = since / ret->step_s * ret->step_s;
@@ -374,9 +367,9 @@ int store_each_look(struct store *s, enum look_kind kind, enum series_steps step
         return r;
     w.objects = arena_array(&a, struct look_object, w.all.n);
     if (steps == SERIES_LOOKS && looks_since > 0)
-        means_until = sooner(means_until, round_up(looks_since, LOOK_MEANS_S));
-    since = later(since, earliest_kept(means_since, looks_since));
-    if (since < means_until && (r = walk_means(&w, since, sooner(until, means_until), err)) != 0)
+        means_until = instant_earlier(means_until, round_up(looks_since, LOOK_MEANS_S));
+    since = instant_later(since, earliest_kept(means_since, looks_since));
+    if (since < means_until && (r = walk_means(&w, since, instant_earlier(until, means_until), err)) != 0)
         return r;
-    return until > means_until ? walk_looks(&w, later(since, means_until), until, err) : 0;
+    return until > means_until ? walk_looks(&w, instant_later(since, means_until), until, err) : 0;
 }

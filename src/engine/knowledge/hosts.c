@@ -2,6 +2,7 @@
 #include "engine/knowledge/hosts_map.h"
 
 #include "base/idmap.h"
+#include "base/instant.h"
 #include "base/xalloc.h"
 #include "engine/events.h"
 #include "engine/knowledge/host_events.h"
@@ -463,11 +464,6 @@ static void stored(void *piece)
 }
 
 /* An instant in the future tells of a clock that was set back: taken for now. */
-static instant_s past(instant_s t, instant_s now)
-{
-    return t < now ? t : now;
-}
-
 static void recall(void *piece, const struct stored *s, instant_s now)
 {
     struct hosts *h = piece;
@@ -475,14 +471,14 @@ static void recall(void *piece, const struct stored *s, instant_s now)
     for (size_t i = 0; i < s->n_hosts; i++) {
         struct host_record r = s->hosts[i];
 
-        r.on_since = past(r.on_since, now);
-        r.standby_since = past(r.standby_since, now);
-        r.put_down = past(r.put_down, now);
-        r.woke = past(r.woke, now);
-        r.wake_failed = past(r.wake_failed, now);
-        r.our_maintenance = past(r.our_maintenance, now);
-        r.maintenance = past(r.maintenance, now);
-        r.woken.at = past(r.woken.at, now);
+        r.on_since = instant_earlier(r.on_since, now);
+        r.standby_since = instant_earlier(r.standby_since, now);
+        r.put_down = instant_earlier(r.put_down, now);
+        r.woke = instant_earlier(r.woke, now);
+        r.wake_failed = instant_earlier(r.wake_failed, now);
+        r.our_maintenance = instant_earlier(r.our_maintenance, now);
+        r.maintenance = instant_earlier(r.maintenance, now);
+        r.woken.at = instant_earlier(r.woken.at, now);
         if (!(r.boot_s >= BOOT_LEAST_S && r.boot_s <= BOOT_MOST_S))
             r.boot_s = UNKNOWN;
         struct known_host *k = hosts_known(h, r.host);
@@ -493,8 +489,8 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         k->r.confirmed_by = xstrdup(r.confirmed_by);
         for (int m = 0; m < WAKE_METHODS; m++) {
             k->r.proofs[m].why = xstrdup(r.proofs[m].why);
-            k->r.proofs[m].proven = past(r.proofs[m].proven, now);
-            k->r.proofs[m].failed = past(r.proofs[m].failed, now);
+            k->r.proofs[m].proven = instant_earlier(r.proofs[m].proven, now);
+            k->r.proofs[m].failed = instant_earlier(r.proofs[m].failed, now);
         }
         k->r.facts = xstrdup(r.facts);
         left_hosts_recall(k);

@@ -2,6 +2,7 @@
 #include "engine/knowledge/nights.h"
 
 #include "base/cleanup.h"
+#include "base/instant.h"
 #include "base/xalloc.h"
 #include "engine/events.h"
 #include "engine/knowledge/energy_account.h"
@@ -105,11 +106,6 @@ static void count_energy(struct nights *n, const struct energy_record *total)
     n->counted = *total;
 }
 
-static instant_s later(instant_s a, instant_s b)
-{
-    return a > b ? a : b;
-}
-
 /* Adds the host's sleep since the look before, at most the night so far. */
 static void count_host(struct nights *n, const struct snapshot *s, const struct host_facts *f)
 {
@@ -125,7 +121,7 @@ static void count_host(struct nights *n, const struct snapshot *s, const struct 
             if (h->from == 0)
                 h->from = began;
             h->until = 0;
-            h->asleep_s += (double)(s->time - later(began, before));
+            h->asleep_s += (double)(s->time - instant_later(began, before));
         } else {
             h->asleep_s += (double)(s->time - before);
         }
