@@ -149,7 +149,7 @@ static void say_ignored(const struct pve_ha_move *m, const struct pve_guest_stat
         (void)err_set(&ret->why, -EBUSY, "HA did not %s guest %s, which is locked (%s)",
                       starts(m) ? "start" : "migrate", m->id, g->lock);
     else
-        (void)err_set(&ret->why, -EREMOTEIO,
+        (void)err_set(&ret->why, -EAGAIN,
                       "HA accepted the %s of guest %s %s %s and did not begin it (state %s); the log of its "
                       "manager has the reason",
                       starts(m) ? "start" : "migration", m->id, starts(m) ? "on" : "to", m->to,

@@ -15,6 +15,7 @@
 #define MHZ_PER_GHZ 1000.0
 #define LABEL_WIDTH 13
 #define FAULTS_SHOWN 20
+#define LEFT_VMS_SHOWN 20
 
 static void put_label(struct strbuf *out, const char *label)
 {
@@ -168,6 +169,29 @@ static void show_first_requests(const json_t *st, struct arena *a, struct strbuf
                      arena_printf(a, "%s asked to %s, waits for a second person until %s",
                                   reply_or_dash(f, "by"), reply_or_dash(f, "text"),
                                   reply_or_dash(f, "until")));
+    }
+}
+
+/* VMs that are to leave their hosts, and why and until when their moves wait. */
+static void show_evacuations(const json_t *st, struct arena *a, struct strbuf *out)
+{
+    const json_t *list = json_object_get(st, "evacuations");
+    const json_t *x;
+    size_t i;
+
+    json_array_foreach(list, i, x)
+    {
+        const char *move = reply_text(x, "move");
+        const char *why = reply_text(x, "why");
+        const char *until = reply_text(x, "until");
+
+        if (i == LEFT_VMS_SHOWN)
+            break;
+        put_sentence(out, i == 0 ? arena_printf(a, "%zu leaving", json_array_size(list)) : "",
+                     arena_printf(a, "%s, off %s: %s%s%s%s%s", reply_text(x, "vm_name"),
+                                  reply_text(x, "host_name"), move ? move : "no move",
+                                  until ? ", not tried again before " : "", until ? until : "",
+                                  why ? ": " : "", why ? why : ""));
     }
 }
 
@@ -436,6 +460,7 @@ static void put_status(const json_t *st, const char *domain, struct arena *a, st
     show_store(st, out);
     show_roll(st, domain, a, out);
     show_first_requests(st, a, out);
+    show_evacuations(st, a, out);
     json_array_foreach(json_object_get(st, "configuration"), i, fault)
     {
         put_sentence(out, i == 0 ? "config" : "", json_string_value(fault));

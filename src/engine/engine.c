@@ -11,6 +11,7 @@
 #include "engine/actions/standby_maintenance.h"
 #include "engine/decide.h"
 #include "engine/early_pass.h"
+#include "engine/evacuations.h"
 #include "engine/events.h"
 #include "engine/external_units.h"
 #include "engine/four_eyes.h"
@@ -67,6 +68,7 @@ static void make_pass(struct engine *e, const char *early, instant_s now)
     e->passes->early = early != NULL;
     source_poll_decided(e);
     e->passes->next = e->passes->again ? now : e->poll->asked_at + e->settings.policy.interval_s;
+    evacuations_want_pass(e, now);
     e->passes->error = err;
     if (r < 0)
         events_publish(

@@ -392,6 +392,16 @@ struct engine_first_request {
 };
 size_t engine_first_requests(const struct engine *e, struct arena *a, struct engine_first_request **ret);
 
+/* A running VM that is to leave its host, which goes to maintenance or standby. */
+struct engine_left_vm {
+    const char *host, *vm;   /* ids */
+    enum action_state state; /* of its newest move off the host; action_state_count: there is none */
+    const char *why;         /* why that failed or waits; NULL: not known */
+    instant_s until;         /* it is not tried again by itself before this; 0: nothing holds it back */
+};
+/* By VM; in the arena or the engine's, valid as above. */
+size_t engine_left_vms(const struct engine *e, instant_s now, struct arena *a, struct engine_left_vm **ret);
+
 /* The newest inventory, frozen; NULL before the first. Its migrations and pending are as of that moment. */
 const struct snapshot *engine_snapshot(const struct engine *e);
 

@@ -84,7 +84,8 @@ struct action_record {
     unsigned attempts;       /* how often start was called */
     bool cancel_asked;       /* it took too long, or an admin wants it stopped */
     uint32_t unclear;        /* ACTION_VERIFYING: 0: the hypervisor reported success; else the errno
-                              * because of which no end was reported, about which `why` says more */
+                              * because of which no end was reported, about which `why` says more.
+                              * ACTION_FAILED, of a VM: the errno of the cause; 0: not known */
     bool refused;            /* ACTION_FAILED: it was refused, so that nothing was begun */
     const char *former_to;   /* the destination before the present one; NULL: it never had another */
     instant_s redirected;    /* since then it has the present one; 0: since it was created */

@@ -5,13 +5,16 @@
 
 #define RETRY_MAX_S 60 /* ... up to this */
 
+instant_s retry_doubled_s(instant_s first, instant_s most, unsigned failures)
+{
+    for (unsigned i = 1; i < failures && first < most; i++)
+        first *= 2;
+    return first < most ? first : most;
+}
+
 instant_s retry_wait_s(unsigned failures)
 {
-    instant_s wait = RETRY_FIRST_S;
-
-    for (unsigned i = 1; i < failures && wait < RETRY_MAX_S; i++)
-        wait *= 2;
-    return wait < RETRY_MAX_S ? wait : RETRY_MAX_S;
+    return retry_doubled_s(RETRY_FIRST_S, RETRY_MAX_S, failures);
 }
 
 instant_s retry_wait_after_s(int code, unsigned failures)

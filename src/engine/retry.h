@@ -8,6 +8,10 @@
 
 #define RETRY_FIRST_S 2 /* doubled from this ... */
 
+#define RETRY_MOVE_S 30 /* the first wait of a mandatory move that failed because of what may pass */
+
+/* `first`, twice as long after each failure in a row but the first, at most `most`. */
+instant_s retry_doubled_s(instant_s first, instant_s most, unsigned failures);
 /* Seconds to wait before trying again after so many failures in a row. */
 instant_s retry_wait_s(unsigned failures);
 /* The same where a login may have been refused: that is not tried quickly again, because directories lock an

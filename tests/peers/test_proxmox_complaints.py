@@ -293,5 +293,33 @@ def test_P15_loads_of_zero():
     assert looks[0] >= 8, looks
 
 
+def test_evacuation_with_a_manager_that_begins_nothing():
+    """HA accepts the move of a guest that may go to one node alone, and does not begin it: it is tried again after half a minute, and not at the next
+    pass or after a pause of its node. The status says what the evacuation waits for."""
+    c = Cluster("9.1", nodes=3)
+    c.manage(c.add(100, "n1", tags="licence"))
+    c.ha.drop = 1
+    ahead = [0]
+    c.clock = lambda: time.time() + ahead[0]
+
+    def waits(d):
+        return [x for x in d.status()["evacuations"] if x["move"] == "failed" and x["until"]]
+    rule = {"kind": "host-affinity", "vms": {"tag": "licence"}, "hosts": ["n1", "n3"]}
+    with balanced_by_ballast(c, interval_s=900, cool_down_s=300, rules={"licence": rule}) as (_, d):
+        wait_for("a pass", lambda: d.status()["pass"])
+        d.cli("maintenance", "enter", "n1")
+        wait_for("it is requested", lambda: c.ha.drop == 0, 60)
+        ahead[0] += 60
+        wait_for("it has failed", lambda: waits(d), 60)
+        failed = time.monotonic()
+        [x] = waits(d)
+        assert (x["host_name"], x["vm"]) == ("n1", "100") and "did not begin it" in x["why"], x
+        text = d.cli("status")
+        assert "1 leaving" in text and "not tried again before" in text and "did not begin it" in text, text
+        wait_for("it leaves", lambda: c.guests[100].node == "n3", 90)
+        assert time.monotonic() - failed > 20, "it was not left alone"
+        wait_for("nothing is left to be told", lambda: not d.status()["evacuations"], 60)
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))

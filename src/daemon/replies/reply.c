@@ -176,6 +176,28 @@ static void put_first_requests(struct json_writer *w, const struct engine *e)
     jw_end(w);
 }
 
+static void put_evacuations(struct json_writer *w, const struct engine *e, instant_s now)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct snapshot *s = engine_snapshot(e);
+    struct engine_left_vm *list;
+    size_t n = engine_left_vms(e, now, &a, &list);
+
+    jw_begin(w, "evacuations", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < n; i++) {
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "host", list[i].host);
+        jw_text(w, "host_name", snapshot_host_name(s, list[i].host));
+        jw_text(w, "vm", list[i].vm);
+        jw_text(w, "vm_name", snapshot_vm_name(s, list[i].vm));
+        jw_text(w, "move", list[i].state == action_state_count ? NULL : action_state_name(list[i].state));
+        jw_text(w, "why", list[i].why);
+        jw_instant(w, "until", list[i].until);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 static void put_failing_units(struct json_writer *w, const struct engine_status *st)
 {
     jw_begin(w, "failing_units", JW_ARRAY, JW_INLINE);
@@ -220,6 +242,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     reply_schedule_put_balance(w, s);
     reply_roll_put(w, e);
     put_first_requests(w, e);
+    put_evacuations(w, e, now);
     jw_begin(w, "configuration", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; st.overlay_findings && i < st.overlay_findings->n; i++)
         jw_text(w, NULL, st.overlay_findings->items[i]);

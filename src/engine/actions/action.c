@@ -243,6 +243,7 @@ static void remember_end(struct engine *e, struct action *x, instant_s now)
                                              .from = x->r.from,
                                              .to = x->r.to,
                                              .at = now,
+                                             .passes = backoff_is_short(&x->r),
                                              .why = taught ? (x->r.why ? x->r.why : "no reason") : NULL});
     note_end(e, x);
 }

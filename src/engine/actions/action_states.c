@@ -19,6 +19,7 @@
 #include "engine/actions/power_preconditions.h"
 #include "engine/actions/power_progress.h"
 #include "engine/actions/standby_maintenance.h"
+#include "engine/evacuations.h"
 #include "engine/events.h"
 #include "engine/external_units.h"
 #include "engine/knowledge/cluster_demand.h"
@@ -78,11 +79,31 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
     }
 }
 
-/* code: what is known of the cause. */
+/* Whether an operation of another VM got on, or ended well, since this one began. One that is only queued
+ * may never begin either. */
+static bool others_got_on(const struct engine *e, const struct action *x)
+{
+    for (size_t i = 0; i < e->actions->n; i++) {
+        const struct action *y = e->actions->list[i];
+
+        if (y != x && y->r.vm && y->r.started != 0 &&
+            ((y->copy.ran != 0 && y->advanced > x->r.started) ||
+             (y->r.state == ACTION_DONE && y->r.ended > x->r.started)))
+            return true;
+    }
+    return false;
+}
+
+/* code: what is known of the cause. A manager that accepted a move and did not begin it says something about
+ * the host only if it began others meanwhile. */
 static void fail(struct engine *e, struct action *x, int code, const char *why, instant_s now)
 {
-    x->blames_peer = retry_blames_peer(code);
+    x->blames_peer = retry_blames_peer(code) || (code == -EAGAIN && others_got_on(e, x));
+    if (x->r.vm)
+        x->r.unclear = (uint32_t)-code;
     action_enter(e, x, ACTION_FAILED, why, now);
+    if (backoff_is_short(&x->r))
+        evacuations_want_pass(e, now);
     cancel_dependents(e, x, now);
 }
 

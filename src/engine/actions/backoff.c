@@ -3,9 +3,12 @@
 
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
+#include "engine/retry.h"
 
+#include <ballast/plan.h>
 #include <ballast/policy.h>
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define LONGEST_S (4 * 3600) /* of a VM whose moves fail ... */
@@ -45,18 +48,24 @@ static bool matters_for_next(const struct action_record *r)
     return r->kind == ACTION_MIGRATE || r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
 }
 
+bool backoff_is_short(const struct action_record *r)
+{
+    return r->kind == ACTION_MIGRATE && r->state == ACTION_FAILED && r->priority == PRIORITY_MANDATORY &&
+           r->unclear != ECANCELED && retry_is_transient(-(int)r->unclear);
+}
+
 /* Twice as long after each failure in a row: of what moves from the cool-down on. A host that did not wake is
  * asked again much sooner: asking does no harm, and it may be the only one that is left to be woken; others
- * whose wake-up is proven come before it. */
-static instant_s length_s(const struct policy *p, enum action_kind kind, unsigned failures)
+ * whose wake-up is proven come before it. So is a mandatory move whose cause may pass: a person may wait for
+ * it. */
+static instant_s length_s(const struct policy *p, const struct action_record *r, unsigned failures)
 {
-    instant_s length = kind == ACTION_POWER_ON ? p->interval_s : p->cool_down_s;
-    instant_s most = kind == ACTION_POWER_ON ? WAKE_LONGEST_S : LONGEST_S;
+    const bool wakes = r->kind == ACTION_POWER_ON;
+    instant_s length = wakes ? p->interval_s : p->cool_down_s;
 
-    length = length > 0 ? length : 1;
-    for (unsigned i = 1; i < failures && length < most; i++)
-        length *= 2;
-    return length < most ? length : most;
+    if (backoff_is_short(r) && length > RETRY_MOVE_S)
+        length = RETRY_MOVE_S;
+    return retry_doubled_s(length > 0 ? length : 1, wakes ? WAKE_LONGEST_S : LONGEST_S, failures);
 }
 
 void backoff_end(struct actions *all, const struct policy *p, const struct action_record *r, bool taught,
@@ -76,7 +85,7 @@ void backoff_end(struct actions *all, const struct policy *p, const struct actio
     b->tried = ended;
     if (r->state == ACTION_FAILED)
         b->failures++;
-    b->until = ended + length_s(p, r->kind, r->state == ACTION_FAILED ? b->failures : 1);
+    b->until = ended + length_s(p, r, r->state == ACTION_FAILED ? b->failures : 1);
 }
 
 void backoff_clock(struct backoff *b, instant_s now)

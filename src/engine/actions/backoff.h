@@ -26,6 +26,9 @@ void backoff_moved(struct backoff *b, const char *from, instant_s at);
 void backoff_clock(struct backoff *b, instant_s now);
 /* Those of VMs and hosts that nothing has happened to since then. */
 void backoff_forget(struct actions *all, instant_s before);
+/* Whether a failed move is tried again soon: it is mandatory, and its cause may pass (a manager that did not
+ * begin it, a lock, a time-out), unless somebody stopped it. */
+bool backoff_is_short(const struct action_record *r);
 /* What an end at that time means for the next one of the same VM or host. taught: a move that failed because
  * of the VM or its destination, which knowledge/failed_moves.h remembers; the VM may go elsewhere at once. */
 void backoff_end(struct actions *all, const struct policy *p, const struct action_record *r, bool taught,

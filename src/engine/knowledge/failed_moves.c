@@ -4,6 +4,7 @@
 
 #include "engine/knowledge/avoid_entries.h"
 #include "engine/knowledge/rejections.h"
+#include "engine/retry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +27,12 @@ static bool is_pair(const struct failure_record *r)
 /* ---- how long ---- */
 
 /* Twice as long each time. */
-static instant_s pause_s(const struct failed_moves *f, uint32_t times)
+static instant_s pause_s(const struct failed_moves *f, uint32_t times, bool passes)
 {
-    instant_s most = f->policy->avoid.pause_max_s;
-    instant_s pause = f->policy->avoid.pause_s;
+    const struct avoid_policy *p = &f->policy->avoid;
+    instant_s first = passes && p->pause_s > RETRY_MOVE_S ? RETRY_MOVE_S : p->pause_s;
 
-    for (uint32_t i = 1; i < times && pause < most; i++)
-        pause *= 2;
-    return pause < most ? pause : most;
+    return retry_doubled_s(first, p->pause_max_s, times);
 }
 
 /* A pause that holds is not made longer by moves that were under way when it began. */
@@ -48,7 +47,7 @@ static void begin_pause(struct failed_moves *f, struct avoid_entry *x, uint32_t 
     if (paused)
         return;
     x->r.pauses++;
-    x->r.until = m->at + pause_s(f, x->r.pauses);
+    x->r.until = m->at + pause_s(f, x->r.pauses, false);
 }
 
 /* ---- counting ---- */
@@ -163,7 +162,7 @@ static void take_failure(struct failed_moves *f, const struct move_end *m)
 
     pair->r.failures++;
     pair->r.failed = m->at;
-    pair->r.until = m->at + pause_s(f, pair->r.failures);
+    pair->r.until = m->at + pause_s(f, pair->r.failures, m->passes);
     avoid_entry_set_text(&pair->r.from, m->from);
     avoid_entry_set_text(&pair->r.reason, m->why);
     if (f->policy->avoid.host_failures == 0)

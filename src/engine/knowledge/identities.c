@@ -6,6 +6,7 @@
 #include "base/name_define.h"
 #include "base/xalloc.h"
 #include "engine/knowledge/hosts.h"
+#include "engine/retry.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -197,11 +198,7 @@ void identities_ask(struct identities *all, const struct hosts *hosts, const str
 
 static instant_s pause_after(unsigned failures)
 {
-    instant_s wait = RETRY_S;
-
-    for (unsigned i = 1; i < failures && wait < DOUBTED_S; i++)
-        wait *= 2;
-    return wait < DOUBTED_S ? wait : DOUBTED_S;
+    return retry_doubled_s(RETRY_S, DOUBTED_S, failures);
 }
 
 static void take_report(struct identity *x, const struct identity_report *r, instant_s now)

@@ -4,6 +4,7 @@
 #include "base/idmap.h"
 #include "base/xalloc.h"
 #include "engine/knowledge/host_power.h"
+#include "engine/retry.h"
 
 #include <ballast/power.h>
 
@@ -155,11 +156,7 @@ void meters_ask(struct meters *all, const struct engine_ports *port, const struc
 
 static instant_s pause_after(unsigned failures)
 {
-    instant_s wait = PERIOD_S;
-
-    for (unsigned i = 0; i < failures && wait < PERIOD_MAX_S; i++)
-        wait *= 2;
-    return wait < PERIOD_MAX_S ? wait : PERIOD_MAX_S;
+    return retry_doubled_s(PERIOD_S, PERIOD_MAX_S, failures + 1);
 }
 
 static bool is_reading(const struct meter *m, const struct job_result *result)
