@@ -10,6 +10,7 @@
 #include "net/xml.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -100,6 +101,31 @@ static void read_memory(virConnectPtr conn, struct host_look *l)
         l->mem_free_mb = left;
 }
 
+/* All that runs on the host, domains included. */
+static void read_busy(virConnectPtr conn, struct host_look *l, const struct host_look *before)
+{
+    virNodeCPUStats list[32];
+    int n = 0;
+
+    l->cpu_used_mhz = UNKNOWN;
+    if (virNodeGetCPUStats(conn, VIR_NODE_CPU_STATS_ALL_CPUS, NULL, &n, 0) < 0 || n <= 0 ||
+        n > (int)(sizeof list / sizeof list[0]) ||
+        virNodeGetCPUStats(conn, VIR_NODE_CPU_STATS_ALL_CPUS, list, &n, 0) < 0)
+        return;
+    l->cpu_at_ms = net_now_ms();
+    for (int i = 0; i < n; i++)
+        if (strcmp(list[i].field, VIR_NODE_CPU_STATS_KERNEL) == 0 ||
+            strcmp(list[i].field, VIR_NODE_CPU_STATS_USER) == 0)
+            l->cpu_busy_ns += (int64_t)list[i].value;
+    if (!before || before->cpu_at_ms == 0 || l->cpu_at_ms <= before->cpu_at_ms ||
+        l->cpu_busy_ns < before->cpu_busy_ns)
+        return;
+    double cpus =
+        (double)(l->cpu_busy_ns - before->cpu_busy_ns) / 1e6 / (double)(l->cpu_at_ms - before->cpu_at_ms);
+
+    l->cpu_used_mhz = fmin(cpus, l->cpus) * l->core_mhz;
+}
+
 /* The clock of the time stamp counter is the nominal one. The other is the present one of some CPU, which
  * follows the load: capacity must not, so the highest one seen counts. */
 static double clock_of(const struct host_look *l, double now_mhz, const struct host_look *before)
@@ -131,6 +157,7 @@ static int read_host(virConnectPtr conn, struct host_look *l, const struct host_
     l->mem_mb = (double)info.memory / KIB_PER_MIB;
     l->mem_free_mb = UNKNOWN;
     read_memory(conn, l);
+    read_busy(conn, l, before);
     return 0;
 }
 

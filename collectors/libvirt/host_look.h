@@ -61,6 +61,8 @@ struct host_look {
     struct ids traits; /* of its CPU, sorted */
     uint32_t cpus;
     double core_mhz, mem_mb, mem_free_mb;
+    int64_t cpu_at_ms, cpu_busy_ns; /* of all CPUs since the host is up; 0: not known */
+    double cpu_used_mhz;            /* since the look before; UNKNOWN */
     struct domain_look *domains;
     size_t n_domains;
     struct offer networks;

@@ -159,7 +159,8 @@ static void map_hosts(struct map *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         const struct libvirt_seen_host *h = &m->hosts[i];
-        struct host_facts *to = &inventory_add_host(m->inv, m->a)->is;
+        struct seen_host *seen = inventory_add_host(m->inv, m->a);
+        struct host_facts *to = &seen->is;
 
         to->id = to->name = arena_strdup(m->a, h->settings->name);
         map_size(h, to);
@@ -172,6 +173,9 @@ static void map_hosts(struct map *m)
             to->numa = copy_cells(h->look->caps.numa, m->a);
         if (to->state == HOST_ON)
             to->mem_free_mb = mem_free_of(h, to);
+        if (h->look && isnan(h->settings->mem_mb) &&
+            isnan(h->settings->cpu_mhz)) /* not of a part of the machine */
+            seen->cpu_used_mhz = h->look->cpu_used_mhz;
     }
 }
 

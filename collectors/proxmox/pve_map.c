@@ -219,6 +219,7 @@ static void add_host(struct pve_map *m, const struct pve_node *n)
     }
     h->is.total[RES_MEM] = mem > 0 ? mem / BYTES_PER_MIB : 0;
     h->is.mem_free_mb = free_mb(m, n);
+    h->cpu_used_mhz = n->cpu >= 0 && n->cpu <= 1 ? n->cpu * h->is.total[RES_CPU] : UNKNOWN;
     h->is.wake_methods = WAKE_HYPERVISOR; /* other nodes send the packet */
     set_host_state(m, n, &h->is);
     add_roles(m, n, &h->is);

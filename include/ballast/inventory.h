@@ -37,6 +37,7 @@ struct vm_sample {
 struct seen_host {
     struct host_facts is;
     struct ids agents_required;
+    double cpu_used_mhz; /* of all that runs on it, over the interval of its VMs' samples; UNKNOWN */
 };
 
 struct seen_vm {

@@ -8,7 +8,7 @@
 
 struct seen_host *inventory_add_host(struct inventory *inv, struct arena *a)
 {
-    struct seen_host *h = INVENTORY_ADD(inv, a, hosts, (struct seen_host){0});
+    struct seen_host *h = INVENTORY_ADD(inv, a, hosts, (struct seen_host){.cpu_used_mhz = UNKNOWN});
 
     host_facts_default(&h->is);
     return h;

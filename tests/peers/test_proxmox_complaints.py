@@ -219,7 +219,8 @@ def test_P13_cpu_and_memory_together():
     equal("CPU leaves n1, memory n2", {(vmid // 100, origin) for vmid, origin, _ in moves} <= {(1, "n1"), (2, "n2")}, True)
     assert {vmid // 100 for vmid, *_ in moves} == {1, 2}, moves
     used = {n.name: (c.load(n), c.mem_used(n) / n.mem) for n in c.nodes.values()}
-    assert all(cpu < SHORT and mem < SHORT for cpu, mem in used.values()), (used, moves)
+    least = SHORT + (1 - SHORT) / 10  # a node that uses less than a tenth of its headroom is left alone
+    assert all(cpu < least and mem < least for cpu, mem in used.values()), (used, moves)
 
 
 def test_P14_node_that_is_too_small():

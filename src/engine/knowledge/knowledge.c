@@ -10,6 +10,7 @@
 #include "engine/knowledge/meters.h"
 #include "engine/knowledge/migration_stats.h"
 #include "engine/knowledge/nights.h"
+#include "engine/knowledge/own_use.h"
 #include "engine/knowledge/pool_settings.h"
 #include "engine/knowledge/start_keys.h"
 #include "engine/knowledge/unit_failures.h"
@@ -25,6 +26,7 @@ static const struct piece {
     {offsetof(struct knowledge, vms), &vm_demand_ops},
     {offsetof(struct knowledge, migrations), &migration_stats_ops},
     {offsetof(struct knowledge, hosts), &hosts_ops},
+    {offsetof(struct knowledge, own_use), &own_use_ops},
     {offsetof(struct knowledge, cluster), &cluster_demand_ops},
     {offsetof(struct knowledge, energy), &energy_ops},
     {offsetof(struct knowledge, meters), &meters_ops},

@@ -15,6 +15,7 @@ struct knowledge {
     struct vm_demand *vms;
     struct migration_stats *migrations;
     struct hosts *hosts;
+    struct own_use_pieces *own_use;
     struct cluster_demand *cluster;
     struct energy *energy;
     struct meters *meters;
