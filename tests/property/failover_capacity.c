@@ -264,6 +264,8 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
         if (w.plan.faults[i].code != FAULT_SPARE_MISSING)
             continue;
         missing = true;
+        if (plan_vms_unprotected(&w.plan.faults[i], 1) > w.snap.n_vms)
+            fail_msg("seed %llu: more VMs lack failover capacity than there are", (unsigned long long)seed);
         careful = careful || (!needs_more(&w.snap) && !is_missing(&w, &w.plan.faults[i]));
     }
     if (careful && !is_crowded(&w))

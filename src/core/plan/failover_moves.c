@@ -226,8 +226,25 @@ static struct fault *fault_like(struct pass *p, const struct finding *f)
     return NULL;
 }
 
-/* One fault for each reason, about the first VM. */
-static void still_missing(struct pass *p, const struct failover_gap *gap)
+/* Names the VM's host, or another, that fails together with the lost one. A VM that may run nowhere else is
+ * lost with its own. */
+static void name_lost(const struct pass *p, const struct failover_gap *gap, struct finding *f)
+{
+    const bool *counted = p->layout.failover.counted_on;
+    uint32_t other = layout_slot_of(&p->layout, gap->vm);
+    uint32_t n = gap->lost == IX_NONE ? 0 : p->snap->promise.hosts - counted[gap->lost];
+
+    if (n < 2 || (gap->hopeless && other == gap->lost))
+        return;
+    for (uint32_t i = 0; other == gap->lost; i++)
+        other = counted[i] ? i : other;
+    finding_subject(f, SUBJECT_FROM, p->layout.slot_host[other]);
+    finding_figure(f, FIGURE_HOSTS, n);
+}
+
+/* One fault for each reason, about the first VM; it counts a VM once, however many losses leave it a gap.
+ * `said`: by VM, a bit for each reason. */
+static void still_missing(struct pass *p, const struct failover_gap *gap, uint8_t *said)
 {
     const struct layout *l = &p->layout;
     uint32_t coming = coming_for(p, gap);
@@ -248,15 +265,19 @@ static void still_missing(struct pass *p, const struct failover_gap *gap)
         finding_figure(&f, FIGURE_VMS, 1);
         finding_figure(&f, FIGURE_CPU_NEED, gap->need[RES_CPU]);
         finding_figure(&f, FIGURE_MEM_NEED, gap->need[RES_MEM]);
+        name_lost(p, gap, &f);
     }
     struct fault *like = fault_like(p, &f);
+    uint8_t bit = (uint8_t)(1 << (f.code - FIND_NO_HOST_TO_LOSE));
     if (!like) {
         plan_fault(p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE, f);
-    } else if (gap->vm != IX_NONE) {
+    } else if (gap->vm != IX_NONE && !(said[gap->vm] & bit)) {
         struct finding more = *like->found;
         more.figures[finding_find_figure(&more, FIGURE_VMS)].value++;
         like->found = finding_keep(p->a, more);
     }
+    if (gap->vm != IX_NONE)
+        said[gap->vm] |= bit;
 }
 
 static bool take_way(struct pass *p, const struct failover_gap *gap, const struct prerequisite_moves *way)
@@ -350,6 +371,7 @@ bool correct_failover(struct pass *p)
 {
     struct failover_capacity *s = &p->layout.failover;
     struct closing c = {0};
+    uint8_t *said = arena_array(p->a, uint8_t, p->snap->n_vms);
 
     if (s->had_gaps && p->n_decisions > 0)
         failover_capacity_renew(s);
@@ -365,7 +387,7 @@ bool correct_failover(struct pass *p)
         if (!gap->closed && !gap->hopeless && !close_gap(p, gap, &c))
             return false;
         if (!gap->closed)
-            still_missing(p, gap);
+            still_missing(p, gap, said);
     }
     p->layout.moves_are_optional = false;
     wake_for_percent(p);
@@ -383,7 +405,7 @@ static bool has_gap(const struct failover_capacity *s, const struct failover_gap
 
 /* There was no gap, and the moves kept all reservations. But they may have taken cells, devices or counts
  * that restarts need. A gap of reservations alone is a miss of the search. */
-static void review_live(struct pass *p)
+static void review_live(struct pass *p, uint8_t *said)
 {
     struct failover_capacity *s = &p->layout.failover;
     const struct failover_capacity decided = *s;
@@ -396,7 +418,7 @@ static void review_live(struct pass *p)
         if (found.gaps[i].vm != IX_NONE && !has_gap(s, &found.gaps[i])) {
             const struct failover_capacity reservations = *s;
             *s = found;
-            still_missing(p, &found.gaps[i]);
+            still_missing(p, &found.gaps[i], said);
             *s = reservations;
         }
     *s = decided;
@@ -405,10 +427,11 @@ static void review_live(struct pass *p)
 void correct_failover_review(struct pass *p)
 {
     struct failover_capacity *s = &p->layout.failover;
+    uint8_t *said = arena_array(p->a, uint8_t, p->snap->n_vms);
     size_t kept = 0;
 
     if (!s->had_gaps && s->live)
-        review_live(p);
+        review_live(p, said);
     if (!s->had_gaps)
         return;
     for (size_t i = 0; i < p->n_faults; i++)
@@ -420,6 +443,6 @@ void correct_failover_review(struct pass *p)
     failover_capacity_renew(s);
     for (uint32_t i = 0; i < s->n_gaps; i++)
         if (s->gaps[i].vm != IX_NONE)
-            still_missing(p, &s->gaps[i]);
+            still_missing(p, &s->gaps[i], said);
     *s = decided;
 }

@@ -111,10 +111,10 @@ const struct sentence_template wording_templates[] = {
      "{hosts_run_vms}, but the failure of {failures} must be tolerated: no host would be "
      "left.{woken_for_it}"},
     {FIND_NO_RESTART, "",
-     "If {host} failed, {vm} could not restart: {vm} may run on no other "
+     "{if_lost}, {vm} could not restart: {vm} may run on no other "
      "host.{woken_for_it}{vms_unprotected}"},
     {FIND_NO_RESTART_FIT, "host",
-     "If {host} failed, {vm} might not restart: no single other host was found that has {missing_share} left "
+     "{if_lost}, {vm} might not restart: no single other host was found that has {missing_share} left "
      "to "
      "reserve, and the NUMA cells, devices and counts that {vm} needs.{woken_for_it}{vms_unprotected}"},
     {FIND_NO_RESTART_FIT, "",
@@ -122,7 +122,7 @@ const struct sentence_template wording_templates[] = {
      "devices and "
      "counts that {vm} needs.{woken_for_it}{vms_unprotected}"},
     {FIND_NO_RESTART_ROOM, "host",
-     "If {host} failed, {vm} could not restart: no single other host has {missing_share} left to "
+     "{if_lost}, {vm} could not restart: no single other host has {missing_share} left to "
      "reserve.{woken_for_it}{vms_unprotected}"},
     {FIND_NO_RESTART_ROOM, "",
      "No single host has {missing_share} left to reserve for {vm}.{woken_for_it}{vms_unprotected}"},
@@ -766,6 +766,9 @@ const struct phrase wording_phrases[] = {
     {"missing_share", "cpu_need_mhz>0 mem_need_mb>0", "{cpu_need_mhz} and {mem_need_mb}"},
     {"missing_share", "cpu_need_mhz>0", "{cpu_need_mhz}"},
     {"missing_share", "", "{mem_need_mb}"},
+    {"if_lost", "hosts=2", "If {host} and {from} failed together"},
+    {"if_lost", "hosts", "If {hosts} hosts failed together, {host} and {from} among them"},
+    {"if_lost", "", "If {host} failed"},
     {"woken_for_it", "other_host", " {other_host} is being woken for it."},
     {"woken_for_it", "", ""},
     {"vms_unprotected", "vms>1", " {vms} VMs in all have no failover capacity for this reason."},
