@@ -30,6 +30,17 @@ static bool is_host_lost(const struct snapshot *s)
     return false;
 }
 
+/* Whether failover capacity is missing that is no VM's slot: a failover host, or a policy that cannot be
+ * kept. */
+static bool lacks_failover_hosts(const struct pass *p)
+{
+    for (size_t i = 0; i < p->n_faults; i++)
+        if (p->faults[i].code == FAULT_SPARE_MISSING &&
+            finding_get_subject(p->faults[i].found, SUBJECT_VM) == IX_NONE)
+            return true;
+    return false;
+}
+
 /* A shortage does not wait until the imbalance has stood for two passes: only bad samples prevent a wake. */
 static bool is_due(const struct pass *p, unsigned priority)
 {
@@ -68,7 +79,7 @@ static enum power_check consider(struct power *w)
         return POWER_OTHERS_COMING;
     if (sleep_check_wakes(w, &after))
         return POWER_AFTER_WAKE;
-    return p->layout.failover.n_open > 0 ? POWER_SPARE_MISSING : POWER_FINE;
+    return p->layout.failover.n_open > 0 || lacks_failover_hosts(p) ? POWER_SPARE_MISSING : POWER_FINE;
 }
 
 static bool lacks_host(struct power *w)
