@@ -212,7 +212,7 @@
     X(CHECK_WORST_CASE, "worst_case", "the move would increase the shortage, now or in the worst case")      \
     X(CHECK_MOVES_MAX, "moves_max", "the plan has reached its maximum number of moves")                      \
     X(CHECK_PLAN_WORSE, "plan_worse", "the deep search found no better plan with the VM on this host")       \
-    X(CHECK_STANDS, "stands", "the last pass recommended another host, which is about as good")              \
+    X(CHECK_STANDS, "stands", "the last pass recommended another host, and still does")                      \
     X(CHECK_LESS_GAIN, "less_gain", "another move lowers the imbalance more")                                \
     X(CHECK_LESS_ROOM, "less_room", "another host leaves more room for large VMs")
 

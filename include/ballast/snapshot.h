@@ -65,7 +65,7 @@ struct migration {
 };
 
 /* An approved recommendation that has not begun. Or one of the last pass that stands: nobody has approved it
- * yet, so it locks nothing, and is preferred to others that are about as good (src/core/plan/standing.c). */
+ * yet, so it locks nothing, and is preferred to others while it passes (src/core/plan/standing.c). */
 struct pending {
     enum action_kind action;
     uint32_t vm, from, to, host;

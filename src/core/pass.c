@@ -60,6 +60,7 @@ struct question {
     bool *held_back;                    /* by unit; NULL: none */
     const struct proposal *search_from; /* p->search_from */
     const struct proposal *proposal;    /* p->proposal */
+    bool anew;                          /* p->anew */
     enum pass_until until;
     struct arena *a;
 };
@@ -70,6 +71,7 @@ static void decide(struct pass *p, const struct question *q)
     p->held_back = q->held_back;
     p->search_from = q->search_from;
     p->proposal = q->proposal;
+    p->anew = q->anew;
     plan_report_state(p);           /* faults that exist before any decision */
     plan_correct(p);                /* 5. corrections: mandatory moves first, */
     if (q->rules & RULES_PREFERRED) /* which must not cost failover capacity */
@@ -152,6 +154,31 @@ static bool *copy_held_back(const struct question *q, uint32_t n_units)
     return held_back;
 }
 
+/* Answers another question, too, and keeps its answer if that is better. */
+static bool decide_other(struct pass *p, struct question *q, struct question other)
+{
+    struct pass *tried = arena_new(q->a, struct pass);
+
+    other.held_back = copy_held_back(q, p->layout.n_units);
+    decide_until_it_stands(tried, &other);
+    if (!plan_balances_better(tried, p))
+        return false;
+    *q = other;
+    decide(p, q);
+    return true;
+}
+
+/* Where the number of moves is limited or a load stays above 1, moves that stand may keep others out that
+ * gain more. Elsewhere these are made beside them. */
+static void decide_anew(struct pass *p, struct question *q)
+{
+    struct question anew = *q;
+
+    anew.anew = true;
+    if (p->measure.stands && (p->end == CHECK_MOVES_MAX || p->measure.over > 0))
+        (void)decide_other(p, q, anew);
+}
+
 /* The deep search (balance/deep_search.h) starts from the moves of the greedy pass. Another pass then makes
  * the moves that it proposes, and is kept if it is better. */
 static void decide_deeper(struct pass *p, struct question *q)
@@ -170,13 +197,8 @@ static void decide_deeper(struct pass *p, struct question *q)
         return;
     deeper.search_from = NULL;
     deeper.proposal = found;
-    deeper.held_back = copy_held_back(q, p->layout.n_units);
-    decide_until_it_stands(other, &deeper);
-    if (!plan_balances_better(other, p))
-        return;
-    *q = deeper;
-    decide(p, q);
-    p->stats.evaluated += found->evaluated;
+    if (decide_other(p, q, deeper))
+        p->stats.evaluated += found->evaluated;
 }
 
 void pass_decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
@@ -190,6 +212,7 @@ void pass_decide(struct pass *p, const struct snapshot *snap, const struct polic
                          .a = a};
 
     decide_until_it_stands(p, &q);
+    decide_anew(p, &q);
     if (policy->search == SEARCH_DEEP && p->measure.known)
         decide_deeper(p, &q);
     if (watched_vm == IX_NONE)

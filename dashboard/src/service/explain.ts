@@ -99,7 +99,7 @@ const CHECKS: Record<string, string> = {
   moves_max: 'The plan has all the moves that it may have',
   less_room: 'Another host leaves more room for large VMs',
   plan_worse: 'No better plan was found with the VM there',
-  stands: 'The host recommended before is about as good',
+  stands: 'The host recommended before still is',
   less_gain: 'Another move gains more',
 };
 

@@ -82,7 +82,8 @@ static double single_gain(const struct climb *c, uint32_t unit, uint32_t to)
     return move_score_gain(&c->score, &t, to);
 }
 
-bool deep_search_passes_now(struct climb *c, const struct proposed *is, struct exchange *ret)
+/* At the present minimum goodness alone. */
+static bool passes_now(struct climb *c, const struct proposed *is, struct exchange *ret)
 {
     const struct layout *l = c->l;
 
@@ -106,7 +107,7 @@ bool deep_search_passes(struct climb *c, const struct proposed *is, struct excha
     move_score_refresh(&c->score, c->l, c->costs);
     c->score.goodness = c->score.goodness0;
     do {
-        if (deep_search_passes_now(c, is, ret))
+        if (passes_now(c, is, ret))
             return true;
     } while (move_score_lower_goodness(&c->score));
     return false;

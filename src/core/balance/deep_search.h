@@ -42,9 +42,6 @@ void deep_search(struct climb *c, struct exchange_search *exchanges, const struc
  * of the present state. ret: as exchange_find() gives it, also of a single move. */
 bool deep_search_passes(struct climb *c, const struct proposed *is, struct exchange *ret);
 
-/* The same at the present minimum goodness alone. */
-bool deep_search_passes_now(struct climb *c, const struct proposed *is, struct exchange *ret);
-
 /* Adds one. */
 void deep_search_add(struct proposal *p, const struct proposed *is, struct arena *a);
 

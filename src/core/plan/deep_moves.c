@@ -47,7 +47,9 @@ void plan_measure_balance(struct pass *p, size_t first)
         uint32_t u = p->decisions[i].unit;
         m.vms += l->unit_from[u + 1] - l->unit_from[u];
         m.mb += l->unit_backed[u];
+        m.stands = m.stands || p->decisions[i].stands;
     }
+    m.fall = first < p->n_decisions ? p->decisions[first].imbalance_before - m.imbalance : 0;
     p->measure = m;
 }
 
@@ -56,6 +58,8 @@ bool plan_balances_better(const struct pass *p, const struct pass *than)
     const struct balance_measure *x = &p->measure;
     const struct balance_measure *y = &than->measure;
 
+    if (y->stands)
+        return plan_standing_is_beaten(y, x);
     if (x->over != y->over)
         return x->over < y->over;
     if (x->above != y->above || x->uneven != y->uneven)

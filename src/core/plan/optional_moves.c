@@ -115,17 +115,12 @@ static enum outcome make_move(struct pass *p, const struct move *m, int64_t leve
     return goes_on ? OUTCOME_MOVED : OUTCOME_STOPPED;
 }
 
-/* Makes the best single move, or a standing one that is about as good. */
+/* Makes the best single move. */
 static enum outcome take_move(struct pass *p, int64_t level, uint32_t *left)
 {
     struct move m = climb_step(&p->climb);
 
-    if (m.unit == IX_NONE)
-        return OUTCOME_STUCK;
-    plan_standing_instead(p, &m);
-    enum outcome outcome = make_move(p, &m, level, left);
-    p->stands = false;
-    return outcome;
+    return m.unit == IX_NONE ? OUTCOME_STUCK : make_move(p, &m, level, left);
 }
 
 /* The benefit is that of the exchange: equal parts for its moves, so that the plan's sums are right. */
@@ -186,8 +181,6 @@ static enum outcome make_proposed(struct pass *p, const struct proposed *is, uin
         c->score.vms_left = *left;
         if (!deep_search_passes(c, is, &x))
             continue;
-        if (p->stands && is->steps.n == 1 && plan_standing_is_beaten(p, is))
-            return OUTCOME_STUCK;
         if (is->steps.n > 1)
             return make_exchange(p, &x, level, left);
         return make_move(p, &(struct move){.unit = is->unit, .to_slot = is->steps.to_slot[0]}, level, left);
@@ -195,30 +188,21 @@ static enum outcome make_proposed(struct pass *p, const struct proposed *is, uin
     return OUTCOME_STUCK;
 }
 
-/* Makes the moves that the deep search proposes, in its order; a move that does not pass is left out. False:
- * the pass stops here. */
-static bool make_proposal(struct pass *p, uint32_t *left)
+/* Makes the moves that the deep search proposes, or else those that stand, in their order; a move that does
+ * not pass is left out. False: the pass stops here. */
+static bool make_first(struct pass *p, uint32_t *left)
 {
+    struct proposal standing = {0};
+    const struct proposal *list = p->proposal ? p->proposal : &standing;
     bool goes_on = true;
 
-    p->proposing = true;
-    for (uint32_t i = 0; i < p->proposal->n && goes_on; i++)
-        goes_on = make_proposed(p, &p->proposal->items[i], left) != OUTCOME_STOPPED;
-    p->proposing = !goes_on;
-    return goes_on;
-}
-
-/* Makes the moves that stand, in their order; as above. Where a load is above 1, its relief comes first. */
-static bool make_standing(struct pass *p, uint32_t *left)
-{
-    bool goes_on = true;
-
-    plan_standing_list(p);
-    if (p->layout.over[RES_CPU] + p->layout.over[RES_MEM] > 0)
-        return true;
-    p->stands = true;
-    for (uint32_t i = 0; i < p->standing.n && goes_on; i++)
-        goes_on = make_proposed(p, &p->standing.items[i], left) != OUTCOME_STOPPED;
+    if (!p->proposal && !p->anew)
+        plan_standing_list(p, &standing);
+    p->proposing = p->proposal != NULL;
+    p->stands = !p->proposal;
+    for (uint32_t i = 0; i < list->n && goes_on; i++)
+        goes_on = make_proposed(p, &list->items[i], left) != OUTCOME_STOPPED;
+    p->proposing = p->proposing && !goes_on;
     p->stands = false;
     return goes_on;
 }
@@ -275,7 +259,7 @@ void plan_balance(struct pass *p)
     }
     if (p->search_from && !plan_search_deeper(p, left))
         return;
-    if (p->proposal ? !make_proposal(p, &left) : !make_standing(p, &left))
+    if (!make_first(p, &left))
         return;
     size_t kept = first; /* decisions that leave failover capacity as it was */
     for (int64_t level = LAYOUT_LEVEL_FIRST; level <= p->policy.migration_threshold; level++) {

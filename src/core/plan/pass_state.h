@@ -44,7 +44,8 @@ struct balance_measure {
     bool known;         /* the pass has balanced */
     uint32_t over;      /* loads above 1 */
     bool above, uneven; /* the imbalance is above the target; balancing has not reached its end */
-    double imbalance;
+    bool stands;        /* some of the moves do */
+    double imbalance, fall;
     uint32_t vms;
     double mb;          /* memory that is copied */
     size_t first, last; /* of the decisions: first ... last - 1 */
@@ -88,12 +89,11 @@ struct pass {
     struct proposal found;              /* the moves that the deep search proposes */
     const struct proposal *proposal;    /* moves for balance that are made first; NULL: none */
     bool proposing;                     /* the moves of `proposal` are being made */
-    uint32_t *standing_to;     /* by unit: where a recommendation of the last pass moves it for another reason
-                                * than balance; IX_NONE: none */
-    bool *standing_off;        /* by slot: the last pass recommended to put its host to standby */
-    struct proposal standing;  /* moves for balance of the last pass */
-    int64_t *standing_refused; /* of each: the level at which it did not pass; 0: none yet */
-    bool stands;               /* the move for balance that is being made is one of them */
+    uint32_t *standing_to; /* by unit: where a recommendation of the last pass moves it for another reason
+                            * than balance; IX_NONE: none */
+    bool *standing_off;    /* by slot: the last pass recommended to put its host to standby */
+    bool anew;             /* no move for balance of the last pass stands */
+    bool stands;           /* the move for balance that is being made is one of them */
     struct balance_measure measure;
     bool failover_lost;       /* VMs have lost their failover slot by the corrections (failover_after.c) */
     uint64_t failover_trials; /* remaining trials of hosts in the checks of moves that close gaps */

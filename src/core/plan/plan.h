@@ -30,7 +30,8 @@ void plan_measure_balance(struct pass *p, size_t first);
 void plan_moves_for_balance(const struct pass *p, struct proposal *ret);
 
 /* Whether the moves for balance of the first pass are better: fewer overloaded hosts; then the target
- * reached, or else less imbalance; then fewer VMs moved; then less memory copied. */
+ * reached, or else less imbalance; then fewer VMs moved; then less memory copied. Where moves of the second
+ * one stand, it must be clearly better. */
 bool plan_balances_better(const struct pass *p, const struct pass *than);
 
 /* standing.c: fills p->standing_to and p->standing_off. */
@@ -39,15 +40,11 @@ void plan_standing_init(struct pass *p);
 /* What a mandatory move's destination counts as, which is better where it stands. */
 double plan_standing_imbalance(const struct pass *p, uint32_t unit, uint32_t slot, double imbalance);
 
-/* Fills p->standing. Call it before the first move for balance. */
-void plan_standing_list(struct pass *p);
+/* Adds the moves for balance that stand. Call it before the first move for balance. */
+void plan_standing_list(const struct pass *p, struct proposal *ret);
 
-/* Whether another destination of the same unit is clearly better at the present level. */
-bool plan_standing_is_beaten(struct pass *p, const struct proposed *is);
-
-/* Replaces the best move of the moment by the first standing one that passes all checks and gains about as
- * much; p->stands tells. */
-void plan_standing_instead(struct pass *p, struct move *best);
+/* Whether a plan for balance is clearly better than one with moves that stand. */
+bool plan_standing_is_beaten(const struct balance_measure *stands, const struct balance_measure *by);
 
 /* best_plan.c: the lower bound of the imbalance, with policy.bound. plan_bound_start() is called before the
  * first move for balance, plan_bound_tell() after the last one. The moves for balance are the decisions from

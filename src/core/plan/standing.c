@@ -1,11 +1,13 @@
 /* Recommendations of the last pass that nobody has approved yet (snapshot.h) are preferred
  * to others that are about as good: of many hosts and VMs with about the same load, noise makes each pass
- * find others the best. A mandatory move prefers its standing destination, a move for balance that stands is
- * made instead of the best one, and a host whose power-off stands is tried before others. */
+ * find others the best. A mandatory move and one for a power-off prefer their standing destination, a host
+ * whose power-off stands is tried before others, and moves for balance that stand are made before others.
+ * These are judged as a whole: one by one, each has a destination that is better at its turn, to which later
+ * ones go. */
 #include "core/plan/plan.h"
 
 #define STANDING_S (12 * 3600) /* so long they are preferred: a night */
-#define MARGIN 0.1             /* part of the best one's gain that a standing one may lack */
+#define MARGIN 0.1             /* part of the best gain that what stands may lack */
 
 static bool holds(const struct snapshot *s, const struct pending *x)
 {
@@ -75,7 +77,7 @@ static bool add_step(const struct layout *l, const struct pending *x, struct pro
     return true;
 }
 
-void plan_standing_list(struct pass *p)
+void plan_standing_list(const struct pass *p, struct proposal *ret)
 {
     const struct snapshot *s = p->snap;
     uint32_t next;
@@ -89,45 +91,16 @@ void plan_standing_list(struct pass *p)
             whole = whole && is_for_balance(s, &s->standing[next]) &&
                     add_step(&p->layout, &s->standing[next], &is);
         if (whole && is.steps.n > 0)
-            deep_search_add(&p->standing, &is, p->a);
+            deep_search_add(ret, &is, p->a);
     }
-    p->standing_refused = arena_array(p->a, int64_t, p->standing.n);
 }
 
-static double gain_of(const struct climb *c, const struct proposed *is, struct move_trial *ret)
+bool plan_standing_is_beaten(const struct balance_measure *stands, const struct balance_measure *by)
 {
-    move_trial_begin(c->l, c->score.weight, is->unit, ret);
-    return move_score_adjusted(&c->score, is->unit, is->steps.to_slot[0],
-                               move_score_gain(&c->score, ret, is->steps.to_slot[0]));
-}
+    bool enough = by->fall >= stands->fall || (!by->above && !by->uneven);
 
-bool plan_standing_is_beaten(struct pass *p, const struct proposed *is)
-{
-    struct climb *c = &p->climb;
-    struct move best = {.unit = IX_NONE, .to_slot = IX_NONE};
-    struct move_trial t;
-    const struct gain_range range = {.least = gain_of(c, is, &t) / (1 - MARGIN), .most = NO_LIMIT};
-
-    c->score.slowest = 0;
-    (void)destination_index_best(&c->destinations, &c->score, &t, is->unit, range, &best);
-    return best.unit != IX_NONE;
-}
-
-void plan_standing_instead(struct pass *p, struct move *best)
-{
-    struct climb *c = &p->climb;
-    const double least = fmax((1 - MARGIN) * best->gain, c->score.goodness);
-
-    for (uint32_t i = 0; i < p->standing.n && !p->stands; i++) {
-        const struct proposed *is = &p->standing.items[i];
-        struct move_trial t;
-        struct exchange x;
-        if (p->standing_refused[i] == c->score.level || is->steps.n > 1 || gain_of(c, is, &t) < least)
-            continue;
-        p->stands = deep_search_passes_now(c, is, &x);
-        if (p->stands)
-            *best = (struct move){.unit = is->unit, .to_slot = is->steps.to_slot[0]};
-        else
-            p->standing_refused[i] = c->score.level; /* a later move of the level hardly changes that */
-    }
+    if (by->over < (1 - MARGIN) * stands->over || by->over > stands->over)
+        return by->over < stands->over;
+    return by->fall - stands->fall > MARGIN * fabs(by->fall) ||
+           (enough && by->vms < (1 - MARGIN) * stands->vms);
 }

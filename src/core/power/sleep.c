@@ -147,8 +147,11 @@ static enum power_check find_worst(struct power *w, uint32_t unit, struct power_
 static uint32_t find_destination(struct power *w, uint32_t unit, uint32_t slot, struct power_verdict *v,
                                  enum power_check *ret_check)
 {
-    uint32_t to = w->spread ? IX_NONE : find_holder(w, unit, slot, &(struct bound){w->fill, true});
+    uint32_t to = w->p->standing_to[unit];
 
+    if (to >= w->l->n_on || to == slot || w->l->closing[to] ||
+        !takes(w, unit, to, &(struct bound){w->u.above, true}) || layout_check(w->l, unit, to) != CHECK_NONE)
+        to = w->spread ? IX_NONE : find_holder(w, unit, slot, &(struct bound){w->fill, true});
     if (to == IX_NONE && !w->spread)
         to = find_holder(w, unit, slot, &(struct bound){w->u.above, true});
     if (to == IX_NONE)
