@@ -54,9 +54,9 @@ static void keep(struct energy *x, struct store *s)
 {
     struct err err;
 
-    assert_int_equal(energy_ops.persist(x, &ops, s, &err), 0);
-    energy_ops.stored(x);
-    assert_false(energy_ops.is_dirty(x));
+    assert_int_equal(knowledge_piece_persist(&energy_ops, x, &ops, s, &err), 0);
+    knowledge_piece_stored(&energy_ops, x);
+    assert_false(knowledge_piece_is_dirty(&energy_ops, x));
 }
 
 static struct energy_sample awake(double watts, double all_on_w)
@@ -93,7 +93,7 @@ static void test_spans(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(spans); i++) {
-        struct energy *x = energy_ops.create();
+        struct energy *x = knowledge_piece_new(&energy_ops);
         struct store s = {0};
         struct energy_sample before = awake(spans[i].watts_before, spans[i].all_on_before);
         struct energy_sample now = awake(spans[i].watts, spans[i].all_on);
@@ -122,7 +122,7 @@ static void test_spans(void **state)
         assert_near(r->unmet[RES_CPU], 60 * 200);
         assert_near(r->unmet[RES_MEM], 60 * 5);
         assert_int_equal(r->until, HOUR + 660);
-        energy_ops.release(x);
+        knowledge_piece_free(&energy_ops, x);
     }
 }
 
@@ -142,7 +142,7 @@ static void test_gaps(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(gaps); i++) {
-        struct energy *x = energy_ops.create();
+        struct energy *x = knowledge_piece_new(&energy_ops);
         struct store s = {0};
         double used = 0;
 
@@ -162,14 +162,14 @@ static void test_gaps(void **state)
         assert_near(r->span_s, gaps[i].span_s);
         assert_near(row(&s, "", HOUR)->span_s, gaps[i].span_s);
         assert_near(used, r->span_s * 100 / 3600);
-        energy_ops.release(x);
+        knowledge_piece_free(&energy_ops, x);
     }
 }
 
 /* Over a full hour each gets its part, and nothing is there twice. */
 static void test_hours(void **state)
 {
-    struct energy *x = energy_ops.create();
+    struct energy *x = knowledge_piece_new(&energy_ops);
     struct store s = {0};
     struct energy_sample slept = awake(10, 150);
 
@@ -190,13 +190,13 @@ static void test_hours(void **state)
     look(x, slept, HOUR + 3600 + 120); /* the hour that is over is not written again */
     keep(x, &s);
     assert_int_equal(s.puts, puts + 2);
-    energy_ops.release(x);
+    knowledge_piece_free(&energy_ops, x);
 }
 
 /* The cluster is the sum of its hosts; its time is not. */
 static void test_cluster(void **state)
 {
-    struct energy *x = energy_ops.create();
+    struct energy *x = knowledge_piece_new(&energy_ops);
     struct store s = {0};
     struct energy_sample both[] = {awake(100, 90), awake(20, 90)};
 
@@ -215,7 +215,7 @@ static void test_cluster(void **state)
     assert_near(all->host_s, 240);
     assert_near(all->asleep_s, 120);
     assert_near(all->measured_s, 120);
-    energy_ops.release(x);
+    knowledge_piece_free(&energy_ops, x);
 }
 
 /* ---- what a restart finds -------------------------------------------------------------------- */
@@ -223,7 +223,7 @@ static void test_cluster(void **state)
 /* Killed after any look: at most what was not stored is lost, and what was is not there twice. */
 static void test_killed(void **state)
 {
-    struct energy *x = energy_ops.create();
+    struct energy *x = knowledge_piece_new(&energy_ops);
     struct store s = {0};
 
     (void)state;
@@ -232,8 +232,8 @@ static void test_killed(void **state)
         if (t % 420 != 0)
             keep(x, &s);
         if (t % 300 == 0) { /* sometimes right after a look that was not stored */
-            energy_ops.release(x);
-            x = energy_ops.create();
+            knowledge_piece_free(&energy_ops, x);
+            x = knowledge_piece_new(&energy_ops);
             energy_ops.recall(x, &(struct stored){.energy = s.rows, .n_energy = (size_t)s.n}, HOUR + t);
         }
     }
@@ -243,34 +243,34 @@ static void test_killed(void **state)
 
     assert_near(used, span * 100 / 3600);
     assert_near(span, 7200 - 60); /* until the first row there is nothing that a restart could begin with */
-    energy_ops.release(x);
+    knowledge_piece_free(&energy_ops, x);
 }
 
 /* The clock was set back by two hours while the service was down. */
 static void test_clock_set_back(void **state)
 {
-    struct energy *x = energy_ops.create();
+    struct energy *x = knowledge_piece_new(&energy_ops);
     struct store s = {0};
 
     (void)state;
     look(x, awake(100, 100), HOUR + 7200);
     look(x, awake(100, 100), HOUR + 7260);
     keep(x, &s);
-    energy_ops.release(x);
-    x = energy_ops.create();
+    knowledge_piece_free(&energy_ops, x);
+    x = knowledge_piece_new(&energy_ops);
     energy_ops.recall(x, &(struct stored){.energy = s.rows, .n_energy = (size_t)s.n}, HOUR + 60);
     for (instant_s t = 60; t <= 7320; t += 60)
         look(x, awake(100, 100), HOUR + t);
     keep(x, &s);
     assert_near(row(&s, "h", HOUR)->span_s, 3540);
     assert_near(row(&s, "h", HOUR + 7200)->span_s, 60 + 120); /* that time was there twice */
-    energy_ops.release(x);
+    knowledge_piece_free(&energy_ops, x);
 }
 
 /* A look that is no later than the last one adds nothing. */
 static void test_no_time(void **state)
 {
-    struct energy *x = energy_ops.create();
+    struct energy *x = knowledge_piece_new(&energy_ops);
     struct store s = {0};
 
     (void)state;
@@ -282,7 +282,7 @@ static void test_no_time(void **state)
     look(x, awake(100, 100), HOUR + 61);
     keep(x, &s);
     assert_near(row(&s, "h", HOUR)->span_s, 1);
-    energy_ops.release(x);
+    knowledge_piece_free(&energy_ops, x);
 }
 
 /* A store that fails: what it has not taken is kept for the next try. */
@@ -296,28 +296,29 @@ static int refuse(struct store *s, const struct record *record, struct err *err)
 static void test_store_fails(void **state)
 {
     static const struct store_ops full = {.put = refuse};
-    struct energy *x = energy_ops.create();
+    struct energy *x = knowledge_piece_new(&energy_ops);
     struct store s = {0};
     struct err err;
 
     (void)state;
     for (instant_s t = 0; t <= 3 * 3600; t += 60) {
         look(x, awake(100, 100), HOUR + t);
-        assert_int_equal(t == 0 ? 0 : energy_ops.persist(x, &full, &s, &err), t == 0 ? 0 : -EIO);
-        assert_true(energy_ops.is_dirty(x));
+        assert_int_equal(t == 0 ? 0 : knowledge_piece_persist(&energy_ops, x, &full, &s, &err),
+                         t == 0 ? 0 : -EIO);
+        assert_true(knowledge_piece_is_dirty(&energy_ops, x));
     }
     energy_ops.forget(x, &(struct retention){.energy_before = INT64_MAX},
                       0); /* not what the store does not have */
     keep(x, &s);
     for (instant_s h = 0; h < 3; h++)
         assert_near(row(&s, "h", HOUR + h * 3600)->used_wh, 100);
-    energy_ops.release(x);
+    knowledge_piece_free(&energy_ops, x);
 }
 
 /* The scale is a moving average of an hour, and outlives a restart. */
 static void test_scale(void **state)
 {
-    struct energy *x = energy_ops.create();
+    struct energy *x = knowledge_piece_new(&energy_ops);
     struct store s = {0};
 
     (void)state;
@@ -331,11 +332,11 @@ static void test_scale(void **state)
     look(x, awake(100, 100), HOUR + 9000);
     look(x, awake(100, 100), HOUR + 9060);
     keep(x, &s);
-    energy_ops.release(x);
-    x = energy_ops.create();
+    knowledge_piece_free(&energy_ops, x);
+    x = knowledge_piece_new(&energy_ops);
     energy_ops.recall(x, &(struct stored){.energy = s.rows, .n_energy = (size_t)s.n}, HOUR + 9060);
     assert_near(energy_account_scale(x, "h"), 2);
-    energy_ops.release(x);
+    knowledge_piece_free(&energy_ops, x);
 }
 
 /* A new process first books what a model says, for the time before it; the meter's first reading corrects
@@ -356,7 +357,7 @@ static void test_guess_is_corrected(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(guesses); i++) {
-        struct energy *x = energy_ops.create();
+        struct energy *x = knowledge_piece_new(&energy_ops);
         struct store s = {0};
         struct energy_sample is = {
             .host = "h", .phase = ENERGY_BOOTING, .watts = 10, .all_on_w = 120, .measured = true};
@@ -366,9 +367,9 @@ static void test_guess_is_corrected(void **state)
         for (instant_s t = 0; t <= guesses[i].killed; t += 60)
             look(x, is, HOUR + t);
         keep(x, &s);
-        energy_ops.release(x);
+        knowledge_piece_free(&energy_ops, x);
 
-        x = energy_ops.create();
+        x = knowledge_piece_new(&energy_ops);
         energy_ops.recall(x, &(struct stored){.energy = s.rows, .n_energy = (size_t)s.n},
                           HOUR + guesses[i].back);
         is.measured = false;
@@ -389,7 +390,7 @@ static void test_guess_is_corrected(void **state)
         if (next)
             assert_near(row(&s, "h", HOUR)->used_wh, guesses[i].of_the_hour_before_wh);
         assert_near(r->host_s - r->measured_s, guesses[i].estimated_s);
-        energy_ops.release(x);
+        knowledge_piece_free(&energy_ops, x);
     }
 }
 

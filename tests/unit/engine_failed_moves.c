@@ -328,7 +328,7 @@ static void test_persons_apply_overrides(void **state)
 
 static struct failed_moves *piece(struct engine_settings *settings)
 {
-    struct failed_moves *f = failed_moves_ops.create();
+    struct failed_moves *f = knowledge_piece_new(&failed_moves_ops);
 
     settings->policy.avoid =
         (struct avoid_policy){.pause_s = 100, .pause_max_s = 350, .host_failures = 3, .cluster_failures = 4};
@@ -374,7 +374,7 @@ static void test_pauses_grow_to_the_most(void **state)
     assert_int_equal(failed_moves_last(f, "a", "h1"), 0);
     end(f, "a", "h0", "h1", now, "no");
     assert_int_equal(found(f, "a", "h1", true, now)->until, now + 100);
-    failed_moves_ops.release(f);
+    knowledge_piece_free(&failed_moves_ops, f);
 }
 
 static void test_host_after_moves_of_several_vms(void **state)
@@ -398,7 +398,7 @@ static void test_host_after_moves_of_several_vms(void **state)
     assert_int_equal(found(f, "x", "h1", true, 201)->until, 400);
     end(f, "e", "h0", "h1", 210, NULL);
     assert_null(found(f, "x", "h1", true, 211));
-    failed_moves_ops.release(f);
+    knowledge_piece_free(&failed_moves_ops, f);
 }
 
 static instant_s rejected(const struct failed_moves *f, const char *vm, enum reason reason, instant_s now)
@@ -461,7 +461,7 @@ static void test_rejected_for_a_reason(void **state)
         assert_int_equal(rejected(f, "a", cases[i].asked, 1499), cases[i].same ? 1000 : 0);
         (void)failed_moves_forgive(f, NULL, NULL);
         assert_int_equal(rejected(f, "a", cases[i].asked, 1499), 0);
-        failed_moves_ops.release(f);
+        knowledge_piece_free(&failed_moves_ops, f);
     }
 }
 
@@ -480,7 +480,7 @@ static void test_vm_that_fails_everywhere(void **state)
     assert_null(found(f, "b", "h4", true, 4));
     assert_int_equal(failed_moves_forgive(f, "a", NULL), 4);
     assert_null(found(f, "a", "h1", true, 4));
-    failed_moves_ops.release(f);
+    knowledge_piece_free(&failed_moves_ops, f);
 }
 
 /* The network of h0 is broken: nothing leaves it, whatever the destination. */
@@ -499,7 +499,7 @@ static void test_source_is_blamed(void **state)
     blamed += found(f, "x", "h3", true, 10) != NULL;
     assert_int_equal(blamed, 0);
     assert_non_null(found(f, "x", "h1", false, 10)); /* but optional moves pause */
-    failed_moves_ops.release(f);
+    knowledge_piece_free(&failed_moves_ops, f);
 }
 
 static void test_cluster_of_the_last_moves(void **state)
@@ -527,7 +527,7 @@ static void test_cluster_of_the_last_moves(void **state)
     for (int i = 0; i < 17; i++)
         end(f, "ok", "h2", "h3", 40 + i, NULL);
     assert_null(found(f, "x", "h9", false, 60)); /* ends early: moves succeed again */
-    failed_moves_ops.release(f);
+    knowledge_piece_free(&failed_moves_ops, f);
 }
 
 int main(void)

@@ -169,21 +169,21 @@ static double key_after(instant_s seen, instant_s ended_before, bool stored_betw
     struct seen_vm now = {.is = {.id = starter, .state = VM_ON, .hints = {&hint, 1}}};
     struct inventory inv = {.vms = &now, .n_vms = 1};
     struct arena a = {0};
-    void *piece = ops->create();
+    void *piece = knowledge_piece_new(ops);
 
     ops->observe(piece, NULL, &s, &a);
-    ops->stored(piece);
+    knowledge_piece_stored(ops, piece);
     ops->forget(piece, &(struct retention){.ended_before = ended_before}, seen);
     if (stored_between)
-        ops->stored(piece);
+        knowledge_piece_stored(ops, piece);
     vm.is.state = VM_ON;
     vm.host = 0;
     ops->observe(piece, NULL, &s, &a);
-    ops->stored(piece);
+    knowledge_piece_stored(ops, piece);
     hint.is.number = 2;
     ops->fill(piece, NULL, &inv, &a);
     double key = now.is.hints.n == 1 ? now.is.hints.items[0].is.number : -1;
-    ops->release(piece);
+    knowledge_piece_free(ops, piece);
     arena_release(&a);
     return key == 2 ? 0 : key;
 }

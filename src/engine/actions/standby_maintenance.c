@@ -39,7 +39,7 @@ static bool is_going_down(const struct engine *e, const char *host, instant_s no
 
 bool standby_maintenance_is_stored(const struct engine *e, const char *host)
 {
-    return is_marked(e, host) && !hosts_find(e->knowledge->hosts, host)->dirty;
+    return is_marked(e, host) && !hosts_find(e->knowledge->hosts, host)->known.dirty;
 }
 
 static void mark(struct engine *e, const char *host, instant_s since)

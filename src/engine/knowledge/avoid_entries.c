@@ -19,7 +19,7 @@ void avoid_entry_set_text(const char **at, const char *text)
     free(old);
 }
 
-static void entry_free(void *value)
+void avoid_entry_free(void *value)
 {
     struct avoid_entry *x = value;
 
@@ -47,7 +47,7 @@ static char *key_of(const char *vm, const char *host)
 static struct avoid_entry *find_any(const struct failed_moves *f, const char *vm, const char *host)
 {
     char *key = key_of(vm, host);
-    struct avoid_entry *x = idmap_get(&f->entries, key);
+    struct avoid_entry *x = idmap_get(&f->entries.of, key);
 
     free(key);
     return x;
@@ -57,13 +57,7 @@ struct avoid_entry *avoid_entry_find(const struct failed_moves *f, const char *v
 {
     struct avoid_entry *x = find_any(f, vm, host);
 
-    return x && !x->gone ? x : NULL;
-}
-
-void avoid_entry_touch(struct failed_moves *f, struct avoid_entry *x)
-{
-    x->dirty = true;
-    f->dirty = true;
+    return x && !x->known.gone ? x : NULL;
 }
 
 /* Found or made; the caller changes it. */
@@ -77,24 +71,24 @@ struct avoid_entry *avoid_entry_make(struct failed_moves *f, const char *vm, con
         x = xcalloc(1, sizeof *x);
         x->r.vm = own(vm);
         x->r.host = own(host);
-        *idmap_slot(&f->entries, key) = x;
+        *idmap_slot(&f->entries.of, key) = x;
         free(key);
-    } else if (x->gone) {
+    } else if (x->known.gone) {
         avoid_entry_set_text(&x->r.from, NULL);
         avoid_entry_set_text(&x->r.reason, NULL);
         x->r = (struct failure_record){.vm = x->r.vm, .host = x->r.host};
-        x->gone = false;
+        x->known.gone = false;
     }
-    avoid_entry_touch(f, x);
+    knowledge_touch(&f->entries, &x->known);
     return x;
 }
 
 void avoid_entry_drop(struct failed_moves *f, struct avoid_entry *x)
 {
-    if (!x || x->gone)
+    if (!x || x->known.gone)
         return;
-    x->gone = true;
-    avoid_entry_touch(f, x);
+    x->known.gone = true;
+    knowledge_touch(&f->entries, &x->known);
 }
 
 /* An instant in the future tells of a clock that was set back: its age is unknown, and it holds nothing. */
@@ -105,59 +99,14 @@ bool avoid_entry_holds(const struct failure_record *r, instant_s now)
 
 /* ---- as a piece of knowledge ---- */
 
-void *avoid_entries_create(void)
+int avoid_entry_persist(const char *key, const void *entry, const struct store_ops *ops, struct store *s,
+                        struct err *err)
 {
-    return xcalloc(1, sizeof(struct failed_moves));
-}
+    const struct avoid_entry *x = entry;
+    const struct record record = {RECORD_FAILURE, .failure = &x->r};
 
-void avoid_entries_release(void *piece)
-{
-    struct failed_moves *f = piece;
-
-    idmap_release(&f->entries, entry_free);
-    free(f);
-}
-
-bool avoid_entries_is_dirty(const void *piece)
-{
-    return ((const struct failed_moves *)piece)->dirty;
-}
-
-int avoid_entries_persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
-{
-    const struct failed_moves *f = piece;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < f->entries.cap; i++) {
-        const struct avoid_entry *x = f->entries.entries[i].value;
-
-        if (!x || !x->dirty)
-            continue;
-        const struct record record = {RECORD_FAILURE, .failure = &x->r};
-
-        r = x->gone ? ops->forget(s, &record, err) : ops->put(s, &record, err);
-    }
-    return r;
-}
-
-static bool is_kept(const char *key, void *value, void *ctx)
-{
-    struct avoid_entry *x = value;
-
-    (void)key, (void)ctx;
-    x->dirty = false;
-    if (!x->gone)
-        return true;
-    entry_free(x);
-    return false;
-}
-
-void avoid_entries_stored(void *piece)
-{
-    struct failed_moves *f = piece;
-
-    idmap_keep(&f->entries, is_kept, NULL);
-    f->dirty = false;
+    (void)key;
+    return x->known.gone ? ops->forget(s, &record, err) : ops->put(s, &record, err);
 }
 
 void avoid_entries_recall(void *piece, const struct stored *s, instant_s now)
@@ -181,7 +130,7 @@ void avoid_entries_recall(void *piece, const struct stored *s, instant_s now)
             x->r.until = x->r.until > x->r.failed ? now + (x->r.until - x->r.failed) : 0;
             x->r.failed = now;
         }
-        x->dirty = false;
+        x->known.dirty = false;
     }
-    f->dirty = false;
+    f->entries.dirty = false;
 }

@@ -41,24 +41,21 @@ struct account {
 };
 
 struct energy {
-    struct idmap accounts; /* host id -> struct account; CLUSTER */
-    bool dirty;
-    struct engine_power now; /* as of the newest snapshot */
+    struct known_map accounts; /* host id -> struct account; CLUSTER */
+    struct engine_power now;   /* as of the newest snapshot */
 };
 
 static void account_free(void *value)
 {
     struct account *c = value;
 
-    if (!c)
-        return;
     free(c->hours);
     free(c);
 }
 
 static struct account *account_of(struct energy *x, const char *host)
 {
-    void **slot = idmap_slot(&x->accounts, host);
+    void **slot = idmap_slot(&x->accounts.of, host);
 
     if (!*slot) {
         struct account *c = xcalloc(1, sizeof *c);
@@ -255,12 +252,12 @@ void energy_account_add_samples(struct energy *x, const struct energy_sample *sa
         cluster->until = now;
     for (size_t i = 0; i < n; i++)
         look_at(account_of(x, samples[i].host), cluster, &samples[i], now, longest_s);
-    x->dirty = true;
+    x->accounts.dirty = true;
 }
 
 double energy_account_scale(const struct energy *x, const char *host)
 {
-    const struct account *c = idmap_get(&x->accounts, host);
+    const struct account *c = idmap_get(&x->accounts.of, host);
 
     return c ? c->scale : UNKNOWN;
 }
@@ -279,27 +276,20 @@ void energy_account_learn_scale(struct energy *x, const char *host, double scale
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-static bool is_dirty(const void *piece)
-{
-    const struct energy *x = piece;
-
-    return x->dirty;
-}
-
 static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
 {
     const struct energy *x = piece;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < x->accounts.cap; i++) {
-        const struct account *c = x->accounts.entries[i].value;
+    for (size_t i = 0; r == 0 && i < x->accounts.of.cap; i++) {
+        const struct account *c = x->accounts.of.entries[i].value;
 
         for (size_t k = 0; r == 0 && c && k < c->n; k++) {
             if (!c->hours[k].dirty)
                 continue;
             struct energy_record record = c->hours[k].r;
 
-            record.host = x->accounts.entries[i].key;
+            record.host = x->accounts.of.entries[i].key;
             r = ops->put(s, &(struct record){RECORD_ENERGY, .energy = &record}, err);
         }
     }
@@ -324,11 +314,10 @@ static void stored(void *piece)
 {
     struct energy *x = piece;
 
-    for (size_t i = 0; x->dirty && i < x->accounts.cap; i++) {
-        if (x->accounts.entries[i].value)
-            drop_old_hours(x->accounts.entries[i].value);
+    for (size_t i = 0; i < x->accounts.of.cap; i++) {
+        if (x->accounts.of.entries[i].value)
+            drop_old_hours(x->accounts.of.entries[i].value);
     }
-    x->dirty = false;
 }
 
 /* An end in the future tells of a clock that was set back: taken for now. */
@@ -372,7 +361,7 @@ static void forget(void *piece, const struct retention *keep, instant_s now)
     instant_s before = keep->energy_before;
 
     (void)now;
-    idmap_keep(&x->accounts, keep_account, &before);
+    idmap_keep(&x->accounts.of, keep_account, &before);
 }
 
 /* ---- as a piece of knowledge ------------------------------------------------------------------ */
@@ -385,14 +374,14 @@ const struct engine_power *energy_account_now(const struct energy *x)
 const struct energy_record *energy_account_total(const struct energy *x)
 {
     static const struct energy_record nothing;
-    const struct account *c = idmap_get(&x->accounts, CLUSTER);
+    const struct account *c = idmap_get(&x->accounts.of, CLUSTER);
 
     return c ? &c->total : &nothing;
 }
 
 bool energy_account_last_sample(const struct energy *x, const char *host, struct energy_sample *ret)
 {
-    const struct account *c = idmap_get(&x->accounts, host);
+    const struct account *c = idmap_get(&x->accounts.of, host);
 
     if (!c || !c->seen)
         return false;
@@ -427,24 +416,10 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
     arena_release(&scratch);
 }
 
-static void *create(void)
-{
-    return xcalloc(1, sizeof(struct energy));
-}
-
-static void release(void *piece)
-{
-    struct energy *x = piece;
-
-    idmap_release(&x->accounts, account_free);
-    free(x);
-}
-
 const struct knowledge_ops energy_ops = {
-    .create = create,
-    .release = release,
+    .size = sizeof(struct energy),
+    .entry_free = account_free,
     .observe = observe,
-    .is_dirty = is_dirty,
     .persist = persist,
     .stored = stored,
     .recall = recall,

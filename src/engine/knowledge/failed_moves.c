@@ -141,7 +141,7 @@ static void count_for_cluster(struct failed_moves *f, const char *host, const st
         return;
     x->r.recent = (x->r.recent << 1 | (m->why != NULL)) & ((UINT64_C(1) << LAST_MOVES) - 1);
     x->r.failures = failures_of(x->r.recent);
-    avoid_entry_touch(f, x);
+    knowledge_touch(&f->entries, &x->known);
     if (x->r.failures == 0) {
         avoid_entry_drop(f, x);
         return;
@@ -205,7 +205,7 @@ void failed_moves_take(struct failed_moves *f, const struct move_end *m)
 {
     if (m->why)
         take_failure(f, m);
-    else if (f->entries.n > 0)
+    else if (f->entries.of.n > 0)
         take_success(f, m);
     count_for_cluster(f, "", m);
 }
@@ -256,7 +256,7 @@ size_t failed_moves_forgive(struct failed_moves *f, const char *vm, const char *
         if ((vm && strcmp(x->r.vm, vm) != 0) || (host && strcmp(x->r.host, host) != 0)) {
             if (host && x->r.from && strcmp(x->r.from, host) == 0) { /* it may have been the cause */
                 avoid_entry_set_text(&x->r.from, NULL);
-                avoid_entry_touch(f, x);
+                knowledge_touch(&f->entries, &x->known);
             }
             continue;
         }
@@ -296,7 +296,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
     struct idmap hosts = {0};
 
     (void)c;
-    if (f->entries.n == 0)
+    if (f->entries.of.n == 0)
         return;
     for (size_t i = 0; i < inv->n_vms; i++)
         if (inv->vms[i].is.id)
@@ -341,7 +341,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
     struct failed_moves *f = piece;
 
     (void)a;
-    for (uint32_t i = 0; f->entries.n > 0 && c->before && i < s->n_hosts; i++) {
+    for (uint32_t i = 0; f->entries.of.n > 0 && c->before && i < s->n_hosts; i++) {
         const char *id = s->hosts[i].is.id;
         uint32_t was = s->hosts[i].is.state == HOST_ON ? snapshot_find_host(c->before, id) : IX_NONE;
 
@@ -372,14 +372,12 @@ static void forget(void *piece, const struct retention *keep, instant_s now)
 }
 
 const struct knowledge_ops failed_moves_ops = {
-    .create = avoid_entries_create,
-    .release = avoid_entries_release,
+    .size = sizeof(struct failed_moves),
+    .entry_free = avoid_entry_free,
+    .entry_persist = avoid_entry_persist,
     .configure = configure,
     .fill = fill,
     .observe = observe,
-    .is_dirty = avoid_entries_is_dirty,
-    .persist = avoid_entries_persist,
-    .stored = avoid_entries_stored,
     .recall = avoid_entries_recall,
     .disown = disown,
     .forget = forget,

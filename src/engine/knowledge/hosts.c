@@ -24,7 +24,7 @@
 
 struct known_host *hosts_known(struct hosts *h, const char *host)
 {
-    void **slot = idmap_slot(&h->of, host);
+    void **slot = idmap_slot(&h->map.of, host);
 
     if (!*slot) {
         struct known_host *k = xcalloc(1, sizeof *k);
@@ -38,7 +38,7 @@ struct known_host *hosts_known(struct hosts *h, const char *host)
 
 const struct known_host *hosts_find(const struct hosts *h, const char *host)
 {
-    return idmap_get(&h->of, host);
+    return idmap_get(&h->map.of, host);
 }
 
 bool hosts_has_failed(const struct hosts *h, const char *host)
@@ -46,12 +46,6 @@ bool hosts_has_failed(const struct hosts *h, const char *host)
     const struct known_host *k = hosts_find(h, host);
 
     return k && k->r.wake_failed != 0;
-}
-
-void hosts_changed(struct hosts *h, struct known_host *k)
-{
-    k->dirty = true;
-    h->dirty = true;
 }
 
 /* The texts of the record are the map's own. */
@@ -67,7 +61,7 @@ struct known_host *hosts_change(struct hosts *h, const char *host)
 {
     struct known_host *k = hosts_known(h, host);
 
-    hosts_changed(h, k);
+    knowledge_touch(&h->map, &k->known);
     return k;
 }
 
@@ -268,7 +262,7 @@ static void fill_draws(const struct hosts *h, struct host_facts *f)
 
 void hosts_add_left(struct hosts *h, struct inventory *inv, struct arena *a)
 {
-    h->dirty |= left_hosts_add(&h->of, inv, a);
+    h->map.dirty |= left_hosts_add(&h->map.of, inv, a);
 }
 
 static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
@@ -323,7 +317,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 
         if (news || s->time - r.seen >= TOUCH_S || s->time < r.seen) {
             r.seen = s->time;
-            hosts_changed(h, k);
+            knowledge_touch(&h->map, &k->known);
         }
         if (c->before)
             host_events_arrival(c->engine, c->before, s, f, k);
@@ -331,7 +325,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
         k->r = r;
         k->state = f->state;
     }
-    h->dirty |= left_hosts_keep(&h->of, c->before, s);
+    h->map.dirty |= left_hosts_keep(&h->map.of, c->before, s);
 }
 
 /* ---- what our own actions say ---------------------------------------------------------------- */
@@ -395,12 +389,12 @@ static bool is_listed(const struct snapshot *s, const char *host)
 
 size_t hosts_asleep(const struct hosts *h, const struct snapshot *s, struct arena *a, struct asleep **ret)
 {
-    struct asleep *list = arena_array(a, struct asleep, h->of.n);
+    struct asleep *list = arena_array(a, struct asleep, h->map.of.n);
     size_t n = 0;
 
-    for (size_t i = 0; i < h->of.cap; i++) {
-        const struct known_host *k = h->of.entries[i].value;
-        const char *host = h->of.entries[i].key;
+    for (size_t i = 0; i < h->map.of.cap; i++) {
+        const struct known_host *k = h->map.of.entries[i].value;
+        const char *host = h->map.of.entries[i].key;
 
         if (!host || (k->r.standby_since == 0 && k->r.put_down == 0 && k->state != HOST_STANDBY &&
                       k->state != HOST_POWERING_ON))
@@ -424,43 +418,13 @@ size_t hosts_asleep(const struct hosts *h, const struct snapshot *s, struct aren
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-static bool is_dirty(const void *piece)
+static int entry_persist(const char *host, const void *entry, const struct store_ops *ops, struct store *s,
+                         struct err *err)
 {
-    const struct hosts *h = piece;
+    struct host_record r = ((const struct known_host *)entry)->r;
 
-    return h->dirty;
-}
-
-static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
-{
-    const struct hosts *h = piece;
-
-    for (size_t i = 0; i < h->of.cap; i++) {
-        const struct known_host *k = h->of.entries[i].value;
-
-        if (!h->of.entries[i].key || !k->dirty)
-            continue;
-        struct host_record r = k->r;
-        int code;
-
-        r.host = h->of.entries[i].key;
-        if ((code = ops->put(s, &(struct record){RECORD_HOST, .host = &r}, err)) < 0)
-            return code;
-    }
-    return 0;
-}
-
-static void stored(void *piece)
-{
-    struct hosts *h = piece;
-
-    for (size_t i = 0; i < h->of.cap; i++) {
-        struct known_host *k = h->of.entries[i].value;
-
-        if (h->of.entries[i].key)
-            k->dirty = false;
-    }
-    h->dirty = false;
+    r.host = host;
+    return ops->put(s, &(struct record){RECORD_HOST, .host = &r}, err);
 }
 
 /* An instant in the future tells of a clock that was set back: taken for now. */
@@ -552,15 +516,10 @@ static void forget(void *piece, const struct retention *keep, instant_s now)
     instant_s before = keep->hosts_before;
 
     (void)now;
-    idmap_keep(&h->of, keep_host, &before);
+    idmap_keep(&h->map.of, keep_host, &before);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
-
-static void *create(void)
-{
-    return xcalloc(1, sizeof(struct hosts));
-}
 
 static void configure(void *piece, const struct engine_settings *settings)
 {
@@ -573,20 +532,19 @@ static void release(void *piece)
 {
     struct hosts *h = piece;
 
-    idmap_release(&h->of, free_known);
+    idmap_release(&h->map.of, free_known);
     idmap_release(&h->ways, NULL);
     free(h);
 }
 
 const struct knowledge_ops hosts_ops = {
-    .create = create,
+    .size = sizeof(struct hosts),
     .release = release,
+    .entry_free = free_known,
+    .entry_persist = entry_persist,
     .configure = configure,
     .fill = fill,
     .observe = observe,
-    .is_dirty = is_dirty,
-    .persist = persist,
-    .stored = stored,
     .recall = recall,
     .disown = disown,
     .forget = forget,

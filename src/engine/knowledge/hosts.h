@@ -12,10 +12,10 @@ extern const struct knowledge_ops hosts_ops;
 
 /* What is remembered of a host. */
 struct known_host {
+    struct known_entry known;
     struct host_record r;  /* `host` is the key of the map */
     enum host_state state; /* in the last inventory; host_state_count: not seen by this process */
     char *name;            /* of a host that sleeps, from the record's facts; NULL: not known */
-    bool dirty;
     bool unseen; /* the last inventory had it as lost: its manager does, while we put it to standby */
     bool held;   /* the last inventory had it in maintenance mode, which a standby of ours began and which is
                     to end now */

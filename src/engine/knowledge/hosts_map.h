@@ -2,18 +2,15 @@
 #ifndef BALLAST_ENGINE_KNOWLEDGE_HOSTS_MAP_H
 #define BALLAST_ENGINE_KNOWLEDGE_HOSTS_MAP_H
 
-#include "base/idmap.h"
 #include "engine/knowledge/hosts.h"
 
 struct hosts {
-    struct idmap of; /* host id -> struct known_host */
-    bool dirty;
+    struct known_map map; /* host id -> struct known_host */
     struct idmap ways; /* host id -> const struct host_power_method: of the hosts of the newest inventory */
     const struct engine_settings *settings;
 };
 
 struct known_host *hosts_known(struct hosts *h, const char *host); /* made where there is none */
-void hosts_changed(struct hosts *h, struct known_host *k);         /* it is to be stored */
 /* The texts of a record are the map's own. */
 void hosts_set_text(const char **to, const char *text);
 

@@ -2,7 +2,6 @@
 #include "engine/knowledge/identities.h"
 
 #include "base/hardware_uuid.h"
-#include "base/idmap.h"
 #include "base/name_define.h"
 #include "base/xalloc.h"
 #include "engine/knowledge/hosts.h"
@@ -30,7 +29,7 @@ struct identity {
 };
 
 struct identities {
-    struct idmap of; /* host id -> struct identity */
+    struct known_map map; /* host id -> struct identity */
     const struct engine_settings *settings;
     uint64_t serial; /* of the newest question */
     unsigned n_out;
@@ -40,7 +39,7 @@ struct identities {
 
 static struct identity *find_or_make(struct identities *all, const char *host)
 {
-    void **slot = idmap_slot(&all->of, host);
+    void **slot = idmap_slot(&all->map.of, host);
 
     if (!*slot) {
         struct identity *i = xcalloc(1, sizeof *i);
@@ -119,7 +118,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
     (void)c;
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
-        const struct identity *x = f->id ? idmap_get(&all->of, f->id) : NULL;
+        const struct identity *x = f->id ? idmap_get(&all->map.of, f->id) : NULL;
 
         if (!x || !x->why || (f->power_fault && !holds_back(x)) ||
             !hosts_has_controller(c->known->hosts, f->id))
@@ -132,7 +131,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
 void identities_get(const struct identities *all, const struct hosts *hosts, const char *host,
                     struct engine_identity *ret)
 {
-    const struct identity *x = idmap_get(&all->of, host);
+    const struct identity *x = idmap_get(&all->map.of, host);
     const struct known_host *k = hosts_find(hosts, host);
 
     *ret = (struct engine_identity){.is = HOST_IDENTITY_HYPERVISOR};
@@ -150,7 +149,7 @@ void identities_get(const struct identities *all, const struct hosts *hosts, con
 struct machine_identity identities_machine(const struct identities *all, const struct hosts *hosts,
                                            const char *host)
 {
-    const struct identity *x = idmap_get(&all->of, host);
+    const struct identity *x = idmap_get(&all->map.of, host);
     const struct known_host *k = hosts_find(hosts, host);
 
     return (struct machine_identity){.hardware_uuid = x && x->uuid[0] ? x->uuid : NULL,
@@ -218,7 +217,7 @@ static void take_report(struct identity *x, const struct identity_report *r, ins
 bool identities_result(struct identities *all, const struct job *job, const struct job_result *result,
                        instant_s now)
 {
-    struct identity *x = idmap_get(&all->of, job->identify.host);
+    struct identity *x = idmap_get(&all->map.of, job->identify.host);
 
     if (!x || x->serial == 0 || x->serial != job->id)
         return false;
@@ -256,7 +255,7 @@ void identities_failed(struct identities *all, const char *host, const struct er
 
 int identities_check(struct identities *all, const struct hosts *hosts, const char *host, struct err *err)
 {
-    struct identity *x = idmap_get(&all->of, host);
+    struct identity *x = idmap_get(&all->map.of, host);
 
     if (!x || !x->why || !holds_back(x) || !hosts_has_controller(hosts, host))
         return 0;
@@ -296,12 +295,7 @@ static void configure(void *piece, const struct engine_settings *settings)
     all->settings = settings;
     all->none = false;
     all->next = 0;
-    idmap_keep(&all->of, ask_again, NULL);
-}
-
-static void *create(void)
-{
-    return xcalloc(1, sizeof(struct identities));
+    idmap_keep(&all->map.of, ask_again, NULL);
 }
 
 static void identity_free(void *value)
@@ -313,17 +307,9 @@ static void identity_free(void *value)
     free(x);
 }
 
-static void release(void *piece)
-{
-    struct identities *all = piece;
-
-    idmap_release(&all->of, identity_free);
-    free(all);
-}
-
 const struct knowledge_ops identities_ops = {
-    .create = create,
-    .release = release,
+    .size = sizeof(struct identities),
+    .entry_free = identity_free,
     .configure = configure,
     .fill = fill,
     .observe = observe,

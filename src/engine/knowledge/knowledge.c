@@ -53,12 +53,90 @@ static void *state_of(const struct knowledge *k, const struct piece *p)
     return *slot_of(k, p);
 }
 
+void knowledge_touch(struct known_map *map, struct known_entry *entry)
+{
+    map->dirty = true;
+    entry->dirty = true;
+}
+
+/* ---- one piece --------------------------------------------------------------------------------- */
+
+void *knowledge_piece_new(const struct knowledge_ops *piece)
+{
+    return piece->create ? piece->create() : xcalloc(1, piece->size);
+}
+
+void knowledge_piece_free(const struct knowledge_ops *piece, void *state)
+{
+    struct known_map *map = state;
+
+    if (piece->release) {
+        piece->release(state);
+        return;
+    }
+    idmap_release(&map->of, piece->entry_free);
+    free(map);
+}
+
+bool knowledge_piece_is_dirty(const struct knowledge_ops *piece, const void *state)
+{
+    const bool *dirty = state;
+
+    if (piece->is_dirty)
+        return piece->is_dirty(state);
+    return (piece->persist || piece->entry_persist) && *dirty;
+}
+
+int knowledge_piece_persist(const struct knowledge_ops *piece, const void *state, const struct store_ops *ops,
+                            struct store *s, struct err *err)
+{
+    const struct known_map *map = state;
+    int r = 0;
+
+    if (piece->persist)
+        return piece->persist(state, ops, s, err);
+    for (size_t i = 0; r == 0 && i < map->of.cap; i++) {
+        const struct known_entry *x = map->of.entries[i].value;
+
+        if (x && x->dirty)
+            r = piece->entry_persist(map->of.entries[i].key, x, ops, s, err);
+    }
+    return r;
+}
+
+static bool is_kept(const char *key, void *entry, void *ctx)
+{
+    const struct knowledge_ops *piece = ctx;
+    struct known_entry *x = entry;
+
+    (void)key;
+    x->dirty = false;
+    if (!x->gone)
+        return true;
+    piece->entry_free(x);
+    return false;
+}
+
+void knowledge_piece_stored(const struct knowledge_ops *piece, void *state)
+{
+    struct known_map *map = state;
+
+    if (piece->stored)
+        piece->stored(state);
+    if (piece->entry_persist)
+        idmap_keep(&map->of, is_kept, (void *)(uintptr_t)piece);
+    if (!piece->is_dirty)
+        *(bool *)state = false;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------- */
+
 struct knowledge *knowledge_new(void)
 {
     struct knowledge *k = xcalloc(1, sizeof *k);
 
     for (EACH_PIECE(p))
-        *slot_of(k, p) = p->ops->create();
+        *slot_of(k, p) = knowledge_piece_new(p->ops);
     return k;
 }
 
@@ -67,7 +145,7 @@ void knowledge_free(struct knowledge *k)
     if (!k)
         return;
     for (EACH_PIECE(p))
-        p->ops->release(state_of(k, p));
+        knowledge_piece_free(p->ops, state_of(k, p));
     free(k);
 }
 
@@ -100,7 +178,7 @@ void knowledge_observe(struct knowledge *k, const struct knowledge_context *c, s
 bool knowledge_is_dirty(const struct knowledge *k)
 {
     for (EACH_PIECE(p)) {
-        if (p->ops->is_dirty && p->ops->is_dirty(state_of(k, p)))
+        if (knowledge_piece_is_dirty(p->ops, state_of(k, p)))
             return true;
     }
     return false;
@@ -112,8 +190,8 @@ int knowledge_persist(const struct knowledge *k, const struct store_ops *ops, st
     int r = 0;
 
     for (EACH_PIECE(p)) {
-        if (r == 0 && p->ops->is_dirty && p->ops->is_dirty(state_of(k, p)))
-            r = p->ops->persist(state_of(k, p), ops, s, err);
+        if (r == 0 && knowledge_piece_is_dirty(p->ops, state_of(k, p)))
+            r = knowledge_piece_persist(p->ops, state_of(k, p), ops, s, err);
     }
     return r;
 }
@@ -121,8 +199,8 @@ int knowledge_persist(const struct knowledge *k, const struct store_ops *ops, st
 void knowledge_stored(struct knowledge *k)
 {
     for (EACH_PIECE(p)) {
-        if (p->ops->is_dirty && p->ops->is_dirty(state_of(k, p)))
-            p->ops->stored(state_of(k, p));
+        if (knowledge_piece_is_dirty(p->ops, state_of(k, p)))
+            knowledge_piece_stored(p->ops, state_of(k, p));
     }
 }
 

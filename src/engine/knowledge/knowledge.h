@@ -9,6 +9,7 @@
 #ifndef BALLAST_ENGINE_KNOWLEDGE_KNOWLEDGE_H
 #define BALLAST_ENGINE_KNOWLEDGE_KNOWLEDGE_H
 
+#include "base/idmap.h"
 #include "engine/engine.h"
 
 struct knowledge {
@@ -46,16 +47,38 @@ struct knowledge_context {
     size_t n_waking;
 };
 
-/* Of one piece. NULL where it has nothing to do. */
+/* The state of a piece that knows an entry for each id begins with this. */
+struct known_map {
+    bool dirty; /* an entry is */
+    struct idmap of;
+};
+
+/* What each entry that is stored begins with. */
+struct known_entry {
+    bool dirty; /* not stored yet as it is */
+    bool gone;  /* to be forgotten by the store, and then here */
+};
+
+/* The entry has changed and is to be stored. */
+void knowledge_touch(struct known_map *map, struct known_entry *entry);
+
+/* Of one piece. NULL where it has nothing to do, or where its state is a struct known_map and nothing but the
+ * entries has to be made, stored or freed. */
 struct knowledge_ops {
+    size_t size; /* of the state, which is zeroed at first; or create() */
     void *(*create)(void);
     void (*release)(void *piece);
+    void (*entry_free)(void *entry);
+    /* Puts the entry into the store, or forgets it there. */
+    int (*entry_persist)(const char *key, const void *entry, const struct store_ops *ops, struct store *s,
+                         struct err *err);
     /* The settings stay where they are until the next call. */
     void (*configure)(void *piece, const struct engine_settings *settings);
     /* Puts what is known into an inventory that does not say it. */
     void (*fill)(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a);
     /* Learns from a new snapshot, which was checked; what is expected of the future goes into it. */
     void (*observe)(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a);
+    /* NULL: the state begins with a bool that tells. */
     bool (*is_dirty)(const void *piece);
     /* Puts what is not stored yet, within a transaction; stored() is called once that is durable. */
     int (*persist)(const void *piece, const struct store_ops *ops, struct store *s, struct err *err);
@@ -67,6 +90,15 @@ struct knowledge_ops {
     void (*forget)(void *piece, const struct retention *keep, instant_s now);
 };
 
+/* One piece by itself. */
+void *knowledge_piece_new(const struct knowledge_ops *piece);
+void knowledge_piece_free(const struct knowledge_ops *piece, void *state);
+bool knowledge_piece_is_dirty(const struct knowledge_ops *piece, const void *state);
+int knowledge_piece_persist(const struct knowledge_ops *piece, const void *state, const struct store_ops *ops,
+                            struct store *s, struct err *err);
+void knowledge_piece_stored(const struct knowledge_ops *piece, void *state);
+
+/* All pieces. */
 struct knowledge *knowledge_new(void);
 void knowledge_free(struct knowledge *k);
 void knowledge_configure(struct knowledge *k, const struct engine_settings *settings);

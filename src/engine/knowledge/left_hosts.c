@@ -85,7 +85,7 @@ static void set_facts(struct known_host *k, const struct host_facts *f, const st
     xstrset(&own, f ? text.text : NULL);
     xstrset(&k->name, f ? f->name : NULL);
     k->r.facts = own;
-    k->dirty = true;
+    k->known.dirty = true;
 }
 
 /* ---- into the inventory ---------------------------------------------------------------------- */

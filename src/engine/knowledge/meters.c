@@ -1,7 +1,6 @@
 /* meters.c: what was read, what is out, and when each meter is asked again. */
 #include "engine/knowledge/meters.h"
 
-#include "base/idmap.h"
 #include "base/xalloc.h"
 #include "engine/knowledge/host_power.h"
 #include "engine/retry.h"
@@ -36,17 +35,17 @@ struct meter {
 };
 
 struct meters {
-    struct idmap of;    /* host id -> struct meter */
-    uint64_t serial;    /* of the newest question */
-    unsigned n_out;     /* questions */
-    uint32_t next;      /* the host of the newest inventory that is looked at next */
-    bool round_is_over; /* all were looked at since the newest inventory */
-    bool none;          /* the actuators have no meters at all */
+    struct known_map map; /* host id -> struct meter */
+    uint64_t serial;      /* of the newest question */
+    unsigned n_out;       /* questions */
+    uint32_t next;        /* the host of the newest inventory that is looked at next */
+    bool round_is_over;   /* all were looked at since the newest inventory */
+    bool none;            /* the actuators have no meters at all */
 };
 
 static struct meter *meter_of(struct meters *all, const char *host)
 {
-    void **slot = idmap_slot(&all->of, host);
+    void **slot = idmap_slot(&all->map.of, host);
 
     if (!*slot)
         *slot = xcalloc(1, sizeof(struct meter));
@@ -68,7 +67,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
             continue;
         }
         enum energy_phase phase = host_power_phase_of(c, f->id, f->state);
-        struct meter *m = phase == ENERGY_BOOTING ? meter_of(all, f->id) : idmap_get(&all->of, f->id);
+        struct meter *m = phase == ENERGY_BOOTING ? meter_of(all, f->id) : idmap_get(&all->map.of, f->id);
 
         if (!m)
             continue;
@@ -179,7 +178,7 @@ static enum meter_change take_failure(struct meter *m, const struct job_result *
 enum meter_change meters_result(struct meters *all, const struct job *job, const struct job_result *result,
                                 instant_s now)
 {
-    struct meter *m = idmap_get(&all->of, job->measure.host);
+    struct meter *m = idmap_get(&all->map.of, job->measure.host);
 
     if (!m || m->serial == 0 || m->serial != job->id)
         return METER_UNCHANGED;
@@ -215,30 +214,12 @@ static void configure(void *piece, const struct engine_settings *settings)
 
     (void)settings;
     all->none = false;
-    idmap_keep(&all->of, ask_again, NULL);
-}
-
-static void *create(void)
-{
-    return xcalloc(1, sizeof(struct meters));
-}
-
-static void meter_free(void *value)
-{
-    free(value);
-}
-
-static void release(void *piece)
-{
-    struct meters *all = piece;
-
-    idmap_release(&all->of, meter_free);
-    free(all);
+    idmap_keep(&all->map.of, ask_again, NULL);
 }
 
 const struct knowledge_ops meters_ops = {
-    .create = create,
-    .release = release,
+    .size = sizeof(struct meters),
+    .entry_free = free,
     .configure = configure,
     .fill = fill,
     .observe = observe,

@@ -21,11 +21,11 @@
 #define WH_PER_KWH 1000
 
 struct nights {
+    bool dirty;
     struct night_record now;
     instant_s ends;               /* of this one, unless a host is being woken; 0: not reckoned yet */
     struct energy_record counted; /* of the account, so far */
     char *last_text, *last_json;
-    bool dirty;
     const struct engine_settings *settings;
 };
 
@@ -235,13 +235,6 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-static bool is_dirty(const void *piece)
-{
-    const struct nights *n = piece;
-
-    return n->dirty;
-}
-
 static int put_note(const struct store_ops *ops, struct store *s, const char *key, const char *value,
                     struct err *err)
 {
@@ -262,13 +255,6 @@ static int persist(const void *piece, const struct store_ops *ops, struct store 
     if (r == 0 && n->last_json)
         r = put_note(ops, s, NOTE_LAST_NIGHT, n->last_json, err);
     return r;
-}
-
-static void stored(void *piece)
-{
-    struct nights *n = piece;
-
-    n->dirty = false;
 }
 
 static void recall(void *piece, const struct stored *s, instant_s now)
@@ -300,11 +286,6 @@ const char *nights_last_json(const struct nights *n)
     return n->last_json;
 }
 
-static void *create(void)
-{
-    return xcalloc(1, sizeof(struct nights));
-}
-
 static void release(void *piece)
 {
     struct nights *n = piece;
@@ -324,12 +305,10 @@ static void configure(void *piece, const struct engine_settings *settings)
 }
 
 const struct knowledge_ops nights_ops = {
-    .create = create,
+    .size = sizeof(struct nights),
     .release = release,
     .configure = configure,
     .observe = observe,
-    .is_dirty = is_dirty,
     .persist = persist,
-    .stored = stored,
     .recall = recall,
 };

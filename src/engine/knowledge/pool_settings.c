@@ -1,7 +1,6 @@
 /* pool_settings.c: what was last set for pools on hosts, by host and pool. */
 #include "engine/knowledge/pool_settings.h"
 
-#include "base/idmap.h"
 #include "base/xalloc.h"
 
 #include <stdio.h>
@@ -11,15 +10,13 @@
 #define KEY_MAX 512
 
 struct set_part {
+    struct known_entry known;
     char *host, *pool;
     struct alloc alloc[RES_COUNT];
-    bool dirty;
-    bool gone; /* to be forgotten */
 };
 
 struct known_pool_settings {
-    struct idmap set; /* "host\npool" -> struct set_part */
-    bool dirty;       /* the store does not have all of it */
+    struct known_map set; /* "host\npool" -> struct set_part */
 };
 
 /* ---- what was set ---------------------------------------------------------------------------- */
@@ -40,7 +37,7 @@ void pool_settings_remember(struct known_pool_settings *all, const char *host, c
 
     if ((size_t)snprintf(key, sizeof key, "%s\n%s", host, pool) >= sizeof key)
         return; /* ids of no hypervisor; it is set anew at each pass */
-    void **slot = idmap_slot(&all->set, key);
+    void **slot = idmap_slot(&all->set.of, key);
 
     if (!*slot) {
         struct set_part *fresh = xcalloc(1, sizeof *fresh);
@@ -51,9 +48,9 @@ void pool_settings_remember(struct known_pool_settings *all, const char *host, c
     struct set_part *p = *slot;
 
     memcpy(p->alloc, alloc, sizeof p->alloc);
-    p->gone = gone;
-    p->dirty = dirty;
-    all->dirty = all->dirty || dirty;
+    p->known.gone = gone;
+    p->known.dirty = dirty;
+    all->set.dirty = all->set.dirty || dirty;
 }
 
 static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
@@ -62,7 +59,7 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
     struct idmap there = {0};
 
     (void)c;
-    if (inv->settings_seen || all->set.n == 0)
+    if (inv->settings_seen || all->set.of.n == 0)
         return;
     for (size_t i = 0; i < inv->n_hosts; i++) {
         if (inv->hosts[i].is.id)
@@ -72,10 +69,10 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
         if (inv->pools[i].is.id)
             *idmap_slot(&there, arena_printf(a, "p%s", inv->pools[i].is.id)) = inv;
     }
-    for (size_t i = 0; i < all->set.cap; i++) {
-        const struct set_part *p = all->set.entries[i].value;
+    for (size_t i = 0; i < all->set.of.cap; i++) {
+        const struct set_part *p = all->set.of.entries[i].value;
 
-        if (!p || p->gone || !idmap_get(&there, arena_printf(a, "h%s", p->host)) ||
+        if (!p || p->known.gone || !idmap_get(&there, arena_printf(a, "h%s", p->host)) ||
             !idmap_get(&there, arena_printf(a, "p%s", p->pool)))
             continue;
         struct seen_setting *seen = inventory_add_setting(inv, a);
@@ -90,62 +87,28 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
 /* A pool that was deleted took its settings along. */
 void pool_settings_forget_deleted(struct known_pool_settings *all, const struct snapshot *s)
 {
-    for (size_t i = 0; i < all->set.cap; i++) {
-        struct set_part *p = all->set.entries[i].value;
+    for (size_t i = 0; i < all->set.of.cap; i++) {
+        struct set_part *p = all->set.of.entries[i].value;
 
-        if (!p || p->gone || snapshot_find_pool(s, p->pool) != IX_NONE)
+        if (!p || p->known.gone || snapshot_find_pool(s, p->pool) != IX_NONE)
             continue;
-        p->gone = p->dirty = true;
-        all->dirty = true;
+        p->known.gone = true;
+        knowledge_touch(&all->set, &p->known);
     }
 }
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-static bool is_dirty(const void *piece)
+static int entry_persist(const char *key, const void *entry, const struct store_ops *ops, struct store *s,
+                         struct err *err)
 {
-    const struct known_pool_settings *all = piece;
+    const struct set_part *p = entry;
+    struct setting_record record = {.host = p->host, .pool = p->pool};
+    const struct record stored = {RECORD_SETTING, .setting = &record};
 
-    return all->dirty;
-}
-
-static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
-{
-    const struct known_pool_settings *all = piece;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < all->set.cap; i++) {
-        const struct set_part *p = all->set.entries[i].value;
-
-        if (!p || !p->dirty)
-            continue;
-        struct setting_record record = {.host = p->host, .pool = p->pool};
-        const struct record stored = {RECORD_SETTING, .setting = &record};
-
-        memcpy(record.alloc, p->alloc, sizeof record.alloc);
-        r = p->gone ? ops->forget(s, &stored, err) : ops->put(s, &stored, err);
-    }
-    return r;
-}
-
-static bool is_kept(const char *key, void *value, void *ctx)
-{
-    struct set_part *p = value;
-
-    (void)key, (void)ctx;
-    p->dirty = false;
-    if (!p->gone)
-        return true;
-    part_free(p);
-    return false;
-}
-
-static void stored(void *piece)
-{
-    struct known_pool_settings *all = piece;
-
-    idmap_keep(&all->set, is_kept, NULL);
-    all->dirty = false;
+    (void)key;
+    memcpy(record.alloc, p->alloc, sizeof record.alloc);
+    return p->known.gone ? ops->forget(s, &stored, err) : ops->put(s, &stored, err);
 }
 
 static void recall(void *piece, const struct stored *s, instant_s now)
@@ -165,28 +128,11 @@ static void disown(void *piece, struct engine *e, const struct stored *s, instan
                                true);
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
-
-static void *create(void)
-{
-    return xcalloc(1, sizeof(struct known_pool_settings));
-}
-
-static void release(void *piece)
-{
-    struct known_pool_settings *all = piece;
-
-    idmap_release(&all->set, part_free);
-    free(all);
-}
-
 const struct knowledge_ops pool_settings_ops = {
-    .create = create,
-    .release = release,
+    .size = sizeof(struct known_pool_settings),
+    .entry_free = part_free,
+    .entry_persist = entry_persist,
     .fill = fill,
-    .is_dirty = is_dirty,
-    .persist = persist,
-    .stored = stored,
     .recall = recall,
     .disown = disown,
 };

@@ -3,7 +3,6 @@
 #include "engine/knowledge/start_keys.h"
 
 #include "base/cleanup.h"
-#include "base/idmap.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -18,16 +17,15 @@
 
 /* The keys of one VM. */
 struct start {
+    struct known_entry known;
     bool off;       /* the last inventory showed it off: once it runs, it has started */
     json_t *keys;   /* {NAME: value}, while it runs; NULL: its start was not seen */
     json_t *copies; /* {NAME: [value, weight]} */
     instant_s seen;
-    bool dirty, gone; /* gone: to be forgotten */
 };
 
 struct start_keys {
-    struct idmap vms; /* id -> struct start */
-    bool dirty;       /* changes are not in the store yet */
+    struct known_map vms; /* id -> struct start */
 };
 
 static void start_free(void *value)
@@ -41,7 +39,7 @@ static void start_free(void *value)
 
 static struct start *add(struct start_keys *all, const char *vm)
 {
-    void **slot = idmap_slot(&all->vms, vm);
+    void **slot = idmap_slot(&all->vms.of, vm);
 
     if (!*slot) {
         struct start *fresh = xcalloc(1, sizeof *fresh);
@@ -49,11 +47,6 @@ static struct start *add(struct start_keys *all, const char *vm)
         *slot = fresh;
     }
     return *slot;
-}
-
-static void touch(struct start_keys *all, struct start *x)
-{
-    x->dirty = all->dirty = true;
 }
 
 /* The name without the prefix; NULL: the name does not begin with it. */
@@ -123,11 +116,11 @@ static void fill(void *piece, const struct knowledge_context *c, struct inventor
     const struct start_keys *all = piece;
 
     (void)c;
-    for (size_t i = 0; all->vms.n > 0 && i < inv->n_vms; i++) {
+    for (size_t i = 0; all->vms.of.n > 0 && i < inv->n_vms; i++) {
         struct vm_facts *vm = &inv->vms[i].is;
-        const struct start *x = vm->id ? idmap_get(&all->vms, vm->id) : NULL;
+        const struct start *x = vm->id ? idmap_get(&all->vms.of, vm->id) : NULL;
 
-        if (x && !x->gone)
+        if (x && !x->known.gone)
             fill_vm(x, vm, vm->state, a);
     }
 }
@@ -147,7 +140,7 @@ static void take_start(struct start *x, const struct attributes *hints, const st
 {
     json_decref(x->keys);
     x->keys = json_object();
-    x->off = x->gone = false;
+    x->off = x->known.gone = false;
     for (uint32_t i = 0; i < hints->n; i++) {
         const char *name = name_after(KEY, hints->items[i].name);
         if (name && hints->items[i].is.type == VALUE_NUMBER)
@@ -166,13 +159,13 @@ static struct start *take_stop(struct start_keys *all, const char *vm)
 {
     struct start *x = add(all, vm);
 
-    if (x->off && !x->gone)
+    if (x->off && !x->known.gone)
         return x;
     json_decref(x->keys);
     x->keys = NULL;
     x->off = true;
-    x->gone = false;
-    touch(all, x);
+    x->known.gone = false;
+    knowledge_touch(&all->vms, &x->known);
     return x;
 }
 
@@ -186,13 +179,13 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
         sticky = has_prefix(&s->hosts[i].is.attributes, STICKY);
     for (uint32_t i = 0; i < s->n_vms; i++) {
         const struct vm *vm = &s->vms[i];
-        struct start *x = all->vms.n > 0 ? idmap_get(&all->vms, vm->is.id) : NULL;
+        struct start *x = all->vms.of.n > 0 ? idmap_get(&all->vms.of, vm->is.id) : NULL;
 
         if (vm->is.state == VM_OFF && (x || sticky || has_prefix(&vm->is.hints, KEY))) {
             x = take_stop(all, vm->is.id);
         } else if (vm->is.state == VM_ON && x && x->off && vm->host != IX_NONE) {
             take_start(x, &vm->is.hints, &s->hosts[vm->host].is.attributes);
-            touch(all, x);
+            knowledge_touch(&all->vms, &x->known);
         }
         if (x)
             x->seen = s->time;
@@ -201,19 +194,15 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 
 /* ---- the store ---- */
 
-static bool is_dirty(const void *piece)
+static int entry_persist(const char *vm, const void *entry, const struct store_ops *ops, struct store *s,
+                         struct err *err)
 {
-    return ((const struct start_keys *)piece)->dirty;
-}
-
-static int put_one(const char *vm, const struct start *x, const struct store_ops *ops, struct store *s,
-                   struct err *err)
-{
+    const struct start *x = entry;
     CLEANUP(arena_releasep) struct arena a = {0};
     struct note note = {.key = arena_printf(&a, NOTE_PREFIX "%s", vm)};
     const struct record record = {RECORD_NOTE, .note = &note};
 
-    if (x->gone)
+    if (x->known.gone)
         return ops->forget(s, &record, err);
     CLEANUP(json_decrefp)
     json_t *json = json_pack("{s: b, s: O?, s: O}", "off", x->off, "keys", x->keys, "copies", x->copies);
@@ -221,40 +210,6 @@ static int put_one(const char *vm, const struct start *x, const struct store_ops
 
     note.value = text;
     return text ? ops->put(s, &record, err) : err_set(err, -ENOMEM, "out of memory");
-}
-
-static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
-{
-    const struct start_keys *all = piece;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < all->vms.cap; i++) {
-        const struct start *x = all->vms.entries[i].value;
-
-        if (x && x->dirty)
-            r = put_one(all->vms.entries[i].key, x, ops, s, err);
-    }
-    return r;
-}
-
-static bool is_kept(const char *key, void *value, void *ctx)
-{
-    struct start *x = value;
-
-    (void)key, (void)ctx;
-    x->dirty = false;
-    if (!x->gone)
-        return true;
-    start_free(x);
-    return false;
-}
-
-static void stored(void *piece)
-{
-    struct start_keys *all = piece;
-
-    idmap_keep(&all->vms, is_kept, NULL);
-    all->dirty = false;
 }
 
 /* Members that another version wrote in another form are left out. */
@@ -311,8 +266,8 @@ static void disown(void *piece, struct engine *e, const struct stored *s, instan
         if (!vm)
             continue;
         struct start *x = add(all, vm);
-        x->gone = true;
-        touch(all, x);
+        x->known.gone = true;
+        knowledge_touch(&all->vms, &x->known);
     }
 }
 
@@ -321,39 +276,22 @@ static void forget(void *piece, const struct retention *keep, instant_s now)
     struct start_keys *all = piece;
 
     (void)now;
-    for (size_t i = 0; i < all->vms.cap; i++) {
-        struct start *x = all->vms.entries[i].value;
+    for (size_t i = 0; i < all->vms.of.cap; i++) {
+        struct start *x = all->vms.of.entries[i].value;
 
-        if (!x || x->gone || x->seen >= keep->ended_before)
+        if (!x || x->known.gone || x->seen >= keep->ended_before)
             continue;
-        x->gone = true;
-        touch(all, x);
+        x->known.gone = true;
+        knowledge_touch(&all->vms, &x->known);
     }
 }
 
-/* ---- life ---- */
-
-static void *create(void)
-{
-    return xcalloc(1, sizeof(struct start_keys));
-}
-
-static void release(void *piece)
-{
-    struct start_keys *all = piece;
-
-    idmap_release(&all->vms, start_free);
-    free(all);
-}
-
 const struct knowledge_ops start_keys_ops = {
-    .create = create,
-    .release = release,
+    .size = sizeof(struct start_keys),
+    .entry_free = start_free,
+    .entry_persist = entry_persist,
     .fill = fill,
     .observe = observe,
-    .is_dirty = is_dirty,
-    .persist = persist,
-    .stored = stored,
     .recall = recall,
     .disown = disown,
     .forget = forget,

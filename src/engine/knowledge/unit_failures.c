@@ -16,9 +16,9 @@
 #define TEXT_MAX 700
 
 struct unit_failures {
+    bool dirty;
     struct failing_unit *list; /* texts its own */
     size_t n, cap;
-    bool dirty;
 };
 
 static char *own(const char *text)
@@ -132,11 +132,6 @@ size_t unit_failures_list(const struct unit_failures *f, const struct failing_un
 
 /* ---- the store ---- */
 
-static bool is_dirty(const void *piece)
-{
-    return ((const struct unit_failures *)piece)->dirty;
-}
-
 static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
 {
     const struct unit_failures *f = piece;
@@ -155,11 +150,6 @@ static int persist(const void *piece, const struct store_ops *ops, struct store 
 
     note.value = text;
     return text ? ops->put(s, &record, err) : err_set(err, -ENOMEM, "out of memory");
-}
-
-static void stored(void *piece)
-{
-    ((struct unit_failures *)piece)->dirty = false;
 }
 
 /* The reason of a failure is not stored: the next question gives it. */
@@ -192,11 +182,6 @@ static void disown(void *piece, struct engine *e, const struct stored *s, instan
 
 /* ---- life ---- */
 
-static void *create(void)
-{
-    return xcalloc(1, sizeof(struct unit_failures));
-}
-
 static void release(void *piece)
 {
     struct unit_failures *f = piece;
@@ -208,11 +193,9 @@ static void release(void *piece)
 }
 
 const struct knowledge_ops unit_failures_ops = {
-    .create = create,
+    .size = sizeof(struct unit_failures),
     .release = release,
-    .is_dirty = is_dirty,
     .persist = persist,
-    .stored = stored,
     .recall = recall,
     .disown = disown,
 };

@@ -96,7 +96,7 @@ void hosts_method_proven(struct hosts *h, const char *host, unsigned method, ins
 
     hosts_set_text(&p->why, NULL);
     *p = (struct wake_proof){.settings = hosts_method_settings(h, host, method), .proven = now};
-    hosts_changed(h, k);
+    knowledge_touch(&h->map, &k->known);
 }
 
 /* What was known of the method with other settings is worth nothing. */
@@ -113,7 +113,7 @@ void hosts_method_failed(struct hosts *h, const char *host, unsigned method, con
     p->failed = now;
     p->failed_code = (uint32_t)-why->code;
     hosts_set_text(&p->why, why->text);
-    hosts_changed(h, k);
+    knowledge_touch(&h->map, &k->known);
 }
 
 /* That a controller answers does not show that it wakes the host, if that was what failed. */
@@ -130,7 +130,7 @@ void hosts_controllers_answered(struct hosts *h, const char *host)
         p->failed = 0;
         p->failed_code = 0;
         hosts_set_text(&p->why, NULL);
-        hosts_changed(h, k);
+        knowledge_touch(&h->map, &k->known);
     }
 }
 
@@ -148,7 +148,7 @@ bool wake_proofs_take_older(struct hosts *h, struct known_host *k, const char *h
     else if (by == 0)
         by = hosts_wake_methods(h, host);
     k->r.woke_by = 0;
-    hosts_changed(h, k);
+    knowledge_touch(&h->map, &k->known);
     if (wake_method_index(by) == WAKE_METHODS)
         return false;
     k->r.proofs[wake_method_index(by)] =
