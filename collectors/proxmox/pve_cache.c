@@ -24,11 +24,8 @@ void pve_cache_release(struct pve_cache *c)
 
 struct pve_kept *pve_cache_slot(struct pve_cache *c, const char *path)
 {
-    void **slot = idmap_slot(&c->by_path, path);
+    struct pve_kept *k = idmap_make(&c->by_path, path, sizeof(struct pve_kept));
 
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct pve_kept));
-    struct pve_kept *k = *slot;
     k->seen = true;
     return k;
 }

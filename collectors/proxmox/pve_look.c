@@ -89,20 +89,13 @@ unsigned pve_look_major(const struct pve_look *l, const char *node)
 
 struct pve_node_memory *pve_look_node_memory(struct pve_look *l, const char *node)
 {
-    void **slot = idmap_slot(&l->nodes, node);
-
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct pve_node_memory));
-    return *slot;
+    return idmap_make(&l->nodes, node, sizeof(struct pve_node_memory));
 }
 
 struct pve_guest_memory *pve_look_guest_memory(struct pve_look *l, const char *id)
 {
-    void **slot = idmap_slot(&l->guests, id);
+    struct pve_guest_memory *m = idmap_make(&l->guests, id, sizeof(struct pve_guest_memory));
 
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct pve_guest_memory));
-    struct pve_guest_memory *m = *slot;
     m->seen = true;
     return m;
 }

@@ -57,6 +57,15 @@ void **idmap_slot(struct idmap *m, const char *key)
     return &entry->value;
 }
 
+void *idmap_make(struct idmap *m, const char *key, size_t size)
+{
+    void **slot = idmap_slot(m, key);
+
+    if (!*slot)
+        *slot = xcalloc(1, size);
+    return *slot;
+}
+
 void idmap_keep(struct idmap *m, bool (*keep)(const char *key, void *value, void *ctx), void *ctx)
 {
     size_t left = 0;

@@ -23,6 +23,9 @@ void *idmap_get(const struct idmap *m, const char *key);
 /* The address of the key's value; a new key gets NULL. Valid until the next call. */
 void **idmap_slot(struct idmap *m, const char *key);
 
+/* The value; a new key gets one of this size, zeroed, to be freed with free(). */
+void *idmap_make(struct idmap *m, const char *key, size_t size);
+
 /* Keeps the entries for which `keep` returns true; `keep` disposes of the values of all others. */
 void idmap_keep(struct idmap *m, bool (*keep)(const char *key, void *value, void *ctx), void *ctx);
 

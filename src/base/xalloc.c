@@ -28,6 +28,14 @@ void *xreallocarray(void *p, size_t n, size_t size)
     return need(reallocarray(p, n, size), n, size);
 }
 
+void *xalloc_grow(void *items, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap)
+        return items;
+    *cap = *cap ? *cap * 2 : 8;
+    return xreallocarray(items, *cap, size);
+}
+
 char *xstrdup(const char *s)
 {
     return s ? need(strdup(s), 1, strlen(s) + 1) : NULL;

@@ -7,6 +7,11 @@
 
 void *xcalloc(size_t n, size_t size);
 void *xreallocarray(void *p, size_t n, size_t size);
+
+/* Grows an array when it is full (n == *cap), to twice its capacity, and returns the new place; as
+ * arena_grow(). */
+void *xalloc_grow(void *items, size_t n, size_t *cap, size_t size);
+
 char *xstrdup(const char *s); /* NULL gives NULL */
 
 /* Frees *place and sets it to a copy of s. s may be *place itself, or NULL. */

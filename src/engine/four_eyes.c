@@ -146,10 +146,7 @@ static const struct first_request *find(const struct engine *e, const struct fou
 
 static struct first_request *add(struct four_eyes *f)
 {
-    if (f->n == f->cap) {
-        f->cap = f->cap ? f->cap * 2 : 16;
-        f->list = xreallocarray(f->list, f->cap, sizeof *f->list);
-    }
+    f->list = xalloc_grow(f->list, f->n, &f->cap, sizeof *f->list);
     f->list[f->n] = (struct first_request){0};
     return &f->list[f->n++];
 }

@@ -59,10 +59,7 @@ void persist_migration(struct engine *e, const struct migration_record *r)
 {
     struct persist *p = e->persist;
 
-    if (p->n_migrations == p->cap_migrations) {
-        p->cap_migrations = p->cap_migrations ? p->cap_migrations * 2 : 16;
-        p->migrations = xreallocarray(p->migrations, p->cap_migrations, sizeof *p->migrations);
-    }
+    p->migrations = xalloc_grow(p->migrations, p->n_migrations, &p->cap_migrations, sizeof *p->migrations);
     struct migration_record *m = &p->migrations[p->n_migrations++];
 
     *m = *r;

@@ -123,10 +123,7 @@ static const char *find_member(const char *text, const char *name)
 
 static void add_element(struct list_text *l, const char *from, const char *to)
 {
-    if (l->n == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 256;
-        l->elements = xreallocarray(l->elements, l->cap, sizeof *l->elements);
-    }
+    l->elements = xalloc_grow(l->elements, l->n, &l->cap, sizeof *l->elements);
     l->elements[l->n++] =
         (struct element){.at = (size_t)(from - shared_text_bytes(l->text)), .len = (size_t)(to - from)};
 }

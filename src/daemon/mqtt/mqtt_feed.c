@@ -184,11 +184,7 @@ struct host_states_update {
 
 static struct retained_state *retained_of(struct mqtt_feed *t, const char *host)
 {
-    void **slot = idmap_slot(&t->hosts, host);
-
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct retained_state));
-    return *slot;
+    return idmap_make(&t->hosts, host, sizeof(struct retained_state));
 }
 
 /* host NULL: of the cluster. name NULL: the device is gone. */

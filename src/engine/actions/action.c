@@ -88,10 +88,8 @@ struct action *action_add(struct engine *e, const struct action_record *r)
     }
     x->r = action_record_copy(&x->r);
     link_needs(e, x);
-    if (e->actions->n == e->actions->cap) {
-        e->actions->cap = e->actions->cap ? e->actions->cap * 2 : 64;
-        e->actions->list = xreallocarray(e->actions->list, e->actions->cap, sizeof *e->actions->list);
-    }
+    e->actions->list =
+        xalloc_grow(e->actions->list, e->actions->n, &e->actions->cap, sizeof *e->actions->list);
     e->actions->list[e->actions->n++] = x; /* the highest id so far, so they stay sorted */
     if (news)
         action_changed(e, x);

@@ -16,11 +16,7 @@
 
 static struct backoff *find_or_make(struct idmap *map, const char *id)
 {
-    void **slot = idmap_slot(map, id);
-
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct backoff));
-    return *slot;
+    return idmap_make(map, id, sizeof(struct backoff));
 }
 
 struct backoff *backoff_of_vm(struct actions *all, const char *vm)

@@ -20,10 +20,7 @@ enum {
 
 void action_list_add(struct action_list *l, struct action *x)
 {
-    if (l->n == l->cap) {
-        l->cap = l->cap ? l->cap * 2 : 8;
-        l->items = xreallocarray(l->items, l->cap, sizeof(struct action *));
-    }
+    l->items = xalloc_grow(l->items, l->n, &l->cap, sizeof(struct action *));
     l->items[l->n++] = x;
 }
 
@@ -54,20 +51,12 @@ static unsigned counts_as(const struct action *x)
 
 static struct host_use *use_of_host(struct actions *all, const char *host)
 {
-    void **slot = idmap_slot(&all->usage.hosts, host);
-
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct host_use));
-    return *slot;
+    return idmap_make(&all->usage.hosts, host, sizeof(struct host_use));
 }
 
 static struct vm_use *use_of_vm(struct actions *all, const char *vm)
 {
-    void **slot = idmap_slot(&all->usage.vms, vm);
-
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct vm_use));
-    return *slot;
+    return idmap_make(&all->usage.vms, vm, sizeof(struct vm_use));
 }
 
 const struct host_use *slot_usage_of_host(const struct actions *all, const char *host)

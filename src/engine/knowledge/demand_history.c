@@ -106,21 +106,14 @@ static void follow(struct track *t, instant_s time, const double demand[RES_COUN
 bool demand_history_add(struct demand_history *h, const char *vm, instant_s time,
                         const double demand[RES_COUNT])
 {
-    void **slot = idmap_slot(&h->tracks, vm);
-
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct track));
-    struct track *t = *slot;
+    struct track *t = idmap_make(&h->tracks, vm, sizeof(struct track));
 
     if (t->n > 0 && time < t->items[t->n - 1].time + DEMAND_HISTORY_SPACING_S)
         return false;
     follow(t, time, demand);
     if (t->n == t->cap) {
         track_drop_before(t, time - DEMAND_HISTORY_LENGTH_S);
-        if (t->n == t->cap) {
-            t->cap = t->cap ? t->cap * 2 : 8;
-            t->items = xreallocarray(t->items, t->cap, sizeof *t->items);
-        }
+        t->items = xalloc_grow(t->items, t->n, &t->cap, sizeof *t->items);
     }
     struct sample *s = &t->items[t->n++];
 

@@ -80,10 +80,7 @@ static struct hour *hour_at(struct account *c, instant_s begins)
         if (c->hours[i].r.time == begins)
             return &c->hours[i];
     }
-    if (c->n == c->cap) {
-        c->cap = c->cap ? c->cap * 2 : 2;
-        c->hours = xreallocarray(c->hours, c->cap, sizeof *c->hours);
-    }
+    c->hours = xalloc_grow(c->hours, c->n, &c->cap, sizeof *c->hours);
     struct hour *h = &c->hours[c->n++];
 
     *h = (struct hour){.r = {.time = begins, .length_s = ENERGY_HOUR_S, .until = begins, .scale = c->scale}};

@@ -45,11 +45,7 @@ struct meters {
 
 static struct meter *meter_of(struct meters *all, const char *host)
 {
-    void **slot = idmap_slot(&all->map.of, host);
-
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct meter));
-    return *slot;
+    return idmap_make(&all->map.of, host, sizeof(struct meter));
 }
 
 static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)

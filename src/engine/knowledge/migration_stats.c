@@ -70,10 +70,7 @@ static void taught_clear(struct migration_stats *l)
 
 static void taught_add(struct migration_stats *l, const struct timed_migration *x)
 {
-    if (l->n_taught == l->cap_taught) {
-        l->cap_taught = l->cap_taught ? l->cap_taught * 2 : 16;
-        l->taught = xreallocarray(l->taught, l->cap_taught, sizeof *l->taught);
-    }
+    l->taught = xalloc_grow(l->taught, l->n_taught, &l->cap_taught, sizeof *l->taught);
     l->taught[l->n_taught++] =
         (struct taught){.vm = xstrdup(x->vm), .from = xstrdup(x->from), .to = xstrdup(x->to)};
 }
@@ -143,20 +140,12 @@ void migration_stats_each_pair(const struct migration_stats *l,
 
 static struct average *average_of(struct idmap *m, const char *id)
 {
-    void **slot = idmap_slot(m, id);
-
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct average));
-    return *slot;
+    return idmap_make(m, id, sizeof(struct average));
 }
 
 static struct host_rates *host_of(struct migration_stats *l, const char *id)
 {
-    void **slot = idmap_slot(&l->hosts, id);
-
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct host_rates));
-    return *slot;
+    return idmap_make(&l->hosts, id, sizeof(struct host_rates));
 }
 
 static struct average *rate_of(struct migration_stats *l, const char *from, const char *to)

@@ -39,10 +39,7 @@ static struct failing_unit *add(struct unit_failures *f, const char *unit, insta
 {
     size_t at = 0;
 
-    if (f->n == f->cap) {
-        f->cap = f->cap ? 2 * f->cap : 4;
-        f->list = xreallocarray(f->list, f->cap, sizeof *f->list);
-    }
+    f->list = xalloc_grow(f->list, f->n, &f->cap, sizeof *f->list);
     while (at < f->n && strcmp(f->list[at].unit, unit) < 0)
         at++;
     memmove(&f->list[at + 1], &f->list[at], (f->n++ - at) * sizeof *f->list);

@@ -2,25 +2,17 @@
  * of their subjects. */
 #include "sim/cluster/cluster_internal.h"
 
+#include "base/xalloc.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- lists ---- */
 
-static void list_make_room(struct index_list *l)
-{
-    if (l->n < l->cap)
-        return;
-    l->cap = l->cap ? l->cap * 2 : 8;
-    l->items = reallocarray(l->items, l->cap, sizeof *l->items);
-    if (!l->items)
-        abort(); /* as an arena does */
-}
-
 void cluster_list_append(struct index_list *l, uint32_t item)
 {
-    list_make_room(l);
+    l->items = xalloc_grow(l->items, l->n, &l->cap, sizeof *l->items);
     l->items[l->n++] = item;
 }
 
@@ -28,7 +20,7 @@ void cluster_list_insert(struct index_list *l, uint32_t item)
 {
     uint32_t i = l->n;
 
-    list_make_room(l);
+    l->items = xalloc_grow(l->items, l->n, &l->cap, sizeof *l->items);
     for (; i > 0 && l->items[i - 1] > item; i--)
         l->items[i] = l->items[i - 1];
     l->items[i] = item;

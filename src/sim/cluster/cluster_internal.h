@@ -67,7 +67,8 @@ struct pool_part {
 
 struct index_list {
     uint32_t *items;
-    uint32_t n, cap;
+    uint32_t n;
+    size_t cap;
 };
 
 struct host_sim {
@@ -86,7 +87,8 @@ struct host_sim {
     uint32_t n_moves;          /* migrations in or out that are not queued */
     uint32_t n_in, n_out;      /* of these, that copy */
     struct pool_part *parts;   /* by pool */
-    uint32_t n_parts, cap_parts;
+    uint32_t n_parts;
+    size_t cap_parts;
     struct tree tree;
     bool marked; /* to be recomputed */
     instant_s on_since, standby_since;

@@ -6,6 +6,8 @@
  */
 #include "sim/cluster/cluster_internal.h"
 
+#include "base/xalloc.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -76,9 +78,7 @@ void faults_init(struct cluster *c)
 
 static void arm(struct cluster *c, const struct scripted_fault *f)
 {
-    c->armed = reallocarray(c->armed, c->n_armed + 1, sizeof *c->armed);
-    if (!c->armed)
-        abort(); /* as an arena does */
+    c->armed = xreallocarray(c->armed, c->n_armed + 1, sizeof *c->armed);
     c->armed[c->n_armed++] =
         (struct armed_fault){.kind = f->kind, .host = f->host, .vm = f->vm, .factor = f->factor};
 }

@@ -7,6 +7,7 @@
  */
 #include "sim/cluster/cluster_internal.h"
 
+#include "base/xalloc.h"
 #include "core/divvy/pool_parts.h"
 
 #include <errno.h>
@@ -37,12 +38,7 @@ static struct pool_part *part_for(struct host_sim *h, uint32_t pool)
 
     if (found)
         return &h->parts[at];
-    if (h->n_parts == h->cap_parts) {
-        h->cap_parts = h->cap_parts ? h->cap_parts * 2 : 8;
-        h->parts = reallocarray(h->parts, h->cap_parts, sizeof *h->parts);
-        if (!h->parts)
-            abort(); /* as an arena does */
-    }
+    h->parts = xalloc_grow(h->parts, h->n_parts, &h->cap_parts, sizeof *h->parts);
     memmove(&h->parts[at + 1], &h->parts[at], (h->n_parts - at) * sizeof *h->parts);
     h->n_parts++;
     h->parts[at] = (struct pool_part){.pool = pool, .implied = true};

@@ -14,6 +14,8 @@
  * compares these 10 % with the whole request (HostDynamicWorkload, Helper.getSlaTimePerActiveHost). */
 #include "sim/cluster/cluster_internal.h"
 
+#include "base/xalloc.h"
+
 #include <stdlib.h>
 
 /* CloudSim's PowerVmAllocation: what a migration costs the VM, and its destination. */
@@ -33,25 +35,16 @@ double schedule_vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host)
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-static void *grown(void *items, uint32_t n, size_t size)
-{
-    void *more = reallocarray(items, n, size);
-
-    if (!more)
-        abort(); /* as an arena does */
-    return more;
-}
-
 static void make_room(struct tree *t, uint32_t n)
 {
     if (n <= t->cap)
         return;
     t->cap = n + n / 2;
-    t->nodes = grown(t->nodes, t->cap, sizeof *t->nodes);
-    t->child = grown(t->child, t->cap, sizeof *t->child);
-    t->whole = grown(t->whole, t->cap, sizeof *t->whole);
-    t->reserved = grown(t->reserved, t->cap, sizeof *t->reserved);
-    t->got = grown(t->got, t->cap, sizeof *t->got);
+    t->nodes = xreallocarray(t->nodes, t->cap, sizeof *t->nodes);
+    t->child = xreallocarray(t->child, t->cap, sizeof *t->child);
+    t->whole = xreallocarray(t->whole, t->cap, sizeof *t->whole);
+    t->reserved = xreallocarray(t->reserved, t->cap, sizeof *t->reserved);
+    t->got = xreallocarray(t->got, t->cap, sizeof *t->got);
 }
 
 static uint32_t pool_of(const struct host_sim *h, const struct node *n)

@@ -49,10 +49,8 @@ void admin_release(struct admin *ad)
 static void add_newcomers(struct admin *ad)
 {
     for (uint32_t vm; (vm = cluster_next_arrival(ad->cluster)) != IX_NONE;) {
-        if (ad->n_newcomers == ad->cap_newcomers) {
-            ad->cap_newcomers = ad->cap_newcomers ? ad->cap_newcomers * 2 : 64;
-            ad->newcomers = xreallocarray(ad->newcomers, ad->cap_newcomers, sizeof *ad->newcomers);
-        }
+        ad->newcomers =
+            xalloc_grow(ad->newcomers, ad->n_newcomers, &ad->cap_newcomers, sizeof *ad->newcomers);
         ad->newcomers[ad->n_newcomers++] = (struct newcomer){.vm = vm, .ready = true, .host = IX_NONE};
     }
 }

@@ -180,15 +180,6 @@ void memory_store_free(struct store *s)
     free(s);
 }
 
-/* Grows an array for one more item. */
-static void *grow(void *items, size_t n, size_t *cap, size_t size)
-{
-    if (n < *cap)
-        return items;
-    *cap = *cap ? *cap * 2 : 64;
-    return xreallocarray(items, *cap, size);
-}
-
 /* ---- put ------------------------------------------------------------------------------------- */
 
 /* begin(), and commit(). */
@@ -246,14 +237,14 @@ static void put_action(struct store *s, const struct action_record *r)
         s->actions[i] = copy;
         return;
     }
-    s->actions = grow(s->actions, s->n_actions, &s->cap_actions, sizeof *s->actions);
+    s->actions = xalloc_grow(s->actions, s->n_actions, &s->cap_actions, sizeof *s->actions);
     memmove(&s->actions[i + 1], &s->actions[i], (s->n_actions++ - i) * sizeof *s->actions);
     s->actions[i] = copy;
 }
 
 static void put_migration(struct store *s, const struct migration_record *m)
 {
-    s->migrations = grow(s->migrations, s->n_migrations, &s->cap_migrations, sizeof *s->migrations);
+    s->migrations = xalloc_grow(s->migrations, s->n_migrations, &s->cap_migrations, sizeof *s->migrations);
     s->migrations[s->n_migrations] = *m;
     own_strings(&shapes[RECORD_MIGRATION], &s->migrations[s->n_migrations++]);
 }
@@ -264,7 +255,7 @@ static void put_sample(struct store *s, const struct sample_record *sample)
 
     if (vm == IX_NONE)
         return;
-    s->samples = grow(s->samples, s->n_samples, &s->cap_samples, sizeof *s->samples);
+    s->samples = xalloc_grow(s->samples, s->n_samples, &s->cap_samples, sizeof *s->samples);
     s->samples[s->n_samples] = *sample;
     s->samples[s->n_samples++].vm = s->vms->vms[vm].is.id;
 }

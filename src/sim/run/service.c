@@ -34,10 +34,7 @@ static int actuators_submit(struct actuators *x, const struct job *job, struct e
     struct waiting_jobs *w = &x->of->waiting;
 
     (void)err;
-    if (w->n == w->cap) {
-        w->cap = w->cap ? w->cap * 2 : 16;
-        w->items = xreallocarray(w->items, w->cap, sizeof *w->items);
-    }
+    w->items = xalloc_grow(w->items, w->n, &w->cap, sizeof *w->items);
     w->items[w->n++] = job_copy(job);
     return 0;
 }
