@@ -2,6 +2,7 @@
 #include "collectors/libvirt/capabilities_xml.h"
 
 #include "base/fingerprint.h"
+#include "base/order.h"
 #include "base/strbuf.h"
 #include "net/libvirt/domain_xml.h"
 #include "net/xml.h"
@@ -23,11 +24,6 @@ static const char *line_of(const xml_node *node, struct arena *a)
     return text[0] ? arena_strdup(a, text) : NULL;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Model, and a fingerprint of all features in an order of their own. */
 static const char *name_cpu(const xml_node *cpu, struct arena *a)
 {
@@ -47,7 +43,7 @@ static const char *name_cpu(const xml_node *cpu, struct arena *a)
     if (!model)
         return NULL;
     if (n > 0)
-        qsort(features, n, sizeof *features, by_text);
+        qsort(features, n, sizeof *features, order_texts);
     for (size_t i = 0; i < n; i++)
         print = fingerprint_add(fingerprint_add(print, features[i]), " ");
     return arena_printf(a, "host-passthrough %.100s (%08x)", model, (unsigned)(print ^ print >> 32));
@@ -182,7 +178,7 @@ static struct ids machines_of(const xml_node *root, struct arena *a)
             add_machines(d, &l, name, a);
     }
     if (l.n > 0)
-        qsort(l.items, l.n, sizeof *l.items, by_text);
+        qsort(l.items, l.n, sizeof *l.items, order_texts);
     size_t kept = 0;
     for (size_t i = 0; i < l.n; i++) {
         if (kept == 0 || strcmp(l.items[kept - 1], l.items[i]) != 0)

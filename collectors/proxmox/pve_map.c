@@ -1,6 +1,7 @@
 /* pve_map.c: hosts and guests, with the samples of guests, in Ballast's units. */
 #include "collectors/proxmox/pve_map.h"
 
+#include "base/order.h"
 #include "net/peer_json.h"
 #include "net/proxmox/ceph.h"
 
@@ -379,13 +380,6 @@ static void add_fault(struct inventory *inv, const char *text, struct arena *a)
     inv->source_faults = (struct ids){.items = items, .n = inv->source_faults.n + 1};
 }
 
-static int fewest_first(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The number of nodes that must be on for the quorum to outlive the failure of any one of them, or of the
  * QDevice, whichever nodes are on: those with the fewest votes are counted, and the largest vote is left out.
  * Nodes that are off count as expected votes, too. A QDevice has one vote, with an odd number of nodes as
@@ -408,7 +402,7 @@ static uint32_t hosts_on(struct pve_map *m)
             return (uint32_t)n;
         sum += votes[i];
     }
-    qsort(votes, n, sizeof *votes, fewest_first);
+    qsort(votes, n, sizeof *votes, order_numbers);
     double need = floor((sum + of_device) / 2) + 1 + fmax(n > 0 ? votes[n - 1] : 0, of_device);
     double there = state && strncmp(state, "Connected", 9) == 0 ? of_device : 0;
     uint32_t on = 0;

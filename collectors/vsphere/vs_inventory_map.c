@@ -1,5 +1,6 @@
 /* vs_inventory_map.c: makes the inventory of the objects read: resolves references between hosts, VMs,
  * pools and rules. It asks vCenter nothing. */
+#include "base/order.h"
 #include "collectors/vsphere/vs_inventory.h"
 #include "collectors/vsphere/vs_labels.h"
 
@@ -28,11 +29,6 @@ struct index {
     size_t n;
 };
 
-static int by_id(const void *a, const void *b)
-{
-    return strcmp(((const struct index_entry *)a)->id, ((const struct index_entry *)b)->id);
-}
-
 #define INDEX_OF(a, list, n) index_make((a), (n) ? &(list)[0].id : NULL, (n), sizeof(list)[0])
 
 static struct index index_make(struct arena *a, const char *const *first_id, size_t n, size_t stride)
@@ -44,7 +40,7 @@ static struct index index_make(struct arena *a, const char *const *first_id, siz
         memcpy(&id, (const char *)first_id + i * stride, sizeof id);
         ix.items[i] = (struct index_entry){.id = id, .ix = i};
     }
-    qsort(ix.items, n, sizeof *ix.items, by_id);
+    qsort(ix.items, n, sizeof *ix.items, order_texts);
     return ix;
 }
 
@@ -53,7 +49,8 @@ static struct index index_make(struct arena *a, const char *const *first_id, siz
 static size_t index_find(const struct index *ix, const char *id)
 {
     struct index_entry key = {.id = id};
-    const struct index_entry *e = id && ix->n ? bsearch(&key, ix->items, ix->n, sizeof key, by_id) : NULL;
+    const struct index_entry *e =
+        id && ix->n ? bsearch(&key, ix->items, ix->n, sizeof key, order_texts) : NULL;
 
     return e ? e->ix : NOT_THERE;
 }

@@ -7,6 +7,7 @@
 #include "engine/placement.h"
 
 #include "base/cleanup.h"
+#include "base/order.h"
 #include "base/strbuf.h"
 #include "base/thread_pool.h"
 #include "base/xalloc.h"
@@ -144,14 +145,6 @@ static int check_allowed(const struct engine *e, bool migrates, struct err *err)
         e, &(struct action_record){.kind = migrates ? ACTION_MIGRATE : ACTION_PLACE}, err);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    const char *const *x = a;
-    const char *const *y = b;
-
-    return strcmp(*x, *y);
-}
-
 /* The request in words, for the message of a first request. */
 static const char *wanted(const struct place_request *q, const char *first, struct arena *a)
 {
@@ -174,7 +167,7 @@ static int agree(struct engine *e, const struct place_request *q, instant_s now,
 
     for (size_t i = 0; i < q->n_vms; i++)
         ids[i] = s && find_vm(s, q->vms[i], &ix, NULL) == 0 ? s->vms[ix].is.id : q->vms[i];
-    qsort(ids, q->n_vms, sizeof *ids, by_text);
+    qsort(ids, q->n_vms, sizeof *ids, order_texts);
     strbuf_init(&key, STRBUF_NO_LIMIT);
     for (size_t i = 0; i < q->n_vms; i++) {
         if (i == 0 || strcmp(ids[i], ids[i - 1]) != 0)
@@ -303,14 +296,6 @@ static int check_vm(const struct engine *e, const struct snapshot *s, uint32_t i
     return 0;
 }
 
-static int by_index(const void *a, const void *b)
-{
-    const uint32_t *x = a;
-    const uint32_t *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Ascending, each once, in whatever order and however often they were named. */
 static int find_vms(const struct engine *e, struct pending_placement *p)
 {
@@ -324,7 +309,7 @@ static int find_vms(const struct engine *e, struct pending_placement *p)
             (r = check_vm(e, s, vms[i], &p->error)) < 0)
             return r;
     }
-    qsort(vms, p->n_names, sizeof *vms, by_index);
+    qsort(vms, p->n_names, sizeof *vms, order_indexes);
     for (size_t i = 0; i < p->n_names; i++) {
         if (n == 0 || vms[n - 1] != vms[i])
             vms[n++] = vms[i];

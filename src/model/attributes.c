@@ -1,6 +1,8 @@
 /* attributes.c: typed values by name: read, checked, written and found. */
 #include "model/attributes.h"
 
+#include "base/order.h"
+
 #include <ballast/facts.h>
 
 #include <errno.h>
@@ -197,11 +199,6 @@ int attributes_check(const struct place *at, const char *field, const struct att
     return 0;
 }
 
-static int by_attribute(const void *a, const void *b)
-{
-    return strcmp(((const struct attribute *)a)->name, ((const struct attribute *)b)->name);
-}
-
 int attributes_sort(const struct place *at, const char *field, struct attributes *of, struct arena *a)
 {
     if (of->n == 0) {
@@ -211,7 +208,7 @@ int attributes_sort(const struct place *at, const char *field, struct attributes
     struct attribute *items = arena_array(a, struct attribute, of->n);
 
     memcpy(items, of->items, of->n * sizeof *items);
-    qsort(items, of->n, sizeof *items, by_attribute);
+    qsort(items, of->n, sizeof *items, order_texts);
     for (uint32_t i = 1; i < of->n; i++)
         if (strcmp(items[i - 1].name, items[i].name) == 0)
             return inventory_check_refuse(at, field, "\"%s\" is given twice, expected once", items[i].name);

@@ -1,17 +1,13 @@
 /* compatibility.c: compares what hosts offer with what VMs need, by name. */
 #include "model/compatibility.h"
 
+#include "base/order.h"
 #include "model/attributes.h"
 #include "model/numa.h"
 #include "model/quantities.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* Sorted, as labels are. Most sources give sorted lists: those are not copied. */
 static int sort_names(const struct place *at, const char *field, struct ids *names, struct arena *a)
@@ -25,7 +21,7 @@ static int sort_names(const struct place *at, const char *field, struct ids *nam
     const char **items = arena_array(a, const char *, names->n);
 
     memcpy(items, names->items, names->n * sizeof *items);
-    qsort(items, names->n, sizeof *items, by_name);
+    qsort(items, names->n, sizeof *items, order_texts);
     for (i = 1; i < names->n; i++)
         if (strcmp(items[i - 1], items[i]) == 0)
             return inventory_check_refuse(at, field, "\"%s\" is listed twice, expected once", items[i]);

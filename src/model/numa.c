@@ -1,6 +1,7 @@
 /* numa.c: checks and sorts NUMA cells and devices of hosts and VMs. */
 #include "model/numa.h"
 
+#include "base/order.h"
 #include "model/snapshot_build.h"
 
 #include <math.h>
@@ -194,14 +195,6 @@ int numa_check_vm(const struct place *at, const struct vm_facts *v)
 
 /* ---- order ---- */
 
-static int by_size(const void *a, const void *b)
-{
-    const struct numa_pages *x = a;
-    const struct numa_pages *y = b;
-
-    return (x->size_kb > y->size_kb) - (x->size_kb < y->size_kb);
-}
-
 static void *copy_of(const struct objects *of, size_t size, struct arena *a)
 {
     void *items = arena_alloc(a, of->n, size);
@@ -214,7 +207,7 @@ static int sort_pages(const struct place *at, struct objects *pages, struct aren
 {
     struct numa_pages *items = copy_of(pages, sizeof *items, a);
 
-    qsort(items, pages->n, sizeof *items, by_size);
+    qsort(items, pages->n, sizeof *items, order_indexes);
     for (uint32_t i = 1; i < pages->n; i++)
         if (items[i].size_kb == items[i - 1].size_kb)
             return inventory_check_refuse(at, "numa", "pages of %u KiB are given twice, expected once",

@@ -1,6 +1,7 @@
 /* quantities.c: the quantities of a host: read, checked, sorted and written. */
 #include "model/quantities.h"
 
+#include "base/order.h"
 #include "schema/writer.h"
 
 #include <errno.h>
@@ -91,11 +92,6 @@ int quantities_check(const struct place *at, const struct host_quantities *of)
     return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct host_quantity *)a)->name, ((const struct host_quantity *)b)->name);
-}
-
 int quantities_sort(const struct place *at, struct host_quantities *of, struct arena *a)
 {
     if (of->n == 0) {
@@ -105,7 +101,7 @@ int quantities_sort(const struct place *at, struct host_quantities *of, struct a
     struct host_quantity *items = arena_array(a, struct host_quantity, of->n);
 
     memcpy(items, of->items, of->n * sizeof *items);
-    qsort(items, of->n, sizeof *items, by_name);
+    qsort(items, of->n, sizeof *items, order_texts);
     for (uint32_t i = 1; i < of->n; i++)
         if (strcmp(items[i - 1].name, items[i].name) == 0)
             return inventory_check_refuse(at, "quantities", "\"%s\" is given twice, expected once",

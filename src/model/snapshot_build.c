@@ -1,6 +1,7 @@
 /* snapshot_build.c: sorts an inventory by id, resolves references, and checks what can be wrong between
  * objects. */
 #include "model/snapshot_build.h"
+#include "base/order.h"
 #include "model/compatibility.h"
 #include "model/find.h"
 #include "model/inventory_check.h"
@@ -40,14 +41,6 @@ static int by_id(const void *a, const void *b)
     if (order != 0)
         return order;
     return (x->seen > y->seen) - (x->seen < y->seen);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const uint32_t *x = a;
-    const uint32_t *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 /* items: n structs of `stride` bytes; the first member of each is its id. */
@@ -118,7 +111,7 @@ static int resolve_all(struct building *f, const struct place *at, const char *f
             return resolve(at, item, x, ids->items[i], &items[i]);
         }
     }
-    qsort(items, ids->n, sizeof *items, by_value);
+    qsort(items, ids->n, sizeof *items, order_indexes);
     for (uint32_t i = 1; i < ids->n; i++) {
         if (items[i] == items[i - 1])
             return inventory_check_refuse(at, field, "\"%s\" is listed twice, expected once",
@@ -298,14 +291,6 @@ static int build_rules(struct building *f)
     return 0;
 }
 
-static int migration_order(const void *a, const void *b)
-{
-    const struct migration *x = a;
-    const struct migration *y = b;
-
-    return (x->vm > y->vm) - (x->vm < y->vm);
-}
-
 static int build_migrations(struct building *f)
 {
     struct snapshot *s = f->s;
@@ -346,7 +331,7 @@ static int build_migrations(struct building *f)
                 &at, "vm", "\"%s\" is being migrated already, expected one migration of a VM", seen->vm);
     }
     if (s->n_migrations > 0)
-        qsort(s->migrations, s->n_migrations, sizeof *s->migrations, migration_order);
+        qsort(s->migrations, s->n_migrations, sizeof *s->migrations, order_indexes);
     return 0;
 }
 

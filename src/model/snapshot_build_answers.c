@@ -1,6 +1,7 @@
 /* snapshot_build_answers.c: the answers of external units, and which of them are about each VM. */
 #include "model/snapshot_build.h"
 
+#include "base/order.h"
 #include "model/answers.h"
 #include "model/inventory_check.h"
 
@@ -18,14 +19,6 @@ static int check_answer(const struct place *at, const struct seen_answer *x)
     if (!x->unit || !*x->unit || strlen(x->unit) > FACT_NAME_BYTES_MAX)
         return inventory_check_refuse(at, "unit", NAME_EXPECTED);
     return mistake ? inventory_check_refuse(at, "hosts", "%s", mistake) : 0;
-}
-
-static int by_index(const void *a, const void *b)
-{
-    const uint32_t *x = a;
-    const uint32_t *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 static int unknown_id(const struct place *at, const char *list, uint32_t i, const char *id)
@@ -48,7 +41,7 @@ static int find_vms(const struct snapshot *s, const struct place *at, struct ids
             return unknown_id(at, "vms", i, ids.items[i]);
     }
     if (ids.n > 0)
-        qsort(items, ids.n, sizeof *items, by_index);
+        qsort(items, ids.n, sizeof *items, order_indexes);
     *ret = (struct span){items, ids.n};
     return 0;
 }

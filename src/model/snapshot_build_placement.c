@@ -2,6 +2,7 @@
  * all their stages in a row. */
 #include "model/snapshot_build.h"
 
+#include "base/order.h"
 #include "model/find.h"
 #include "model/inventory_check.h"
 
@@ -19,19 +20,6 @@ static int by_id(const void *a, const void *b)
     return order != 0 ? order : (*x > *y) - (*x < *y);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    return strcmp(((const struct label *)a)->key, ((const struct label *)b)->key);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const uint32_t *x = a;
-    const uint32_t *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 int snapshot_build_sort_labels(const struct place *at, const char *field, struct labels *l, struct arena *a)
 {
     if (l->n == 0) {
@@ -41,7 +29,7 @@ int snapshot_build_sort_labels(const struct place *at, const char *field, struct
     struct label *items = arena_array(a, struct label, l->n);
 
     memcpy(items, l->items, l->n * sizeof *items);
-    qsort(items, l->n, sizeof *items, by_key);
+    qsort(items, l->n, sizeof *items, order_texts);
     for (uint32_t i = 1; i < l->n; i++)
         if (strcmp(items[i - 1].key, items[i].key) == 0)
             return inventory_check_refuse(at, field, "\"%s\" is given twice, expected once", items[i].key);
@@ -64,7 +52,7 @@ static int resolve_hosts(const struct snapshot *s, const struct place *at, struc
             at, field, "no object of /hosts has the id \"%s\", expected one that is there", ids.items[i]);
     }
     if (ids.n > 0)
-        qsort(items, ids.n, sizeof *items, by_value);
+        qsort(items, ids.n, sizeof *items, order_indexes);
     for (uint32_t i = 1; i < ids.n; i++)
         if (items[i - 1] == items[i])
             return inventory_check_refuse(at, "hosts", "\"%s\" is listed twice, expected once",
@@ -113,11 +101,6 @@ int snapshot_build_find_pipeline(const struct snapshot *s, const struct place *a
                : 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct seen_pipeline *)a)->name, ((const struct seen_pipeline *)b)->name);
-}
-
 int snapshot_build_pipelines(const struct inventory *inv, struct arena *a, struct snapshot *s,
                              struct err *err)
 {
@@ -127,7 +110,7 @@ int snapshot_build_pipelines(const struct inventory *inv, struct arena *a, struc
     if (inv->n_pipelines == 0)
         return 0;
     memcpy(sorted, inv->pipelines, inv->n_pipelines * sizeof *sorted);
-    qsort(sorted, inv->n_pipelines, sizeof *sorted, by_name);
+    qsort(sorted, inv->n_pipelines, sizeof *sorted, order_texts);
     for (size_t i = 0; i < inv->n_pipelines; i++) {
         if (i > 0 && strcmp(sorted[i - 1].name, sorted[i].name) == 0)
             return err_set(err, -EINVAL, "/pipelines: \"%s\" is the name of two, expected it once",

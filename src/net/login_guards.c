@@ -2,6 +2,7 @@
 #include "net/login_guards.h"
 
 #include "base/idmap.h"
+#include "base/order.h"
 #include "base/xalloc.h"
 
 #include <pthread.h>
@@ -64,11 +65,6 @@ void login_guards_forget(struct login_guards *all)
     (void)pthread_mutex_unlock(&all->lock);
 }
 
-static int by_account(const void *a, const void *b)
-{
-    return strcmp(((const struct login_pause *)a)->account, ((const struct login_pause *)b)->account);
-}
-
 size_t login_guards_paused(struct login_guards *all, int64_t now_ms, struct arena *a,
                            struct login_pause **ret)
 {
@@ -87,7 +83,7 @@ size_t login_guards_paused(struct login_guards *all, int64_t now_ms, struct aren
     }
     (void)pthread_mutex_unlock(&all->lock);
     if (n > 0)
-        qsort(list, n, sizeof *list, by_account);
+        qsort(list, n, sizeof *list, order_texts);
     *ret = list;
     return n;
 }

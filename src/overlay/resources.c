@@ -2,6 +2,8 @@
  * beside them, because the hypervisor divides its hosts by that. */
 #include "overlay/application.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,17 +179,12 @@ struct pools {
     size_t n_source;
 };
 
-static int by_id(const void *a, const void *b)
-{
-    return strcmp(((const struct indexed *)a)->id, ((const struct indexed *)b)->id);
-}
-
 /* Of the source. */
 static size_t find_pool(const struct pools *x, const char *id)
 {
     const struct indexed key = {.id = id};
     const struct indexed *found =
-        id && x->n_source > 0 ? bsearch(&key, x->by_id, x->n_source, sizeof key, by_id) : NULL;
+        id && x->n_source > 0 ? bsearch(&key, x->by_id, x->n_source, sizeof key, order_texts) : NULL;
 
     return found ? found->pool : NO_POOL;
 }
@@ -473,7 +470,7 @@ void application_set_pools(struct application *p)
     for (size_t i = 0; i < x.n_source; i++)
         x.by_id[i] = (struct indexed){p->inv->pools[i].is.id ? p->inv->pools[i].is.id : "", i};
     if (x.n_source > 0)
-        qsort(x.by_id, x.n_source, sizeof *x.by_id, by_id);
+        qsort(x.by_id, x.n_source, sizeof *x.by_id, order_texts);
     for (size_t i = 0; i < x.n_source; i++)
         x.up[i] = find_pool(&x, p->inv->pools[i].parent);
     for (size_t i = 0; i < p->o->n_pools; i++)

@@ -3,7 +3,7 @@
 #include "preflight/internal.h"
 
 #include "base/hardware_uuid.h"
-#include "base/natural.h"
+#include "base/order.h"
 #include "config/power_entries.h"
 #include "plugins/power_methods.h"
 
@@ -494,11 +494,6 @@ static bool has_no_way(const struct controllers_part *p, const struct snapshot *
            !power_entries_find(p->hosts, p->n_hosts, snap, h->is.id);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return natural_compare(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Hosts that DPM may not put to standby, because nothing could wake them. */
 static void add_without_way(const struct controllers_part *p, const struct snapshot *snap,
                             struct preflight *ret)
@@ -515,7 +510,7 @@ static void add_without_way(const struct controllers_part *p, const struct snaps
     }
     if (n == 0)
         return;
-    qsort(names, n, sizeof *names, compare_names);
+    qsort(names, n, sizeof *names, order_names);
     for (size_t i = 0; i < n && i < NAMES_LISTED_MAX; i++)
         listed = arena_printf(ret->a, "%s%s%s", listed, i > 0 ? ", " : "", names[i]);
     preflight_add(

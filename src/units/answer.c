@@ -1,6 +1,7 @@
 /* answer.c: reads a line of an external unit, and refuses what does not answer the question. */
 #include "units/answer.h"
 
+#include "base/order.h"
 #include "model/answers.h"
 #include "schema/json_tree.h"
 #include "schema/reader.h"
@@ -57,20 +58,12 @@ static const char *clean(struct arena *a, const char *text)
     return copy;
 }
 
-static int by_index(const void *a, const void *b)
-{
-    const uint32_t *x = a;
-    const uint32_t *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 static int check_vms(const struct reading *x, const struct node *n, const struct ids *vms)
 {
     for (uint32_t i = 0; i < vms->n; i++) {
         uint32_t ix = snapshot_find_vm(x->s, vms->items[i]);
         const uint32_t *at =
-            x->batch->n > 0 ? bsearch(&ix, x->batch->vms, x->batch->n, sizeof ix, by_index) : NULL;
+            x->batch->n > 0 ? bsearch(&ix, x->batch->vms, x->batch->n, sizeof ix, order_indexes) : NULL;
 
         if (!at)
             return reader_complain(x->r, n, "about the VM \"%.100s\", which was not asked about",

@@ -1,6 +1,8 @@
 /* Divides one quantity among the children of one node. */
 #include "core/divvy/divvy.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 /* A λ at which a child leaves its reservation or reaches its limit. */
@@ -9,14 +11,6 @@ struct breakpoint {
     double d_shares; /* change of the sum of growing shares */
     double d_fixed;  /* change of the sum of fixed quantities */
 };
-
-static int by_lambda(const void *a, const void *b)
-{
-    double x = ((const struct breakpoint *)a)->lambda;
-    double y = ((const struct breakpoint *)b)->lambda;
-
-    return (x > y) - (x < y);
-}
 
 static double share_of(const struct divvy_child *c, double lambda)
 {
@@ -40,7 +34,7 @@ static double solve_lambda(const struct divvy_child *children, uint32_t k, doubl
         if (c->limit < NO_LIMIT)
             at[n++] = (struct breakpoint){c->limit / c->shares, -c->shares, c->limit};
     }
-    qsort(at, n, sizeof at[0], by_lambda);
+    qsort(at, n, sizeof at[0], order_numbers);
     double growing = 0;
     double from = 0;
     double to = NO_LIMIT;

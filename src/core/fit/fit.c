@@ -2,6 +2,7 @@
  * each. */
 #include "core/fit/fit.h"
 
+#include "base/order.h"
 #include "core/fit/numbers.h"
 #include "core/fit/rows.h"
 
@@ -58,17 +59,12 @@ static const struct expression *expression_of(const struct stage_facts *s, enum 
     return &s->per;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static struct value sorted_texts(const struct value *v, struct arena *a)
 {
     const char **items = arena_array(a, const char *, v->texts.n);
 
     memcpy(items, v->texts.items, v->texts.n * sizeof *items);
-    qsort(items, v->texts.n, sizeof *items, by_text);
+    qsort(items, v->texts.n, sizeof *items, order_texts);
     return (struct value){.type = VALUE_TEXTS, .texts = {items, v->texts.n}};
 }
 

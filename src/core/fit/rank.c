@@ -2,6 +2,7 @@
  * changed since, it computes again what depends on them. */
 #include "core/fit/rank.h"
 
+#include "base/order.h"
 #include "core/fit/numbers.h"
 
 #include <float.h>
@@ -110,14 +111,6 @@ static void add_stage(struct fit_ranking *r, uint32_t stage, struct arena *a)
 
 /* ---- scores ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Sorts the values of the hosts that are left. */
 static uint32_t sort_values(const struct fit_ranking *r, const struct ranking_stage *s, double *sorted)
 {
@@ -126,7 +119,7 @@ static uint32_t sort_values(const struct fit_ranking *r, const struct ranking_st
     for (uint32_t i = 0; i < r->n; i++)
         if (!isnan(s->values[i] + r->left[i]))
             sorted[n++] = s->values[i];
-    qsort(sorted, n, sizeof *sorted, by_number);
+    qsort(sorted, n, sizeof *sorted, order_numbers);
     return n;
 }
 

@@ -2,6 +2,8 @@
  * that was not asked for longest makes room. */
 #include "core/place/rankings.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,17 +107,10 @@ static struct kept *make(const struct pass *p, uint32_t unit)
     return one;
 }
 
-static int by_slot(const void *a, const void *b)
-{
-    const uint32_t *x = a;
-    const uint32_t *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 static void renew(struct kept *one, const struct layout *l, uint32_t slot)
 {
-    const uint32_t *at = one->n > 0 ? bsearch(&slot, one->slots, one->n, sizeof *one->slots, by_slot) : NULL;
+    const uint32_t *at =
+        one->n > 0 ? bsearch(&slot, one->slots, one->n, sizeof *one->slots, order_indexes) : NULL;
 
     if (!at)
         return;

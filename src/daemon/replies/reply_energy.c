@@ -1,6 +1,7 @@
 /* reply_energy.c: the energy account as JSON. engine/knowledge/energy_account.h defines the figures. */
 #include "daemon/replies/reply_energy.h"
 
+#include "base/order.h"
 #include "daemon/replies/reply_page.h"
 
 #include "base/cleanup.h"
@@ -107,11 +108,6 @@ static int compare_hosts(const void *a, const void *b, void *ctx)
     return natural_compare(snapshot_host_name(s, x->host), snapshot_host_name(s, y->host));
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return natural_compare(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Hosts without a known power while they are on, by name. */
 static void put_unknown(struct json_writer *w, const struct snapshot *s, struct arena *a)
 {
@@ -126,7 +122,7 @@ static void put_unknown(struct json_writer *w, const struct snapshot *s, struct 
             names[n++] = f->name;
         asleep += f->state == HOST_STANDBY && isnan(f->power_standby_w) && isnan(f->power_w) ? 1 : 0;
     }
-    qsort(names, n, sizeof *names, compare_names);
+    qsort(names, n, sizeof *names, order_names);
     jw_begin(w, "hosts_without_figures", JW_ARRAY, JW_INLINE);
     for (uint32_t i = 0; i < n; i++)
         jw_text(w, NULL, names[i]);

@@ -1,6 +1,8 @@
 /* keys.c: which keys may stand where, and which value of a key counts for a server. */
 #include "dialect/flexiant/internal.h"
 
+#include "base/order.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,15 +267,10 @@ static const struct objects *keys_of(const struct cloud *c, enum cloud_kind kind
     return r ? &r->keys : NULL;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct compiled_key *)a)->name, ((const struct compiled_key *)b)->name);
-}
-
 static void sort(struct compiled_keys *keys)
 {
     if (keys->n > 1)
-        qsort(keys->items, keys->n, sizeof *keys->items, by_name);
+        qsort(keys->items, keys->n, sizeof *keys->items, order_texts);
 }
 
 struct server_keys keys_compile(const struct cloud *c, const struct server *s)

@@ -1,6 +1,8 @@
 /* demand_forecast.c: what the days before let expect. */
 #include "engine/knowledge/demand_slots.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 #define DAY_S (24 * 3600)
@@ -103,14 +105,6 @@ static void collect(const struct demand_profile *p, instant_s slot, instant_s no
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Between the two values that it lies between. */
 static double upper_quartile(const struct days *d)
 {
@@ -118,7 +112,7 @@ static double upper_quartile(const struct days *d)
 
     for (uint32_t i = 0; i < d->n; i++)
         sorted[i] = d->value[i];
-    qsort(sorted, d->n, sizeof sorted[0], by_value);
+    qsort(sorted, d->n, sizeof sorted[0], order_numbers);
     double at = QUARTILE * (d->n - 1);
     uint32_t low = (uint32_t)at;
     if (low + 1 >= d->n)

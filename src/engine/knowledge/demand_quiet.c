@@ -2,6 +2,8 @@
  * expected to stay there. README.md, "Quiet times". */
 #include "engine/knowledge/demand_slots.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 /* Steps per resource from the present demand to the highest that was seen. */
@@ -118,21 +120,13 @@ static double enough_after(const struct series *s, double age_s, double needs_s)
     return fmax(at, needs_s / BEYOND_PART) - age_s;
 }
 
-static int shortest_first(const void *a, const void *b)
-{
-    const struct ended *x = a;
-    const struct ended *y = b;
-
-    return (x->quiet_s > y->quiet_s) - (x->quiet_s < y->quiet_s);
-}
-
 /* Of the quiet times that lasted longer than the present one; of all, if none did. */
 static void expect(struct series *s, double age_s, double needs_s, struct quiet *ret)
 {
     uint32_t first = 0;
 
     if (s->n_ended > 0)
-        qsort(s->ended, s->n_ended, sizeof s->ended[0], shortest_first);
+        qsort(s->ended, s->n_ended, sizeof s->ended[0], order_numbers);
     ret->lasts_s = BEYOND_PART * age_s;
     ret->age_s = age_s;
     ret->enough_s = enough_after(s, age_s, needs_s);
@@ -183,14 +177,6 @@ size_t demand_quiet(const struct demand_profile *p, instant_s now, bool foresees
     return n;
 }
 
-static int lowest_first(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 bool demand_profile_day(const struct demand_profile *p, instant_s now, struct demand_day *ret)
 {
     double peaks[DAY_SLOTS];
@@ -207,7 +193,7 @@ bool demand_profile_day(const struct demand_profile *p, instant_s now, struct de
     }
     if (n < DAY_WATCHED || isnan(ret->last))
         return false;
-    qsort(peaks, n, sizeof peaks[0], lowest_first);
+    qsort(peaks, n, sizeof peaks[0], order_numbers);
     ret->half = (peaks[0] + peaks[n - 1]) / 2;
     ret->quiet = fmin(peaks[(n - 1) / 4], ret->half);
     return true;

@@ -3,6 +3,7 @@
 
 #include "base/idmap.h"
 #include "base/instant.h"
+#include "base/order.h"
 #include "base/xalloc.h"
 #include "engine/events.h"
 #include "engine/knowledge/host_events.h"
@@ -372,14 +373,6 @@ void hosts_confirm_controllers(struct hosts *h, const char *host, const char *is
 
 /* ---- what can be seen ------------------------------------------------------------------------ */
 
-static int by_host(const void *a, const void *b)
-{
-    const struct asleep *x = a;
-    const struct asleep *y = b;
-
-    return strcmp(x->host, y->host);
-}
-
 static bool is_listed(const struct snapshot *s, const char *host)
 {
     uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
@@ -411,7 +404,7 @@ size_t hosts_asleep(const struct hosts *h, const struct snapshot *s, struct aren
         };
     }
     if (n > 0)
-        qsort(list, n, sizeof *list, by_host);
+        qsort(list, n, sizeof *list, order_texts);
     *ret = list;
     return n;
 }

@@ -2,6 +2,7 @@
  * tie it to its host), not what needs a second one (storage, networks). */
 #include "net/libvirt/domain_xml.h"
 
+#include "base/order.h"
 #include "base/strbuf.h"
 #include "net/libvirt/controls.h"
 #include "net/libvirt/domain_numa.h"
@@ -188,11 +189,6 @@ struct feature {
     const char *name, *policy;
 };
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct feature *)a)->name, ((const struct feature *)b)->name);
-}
-
 /* Names of models, vendors and features, which go into XML again. */
 static bool is_word(const char *text)
 {
@@ -216,7 +212,7 @@ static void read_model(const xml_node *cpu, const char *model, struct arena *a, 
         features[n++] = x;
     }
     if (n > 0)
-        qsort(features, n, sizeof *features, by_name);
+        qsort(features, n, sizeof *features, order_texts);
     strbuf_init(&b, CPU_XML_MOST);
     strbuf_printf(&b, "<cpu mode='custom' match='exact'><model fallback='forbid'>%s</model>", model);
     for (size_t i = 0; i < n; i++)

@@ -2,6 +2,7 @@
  * written is format.c's. */
 #include "sim/report/metric.h"
 
+#include "base/order.h"
 #include "sim/report/format.h"
 
 #include <assert.h>
@@ -119,21 +120,13 @@ double metric_of(const struct simulation *s, enum metric_id id)
     return isnan(v) && format_is_duration(facts[id].unit) ? INFINITY : v;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 struct spread metric_spread_of(double *values, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (isnan(values[i]))
             return (struct spread){NAN, NAN, NAN};
     }
-    qsort(values, n, sizeof *values, by_size);
+    qsort(values, n, sizeof *values, order_numbers);
     double upper = values[n / 2];
     double lower = values[(n - 1) / 2];
     return (struct spread){.median = (lower + upper) / 2, .least = values[0], .most = values[n - 1]};

@@ -1,6 +1,7 @@
 /* admin.c: acts for the people of a scenario: powers VMs on, services hosts, changes settings. */
 #include "sim/run/admin.h"
 
+#include "base/order.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -15,14 +16,6 @@
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static int by_time(const void *x, const void *y)
-{
-    const double *a = x;
-    const double *b = y;
-
-    return (*a > *b) - (*a < *b);
-}
-
 void admin_init(struct admin *ad, const struct scenario *s, struct cluster *c)
 {
     *ad = (struct admin){.scenario = s, .cluster = c, .again_s = INFINITY};
@@ -31,7 +24,7 @@ void admin_init(struct admin *ad, const struct scenario *s, struct cluster *c)
         if (s->vms[i].arrives_s > 0)
             ad->arrivals_s[ad->n_arrivals++] = s->vms[i].arrives_s;
     }
-    qsort(ad->arrivals_s, ad->n_arrivals, sizeof *ad->arrivals_s, by_time);
+    qsort(ad->arrivals_s, ad->n_arrivals, sizeof *ad->arrivals_s, order_numbers);
     ad->due_s = xcalloc(s->n_operations, sizeof *ad->due_s);
     for (uint32_t i = 0; i < s->n_operations; i++)
         ad->due_s[i] = s->operations[i].at_s;

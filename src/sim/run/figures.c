@@ -1,6 +1,7 @@
 /* figures.c: measures a run: samples, integrals, metrics. It changes nothing in the cluster. */
 #include "sim/run/figures.h"
 
+#include "base/order.h"
 #include "core/balance/move_preference.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
@@ -453,14 +454,6 @@ static void fill_violations(const struct sums *s, struct metrics_of_run *m)
 #define SHORT_SLEEP_S 3600
 #define DAY_S 86400
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static void fill_power_cycles(const struct figures *f, const struct sums *s, double length_s,
                               struct metrics_of_run *m)
 {
@@ -475,7 +468,7 @@ static void fill_power_cycles(const struct figures *f, const struct sums *s, dou
         m->sleeps_under_1h += sleeps[i] < SHORT_SLEEP_S;
     }
     if (n > 0) {
-        qsort(sorted, n, sizeof *sorted, by_value);
+        qsort(sorted, n, sizeof *sorted, order_numbers);
         m->sleep_shortest_s = sorted[0];
         m->sleep_median_s = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
     }

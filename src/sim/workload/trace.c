@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/name_define.h"
+#include "base/order.h"
 #include "base/rfc3339.h"
 #include "sim/workload/trace_rows.h"
 
@@ -201,20 +202,12 @@ static void make_plain_set(struct trace_rows *rows, enum trace_format format, do
 
 #define GAP_STEPS 3 /* times the usual step: one missing sample is no gap */
 
-static int by_number(const void *x, const void *y)
-{
-    double a = *(const double *)x;
-    double b = *(const double *)y;
-
-    return (a > b) - (a < b);
-}
-
 /* The median time between two samples. steps has space for all. */
 static double usual_step(const struct trace *t, double *steps)
 {
     for (uint32_t i = 0; i + 1 < t->n; i++)
         steps[i] = t->time_s[i + 1] - t->time_s[i];
-    qsort(steps, t->n - 1, sizeof *steps, by_number);
+    qsort(steps, t->n - 1, sizeof *steps, order_numbers);
     return steps[(t->n - 1) / 2];
 }
 
@@ -405,11 +398,6 @@ static int list_files(const char *path, struct arena *a, struct paths *ret, stru
     return 0;
 }
 
-static int by_text(const void *x, const void *y)
-{
-    return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 /* Refuses two files for one VM, such as web.csv and web.txt. */
 static int check_names(const struct paths *p, struct arena *a, struct err *err)
 {
@@ -418,7 +406,7 @@ static int check_names(const struct paths *p, struct arena *a, struct err *err)
     for (size_t i = 0; i < p->n; i++)
         names[i] = name_of(p->items[i], a);
     if (p->n > 0)
-        qsort(names, p->n, sizeof *names, by_text);
+        qsort(names, p->n, sizeof *names, order_texts);
     for (size_t i = 1; i < p->n; i++) {
         if (strcmp(names[i - 1], names[i]) == 0)
             return err_set(err, -EINVAL, "%s: two files are of a VM called \"%s\", expected one", p->items[0],
@@ -446,7 +434,7 @@ static int find_files(const char *path, const struct trace_texts *texts, bool *r
         return 0;
     }
     if ((r = list_files(path, a, ret, err)) == 0 && ret->n > 0)
-        qsort(ret->items, ret->n, sizeof *ret->items, by_text);
+        qsort(ret->items, ret->n, sizeof *ret->items, order_texts);
     return r;
 }
 

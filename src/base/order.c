@@ -1,0 +1,33 @@
+/* order.c: orders of texts and numbers. */
+#include "base/order.h"
+
+#include "base/natural.h"
+
+#include <stdint.h>
+#include <string.h>
+
+int order_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int order_names(const void *a, const void *b)
+{
+    return natural_compare(*(const char *const *)a, *(const char *const *)b);
+}
+
+int order_numbers(const void *a, const void *b)
+{
+    const double *x = a;
+    const double *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+int order_indexes(const void *a, const void *b)
+{
+    const uint32_t *x = a;
+    const uint32_t *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
