@@ -7,125 +7,88 @@
 
 #include "schema/writer.h"
 
+#include <stddef.h>
+
 struct dump {
     const struct snapshot *s;
     struct json_writer w;
-    struct arena scratch; /* an object's ids; reset before the next object */
+    struct arena scratch; /* ids, and what objects are made of */
     const char **ids;     /* has room for the ids of all hosts or all VMs */
 };
 
-static void dump_hosts(struct dump *d)
-{
-    jw_begin(&d->w, "hosts", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < d->s->n_hosts; i++) {
-        struct seen_host seen = snapshot_to_inventory_host(d->s, &d->s->hosts[i], d->ids);
-        writer_object(&d->w, NULL, &snapshot_fields_host, &seen);
+/* One object of a list: as an inventory has it, by its table. */
+#define DUMP_ONE(name, made)                                                                                 \
+    static void dump_##name(struct dump *d, uint32_t i)                                                      \
+    {                                                                                                        \
+        const struct snapshot *s = d->s;                                                                     \
+        const struct seen_##name seen = snapshot_to_inventory_##name made;                                   \
+                                                                                                             \
+        writer_object(&d->w, NULL, &snapshot_fields_##name, &seen);                                          \
     }
-    jw_end(&d->w);
+
+DUMP_ONE(host, (s, &s->hosts[i], d->ids))
+DUMP_ONE(vm, (s, &s->vms[i], d->ids))
+DUMP_ONE(pool, (s, &s->pools[i]))
+DUMP_ONE(rule, (s, &s->rules[i], d->ids))
+DUMP_ONE(migration, (s, &s->migrations[i]))
+DUMP_ONE(pending, (s, &s->pending[i]))
+DUMP_ONE(migration_rate, (s, &s->migration_rates[i]))
+DUMP_ONE(setting, (s, &s->settings[i]))
+DUMP_ONE(avoid, (s, &s->avoid[i]))
+DUMP_ONE(group, (s, &s->groups[i], d->ids))
+DUMP_ONE(pipeline, (s, &s->pipelines[i], &d->scratch))
+DUMP_ONE(answer, (s, &s->answers[i], &d->scratch))
+
+static void dump_standing(struct dump *d, uint32_t i)
+{
+    const struct seen_pending seen = snapshot_to_inventory_pending(d->s, &d->s->standing[i]);
+
+    writer_object(&d->w, NULL, &snapshot_fields_standing, &seen);
 }
 
-static void dump_vms(struct dump *d)
+static void dump_expected(struct dump *d, uint32_t i)
 {
-    jw_begin(&d->w, "vms", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < d->s->n_vms; i++) {
-        struct seen_vm seen = snapshot_to_inventory_vm(d->s, &d->s->vms[i], d->ids);
-        writer_object(&d->w, NULL, &snapshot_fields_vm, &seen);
-    }
-    jw_end(&d->w);
+    writer_object(&d->w, NULL, &snapshot_fields_expected, &d->s->forecast[i]);
 }
 
-static void dump_pools(struct dump *d)
+static void dump_quiet(struct dump *d, uint32_t i)
 {
-    jw_begin(&d->w, "pools", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < d->s->n_pools; i++) {
-        struct seen_pool seen = snapshot_to_inventory_pool(d->s, &d->s->pools[i]);
-        writer_object(&d->w, NULL, &snapshot_fields_pool, &seen);
-    }
-    jw_end(&d->w);
+    writer_object(&d->w, NULL, &snapshot_fields_quiet, &d->s->quiet[i]);
 }
 
-static void dump_rules(struct dump *d)
+/* In the order in which they are written. */
+static const struct list {
+    const char *key;
+    size_t n; /* offset of the number of objects */
+    void (*dump)(struct dump *d, uint32_t i);
+    bool optional; /* written if there are any */
+} lists[] = {
+    {"hosts", offsetof(struct snapshot, n_hosts), dump_host, false},
+    {"vms", offsetof(struct snapshot, n_vms), dump_vm, false},
+    {"pools", offsetof(struct snapshot, n_pools), dump_pool, false},
+    {"rules", offsetof(struct snapshot, n_rules), dump_rule, false},
+    {"migrations", offsetof(struct snapshot, n_migrations), dump_migration, false},
+    {"pending", offsetof(struct snapshot, n_pending), dump_pending, false},
+    {"standing", offsetof(struct snapshot, n_standing), dump_standing, true},
+    {"migration_rates", offsetof(struct snapshot, n_migration_rates), dump_migration_rate, true},
+    {"settings", offsetof(struct snapshot, n_settings), dump_setting, true},
+    {"avoid", offsetof(struct snapshot, n_avoid), dump_avoid, true},
+    {"groups", offsetof(struct snapshot, n_groups), dump_group, true},
+    {"pipelines", offsetof(struct snapshot, n_pipelines), dump_pipeline, true},
+    {"answers", offsetof(struct snapshot, n_answers), dump_answer, true},
+    {"forecast", offsetof(struct snapshot, n_forecast), dump_expected, true},
+    {"quiet", offsetof(struct snapshot, n_quiet), dump_quiet, true},
+};
+
+static void dump_list(struct dump *d, const struct list *list)
 {
-    jw_begin(&d->w, "rules", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < d->s->n_rules; i++) {
-        struct seen_rule seen = snapshot_to_inventory_rule(d->s, &d->s->rules[i], d->ids);
-        writer_object(&d->w, NULL, &snapshot_fields_rule, &seen);
-    }
-    jw_end(&d->w);
-}
+    const uint32_t n = *(const uint32_t *)((const char *)d->s + list->n);
 
-static void dump_actions(struct dump *d)
-{
-    const struct snapshot *s = d->s;
-
-    jw_begin(&d->w, "migrations", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < s->n_migrations; i++) {
-        struct seen_migration seen = snapshot_to_inventory_migration(s, &s->migrations[i]);
-        writer_object(&d->w, NULL, &snapshot_fields_migration, &seen);
-    }
-    jw_end(&d->w);
-    jw_begin(&d->w, "pending", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < s->n_pending; i++) {
-        struct seen_pending seen = snapshot_to_inventory_pending(s, &s->pending[i]);
-        writer_object(&d->w, NULL, &snapshot_fields_pending, &seen);
-    }
-    jw_end(&d->w);
-}
-
-/* Optional: written if there are any. */
-static void dump_standing(struct dump *d)
-{
-    const struct snapshot *s = d->s;
-
-    if (s->n_standing == 0)
+    if (n == 0 && list->optional)
         return;
-    jw_begin(&d->w, "standing", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < s->n_standing; i++) {
-        struct seen_pending seen = snapshot_to_inventory_pending(s, &s->standing[i]);
-        writer_object(&d->w, NULL, &snapshot_fields_standing, &seen);
-    }
-    jw_end(&d->w);
-}
-
-static void dump_migration_rates(struct dump *d)
-{
-    const struct snapshot *s = d->s;
-
-    if (s->n_migration_rates == 0)
-        return;
-    jw_begin(&d->w, "migration_rates", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < s->n_migration_rates; i++) {
-        struct seen_migration_rate seen = snapshot_to_inventory_migration_rate(s, &s->migration_rates[i]);
-        writer_object(&d->w, NULL, &snapshot_fields_migration_rate, &seen);
-    }
-    jw_end(&d->w);
-}
-
-static void dump_settings(struct dump *d)
-{
-    const struct snapshot *s = d->s;
-
-    if (s->n_settings == 0)
-        return;
-    jw_begin(&d->w, "settings", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < s->n_settings; i++) {
-        struct seen_setting seen = snapshot_to_inventory_setting(s, &s->settings[i]);
-        writer_object(&d->w, NULL, &snapshot_fields_setting, &seen);
-    }
-    jw_end(&d->w);
-}
-
-static void dump_avoid(struct dump *d)
-{
-    const struct snapshot *s = d->s;
-
-    if (s->n_avoid == 0)
-        return;
-    jw_begin(&d->w, "avoid", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < s->n_avoid; i++) {
-        struct seen_avoid seen = snapshot_to_inventory_avoid(s, &s->avoid[i]);
-        writer_object(&d->w, NULL, &snapshot_fields_avoid, &seen);
-    }
+    jw_begin(&d->w, list->key, JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < n; i++)
+        list->dump(d, i);
     jw_end(&d->w);
 }
 
@@ -171,62 +134,6 @@ static void dump_cluster(struct dump *d)
         jw_bool(&d->w, "vm_controls", true);
 }
 
-static void dump_placement(struct dump *d)
-{
-    const struct snapshot *s = d->s;
-
-    if (s->n_groups > 0)
-        jw_begin(&d->w, "groups", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < s->n_groups; i++) {
-        struct seen_group seen = snapshot_to_inventory_group(s, &s->groups[i], d->ids);
-        writer_object(&d->w, NULL, &snapshot_fields_group, &seen);
-    }
-    if (s->n_groups > 0)
-        jw_end(&d->w);
-    if (s->n_pipelines > 0)
-        jw_begin(&d->w, "pipelines", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < s->n_pipelines; i++) {
-        struct seen_pipeline seen = snapshot_to_inventory_pipeline(s, &s->pipelines[i], &d->scratch);
-        writer_object(&d->w, NULL, &snapshot_fields_pipeline, &seen);
-    }
-    if (s->n_pipelines > 0)
-        jw_end(&d->w);
-}
-
-static void dump_answers(struct dump *d)
-{
-    const struct snapshot *s = d->s;
-
-    if (s->n_answers == 0)
-        return;
-    jw_begin(&d->w, "answers", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < s->n_answers; i++) {
-        struct seen_answer seen = snapshot_to_inventory_answer(s, &s->answers[i], &d->scratch);
-        writer_object(&d->w, NULL, &snapshot_fields_answer, &seen);
-    }
-    jw_end(&d->w);
-}
-
-static void dump_forecast(struct dump *d)
-{
-    if (d->s->n_forecast == 0)
-        return;
-    jw_begin(&d->w, "forecast", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < d->s->n_forecast; i++)
-        writer_object(&d->w, NULL, &snapshot_fields_expected, &d->s->forecast[i]);
-    jw_end(&d->w);
-}
-
-static void dump_quiet(struct dump *d)
-{
-    if (d->s->n_quiet == 0)
-        return;
-    jw_begin(&d->w, "quiet", JW_ARRAY, JW_LINES);
-    for (uint32_t i = 0; i < d->s->n_quiet; i++)
-        writer_object(&d->w, NULL, &snapshot_fields_quiet, &d->s->quiet[i]);
-    jw_end(&d->w);
-}
-
 void snapshot_dump(const struct snapshot *s, struct strbuf *out)
 {
     struct dump d = {.s = s};
@@ -239,19 +146,8 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     writer_instant(&d.w, "time", s->time);
     if (s->policy)
         policy_json_put(&d.w, "policy", s->policy);
-    dump_hosts(&d);
-    dump_vms(&d);
-    dump_pools(&d);
-    dump_rules(&d);
-    dump_actions(&d);
-    dump_standing(&d);
-    dump_migration_rates(&d);
-    dump_settings(&d);
-    dump_avoid(&d);
-    dump_placement(&d);
-    dump_answers(&d);
-    dump_forecast(&d);
-    dump_quiet(&d);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        dump_list(&d, &lists[i]);
     dump_cluster(&d);
     jw_end(&d.w);
     arena_release(&d.scratch);
