@@ -111,10 +111,7 @@ void backtest_json(const struct recording *r, const struct run_set *a, const str
         jw_end(&w);
     }
     jw_end(&w);
-    jw_begin(&w, "not_repeated", JW_ARRAY, JW_LINES);
-    for (size_t i = 0; i < notes->n; i++)
-        jw_text(&w, NULL, notes->items[i]);
-    jw_end(&w);
+    jw_texts(&w, "not_repeated", notes->items, notes->n, JW_LINES);
     report_json(a, &inner);
     jw_raw(&w, "as_set", inner.text);
     strbuf_clear(&inner);

@@ -211,3 +211,12 @@ void jw_raw(struct json_writer *w, const char *key, const char *json)
     begin_value(w, key);
     strbuf_puts(w->out, json ? json : "null");
 }
+
+void jw_texts(struct json_writer *w, const char *key, const char *const *texts, size_t n,
+              enum jw_layout layout)
+{
+    jw_begin(w, key, JW_ARRAY, layout);
+    for (size_t i = 0; i < n; i++)
+        jw_text(w, NULL, texts[i]);
+    jw_end(w);
+}

@@ -44,6 +44,10 @@ void jw_bool(struct json_writer *w, const char *key, bool value);
 void jw_int(struct json_writer *w, const char *key, int64_t value);
 void jw_instant(struct json_writer *w, const char *key, instant_s t); /* RFC 3339, in UTC; 0: null */
 
+/* An array of n texts. */
+void jw_texts(struct json_writer *w, const char *key, const char *const *texts, size_t n,
+              enum jw_layout layout);
+
 /* With the digits needed to read back the same value. Not finite: null. */
 void jw_exact(struct json_writer *w, const char *key, double value);
 

@@ -93,10 +93,7 @@ static void put_json(const char *path, const struct config *c, const struct pref
     jw_text(&w, "file", path);
     jw_bool(&w, "ok", !p || count_problems(p) == 0);
     jw_text(&w, "cluster", c->cluster);
-    jw_begin(&w, "warnings", JW_ARRAY, JW_LINES);
-    for (size_t i = 0; i < c->n_warnings; i++)
-        jw_text(&w, NULL, c->warnings[i]);
-    jw_end(&w);
+    jw_texts(&w, "warnings", c->warnings, c->n_warnings, JW_LINES);
     if (p)
         put_items_json(p, &w);
     jw_end(&w);

@@ -104,10 +104,7 @@ void attributes_write_value(struct json_writer *w, const char *key, const struct
         jw_text(w, key, v->text);
         return;
     case VALUE_TEXTS:
-        jw_begin(w, key, JW_ARRAY, JW_INLINE);
-        for (uint32_t i = 0; i < v->texts.n; i++)
-            jw_text(w, NULL, v->texts.items[i]);
-        jw_end(w);
+        jw_texts(w, key, v->texts.items, v->texts.n, JW_INLINE);
         return;
     case VALUE_ABSENT:
         break;

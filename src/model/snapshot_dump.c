@@ -124,12 +124,8 @@ static void dump_cluster(struct dump *d)
         writer_object(&d->w, "conflicts", &snapshot_fields_conflicts, &top);
     if (s->labels_unread)
         jw_text(&d->w, "labels_unread", s->labels_unread);
-    if (s->source_faults.n > 0) {
-        jw_begin(&d->w, "source_faults", JW_ARRAY, JW_INLINE);
-        for (uint32_t i = 0; i < s->source_faults.n; i++)
-            jw_text(&d->w, NULL, s->source_faults.items[i]);
-        jw_end(&d->w);
-    }
+    if (s->source_faults.n > 0)
+        jw_texts(&d->w, "source_faults", s->source_faults.items, s->source_faults.n, JW_INLINE);
     if (s->vm_controls)
         jw_bool(&d->w, "vm_controls", true);
 }

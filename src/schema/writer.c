@@ -12,14 +12,6 @@ void writer_instant(struct json_writer *w, const char *key, instant_s t)
     jw_text(w, key, rfc3339_format(t, text));
 }
 
-static void write_ids(struct json_writer *w, const char *key, const struct ids *ids)
-{
-    jw_begin(w, key, JW_ARRAY, JW_INLINE);
-    for (uint32_t i = 0; i < ids->n; i++)
-        jw_text(w, NULL, ids->items[i]);
-    jw_end(w);
-}
-
 static void write_labels(struct json_writer *w, const char *key, const struct labels *l)
 {
     jw_begin(w, key, JW_OBJECT, JW_INLINE);
@@ -139,7 +131,7 @@ static void write_field(struct json_writer *w, const struct field *f, const void
         jw_text(w, f->name, f->words[*(const int *)p]);
         break;
     case FIELD_IDS:
-        write_ids(w, f->name, p);
+        jw_texts(w, f->name, ((const struct ids *)p)->items, ((const struct ids *)p)->n, JW_INLINE);
         break;
     case FIELD_LABELS:
         write_labels(w, f->name, p);

@@ -160,10 +160,7 @@ static void put_reply(const struct request *q, const struct strbuf *json, const 
     jw_bool(&w, "ok", true);
     jw_text(&w, request_kind_name(q->kind), json->text);
     jw_text(&w, "text", text->text);
-    jw_begin(&w, "warnings", JW_ARRAY, JW_INLINE);
-    for (size_t i = 0; i < warnings->n; i++)
-        jw_text(&w, NULL, warnings->items[i]);
-    jw_end(&w);
+    jw_texts(&w, "warnings", warnings->items, warnings->n, JW_INLINE);
     jw_end(&w);
     strbuf_puts(out, "\n");
 }

@@ -29,14 +29,6 @@ static void put_changes(const struct config *in_force, const struct config *fres
     jw_end(w);
 }
 
-static void put_texts(const char *key, const char *const *texts, size_t n, struct json_writer *w)
-{
-    jw_begin(w, key, JW_ARRAY, JW_INLINE);
-    for (size_t i = 0; i < n; i++)
-        jw_text(w, NULL, texts[i]);
-    jw_end(w);
-}
-
 int reply_config_diff(const struct config *in_force, const struct engine *e, const struct request *q,
                       struct strbuf *out, struct err *err)
 {
@@ -65,8 +57,8 @@ int reply_config_diff(const struct config *in_force, const struct engine *e, con
     jw_bool(&w, "ok", true);
     jw_begin(&w, "config_diff", JW_OBJECT, JW_INLINE);
     jw_text(&w, "file", file);
-    put_texts("mistakes", mistakes.items, mistakes.n, &w);
-    put_texts("warnings", fresh->warnings, r < 0 ? 0 : fresh->n_warnings, &w);
+    jw_texts(&w, "mistakes", mistakes.items, mistakes.n, JW_INLINE);
+    jw_texts(&w, "warnings", fresh->warnings, r < 0 ? 0 : fresh->n_warnings, JW_INLINE);
     put_changes(in_force, r < 0 ? NULL : fresh, e, &a, &w);
     jw_end(&w);
     jw_end(&w);

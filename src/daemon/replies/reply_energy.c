@@ -123,10 +123,7 @@ static void put_unknown(struct json_writer *w, const struct snapshot *s, struct 
         asleep += f->state == HOST_STANDBY && isnan(f->power_standby_w) && isnan(f->power_w) ? 1 : 0;
     }
     qsort(names, n, sizeof *names, order_names);
-    jw_begin(w, "hosts_without_figures", JW_ARRAY, JW_INLINE);
-    for (uint32_t i = 0; i < n; i++)
-        jw_text(w, NULL, names[i]);
-    jw_end(w);
+    jw_texts(w, "hosts_without_figures", names, n, JW_INLINE);
     jw_int(w, "asleep_as_nothing", asleep);
 }
 

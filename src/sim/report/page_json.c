@@ -387,14 +387,6 @@ static void put_run(const struct page *p, size_t set, struct json_writer *w, dou
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static void put_strings(struct json_writer *w, const char *key, const char *const *texts, size_t n)
-{
-    jw_begin(w, key, JW_ARRAY, JW_LINES);
-    for (size_t i = 0; i < n; i++)
-        jw_text(w, NULL, texts[i]);
-    jw_end(w);
-}
-
 static void put_texts(const struct page *p, struct json_writer *w)
 {
     struct page_texts texts;
@@ -403,8 +395,8 @@ static void put_texts(const struct page *p, struct json_writer *w)
 
     page_texts_make(p, &texts);
     jw_text(w, "title", p->sets[0]->runs[0].scenario->name);
-    put_strings(w, "about", texts.about, texts.n_about);
-    put_strings(w, "notes", texts.notes, texts.n_notes);
+    jw_texts(w, "about", texts.about, texts.n_about, JW_LINES);
+    jw_texts(w, "notes", texts.notes, texts.n_notes, JW_LINES);
     jw_begin(w, "tiles", JW_ARRAY, JW_LINES);
     for (size_t i = 0; i < n; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
@@ -425,10 +417,7 @@ static void put_row(struct json_writer *w, const struct page_row *row, size_t n_
         jw_text(w, "head", row->head);
         jw_text(w, "note", row->note);
         jw_bool(w, "differs", row->differs);
-        jw_begin(w, "cells", JW_ARRAY, JW_INLINE);
-        for (size_t c = 0; c < n_cells; c++)
-            jw_text(w, NULL, row->cells[c]);
-        jw_end(w);
+        jw_texts(w, "cells", row->cells, n_cells, JW_INLINE);
     }
     jw_end(w);
 }
@@ -445,7 +434,7 @@ static void put_tables(const struct page *p, struct json_writer *w)
         jw_text(w, "heading", t->heading);
         jw_text(w, "caption", t->caption);
         jw_text(w, "summary", t->summary);
-        put_strings(w, "columns", t->columns, t->n_columns);
+        jw_texts(w, "columns", t->columns, t->n_columns, JW_LINES);
         jw_begin(w, "rows", JW_ARRAY, JW_LINES);
         for (size_t r = 0; r < t->n_rows; r++)
             put_row(w, &t->rows[r], t->n_columns - 1);
