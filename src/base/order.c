@@ -3,7 +3,6 @@
 
 #include "base/natural.h"
 
-#include <stdint.h>
 #include <string.h>
 
 int order_texts(const void *a, const void *b)
@@ -30,4 +29,14 @@ int order_indexes(const void *a, const void *b)
     const uint32_t *y = b;
 
     return (*x > *y) - (*x < *y);
+}
+
+int order_largest(const void *a, const void *b)
+{
+    const struct sized *x = a;
+    const struct sized *y = b;
+
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
 }

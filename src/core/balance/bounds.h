@@ -42,6 +42,7 @@
 #ifndef BALLAST_CORE_BOUNDS_H
 #define BALLAST_CORE_BOUNDS_H
 
+#include "base/order.h"
 #include "core/balance/destination_index.h"
 
 /* The factors of a moment from which gains are carried. */
@@ -66,11 +67,6 @@ struct bounds_block {
     struct bounds_moment at;
 };
 
-struct bound_at {
-    double bound;
-    uint32_t slot;
-};
-
 struct bounds {
     const struct layout *l;
     /* By slot, from the last search; gain is NO_LIMIT for an unknown bound. Each is divided by the factors
@@ -89,7 +85,7 @@ struct bounds {
     uint32_t n_blocks[BOUNDS_LEVELS + 1];          /* by level; [0]: slots */
     uint32_t top;                                  /* the highest level */
     uint32_t *order, *place;                       /* slots by place, and places by slot */
-    struct bound_at *bound_at;                     /* of bounds_sort() */
+    struct sized *by_bound;                        /* slots; of bounds_sort() */
     double *largest[RES_COUNT];                    /* by slot: demand of its largest unit that may move */
     double grow[RES_COUNT], grow_any, keep, shift; /* Π F_r, Π max F_r, Π f, Σ additions, so far */
     double part_max[RES_COUNT];                    /* the largest unit's share of the smallest host */

@@ -12,7 +12,7 @@ void bounds_init_blocks(struct bounds *b, struct arena *a)
     b->n_blocks[0] = b->l->n_on;
     b->order = arena_array(a, uint32_t, b->l->n_on);
     b->place = arena_array(a, uint32_t, b->l->n_on);
-    b->bound_at = arena_array(a, struct bound_at, b->l->n_on);
+    b->by_bound = arena_array(a, struct sized, b->l->n_on);
     for (uint32_t i = 0; i < b->l->n_on; i++) {
         b->order[i] = i;
         b->place[i] = i;
@@ -70,23 +70,13 @@ static inline struct bounds_block block_of_slot(const struct bounds *b, uint32_t
 }
 
 /* The highest bound first. */
-static int compare_bounds(const void *a, const void *b)
-{
-    const struct bound_at *x = a;
-    const struct bound_at *y = b;
-
-    if (x->bound != y->bound)
-        return x->bound > y->bound ? -1 : 1;
-    return (x->slot > y->slot) - (x->slot < y->slot);
-}
-
 void bounds_sort(struct bounds *b)
 {
     for (uint32_t i = 0; i < b->l->n_on; i++)
-        b->bound_at[i] = (struct bound_at){bounds_now(b, i), i};
-    qsort(b->bound_at, b->l->n_on, sizeof b->bound_at[0], compare_bounds);
+        b->by_bound[i] = (struct sized){bounds_now(b, i), i};
+    qsort(b->by_bound, b->l->n_on, sizeof b->by_bound[0], order_largest);
     for (uint32_t i = 0; i < b->l->n_on; i++) {
-        b->order[i] = b->bound_at[i].slot;
+        b->order[i] = b->by_bound[i].index;
         b->place[b->order[i]] = i;
     }
     for (uint32_t level = 1; level <= b->top; level++)

@@ -1,6 +1,7 @@
 /* Places VMs one by one, fault-tolerant pairs together; keeps the best of several attempts. */
 #include "core/place/place.h"
 
+#include "base/order.h"
 #include "core/pass.h"
 #include "core/place/attempt.h"
 #include "core/place/starting.h"
@@ -333,21 +334,6 @@ static void place_pair(struct attempt *t, uint32_t primary_vm, uint32_t secondar
 
 /* ---- all of them ---- */
 
-struct waiting {
-    uint32_t unit;
-    double size; /* the largest of its needs, relative to the largest host */
-};
-
-static int largest_first(const void *a, const void *b)
-{
-    const struct waiting *x = a;
-    const struct waiting *y = b;
-
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
-    return (x->unit > y->unit) - (x->unit < y->unit);
-}
-
 static void find_largest(const struct layout *l, double ret[RES_COUNT])
 {
     for (int r = 0; r < RES_COUNT; r++) {
@@ -357,6 +343,7 @@ static void find_largest(const struct layout *l, double ret[RES_COUNT])
     }
 }
 
+/* The largest of its needs, relative to the largest host. */
 static double size_of(const struct layout *l, uint32_t unit, const double largest[RES_COUNT])
 {
     double size = 0;
@@ -390,7 +377,7 @@ static void bind_agents(struct pass *p)
     }
 }
 
-static uint32_t list_waiting(const struct pass *p, struct waiting *ret)
+static uint32_t list_waiting(const struct pass *p, struct sized *ret)
 {
     const struct layout *l = &p->layout;
     double largest[RES_COUNT];
@@ -399,10 +386,10 @@ static uint32_t list_waiting(const struct pass *p, struct waiting *ret)
     find_largest(l, largest);
     for (uint32_t i = 0; i < l->list[l->outside].n; i++) {
         uint32_t u = l->list[l->outside].items[i];
-        ret[n++] = (struct waiting){.unit = u, .size = size_of(l, u, largest)};
+        ret[n++] = (struct sized){.size = size_of(l, u, largest), .index = u};
     }
     if (n > 0)
-        qsort(ret, n, sizeof ret[0], largest_first);
+        qsort(ret, n, sizeof ret[0], order_largest);
     return n;
 }
 
@@ -458,11 +445,11 @@ static struct attempt *place_all(const struct snapshot *snap, const struct polic
     t->half = IX_NONE;
     pass_prepare(&t->p, snap, policy, rules, IX_NONE, a);
     bind_agents(&t->p);
-    struct waiting *waiting = arena_array(a, struct waiting, t->p.layout.n_units);
+    struct sized *waiting = arena_array(a, struct sized, t->p.layout.n_units);
     uint32_t n = list_waiting(&t->p, waiting);
     t->rankings = n > 1 ? rankings_new(&t->p) : NULL;
     for (uint32_t i = 0; i < n && t->half == IX_NONE; i++)
-        place_one(t, waiting[i].unit);
+        place_one(t, waiting[i].index);
     if (t->rankings)
         rankings_release(t->rankings);
     t->half = t->half == IX_NONE ? find_half(&t->p) : t->half;

@@ -2,22 +2,14 @@
  * allowed host with the lowest imbalance after the move. */
 #include "core/plan/correct.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 struct weighed_unit {
-    double weight;
-    uint32_t unit, vm;
+    struct sized vm; /* its first VM, with the weight of the unit */
+    uint32_t unit;
 };
-
-static int heaviest_first(const void *a, const void *b)
-{
-    const struct weighed_unit *x = a;
-    const struct weighed_unit *y = b;
-
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return (x->vm > y->vm) - (x->vm < y->vm);
-}
 
 /* A sorted copy of the slot's units, because moves change the slot's list. */
 static struct weighed_unit *sorted_units(const struct pass *p, uint32_t slot, uint32_t *ret_n)
@@ -30,10 +22,10 @@ static struct weighed_unit *sorted_units(const struct pass *p, uint32_t slot, ui
         double weight = 0;
         for (int r = 0; r < RES_COUNT; r++)
             weight += l->unit_demand[r][u] * l->inverse[r][slot];
-        units[i] = (struct weighed_unit){.weight = weight, .unit = u, .vm = l->unit_first[u]};
+        units[i] = (struct weighed_unit){.vm = {weight, l->unit_first[u]}, .unit = u};
     }
     *ret_n = l->list[slot].n;
-    qsort(units, *ret_n, sizeof units[0], heaviest_first);
+    qsort(units, *ret_n, sizeof units[0], order_largest);
     return units;
 }
 

@@ -1,5 +1,6 @@
 /* Chooses the hosts to put to standby (§4.2): each host is tried on the layout that the ones before it leave.
  */
+#include "base/order.h"
 #include "core/plan/prerequisite_moves.h"
 #include "core/power/deep_sleep.h"
 #include "core/power/proactive.h"
@@ -15,19 +16,9 @@
 #define PREREQUISITE_TRIALS 100000
 
 struct weighed {
-    double weight;
-    uint32_t unit, vm;
+    struct sized vm; /* its first VM, with the weight of the unit */
+    uint32_t unit;
 };
-
-static int heaviest_first(const void *a, const void *b)
-{
-    const struct weighed *x = a;
-    const struct weighed *y = b;
-
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return (x->vm > y->vm) - (x->vm < y->vm);
-}
 
 /* A copy of the units to evacuate, because moves change the slot's list. Agents stay: the hypervisor powers
  * them off after the other VMs have left (§3.3.3). */
@@ -44,10 +35,10 @@ static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32
             continue;
         for (int r = 0; r < RES_COUNT; r++)
             weight += w->u.unit[u].mean[WINDOW_40M][r] * l->inverse[r][slot];
-        list[n++] = (struct weighed){.weight = weight, .unit = u, .vm = l->unit_first[u]};
+        list[n++] = (struct weighed){.vm = {weight, l->unit_first[u]}, .unit = u};
     }
     if (n > 0)
-        qsort(list, n, sizeof list[0], heaviest_first);
+        qsort(list, n, sizeof list[0], order_largest);
     *ret_n = n;
     return list;
 }
