@@ -1,6 +1,7 @@
 /* xalloc.c: malloc and its like, ending the process when memory runs out. */
 #include "base/xalloc.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,4 +48,12 @@ void xstrset(char **place, const char *s)
 
     free(*place);
     *place = copy;
+}
+
+void xalloc_set_text(const char **place, const char *s)
+{
+    char *own = (char *)(uintptr_t)*place;
+
+    xstrset(&own, s);
+    *place = own;
 }

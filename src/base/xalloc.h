@@ -17,4 +17,7 @@ char *xstrdup(const char *s); /* NULL gives NULL */
 /* Frees *place and sets it to a copy of s. s may be *place itself, or NULL. */
 void xstrset(char **place, const char *s);
 
+/* The same for the text of a record that owns it. */
+void xalloc_set_text(const char **place, const char *s);
+
 #endif

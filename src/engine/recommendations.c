@@ -78,14 +78,6 @@ static struct action *find_repeated(const struct engine *e, const struct action_
     return NULL;
 }
 
-static void replace_text(const char **place, const char *text)
-{
-    char *own = (char *)(uintptr_t)*place;
-
-    xstrset(&own, text);
-    *place = own;
-}
-
 /* Takes over what the newer pass says of the same move; number, uid and age stay. Another destination is
  * another version: an approval names the version that the admin has read. */
 static void refresh(struct engine *e, struct action *x, const struct action_record *r)
@@ -93,7 +85,7 @@ static void refresh(struct engine *e, struct action *x, const struct action_reco
     if (!same_text(x->r.to, r->to)) {
         x->r.version++;
         x->r.redirected = r->seen;
-        replace_text(&x->r.former_to, x->r.to);
+        xalloc_set_text(&x->r.former_to, x->r.to);
     }
     x->r.pass = r->pass;
     x->r.priority = r->priority;
@@ -107,9 +99,9 @@ static void refresh(struct engine *e, struct action *x, const struct action_reco
         x->r.cost[res] = r->cost[res];
         x->r.benefit[res] = r->benefit[res];
     }
-    replace_text(&x->r.to, r->to);
-    replace_text(&x->r.rule, r->rule);
-    replace_text(&x->r.text, r->text);
+    xalloc_set_text(&x->r.to, r->to);
+    xalloc_set_text(&x->r.rule, r->rule);
+    xalloc_set_text(&x->r.text, r->text);
     action_changed(e, x);
 }
 

@@ -11,14 +11,6 @@ static char *own(const char *text)
     return xstrdup(text ? text : "");
 }
 
-void avoid_entry_set_text(const char **at, const char *text)
-{
-    char *old = (char *)(uintptr_t)*at;
-
-    *at = text ? xstrdup(text) : NULL;
-    free(old);
-}
-
 void avoid_entry_free(void *value)
 {
     struct avoid_entry *x = value;
@@ -74,8 +66,8 @@ struct avoid_entry *avoid_entry_make(struct failed_moves *f, const char *vm, con
         *idmap_slot(&f->entries.of, key) = x;
         free(key);
     } else if (x->known.gone) {
-        avoid_entry_set_text(&x->r.from, NULL);
-        avoid_entry_set_text(&x->r.reason, NULL);
+        xalloc_set_text(&x->r.from, NULL);
+        xalloc_set_text(&x->r.reason, NULL);
         x->r = (struct failure_record){.vm = x->r.vm, .host = x->r.host};
         x->known.gone = false;
     }

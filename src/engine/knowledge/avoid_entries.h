@@ -29,7 +29,6 @@ struct avoid_entry *avoid_entry_find(const struct failed_moves *f, const char *v
 struct avoid_entry *avoid_entry_make(struct failed_moves *f, const char *vm, const char *host);
 
 void avoid_entry_drop(struct failed_moves *f, struct avoid_entry *x); /* NULL is fine */
-void avoid_entry_set_text(const char **at, const char *text);
 bool avoid_entry_holds(const struct failure_record *r, instant_s now);
 
 /* Of the piece of knowledge (knowledge.h). */

@@ -2,6 +2,7 @@
  * is avoided. Which failures count is decided where a move ends (actions/action_states.c). */
 #include "engine/knowledge/failed_moves.h"
 
+#include "base/xalloc.h"
 #include "engine/knowledge/avoid_entries.h"
 #include "engine/knowledge/rejections.h"
 #include "engine/retry.h"
@@ -43,7 +44,7 @@ static void begin_pause(struct failed_moves *f, struct avoid_entry *x, uint32_t 
 
     x->r.failures = failures;
     x->r.failed = m->at;
-    avoid_entry_set_text(&x->r.reason, m->why);
+    xalloc_set_text(&x->r.reason, m->why);
     if (paused)
         return;
     x->r.pauses++;
@@ -163,8 +164,8 @@ static void take_failure(struct failed_moves *f, const struct move_end *m)
     pair->r.failures++;
     pair->r.failed = m->at;
     pair->r.until = m->at + pause_s(f, pair->r.failures, m->passes);
-    avoid_entry_set_text(&pair->r.from, m->from);
-    avoid_entry_set_text(&pair->r.reason, m->why);
+    xalloc_set_text(&pair->r.from, m->from);
+    xalloc_set_text(&pair->r.reason, m->why);
     if (f->policy->avoid.host_failures == 0)
         return;
     count_for_vm(f, m);
@@ -255,7 +256,7 @@ size_t failed_moves_forgive(struct failed_moves *f, const char *vm, const char *
     for (EACH_ENTRY(f, x)) {
         if ((vm && strcmp(x->r.vm, vm) != 0) || (host && strcmp(x->r.host, host) != 0)) {
             if (host && x->r.from && strcmp(x->r.from, host) == 0) { /* it may have been the cause */
-                avoid_entry_set_text(&x->r.from, NULL);
+                xalloc_set_text(&x->r.from, NULL);
                 knowledge_touch(&f->entries, &x->known);
             }
             continue;

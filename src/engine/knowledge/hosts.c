@@ -49,15 +49,6 @@ bool hosts_has_failed(const struct hosts *h, const char *host)
     return k && k->r.wake_failed != 0;
 }
 
-/* The texts of the record are the map's own. */
-void hosts_set_text(const char **to, const char *text)
-{
-    char *own = (char *)(uintptr_t)*to;
-
-    xstrset(&own, text);
-    *to = own;
-}
-
 struct known_host *hosts_change(struct hosts *h, const char *host)
 {
     struct known_host *k = hosts_known(h, host);
@@ -366,8 +357,8 @@ void hosts_confirm_controllers(struct hosts *h, const char *host, const char *is
 {
     struct known_host *k = hosts_change(h, host);
 
-    hosts_set_text(&k->r.confirmed, is);
-    hosts_set_text(&k->r.confirmed_by, by);
+    xalloc_set_text(&k->r.confirmed, is);
+    xalloc_set_text(&k->r.confirmed_by, by);
     k->r.confirmed_at = now;
 }
 
@@ -480,11 +471,11 @@ static void free_known(void *value)
 {
     struct known_host *k = value;
 
-    hosts_set_text(&k->r.confirmed, NULL);
-    hosts_set_text(&k->r.confirmed_by, NULL);
+    xalloc_set_text(&k->r.confirmed, NULL);
+    xalloc_set_text(&k->r.confirmed_by, NULL);
     for (int m = 0; m < WAKE_METHODS; m++)
-        hosts_set_text(&k->r.proofs[m].why, NULL);
-    hosts_set_text(&k->r.facts, NULL);
+        xalloc_set_text(&k->r.proofs[m].why, NULL);
+    xalloc_set_text(&k->r.facts, NULL);
     free(k->name);
     free(k);
 }

@@ -13,7 +13,7 @@ extern const struct knowledge_ops hosts_ops;
 /* What is remembered of a host. */
 struct known_host {
     struct known_entry known;
-    struct host_record r;  /* `host` is the key of the map */
+    struct host_record r;  /* `host` is the key of the map, the other texts are its own */
     enum host_state state; /* in the last inventory; host_state_count: not seen by this process */
     char *name;            /* of a host that sleeps, from the record's facts; NULL: not known */
     bool unseen; /* the last inventory had it as lost: its manager does, while we put it to standby */

@@ -11,8 +11,6 @@ struct hosts {
 };
 
 struct known_host *hosts_known(struct hosts *h, const char *host); /* made where there is none */
-/* The texts of a record are the map's own. */
-void hosts_set_text(const char **to, const char *text);
 
 /* ---- wake_proofs.c --------------------------------------------------------------------------- */
 

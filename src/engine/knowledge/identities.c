@@ -195,11 +195,6 @@ void identities_ask(struct identities *all, const struct hosts *hosts, const str
     }
 }
 
-static instant_s pause_after(unsigned failures)
-{
-    return retry_doubled_s(RETRY_S, DOUBTED_S, failures);
-}
-
 static void take_report(struct identity *x, const struct identity_report *r, instant_s now)
 {
     static const enum host_identity states[] = {[IDENTITY_MATCHES] = HOST_IDENTITY_MATCHES,
@@ -235,7 +230,7 @@ bool identities_result(struct identities *all, const struct job *job, const stru
         xstrset(&x->why, NULL);
     } else if (result->code < 0) {
         x->failures++;
-        x->ask_after = now + pause_after(x->failures);
+        x->ask_after = now + retry_doubled_s(RETRY_S, DOUBTED_S, x->failures);
         if (!holds_back(x))
             x->is = HOST_IDENTITY_UNREAD;
         xstrset(&x->why, result->err.text);
@@ -250,7 +245,7 @@ void identities_failed(struct identities *all, const char *host, const struct er
     struct identity *x = find_or_make(all, host);
 
     xstrset(&x->why, why->text);
-    x->ask_after = now + pause_after(++x->failures);
+    x->ask_after = now + retry_doubled_s(RETRY_S, DOUBTED_S, ++x->failures);
 }
 
 int identities_check(struct identities *all, const struct hosts *hosts, const char *host, struct err *err)

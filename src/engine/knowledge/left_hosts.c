@@ -72,7 +72,6 @@ static bool shares_uuid(const struct host_facts *f, const struct snapshot *s)
 static void set_facts(struct known_host *k, const struct host_facts *f, const struct snapshot *s)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
-    char *own = (char *)(uintptr_t)k->r.facts;
 
     strbuf_init(&text, STRBUF_NO_LIMIT);
     if (f) {
@@ -82,9 +81,8 @@ static void set_facts(struct known_host *k, const struct host_facts *f, const st
             kept.hardware_uuid = NULL;
         host_json_write(&kept, &text);
     }
-    xstrset(&own, f ? text.text : NULL);
+    xalloc_set_text(&k->r.facts, f ? text.text : NULL);
     xstrset(&k->name, f ? f->name : NULL);
-    k->r.facts = own;
     k->known.dirty = true;
 }
 

@@ -149,11 +149,6 @@ void meters_ask(struct meters *all, const struct engine_ports *port, const struc
     all->round_is_over = all->next >= s->n_hosts;
 }
 
-static instant_s pause_after(unsigned failures)
-{
-    return retry_doubled_s(PERIOD_S, PERIOD_MAX_S, failures + 1);
-}
-
 static bool is_reading(const struct meter *m, const struct job_result *result)
 {
     if (result->code < 0 || !(result->watts >= 0 && result->watts <= WATTS_MOST))
@@ -164,7 +159,9 @@ static bool is_reading(const struct meter *m, const struct job_result *result)
 static enum meter_change take_failure(struct meter *m, const struct job_result *result, instant_s now)
 {
     m->failures++;
-    m->ask_after = now + (result->code == -ENOTSUP && m->read == 0 ? PERIOD_MAX_S : pause_after(m->failures));
+    m->ask_after = now + (result->code == -ENOTSUP && m->read == 0
+                              ? PERIOD_MAX_S
+                              : retry_doubled_s(2 * PERIOD_S, PERIOD_MAX_S, m->failures));
     if (m->lost || m->read == 0 || !m->asked_on || now - m->read <= FRESH_S)
         return METER_UNCHANGED;
     m->lost = true;

@@ -2,6 +2,7 @@
 #include "engine/knowledge/rejections.h"
 
 #include "base/rfc3339.h"
+#include "base/xalloc.h"
 #include "engine/knowledge/avoid_entries.h"
 
 #include <ballast/snapshot.h>
@@ -58,7 +59,7 @@ instant_s rejections_add(struct failed_moves *f, const struct action_record *r, 
 
     x->r.failed = now;
     x->r.until = for_s < LAST_INSTANT - now ? now + for_s : LAST_INSTANT;
-    avoid_entry_set_text(&x->r.reason, by);
+    xalloc_set_text(&x->r.reason, by);
     return x->r.until;
 }
 

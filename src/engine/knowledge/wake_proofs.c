@@ -2,6 +2,7 @@
  * the host is found out by the actions (power_outcome.c). */
 #include "base/name_define.h"
 #include "base/wake_method.h"
+#include "base/xalloc.h"
 #include "engine/events.h"
 #include "engine/knowledge/hosts_map.h"
 #include "engine/retry.h"
@@ -94,7 +95,7 @@ void hosts_method_proven(struct hosts *h, const char *host, unsigned method, ins
     struct known_host *k = hosts_known(h, host);
     struct wake_proof *p = &k->r.proofs[wake_method_index(method)];
 
-    hosts_set_text(&p->why, NULL);
+    xalloc_set_text(&p->why, NULL);
     *p = (struct wake_proof){.settings = hosts_method_settings(h, host, method), .proven = now};
     knowledge_touch(&h->map, &k->known);
 }
@@ -112,7 +113,7 @@ void hosts_method_failed(struct hosts *h, const char *host, unsigned method, con
     p->settings = settings;
     p->failed = now;
     p->failed_code = (uint32_t)-why->code;
-    hosts_set_text(&p->why, why->text);
+    xalloc_set_text(&p->why, why->text);
     knowledge_touch(&h->map, &k->known);
 }
 
@@ -129,7 +130,7 @@ void hosts_controllers_answered(struct hosts *h, const char *host)
             continue;
         p->failed = 0;
         p->failed_code = 0;
-        hosts_set_text(&p->why, NULL);
+        xalloc_set_text(&p->why, NULL);
         knowledge_touch(&h->map, &k->known);
     }
 }
