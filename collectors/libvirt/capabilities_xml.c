@@ -12,22 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MOST 1024
 #define HZ_PER_MHZ 1e6
 #define TSC_MOST_HZ 1e11
-
-static const char *line_of(const xml_node *node, struct arena *a)
-{
-    char text[TEXT_MOST];
-
-    xml_line(node, text, sizeof text);
-    return text[0] ? arena_strdup(a, text) : NULL;
-}
 
 /* Model, and a fingerprint of all features in an order of their own. */
 static const char *name_cpu(const xml_node *cpu, struct arena *a)
 {
-    const char *model = line_of(xml_child(cpu, "model"), a);
+    const char *model = xml_line_of(xml_child(cpu, "model"), a);
     const char **features = NULL;
     uint64_t print = FINGERPRINT_NONE;
     size_t n = 0, cap = 0;
@@ -78,9 +69,9 @@ static struct ids features_of(const xml_node *cpu, struct arena *a)
 /* Model, vendor and features: what virConnectBaselineCPU() reads. */
 static const char *xml_of(const xml_node *cpu, const struct ids *features, struct arena *a)
 {
-    const char *arch = line_of(xml_child(cpu, "arch"), a);
-    const char *model = line_of(xml_child(cpu, "model"), a);
-    const char *vendor = line_of(xml_child(cpu, "vendor"), a);
+    const char *arch = xml_line_of(xml_child(cpu, "arch"), a);
+    const char *model = xml_line_of(xml_child(cpu, "model"), a);
+    const char *vendor = xml_line_of(xml_child(cpu, "vendor"), a);
     struct strbuf b;
     const char *ret = NULL;
 
@@ -266,8 +257,8 @@ int capabilities_xml_read(const char *text, struct arena *a, struct capabilities
         return r;
     const xml_node *root = xml_root(doc);
     const xml_node *cpu = xml_child(root, "host/cpu");
-    struct capabilities_xml c = {.uuid = line_of(xml_child(root, "host/uuid"), a),
-                                 .arch = line_of(xml_child(cpu, "arch"), a),
+    struct capabilities_xml c = {.uuid = xml_line_of(xml_child(root, "host/uuid"), a),
+                                 .arch = xml_line_of(xml_child(cpu, "arch"), a),
                                  .vendor = vendor_of(cpu, a),
                                  .host_cpu = name_cpu(cpu, a),
                                  .tsc_mhz = tsc_of(cpu, a),

@@ -355,6 +355,14 @@ void xml_line(const xml_node *node, char *ret, size_t size)
     net_one_line(xml_text(node, &a), ret, size);
 }
 
+const char *xml_line_of(const xml_node *node, struct arena *a)
+{
+    char text[XML_LINE_MAX];
+
+    xml_line(node, text, sizeof text);
+    return text[0] ? arena_strdup(a, text) : NULL;
+}
+
 bool xml_text_is(const xml_node *node, const char *text)
 {
     char own[NAME_MAX_LEN];

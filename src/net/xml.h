@@ -58,6 +58,9 @@ const xml_node *xml_again(const xml_node *node);
 char *xml_text(const xml_node *node, struct arena *a);
 /* The element's text on one line, without control characters, cut to size. "" for a NULL node. */
 void xml_line(const xml_node *node, char *ret, size_t size);
+/* The same in the arena, cut to XML_LINE_MAX - 1 bytes. NULL: no node, or no text. */
+#define XML_LINE_MAX 1024
+const char *xml_line_of(const xml_node *node, struct arena *a);
 /* Puts a peer's text on one line, without control characters, cut to size. */
 void net_one_line(const char *text, char *ret, size_t size);
 bool xml_text_is(const xml_node *node, const char *text);

@@ -16,7 +16,6 @@
 #define VCPUS_MOST 4096
 #define MEM_MOST_MB 1e9
 #define LABELS_MOST 64
-#define TEXT_MOST 1024
 #define CPU_XML_MOST ((size_t)64 << 10)
 #define NOVA_URI "http://openstack.org/xmlns/libvirt/nova/"
 #define NOVA_FLAVOR_MOST 6 /* facts of a flavour */
@@ -25,19 +24,10 @@
 
 /* ---- small values --------------------------------------------------------------------------------- */
 
-/* One line without control characters; NULL: the node is not there, or empty. */
-static const char *line_of(const xml_node *node, struct arena *a)
-{
-    char text[TEXT_MOST];
-
-    xml_line(node, text, sizeof text);
-    return text[0] ? arena_strdup(a, text) : NULL;
-}
-
 static const char *attribute_line(const xml_node *node, const char *name, struct arena *a)
 {
     const char *value = node ? xml_attribute(node, name, a) : NULL;
-    char text[TEXT_MOST];
+    char text[XML_LINE_MAX];
 
     if (!value || !value[0])
         return NULL;
@@ -230,7 +220,7 @@ static void read_model(const xml_node *cpu, const char *model, struct arena *a, 
 static void read_cpu(const xml_node *root, struct arena *a, struct domain_xml *ret)
 {
     const xml_node *cpu = xml_child(root, "cpu");
-    const char *model = line_of(xml_child(cpu, "model"), a);
+    const char *model = xml_line_of(xml_child(cpu, "model"), a);
 
     if (attribute_is(cpu, "mode", "host-passthrough", a) || attribute_is(cpu, "mode", "maximum", a))
         ret->cpu = DOMAIN_CPU_HOST;
@@ -373,15 +363,16 @@ static void read_labels(const xml_node *root, struct arena *a, struct domain_xml
     uint32_t n = 0;
     size_t cap = 0;
 
-    add_label(&items, &n, &cap, a, "title", line_of(xml_child(root, "title"), a));
+    add_label(&items, &n, &cap, a, "title", xml_line_of(xml_child(root, "title"), a));
     for (const xml_node *m = xml_first(xml_child(root, "metadata")); m; m = xml_next(m)) {
         const char *name = xml_name(m);
 
         if (!xml_first(m))
-            add_label(&items, &n, &cap, a, arena_strdup(a, name), line_of(m, a));
+            add_label(&items, &n, &cap, a, arena_strdup(a, name), xml_line_of(m, a));
         for (const xml_node *k = xml_first(m); k; k = xml_next(k)) {
             if (!xml_first(k))
-                add_label(&items, &n, &cap, a, arena_printf(a, "%s.%s", name, xml_name(k)), line_of(k, a));
+                add_label(&items, &n, &cap, a, arena_printf(a, "%s.%s", name, xml_name(k)),
+                          xml_line_of(k, a));
         }
     }
     ret->labels = (struct labels){.items = items, .n = n};
@@ -445,8 +436,8 @@ int domain_xml_read(const char *text, struct arena *a, struct domain_xml *ret, s
         return err_widen(err, "the description cannot be read");
     const xml_node *root = xml_root(doc);
 
-    d.uuid = line_of(xml_child(root, "uuid"), a);
-    d.name = line_of(xml_child(root, "name"), a);
+    d.uuid = xml_line_of(xml_child(root, "uuid"), a);
+    d.name = xml_line_of(xml_child(root, "name"), a);
     d.type = attribute_line(root, "type", a);
     d.arch = attribute_line(xml_child(root, "os/type"), "arch", a);
     d.machine = attribute_line(xml_child(root, "os/type"), "machine", a);

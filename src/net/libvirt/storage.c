@@ -8,17 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MOST 1024
-
 /* ---- pools ---------------------------------------------------------------------------------------- */
-
-static const char *text_of(const xml_node *node, struct arena *a)
-{
-    char text[TEXT_MOST];
-
-    xml_line(node, text, sizeof text);
-    return text[0] ? arena_strdup(a, text) : NULL;
-}
 
 /* Whether what has this name is reached over a network by all hosts that have it. */
 static bool is_shared_type(const char *type)
@@ -46,8 +36,8 @@ int storage_pool_read(const char *text, struct arena *a, struct storage_pool *re
     if (r < 0)
         return err_widen(err, "the properties of a storage pool cannot be read");
     const xml_node *root = xml_root(doc);
-    struct storage_pool p = {.name = text_of(xml_child(root, "name"), a),
-                             .path = text_of(xml_child(root, "target/path"), a),
+    struct storage_pool p = {.name = xml_line_of(xml_child(root, "name"), a),
+                             .path = xml_line_of(xml_child(root, "target/path"), a),
                              .shared = is_shared_type(xml_attribute(root, "type", a))};
 
     if (!xml_is(root, "pool") || !p.name || strlen(p.name) > FACT_NAME_BYTES_MAX)
