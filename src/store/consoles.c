@@ -38,13 +38,6 @@ int store_put_console(struct store *s, const struct console_record *r, struct er
     return rc == SQLITE_DONE ? 0 : store_failed(s, "store console output", err);
 }
 
-static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
-{
-    const char *text = (const char *)sqlite3_column_text(st, column);
-
-    return text ? arena_strdup(a, text) : NULL;
-}
-
 /* -EINVAL or -ENOENT: why the record is missing. Kinds are stored as words. */
 static int say_nothing_kept(struct store *s, uint64_t action, struct err *err)
 {
@@ -88,9 +81,9 @@ int store_get_console(struct store *s, uint64_t action, struct arena *a, struct 
         if (n > 0 && data)
             memcpy(copy, data, n);
         *ret = (struct console_record){.action = action,
-                                       .host = text_of(st, 0, a),
+                                       .host = store_column_text(st, 0, a),
                                        .time = sqlite3_column_int64(st, 1),
-                                       .why = text_of(st, 2, a),
+                                       .why = store_column_text(st, 2, a),
                                        .data = copy,
                                        .n = data ? n : 0};
     } else if (rc == SQLITE_DONE) {

@@ -35,11 +35,6 @@ int store_put_event(struct store *s, const struct event_record *event, uint64_t 
     return 0;
 }
 
-static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
-{
-    return arena_strdup(a, (const char *)sqlite3_column_text(st, column));
-}
-
 /* What happens to hosts has several kinds. An action without a VM is a host's own: standby, wake,
  * maintenance; of its states those count that say what was begun, and how it ended. */
 #define ABOUT_HOSTS                                                                                          \
@@ -98,14 +93,14 @@ int store_list_events(struct store *s, const struct event_query *q, struct arena
         list[n++] = (struct event_record){
             .id = (uint64_t)sqlite3_column_int64(st, 0),
             .time = sqlite3_column_int64(st, 1),
-            .kind = text_of(st, 2, a),
-            .type = text_of(st, 3, a),
-            .severity = text_of(st, 4, a),
-            .subject = text_of(st, 5, a),
-            .vm = text_of(st, 6, a),
-            .host = text_of(st, 7, a),
-            .to_host = text_of(st, 8, a),
-            .data = text_of(st, 9, a),
+            .kind = store_column_text(st, 2, a),
+            .type = store_column_text(st, 3, a),
+            .severity = store_column_text(st, 4, a),
+            .subject = store_column_text(st, 5, a),
+            .vm = store_column_text(st, 6, a),
+            .host = store_column_text(st, 7, a),
+            .to_host = store_column_text(st, 8, a),
+            .data = store_column_text(st, 9, a),
         };
     }
     if (rc != SQLITE_DONE)
@@ -176,7 +171,7 @@ int store_get_note(struct store *s, const char *key, struct arena *a, const char
         rc = sqlite3_step(st);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         return store_failed(s, "be read", err);
-    *ret = rc == SQLITE_ROW ? text_of(st, 0, a) : NULL;
+    *ret = rc == SQLITE_ROW ? store_column_text(st, 0, a) : NULL;
     return 0;
 }
 
@@ -189,7 +184,7 @@ int store_instance(struct store *s, struct arena *a, const char **ret, struct er
         return r;
     if (sqlite3_step(st) != SQLITE_ROW)
         return store_failed(s, "read its name", err);
-    *ret = text_of(st, 0, a);
+    *ret = store_column_text(st, 0, a);
     return 0;
 }
 
@@ -205,7 +200,7 @@ int store_host_ids(struct store *s, struct arena *a, const char ***ret, size_t *
         return r;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
         list = arena_grow(a, list, n, &cap, sizeof *list);
-        list[n++] = text_of(st, 0, a);
+        list[n++] = store_column_text(st, 0, a);
     }
     if (rc != SQLITE_DONE)
         return store_failed(s, "be read", err);

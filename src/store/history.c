@@ -128,9 +128,9 @@ static int read_faults(const struct store *s, sqlite3_stmt *st, struct arena *a,
         list[n++] = (struct fault_event){
             .time = sqlite3_column_int64(st, 0),
             .cleared = sqlite3_column_int(st, 1) != 0,
-            .code = arena_strdup(a, (const char *)sqlite3_column_text(st, 2)),
-            .vm = arena_strdup(a, (const char *)sqlite3_column_text(st, 3)),
-            .host = arena_strdup(a, (const char *)sqlite3_column_text(st, 4)),
+            .code = store_column_text(st, 2, a),
+            .vm = store_column_text(st, 3, a),
+            .host = store_column_text(st, 4, a),
         };
     }
     *ret = list;
@@ -199,7 +199,7 @@ static int find_ids(const struct store *s, const char *sql, const char *word, in
         return store_failed(s, "be read", err);
     *ret_n = 0;
     while ((rc = sqlite3_step(st)) == SQLITE_ROW && *ret_n < 2)
-        ret[(*ret_n)++] = arena_strdup(a, (const char *)sqlite3_column_text(st, 0));
+        ret[(*ret_n)++] = store_column_text(st, 0, a);
     return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : store_failed(s, "be read", err);
 }
 

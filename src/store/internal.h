@@ -4,6 +4,8 @@
 
 #include "store/sqlite.h"
 
+#include <ballast/arena.h>
+
 #include <sqlite3.h>
 #include <sys/types.h>
 
@@ -51,6 +53,12 @@ struct store {
 static inline void finalizep(sqlite3_stmt **st)
 {
     (void)sqlite3_finalize(*st);
+}
+
+/* The column's text, in the arena; NULL: it has none. */
+static inline const char *store_column_text(sqlite3_stmt *st, int column, struct arena *a)
+{
+    return arena_strdup(a, (const char *)sqlite3_column_text(st, column));
 }
 
 /* Formats "the store PATH could not DOING: ..." with the database's last error; -EIO. */

@@ -62,24 +62,17 @@ int store_set_token_used(struct store *s, const char *name, instant_s used, stru
     return change(s, "UPDATE tokens SET used = :used WHERE name = :name", name, used, err);
 }
 
-static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
-{
-    const char *text = (const char *)sqlite3_column_text(st, column);
-
-    return text ? arena_strdup(a, text) : NULL;
-}
-
 /* A row that makes no sense gives no access. */
 static bool read_row(sqlite3_stmt *st, struct arena *a, struct token_record *ret)
 {
-    const char *role = text_of(st, 1, a);
+    const char *role = store_column_text(st, 1, a);
 
-    *ret = (struct token_record){.name = text_of(st, 0, a),
+    *ret = (struct token_record){.name = store_column_text(st, 0, a),
                                  .created = sqlite3_column_int64(st, 3),
-                                 .created_by = text_of(st, 4, a),
+                                 .created_by = store_column_text(st, 4, a),
                                  .expires = sqlite3_column_int64(st, 5),
                                  .used = sqlite3_column_int64(st, 6),
-                                 .owner = text_of(st, 7, a)};
+                                 .owner = store_column_text(st, 7, a)};
     if (!ret->name || !role || role_parse(role, &ret->role) < 0 ||
         sqlite3_column_bytes(st, 2) != TOKEN_RECORD_HASH_BYTES)
         return false;
