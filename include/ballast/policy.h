@@ -122,6 +122,9 @@ struct setting {
 
 const struct setting *policy_settings(size_t *ret_n);
 
+/* The setting with this key, or NULL. */
+const struct setting *policy_find_setting(const char *key);
+
 void policy_default(struct policy *ret);
 
 /* Sets one by its key. -EINVAL, with a sentence that names what was expected: no such key, not a number, out

@@ -22,7 +22,7 @@ static bool is_power_hosts(const struct field *key)
 
 const char *config_get(const struct config *c, const struct field *key, struct arena *a)
 {
-    const struct setting *setting = config_setting(key->name);
+    const struct setting *setting = policy_find_setting(key->name);
 
     if (setting)
         return policy_get(&c->policy, setting, a);

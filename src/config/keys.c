@@ -16,18 +16,6 @@
 #define AT(member) offsetof(struct config, member)
 #define HOST_AT(member) offsetof(struct config_power_host, member)
 
-const struct setting *config_setting(const char *key)
-{
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
-
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(settings[i].key, key) == 0)
-            return &settings[i];
-    }
-    return NULL;
-}
-
 /* Sections with their own reader, which runs after all other keys. */
 static int read_later(const struct reader *r, const struct node *n, void *at)
 {
@@ -47,7 +35,7 @@ static int read_setting(const struct reader *r, const struct node *n, void *at)
         return e;
     if (strlen(text) > SETTING_LENGTH_MAX) /* policy_set() would quote the whole value */
         return reader_refuse(r, n, value.meaning);
-    if (!n->plain && config_setting(node_path(n, key))->type != SETTING_WORD)
+    if (!n->plain && policy_find_setting(node_path(n, key))->type != SETTING_WORD)
         return reader_complain(r, n, "is text in quotes, expected the value without quotes");
     if ((e = policy_set(at, node_path(n, key), text, r->err)) < 0)
         (void)err_widen(r->err, "%s", reader_place(r, n->line));

@@ -19,7 +19,4 @@ struct schema config_power_keys(struct arena *a);
 /* The keys below alarms.NAME; offsets in struct config_alarm. */
 extern const struct schema config_alarm_keys;
 
-/* The setting of a pass with this key; NULL: the key is no such setting. */
-const struct setting *config_setting(const char *key);
-
 #endif

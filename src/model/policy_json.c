@@ -71,18 +71,6 @@ static const char *value_text(const struct node *n, struct arena *a)
     return node_text(n);
 }
 
-static const struct setting *find_setting(const char *key)
-{
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
-
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(settings[i].key, key) == 0)
-            return &settings[i];
-    }
-    return NULL;
-}
-
 static int read_setting(const struct reader *r, const struct node *n, const char *key, struct policy *ret)
 {
     static const struct schema settings = {.what = "policy"};
@@ -90,7 +78,7 @@ static int read_setting(const struct reader *r, const struct node *n, const char
 
     if (policy_is_former_setting(key) || node_is_null(n))
         return 0;
-    if (!find_setting(key)) {
+    if (!policy_find_setting(key)) {
         reader_note_unknown(r, n, &settings);
         return 0;
     }

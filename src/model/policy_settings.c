@@ -156,6 +156,15 @@ const struct setting *policy_settings(size_t *ret_n)
     return settings;
 }
 
+const struct setting *policy_find_setting(const char *key)
+{
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        if (strcmp(settings[i].key, key) == 0)
+            return &settings[i];
+    }
+    return NULL;
+}
+
 /* Edits that turn one word into the other: letters inserted, deleted or replaced (Levenshtein 1965). A key
  * longer than KEY_MAX is similar to none. */
 #define KEY_MAX 40
@@ -200,15 +209,6 @@ static const struct setting *nearest(const char *key)
         }
     }
     return best;
-}
-
-static const struct setting *find(const char *key)
-{
-    for (size_t i = 0; i < N_SETTINGS; i++) {
-        if (strcmp(settings[i].key, key) == 0)
-            return &settings[i];
-    }
-    return NULL;
 }
 
 static bool has_auto(const struct setting *s)
@@ -311,7 +311,7 @@ bool policy_is_former_setting(const char *key)
 
 int policy_set(struct policy *p, const char *key, const char *value, struct err *err)
 {
-    const struct setting *s = find(key);
+    const struct setting *s = policy_find_setting(key);
 
     if (s)
         return set(p, s, value, err);
