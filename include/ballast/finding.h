@@ -59,6 +59,7 @@ enum finding_code {
     FIND_FAILOVER_HOST_OFF,
     FIND_READY_MISSING,
     FIND_OVERLOAD_HELD,
+    FIND_OVERLOAD_OF_ALL, /* all hosts that are on have less than their VMs want */
     FIND_NO_ROOM, /* of an overloaded host: the memory that is missing on another for one of its VMs */
     FIND_CANNOT_PLACE,
     FIND_CANNOT_PLACE_HALF,

@@ -231,10 +231,12 @@ static struct fault *fault_like(struct pass *p, const struct finding *f)
 static void name_lost(const struct pass *p, const struct failover_gap *gap, struct finding *f)
 {
     const bool *counted = p->layout.failover.counted_on;
-    uint32_t other = layout_slot_of(&p->layout, gap->vm);
     uint32_t n = gap->lost == IX_NONE ? 0 : p->snap->promise.hosts - counted[gap->lost];
 
-    if (n < 2 || (gap->hopeless && other == gap->lost))
+    if (n < 2)
+        return;
+    uint32_t other = p->layout.unit_slot[p->layout.vm_unit[gap->vm]];
+    if (gap->hopeless && other == gap->lost)
         return;
     for (uint32_t i = 0; other == gap->lost; i++)
         other = counted[i] ? i : other;

@@ -11,6 +11,14 @@ bool host_wake_is_allowed(const struct pass *p, uint32_t slot, enum reason reaso
            !layout_find_host_rejection(p->snap, p->layout.slot_host[slot], reason);
 }
 
+uint32_t host_wake_coming(const struct pass *p)
+{
+    for (uint32_t i = 0; i < p->layout.n_slots; i++)
+        if (p->coming[i] || p->layout.waking[i])
+            return i;
+    return IX_NONE;
+}
+
 unsigned host_wake_uncertainty(const struct pass *p, uint32_t slot)
 {
     const struct host_facts *h = &p->snap->hosts[p->layout.slot_host[slot]].is;

@@ -13,6 +13,9 @@ uint32_t host_wake_find(struct pass *p, uint32_t unit, enum reason reason);
 bool host_wake_is_allowed(const struct pass *p, uint32_t slot, enum reason reason);
 bool host_wake_comes_first(const struct pass *p, uint32_t slot, uint32_t than);
 
+/* The first slot whose host is powering on, in the snapshot or in this plan; IX_NONE. */
+uint32_t host_wake_coming(const struct pass *p);
+
 /* The uncertainty of a wake: 0, a wake of this host has succeeded before; 1, none has; 2 and 3, likewise, but
  * an admin must approve it. A plan prefers hosts that wake without an approval. */
 unsigned host_wake_uncertainty(const struct pass *p, uint32_t slot);

@@ -1,7 +1,10 @@
 /* Adds a fault for each host that stays overloaded: because no other host has memory for its VMs, or because
- * of what rejects the best move off it. */
+ * of what rejects the best move off it; and one for the cluster if all hosts together have less than is
+ * wanted: entitlements, and so the loads of hosts, are then cut down to what there is. */
 #include "core/plan/plan.h"
 
+#include "core/divvy/divvy.h"
+#include "core/plan/host_wakes.h"
 #include "core/plan/prerequisite_moves.h"
 
 /* Of the hosts with most free memory so many are looked at. */
@@ -63,27 +66,69 @@ static bool would_be_made(const struct pass *p, uint32_t unit, uint32_t slot)
            (migration_cost_pays(&p->migration_cost, &w) && w.worse <= MOVE_WORSE_LEAST);
 }
 
-/* A short peak is no fault; nor is what an exchange might relieve that the limit of moves prevents. */
-static void report_held(struct pass *p, uint32_t slot, enum resource r)
+/* The rule that keeps the slot's largest unit together; IX_NONE: it is a single VM. */
+static uint32_t rule_of_largest(const struct pass *p, uint32_t slot, enum resource r)
+{
+    const struct layout *l = &p->layout;
+    uint32_t u = l->list[slot].items[0];
+
+    for (uint32_t i = 1; i < l->list[slot].n; i++)
+        if (l->unit_demand[r][l->list[slot].items[i]] > l->unit_demand[r][u])
+            u = l->list[slot].items[i];
+    return rules_find_bond(&p->rules, l->unit_first[u]);
+}
+
+/* Whether a move would be made but for a cool-down, which ends by itself. */
+static bool waits_for_cool_down(const struct pass *p, uint32_t from)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = 0; i < l->list[from].n; i++)
+        for (uint32_t to = 0; l->unit_held[l->list[from].items[i]] == CHECK_VM_COOL_DOWN && to < l->n_on;
+             to++)
+            if (to != from && layout_check(l, l->list[from].items[i], to) == CHECK_NONE &&
+                would_be_made(p, l->list[from].items[i], to))
+                return true;
+    return false;
+}
+
+/* Without what leaves by migrations that are under way or approved. */
+static double load_that_stays(const struct pass *p, enum resource r, uint32_t slot)
+{
+    const struct layout *l = &p->layout;
+    double load = l->norm[r][slot];
+
+    for (uint32_t vm = 0; vm < p->snap->n_vms; vm++)
+        if (l->in_flight[vm] && l->vm_unit[vm] != IX_NONE && layout_slot_of(l, vm) != slot &&
+            (l->unit_slot[l->vm_unit[vm]] == slot || l->other_end[vm] == slot))
+            load -= p->entitlement[r][vm] * l->inverse[r][slot];
+    return load;
+}
+
+/* A short peak is no fault; nor is what an exchange might relieve that the limit of moves prevents, nor the
+ * hosts' small differences where all hosts together are short. */
+static void report_held(struct pass *p, uint32_t slot, enum resource r, bool is_short)
 {
     const struct layout *l = &p->layout;
     const struct finding *why =
         p->migration_cost.short_for_long[slot] ? plan_refused_finding(p, slot, slot + 1) : NULL;
     bool has_no_room = !why || (why->check >= CHECK_RESERVATION_CPU && why->check <= CHECK_MEMORY_FREE);
 
-    if (!p->migration_cost.short_for_long[slot] ||
-        (has_no_room && p->climb.score.vms_left < EXCHANGE_STEPS_MAX))
+    if (!p->migration_cost.short_for_long[slot] || (is_short && (!why || why->check == CHECK_MIN_GOODNESS)) ||
+        (has_no_room && p->climb.score.vms_left < EXCHANGE_STEPS_MAX) || waits_for_cool_down(p, slot))
         return;
     plan_fault(p, FAULT_OVERLOADED, IX_NONE, l->slot_host[slot], IX_NONE,
                (struct finding){.code = FIND_OVERLOAD_HELD,
                                 .resource = r,
-                                .subjects = {{SUBJECT_HOST, l->slot_host[slot]}},
+                                .subjects = {{SUBJECT_HOST, l->slot_host[slot]},
+                                             {SUBJECT_RULE, why ? IX_NONE : rule_of_largest(p, slot, r)}},
                                 .figures = {{FIGURE_LOAD, l->norm[r][slot]}},
                                 .because = why});
 }
 
 /* The least memory with which one of the slot's units could leave, and whither. */
-static void report_host(struct pass *p, const struct roomy_hosts *hosts, uint32_t from, enum resource r)
+static void report_host(struct pass *p, const struct roomy_hosts *hosts, uint32_t from, enum resource r,
+                        bool is_short)
 {
     const struct layout *l = &p->layout;
     double least = NO_LIMIT;
@@ -104,7 +149,7 @@ static void report_host(struct pass *p, const struct roomy_hosts *hosts, uint32_
             to = hosts->slot[k];
         }
     if (unit == IX_NONE) {
-        report_held(p, from, r);
+        report_held(p, from, r, is_short);
         return;
     }
     plan_fault(p, FAULT_NO_ROOM, IX_NONE, l->slot_host[from], IX_NONE,
@@ -116,23 +161,67 @@ static void report_host(struct pass *p, const struct roomy_hosts *hosts, uint32_
                                 .figures = {{FIGURE_LOAD, l->norm[r][from]}, {FIGURE_MEM_MISSING, least}}});
 }
 
+/* What the hosts' VMs want of this demand within the limits of their pools, which cap it. */
+static double sum_wanted(const struct pass *p, enum resource r, double *demand)
+{
+    struct divvy_tree t;
+    double sum = 0;
+
+    if (divvy_has_limits(p->snap, r)) {
+        divvy_build(p->snap, r, demand, p->a, &t);
+        (void)divvy_limit(&t, p->a, demand);
+    }
+    for (uint32_t vm = 0; vm < p->snap->n_vms; vm++)
+        sum += layout_slot_of(&p->layout, vm) < p->layout.n_on ? demand[vm] : 0;
+    return sum;
+}
+
+/* Whether all hosts together have less than is wanted within all limits, now and in the mean of an hour. */
+static bool report_shortage(struct pass *p, enum resource r)
+{
+    const struct layout *l = &p->layout;
+    double *now = arena_array(p->a, double, p->snap->n_vms);
+    double *hour = arena_array(p->a, double, p->snap->n_vms);
+    double has = 0;
+
+    for (uint32_t i = 0; i < l->n_on; i++)
+        has += host_room(&p->snap->hosts[l->slot_host[i]], r);
+    for (uint32_t vm = 0; vm < p->snap->n_vms; vm++) {
+        const struct vm_facts *is = &p->snap->vms[vm].is;
+        now[vm] = p->demand[r][vm];
+        hour[vm] = fmin(is->window[WINDOW_60M][r].mean, is->alloc[r].limit);
+    }
+    double wanted = sum_wanted(p, r, now);
+    if (fmin(wanted, sum_wanted(p, r, hour)) <= has * LAYOUT_FULL)
+        return false;
+    plan_fault(
+        p, FAULT_OVERLOADED, IX_NONE, l->n_on == 1 ? l->slot_host[0] : IX_NONE, IX_NONE,
+        (struct finding){.code = FIND_OVERLOAD_OF_ALL,
+                         .resource = r,
+                         .figures = {{FIGURE_NEED, wanted}, {FIGURE_HAS, has}, {FIGURE_HOSTS, l->n_on}}});
+    return true;
+}
+
 void plan_report_overload(struct pass *p)
 {
     const struct layout *l = &p->layout;
     struct roomy_hosts hosts = {.n = 0};
+    bool is_short[RES_COUNT] = {false};
 
+    /* the next pass has the room of a host that comes */
+    if (host_wake_coming(p) != IX_NONE || sample_guard_distrusts(&p->guard))
+        return;
+    for (int r = 0; r < RES_COUNT && l->n_on > 0; r++)
+        is_short[r] = report_shortage(p, (enum resource)r);
     if (p->end != CHECK_NONE || l->over[RES_CPU] + l->over[RES_MEM] == 0)
         return;
-    for (uint32_t i = 0; i < l->n_slots; i++) /* the next pass has the room of a host that comes */
-        if (p->coming[i] || l->waking[i])
-            return;
     /* else the limit of moves may have prevented an exchange */
     for (uint32_t i = 0; i < l->n_on && p->climb.score.vms_left >= EXCHANGE_STEPS_MAX; i++)
         add_host(l, &hosts, i);
     move_score_refresh(&p->climb.score, l, &p->migration_cost);
     for (uint32_t i = 0; i < l->n_on; i++) {
         enum resource r = l->norm[RES_MEM][i] > l->norm[RES_CPU][i] ? RES_MEM : RES_CPU;
-        if (l->norm[r][i] > LAYOUT_FULL)
-            report_host(p, &hosts, i, r);
+        if (l->norm[r][i] > LAYOUT_FULL && load_that_stays(p, r, i) > LAYOUT_FULL)
+            report_host(p, &hosts, i, r, is_short[r]);
     }
 }

@@ -10,17 +10,6 @@ static bool any(const double of[RES_COUNT])
     return of[RES_CPU] > 0 || of[RES_MEM] > 0;
 }
 
-/* Whether a host is powering on, in the snapshot or in this plan. */
-static bool anything_comes(const struct pass *p)
-{
-    const struct layout *l = &p->layout;
-
-    for (uint32_t i = 0; i < l->n_slots; i++)
-        if (p->coming[i] || l->waking[i])
-            return true;
-    return false;
-}
-
 /* A host that Ballast has put to standby is in standby, not disconnected. */
 static bool is_host_lost(const struct snapshot *s)
 {
@@ -75,7 +64,7 @@ static enum power_check consider(struct power *w)
         return POWER_HOST_LOST;
     if (!(w->scores.low[RES_CPU] > 0) || !(w->scores.low[RES_MEM] > 0))
         return POWER_NOT_LOW;
-    if (anything_comes(p))
+    if (host_wake_coming(p) != IX_NONE)
         return POWER_OTHERS_COMING;
     if (sleep_check_wakes(w, &after))
         return POWER_AFTER_WAKE;

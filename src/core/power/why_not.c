@@ -2,6 +2,7 @@
 #include "core/power/proactive.h"
 
 #include "core/plan/correct.h"
+#include "core/plan/host_wakes.h"
 #include "core/power/ready_by.h"
 
 /* A lower correlation is not worth a mention. */
@@ -229,13 +230,10 @@ static struct finding find_high(const struct power *w, uint32_t host, const stru
 
 static struct finding find_coming(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
-    const struct layout *l = w->l;
     struct finding f = find_check(v, host);
-    uint32_t i = 0;
+    uint32_t slot = host_wake_coming(w->p);
 
-    while (i < l->n_slots && !w->p->coming[i] && !l->waking[i])
-        i++;
-    finding_subject(&f, SUBJECT_OTHER_HOST, i < l->n_slots ? l->slot_host[i] : IX_NONE);
+    finding_subject(&f, SUBJECT_OTHER_HOST, slot == IX_NONE ? IX_NONE : w->l->slot_host[slot]);
     return f;
 }
 

@@ -130,9 +130,18 @@ const struct sentence_template wording_templates[] = {
      "The VMs leave less {resource} than the {percent} % that is kept for failures: {missing} is missing."},
     {FIND_FAILOVER_HOST_OFF, "", "The dedicated failover host {host} cannot take over VMs: it is {host_is}."},
     {FIND_OVERLOAD_HELD, "because",
-     "{host} is overloaded ({resource} at {load:percent}), and no move relieves it. {because}"},
+     "{host} is overloaded ({resource} at {load:percent}), and all moves that would relieve it are rejected. "
+     "{because}"},
+    {FIND_OVERLOAD_HELD, "rule",
+     "{host} is overloaded ({resource} at {load:percent}), and no other host has room for the load of the "
+     "VMs "
+     "that the rule {rule} keeps together."},
     {FIND_OVERLOAD_HELD, "",
      "{host} is overloaded ({resource} at {load:percent}), and no other host has room for the load of a VM."},
+    {FIND_OVERLOAD_OF_ALL, "hosts=1",
+     "The VMs want {need} of {resource}, but the only usable host has {has} for them."},
+    {FIND_OVERLOAD_OF_ALL, "",
+     "The VMs want {need} of {resource}, but the {hosts} usable hosts have only {has} for them."},
     {FIND_NO_ROOM, "",
      "{host} is overloaded ({resource} at {load:percent}), and no host has the memory for a VM that would "
      "relieve {host}, even if VMs change places: {mem_missing_mb} more on {other_host} would do, for {vm}."},
