@@ -57,6 +57,7 @@ enum finding_code {
     FIND_NO_RESTART_ROOM, /* nowhere in one piece; without a host: of a VM that stands for the room */
     FIND_FAILOVER_SHARE_MISSING,
     FIND_FAILOVER_HOST_OFF,
+    FIND_FAILOVER_HOST_BUSY, /* the others lack headroom for the VMs that stay there */
     FIND_READY_MISSING,
     FIND_OVERLOAD_HELD,
     FIND_OVERLOAD_OF_ALL, /* all hosts that are on have less than their VMs want */

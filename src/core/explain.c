@@ -76,7 +76,7 @@ static enum check check_for_room(const struct pass *p, uint32_t unit, uint32_t s
 {
     if (slot >= p->layout.n_on)
         return CHECK_HOST_NOT_ON;
-    return quarantine_check(p, unit, slot) == CHECK_HOST_LOAD ? CHECK_HOST_LOAD : CHECK_LESS_ROOM;
+    return layout_fills_headroom(&p->layout, unit, slot) ? CHECK_HOST_LOAD : CHECK_LESS_ROOM;
 }
 
 /* The check that decides about one host at the moment at which the pass stopped. */
@@ -91,11 +91,11 @@ static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot
     if (check != CHECK_NONE)
         return check;
     bool closes_gap = p->stopped && p->next.reason == REASON_SPARE_CAPACITY && p->next.for_vm != IX_NONE;
-    bool leaves = l->snap->hosts[l->slot_host[l->unit_slot[unit]]].is.state == HOST_ON &&
-                  host_is_avoided(&l->snap->hosts[l->slot_host[l->unit_slot[unit]]]);
+    const struct host *home = &l->snap->hosts[l->slot_host[l->unit_slot[unit]]];
+    bool leaves = home->is.state == HOST_ON && (host_is_avoided(home) || home->failover);
     if (closes_gap && layout_just_left(l, unit, slot))
         return CHECK_VM_COOL_DOWN;
-    if ((leaves || closes_gap) && slot < l->n_on && quarantine_check(p, unit, slot) == CHECK_HOST_LOAD)
+    if ((leaves || closes_gap) && slot < l->n_on && layout_fills_headroom(l, unit, slot))
         return CHECK_HOST_LOAD;
     if (is_for_room(p))
         return check_for_room(p, unit, slot);

@@ -29,7 +29,7 @@
 #define TRIES_MAX 8
 
 /* Where a pass ends: at its end, or before the step that changes hosts after the decision that a VM stays. */
-enum pass_until { PASS_UNTIL_END, PASS_UNTIL_BALANCE, PASS_UNTIL_POWER };
+enum pass_until { PASS_UNTIL_END, PASS_UNTIL_CORRECTED, PASS_UNTIL_BALANCE, PASS_UNTIL_POWER };
 
 static void estimate_demand(struct pass *p, const struct snapshot *snap);
 static void divide(struct pass *p);
@@ -58,6 +58,7 @@ struct question {
     unsigned rules;
     uint32_t watched_vm;
     bool *held_back;                    /* by unit; NULL: none */
+    bool gives_up_failover;             /* p->gives_up_failover */
     const struct proposal *search_from; /* p->search_from */
     const struct proposal *proposal;    /* p->proposal */
     bool anew;                          /* p->anew */
@@ -69,11 +70,14 @@ static void decide(struct pass *p, const struct question *q)
 {
     pass_prepare(p, q->snap, q->policy, q->rules, q->watched_vm, q->a);
     p->held_back = q->held_back;
+    p->gives_up_failover = q->gives_up_failover;
     p->search_from = q->search_from;
     p->proposal = q->proposal;
     p->anew = q->anew;
-    plan_report_state(p);           /* faults that exist before any decision */
-    plan_correct(p);                /* 5. corrections: mandatory moves first, */
+    plan_report_state(p); /* faults that exist before any decision */
+    plan_correct(p);      /* 5. corrections: mandatory moves first, */
+    if (q->until == PASS_UNTIL_CORRECTED)
+        return;
     if (q->rules & RULES_PREFERRED) /* which must not cost failover capacity */
         p->failover_lost = plan_failover_lost(p);
     quarantine_empty_hosts(p); /* then those off degraded hosts */
@@ -145,6 +149,27 @@ static void decide_until_it_stands(struct pass *p, struct question *q)
     }
 }
 
+/* Maintenance keeps failover capacity where it can. Where it cannot, VMs would crowd on the hosts that hold
+ * no failover slots, for capacity that is missing all the same. */
+static void choose_evacuation(struct pass *p, struct question *q)
+{
+    struct pass *other = arena_new(q->a, struct pass);
+    struct question corrected = *q;
+    bool enters = false;
+
+    for (uint32_t i = 0; i < q->snap->n_hosts; i++)
+        enters = enters || q->snap->hosts[i].is.state == HOST_ENTERING_MAINTENANCE;
+    if (!enters || (q->snap->ha.policy == HA_NONE && q->snap->ha_configured.policy == HA_NONE))
+        return;
+    corrected.until = PASS_UNTIL_CORRECTED;
+    decide(p, &corrected);
+    if (!p->layout.failover.had_gaps || !(plan_failover_lack(&p->layout) > 0))
+        return;
+    corrected.gives_up_failover = true;
+    decide(other, &corrected);
+    q->gives_up_failover = plan_evacuates_better(other, p);
+}
+
 static bool *copy_held_back(const struct question *q, uint32_t n_units)
 {
     if (!q->held_back)
@@ -211,6 +236,7 @@ void pass_decide(struct pass *p, const struct snapshot *snap, const struct polic
                          .until = PASS_UNTIL_END,
                          .a = a};
 
+    choose_evacuation(p, &q);
     decide_until_it_stands(p, &q);
     decide_anew(p, &q);
     if (policy->search == SEARCH_DEEP && p->measure.known)

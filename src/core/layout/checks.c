@@ -39,6 +39,24 @@ bool layout_just_left(const struct layout *l, uint32_t unit, uint32_t slot)
     return false;
 }
 
+double layout_load_with(const struct layout *l, uint32_t unit, uint32_t slot, enum resource r)
+{
+    return l->norm[r][slot] + l->unit_demand[r][unit] * l->inverse[r][slot];
+}
+
+double layout_load_limit(const struct layout *l, enum resource r)
+{
+    return 1 - l->policy->headroom_percent[r] / 100;
+}
+
+bool layout_fills_headroom(const struct layout *l, uint32_t unit, uint32_t slot)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        if (layout_load_with(l, unit, slot, (enum resource)r) > layout_load_limit(l, (enum resource)r))
+            return true;
+    return false;
+}
+
 bool layout_holds_from_balance(enum check held)
 {
     return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_SAMPLE_BAD || held == CHECK_VM_FT ||
@@ -209,7 +227,7 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
     /* a VM that is powered on is not migrated */
     if (l->unit_avoided && bitmap_has(l->unit_avoided[unit], host) && l->unit_slot[unit] != l->outside)
         return CHECK_AVOID;
-    return CHECK_NONE;
+    return l->keeps_headroom && layout_fills_headroom(l, unit, to_slot) ? CHECK_HOST_LOAD : CHECK_NONE;
 }
 
 double layout_reclaims(const struct layout *l, uint32_t unit, uint32_t slot, double freed)

@@ -94,6 +94,7 @@ struct layout {
     bool *corrected;            /* by measure (fit_counts): a limit of it moves VMs away */
     bool moves_are_optional;    /* no move exceeds such a limit of a VM at its destination, nor opens a gap in
                                    failover capacity */
+    bool keeps_headroom;        /* no move takes a host's headroom */
     struct layout_cells *cells; /* what is taken of NUMA cells and devices; NULL: no VM needs any */
     uint16_t *apart;            /* [group × n_slots]: members of the anti-affinity group there */
     struct failover_capacity failover;
@@ -302,6 +303,12 @@ bool layout_moves_only_if_it_must(const struct layout *l, uint32_t unit);
 
 /* Whether a VM of the unit has left the slot within its cool-down: only a mandatory move takes it back. */
 bool layout_just_left(const struct layout *l, uint32_t unit, uint32_t slot);
+
+/* The load of the slot with the unit there, and the highest one that leaves headroom: parts of the capacity.
+ */
+double layout_load_with(const struct layout *l, uint32_t unit, uint32_t slot, enum resource r);
+double layout_load_limit(const struct layout *l, enum resource r);
+bool layout_fills_headroom(const struct layout *l, uint32_t unit, uint32_t slot);
 
 /* Whether the check only prevents moves for balance; any other prevents every move. */
 bool layout_holds_from_balance(enum check held);

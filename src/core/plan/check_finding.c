@@ -305,12 +305,12 @@ static bool find_load(const struct pass *p, const struct asked *q, struct findin
     double over[RES_COUNT];
 
     for (int r = 0; r < RES_COUNT; r++)
-        over[r] = quarantine_load_at(p, q->unit, q->slot, (enum resource)r) -
-                  quarantine_load_limit(p, (enum resource)r);
+        over[r] = layout_load_with(&p->layout, q->unit, q->slot, (enum resource)r) -
+                  layout_load_limit(&p->layout, (enum resource)r);
     f->resource = over[RES_CPU] >= over[RES_MEM] ? RES_CPU : RES_MEM;
     finding_subject(f, SUBJECT_HOST, q->host);
-    finding_figure(f, FIGURE_LOAD, quarantine_load_at(p, q->unit, q->slot, f->resource));
-    finding_figure(f, FIGURE_LOAD_MAX, quarantine_load_limit(p, f->resource));
+    finding_figure(f, FIGURE_LOAD, layout_load_with(&p->layout, q->unit, q->slot, f->resource));
+    finding_figure(f, FIGURE_LOAD_MAX, layout_load_limit(&p->layout, f->resource));
     return true;
 }
 

@@ -76,15 +76,9 @@ bool evacuate_hosts(struct pass *p);
 /* Whether the slot is that of a degraded host that is on. */
 bool quarantine_has(const struct pass *p, uint32_t slot);
 
-/* The first check that keeps a unit of a degraded host from the slot: those of layout_check(), then
- * CHECK_HOST_LOAD, if the slot would lack headroom. */
-enum check quarantine_check(const struct pass *p, uint32_t unit, uint32_t slot);
-
-/* The best host by move_preference_rank() that passes quarantine_check() and that the unit has not just left;
- * IX_NONE: none. */
+/* The best host by move_preference_rank() that keeps headroom and that the unit has not just left; IX_NONE:
+ * none. */
 uint32_t quarantine_best_target(const struct pass *p, uint32_t unit);
-double quarantine_load_limit(const struct pass *p, enum resource r);
-double quarantine_load_at(const struct pass *p, uint32_t unit, uint32_t slot, enum resource r);
 
 /* ---- affine_sets.c ---- */
 

@@ -1,5 +1,5 @@
-/* Evacuates hosts that enter maintenance or standby, and failover hosts: the heaviest VM first, each to the
- * allowed host with the lowest imbalance after the move. */
+/* Evacuates hosts that enter maintenance or standby, and failover hosts as far as the others keep headroom:
+ * the heaviest VM first, each to the allowed host with the lowest imbalance after the move. */
 #include "core/plan/correct.h"
 
 #include "base/order.h"
@@ -58,8 +58,19 @@ static void waits_for_host(struct pass *p, uint32_t unit, uint32_t host, uint32_
                          .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}, {SUBJECT_OTHER_HOST, coming}}});
 }
 
-/* The last resort for maintenance, which a person asked for: the unit takes failover capacity. All failover
- * slots are then found anew; a fault counts the VMs that have none. */
+/* One fault for all VMs that stay on a failover host because the others would lack headroom. */
+static void stay_on_failover_host(struct pass *p, uint32_t host, uint32_t vms, struct obstacle why)
+{
+    if (vms > 0)
+        plan_fault(p, FAULT_SPARE_MISSING, IX_NONE, host, IX_NONE,
+                   (struct finding){.code = FIND_FAILOVER_HOST_BUSY,
+                                    .subjects = {{SUBJECT_HOST, host}},
+                                    .figures = {{FIGURE_VMS, vms}},
+                                    .because = obstacle_finding(p, why)});
+}
+
+/* For maintenance, which a person asked for: the unit takes failover capacity, as the last resort, or where
+ * it cannot be kept anyway. All failover slots are then found anew; a fault counts the VMs that have none. */
 static enum outcome take_failover_capacity(struct pass *p, uint32_t unit, struct cause cause,
                                            struct obstacle *ret_why, uint32_t *ret_slot)
 {
@@ -67,7 +78,7 @@ static enum outcome take_failover_capacity(struct pass *p, uint32_t unit, struct
 
     s->yields = true;
     enum outcome outcome = correct_bring_out(p, unit, cause, ret_why, ret_slot);
-    s->yields = false;
+    s->yields = p->stopped; /* the other destinations are judged in the same way */
     return outcome;
 }
 
@@ -75,6 +86,9 @@ static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
 {
     struct layout *l = &p->layout;
     uint32_t n;
+    uint32_t stay = 0;
+    struct obstacle first = {0}; /* of those that stay */
+    bool may_take = reason == REASON_MAINTENANCE && l->failover.active;
     struct weighed_unit *units = sorted_units(p, slot, &n);
 
     for (uint32_t i = 0; i < n; i++) {
@@ -90,17 +104,24 @@ static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
         }
         struct cause cause = {.reason = reason, .rule = IX_NONE, .priority = PRIORITY_MANDATORY};
         uint32_t waits_for;
-        enum outcome outcome = correct_bring_out(p, u, cause, &why, &waits_for);
-        if (outcome == OUTCOME_STUCK && reason == REASON_MAINTENANCE && p->may_make_room &&
-            l->failover.active)
+        l->keeps_headroom = reason == REASON_SPARE_CAPACITY;
+        enum outcome outcome = may_take && p->gives_up_failover
+                                   ? take_failover_capacity(p, u, cause, &why, &waits_for)
+                                   : correct_bring_out(p, u, cause, &why, &waits_for);
+        if (outcome == OUTCOME_STUCK && may_take && p->may_make_room)
             outcome = take_failover_capacity(p, u, cause, &why, &waits_for);
-        if (outcome == OUTCOME_STUCK)
+        l->keeps_headroom = false;
+        if (outcome == OUTCOME_STUCK && why.check == CHECK_HOST_LOAD) {
+            first = stay == 0 ? why : first;
+            stay += l->unit_from[u + 1] - l->unit_from[u];
+        } else if (outcome == OUTCOME_STUCK)
             cannot_evacuate(p, u, l->slot_host[slot], why);
         else if (outcome == OUTCOME_WAITS)
             waits_for_host(p, u, l->slot_host[slot], l->slot_host[waits_for]);
         else if (outcome == OUTCOME_STOPPED)
             return false;
     }
+    stay_on_failover_host(p, l->slot_host[slot], stay, first);
     return true;
 }
 

@@ -67,3 +67,35 @@ bool plan_failover_lost(const struct pass *p)
 
     return s->active && !s->had_gaps && p->n_decisions > 0 && plan_failover_lack(&p->layout) > 0;
 }
+
+/* What hosts lack of their headroom. */
+static double headroom_lack(const struct layout *l)
+{
+    double lack = 0;
+
+    for (uint32_t i = 0; i < l->n_on; i++)
+        for (int r = 0; r < RES_COUNT; r++)
+            lack += fmax(l->norm[r][i] - layout_load_limit(l, (enum resource)r), 0);
+    return lack;
+}
+
+static uint32_t count_stuck(const struct pass *p)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < p->n_faults; i++)
+        n += p->faults[i].code == FAULT_CANNOT_EVACUATE;
+    return n;
+}
+
+bool plan_evacuates_better(const struct pass *p, const struct pass *than)
+{
+    double less = headroom_lack(&than->layout) - headroom_lack(&p->layout);
+
+    if (count_stuck(p) > count_stuck(than))
+        return false;
+    if (fabs(less) > ROUNDING)
+        return less > 0;
+    return layout_imbalance(&p->layout) < layout_imbalance(&than->layout) - ROUNDING &&
+           plan_failover_lack(&p->layout) <= plan_failover_lack(&than->layout) + ROUNDING;
+}

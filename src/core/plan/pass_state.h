@@ -95,6 +95,7 @@ struct pass {
     bool anew;             /* no move for balance of the last pass stands */
     bool stands;           /* the move for balance that is being made is one of them */
     struct balance_measure measure;
+    bool gives_up_failover;   /* for maintenance: it cannot be kept anyway (failover_after.c) */
     bool failover_lost;       /* VMs have lost their failover slot by the corrections (failover_after.c) */
     uint64_t failover_trials; /* remaining trials of hosts in the checks of moves that close gaps */
     bool may_make_room;       /* whether mandatory moves may use prerequisite moves and wakes */

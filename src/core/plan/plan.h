@@ -72,6 +72,11 @@ double plan_failover_lack(const struct layout *l);
  */
 bool plan_failover_lost(const struct pass *p);
 
+/* failover_after.c: whether the corrections of a pass that gives up failover capacity for maintenance are
+ * better: no more VMs are stuck; then hosts lack less headroom, or loads are evener and no more is missing.
+ */
+bool plan_evacuates_better(const struct pass *p, const struct pass *than);
+
 /* After all moves: reports the remaining gaps in failover capacity. */
 void plan_review(struct pass *p);
 

@@ -11,26 +11,6 @@ bool quarantine_has(const struct pass *p, uint32_t slot)
     return slot >= p->layout.n_on && h->is.state == HOST_ON && !h->failover;
 }
 
-double quarantine_load_limit(const struct pass *p, enum resource r)
-{
-    return 1 - p->policy.headroom_percent[r] / 100;
-}
-
-double quarantine_load_at(const struct pass *p, uint32_t unit, uint32_t slot, enum resource r)
-{
-    return p->layout.norm[r][slot] + p->layout.unit_demand[r][unit] * p->layout.inverse[r][slot];
-}
-
-enum check quarantine_check(const struct pass *p, uint32_t unit, uint32_t slot)
-{
-    enum check check = layout_check(&p->layout, unit, slot);
-
-    for (int r = 0; r < RES_COUNT && check == CHECK_NONE; r++)
-        if (quarantine_load_at(p, unit, slot, (enum resource)r) > quarantine_load_limit(p, (enum resource)r))
-            check = CHECK_HOST_LOAD;
-    return check;
-}
-
 uint32_t quarantine_best_target(const struct pass *p, uint32_t unit)
 {
     const struct layout *l = &p->layout;
@@ -42,7 +22,8 @@ uint32_t quarantine_best_target(const struct pass *p, uint32_t unit)
     layout_weights(l, weight);
     move_trial_begin(l, weight, unit, &t);
     for (uint32_t i = 0; i < l->n_on; i++) {
-        if (quarantine_check(p, unit, i) != CHECK_NONE || layout_just_left(l, unit, i))
+        if (layout_check(l, unit, i) != CHECK_NONE || layout_fills_headroom(l, unit, i) ||
+            layout_just_left(l, unit, i))
             continue;
         struct move_rank rank =
             move_preference_rank(l, p->climb.score.preference, unit, i,

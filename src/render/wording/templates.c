@@ -129,6 +129,11 @@ const struct sentence_template wording_templates[] = {
     {FIND_FAILOVER_SHARE_MISSING, "",
      "The VMs leave less {resource} than the {percent} % that is kept for failures: {missing} is missing."},
     {FIND_FAILOVER_HOST_OFF, "", "The dedicated failover host {host} cannot take over VMs: it is {host_is}."},
+    {FIND_FAILOVER_HOST_BUSY, "vms=1",
+     "The dedicated failover host {host} is not empty: the other hosts lack headroom for its VM. {because}"},
+    {FIND_FAILOVER_HOST_BUSY, "",
+     "The dedicated failover host {host} is not empty: the other hosts lack headroom for {vms} of its VMs. "
+     "{because}"},
     {FIND_OVERLOAD_HELD, "because",
      "{host} is overloaded ({resource} at {load:percent}), and all moves that would relieve it are rejected. "
      "{because}"},
