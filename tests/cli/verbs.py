@@ -182,6 +182,7 @@ def check_what_if(folder):
     now = json.loads(run('generate', '--hosts', '8', '--vms', '80', '--seed', '1', '--shape', 'skewed').stdout)
     set_states(now, {'h7': 'standby'})
     now['vms'] = [vm for vm in now['vms'] if vm['host'] != 'h7']
+    del now['hosts'][-1]['mem_free_mb']  # it was less what those VMs took
     path.write_text(json.dumps(now))
     before = json.loads(run('plan', '--snapshot', str(path), '--format', 'json').stdout)['before']
     for question, change in QUESTIONS.items():

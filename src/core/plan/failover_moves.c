@@ -231,15 +231,18 @@ static struct fault *fault_like(struct pass *p, const struct finding *f)
 static void name_lost(const struct pass *p, const struct failover_gap *gap, struct finding *f)
 {
     const bool *counted = p->layout.failover.counted_on;
-    uint32_t n = gap->lost == IX_NONE ? 0 : p->snap->promise.hosts - counted[gap->lost];
+    uint32_t other = gap->vm == IX_NONE ? IX_NONE : p->layout.unit_slot[p->layout.vm_unit[gap->vm]];
+    uint32_t n = 1;
 
+    if (gap->lost == IX_NONE || (gap->hopeless && other == gap->lost))
+        return;
+    for (uint32_t i = 0; i < p->layout.n_on; i++)
+        if (counted[i] && i != gap->lost) {
+            other = other == gap->lost ? i : other;
+            n++;
+        }
     if (n < 2)
         return;
-    uint32_t other = p->layout.unit_slot[p->layout.vm_unit[gap->vm]];
-    if (gap->hopeless && other == gap->lost)
-        return;
-    for (uint32_t i = 0; other == gap->lost; i++)
-        other = counted[i] ? i : other;
     finding_subject(f, SUBJECT_FROM, p->layout.slot_host[other]);
     finding_figure(f, FIGURE_HOSTS, n);
 }

@@ -66,16 +66,16 @@ static bool would_be_made(const struct pass *p, uint32_t unit, uint32_t slot)
            (migration_cost_pays(&p->migration_cost, &w) && w.worse <= MOVE_WORSE_LEAST);
 }
 
-/* The rule that keeps the slot's largest unit together; IX_NONE: it is a single VM. */
+/* The rule that keeps the slot's largest unit together; IX_NONE: it is a single VM, or none can leave. */
 static uint32_t rule_of_largest(const struct pass *p, uint32_t slot, enum resource r)
 {
     const struct layout *l = &p->layout;
-    uint32_t u = l->list[slot].items[0];
+    uint32_t u = IX_NONE;
 
-    for (uint32_t i = 1; i < l->list[slot].n; i++)
-        if (l->unit_demand[r][l->list[slot].items[i]] > l->unit_demand[r][u])
+    for (uint32_t i = 0; i < l->list[slot].n; i++)
+        if (u == IX_NONE || l->unit_demand[r][l->list[slot].items[i]] > l->unit_demand[r][u])
             u = l->list[slot].items[i];
-    return rules_find_bond(&p->rules, l->unit_first[u]);
+    return u == IX_NONE ? IX_NONE : rules_find_bond(&p->rules, l->unit_first[u]);
 }
 
 /* Whether a move would be made but for a cool-down, which ends by itself. */
