@@ -289,6 +289,37 @@ static void test_emptying_takes_long(void **state)
     world_release();
 }
 
+/* So does a host that receives the VMs of two hosts, one at a time: the second one's plan does not grow old.
+ */
+static void test_filling_takes_long(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init_standby(&w);
+    w.n_vms = 20;
+    w.settings.policy.migrations_per_host = 1;
+    w.task_s = 70;
+    for (uint32_t i = 0; i < 20; i++) {
+        (void)snprintf(w.vms[i].id, sizeof w.vms[i].id, "vm%02u", i);
+        w.vms[i].cpu = w.vms[i].mem = 100;
+        w.vms[i].host = i < 19 ? 2 : 3;
+        w.script[i] =
+            (struct world_move){.vm = (int)i, .to = 0, .priority = 3, .group = 1 + i / 19, .empties = true};
+    }
+    for (uint32_t h = 2; h < 4; h++)
+        w.script[18 + h] =
+            (struct world_move){.kind = ACTION_POWER_OFF, .to = (int)h, .priority = 3, .group = h - 1};
+    w.n_script = 22;
+    world_begin_engine();
+    world_run(1600);
+    assert_int_equal(world_state(21), ACTION_DONE);
+    assert_int_equal(world_state(22), ACTION_DONE);
+    assert_int_equal(w.host_state[2], HOST_STANDBY);
+    assert_int_equal(w.host_state[3], HOST_STANDBY);
+    world_release();
+}
+
 /* ---- second thoughts ------------------------------------------------------------------------- */
 
 /* What the next pass wants, while h2 is being emptied. */
@@ -299,7 +330,7 @@ static const struct {
     enum action_state ends;
 } withdraw_cases[] = {
     {"nothing", 0, false, ACTION_DONE},
-    {"the hosts are too full", 0.5, false, ACTION_CANCELLED},
+    {"hosts stay too full", 0.5, false, ACTION_CANCELLED},
     {"a host is to be woken", 0, true, ACTION_CANCELLED},
 };
 
@@ -522,6 +553,7 @@ int main(void)
         cmocka_unit_test(test_a_move_fails),
         cmocka_unit_test(test_agents_stay),
         cmocka_unit_test(test_emptying_takes_long),
+        cmocka_unit_test(test_filling_takes_long),
         cmocka_unit_test(test_second_thoughts),
         cmocka_unit_test(test_needed_all_the_same),
         cmocka_unit_test(test_placing_takes_it_back),

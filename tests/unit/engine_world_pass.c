@@ -160,10 +160,10 @@ static void w_begin_plan(const struct snapshot *snap, const struct policy *polic
     ret->before.hosts = ret->after.hosts = arena_array(a, struct host_load, 1);
     ret->before.n_hosts = ret->after.n_hosts = 1;
     ret->before.hosts[0].n[RES_CPU] = W->hottest;
-    ret->before.dpm_high[RES_CPU] = W->high;
+    ret->before.dpm_high[RES_CPU] = ret->after.dpm_high[RES_CPU] = W->high;
     for (uint32_t i = 0; i < snap->n_hosts; i++)
         if (snap->hosts[i].is.state == HOST_ENTERING_STANDBY)
-            ret->after.dpm_high[RES_CPU] = W->high_without;
+            ret->after.dpm_high[RES_CPU] += W->high_without;
     ret->recommendations = arena_array(a, struct recommendation, WORLD_VMS);
 }
 

@@ -257,7 +257,8 @@ static bool cannot_be_emptied(const struct plan *plan, const char *host)
 bool power_outcome_withdraw_standbys(struct engine *e, const struct plan *plan, bool more, instant_s now)
 {
     uint32_t wanted = wakes_wanted(e, plan);
-    bool high = plan->before.dpm_high[RES_CPU] > 0 || plan->before.dpm_high[RES_MEM] > 0;
+    /* a host that this plan's moves relieve needs no other one */
+    bool high = plan->after.dpm_high[RES_CPU] > 0 || plan->after.dpm_high[RES_MEM] > 0;
     bool any = false;
 
     if (more || (wanted == 0 && high))

@@ -1,6 +1,7 @@
 /* preconditions.c: what must hold before an approved action begins, kind by kind. */
 #include "engine/actions/preconditions.h"
 
+#include "base/instant.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
@@ -206,23 +207,53 @@ static bool empties_same_host(const struct action *x, const struct action *y)
             (x->r.reason == REASON_MAINTENANCE && y->r.reason == REASON_MAINTENANCE));
 }
 
-/* Until when others held it up, as the approval foresaw; 0: none did. A plan does not grow old
- * while a host that it waits for goes down or comes up, which takes minutes, nor while one is emptied, which
- * takes as long as it has VMs. */
-static instant_s held_up_until(const struct engine *e, const struct action *x, instant_s now)
+/* Moves that fill the host to which x moves a VM off a host that is to sleep, by the same plan. */
+static bool fills_same_host(const struct action *x, const struct action *y)
 {
-    instant_s until = hosts_held_up_until(e, x, now);
-    const char *host = x->r.kind == ACTION_POWER_OFF ? x->r.host : x->r.from;
+    return x->r.kind == ACTION_MIGRATE && y->r.kind == ACTION_MIGRATE &&
+           (x->r.reason == REASON_STANDBY || x->r.reason == REASON_CONSOLIDATE) && y->r.pass == x->r.pass &&
+           strcmp(y->r.to, x->r.to) == 0;
+}
+
+/* Until when the moves off or to the host held it up. */
+static instant_s moves_held_up_until(const struct engine *e, const struct action *x, const char *host,
+                                     instant_s now)
+{
     const struct action_list *there = &slot_usage_of_host(e->actions, host)->actions;
+    instant_s until = 0;
 
     for (size_t i = 0; i < there->n; i++) {
         const struct action *y = there->items[i];
         bool moves = action_under_way(y) || y->r.state == ACTION_VERIFYING;
         instant_s t = moves ? now : y->r.state == ACTION_DONE ? y->r.ended : 0;
 
-        if (t > until && empties_same_host(x, y))
+        if (t > until && (empties_same_host(x, y) || fills_same_host(x, y)))
             until = t;
     }
+    return until;
+}
+
+static instant_s move_held_up_until(const struct engine *e, const struct action *x, instant_s now)
+{
+    return instant_later(
+        hosts_held_up_until(e, x, now),
+        instant_later(moves_held_up_until(e, x, x->r.from, now), moves_held_up_until(e, x, x->r.to, now)));
+}
+
+/* Until when others held it up, as the approval foresaw; 0: none did. A plan does not grow old
+ * while a host that it waits for goes down or comes up, which takes minutes, nor while one is emptied or
+ * filled, which takes as long as there are VMs. */
+static instant_s held_up_until(const struct engine *e, const struct action *x, instant_s now)
+{
+    if (x->r.kind != ACTION_POWER_OFF)
+        return move_held_up_until(e, x, now);
+    instant_s until =
+        instant_later(hosts_held_up_until(e, x, now), moves_held_up_until(e, x, x->r.host, now));
+    const struct action_list *there = &slot_usage_of_host(e->actions, x->r.host)->actions;
+
+    for (size_t i = 0; i < there->n; i++)
+        if (there->items[i]->r.state == ACTION_APPROVED && empties_same_host(x, there->items[i]))
+            until = instant_later(until, move_held_up_until(e, there->items[i], now));
     return until;
 }
 
