@@ -75,6 +75,7 @@ static void begin(struct world *w)
                         .n_vms = 2};
     assert_true(look(w).at == 0); /* nothing is known yet */
     assert_true(look(w).at == 0); /* the first look teaches nothing: it is not known since when the VMs run */
+    assert_true(look(w).at == 0); /* nor does one alone */
     struct own_use own = look(w);
     assert_true(own.given && own.at == w->now - MINUTE);
     assert_float_equal(own.now[RES_CPU], 3000, 1e-6);
@@ -95,7 +96,10 @@ static void test_windows(void **state)
     begin(&w);
     for (int i = 0; i < 10; i++)
         (void)look(&w);
+    w.cpu_mhz = 12000; /* the VMs' samples of this look say nothing */
+    (void)look(&w);
     w.cpu_mhz = 9000; /* a burst of the host's own */
+    (void)look(&w);
     (void)look(&w);
     w.cpu_mhz = 5000;
     (void)look(&w);
@@ -137,6 +141,7 @@ static void test_never_below_zero(void **state)
     begin(&w);
     w.cpu_mhz = 100;
     w.free_mb = 65000;
+    (void)look(&w);
     (void)look(&w);
     struct own_use own = look(&w);
     assert_true(own.now[RES_CPU] == 0 && own.now[RES_MEM] == 0);

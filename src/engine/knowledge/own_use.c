@@ -17,6 +17,8 @@ struct own_use_pieces {
 struct seen {
     instant_s at; /* of the last look that taught something; 0: none did */
     double now[RES_COUNT];
+    double last[RES_COUNT]; /* what that look said by itself */
+    bool has_last;
     uint64_t vms;   /* a hash of those that ran there at the last look */
     instant_s look; /* the last one */
 };
@@ -97,7 +99,8 @@ static struct use *use_of_vms(const struct knowledge_context *c, const struct sn
     return use;
 }
 
-/* A host that does not tell what it uses of a resource has no own use of it. */
+/* A host that does not tell what it uses of a resource has no own use of it. What one look says alone does
+ * not count: a source says now and then that VMs use nothing. */
 static void learn(struct own_use_pieces *p, const struct seen_host *h, const struct use *u, instant_s now)
 {
     struct seen **slot = (struct seen **)idmap_slot(&p->seen, h->is.id);
@@ -111,10 +114,16 @@ static void learn(struct own_use_pieces *p, const struct seen_host *h, const str
     double own[RES_COUNT] = {[RES_CPU] = h->cpu_used_mhz - u->cpu_mhz,
                              [RES_MEM] = h->is.total[RES_MEM] - h->is.mem_free_mb - u->mem_mb};
 
-    for (int r = 0; r < RES_COUNT; r++)
-        seen->now[r] = own[r] > 0 ? fmin(own[r], h->is.total[r]) : 0; /* false where it is UNKNOWN */
-    seen->at = now;
-    (void)demand_history_add(p->history, h->is.id, now, seen->now);
+    for (int r = 0; r < RES_COUNT; r++) {
+        own[r] = own[r] > 0 ? fmin(own[r], h->is.total[r]) : 0; /* false where it is UNKNOWN */
+        seen->now[r] = fmin(own[r], seen->last[r]);
+        seen->last[r] = own[r];
+    }
+    if (seen->has_last) {
+        seen->at = now;
+        (void)demand_history_add(p->history, h->is.id, now, seen->now);
+    }
+    seen->has_last = true;
 }
 
 static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
