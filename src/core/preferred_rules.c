@@ -262,12 +262,14 @@ static bool choose_left_out(const struct trials *t, const struct pass *p, bool w
 /* ---- overload ---- */
 
 /* Of the VMs that are on the slot because of preferred rules, the smallest whose load is the excess, else the
- * largest. bare: the pass without preferred rules, in which they are elsewhere. */
+ * largest; first of those that would have to come. bare: the pass without preferred rules, in which they are
+ * elsewhere. */
 static uint32_t vm_to_spare(const struct trials *t, const struct pass *p, const struct pass *bare, int r,
                             uint32_t slot, double excess)
 {
     const double *load = p->entitlement[r];
     uint32_t best = IX_NONE;
+    bool best_comes = false;
 
     for (uint32_t i = 0; i < t->snap->n_rules; i++)
         for (uint32_t k = 0; is_preferred(&t->snap->rules[i]) && k < t->snap->rules[i].vms.n; k++) {
@@ -275,9 +277,13 @@ static uint32_t vm_to_spare(const struct trials *t, const struct pass *p, const 
             if ((t->left_out[i].vms && t->left_out[i].vms[k]) || layout_slot_of(&p->layout, vm) != slot ||
                 layout_slot_of(&bare->layout, vm) == slot)
                 continue;
-            double than = best == IX_NONE ? 0 : load[best];
-            if (load[vm] >= excess ? than < excess || load[vm] < than : load[vm] > than)
+            bool comes = t->snap->vms[vm].host != p->layout.slot_host[slot];
+            double than = best == IX_NONE || (comes && !best_comes) ? 0 : load[best];
+            if (comes >= best_comes &&
+                (load[vm] >= excess ? than < excess || load[vm] < than : load[vm] > than)) {
                 best = vm;
+                best_comes = comes;
+            }
         }
     return best;
 }

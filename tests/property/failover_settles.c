@@ -19,7 +19,10 @@
 #define MEM_MB 65536
 #define PASSES 12 /* longer than a cool-down */
 #define PASSES_TO_SETTLE 2
-#define PASSES_TO_END 8 /* moves for balance may wait for the cool-downs of the first passes */
+#define PASSES_OF_RELIEF 3 /* failover slots that are found anew may leave room for one more */
+#define PASSES_TO_END                                                                                        \
+    8 /* level 5 moves for any gain: that may wait for the cool-downs of the first passes                    \
+       */
 
 struct world {
     uint64_t seed;
@@ -180,7 +183,10 @@ static void check_closing_move(const struct world *w, const struct recommendatio
 /* Which moves for balance remain is a matter of levels, but mandatory moves end at once. */
 static int passes_to_end(const struct world *w)
 {
-    return w->policy.migration_threshold == 1 ? PASSES_TO_SETTLE : PASSES_TO_END;
+    static const int passes[] = {
+        0, PASSES_TO_SETTLE, PASSES_OF_RELIEF, PASSES_OF_RELIEF, PASSES_OF_RELIEF, PASSES_TO_END};
+
+    return passes[w->policy.migration_threshold];
 }
 
 static void check_pass(struct world *w, struct tally *t)
