@@ -9,8 +9,7 @@
 #include <stdio.h>
 
 #define S_PER_DAY 86400
-#define YEAR_0_S INT64_C(-62167219200)    /* 0000-01-01T00:00:00Z */
-#define YEAR_9999_S INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
+#define YEAR_0_S INT64_C(-62167219200) /* 0000-01-01T00:00:00Z */
 
 const char *rfc3339_format(instant_s t, char ret[RFC3339_MAX])
 {
@@ -113,7 +112,7 @@ int rfc3339_parse(const char *text, instant_s *ret)
         return -EINVAL;
     instant_s t = civil_to_days(y, (unsigned)mo, (unsigned)d) * S_PER_DAY + h * 3600 + mi * 60 + sec - offset;
     /* the offset must not lead out of the years 0 ... 9999 */
-    if (t < YEAR_0_S || t > YEAR_9999_S)
+    if (t < YEAR_0_S || t > RFC3339_LAST)
         return -EINVAL;
     *ret = t;
     return 0;

@@ -5,6 +5,7 @@
 #include <ballast/units.h>
 
 #define RFC3339_MAX 32
+#define RFC3339_LAST INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 
 /* "2026-01-01T00:00:00Z"; returns ret. */
 const char *rfc3339_format(instant_s t, char ret[RFC3339_MAX]);

@@ -25,7 +25,8 @@ const struct verb verb_reject = {
         "answer says until when. What is only rejected along with another may come back after the VM's "
         "cool-down. `ballast run --retry` ends all of that. A rejected move off a host that is being emptied "
         "stops its maintenance or standby. A wake because capacity is missing, or for dpm.ready_by, is only "
-        "rejected alone, by its number. What has ended is left out; the exit code is 1 then.",
+        "rejected alone, by its number. What has ended is left out, and what is rejected already unless "
+        "--for changes for how long; the exit code is 1 then.",
     .operands = "[ID|ID-ID...]",
     .operands_max = 1000,
     .options = options,

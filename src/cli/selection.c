@@ -151,8 +151,16 @@ static void add_chosen(const struct selection *s, struct arena *a, json_t *ids)
     }
 }
 
-/* A number is sent as it is, so that the service says what is wrong with it. A range is for those of its
- * numbers that are open. */
+/* Of a range, what is rejected already is sent, too: the service names it, or changes for how long it is. */
+static bool is_meant(const struct selection *s, const json_t *x, const struct range *r)
+{
+    const char *state = reply_text(x, "state");
+
+    return is_in(r, reply_int(x, "id")) &&
+           (is_open(s, x) || (strcmp(s->command, "reject") == 0 && state && strcmp(state, "rejected") == 0));
+}
+
+/* A number is sent as it is, so that the service says what is wrong with it. */
 static enum exit_code add_operand(const struct selection *s, const char *text, struct arena *a, json_t *ids)
 {
     struct range r;
@@ -176,7 +184,7 @@ static enum exit_code add_operand(const struct selection *s, const char *text, s
     for (size_t i = 0; i < json_array_size(s->list); i++) {
         const json_t *x = json_array_get(s->list, i);
 
-        if (is_open(s, x) && is_in(&r, reply_int(x, "id")))
+        if (is_meant(s, x, &r))
             add_id(x, a, ids);
     }
     if (json_array_size(ids) > before)
@@ -329,6 +337,8 @@ static enum exit_code tell(const char *socket, enum cli_format format, json_t *r
     json_array_foreach(rest, i, x) cli_error("ballast: left out: %s", reply_text(x, "why"));
     if (i == 0)
         return EXIT_DONE;
+    if (i > 1)
+        cli_error("ballast: %zu are left out", i);
     code = cli_write(out); /* here: with this exit code, too, it is the answer */
     return code == EXIT_DONE ? EXIT_FAILED : code;
 }
@@ -365,5 +375,7 @@ enum exit_code selection_tell(const struct args *args, const char *command, stru
 
     if (for_how_long)
         (void)json_object_set_new(request, "for", json_string(for_how_long));
+    if (rejects && needs_list(args))
+        (void)json_object_set_new(request, "selected", json_true());
     return tell(socket, format, request, a, out);
 }

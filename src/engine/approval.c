@@ -186,6 +186,7 @@ struct choice {
     uint64_t *ids;
     uint32_t *versions;
     size_t n;
+    instant_s for_s; /* of a rejection */
 };
 
 /* Why the choice's recommendation i cannot be decided on so; 0: it can. */
@@ -216,11 +217,16 @@ static int check_rejection(const struct engine *e, const struct choice *c, size_
     struct action *x;
     int r = find_known(e, c->ids[i], &x, err);
 
-    (void)now;
-    if (r == 0 && x->r.state != ACTION_RECOMMENDED && x->r.state != ACTION_APPROVED)
-        r = err_set(err, -EALREADY, "recommendation %llu is %s already, too late to reject it",
-                    (unsigned long long)x->r.id, action_state_name(x->r.state));
-    return r;
+    if (r < 0 || x->r.state == ACTION_RECOMMENDED || x->r.state == ACTION_APPROVED)
+        return r;
+    const bool holds =
+        x->r.state == ACTION_REJECTED && rejections_find(e->knowledge->failed_moves, &x->r, now) != 0;
+
+    if (holds && c->for_s != 0)
+        return 0;
+    return err_set(err, -EALREADY, "recommendation %llu is %s already%s", (unsigned long long)x->r.id,
+                   action_state_name(x->r.state),
+                   holds ? "; `ballast reject --for TIME` changes for how long" : ", too late to reject it");
 }
 
 /* A wake because capacity is missing, or must be there in time. */
@@ -229,7 +235,7 @@ static bool is_needed_wake(const struct action_record *r)
     return r->kind == ACTION_POWER_ON && r->reason != REASON_EXPECTED_DEMAND && r->reason != REASON_WAKE_TEST;
 }
 
-/* Whoever rejects a list may not have seen the wake in it. */
+/* Whoever rejects a list, or what a filter finds, may not have seen the wake in it. */
 static int check_rejection_of_several(const struct engine *e, const struct choice *c, size_t i, instant_s now,
                                       struct err *err)
 {
@@ -237,8 +243,8 @@ static int check_rejection_of_several(const struct engine *e, const struct choic
 
     if (r == 0 && is_needed_wake(&action_find(e, c->ids[i])->r))
         r = err_set(err, -EPERM,
-                    "recommendation %llu wakes a host that is needed, and is only rejected alone: `ballast "
-                    "reject %llu`",
+                    "recommendation %llu wakes a host that is needed, and is only rejected alone, by its "
+                    "number: `ballast reject %llu`",
                     (unsigned long long)c->ids[i], (unsigned long long)c->ids[i]);
     return r;
 }
@@ -291,7 +297,7 @@ int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versio
     CLEANUP(arena_releasep) struct arena own = {0};
     struct left_outs rest = {.a = &own};
     char who[FOUR_EYES_BY_MAX];
-    struct choice c;
+    struct choice c = {0};
     int r;
 
     ret = ret ? ret : &rest;
@@ -315,27 +321,32 @@ int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versio
     return all_stored(e, c.ids, c.n) ? 0 : admin_command_not_stored(e, "approved", err);
 }
 
-/* Nothing is rejected along with another that a person has to name. */
-static void reject_with_dependents(struct engine *e, struct action *x, const char *why, const char *by,
-                                   instant_s now)
+static void enter_rejected(struct engine *e, struct action *x, const char *why, const char *by, instant_s now)
 {
     char along[WHY_MAX];
 
     (void)snprintf(along, sizeof along, "rejected by %s", by);
     action_set_ended_by(e, x, by);
     action_enter(e, x, ACTION_REJECTED, why ? why : along, now);
+}
+
+/* Nothing is rejected along with another that a person has to name. */
+static void reject_dependents(struct engine *e, const struct action *x, const char *by, instant_s now)
+{
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *y = e->actions->list[i];
 
         if ((y->r.state != ACTION_RECOMMENDED && y->r.state != ACTION_APPROVED) || is_needed_wake(&y->r))
             continue;
         if (among(x->r.id, y->r.depends_on, y->r.n_depends_on) ||
-            (x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass))
-            reject_with_dependents(e, y, NULL, by, now);
+            (x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass)) {
+            enter_rejected(e, y, NULL, by, now);
+            reject_dependents(e, y, by, now);
+        }
     }
 }
 
-/* Remembers what is rejected; a move off a host that the service empties ends that. */
+/* Remembers what is rejected: of a move off a host that the service empties, that. */
 static void reject(struct engine *e, struct action *x, instant_s for_s, const char *by, instant_s now)
 {
     struct action *emptying = host_commands_find_emptying(e, &x->r);
@@ -350,24 +361,35 @@ static void reject(struct engine *e, struct action *x, instant_s for_s, const ch
                         until, what, sizeof what);
         (void)snprintf(why, sizeof why, "rejected by %.*s: %s", FOUR_EYES_BY_MAX, by, what);
     }
-    if (!action_ended(x)) /* rejected along with an earlier one of the list */
-        reject_with_dependents(e, x, until != 0 ? why : NULL, by, now);
-    if (emptying && !action_ended(emptying))
+    enter_rejected(e, x, until != 0 ? why : NULL, by, now);
+}
+
+/* Afterwards, so that each of a list is rejected itself, while its host is still being emptied. */
+static void stop_what_needs(struct engine *e, const struct action *x, const char *by, instant_s now)
+{
+    reject_dependents(e, x, by, now);
+    struct action *emptying = host_commands_find_emptying(e, &x->r);
+
+    if (emptying)
         host_commands_stop_emptying(e, emptying, &x->r, by, now);
 }
 
-int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s for_s, const char *by,
-                  instant_s now, struct left_outs *ret, struct err *err)
+int engine_reject(struct engine *e, const uint64_t *ids, size_t n, bool selected, instant_s for_s,
+                  const char *by, instant_s now, struct left_outs *ret, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena own = {0};
     struct left_outs rest = {.a = &own};
-    struct choice c;
+    struct choice c = {.for_s = for_s};
 
     ret = ret ? ret : &rest;
-    int r = choose(e, n > 1 ? check_rejection_of_several : check_rejection, ids, NULL, n, now, &c, ret, err);
+    int r = choose(e, n > 1 || selected ? check_rejection_of_several : check_rejection, ids, NULL, n, now, &c,
+                   ret, err);
 
     for (size_t i = 0; r == 0 && i < c.n; i++)
-        reject(e, action_find(e, c.ids[i]), for_s, by, now);
+        if (!among(c.ids[i], c.ids, i))
+            reject(e, action_find(e, c.ids[i]), for_s, by, now);
+    for (size_t i = 0; r == 0 && i < c.n; i++)
+        stop_what_needs(e, action_find(e, c.ids[i]), by, now);
     if (r < 0)
         return r;
     engine_tick(e, now);

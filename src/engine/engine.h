@@ -159,10 +159,11 @@ int engine_approve(struct engine *e, const uint64_t *ids, const uint32_t *versio
 /* Rejects recommendations, or takes back an approval of what has not begun; what depends on them, and the
  * rest of their groups, is rejected too. The VM or the host is left alone for that reason for so many seconds
  * (knowledge/rejections.h; 0: avoid.reject_s); but a rejected move off a host that the service empties for
- * maintenance or standby ends that. A wake that is needed is left out of several, and rejected along with
- * nothing. Those that have ended are left out, too, as in engine_approve(). */
-int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s for_s, const char *by,
-                  instant_s now, struct left_outs *ret, struct err *err);
+ * maintenance or standby ends that. A wake that is needed is left out of several, and of what was selected
+ * without its number, and rejected along with nothing. Those that have ended are left out, too, as in
+ * engine_approve(); but for_s replaces how long a rejection holds. */
+int engine_reject(struct engine *e, const uint64_t *ids, size_t n, bool selected, instant_s for_s,
+                  const char *by, instant_s now, struct left_outs *ret, struct err *err);
 
 /* Paused, the engine looks and recommends, but starts nothing; what runs is followed to its end. Outlives a
  * restart. */

@@ -12,6 +12,7 @@
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
 #include "engine/knowledge/nights.h"
+#include "engine/knowledge/rejections.h"
 #include "engine/observation.h"
 #include "engine/obstacle.h"
 #include "engine/state.h"
@@ -69,13 +70,16 @@ static void put_off(struct proofs *p, const char *host, instant_s until)
     *(instant_s *)*slot = until;
 }
 
-/* Whether it was tried a while ago, and did not come to a proof. */
+/* Whether it was tried a while ago, and did not come to a proof, or a person wants none. */
 static bool was_tried(const struct engine *e, const char *host, instant_s now)
 {
     const instant_s *until = idmap_get(&e->proofs->not_until, host);
     const struct backoff *b = idmap_get(&e->actions->standby_backoff, host);
 
-    if ((until && now < *until) || (b && (now < b->until || now < b->tried + FAILED_AGAIN_S)))
+    const struct action_record proof = {.kind = ACTION_POWER_OFF, .reason = REASON_WAKE_TEST, .host = host};
+
+    if ((until && now < *until) || (b && (now < b->until || now < b->tried + FAILED_AGAIN_S)) ||
+        rejections_find(e->knowledge->failed_moves, &proof, now) != 0)
         return true;
     for (size_t i = 0; i < e->actions->n; i++) {
         const struct action_record *r = &e->actions->list[i]->r;

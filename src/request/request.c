@@ -286,6 +286,7 @@ static int read_by(const struct request_field *f, const json_t *v, struct reques
 static const struct request_field fields[] = {
     {"ids", OF(REQUEST_APPLY) | OF(REQUEST_REJECT), true, read_ids, REQUEST_LIST},
     {"for", OF(REQUEST_REJECT), false, read_for, REQUEST_TEXT},
+    {"selected", OF(REQUEST_REJECT), false, read_flag, REQUEST_FLAG, IN(selected)},
     {"host",
      OF(REQUEST_MAINTENANCE) | OF(REQUEST_STANDBY) | OF(REQUEST_WAKE) | OF(REQUEST_CONFIRM_CONTROLLER), true,
      read_text, REQUEST_TEXT, IN(host), .expected = HOST_EXPECTED},

@@ -109,6 +109,7 @@ struct request {
     char vm[REQUEST_NAME_MAX];     /* explain; history, events: a filter, too; "": none */
     bool vm_in_path, host_in_path; /* an HTTP path names it: one that is not there is not found */
     enum action_state state;       /* history: a filter; action_state_count: none */
+    bool selected;                 /* reject: not by numbers */
     bool enter, yes;               /* maintenance */
     unsigned limit;                /* history, events, schedule, passes; energy: 0, all rows */
     uint64_t before;               /* history, passes: only those after this one in the list; 0: all */

@@ -160,9 +160,12 @@ def test_who_did_it():
 def test_killed_and_back():
     with Daemon(SIM, automation="manual", **EAGER).start() as d:
         wait_for("recommendations", lambda: d.actions("recommended"))
-        d.decide("reject", lambda a: True)
+        rejected = d.decide("reject", lambda a: True)["id"]
         d.cli("pause")
-        rejected = d.actions("rejected")[0]["id"]
+        # a range names what is rejected already, and --for replaces how long that holds
+        assert f"recommendation {rejected} is rejected already; " in d.cli("reject", "1-99", code=1)
+        d.run("reject", "1-99", "--for", "ever")
+        assert ": for ever VM " in next(a["why"] for a in d.actions("rejected") if a["id"] == rejected)
         highest = max(a["id"] for a in d.actions())
         d.kill()
         assert os.path.exists(d.socket)  # stale

@@ -269,7 +269,7 @@ static void test_what_is_not_stored_is_said(void **state)
     world_run(2);
     assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &begun, NULL, &err), 0);
     w.store_broken = true;
-    assert_int_equal(engine_reject(w.engine, &id, 1, 0, "tester", w.now, NULL, &err), -EIO);
+    assert_int_equal(engine_reject(w.engine, &id, 1, false, 0, "tester", w.now, NULL, &err), -EIO);
     assert_non_null(strstr(err.text, "restart"));
     assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &begun, NULL, &err), -EIO);
     assert_non_null(strstr(err.text, "restart"));

@@ -155,7 +155,7 @@ static void test_any_person_withdraws(void **state)
     (void)state;
     begin_moves(&w, 1u << FOUR_EYES_APPROVE);
     assert_int_equal(approve_as("ann", ids, 1, NULL), -ENOKEY);
-    assert_int_equal(engine_reject(w.engine, ids, 1, 0, "carl", w.now, NULL, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, ids, 1, false, 0, "carl", w.now, NULL, NULL), 0);
     assert_int_equal(count_first(), 0);
     assert_non_null(strstr(world_action(1)->why, "rejected by carl: until "));
     assert_int_equal(approve_as("bob", ids, 1, NULL), -EALREADY);

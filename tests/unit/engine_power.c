@@ -202,7 +202,7 @@ static void test_host_does_not_come(void **state)
         world_run(2);
         assert_int_equal(engine_approve(w.engine, both, NULL, 2, "tester", w.now, NULL, NULL), 0);
         if (dead_cases[i].rejected)
-            assert_int_equal(engine_reject(w.engine, both, 1, 0, "tester", w.now, NULL, NULL), 0);
+            assert_int_equal(engine_reject(w.engine, both, 1, false, 0, "tester", w.now, NULL, NULL), 0);
         world_run(15);
         if (dead_cases[i].ends != host_state_count)
             w.host_state[2] = dead_cases[i].ends;

@@ -285,6 +285,30 @@ static void test_failed_standby(void **state)
     end(&p);
 }
 
+/* A rejected proof rests for as long as a person says, over a restart. */
+static void test_rejected(void **state)
+{
+    struct world w;
+    struct plan_of_days p;
+
+    (void)state;
+    prepare(&w, &p, 2 * HOUR, "20:00 for 10h");
+    w.settings.policy.dpm.automation = AUTOMATION_MANUAL;
+    w.settings.policy.automation = AUTOMATION_MANUAL;
+    begin();
+    const uint64_t id = proof_of("h2");
+
+    assert_int_equal(engine_reject(w.engine, &id, 1, false, 3 * (instant_s)DAY, "alice", w.now, NULL, NULL),
+                     0);
+    world_run(2 * DAY);
+    world_restart();
+    world_run(HOUR);
+    assert_int_equal(proof_of("h2"), id);
+    world_run(DAY + HOUR);
+    assert_int_not_equal(proof_of("h2"), id);
+    end(&p);
+}
+
 /* Killed at any call of the proof: the host is woken, and no other proof is made. */
 static void test_restarts(void **state)
 {
@@ -391,6 +415,7 @@ int main(void)
         cmocka_unit_test(test_one_at_a_time),
         cmocka_unit_test(test_failed_wake),
         cmocka_unit_test(test_failed_standby),
+        cmocka_unit_test(test_rejected),
         cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_quiet_hours),
         cmocka_unit_test(test_told),

@@ -70,7 +70,7 @@ static void test_rejected_does_not_come_back(void **state)
     begin(&w, 2);
     world_run(30);
     assert_int_equal(n_recommended(), 2);
-    assert_int_equal(engine_reject(w.engine, &first, 1, 0, "alice", w.now, NULL, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, &first, 1, false, 0, "alice", w.now, NULL, NULL), 0);
     w.script[0].to = 2;
     look_now();
     assert_int_equal(n_recommended(), 1);
@@ -110,8 +110,8 @@ static void test_for_as_long_as_said(void **state)
 
         begin(&w, 2);
         world_run(30);
-        assert_int_equal(engine_reject(w.engine, &first, 1, ever ? REJECT_FOR_EVER : 7 * 86400, "alice",
-                                       w.now, NULL, NULL),
+        assert_int_equal(engine_reject(w.engine, &first, 1, false, ever ? REJECT_FOR_EVER : 7 * 86400,
+                                       "alice", w.now, NULL, NULL),
                          0);
         const char *why = world_action(1)->why;
         assert_non_null(
@@ -130,6 +130,63 @@ static void test_for_as_long_as_said(void **state)
         assert_int_equal(n_recommended(), 2);
         world_release();
     }
+}
+
+/* What is rejected may be given another duration, over a restart; what is over, or was rejected along with
+ * another, may not. */
+static void test_replaced(void **state)
+{
+    const uint64_t both[] = {1, 2};
+    struct arena a = {0};
+    struct left_outs rest = {.a = &a};
+    struct err err = {0};
+    struct world w;
+
+    (void)state;
+    begin(&w, 2);
+    w.script[1].depends_on = 1;
+    world_run(30);
+    assert_int_equal(engine_reject(w.engine, both, 1, false, 7 * 86400, "alice", w.now, NULL, NULL), 0);
+    assert_int_equal(world_state(2), ACTION_REJECTED);
+    w.now += 60;
+    assert_int_equal(engine_reject(w.engine, both, 1, false, 0, "bob", w.now, NULL, &err), -EALREADY);
+    assert_non_null(strstr(err.text, "`ballast reject --for TIME` changes for how long"));
+    assert_int_equal(
+        engine_reject(w.engine, both, 2, true, 2 * (instant_s)REJECT_S, "bob", w.now, &rest, NULL), 0);
+    assert_int_equal(rest.n, 1);
+    assert_string_equal(rest.list[0].why, "recommendation 2 is rejected already, too late to reject it");
+    assert_non_null(strstr(world_action(1)->why, "rejected by bob: until"));
+    assert_string_equal(world_action(1)->ended_by, "bob");
+    for (int restarts = 0; restarts < 2; restarts++) {
+        look_now();
+        assert_string_equal(avoided("vm00", NULL)->reason, "rejected by bob");
+        world_restart();
+        world_run(70);
+    }
+    assert_string_equal(world_action(1)->ended_by, "bob");
+    pass_time(2 * (instant_s)REJECT_S);
+    assert_null(avoided("vm00", NULL));
+    assert_int_equal(n_recommended(), 2);
+    arena_release(&a);
+    world_release();
+}
+
+/* Each of a list that was rejected itself says so, and none twice. */
+static void test_list(void **state)
+{
+    const uint64_t list[] = {1, 2, 1};
+    struct world w;
+
+    (void)state;
+    begin(&w, 2);
+    w.script[1].depends_on = 1;
+    world_run(30);
+    const int before = w.n_events;
+    assert_int_equal(engine_reject(w.engine, list, 3, false, 0, "alice", w.now, NULL, NULL), 0);
+    assert_non_null(strstr(world_action(1)->why, "VM vm00 goes to no host for this reason (balance of load"));
+    assert_non_null(strstr(world_action(2)->why, "VM vm01 goes to no host for this reason (balance of load"));
+    assert_int_equal(w.n_events - before, 2);
+    world_release();
 }
 
 /* A rejected standby rests for the host, a rejected wake for the host and the reason. */
@@ -157,7 +214,7 @@ static void test_power(void **state)
         world_begin_engine();
         world_run(70);
         assert_int_equal(n_recommended(), 1);
-        assert_int_equal(engine_reject(w.engine, &first, 1, 0, "alice", w.now, NULL, NULL), 0);
+        assert_int_equal(engine_reject(w.engine, &first, 1, false, 0, "alice", w.now, NULL, NULL), 0);
         assert_non_null(strstr(world_action(1)->why, wake
                                                          ? "host h3 is not woken for this reason"
                                                          : "host h3 does not go to standby for this reason"));
@@ -199,12 +256,13 @@ static void test_needed_wake_is_named(void **state)
     w.n_script = 2;
     look_now();
     assert_int_equal(n_recommended(), 2);
-    assert_int_equal(engine_reject(w.engine, both, 2, 0, "alice", w.now, &rest, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, both, 1, true, 0, "alice", w.now, NULL, NULL), -EPERM);
+    assert_int_equal(engine_reject(w.engine, both, 2, false, 0, "alice", w.now, &rest, NULL), 0);
     assert_int_equal(rest.n, 1);
-    assert_non_null(strstr(rest.list[0].why, "is only rejected alone: `ballast reject 1`"));
+    assert_non_null(strstr(rest.list[0].why, "is only rejected alone, by its number: `ballast reject 1`"));
     assert_int_equal(world_state(1), ACTION_RECOMMENDED);
     assert_int_equal(world_state(2), ACTION_REJECTED);
-    assert_int_equal(engine_reject(w.engine, both, 1, 0, "alice", w.now, NULL, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, both, 1, false, 0, "alice", w.now, NULL, NULL), 0);
     assert_int_equal(world_state(1), ACTION_REJECTED);
     arena_release(&a);
     world_release();
@@ -230,7 +288,7 @@ static void test_stops_maintenance(void **state)
             break;
     assert_int_equal(world_state(move), ACTION_APPROVED);
     assert_int_equal(world_state(entered), ACTION_APPROVED);
-    assert_int_equal(engine_reject(w.engine, &move, 1, 0, "alice", w.now, NULL, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, &move, 1, false, 0, "alice", w.now, NULL, NULL), 0);
     assert_int_equal(world_state(move), ACTION_REJECTED);
     assert_int_equal(world_state(entered), ACTION_CANCELLED);
     assert_string_equal(world_action(entered)->ended_by, "alice");
@@ -248,6 +306,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rejected_does_not_come_back),
         cmocka_unit_test(test_for_as_long_as_said),
+        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_list),
         cmocka_unit_test(test_power),
         cmocka_unit_test(test_needed_wake_is_named),
         cmocka_unit_test(test_stops_maintenance),

@@ -528,7 +528,7 @@ static void test_rejected(void **state)
     engine_configure(w.engine, &w.settings, w.now);
     w.task_s = 20;
     world_run(5);
-    assert_int_equal(engine_reject(w.engine, &off, 1, 0, "tester", w.now, NULL, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, &off, 1, false, 0, "tester", w.now, NULL, NULL), 0);
     assert_int_equal(world_state(3), ACTION_REJECTED);
     world_run(500); /* the pass goes on recommending it */
     assert_int_equal(w.downs[2], 0);

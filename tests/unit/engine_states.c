@@ -149,7 +149,7 @@ static void test_expires_when_no_longer_recommended(void **state)
     assert_non_null(strstr(rest.list[1].why, "there is no recommendation 9"));
     assert_int_equal(world_state(2), ACTION_APPROVED);
     rest.n = 0;
-    assert_int_equal(engine_reject(w.engine, both, 3, 0, "tester", w.now, &rest, &err), 0);
+    assert_int_equal(engine_reject(w.engine, both, 3, false, 0, "tester", w.now, &rest, &err), 0);
     assert_int_equal(rest.n, 2);
     assert_int_equal(world_state(2), ACTION_REJECTED);
     rest.n = 0;
@@ -170,10 +170,10 @@ static void test_reject(void **state)
     w.vms[1].host = 2;
     w.n_script = 2;
     world_run(5);
-    assert_int_equal(engine_reject(w.engine, ids, 1, 0, "tester", w.now, NULL, NULL), 0);
+    assert_int_equal(engine_reject(w.engine, ids, 1, false, 0, "tester", w.now, NULL, NULL), 0);
     assert_int_equal(world_state(1), ACTION_REJECTED);
     assert_string_equal(world_action(2)->why, "rejected by tester"); /* it depended on it */
-    assert_int_equal(engine_reject(w.engine, ids, 1, 0, "tester", w.now, NULL, NULL), -EALREADY);
+    assert_int_equal(engine_reject(w.engine, ids, 1, false, 0, "tester", w.now, NULL, NULL), -EALREADY);
     /* the snapshot of the next pass keeps the VM, and the other for its cool-down */
     world_run(70);
     const struct snapshot *s = engine_snapshot(w.engine);

@@ -86,8 +86,10 @@ static struct finding find_staying(const struct power *w, uint32_t host, const s
 
     finding_subject(&f, SUBJECT_VM, v->vm);
     f.check = layout_vm_check(w->l, v->vm);
-    if (f.check == CHECK_NONE)
+    if (f.check == CHECK_NONE || layout_holds_balance_only(f.check))
         f.check = w->l->unit_held[w->l->vm_unit[v->vm]];
+    if (layout_holds_balance_only(f.check))
+        f.check = CHECK_NONE;
     if (layout_find_rejection(w->l->snap, v->vm, REASON_CONSOLIDATE))
         f.check = CHECK_VM_REJECTED;
     return f;

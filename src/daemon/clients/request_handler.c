@@ -58,7 +58,7 @@ static int serve_decided(const struct request_handler *s, struct request *q, con
     size_t n = 0;
     int r = q->kind == REQUEST_APPLY
                 ? engine_approve(s->engine, q->ids, q->versions, q->n_ids, by, s->now, &rest, err)
-                : engine_reject(s->engine, q->ids, q->n_ids, q->for_s, by, s->now, &rest, err);
+                : engine_reject(s->engine, q->ids, q->n_ids, q->selected, q->for_s, by, s->now, &rest, err);
 
     if (r < 0)
         return r;

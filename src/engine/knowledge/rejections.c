@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LAST_INSTANT INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 #define KEY_MAX 320
 
 static const char of_reason[] = "\nrejected ";
@@ -58,7 +57,7 @@ instant_s rejections_add(struct failed_moves *f, const struct action_record *r, 
     struct avoid_entry *x = avoid_entry_make(f, key.subject, key.reason);
 
     x->r.failed = now;
-    x->r.until = for_s < LAST_INSTANT - now ? now + for_s : LAST_INSTANT;
+    x->r.until = for_s < RFC3339_LAST - now ? now + for_s : RFC3339_LAST;
     xalloc_set_text(&x->r.reason, by);
     return x->r.until;
 }
@@ -77,11 +76,11 @@ void rejections_tell(const struct action_record *r, const char *name, instant_s 
     char at[RFC3339_MAX];
 
     (void)snprintf(ret, size, "%s%s %s %s %s for this reason (%s)",
-                   until == LAST_INSTANT ? "for ever" : "until ",
-                   until == LAST_INSTANT ? "" : rfc3339_format(until, at),
+                   until == RFC3339_LAST ? "for ever" : "until ",
+                   until == RFC3339_LAST ? "" : rfc3339_format(until, at),
                    r->kind == ACTION_MIGRATE ? "VM" : "host", name,
                    r->kind == ACTION_MIGRATE     ? "goes to no host"
                    : r->kind == ACTION_POWER_OFF ? "does not go to standby"
                                                  : "is not woken",
-                   purpose == REASON_BALANCE_CPU ? "balance of load" : reason_meaning(purpose));
+                   purpose == REASON_BALANCE_CPU ? "balance of load, or room" : reason_meaning(purpose));
 }

@@ -19,8 +19,6 @@
 #define MB_PER_GB 1024.0
 #define PERCENT 100.0
 #define SECONDS_PER_MINUTE 60
-#define MINUTES_PER_HOUR 60
-#define HOURS_PER_DAY 24
 
 #define NAME_MAX_LEN 64    /* of what stands in braces, or of a condition */
 #define SENTENCE_MAX 16384 /* far more than any; what is behind a finding is part of it */
@@ -452,10 +450,9 @@ static const char *about(struct arena *a, double seconds)
 
 static const char *clock_time(struct arena *a, double instant)
 {
-    long long minute = (long long)instant / SECONDS_PER_MINUTE;
+    char text[RFC3339_MAX];
 
-    return arena_printf(a, "%02lld:%02lld UTC", minute / MINUTES_PER_HOUR % HOURS_PER_DAY,
-                        minute % MINUTES_PER_HOUR);
+    return arena_printf(a, "%.5s UTC", rfc3339_format((instant_s)instant, text) + strlen("YYYY-MM-DDT"));
 }
 
 /* NULL: there is no such form. */
@@ -472,7 +469,9 @@ static const char *formatted(struct arena *a, double x, const char *form)
            : strcmp(form, "duration") == 0 ? duration(a, x)
            : strcmp(form, "about") == 0    ? about(a, x)
            : strcmp(form, "clock") == 0    ? clock_time(a, x)
-           : strcmp(form, "instant") == 0  ? rfc3339_format((instant_s)x, arena_array(a, char, RFC3339_MAX))
+           : strcmp(form, "before") == 0
+               ? x >= RFC3339_LAST ? "for ever" : arena_printf(a, "before %s", formatted(a, x, "instant"))
+           : strcmp(form, "instant") == 0 ? rfc3339_format((instant_s)x, arena_array(a, char, RFC3339_MAX))
            : form[0] >= '1' && form[0] <= '9' && !form[1] ? arena_printf(a, "%.*f", form[0] - '0', x)
                                                           : NULL;
 }
