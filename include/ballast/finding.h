@@ -16,14 +16,15 @@ enum finding_code {
     FIND_NONE,
 
     /* Recommendations. */
-    FIND_MOVE,        /* of a VM, for `reason` */
-    FIND_PLACEMENT,   /* of a VM that is powered on */
-    FIND_ALTERNATIVE, /* another host for it */
-    FIND_WAKE,        /* of a host, for `reason` */
-    FIND_WAKE_HIGH,   /* ... because the fullest host is too full */
-    FIND_WAKE_EARLY,  /* ... because it will be */
-    FIND_WAKE_READY,  /* ... for dpm.ready_by */
-    FIND_SLEEP,       /* of a host */
+    FIND_MOVE,            /* of a VM, for `reason` */
+    FIND_PLACEMENT,       /* of a VM that is powered on */
+    FIND_ALTERNATIVE,     /* another host for it */
+    FIND_WAKE,            /* of a host, for `reason` */
+    FIND_WAKE_REGISTERED, /* ... because a VM to power on is registered there */
+    FIND_WAKE_HIGH,       /* ... because the fullest host is too full */
+    FIND_WAKE_EARLY,      /* ... because it will be */
+    FIND_WAKE_READY,      /* ... for dpm.ready_by */
+    FIND_SLEEP,           /* of a host */
 
     /* Faults. */
     FIND_HOST_UNSEEN,
@@ -104,6 +105,7 @@ enum finding_code {
     FIND_FAILOVER_SHARE_SHORT,
     FIND_NO_HOST_FITS, /* the stages of its pipeline leave none: `left` */
     FIND_WAITS_FOR_HOST,
+    FIND_OUT_OF_REACH,  /* the host that has its definition */
     FIND_CLOSEST,       /* the host that comes closest, and the check that it fails */
     FIND_CLOSEST_SHORT, /* and how much of what is missing there */
 

@@ -1,6 +1,7 @@
 /* Placements (§3.2): a placed VM fits at every moment of any order that depends_on allows; a refused VM
  * fits on no host, not even after one move of another VM; the shortage that a fault names is the true one;
- * and pairs are placed as a whole or not at all. */
+ * pairs are placed as a whole or not at all; and no VM starts before its manager reaches the host where it is
+ * registered. */
 #include "core/place/place.h"
 
 #include "core/pass.h"
@@ -23,7 +24,7 @@
 #define CLOSE 1e-7
 
 struct tally {
-    unsigned placed, refused, made_room, woken, unjudged, kept, figures;
+    unsigned placed, refused, made_room, woken, unjudged, kept, figures, registered;
 };
 
 struct world {
@@ -59,6 +60,15 @@ static const struct fault *fault_of(const struct world *w, uint32_t vm)
         if (w->plan.faults[i].code == FAULT_CANNOT_PLACE && w->plan.faults[i].vm == vm)
             return &w->plan.faults[i];
     return NULL;
+}
+
+/* The host that has the definition of the VM, where it cannot be reached now; IX_NONE: it can. */
+static uint32_t out_of_reach(const struct world *w, uint32_t vm)
+{
+    uint32_t h = w->snap.vms[vm].host;
+    enum host_state state = h == IX_NONE ? HOST_ON : w->snap.hosts[h].is.state;
+
+    return state == HOST_STANDBY || state == HOST_POWERING_ON || state == HOST_DISCONNECTED ? h : IX_NONE;
 }
 
 static void begin(struct world *w, uint64_t seed, const struct cluster_options *options, struct tally *tally)
@@ -97,6 +107,12 @@ static void check_moment(void *ctx, uint32_t i, bool begins)
 
     if (rec->action == ACTION_POWER_ON)
         return;
+    if (begins && rec->action == ACTION_PLACE && out_of_reach(w, rec->vm) != IX_NONE) {
+        w->tally->registered++;
+        if (!o->woken[out_of_reach(w, rec->vm)])
+            fail_msg("seed %llu: recommendation %u starts %s before its host can be reached",
+                     (unsigned long long)w->seed, rec->id, id_of(w, rec->vm));
+    }
     if (begins && (!oracle_receives(o, rec->to) || !oracle_may_run(o, rec->vm, rec->to, false) ||
                    oracle_meets(o, rec->vm, rec->to, false)))
         fail_msg("seed %llu: recommendation %u brings %s where it may not run", (unsigned long long)w->seed,
@@ -223,9 +239,27 @@ static bool leaves_share(const struct world *w, int r, double more)
     return reserved <= capacity * (1 - w->snap.ha.percent[r] / 100) + ROUNDING;
 }
 
-/* In the end: pools, shares, pairs, one answer for each VM. */
+/* A host is woken for what comes to it, or for a VM that is registered there and starts. */
+static void check_not_in_vain(const struct world *w, uint32_t host)
+{
+    bool needed = false;
+
+    for (uint32_t i = 0; i < w->plan.n_recommendations && !needed; i++) {
+        const struct recommendation *rec = &w->plan.recommendations[i];
+        bool moves = rec->action == ACTION_PLACE || rec->action == ACTION_MIGRATE;
+        needed =
+            moves && (rec->to == host || (rec->action == ACTION_PLACE && out_of_reach(w, rec->vm) == host));
+    }
+    if (!needed)
+        fail_msg("seed %llu: %s is woken in vain", (unsigned long long)w->seed, w->snap.hosts[host].is.id);
+}
+
+/* In the end: pools, shares, pairs, one answer for each VM; no host is woken in vain. */
 static void check_end(struct world *w)
 {
+    for (uint32_t i = 0; i < w->plan.n_recommendations; i++)
+        if (w->plan.recommendations[i].action == ACTION_POWER_ON)
+            check_not_in_vain(w, w->plan.recommendations[i].host);
     for (uint32_t i = 0; i < w->plan.n_recommendations; i++)
         oracle_end(&w->o, &w->plan.recommendations[i]);
     for (uint32_t i = 0; i < w->n_vms; i++) {
@@ -357,8 +391,7 @@ static uint32_t who_could_make_way(struct world *w, uint32_t vm, uint32_t host)
     return IX_NONE;
 }
 
-/* A host in standby that would do. */
-static bool could_be_woken(const struct world *w, uint32_t vm, uint32_t host)
+static bool may_be_woken(const struct world *w, uint32_t host)
 {
     const struct host *h = &w->snap.hosts[host];
     bool sleeps = h->is.state == HOST_STANDBY && h->is.dpm != AUTOMATION_DISABLED && !h->failover &&
@@ -366,15 +399,26 @@ static bool could_be_woken(const struct world *w, uint32_t vm, uint32_t host)
 
     for (uint32_t i = 0; i < w->snap.n_pending; i++)
         sleeps = sleeps && w->snap.pending[i].host != host;
-    return sleeps && oracle_may_run(&w->o, vm, host, false) && !oracle_meets(&w->o, vm, host, false) &&
-           oracle_fits(&w->o, vm, host);
+    return sleeps;
+}
+
+/* A host in standby that would do. */
+static bool could_be_woken(const struct world *w, uint32_t vm, uint32_t host)
+{
+    return may_be_woken(w, host) && oracle_may_run(&w->o, vm, host, false) &&
+           !oracle_meets(&w->o, vm, host, false) && oracle_fits(&w->o, vm, host);
 }
 
 static void check_refused(struct world *w, uint32_t vm, const struct fault *f)
 {
     bool waits = f->found->because && f->found->because->code == FIND_WAITS_FOR_HOST;
     bool pool = false;
+    uint32_t registered = out_of_reach(w, vm);
 
+    if (f->found->because && f->found->because->code == FIND_OUT_OF_REACH && registered == IX_NONE)
+        fail_msg("seed %llu: %s can be reached", (unsigned long long)w->seed, id_of(w, vm));
+    if (registered != IX_NONE && !may_be_woken(w, registered))
+        return;
     for (int r = 0; r < RES_COUNT; r++)
         pool = pool || !pools_give(w, vm, r, w->snap.vms[vm].is.alloc[r].reservation);
     if (pool)
@@ -463,11 +507,13 @@ static void run(const struct cluster_options *o, unsigned clusters)
         check_together(test_seed() + i, o, &t);
         check_alone(test_seed() + i, o, &t);
     }
-    (void)printf("%u placed, %u refused, %u moves made room, %u hosts woken; %u refusals looked into; spare "
-                 "capacity was there at %u moments, %u searches took too long\n",
-                 t.placed, t.refused, t.made_room, t.woken, t.figures, t.kept, t.unjudged);
+    (void)printf(
+        "%u placed, %u refused, %u moves made room, %u hosts woken; %u starts after the wake of their "
+        "own host; %u refusals looked into; spare capacity was there at %u moments, %u searches took "
+        "too long\n",
+        t.placed, t.refused, t.made_room, t.woken, t.registered, t.figures, t.kept, t.unjudged);
     if (test_is_usual())
-        assert_true(t.placed > clusters && t.refused > clusters / 4);
+        assert_true(t.placed > clusters && t.refused > clusters / 4 && (!o->sleeping || t.registered > 0));
 }
 
 static void test_plain(void **state)

@@ -418,6 +418,35 @@ static void test_placing_takes_it_back(void **state)
     world_release();
 }
 
+/* A host that stays on does not have the VM that is registered on one which sleeps. */
+static void test_placing_takes_none_back(void **state)
+{
+    (void)state;
+    for (int has_vm = 0; has_vm < 2; has_vm++) {
+        struct world w;
+        const char *names[] = {"vm00"};
+        const struct place_request request = {.vms = names, .n_vms = 1, .apply = true, .by = "tester"};
+        uint64_t ticket;
+
+        world_init_standby(&w);
+        w.vms[0].off = true;
+        w.vms[0].host = 3;
+        w.host_state[3] = HOST_STANDBY;
+        w.task_s = 20;
+        w.places[0] = (struct world_move){.kind = ACTION_POWER_ON, .to = 3, .priority = 1, .has_vm = has_vm};
+        w.places[1] =
+            (struct world_move){.kind = ACTION_PLACE, .vm = 0, .to = 1, .priority = 1, .depends_on = 1};
+        w.n_places = 2;
+        world_begin_engine();
+        world_run(3);
+        assert_int_equal(world_state(3), ACTION_APPROVED);
+        assert_int_equal(engine_place(w.engine, &request, w.now, &ticket, NULL), 0);
+        world_answer();
+        assert_int_equal(world_state(3), has_vm ? ACTION_APPROVED : ACTION_CANCELLED);
+        world_release();
+    }
+}
+
 /* ---- killed ---------------------------------------------------------------------------------- */
 
 /* At any call: the next process puts the host down once, or finds that it sleeps, and knows it. */
@@ -557,6 +586,7 @@ int main(void)
         cmocka_unit_test(test_second_thoughts),
         cmocka_unit_test(test_needed_all_the_same),
         cmocka_unit_test(test_placing_takes_it_back),
+        cmocka_unit_test(test_placing_takes_none_back),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_unclear_start_is_not_repeated_blindly),
         cmocka_unit_test(test_the_answer_is_lost),

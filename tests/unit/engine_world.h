@@ -69,6 +69,7 @@ struct world_move {
     bool empties;   /* the host that the group puts to standby, which waits for all such moves */
     bool for_load;  /* ACTION_POWER_ON: because of high utilization */
     bool early;     /* a host is woken for what is expected */
+    bool has_vm;    /* a host is woken for a VM that is registered there */
     bool otherwise; /* only if nothing that stands before it is recommended */
     int place;      /* its own, from 1; filled in */
 };

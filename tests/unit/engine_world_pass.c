@@ -20,6 +20,7 @@ static bool w_is_busy(const struct snapshot *s, uint32_t vm)
 
 /* A finding without subjects. */
 static const struct finding script_says = {.code = FIND_RULES_HELD};
+static const struct finding has_vm = {.code = FIND_WAKE_REGISTERED};
 
 static struct recommendation *w_add(struct plan *p, const struct world_move *m)
 {
@@ -35,7 +36,7 @@ static struct recommendation *w_add(struct plan *p, const struct world_move *m)
                                  .rule = IX_NONE,
                                  .group = m->group,
                                  .duration_s = 10,
-                                 .found = &script_says};
+                                 .found = m->has_vm ? &has_vm : &script_says};
     return r;
 }
 

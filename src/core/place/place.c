@@ -117,10 +117,12 @@ static void give_back(struct attempt *t, uint32_t unit)
         admission_give_back(&t->p.admission, l->unit_vms[i]);
 }
 
-static void take(struct pass *p, uint32_t unit, const struct prerequisite_moves *way)
+static void take(struct attempt *t, uint32_t unit, const struct prerequisite_moves *way)
 {
+    struct pass *p = &t->p;
     uint32_t move_group = p->move_group;
 
+    attempt_wake_own(t, unit);
     if (way->to_slot >= p->layout.n_on && !p->layout.waking[way->to_slot]) {
         host_wake_for(p, way->to_slot, REASON_PLACEMENT, p->layout.unit_first[unit]);
         admission_add_host(&p->admission, p->layout.slot_host[way->to_slot]);
@@ -159,7 +161,7 @@ static bool wakes_enough(struct pass *p, uint32_t unit, uint32_t slot)
     return enough;
 }
 
-/* Whether pools and failover capacity admit the unit; wakes a host if that is enough. */
+/* Whether pools and failover capacity admit the unit, perhaps with a host that is to be woken. */
 static bool admit_or_wake(struct attempt *t, uint32_t unit, uint32_t *ret_woken)
 {
     struct pass *p = &t->p;
@@ -167,27 +169,29 @@ static bool admit_or_wake(struct attempt *t, uint32_t unit, uint32_t *ret_woken)
     bool given = pools_give(p, unit, &s);
 
     *ret_woken = IX_NONE;
-    uint32_t slot =
-        !given && s.end == ADMISSION_CAPACITY ? host_wake_find(p, unit, REASON_PLACEMENT) : IX_NONE;
+    uint32_t slot = !given && s.end == ADMISSION_CAPACITY ? attempt_find_wake(t, unit) : IX_NONE;
     if (slot != IX_NONE && !p->layout.waking[slot] && wakes_enough(p, unit, slot)) {
         admission_add_host(&p->admission, p->layout.slot_host[slot]);
         given = pools_give(p, unit, &s);
         *ret_woken = given ? slot : IX_NONE;
-        if (!given)
-            admission_drop_host(&p->admission, p->layout.slot_host[slot]);
+        admission_drop_host(&p->admission, p->layout.slot_host[slot]); /* take() adds it */
     }
     if (!given)
         cannot_place(t, unit, IX_NONE, find_shortage(&s));
     return given;
 }
 
-/* Finds a destination: a host with the capacity, else one that prerequisite moves clear, else one to wake. */
+/* Finds a destination: the host that must be woken for the unit anyway, a host with the capacity, else one
+ * that prerequisite moves clear, else one to wake. */
 static bool find_way(struct attempt *t, uint32_t unit, struct prerequisite_moves *ret)
 {
     struct pass *p = &t->p;
     bool spare = !lacks_spare(p, unit, IX_NONE, NULL);
     struct options o;
 
+    *ret = (struct prerequisite_moves){.to_slot = attempt_own_slot(t, unit)};
+    if (ret->to_slot != IX_NONE && (spare || wakes_enough(p, unit, ret->to_slot)))
+        return true;
     if (t->rankings) {
         rankings_best(t->rankings, unit, &o);
     } else {
@@ -199,51 +203,53 @@ static bool find_way(struct attempt *t, uint32_t unit, struct prerequisite_moves
     *ret = (struct prerequisite_moves){.to_slot = o.n > 0 ? o.items[0].slot : IX_NONE};
     if (spare && (o.n > 0 || prerequisite_moves_find(p, unit, IX_NONE, NULL, ret)))
         return true;
-    *ret = (struct prerequisite_moves){.to_slot = host_wake_find(p, unit, REASON_PLACEMENT)};
+    *ret = (struct prerequisite_moves){.to_slot = attempt_find_wake(t, unit)};
     return ret->to_slot != IX_NONE && (spare || wakes_enough(p, unit, ret->to_slot));
 }
 
-static bool has_conflict(const struct pass *p, uint32_t unit)
+/* Whether rules and managers allow a start at all. False: why not, and on which host. */
+static bool may_start(const struct attempt *t, uint32_t unit, uint32_t *ret_host, struct finding *ret_why)
 {
-    const struct layout *l = &p->layout;
-    bool conflict = false;
+    const struct layout *l = &t->p.layout;
 
+    *ret_host = IX_NONE;
+    *ret_why = (struct finding){.code = FIND_RULES_HELD};
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
-        conflict = conflict || p->rules.held[l->unit_vms[i]];
-    return conflict;
+        if (t->p.rules.held[l->unit_vms[i]])
+            return false;
+    return attempt_can_start(t, unit, ret_host, ret_why);
 }
 
 static bool place_unit(struct attempt *t, uint32_t unit)
 {
     struct pass *p = &t->p;
     struct prerequisite_moves way;
+    struct finding why;
+    uint32_t host;
 
-    if (has_conflict(p, unit)) {
-        cannot_place(t, unit, IX_NONE, (struct finding){.code = FIND_RULES_HELD});
+    if (!may_start(t, unit, &host, &why)) {
+        cannot_place(t, unit, host, why);
         return false;
     }
     uint32_t woken;
     if (!admit_or_wake(t, unit, &woken))
         return false;
     if (woken != IX_NONE) {
-        host_wake_for(p, woken, REASON_PLACEMENT, p->layout.unit_first[unit]);
-        take(p, unit, &(struct prerequisite_moves){.to_slot = woken});
+        take(t, unit, &(struct prerequisite_moves){.to_slot = woken});
         return true;
     }
     if (find_way(t, unit, &way)) {
-        take(p, unit, &way);
+        take(t, unit, &way);
         return true;
     }
     give_back(t, unit);
     uint32_t coming = host_wake_under_way(p, unit);
     if (coming != IX_NONE) {
-        uint32_t host = p->layout.slot_host[coming];
+        host = p->layout.slot_host[coming];
         cannot_place(t, unit, host,
                      (struct finding){.code = FIND_WAITS_FOR_HOST, .subjects = {{SUBJECT_HOST, host}}});
         return false;
     }
-    uint32_t host = IX_NONE;
-    struct finding why;
     if (!lacks_spare(p, unit, IX_NONE, &why))
         why = options_none(p, unit, &host);
     cannot_place(t, unit, host, why);
@@ -308,9 +314,10 @@ static void place_pair(struct attempt *t, uint32_t primary_vm, uint32_t secondar
     uint32_t secondary = p->layout.vm_unit[secondary_vm];
     uint32_t first;
     uint32_t second;
+    struct finding why;
 
     narrow_to_both(p, primary, secondary);
-    if (!has_conflict(p, primary) && !has_conflict(p, secondary) &&
+    if (may_start(t, primary, &first, &why) && may_start(t, secondary, &second, &why) &&
         find_both(p, primary, secondary, &first, &second) && !lacks_spare(p, primary, secondary, NULL)) {
         if (!admit(t, primary)) {
             t->half = secondary_vm;
@@ -321,8 +328,8 @@ static void place_pair(struct attempt *t, uint32_t primary_vm, uint32_t secondar
             return;
         }
         p->move_group = ++p->n_move_groups;
-        take(p, primary, &(struct prerequisite_moves){.to_slot = first});
-        take(p, secondary, &(struct prerequisite_moves){.to_slot = second});
+        take(t, primary, &(struct prerequisite_moves){.to_slot = first});
+        take(t, secondary, &(struct prerequisite_moves){.to_slot = second});
         p->move_group = 0;
         return;
     }
@@ -436,16 +443,23 @@ static uint32_t find_half(const struct pass *p)
     return IX_NONE;
 }
 
-static struct attempt *place_all(const struct snapshot *snap, const struct policy *policy, unsigned rules,
-                                 const bool *left_out, struct arena *a)
-{
-    struct attempt *t = arena_new(a, struct attempt);
+/* What is asked, beside the rules that an attempt keeps. */
+struct question {
+    const struct snapshot *seen, *what_if; /* without and with the waiting VMs */
+    const struct policy *policy;
+    struct arena *a;
+};
 
+static struct attempt *place_all(const struct question *q, unsigned rules, const bool *left_out)
+{
+    struct attempt *t = arena_new(q->a, struct attempt);
+
+    t->seen = q->seen;
     t->left_out = left_out;
     t->half = IX_NONE;
-    pass_prepare(&t->p, snap, policy, rules, IX_NONE, a);
+    pass_prepare(&t->p, q->what_if, q->policy, rules, IX_NONE, q->a);
     bind_agents(&t->p);
-    struct sized *waiting = arena_array(a, struct sized, t->p.layout.n_units);
+    struct sized *waiting = arena_array(q->a, struct sized, t->p.layout.n_units);
     uint32_t n = list_waiting(&t->p, waiting);
     t->rankings = n > 1 ? rankings_new(&t->p) : NULL;
     for (uint32_t i = 0; i < n && t->half == IX_NONE; i++)
@@ -498,15 +512,14 @@ static void give_up(struct given_up *g, const struct attempt *t, uint32_t half)
 }
 
 /* An attempt; repeated without a pair of which only one half found a host. */
-static struct attempt *attempt(const struct snapshot *snap, const struct policy *policy, unsigned rules,
-                               struct arena *a)
+static struct attempt *attempt(const struct question *q, unsigned rules)
 {
-    struct given_up g = {.left_out = arena_array(a, bool, snap->n_vms)};
+    struct given_up g = {.left_out = arena_array(q->a, bool, q->seen->n_vms)};
 
     for (;;) {
-        struct attempt *t = place_all(snap, policy, rules, g.left_out, a);
+        struct attempt *t = place_all(q, rules, g.left_out);
         if (t->half != IX_NONE) {
-            give_up(&g, t, snap->vms[t->half].ft_peer);
+            give_up(&g, t, q->seen->vms[t->half].ft_peer);
             give_up(&g, t, t->half);
             continue;
         }
@@ -537,11 +550,11 @@ static unsigned find_choices(const struct snapshot *s)
 
 /* First with all rules, then without preferred rules, then without affinity rules. An attempt that could only
  * repeat another is left out. */
-static struct attempt *best_attempt(const struct snapshot *snap, const struct policy *policy, struct arena *a)
+static struct attempt *best_attempt(const struct question *q)
 {
     static const unsigned rules[] = {RULES_PREFERRED, 0, RULES_PREFERRED | RULES_PLACED_APART,
                                      RULES_PLACED_APART};
-    unsigned choices = find_choices(snap);
+    unsigned choices = find_choices(q->what_if);
     struct attempt *best = NULL;
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules && (!best || best->n_failed > 0); i++) {
@@ -550,7 +563,7 @@ static struct attempt *best_attempt(const struct snapshot *snap, const struct po
             repeats = repeats || ((rules[i] ^ rules[k]) & choices) == 0;
         if (repeats)
             continue;
-        struct attempt *t = attempt(snap, policy, rules[i], a);
+        struct attempt *t = attempt(q, rules[i]);
         if (!best || t->n_failed < best->n_failed)
             best = t;
     }
@@ -565,10 +578,12 @@ int place_run(const struct snapshot *snap, const struct policy *policy, const ui
 
     if (r < 0)
         return r;
-    struct attempt *t = best_attempt(what_if, policy, a);
+    struct attempt *t =
+        best_attempt(&(struct question){.seen = snap, .what_if = what_if, .policy = policy, .a = a});
     struct plan plan = {
         .snap = snap, .policy = t->p.policy, .before = t->p.before, .end = CHECK_MANDATORY_ONLY};
     pass_order(&t->p, &plan);
+    attempt_order_wakes(t, &plan);
     attempt_report_broken(t);
     if (n_vms == 1)
         attempt_add_alternatives(t, vms[0], &plan);

@@ -49,7 +49,7 @@ bool host_wake_comes_first(const struct pass *p, uint32_t slot, uint32_t than)
     return mine > theirs;
 }
 
-static bool would_fit(struct layout *l, uint32_t unit, uint32_t slot)
+bool host_wake_makes_room(struct layout *l, uint32_t unit, uint32_t slot)
 {
     bool waking = l->waking[slot];
 
@@ -65,7 +65,8 @@ uint32_t host_wake_find(struct pass *p, uint32_t unit, enum reason reason)
     uint32_t best = IX_NONE;
 
     for (uint32_t i = l->n_on; i < l->n_slots; i++)
-        if (host_wake_is_allowed(p, i, reason) && host_wake_comes_first(p, i, best) && would_fit(l, unit, i))
+        if (host_wake_is_allowed(p, i, reason) && host_wake_comes_first(p, i, best) &&
+            host_wake_makes_room(l, unit, i))
             best = i;
     return best;
 }
@@ -75,7 +76,7 @@ uint32_t host_wake_under_way(const struct pass *p, uint32_t unit)
     struct layout l = p->layout; /* a shallow copy: the arrays are shared, so `waking` is restored below */
 
     for (uint32_t i = l.n_on; i < l.n_slots; i++)
-        if (p->coming[i] && would_fit(&l, unit, i))
+        if (p->coming[i] && host_wake_makes_room(&l, unit, i))
             return i;
     return IX_NONE;
 }

@@ -13,6 +13,9 @@ uint32_t host_wake_find(struct pass *p, uint32_t unit, enum reason reason);
 bool host_wake_is_allowed(const struct pass *p, uint32_t slot, enum reason reason);
 bool host_wake_comes_first(const struct pass *p, uint32_t slot, uint32_t than);
 
+/* Whether the unit could run on the slot once its host is on. */
+bool host_wake_makes_room(struct layout *l, uint32_t unit, uint32_t slot);
+
 /* The first slot whose host is powering on, in the snapshot or in this plan; IX_NONE. */
 uint32_t host_wake_coming(const struct pass *p);
 

@@ -226,6 +226,7 @@ const char *power_outcome_remaining_vms(const struct engine *e, const struct act
 
 /* ---- second thoughts ------------------------------------------------------------------------- */
 
+/* Wakes that a host which stays on would spare. No other host has the VMs that are registered on one. */
 static uint32_t wakes_wanted(const struct engine *e, const struct plan *plan)
 {
     uint32_t n = 0;
@@ -233,7 +234,8 @@ static uint32_t wakes_wanted(const struct engine *e, const struct plan *plan)
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct action_record r = recommendation_record(plan->snap, &plan->recommendations[i], 0);
 
-        n += r.kind == ACTION_POWER_ON && !recommendation_find_power_change(e, &r);
+        n += r.kind == ACTION_POWER_ON && plan->recommendations[i].found->code != FIND_WAKE_REGISTERED &&
+             !recommendation_find_power_change(e, &r);
     }
     return n;
 }

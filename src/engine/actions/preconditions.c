@@ -86,6 +86,8 @@ static bool vm_makes_sense(const struct engine *e, const struct action *x, char 
         (void)snprintf(why, WHY_MAX, "VM %s is no longer there", name);
         return false;
     case NOT_SEEN:
+        if (waits_for_host(e, x, s->hosts[s->vms[ix].host].is.id))
+            return true; /* it boots */
         (void)snprintf(why, WHY_MAX, "host %s is no longer seen", s->hosts[s->vms[ix].host].is.name);
         return false;
     }

@@ -15,6 +15,8 @@ const struct sentence_template wording_templates[] = {
     {FIND_WAKE, "reason=spare_capacity for_vm", "{host} is woken to keep room for a restart of {for_vm}."},
     {FIND_WAKE, "reason=spare_capacity", "{host} is woken, because failover capacity is missing."},
     {FIND_WAKE, "", "{host} is woken, because no other host can run {for_vm}."},
+    {FIND_WAKE_REGISTERED, "",
+     "{host} is woken, because {for_vm} is registered there, and can neither start nor leave before."},
     {FIND_WAKE_HIGH, "",
      "{host} is woken, because hosts are above {load_max:percent}: the fullest is at {fullest}, as mean of 5 "
      "minutes plus two standard deviations. {after_wake}"},
@@ -256,6 +258,14 @@ const struct sentence_template wording_templates[] = {
     {FIND_FAILOVER_SHARE_SHORT, "",
      "{missing} of the {percent} % of {resource} that is kept for failures would be missing."},
     {FIND_WAITS_FOR_HOST, "", "The VM waits for {host}, which is being woken."},
+    {FIND_OUT_OF_REACH, "host.state=standby",
+     "{other_vm} is registered on {host}, which is in standby and which no plan may wake: the VM cannot "
+     "start "
+     "before the host is on."},
+    {FIND_OUT_OF_REACH, "",
+     "{other_vm} is registered on {host}, which is {host_is}: the VM cannot start before the host is back, "
+     "or "
+     "the VM is registered elsewhere."},
     {FIND_CLOSEST, "because", "The best candidate is {host}. {because}"},
     {FIND_CLOSEST, "", "The best candidate is {host}, but {check.meaning}."},
     {FIND_CLOSEST_SHORT, "check=reservation_cpu",
