@@ -10,6 +10,7 @@
 #include "net/peer_json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@
     (INT64_C(4) * 1000) /* after the first failure, twice as long after each: up to a minute */
 #define RETRY_DOUBLINGS 4
 #define RETRY_REFUSED_MS (INT64_C(600) * 1000) /* what time alone does not mend */
+
+#define PRESSURE_ROWS 5
 
 #define CONFIG_EVERY_MS (INT64_C(3600) * 1000)
 
@@ -153,16 +156,27 @@ static json_t *reduce_config(json_t *data)
     return kept;
 }
 
-/* Of an hour of samples the last one that has what is read. */
+/* Of an hour of samples, one for each minute, the last one that has what is read; of the pressure the least
+ * of five minutes. */
 static json_t *reduce_rrd(json_t *data)
 {
+    static const char pressure[] = "pressurememoryfull";
     json_t *kept = NULL;
+    double least = INFINITY;
+    int rows = 0;
 
     for (size_t i = json_array_size(data); !kept && i > 0; i--) {
         json_t *row = json_array_get(data, i - 1);
         if (json_object_get(row, "memused") || json_object_get(row, "arcsize"))
             kept = json_incref(row);
     }
+    for (size_t i = json_array_size(data); rows < PRESSURE_ROWS && i > 0; i--)
+        if (peer_json_number(json_array_get(data, i - 1), pressure) >= 0) {
+            least = fmin(least, peer_json_number(json_array_get(data, i - 1), pressure));
+            rows++;
+        }
+    if (kept)
+        (void)json_object_set_new(kept, pressure, json_real(rows == PRESSURE_ROWS ? least : 0));
     json_decref(data);
     return kept ? kept : json_object();
 }
@@ -411,8 +425,10 @@ static void consider_guest(struct pve_look *l, const struct pve_view *view, cons
 
     m->print = print;
     consider(l, g, PVE_CONFIG, changed, list, n);
-    if (pve_look_major(l, g->node) == 8 && !g->container && strcmp(g->status, "running") == 0)
-        consider(l, g, PVE_CURRENT, changed, list, n); /* whether its balloon tells what it uses */
+    /* whether its balloon tells what it uses, and what it has taken */
+    if ((pve_look_major(l, g->node) == 8 || (node && node->mem > PVE_SQUEEZES * node->maxmem)) &&
+        !g->container && strcmp(g->status, "running") == 0)
+        consider(l, g, PVE_CURRENT, changed, list, n);
     if (!node || !node->online || g->is_template)
         *n = before; /* what is known of it stays known */
 }

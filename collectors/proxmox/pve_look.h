@@ -19,8 +19,13 @@
 /* How old an answer may be and still be used. */
 #define PVE_PRESSURE_MS (INT64_C(180) * 1000)
 #define PVE_ARC_MS (INT64_C(900) * 1000)
+#define PVE_BALLOON_MS (INT64_C(3600) * 1000)
 #define PVE_FACTS_MS (INT64_C(6) * 3600 * 1000)
 #define PVE_CONFIG_MS (INT64_C(24) * 3600 * 1000)
+
+/* Above this part of a node's memory, pvestatd may have taken some from its guests by their balloons: it does
+ * so above 80 %. */
+#define PVE_SQUEEZES 0.75
 
 /* What is remembered of a node and of a guest beyond single answers. */
 struct pve_node_memory {

@@ -220,6 +220,9 @@ static void add_host(struct pve_map *m, const struct pve_node *n)
     }
     h->is.total[RES_MEM] = mem > 0 ? mem / BYTES_PER_MIB : 0;
     h->is.mem_free_mb = free_mb(m, n);
+    double stalls =
+        peer_json_number(pve_look_of_node(m->look, n->name, PVE_RRD, PVE_ARC_MS), "pressurememoryfull");
+    h->is.mem_pressure = stalls > 0 && stalls <= 100 ? stalls / 100 : 0;
     h->cpu_used_mhz = n->cpu >= 0 && n->cpu <= 1 ? n->cpu * h->is.total[RES_CPU] : UNKNOWN;
     h->is.wake_methods = WAKE_HYPERVISOR; /* other nodes send the packet */
     set_host_state(m, n, &h->is);
@@ -299,6 +302,17 @@ static void add_memory(const struct pve_map *m, const struct pve_guest *g, struc
         s->mem_guest_used_mb = mem_mb;
 }
 
+/* What pvestatd has taken from the guest, and gives back when its node has memory again. */
+static double ballooned_mb(const struct pve_map *m, const struct pve_guest *g)
+{
+    const struct pve_node *n = pve_find_node(m->view, g->node);
+    double has = peer_json_number(pve_look_of_guest(m->look, g, PVE_CURRENT, PVE_BALLOON_MS), "balloon");
+
+    return n && n->mem > PVE_SQUEEZES * n->maxmem && has > 0 && has < g->maxmem
+               ? (g->maxmem - has) / BYTES_PER_MIB
+               : 0;
+}
+
 static void add_sample(struct pve_map *m, const struct pve_guest *g, struct seen_vm *v)
 {
     double core = pve_core_mhz(m->look, g->node);
@@ -325,6 +339,7 @@ static void add_sample(struct pve_map *m, const struct pve_guest *g, struct seen
     if (!isnan(s.mem_consumed_mb))
         v->is.consumed_mb = s.mem_consumed_mb;
     v->sample = s;
+    v->is.ballooned_mb = ballooned_mb(m, g);
     v->is.demand_unknown = isnan(s.cpu_used_mhz) ||
                            (isnan(s.mem_consumed_mb) && isnan(s.mem_guest_used_mb)) ||
                            strcmp(g->status, "unknown") == 0;

@@ -70,6 +70,7 @@ struct vs_inventory_vm {
     bool required;                   /* an agent without which its host may run nothing else */
     struct ids ft_peers;             /* the other halves of its fault-tolerant pair, as it says; mostly one */
     struct vm_sample sample;         /* present: quick stats or counters were there */
+    double ballooned_mb, swapped_mb; /* UNKNOWN: the quick stats do not tell */
     double counted_last_mhz;         /* CPU use in the last sample of the counters */
     struct ids networks, datastores; /* ids */
     const char *evc_mode;            /* that its host must have */

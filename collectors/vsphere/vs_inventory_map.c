@@ -302,6 +302,8 @@ static void map_vm(struct map *m, const struct vs_inventory_vm *v)
         to->is.consumed_mb = v->sample.mem_consumed_mb;
     if (!isnan(v->sample.mem_overhead_mb))
         to->is.overhead_mb = v->sample.mem_overhead_mb;
+    to->is.ballooned_mb = fmax(v->ballooned_mb, 0); /* also where it is UNKNOWN */
+    to->is.swapped_mb = fmax(v->swapped_mb, 0);
     if (!v->connected || !is_measured(&v->sample))
         to->is.demand_unknown = true;
     /* another user's migration, whose destination vCenter does not tell: the VM must not be moved */

@@ -403,6 +403,8 @@ static void read_vm(struct vs_inventory *s, const struct vsphere_object *o)
         .mem_consumed_mb = consumed > 0 ? consumed : UNKNOWN, /* no VM runs on no memory: not measured yet */
         .mem_overhead_mb = vs_inventory_number(xml_child(stats, "consumedOverheadMemory")),
     };
+    v->ballooned_mb = vs_inventory_number(xml_child(stats, "balloonedMemory"));
+    v->swapped_mb = vs_inventory_number(xml_child(stats, "swappedMemory"));
 }
 
 static void read_pool(struct vs_inventory *s, const struct vsphere_object *o)

@@ -187,6 +187,9 @@ struct host_facts {
     double reserved[RES_COUNT];   /* kept for the hypervisor itself */
     uint32_t cores;
     double mem_free_mb; /* physically free now; UNKNOWN */
+    /* The least of the last five minutes: swapped memory that it reads back, and the part of the time in
+     * which all that runs on it waits for memory (PSI, full). 0: none, or not known. */
+    double swap_in_mb_s, mem_pressure;
     struct own_use
         own; /* not given: of memory what mem_free_mb and the VMs' consumed memory leave unexplained */
     double power_idle_w, power_peak_w; /* UNKNOWN */
@@ -264,8 +267,12 @@ struct vm_facts {
     double demand[RES_COUNT]; /* what it would use if nothing held it back, now; 0 while it is off */
     double consumed_mb;       /* host memory that backs it now; the configured size when not known */
     double overhead_mb;       /* the hypervisor's own memory for it */
-    bool no_reclaim;          /* consumed memory beyond the demand stays backed, whatever mem_admission and
-                                 mem_overcommit say: the source does not tell how much is active */
+    /* Of its memory, what its host has taken from the guest by its balloon, and what it has swapped out: the
+     * guest would use more than it can (core/demand/demand.h). */
+    double ballooned_mb, swapped_mb;
+    double swap_in_mb_s; /* that it reads back now */
+    bool no_reclaim;     /* consumed memory beyond the demand stays backed, whatever mem_admission and
+                            mem_overcommit say: the source does not tell how much is active */
     struct demand_stats window[WINDOW_COUNT][RES_COUNT];
     /* Usual standard deviation of its demand within an hour, measured over a day; a cautious estimate while
      * it has been watched for few hours. UNKNOWN: that of the last hour. */
@@ -449,6 +456,11 @@ void host_facts_set_curve(struct host_facts *f, const struct power_curve *c);
 void host_facts_default(struct host_facts *f);
 void vm_facts_default(struct vm_facts *f);
 void vm_facts_windows(struct vm_facts *f);
+
+/* What the guest would use of the memory that its host has taken from it, besides its demand, in MiB: of that
+ * the part that it uses of what it was left; all of it while it reads swapped memory back. */
+double vm_facts_squeezed_mb(const struct vm_facts *v);
+
 void pool_facts_default(struct pool_facts *f);
 void rule_facts_default(struct rule_facts *f, enum rule_kind kind);
 

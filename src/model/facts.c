@@ -88,6 +88,16 @@ void vm_facts_windows(struct vm_facts *f)
     }
 }
 
+double vm_facts_squeezed_mb(const struct vm_facts *v)
+{
+    double taken = fmin(v->ballooned_mb + v->swapped_mb, v->mem_mb);
+    double left = v->mem_mb - taken;
+    bool wants_all = v->swap_in_mb_s > 0 || v->demand[RES_MEM] >= left;
+    double more = wants_all ? taken : taken * v->demand[RES_MEM] / left;
+
+    return fmin(more, fmax(v->mem_mb + v->overhead_mb - v->demand[RES_MEM], 0));
+}
+
 void pool_facts_default(struct pool_facts *f)
 {
     *f = (struct pool_facts){

@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+/* From these on a host is short of memory, whatever its VMs' figures say. */
+#define SWAPS_MB_S 0.1
+#define STALLS 0.1
+
 /* The VMs in state on, by host. A counting sort keeps the VMs of each host in ascending order. */
 static void collect_vms_of_hosts(struct snapshot *s, struct arena *a)
 {
@@ -50,6 +54,20 @@ static double beyond(const struct host *h, int r, double own)
     return fmin(fmax(own - h->is.reserved[r], 0), h->capacity[r]);
 }
 
+/* Of its memory, what its VMs do not want where it is short of memory all the same: it has none to give. */
+static double withheld_mb(const struct snapshot *s, const struct host *h)
+{
+    double left = h->capacity[RES_MEM];
+
+    if (!(h->is.swap_in_mb_s >= SWAPS_MB_S) && !(h->is.mem_pressure >= STALLS))
+        return 0;
+    for (uint32_t i = 0; i < h->vms.n; i++) {
+        const struct vm_facts *v = &s->vms[h->vms.items[i]].is;
+        left -= v->demand[RES_MEM] + vm_facts_squeezed_mb(v);
+    }
+    return left > 0 ? left : 0;
+}
+
 static void set_own_use(struct snapshot *s)
 {
     for (uint32_t i = 0; i < s->n_hosts; i++) {
@@ -71,6 +89,7 @@ static void set_own_use(struct snapshot *s)
                 to->max = beyond(h, r, to->max);
             }
         }
+        h->own.now[RES_MEM] = fmax(h->own.now[RES_MEM], withheld_mb(s, h));
     }
 }
 

@@ -1,11 +1,10 @@
 /* snapshot_fields.c: the tables of ballast-snapshot/1. */
 #include "model/snapshot_fields.h"
 
-#include "model/answers.h"
 #include "model/attributes.h"
-#include "model/expression.h"
 #include "model/numa.h"
 #include "model/quantities.h"
+#include "model/snapshot_field_macros.h"
 
 #include <ballast/inventory.h>
 
@@ -17,10 +16,6 @@ ENUM_WORDS(ha_policy, HA_POLICIES);
 ENUM_WORDS(action_kind, ACTION_KINDS);
 ENUM_WORDS(alike_days, ALIKE_DAYS);
 ENUM_WORDS(reason, REASONS);
-ENUM_WORDS(normalisation, NORMALISATIONS);
-ENUM_WORDS(fit_use, FIT_USES);
-ENUM_WORDS(answer_failure, ANSWER_FAILURES);
-ENUM_WORDS(stage_needs, STAGE_NEEDS);
 
 const char *const automation_words[] = {
     [AUTOMATION_INHERIT] = "inherit", [AUTOMATION_DISABLED] = "disabled",   [AUTOMATION_MANUAL] = "manual",
@@ -40,64 +35,11 @@ static const char *const rule_origin_words[] = {
     [RULE_OF_SOURCE] = "", [RULE_OF_CONFIGURATION] = "configuration", [RULE_OF_TAG] = "tag", NULL};
 
 /* A pool, a group or a pipeline is the source's or the configuration's. */
-static const char *const origin_words[] = {
+const char *const snapshot_origin_words[] = {
     [RULE_OF_SOURCE] = "", [RULE_OF_CONFIGURATION] = "configuration", NULL};
 
 /* By the numbers of the bits WAKE_*. */
 static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor", NULL};
-
-#define SCHEMA(name, text, array) const struct schema name = SCHEMA_OF(text, array)
-
-#define REQ FIELD_REQUIRED
-#define NUL FIELD_NULLABLE
-#define OPT (FIELD_NULLABLE | FIELD_OPTIONAL)
-
-/* S is the struct that holds the fields of the next table. */
-#define F(n, t, member, fl)                                                                                  \
-    {                                                                                                        \
-        .name = (n), .type = (t), .offset = offsetof(S, member), .flags = (fl)                               \
-    }
-#define W(n, member, list, fl)                                                                               \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_WORD, .offset = offsetof(S, member), .flags = (fl), .words = (list)       \
-    }
-#define O(n, schema)                                                                                         \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_OBJECT, .inner = &(schema)                                                \
-    }
-#define O_OPT(n, schema)                                                                                     \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_OBJECT, .inner = &(schema), .flags = OPT                                  \
-    }
-#define O_GIVEN(n, schema, member)                                                                           \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_OBJECT, .inner = &(schema), .flags = OPT, .given = offsetof(S, member)    \
-    }
-#define OFFER(n, member)                                                                                     \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_IDS, .offset = offsetof(S, member.names), .flags = OPT,                   \
-        .given = offsetof(S, member.known)                                                                   \
-    }
-#define ATTRIBUTES(n, member)                                                                                \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_OWN, .offset = offsetof(S, member), .flags = OPT,                         \
-        .read = attributes_read, .write = attributes_write, .known = attributes_known,                       \
-        .copy = attributes_copy                                                                              \
-    }
-#define EXPRESSION(member, reader)                                                                           \
-    {                                                                                                        \
-        .name = #member, .type = FIELD_OWN, .offset = offsetof(S, member), .flags = OPT, .read = (reader),   \
-        .write = expression_write, .known = expression_known, .copy = expression_copy                        \
-    }
-#define ROWS(n, member, of, type_of_row, most, fl, text)                                                     \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_ROWS, .offset = offsetof(S, member), .inner = &(of),                      \
-        .size = sizeof(type_of_row), .max = (most), .flags = (fl), .meaning = (text)                         \
-    }
-#define SKIPPED(n)                                                                                           \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_SKIPPED                                                                   \
-    }
 
 /* clang-format off */
 #define S struct inventory
@@ -219,6 +161,8 @@ static const struct field host_fields[] = {
     F("cpu_reserved_mhz", FIELD_NUMBER, is.reserved[RES_CPU], 0),
     F("mem_reserved_mb", FIELD_NUMBER, is.reserved[RES_MEM], 0),
     F("mem_free_mb", FIELD_NUMBER, is.mem_free_mb, OPT),
+    F("swap_in_mb_s", FIELD_NUMBER, is.swap_in_mb_s, OPT),
+    F("mem_pressure", FIELD_NUMBER, is.mem_pressure, OPT),
     O_GIVEN("own", own, is.own.given),
     F("power_idle_w", FIELD_NUMBER, is.power_idle_w, OPT),
     F("power_peak_w", FIELD_NUMBER, is.power_peak_w, OPT),
@@ -329,6 +273,9 @@ static const struct field vm_fields[] = {
     O_GIVEN("set", vm_set, is.set.given),
     O("windows", windows),
     F("stable_s", FIELD_NUMBER, is.stable_s, OPT),
+    F("ballooned_mb", FIELD_NUMBER, is.ballooned_mb, OPT),
+    F("swapped_mb", FIELD_NUMBER, is.swapped_mb, OPT),
+    F("swap_in_mb_s", FIELD_NUMBER, is.swap_in_mb_s, OPT),
     F("dirty_mb_s", FIELD_NUMBER, is.dirty_mb_s, OPT),
     F("disks_copied_mb", FIELD_NUMBER, is.disks_copied_mb, OPT),
     F("demand_unknown", FIELD_BOOL, is.demand_unknown, FIELD_OPTIONAL),
@@ -395,7 +342,7 @@ static const struct field pool_fields[] = {
     O("cpu", pool_cpu),
     O("mem", pool_mem),
     F("scalable_shares", FIELD_BOOL, is.scalable_shares, 0),
-    W("origin", is.origin, origin_words, OPT),
+    W("origin", is.origin, snapshot_origin_words, OPT),
     O_GIVEN("source", pool_source, is.overridden),
 };
 SCHEMA(snapshot_fields_pool, "pool", pool_fields);
@@ -496,78 +443,9 @@ static const struct field group_fields[] = {
     F("kind", FIELD_TEXT, is.kind, REQ),
     F("hosts", FIELD_IDS, hosts, REQ),
     F("meta", FIELD_LABELS, is.meta, OPT),
-    W("origin", is.origin, origin_words, OPT),
+    W("origin", is.origin, snapshot_origin_words, OPT),
 };
 SCHEMA(snapshot_fields_group, "group", group_fields);
-#undef S
-
-#define S struct stage_facts
-static const struct field cut_fields[] = {
-    F("from", FIELD_NUMBER, cut.from, REQ),
-    F("to", FIELD_NUMBER, cut.to, REQ),
-    F("steps", FIELD_COUNT, cut.steps, REQ),
-};
-static SCHEMA(cut_schema, "cut of a stage", cut_fields);
-static const struct field pick_fields[] = {
-    F("subset", FIELD_COUNT, pick.subset, OPT),
-    F("shuffle", FIELD_BOOL, pick.shuffle, OPT),
-    F("seed", FIELD_COUNT, pick.seed, OPT),
-};
-static SCHEMA(pick_schema, "pick of a stage", pick_fields);
-static const struct field stage_fields[] = {
-    F("name", FIELD_TEXT, name, REQ),
-    F("external", FIELD_TEXT, external, OPT),
-    EXPRESSION(filter, expression_read),
-    {.name = "on_failure", .type = FIELD_WORD, .offset = offsetof(S, on_failure), .flags = OPT,
-     .words = answer_failure_words, .given = offsetof(S, on_failure_given)},
-    EXPRESSION(count, expression_read_number),
-    EXPRESSION(limit, expression_read_number),
-    EXPRESSION(per, expression_read_texts),
-    F("over", FIELD_TEXT, over, OPT),
-    F("off", FIELD_BOOL, off, OPT),
-    EXPRESSION(score, expression_read_number),
-    {.name = "normalise", .type = FIELD_WORD, .offset = offsetof(S, normalise), .flags = OPT,
-     .words = normalisation_words, .given = offsetof(S, normalise_given)},
-    EXPRESSION(multiplier, expression_read_number),
-    {.name = "least", .type = FIELD_NUMBER, .offset = offsetof(S, least), .flags = OPT,
-     .given = offsetof(S, least_given)},
-    {.name = "most", .type = FIELD_NUMBER, .offset = offsetof(S, most), .flags = OPT,
-     .given = offsetof(S, most_given)},
-    O_GIVEN("cut", cut_schema, cut.given),
-    EXPRESSION(bucket, expression_read_number),
-    O_GIVEN("pick", pick_schema, pick.given),
-    {.name = "needs", .type = FIELD_WORD, .offset = offsetof(S, needs), .flags = OPT,
-     .words = stage_needs_words, .given = offsetof(S, needs_given)},
-    {.name = "applies", .type = FIELD_FLAGS, .offset = offsetof(S, applies), .words = fit_use_words, .flags = OPT},
-};
-SCHEMA(snapshot_fields_stage, "stage", stage_fields);
-#undef S
-
-#define S struct seen_pipeline
-static const struct field pipeline_fields[] = {
-    F("name", FIELD_TEXT, name, REQ),
-    {.name = "stages", .type = FIELD_ROWS, .offset = offsetof(S, stages), .inner = &snapshot_fields_stage,
-     .size = sizeof(struct stage_facts), .max = STAGES_MAX, .flags = REQ,
-     .meaning = "the stages, in the order in which they are asked"},
-    W("origin", origin, origin_words, OPT),
-};
-SCHEMA(snapshot_fields_pipeline, "pipeline", pipeline_fields);
-#undef S
-
-#define S struct seen_answer
-static const struct field answer_fields[] = {
-    F("unit", FIELD_TEXT, unit, REQ),
-    F("vms", FIELD_IDS, vms, REQ),
-    {.name = "hosts", .type = FIELD_IDS, .offset = offsetof(S, hosts), .given = offsetof(S, hosts_given), .flags = OPT},
-    {.name = "scores", .type = FIELD_OWN, .offset = offsetof(S, scores), .given = offsetof(S, scores_given),
-     .read = answer_scores_read, .write = answer_scores_write, .known = answer_scores_known, .flags = FIELD_OPTIONAL},
-    {.name = "multipliers", .type = FIELD_OWN, .offset = offsetof(S, multipliers), .given = offsetof(S, multipliers_given),
-     .read = answer_scores_read, .write = answer_scores_write, .known = answer_scores_known, .flags = FIELD_OPTIONAL},
-    F("at", FIELD_INSTANT, at, REQ),
-    F("words", FIELD_TEXT, words, OPT),
-    F("error", FIELD_TEXT, error, OPT),
-};
-SCHEMA(snapshot_fields_answer, "answer", answer_fields);
 #undef S
 
 #define S struct expected

@@ -108,14 +108,14 @@ static json_t *hosts(const struct inventory *inv)
     for (size_t i = 0; i < inv->n_hosts; i++) {
         const struct host_facts *h = &inv->hosts[i].is;
         json_array_append_new(
-            l, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:s,s:i,s:b,s:o,s:o,s:o}", "id", h->id,
+            l, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:s,s:i,s:b,s:o,s:o,s:o,s:f}", "id", h->id,
                          "name", h->name, "state", host_state_name(h->state), "cpu_mhz",
                          number(h->total[RES_CPU]), "mem_mb", number(h->total[RES_MEM]), "cpu_reserved_mhz",
                          number(h->reserved[RES_CPU]), "mem_reserved_mb", number(h->reserved[RES_MEM]),
                          "mem_free_mb", number(h->mem_free_mb), "power_w", number(h->power_w), "cores",
                          (int)h->cores, "dpm", automation_name(h->dpm), "wake_methods", (int)h->wake_methods,
                          "vsan", h->vsan, "agents_required", list(&inv->hosts[i].agents_required), "offers",
-                         offers(h), "labels", labels(&h->labels)));
+                         offers(h), "labels", labels(&h->labels), "mem_pressure", h->mem_pressure));
     }
     return l;
 }
@@ -140,16 +140,18 @@ static json_t *vms(const struct inventory *inv)
     for (size_t i = 0; i < inv->n_vms; i++) {
         const struct seen_vm *v = &inv->vms[i];
         json_array_append_new(
-            l, json_pack(
-                   "{s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:i,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:b,s:o}",
-                   "id", v->is.id, "name", v->is.name, "host", text(v->host), "pool", text(v->pool), "state",
-                   vm_state_name(v->is.state), "kind", vm_kind_name(v->is.kind), "ft_peer", text(v->ft_peer),
-                   "automation", automation_name(v->is.automation), "vcpus", (int)v->is.vcpus, "mem_mb",
-                   number(v->is.mem_mb), "consumed_mb", number(v->is.consumed_mb), "cpu",
-                   alloc(&v->is.alloc[RES_CPU]), "mem", alloc(&v->is.alloc[RES_MEM]), "demand_unknown",
-                   v->is.demand_unknown, "sample", sample(&v->sample), "needs", needs(&v->is), "labels",
-                   labels(&v->is.labels), "folder", text(v->is.folder), "groups", list(&v->is.groups),
-                   "if_all_sleep", v->if_all_sleep, "dirty_mb_s", number(v->is.dirty_mb_s)));
+            l,
+            json_pack(
+                "{s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:i,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:f}",
+                "id", v->is.id, "name", v->is.name, "host", text(v->host), "pool", text(v->pool), "state",
+                vm_state_name(v->is.state), "kind", vm_kind_name(v->is.kind), "ft_peer", text(v->ft_peer),
+                "automation", automation_name(v->is.automation), "vcpus", (int)v->is.vcpus, "mem_mb",
+                number(v->is.mem_mb), "consumed_mb", number(v->is.consumed_mb), "cpu",
+                alloc(&v->is.alloc[RES_CPU]), "mem", alloc(&v->is.alloc[RES_MEM]), "demand_unknown",
+                v->is.demand_unknown, "sample", sample(&v->sample), "needs", needs(&v->is), "labels",
+                labels(&v->is.labels), "folder", text(v->is.folder), "groups", list(&v->is.groups),
+                "if_all_sleep", v->if_all_sleep, "dirty_mb_s", number(v->is.dirty_mb_s), "ballooned_mb",
+                v->is.ballooned_mb));
     }
     return l;
 }

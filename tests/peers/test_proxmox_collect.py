@@ -116,6 +116,21 @@ def test_memory_and_pressure():
         equal("the impossible is handed on", vms["103"]["sample"]["cpu_used_mhz"], 40 * 2 * CORE)
 
 
+def test_memory_that_is_short():
+    """What a full node takes from its guests by their balloons; and stalls, if they last five minutes."""
+    for version in VERSIONS:
+        for full in (False, True):
+            c = Cluster(version, nodes=1)
+            c.nodes["n1"].psi["pressurememoryfull"] = 20
+            c.add(100, "n1", mem=16 * GIB, taken=6 * GIB)
+            c.add(101, "n1", mem=64 * GIB, host_used=(55 if full else 10) * GIB)
+            with Server(c) as s, collector(s) as (p, _):
+                for _ in range(3):
+                    inv = good(p)
+            equal("taken by the balloon", by_id(inv["vms"])["100"].get("ballooned_mb") or 0, 6144 if full else 0)
+            equal("pressure", inv["hosts"][0].get("mem_pressure") or 0, 0.2 if version != "8.4" else 0)
+
+
 def test_needs():
     c = Cluster("9.1", nodes=3)
     c.nodes["n2"].bridges = ["vmbr0"]

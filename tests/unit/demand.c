@@ -114,12 +114,47 @@ static void test_of_a_cluster(void **state)
     }
 }
 
+/* 16 GiB, of which the host has taken some: what the guest would use besides its demand. */
+static void test_squeezed(void **state)
+{
+    static const struct {
+        double demand, ballooned, swapped, swap_in, expected;
+    } cases[] = {
+        {4096, 0, 0, 0, 0},           {5120, 6144, 0, 0, 3072}, /* it uses half of what it was left */
+        {10240, 6144, 0, 0, 6144},                              /* all of it */
+        {10240, 4096, 2048, 0, 6144},                           /* swapped out as well */
+        {5120, 0, 6144, 0.5, 6144},                             /* it reads back what it was deprived of */
+        {0, 6144, 0, 0, 0},                                     /* an idle one misses nothing */
+        {16384, 6144, 0, 0, 0},                                 /* it wants all that it has anyway */
+        {0, 99999, 0, 1, 16384},                                /* never more than it has */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct vm_facts f = {.mem_mb = 16384, .vcpus = 2};
+        vm_facts_default(&f);
+        f.demand[RES_MEM] = f.consumed_mb = cases[i].demand;
+        f.ballooned_mb = cases[i].ballooned;
+        f.swapped_mb = cases[i].swapped;
+        f.swap_in_mb_s = cases[i].swap_in;
+        vm_facts_windows(&f);
+        double got = vm_facts_squeezed_mb(&f);
+        if (fabs(got - cases[i].expected) > 1e-9)
+            fail_msg("case %zu: %g, expected %g", i, got, cases[i].expected);
+        demand_release(&f);
+        assert_float_equal(f.demand[RES_MEM], cases[i].demand + got, 1e-9);
+        assert_float_equal(f.window[WINDOW_60M][RES_MEM].max, cases[i].demand + got, 1e-9);
+        assert_true(f.consumed_mb <= f.mem_mb && (got == 0 || vm_facts_squeezed_mb(&f) == 0));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_of_a_cluster),
+        cmocka_unit_test(test_squeezed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,24 @@ double demand_mem_mb(const struct vm_sample *s, double idle_percent)
     return working_set + idle_percent / 100 * idle + overhead;
 }
 
+void demand_release(struct vm_facts *v)
+{
+    double more = vm_facts_squeezed_mb(v);
+    double most = v->mem_mb + v->overhead_mb;
+
+    if (more <= 0)
+        return;
+    v->demand[RES_MEM] += more;
+    v->consumed_mb = fmin(v->consumed_mb + more, v->mem_mb);
+    for (int w = 0; w < WINDOW_COUNT; w++) {
+        struct demand_stats *of = &v->window[w][RES_MEM];
+        of->mean = fmin(of->mean + more, most);
+        of->min = fmin(of->min + more, most);
+        of->max = fmin(of->max + more, most);
+    }
+    v->ballooned_mb = v->swapped_mb = v->swap_in_mb_s = 0;
+}
+
 void demand_estimate(const struct snapshot *snap, enum resource r, double *ret_demand)
 {
     for (uint32_t i = 0; i < snap->n_vms; i++) {
@@ -43,7 +61,8 @@ void demand_estimate(const struct snapshot *snap, enum resource r, double *ret_d
         ret_demand[i] = 0;
         if (!vm_takes_part(snap, v))
             continue;
-        double demand = fmin(v->is.demand[r], sample_guard_most(snap, i, r));
+        double squeezed = r == RES_MEM ? vm_facts_squeezed_mb(&v->is) : 0;
+        double demand = fmin(v->is.demand[r] + squeezed, sample_guard_most(snap, i, r));
         ret_demand[i] = fmin(fmax(demand, set->reservation), set->limit);
     }
 }

@@ -17,8 +17,12 @@ double demand_cpu_mhz(const struct vm_sample *s, uint32_t vcpus);
  * the hypervisor saw touched, else the guest's usage, else the consumed memory. UNKNOWN if none is known. */
 double demand_mem_mb(const struct vm_sample *s, double idle_percent);
 
-/* The demand by VM: the snapshot's, capped by what the VM could use, within reservation and limit; 0 for VMs
- * that take no part. */
+/* Demand and windows of a VM as if its host took no memory from it (vm_facts_squeezed_mb()). Moved, it takes
+ * as much physical memory. */
+void demand_release(struct vm_facts *v);
+
+/* The demand by VM: the snapshot's, with what it is squeezed by, capped by what the VM could use, within
+ * reservation and limit; 0 for VMs that take no part. */
 void demand_estimate(const struct snapshot *snap, enum resource r, double *ret_demand);
 
 /* Adds the configured demand of VMs that wait for placement. */

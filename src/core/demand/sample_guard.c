@@ -1,5 +1,8 @@
-/* Finds impossible samples, and replaces them in a copy of the snapshot. */
+/* Finds impossible samples, and replaces them in a copy of the snapshot; so the figures of squeezed guests.
+ */
 #include "core/demand/sample_guard.h"
+
+#include "core/demand/demand.h"
 
 #include <string.h>
 
@@ -141,10 +144,13 @@ void sample_guard_judge(const struct snapshot *snap, const struct policy *policy
         bool bad = sample_guard_find(snap, policy, i, &found);
         g.n++;
         g.n_bad += bad || snap->vms[i].is.demand_unknown;
-        if (!bad)
+        if (!bad && vm_facts_squeezed_mb(&snap->vms[i].is) <= 0)
             continue;
         if (!vms)
             vms = copy_vms(snap, a, &g);
+        demand_release(&vms[i].is);
+        if (!bad)
+            continue;
         vms[i].is.sample_bad = fault_code_name(FAULT_SAMPLE_BAD); /* the reason is in `found` */
         g.found[i] = finding_keep(a, found);
         mend(snap, i, &vms[i].is);

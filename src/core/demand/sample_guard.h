@@ -16,7 +16,7 @@
 
 struct guard {
     /* The snapshot with sample_bad set for every VM that takes part and has impossible samples, and its
-     * figures capped. The original snapshot if there are none. */
+     * figures capped; and with what squeezed guests would use. The original snapshot if there are none. */
     const struct snapshot *snap;
     const struct finding **found; /* by VM: what is impossible; NULL: no VM has impossible samples */
     uint32_t n, n_bad;            /* VMs that take part; those with missing, stale or impossible samples */

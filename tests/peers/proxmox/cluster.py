@@ -58,6 +58,7 @@ class Guest:
         self.used = mem // 4  # by the guest
         self.host_used = mem // 2  # backed by the host
         self.balloon = True  # it tells the former
+        self.taken = 0  # by its balloon
         self.tags, self.pool, self.lock = "", None, ""
         self.template = False
         self.psi = {}

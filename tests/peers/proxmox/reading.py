@@ -337,8 +337,8 @@ def guest_status(q):
     if g.kind == "qemu" and g.status == "running":
         row.update({"qmpstatus": "running", "running-machine": "pc-q35-9.2+pve1", "running-qemu": "9.2.0", "pid": 1000 + g.vmid})
         if g.config.get("balloon") != 0:
-            row["balloon"] = g.mem
-            row["ballooninfo"] = {"actual": g.mem, "max_mem": g.mem}
+            row["balloon"] = g.mem - g.taken
+            row["ballooninfo"] = {"actual": g.mem - g.taken, "max_mem": g.mem}
         if g.balloon:
             row["freemem"] = g.mem - g.used
     if q.node.major() >= 9 and g.status == "running":
