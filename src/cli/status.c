@@ -120,8 +120,7 @@ static void show_pass(const json_t *st, struct arena *a, struct strbuf *out)
         else
             strbuf_puts(out, "no recommendations\n");
         if (end && json_array_size(json_object_get(pass, "uneven")) > 0)
-            put_sentence(out, "",
-                         arena_printf(a, "no more moves for balance; most frequent reason: %s", end));
+            put_sentence(out, "", arena_printf(a, "no more moves for balance: %s", end));
     } else {
         strbuf_puts(out, "no pass yet\n");
     }

@@ -24,7 +24,7 @@ void render_end_of_balance(struct json_writer *w, const struct plan *plan)
     jw_begin(w, "end", JW_OBJECT, JW_INLINE);
     jw_text(w, "check", check_name(end));
     if (plan->end == CHECK_NONE && plan->refused)
-        render_sentence(w, "text", plan->snap, plan->refused->because);
+        render_sentence(w, "text", plan->snap, plan->refused);
     else
         jw_text(w, "text", check_meaning(end));
     jw_end(w);

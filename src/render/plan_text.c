@@ -55,7 +55,8 @@ static void put_why_nots(const struct plan *plan, struct arena *a, struct strbuf
     }
     if (plan->refused)
         table_put_wrapped(out, wording_text(plan->snap, plan->refused, a), 0);
-    if (plan->stats.rejected[CHECK_COST_BENEFIT] > 0 && plan->ratio)
+    if (plan->stats.rejected[CHECK_COST_BENEFIT] > 0 && plan->ratio &&
+        !(plan->refused && plan->refused->check == CHECK_COST_BENEFIT)) /* which says that, too */
         table_put_wrapped(out, wording_text(plan->snap, plan->ratio, a), 0);
 }
 

@@ -130,6 +130,12 @@ def check_decisions(folder):
     if len(texts) != 1:
         failures.append('plan: the text is not the same again')
     expect('entitlements', run('entitlements', '--snapshot', str(path)), 0, out='Memory, in MiB')
+    stuck = json.loads(snapshot)
+    for x in stuck['vms']:
+        x['immovable'] = 'has a raw disk'
+    stuck = json.loads(expect('plan of immovable VMs', run('plan', '--snapshot', '-', '--format', 'json', stdin=json.dumps(stuck)), 0).stdout)
+    if not stuck['end']['text'].startswith('The best of them, ') or 'has a raw disk' not in stuck['end']['text']:
+        failures.append(f'plan: the end names no VM: {stuck["end"]}')
     tree = json.loads(expect('entitlements', run('entitlements', '--snapshot', str(path), '--format', 'json', '--resource', 'cpu'), 0).stdout)
     if list(tree) != ['format', 'cpu'] or tree['cpu'][0]['id'] is not None:
         failures.append('entitlements: not what the contract says')

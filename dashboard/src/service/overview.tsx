@@ -191,7 +191,7 @@ export function Overview() {
           <div class="pair">
             <section>
               <h2>Imbalance</h2>
-              {s.pass?.end.text && <p>The last pass recommends no more moves for balance. Most frequent reason: {s.pass.end.text.replace(/\.$/, '')}.</p>}
+              {s.pass?.end.text && <p>The last pass recommends no more moves for balance: {s.pass.end.text.replace(/\.$/, '')}.</p>}
               {course}
             </section>
             <section>

@@ -268,13 +268,15 @@ static bool find_reservation(const struct pass *p, const struct asked *q, struct
 
 static bool find_spare(const struct pass *p, const struct asked *q, struct finding *f)
 {
+    const struct failover_capacity *s = &p->layout.failover;
     enum resource r;
     double kept;
 
-    if (!failover_capacity_blocks(&p->layout.failover, q->unit, q->slot, &r, &kept))
+    if (!failover_capacity_blocks(s, q->unit, q->slot, &r, &kept)) {
+        if (p->snap->promise.hosts > 1)
+            finding_figure(f, FIGURE_HOSTS, p->snap->promise.hosts);
         return find_host(p, q, f);
-    const struct failover_capacity *s = &p->layout.failover;
-
+    }
     add_room(f, q, r, s->unit_takes[r][q->unit], fmax(s->capacity[r][q->slot] - s->taken[r][q->slot], 0));
     finding_figure(f, FIGURE_KEPT, kept);
     return true;
@@ -286,6 +288,8 @@ static bool find_memory(const struct pass *p, const struct asked *q, struct find
 
     add_room(f, q, RES_MEM, l->unit_mem[q->unit], fmax(l->mem_limit[q->slot] - l->mem_taken[q->slot], 0));
     finding_figure(f, FIGURE_LIMIT, l->mem_limit[q->slot]);
+    if (l->policy->mem_overcommit < 1 || l->policy->mem_overcommit > 1)
+        finding_figure(f, FIGURE_HAS, p->snap->hosts[q->host].capacity[RES_MEM]);
     return true;
 }
 

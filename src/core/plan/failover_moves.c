@@ -227,24 +227,25 @@ static struct fault *fault_like(struct pass *p, const struct finding *f)
 }
 
 /* Names the VM's host, or another, that fails together with the lost one. A VM that may run nowhere else is
- * lost with its own. */
-static void name_lost(const struct pass *p, const struct failover_gap *gap, struct finding *f)
+ * lost with its own. Returns how many fail together; 0: not asked. */
+static uint32_t name_lost(const struct pass *p, const struct failover_gap *gap, struct finding *f)
 {
     const bool *counted = p->layout.failover.counted_on;
     uint32_t other = gap->vm == IX_NONE ? IX_NONE : p->layout.unit_slot[p->layout.vm_unit[gap->vm]];
     uint32_t n = 1;
 
     if (gap->lost == IX_NONE || (gap->hopeless && other == gap->lost))
-        return;
+        return 0;
     for (uint32_t i = 0; i < p->layout.n_on; i++)
         if (counted[i] && i != gap->lost) {
             other = other == gap->lost ? i : other;
             n++;
         }
-    if (n < 2)
-        return;
-    finding_subject(f, SUBJECT_FROM, p->layout.slot_host[other]);
-    finding_figure(f, FIGURE_HOSTS, n);
+    if (n > 1) {
+        finding_subject(f, SUBJECT_FROM, p->layout.slot_host[other]);
+        finding_figure(f, FIGURE_HOSTS, n);
+    }
+    return n;
 }
 
 /* One fault for each reason, about the first VM; it counts a VM once, however many losses leave it a gap.
@@ -262,6 +263,7 @@ static void still_missing(struct pass *p, const struct failover_gap *gap, uint8_
         .subjects = {{SUBJECT_VM, gap->vm},
                      {SUBJECT_HOST, host},
                      {SUBJECT_OTHER_HOST, coming == IX_NONE ? IX_NONE : l->slot_host[coming]}}};
+    uint32_t lost = 0;
 
     if (gap->vm == IX_NONE) {
         finding_figure(&f, FIGURE_HOSTS, l->n_on);
@@ -270,8 +272,13 @@ static void still_missing(struct pass *p, const struct failover_gap *gap, uint8_
         finding_figure(&f, FIGURE_VMS, 1);
         finding_figure(&f, FIGURE_CPU_NEED, gap->need[RES_CPU]);
         finding_figure(&f, FIGURE_MEM_NEED, gap->need[RES_MEM]);
-        name_lost(p, gap, &f);
+        lost = name_lost(p, gap, &f);
     }
+    const struct finding none = {.code = FIND_NO_HOST_TO_LOSE, .subjects = {{SUBJECT_HOST, IX_NONE}}};
+
+    /* that none of the hosts is left says so of all VMs */
+    if (lost == l->n_on && fault_like(p, &none))
+        return;
     struct fault *like = fault_like(p, &f);
     uint8_t bit = (uint8_t)(1 << (f.code - FIND_NO_HOST_TO_LOSE));
     if (!like) {

@@ -370,8 +370,13 @@ const struct sentence_template wording_templates[] = {
     {FIND_CHECK, "check=spare_capacity kept",
      "The VM reserves {need} of {resource}, but {kept} of the {left} that {host} has left to reserve is kept "
      "for restarts after a failure."},
+    {FIND_CHECK, "check=spare_capacity hosts",
+     "If {hosts} hosts failed together, {host} among them, no other host would have room to restart the VM."},
     {FIND_CHECK, "check=spare_capacity",
      "If {host} failed, no other host would have room to restart the VM."},
+    {FIND_CHECK, "check=memory has",
+     "The VM needs {need} of memory, but {host} has only {left} left of the {limit} that mem_overcommit "
+     "makes of its {has}."},
     {FIND_CHECK, "check=memory",
      "The VM needs {need} of memory, but {host} has only {left} of {limit} left."},
     {FIND_CHECK, "check=memory_free reclaimed_mb",
@@ -440,7 +445,7 @@ const struct sentence_template wording_templates[] = {
      "{ratio_asked}."},
     {FIND_CHECK, "check=cost_benefit",
      "The migration takes {duration_s:about}, at {cpu_cost_mhz_s/duration_s} of CPU, and would "
-     "{shortage_ended}."},
+     "{shortage_ended}; migration threshold {migration_threshold} asks for {ratio_asked}."},
     {FIND_CHECK, "check=worst_case cpu_worse_now_mhz mem_worse_now_mb",
      "The move would add a shortage of {cpu_worse_now_mhz} of CPU and {mem_worse_now_mb} of memory at "
      "today's load."},
@@ -630,7 +635,7 @@ const struct phrase wording_phrases[] = {
      " (its VMs are entitled to {cpu_load:percent} of CPU, {mem_load:percent} of memory)"},
     {"load_here", "cpu_load", " (CPU {cpu_load:percent}, memory {mem_load:percent})"},
     {"load_here", "", ""},
-    {"used_here", "cpu_load", " (CPU {cpu_load:percent}, memory {mem_load:percent})"},
+    {"used_here", "vms>0", " (its VMs want {cpu_load:percent} of CPU, {mem_load:percent} of memory)"},
     {"used_here", "", ""},
     {"load_there", "cpu_load_to>1.005",
      " (its VMs are entitled to {cpu_load_to:percent} of CPU, {mem_load_to:percent} of memory)"},
@@ -640,7 +645,7 @@ const struct phrase wording_phrases[] = {
     {"fullest", "cpu_fullest",
      "CPU {cpu_load_fullest:percent} ({cpu_fullest}) and memory {mem_load_fullest:percent} ({mem_fullest})"},
     {"fullest", "", "nothing"},
-    {"fullest_after", "cpu_load_fullest", " Afterwards the fullest host is at {fullest}."},
+    {"fullest_after", "cpu_load_fullest", " Afterwards the VMs of the fullest host want {fullest}."},
     {"fullest_after", "", ""},
     {"vcpus", "vm.vcpus=1", "its 1 vCPU"},
     {"vcpus", "", "its {vm.vcpus} vCPUs"},
