@@ -178,6 +178,14 @@ struct own_use {
     struct demand_stats window[WINDOW_COUNT][RES_COUNT]; /* one whose maximum is below `now`: not known */
 };
 
+/* How often a host was lost lately: it went out of service, and VMs stopped there. Each loss within a day of
+ * trust counts. While it is distrusted, VMs come only where they must (host_is_distrusted()). */
+struct host_losses {
+    uint32_t n;                 /* 0: none */
+    instant_s last;             /* of the last loss */
+    instant_s distrusted_until; /* 0: not distrusted */
+};
+
 struct host_facts {
     const char *id, *name;
     enum host_state state;
@@ -224,7 +232,8 @@ struct host_facts {
     const char *cpu_vendor; /* NULL: not known */
     enum failure_detection failure_detection;
     bool quarantine; /* it is degraded: it receives no VM, and its VMs leave where rules and load allow */
-    bool vsan;       /* its disks are part of a shared store: it is never put to standby */
+    struct host_losses losses;
+    bool vsan;                         /* its disks are part of a shared store: it is never put to standby */
     const char *hardware_uuid;         /* as the firmware reports it; NULL: not known */
     struct ids traits;                 /* its abilities, by name: HW_CPU_X86_AVX2; sorted */
     struct attributes attributes;      /* sorted by name */

@@ -28,6 +28,7 @@ enum finding_code {
 
     /* Faults. */
     FIND_HOST_UNSEEN,
+    FIND_DISTRUSTED, /* the host, how often it was lost, and until when no VM comes to it for balance */
     FIND_QUARANTINE, /* the host, and how many VMs stay there */
     FIND_CLUSTER_OVERCOMMITTED,
     FIND_HOST_OVERCOMMITTED,

@@ -120,6 +120,8 @@
     X(FAULT_HOST_DISCONNECTED, "host_disconnected", "a host is disconnected; its VMs are not moved")         \
     X(FAULT_QUARANTINE, "quarantine",                                                                        \
       "a host is in quarantine, or its failure would not be noticed: it receives no VMs")                    \
+    X(FAULT_HOST_DISTRUSTED, "host_distrusted",                                                              \
+      "a host was lost again and again with its VMs: no VM comes to it for balance for a while")             \
     X(FAULT_DEMAND_UNKNOWN, "demand_unknown", "a VM's demand is unknown; the VM is not moved for balance")   \
     X(FAULT_SAMPLE_BAD, "sample_bad",                                                                        \
       "a VM's measurements are old or implausible; the VM is not moved for balance")                         \
@@ -195,6 +197,7 @@
     X(CHECK_MEMORY, "memory", "the VM's memory does not fit on the host")                                    \
     X(CHECK_MEMORY_FREE, "memory_free", "the host has too little free memory")                               \
     X(CHECK_AVOID, "avoid", "a move there failed, and is not tried again yet")                               \
+    X(CHECK_HOST_DISTRUSTED, "host_distrusted", "the host was lost again and again with its VMs")            \
     X(CHECK_HOST_LOAD, "host_load", "the host would lack headroom, and the VM need not leave its host")      \
     X(CHECK_RULE_AFFINITY, "rule_affinity", "an affinity rule keeps the VM with a VM on another host")       \
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \

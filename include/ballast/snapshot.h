@@ -229,6 +229,12 @@ static inline bool host_is_avoided(const struct host *h)
            (h->is.state == HOST_ON && h->is.failure_detection == FAILURE_DETECTION_UNHEALTHY);
 }
 
+/* Whether the host was lost so often that VMs come to it only where they must, and then last. */
+static inline bool host_is_distrusted(const struct snapshot *s, uint32_t host)
+{
+    return s->time < s->hosts[host].is.losses.distrusted_until;
+}
+
 /* Whether the host counts: in the imbalance, and in the capacity that is divided. One that is designated for
  * failover "is not used for running VMs except during failover" (§3.3.2). */
 static inline bool host_can_run_vms(const struct host *h)

@@ -165,6 +165,9 @@ static void put_hardware(struct table *t, const json_t *h, struct arena *a)
 
     if (json_is_true(json_object_get(h, "quarantine")))
         remarks = "quarantine";
+    if (reply_text(h, "distrusted_until"))
+        remarks = arena_printf(a, "%s%slost %.0f times, distrusted until %s", remarks, *remarks ? ", " : "",
+                               reply_number(h, "losses"), reply_text(h, "distrusted_until"));
     if (json_is_true(json_object_get(h, "vsan")))
         remarks = arena_printf(a, "%s%svSAN", remarks, *remarks ? ", " : "");
     if (detection && strcmp(detection, "unhealthy") == 0)

@@ -34,6 +34,7 @@ const struct verb *const verbs[] = {
     &verb_wake,
     &verb_confirm_controller,
     &verb_confirm_setting,
+    &verb_trust,
     &verb_events,
     &verb_schedule,
     &verb_forecast,

@@ -12,6 +12,7 @@ extern const struct verb verb_check_config;
 extern const struct verb verb_config;
 extern const struct verb verb_confirm_controller;
 extern const struct verb verb_confirm_setting;
+extern const struct verb verb_trust;
 extern const struct verb verb_entitlements;
 extern const struct verb verb_events;
 extern const struct verb verb_explain;

@@ -371,6 +371,8 @@ int explain_host(const struct snapshot *snap, const struct policy *policy, uint3
         e.outlook = proactive_finding_outlook(p->power);
         why = power_why_finding(p->power, host, &v);
     }
+    if (host_is_distrusted(snap, host))
+        e.distrust = finding_keep(a, finding_of_distrust(snap, host));
     e.verdict = chosen ? VERDICT_CHOSEN : VERDICT_REJECTED;
     e.check = chosen ? POWER_FINE : v.check;
     e.found = chosen ? chosen : finding_keep(a, why);

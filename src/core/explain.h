@@ -42,6 +42,7 @@ struct host_explanation {
     double utilization[RES_COUNT];              /* mean over 40 minutes plus two deviations; UNKNOWN */
     double cost[RES_COUNT], benefit[RES_COUNT]; /* of a power-off; UNKNOWN: not judged */
     const struct finding *outlook;              /* the demand forecast; NULL: none */
+    const struct finding *distrust;             /* it was lost again and again; NULL: it is trusted */
     double off_s, watts;                        /* UNKNOWN likewise, or not known */
 };
 

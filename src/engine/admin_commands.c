@@ -6,9 +6,11 @@
 #include "engine/actions/action.h"
 #include "engine/decide.h"
 #include "engine/events.h"
+#include "engine/host_commands.h"
 #include "engine/knowledge/cluster_demand.h"
 #include "engine/knowledge/energy_account.h"
 #include "engine/knowledge/failed_moves.h"
+#include "engine/knowledge/host_losses.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/nights.h"
 #include "engine/knowledge/unit_failures.h"
@@ -44,6 +46,26 @@ void engine_retry(struct engine *e, const char *by, instant_s now)
                    "what failed may be tried again, at the request of %s: %zu pause%s or count%s forgotten",
                    by, n, n == 1 ? "" : "s", n == 1 ? "" : "s");
     events_publish(e, &(struct event){.kind = EVENT_RETRY, .time = now, .by = by, .text = text});
+}
+
+int engine_trust(struct engine *e, const char *host, const char *by, instant_s now, struct err *err)
+{
+    const struct host_facts *h;
+    char text[TEXT_MAX];
+    int r;
+
+    if ((r = host_commands_find(e, host, &h, err)) < 0)
+        return r;
+    if (!host_losses_forgive(e->knowledge->failed_moves, h->id, now))
+        return err_set(err, -EINVAL, "no loss of host %.100s counts: it is trusted", h->name);
+    (void)snprintf(text, sizeof text, "%s trusts host %.100s again, which was lost %u times", by, h->name,
+                   h->losses.n);
+    events_publish(e,
+                   &(struct event){.kind = EVENT_RETRY, .time = now, .by = by, .host = h->id, .text = text});
+    e->passes->next = now;
+    source_poll_want(e, now);
+    engine_tick(e, now);
+    return e->persist->error.code != 0 ? admin_command_not_stored(e, "trusted", err) : 0;
 }
 
 int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err)

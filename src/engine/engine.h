@@ -132,6 +132,10 @@ int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err
  * EVENT_RETRY; nothing where there is nothing to forget. */
 void engine_retry(struct engine *e, const char *by, instant_s now);
 
+/* Forgets how often the host, by its id or name, was lost (knowledge/host_losses.h): VMs may come to it as to
+ * any other. `by` is published. -EINVAL: no loss of it counts. */
+int engine_trust(struct engine *e, const char *host, const char *by, instant_s now, struct err *err);
+
 /* 0: made; *ret_pass is its number. -EINPROGRESS: not yet. Else what prevented it. */
 int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err);
 

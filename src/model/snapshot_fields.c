@@ -139,6 +139,12 @@ static const struct field woken_fields[] = {
     W("reason", is.woken.reason, reason_words, REQ),
 };
 static SCHEMA(woken, "wake of a host", woken_fields);
+static const struct field losses_fields[] = {
+    F("count", FIELD_COUNT, is.losses.n, REQ),
+    F("last", FIELD_INSTANT, is.losses.last, REQ),
+    F("distrusted_until", FIELD_INSTANT, is.losses.distrusted_until, OPT),
+};
+static SCHEMA(losses, "losses of a host", losses_fields);
 WINDOW(own_5m, is.own.window[WINDOW_5M]);
 WINDOW(own_40m, is.own.window[WINDOW_40M]);
 WINDOW(own_60m, is.own.window[WINDOW_60M]);
@@ -191,6 +197,7 @@ static const struct field host_fields[] = {
     F("cpu_vendor", FIELD_TEXT, is.cpu_vendor, OPT),
     OFFER("cpu_modes", is.cpu_modes),
     F("quarantine", FIELD_BOOL, is.quarantine, OPT),
+    O_OPT("losses", losses),
     W("failure_detection", is.failure_detection, failure_detection_words, OPT),
     F("vsan", FIELD_BOOL, is.vsan, OPT),
     F("disconnected_why", FIELD_TEXT, is.disconnected_why, OPT),
@@ -227,16 +234,16 @@ static const struct field vm_mem_fields[] = {
     F("overhead", FIELD_NUMBER, is.overhead_mb, 0),
     F("no_reclaim", FIELD_BOOL, is.no_reclaim, OPT),
 };
-/* Reservation, limit and shares that the source has. */
-#define VM_SOURCE_ALLOC(name, r)                                                                                \
+/* Reservation, limit and shares, a table of their own. */
+#define ALLOC(name, text, member, fl)                                                                        \
     static const struct field name##_fields[] = {                                                            \
-        F("reservation", FIELD_NUMBER, is.source_alloc[r].reservation, REQ),                                 \
-        F("limit", FIELD_LIMIT, is.source_alloc[r].limit, REQ),                                              \
-        F("shares", FIELD_NUMBER, is.source_alloc[r].shares, REQ),                                           \
+        F("reservation", FIELD_NUMBER, member.reservation, fl),                                              \
+        F("limit", FIELD_LIMIT, member.limit, fl),                                                           \
+        F("shares", FIELD_NUMBER, member.shares, fl),                                                        \
     };                                                                                                       \
-    static SCHEMA(name, "source", name##_fields)
-VM_SOURCE_ALLOC(vm_source_cpu, RES_CPU);
-VM_SOURCE_ALLOC(vm_source_mem, RES_MEM);
+    static SCHEMA(name, text, name##_fields)
+ALLOC(vm_source_cpu, "source", is.source_alloc[RES_CPU], REQ);
+ALLOC(vm_source_mem, "source", is.source_alloc[RES_MEM], REQ);
 static const struct field vm_source_fields[] = {
     F("pool", FIELD_TEXT, source_pool, NUL),
     {.name = "cpu", .type = FIELD_OBJECT, .inner = &vm_source_cpu, .flags = REQ},
@@ -405,15 +412,8 @@ SCHEMA(snapshot_fields_migration_rate, "migration rate", migration_rate_fields);
 
 /* As in a plan, so that the settings that a plan requests can be reported as applied. */
 #define S struct seen_setting
-#define SETTING_ALLOC(name, r)                                                                               \
-    static const struct field name##_fields[] = {                                                            \
-        F("reservation", FIELD_NUMBER, alloc[r].reservation, 0),                                             \
-        F("limit", FIELD_LIMIT, alloc[r].limit, 0),                                                          \
-        F("shares", FIELD_NUMBER, alloc[r].shares, 0),                                                       \
-    };                                                                                                       \
-    static SCHEMA(name, #name " of a host", name##_fields)
-SETTING_ALLOC(setting_cpu, RES_CPU);
-SETTING_ALLOC(setting_mem, RES_MEM);
+ALLOC(setting_cpu, "setting_cpu of a host", alloc[RES_CPU], 0);
+ALLOC(setting_mem, "setting_mem of a host", alloc[RES_MEM], 0);
 static const struct field setting_fields[] = {
     F("host", FIELD_TEXT, host, REQ),
     F("pool", FIELD_TEXT, pool, REQ),

@@ -206,6 +206,8 @@ void render_explain_host_json(const struct snapshot *snap, const struct host_exp
     render_finding(&w, "text", snap, e->found);
     if (e->outlook)
         render_sentence(&w, "outlook", snap, e->outlook);
+    if (e->distrust)
+        render_sentence(&w, "distrust", snap, e->distrust);
     if (assumed)
         jw_text(&w, "assumed", assumed);
     jw_begin(&w, "utilization", JW_OBJECT, JW_INLINE);
@@ -269,6 +271,7 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
     put_sentence(out, wording_text(snap, e->found, &scratch));
     put_remedy(out, e->check, named_host_word(snap, e->host));
     put_sentence(out, wording_text(snap, e->outlook, &scratch));
+    put_sentence(out, wording_text(snap, e->distrust, &scratch));
     put_sentence(out, assumed);
     arena_release(&scratch);
 }

@@ -288,8 +288,9 @@ static const struct request_field fields[] = {
     {"for", OF(REQUEST_REJECT), false, read_for, REQUEST_TEXT},
     {"selected", OF(REQUEST_REJECT), false, read_flag, REQUEST_FLAG, IN(selected)},
     {"host",
-     OF(REQUEST_MAINTENANCE) | OF(REQUEST_STANDBY) | OF(REQUEST_WAKE) | OF(REQUEST_CONFIRM_CONTROLLER), true,
-     read_text, REQUEST_TEXT, IN(host), .expected = HOST_EXPECTED},
+     OF(REQUEST_MAINTENANCE) | OF(REQUEST_STANDBY) | OF(REQUEST_WAKE) | OF(REQUEST_TRUST) |
+         OF(REQUEST_CONFIRM_CONTROLLER),
+     true, read_text, REQUEST_TEXT, IN(host), .expected = HOST_EXPECTED},
     {"host",
      OF(REQUEST_RECOMMENDATIONS) | OF(REQUEST_HISTORY) | OF(REQUEST_EVENTS) | OF(REQUEST_EXPLAIN) |
          OF(REQUEST_SERIES),

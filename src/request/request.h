@@ -52,6 +52,7 @@
       "finds the best host for a VM that runs, and with `apply` moves it there")                             \
     X(REQUEST_STANDBY, "standby", ROLE_OPERATOR, "puts a host to standby")                                   \
     X(REQUEST_WAKE, "wake", ROLE_OPERATOR, "wakes a host from standby, or tests that it wakes")              \
+    X(REQUEST_TRUST, "trust", ROLE_OPERATOR, "trusts a host again that was lost repeatedly")                 \
     X(REQUEST_CONFIRM_CONTROLLER, "confirm_controller", ROLE_ADMIN,                                          \
       "confirms that a host's controllers are its own")                                                      \
     X(REQUEST_CONFIRM_SETTING, "confirm_setting", ROLE_ADMIN,                                                \
@@ -103,10 +104,10 @@ struct request {
     uint64_t ids[REQUEST_IDS_MAX];      /* apply, reject: 1 or more; console: one */
     uint32_t versions[REQUEST_IDS_MAX]; /* apply, reject: of ids[]; 1 where none was given */
     size_t n_ids;
-    instant_s for_s;               /* reject: how long it holds; 0: not said, REJECT_FOR_EVER */
-    char host[REQUEST_NAME_MAX];   /* maintenance, standby, wake, confirm_controller; explain; of history and
-                                       events a filter */
-    char vm[REQUEST_NAME_MAX];     /* explain; history, events: a filter, too; "": none */
+    instant_s for_s;             /* reject: how long it holds; 0: not said, REJECT_FOR_EVER */
+    char host[REQUEST_NAME_MAX]; /* maintenance, standby, wake, trust, confirm_controller; explain; of history
+                                    and events a filter */
+    char vm[REQUEST_NAME_MAX];   /* explain; history, events: a filter, too; "": none */
     bool vm_in_path, host_in_path; /* an HTTP path names it: one that is not there is not found */
     enum action_state state;       /* history: a filter; action_state_count: none */
     bool selected;                 /* reject: not by numbers */

@@ -30,6 +30,7 @@ CLUSTER = "/api/v1/clusters/{cluster}"
 OF_CONTROLLERS = {f"GET {CLUSTER}/console/{{id}}", f"POST {CLUSTER}/confirm-controller"}  # test_of_controllers()
 ELSEWHERE = {"GET /", "GET /assets/{name}",  # built pages: test_dashboard.py
              "DELETE /api/v1/session",  # a cookie: test_http_sessions.py
+             f"POST {CLUSTER}/trust",  # after two losses of a host: tests/unit/engine_host_losses.c
              f"POST {CLUSTER}/confirm-setting",  # after an upgrade: test_daemon_store.py
              *OF_CONTROLLERS}
 # Of operations that cannot be carried out without fields: the body, or the parameters.

@@ -13,7 +13,7 @@ import debian_python
 debian_python.need("jsonschema")
 BUILD = pathlib.Path(os.environ.get("BALLAST_BUILD_DIR", "build"))
 WORDS = schemas.load("words")["$defs"]
-ELSEWHERE = {"confirm_controller", "confirm_setting", "alarm_test"}  # test_daemon_controllers.py, test_daemon_store.py, test_alarms.py
+ELSEWHERE = {"confirm_controller", "confirm_setting", "alarm_test", "trust"}  # test_daemon_controllers.py, test_daemon_store.py, test_alarms.py
 
 
 def test_every_event():

@@ -556,6 +556,7 @@ static json_t *explain_schema(void)
     put(host, "check", true, WORDS(POWER_CHECKS));
     put_finding(host, "text");
     put(host, "outlook", false, or_null(text()));
+    put(host, "distrust", false, text());
     put(host, "assumed", false, text());
     put(host, "utilization", true, load);
     put(host, "cost", true, or_null(amount()));

@@ -6,6 +6,7 @@ const ADVICE: Record<string, string> = {
   cannot_evacuate: 'Look at why the VM cannot move. Shut it down, move it by hand, or cancel the maintenance.',
   host_disconnected: 'Look at the host and its connection to the hypervisor\'s manager. Its VMs are left alone until it is back.',
   quarantine: 'Look at the host\'s health at the hypervisor. It receives no VMs until it is healthy.',
+  host_distrusted: 'Look at why the host dies. Once it is mended, ballast trust HOST lets VMs come to it again.',
   demand_unknown: 'Look at whether the hypervisor still measures the VM. It is moved only when it must be.',
   sample_bad: 'Look at the VM\'s measurements at the hypervisor. It is moved only when it must be.',
   samples_bad: 'Look at the hypervisor\'s statistics and its clock: until they are right only mandatory moves are made.',

@@ -179,6 +179,8 @@ export interface Host {
   vms: number;
   in_inventory: boolean;
   cpu_vendor: Nullable<string>;
+  losses: number;
+  distrusted_until: string | null;
   quarantine: boolean;
   dpm: string;
   wake_methods: string[];

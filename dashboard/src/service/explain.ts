@@ -65,6 +65,7 @@ const CHECKS: Record<string, string> = {
   host_not_on: 'The host is not on',
   host_sleeps: 'The host is put to standby',
   failover_host: 'A dedicated failover host',
+  host_distrusted: 'The host was lost again and again',
   host_quarantine: 'The host is in quarantine',
   host_unhealthy: 'A failure of the host would not be noticed',
   incompatible: 'The VM is not compatible with the host',

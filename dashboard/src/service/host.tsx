@@ -91,6 +91,7 @@ export function HostPage({ a }: { a: Address }) {
           ['Since', h.state === 'standby' && h.standby_since ? <Ago t={h.standby_since} /> : h.on_since ? <Ago t={h.on_since} /> : ''],
           ['Cores', String(h.cores)],
           ['CPU', h.cpu_vendor ?? ''],
+          ['Losses with VMs', h.losses === 0 ? '' : `${h.losses}${h.distrusted_until ? `, distrusted until ${h.distrusted_until}` : ''}`],
           ['Quarantine', h.quarantine ? 'yes: it receives no VMs' : ''],
         ]}
       />

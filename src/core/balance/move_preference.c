@@ -125,7 +125,8 @@ struct move_rank move_preference_rank(const struct layout *l, const struct move_
                                       uint32_t unit, uint32_t to_slot, double imbalance_after)
 {
     double reclaimed = layout_reclaims(l, unit, to_slot, 0) * l->inverse[RES_MEM][to_slot];
-    struct move_rank r = {.imbalance = imbalance_after + reclaimed / RES_COUNT};
+    struct move_rank r = {.distrusted = layout_is_distrusted(l, to_slot),
+                          .imbalance = imbalance_after + reclaimed / RES_COUNT};
 
     if (!preference)
         return r;

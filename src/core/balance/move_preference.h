@@ -35,11 +35,11 @@ double move_preference_cost(const struct move_preference *p, uint32_t unit, uint
 uint32_t move_preference_worse_bucket(const struct move_preference *p, uint32_t unit, uint32_t to_slot,
                                       struct fit_frozen_bucket *ret);
 
-/* How a move that must be made ranks among the moves of the unit to other hosts: not to a worse bucket first,
- * then by the lowest imbalance, to which the lower score adds, and memory that must be reclaimed, as if it
- * were load. preference: may be NULL. */
+/* How a move that must be made ranks among the moves of the unit to other hosts: not to a distrusted host
+ * first, not to a worse bucket, then by the lowest imbalance, to which the lower score adds, and memory that
+ * must be reclaimed, as if it were load. preference: may be NULL. */
 struct move_rank {
-    bool worse_bucket;
+    bool distrusted, worse_bucket;
     double imbalance;
 };
 
@@ -48,6 +48,8 @@ struct move_rank move_preference_rank(const struct layout *l, const struct move_
 
 static inline bool move_rank_is_better(struct move_rank x, struct move_rank than)
 {
+    if (x.distrusted != than.distrusted)
+        return than.distrusted;
     return x.worse_bucket != than.worse_bucket ? than.worse_bucket : x.imbalance < than.imbalance;
 }
 

@@ -140,6 +140,7 @@ enum rejection move_score_rejection(const struct move_score *score, enum check c
     case CHECK_MEMORY:
     case CHECK_MEMORY_FREE:
     case CHECK_AVOID:
+    case CHECK_HOST_DISTRUSTED:
         return REJECTION_LASTS;
     default:
         return REJECTION_MAY_END;

@@ -227,6 +227,8 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
     /* a VM that is powered on is not migrated */
     if (l->unit_avoided && bitmap_has(l->unit_avoided[unit], host) && l->unit_slot[unit] != l->outside)
         return CHECK_AVOID;
+    if (l->moves_are_optional && layout_is_distrusted(l, to_slot))
+        return CHECK_HOST_DISTRUSTED;
     return l->keeps_headroom && layout_fills_headroom(l, unit, to_slot) ? CHECK_HOST_LOAD : CHECK_NONE;
 }
 

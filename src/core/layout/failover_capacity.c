@@ -97,10 +97,10 @@ static bool has_live(const struct failover_capacity *s, const struct failover_su
 }
 
 /* Counts s->peak as the slot's reservations. The test that rejects most slots comes first, because every VM
- * with a reservation tries all slots. */
-uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uint32_t lost,
-                                          const struct failover_subject *who, const uint64_t *allowed,
-                                          const double need[RES_COUNT], uint32_t n_slots, bool any)
+ * with a reservation tries all slots. trusted: no distrusted host. */
+static uint32_t find_candidate(const struct failover_capacity *s, uint32_t lost,
+                               const struct failover_subject *who, const uint64_t *allowed,
+                               const double need[RES_COUNT], uint32_t n_slots, bool any, bool trusted)
 {
     uint32_t best = IX_NONE;
     double best_raise = 0;
@@ -109,7 +109,8 @@ uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uin
     for (uint32_t t = 0; t < s->l->n_slots; t++) {
         double raise[RES_COUNT];
         double raised = 0;
-        if (t >= n_slots && !failover_capacity_is_dedicated(s, t))
+        if ((t >= n_slots && !failover_capacity_is_dedicated(s, t)) ||
+            (trusted && layout_is_distrusted(s->l, t)))
             continue;
         for (int r = 0; r < RES_COUNT; r++) {
             raise[r] = failover_capacity_raise_of(s, r, t, s->use[r][t], need[r]);
@@ -137,6 +138,16 @@ uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uin
         best_left = least_left;
     }
     return best;
+}
+
+uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uint32_t lost,
+                                          const struct failover_subject *who, const uint64_t *allowed,
+                                          const double need[RES_COUNT], uint32_t n_slots, bool any)
+{
+    bool distrusts = s->l->distrusted != NULL;
+    uint32_t to = find_candidate(s, lost, who, allowed, need, n_slots, any, distrusts);
+
+    return to == IX_NONE && distrusts ? find_candidate(s, lost, who, allowed, need, n_slots, any, false) : to;
 }
 
 /* before: keeps these failover slots beside the new ones; NULL: none. */

@@ -62,8 +62,8 @@ struct failover_reserved *failover_capacity_add_reserved(struct failover_capacit
 /* Whether the VM has a reservation: only such VMs have failover slots. */
 bool failover_capacity_protects(const struct failover_capacity *s, uint32_t vm);
 
-/* The candidate whose failover reservation grows least, then the one with most free capacity; any: the first
- * candidate. IX_NONE: none. s->use must hold what the loss uses of each slot. */
+/* The candidate whose failover reservation grows least, then the one with most free capacity, a distrusted
+ * host last; any: the first candidate. IX_NONE: none. s->use must hold what the loss uses of each slot. */
 struct failover_subject {
     uint32_t vm;   /* of a loss that was begun (failover_live_begin()) */
     uint32_t unit; /* IX_NONE, or instead: a unit that moves now */

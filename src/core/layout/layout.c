@@ -111,6 +111,11 @@ static void make_slots(struct layout *l)
         l->mem_limit[i] = h->capacity[RES_MEM] * l->policy->mem_overcommit;
         l->mem_free[i] = isnan(h->is.mem_free_mb) ? NO_LIMIT : h->is.mem_free_mb;
         reserve_for_agents(l, i);
+        if (!host_is_distrusted(l->snap, l->slot_host[i]))
+            continue;
+        if (!l->distrusted)
+            l->distrusted = arena_array(l->a, bool, l->n_slots);
+        l->distrusted[i] = true;
     }
 }
 

@@ -78,6 +78,7 @@ struct layout {
     const uint64_t **unit_allowed; /* hosts (not slots); NULL: every one */
     const uint64_t **unit_restart; /* of these, the hosts where it can be powered on (rules.h) */
     uint64_t **unit_avoided;       /* hosts to which its moves failed; NULL: none is avoided */
+    bool *distrusted;              /* by slot, host_is_distrusted(); NULL: none is */
     enum check *unit_held;         /* CHECK_NONE: may move for balance */
     uint32_t *vm_unit;             /* IX_NONE: takes no part */
     uint32_t *set_first;           /* by component: the first unit of the affine set; IX_NONE */
@@ -92,8 +93,8 @@ struct layout {
     size_t *used_from;
     size_t n_used;
     bool *corrected;            /* by measure (fit_counts): a limit of it moves VMs away */
-    bool moves_are_optional;    /* no move exceeds such a limit of a VM at its destination, nor opens a gap in
-                                   failover capacity */
+    bool moves_are_optional;    /* no move exceeds such a limit of a VM at its destination, opens a gap in
+                                   failover capacity, or goes to a distrusted host */
     bool keeps_headroom;        /* no move takes a host's headroom */
     struct layout_cells *cells; /* what is taken of NUMA cells and devices; NULL: no VM needs any */
     uint16_t *apart;            /* [group × n_slots]: members of the anti-affinity group there */
@@ -177,6 +178,11 @@ static inline uint32_t layout_slot_of(const struct layout *l, uint32_t vm)
     if (l->vm_unit[vm] == IX_NONE)
         return IX_NONE;
     return l->going_to[vm] != IX_NONE ? l->going_to[vm] : l->unit_slot[l->vm_unit[vm]];
+}
+
+static inline bool layout_is_distrusted(const struct layout *l, uint32_t slot)
+{
+    return l->distrusted && l->distrusted[slot];
 }
 
 /* Whether another member of the unit's affine set is on the slot. */

@@ -9,6 +9,8 @@
 
 int options_compare(const struct option *x, const struct option *y)
 {
+    if (x->distrusted != y->distrusted)
+        return x->distrusted ? 1 : -1;
     if (x->joins != y->joins)
         return x->joins ? -1 : 1;
     int order = fit_rank_compare(&x->fit, &y->fit);
@@ -136,6 +138,7 @@ void options_rank(const struct layout *l, uint32_t unit, struct arena *a, struct
         if (may_run_on(l, unit, i))
             ret->items[ret->n++] = (struct option){
                 .slot = i,
+                .distrusted = layout_is_distrusted(l, i),
                 .joins = layout_has_component(l, i, unit),
                 .imbalance = l->unit_slot[unit] == i ? layout_imbalance(l) : move_trial_at(l, &t, i)};
     if (ret->n > 0)

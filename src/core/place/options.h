@@ -7,14 +7,15 @@
 
 struct option {
     uint32_t slot;
+    bool distrusted;       /* its host is */
     bool joins;            /* runs a VM of the unit's preferred affinity rules */
     double imbalance;      /* with the unit on the host */
     struct fit_ranked fit; /* by the pipeline of the unit's first VM that ranks hosts */
 };
 
 struct options {
-    struct option *items; /* hosts that join first, then by the pipeline (core/fit/rank.h), then the lowest
-                             imbalance, then the lower host */
+    struct option *items; /* hosts that are not distrusted first, then those that join, then by the pipeline
+                             (core/fit/rank.h), then the lowest imbalance, then the lower host */
     uint32_t n;
     uint32_t cut_by; /* the stage whose cut left none of those that could run the VM, + 1; 0: none did */
 };

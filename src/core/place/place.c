@@ -461,7 +461,7 @@ static struct attempt *place_all(const struct question *q, unsigned rules, const
     bind_agents(&t->p);
     struct sized *waiting = arena_array(q->a, struct sized, t->p.layout.n_units);
     uint32_t n = list_waiting(&t->p, waiting);
-    t->rankings = n > 1 ? rankings_new(&t->p) : NULL;
+    t->rankings = n > 1 && !t->p.layout.distrusted ? rankings_new(&t->p) : NULL;
     for (uint32_t i = 0; i < n && t->half == IX_NONE; i++)
         place_one(t, waiting[i].index);
     if (t->rankings)

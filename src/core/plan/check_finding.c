@@ -100,8 +100,10 @@ static bool find_held(const struct pass *p, const struct asked *q, struct findin
 
 static bool find_host(const struct pass *p, const struct asked *q, struct finding *f)
 {
-    (void)p;
-    finding_subject(f, SUBJECT_HOST, q->host);
+    if (q->check == CHECK_HOST_DISTRUSTED)
+        finding_add_losses(f, p->snap, q->host);
+    else
+        finding_subject(f, SUBJECT_HOST, q->host);
     return true;
 }
 
@@ -320,26 +322,24 @@ static bool find_load(const struct pass *p, const struct asked *q, struct findin
 
 /* ---- what failed ---- */
 
-static bool find_avoided(const struct pass *p, const struct asked *q, struct finding *f)
+/* x: NULL: nothing is avoided. */
+static bool add_avoided(const struct avoid *x, enum check check, struct finding *f)
 {
-    const struct avoid *x = layout_find_avoid_of_unit(&p->layout, q->unit, q->host);
-
     if (!x)
         return false;
     *f = finding_of_avoid(FIND_CHECK, x);
-    f->check = CHECK_AVOID;
+    f->check = check;
     return true;
+}
+
+static bool find_avoided(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    return add_avoided(layout_find_avoid_of_unit(&p->layout, q->unit, q->host), CHECK_AVOID, f);
 }
 
 static bool find_rejection(const struct pass *p, const struct asked *q, struct finding *f)
 {
-    const struct avoid *x = layout_find_rejection(p->snap, q->vm, REASON_BALANCE_CPU);
-
-    if (!x)
-        return false;
-    *f = finding_of_avoid(FIND_CHECK, x);
-    f->check = CHECK_VM_REJECTED;
-    return true;
+    return add_avoided(layout_find_rejection(p->snap, q->vm, REASON_BALANCE_CPU), CHECK_VM_REJECTED, f);
 }
 
 /* ---- cost and benefit ---- */
@@ -357,11 +357,7 @@ static bool find_mandatory_only(const struct pass *p, const struct asked *q, str
         return true;
     }
     const struct avoid *pause = layout_find_avoid(p->snap, IX_NONE, IX_NONE);
-    if (!pause)
-        return false;
-    *f = finding_of_avoid(FIND_CHECK, pause);
-    f->check = pause->mandatory ? CHECK_AVOID : CHECK_MANDATORY_ONLY;
-    return true;
+    return add_avoided(pause, pause && pause->mandatory ? CHECK_AVOID : CHECK_MANDATORY_ONLY, f);
 }
 
 static bool find_target(const struct pass *p, const struct asked *q, struct finding *f)
@@ -558,6 +554,7 @@ static const struct {
     [CHECK_MEMORY] = {find_memory, ABOUT_SLOT},
     [CHECK_MEMORY_FREE] = {find_memory_free, ABOUT_SLOT},
     [CHECK_AVOID] = {find_avoided, ABOUT_UNIT},
+    [CHECK_HOST_DISTRUSTED] = {find_host, ABOUT_VM},
     [CHECK_MANDATORY_ONLY] = {find_mandatory_only, ABOUT_VM},
     [CHECK_TARGET_REACHED] = {find_target, ABOUT_VM},
     [CHECK_FIT_BUCKET] = {find_bucket, ABOUT_SLOT},

@@ -1,6 +1,7 @@
 /* Calls the reports of faults that exist before the pass decides anything. */
 #include "core/plan/faults.h"
 
+#include "core/plan/findings.h"
 #include "core/plan/plan.h"
 
 static uint32_t count_vsan(const struct snapshot *s)
@@ -55,6 +56,9 @@ void plan_report_state(struct pass *p)
         if (s->hosts[i].is.power_fault)
             plan_fault(p, FAULT_POWER_METHOD, IX_NONE, i, IX_NONE,
                        (struct finding){.code = FIND_POWER_METHOD, .subjects = {{SUBJECT_HOST, i}}});
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        if (host_is_distrusted(s, i))
+            plan_fault(p, FAULT_HOST_DISTRUSTED, IX_NONE, i, IX_NONE, finding_of_distrust(s, i));
     plan_report_avoided(p);
     plan_report_samples(p);
     plan_report_rules(p);

@@ -40,4 +40,25 @@ static inline struct finding finding_of_avoid(enum finding_code code, const stru
     return f;
 }
 
+/* Adds the host, how often it was lost lately, and until when it is distrusted; nothing if it was not. */
+static inline void finding_add_losses(struct finding *f, const struct snapshot *s, uint32_t host)
+{
+    const struct host_losses *x = &s->hosts[host].is.losses;
+
+    if (x->n == 0)
+        return;
+    finding_subject(f, SUBJECT_HOST, host);
+    finding_figure(f, FIGURE_FAILURES, x->n);
+    finding_figure(f, FIGURE_AT, (double)x->last);
+    finding_figure(f, FIGURE_UNTIL, (double)x->distrusted_until);
+}
+
+static inline struct finding finding_of_distrust(const struct snapshot *s, uint32_t host)
+{
+    struct finding f = {.code = FIND_DISTRUSTED};
+
+    finding_add_losses(&f, s, host);
+    return f;
+}
+
 #endif

@@ -24,8 +24,8 @@ unsigned host_wake_uncertainty(const struct pass *p, uint32_t slot)
     const struct host_facts *h = &p->snap->hosts[p->layout.slot_host[slot]].is;
     enum automation level = h->dpm == AUTOMATION_INHERIT ? p->policy.dpm.automation : h->dpm;
 
-    return (h->left_inventory ? 4u : 0u) + (level == AUTOMATION_AUTOMATIC ? 0u : 2u) +
-           (h->wake_verified ? 0u : 1u);
+    return (layout_is_distrusted(&p->layout, slot) ? 8u : 0u) + (h->left_inventory ? 4u : 0u) +
+           (level == AUTOMATION_AUTOMATIC ? 0u : 2u) + (h->wake_verified ? 0u : 1u);
 }
 
 bool host_wake_comes_first(const struct pass *p, uint32_t slot, uint32_t than)

@@ -88,6 +88,7 @@ static uint32_t fault_looks_for(const struct layout *l, const struct fault *f, u
     case FAULT_RULE_CONFLICT: /* no host ends the others */
     case FAULT_HOST_DISCONNECTED:
     case FAULT_QUARANTINE:
+    case FAULT_HOST_DISTRUSTED:
     case FAULT_DEMAND_UNKNOWN:
     case FAULT_SAMPLE_BAD:
     case FAULT_SAMPLES_BAD:
@@ -115,7 +116,8 @@ const struct fault *needed_by_fault(const struct power *w, uint32_t slot, uint32
     for (size_t i = 0; i < w->p->n_faults; i++) {
         const struct fault *f = &w->p->faults[i];
         *ret_vm = IX_NONE;
-        if (f->code == FAULT_AVOID) /* says what was, not what is needed */
+        if (f->code == FAULT_AVOID ||
+            f->code == FAULT_HOST_DISTRUSTED) /* says what was, not what is needed */
             continue;
         if (f->host == w->l->slot_host[slot] || (*ret_vm = fault_looks_for(w->l, f, slot)) != IX_NONE)
             return f;

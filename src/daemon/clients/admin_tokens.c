@@ -143,6 +143,5 @@ int admin_tokens_revoke(struct admin_tokens *t, const char *name, const char *by
     if (r < 0 || (r = admin_tokens_load(t, err)) < 0)
         return r;
     log_notice("the token \"%s\" was revoked by %s", name, by);
-    reply_done(out);
-    return 0;
+    return reply_done(0, out);
 }

@@ -408,8 +408,6 @@ static int answer_alarm_test(const struct request_handler *s, uint64_t ticket, s
 static int serve_request(const struct request_handler *s, struct request *q, struct client *c,
                          struct strbuf *out, struct err *err)
 {
-    int r = 0;
-
     switch (q->kind) {
     case REQUEST_APPLY:
     case REQUEST_REJECT:
@@ -417,12 +415,9 @@ static int serve_request(const struct request_handler *s, struct request *q, str
     case REQUEST_RUN:
         return serve_run(s, q, c, err);
     case REQUEST_PAUSE:
+        return reply_done(engine_pause(s->engine, c->who, s->now, err), out);
     case REQUEST_RESUME:
-        r = q->kind == REQUEST_PAUSE ? engine_pause(s->engine, c->who, s->now, err)
-                                     : engine_resume(s->engine, c->who, s->now, err);
-        if (r == 0)
-            reply_done(out);
-        return r;
+        return reply_done(engine_resume(s->engine, c->who, s->now, err), out);
     case REQUEST_MAINTENANCE:
         return serve_maintenance(s, q, c->who, out, err);
     case REQUEST_ROLL:
@@ -432,11 +427,10 @@ static int serve_request(const struct request_handler *s, struct request *q, str
         return serve_power(s, q, c->who, out, err);
     case REQUEST_CONFIRM_CONTROLLER:
         return serve_confirm(s, q, c->who, out, err);
+    case REQUEST_TRUST:
+        return reply_done(engine_trust(s->engine, q->host, c->who, s->now, err), out);
     case REQUEST_CONFIRM_SETTING:
-        r = engine_confirm_setting(s->engine, q->name, c->who, s->now, err);
-        if (r == 0)
-            reply_done(out);
-        return r;
+        return reply_done(engine_confirm_setting(s->engine, q->name, c->who, s->now, err), out);
     case REQUEST_CONSOLE:
         return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
     case REQUEST_PLACE:

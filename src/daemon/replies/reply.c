@@ -48,12 +48,15 @@ void reply_error(const struct err *err, struct strbuf *out)
     jw_end(&w);
 }
 
-void reply_done(struct strbuf *out)
+int reply_done(int r, struct strbuf *out)
 {
     struct json_writer w;
 
+    if (r != 0)
+        return r;
     open_reply(&w, out);
     jw_end(&w);
+    return 0;
 }
 
 /* ---- status ---------------------------------------------------------------------------------- */
@@ -549,6 +552,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_MIGRATE:
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
+    case REQUEST_TRUST:
     case REQUEST_CONFIRM_CONTROLLER:
     case REQUEST_CONFIRM_SETTING:
     case REQUEST_CONSOLE:

@@ -20,8 +20,8 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
 /* The newest inventory; -EAGAIN with a sentence: none has been read yet. */
 int reply_need_snapshot(const struct engine *e, const struct snapshot **ret, struct err *err);
 
-/* {"ok": true} alone. */
-void reply_done(struct strbuf *out);
+/* {"ok": true} alone, of a command that has ended with r = 0. Returns r. */
+int reply_done(int r, struct strbuf *out);
 
 /* The figures and recommendations of the requested pass. */
 void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct strbuf *out);

@@ -123,6 +123,9 @@ static void put_host(struct json_writer *w, const struct engine *e, const struct
     jw_text(w, "cpu_vendor", h->is.cpu_vendor);
     jw_text(w, "failure_detection", failure_detection_name(h->is.failure_detection));
     jw_bool(w, "quarantine", h->is.quarantine);
+    jw_int(w, "losses", h->is.losses.n);
+    jw_instant(w, "last_loss", h->is.losses.last);
+    jw_instant(w, "distrusted_until", h->is.losses.distrusted_until);
     jw_bool(w, "vsan", h->is.vsan);
     jw_text(w, "dpm", automation_name(h->is.dpm));
     jw_begin(w, "wake_methods", JW_ARRAY, JW_INLINE);

@@ -4,6 +4,7 @@
 
 #include "base/xalloc.h"
 #include "engine/knowledge/avoid_entries.h"
+#include "engine/knowledge/host_losses.h"
 #include "engine/knowledge/rejections.h"
 #include "engine/retry.h"
 
@@ -254,6 +255,8 @@ size_t failed_moves_forgive(struct failed_moves *f, const char *vm, const char *
     size_t n = 0;
 
     for (EACH_ENTRY(f, x)) {
+        if (host_losses_are(&x->r)) /* a host that dies is trusted again by its name alone */
+            continue;
         if ((vm && strcmp(x->r.vm, vm) != 0) || (host && strcmp(x->r.host, host) != 0)) {
             if (host && x->r.from && strcmp(x->r.from, host) == 0) { /* it may have been the cause */
                 xalloc_set_text(&x->r.from, NULL);
@@ -358,7 +361,8 @@ static void disown(void *piece, struct engine *e, const struct stored *s, instan
 
     (void)e;
     avoid_entries_recall(f, s, now);
-    (void)failed_moves_forgive(f, NULL, NULL);
+    for (EACH_ENTRY(f, x))
+        avoid_entry_drop(f, x);
 }
 
 static void forget(void *piece, const struct retention *keep, instant_s now)
@@ -367,7 +371,8 @@ static void forget(void *piece, const struct retention *keep, instant_s now)
 
     (void)keep;
     for (EACH_ENTRY(f, x)) {
-        if (x->r.until <= now && x->r.failed < now - REMEMBERED_S)
+        if (host_losses_are(&x->r) ? !host_losses_count(&x->r, now)
+                                   : x->r.until <= now && x->r.failed < now - REMEMBERED_S)
             avoid_entry_drop(f, x);
     }
 }

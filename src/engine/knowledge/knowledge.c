@@ -5,6 +5,7 @@
 #include "engine/knowledge/cluster_demand.h"
 #include "engine/knowledge/energy_account.h"
 #include "engine/knowledge/failed_moves.h"
+#include "engine/knowledge/host_losses.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
 #include "engine/knowledge/meters.h"
@@ -33,6 +34,7 @@ static const struct piece {
     {offsetof(struct knowledge, identities), &identities_ops},
     {offsetof(struct knowledge, pools), &pool_settings_ops},
     {offsetof(struct knowledge, failed_moves), &failed_moves_ops},
+    {offsetof(struct knowledge, outages), &host_losses_ops},
     {offsetof(struct knowledge, nights), &nights_ops},
     {offsetof(struct knowledge, starts), &start_keys_ops},
     {offsetof(struct knowledge, units), &unit_failures_ops},

@@ -23,6 +23,7 @@ struct knowledge {
     struct identities *identities;
     struct known_pool_settings *pools;
     struct failed_moves *failed_moves;
+    struct host_outages *outages;
     struct nights *nights;
     struct start_keys *starts;
     struct unit_failures *units;

@@ -42,6 +42,10 @@ const struct sentence_template wording_templates[] = {
     {FIND_QUARANTINE, "",
      "{host} is {host_is}: it receives no VMs, and its remaining {vms} VMs leave only where rules and load "
      "allow."},
+    {FIND_DISTRUSTED, "",
+     "{host} was lost {times_lost} with its VMs, last at {at:clock}: before {until:clock} no VM comes to "
+     "it "
+     "for balance, and other hosts come first for restarts and placements. `ballast trust` ends that."},
     {FIND_CLUSTER_OVERCOMMITTED, "",
      "The {resource} reservations add up to {need}, but the hosts have only {has}; all reservations were "
      "scaled down in proportion."},
@@ -387,6 +391,9 @@ const struct sentence_template wording_templates[] = {
      "With the VM, {host} would be at {load:percent} of {resource}; at most {load_max:percent} is right for "
      "a "
      "VM that need not leave its host."},
+    {FIND_CHECK, "check=host_distrusted",
+     "{host} was lost {times_lost} with its VMs, last at {at:clock}; no VM comes to it for balance before "
+     "{until:clock}."},
     {FIND_CHECK, "check=avoid vm host failed=1",
      "A move of {vm} to {host} failed; next try {until:clock}.{peer_says}"},
     {FIND_CHECK, "check=avoid vm host",
@@ -439,6 +446,11 @@ const struct sentence_template wording_templates[] = {
      "CPU, and would {shortage_ended}."},
     {FIND_CHECK, "check=cost_benefit stable_s/duration_s<1 ratio<0.005",
      "The migration takes {duration_s:about}; today's loads are expected to last {stable_s:about}."},
+    {FIND_CHECK, "check=cost_benefit failed",
+     "The migration takes {duration_s:about}, at {cpu_cost_mhz_s/duration_s} of CPU, and gains too little "
+     "for "
+     "what the VM would lack if {host} were lost again: it was lost {times_lost} with its VMs, last at "
+     "{at:clock}."},
     {FIND_CHECK, "check=cost_benefit ratio>0.005",
      "The migration takes {duration_s:about}, at {cpu_cost_mhz_s/duration_s} of CPU. It would "
      "{shortage_ended}, worth {ratio:2} times its cost; migration threshold {migration_threshold} asks for "
@@ -650,6 +662,9 @@ const struct phrase wording_phrases[] = {
     {"vcpus", "vm.vcpus=1", "its 1 vCPU"},
     {"vcpus", "", "its {vm.vcpus} vCPUs"},
     /* A host that cannot receive VMs. */
+    {"times_lost", "failed=1", "once"},
+    {"times_lost", "failed=2", "twice"},
+    {"times_lost", "", "{failed} times"},
     {"host_is", "host.state=on host.quarantine", "in quarantine"},
     {"host_is", "host.state=on host.unhealthy", "not watched for failures"},
     {"host_is", "host.state=on", "about to be put to standby or into maintenance"},
