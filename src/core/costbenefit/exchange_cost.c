@@ -127,7 +127,9 @@ static void make_steps(struct exchange_trial *t, struct migration_worth *ret)
             double more = 0;
             for (uint32_t i = 0; i < t->n_slots && k > 0; i++)
                 more += costs->slot_shortage[r][t->slots[i].slot].expected - t->slots[i].shortage[r].expected;
-            ret->benefit[r] -= positive(more) * one.duration_s;
+            ret->benefit[r] -= positive(more) * one.duration_s +
+                               migration_cost_stopped(costs, t->steps->to_slot[k], ret->stable_s) *
+                                   costs->unit[r][t->steps->unit[k]].load;
             ret->cost[r] += one.cost[r];
         }
         migration_cost_move(costs, t->steps->unit[k], t->from[k], t->steps->to_slot[k]);

@@ -26,6 +26,13 @@ static const double hourly_drift[RES_COUNT] = {[RES_CPU] = 0.20, [RES_MEM] = 0.0
 /* Two sums of the same numbers may differ by this factor, because their order of addition differs. */
 #define MARGIN (1 + 1e-9)
 
+/* Seconds until the workload of a VM whose host died is served again: high availability declares a host dead
+ * after one to two minutes (Proxmox VE fences it first), and the guest boots. */
+#define RESTART_S 180
+
+/* Further losses of a host make no difference. */
+#define LOSSES_MAX 32
+
 static double stddev_of(const struct load_range *o, int r)
 {
     double drift = hourly_drift[r] * o->varying;
@@ -440,6 +447,18 @@ double migration_cost_worse(const struct migration_cost *costs, uint32_t unit, u
     return w.worse;
 }
 
+double migration_cost_stopped(const struct migration_cost *costs, uint32_t slot, double time_s)
+{
+    const struct snapshot *s = costs->l->snap;
+    const struct host_losses *lost = &s->hosts[costs->l->slot_host[slot]].is.losses;
+    double up_s = fmax((double)(s->time - lost->last), 0);
+    double stays = 1;
+
+    for (uint32_t i = 0; i < lost->n && i < LOSSES_MAX && time_s > 0; i++)
+        stays *= up_s / (up_s + time_s);
+    return (1 - stays) * RESTART_S;
+}
+
 void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
                             struct migration_worth *ret)
 {
@@ -451,6 +470,7 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
     ret->stable_s = stable;
     migration_cost_add_reclaimed(ret, layout_reclaims(costs->l, unit, to_slot, 0));
     double after_s = migration_cost_time_after(costs, s, stable, ret->duration_s);
+    double stopped_s = migration_cost_stopped(costs, to_slot, stable);
     for (int r = 0; r < RES_COUNT; r++) {
         struct load_range joined = load_range_plus(costs->slot[r][to_slot], &costs->unit[r][unit], 1);
         double lack = contention_lack_with(&costs->contention, (enum resource)r, to_slot, unit);
@@ -459,7 +479,8 @@ void migration_cost_benefit(const struct migration_cost *costs, uint32_t unit, u
                                 costs->slot_shortage[r][to_slot].expected);
         double relief = costs->slot_shortage[r][s].expected - left->expected[r];
         /* the destination holds the VM's memory from the first page on */
-        ret->benefit[r] = relief * after_s - taken * (r == RES_MEM ? stable : after_s);
+        ret->benefit[r] = relief * after_s - taken * (r == RES_MEM ? stable : after_s) -
+                          stopped_s * costs->unit[r][unit].load;
     }
     ret->gain = migration_cost_over_capacity(costs, ret->benefit);
     ret->loss = migration_cost_over_capacity(costs, ret->cost);

@@ -104,6 +104,10 @@ void migration_cost_init(struct migration_cost *costs, const struct layout *l,
                          double *const demand[RES_COUNT], double *const entitlement[RES_COUNT],
                          struct arena *a);
 
+/* For how long a VM that comes to the slot is expected to be stopped within so much time (both s): 0, unless
+ * its host was lost lately. README.md says how likely another loss is. */
+double migration_cost_stopped(const struct migration_cost *costs, uint32_t slot, double time_s);
+
 /* Updates the sums for a move, beside layout_move(). */
 void migration_cost_move(struct migration_cost *costs, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
 

@@ -459,6 +459,7 @@ static void add_worth(struct finding *f, const struct migration_worth *w)
 /* The level is the one whose moves were searched last. */
 static bool find_worth(const struct pass *p, const struct asked *q, struct finding *f)
 {
+    finding_add_losses(f, p->snap, q->host);
     add_worth(f, q->worth);
     finding_figure(f, FIGURE_RATIO_MIN, p->migration_cost.ratio);
     finding_figure(f, FIGURE_THRESHOLD, (double)p->climb.score.level);
