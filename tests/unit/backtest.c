@@ -238,8 +238,9 @@ static void one_past(int seed, const char *dpm, int look_s, struct total *total)
     assert_near("time above the target", seed, f->time_above_target_s, m->time_above_target_s,
                 0.4 * f->time_above_target_s);
     assert_near("score", seed, f->score, m->happiness_mean, 0.25);
-    assert_near("hosts on", seed, f->hosts_on_mean, m->hosts_on_mean, 0.15);
-    assert_near("energy", seed, f->kwh, m->kwh, 0.02 * f->kwh);
+    /* a power-off may fall to another part of the day: a quarter of a host, and its draw */
+    assert_near("hosts on", seed, f->hosts_on_mean, m->hosts_on_mean, 0.25);
+    assert_near("energy", seed, f->kwh, m->kwh, 0.04 * f->kwh);
     total->really += f->migrations;
     total->simulated += m->migrations;
     remove_all(p.dir);
