@@ -183,7 +183,7 @@ static void add_roles(const struct pve_map *m, const struct pve_node *n, struct 
     bool other = pve_ceph_runs(ceph, "mgr", n->name) || pve_ceph_runs(ceph, "mds", n->name);
     unsigned major = pve_look_major(m->look, n->name);
 
-    h->vsan = osd;
+    h->serves_storage = osd;
     if (mon || other || !is_ceph_known(m, ceph) || n->local || is_master(m, n->name) ||
         has_copies(m, n->name))
         h->dpm = AUTOMATION_DISABLED;

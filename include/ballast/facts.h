@@ -233,7 +233,9 @@ struct host_facts {
     enum failure_detection failure_detection;
     bool quarantine; /* it is degraded: it receives no VM, and its VMs leave where rules and load allow */
     struct host_losses losses;
-    bool vsan;                         /* its disks are part of a shared store: it is never put to standby */
+    bool vsan;           /* its disks are part of vSAN: it is never put to standby */
+    bool serves_storage; /* its disks hold data of other hosts' VMs in another way, such as an OSD of Ceph:
+                            likewise */
     const char *hardware_uuid;         /* as the firmware reports it; NULL: not known */
     struct ids traits;                 /* its abilities, by name: HW_CPU_X86_AVX2; sorted */
     struct attributes attributes;      /* sorted by name */

@@ -69,10 +69,11 @@ enum finding_code {
     FIND_OTHER_BALANCER,
     FIND_OTHER_POWER,
     FIND_LABELS_UNREAD,
-    FIND_SOURCE_FAULT, /* in the source's words */
-    FIND_POWER_METHOD, /* of a host: host_facts.power_fault says what */
-    FIND_VSAN,         /* of some hosts, or of all */
-    FIND_AVOID,        /* of a VM and a host, of one of the two, or of all optional moves */
+    FIND_SOURCE_FAULT,   /* in the source's words */
+    FIND_POWER_METHOD,   /* of a host: host_facts.power_fault says what */
+    FIND_VSAN,           /* of some hosts, or of all */
+    FIND_SERVES_STORAGE, /* likewise */
+    FIND_AVOID,          /* of a VM and a host, of one of the two, or of all optional moves */
 
     /* What is wrong with a VM's figures. */
     FIND_SAMPLE_MARKED, /* its source says so, in words */

@@ -146,6 +146,9 @@
     X(FAULT_POWER_METHOD, "power_method", "a host's power method fails, or its controller is in doubt")      \
     X(FAULT_VSAN, "vsan",                                                                                    \
       "hosts that are part of vSAN are never put to standby, though dpm.enabled is true")                    \
+    X(FAULT_SERVES_STORAGE, "serves_storage",                                                                \
+      "hosts whose disks hold data of other hosts' VMs are never put to standby, though dpm.enabled is "     \
+      "true")                                                                                                \
     X(FAULT_AVOID, "avoid",                                                                                  \
       "moves failed; the VM, the host or all optional moves are not tried again for a while")
 
@@ -232,6 +235,7 @@
     X(POWER_HOST_DISABLED, "host_disabled", "DPM is disabled for the host")                                  \
     X(POWER_REJECTED, "rejected", "a person rejected to put it to standby, or to wake it, for this reason")  \
     X(POWER_VSAN, "vsan", "the host is part of vSAN: its disks hold data of other hosts' VMs")               \
+    X(POWER_SERVES_STORAGE, "serves_storage", "the host's disks hold data of other hosts' VMs")              \
     X(POWER_HOST_COMING, "host_coming", "the host is already being woken")                                   \
     X(POWER_WAKE_FAILED, "wake_failed", "the last wake of the host failed")                                  \
     X(POWER_CONTROLLER, "controller_doubted", "the host's controller is not known to be its own")            \

@@ -170,11 +170,29 @@ static void put_hardware(struct table *t, const json_t *h, struct arena *a)
                                reply_number(h, "losses"), reply_text(h, "distrusted_until"));
     if (json_is_true(json_object_get(h, "vsan")))
         remarks = arena_printf(a, "%s%svSAN", remarks, *remarks ? ", " : "");
+    if (json_is_true(json_object_get(h, "serves_storage")))
+        remarks = arena_printf(a, "%s%sserves storage", remarks, *remarks ? ", " : "");
     if (detection && strcmp(detection, "unhealthy") == 0)
         remarks = arena_printf(a, "%s%sfailure detection unhealthy", remarks, *remarks ? ", " : "");
     table_cell(t, reply_text(h, "hardware_uuid"));
     table_cell(t, reply_text(h, "cpu_vendor"));
     table_cell(t, *remarks ? remarks : NULL);
+}
+
+/* Where the memory in use and what the VMs consume differ by more than a tenth. */
+static void put_real_use(const json_t *h, struct strbuf *out)
+{
+    double used = reply_number(h, "mem_used_mb");
+    double vms = reply_number(h, "mem_vms_mb");
+
+    if (!(fabs(used - vms) > used / 10)) /* also where one is not known */
+        return;
+    strbuf_printf(
+        out,
+        "%s has %.1f GiB of memory in use, its VMs %.1f GiB; own use of the host: %.1f GiB, %.1f GHz "
+        "(%s)\n",
+        reply_text(h, "name"), used / MB_PER_GB, vms / MB_PER_GB, reply_number(h, "own_mem_mb") / MB_PER_GB,
+        reply_number(h, "own_cpu_mhz") / MHZ_PER_GHZ, reply_text(h, "own_at"));
 }
 
 static void put_hosts(const json_t *reply, bool all, struct arena *a, struct strbuf *out)
@@ -210,6 +228,7 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
 
         if (why)
             strbuf_printf(out, "%s is disconnected: %s\n", reply_text(h, "name"), why);
+        put_real_use(h, out);
     }
 }
 
@@ -243,17 +262,20 @@ const struct verb verb_hosts = {
                "the last day.",
     .operands = "[HOST]",
     .operands_max = 1,
-    .more =
-        "CPU and MEM: what the VMs on the host are entitled to, in percent of the host's capacity "
-        "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host. Each is proven once a "
-        "wake succeeded that no other method can have done, until its settings change (expired) or it "
-        "does not wake the host (FAILED; `ballast status` says why); or the method that is tried just "
-        "now (redfish now). `ballast wake HOST --verify` proves one. --wide adds power "
-        "draw, time since the host is on or in standby, boot time, the host's own power "
-        "management level, CONTROLLER: whether its controllers report its hardware UUID (matches), "
-        "another machine's (differs), nothing that could be compared (unknown), or were confirmed by a "
-        "person (confirmed), the UUID of its hardware, and what sets it apart. With a host's id or name: the "
-        "figures of `ballast vms VM`, summed over the VMs on the host.",
+    .more = "CPU and MEM: what the VMs on the host are entitled to, in percent of the host's capacity "
+            "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host. Each is proven once a "
+            "wake succeeded that no other method can have done, until its settings change (expired) or it "
+            "does not wake the host (FAILED; `ballast status` says why); or the method that is tried just "
+            "now (redfish now). `ballast wake HOST --verify` proves one. --wide adds power "
+            "draw, time since the host is on or in standby, boot time, the host's own power "
+            "management level, CONTROLLER: whether its controllers report its hardware UUID (matches), "
+            "another machine's (differs), nothing that could be compared (unknown), or were confirmed by a "
+            "person (confirmed), the UUID of its hardware, and what sets it apart. Below the table stand the "
+            "hosts "
+            "whose memory in use and that of their VMs differ by more than a tenth, with what the host uses "
+            "itself "
+            "beyond what is reserved for it, and when that was seen. With a host's id or name: the "
+            "figures of `ballast vms VM`, summed over the VMs on the host.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -200,6 +200,7 @@ static const struct field host_fields[] = {
     O_OPT("losses", losses),
     W("failure_detection", is.failure_detection, failure_detection_words, OPT),
     F("vsan", FIELD_BOOL, is.vsan, OPT),
+    F("serves_storage", FIELD_BOOL, is.serves_storage, OPT),
     F("disconnected_why", FIELD_TEXT, is.disconnected_why, OPT),
     F("hardware_uuid", FIELD_TEXT, is.hardware_uuid, OPT),
     F("left_inventory", FIELD_BOOL, is.left_inventory, OPT),

@@ -490,8 +490,8 @@ static void add_match(const struct power_host *h, const struct entry_match *m, c
 
 static bool has_no_way(const struct controllers_part *p, const struct snapshot *snap, const struct host *h)
 {
-    return h->is.wake_methods == 0 && !h->is.vsan && h->is.dpm != AUTOMATION_DISABLED &&
-           !power_entries_find(p->hosts, p->n_hosts, snap, h->is.id);
+    return h->is.wake_methods == 0 && !h->is.vsan && !h->is.serves_storage &&
+           h->is.dpm != AUTOMATION_DISABLED && !power_entries_find(p->hosts, p->n_hosts, snap, h->is.id);
 }
 
 /* Hosts that DPM may not put to standby, because nothing could wake them. */

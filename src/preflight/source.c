@@ -60,6 +60,7 @@ static const struct {
                            "manual); do not switch vCenter's DRS off where there are resource pools"},
     {FAULT_OTHER_POWER, "switch the other power management off, or set dpm.enabled: false"},
     {FAULT_VSAN, "leave such hosts on; dpm.enabled has no effect on them"},
+    {FAULT_SERVES_STORAGE, "leave such hosts on; dpm.enabled has no effect on them"},
     {FAULT_LABELS_UNREAD,
      "give the user the right to read tags, as a global permission or on the tags; until "
      "they were read once, no move begins by itself"},

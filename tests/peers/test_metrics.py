@@ -105,6 +105,35 @@ def test_before_the_first_inventory():
         assert "ballast_imbalance" not in found and "ballast_inventory_timestamp_seconds" not in found
 
 
+def test_own_use():
+    """What a host uses itself and where it is degraded: in the metrics, and for h1, whose VM explains little of it, in the hosts' table."""
+    with Daemon({"kind": "file"}, interval_s=3600, automation="manual") as d:
+        vm = {"state": "on", "vcpus": 2, "mem_mb": 8192, "cpu": {"demand": 500}, "mem": {"demand": 8192, "consumed": 8192}}
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 120))
+        host = {"state": "on", "cpu_mhz": 20000, "cores": 8, "mem_mb": 65536}
+        snapshot = {"format": "ballast-snapshot/1", "cluster": "own", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                    "hosts": [{"id": "h1", **host, "mem_free_mb": 32768, "quarantine": True,
+                               "own": {"at": at, "cpu_mhz": 3000, "mem_mb": 24576}},
+                              {"id": "h2", **host, "mem_free_mb": 57344}, {"id": "h3", **host, "state": "standby"}],
+                    "vms": [{"id": "a", "host": "h1", **vm}, {"id": "b", "host": "h2", **vm}]}
+        path = d.folder / "cluster.json"
+        path.write_text(json.dumps(snapshot))
+        d.write(source={"kind": "file", "file": str(path)})
+        d.start()
+        wait_for("the first pass", lambda: d.request({"command": "status"})["status"]["pass"])
+        text = d.cli("metrics")
+        promtool("check", "metrics", text=text)
+        found = parse(text)
+        own = {dict(s)["host"]: value for s, value in found["ballast_host_memory_own_use_bytes"].items()}
+        assert own == {"h1": 24576 * 2**20, "h2": 0}, own
+        assert of(found["ballast_host_cpu_own_use_hertz"], host="h1") == 3e9, found
+        assert 110 <= of(found["ballast_host_own_use_age_seconds"], host="h1") <= 240, found
+        assert of(found["ballast_host_own_use_age_seconds"], host="h2") == 0, found
+        assert {dict(s)["host"]: v for s, v in found["ballast_host_quarantine"].items()} == {"h1": 1, "h2": 0, "h3": 0}
+        said = [line for line in d.cli("hosts").splitlines() if "memory in use" in line]
+        assert said == [f"h1 has 32.0 GiB of memory in use, its VMs 8.0 GiB; own use of the host: 24.0 GiB, 3.0 GHz ({at})"], said
+
+
 def test_large():
     with Daemon(SIM, interval_s=3600, automation="manual") as d:
         generated(d, 1000, 5000)
@@ -122,4 +151,4 @@ def test_large():
 
 
 if __name__ == "__main__":
-    main(test_names_and_figures, test_before_the_first_inventory, test_large)
+    main(test_names_and_figures, test_before_the_first_inventory, test_own_use, test_large)

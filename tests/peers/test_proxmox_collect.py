@@ -78,7 +78,7 @@ def test_hosts_and_guests():
         equal("states", {h: hosts[h]["state"] for h in hosts}, {"n1": "on", "n2": "maintenance", "n3": "disconnected"})
         equal("size", (hosts["n1"]["cpu_mhz"], hosts["n1"]["cores"], hosts["n1"]["mem_mb"]), (16 * CORE, 16, 64 * 1024))
         equal("labels", hosts["n1"]["labels"], {"ceph": "mon;osd", "pve": version[0], "votes": "1"})
-        equal("never to standby", (hosts["n1"]["vsan"], hosts["n1"]["dpm"]), (True, "disabled"))
+        equal("never to standby", (hosts["n1"]["serves_storage"], hosts["n1"]["vsan"], hosts["n1"]["dpm"]), (True, False, "disabled"))
         # a template runs nowhere; of the guest of a node that was off from the start no size was ever told
         equal("guests", sorted(vms), ["100", "101", "102", "105"])
         web = vms["100"]

@@ -252,8 +252,9 @@ static void check_host_may_sleep(const struct world *w, uint32_t host)
     const struct host *h = &w->snap.hosts[host];
     enum automation dpm = h->is.dpm == AUTOMATION_INHERIT ? w->policy.dpm.automation : h->is.dpm;
 
-    if (h->is.state != HOST_ON || h->failover || h->is.vsan || host_is_avoided(h) || !h->is.wake_verified ||
-        dpm == AUTOMATION_DISABLED || is_about_to_go(&w->snap, host) || is_wanted(w, &h->is))
+    if (h->is.state != HOST_ON || h->failover || h->is.vsan || h->is.serves_storage || host_is_avoided(h) ||
+        !h->is.wake_verified || dpm == AUTOMATION_DISABLED || is_about_to_go(&w->snap, host) ||
+        is_wanted(w, &h->is))
         fail_msg("seed %llu: %s must not be put to standby", (unsigned long long)w->seed, h->is.id);
     for (uint32_t v = 0; v < w->snap.n_vms; v++)
         if (oracle_is_on(&w->o, v, host) && w->snap.vms[v].is.kind != VM_AGENT)

@@ -51,6 +51,7 @@ class Host:
         self.agents_required = j.get('agents_required') or []
         self.avoided = bool(j.get('quarantine')) or (self.state == 'on' and j.get('failure_detection') == 'unhealthy')
         self.vsan = bool(j.get('vsan'))
+        self.serves_storage = bool(j.get('serves_storage'))
         vendor = j.get('cpu_vendor')
         self.offers = {kind: j.get(kind) for kind in OFFERED}  # None: not known
         self.offers['cpu_vendor'] = None if vendor is None else [vendor]

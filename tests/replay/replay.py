@@ -187,7 +187,7 @@ class Replay:
 
     def check_power_off(self, host, rec, where):
         """Agents go down with their host."""
-        if host.state != 'on' or host.failover or host.vsan or host.avoided:
+        if host.state != 'on' or host.failover or host.vsan or host.serves_storage or host.avoided:
             self.wrong(f'host {host.id} is {host.state}, and is put to standby', where)
         if not host.wake_verified or (host.dpm if host.dpm != 'inherit' else self.policy['dpm.automation']) == 'disabled':
             self.wrong(f'host {host.id} must not be put to standby', where)

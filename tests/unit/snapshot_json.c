@@ -24,7 +24,7 @@
 #define OFFERS                                                                                               \
     ",\"networks\":[\"net-2\",\"net-1\"],\"datastores\":[\"ssd\"],\"devices\":[],\"cpu_vendor\":\"amd\","    \
     "\"cpu_modes\":[\"amd-zen2\",\"amd-zen\"],\"quarantine\":true,\"failure_detection\":\"unhealthy\","      \
-    "\"vsan\":true,\"hardware_uuid\":\"4c4c4544-0050\""
+    "\"vsan\":true,\"serves_storage\":true,\"hardware_uuid\":\"4c4c4544-0050\""
 #define NEEDS                                                                                                \
     ",\"networks\":[\"net-1\"],\"datastores\":[\"ssd\",\"hdd\"],\"devices\":[\"grid_p40-2q\"],"              \
     "\"cpu_vendor\":\"amd\",\"cpu_mode\":\"amd-zen\",\"immovable\":\"a passthrough device\","                \
@@ -341,7 +341,8 @@ static void test_offers_and_needs(void **state)
     assert_true(h->networks.known && h->networks.names.n == 2 && h->devices.known && h->devices.names.n == 0);
     assert_string_equal(h->networks.names.items[0], "net-1");
     assert_false(s.hosts[1].is.networks.known || s.hosts[1].is.devices.known);
-    assert_true(h->quarantine && h->vsan && h->failure_detection == FAILURE_DETECTION_UNHEALTHY);
+    assert_true(h->quarantine && h->vsan && h->serves_storage &&
+                h->failure_detection == FAILURE_DETECTION_UNHEALTHY);
     assert_int_equal(s.hosts[1].is.failure_detection, FAILURE_DETECTION_UNKNOWN);
     assert_string_equal(v->datastores.items[0], "hdd");
     assert_string_equal(v->immovable, "a passthrough device");
@@ -349,10 +350,11 @@ static void test_offers_and_needs(void **state)
 
     strbuf_init(&text, STRBUF_NO_LIMIT);
     snapshot_dump(&s, &text);
-    assert_non_null(strstr(text.text,
-                           "\"devices\": [], \"cpu_vendor\": \"amd\", \"cpu_modes\": [\"amd-zen\", "
-                           "\"amd-zen2\"], \"quarantine\": true, \"failure_detection\": "
-                           "\"unhealthy\", \"vsan\": true, \"hardware_uuid\": \"4c4c4544-0050\"}"));
+    assert_non_null(strstr(
+        text.text,
+        "\"devices\": [], \"cpu_vendor\": \"amd\", \"cpu_modes\": [\"amd-zen\", "
+        "\"amd-zen2\"], \"quarantine\": true, \"failure_detection\": "
+        "\"unhealthy\", \"vsan\": true, \"serves_storage\": true, \"hardware_uuid\": \"4c4c4544-0050\"}"));
     assert_non_null(strstr(text.text,
                            "\"datastores\": [\"hdd\", \"ssd\"], \"devices\": [\"grid_p40-2q\"], "
                            "\"cpu_vendor\": \"amd\", \"cpu_mode\": \"amd-zen\", \"immovable\": \"a "

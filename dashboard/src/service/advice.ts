@@ -24,6 +24,7 @@ const ADVICE: Record<string, string> = {
   source_fault: 'A person has to mend it at the hypervisor: no guest is started, stopped or deleted for it.',
   power_method: 'Look at the host\'s controller: address, password, network. Prove it with ballast wake HOST --verify.',
   vsan: 'Nothing must be done: hosts of vSAN are never put to standby.',
+  serves_storage: 'Nothing must be done: hosts whose disks hold data of other hosts\' VMs are never put to standby.',
   avoid: 'Look at why the moves failed (history). They are tried again later; ballast run --retry tries at once.',
 };
 

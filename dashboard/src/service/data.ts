@@ -191,6 +191,9 @@ export interface Host {
   identity: { meaning: string; why: Nullable<string> };
   boot_s: Nullable<number>;
   power_w: Nullable<number>;
+  own_cpu_mhz: Nullable<number>;
+  own_mem_mb: Nullable<number>;
+  own_at: Nullable<string>;
   on_since: Nullable<string>;
   standby_since: Nullable<string>;
   cpu: Load;

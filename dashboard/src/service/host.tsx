@@ -11,7 +11,7 @@ import { Ago, Facts, RESOURCES, Tile } from './parts';
 import { Missing, useNow, useReply } from './store';
 import { Vms } from './use_vms';
 import type { VmQuery } from './vm_table';
-import { ago, automationWords, count, proofWords, stateWords } from './words';
+import { ago, automationWords, count, mhz, mib, proofWords, stateWords } from './words';
 import { duration, figure } from '../charts/format';
 
 function Loads({ h }: { h: Host }) {
@@ -92,6 +92,7 @@ export function HostPage({ a }: { a: Address }) {
           ['Cores', String(h.cores)],
           ['CPU', h.cpu_vendor ?? ''],
           ['Losses with VMs', h.losses === 0 ? '' : `${h.losses}${h.distrusted_until ? `, distrusted until ${h.distrusted_until}` : ''}`],
+          ['Own use', h.own_mem_mb ? <>{mhz(h.own_cpu_mhz)}, {mib(h.own_mem_mb)}{h.own_at && <>, <Ago t={h.own_at} /></>}</> : ''],
           ['Quarantine', h.quarantine ? 'yes: it receives no VMs' : ''],
         ]}
       />

@@ -16,7 +16,7 @@ import { energyCurves, forecastCurves, type EnergyRow, type Forecast } from './p
 import { Missing, useNow, useReply } from './store';
 import { count, kwh, percent, proofWords, sentence } from './words';
 
-const POWER_FAULTS = new Set(['power_method', 'ready_by', 'other_power_management', 'vsan']);
+const POWER_FAULTS = new Set(['power_method', 'ready_by', 'other_power_management', 'vsan', 'serves_storage']);
 const DAYS = 14;
 
 interface Schedule {

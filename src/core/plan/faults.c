@@ -4,21 +4,31 @@
 #include "core/plan/findings.h"
 #include "core/plan/plan.h"
 
-static uint32_t count_vsan(const struct snapshot *s)
+/* Hosts of a shared store matter only where hosts would be put to standby. */
+static void report_storage(struct pass *p)
 {
-    uint32_t n = 0;
+    const struct snapshot *s = p->snap;
+    uint32_t vsan = 0;
+    uint32_t other = 0;
 
-    for (uint32_t i = 0; i < s->n_hosts; i++)
-        n += s->hosts[i].is.vsan;
-    return n;
+    for (uint32_t i = 0; i < s->n_hosts && p->policy.dpm.enabled; i++) {
+        vsan += s->hosts[i].is.vsan;
+        other += s->hosts[i].is.serves_storage && !s->hosts[i].is.vsan;
+    }
+    if (vsan > 0)
+        plan_fault(p, FAULT_VSAN, IX_NONE, IX_NONE, IX_NONE,
+                   (struct finding){.code = FIND_VSAN,
+                                    .figures = {{FIGURE_HOSTS, vsan}, {FIGURE_HOSTS_ALL, s->n_hosts}}});
+    if (other > 0)
+        plan_fault(p, FAULT_SERVES_STORAGE, IX_NONE, IX_NONE, IX_NONE,
+                   (struct finding){.code = FIND_SERVES_STORAGE,
+                                    .figures = {{FIGURE_HOSTS, other}, {FIGURE_HOSTS_ALL, s->n_hosts}}});
 }
 
-/* Managers that work against this one, and rules that are not known. Hosts of a shared store matter only
- * where hosts would be put to standby. */
+/* Managers that work against this one, and rules that are not known. */
 static void report_conflicts(struct pass *p)
 {
     const struct snapshot *s = p->snap;
-    uint32_t vsan = p->policy.dpm.enabled ? count_vsan(s) : 0;
 
     if (s->conflicts.balancer)
         plan_fault(p, FAULT_OTHER_BALANCER, IX_NONE, IX_NONE, IX_NONE,
@@ -35,10 +45,7 @@ static void report_conflicts(struct pass *p)
     for (uint32_t i = 0; i < s->ha_configured.conflicts.n; i++)
         plan_fault(p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE,
                    (struct finding){.code = FIND_SOURCE_FAULT, .peer = s->ha_configured.conflicts.items[i]});
-    if (vsan > 0)
-        plan_fault(p, FAULT_VSAN, IX_NONE, IX_NONE, IX_NONE,
-                   (struct finding){.code = FIND_VSAN,
-                                    .figures = {{FIGURE_HOSTS, vsan}, {FIGURE_HOSTS_ALL, s->n_hosts}}});
+    report_storage(p);
 }
 
 void plan_report_state(struct pass *p)

@@ -104,6 +104,7 @@ static uint32_t fault_looks_for(const struct layout *l, const struct fault *f, u
     case FAULT_SOURCE:
     case FAULT_POWER_METHOD:
     case FAULT_VSAN:
+    case FAULT_SERVES_STORAGE:
     case FAULT_AVOID:
     case fault_code_count:
         break;

@@ -171,6 +171,8 @@ enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct p
         return POWER_REJECTED;
     if (h->vsan)
         return POWER_VSAN;
+    if (h->serves_storage)
+        return POWER_SERVES_STORAGE;
     if (l->closing[slot])
         return POWER_HOST_STATE;
     if (h->controller_doubted)

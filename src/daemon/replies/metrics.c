@@ -447,13 +447,15 @@ static void put_hosts(const struct text *t, const struct snapshot *s, const stru
 {
     static const char load[] = "ballast_host_normalized_entitlement_ratio";
     static const struct {
-        const char *capacity, *demand, *unmet, *label;
+        const char *capacity, *demand, *unmet, *own, *label;
         double unit;
     } of[RES_COUNT] = {
         [RES_CPU] = {"ballast_host_cpu_capacity_hertz", "ballast_host_cpu_demand_hertz",
-                     "ballast_host_cpu_unmet_demand_hertz", ",resource=\"cpu\"", HZ_PER_MHZ},
+                     "ballast_host_cpu_unmet_demand_hertz", "ballast_host_cpu_own_use_hertz",
+                     ",resource=\"cpu\"", HZ_PER_MHZ},
         [RES_MEM] = {"ballast_host_memory_capacity_bytes", "ballast_host_memory_demand_bytes",
-                     "ballast_host_memory_unmet_demand_bytes", ",resource=\"memory\"", BYTES_PER_MB},
+                     "ballast_host_memory_unmet_demand_bytes", "ballast_host_memory_own_use_bytes",
+                     ",resource=\"memory\"", BYTES_PER_MB},
     };
     CLEANUP(strbuf_releasep) struct strbuf labels = {0};
     const uint32_t n = s->n_hosts;
@@ -475,7 +477,20 @@ static void put_hosts(const struct text *t, const struct snapshot *s, const stru
         head(t, of[r].unmet, "gauge", "Shortage: demand of the VMs on the host that is not met.");
         for (uint32_t i = 0; i < n; i++)
             sample(t, of[r].unmet, list[i].labels, list[i].power.unmet[r] * of[r].unit);
+        head(t, of[r].own, "gauge", "What the host uses itself, beyond what is reserved for it.");
+        for (uint32_t i = 0; i < n; i++)
+            sample(t, of[r].own, list[i].labels,
+                   host_is_up(&s->hosts[i]) ? s->hosts[i].own.now[r] * of[r].unit : UNKNOWN);
     }
+    head(t, "ballast_host_own_use_age_seconds", "gauge", "Age of what is known of the host's own use.");
+    for (uint32_t i = 0; i < n; i++)
+        sample(t, "ballast_host_own_use_age_seconds", list[i].labels,
+               !host_is_up(&s->hosts[i])    ? UNKNOWN
+               : s->hosts[i].is.own.at == 0 ? 0
+                                            : (double)(s->time - s->hosts[i].is.own.at));
+    head(t, "ballast_host_quarantine", "gauge", "1: the host is in quarantine, and receives no VMs.");
+    for (uint32_t i = 0; i < n; i++)
+        sample(t, "ballast_host_quarantine", list[i].labels, s->hosts[i].is.quarantine);
     head(t, "ballast_host_vms", "gauge", "VMs on the host.");
     for (uint32_t i = 0; i < n; i++)
         sample(t, "ballast_host_vms", list[i].labels, s->hosts[i].vms.n);

@@ -108,6 +108,24 @@ static void put_proofs(struct json_writer *w, const struct engine *e, const char
     jw_end(w);
 }
 
+/* What the host uses itself, and the memory in use beside what its VMs consume. */
+static void put_real_use(struct json_writer *w, const struct snapshot *s, const struct host *h)
+{
+    const bool up = host_is_up(h);
+    double vms = 0;
+
+    for (uint32_t i = 0; i < h->vms.n; i++) {
+        const struct vm_facts *v = &s->vms[h->vms.items[i]].is;
+
+        vms += v->consumed_mb + v->overhead_mb;
+    }
+    jw_figure(w, "own_cpu_mhz", up ? h->own.now[RES_CPU] : UNKNOWN);
+    jw_figure(w, "own_mem_mb", up ? h->own.now[RES_MEM] : UNKNOWN);
+    jw_instant(w, "own_at", up ? (h->is.own.at != 0 ? h->is.own.at : s->time) : 0);
+    jw_figure(w, "mem_used_mb", up ? h->is.total[RES_MEM] - h->is.mem_free_mb : UNKNOWN);
+    jw_figure(w, "mem_vms_mb", up ? vms : UNKNOWN);
+}
+
 static void put_host(struct json_writer *w, const struct engine *e, const struct host *h,
                      const struct shares_of *shares)
 {
@@ -127,6 +145,7 @@ static void put_host(struct json_writer *w, const struct engine *e, const struct
     jw_instant(w, "last_loss", h->is.losses.last);
     jw_instant(w, "distrusted_until", h->is.losses.distrusted_until);
     jw_bool(w, "vsan", h->is.vsan);
+    jw_bool(w, "serves_storage", h->is.serves_storage);
     jw_text(w, "dpm", automation_name(h->is.dpm));
     jw_begin(w, "wake_methods", JW_ARRAY, JW_INLINE);
     for (unsigned i = 0; i < WAKE_METHODS; i++) {
@@ -141,6 +160,7 @@ static void put_host(struct json_writer *w, const struct engine *e, const struct
     reply_identity_put(w, e, h->is.id);
     jw_figure(w, "boot_s", h->is.boot_s);
     jw_figure(w, "power_w", h->is.power_w);
+    put_real_use(w, engine_snapshot(e), h);
     jw_instant(w, "on_since", h->is.on_since);
     jw_instant(w, "standby_since", h->is.standby_since);
     for (int r = 0; r < RES_COUNT; r++) {

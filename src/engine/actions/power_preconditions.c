@@ -256,6 +256,9 @@ int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const
         return err_set(err, -EPERM,
                        "host %s is part of vSAN: its disks hold data of other hosts' VMs, so it stays on",
                        h->is.name);
+    if (h->is.serves_storage)
+        return err_set(err, -EPERM, "the disks of host %s hold data of other hosts' VMs, so it stays on",
+                       h->is.name);
     if (!test && !hosts_is_proven(e->knowledge->hosts, &h->is))
         return err_set(
             err, -EPERM,

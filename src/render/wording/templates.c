@@ -188,6 +188,14 @@ const struct sentence_template wording_templates[] = {
     {FIND_VSAN, "",
      "{hosts} of {hosts_all} hosts are part of vSAN: their disks hold data of the cluster, so they are never "
      "put to standby."},
+    {FIND_SERVES_STORAGE, "hosts=1 hosts_all>1",
+     "The disks of a host hold data of other hosts' VMs, so it is never put to standby."},
+    {FIND_SERVES_STORAGE, "hosts={hosts_all}",
+     "The disks of all {hosts_all} hosts hold data of other hosts' VMs, so no host is ever put to standby. "
+     "Set dpm.enabled to false."},
+    {FIND_SERVES_STORAGE, "",
+     "The disks of {hosts} of {hosts_all} hosts hold data of other hosts' VMs, so they are never put to "
+     "standby."},
     {FIND_AVOID, "vm host failed=1",
      "{vm} is not moved to {host} before {until:clock}, because a move there failed.{peer_says}"},
     {FIND_AVOID, "vm host",
@@ -502,6 +510,8 @@ const struct sentence_template wording_templates[] = {
     {FIND_POWER, "power=controller_doubted", "{host} stays on: {host.power_fault}."},
     {FIND_POWER, "power=vsan",
      "{host} is part of vSAN: its disks hold data of other hosts' VMs, so it is never put to standby."},
+    {FIND_POWER, "power=serves_storage",
+     "The disks of {host} hold data of other hosts' VMs, so it is never put to standby."},
     {FIND_POWER, "power=own_use",
      "{host} itself uses {has} of {resource}, which its VMs do not explain. A host that runs something of "
      "its "
