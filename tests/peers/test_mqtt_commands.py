@@ -86,6 +86,7 @@ def test_each_command():
             answer = c.ask("cmd/maintenance", {"host": host, "mode": "enter"})
             assert answer["reply"]["ok"] and answer["reply"]["actions"][0]["approved_by"] == "mqtt", answer
             assert c.ask("cmd/maintenance", {"host": host, "mode": "exit"})["reply"]["ok"]
+            wait_for("nothing moves", lambda: not d.actions("approved", "starting", "running", "verifying"))
             answer = c.ask("cmd/migrate", {"vm": "web-02", "apply": True})
             assert answer["reply"]["ok"] and all(a["approved_by"] == "mqtt" for a in answer["reply"]["actions"]), answer
             c.refused("nowhere", "cmd/standby", {"host": "nowhere"})
