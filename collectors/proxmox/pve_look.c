@@ -9,6 +9,8 @@
 #include "net/http.h"
 #include "net/peer_json.h"
 
+#include <ballast/units.h>
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -414,6 +416,15 @@ static void consider(struct pve_look *l, const struct pve_guest *g, const char *
         list[(*n)++] = (struct due){g, what, k, u};
 }
 
+/* pvestatd takes memory only from guests with a minimum below their size, on a node that is full. */
+static bool may_be_squeezed(const struct pve_look *l, const struct pve_node *node, const struct pve_guest *g)
+{
+    double least_mb = peer_json_number(pve_look_of_guest(l, g, PVE_CONFIG, PVE_CONFIG_MS), "balloon");
+
+    return node && node->mem > PVE_SQUEEZES * node->maxmem && least_mb > 0 &&
+           least_mb * BYTES_PER_MIB < g->maxmem;
+}
+
 static void consider_guest(struct pve_look *l, const struct pve_view *view, const struct pve_guest *g,
                            struct due *list, size_t *n)
 {
@@ -426,8 +437,8 @@ static void consider_guest(struct pve_look *l, const struct pve_view *view, cons
     m->print = print;
     consider(l, g, PVE_CONFIG, changed, list, n);
     /* whether its balloon tells what it uses, and what it has taken */
-    if ((pve_look_major(l, g->node) == 8 || (node && node->mem > PVE_SQUEEZES * node->maxmem)) &&
-        !g->container && strcmp(g->status, "running") == 0)
+    if ((pve_look_major(l, g->node) == 8 || may_be_squeezed(l, node, g)) && !g->container &&
+        strcmp(g->status, "running") == 0)
         consider(l, g, PVE_CURRENT, changed, list, n);
     if (!node || !node->online || g->is_template)
         *n = before; /* what is known of it stays known */

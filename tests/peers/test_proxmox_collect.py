@@ -122,7 +122,7 @@ def test_memory_that_is_short():
         for full in (False, True):
             c = Cluster(version, nodes=1)
             c.nodes["n1"].psi["pressurememoryfull"] = 20
-            c.add(100, "n1", mem=16 * GIB, taken=6 * GIB)
+            c.add(100, "n1", mem=16 * GIB, taken=6 * GIB, config={"balloon": 4096})
             c.add(101, "n1", mem=64 * GIB, host_used=(55 if full else 10) * GIB)
             with Server(c) as s, collector(s) as (p, _):
                 for _ in range(3):
