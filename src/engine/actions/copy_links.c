@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define SOON_S 5 /* a copy that is over within this time alone: hardly longer than to begin one */
-#define TRY_S 60 /* a copy of this time alone may show what its links give two */
 #define SOON_PART                                                                                            \
     0.5 /* of a part of the link, that VMs may write while one of two copies is over soon ...                \
          */
@@ -163,31 +162,15 @@ bool copy_links_had_no_end(const struct engine *e, const struct action *x)
     return rate_alone(e, x) <= before * AGAIN && !(wrote < before / 2);
 }
 
-/* Whether x would be the first to show what the links that it shares give two copies. */
-static bool tries_links(const struct engine *e, const struct action *x)
-{
-    for (int end = LINK_OUT; end < LINK_COUNT; end++) {
-        double sum;
-        uint32_t n = beside(e->actions, x, end, &sum) + theirs(e->actions, end_of(x, end));
-
-        if (n > 1 || (n == 1 && migration_stats_link_is_tried(e->knowledge->migrations, end_of(x, end),
-                                                              end == LINK_IN)))
-            return false;
-    }
-    return true;
-}
-
 /* Beside a copy that is over soon, or not. Of a VM about which nothing is known, what the last ones off its
- * host wrote says enough where both copies are over soon, or where it is to show once what the links give. */
-static bool may_share(const struct engine *e, const struct action *x, double rate, bool x_soon, bool y_soon,
-                      bool tries)
+ * host wrote says enough where both copies are over soon. */
+static bool may_share(const struct engine *e, const struct action *x, double rate, bool x_soon, bool y_soon)
 {
     double wrote = writes(e, x);
 
     if (!isnan(wrote))
         return wrote <= rate * (x_soon || y_soon ? SOON_PART : LONG_PART);
-    return ((x_soon && y_soon) || tries) &&
-           migration_stats_wrote(e->knowledge->migrations, x->r.from) <= rate * LONG_PART;
+    return x_soon && y_soon && migration_stats_wrote(e->knowledge->migrations, x->r.from) <= rate * LONG_PART;
 }
 
 /* Each two of them must do. */
@@ -195,14 +178,12 @@ static bool fits_beside(const struct engine *e, const struct action *x, double a
 {
     const bool full = rate < alone * FULL;
     const bool soon = left_s(e, x, alone) <= SOON_S;
-    const bool tries = left_s(e, x, alone) <= TRY_S && tries_links(e, x);
     struct copy_cursor at = {0};
 
     for (const struct action *y; (y = copy_links_next(e->actions, x, &at)) != NULL;) {
         bool y_soon = left_s(e, y, rate_alone(e, y)) <= SOON_S;
 
-        if (full &&
-            (!may_share(e, x, rate, soon, y_soon, tries) || !may_share(e, y, rate, y_soon, soon, tries)))
+        if (full && (!may_share(e, x, rate, soon, y_soon) || !may_share(e, y, rate, y_soon, soon)))
             return false;
     }
     return true;
@@ -268,7 +249,7 @@ void copy_links_learn(struct engine *e, struct action *x, instant_s now)
 
         most = n > most ? n : most;
         if (!isnan(sum))
-            migration_stats_see_link(m, end_of(x, end), end == LINK_IN, sum, n + 1,
+            migration_stats_see_link(m, end_of(x, end), end == LINK_IN, sum,
                                      n > 0 && sum < rate_alone(e, x) * (n + 1) * FULL);
     }
     if (most > 0 || (x->progress.taught_at != 0 && now - x->progress.taught_at < LEARN_S))

@@ -8,8 +8,7 @@
  *   where each VM writes little of its part.
  * Else it waits for the others. What is written is known from the source, from earlier copies, or from the
  * rounds of a copy that goes on. A VM about which nothing is known may write a lot, unless both copies will
- * be over soon: then it counts as those that left its host before. So it does beside one other, if it takes
- * less than TRY_S, where no two copies have shown yet what the links give them together.
+ * be over soon: then it counts as those that left its host before.
  *
  * The rate of a copy, and what the copies of a link have together, are learned from their bytes while they go
  * on. After a copy that had no end, or sent twice a VM's memory, half as many use its hosts at a time, and

@@ -15,8 +15,7 @@ struct average {
 
 /* A host, and the destinations that it copies to. */
 struct host_rates {
-    double link[2];   /* out, in: what copies had together; 0: not known */
-    bool is_tried[2]; /* by several */
+    double link[2]; /* out, in: what copies had together; 0: not known */
     struct average wrote;
     uint32_t most; /* copies at a time; 0: as many as the settings say */
     struct average own;
@@ -193,20 +192,11 @@ void migration_stats_see_rate(struct migration_stats *l, const char *from, const
         (void)learn_rates(l, from, to, mb_s, false, now);
 }
 
-void migration_stats_see_link(struct migration_stats *l, const char *host, bool in, double mb_s, uint32_t n,
-                              bool full)
+void migration_stats_see_link(struct migration_stats *l, const char *host, bool in, double mb_s, bool full)
 {
-    struct host_rates *h = host_of(l, host);
+    double *known = &host_of(l, host)->link[in];
 
-    h->link[in] = full ? mb_s : fmax(h->link[in], mb_s);
-    h->is_tried[in] = h->is_tried[in] || n > 1;
-}
-
-bool migration_stats_link_is_tried(const struct migration_stats *l, const char *host, bool in)
-{
-    const struct host_rates *h = idmap_get(&l->hosts, host);
-
-    return h && h->is_tried[in];
+    *known = full ? mb_s : fmax(*known, mb_s);
 }
 
 double migration_stats_link(const struct migration_stats *l, const char *host, bool in)

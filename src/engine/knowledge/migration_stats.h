@@ -53,12 +53,9 @@ bool migration_stats_take(struct migration_stats *l, const struct timed_migratio
 void migration_stats_see_rate(struct migration_stats *l, const char *from, const char *to, double mb_s,
                               instant_s now);
 
-/* Of the link of a host, out of it or into it: what its n copies had together, and whether one more would
- * have slowed them down: each had less than it has alone. UNKNOWN: no copy has shown it. */
-void migration_stats_see_link(struct migration_stats *l, const char *host, bool in, double mb_s, uint32_t n,
-                              bool full);
-/* Whether several have shown it. */
-bool migration_stats_link_is_tried(const struct migration_stats *l, const char *host, bool in);
+/* Of the link of a host, out of it or into it: what its copies had together, and whether one more would have
+ * slowed them down: each had less than it has alone. UNKNOWN: no copy has shown it. */
+void migration_stats_see_link(struct migration_stats *l, const char *host, bool in, double mb_s, bool full);
 double migration_stats_link(const struct migration_stats *l, const char *host, bool in);
 
 /* What VMs wrote to their memory while they were copied off the host, the newest one for a quarter; UNKNOWN:
