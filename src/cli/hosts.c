@@ -180,19 +180,21 @@ static void put_hardware(struct table *t, const json_t *h, struct arena *a)
 }
 
 /* Where the memory in use and what the VMs consume differ by more than a tenth. */
-static void put_real_use(const json_t *h, struct strbuf *out)
+static void put_real_use(const json_t *h, struct arena *a, struct strbuf *out)
 {
     double used = reply_number(h, "mem_used_mb");
     double vms = reply_number(h, "mem_vms_mb");
 
     if (!(fabs(used - vms) > used / 10)) /* also where one is not known */
         return;
-    strbuf_printf(
-        out,
-        "%s has %.1f GiB of memory in use, its VMs %.1f GiB; own use of the host: %.1f GiB, %.1f GHz "
-        "(%s)\n",
-        reply_text(h, "name"), used / MB_PER_GB, vms / MB_PER_GB, reply_number(h, "own_mem_mb") / MB_PER_GB,
-        reply_number(h, "own_cpu_mhz") / MHZ_PER_GHZ, reply_text(h, "own_at"));
+    table_put_wrapped(out,
+                      arena_printf(a,
+                                   "%s has %.1f GiB of memory in use, its VMs %.1f GiB; own use of the host: "
+                                   "%.1f GiB, %.1f GHz (%s)",
+                                   reply_text(h, "name"), used / MB_PER_GB, vms / MB_PER_GB,
+                                   reply_number(h, "own_mem_mb") / MB_PER_GB,
+                                   reply_number(h, "own_cpu_mhz") / MHZ_PER_GHZ, reply_text(h, "own_at")),
+                      0);
 }
 
 static void put_hosts(const json_t *reply, bool all, struct arena *a, struct strbuf *out)
@@ -228,7 +230,7 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
 
         if (why)
             strbuf_printf(out, "%s is disconnected: %s\n", reply_text(h, "name"), why);
-        put_real_use(h, out);
+        put_real_use(h, a, out);
     }
 }
 
