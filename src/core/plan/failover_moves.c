@@ -231,7 +231,8 @@ static struct fault *fault_like(struct pass *p, const struct finding *f)
 static uint32_t name_lost(const struct pass *p, const struct failover_gap *gap, struct finding *f)
 {
     const bool *counted = p->layout.failover.counted_on;
-    uint32_t other = gap->vm == IX_NONE ? IX_NONE : p->layout.unit_slot[p->layout.vm_unit[gap->vm]];
+    uint32_t unit = gap->vm == IX_NONE ? IX_NONE : p->layout.vm_unit[gap->vm];
+    uint32_t other = unit == IX_NONE ? gap->lost : p->layout.unit_slot[unit]; /* a spare VM runs nowhere */
     uint32_t n = 1;
 
     if (gap->lost == IX_NONE || (gap->hopeless && other == gap->lost))
