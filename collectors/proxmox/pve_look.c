@@ -436,7 +436,7 @@ static void consider_guest(struct pve_look *l, const struct pve_view *view, cons
 
     m->print = print;
     consider(l, g, PVE_CONFIG, changed, list, n);
-    /* whether its balloon tells what it uses, and what it has taken */
+    /* whether the balloon tells the use of its guest, and the memory taken */
     if ((pve_look_major(l, g->node) == 8 || may_be_squeezed(l, node, g)) && !g->container &&
         strcmp(g->status, "running") == 0)
         consider(l, g, PVE_CURRENT, changed, list, n);

@@ -33,7 +33,7 @@ mount --bind log /var/log/libvirt
 mount --bind cache /var/cache/libvirt
 mount --bind ../hosts /etc/hosts
 
-# All hosts are on one machine: what it does beside a host is no use of that host's own. libvirt is told of none.
+# All hosts are on one machine: other load of the machine is no use of a host. libvirt sees none.
 cp /proc/stat run/stat
 mount --bind run/stat /proc/stat
 
