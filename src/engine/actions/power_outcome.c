@@ -259,8 +259,12 @@ static bool cannot_be_emptied(const struct plan *plan, const char *host)
 bool power_outcome_withdraw_standbys(struct engine *e, const struct plan *plan, bool more, instant_s now)
 {
     uint32_t wanted = wakes_wanted(e, plan);
-    /* a host that this plan's moves relieve needs no other one */
-    bool high = plan->after.dpm_high[RES_CPU] > 0 || plan->after.dpm_high[RES_MEM] > 0;
+    /* A host that this plan's moves relieve needs no other one; where an admin approves moves, they may not
+     * come.
+     */
+    const struct metrics *loads =
+        e->settings.policy.automation == AUTOMATION_FULL ? &plan->after : &plan->before;
+    bool high = loads->dpm_high[RES_CPU] > 0 || loads->dpm_high[RES_MEM] > 0;
     bool any = false;
 
     if (more || (wanted == 0 && high))
