@@ -22,9 +22,9 @@ enum field_type {
     FIELD_MAC,     /* const char *; of one network card */
     FIELD_CHOICE,  /* const char *; one of .words */
     FIELD_WORD,    /* int or an enum; the number of the word in .words */
-    FIELD_NUMBER,  /* double */
+    FIELD_NUMBER,  /* double; where .fallback is "auto", that word is FIELD_AUTO */
     FIELD_LIMIT,   /* double; null is NO_LIMIT */
-    FIELD_INT,     /* int64_t */
+    FIELD_INT,     /* int64_t; "auto" as in FIELD_NUMBER */
     FIELD_COUNT,   /* uint32_t */
     FIELD_BOOL,    /* bool */
     FIELD_INSTANT, /* instant_s */
@@ -40,6 +40,8 @@ enum field_type {
     FIELD_OWN,     /* whatever .read makes of it */
     FIELD_SKIPPED, /* known, but of no use here */
 };
+
+#define FIELD_AUTO (-1)
 
 #define FIELD_REQUIRED (1u << 0)
 #define FIELD_NULLABLE (1u << 1) /* null is read as if it were absent */

@@ -1,6 +1,6 @@
 /* policy.h: the settings that a pass runs with.
  *
- * One table (policy_settings()) gives every setting its key, type, range, default and meaning. The command's
+ * One table (policy_settings) gives every setting its key, type, range, default and meaning. The command's
  * --set, the configuration file, the plan's "policy" object and conf/names.md are all made from it.
  */
 #ifndef BALLAST_POLICY_H
@@ -8,6 +8,7 @@
 
 #include <ballast/arena.h>
 #include <ballast/err.h>
+#include <ballast/field.h>
 #include <ballast/names.h>
 #include <ballast/units.h>
 
@@ -17,10 +18,10 @@
 struct thread_pool; /* src/base/thread_pool.h */
 
 /* moves_max: as many as can end within one interval; the pass computes the number. */
-#define MOVES_AUTO (-1)
+#define MOVES_AUTO FIELD_AUTO
 
 /* policy.target: set by migration_threshold and the number of hosts. */
-#define TARGET_AUTO (-1.0)
+#define TARGET_AUTO ((double)FIELD_AUTO)
 
 /* dpm.changes_max: by the size of the cluster; dpm_changes_max() computes the number. */
 #define CHANGES_AUTO MOVES_AUTO
@@ -105,43 +106,25 @@ static inline int64_t dpm_changes_max(const struct dpm_policy *dpm, uint32_t n_h
     return part > CHANGES_LEAST ? part : CHANGES_LEAST;
 }
 
-enum setting_type { SETTING_BOOL, SETTING_INT, SETTING_NUMBER, SETTING_WORD };
-
-/* A setting: where it is in struct policy, and what it may be. Numbers are inclusive ranges. */
-struct setting {
-    const char *key; /* "dpm.target" */
-    enum setting_type type;
-    size_t offset;
-    double min, max;
-    const char *const *words; /* SETTING_WORD: the allowed ones, NULL at the end; the value is an enum */
-    int (*word_parse)(const char *word, int *ret);
-    const char *(*word_name)(int value);
-    const char *fallback; /* the default, as text */
-    const char *meaning;
-};
-
-const struct setting *policy_settings(size_t *ret_n);
-
-/* The setting with this key, or NULL. */
-const struct setting *policy_find_setting(const char *key);
+/* The settings, their offsets in struct policy; and with those of earlier versions behind them, which are not
+ * used any more: FIELD_SKIPPED. */
+extern const struct schema policy_settings, policy_recorded;
 
 void policy_default(struct policy *ret);
 
-/* Sets one by its key. -EINVAL, with a sentence that names what was expected: no such key, not a number, out
- * of range. The value "auto" is understood where there is such a thing. */
+/* Sets one by its key ("dpm.target"), by the text that a configuration would have. -EINVAL, with a sentence
+ * that names what was expected: no such key, not a number, out of range. Accepts and ignores former settings,
+ * and whatever reads settings warns of them. */
 int policy_set(struct policy *p, const char *key, const char *value, struct err *err);
 
-/* Settings of earlier versions that are not used any more, NULL at the end. policy_set() accepts and ignores
- * them, and whatever reads settings warns of them. */
-const char *const *policy_former_settings(void);
+/* The present value as text, in the form that policy_set() reads. */
+const char *policy_get(const struct policy *p, const struct field *setting, struct arena *a);
+
 bool policy_is_former_setting(const char *key);
 #define POLICY_FORMER_SETTING_WARNING "%s is not used any more"
 
 /* A setting that is possible and probably a mistake: a sentence for a warning, without line or key before it;
  * *ret_key is the setting's key. NULL: none. */
 const char *policy_warning(const struct policy *p, const char **ret_key);
-
-/* The present value as text, in the form that policy_set() reads. */
-const char *policy_get(const struct policy *p, const struct setting *s, struct arena *a);
 
 #endif

@@ -50,19 +50,17 @@ static void put_key(struct strbuf *out, const char *key, const char *text)
 static void put_settings(const struct policy *policy, struct arena *a, struct strbuf *out)
 {
     struct policy usual;
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
 
     policy_default(&usual);
     strbuf_puts(out, "settings:\n");
-    for (size_t i = 0; i < n; i++) {
-        const char *key = settings[i].key;
-        const char *value = policy_get(policy, &settings[i], a);
+    for (size_t i = 0; i < policy_settings.n; i++) {
+        const struct field *f = &policy_settings.fields[i];
+        const char *value = policy_get(policy, f, a);
         /* their defaults differ in a scenario */
-        bool always = strcmp(key, "automation") == 0 || strcmp(key, "dpm.automation") == 0;
+        bool always = strcmp(f->name, "automation") == 0 || strcmp(f->name, "dpm.automation") == 0;
 
-        if (value && *value && (always || strcmp(value, policy_get(&usual, &settings[i], a)) != 0))
-            put_key(out, arena_printf(a, "  %s: ", key), value);
+        if (value && *value && (always || strcmp(value, policy_get(&usual, f, a)) != 0))
+            put_key(out, arena_printf(a, "  %s: ", f->name), value);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "base/json_writer.h"
 
+#include "base/number.h"
 #include "base/rfc3339.h"
 #include "base/utf8.h"
 
@@ -172,21 +173,13 @@ static bool put_simple(struct strbuf *out, double value)
 
 void jw_exact(struct json_writer *w, const char *key, double value)
 {
-    char text[32];
+    char text[NUMBER_TEXT_MAX];
 
     begin_value(w, key);
-    if (!isfinite(value)) {
+    if (!isfinite(value))
         strbuf_puts(w->out, "null");
-        return;
-    }
-    if (put_simple(w->out, value))
-        return;
-    for (int digits = 15; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    strbuf_puts(w->out, text);
+    else if (!put_simple(w->out, value))
+        strbuf_puts(w->out, number_format(value, text));
 }
 
 void jw_instant(struct json_writer *w, const char *key, instant_s t)

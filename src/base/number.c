@@ -1,7 +1,8 @@
-/* number.c: parses decimal numbers strictly. */
+/* number.c: parses decimal numbers strictly, and writes them. */
 #include "base/number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,4 +17,14 @@ bool number_parse(const char *text, double *ret)
         return false;
     *ret = v;
     return true;
+}
+
+const char *number_format(double v, char ret[NUMBER_TEXT_MAX])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(ret, NUMBER_TEXT_MAX, "%.*g", digits, v);
+        if (strtod(ret, NULL) == v)
+            break;
+    }
+    return ret;
 }

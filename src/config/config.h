@@ -7,7 +7,7 @@
  * service logs each at every start and reload.
  *
  * Every key is in one table, config_keys(), with its default and meaning; the settings of a pass come from
- * policy_settings(), and policy_set() checks them, so each range has one place.
+ * policy_settings, so each range has one place.
  *
  * Secrets are read from files into source.password, mqtt.password and the passwords of power_hosts[]. Errors,
  * warnings, config_get() and config_changes() never contain a secret.
@@ -162,7 +162,7 @@ struct config {
     size_t n_warnings;
 };
 
-/* Every key, those of policy_settings() last. In the arena. Several kinds of sources can have a key of one
+/* Every key, those of policy_settings last. In the arena. Several kinds of sources can have a key of one
  * name: then the key of the given kind; NULL: of any kind. */
 const struct field *config_keys(const char *kind, struct arena *a, size_t *ret_n);
 

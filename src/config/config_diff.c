@@ -22,10 +22,6 @@ static bool is_power_hosts(const struct field *key)
 
 const char *config_get(const struct config *c, const struct field *key, struct arena *a)
 {
-    const struct setting *setting = policy_find_setting(key->name);
-
-    if (setting)
-        return policy_get(&c->policy, setting, a);
     if (is_power_hosts(key))
         return config_power_text(c->power_hosts, c->n_power_hosts, a);
     if (key->read == config_overlay_text)

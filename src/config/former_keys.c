@@ -35,13 +35,14 @@ static void take_out(struct node *map, struct node *n)
 
 static void take_out_settings(const struct section *s, struct node *root)
 {
-    for (const char *const *key = policy_former_settings(); *key; key++) {
+    for (size_t i = policy_settings.n; i < policy_recorded.n; i++) {
+        const char *key = policy_recorded.fields[i].name;
         struct node *in;
-        struct node *n = find(root, *key, &in);
+        struct node *n = find(root, key, &in);
 
         if (!n)
             continue;
-        section_warn(s, n->line, POLICY_FORMER_SETTING_WARNING, *key);
+        section_warn(s, n->line, POLICY_FORMER_SETTING_WARNING, key);
         take_out(in, n);
     }
 }

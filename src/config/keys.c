@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define SETTING_LENGTH_MAX 60
 #define WORDS_MOST 32 /* in a list */
 #define AT(member) offsetof(struct config, member)
 #define HOST_AT(member) offsetof(struct config_power_host, member)
@@ -21,25 +20,6 @@ static int read_later(const struct reader *r, const struct node *n, void *at)
 {
     (void)at;
     return n->kind == NODE_MAP ? 0 : reader_refuse(r, n, "a section");
-}
-
-/* policy_set() checks types and ranges; the YAML syntax is checked here. */
-static int read_setting(const struct reader *r, const struct node *n, void *at)
-{
-    const struct field value = {.type = FIELD_TEXT, .meaning = "a word or a number"};
-    char key[NODE_PATH_MAX];
-    const char *text = NULL;
-    int e = reader_value(r, n, &value, &text);
-
-    if (e < 0)
-        return e;
-    if (strlen(text) > SETTING_LENGTH_MAX) /* policy_set() would quote the whole value */
-        return reader_refuse(r, n, value.meaning);
-    if (!n->plain && policy_find_setting(node_path(n, key))->type != SETTING_WORD)
-        return reader_complain(r, n, "is text in quotes, expected the value without quotes");
-    if ((e = policy_set(at, node_path(n, key), text, r->err)) < 0)
-        (void)err_widen(r->err, "%s", reader_place(r, n->line));
-    return e;
 }
 
 static const char *const mqtt_schemes[] = {"mqtts", "mqtt", NULL};
@@ -462,8 +442,6 @@ static void add_kinds(struct key_list *l, const struct source_kind *chosen, stru
 const struct field *config_keys(const char *kind, struct arena *a, size_t *ret_n)
 {
     struct key_list l = {0};
-    size_t n_settings;
-    const struct setting *settings = policy_settings(&n_settings);
 
     for (size_t i = 0; i < N_SERVICE_KEYS; i++) {
         struct field *key = add_key(&l, &service_keys[i], a);
@@ -473,17 +451,11 @@ const struct field *config_keys(const char *kind, struct arena *a, size_t *ret_n
         if (service_keys[i].offset == AT(source.timeout_s))
             add_kinds(&l, kind ? config_source_kind(kind) : NULL, a);
     }
-    for (size_t i = 0; i < n_settings; i++) {
-        const struct field key = {
-            .name = settings[i].key,
-            .type = FIELD_OWN,
-            .offset = AT(policy),
-            .read = read_setting,
-            .meaning = settings[i].meaning,
-            .fallback = settings[i].fallback,
-        };
+    for (size_t i = 0; i < policy_settings.n; i++) {
+        struct field *key = add_key(&l, &policy_settings.fields[i], a);
 
-        (void)add_key(&l, &key, a);
+        shift(key, AT(policy));
+        key->flags &= ~FIELD_NULLABLE; /* a key without a value is a mistake here */
     }
     *ret_n = l.n;
     return l.items;

@@ -1,11 +1,12 @@
 /* snapshot_dump.c: a snapshot as JSON. Indices become ids again; the tables of snapshot_fields.c give the
  * fields. */
-#include "model/policy_json.h"
 #include "model/snapshot_fields.h"
 #include "model/snapshot_json.h"
 #include "model/snapshot_to_inventory.h"
 
 #include "schema/writer.h"
+
+#include <ballast/policy.h>
 
 #include <stddef.h>
 
@@ -141,7 +142,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     jw_text(&d.w, "cluster", s->cluster);
     writer_instant(&d.w, "time", s->time);
     if (s->policy)
-        policy_json_put(&d.w, "policy", s->policy);
+        writer_lines(&d.w, "policy", &policy_settings, s->policy);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         dump_list(&d, &lists[i]);
     dump_cluster(&d);

@@ -1,11 +1,11 @@
 /* snapshot_read.c: JSON to an inventory, object by object. */
 #include "model/snapshot_read.h"
-#include "model/policy_json.h"
 
 #include "model/snapshot_fields.h"
 #include "schema/json_tree.h"
 
 #include <ballast/inventory.h>
+#include <ballast/policy.h>
 
 #include <errno.h>
 #include <string.h>
@@ -252,7 +252,8 @@ static int read_policy(const struct reader *r, const struct node *n, struct inve
     struct policy *policy = arena_new(r->a, struct policy);
 
     inv->policy = policy;
-    return policy_json_read(r, n, policy);
+    policy_default(policy);
+    return reader_object(r, n, &policy_recorded, policy);
 }
 
 /* A list that is none was not taken entry by entry. */

@@ -1,9 +1,9 @@
 /* plan_json.c: a plan as JSON (ballast-plan/1). */
-#include "model/policy_json.h"
 #include "render/refs.h"
 #include "render/render.h"
 
 #include "base/rfc3339.h"
+#include "schema/writer.h"
 
 #define PERCENT 100.0
 
@@ -278,7 +278,7 @@ static void put_plan(const struct plan *plan, const struct what_if *question, co
     jw_text(&w, "format", "ballast-plan/1");
     jw_text(&w, "cluster", plan->snap->cluster);
     jw_text(&w, "time", rfc3339_format(plan->snap->time, time));
-    policy_json_put(&w, "policy", &plan->policy);
+    writer_lines(&w, "policy", &policy_settings, &plan->policy);
     put_metrics(&w, "before", plan->snap, &plan->before);
     put_metrics(&w, "after", plan->snap, &plan->after);
     put_room(&w, plan);

@@ -1,6 +1,8 @@
 /* field.c: a field's value as text; copies of values. */
 #include "schema/field.h"
 
+#include "base/number.h"
+
 #include <ballast/inventory.h>
 
 #include <math.h>
@@ -49,10 +51,27 @@ static const char *objects_text(const struct field *f, const struct objects *lis
     return list->n > 0 ? arena_printf(a, "{%s}", all) : NULL;
 }
 
-const char *field_text(const struct field *f, const void *object, struct arena *a)
+bool field_has_auto(const struct field *f)
+{
+    return (f->type == FIELD_INT || f->type == FIELD_NUMBER) && f->fallback &&
+           strcmp(f->fallback, "auto") == 0;
+}
+
+bool field_is_auto(const struct field *f, const void *object)
 {
     const void *p = at(f, object);
 
+    return field_has_auto(f) &&
+           (f->type == FIELD_INT ? *(const int64_t *)p == FIELD_AUTO : *(const double *)p == FIELD_AUTO);
+}
+
+const char *field_text(const struct field *f, const void *object, struct arena *a)
+{
+    char text[NUMBER_TEXT_MAX];
+    const void *p = at(f, object);
+
+    if (field_is_auto(f, object))
+        return f->fallback;
     switch (f->type) {
     case FIELD_TEXT:
     case FIELD_PATH:
@@ -71,7 +90,7 @@ const char *field_text(const struct field *f, const void *object, struct arena *
     case FIELD_COUNT:
         return arena_printf(a, "%u", *(const uint32_t *)p);
     case FIELD_NUMBER:
-        return isnan(*(const double *)p) ? NULL : arena_printf(a, "%.12g", *(const double *)p);
+        return isnan(*(const double *)p) ? NULL : arena_strdup(a, number_format(*(const double *)p, text));
     case FIELD_CURVE:
         return curve_text(p, a);
     case FIELD_LIST:

@@ -28,6 +28,8 @@ int reader_complain_line(const struct reader *r, unsigned line, const char *form
     va_start(ap, format);
     (void)vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
+    if (!r->file)
+        return err_set(r->err, -EINVAL, "%s", text);
     return err_set(r->err, -EINVAL, "%s: %s", reader_place(r, line), text);
 }
 
@@ -132,8 +134,8 @@ static int refuse_unknown(const struct reader *r, const struct node *n, const st
 
     (void)node_path(n, path);
     if (near)
-        return reader_complain_line(r, n->line, "\"%s\" is not a known key, did you mean \"%s\"?", path,
-                                    near);
+        return reader_complain_line(r, n->line, "\"%s\" is not a known key, did you mean \"%s%s\"?", path,
+                                    prefix, near);
     if (other && strchr(n->key, '.'))
         return reader_complain_line(r, n->line,
                                     "\"%s\" is not a known key, expected it nested, \"%.*s:\" and the rest "
@@ -222,7 +224,7 @@ static int read_members(const struct reader *r, const struct node *map, const st
     size_t next = 0;
     int e = 0;
 
-    if (map->kind != NODE_MAP && (map->json || !node_is_null(map)))
+    if (map->kind != NODE_MAP && ((map->json && !prefix[0]) || !node_is_null(map)))
         return reader_refuse(r, map, map->json ? "an object" : "a section");
     if (map->kind != NODE_MAP)
         return 0; /* all keys are commented out */
@@ -235,10 +237,10 @@ static int read_members(const struct reader *r, const struct node *map, const st
             if (f - schema->fields < REQUIRED_MAX)
                 *seen |= (uint64_t)1 << (f - schema->fields);
             e = read_field(r, n, f, into);
-        } else if (n->json) {
-            reader_note_unknown(r, n, schema);
         } else if (!dotted && is_section(schema, name)) {
             e = read_members(r, n, schema, arena_printf(r->a, "%s.", name), into, seen);
+        } else if (n->json) {
+            reader_note_unknown(r, n, schema);
         } else {
             e = refuse_unknown(r, n, schema, prefix);
         }
@@ -267,4 +269,27 @@ int reader_object(const struct reader *r, const struct node *n, const struct sch
             e = refuse_missing(r, n, schema->fields[i].name, schema->what);
     }
     return e;
+}
+
+int reader_set(const struct reader *r, const struct schema *schema, const char *path, const char *text,
+               void *into)
+{
+    const char *dot = strchr(path, '.');
+    size_t next = 0;
+    const struct field *f = find_field(schema, path, &next);
+    struct node root = {.kind = NODE_MAP, .n = 1};
+    struct node section = {.kind = NODE_MAP, .up = &root, .n = 1};
+    struct node value = {.kind = NODE_SCALAR, .up = &root, .key = path, .text = text, .plain = true};
+
+    if (f)
+        return reader_value(r, &value, f, (char *)into + f->offset);
+    root.first = &value;
+    if (dot) {
+        root.first = &section;
+        section.key = arena_strndup(r->a, path, (size_t)(dot - path));
+        section.first = &value;
+        value.up = &section;
+        value.key = dot + 1;
+    }
+    return reader_object(r, &root, schema, into); /* says what is wrong with the path */
 }

@@ -35,7 +35,7 @@ struct mistakes {
 };
 
 struct reader {
-    const char *file; /* YAML; for errors, and the base of relative paths */
+    const char *file; /* YAML; for errors, and the base of relative paths; NULL: there is none */
     const char *(*place)(const struct reader *r, unsigned line); /* NULL: "FILE:LINE" */
     const void *context;                                         /* for the fields' own readers */
     struct unknown_fields *unknown; /* JSON; NULL: unknown fields are not noted */
@@ -52,6 +52,10 @@ int reader_note_mistake(const struct reader *r, int result);
 
 /* Reads one value into *at, by the field's type, range, words, meaning and own reader. */
 int reader_value(const struct reader *r, const struct node *n, const struct field *f, void *at);
+
+/* Reads the text as YAML has it, of the key at the path ("dpm.target"), also where null is no value of it. */
+int reader_set(const struct reader *r, const struct schema *schema, const char *path, const char *text,
+               void *into);
 
 /* Sets fields to their defaults, and lists to empty lists. */
 void reader_defaults(const struct reader *r, const struct schema *schema, void *into);

@@ -2,6 +2,7 @@
 #include "schema/reader.h"
 
 #include "base/mac.h"
+#include "base/number.h"
 #include "base/rfc3339.h"
 
 #include <ballast/inventory.h>
@@ -204,20 +205,33 @@ static double max_of(const struct field *f)
     return f->min != f->max ? f->max : INT32_MAX;
 }
 
+/* The end of what was expected of a value that is no text. */
+static const char *unquoted(const struct node *n)
+{
+    return !n->json && n->kind == NODE_SCALAR && !n->plain ? ", without quotes" : "";
+}
+
 static int refuse_number(const struct reader *r, const struct node *n, const struct field *f)
 {
     const char *what = is_whole_type(f) ? "a whole number" : "a number";
-    const char *null = f->type == FIELD_LIMIT ? " or null" : "";
+    const char *word = f->type == FIELD_LIMIT ? " or null" : field_has_auto(f) ? " or auto" : "";
+    char min[NUMBER_TEXT_MAX], max[NUMBER_TEXT_MAX];
 
     if (!has_range(f))
-        return reader_refuse(r, n, arena_printf(r->a, "%s%s", what, null));
-    return reader_refuse(r, n, arena_printf(r->a, "%s from %.12g to %.12g%s", what, f->min, max_of(f), null));
+        return reader_refuse(r, n, arena_printf(r->a, "%s%s%s", what, word, unquoted(n)));
+    return reader_refuse(r, n,
+                         arena_printf(r->a, "%s from %s to %s%s%s", what, number_format(f->min, min),
+                                      number_format(max_of(f), max), word, unquoted(n)));
 }
 
 static int read_number(const struct reader *r, const struct node *n, const struct field *f, double *ret)
 {
     double v;
 
+    if (field_has_auto(f) && node_text(n) && strcmp(node_text(n), f->fallback) == 0) {
+        *ret = FIELD_AUTO;
+        return 0;
+    }
     if (!node_number(n, &v) || (has_range(f) && (v < f->min || v > max_of(f))) ||
         (is_whole_type(f) && v != floor(v)))
         return refuse_number(r, n, f);
@@ -248,7 +262,7 @@ static int read_limit(const struct reader *r, const struct node *n, const struct
 static int read_bool(const struct reader *r, const struct node *n, bool *ret)
 {
     if (!node_bool(n, ret))
-        return reader_refuse(r, n, n->json ? "true or false" : "true or false, without quotes");
+        return reader_refuse(r, n, arena_printf(r->a, "true or false%s", unquoted(n)));
     return 0;
 }
 

@@ -4,6 +4,10 @@
 #include <ballast/inventory.h>
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECTION_MAX 32
 
 void writer_instant(struct json_writer *w, const char *key, instant_s t)
 {
@@ -106,6 +110,18 @@ static void write_rows(struct json_writer *w, const struct field *f, const struc
     jw_end(w);
 }
 
+static void write_number(struct json_writer *w, const struct field *f, const void *from)
+{
+    const void *p = (const char *)from + f->offset;
+
+    if (field_is_auto(f, from))
+        jw_text(w, f->name, f->fallback);
+    else if (f->type == FIELD_INT)
+        jw_int(w, f->name, *(const int64_t *)p);
+    else
+        jw_exact(w, f->name, *(const double *)p); /* NO_LIMIT is not finite: null */
+}
+
 static void write_field(struct json_writer *w, const struct field *f, const void *from)
 {
     const void *p = (const char *)from + f->offset;
@@ -115,8 +131,9 @@ static void write_field(struct json_writer *w, const struct field *f, const void
         jw_text(w, f->name, *(const char *const *)p);
         break;
     case FIELD_NUMBER:
-    case FIELD_LIMIT: /* NO_LIMIT is not finite: null */
-        jw_exact(w, f->name, *(const double *)p);
+    case FIELD_LIMIT:
+    case FIELD_INT:
+        write_number(w, f, from);
         break;
     case FIELD_COUNT:
         jw_int(w, f->name, *(const uint32_t *)p);
@@ -151,7 +168,6 @@ static void write_field(struct json_writer *w, const struct field *f, const void
     case FIELD_URL:
     case FIELD_MAC:
     case FIELD_CHOICE:
-    case FIELD_INT:
     case FIELD_LIST:
     case FIELD_OBJECTS:
     case FIELD_NODE:
@@ -180,5 +196,32 @@ void writer_object(struct json_writer *w, const char *key, const struct schema *
 {
     jw_begin(w, key, JW_OBJECT, JW_INLINE);
     writer_fields(w, schema, from);
+    jw_end(w);
+}
+
+void writer_lines(struct json_writer *w, const char *key, const struct schema *schema, const void *from)
+{
+    char section[SECTION_MAX] = ""; /* the one that is open */
+
+    jw_begin(w, key, JW_OBJECT, JW_LINES);
+    for (size_t i = 0; i < schema->n; i++) {
+        struct field f = schema->fields[i];
+        const char *dot = strchr(f.name, '.');
+        const size_t len = dot ? (size_t)(dot - f.name) : 0;
+
+        if (section[0] && (strlen(section) != len || strncmp(section, f.name, len) != 0)) {
+            jw_end(w);
+            section[0] = '\0';
+        }
+        if (dot && !section[0]) {
+            (void)snprintf(section, sizeof section, "%.*s", (int)len, f.name);
+            jw_begin(w, section, JW_OBJECT, JW_LINES);
+        }
+        if (dot)
+            f.name = dot + 1;
+        write_field(w, &f, from);
+    }
+    if (section[0])
+        jw_end(w);
     jw_end(w);
 }

@@ -9,6 +9,10 @@
 /* Writes the object on one line; key as in jw_begin(). */
 void writer_object(struct json_writer *w, const char *key, const struct schema *schema, const void *from);
 
+/* Writes the object with a line for each field, and its sections: "dpm.target" is {"dpm": {"target": ...}}.
+ */
+void writer_lines(struct json_writer *w, const char *key, const struct schema *schema, const void *from);
+
 /* Writes its fields into the object that is open. */
 void writer_fields(struct json_writer *w, const struct schema *schema, const void *from);
 

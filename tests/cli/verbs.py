@@ -290,9 +290,9 @@ def check_settings(folder):
     policy = json.loads(done.stdout)['policy']
     if policy['migration_threshold'] != 5 or policy['dpm']['target'] != 50:
         failures.append('--set has no effect')
-    expect('set', run(*base, '--set', 'migration_threshold=9'), 2, err='--set: migration_threshold: 9 is out of range')
+    expect('set', run(*base, '--set', 'migration_threshold=9'), 2, err='--set: migration_threshold is "9", expected a whole number from 1 to 5')
     expect('set', run(*base, '--set', 'migration_threshold'), 2, err='expected KEY=VALUE')
-    expect('set', run(*base, '--set', 'migration_treshold=3'), 2, err='did you mean migration_threshold')
+    expect('set', run(*base, '--set', 'migration_treshold=3'), 2, err='did you mean "migration_threshold"')
     config.write_text('cluster: c\nstate_dir: /tmp/x\nmigration_threshold: 2\ndpm:\n  tolerance: 10\n')
     policy = json.loads(expect('config', run(*base, '--config', str(config), '--set', 'dpm.tolerance=9'), 0).stdout)['policy']
     if policy['migration_threshold'] != 2 or policy['dpm']['tolerance'] != 9:

@@ -4,7 +4,6 @@
 
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -432,13 +431,14 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
 /* As the command takes them. */
 static void say_policy(const struct policy *p)
 {
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
     struct arena a = {0};
 
-    for (size_t i = 0; i < n; i++)
-        if (strchr(settings[i].key, '.') == NULL)
-            (void)fprintf(stderr, "--set %s=%s ", settings[i].key, policy_get(p, &settings[i], &a));
+    for (size_t i = 0; i < policy_settings.n; i++) {
+        const struct field *f = &policy_settings.fields[i];
+
+        if (strchr(f->name, '.') == NULL)
+            (void)fprintf(stderr, "--set %s=%s ", f->name, policy_get(p, f, &a));
+    }
     (void)fprintf(stderr, "\n");
     arena_release(&a);
 }

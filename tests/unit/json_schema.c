@@ -209,19 +209,12 @@ static json_t *table(const struct schema *schema)
     return o;
 }
 
-static json_t *setting_value(const struct setting *s)
+static json_t *setting_value(const struct field *f)
 {
-    switch (s->type) {
-    case SETTING_BOOL:
-        return of_type("boolean");
-    case SETTING_WORD:
-        return one_of(s->words);
-    case SETTING_INT:
-    case SETTING_NUMBER:
-        break;
-    }
-    json_t *value = json_pack("{s:s,s:f,s:f}", "type", s->type == SETTING_INT ? "integer" : "number",
-                              "minimum", s->min, "maximum", s->max);
+    if (f->type != FIELD_INT && f->type != FIELD_NUMBER)
+        return value_of(f);
+    json_t *value = json_pack("{s:s,s:f,s:f}", "type", f->type == FIELD_INT ? "integer" : "number", "minimum",
+                              f->min, "maximum", f->max);
 
     return json_pack("{s:[o,o,o]}", "anyOf", value, constant("auto"), of_type("null"));
 }
@@ -229,21 +222,21 @@ static json_t *setting_value(const struct setting *s)
 /* `required`: each setting, in what a command writes with its own. */
 static json_t *policy(bool required)
 {
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
     json_t *o = object();
-    for (size_t i = 0; i < n; i++) {
-        const char *dot = strchr(settings[i].key, '.');
+
+    for (size_t i = 0; i < policy_settings.n; i++) {
+        const struct field *f = &policy_settings.fields[i];
+        const char *dot = strchr(f->name, '.');
         json_t *into = o;
 
         if (dot) {
             char group[32];
-            (void)snprintf(group, sizeof group, "%.*s", (int)(dot - settings[i].key), settings[i].key);
+            (void)snprintf(group, sizeof group, "%.*s", (int)(dot - f->name), f->name);
             if (!json_object_get(json_object_get(o, "properties"), group))
                 put(o, group, required, object());
             into = json_object_get(json_object_get(o, "properties"), group);
         }
-        put(into, dot ? dot + 1 : settings[i].key, required, setting_value(&settings[i]));
+        put(into, dot ? dot + 1 : f->name, required, setting_value(f));
     }
     return o;
 }

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 
 #include "engine/engine.h"
+#include "schema/field.h"
 
 #include <ballast/policy.h>
 
@@ -136,38 +137,36 @@ static const char head[] =
     "a unit "
     "test compares.\n";
 
-static void put_values(const struct setting *s, struct strbuf *out)
+static void put_values(const struct field *f, struct strbuf *out)
 {
-    switch (s->type) {
-    case SETTING_BOOL:
+    const char *before = "";
+
+    if (f->type == FIELD_BOOL)
         strbuf_puts(out, "true, false");
-        return;
-    case SETTING_INT:
-    case SETTING_NUMBER:
-        strbuf_printf(out, "%s%.16g … %.16g%s", s->type == SETTING_INT ? "whole, " : "", s->min, s->max,
-                      strcmp(s->fallback, "auto") == 0 ? ", auto" : "");
-        return;
-    case SETTING_WORD:
-        for (size_t i = 0; s->words[i]; i++)
-            strbuf_printf(out, "%s%s", i ? ", " : "", s->words[i]);
-        return;
+    else if (f->type == FIELD_INT || f->type == FIELD_NUMBER)
+        strbuf_printf(out, "%s%.16g … %.16g%s", f->type == FIELD_INT ? "whole, " : "", f->min, f->max,
+                      field_has_auto(f) ? ", auto" : "");
+    for (size_t i = 0; f->type == FIELD_WORD && f->words[i]; i++) {
+        if (!f->words[i][0])
+            continue;
+        strbuf_printf(out, "%s%s", before, f->words[i]);
+        before = ", ";
     }
 }
 
 static void put_document(struct strbuf *out)
 {
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
-
     strbuf_puts(out, head);
     strbuf_puts(
         out,
         "\n## Settings\n\nFor `--set KEY=VALUE` and the configuration; a plan lists them under `policy`.\n\n"
         "| setting | default | values | meaning |\n|---|---|---|---|\n");
-    for (size_t i = 0; i < n; i++) {
-        strbuf_printf(out, "| `%s` | %s | ", settings[i].key, settings[i].fallback);
-        put_values(&settings[i], out);
-        strbuf_printf(out, " | %s |\n", settings[i].meaning);
+    for (size_t i = 0; i < policy_settings.n; i++) {
+        const struct field *f = &policy_settings.fields[i];
+
+        strbuf_printf(out, "| `%s` | %s | ", f->name, f->fallback);
+        put_values(f, out);
+        strbuf_printf(out, " | %s |\n", f->meaning);
     }
     for (size_t l = 0; l < ELEMENTS(lists); l++) {
         strbuf_printf(out, "\n## %s\n\n%s\n\n| word | meaning |\n|---|---|\n", lists[l].title,

@@ -1,6 +1,9 @@
 /* The table of settings: every default is in range, and every bad value is refused with a message. */
 #include "unit.h"
 
+#include "model/snapshot_json.h"
+
+#include <ballast/inventory.h>
 #include <ballast/policy.h>
 
 #include <errno.h>
@@ -16,14 +19,14 @@ static const struct {
     {"automation", "", NULL, "expected manual, partial or full"},
     {"migration_threshold", "1", "1", NULL},
     {"migration_threshold", "5", "5", NULL},
-    {"migration_threshold", "0", NULL, "a whole number from 1 to 5"},
-    {"migration_threshold", "6", NULL, "out of range"},
-    {"migration_threshold", "2.5", NULL, "has a fraction"},
-    {"migration_threshold", "three", NULL, "not a number"},
-    {"migration_threshold", " 3", NULL, "not a number"},
-    {"migration_threshold", "3 ", NULL, "not a number"},
-    {"migration_threshold", "0x3", NULL, "not a number"},
-    {"migration_threshold", "nan", NULL, "not a number"},
+    {"migration_threshold", "0", NULL, "migration_threshold is \"0\", expected a whole number from 1 to 5"},
+    {"migration_threshold", "6", NULL, "is \"6\", expected a whole number"},
+    {"migration_threshold", "2.5", NULL, "is \"2.5\", expected a whole number"},
+    {"migration_threshold", "three", NULL, "is \"three\", expected a whole number"},
+    {"migration_threshold", " 3", NULL, "is \" 3\", expected a whole number"},
+    {"migration_threshold", "3 ", NULL, "is \"3 \", expected a whole number"},
+    {"migration_threshold", "0x3", NULL, "is \"0x3\", expected a whole number"},
+    {"migration_threshold", "nan", NULL, "is \"nan\", expected a whole number"},
     {"target", "auto", "auto", NULL},
     {"target", "0.05", "0.05", NULL},
     {"target", "0", "0", NULL},
@@ -38,32 +41,29 @@ static const struct {
     {"cost_benefit", "no", NULL, "true or false"},
     {"mem_overcommit", "1.25", "1.25", NULL},
     {"mem_overcommit", "0.05", NULL, "0.1 to 10"},
-    {"mem_overcommit", "1e999", NULL, "not a number"},
+    {"mem_overcommit", "1e999", NULL, "is \"1e999\", expected a number"},
     {"mem_idle_percent", "-0", "0", NULL},
     {"seed", "9007199254740991", "9007199254740991", NULL},
-    {"seed", "9007199254740993", NULL, "out of range"},
-    {"seed", "auto", NULL, "not a number"},
+    {"seed", "9007199254740993", NULL, "is \"9007199254740993\", expected a whole number"},
+    {"seed", "auto", NULL, "is \"auto\", expected a whole number"},
     {"dpm.automation", "disabled", "disabled", NULL},
     {"dpm.automation", "full", NULL, "disabled, manual or automatic"},
     {"dpm.target", "63.5", "63.5", NULL},
     {"dpm.hosts_min", "0", NULL, "1 to 1000000"},
     {"dpm.mem_min_mb", "1e12", "1000000000000", NULL},
-    {"tolerance", "18", NULL, "did you mean dpm.tolerance"},
-    {"dpm.tarjet", "63", NULL, "did you mean dpm.target"},
-    {"migration_treshold", "3", NULL, "did you mean migration_threshold"},
-    {"optional_moves", "false", NULL, "no such setting"},
-    {"x", "1", NULL, "no such setting"},
-    {"", "1", NULL, "no such setting"},
+    {"tolerance", "18", NULL, "did you mean \"dpm.tolerance\""},
+    {"dpm.tarjet", "63", NULL, "did you mean \"dpm.target\""},
+    {"migration_treshold", "3", NULL, "did you mean \"migration_threshold\""},
+    {"optional_moves", "false", NULL, "is not a known key, expected one of automation"},
+    {"x", "1", NULL, "is not a known key, expected one of automation"},
+    {"", "1", NULL, "is not a known key, expected one of automation"},
 };
 
-static const struct setting *find(const char *key)
+static const struct field *find(const char *key)
 {
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
-
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(settings[i].key, key) == 0)
-            return &settings[i];
+    for (size_t i = 0; i < policy_settings.n; i++) {
+        if (strcmp(policy_settings.fields[i].name, key) == 0)
+            return &policy_settings.fields[i];
     }
     return NULL;
 }
@@ -99,18 +99,24 @@ static void test_defaults(void **state)
 {
     struct arena a = {0};
     struct policy p;
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
 
     (void)state;
     policy_default(&p);
     assert_true(p.optional_moves);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < policy_settings.n; i++) {
+        const struct field *f = &policy_settings.fields[i];
         struct err err = {0};
-        assert_int_equal(policy_set(&p, settings[i].key, settings[i].fallback, &err), 0);
-        assert_string_equal(policy_get(&p, &settings[i], &a), settings[i].fallback);
-        assert_true(*settings[i].meaning);
+        assert_int_equal(policy_set(&p, f->name, f->fallback, &err), 0);
+        assert_string_equal(policy_get(&p, f, &a), f->fallback);
+        assert_true(*f->meaning);
     }
+    for (size_t i = 0; i < policy_recorded.n; i++) {
+        const struct field *f = &policy_recorded.fields[i];
+
+        assert_int_equal(i >= policy_settings.n, f->type == FIELD_SKIPPED);
+        assert_int_equal(policy_is_former_setting(f->name), f->type == FIELD_SKIPPED);
+    }
+    assert_int_equal(policy_set(&p, "dpm.off_max_s", "5", NULL), 0);
     assert_int_equal(p.migration_threshold, 3);
     assert_int_equal(p.moves_max, MOVES_AUTO);
     assert_int_equal(p.automation, AUTOMATION_MANUAL);
@@ -120,11 +126,75 @@ static void test_defaults(void **state)
     arena_release(&a);
 }
 
+#define SNAPSHOT(policy)                                                                                     \
+    "{\"format\":\"ballast-snapshot/1\",\"time\":\"2026-01-01T00:00:00Z\",\"cluster\":\"c\",\"hosts\":[],"   \
+    "\"policy\":" policy "}"
+
+static int read_snapshot(const char *text, struct arena *a, struct inventory *ret,
+                         struct unknown_fields *unknown, struct err *err)
+{
+    return snapshot_read_inventory(text, strlen(text), a, ret, unknown, err);
+}
+
+/* In a snapshot, what has no value, and what is not used any more, keeps the default; a name of no version is
+ * noted. */
+static void test_json(void **state)
+{
+    struct unknown_fields unknown = {0};
+    struct arena a = {0};
+    struct inventory inv;
+    struct err err = {0};
+    struct policy expected;
+
+    (void)state;
+    policy_default(&expected);
+    expected.moves_max = 7;
+    expected.dpm.enabled = true;
+    if (read_snapshot(SNAPSHOT("{\"moves_max\":7,\"target\":\"auto\",\"seed\":null,\"room\":null,"
+                               "\"dpm\":{\"enabled\":true,\"off_max_s\":600,\"low_s\":null,\"foo\":1},"
+                               "\"bar\":{\"foo\":1}}"),
+                      &a, &inv, &unknown, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_memory_equal(inv.policy, &expected, sizeof expected);
+    assert_int_equal(unknown.n, 2);
+    assert_string_equal(unknown.items[0].pointer, "/policy/dpm/foo");
+    assert_string_equal(unknown.items[1].pointer, "/policy/bar");
+    arena_release(&a);
+}
+
+static void test_wrong_json(void **state)
+{
+    static const struct {
+        const char *text, *wrong;
+    } wrong[] = {
+        {SNAPSHOT("7"), "/policy: 7, expected an object"},
+        {SNAPSHOT("{\"dpm\":7}"), "/policy/dpm: 7, expected an object"},
+        {SNAPSHOT("{\"dpm\":{\"target\":120}}"), "/policy/dpm/target: 120, expected a number from 0 to 100"},
+        {SNAPSHOT("{\"moves_max\":\"most\"}"),
+         "/policy/moves_max: \"most\", expected a whole number from 0 to 1000000 or auto"},
+        {SNAPSHOT("{\"automation\":\"automatic\"}"),
+         "/policy/automation: \"automatic\", expected manual, partial or full"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(wrong); i++) {
+        struct arena a = {0};
+        struct inventory inv;
+        struct err err = {0};
+
+        assert_int_equal(read_snapshot(wrong[i].text, &a, &inv, NULL, &err), -EINVAL);
+        assert_string_equal(err.text, wrong[i].wrong);
+        arena_release(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_wrong_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

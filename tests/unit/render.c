@@ -208,8 +208,6 @@ static void test_policy_json(void **state)
     struct snapshot s;
     struct plan plan;
     struct strbuf out;
-    size_t n;
-    const struct setting *table = policy_settings(&n);
 
     (void)state;
     make_snapshot(&a, &s);
@@ -217,16 +215,17 @@ static void test_policy_json(void **state)
     strbuf_init(&out, STRBUF_NO_LIMIT);
     render_plan_json(&plan, &out);
     json_t *p = parse(&out);
-    for (size_t i = 0; i < n; i++) {
-        const char *dot = strchr(table[i].key, '.');
+    for (size_t i = 0; i < policy_settings.n; i++) {
+        const struct field *f = &policy_settings.fields[i];
+        const char *dot = strchr(f->name, '.');
         const json_t *in = json_object_get(p, "policy");
         if (dot)
-            in = json_object_get(in, arena_strndup(&a, table[i].key, (size_t)(dot - table[i].key)));
-        const json_t *value = json_object_get(in, dot ? dot + 1 : table[i].key);
+            in = json_object_get(in, arena_strndup(&a, f->name, (size_t)(dot - f->name)));
+        const json_t *value = json_object_get(in, dot ? dot + 1 : f->name);
         assert_non_null(value);
-        bool word = table[i].type == SETTING_WORD || strcmp(table[i].fallback, "auto") == 0;
+        bool word = f->type == FIELD_WORD || strcmp(f->fallback, "auto") == 0;
         assert_int_equal(json_is_string(value), word);
-        assert_int_equal(json_is_boolean(value), table[i].type == SETTING_BOOL);
+        assert_int_equal(json_is_boolean(value), f->type == FIELD_BOOL);
     }
     json_decref(p);
     strbuf_release(&out);

@@ -37,8 +37,10 @@ static const struct {
     {BEGIN "seed: 1.5\n", "f.yaml:3: seed is 1.5, expected a whole number"},
     {BEGIN "start: monday\n", "f.yaml:3: start is \"monday\", expected a date like"},
     {"duration_s: 300000000\nsample_s: 1\n" HOSTS, "f.yaml:2: sample_s is too small for duration_s"},
-    {BEGIN "settings: {migration_treshold: 3}\n", "f.yaml:3: migration_treshold: no such setting"},
-    {BEGIN "settings:\n  dpm:\n    target: 120\n", "f.yaml:5: dpm.target: 120 is out of range"},
+    {BEGIN "settings: {migration_treshold: 3}\n",
+     "f.yaml:3: \"migration_treshold\" is not a known key, did you mean "},
+    {BEGIN "settings:\n  dpm:\n    target: 120\n",
+     "f.yaml:5: dpm.target is \"120\", expected a number from 0 to 100"},
     {BEGIN "settings: {dpm.ratio: 3, dpm: {ratio: 4}}\n", "f.yaml:3: settings.dpm.ratio is given twice"},
     {BEGIN "settings: [a]\n", "f.yaml:3: settings is a list, expected {KEY: VALUE}"},
     /* hosts */
@@ -185,7 +187,8 @@ static const struct {
      "f.yaml:3: faults.script.0: source_deaf and actuator_deaf stand together"},
     {BEGIN "script: [{at_s: 5}]\n", "f.yaml:3: script.0 is not complete"},
     {BEGIN "script: [{at_s: 5, maintenance_enter: mars}]\n", "f.yaml:3: script.0: there is no host \"mars\""},
-    {BEGIN "script: [{at_s: 5, set: {horizon: 5}}]\n", "f.yaml:3: horizon: "},
+    {BEGIN "script: [{at_s: 5, set: {horizon: 5}}]\n",
+     "f.yaml:3: \"horizon\" is not a known key, did you mean \"horizon_s\"?"},
 };
 
 static void test_wrong(void **state)
@@ -220,8 +223,9 @@ static const struct {
      "--set vms.5.count: there is no \"5\" in the list, expected a number from 0 to 0 or the name"},
     {"vms.web.workload.cpu.level", "1", "--set vms.web.workload.cpu.level: there is nothing below"},
     {"vms.web.cont", "1", "--set vms.web.cont: \"vms.0.cont\" is not a known key, did you mean \"count\"?"},
-    {"settings.dpm.tarket", "1", "--set settings.dpm.tarket: dpm.tarket: "},
-    {"dpm.target", "999", "--set dpm.target: dpm.target: 999 is out of range"},
+    {"settings.dpm.tarket", "1",
+     "--set settings.dpm.tarket: \"dpm.tarket\" is not a known key, did you mean \"dpm.target\"?"},
+    {"dpm.target", "999", "--set dpm.target: dpm.target is \"999\", expected a number from 0 to 100"},
 };
 
 static void test_wrong_overrides(void **state)

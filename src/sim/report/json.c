@@ -1,8 +1,8 @@
 /* json.c: ballast-simulation/1 and ballast-comparison/1. */
 #include "base/json_writer.h"
 #include "base/rfc3339.h"
-#include "model/policy_json.h"
 #include "render/render.h"
+#include "schema/writer.h"
 #include "sim/report/compare.h"
 #include "sim/report/pool_figures.h"
 
@@ -111,7 +111,7 @@ static void put_scenario(struct json_writer *w, const struct run_set *set)
 static void put_policy(struct json_writer *w, const struct run_set *set)
 {
     jw_bool(w, "ballast", set->runs[0].scenario->ballast);
-    policy_json_put(w, "policy", &set->runs[0].scenario->policy);
+    writer_lines(w, "policy", &policy_settings, &set->runs[0].scenario->policy);
 }
 
 void report_json(const struct run_set *set, struct strbuf *out)

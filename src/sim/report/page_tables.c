@@ -255,8 +255,6 @@ static void add_settings(const struct page *p, struct page_tables *list)
 {
     static const char *const alone[] = {"Setting", "value"};
     static const char *const compared[] = {"Setting", "A", "B"};
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
     struct page_table *t = add_table(p, list,
                                      (struct page_table){
                                          .heading = "Settings",
@@ -266,13 +264,14 @@ static void add_settings(const struct page *p, struct page_tables *list)
                                          .n_columns = p->n == 2 ? 3 : 2,
                                      });
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < policy_settings.n; i++) {
+        const struct field *f = &policy_settings.fields[i];
         const char **values = arena_array(p->a, const char *, 2);
         for (size_t k = 0; k < p->n; k++)
-            values[k] = policy_get(&p->sets[k]->runs[0].scenario->policy, &settings[i], p->a);
+            values[k] = policy_get(&p->sets[k]->runs[0].scenario->policy, f, p->a);
         add_row(p, t,
                 (struct page_row){
-                    .head = settings[i].key,
+                    .head = f->name,
                     .differs = p->n == 2 && strcmp(values[0], values[1]) != 0,
                     .cells = values,
                 });

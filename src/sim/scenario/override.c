@@ -24,18 +24,6 @@ const char *override_place(const struct reader *r, unsigned line)
                         b->options->overrides[line - OVERRIDE_LINES].path);
 }
 
-static bool is_setting(const char *path)
-{
-    size_t n;
-    const struct setting *settings = policy_settings(&n);
-
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(settings[i].key, path) == 0)
-            return true;
-    }
-    return policy_is_former_setting(path);
-}
-
 static bool is_key(const struct schema *keys, const char *word)
 {
     for (size_t i = 0; i < keys->n; i++) {
@@ -161,7 +149,7 @@ static int apply_one(struct building *b, const struct schema *top, struct node *
     if (strlen(o->value) > VALUE_BYTES_MAX)
         return reader_complain_line(f, line, "the value is too long, expected at most %d bytes",
                                     VALUE_BYTES_MAX);
-    if (!is_key(top, arena_strndup(f->a, path, strcspn(path, "."))) && is_setting(path))
+    if (!is_key(top, arena_strndup(f->a, path, strcspn(path, "."))) && is_key(&policy_recorded, path))
         path = arena_printf(f->a, "settings.%s", path);
     const char *text = arena_printf(f->a, "v: %s", o->value);
 

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define VALUE_LENGTH_MAX 60 /* policy_set() quotes a wrong value in full */
-
 static void warn_of_former(struct building *b, const struct node *n, const char *key)
 {
     struct scenario *s = b->s;
@@ -20,7 +18,7 @@ static int set_one(struct building *b, const struct node *n, const char *key, st
 {
     const struct reader *f = &b->f;
 
-    if (n->kind != NODE_SCALAR || node_is_null(n) || strlen(n->text) > VALUE_LENGTH_MAX)
+    if (n->kind != NODE_SCALAR || node_is_null(n))
         return reader_refuse(f, n, "a word or a number");
     for (size_t i = 0; i < given->n; i++) {
         if (strcmp(given->items[i].key, key) == 0)
