@@ -5,8 +5,8 @@
 #include "base/mask.h"
 #include "config/alarms.h"
 #include "config/keys.h"
-#include "config/overlay.h"
 #include "config/power_hosts.h"
+#include "config/section.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ const char *config_get(const struct config *c, const struct field *key, struct a
 {
     if (is_power_hosts(key))
         return config_power_text(c->power_hosts, c->n_power_hosts, a);
-    if (key->read == config_overlay_text)
+    if (key->read == section_text)
         return *(const char *const *)((const char *)c + key->offset);
     if (key->read)
         return config_power_text(c->power_defaults, c->power_defaults ? 1 : 0, a);

@@ -10,9 +10,6 @@
 #include "model/quantities.h"
 #include "model/snapshot_fields.h"
 
-#include "base/cleanup.h"
-#include "base/strbuf.h"
-
 #include <string.h>
 #include <strings.h>
 
@@ -343,6 +340,16 @@ static const struct field hosts_keys[] = {
      .min = 1,
      .max = 64,
      .meaning = "live migrations in and out of a host at a time"},
+    {.name = "reserve.cpu_mhz",
+     .type = FIELD_NUMBER,
+     .offset = AT(is.reserve[RES_CPU]),
+     .max = SIZE_MOST,
+     .meaning = "MHz of CPU that a host needs itself at least"},
+    {.name = "reserve.mem_mb",
+     .type = FIELD_NUMBER,
+     .offset = AT(is.reserve[RES_MEM]),
+     .max = SIZE_MOST,
+     .meaning = "MiB of memory that a host needs itself at least"},
     {.name = "traits",
      .type = FIELD_IDS,
      .offset = AT(is.traits),
@@ -563,32 +570,4 @@ int config_read_overlay(const struct section *s)
         e = sections[i].read(s, n);
     }
     return e;
-}
-
-/* ---- as text ---- */
-
-static void put_node(const struct node *n, struct strbuf *out)
-{
-    if (n->kind != NODE_MAP && n->kind != NODE_LIST) {
-        strbuf_puts(out, n->text ? n->text : "");
-        return;
-    }
-    strbuf_puts(out, n->kind == NODE_MAP ? "{" : "[");
-    for (const struct node *child = n->first; child; child = child->next) {
-        if (n->kind == NODE_MAP)
-            strbuf_printf(out, "%s: ", child->key);
-        put_node(child, out);
-        strbuf_puts(out, child->next ? ", " : "");
-    }
-    strbuf_puts(out, n->kind == NODE_MAP ? "}" : "]");
-}
-
-int config_overlay_text(const struct reader *r, const struct node *n, void *at)
-{
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
-
-    strbuf_init(&text, STRBUF_NO_LIMIT);
-    put_node(n, &text);
-    *(const char **)at = node_is_null(n) ? NULL : arena_strdup(r->a, text.text);
-    return 0;
 }

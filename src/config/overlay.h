@@ -8,7 +8,4 @@
 /* Fills config->overlay. -EINVAL with the line. */
 int config_read_overlay(const struct section *s);
 
-/* field_reader of these sections: their text, to find the changes of a reload; *at is a const char *. */
-int config_overlay_text(const struct reader *r, const struct node *n, void *at);
-
 #endif

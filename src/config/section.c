@@ -1,7 +1,9 @@
 /* section.c: lines, warnings and secrets of a section, for the checks. */
 #include "config/section.h"
 
+#include "base/cleanup.h"
 #include "base/secret.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -124,4 +126,30 @@ int section_files(const struct section *s, const struct schema *keys, const char
             e = check_readable(s, f, path);
     }
     return e;
+}
+
+static void put_node(const struct node *n, struct strbuf *out)
+{
+    if (n->kind != NODE_MAP && n->kind != NODE_LIST) {
+        strbuf_puts(out, n->text ? n->text : "");
+        return;
+    }
+    strbuf_puts(out, n->kind == NODE_MAP ? "{" : "[");
+    for (const struct node *child = n->first; child; child = child->next) {
+        if (n->kind == NODE_MAP)
+            strbuf_printf(out, "%s: ", child->key);
+        put_node(child, out);
+        strbuf_puts(out, child->next ? ", " : "");
+    }
+    strbuf_puts(out, n->kind == NODE_MAP ? "}" : "]");
+}
+
+int section_text(const struct reader *r, const struct node *n, void *at)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    put_node(n, &text);
+    *(const char **)at = node_is_null(n) ? NULL : arena_strdup(r->a, text.text);
+    return 0;
 }

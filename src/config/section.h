@@ -41,4 +41,8 @@ void section_warn(const struct section *s, unsigned line, const char *format, ..
  * the line. */
 int section_files(const struct section *s, const struct schema *keys, const char *below, void *object);
 
+/* field_reader of sections that are read apart from the other keys: their text, to find the changes of a
+ * reload; *at is a const char *. */
+int section_text(const struct reader *r, const struct node *n, void *at);
+
 #endif

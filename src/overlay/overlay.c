@@ -7,6 +7,7 @@
 #include "base/rfc3339.h"
 #include "model/pipeline.h"
 
+#include <math.h>
 #include <string.h>
 
 void application_find(struct application *p, const char *text)
@@ -191,6 +192,23 @@ static void apply_vms(struct application *p)
             apply_pin(p, i, pins);
 }
 
+/* A host whose whole capacity is reserved would not be taken for one. */
+static void reserve(struct application *p, size_t entry, struct host_facts *host)
+{
+    static const char *const what[RES_COUNT] = {[RES_CPU] = "cpu_mhz", [RES_MEM] = "mem_mb"};
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double kept = p->o->hosts[entry].reserve[r];
+
+        if (kept < host->total[r])
+            host->reserved[r] = fmax(host->reserved[r], kept);
+        else if (host->total[r] > 0)
+            application_find(p, arena_printf(p->a, "hosts.%zu: reserve.%s is left out for %s, which has %.0f",
+                                             entry, what[r], host->name ? host->name : host->id,
+                                             host->total[r]));
+    }
+}
+
 static void apply_hosts(struct application *p)
 {
     for (size_t i = 0; i < p->o->n_hosts; i++) {
@@ -205,6 +223,7 @@ static void apply_hosts(struct application *p)
             any = true;
             host->dpm = h->dpm_given ? h->dpm : host->dpm;
             host->migrations_max = h->migrations_max > 0 ? h->migrations_max : host->migrations_max;
+            reserve(p, i, host);
             application_set_host_facts(p, i, host);
         }
         if (!any)

@@ -87,7 +87,9 @@ struct overlay_hosts {
     enum automation dpm;
     bool dpm_given;
     uint32_t migrations_max; /* 0: not given */
-    struct ids traits;       /* besides those of the source */
+    double
+        reserve[RES_COUNT]; /* MHz, MiB; what the source reserves and own use are within it; 0: not given */
+    struct ids traits;      /* besides those of the source */
     struct attributes attributes;
     struct host_quantities quantities; /* by name, beside those of the source or in place of them */
 };

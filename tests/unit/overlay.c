@@ -248,6 +248,18 @@ static void test_settings(void **state)
     assert_int_equal(w.inv.hosts[1].is.dpm, AUTOMATION_DISABLED);
     assert_int_equal(w.inv.hosts[0].is.migrations_max, 0);
     assert_int_equal(w.inv.hosts[1].is.migrations_max, 2);
+    const double had = w.inv.hosts[0].is.reserved[RES_MEM];
+    const double total = w.inv.hosts[0].is.total[RES_CPU];
+
+    apply(&w, arena_printf(&w.a,
+                           "hosts: [{name: 'esx*', reserve: {cpu_mhz: %.0f, mem_mb: %.0f}}, {label: rack, "
+                           "reserve: {cpu_mhz: %.0f}}]",
+                           total / 4, had + 100, total));
+    assert_float_equal(w.inv.hosts[0].is.reserved[RES_CPU], total / 4, 1e-9);
+    assert_float_equal(w.inv.hosts[0].is.reserved[RES_MEM], had + 100, 1e-9);
+    assert_float_equal(w.inv.hosts[1].is.reserved[RES_CPU], total / 4, 1e-9);
+    assert_int_equal(w.found.n, 1);
+    assert_string_equal(w.found.items[0], "hosts.1: reserve.cpu_mhz is left out for esx2, which has 10000");
     arena_release(&w.a);
 }
 

@@ -1,6 +1,7 @@
 /* What a host uses itself: learned only where it and its VMs were measured over the same time. */
 #include "unit.h"
 
+#include "base/xalloc.h"
 #include "engine/knowledge/own_use.h"
 #include "model/snapshot_build.h"
 
@@ -8,6 +9,7 @@
 #include <ballast/snapshot.h>
 
 #include <math.h>
+#include <stdlib.h>
 
 #define MINUTE 60
 
@@ -133,6 +135,54 @@ static void test_last_value_stands(void **state)
     end(&w);
 }
 
+static int put(struct store *s, const struct record *record, struct err *err)
+{
+    struct stored *kept = (void *)s;
+    static struct sample_record samples[32];
+
+    (void)err;
+    assert_int_equal(record->kind, RECORD_SAMPLE);
+    kept->samples = samples;
+    samples[kept->n_samples] = *record->sample;
+    samples[kept->n_samples++].vm = xstrdup(record->sample->vm);
+    return 0;
+}
+
+/* The last value stands after a restart too, with its time and what the hour had of it. */
+static void test_restart(void **state)
+{
+    static const struct store_ops ops = {.put = put};
+    struct stored kept = {0};
+    struct world w;
+    struct err err = {0};
+
+    (void)state;
+    begin(&w);
+    for (int i = 0; i < 6; i++) {
+        w.cpu_mhz = i == 2 ? 9000 : 5000 + i;
+        (void)look(&w);
+        if (knowledge_piece_is_dirty(&own_use_ops, w.piece))
+            assert_int_equal(knowledge_piece_persist(&own_use_ops, w.piece, &ops, (void *)&kept, &err), 0);
+        knowledge_piece_stored(&own_use_ops, w.piece);
+        assert_false(knowledge_piece_is_dirty(&own_use_ops, w.piece));
+    }
+    const instant_s learned = w.now;
+    const size_t n = kept.n_samples;
+    own_use_ops.release(w.piece);
+    w.piece = own_use_ops.create();
+    own_use_ops.recall(w.piece, &kept, w.now);
+    w.now += 600;
+    w.cpu_mhz = 19000; /* whose is not known: the VMs may have come meanwhile */
+    struct own_use own = look(&w);
+    assert_true(own.given && own.at == learned);
+    assert_float_equal(own.now[RES_CPU], 3004, 1e-6);
+    assert_float_equal(own.window[WINDOW_60M][RES_CPU].max, 3004, 1e-6);
+    assert_float_equal(look(&w).now[RES_CPU], 3004, 1e-6);
+    for (size_t i = 0; i < n; i++)
+        free((void *)(uintptr_t)kept.samples[i].vm);
+    end(&w);
+}
+
 static void test_never_below_zero(void **state)
 {
     struct world w;
@@ -150,9 +200,9 @@ static void test_never_below_zero(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_windows),
-                                       cmocka_unit_test(test_last_value_stands),
-                                       cmocka_unit_test(test_never_below_zero)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_windows), cmocka_unit_test(test_last_value_stands),
+        cmocka_unit_test(test_restart), cmocka_unit_test(test_never_below_zero)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,22 @@
 /* own_use.c: learns what each host uses itself, and puts it into the next inventory. */
 #include "engine/knowledge/own_use.h"
 
+#include "base/cleanup.h"
 #include "base/idmap.h"
+#include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "core/demand/sample_guard.h"
 #include "engine/knowledge/demand_history.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Before the host's id, in the place of a VM's, among the samples of the store. No VM has such an id. */
+#define OF_HOST "\nown "
 
 struct own_use_pieces {
+    bool dirty;                     /* a sample is not stored yet */
     struct demand_history *history; /* by host */
     struct idmap seen;              /* struct seen by host */
 };
@@ -21,6 +28,7 @@ struct seen {
     bool has_last;
     uint64_t vms;   /* a hash of those that ran there at the last look */
     instant_s look; /* the last one */
+    bool unsaved;   /* the sample at `at` is not stored yet */
 };
 
 /* What the VMs of a host use in this look. */
@@ -103,8 +111,7 @@ static struct use *use_of_vms(const struct knowledge_context *c, const struct sn
  * not count: a source says now and then that VMs use nothing. */
 static void learn(struct own_use_pieces *p, const struct seen_host *h, const struct use *u, instant_s now)
 {
-    struct seen **slot = (struct seen **)idmap_slot(&p->seen, h->is.id);
-    struct seen *seen = *slot ? *slot : (*slot = xcalloc(1, sizeof *seen));
+    struct seen *seen = idmap_make(&p->seen, h->is.id, sizeof *seen);
     bool same = seen->look != 0 && seen->vms == u->vms;
 
     seen->look = now;
@@ -121,7 +128,8 @@ static void learn(struct own_use_pieces *p, const struct seen_host *h, const str
     }
     if (seen->has_last) {
         seen->at = now;
-        (void)demand_history_add(p->history, h->is.id, now, seen->now);
+        seen->unsaved = demand_history_add(p->history, h->is.id, now, seen->now);
+        p->dirty |= seen->unsaved;
     }
     seen->has_last = true;
 }
@@ -137,6 +145,63 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 
         if (ix != IX_NONE && h->is.state == HOST_ON)
             learn(p, h, &use[ix], s->time);
+    }
+}
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+static int persist(const void *piece, const struct store_ops *ops, struct store *store, struct err *err)
+{
+    const struct own_use_pieces *p = piece;
+    int code = 0;
+
+    for (size_t i = 0; i < p->seen.cap && code == 0; i++) {
+        const struct seen *seen = p->seen.entries[i].value;
+
+        if (!seen || !seen->unsaved)
+            continue;
+        CLEANUP(strbuf_releasep) struct strbuf id = {0};
+
+        strbuf_init(&id, STRBUF_NO_LIMIT);
+        strbuf_printf(&id, OF_HOST "%s", p->seen.entries[i].key);
+        code = ops->put(store,
+                        &(struct record){RECORD_SAMPLE,
+                                         .sample = &(struct sample_record){.vm = id.text,
+                                                                           .time = seen->at,
+                                                                           .demand = {seen->now[RES_CPU],
+                                                                                      seen->now[RES_MEM]}}},
+                        err);
+    }
+    return code;
+}
+
+static void stored(void *piece)
+{
+    struct own_use_pieces *p = piece;
+
+    p->dirty = false;
+    for (size_t i = 0; i < p->seen.cap; i++)
+        if (p->seen.entries[i].value)
+            ((struct seen *)p->seen.entries[i].value)->unsaved = false;
+}
+
+/* By VM, then oldest first: the last sample of a host is the newest. */
+static void recall(void *piece, const struct stored *s, instant_s now)
+{
+    struct own_use_pieces *p = piece;
+
+    for (size_t i = 0; i < s->n_samples; i++) {
+        const struct sample_record *r = &s->samples[i];
+
+        if (strncmp(r->vm, OF_HOST, strlen(OF_HOST)) != 0 || r->time > now)
+            continue;
+        const char *host = r->vm + strlen(OF_HOST);
+        struct seen *seen = idmap_make(&p->seen, host, sizeof *seen);
+
+        *seen = (struct seen){.at = r->time, .has_last = true, .look = r->time};
+        memcpy(seen->now, r->demand, sizeof seen->now);
+        memcpy(seen->last, r->demand, sizeof seen->last);
+        (void)demand_history_add(p->history, host, r->time, r->demand);
     }
 }
 
@@ -186,5 +251,8 @@ const struct knowledge_ops own_use_ops = {
     .release = release,
     .fill = fill,
     .observe = observe,
+    .persist = persist,
+    .stored = stored,
+    .recall = recall,
     .forget = forget,
 };

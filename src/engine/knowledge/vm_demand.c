@@ -182,7 +182,7 @@ static void recall(void *piece, const struct stored *s, instant_s now)
     struct vm_demand *d = piece;
 
     for (size_t i = 0; i < s->n_samples; i++) {
-        if (s->samples[i].time <= now)
+        if (s->samples[i].time <= now && *s->samples[i].vm != '\n') /* those of hosts: own_use.c */
             (void)demand_history_add(d->history, s->samples[i].vm, s->samples[i].time, s->samples[i].demand);
     }
 }
