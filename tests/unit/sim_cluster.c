@@ -440,6 +440,40 @@ static void test_idle_memory_is_reclaimed(void **state)
     NEAR(inv.vms[0].is.consumed_mb, 2048);
     NEAR(inv.vms[1].is.consumed_mb, 2048);
     NEAR(inv.hosts[0].is.mem_free_mb, 0);
+    NEAR(inv.vms[0].is.ballooned_mb, 2048); /* of its idle memory */
+    NEAR(inv.vms[0].is.swapped_mb, 0);
+    NEAR(inv.vms[0].is.swap_in_mb_s, 0);
+    NEAR(inv.vms[1].is.ballooned_mb, 0);
+    sim_release(&w);
+}
+
+/* Two guests want twice what the host has. What each says that it uses fits; what was taken is said beside
+ * it. */
+static void test_squeezed_guests(void **state)
+{
+    struct sim w;
+    struct inventory inv;
+    struct snapshot s;
+
+    (void)state;
+    sim_init(&w);
+    small_host(&w.small, "h1", 10000, 2048);
+    small_vm(&w.small, "a", "h1", 1000, 4096);
+    small_vm(&w.small, "b", "h1", 1000, 4096);
+    sim_build(&w);
+    sim_begin(&w);
+    for (int minute = 0; minute < 6; minute++) {
+        sim_look(&w, &inv, &s);
+        for (int i = 0; i < 2; i++) {
+            NEAR(inv.vms[i].sample.mem_active_mb, 1024);
+            NEAR(inv.vms[i].is.ballooned_mb, 0.65 * 4096);
+            NEAR(inv.vms[i].is.swapped_mb, 3072 - 0.65 * 4096);
+            NEAR(inv.vms[i].is.swap_in_mb_s, inv.vms[i].is.swapped_mb / 60);
+            NEAR(vm_facts_squeezed_mb(&inv.vms[i].is), 3072);
+        }
+        NEAR(inv.hosts[0].is.swap_in_mb_s, minute < 5 ? 0 : 2 * inv.vms[0].is.swap_in_mb_s);
+        sim_run(&w, 60 * (minute + 1));
+    }
     sim_release(&w);
 }
 
@@ -525,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_samples_are_means),
         cmocka_unit_test(test_another_host_counts_anew),
         cmocka_unit_test(test_idle_memory_is_reclaimed),
+        cmocka_unit_test(test_squeezed_guests),
         cmocka_unit_test(test_totals),
         cmocka_unit_test(test_truth),
     };

@@ -56,7 +56,7 @@ static void init_hosts(struct cluster *c)
         if (f->state == HOST_ENTERING_STANDBY || (f->state == HOST_POWERING_ON && host_of(c, i)->vms.n > 0))
             h->now.state = HOST_ON; /* its VMs stay: no manager moves them */
         h->on_since = f->on_since;
-        h->asleep_since_s = NAN;
+        h->asleep_since_s = h->short_since_s = NAN;
         h->standby_since = f->standby_since;
         c->core_mhz[i] = f->total[RES_CPU] / (f->cores ? f->cores : 1);
         cluster_mark_host(c, i);

@@ -78,6 +78,7 @@ struct host_sim {
     double idle_off_watts;     /* as now.watts; 0 without demand */
     bool active, overloaded;   /* as in host_totals */
     bool hot;                  /* its VMs want more than CLUSTER_HOT of its CPU or memory */
+    double short_since_s;      /* a VM lacks memory; UNKNOWN: none does */
     double taken_mhz;          /* by migrations, now */
     double given_mhz;          /* to its VMs, slowdown not taken off, now */
     bool plenty;               /* every VM got all that it wants and may have, and no pool is limited */
@@ -353,6 +354,7 @@ bool fault_loses_answer(struct cluster *c, uint32_t host, uint32_t vm); /* of a 
 
 /* describe.c */
 void describe_cluster(struct cluster *c, struct arena *a, struct inventory *ret);
+double describe_active_mb(const struct cluster *c, uint32_t vm);
 void describe_counters_reset(struct cluster *c, uint32_t vm);
 struct vm_sample fault_garbage_sample(const struct cluster *c, uint32_t vm, struct vm_sample good);
 

@@ -13,6 +13,10 @@
 #define INTERVAL_LEAST_S 1.0
 #define INTERVAL_NOW_S 20.0
 
+#define BALLOON_PART 0.65    /* of its memory a guest gives back at most: ESXi's default */
+#define WANTED_WITHIN_S 60.0 /* what is touched within it is wanted */
+#define SWAPS_FOR_S 300.0    /* a host that has swapped for so long says so */
+
 void describe_counters_reset(struct cluster *c, uint32_t vm)
 {
     c->vms[vm].counters = (struct counters){.since_s = c->now_s};
@@ -57,6 +61,35 @@ static struct backing backing_of(const struct cluster *c, uint32_t host)
     return (struct backing){.idle_part = idle > left ? left / idle : 1, .free_mb = fmax(left - idle, 0)};
 }
 
+/* A guest works in what it was left. */
+double describe_active_mb(const struct cluster *c, uint32_t vm)
+{
+    const struct vm_sim *v = &c->vms[vm];
+
+    return fmin(v->working_mb, fmax(0, v->now.gets[RES_MEM] - vm_of(c, vm)->is.overhead_mb));
+}
+
+/* Of a VM's memory that it has touched, what its host does not back any more. */
+static double taken_mb(const struct cluster *c, uint32_t vm, const struct backing *b)
+{
+    const struct vm_now *v = &c->vms[vm].now;
+
+    return fmax(0, v->wants[RES_MEM] - v->gets[RES_MEM]) + (1 - b->idle_part) * idle_mb(c, vm);
+}
+
+/* A guest gives back by its balloon first, then its hypervisor swaps. What it wants of that it reads back at
+ * least once in the time over which wants are measured. */
+static void describe_squeeze(const struct cluster *c, uint32_t vm, const struct backing *b,
+                             struct vm_facts *f)
+{
+    const struct vm_now *v = &c->vms[vm].now;
+    double taken = taken_mb(c, vm, b);
+
+    f->ballooned_mb = fmin(taken, BALLOON_PART * f->mem_mb);
+    f->swapped_mb = taken - f->ballooned_mb;
+    f->swap_in_mb_s = fmin(f->swapped_mb, fmax(0, v->wants[RES_MEM] - v->gets[RES_MEM])) / WANTED_WITHIN_S;
+}
+
 /* ---- a VM's measurements --------------------------------------------------------------------- */
 
 static struct vm_sample measure(struct cluster *c, uint32_t vm, const struct backing *b)
@@ -71,7 +104,7 @@ static struct vm_sample measure(struct cluster *c, uint32_t vm, const struct bac
         x = (struct counters){.used_mhz_s = v->used_mhz * length_s,
                               .run_s = v->used_mhz / c->core_mhz[v->now.host] * length_s,
                               .ready_s = v->ready * length_s,
-                              .active_mb_s = v->working_mb * length_s};
+                              .active_mb_s = describe_active_mb(c, vm) * length_s};
     }
     return (struct vm_sample){
         .present = true,
@@ -130,7 +163,8 @@ static void describe_hosts(struct cluster *c, struct arena *a, const struct back
     }
 }
 
-static void describe_running(struct cluster *c, uint32_t vm, const struct backing *b, struct seen_vm *seen)
+static void describe_running(struct cluster *c, uint32_t vm, const struct backing *b, struct seen_vm *seen,
+                             struct host_facts *host)
 {
     struct vm_sim *v = &c->vms[vm];
     struct vm_facts *f = &seen->is;
@@ -144,13 +178,17 @@ static void describe_running(struct cluster *c, uint32_t vm, const struct backin
     f->demand[RES_CPU] = isnan(cpu) ? 0 : cpu;
     f->demand[RES_MEM] = isnan(mem) ? 0 : mem;
     f->stable_s = UNKNOWN;
+    describe_squeeze(c, vm, b, f);
+    if (c->now_s - c->hosts[v->now.host].short_since_s >= SWAPS_FOR_S) /* false where it is UNKNOWN */
+        host->swap_in_mb_s += f->swap_in_mb_s;
 }
 
 static void describe_vm(struct cluster *c, uint32_t vm, const struct backing *b, struct arena *a,
-                        struct seen_vm *seen)
+                        struct inventory *inv)
 {
     const struct vm *v = vm_of(c, vm);
     const struct vm_sim *x = &c->vms[vm];
+    struct seen_vm *seen = inventory_add_vm(inv, a);
     const char **ids = arena_array(a, const char *, v->compatible_hosts.n);
 
     *seen = snapshot_to_inventory_vm(c->initial, v, ids);
@@ -161,7 +199,7 @@ static void describe_vm(struct cluster *c, uint32_t vm, const struct backing *b,
     seen->is.demand[RES_CPU] = seen->is.demand[RES_MEM] = 0;
     seen->is.set = x->set;
     if (x->now.host != IX_NONE) {
-        describe_running(c, vm, b, seen);
+        describe_running(c, vm, b, seen, &inv->hosts[x->now.host].is);
     } else if (x->down && c->hosts[x->home].now.dead) {
         seen->is.state = VM_ON; /* as far as anybody can tell */
         seen->is.demand_unknown = true;
@@ -249,7 +287,7 @@ void describe_cluster(struct cluster *c, struct arena *a, struct inventory *ret)
     describe_hosts(c, a, b, ret);
     for (uint32_t i = 0; i < c->initial->n_vms; i++) {
         if (c->vms[i].present)
-            describe_vm(c, i, b, a, inventory_add_vm(ret, a));
+            describe_vm(c, i, b, a, ret);
     }
     describe_pools(c, a, ret);
     describe_rules(c, a, ret);

@@ -345,11 +345,17 @@ static void give(struct cluster *c, uint32_t host)
     for (uint32_t i = 0; i < h->n_parts; i++)
         h->plenty = h->plenty && !(h->parts[i].alloc[RES_CPU].limit < NO_LIMIT);
     share(c, host, RES_MEM, is->capacity[RES_MEM]);
+    bool is_short = false;
+
     for (uint32_t i = 1; i < h->tree.n; i++) {
         const struct node *n = &h->tree.nodes[i];
-        if (n->is_vm && !n->arriving)
-            c->vms[n->ix].now.gets[RES_MEM] = h->tree.got[i];
+        if (!n->is_vm || n->arriving)
+            continue;
+        c->vms[n->ix].now.gets[RES_MEM] = h->tree.got[i];
+        is_short |= h->tree.got[i] < c->vms[n->ix].now.wants[RES_MEM] * (1 - ROUNDING);
     }
+    if (is_short == isnan(h->short_since_s))
+        h->short_since_s = is_short ? c->now_s : UNKNOWN;
     h->taken_mhz = taken_by_migrations(c, host);
     share(c, host, RES_CPU, fmax(cpu_given(c, host) - h->taken_mhz, 0));
     for (uint32_t i = 1; i < h->tree.n; i++) {

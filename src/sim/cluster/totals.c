@@ -23,7 +23,7 @@ void totals_integrate_vm(struct cluster *c, uint32_t vm)
     v->counters.used_mhz_s += v->used_mhz * dt;
     v->counters.run_s += v->used_mhz / c->core_mhz[v->now.host] * dt;
     v->counters.ready_s += v->ready * dt;
-    v->counters.active_mb_s += v->working_mb * dt;
+    v->counters.active_mb_s += describe_active_mb(c, vm) * dt;
     if (is_moving(v))
         migrate_integrate(c, vm, dt);
 }
