@@ -7,6 +7,7 @@
 #include "base/rfc3339.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +26,11 @@ unsigned counters_samples_since(int64_t elapsed_ms)
     return elapsed_ms < 0 || n > SAMPLES_MOST ? SAMPLES_MOST : n < 1 ? 1 : (unsigned)n;
 }
 
-static const struct {
+struct counter_name {
     const char *group, *name, *rollup;
-} counter_names[COUNTER_COUNT] = {
+};
+
+static const struct counter_name counter_names[COUNTER_COUNT] = {
     [COUNTER_CPU_USED] = {"cpu", "usagemhz", "average"},     /* MHz */
     [COUNTER_CPU_READY] = {"cpu", "ready", "summation"},     /* ms, all vCPUs */
     [COUNTER_CPU_RUN] = {"cpu", "run", "summation"},         /* ms, all vCPUs */
@@ -37,35 +40,40 @@ static const struct {
     [COUNTER_MEM_OVERHEAD] = {"mem", "overhead", "average"}, /* KiB */
 };
 
-void counters_read_numbers(const xml_node *list, struct counters *ret)
-{
-    struct counters c = {.known = true, .power = -1};
-
-    for (int i = 0; i < COUNTER_COUNT; i++)
-        c.number[i] = -1;
-    for (const xml_node *n = xml_child(list, "PerfCounterInfo"); n; n = xml_again(n)) {
-        for (int i = 0; i < COUNTER_COUNT; i++) {
-            if (xml_text_is(xml_child(n, "groupInfo/key"), counter_names[i].group) &&
-                xml_text_is(xml_child(n, "nameInfo/key"), counter_names[i].name) &&
-                xml_text_is(xml_child(n, "rollupType"), counter_names[i].rollup))
-                (void)xml_int(xml_child(n, "key"), &c.number[i]);
-        }
-        if (xml_text_is(xml_child(n, "groupInfo/key"), "power") &&
-            xml_text_is(xml_child(n, "nameInfo/key"), "power") &&
-            xml_text_is(xml_child(n, "rollupType"), "average"))
-            (void)xml_int(xml_child(n, "key"), &c.power);
-    }
-    *ret = c;
-}
-
-/* The values of a series: their mean, and the last one. UNKNOWN where there are none; negative ones mean that
- * nothing was measured. */
-struct series {
-    double mean, last;
+static const struct counter_name host_counter_names[HOST_COUNTER_COUNT] = {
+    [HOST_COUNTER_POWER] = {"power", "power", "average"},      /* W */
+    [HOST_COUNTER_SWAP_IN] = {"mem", "swapinRate", "average"}, /* KiB/s */
 };
 
-/* One value, or several with commas between them. */
-static void add_values(const char *csv, double *sum, size_t *n, double *last)
+static void find_numbers(const xml_node *list, const struct counter_name *names, int n_names, int64_t *ret)
+{
+    for (int i = 0; i < n_names; i++)
+        ret[i] = -1;
+    for (const xml_node *n = xml_child(list, "PerfCounterInfo"); n; n = xml_again(n)) {
+        for (int i = 0; i < n_names; i++) {
+            if (xml_text_is(xml_child(n, "groupInfo/key"), names[i].group) &&
+                xml_text_is(xml_child(n, "nameInfo/key"), names[i].name) &&
+                xml_text_is(xml_child(n, "rollupType"), names[i].rollup))
+                (void)xml_int(xml_child(n, "key"), &ret[i]);
+        }
+    }
+}
+
+void counters_read_numbers(const xml_node *list, struct counters *ret)
+{
+    ret->known = true;
+    find_numbers(list, counter_names, COUNTER_COUNT, ret->number);
+    find_numbers(list, host_counter_names, HOST_COUNTER_COUNT, ret->host);
+}
+
+/* The values of a series. UNKNOWN where there are none; negative ones mean that nothing was measured. */
+struct series {
+    double mean, last, least;
+    size_t n;
+};
+
+/* One value, or several with commas between them. mean: their sum so far. */
+static void add_values(const char *csv, struct series *x)
 {
     while (csv && *csv) {
         char *end = NULL;
@@ -75,9 +83,10 @@ static void add_values(const char *csv, double *sum, size_t *n, double *last)
         if (end == csv)
             return;
         if (!errno && v >= 0 && v <= INT32_MAX * INT64_C(1024)) {
-            *sum += (double)v;
-            *last = (double)v;
-            (*n)++;
+            x->last = (double)v;
+            x->least = fmin(x->least, x->last);
+            x->mean += x->last;
+            x->n++;
         }
         csv = *end == ',' ? end + 1 : NULL;
     }
@@ -86,14 +95,11 @@ static void add_values(const char *csv, double *sum, size_t *n, double *last)
 /* PerfMetricIntSeries has a value element for each sample, PerfMetricSeriesCSV one for all. */
 static struct series read_series(const xml_node *series, struct arena *a)
 {
-    struct series x = {.mean = UNKNOWN, .last = UNKNOWN};
-    double sum = 0;
-    size_t n = 0;
+    struct series x = {.last = UNKNOWN, .least = UNKNOWN};
 
     for (const xml_node *v = xml_child(series, "value"); v; v = xml_again(v))
-        add_values(xml_text(v, a), &sum, &n, &x.last);
-    if (n > 0)
-        x.mean = sum / (double)n;
+        add_values(xml_text(v, a), &x);
+    x.mean = x.n > 0 ? x.mean / (double)x.n : UNKNOWN;
     return x;
 }
 
@@ -330,9 +336,10 @@ int counters_collect(struct parallel **p, struct vsphere *v, struct counters *c,
     return 0;
 }
 
-/* ---- the hosts' draw ------------------------------------------------------------------------- */
+/* ---- the hosts ------------------------------------------------------------------------------- */
 
-#define WATTS_MOST 1e5 /* more than any host draws: an invalid measurement */
+#define WATTS_MOST 1e5    /* more than any host draws: an invalid measurement */
+#define SWAPS_SAMPLES 15u /* five minutes */
 
 static struct vs_inventory_host *find_host(struct vs_inventory *s, const char *id)
 {
@@ -343,7 +350,21 @@ static struct vs_inventory_host *find_host(struct vs_inventory *s, const char *i
     return NULL;
 }
 
-void counters_read_power(const struct counters *c, const xml_node *payload, struct vs_inventory *s)
+static void take_host_metric(const struct counters *c, const xml_node *n, struct vs_inventory_host *h,
+                             struct arena *a)
+{
+    int64_t number = -1;
+    struct series x = read_series(n, a);
+
+    if (xml_int(xml_child(n, "id/counterId"), &number) < 0 || number < 0)
+        return;
+    if (number == c->host[HOST_COUNTER_POWER] && x.mean > 0 && x.mean <= WATTS_MOST)
+        h->power_w = x.mean; /* a host without a sensor says 0 */
+    if (number == c->host[HOST_COUNTER_SWAP_IN] && x.n >= SWAPS_SAMPLES)
+        h->swap_in_mb_s = x.least / KIB_PER_MIB;
+}
+
+void counters_read_hosts(const struct counters *c, const xml_node *payload, struct vs_inventory *s)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
 
@@ -351,14 +372,8 @@ void counters_read_power(const struct counters *c, const xml_node *payload, stru
         const char *id = xml_text(xml_child(metric, "entity"), &a);
         struct vs_inventory_host *h = id ? find_host(s, id) : NULL;
 
-        for (const xml_node *n = xml_child(metric, "value"); h && n; n = xml_again(n)) {
-            int64_t number = -1;
-            double watts = read_series(n, &a).mean;
-
-            if (xml_int(xml_child(n, "id/counterId"), &number) == 0 && number == c->power && c->power >= 0 &&
-                watts > 0 && watts <= WATTS_MOST) /* a host without a sensor says 0 */
-                h->power_w = watts;
-        }
+        for (const xml_node *n = xml_child(metric, "value"); h && n; n = xml_again(n))
+            take_host_metric(c, n, h, &a);
     }
 }
 
@@ -367,29 +382,36 @@ static bool is_up(const struct vs_inventory_host *h)
     return h->connection == CONNECTION_CONNECTED && h->power == HOST_POWER_ON && h->standby == STANDBY_NONE;
 }
 
-static void put_power_query(struct strbuf *b, const struct vsphere *v, const struct counters *c,
+static void put_hosts_query(struct strbuf *b, const struct vsphere *v, const struct counters *c,
                             unsigned samples, struct vs_inventory_host *const *hosts, size_t n)
 {
+    const unsigned of[HOST_COUNTER_COUNT] = {
+        [HOST_COUNTER_POWER] = samples, [HOST_COUNTER_SWAP_IN] = SWAPS_SAMPLES};
+
     vsphere_begin(b, "QueryPerf", "PerformanceManager", vsphere_content(v)->perf_manager);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n * HOST_COUNTER_COUNT; i++) {
+        const size_t k = i % HOST_COUNTER_COUNT;
+
+        if (c->host[k] < 0)
+            continue;
         strbuf_puts(b, "<querySpec>");
-        vsphere_put_ref(b, "entity", "HostSystem", hosts[i]->id);
+        vsphere_put_ref(b, "entity", "HostSystem", hosts[i / HOST_COUNTER_COUNT]->id);
         strbuf_printf(b,
                       "<maxSample>%u</maxSample><metricId><counterId>%lld</counterId><instance></instance>"
                       "</metricId><intervalId>%d</intervalId><format>csv</format></querySpec>",
-                      samples, (long long)c->power, REALTIME_S);
+                      of[k], (long long)c->host[k], REALTIME_S);
     }
     vsphere_end(b, "QueryPerf");
 }
 
-void counters_collect_power(struct vsphere *v, const struct counters *c, unsigned samples,
+void counters_collect_hosts(struct vsphere *v, const struct counters *c, unsigned samples,
                             struct vs_inventory *s)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct vs_inventory_host **up = arena_array(&a, struct vs_inventory_host *, s->n_hosts);
     size_t n = 0;
 
-    if (!c->known || c->power < 0)
+    if (!c->known || (c->host[HOST_COUNTER_POWER] < 0 && c->host[HOST_COUNTER_SWAP_IN] < 0))
         return;
     for (size_t i = 0; i < s->n_hosts; i++) {
         if (is_up(&s->hosts[i]))
@@ -401,9 +423,9 @@ void counters_collect_power(struct vsphere *v, const struct counters *c, unsigne
         struct err err = {0};
 
         strbuf_init(&body, STRBUF_NO_LIMIT);
-        put_power_query(&body, v, c, samples, up + i, n - i < BATCH ? n - i : BATCH);
+        put_hosts_query(&body, v, c, samples, up + i, n - i < BATCH ? n - i : BATCH);
         if (vsphere_call(v, "QueryPerf", &body, &answer, &err) < 0)
             return;
-        counters_read_power(c, answer.payload, s);
+        counters_read_hosts(c, answer.payload, s);
     }
 }

@@ -1,4 +1,4 @@
-/* counters.h: the VMs' use and the hosts' draw, from vCenter's performance counters.
+/* counters.h: the VMs' use, the hosts' draw and what they swap in, from vCenter's performance counters.
  *
  * The real-time counters are means and sums over 20 s, kept by the hosts and read in batches. A counter's
  * number differs between installations, so the numbers are looked up by name, group.counter.rollup.
@@ -22,10 +22,12 @@ enum counter {
     COUNTER_COUNT
 };
 
+enum host_counter { HOST_COUNTER_POWER, HOST_COUNTER_SWAP_IN, HOST_COUNTER_COUNT };
+
 struct counters {
     bool known;
     int64_t number[COUNTER_COUNT]; /* -1: the peer has no such counter */
-    int64_t power;                 /* of a host: power.power.average, W; -1 likewise */
+    int64_t host[HOST_COUNTER_COUNT];
 };
 
 /* Reads the value of PerformanceManager.perfCounter. */
@@ -48,11 +50,12 @@ int counters_collect(struct parallel **p, struct vsphere *v, struct counters *c,
                      struct vs_inventory *s, size_t *ret_vms, struct err *err);
 
 /* Reads one answer of QueryPerf into its hosts. */
-void counters_read_power(const struct counters *c, const xml_node *payload, struct vs_inventory *s);
+void counters_read_hosts(const struct counters *c, const xml_node *payload, struct vs_inventory *s);
 
-/* Reads the draw of the hosts that are on, with the numbers that counters_collect() has looked up. Only
- * the energy account needs it: after an error, or for a host without a meter, power_w stays unchanged. */
-void counters_collect_power(struct vsphere *v, const struct counters *c, unsigned samples,
+/* Reads the draw of the hosts that are on, over so many samples, and the least of what they swapped in over
+ * five minutes, with the numbers that counters_collect() has looked up. Pass and energy account can do
+ * without them: after an error, or for a host without a meter, they stay unchanged. */
+void counters_collect_hosts(struct vsphere *v, const struct counters *c, unsigned samples,
                             struct vs_inventory *s);
 
 #endif

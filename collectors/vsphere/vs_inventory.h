@@ -40,6 +40,7 @@ struct vs_inventory_host {
     bool runs_vms;                  /* by the VMs' own host references */
     double vm_consumed_mb;          /* of the VMs that run on it */
     double power_w;                 /* current draw; UNKNOWN */
+    double swap_in_mb_s;            /* the least of five minutes; 0: none, or not known */
     bool vsan, quarantine;
     bool networks_known, datastores_known, devices_known;
     struct ids networks, datastores; /* ids */

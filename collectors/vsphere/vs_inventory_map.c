@@ -149,6 +149,7 @@ static void map_hosts(struct map *m)
         to->is.mem_free_mb = to->is.state == HOST_DISCONNECTED ? UNKNOWN : mem_free(h);
         to->is.on_since = to->is.state == HOST_ON ? h->boot : 0;
         to->is.power_w = h->power_w;
+        to->is.swap_in_mb_s = h->swap_in_mb_s;
         to->is.wake_methods = h->can_standby ? WAKE_HYPERVISOR : 0;
         to->is.vsan = h->vsan;
     }

@@ -256,7 +256,7 @@ static int measure_auto(struct collector *c, struct vs_inventory *s, struct err 
         for (size_t i = 0; i < s->n_vms; i++)
             s->vms[i].sample = quick[i];
     } else {
-        counters_collect_power(c->vsphere, &c->counters, c->samples, s);
+        counters_collect_hosts(c->vsphere, &c->counters, c->samples, s);
     }
     return 0;
 }
@@ -273,7 +273,7 @@ static int measure(struct collector *c, struct vs_inventory *s, struct err *err)
             s->vms[i].sample.present = false; /* quick stats are not configured, not even as a substitute */
         r = read_counters(c, s, err);
         if (r == 0)
-            counters_collect_power(c->vsphere, &c->counters, c->samples, s);
+            counters_collect_hosts(c->vsphere, &c->counters, c->samples, s);
         return r;
     case VSPHERE_STATS_QUICK:
         break;

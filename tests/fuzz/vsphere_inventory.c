@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             vms[i] = &s.vms[i];
         qsort(vms, s.n_vms, sizeof *vms, by_id);
         (void)counters_read(&c, answer.payload, vms, s.n_vms);
-        counters_read_power(&c, answer.payload, &s);
+        counters_read_hosts(&c, answer.payload, &s);
         if (vs_inventory_map(&s, &inv, &err) == 0)
             (void)snapshot_build(&inv, &a, &snap, &err);
     }

@@ -108,15 +108,16 @@ static json_t *hosts(const struct inventory *inv)
     for (size_t i = 0; i < inv->n_hosts; i++) {
         const struct host_facts *h = &inv->hosts[i].is;
         json_array_append_new(
-            l, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:s,s:i,s:b,s:b,s:o,s:o,s:o,s:f}", "id",
-                         h->id, "name", h->name, "state", host_state_name(h->state), "cpu_mhz",
-                         number(h->total[RES_CPU]), "mem_mb", number(h->total[RES_MEM]), "cpu_reserved_mhz",
-                         number(h->reserved[RES_CPU]), "mem_reserved_mb", number(h->reserved[RES_MEM]),
-                         "mem_free_mb", number(h->mem_free_mb), "power_w", number(h->power_w), "cores",
-                         (int)h->cores, "dpm", automation_name(h->dpm), "wake_methods", (int)h->wake_methods,
-                         "vsan", h->vsan, "serves_storage", h->serves_storage, "agents_required",
-                         list(&inv->hosts[i].agents_required), "offers", offers(h), "labels",
-                         labels(&h->labels), "mem_pressure", h->mem_pressure));
+            l,
+            json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:s,s:i,s:b,s:b,s:o,s:o,s:o,s:f,s:f}", "id",
+                      h->id, "name", h->name, "state", host_state_name(h->state), "cpu_mhz",
+                      number(h->total[RES_CPU]), "mem_mb", number(h->total[RES_MEM]), "cpu_reserved_mhz",
+                      number(h->reserved[RES_CPU]), "mem_reserved_mb", number(h->reserved[RES_MEM]),
+                      "mem_free_mb", number(h->mem_free_mb), "power_w", number(h->power_w), "cores",
+                      (int)h->cores, "dpm", automation_name(h->dpm), "wake_methods", (int)h->wake_methods,
+                      "vsan", h->vsan, "serves_storage", h->serves_storage, "agents_required",
+                      list(&inv->hosts[i].agents_required), "offers", offers(h), "labels", labels(&h->labels),
+                      "mem_pressure", h->mem_pressure, "swap_in_mb_s", h->swap_in_mb_s));
     }
     return l;
 }

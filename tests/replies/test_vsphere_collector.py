@@ -249,27 +249,32 @@ def test_three_samples():
             assert p("collect")["freeze"] == "ok", nonsense
 
 
-def test_host_power():
-    """What hosts draw, where they have a sensor and are on; if that goes wrong, the rest is there all the same."""
-    info = ('<PerfCounterInfo><key>%d</key><nameInfo><key>power</key></nameInfo><groupInfo><key>power</key></groupInfo>'
+def test_hosts():
+    """What hosts draw and swap in, where they have a sensor and are on; if that goes wrong, the rest is there all the same."""
+    info = ('<PerfCounterInfo><key>%d</key><nameInfo><key>%s</key></nameInfo><groupInfo><key>%s</key></groupInfo>'
             '<rollupType>%s</rollupType></PerfCounterInfo>')
 
-    def draws(host, watts):
+    def draws(host, values, counter=155):
         return (f'<returnval xsi:type="PerfEntityMetricCSV"><entity type="HostSystem">{host}</entity><sampleInfoCSV>20,'
-                f'2026-01-01T00:00:20Z</sampleInfoCSV><value><id><counterId>155</counterId><instance></instance></id>'
-                f'<value>{watts}</value></value></returnval>')
+                f'2026-01-01T00:00:20Z</sampleInfoCSV><value><id><counterId>{counter}</counterId><instance></instance></id>'
+                f'<value>{values}</value></value></returnval>')
 
     watts = made.envelope('<QueryPerfResponse xmlns="urn:vim25">' + draws('host-11', 287) + draws('host-12', 0) +
-                          draws('host-13', -1) + draws('host-14', '190,195') + draws('host-99', 5) + '</QueryPerfResponse>')
+                          draws('host-13', -1) + draws('host-14', '190,195') + draws('host-99', 5) +
+                          draws('host-11', ','.join(['8192'] * 14 + ['2048']), 88) + draws('host-12', ','.join(['0'] + ['8192'] * 14), 88) +
+                          draws('host-14', '8192,8192', 88) + '</QueryPerfResponse>')
     with made.Server() as s, probe(s) as p:
         real, vms_used = s.retrieve, made.envelope(made.file('QueryPerf.csv'))
-        counters = made.envelope(made.file('perfCounter').replace('</val>', info % (154, 'maximum') + info % (155, 'average') + '</val>'))
+        counters = made.envelope(made.file('perfCounter').replace('</val>', info % (154, 'power', 'power', 'maximum') + info % (155, 'power', 'power', 'average') +
+                                                                   info % (88, 'swapinRate', 'mem', 'average') + '</val>'))
         s.on['RetrievePropertiesEx'] = lambda c: c.reply(counters) if c.about() == 'PerfMgr' else real(c)
         s.on['QueryPerf'] = lambda c: c.reply(watts if 'HostSystem' in c.text else vms_used)
         inv = p('collect')
         assert inv['ok'] and inv['freeze'] == 'ok', inv
         equal('watts', {h['id']: h['power_w'] for h in inv['hosts'] if h['power_w'] is not None}, {'host-11': 287, 'host-14': 192.5})
+        equal('swapped in for five minutes', {h['id']: h['swap_in_mb_s'] for h in inv['hosts'] if h['swap_in_mb_s']}, {'host-11': 2})
         asked = s.bodies[-1]
+        assert '<maxSample>15</maxSample><metricId><counterId>88</counterId>' in asked, asked
         assert '<counterId>155</counterId>' in asked and 'host-11<' in asked, asked
         assert not any(f'>{h}<' in asked for h in ('host-15', 'host-16', 'host-17', 'host-18')), asked
         s.on['QueryPerf'] = lambda c: c.reply(made.fault('NotSupported', 'no'), 500) if 'HostSystem' in c.text else c.reply(vms_used)
