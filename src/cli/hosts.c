@@ -197,6 +197,25 @@ static void put_real_use(const json_t *h, struct arena *a, struct strbuf *out)
                       0);
 }
 
+/* Where a host has no memory left, whatever its VMs' figures say. */
+static void put_pressure(const json_t *h, struct arena *a, struct strbuf *out)
+{
+    double swaps = reply_number(h, "swap_in_mb_s");
+    double waits = reply_number(h, "mem_pressure");
+
+    if (swaps > 0)
+        table_put_wrapped(
+            out,
+            arena_printf(a, "%s has read swapped memory back for five minutes: %.1f MiB/s at least",
+                         reply_text(h, "name"), swaps),
+            0);
+    if (waits > 0)
+        table_put_wrapped(out,
+                          arena_printf(a, "on %s all waited for memory in %.1f %% of the last five minutes",
+                                       reply_text(h, "name"), 100 * waits),
+                          0);
+}
+
 static void put_hosts(const json_t *reply, bool all, struct arena *a, struct strbuf *out)
 {
     struct table t;
@@ -231,6 +250,7 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
         if (why)
             strbuf_printf(out, "%s is disconnected: %s\n", reply_text(h, "name"), why);
         put_real_use(h, a, out);
+        put_pressure(h, a, out);
     }
 }
 

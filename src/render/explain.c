@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MHZ_PER_GHZ 1000.0
+#define MIB_PER_GIB 1024.0
+
 /* Null where it was not reckoned, because another check came first. */
 static void put_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT])
 {
@@ -248,6 +251,25 @@ static void put_sentence(struct strbuf *out, const char *text)
     table_put_hanging(out, text, 0, 2);
 }
 
+/* What the host carries beside what its VMs show. */
+static void put_own_use(struct strbuf *out, const struct snapshot *snap, const struct host *h,
+                        struct arena *a)
+{
+    const double *own = h->own.now;
+    const char *age =
+        h->is.own.at != 0 ? arena_printf(a, ", as of %.0f s before", snapshot_age_s(snap, h->is.own.at)) : "";
+
+    if (own[RES_CPU] > 0 || own[RES_MEM] > 0)
+        put_sentence(out, arena_printf(a, "The host itself uses %.1f GHz of CPU and %.1f GiB of memory%s.",
+                                       own[RES_CPU] / MHZ_PER_GHZ, own[RES_MEM] / MIB_PER_GIB, age));
+    if (h->is.swap_in_mb_s > 0 || h->is.mem_pressure > 0)
+        put_sentence(
+            out, arena_printf(a,
+                              "For five minutes it has read %.1f MiB/s of swapped memory back at least, and "
+                              "all on it waited for memory in %.0f %% of that time.",
+                              h->is.swap_in_mb_s, 100 * h->is.mem_pressure));
+}
+
 void render_explain_host_text(const struct snapshot *snap, const struct host_explanation *e,
                               const char *assumed, struct strbuf *out)
 {
@@ -272,6 +294,8 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
     put_remedy(out, e->check, named_host_word(snap, e->host));
     put_sentence(out, wording_text(snap, e->outlook, &scratch));
     put_sentence(out, wording_text(snap, e->distrust, &scratch));
+    if (e->check != POWER_OWN_USE) /* which says so itself */
+        put_own_use(out, snap, &snap->hosts[e->host], &scratch);
     put_sentence(out, assumed);
     arena_release(&scratch);
 }

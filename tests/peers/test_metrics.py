@@ -114,8 +114,8 @@ def test_own_use():
         snapshot = {"format": "ballast-snapshot/1", "cluster": "own", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                     "hosts": [{"id": "h1", **host, "mem_free_mb": 32768, "quarantine": True,
                                "own": {"at": at, "cpu_mhz": 3000, "mem_mb": 24576}},
-                              {"id": "h2", **host, "mem_free_mb": 57344}, {"id": "h3", **host, "state": "standby"}],
-                    "vms": [{"id": "a", "host": "h1", **vm}, {"id": "b", "host": "h2", **vm}]}
+                              {"id": "h2", **host, "mem_free_mb": 57344, "swap_in_mb_s": 0.05, "mem_pressure": 0.02}, {"id": "h3", **host, "state": "standby"}],
+                    "vms": [{"id": "a", "host": "h1", **vm}, {"id": "b", "host": "h2", **vm, "ballooned_mb": 1024, "swapped_mb": 512}]}
         path = d.folder / "cluster.json"
         path.write_text(json.dumps(snapshot))
         d.write(source={"kind": "file", "file": str(path)})
@@ -130,7 +130,13 @@ def test_own_use():
         assert 110 <= of(found["ballast_host_own_use_age_seconds"], host="h1") <= 240, found
         assert of(found["ballast_host_own_use_age_seconds"], host="h2") == 0, found
         assert {dict(s)["host"]: v for s, v in found["ballast_host_quarantine"].items()} == {"h1": 1, "h2": 0, "h3": 0}
+        assert of(found["ballast_host_memory_swap_in_bytes_per_second"], host="h2") == 0.05 * 2**20, found
+        assert of(found["ballast_host_memory_pressure_ratio"], host="h2") == 0.02, found
+        assert of(found["ballast_host_memory_squeezed_bytes"], host="h2") == 1536 * 2**20, found
         table = " ".join(d.cli("hosts").split())
+        why = " ".join(d.cli("explain", "--host", "h1").split())
+        assert "The host itself uses 3.0 GHz of CPU and 24.0 GiB of memory, as of 1" in why, why
+        assert "on h2 all waited for memory in 2.0 % of the last five minutes" in table, table
         said = f"h1 has 32.0 GiB of memory in use, its VMs 8.0 GiB; own use of the host: 24.0 GiB, 3.0 GHz ({at})"
         assert said in table and table.count("memory in use") == 1, table
 

@@ -194,6 +194,8 @@ export interface Host {
   own_cpu_mhz: Nullable<number>;
   own_mem_mb: Nullable<number>;
   own_at: Nullable<string>;
+  swap_in_mb_s: number;
+  mem_pressure: number;
   on_since: Nullable<string>;
   standby_since: Nullable<string>;
   cpu: Load;
@@ -222,6 +224,8 @@ export interface Vm {
   vcpus: number;
   mem_mb: Nullable<number>;
   demand_unknown: boolean;
+  ballooned_mb: number;
+  swapped_mb: number;
   cpu: Delivery;
   mem: Delivery;
   last_migrated: Nullable<string>;

@@ -93,6 +93,8 @@ export function HostPage({ a }: { a: Address }) {
           ['CPU', h.cpu_vendor ?? ''],
           ['Losses with VMs', h.losses === 0 ? '' : `${h.losses}${h.distrusted_until ? `, distrusted until ${h.distrusted_until}` : ''}`],
           ['Own use', h.own_mem_mb ? <>{mhz(h.own_cpu_mhz)}, {mib(h.own_mem_mb)}{h.own_at && <>, <Ago t={h.own_at} /></>}</> : ''],
+          ['Reads back swapped memory', h.swap_in_mb_s ? `${h.swap_in_mb_s.toFixed(1)} MiB/s for five minutes` : ''],
+          ['Waits for memory', h.mem_pressure ? `${(100 * h.mem_pressure).toFixed(1)} % of five minutes` : ''],
           ['Quarantine', h.quarantine ? 'yes: it receives no VMs' : ''],
         ]}
       />

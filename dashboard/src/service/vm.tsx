@@ -44,6 +44,8 @@ export function VmPage({ a }: { a: Address }) {
           ['Pool', vm.pool === null ? 'none' : <PoolLink id={vm.pool} name={pool?.name ?? vm.pool} />],
           ['vCPUs', String(vm.vcpus)],
           ['Configured memory', mib(vm.mem_mb)],
+          ['Taken by its balloon', vm.ballooned_mb ? mib(vm.ballooned_mb) : ''],
+          ['Swapped out', vm.swapped_mb ? mib(vm.swapped_mb) : ''],
           ['Automation', automationWords(vm.automation)],
           ['Last moved', vm.last_migrated === null ? 'not known' : <Ago t={vm.last_migrated} />],
         ]}

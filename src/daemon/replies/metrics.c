@@ -443,6 +443,59 @@ static const char *with(struct strbuf *text, const char *labels, const char *mor
     return text->text;
 }
 
+static double own_use_age_s(const struct snapshot *s, const struct host *h)
+{
+    return !host_is_up(h) ? UNKNOWN : h->is.own.at == 0 ? 0 : (double)(s->time - h->is.own.at);
+}
+
+static double quarantine(const struct snapshot *s, const struct host *h)
+{
+    (void)s;
+    return h->is.quarantine;
+}
+
+static double swap_in(const struct snapshot *s, const struct host *h)
+{
+    (void)s;
+    return h->is.swap_in_mb_s * BYTES_PER_MB;
+}
+
+static double mem_pressure(const struct snapshot *s, const struct host *h)
+{
+    (void)s;
+    return h->is.mem_pressure;
+}
+
+static double squeezed(const struct snapshot *s, const struct host *h)
+{
+    double mb = 0;
+
+    for (uint32_t i = 0; i < h->vms.n; i++)
+        mb += s->vms[h->vms.items[i]].is.ballooned_mb + s->vms[h->vms.items[i]].is.swapped_mb;
+    return mb * BYTES_PER_MB;
+}
+
+static double vms(const struct snapshot *s, const struct host *h)
+{
+    (void)s;
+    return h->vms.n;
+}
+
+static const struct {
+    const char *name, *help;
+    double (*value)(const struct snapshot *s, const struct host *h);
+} host_metrics[] = {
+    {"ballast_host_own_use_age_seconds", "Age of what is known of the host's own use.", own_use_age_s},
+    {"ballast_host_quarantine", "1: the host is in quarantine, and receives no VMs.", quarantine},
+    {"ballast_host_memory_swap_in_bytes_per_second",
+     "Swapped memory that the host reads back: the least of the last five minutes.", swap_in},
+    {"ballast_host_memory_pressure_ratio",
+     "Part of the last five minutes in which all on the host waited for memory.", mem_pressure},
+    {"ballast_host_memory_squeezed_bytes",
+     "Memory of the host's VMs that it has taken by balloons or swapped out.", squeezed},
+    {"ballast_host_vms", "VMs on the host.", vms},
+};
+
 static void put_hosts(const struct text *t, const struct snapshot *s, const struct host_figures *list)
 {
     static const char load[] = "ballast_host_normalized_entitlement_ratio";
@@ -482,18 +535,11 @@ static void put_hosts(const struct text *t, const struct snapshot *s, const stru
             sample(t, of[r].own, list[i].labels,
                    host_is_up(&s->hosts[i]) ? s->hosts[i].own.now[r] * of[r].unit : UNKNOWN);
     }
-    head(t, "ballast_host_own_use_age_seconds", "gauge", "Age of what is known of the host's own use.");
-    for (uint32_t i = 0; i < n; i++)
-        sample(t, "ballast_host_own_use_age_seconds", list[i].labels,
-               !host_is_up(&s->hosts[i])    ? UNKNOWN
-               : s->hosts[i].is.own.at == 0 ? 0
-                                            : (double)(s->time - s->hosts[i].is.own.at));
-    head(t, "ballast_host_quarantine", "gauge", "1: the host is in quarantine, and receives no VMs.");
-    for (uint32_t i = 0; i < n; i++)
-        sample(t, "ballast_host_quarantine", list[i].labels, s->hosts[i].is.quarantine);
-    head(t, "ballast_host_vms", "gauge", "VMs on the host.");
-    for (uint32_t i = 0; i < n; i++)
-        sample(t, "ballast_host_vms", list[i].labels, s->hosts[i].vms.n);
+    for (size_t k = 0; k < sizeof host_metrics / sizeof *host_metrics; k++) {
+        head(t, host_metrics[k].name, "gauge", host_metrics[k].help);
+        for (uint32_t i = 0; i < n; i++)
+            sample(t, host_metrics[k].name, list[i].labels, host_metrics[k].value(s, &s->hosts[i]));
+    }
     head(t, "ballast_host_power_watts", "gauge", "Power that the host uses: by its meter, or by its model.");
     for (uint32_t i = 0; i < n; i++)
         sample(

@@ -124,6 +124,8 @@ static void put_real_use(struct json_writer *w, const struct snapshot *s, const 
     jw_instant(w, "own_at", up ? (h->is.own.at != 0 ? h->is.own.at : s->time) : 0);
     jw_figure(w, "mem_used_mb", up ? h->is.total[RES_MEM] - h->is.mem_free_mb : UNKNOWN);
     jw_figure(w, "mem_vms_mb", up ? vms : UNKNOWN);
+    jw_figure(w, "swap_in_mb_s", h->is.swap_in_mb_s);
+    jw_figure(w, "mem_pressure", h->is.mem_pressure);
 }
 
 static void put_host(struct json_writer *w, const struct engine *e, const struct host *h,
@@ -197,6 +199,8 @@ static void put_vm(struct json_writer *w, const struct snapshot *s, uint32_t ix,
     jw_int(w, "vcpus", v->is.vcpus);
     jw_figure(w, "mem_mb", v->is.mem_mb);
     jw_bool(w, "demand_unknown", v->is.demand_unknown);
+    jw_figure(w, "ballooned_mb", v->is.ballooned_mb);
+    jw_figure(w, "swapped_mb", v->is.swapped_mb);
     for (int r = 0; r < RES_COUNT; r++) {
         jw_begin(w, res_word[r], JW_OBJECT, JW_INLINE);
         jw_figure(w, "demand", shares->demand[r][ix]);
