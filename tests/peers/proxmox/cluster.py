@@ -59,6 +59,7 @@ class Guest:
         self.host_used = mem // 2  # backed by the host
         self.balloon = True  # it tells the former
         self.taken = 0  # by its balloon
+        self.writes = 0  # bytes a second to its memory
         self.tags, self.pool, self.lock = "", None, ""
         self.template = False
         self.psi = {}
@@ -139,6 +140,8 @@ class Cluster:
         self.quorate = None  # None: by the votes
         self.tasks = collections.OrderedDict()  # upid -> tasks.Task
         self.migration_rate = 1 * GIB  # a second
+        self.link = None  # bytes a second of each node's network, each way, which copies share; None: each has migration_rate, and one round
+        self.cancelled = []  # (vmid, from, to) of each migration that was stopped
         self.down_s, self.boot_s = 2, 4
         self.margins = []  # after each shutdown request: (node, votes above the quorum)
         self.wakes = []  # nodes that a wake packet has reached

@@ -8,6 +8,7 @@ import time
 from . import errors, manager
 
 GIB = 1 << 30
+DOWNTIME_S = 0.1  # QEMU's default in Proxmox VE
 LOG_TIME = "2026-01-01 00:00:00 "
 
 
@@ -51,6 +52,9 @@ class Migration(Task):
         seconds = 1 + guest.host_used / cluster.migration_rate if guest.status == "running" and guest.kind == "qemu" else 1
         super().__init__(cluster, guest.node, kind, guest.vmid, user, seconds, Migration.arrive)
         self.guest, self.target, self.seconds = guest, target, seconds
+        self.sent, self.left, self.written, self.settled = 0, guest.host_used, 0, cluster.clock()
+        if cluster.link and kind == "qmigrate" and guest.status == "running":
+            self.due = float("inf")  # until a round fits into the downtime
         self.fails = cluster.move_fails(guest, target) if cluster.move_fails else None
         if guest.kind == "qemu" and guest.cores > cluster.nodes[target].cpus:
             self.fails = f"MAX {cluster.nodes[target].cpus} vcpus allowed per VM on this node"
@@ -58,7 +62,30 @@ class Migration(Task):
         self.log.append(LOG_TIME + f"starting migration of {'VM' if guest.kind == 'qemu' else 'CT'} {guest.vmid} to node '{target}' "
                         f"({cluster.nodes[target].ip})")
 
+    def share(self):
+        """What the links of both nodes have for it beside other copies, each way."""
+        others = [t for t in self.cluster.tasks.values() if isinstance(t, Migration) and t.exit is None]
+        return min(self.cluster.migration_rate, self.cluster.link / max(sum(t.node == self.node for t in others), sum(t.target == self.target for t in others)))
+
+    def copy(self, now):
+        """Pre-copy: what the guest writes to during a round is the next one."""
+        rate, seconds = self.share(), now - self.settled
+        self.settled = now
+        while seconds > 0:
+            step = min(seconds, self.left / rate)
+            self.sent, self.left, seconds = self.sent + step * rate, self.left - step * rate, seconds - step
+            self.written = min(self.written + step * self.guest.writes, self.guest.host_used)
+            if self.left > 1:
+                continue
+            self.left, self.written = self.written, 0
+            if self.left <= DOWNTIME_S * rate:
+                self.due, self.seconds, seconds = now, now - self.started, 0
+        self.log.append(LOG_TIME + f"migration active, transferred {self.sent / GIB:.1f} GiB of {self.guest.host_used / GIB:.1f} GiB VM-state, "
+                        f"{rate / GIB * 1024:.1f} MiB/s")
+
     def go_on(self, now):
+        if self.due == float("inf"):
+            return self.copy(now)
         part = min(1.0, max(0.0, 1 - (self.due - now) / self.seconds))
         if self.guest.kind == "qemu":
             self.log.append(LOG_TIME + f"migration active, transferred {part * self.guest.host_used / GIB:.1f} GiB of "
@@ -79,6 +106,7 @@ class Migration(Task):
 
     def cancel(self):
         self.guest.lock = ""
+        self.cluster.cancelled.append((self.guest.vmid, self.node, self.target))
         self.cluster.ha.moving.pop(self.guest.sid(), None)
         self.finish("interrupted by signal")
 
