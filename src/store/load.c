@@ -159,7 +159,7 @@ int store_list(struct store *s, enum record_query query, int64_t of, struct aren
 {
     static const struct query queries[record_query_count] = {
         [QUERY_SAMPLES] = {&table_samples, sizeof(struct sample_record),
-                           " WHERE vm >= ' ' ORDER BY time, vm"},
+                           " WHERE substr(vm, 1, 1) <> char(10) ORDER BY time, vm"},
         [QUERY_PASSES] = {&table_passes, sizeof(struct pass_record), " ORDER BY id DESC LIMIT ?"},
         [QUERY_PASS] = {&table_passes, sizeof(struct pass_record), " WHERE id = ?"},
         [QUERY_ENERGY] = {&table_energy, sizeof(struct energy_record),
