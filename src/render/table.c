@@ -216,11 +216,6 @@ static struct table_layout make_layout(const struct table *t, const char *indent
     return l;
 }
 
-bool table_leaves_out(const struct table *t, const char *indent, size_t column)
-{
-    return make_layout(t, indent).columns[column].spot == LEFT_OUT;
-}
-
 /* ---- rows ---- */
 
 static void put_cell(const struct table *t, const char *text, enum tone tone, struct strbuf *out)

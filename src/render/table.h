@@ -66,9 +66,6 @@ void table_tone(struct table *t, enum tone tone);
 /* A number with few decimals: none from 100 on, else up to three. Infinite and unknown values are "-". */
 void table_number(struct table *t, double value);
 
-/* Whether this column will be left out, because it has no value and the table is too wide. */
-bool table_leaves_out(const struct table *t, const char *indent, size_t column);
-
 /* Title line and rows, each after the indent. */
 void table_render(const struct table *t, const char *indent, struct strbuf *out);
 

@@ -148,7 +148,7 @@ static int refuse_unknown(const struct reader *r, const struct node *n, const st
                                 n_names > 1 ? "one of " : "", reader_words(r, names));
 }
 
-void reader_note_unknown(const struct reader *r, const struct node *n, const struct schema *schema)
+static void note_unknown(const struct reader *r, const struct node *n, const struct schema *schema)
 {
     struct unknown_fields *u = r->unknown;
     char pointer[NODE_PATH_MAX];
@@ -240,7 +240,7 @@ static int read_members(const struct reader *r, const struct node *map, const st
         } else if (!dotted && is_section(schema, name)) {
             e = read_members(r, n, schema, arena_printf(r->a, "%s.", name), into, seen);
         } else if (n->json) {
-            reader_note_unknown(r, n, schema);
+            note_unknown(r, n, schema);
         } else {
             e = refuse_unknown(r, n, schema, prefix);
         }

@@ -63,9 +63,6 @@ void reader_defaults(const struct reader *r, const struct schema *schema, void *
 /* YAML: refuses a node that is no list, or has more than this many entries; null is an empty list. */
 int reader_list_check(const struct reader *r, const struct node *n, const char *expected, size_t most);
 
-/* Notes a field that the table of this kind of object does not have; for readers of their own. */
-void reader_note_unknown(const struct reader *r, const struct node *n, const struct schema *schema);
-
 /* "a, b or c". */
 const char *reader_words(const struct reader *r, const char *const *words);
 
