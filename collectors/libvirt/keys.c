@@ -112,19 +112,9 @@ static const struct schema migration_schema = {"migration", migration_keys,
                                                sizeof migration_keys / sizeof *migration_keys};
 
 static const struct field keys[] = {
-    {.name = "username",
-     .type = FIELD_TEXT,
-     .offset = offsetof(struct source_config, username),
-     .meaning = "the user for hosts that ask for one (SASL)"},
-    {.name = "password_file",
-     .type = FIELD_SECRET,
-     .offset = offsetof(struct source_config, password_file),
-     .secret = offsetof(struct source_config, password),
-     .meaning = "a file with the password on its only line; only the service should be able to read it"},
-    {.name = "cluster",
-     .type = FIELD_TEXT,
-     .offset = offsetof(struct source_config, cluster),
-     .meaning = "the name of the cluster"},
+    SOURCE_KEY(username, FIELD_TEXT, .meaning = "the user for hosts that ask for one (SASL)"),
+    SOURCE_PASSWORD_FILE(0),
+    SOURCE_CLUSTER("the name of the cluster"),
 };
 
 static const char *const cpu_controls_words[] = {[LIBVIRT_CONTROLS_LIVE] = "live",

@@ -43,4 +43,20 @@ struct source_config {
     void *shared; /* what the plug-in's open() made (plugin.h); not owned. NULL: nothing */
 };
 
+/* A key of source_kind.keys, with what else its struct field has; and those that many kinds have. */
+#define SOURCE_KEY(key, of_type, ...)                                                                        \
+    {                                                                                                        \
+        .name = #key, .type = (of_type), .offset = offsetof(struct source_config, key), __VA_ARGS__          \
+    }
+#define SOURCE_URL(schemes)                                                                                  \
+    SOURCE_KEY(url, FIELD_URL, .words = (schemes), .flags = FIELD_REQUIRED, .meaning = "the URL of the API")
+#define SOURCE_PASSWORD_FILE(more)                                                                           \
+    SOURCE_KEY(                                                                                              \
+        password_file, FIELD_SECRET, .secret = offsetof(struct source_config, password), .flags = (more),    \
+        .meaning = "a file with the password on its only line; only the service should be able to read it")
+#define SOURCE_CA_FILE                                                                                       \
+    SOURCE_KEY(ca_file, FIELD_PATH, .flags = FIELD_READABLE,                                                 \
+               .meaning = "PEM certificates of the authorities to trust; default: the system's")
+#define SOURCE_CLUSTER(text) SOURCE_KEY(cluster, FIELD_TEXT, .meaning = (text))
+
 #endif

@@ -2,10 +2,7 @@
 #include "sim/fake_cluster/fake_cluster.h"
 
 static const struct field keys[] = {
-    {.name = "cluster",
-     .type = FIELD_TEXT,
-     .offset = offsetof(struct source_config, cluster),
-     .meaning = "the name of the cluster"},
+    SOURCE_CLUSTER("the name of the cluster"),
 };
 
 static const struct field settings[] = {
