@@ -115,6 +115,8 @@ int store_check_files(const struct store *s, struct err *err)
         "the store, and restart the service";
     struct stat lock;
 
+    if (s->lock_fd < 0) /* in memory */
+        return 0;
     if (!is_file(s->path, s->device, s->inode))
         return err_set(err, -EIO, "the store %s %s", s->path, advice);
     if (fstat(s->lock_fd, &lock) < 0 || !is_file(s->lock_path, lock.st_dev, lock.st_ino))
@@ -122,12 +124,15 @@ int store_check_files(const struct store *s, struct err *err)
     return 0;
 }
 
-static int set_up(struct store *s, struct err *err)
+/* A database in memory has no write-ahead log: SQLite leaves that setting out. */
+static int connect_to_write(struct store *s, struct err *err)
 {
     static const char pragmas[] =
         "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;"
         "PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL;";
 
+    if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return store_failed(s, "be opened", err);
     (void)sqlite3_busy_timeout(s->db, BUSY_MS);
     (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     return sqlite3_exec(s->db, pragmas, NULL, NULL, NULL) == SQLITE_OK ? 0
@@ -204,9 +209,8 @@ static int open_database(struct store *s, const char *state_dir, struct err *err
     }
     if ((r = create_file(s, s->path, err)) < 0)
         return r;
-    if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-        return store_failed(s, "be opened", err);
-    if ((r = set_up(s, err)) < 0 || (r = upgrade(s, state_dir, err)) < 0 || (r = check_tables(s, err)) < 0)
+    if ((r = connect_to_write(s, err)) < 0 || (r = upgrade(s, state_dir, err)) < 0 ||
+        (r = check_tables(s, err)) < 0)
         return r;
     return store_prepare(s, err);
 }
@@ -223,6 +227,25 @@ int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, str
     if ((r = make_directory(state_dir, err)) < 0 ||
         (r = lock_directory(state_dir, &s->lock_path, &s->lock_fd, err)) < 0 ||
         (r = open_database(s, state_dir, err)) < 0) {
+        store_close(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+int store_open_in_memory(struct store **ret, struct err *err)
+{
+    struct store *s = calloc(1, sizeof *s);
+    int r;
+
+    if (!s || !(s->path = strdup(":memory:"))) {
+        free(s);
+        return err_set(err, -ENOMEM, "out of memory");
+    }
+    s->lock_fd = -1;
+    if ((r = connect_to_write(s, err)) < 0 || (r = schema_migrate(s->db, s->path, err)) < 0 ||
+        (r = store_prepare(s, err)) < 0) {
         store_close(s);
         return r;
     }

@@ -24,6 +24,9 @@
  * Ballast. Other errors are the system's for the directory (-EACCES, -ENOTDIR, -EROFS, ...). */
 int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, struct err *err);
 
+/* Opens an empty store that is gone when it is closed: for simulated runs. */
+int store_open_in_memory(struct store **ret, struct err *err);
+
 /* The most space that the store may use (limit.h); without it there is no limit. */
 void store_set_limit(struct store *s, int64_t mb);
 

@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     'src/sim/workload': 'base model',
     'src/sim/scenario': 'base schedule schema model',
     'src/sim/cluster': 'base model core',
-    'src/sim/run': 'base schedule model core render engine',
+    'src/sim/run': 'base schedule model core render engine store',
     'src/sim/report': 'base schema model render',
     'src/plugins': 'collectors actuators sim',
     'src/config': 'base schedule schema model units overlay plugins',

@@ -2,8 +2,10 @@
  * actuators/power in front of them. */
 #include "night_methods.h"
 
+#include "base/cleanup.h"
 #include "base/controller_identity.h"
 #include "net/login_guards.h"
+#include "sim/run/counted_store.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,6 +16,7 @@
 
 #define LATE_LEAST_S 20
 #define LATE_MOST_S 150
+#define TOLD_WH 0.1 /* booked too much or too little at once */
 
 struct night *N;
 
@@ -541,4 +544,40 @@ void night_edit_inventory(void *ctx, struct inventory *inv)
         inv->hosts[kept++] = inv->hosts[i];
     }
     inv->n_hosts = kept;
+}
+
+/* What a host draws in the time that the account knows is compared: not while the service was down for long.
+ * A clock that is set forward makes time that never passed; by a few minutes the account cannot tell, and
+ * books it with the same watts. */
+static void note_look(struct night *n, uint32_t host, const struct energy_record *r)
+{
+    struct made_host *h = &n->hosts[host];
+    const struct energy_record *was = &h->account;
+    const double wh = cluster_host_totals(n->cluster, host)->energy_j / 3600;
+
+    if (r->until == was->until && r->span_s == was->span_s)
+        return;
+    double known = n->t_s > h->seen_s ? (r->span_s - was->span_s) / (n->t_s - h->seen_s) : 0;
+    double known_wh = known * (wh - h->seen_wh);
+
+    if (fabs(r->used_wh - was->used_wh - known_wh) > TOLD_WH)
+        night_tell("%s: %.2f Wh drawn, %.2f booked, %.0f s of it measured", h->entry.name, known_wh,
+                   r->used_wh - was->used_wh, r->measured_s - was->measured_s);
+    h->drawn_wh += known_wh;
+    h->account = *r;
+    h->account.host = h->entry.name;
+    h->seen_s = n->t_s;
+    h->seen_wh = wh;
+}
+
+void night_note_looks(struct night *n)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct records all = {0};
+    struct err err = {0};
+
+    if (counted_store.list(n->service.store, QUERY_HOST_ENERGY, 0, &a, &all, &err) < 0)
+        night_wrong("%s", err.text);
+    for (size_t i = 0; i < all.n; i++)
+        note_look(n, snapshot_find_host(&n->s.initial, all.energy[i].host), &all.energy[i]);
 }

@@ -56,12 +56,11 @@ struct made_host {
     double meter_until_s;             /* it can be read before this; INFINITY: always */
     bool boots_badly;                 /* late, or not at all */
     bool slept;
-    bool by_hypervisor;                 /* it was put to standby by that */
-    instant_s seen;                     /* of the last look that the account knows of */
-    double seen_s, seen_wh;             /* then: the true time, and the energy drawn in truth */
-    double span_s, used_wh, measured_s; /* of the account, then */
-    double drawn_wh;                    /* in the time that the account knows, in truth */
-    double refused_s[64];               /* when a controller of it refused a login */
+    bool by_hypervisor;           /* it was put to standby by that */
+    struct energy_record account; /* at the last look that it knows of */
+    double seen_s, seen_wh;       /* then: the true time, and the energy drawn in truth */
+    double drawn_wh;              /* in the time that the account knows, in truth */
+    double refused_s[64];         /* when a controller of it refused a login */
     unsigned n_refused;
 };
 
@@ -131,6 +130,9 @@ bool night_controller_moved(const struct made_controller *c, uint32_t host, doub
 
 /* Hosts that sleep may be missing in what the collector reads; ctx: the night. */
 void night_edit_inventory(void *ctx, struct inventory *inv);
+
+/* Holds what the account has booked since the last look against what the hosts drew. */
+void night_note_looks(struct night *n);
 
 /* As a worker of the service does; ctx: the night. */
 void night_run_job(void *ctx, const struct job *job, struct job_result *ret);

@@ -20,8 +20,6 @@
 #include "unit/sim_scenario_made.h"
 #include "unit/unit.h"
 
-#include "sim/run/memory_store.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +31,6 @@
 #define READY_S (5 * 3600 + 16 * 60 + 40)
 #define AFTER_S 120.0 /* for so long it goes on after ready_by */
 #define ENERGY_ERROR 0.03
-#define TOLD_WH 0.1       /* booked too much or too little at once */
 #define METER_FRESH_S 300 /* a reading counts for so long */
 #define LOOK_S 60
 #define KILLED_WITHIN_S 60 /* sim/run/service.c */
@@ -266,7 +263,8 @@ static int begin(struct night *n, struct err *err)
     n->cluster = cluster_new(&n->s);
     int r = night_methods_begin(n, err);
 
-    if (r < 0 || (r = service_init(&n->service, &n->s, n->cluster, NULL, NULL, &n->a, err)) < 0)
+    if (r < 0 ||
+        (r = service_init(&n->service, &n->s, n->cluster, &(struct simulate_options){0}, &n->a, err)) < 0)
         return r;
     n->service.settings.ways = night_power(n)->ways;
     n->service.settings.n_ways = n->s.initial.n_hosts;
@@ -441,35 +439,6 @@ static bool has_meter(const struct made_host *h)
     return any_of(h->sequence, h->n_before, h, is_meter);
 }
 
-/* What a host draws in the time that the account knows is compared: not while the service was down for long.
- * A clock that is set forward makes time that never passed; by a few minutes the account cannot tell, and
- * books it with the same watts. */
-static void note_looks(struct night *n)
-{
-    for (uint32_t i = 0; i < n->s.initial.n_hosts; i++) {
-        struct made_host *h = &n->hosts[i];
-        const struct energy_record r = memory_store_energy(n->service.store, h->entry.name);
-        const double wh = cluster_host_totals(n->cluster, i)->energy_j / 3600;
-
-        if (r.until == h->seen && r.span_s == h->span_s)
-            continue;
-        double known_wh =
-            n->t_s > h->seen_s ? (wh - h->seen_wh) * (r.span_s - h->span_s) / (n->t_s - h->seen_s) : 0;
-
-        if (fabs(r.used_wh - h->used_wh - known_wh) > TOLD_WH)
-            night_tell("%s: %.2f Wh drawn in %.0f s, %.2f booked as %s", h->entry.name, known_wh,
-                       n->t_s - h->seen_s, r.used_wh - h->used_wh,
-                       r.measured_s > h->measured_s ? "measured" : "estimated");
-        h->drawn_wh += known_wh;
-        h->used_wh = r.used_wh;
-        h->measured_s = r.measured_s;
-        h->seen = r.until;
-        h->span_s = r.span_s;
-        h->seen_s = n->t_s;
-        h->seen_wh = wh;
-    }
-}
-
 static unsigned check_energy(struct night *n)
 {
     const double clock_s = n->clock_was_set ? fabs(n->clock_by_s) : 0;
@@ -477,33 +446,33 @@ static unsigned check_energy(struct night *n)
 
     for (uint32_t i = 0; i < n->s.initial.n_hosts; i++) {
         const struct made_host *h = &n->hosts[i];
-        const struct energy_record r = memory_store_energy(n->service.store, h->entry.name);
+        const struct energy_record *r = &h->account;
         double measured_most_s = !has_meter(h)                ? 0
                                  : isfinite(h->meter_until_s) ? h->meter_until_s + METER_FRESH_S + LOOK_S
                                                               : n->t_s;
 
         night_tell("%s: %.2f Wh drawn, account %.2f, measured %.0f of %.0f s", h->entry.name, h->drawn_wh,
-                   r.used_wh, r.measured_s, r.host_s);
-        if (r.measured_s > measured_most_s + clock_s)
-            night_wrong("%.0f s of host %s are called measured, its meter was there for %.0f s", r.measured_s,
-                        h->entry.name, measured_most_s);
+                   r->used_wh, r->measured_s, r->host_s);
+        if (r->measured_s > measured_most_s + clock_s)
+            night_wrong("%.0f s of host %s are called measured, its meter was there for %.0f s",
+                        r->measured_s, h->entry.name, measured_most_s);
         if (!meter_works(n, h))
             continue;
         held++;
         /* each start of the service has a minute or two before the first reading, for which there is an
          * estimate, marked as one; nothing else may be estimated */
-        double estimated_s = r.host_s - r.measured_s;
+        double estimated_s = r->host_s - r->measured_s;
         double away_s = n->down_s + n->source_deaf_s + clock_s;
 
         if (isfinite(h->unlisted_from_s))
             away_s += h->listed_s - h->unlisted_from_s + METER_FRESH_S;
         if (estimated_s > ESTIMATED_S * n->service.lives + away_s)
             night_wrong("%.0f s of host %s are estimated, and its meter works", estimated_s, h->entry.name);
-        if (fabs(r.used_wh - h->drawn_wh) > ENERGY_ERROR * h->drawn_wh)
+        if (fabs(r->used_wh - h->drawn_wh) > ENERGY_ERROR * h->drawn_wh)
             night_wrong("host %s drew %.2f Wh, and the account says %.2f", h->entry.name, h->drawn_wh,
-                        r.used_wh);
-        if (r.span_s < 0.98 * n->t_s - away_s)
-            night_wrong("only %.0f s of host %s are in the account", r.span_s, h->entry.name);
+                        r->used_wh);
+        if (r->span_s < 0.98 * n->t_s - away_s)
+            night_wrong("only %.0f s of host %s are in the account", r->span_s, h->entry.name);
     }
     return held;
 }
@@ -549,7 +518,7 @@ static bool night(uint64_t seed, bool talks, struct tally *t)
         if (r == 0)
             r = service_answer(&n.service, n.t_s, &err);
         check_vms(&n);
-        note_looks(&n);
+        night_note_looks(&n);
         n.t_s = fmin(service_next_s(&n.service, n.t_s), ceil(night_late_next_s(&n)));
         n.t_s = fmin(n.t_s, was_ready ? n.s.duration_s : n.ready_s);
     }

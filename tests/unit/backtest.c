@@ -5,7 +5,7 @@
 
 #include "backtest/backtest.h"
 #include "base/cleanup.h"
-#include "sim/run/copied_store.h"
+#include "sim/run/simulate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -42,11 +42,11 @@ static void place_in_memory(struct place *p)
     (void)snprintf(p->state, sizeof p->state, "%s/state", p->dir);
 }
 
-static struct simulation run(const char *text, const struct scenario_options *options,
-                             const struct store_copy *copy, struct arena *a)
+static struct simulation run(const char *text, const struct scenario_options *options, struct store *store,
+                             struct arena *a)
 {
     struct scenario *s = arena_new(a, struct scenario);
-    const struct simulate_options how = {.copy = copy};
+    const struct simulate_options how = {.store = store, .passes_kept = 5000};
     struct simulation ret;
     struct err err = {0};
 
@@ -64,8 +64,7 @@ static struct simulation record(const struct place *p, const char *text, struct 
 
     if (store_open(p->state, PASSES_MB, &s, &err) < 0)
         fail_msg("%s", err.text);
-    const struct store_copy copy = {&store_sqlite, s, 5000};
-    struct simulation ret = run(text, NULL, &copy, a);
+    struct simulation ret = run(text, NULL, s, a);
 
     store_close(s);
     return ret;

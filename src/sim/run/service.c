@@ -4,8 +4,8 @@
 
 #include "base/job.h"
 #include "base/xalloc.h"
-#include "sim/run/copied_store.h"
-#include "sim/run/memory_store.h"
+#include "engine/knowledge/demand_history.h"
+#include "sim/run/counted_store.h"
 
 #include <errno.h>
 #include <math.h>
@@ -74,16 +74,13 @@ instant_s service_instant(const struct service *v, double t_s)
 
 static int start_engine(struct service *v, double t_s, struct err *err)
 {
-    const struct engine_ports ports = {v->copied ? &copied_store : &memory_store,
-                                       v->copied ? v->copied : v->store,
-                                       &source_ops,
-                                       &v->source,
-                                       &actuators_ops,
-                                       &v->actuators,
-                                       &event_sink_ops,
-                                       &v->event_sink};
+    const struct engine_ports ports = {&v->store_ops,  v->store,      &source_ops,     &v->source,
+                                       &actuators_ops, &v->actuators, &event_sink_ops, &v->event_sink};
 
     v->lives++;
+    if (v->next_kill < v->n_kills) /* an hour more, in case the clock is set back */
+        counted_store_skip_samples(v->store,
+                                   service_instant(v, v->kills[v->next_kill]) - 2 * DEMAND_HISTORY_LENGTH_S);
     return engine_create(&v->settings, &ports, service_instant(v, t_s), &v->engine, err);
 }
 
@@ -140,9 +137,11 @@ static void schedule_kills(struct service *v)
         add_kill(v, t, rate->for_s, &cap);
 }
 
-int service_init(struct service *v, const struct scenario *s, struct cluster *c, int64_t (*clock_us)(void),
-                 const struct store_copy *copy, struct arena *a, struct err *err)
+int service_init(struct service *v, const struct scenario *s, struct cluster *c,
+                 const struct simulate_options *options, struct arena *a, struct err *err)
 {
+    int r;
+
     *v = (struct service){
         .scenario = s,
         .a = a,
@@ -154,23 +153,24 @@ int service_init(struct service *v, const struct scenario *s, struct cluster *c,
                      .operations = OPERATIONS_ALL,
                      .sets_pools = true,
                      .history_days = HISTORY_DAYS,
-                     .passes_kept = copy ? copy->passes_kept : 0,
+                     .passes_kept = options->passes_kept,
                      .look_s = (instant_s)s->look_s,
-                     .clock_us = clock_us},
+                     .clock_us = options->clock_us},
+        .store_ops = counted_store,
         .rng = {s->seed},
     };
     v->source.of = v->actuators.of = v->event_sink.of = v;
     schedule_kills(v);
-    v->store = memory_store_new(&s->initial, v->n_kills > 0);
-    v->copied = copy ? copied_store_new(v->store, copy) : NULL;
-    return start_engine(v, 0, err);
+    if (!options->store) /* nobody reads looks */
+        v->store_ops.put_look = NULL;
+    r = counted_store_open(options->store, &v->store, err);
+    return r < 0 ? r : start_engine(v, 0, err);
 }
 
 void service_release(struct service *v)
 {
     stop_engine(v);
-    copied_store_free(v->copied);
-    memory_store_free(v->store);
+    counted_store_close(v->store);
     free(v->kills);
     free(v->downs);
     free(v->waiting.items);

@@ -13,7 +13,6 @@
 #include "base/rng.h"
 #include "engine/engine.h"
 #include "sim/cluster/cluster.h"
-#include "sim/run/copied_store.h"
 #include "sim/run/simulate.h"
 
 /* The objects behind the engine's ports: each points to its service. */
@@ -38,8 +37,8 @@ struct service {
     struct arena *a; /* of the result */
     struct engine_settings settings;
     struct cluster *cluster;
+    struct store_ops store_ops; /* counted_store; without put_look if nobody reads looks */
     struct store *store;
-    struct store *copied;  /* what the engine stores to, where there is a copy; NULL: `store` */
     struct engine *engine; /* NULL: the service is down */
     struct source source;
     struct actuators actuators;
@@ -71,9 +70,9 @@ struct service {
     size_t n_points, cap_points, cap_point_pass;
 };
 
-/* Starts the engine at t = 0. copy: gets what is stored; NULL: none. Errors as of engine_create(). */
-int service_init(struct service *v, const struct scenario *s, struct cluster *c, int64_t (*clock_us)(void),
-                 const struct store_copy *copy, struct arena *a, struct err *err);
+/* Starts the engine at t = 0. Released after an error, too. Errors as of engine_create(). */
+int service_init(struct service *v, const struct scenario *s, struct cluster *c,
+                 const struct simulate_options *options, struct arena *a, struct err *err);
 void service_release(struct service *v);
 
 /* The engine's clock at t_s, in whole seconds. */

@@ -3,8 +3,8 @@
 #include "sim/run/simulate.h"
 
 #include "sim/run/admin.h"
+#include "sim/run/counted_store.h"
 #include "sim/run/figures.h"
-#include "sim/run/memory_store.h"
 #include "sim/run/service.h"
 
 #include <errno.h>
@@ -28,11 +28,9 @@ struct run {
     double sample_s;
     uint64_t samples; /* taken so far; the next is due at samples * sample_s */
     bool measuring;
-    uint64_t passes_before; /* passes of the warm-up, and their decision time */
-    int64_t decide_us_before;
+    uint64_t passes_before; /* of the warm-up, as the next two */
     uint32_t unplaced_before;
-    struct energy_record account_before;
-    struct move_counts moves_before;
+    struct store_counts counts_before;
 };
 
 static double sample_of(const struct scenario *s)
@@ -63,9 +61,7 @@ static int run_begin(struct run *run, struct arena *a, struct err *err)
     run->measuring = !(s->measure_from_s > 0);
     figures_init(&run->figures, s, run->cluster, run->options, a);
     admin_init(&run->admin, s, run->cluster);
-    return s->ballast ? service_init(&run->service, s, run->cluster, run->options->clock_us,
-                                     run->options->copy, a, err)
-                      : 0;
+    return s->ballast ? service_init(&run->service, s, run->cluster, run->options, a, err) : 0;
 }
 
 static void run_end(struct run *run)
@@ -98,11 +94,12 @@ static double next_s(const struct run *run, double t_s)
 
 /* Samples the state before any action of this second. The measurement begins with a sample, whatever sample_s
  * is. */
-static void measure(struct run *run, double t_s)
+static int measure(struct run *run, double t_s, struct err *err)
 {
     const struct simulate_options *o = run->options;
     bool begins = !run->measuring && t_s >= run->scenario->measure_from_s;
     bool is_due = t_s >= next_sample_s(run);
+    int r = 0;
 
     if (begins) {
         run->measuring = true;
@@ -110,17 +107,16 @@ static void measure(struct run *run, double t_s)
         run->unplaced_before = run->admin.unplaced;
         if (run->scenario->ballast) {
             run->passes_before = run->service.passes;
-            run->decide_us_before = memory_store_decide_us(run->service.store);
-            run->account_before = memory_store_energy(run->service.store, "");
-            run->moves_before = memory_store_moves(run->service.store);
+            r = counted_store_get(run->service.store, &run->counts_before, err);
         }
     }
     if (!is_due && !begins && t_s < run->scenario->duration_s)
-        return;
+        return 0;
     figures_take(&run->figures, t_s);
     run->samples += is_due;
     if (o->progress)
         o->progress(o->ctx, t_s / run->scenario->duration_s);
+    return r;
 }
 
 /* One instant: first the cluster, then the samples, then service and admin. */
@@ -132,7 +128,8 @@ static int run_moment(struct run *run, double t_s, struct err *err)
     int r;
 
     cluster_advance(run->cluster, t_s);
-    measure(run, t_s);
+    if ((r = measure(run, t_s, err)) < 0)
+        return r;
     if (t_s >= run->scenario->duration_s || !(serves || t_s >= run->admin_due_s))
         return 0;
     if (serves && (r = service_turn(v, t_s, err)) < 0)
@@ -146,14 +143,12 @@ static int run_moment(struct run *run, double t_s, struct err *err)
 
 #define WH_PER_KWH 1000
 
-static void fill_account(const struct run *run, struct metrics_of_run *m)
+static void fill_account(const struct energy_record *now, const struct energy_record *before,
+                         struct metrics_of_run *m)
 {
-    const struct energy_record now = memory_store_energy(run->service.store, "");
-    const struct energy_record *before = &run->account_before;
-
-    m->account_kwh = (now.used_wh - before->used_wh) / WH_PER_KWH;
-    m->account_kwh_all_on = (now.all_on_wh - before->all_on_wh) / WH_PER_KWH;
-    m->account_unmet_mhz_s = now.unmet[RES_CPU] - before->unmet[RES_CPU];
+    m->account_kwh = (now->used_wh - before->used_wh) / WH_PER_KWH;
+    m->account_kwh_all_on = (now->all_on_wh - before->all_on_wh) / WH_PER_KWH;
+    m->account_unmet_mhz_s = now->unmet[RES_CPU] - before->unmet[RES_CPU];
 }
 
 static double percent(uint32_t part, uint32_t of)
@@ -161,17 +156,16 @@ static double percent(uint32_t part, uint32_t of)
     return of > 0 ? 100.0 * part / of : NAN;
 }
 
-static void fill_moves(const struct run *run, struct metrics_of_run *m)
+static void fill_moves(const struct move_counts *now, const struct move_counts *before,
+                       struct metrics_of_run *m)
 {
-    const struct move_counts now = memory_store_moves(run->service.store);
-    const struct move_counts *before = &run->moves_before;
     double n[2], loads[2], times[2];
 
     for (int i = 0; i < 2; i++) {
-        n[i] = now.n[i] - before->n[i];
-        loads[i] = percent(now.as_predicted[i] - before->as_predicted[i], now.n[i] - before->n[i]);
-        times[i] = percent(now.times_as_predicted[i] - before->times_as_predicted[i],
-                           now.timed[i] - before->timed[i]);
+        n[i] = now->n[i] - before->n[i];
+        loads[i] = percent(now->as_predicted[i] - before->as_predicted[i], now->n[i] - before->n[i]);
+        times[i] = percent(now->times_as_predicted[i] - before->times_as_predicted[i],
+                           now->timed[i] - before->timed[i]);
     }
     m->moves_observed = n[false];
     m->moves_as_predicted = loads[false];
@@ -179,12 +173,15 @@ static void fill_moves(const struct run *run, struct metrics_of_run *m)
     m->moves_overlapping = n[true];
     m->moves_overlapping_as_predicted = loads[true];
     m->moves_overlapping_timed_as_predicted = times[true];
-    m->moves_harmful = now.harmful - before->harmful;
+    m->moves_harmful = now->harmful - before->harmful;
 }
 
-static void fill_result(struct run *run, struct simulation *ret)
+static int fill_result(struct run *run, struct simulation *ret, struct err *err)
 {
     const struct scenario *s = run->scenario;
+    const struct store_counts *before = &run->counts_before;
+    struct store_counts now;
+    int r;
 
     *ret = (struct simulation){.scenario = s};
     figures_finish(&run->figures, s->duration_s, ret);
@@ -195,16 +192,19 @@ static void fill_result(struct run *run, struct simulation *ret)
             ret->metrics.moves_timed_as_predicted = NAN;
         ret->metrics.moves_overlapping = ret->metrics.moves_overlapping_as_predicted =
             ret->metrics.moves_overlapping_timed_as_predicted = ret->metrics.moves_harmful = NAN;
-        return;
+        return 0;
     }
     const struct service *v = &run->service;
 
+    if ((r = counted_store_get(v->store, &now, err)) < 0)
+        return r;
     ret->metrics.passes = (double)(v->passes - run->passes_before);
-    ret->metrics.decide_ms_total = (double)(memory_store_decide_us(v->store) - run->decide_us_before) / 1000;
-    fill_account(run, &ret->metrics);
-    fill_moves(run, &ret->metrics);
+    ret->metrics.decide_ms_total = (double)(now.decide_us - before->decide_us) / 1000;
+    fill_account(&now.energy, &before->energy, &ret->metrics);
+    fill_moves(&now.moves, &before->moves, &ret->metrics);
     ret->passes = v->points;
     ret->n_passes = v->n_points;
+    return 0;
 }
 
 int simulate(const struct scenario *s, const struct simulate_options *options, struct arena *a,
@@ -223,7 +223,7 @@ int simulate(const struct scenario *s, const struct simulate_options *options, s
             break;
     }
     if (r == 0)
-        fill_result(&run, ret);
+        r = fill_result(&run, ret, err);
     run_end(&run);
     return r;
 }

@@ -13,7 +13,7 @@
 
 struct engine;
 struct cluster;
-struct store_copy;
+struct store;
 
 /* name, unit, meaning. A figure that is not known is NAN (null in JSON). */
 #define METRICS(X)                                                                                           \
@@ -140,8 +140,9 @@ struct simulate_options {
     /* Called after every tick of the engine, for a test's invariants. A non-zero return ends the run with
      * that value. */
     int (*watch)(void *ctx, const struct engine *engine, const struct cluster *cluster, double t_s);
-    int64_t (*clock_us)(void);     /* for decide_ms_total; NULL: the metric is 0 */
-    const struct store_copy *copy; /* gets what the engine stores (copied_store.h); NULL: none */
+    int64_t (*clock_us)(void); /* for decide_ms_total; NULL: the metric is 0 */
+    struct store *store;       /* empty; gets what a service leaves on a disk (store/sqlite.h); NULL: none */
+    uint32_t passes_kept;      /* in the store, with their snapshots */
 };
 
 /* All of *ret is in the arena. -EFBIG: the series is too long to keep; -EIO ...: the engine did not start. */
