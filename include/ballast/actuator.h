@@ -60,6 +60,7 @@ struct operation {
     const char *uid;     /* of the action; unique for ever */
     const char *vm, *to; /* OPERATION_MIGRATE, OPERATION_POWER_ON_VM: ids as the collector gave them */
     const char *from;    /* OPERATION_MIGRATE; a VM that does not run is started wherever it is registered */
+    bool off;            /* OPERATION_MIGRATE: the VM is off, and is only to be registered at `to` */
     const char *host;    /* the others: its id */
     const char *host_name; /* the others: the host's name; NULL: not known, or not unique */
     bool only_adopt;       /* start(): adopt a running task, begin none; poll(): no further step */
@@ -74,7 +75,9 @@ enum maintenance_news {
     MAINTENANCE_NOT_OURS, /* TASK_FAILED: the task has begun none; where the host is in it, others have */
 };
 
-#define OPERATIONS_ALL ((1u << (OPERATION_POWER_ON_VM + 1)) - 1) /* actuator_ops.operations */
+/* No operation, but a bit of actuator_ops.operations: OPERATION_MIGRATE knows operation.off. */
+#define OPERATION_MIGRATE_OFF (OPERATION_POWER_ON_VM + 1)
+#define OPERATIONS_ALL ((1u << (OPERATION_MIGRATE_OFF + 1)) - 1) /* actuator_ops.operations */
 
 static inline bool operation_is_of_vm(enum operation_kind kind)
 {

@@ -25,6 +25,7 @@ enum finding_code {
     FIND_WAKE_EARLY,      /* ... because it will be */
     FIND_WAKE_READY,      /* ... for dpm.ready_by */
     FIND_SLEEP,           /* of a host */
+    FIND_OFF_VM,          /* of a VM that is off, before its host goes to standby */
 
     /* Faults. */
     FIND_HOST_UNSEEN,
@@ -306,6 +307,7 @@ struct finding {
     const struct refusal *refusal; /* NULL: it is not about a stage */
     const struct stage_left *left; /* FIND_NO_HOST_FITS: in the order of the stages */
     uint32_t n_left;
+    const bool *leave; /* FIND_SLEEP: the VMs that are off and do not stay on the host; NULL: none */
     const struct finding *because; /* NULL, or what is behind it */
 };
 

@@ -197,6 +197,7 @@ struct inventory {
     bool settings_seen; /* read from the hosts, which may have none; false: the caller that sets them must
                            remember them */
     bool vm_controls; /* hosts divide their CPU among VMs by vm_control, without pools, and Ballast sets it */
+    bool moves_off_vms;        /* VMs that are off can be registered at another host */
     struct expected *forecast; /* by time; none twice */
     size_t n_forecast, cap_forecast;
     struct quiet *quiet;

@@ -84,7 +84,7 @@
     X(MEM_ADMISSION_CONFIGURED, "configured", "a VM needs its configured size")
 
 #define ACTION_KINDS(X)                                                                                      \
-    X(ACTION_MIGRATE, "migrate", "live migration of a VM to another host")                                   \
+    X(ACTION_MIGRATE, "migrate", "migration of a VM to another host")                                        \
     X(ACTION_POWER_ON, "power_on", "wake a host from standby")                                               \
     X(ACTION_POWER_OFF, "power_off", "put an evacuated host to standby")                                     \
     X(ACTION_PLACE, "place", "power a VM on at a host")                                                      \
@@ -99,6 +99,7 @@
     X(REASON_BALANCE_CPU, "balance_cpu", "balances CPU load")                                                \
     X(REASON_BALANCE_MEM, "balance_mem", "balances memory load")                                             \
     X(REASON_CONSOLIDATE, "consolidate", "empties a host so that it can go to standby")                      \
+    X(REASON_OFF_VM, "off_vm", "a VM that is off leaves a host that goes to standby")                        \
     X(REASON_HIGH_UTILIZATION, "high_utilization", "a host is above the target range")                       \
     X(REASON_SPARE_CAPACITY, "spare_capacity", "failover capacity is missing")                               \
     X(REASON_QUARANTINE, "quarantine", "the host is in quarantine, or its failure would not be noticed")     \

@@ -103,6 +103,12 @@ static inline enum reason reason_purpose(enum reason r)
     return r == REASON_AGENT ? REASON_HOST_OVERCOMMITTED : r;
 }
 
+/* Whether a move for this reason empties a host that goes to standby. */
+static inline bool reason_is_standby(enum reason r)
+{
+    return r == REASON_STANDBY || r == REASON_CONSOLIDATE || r == REASON_OFF_VM;
+}
+
 /* A pool's settings on one host: its part of the cluster-wide reservation, limit and shares (§3.1.7). */
 struct host_setting {
     uint32_t host, pool;
@@ -184,6 +190,7 @@ struct snapshot {
     struct conflict_facts conflicts;
     bool
         vm_controls; /* hosts divide their CPU among VMs, without pools, by what the plans' vm_settings say */
+    bool moves_off_vms; /* VMs that are off can be registered at another host */
     bool overridden; /* a VM or a pool has other settings than in the source, or a pool is the configuration's
                       */
     bool needs_cells;            /* a VM has NUMA cells, or needs devices */

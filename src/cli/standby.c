@@ -14,7 +14,7 @@ static void show_standby(const json_t *reply, struct arena *a, struct strbuf *ou
 
     bool begun = action_table_print_begun(reply, ": the host is in standby, or on its way there", a, out);
 
-    action_table_print_off_vms(reply, "Such VMs cannot be started while the host is in standby.", a, out);
+    action_table_print_off_vms(reply, "Those that stay cannot be started while it is in standby.", a, out);
     if (!begun || !state || strcmp(state, "approved") != 0)
         return;
     strbuf_puts(out, "\nIts VMs are moved away first: `ballast recommendations` lists the moves, which\n"

@@ -74,6 +74,7 @@ static void decide(struct pass *p, const struct question *q)
     p->search_from = q->search_from;
     p->proposal = q->proposal;
     p->anew = q->anew;
+    p->off_vms_leave = q->snap->moves_off_vms;
     plan_report_state(p); /* faults that exist before any decision */
     plan_correct(p);      /* 5. corrections: mandatory moves first, */
     if (q->until == PASS_UNTIL_CORRECTED)

@@ -75,7 +75,7 @@ static bool some_host_over(const struct metrics *m)
  * the imbalance of the moment. */
 static bool is_for_power(const struct recommendation *r)
 {
-    return r->action == ACTION_POWER_ON || r->action == ACTION_POWER_OFF || r->reason == REASON_CONSOLIDATE;
+    return r->action == ACTION_POWER_ON || r->action == ACTION_POWER_OFF || reason_is_standby(r->reason);
 }
 
 /* Whether there is something to balance: I above its target, or moves that the outlier rule asks for. */
@@ -173,7 +173,8 @@ static const char *asked_by(const struct engine *e, const struct snapshot *s, co
     uint32_t ix = x->r.kind == ACTION_MIGRATE ? snapshot_find_vm(s, x->r.vm) : IX_NONE;
 
     if (ix == IX_NONE || s->vms[ix].is.automation == AUTOMATION_DISABLED ||
-        (x->r.reason != REASON_MAINTENANCE && x->r.reason != REASON_STANDBY) ||
+        (x->r.reason != REASON_MAINTENANCE && x->r.reason != REASON_STANDBY &&
+         x->r.reason != REASON_OFF_VM) ||
         is_held(&e->actions->vm_backoff, x->r.vm, now) || copy_links_had_no_end(e, x))
         return NULL;
     for (size_t i = 0; i < e->actions->n; i++) {
@@ -181,6 +182,7 @@ static const char *asked_by(const struct engine *e, const struct snapshot *s, co
 
         if ((y->r.kind == ACTION_ENTER_MAINTENANCE || y->r.kind == ACTION_POWER_OFF) &&
             (y->r.pass == 0 || proofs_is_proof(&y->r)) && action_committed(y) &&
+            (x->r.reason != REASON_OFF_VM || y->r.reason == REASON_ASKED) &&
             strcmp(y->r.approved_by, APPROVED_BY_ENGINE) != 0 && strcmp(y->r.host, x->r.from) == 0)
             return y->r.approved_by;
     }
@@ -224,7 +226,8 @@ static const char *approver(const struct engine *e, const struct snapshot *s, co
 
     if (e->paused || !actuators_can(e, x) || may_break_rule)
         return NULL;
-    bool may = x->r.kind == ACTION_MIGRATE     ? may_move(e, s, x, now)
+    bool may = x->r.reason == REASON_OFF_VM    ? x->r.group != 0 /* as the standby that it belongs to */
+               : x->r.kind == ACTION_MIGRATE   ? may_move(e, s, x, now)
                : x->r.kind == ACTION_POWER_ON  ? may_wake(e, s, x, now)
                : x->r.kind == ACTION_POWER_OFF ? may_sleep(e, s, x, now)
                                                : false;

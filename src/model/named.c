@@ -162,7 +162,8 @@ int named_vm(const struct snapshot *s, const char *word, uint32_t *ret_vm, struc
     return 0;
 }
 
-const char *named_off_vms(const struct snapshot *s, uint32_t host, uint32_t *ret_n, struct arena *a)
+const char *named_off_vms(const struct snapshot *s, uint32_t host, const bool *without, uint32_t *ret_n,
+                          struct arena *a)
 {
     const char *names = NULL;
     uint32_t n = 0;
@@ -170,7 +171,7 @@ const char *named_off_vms(const struct snapshot *s, uint32_t host, uint32_t *ret
     for (uint32_t i = 0; i < s->n_vms; i++) {
         const struct vm *v = &s->vms[i];
 
-        if (v->host != host || v->is.state == VM_ON || ++n > OFF_VMS_NAMED)
+        if (v->host != host || v->is.state == VM_ON || (without && without[i]) || ++n > OFF_VMS_NAMED)
             continue;
         names = names ? arena_printf(a, "%s, %s", names, v->is.name) : v->is.name;
     }

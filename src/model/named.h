@@ -26,7 +26,8 @@ const char *named_host_word(const struct snapshot *s, uint32_t host);
 
 /* The VMs that are registered on the host and do not run, as "a, b and 3 more"; *ret_n is their number. NULL:
  * there are none. */
-const char *named_off_vms(const struct snapshot *s, uint32_t host, uint32_t *ret_n, struct arena *a);
+const char *named_off_vms(const struct snapshot *s, uint32_t host, const bool *without, uint32_t *ret_n,
+                          struct arena *a);
 
 /* -EINVAL with a sentence that quotes the word: no object has this name, or several have, and then the
  * sentence lists two ids. */

@@ -540,6 +540,7 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
                          .labels_unread = inv->labels_unread,
                          .source_faults = inv->source_faults,
                          .vm_controls = inv->vm_controls,
+                         .moves_off_vms = inv->moves_off_vms,
                          .policy = inv->policy};
     struct building f = {.inv = inv, .a = a, .s = &s, .err = err};
     int r;

@@ -129,6 +129,8 @@ static void dump_cluster(struct dump *d)
         jw_texts(&d->w, "source_faults", s->source_faults.items, s->source_faults.n, JW_INLINE);
     if (s->vm_controls)
         jw_bool(&d->w, "vm_controls", true);
+    if (s->moves_off_vms)
+        jw_bool(&d->w, "moves_off_vms", true);
 }
 
 void snapshot_dump(const struct snapshot *s, struct strbuf *out)

@@ -58,6 +58,7 @@ static const struct field document_fields[] = {
     F("labels_unread", FIELD_TEXT, labels_unread, OPT),
     F("source_faults", FIELD_IDS, source_faults, OPT),
     F("vm_controls", FIELD_BOOL, vm_controls, OPT),
+    F("moves_off_vms", FIELD_BOOL, moves_off_vms, OPT),
 };
 SCHEMA(snapshot_fields_document, "snapshot", document_fields);
 

@@ -169,6 +169,7 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
                             .labels_unread = s->labels_unread,
                             .source_faults = s->source_faults,
                             .vm_controls = s->vm_controls,
+                            .moves_off_vms = s->moves_off_vms,
                             .policy = s->policy};
 
     for (uint32_t i = 0; i < s->n_hosts; i++)

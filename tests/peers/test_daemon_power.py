@@ -75,6 +75,28 @@ def test_an_admin_asks():
         d.stop()
 
 
+def test_off_vms_leave_first():
+    """A VM that is off is registered on another host before a person's standby, and before DPM's, so that it can be started; one that no other
+    host can run stays, and is named."""
+    snapshot = cluster()
+    snapshot["vms"] += [{"id": "old", "name": "old", "host": "h0", "state": "off", "vcpus": 2, "mem_mb": 2048},
+                        {"id": "tied", "name": "tied", "host": "h0", "state": "off", "vcpus": 2, "mem_mb": 2048, "compatible_hosts": ["h0"]}]
+    for dpm in (None, {"enabled": True, "automation": "automatic", "hosts_min": 3, "watch_s": 0}):
+        with daemon(snapshot, automation="full", **({"dpm": dpm} if dpm else {})) as d:
+            wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+            if not dpm:
+                assert "old" in d.cli("standby", "h0")
+            wait_for("asleep", lambda: states(d)["h0"] == "standby", 90)
+            wait_for("the end", lambda: not d.actions("approved", "starting", "running", "verifying"))
+            done = d.actions("done")
+            down = next(a for a in done if a["action"] == "power_off" and a["host"] == "h0")
+            moved = [a for a in done if a["reason"] == "off_vm" and a["from"] == "h0"]
+            assert [a["vm"] for a in moved] == ["old"] and moved[0]["ended"] <= down["started"], (moved, down)
+            assert down["why"].endswith("cannot be started there: tied"), down
+            assert "is registered on" in moved[0]["text"] and "nobody could start it" in moved[0]["text"], moved
+            d.stop()
+
+
 def test_by_itself():
     """A quiet cluster consolidates itself, down to what must stay on, and wakes a host for a VM that is powered on."""
     dpm = {"enabled": True, "automation": "automatic", "hosts_min": 2, "watch_s": 0}
@@ -151,4 +173,4 @@ def test_no_name_server():
 
 
 if __name__ == "__main__":
-    main(test_an_admin_asks, test_by_itself, test_no_name_server)
+    main(test_an_admin_asks, test_off_vms_leave_first, test_by_itself, test_no_name_server)

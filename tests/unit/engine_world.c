@@ -230,7 +230,7 @@ static int w_check(const struct operation *q, struct err *err)
         return err_set(err, -ENOENT, "VM %s is gone", q->vm);
     if (q->kind == OPERATION_POWER_ON_VM)
         return W->vms[vm].off ? 0 : err_set(err, -ESTALE, "VM %s runs already", q->vm);
-    if (W->vms[vm].host != w_host(q->from))
+    if (W->vms[vm].host != w_host(q->from) || (q->off && !W->vms[vm].off))
         return err_set(err, -ESTALE, "VM %s is not on %s", q->vm, q->from);
     return 0;
 }
@@ -280,7 +280,7 @@ static void w_succeed(const struct world_task *t)
             return;
         if (t->kind == OPERATION_MIGRATE || !W->lands_where_it_is)
             W->vms[t->vm].host = t->to;
-        W->vms[t->vm].off = false;
+        W->vms[t->vm].off = W->vms[t->vm].off && t->kind == OPERATION_MIGRATE;
         return;
     case OPERATION_ENTER_MAINTENANCE:
         W->host_state[t->to] = HOST_MAINTENANCE;

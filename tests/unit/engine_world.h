@@ -67,6 +67,7 @@ struct world_move {
                */
     bool evacuates; /* because of maintenance, and not for the balance */
     bool empties;   /* the host that the group puts to standby, which waits for all such moves */
+    bool off_vm;    /* the VM is off; without a group: once its host enters standby */
     bool for_load;  /* ACTION_POWER_ON: because of high utilization */
     bool early;     /* a host is woken for what is expected */
     bool has_vm;    /* a host is woken for a VM that is registered there */

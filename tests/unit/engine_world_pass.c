@@ -55,6 +55,8 @@ static bool w_makes_sense(const struct snapshot *s, const struct world_move *m, 
         return false;
     if (vm == IX_NONE || w_is_busy(s, vm))
         return false;
+    if (m->off_vm && m->group == 0 && s->hosts[s->vms[vm].host].is.state != HOST_ENTERING_STANDBY)
+        return false;
     return m->kind == ACTION_PLACE ? s->vms[vm].is.state != VM_ON : s->vms[vm].host != host;
 }
 
@@ -113,7 +115,8 @@ static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *
         w_host_id(m->from - 1, to);
         r->from = snapshot_find_host(s, to);
     }
-    r->reason = m->kind == ACTION_PLACE                     ? REASON_PLACEMENT
+    r->reason = m->off_vm                                   ? REASON_OFF_VM
+                : m->kind == ACTION_PLACE                   ? REASON_PLACEMENT
                 : m->kind == ACTION_POWER_ON && m->for_load ? REASON_HIGH_UTILIZATION
                 : m->early                                  ? REASON_EXPECTED_DEMAND
                 : m->kind == ACTION_POWER_ON                ? REASON_SPARE_CAPACITY

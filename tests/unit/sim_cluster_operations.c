@@ -492,6 +492,39 @@ static void test_start_and_maintenance(void **state)
     sim_release(&w);
 }
 
+/* A VM that is off changes its registration, at once, and copies nothing. */
+static void test_off_moves(void **state)
+{
+    struct sim w;
+    struct operation q;
+    char task[TASK_NAME_MAX];
+    struct inventory inv;
+    struct snapshot s;
+
+    (void)state;
+    begin(&w, 2);
+    w.small.snap.vms[1].is.state = VM_OFF;
+    sim_begin(&w);
+    q = sim_of_vm(&w, OPERATION_MIGRATE, "b", "h1", "h3");
+    assert_int_equal(sim_start(&w, &q, task), -ESTALE); /* it does not run */
+    q.off = true;
+    q.from = "h2";
+    assert_int_equal(sim_start(&w, &q, task), -ESTALE); /* it is not there */
+    q.from = "h1";
+    assert_int_equal(sim_start(&w, &q, task), 0);
+    assert_int_equal(sim_poll(&w, task).state, TASK_SUCCEEDED);
+    assert_int_equal(sim_start(&w, &q, task), -ESTALE); /* it is there */
+    sim_look(&w, &inv, &s);
+    assert_int_equal(s.vms[1].is.state, VM_OFF);
+    assert_string_equal(s.hosts[s.vms[1].host].is.id, "h3");
+    assert_int_equal(s.n_migrations, 0);
+    assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h3", NULL), 0); /* it keeps no host on */
+    q = sim_of_vm(&w, OPERATION_MIGRATE, "a", "h1", "h2");
+    q.off = true;
+    assert_int_equal(sim_start(&w, &q, task), -ESTALE); /* it is on */
+    sim_release(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,6 +545,7 @@ int main(void)
         cmocka_unit_test(test_maintenance),
         cmocka_unit_test(test_arrives_starts_leaves),
         cmocka_unit_test(test_start_and_maintenance),
+        cmocka_unit_test(test_off_moves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,8 @@ struct ordering {
     uint32_t n_groups;
     struct departure *departures; /* by recommendation */
     uint32_t *moved_by;           /* by VM: the id of its last move; 0: none */
+    bool *off_leave;              /* by VM that is off: it is registered elsewhere */
+    double *given_mb;        /* by host: the memory of VMs that are off and come to be registered there */
     uint32_t *watched;       /* by slot: the id of the last move there that a live filter binds; 0: none */
     uint32_t *watched_cells; /* likewise, of a VM that takes cells or devices */
     int64_t *used; /* layout.used at the start, plus all arrivals so far; NULL: nothing is counted */
@@ -355,12 +357,51 @@ static void add_wake(struct ordering *o, const struct decision *d, uint32_t grou
     o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = IX_NONE};
 }
 
+/* The VMs that are off leave the host of the slot. ret_group: theirs, which is made for the first one if it
+ * is 0; NULL: they have none. */
+static void add_off_vms(struct ordering *o, uint32_t slot, unsigned priority, uint32_t *ret_group)
+{
+    struct pass *p = o->p;
+    const uint32_t host = o->now.slot_host[slot];
+
+    for (uint32_t vm = 0; p->off_vms_leave && vm < p->snap->n_vms; vm++) {
+        const struct vm *v = &p->snap->vms[vm];
+        uint32_t to = v->host == host ? plan_off_vm_host(p, vm, o->given_mb) : IX_NONE;
+        if (to == IX_NONE)
+            continue;
+        if (ret_group && *ret_group == 0)
+            *ret_group = ++o->n_groups;
+        const struct decision d = {
+            .action = ACTION_MIGRATE,
+            .rule = IX_NONE,
+            .reason = REASON_OFF_VM,
+            .priority = priority,
+            .found = finding_keep(
+                p->a,
+                (struct finding){.code = FIND_OFF_VM,
+                                 .reason = REASON_OFF_VM,
+                                 .subjects = {{SUBJECT_VM, vm}, {SUBJECT_FROM, host}, {SUBJECT_TO, to}}})};
+        struct recommendation *rec = begin_recommendation(o, &d, vm, ret_group ? *ret_group : 0);
+        rec->from = host;
+        rec->to = to;
+        rec->imbalance_after = imbalance_now(o);
+        o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = o->first_departure[slot]};
+        o->first_departure[slot] = rec->id - 1;
+        o->given_mb[to] += v->is.mem_mb;
+        o->off_leave[vm] = true;
+    }
+}
+
 /* A power-off depends on all moves away from the host, for whatever reason. */
 static void add_sleep(struct ordering *o, const struct decision *d, uint32_t group)
 {
+    add_off_vms(o, d->to_slot, d->priority, &group);
     struct recommendation *rec = begin_recommendation(o, d, IX_NONE, group);
+    struct finding found = *rec->found;
     uint32_t n = 0;
 
+    found.leave = o->off_leave;
+    rec->found = finding_keep(o->p->a, found);
     for (uint32_t i = o->first_departure[d->to_slot]; i != IX_NONE; i = o->departures[i].next)
         n++;
     uint32_t *ids = arena_array(o->p->a, uint32_t, n);
@@ -468,6 +509,8 @@ static uint32_t count_actions(const struct pass *p)
         uint32_t u = p->decisions[i].unit;
         n += u == IX_NONE ? 1 : p->layout.unit_from[u + 1] - p->layout.unit_from[u];
     }
+    for (uint32_t i = 0; p->off_vms_leave && i < p->snap->n_vms; i++)
+        n += p->snap->vms[i].is.state == VM_OFF;
     return n;
 }
 
@@ -488,6 +531,8 @@ static void begin(struct ordering *o, uint32_t n)
     o->watched = arena_array(p->a, uint32_t, slots);
     o->watched_cells = arena_array(p->a, uint32_t, slots);
     o->moved_by = arena_array(p->a, uint32_t, p->snap->n_vms);
+    o->off_leave = arena_array(p->a, bool, p->snap->n_vms);
+    o->given_mb = arena_array(p->a, double, p->snap->n_hosts);
     o->group_of = arena_array(p->a, uint32_t, (size_t)p->n_move_groups + 1);
     o->departures = arena_array(p->a, struct departure, n);
     if (o->now.used) {
@@ -515,5 +560,8 @@ const struct layout *plan_order(struct pass *p, struct plan *ret)
     bool *named = arena_array(p->a, bool, n);
     for (size_t i = 0; i < p->n_decisions; i++)
         add_decision(o, &p->decisions[i], named);
+    for (uint32_t i = p->layout.n_on; i < p->layout.n_slots; i++)
+        if (p->snap->hosts[p->layout.slot_host[i]].is.state == HOST_ENTERING_STANDBY)
+            add_off_vms(o, i, PRIORITY_PREFERRED, NULL);
     return &o->now;
 }

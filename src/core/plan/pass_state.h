@@ -81,6 +81,7 @@ struct pass {
     uint32_t move_group, n_move_groups; /* of the current decisions; 0: none */
     uint32_t *slot_move_group;          /* by slot: of the decision that wakes its host */
     uint32_t for_vm;                    /* the VM that the current prerequisite moves are for; IX_NONE */
+    bool off_vms_leave;                 /* hosts that go to standby, if another can run them */
     bool *coming;                       /* by slot: wake under way, or approved */
     const bool *held_back; /* by unit: makes no move for balance, as an earlier try found; NULL: none */
     uint32_t hold_back;    /* a unit that the next try must hold back; IX_NONE: this try stands */

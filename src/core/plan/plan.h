@@ -91,6 +91,10 @@ const struct finding *plan_ratio_finding(const struct pass *p);
  * `end`. NULL: none would lower the imbalance, or balancing ended for another reason. */
 const struct finding *plan_refused_finding(struct pass *p, uint32_t first, uint32_t end);
 
+/* off_vms.c: the host at which a VM that is off is registered before its own goes to standby; IX_NONE: it
+ * stays. given_mb: by host, the memory of those that the plan sends there before it. */
+uint32_t plan_off_vm_host(const struct pass *p, uint32_t vm, const double *given_mb);
+
 /* order.c: turns decisions into recommendations with dependencies and the imbalance after each. Returns the
  * layout after the plan, whose units are single VMs. */
 const struct layout *plan_order(struct pass *p, struct plan *ret);

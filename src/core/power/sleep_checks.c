@@ -113,6 +113,7 @@ static double wanted_s(const struct power *w, const struct woken *woken)
     case REASON_BALANCE_MEM:
     case REASON_ROOM:
     case REASON_CONSOLIDATE:
+    case REASON_OFF_VM:
         return (double)w->l->policy->dpm.low_s;
     case REASON_EXPECTED_DEMAND:
         return proactive_wanted_s(w, woken->at);

@@ -228,7 +228,7 @@ static void remember_end(struct engine *e, struct action *x, instant_s now)
                     taught || no_end || is_rejected_itself(e, &x->r, now), now);
     if (x->r.kind != ACTION_MIGRATE || (x->r.state != ACTION_DONE && x->r.state != ACTION_FAILED))
         return;
-    if (x->r.state == ACTION_DONE || no_end)
+    if (action_copies(x) && (x->r.state == ACTION_DONE || no_end))
         copy_links_end(e, x, now);
     if (x->r.state == ACTION_DONE) {
         migration_timing_end(e->knowledge->migrations, x, now);
@@ -241,9 +241,11 @@ static void remember_end(struct engine *e, struct action *x, instant_s now)
                                              .from = x->r.from,
                                              .to = x->r.to,
                                              .at = now,
+                                             .off = !action_copies(x),
                                              .passes = backoff_is_short(&x->r),
                                              .why = taught ? (x->r.why ? x->r.why : "no reason") : NULL});
-    note_end(e, x);
+    if (action_copies(x))
+        note_end(e, x);
 }
 
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why, instant_s now)

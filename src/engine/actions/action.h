@@ -87,6 +87,11 @@ bool action_committed(const struct action *x); /* approved and not ended */
 bool action_needs_group(const struct action_record *r);
 /* Whether this other action must be done before it. */
 bool action_depends_on(const struct action_record *r, uint64_t id);
+static inline bool action_copies(const struct action *x) /* a VM that runs moves */
+{
+    return x->r.kind == ACTION_MIGRATE && x->r.reason != REASON_OFF_VM;
+}
+
 enum operation_kind action_operation(enum action_kind kind); /* what the actuators are asked for */
 /* The states: each stores and publishes. `why` may be NULL. */
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,

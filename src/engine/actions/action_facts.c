@@ -325,6 +325,7 @@ void action_facts_fill(const struct engine *e, struct inventory *inv, struct are
 {
     struct finder f = {0};
 
+    inv->moves_off_vms = (e->settings.operations & 1u << OPERATION_MIGRATE_OFF) != 0;
     finder_init(&f, inv);
     fill_last_migrated(e, inv, a, &f);
     for (size_t i = 0; i < inv->n_hosts; i++) {

@@ -140,6 +140,7 @@ static void submit(struct engine *e, struct action *x, enum job_kind kind, insta
                       .vm = x->r.vm,
                       .from = x->r.from,
                       .to = x->r.to,
+                      .off = x->r.reason == REASON_OFF_VM,
                       .host = x->r.host,
                       .only_adopt = kind == JOB_START  ? x->only_adopt
                                     : kind == JOB_POLL ? e->paused || x->r.cancel_asked

@@ -30,8 +30,7 @@ enum { LINK_OUT, LINK_IN, LINK_COUNT };
 
 static bool copies(const struct action *x)
 {
-    return x->r.kind == ACTION_MIGRATE &&
-           (action_under_way(x) || (x->r.state == ACTION_APPROVED && x->job_out));
+    return action_copies(x) && (action_under_way(x) || (x->r.state == ACTION_APPROVED && x->job_out));
 }
 
 static const char *end_of(const struct action *x, int end)

@@ -20,7 +20,7 @@ static bool meets_at(const char *from, const char *to, const struct action *x)
 
 static bool is_copying(const struct action *x)
 {
-    return x->r.kind == ACTION_MIGRATE && action_under_way(x);
+    return action_copies(x) && action_under_way(x);
 }
 
 /* With those of a host of x that copy. */
@@ -38,7 +38,7 @@ static void share_links(const struct action_list *there, struct action *x)
 
 void migration_timing_begin(struct actions *all, struct action *x, instant_s now)
 {
-    if (x->r.kind != ACTION_MIGRATE)
+    if (!action_copies(x))
         return;
     const struct snapshot *s = all->usage.snap;
     uint32_t ix = snapshot_find_vm(s, x->r.vm);

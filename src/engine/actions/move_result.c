@@ -99,7 +99,7 @@ void move_result_predict(const struct engine *e, struct action *x)
     const struct snapshot *s = engine_snapshot(e);
     struct move_result *m = &x->r.result;
 
-    if (!s || x->r.kind != ACTION_MIGRATE)
+    if (!s || !action_copies(x))
         return;
     uint32_t vm = snapshot_find_vm(s, x->r.vm);
     uint32_t from = snapshot_find_host(s, x->r.from);

@@ -25,7 +25,8 @@
 
 bool power_outcome_vm_left_by_itself(const struct engine *e, const struct action *x)
 {
-    return x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_CANCELLED && e->now_seen &&
+    return x->r.kind == ACTION_MIGRATE && e->now_seen &&
+           (x->r.state == ACTION_CANCELLED || x->r.reason == REASON_OFF_VM) &&
            power_preconditions_standby_approved(e, x->r.from) &&
            !observed_state_runs_on(&e->now_seen->snap, x->r.vm, x->r.from);
 }
@@ -214,7 +215,7 @@ const char *power_outcome_remaining_vms(const struct engine *e, const struct act
     const struct snapshot *s = engine_snapshot(e);
     uint32_t ix = x->r.kind == ACTION_POWER_OFF && s ? snapshot_find_host(s, x->r.host) : IX_NONE;
     uint32_t n = 0;
-    const char *names = ix == IX_NONE ? NULL : named_off_vms(s, ix, &n, &a);
+    const char *names = ix == IX_NONE ? NULL : named_off_vms(s, ix, NULL, &n, &a);
 
     if (!names)
         return NULL;
@@ -295,8 +296,7 @@ void power_outcome_keep_vms(struct engine *e, const struct action *x, instant_s 
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *y = e->actions->list[i];
 
-        if (y->r.kind == ACTION_MIGRATE && y->r.state == ACTION_APPROVED &&
-            (y->r.reason == REASON_STANDBY || y->r.reason == REASON_CONSOLIDATE) &&
+        if (y->r.kind == ACTION_MIGRATE && y->r.state == ACTION_APPROVED && reason_is_standby(y->r.reason) &&
             strcmp(y->r.from, x->r.host) == 0)
             action_cancel(e, y, why, now);
     }

@@ -5,6 +5,8 @@
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/actions/observed_state.h"
+#include "engine/actions/power_outcome.h"
+#include "engine/decide.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
 #include "engine/source_poll.h"
@@ -272,7 +274,7 @@ bool power_preconditions_awaits_controllers(const struct engine *e, const struct
 {
     const struct action_list *there = &slot_usage_of_host(e->actions, move->r.from)->actions;
 
-    if (move->r.reason != REASON_STANDBY && move->r.reason != REASON_CONSOLIDATE)
+    if (!reason_is_standby(move->r.reason))
         return false;
     for (size_t i = 0; i < there->n; i++) {
         const struct action *y = there->items[i];
@@ -369,6 +371,19 @@ static enum preconditions evacuated(const struct engine *e, const struct action 
         return NEVER;
     }
     return waits ? WAIT : READY;
+}
+
+/* Whether the standby, which a person asked for, waits for the pass that sees the wish: VMs that are off may
+ * leave first. What a plan puts to standby depends on their moves. */
+static bool off_vms_may_leave(const struct engine *e, const struct action *x, instant_s now)
+{
+    const struct observation *decided = e->passes->decided;
+    uint32_t ix = decided ? snapshot_find_host(&decided->snap, x->r.host) : IX_NONE;
+    char names[WHY_MAX];
+
+    return x->r.reason == REASON_ASKED && e->now_seen->snap.moves_off_vms &&
+           (ix == IX_NONE || decided->snap.hosts[ix].is.state == HOST_ON) &&
+           now - x->r.approved <= source_poll_stale_after_s(e) && power_outcome_remaining_vms(e, x, names);
 }
 
 /* A VM that is seen at its destination may still need the host that it came from, until its move is over. */
@@ -479,7 +494,7 @@ enum preconditions power_preconditions_standby(const struct engine *e, const str
         say_no_slot(why);
         return WAIT;
     }
-    if (!nothing_left(e, x, why))
+    if (!nothing_left(e, x, why) || off_vms_may_leave(e, x, now))
         return WAIT;
     if (x->emptied_serial == 0 || e->now_seen->serial <= x->emptied_serial ||
         now - e->now_seen->received > SLEEP_SEEN_S)

@@ -38,7 +38,7 @@ static bool evacuation_is_over(const struct engine *e, const struct action *x)
 {
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t from = snapshot_find_host(s, x->r.from);
-    bool sleep = x->r.reason == REASON_STANDBY || x->r.reason == REASON_CONSOLIDATE;
+    bool sleep = reason_is_standby(x->r.reason);
 
     return (x->r.reason == REASON_MAINTENANCE || sleep) && s->hosts[from].is.state == HOST_ON &&
            !(sleep && power_preconditions_standby_approved(e, x->r.from));
@@ -66,7 +66,7 @@ static bool vm_makes_sense(const struct engine *e, const struct action *x, char 
 
     switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
     case AT_SOURCE:
-        if (starts || s->vms[ix].is.state == VM_ON)
+        if (starts || s->vms[ix].is.state == (x->r.reason == REASON_OFF_VM ? VM_OFF : VM_ON))
             return true;
         (void)snprintf(why, WHY_MAX, "VM %s is %s", name, vm_state_name(s->vms[ix].is.state));
         return false;
@@ -212,9 +212,8 @@ static bool empties_same_host(const struct action *x, const struct action *y)
 /* Moves that fill the host to which x moves a VM off a host that is to sleep, by the same plan. */
 static bool fills_same_host(const struct action *x, const struct action *y)
 {
-    return x->r.kind == ACTION_MIGRATE && y->r.kind == ACTION_MIGRATE &&
-           (x->r.reason == REASON_STANDBY || x->r.reason == REASON_CONSOLIDATE) && y->r.pass == x->r.pass &&
-           strcmp(y->r.to, x->r.to) == 0;
+    return x->r.kind == ACTION_MIGRATE && y->r.kind == ACTION_MIGRATE && reason_is_standby(x->r.reason) &&
+           y->r.pass == x->r.pass && strcmp(y->r.to, x->r.to) == 0;
 }
 
 /* Until when the moves off or to the host held it up. */
@@ -376,7 +375,7 @@ static enum preconditions vm_preconditions(const struct engine *e, const struct 
     if (vm_is_busy(e, x) ||
         (x->r.kind == ACTION_MIGRATE && !slot_usage_has_slot(e->actions, &e->settings.policy, x)))
         return WAIT;
-    if (x->r.kind == ACTION_MIGRATE && !copy_links_admit(e, x, why))
+    if (action_copies(x) && !copy_links_admit(e, x, why))
         return WAIT;
     return agents_are_on(e, x, why) ? READY : WAIT;
 }

@@ -112,7 +112,8 @@ static void count(struct actions *all, const struct action *x, unsigned as, uint
     }
     if (committed && x->r.to)
         use_of_host(all, x->r.to)->arriving += by;
-    if (move && x->r.from && as & (COUNTS_UNDER_WAY | COUNTS_VERIFYING))
+    if (move && x->r.from &&
+        as & (x->r.reason == REASON_OFF_VM ? COUNTS_COMMITTED : COUNTS_UNDER_WAY | COUNTS_VERIFYING))
         use_of_host(all, x->r.from)->departing += by;
     if (committed && x->r.kind == ACTION_POWER_OFF)
         use_of_host(all, x->r.host)->to_sleep += by;

@@ -38,9 +38,9 @@ struct host_use {
     struct action_list actions; /* committed or done, with the host at one of their ends */
     uint32_t slots;             /* moves in or out that take a slot: under way, or with a job out */
     uint32_t arriving;          /* committed moves and starts to it */
-    uint32_t departing;         /* moves off it, under way or being verified */
-    uint32_t to_sleep;          /* committed ACTION_POWER_OFF */
-    uint32_t to_maintenance;    /* committed ACTION_ENTER_MAINTENANCE */
+    uint32_t departing; /* moves off it, under way or being verified; of VMs that are off, approved, too */
+    uint32_t to_sleep;  /* committed ACTION_POWER_OFF */
+    uint32_t to_maintenance; /* committed ACTION_ENTER_MAINTENANCE */
 };
 
 struct vm_use {

@@ -167,7 +167,7 @@ static void take_failure(struct failed_moves *f, const struct move_end *m)
     pair->r.until = m->at + pause_s(f, pair->r.failures, m->passes);
     xalloc_set_text(&pair->r.from, m->from);
     xalloc_set_text(&pair->r.reason, m->why);
-    if (f->policy->avoid.host_failures == 0)
+    if (m->off || f->policy->avoid.host_failures == 0)
         return;
     count_for_vm(f, m);
     count_for_host(f, m);
@@ -207,9 +207,10 @@ void failed_moves_take(struct failed_moves *f, const struct move_end *m)
 {
     if (m->why)
         take_failure(f, m);
-    else if (f->entries.of.n > 0)
+    else if (f->entries.of.n > 0 && !m->off)
         take_success(f, m);
-    count_for_cluster(f, "", m);
+    if (!m->off)
+        count_for_cluster(f, "", m);
 }
 
 void failed_moves_judge(struct failed_moves *f, bool mandatory, const char *why, instant_s now)

@@ -23,6 +23,7 @@ extern const struct knowledge_ops failed_moves_ops;
 struct move_end {
     const char *vm, *from, *to; /* ids */
     instant_s at;
+    bool off;    /* the VM is off: that says nothing of other VMs, nor of its copies */
     bool passes; /* it is tried there again soon: backoff_is_short() */
     const char *why;
 };

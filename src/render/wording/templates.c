@@ -32,6 +32,9 @@ const struct sentence_template wording_templates[] = {
     {FIND_SLEEP, "",
      "{host}{used_here} {evacuated} put to standby for about {off_s:about}{saving}. "
      "{worth_of_sleep}.{fullest_after}{stay_off}"},
+    {FIND_OFF_VM, "",
+     "{vm} is off, and is registered on {to} instead of {from}, which goes to standby: nobody could start it "
+     "there."},
     /* Faults. */
     {FIND_HOST_UNSEEN, "vms=0", "{host} is disconnected{disconnected_why}."},
     {FIND_HOST_UNSEEN, "vms=1", "{host} is disconnected{disconnected_why}; its VM is not moved."},

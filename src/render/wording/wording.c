@@ -78,8 +78,9 @@ static struct filling hosts_fact(const struct sentence *w, uint32_t ix, const ch
            : strcmp(fact, "quarantine") == 0       ? text_value(h->quarantine ? "quarantine" : NULL)
            : strcmp(fact, "unhealthy") == 0
                ? text_value(h->failure_detection == FAILURE_DETECTION_UNHEALTHY ? "unhealthy" : NULL)
-           : strcmp(fact, "failover") == 0     ? text_value(s->hosts[ix].failover ? "failover" : NULL)
-           : strcmp(fact, "off_vms") == 0      ? text_value(named_off_vms(s, ix, &(uint32_t){0}, w->a))
+           : strcmp(fact, "failover") == 0 ? text_value(s->hosts[ix].failover ? "failover" : NULL)
+           : strcmp(fact, "off_vms") == 0
+               ? text_value(named_off_vms(s, ix, w->f->leave, &(uint32_t){0}, w->a))
            : strcmp(fact, "boot_s") == 0       ? number_value(h->boot_s, "duration")
            : strcmp(fact, "wake_tries_s") == 0 ? number_value(h->wake_tries_s, "duration")
                                                : no_such_name;

@@ -169,6 +169,7 @@ struct task {
     uint32_t serial; /* TASK_NONE: the entry is free */
     enum operation_kind kind;
     uint32_t vm, to, from, host; /* as the operation has them; else IX_NONE */
+    bool off;                    /* likewise */
     enum task_state state;
     int code; /* TASK_FAILED */
     const char *why;

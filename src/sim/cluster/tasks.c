@@ -141,8 +141,11 @@ static int check_migration(struct cluster *c, const struct operation *q, struct 
 
     if (r < 0)
         return r;
-    uint32_t host = c->vms[vm].now.host;
+    const struct vm_sim *v = &c->vms[vm];
+    uint32_t host = q->off ? v->home : v->now.host;
 
+    if (q->off && (v->state != VM_OFF || v->starting != IX_NONE))
+        return err_set(err, -ESTALE, "the VM %s is not off any more", q->vm);
     if (host == to)
         return err_set(err, -ESTALE, "the VM %s is on %s already", q->vm, q->to);
     if (host == IX_NONE || strcmp(host_of(c, host)->is.id, q->from) != 0)
@@ -234,6 +237,11 @@ static void begin(struct cluster *c, const struct task *t)
     c->vm_operations += operation_is_of_vm(t->kind);
     switch (t->kind) {
     case OPERATION_MIGRATE:
+        if (t->off) { /* that takes no time worth a simulation */
+            c->vms[t->vm].home = t->to;
+            task_succeed(c, t->serial);
+            return;
+        }
         migrate_request(c, t->vm, t->to, t->serial, fault_of_migration(c, t->vm));
         return;
     case OPERATION_POWER_ON_VM:
@@ -264,6 +272,7 @@ int task_start_operation(struct cluster *c, const struct operation *q, char ret_
         .from = q->kind == OPERATION_MIGRATE ? snapshot_find_host(c->initial, q->from) : IX_NONE,
         .to = of_vm ? snapshot_find_host(c->initial, q->to) : IX_NONE,
         .host = of_vm ? IX_NONE : snapshot_find_host(c->initial, q->host),
+        .off = q->off,
         .state = q->kind == OPERATION_MIGRATE ? TASK_QUEUED : TASK_RUNNING,
     };
     struct task *t = task_like(c, &wanted);
