@@ -99,8 +99,8 @@ static int cancel(struct actuator *x, const struct operation *q, const char *tas
 
 const struct actuator_ops proxmox_actuator = {
     .kind = "proxmox",
-    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_POWER_ON_VM | 1u << OPERATION_STANDBY |
-                  1u << OPERATION_WAKE,
+    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_MIGRATE_OFF | 1u << OPERATION_POWER_ON_VM |
+                  1u << OPERATION_STANDBY | 1u << OPERATION_WAKE,
     .create = create,
     .check = check,
     .start = start,

@@ -64,9 +64,10 @@ static int is_due(const struct pve *p, const struct operation *q, const struct p
     if (strcmp(g->node, q->from) != 0)
         return err_set(err, -ESTALE, "%s: guest %s is on %s now and no longer on %s", pve_url(p), q->vm,
                        g->node, q->from);
-    if (!g->running)
-        return err_set(err, -ESTALE, "%s: guest %s does not run any more, so there is nothing to migrate",
-                       pve_url(p), q->vm);
+    if (g->running == q->off)
+        return err_set(err, -ESTALE, "%s: guest %s %s", pve_url(p), q->vm,
+                       q->off ? "is not off any more"
+                              : "does not run any more, so there is nothing to migrate");
     return 0;
 }
 

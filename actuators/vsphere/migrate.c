@@ -15,9 +15,10 @@ int migrate_is_due(const struct vsphere *v, const struct operation *q, const str
     if (strcmp(vm->host, q->from) != 0)
         return err_set(err, -ESTALE, "%s: VM %s is on %s now and no longer on %s", vsphere_url(v), vm->name,
                        vm->host[0] ? vm->host : "no host", q->from);
-    if (!vm->powered_on)
-        return err_set(err, -ESTALE, "%s: VM %s does not run any more, so there is nothing to migrate",
-                       vsphere_url(v), vm->name);
+    if (vm->powered_on == q->off)
+        return err_set(err, -ESTALE, "%s: VM %s %s", vsphere_url(v), vm->name,
+                       q->off ? "is not off any more"
+                              : "does not run any more, so there is nothing to migrate");
     if (!vm->connected)
         return err_set(err, -EHOSTDOWN, "%s: VM %s cannot be reached by vCenter at the moment",
                        vsphere_url(v), vm->name);

@@ -197,7 +197,7 @@ static int check(struct actuator *x, const struct operation *q, struct err *err)
     if (!operation_is_of_vm(q->kind))
         return 0;
     r = migrate_can_arrive(x->vsphere, q, host_name, err);
-    if (r < 0 || q->kind != OPERATION_MIGRATE)
+    if (r < 0 || q->kind != OPERATION_MIGRATE || q->off)
         return r;
     return move_checker_ask(&x->checker, x->vsphere, q, e.name, host_name, err);
 }

@@ -234,6 +234,7 @@ static const struct {
     const char *word;
     enum operation_kind kind;
 } operations[] = {{"migrate", OPERATION_MIGRATE},
+                  {"migrate_off", OPERATION_MIGRATE},
                   {"power_on_vm", OPERATION_POWER_ON_VM},
                   {"enter_maintenance", OPERATION_ENTER_MAINTENANCE},
                   {"exit_maintenance", OPERATION_EXIT_MAINTENANCE},
@@ -246,7 +247,8 @@ static bool read_request(char *const *words, struct operation *ret)
         if (words[0] && strcmp(words[0], operations[i].word) == 0) {
             *ret = (struct operation){.kind = operations[i].kind, .uid = words[1]};
             if (ret->kind == OPERATION_MIGRATE)
-                ret->vm = words[2], ret->from = words[3], ret->to = words[4];
+                ret->vm = words[2], ret->from = words[3], ret->to = words[4],
+                ret->off = strcmp(words[0], "migrate_off") == 0;
             else if (ret->kind == OPERATION_POWER_ON_VM)
                 ret->vm = words[2], ret->to = words[3];
             else

@@ -63,6 +63,31 @@ def off(c, vmid=100, node="n1", ha=False, **more):
 
 # ---- as it should be ----
 
+def test_off_moves():
+    """A guest that is off is only moved, of each version, kind of guest and manager; not one that runs, or whose disk is not shared."""
+    for version in VERSIONS:
+        for kind in ("qemu", "lxc"):
+            for ha in (False, True):
+                with world(version) as (c, s, p):
+                    guest = off(c, kind=kind, ha=ha)
+                    move = ("migrate_off", "uid", 100, "n1", "n2")
+                    assert not p("check", "migrate", *move[1:])["ok"], "it does not run"
+                    told = p("check", *move)
+                    assert told["ok"], told
+                    task = p("start", *move)["task"]
+                    for _ in range(40):
+                        end = p("poll", task)
+                        if end["state"] in ("succeeded", "failed"):
+                            break
+                        c.jump(3)
+                    equal("it is there, and off", (end["state"], guest.status, guest.node, c.starts), ("succeeded", "stopped", "n2", []))
+                    equal("asked once", posts(s), [f"POST /nodes/n1/{kind}/100/migrate"])
+                    equal("nothing is left to do", p("check", *move)["error"], "ESTALE")
+                    guest.status = "running"
+                    told = p("check", "migrate_off", "uid", 100, "n2", "n1")
+                    assert told["error"] == "ESTALE" and "is not off any more" in told["text"], told
+
+
 def test_starts():
     """On its node, and on another one, of each version, kind of guest and manager. Every route and parameter is compared with the description."""
     for version in VERSIONS:
