@@ -224,6 +224,7 @@ static void add_host(struct pve_map *m, const struct pve_node *n)
         peer_json_number(pve_look_of_node(m->look, n->name, PVE_RRD, PVE_ARC_MS), "pressurememoryfull");
     h->is.mem_pressure = stalls > 0 && stalls <= 100 ? stalls / 100 : 0;
     h->cpu_used_mhz = n->cpu >= 0 && n->cpu <= 1 ? n->cpu * h->is.total[RES_CPU] : UNKNOWN;
+    h->booted = n->uptime > 0 && n->uptime < (double)m->inv->time ? m->inv->time - (instant_s)n->uptime : 0;
     h->is.wake_methods = WAKE_HYPERVISOR; /* other nodes send the packet */
     set_host_state(m, n, &h->is);
     add_roles(m, n, &h->is);

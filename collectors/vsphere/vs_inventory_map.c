@@ -147,6 +147,7 @@ static void map_hosts(struct map *m)
             to->is.total[RES_MEM] = h->mem_mb;
         to->is.cores = isnan(h->cores) ? 0 : (uint32_t)fmin(h->cores, 1e6);
         to->is.mem_free_mb = to->is.state == HOST_DISCONNECTED ? UNKNOWN : mem_free(h);
+        to->booted = h->boot;
         to->is.on_since = to->is.state == HOST_ON ? h->boot : 0;
         to->is.power_w = h->power_w;
         to->is.swap_in_mb_s = h->swap_in_mb_s;

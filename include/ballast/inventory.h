@@ -38,6 +38,7 @@ struct seen_host {
     struct host_facts is;
     struct ids agents_required;
     double cpu_used_mhz; /* of all that runs on it, over the interval of its VMs' samples; UNKNOWN */
+    instant_s booted;    /* as the source says it; 0: not known */
 };
 
 struct seen_vm {

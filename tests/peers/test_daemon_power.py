@@ -142,6 +142,36 @@ def sleepers():
     return snapshot
 
 
+def test_a_host_that_keeps_dying():
+    """After the second loss with VMs the host is distrusted, over a restart of the service, until a person trusts it."""
+    with Daemon({"kind": "sim", "speed": 40}, **QUICK, automation="manual") as d:
+        file, folder = d.folder / "cluster.json", d.folder / "sim"
+        file.write_text(json.dumps(cluster()))
+        folder.mkdir()
+        d.settings["source"] |= {"file": str(file), "folder": str(folder)}
+        d.write()
+        d.start()
+        wait_for("the first pass", lambda: d.status()["pass"])
+        faults = lambda: [f for f in d.status()["faults"] if f["code"] == "host_distrusted"]  # noqa: E731
+        for loss in (1, 2):
+            wait_for("a VM on h1", lambda: "h1" in d.placement().values(), 60)
+            for power, state in (("0", "disconnected"), ("1", "on")):
+                (folder / "power/h1").write_text(power + "\n")
+                wait_for(f"h1 is {state}", lambda: states(d)["h1"] == state, 60)
+            wait_for("the loss is counted", lambda: {h["id"]: h for h in d.json("hosts")}["h1"]["losses"] == loss, 60)
+            assert bool(faults()) == (loss == 2), faults()
+        d.kill()
+        d.start()
+        wait_for("a pass", lambda: d.status()["pass"])
+        wait_for("it is distrusted still", faults)
+        assert "esx1 was lost twice" in faults()[0]["text"] or "2 times" in faults()[0]["text"], faults()
+        assert "distrusted until" in d.cli("hosts", "--wide")
+        assert "trusted" in d.cli("trust", "h1")
+        wait_for("the fault is over", lambda: not faults(), 30)
+        assert d.run("trust", "h1").returncode != 0 and d.run("trust", "h9").returncode != 0
+        d.stop()
+
+
 def test_no_name_server():
     """Controllers whose names cannot be looked up hold up nobody, while hosts wake whose consoles are to be read."""
     d = Daemon({"kind": "sim", "speed": 40}, **QUICK, automation="manual")

@@ -58,20 +58,24 @@ static const struct {
     bool unlisted;  /* it is not listed, rather than disconnected */
     bool restarted; /* those that stop run elsewhere then */
     bool moved;     /* they were moved away before */
+    bool booted;    /* those that are left run there again when it is back, from boot on */
     bool counts;
 } ways[] = {
-    {"all VMs stop", 1, 0, 4, false, false, false, true},
-    {"neither is listed any more, and they are off when it is back", 1, 0, 4, true, false, false, true},
-    {"all are restarted elsewhere", 1, 0, 4, false, true, false, true},
-    {"most VMs stop", 1, 0, 3, false, false, false, true},
-    {"half of them do", 1, 0, 2, false, false, false, false},
-    {"one of them was shut down", 1, 0, 1, false, false, false, false},
-    {"the manager lost sight", 1, 0, 0, false, false, false, false},
-    {"two hosts at once", 2, 0, 4, false, false, false, false},
-    {"two hosts in two minutes", 2, 60, 4, false, false, false, false},
-    {"two hosts, one after the other", 2, 600, 4, false, false, false, true},
-    {"all hosts but one", 3, 0, 4, false, false, false, false},
-    {"its VMs had been moved away", 1, 0, 4, false, false, true, false},
+    {"all VMs stop", 1, 0, 4, false, false, false, false, true},
+    {"neither is listed any more, and they are off when it is back", 1, 0, 4, true, false, false, false,
+     true},
+    {"all are restarted elsewhere", 1, 0, 4, false, true, false, false, true},
+    {"most VMs stop", 1, 0, 3, false, false, false, false, true},
+    {"half of them do", 1, 0, 2, false, false, false, false, false},
+    {"one of them was shut down", 1, 0, 1, false, false, false, false, false},
+    {"the manager lost sight", 1, 0, 0, false, false, false, false, false},
+    {"two hosts at once", 2, 0, 4, false, false, false, false, false},
+    {"two hosts in two minutes", 2, 60, 4, false, false, false, false, false},
+    {"two hosts, one after the other", 2, 600, 4, false, false, false, false, true},
+    {"all hosts but one", 3, 0, 4, false, false, false, false, false},
+    {"its VMs had been moved away", 1, 0, 4, false, false, true, false, false},
+    {"all run there again after a boot", 1, 0, 0, false, false, false, true, true},
+    {"it boots empty", 1, 0, 0, false, false, true, true, false},
 };
 
 static void leave(int host, size_t way)
@@ -107,6 +111,7 @@ static void test_which_losses_count(void **state)
         world_run(LOOKS_S);
         for (int h = 1; h <= ways[i].hosts; h++) {
             w.host_state[h] = HOST_ON;
+            w.booted[h] = ways[i].booted ? w.now - 1 : 1;
             w.gone[h] = false;
             for (int k = 0; k < w.n_vms; k++)
                 w.vms[k].host = w.vms[k].host < 0 ? h : w.vms[k].host;

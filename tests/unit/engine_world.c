@@ -65,15 +65,15 @@ static void w_fill(struct collected *c)
         w_host_id(i, id);
         h->is.id = arena_strdup(a, id);
         h->is.hardware_uuid = W->uuid_of[i];
+        h->booted = W->booted[i];
         h->is.name = W->name_of[i] ? W->name_of[i] : W->host_name ? W->host_name : h->is.id;
         h->is.state = W->hides && W->host_state[i] == HOST_STANDBY ? HOST_DISCONNECTED : W->host_state[i];
         h->is.wake_verified = !W->unproven;
-        if (W->unread[i]) {
+        if (W->unread[i])
             h->is.state = HOST_DISCONNECTED;
-        } else {
+        else
             h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;
-            h->is.cores = 4;
-        }
+        h->is.cores = W->unread[i] ? 0 : 4;
         h->is.dpm = W->host_dpm[i];
         if (W->figures) {
             h->is.power_idle_w = 100;

@@ -85,7 +85,8 @@ struct world {
 
     int n_hosts, n_vms;
     enum host_state host_state[WORLD_HOSTS];
-    bool gone[WORLD_HOSTS];   /* not in the inventory */
+    instant_s booted[WORLD_HOSTS]; /* 0: the source does not tell */
+    bool gone[WORLD_HOSTS];        /* not in the inventory */
     bool unread[WORLD_HOSTS]; /* the source has never read it: it is listed as disconnected, without its size
                                */
     enum automation host_dpm[WORLD_HOSTS];

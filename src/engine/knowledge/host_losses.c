@@ -113,10 +113,24 @@ static void free_outage(void *value)
     free(x);
 }
 
-static bool have_stopped(const struct outage *x, const char *host, const struct snapshot *s)
+/* Seen within a look of when it went: what ran on it before has stopped, also what runs there again. */
+static bool has_booted(const struct outage *x, const char *host, const struct knowledge_context *c)
+{
+    const struct inventory *inv = c->inventory;
+
+    for (size_t i = 0; i < inv->n_hosts && x->n > 0; i++)
+        if (strcmp(inv->hosts[i].is.id, host) == 0)
+            return inv->hosts[i].booted > x->since - c->look_period_s;
+    return false;
+}
+
+static bool have_stopped(const struct outage *x, const char *host, const struct snapshot *s,
+                         const struct knowledge_context *c)
 {
     size_t stopped = 0;
 
+    if (has_booted(x, host, c))
+        return true;
     for (size_t i = 0; i < x->n; i++) {
         uint32_t ix = snapshot_find_vm(s, x->vms[i]);
 
@@ -126,12 +140,13 @@ static bool have_stopped(const struct outage *x, const char *host, const struct 
 }
 
 /* A loss is counted some time later: until then others may be seen to have gone with the host. */
-static void follow_outage(struct outage *x, const char *host, struct failed_moves *f,
-                          const struct snapshot *s, instant_s at_once_s)
+static void follow_outage(struct outage *x, const char *host, const struct snapshot *s, instant_s at_once_s,
+                          const struct knowledge_context *c)
 {
+    struct failed_moves *f = c->known->failed_moves;
     bool seen_alone = !x->not_alone && (!is_gone(s, host) || x->since <= s->time - at_once_s / 2);
 
-    if (!x->counted && seen_alone && have_stopped(x, host, s)) {
+    if (!x->counted && seen_alone && have_stopped(x, host, s, c)) {
         struct avoid_entry *losses = find_losses(f, host, true);
 
         losses->r.failures = host_losses_count(&losses->r, x->since) ? losses->r.failures + 1 : 1;
@@ -183,7 +198,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
     for (EACH_OUTAGE(o, i, x))
         x->not_alone |= recent > 1 && x->since > s->time - at_once_s;
     for (EACH_OUTAGE(o, i, x))
-        follow_outage(x, o->of.entries[i].key, f, s, at_once_s);
+        follow_outage(x, o->of.entries[i].key, s, at_once_s, c);
     idmap_keep(&o->of, is_still_gone, s);
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct avoid_entry *x = find_losses(f, s->hosts[i].is.id, false);

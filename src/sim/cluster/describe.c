@@ -156,7 +156,7 @@ static void describe_hosts(struct cluster *c, struct arena *a, const struct back
 
         seen->is = host_of(c, i)->is;
         seen->is.state = h->now.state;
-        seen->is.on_since = h->on_since;
+        seen->is.on_since = seen->booted = h->on_since;
         seen->is.standby_since = h->now.state == HOST_STANDBY ? h->standby_since : 0;
         seen->is.mem_free_mb = is_up(h) ? b[i].free_mb : UNKNOWN;
         seen->agents_required = present_vms(c, host_of(c, i)->agents_required, a);
