@@ -37,7 +37,7 @@ function of(demand: number | null, entitlement = demand, score: number | null = 
 function vm(name: string, changes: Partial<Vm> = {}): Vm {
   return {
     id: `id-${name}`, name, state: 'on', host: 'h1', host_name: 'esx-1', pool: null, automation: 'inherit', vcpus: 1, mem_mb: 1024,
-    demand_unknown: false, cpu: of(100), mem: of(100), last_migrated: null, ...changes,
+    demand_unknown: false, ballooned_mb: 0, swapped_mb: 0, cpu: of(100), mem: of(100), last_migrated: null, ...changes,
   };
 }
 
