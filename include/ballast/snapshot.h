@@ -267,6 +267,17 @@ static inline bool host_is_up(const struct host *h)
            h->is.state == HOST_ENTERING_STANDBY;
 }
 
+/* Memory that the host has taken from its VMs by balloons, or swapped out, MiB. */
+static inline double host_squeezes_mb(const struct snapshot *s, uint32_t host)
+{
+    double mb = 0;
+
+    for (uint32_t i = 0; i < s->hosts[host].vms.n; i++)
+        mb += s->vms[s->hosts[host].vms.items[i]].is.ballooned_mb +
+              s->vms[s->hosts[host].vms.items[i]].is.swapped_mb;
+    return mb;
+}
+
 /* Whether the VM takes part in the divvy: it runs, on a host that is seen and up, though perhaps leaving.
  * Spare VMs want nothing: they stand for room. */
 static inline bool vm_takes_part(const struct snapshot *s, const struct vm *v)

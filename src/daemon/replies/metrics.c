@@ -468,11 +468,7 @@ static double mem_pressure(const struct snapshot *s, const struct host *h)
 
 static double squeezed(const struct snapshot *s, const struct host *h)
 {
-    double mb = 0;
-
-    for (uint32_t i = 0; i < h->vms.n; i++)
-        mb += s->vms[h->vms.items[i]].is.ballooned_mb + s->vms[h->vms.items[i]].is.swapped_mb;
-    return mb * BYTES_PER_MB;
+    return host_squeezes_mb(s, (uint32_t)(h - s->hosts)) * BYTES_PER_MB;
 }
 
 static double vms(const struct snapshot *s, const struct host *h)

@@ -700,6 +700,11 @@ const struct phrase wording_phrases[] = {
     {"why_move", "reason=rule", ", because it is not compatible with {from}"},
     {"why_move", "reason=host_overcommitted", ", because the reservations on {from} exceed its capacity"},
     {"why_move", "reason=balance_cpu because", " to balance CPU load. The load is not even yet: {because}"},
+    {"why_move", "reason=balance_mem from.squeezes>0 because",
+     " to balance memory load: {from} has taken {from.squeezes} from its VMs. The load is not even yet: "
+     "{because}"},
+    {"why_move", "reason=balance_mem from.squeezes>0",
+     " to balance memory load: {from} has taken {from.squeezes} from its VMs"},
     {"why_move", "reason=balance_mem because",
      " to balance memory load. The load is not even yet: {because}"},
     {"why_move", "reason=balance_cpu", " to balance CPU load"},

@@ -52,8 +52,7 @@ static struct filling number_value(double number, const char *form)
 
 static struct filling vms_fact(const struct sentence *w, uint32_t ix, const char *fact)
 {
-    const struct snapshot *s = w->snap;
-    const struct vm_facts *v = &s->vms[ix].is;
+    const struct vm_facts *v = &w->snap->vms[ix].is;
 
     return strcmp(fact, "") == 0                 ? text_value(v->name)
            : strcmp(fact, "state") == 0          ? text_value(vm_state_name(v->state))
@@ -81,6 +80,7 @@ static struct filling hosts_fact(const struct sentence *w, uint32_t ix, const ch
            : strcmp(fact, "failover") == 0 ? text_value(s->hosts[ix].failover ? "failover" : NULL)
            : strcmp(fact, "off_vms") == 0
                ? text_value(named_off_vms(s, ix, w->f->leave, &(uint32_t){0}, w->a))
+           : strcmp(fact, "squeezes") == 0     ? number_value(host_squeezes_mb(s, ix), "mb")
            : strcmp(fact, "boot_s") == 0       ? number_value(h->boot_s, "duration")
            : strcmp(fact, "wake_tries_s") == 0 ? number_value(h->wake_tries_s, "duration")
                                                : no_such_name;
@@ -88,8 +88,7 @@ static struct filling hosts_fact(const struct sentence *w, uint32_t ix, const ch
 
 static struct filling pools_fact(const struct sentence *w, uint32_t ix, const char *fact)
 {
-    const struct snapshot *s = w->snap;
-    return *fact ? no_such_name : text_value(s->pools[ix].is.name);
+    return *fact ? no_such_name : text_value(w->snap->pools[ix].is.name);
 }
 
 static const char *quoted_rule(const struct sentence *w, const struct rule_facts *rule)
