@@ -12,7 +12,7 @@ static const struct option_spec options[] = {
     [OPT_HOSTS] = {"hosts", "N", OPTION_REQUIRED, "number of hosts"},
     [OPT_VMS] = {"vms", "M", OPTION_REQUIRED, "number of VMs"},
     [OPT_SEED] = {"seed", "S", 0, "the same seed gives the same cluster; default 0"},
-    [OPT_SHAPE] = {"shape", "NAME", 0, "uniform (the default), skewed, mixed, spike, pools or cloud"},
+    [OPT_SHAPE] = {"shape", "NAME", 0, "uniform (the default), skewed, spike or pools"},
     [OPT_FORMAT] = {"format", "text|json", 0, "no difference: a snapshot is always JSON"},
 };
 
@@ -34,8 +34,7 @@ static enum exit_code read_options(const struct args *args, struct generate_opti
         return code;
     *ret = (struct generate_options){.hosts = (uint32_t)hosts, .vms = (uint32_t)vms, .seed = seed};
     if (generate_shape_parse(shape, &ret->shape) < 0) {
-        cli_error("--shape: \"%s\" is not known, expected uniform, skewed, mixed, spike, pools or cloud",
-                  shape);
+        cli_error("--shape: \"%s\" is not known, expected uniform, skewed, spike or pools", shape);
         return EXIT_WRONG;
     }
     return EXIT_DONE;
@@ -69,10 +68,8 @@ const struct verb verb_generate = {
     .more = "Shapes:\n"
             "  uniform  every host about half loaded: nothing to do\n"
             "  skewed   host CPU loads from .1 to 1, mean .55 and standard deviation .25\n"
-            "  mixed    the same loads; networks, datastores and devices not on every host\n"
             "  spike    four pools of small VMs, half just woken up, on half of the hosts\n"
-            "  pools    pools three deep, contention, two sizes of hosts, all kinds of rules\n"
-            "  cloud    zones, aggregates, flavours, images; filters, counts and scores",
+            "  pools    pools three deep, contention, two sizes of hosts, all kinds of rules",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_generate_run,

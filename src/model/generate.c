@@ -42,10 +42,8 @@ static const struct {
     [SHAPE_UNIFORM] = {.cpu = {0.48, 0.52}, .consumed = {0.58, 0.62}},
     /* an even spread is √12 standard deviations wide */
     [SHAPE_SKEWED] = {.cpu = {0.55 - 0.433, 0.55 + 0.433}, .consumed = {0.25, 0.94}},
-    [SHAPE_MIXED] = {.cpu = {0.55 - 0.433, 0.55 + 0.433}, .consumed = {0.25, 0.94}},
     [SHAPE_SPIKE] = {.cpu = {0, 0}, .consumed = {0, 0}},
     [SHAPE_POOLS] = {.cpu = {0.25, 1.15}, .consumed = {0.40, 0.94}},
-    [SHAPE_CLOUD] = {.cpu = {0.55 - 0.433, 0.55 + 0.433}, .consumed = {0.25, 0.94}},
 };
 
 static const struct {
@@ -333,10 +331,6 @@ int generate(const struct generate_options *options, struct arena *a, struct inv
         generate_spike_vms(&g);
     else
         load_hosts(&g);
-    if (options->shape == SHAPE_MIXED)
-        generate_offers(&g);
-    if (options->shape == SHAPE_CLOUD)
-        generate_cloud(&g);
     if (options->shape == SHAPE_POOLS) {
         generate_pools(&g);
         generate_pools_rules(&g);

@@ -17,10 +17,8 @@
 #define GENERATE_SHAPES(X)                                                                                   \
     X(SHAPE_UNIFORM, "uniform") /* every host about half loaded: nothing to do */                            \
     X(SHAPE_SKEWED, "skewed")   /* host CPU loads from .1 to 1, mean .55 and standard deviation .25 */       \
-    X(SHAPE_MIXED, "mixed")     /* the same loads; networks, datastores, devices not on every host */        \
     X(SHAPE_SPIKE, "spike") /* four pools of small VMs, half of them just woken up, all on half the hosts */ \
-    X(SHAPE_POOLS, "pools") /* pools three deep, contention, two sizes of hosts and rules of every kind */   \
-    X(SHAPE_CLOUD, "cloud") /* the skewed loads; zones, aggregates, traits, flavours, images, a pipeline */
+    X(SHAPE_POOLS, "pools") /* pools three deep, contention, two sizes of hosts and rules of every kind */
 
 #define SHAPE_ENUM(e, word) e,
 enum generate_shape { GENERATE_SHAPES(SHAPE_ENUM) SHAPE_COUNT };

@@ -31,12 +31,6 @@ void generate_use(struct generation *g, struct vm_facts *f, const struct vm_use 
 /* The VMs of §5.2, and their pools. */
 void generate_spike_vms(struct generation *g);
 
-/* What hosts offer and their VMs need. */
-void generate_offers(struct generation *g);
-
-/* Groups of hosts, what filters read, and a pipeline for all VMs. */
-void generate_cloud(struct generation *g);
-
 /* A pool tree over the existing VMs, and rules that no VM violates. */
 void generate_pools(struct generation *g);
 void generate_pools_rules(struct generation *g);

@@ -9,6 +9,7 @@
  *
  * Prints a line of figures in ms. */
 #include "base/strbuf.h"
+#include "cloud.h"
 #include "core/fit/rank.h"
 #include "core/pass.h"
 #include "core/place/place.h"
@@ -258,15 +259,14 @@ static void drop_scores(struct seen_pipeline *p)
         p->stages.n--;
 }
 
-/* A generated cloud with its pipeline, and without; scores: of the pipeline. */
+/* A cloud with its pipeline, and without; scores: of the pipeline. */
 static void make_cloud(unsigned hosts, unsigned vms, bool scores, struct arena *a, struct snapshot *with,
                        struct snapshot *without)
 {
-    const struct generate_options o = {hosts, vms, 1, SHAPE_CLOUD};
     struct inventory inv;
     struct err err = {0};
 
-    int r = generate(&o, a, &inv, &err);
+    int r = cloud_generate(hosts, vms, 1, a, &inv, &err);
     for (size_t i = 0; r == 0 && !scores && i < inv.n_pipelines; i++)
         drop_scores(&inv.pipelines[i]);
     if (r < 0 || snapshot_build(&inv, a, with, &err) < 0) {

@@ -65,7 +65,7 @@ def of_scenarios():
 
 
 def of_commands():
-    for shape in ('uniform', 'skewed', 'mixed', 'spike', 'pools'):
+    for shape in ('uniform', 'skewed', 'spike', 'pools'):
         valid('snapshot', json.loads(run('generate', '--hosts', '8', '--vms', '60', '--seed', '3', '--shape', shape).stdout),
               f'generate --shape {shape}')
     corpus = json.loads((TOP / 'tests/fuzz/corpus/snapshot/everything.json').read_text(encoding='utf-8'))

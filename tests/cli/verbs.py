@@ -100,7 +100,7 @@ def check_usage():
 
 def check_generate():
     small = ('generate', '--hosts', '3', '--vms', '7')
-    for shape in ('uniform', 'skewed', 'mixed', 'spike', 'pools'):
+    for shape in ('uniform', 'skewed', 'spike', 'pools'):
         first = expect(shape, run(*small, '--seed', '5', '--shape', shape), 0)
         if first.stdout != run(*small, '--seed', '5', '--shape', shape).stdout:
             failures.append(f'generate {shape}: not the same again')
@@ -112,7 +112,7 @@ def check_generate():
     expect('hosts', run('generate', '--hosts', '0', '--vms', '1'), 2, err='hosts')
     for bad in ('-1', 'x', '1.5', '', '99999999999999999999', ' 1'):
         expect(f'hosts {bad!r}', run('generate', '--hosts', bad, '--vms', '1'), 2, err='expected a whole number')
-    expect('shape', run(*small, '--shape', 'round'), 2, err='expected uniform, skewed, mixed, spike, pools or cloud')
+    expect('shape', run(*small, '--shape', 'round'), 2, err='expected uniform, skewed, spike or pools')
 
 
 def check_decisions(folder):

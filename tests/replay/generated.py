@@ -21,7 +21,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from replay import Replay, check_entitlements  # noqa: E402
-from rough import roughen  # noqa: E402
+from rough import offers, roughen  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 BALLAST = os.environ.get('BALLAST', str(HERE.parent.parent / 'build/src/cli/ballast'))
@@ -182,7 +182,11 @@ def check_cluster(snapshot, variants, seed):
 
 
 def generate(hosts, vms, seed, shape):
-    return json.loads(run(['generate', '--hosts', str(hosts), '--vms', str(vms), '--seed', str(seed), '--shape', shape]))
+    made = 'skewed' if shape == 'mixed' else shape
+    snapshot = json.loads(run(['generate', '--hosts', str(hosts), '--vms', str(vms), '--seed', str(seed), '--shape', made]))
+    if shape == 'mixed':
+        offers(snapshot, random.Random(f'{seed} offers'))
+    return snapshot
 
 
 def clusters(options):

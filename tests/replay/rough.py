@@ -221,6 +221,25 @@ def newcomers(snap, rng):
         rule['vms'] = rule['vms'] + ['new-0']
 
 
+def offers(snap, rng):
+    """Hosts differ in networks, datastores, devices and CPU, and VMs need some of what their own host has."""
+    for i, h in enumerate(snap['hosts']):
+        h.update(networks=[f'net-{n}' for n in range(1, 9) if n <= 4 or rng.random() < 0.7],
+                 datastores=['shared', f'store-{i // 16 + 1}'], devices=['grid_p40-2q'] if rng.random() < 0.1 else [],
+                 cpu_vendor='intel', cpu_modes=['intel-broadwell', 'intel-skylake'][:1 + (i < (len(snap['hosts']) + 1) // 2)],
+                 failure_detection='healthy')
+    hosts = {h['id']: h for h in snap['hosts']}
+    for v in snap['vms']:
+        h = hosts[v['host']]
+        v.update(networks=[rng.choice(h['networks'])], datastores=[rng.choice(h['datastores'])], cpu_vendor='intel')
+        if rng.random() < 0.3:
+            v['cpu_mode'] = rng.choice(h['cpu_modes'])
+        if h['devices'] and rng.random() < 0.1:
+            v.update(devices=h['devices'], mandatory_only='vGPU ' + h['devices'][0])
+        if rng.random() < 0.01:
+            v['immovable'] = 'a passthrough device'
+
+
 # Off comes first, so that the others see who runs; rules come after hosts have left, flights after the rules.
 TROUBLES = [powered_off, leaving_hosts, unseen_hosts, hypervisor_share, reservations, limits, shares, overhead, incompatible,
             held, moved_lately, free_memory, rules, affinity, in_flight]

@@ -1,9 +1,8 @@
-/* generate_cloud.c: the shape "cloud": zones and aggregates of hosts, traits, owners, flavours, images, hints
- * and groups of VMs, and the pipeline that places all VMs by them: filters, counts and scores; NUMA cells and
- * devices of some hosts. No stage and no cell refuses a VM its own host. */
-#include "model/generate_parts.h"
+#include "cloud.h"
 
+#include "base/rng.h"
 #include "model/expression.h"
+#include "model/generate.h"
 #include "schema/json_tree.h"
 
 #include <assert.h>
@@ -24,6 +23,15 @@
 #define NUMA_SHARE 0.3   /* of VMs there, where they fit */
 #define DEVICE_SHARE 0.1 /* of these VMs */
 #define DEVICES 8u       /* in each cell */
+
+struct generation {
+    struct arena *a;
+    struct inventory inv;
+    struct rng rng;
+    const uint32_t *host_of; /* VM -> host */
+    uint32_t *vms_of;        /* VMs, host by host */
+    uint32_t *first_of;      /* host -> the index of its first VM in vms_of; one entry more than hosts */
+};
 
 /* Zones first. */
 enum { SSD = ZONES, OWN, LICENSED, GROUPS };
@@ -66,7 +74,7 @@ static const struct {
 
 static uint32_t zone_of(const struct generation *g, uint32_t h)
 {
-    return (uint32_t)((uint64_t)h * ZONES / g->options->hosts);
+    return (uint32_t)((uint64_t)h * ZONES / g->inv.n_hosts);
 }
 
 static bool is_in(const struct generation *g, uint32_t h, uint32_t group)
@@ -79,7 +87,7 @@ static bool is_in(const struct generation *g, uint32_t h, uint32_t group)
 
 static bool is_new(const struct generation *g, uint32_t h)
 {
-    return h >= g->options->hosts / 3;
+    return h >= g->inv.n_hosts / 3;
 }
 
 static bool chance(struct generation *g, double p)
@@ -90,7 +98,7 @@ static bool chance(struct generation *g, double p)
 static void add_group(struct generation *g, uint32_t ix)
 {
     struct seen_group *group = inventory_add_group(&g->inv, g->a);
-    const char **hosts = arena_array(g->a, const char *, g->options->hosts);
+    const char **hosts = arena_array(g->a, const char *, g->inv.n_hosts);
     struct label *meta = arena_array(g->a, struct label, 1);
 
     group->is = (struct group_facts){.id = arena_printf(g->a, "%s-%s", groups[ix].kind, groups[ix].name),
@@ -99,7 +107,7 @@ static void add_group(struct generation *g, uint32_t ix)
     *meta = (struct label){groups[ix].key, groups[ix].value};
     if (groups[ix].key)
         group->is.meta = (struct labels){meta, 1};
-    for (uint32_t h = 0; h < g->options->hosts; h++)
+    for (uint32_t h = 0; h < g->inv.n_hosts; h++)
         if (is_in(g, h, ix))
             hosts[group->hosts.n++] = g->inv.hosts[h].is.id;
     group->hosts.items = hosts;
@@ -250,7 +258,7 @@ static void fill_vm(struct generation *g, struct seen_vm *v, uint32_t h)
 /* Some VMs are in a group of up to GROUP_HOSTS, each on a host of its own: the n-th VMs of neighbours. */
 static void fill_vm_groups(struct generation *g)
 {
-    for (uint32_t h = 0; h < g->options->hosts; h++)
+    for (uint32_t h = 0; h < g->inv.n_hosts; h++)
         for (uint32_t i = g->first_of[h]; i < g->first_of[h + 1]; i++) {
             uint32_t rank = i - g->first_of[h];
             const char **ids = arena_array(g->a, const char *, 1);
@@ -262,20 +270,50 @@ static void fill_vm_groups(struct generation *g)
         }
 }
 
-void generate_cloud(struct generation *g)
+/* Which VMs are on which host. */
+static void deal(struct generation *g)
 {
+    const size_t n = g->inv.n_vms;
+    uint32_t *host_of = arena_array(g->a, uint32_t, n);
+    uint32_t k = 0;
+
+    g->host_of = host_of;
+    g->vms_of = arena_array(g->a, uint32_t, n);
+    g->first_of = arena_array(g->a, uint32_t, g->inv.n_hosts + 1);
+    for (uint32_t h = 0; h < g->inv.n_hosts; h++) {
+        g->first_of[h] = k;
+        for (uint32_t i = 0; i < n; i++)
+            if (strcmp(g->inv.vms[i].host, g->inv.hosts[h].is.id) == 0) {
+                host_of[i] = h;
+                g->vms_of[k++] = i;
+            }
+    }
+    g->first_of[g->inv.n_hosts] = k;
+}
+
+int cloud_generate(uint32_t hosts, uint32_t vms, uint64_t seed, struct arena *a, struct inventory *ret,
+                   struct err *err)
+{
+    const struct generate_options options = {hosts, vms, seed, SHAPE_SKEWED};
+    struct generation g = {.a = a, .rng = {.state = seed}};
+    int r = generate(&options, a, &g.inv, err);
+
+    if (r < 0)
+        return r;
+    deal(&g);
     for (uint32_t i = 0; i < GROUPS; i++)
-        add_group(g, i);
-    add_pipeline(g);
-    for (uint32_t h = 0; h < g->options->hosts; h++)
-        fill_host(g, h);
-    for (uint32_t i = 0; i < g->options->vms; i++)
-        fill_vm(g, &g->inv.vms[i], g->host_of[i]);
-    fill_vm_groups(g);
-    for (uint32_t h = 0; h < g->options->hosts;
-         h++) /* the last: nothing else that is drawn changes with it */
+        add_group(&g, i);
+    add_pipeline(&g);
+    for (uint32_t h = 0; h < hosts; h++)
+        fill_host(&g, h);
+    for (uint32_t i = 0; i < vms; i++)
+        fill_vm(&g, &g.inv.vms[i], g.host_of[i]);
+    fill_vm_groups(&g);
+    for (uint32_t h = 0; h < hosts; h++)
         if (has_numa(h)) {
-            add_cells(g, &g->inv.hosts[h].is);
-            fill_cells(g, h);
+            add_cells(&g, &g.inv.hosts[h].is);
+            fill_cells(&g, h);
         }
+    *ret = g.inv;
+    return 0;
 }
