@@ -139,7 +139,7 @@ enum call_state call_run(struct libvirt_connections *conns, const struct call *c
         r = libvirt_connections_open(conns, c->to_ix, &to, err);
     if (r == 0)
         ret = moves ? migrate(c, from, c->how.mode == LIBVIRT_MIGRATION_MANAGED ? to : NULL, err) : CALL_DONE;
-    if (ret == CALL_DONE && c->task.start)
+    if (ret == CALL_DONE && c->task.start && !c->task.off)
         ret = start_vm(c, to, err);
     if (to)
         (void)virConnectClose(to);

@@ -85,7 +85,7 @@ struct decision decide_migration(const struct side *from, const struct side *to,
     };
 }
 
-struct decision decide_start(const struct side *from, const struct side *to, enum call_state call)
+struct decision decide_start(const struct side *from, const struct side *to, enum call_state call, bool off)
 {
     struct decision d = {.verdict = VERDICT_FAILED, .settled = from->is != SIDE_SILENT};
 
@@ -95,7 +95,7 @@ struct decision decide_start(const struct side *from, const struct side *to, enu
         return (struct decision){.verdict = call == CALL_DONE ? VERDICT_ARRIVED : VERDICT_UNKNOWN};
     if (from->is == SIDE_OFF && to->defined) /* it was being moved: both are the same */
         d.repair = REPAIR_UNDEFINE_FROM;
-    if (to->is == SIDE_RUNNING)
+    if (to->is == SIDE_RUNNING || (off && to->is == SIDE_OFF && from->is != SIDE_RUNNING))
         d.verdict = from->is == SIDE_RUNNING ? VERDICT_TWICE : VERDICT_ARRIVED;
     return d;
 }
@@ -103,6 +103,6 @@ struct decision decide_start(const struct side *from, const struct side *to, enu
 struct decision libvirt_decide(const struct side *from, const struct side *to, enum call_state call,
                                const struct task_name *t)
 {
-    return t->start ? decide_start(from, to, call)
+    return t->start ? decide_start(from, to, call, t->off)
                     : decide_migration(from, to, call, t->persistent, t->arrived);
 }

@@ -68,8 +68,8 @@ struct decision decide_migration(const struct side *from, const struct side *to,
                                  bool persistent, bool arrived);
 
 /* The same of a VM that is off and started on `to`, where its definition has to come first. from: SIDE_NONE
- * if it is there already. */
-struct decision decide_start(const struct side *from, const struct side *to, enum call_state call);
+ * if it is there already. off: it is not started. */
+struct decision decide_start(const struct side *from, const struct side *to, enum call_state call, bool off);
 
 /* One of the two. */
 struct decision libvirt_decide(const struct side *from, const struct side *to, enum call_state call,

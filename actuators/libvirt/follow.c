@@ -40,7 +40,7 @@ static void say_failure(const struct vm_looks *l, const struct task_name *t, enu
 
     if (call == CALL_REFUSED)
         ret->why = *why;
-    else if (t->start)
+    else if (t->start && !t->off)
         (void)err_set(&ret->why, -ECANCELED, "the start of VM %s on %s has ended, and the VM does not run",
                       name, t->to);
     else

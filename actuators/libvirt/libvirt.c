@@ -37,14 +37,19 @@ static int check_request(const struct operation *q, struct err *err)
                : err_set(err, -EINVAL, "the request names no VM, source or destination");
 }
 
+/* Else its definition moves, and the VM is started or stays off. */
+static bool migrates(const struct operation *q)
+{
+    return q->kind == OPERATION_MIGRATE && !q->off;
+}
+
 static int check(struct actuator *x, const struct operation *q, struct err *err)
 {
     int r = check_request(q, err);
 
     if (r < 0)
         return r;
-    return q->kind == OPERATION_MIGRATE ? migrate_check(x->migrations, q, err)
-                                        : power_on_check(x->migrations, q, err);
+    return migrates(q) ? migrate_check(x->migrations, q, err) : power_on_check(x->migrations, q, err);
 }
 
 static int start(struct actuator *x, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
@@ -53,8 +58,8 @@ static int start(struct actuator *x, const struct operation *q, char ret_task[TA
 
     if (r < 0)
         return r;
-    return q->kind == OPERATION_MIGRATE ? migrate_start(x->migrations, q, ret_task, err)
-                                        : power_on_start(x->migrations, q, ret_task, err);
+    return migrates(q) ? migrate_start(x->migrations, q, ret_task, err)
+                       : power_on_start(x->migrations, q, ret_task, err);
 }
 
 static int poll_task(struct actuator *x, const struct operation *q, const char *task,
@@ -252,7 +257,7 @@ static int bounded_apply_settings(struct actuator *x, const struct pool_settings
 
 const struct actuator_ops libvirt_actuator = {
     .kind = "libvirt",
-    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_POWER_ON_VM,
+    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_MIGRATE_OFF | 1u << OPERATION_POWER_ON_VM,
     .create = create,
     .check = bounded_check,
     .start = bounded_start,

@@ -1,5 +1,6 @@
 /* power_on.c: starts a VM that is off on a given host. If its definition is on another host that answers, it
- * is moved first; if that host does not answer, the VM is not started: it might run there. */
+ * is moved first; if that host does not answer, the VM is not started: it might run there. A VM that is only
+ * to be registered elsewhere (operation.off) stays off after that. */
 #include "actuators/libvirt/operations.h"
 
 #include "base/cleanup.h"
@@ -89,6 +90,9 @@ static int is_due(const struct survey *s, const struct operation *q, struct err 
             q->vm, silent);
     if (s->defined == SIZE_MAX)
         return err_set(err, -ENOENT, "no host has a definition of VM %s", q->vm);
+    if (q->off && strcmp(s->looks[s->defined].host, q->from) != 0)
+        return err_set(err, -ESTALE, "VM %s is defined on %s and no longer on %s", s->looks[s->defined].name,
+                       s->looks[s->defined].host, q->from);
     if (s->moved_out && silent[0])
         return err_set(err, -EHOSTDOWN,
                        "VM %s was migrated away from %s, and %s does not answer: the VM may run there",
@@ -181,7 +185,7 @@ static int look_and_begin(struct migrations *m, const struct operation *q, struc
 int power_on_start(struct migrations *m, const struct operation *q, char ret_task[TASK_NAME_MAX],
                    struct err *err)
 {
-    struct task_name t = {.start = true, .persistent = true};
+    struct task_name t = {.start = true, .off = q->off, .persistent = true};
     struct task_name running;
     char text[TASK_NAME_MAX];
     int r = check_request(m, q, err);
@@ -191,7 +195,7 @@ int power_on_start(struct migrations *m, const struct operation *q, char ret_tas
     (void)snprintf(t.vm, sizeof t.vm, "%s", q->vm);
     (void)snprintf(t.to, sizeof t.to, "%s", q->to);
     if (migrations_running(m, t.vm, &running)) {
-        if (!running.start || strcmp(running.to, t.to) != 0)
+        if (!running.start || running.off != t.off || strcmp(running.to, t.to) != 0)
             return err_set(err, -EBUSY, "VM %s has a task that has not ended, %s to %s", q->vm, running.from,
                            running.to);
         return task_name_write(&running, ret_task, err);

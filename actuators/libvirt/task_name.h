@@ -9,6 +9,7 @@
 
 struct task_name {
     bool start;      /* of a VM that is off; else a migration */
+    bool off;        /* start: the VM is only defined on `to`, and stays off */
     bool persistent; /* the VM has a definition, which has to move with it */
     bool post_copy;  /* the migration may switch to it */
     bool autostart;  /* the VM starts with its host; not while its definition may be on two */

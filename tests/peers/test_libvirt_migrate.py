@@ -381,8 +381,29 @@ def check_power_on(lab):
         assert gone["error"] == "ENOENT", gone
 
 
+def check_registered_elsewhere(lab):
+    """Of a VM that is off the definition moves, with autostart; it stays off, and moves from where it is only."""
+    vm = uuid_of(lab, "hv2", "vm3")
+    with probe(lab) as p:
+        refused = p("start", "migrate_off", "u1", vm, "hv2", "hv1")
+        assert refused["error"] == "ESTALE" and "runs already, on hv2" in refused["text"], refused
+        lab.virsh("hv2", "destroy vm3")
+        for verb in ("check", "start"):
+            refused = p(verb, "migrate_off", "u1", vm, "hv1", "hv2")
+            assert refused["error"] == "ESTALE" and "is defined on hv2 and no longer on hv1" in refused["text"], refused
+        assert p("check", "migrate_off", "u1", vm, "hv2", "hv1")["ok"]
+        answer = p("start", "migrate_off", "u1", vm, "hv2", "hv1")
+        assert answer["ok"], answer
+        end = end_of(p, answer["task"])[0]
+        assert end["state"] == "succeeded", end
+        assert "vm3" in lab.virsh("hv1", "list --inactive --name").split() and starts_with_host(lab, "hv1", "vm3")
+        assert "vm3" not in lab.virsh("hv2", "list --all --name").split()
+        assert p("start", "migrate_off", "u1", vm, "hv2", "hv1")["error"] == "ESTALE"
+        power_on(p, vm, "hv2")
+
+
 FAULTS = (check_destination_libvirtd_killed, check_source_libvirtd_killed, check_destination_powered_off, check_no_end)
-OTHERS = (check_modes, check_cancel, check_service_killed, check_daemon_killed, check_autostart, check_power_on, check_left_definitions,
+OTHERS = (check_modes, check_cancel, check_service_killed, check_daemon_killed, check_autostart, check_power_on, check_registered_elsewhere, check_left_definitions,
           check_left_definition_found_again, check_paused_source_is_ended, check_stuck_host, check_guest_shut_down_before_its_old_host_is_back)
 
 

@@ -118,7 +118,7 @@ static void test_decisions_on_starts(void **state)
         enum call_state call;
         enum migration_verdict verdict;
         enum repair repair;
-        bool settled;
+        bool settled, off;
     } starts[] = {
         {&off, &none, CALL_RUNS, VERDICT_GOES_ON, REPAIR_NONE, false},
         {&none, &waits, CALL_NONE, VERDICT_GOES_ON, REPAIR_NONE, false},
@@ -131,11 +131,17 @@ static void test_decisions_on_starts(void **state)
         {&none, &off, CALL_REFUSED, VERDICT_FAILED, REPAIR_NONE, true}, /* it was there already, or is now */
         {&off, &silent, CALL_NONE, VERDICT_UNKNOWN, REPAIR_NONE, false},
         {&none, &silent, CALL_DONE, VERDICT_ARRIVED, REPAIR_NONE, false},
+        /* it is not to run */
+        {&none, &off, CALL_DONE, VERDICT_ARRIVED, REPAIR_NONE, true, true},
+        {&off, &off, CALL_NONE, VERDICT_ARRIVED, REPAIR_UNDEFINE_FROM, true, true},
+        {&off, &none, CALL_REFUSED, VERDICT_FAILED, REPAIR_NONE, true, true},
+        {&runs, &off, CALL_NONE, VERDICT_FAILED, REPAIR_NONE, true, true}, /* a person has started it */
+        {&none, &runs, CALL_DONE, VERDICT_ARRIVED, REPAIR_NONE, true, true},
     };
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(starts); i++) {
-        struct decision d = decide_start(starts[i].from, starts[i].to, starts[i].call);
+        struct decision d = decide_start(starts[i].from, starts[i].to, starts[i].call, starts[i].off);
 
         if (d.verdict != starts[i].verdict || d.repair != starts[i].repair || d.settled != starts[i].settled)
             fail_msg("case %zu: verdict %d, repair %d, settled %d", i, (int)d.verdict, (int)d.repair,
