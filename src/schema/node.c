@@ -107,11 +107,11 @@ bool node_number(const struct node *n, double *ret)
 
 bool node_bool(const struct node *n, bool *ret)
 {
-    bool is_true = n->kind == NODE_BOOL ? n->truth : n->plain && strcmp(n->text, "true") == 0;
+    const char *word = n->kind == NODE_SCALAR && n->plain ? n->text : "";
 
-    if (n->kind != NODE_BOOL && !is_true && !(n->plain && strcmp(n->text, "false") == 0))
+    if (n->kind != NODE_BOOL && strcmp(word, "true") != 0 && strcmp(word, "false") != 0)
         return false;
-    *ret = is_true;
+    *ret = n->kind == NODE_BOOL ? n->truth : strcmp(word, "true") == 0;
     return true;
 }
 

@@ -149,6 +149,8 @@ static const struct {
      "f.yaml:5: vms.0.no_moves: \"Mon 20:00\" has no length"},
     {SIM "vms:\n- {name: a, never_move: x, no_moves: ['Mon for 1h']}\n",
      "f.yaml:4: vms.0 has never_move and no_moves, expected one of them"},
+    {SIM "dpm:\n  enabled:\n    a: true\n", "f.yaml:4: dpm.enabled is a section, expected true or false"},
+    {SIM "dpm:\n  enabled: [true]\n", "f.yaml:4: dpm.enabled is a list, expected true or false"},
     {SIM "hosts:\n- {name: a, migrations_max: 0}\n",
      "f.yaml:4: hosts.0.migrations_max is \"0\", expected a whole number from 1 to 64"},
     /* a former key is named as the file names it */
