@@ -34,7 +34,7 @@ mount --bind cache /var/cache/libvirt
 mount --bind ../hosts /etc/hosts
 
 # All hosts are on one machine: other load of the machine is no use of a host. libvirt sees what the processes of this host have used, those that
-# have ended included, and of the memory what they have for themselves. In one piece: nobody reads half of a line.
+# have ended included, and of the memory what they have for themselves. In one piece: no reader finds half of a line.
 show_use() {
     awk -v total="$1" '
         FILENAME ~ /stat$/ { sub(/.*\) /, ""); ticks += $12 + $13 + $14 + $15 }

@@ -93,7 +93,7 @@ def test_off_vms_leave_first():
             moved = [a for a in done if a["reason"] == "off_vm" and a["from"] == "h0"]
             assert [a["vm"] for a in moved] == ["old"] and moved[0]["ended"] <= down["started"], (moved, down)
             assert down["why"].endswith("cannot be started there: tied"), down
-            assert "is registered on" in moved[0]["text"] and "nobody could start it" in moved[0]["text"], moved
+            assert "is registered on" in moved[0]["text"] and "it could not be started" in moved[0]["text"], moved
             d.stop()
 
 

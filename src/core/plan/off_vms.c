@@ -1,11 +1,11 @@
 /* off_vms.c: where VMs that are off go before their host goes to standby.
  *
- * Nobody can start a VM whose definition is on a host that sleeps. Another registration copies nothing and
+ * A VM whose definition is on a host that sleeps cannot be started. Another registration copies nothing and
  * takes no capacity: it asks for a host that could run the VM, not for room there now. */
 #include "core/plan/plan.h"
 
-/* Somebody starts it, or its last move failed. That is not tried again as long as it is remembered: a standby
- * waits for it once. */
+/* It is being started, or its last move failed. That is not tried again as long as it is remembered: a
+ * standby waits for it once. */
 static bool is_kept(const struct snapshot *s, uint32_t vm)
 {
     for (uint32_t i = 0; i < s->n_pending; i++)

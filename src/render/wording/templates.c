@@ -33,7 +33,8 @@ const struct sentence_template wording_templates[] = {
      "{host}{used_here} {evacuated} put to standby for about {off_s:about}{saving}. "
      "{worth_of_sleep}.{fullest_after}{stay_off}"},
     {FIND_OFF_VM, "",
-     "{vm} is off, and is registered on {to} instead of {from}, which goes to standby: nobody could start it "
+     "{vm} is off, and is registered on {to} instead of {from}, which goes to standby: it could not be "
+     "started "
      "there."},
     /* Faults. */
     {FIND_HOST_UNSEEN, "vms=0", "{host} is disconnected{disconnected_why}."},

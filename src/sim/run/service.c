@@ -161,7 +161,7 @@ int service_init(struct service *v, const struct scenario *s, struct cluster *c,
     };
     v->source.of = v->actuators.of = v->event_sink.of = v;
     schedule_kills(v);
-    if (!options->store) /* nobody reads looks */
+    if (!options->store) /* no caller reads looks */
         v->store_ops.put_look = NULL;
     r = counted_store_open(options->store, &v->store, err);
     return r < 0 ? r : start_engine(v, 0, err);

@@ -37,7 +37,7 @@ struct service {
     struct arena *a; /* of the result */
     struct engine_settings settings;
     struct cluster *cluster;
-    struct store_ops store_ops; /* counted_store; without put_look if nobody reads looks */
+    struct store_ops store_ops; /* counted_store; without put_look if no caller reads looks */
     struct store *store;
     struct engine *engine; /* NULL: the service is down */
     struct source source;
