@@ -49,9 +49,10 @@ enum field_type {
     (1u << 2)                   /* written only where it is known: not UNKNOWN, NULL, 0 or empty; an object, \
                                  * where all that is required of it is */
 #define FIELD_RESTART (1u << 3) /* configuration: a change takes effect at the next start */
-#define FIELD_READABLE (1u << 4) /* configuration: the file must be there */
-#define FIELD_ONE_HOST (1u << 5) /* configuration: has no place in power.defaults */
-#define FIELD_REREAD (1u << 6)   /* configuration: the plug-in reads the secret's file at each login */
+#define FIELD_READABLE (1u << 4)    /* configuration: the file must be there */
+#define FIELD_ONE_HOST (1u << 5)    /* configuration: has no place in power.defaults */
+#define FIELD_REREAD (1u << 6)      /* configuration: the plug-in reads the secret's file at each login */
+#define FIELD_KNOWN_WORDS (1u << 7) /* FIELD_LIST: .check takes words of a fixed list only */
 
 typedef int field_reader(const struct reader *r, const struct node *n, void *at);
 

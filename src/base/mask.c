@@ -9,9 +9,16 @@
 #define TOKEN_PREFIX "ballast_"
 #define TOKEN_DIGITS 64
 #define WORD_MOST 8
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static const char *const schemes[] = {"Basic", "Bearer"};
-static const char *const keys[] = {"password", "passphrase", "secret", "token", "api_key", "apikey"};
+static const char *const keys[] = {"password",   "passphrase", "passwd", "pwd",     "secret",
+                                   "token",      "api_key",    "apikey", "api-key", "access_key",
+                                   "access-key", "credential", "cookie", "session", "authorization"};
+/* `source.url is "...", expected`: a value that stands in the wrong place. */
+static const char *const quoting[] = {"is", "has"};
+/* Of curl, wget and the like: a login, a cookie, a header. */
+static const char *const options[] = {"-u", "-p", "-b", "-H", "--user", "--header"};
 
 struct input {
     const char *at, *end;
@@ -121,7 +128,7 @@ static void put_value(struct input *in, struct strbuf *out)
 
 static bool ends_as_key(const char *word, size_t n)
 {
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
         size_t k = strlen(keys[i]);
 
         if (n >= k && strncasecmp(word + n - k, keys[i], k) == 0)
@@ -130,13 +137,36 @@ static bool ends_as_key(const char *word, size_t n)
     return false;
 }
 
-static bool is_scheme(const char *word, size_t n)
+static bool is_one_of(const char *const *words, size_t n_words, const char *word, size_t n)
 {
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        if (n == strlen(schemes[i]) && strncasecmp(word, schemes[i], n) == 0)
+    for (size_t i = 0; i < n_words; i++) {
+        if (n == strlen(words[i]) && strncasecmp(word, words[i], n) == 0)
             return true;
     }
     return false;
+}
+
+static bool is_end_of_quotes(const struct input *in, size_t n, char quote)
+{
+    return in->at[n] == quote || (in->at[n] == '\\' && n + 1 < left(in) && in->at[n + 1] == quote);
+}
+
+/* The next word, in a line or in a list, with blanks in it where it is quoted. */
+static void put_next_word(struct input *in, bool quoted_only, struct strbuf *out)
+{
+    size_t n = 0;
+    char quote = '\0';
+
+    for (; n < left(in) && strchr(" \t,\"'\\", in->at[n]); n++)
+        quote = in->at[n] == '"' || in->at[n] == '\'' ? in->at[n] : quote;
+    if (n == 0 || (quoted_only && !quote))
+        return;
+    take(in, n, out);
+    for (n = 0; n < left(in) && in->at[n] != '\n'; n++) {
+        if (quote ? is_end_of_quotes(in, n, quote) : strchr(" \t,]", in->at[n]) != NULL)
+            break;
+    }
+    hide(in, n, out);
 }
 
 static bool is_token(const char *word, size_t n)
@@ -164,9 +194,18 @@ static void put_word(struct input *in, struct strbuf *out)
         return;
     }
     take(in, n, out);
-    if (ends_as_key(word, n)) {
+    const char *before = in->at;
+    const bool is_key = ends_as_key(word, n);
+
+    if (is_key)
         put_value(in, out);
-    } else if (is_scheme(word, n) && count_blanks(in) > 0) {
+    if (in->at != before)
+        return;
+    if (*word == '-' && (is_key || is_one_of(options, COUNT_OF(options), word, n))) {
+        put_next_word(in, false, out);
+    } else if (is_one_of(quoting, COUNT_OF(quoting), word, n)) {
+        put_next_word(in, true, out);
+    } else if (is_one_of(schemes, COUNT_OF(schemes), word, n) && count_blanks(in) > 0) {
         take(in, count_blanks(in), out);
         hide(in, until(in, "\"'"), out);
     }

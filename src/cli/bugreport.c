@@ -7,8 +7,9 @@
 #include "cli/input.h"
 #include "cli/verbs.h"
 #include "config/config.h"
-#include "config/format.h"
+#include "config/harmless.h"
 #include "render/table.h"
+#include "schema/yaml_tree.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -39,14 +40,15 @@ static const struct option_spec options[] = {
 static const char read_me[] =
     "A report of one Ballast service, made by `ballast bugreport`.\n\n"
     "versions        of Ballast, its libraries and the system\n"
-    "configuration   without its comments\n"
+    "configuration   its keys; values where they are known to be harmless\n"
     "log             the last lines of the service's log\n"
     "replies/        what the service answers to the commands of these names\n"
     "plans/          the last passes, each as `ballast plan --pass N` replays it\n"
     "snapshots/      what these passes decided from\n"
     "missing         what could not be had, and why\n\n"
-    "It has names of hosts and VMs, addresses and users. Passwords stand in files that it leaves out; in all "
-    "texts *** replaces\nwhat may be a secret: users and paths in URLs, values of keys such as password, "
+    "It has names of hosts and VMs, addresses and users. Passwords stand in files that it leaves out. Of the "
+    "configuration, ***\nreplaces every text that may be a secret, such as the arguments of commands; in all "
+    "texts what looks like one: users and\npaths in URLs, values of keys and options such as password, "
     "tokens.\n";
 
 struct report {
@@ -98,17 +100,21 @@ static void add_versions(struct report *r)
 
 static void add_configuration(struct report *r, const char *path)
 {
+    struct node *root = NULL;
     struct err err = {0};
     char *text;
     size_t len;
 
-    if (config_read_text(path, r->a, &text, &len, &err) < 0) {
+    if (config_read_text(path, r->a, &text, &len, &err) < 0 ||
+        yaml_tree_parse(path, text, len, r->a, &root, &err) < 0) {
         miss(r, "configuration", err.text);
         return;
     }
-    const char *kept = config_without_comments(text, len, r->a, &len);
+    CLEANUP(strbuf_releasep) struct strbuf shown = {0};
 
-    add(r, "configuration", kept, len);
+    strbuf_init(&shown, STRBUF_NO_LIMIT);
+    config_put_harmless(root, r->a, &shown);
+    add(r, "configuration", shown.text, shown.len);
 }
 
 /* ---- the log --------------------------------------------------------------------------------- */
@@ -189,10 +195,17 @@ static bool add_reply(struct report *r, const char *name, json_t *request, const
 {
     json_t *reply = NULL;
     enum exit_code code = client_call(r->socket, request, &reply);
+    json_t *change;
+    size_t i;
 
     if (code != EXIT_DONE) {
         miss(r, name, code == EXIT_UNREACHABLE ? "the service did not answer" : "the service refused it");
         return false;
+    }
+    json_array_foreach(json_object_get(json_object_get(reply, "config_diff"), "changes"), i, change)
+    {
+        (void)json_object_del(change, "now"); /* values of the configuration */
+        (void)json_object_del(change, "then");
     }
     add_value(r, name, member ? json_object_get(reply, member) : reply);
     json_decref(reply);

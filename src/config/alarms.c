@@ -122,6 +122,7 @@ static const struct field target_keys[] = {
      .type = FIELD_LIST,
      .max = WORDS_MOST,
      .offset = AT(kinds),
+     .flags = FIELD_KNOWN_WORDS,
      .check = check_kind,
      .meaning = "events of these kinds only"},
     {.name = "hosts",

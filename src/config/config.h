@@ -119,6 +119,12 @@ struct config_four_eyes {
     int64_t within_s;           /* how long the request of the first counts */
 };
 
+/* A section whose values may be secrets, such as the arguments of a command. NULL: there is none. */
+struct hidden_text {
+    const char *all;   /* to find changes; never shown */
+    const char *shown; /* harmless.h */
+};
+
 /* Bytes of the settings of all kinds of sources together. */
 #define CONFIG_SOURCE_SETTINGS_MAX 256
 
@@ -145,7 +151,7 @@ struct config {
     struct config_four_eyes four_eyes;
     struct config_alarm *alarms;
     size_t n_alarms;
-    const char *alarms_text;                              /* to find changes; NULL: none */
+    struct hidden_text alarms_text, units_text;
     const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
     const char *dpm_prove_every;                          /* as written; NULL: not given */
     const char *dpm_time_zone;                            /* NULL: the system's own */
@@ -153,7 +159,7 @@ struct config {
     struct overlay overlay;    /* rules, pools, groups, pipelines, ha, vms and hosts */
     struct unit_config *units; /* external units */
     size_t n_units;
-    const char *rules_text, *pools_text, *groups_text, *units_text, *pipelines_text, *ha_text, *vms_text,
+    const char *rules_text, *pools_text, *groups_text, *pipelines_text, *ha_text, *vms_text,
         *hosts_text;                    /* to find changes; NULL: none */
     struct schedule schedule;           /* the schedule that these four keys define */
     const char *const *balance_windows; /* as written */
@@ -220,14 +226,14 @@ void config_alarm_copy(const struct config_alarm *from, struct config_alarm *ret
 /* A webhook, or else mail. */
 bool config_alarm_is_webhook(const struct config_alarm *t);
 
-/* The current value in the file's syntax; NULL if unset. */
+/* The current value in the file's syntax, without what may be a secret; NULL if unset. */
 const char *config_get(const struct config *c, const struct field *key, struct arena *a);
 
 /* A difference after a reload. */
 struct config_change {
     const struct field *key;
     const char *from, *to; /* as in config_get() */
-    bool secret;           /* both are equal: the content of a file differs, or what is masked in a URL */
+    bool secret;           /* both are equal: the content of a file differs, or what is hidden here */
 };
 
 /* Lists the differences, in the table's order. */

@@ -1,8 +1,6 @@
 /* config_diff.c: the configuration as text, and its differences after a reload. */
 #include "config/config.h"
 
-#include "base/cleanup.h"
-#include "base/mask.h"
 #include "config/alarms.h"
 #include "config/keys.h"
 #include "config/power_hosts.h"
@@ -20,38 +18,35 @@ static bool is_power_hosts(const struct field *key)
     return strcmp(key->name, "power.hosts") == 0;
 }
 
+static const struct hidden_text *hidden(const struct config *c, const struct field *key)
+{
+    return (const struct hidden_text *)((const char *)c + key->offset);
+}
+
 const char *config_get(const struct config *c, const struct field *key, struct arena *a)
 {
     if (is_power_hosts(key))
         return config_power_text(c->power_hosts, c->n_power_hosts, a);
     if (key->read == section_text)
         return *(const char *const *)((const char *)c + key->offset);
+    if (key->read == section_hidden_text)
+        return hidden(c, key)->shown;
     if (key->read)
         return config_power_text(c->power_defaults, c->power_defaults ? 1 : 0, a);
     return field_text(key, c, a);
 }
 
-/* Compares the contents of files; another path is a difference of its own. */
+/* Compares what is not shown, and the contents of files; another path is a difference of its own. */
 static bool secret_changed(const struct config *old, const struct config *now, const struct field *key,
                            struct arena *a)
 {
     if (is_power_hosts(key))
         return config_power_secrets_changed(old, now, a);
+    if (key->read == section_hidden_text && !same_text(hidden(old, key)->all, hidden(now, key)->all))
+        return true;
     if (strcmp(key->name, "alarms") == 0)
         return config_alarm_secrets_changed(old, now);
     return !same_text(field_secret(key, old), field_secret(key, now));
-}
-
-/* URLs of webhooks have paths that may be secrets. */
-static const char *masked(const char *text, struct arena *a)
-{
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
-
-    if (!text)
-        return NULL;
-    strbuf_init(&out, STRBUF_NO_LIMIT);
-    mask_secrets(text, strlen(text), &out);
-    return arena_strdup(a, out.text);
 }
 
 size_t config_changes(const struct config *old, const struct config *now, struct arena *a,
@@ -69,11 +64,6 @@ size_t config_changes(const struct config *old, const struct config *now, struct
             config_power_change_text(old, now, a, &from, &to);
         bool changed = !same || secret_changed(old, now, &keys[i], a);
 
-        if (!same && strcmp(keys[i].name, "alarms") == 0) {
-            from = masked(from, a);
-            to = masked(to, a);
-            same = same_text(from, to);
-        }
         if (changed)
             changes[n++] = (struct config_change){.key = &keys[i], .from = from, .to = to, .secret = same};
     }

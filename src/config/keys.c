@@ -164,6 +164,7 @@ static const struct field service_keys[] = {
      .type = FIELD_LIST,
      .max = WORDS_MOST,
      .offset = AT(mqtt.commands),
+     .flags = FIELD_KNOWN_WORDS,
      .check = config_mqtt_command_check,
      .meaning = "commands that are taken from the broker; default: none"},
     {.name = "http.listen",
@@ -218,7 +219,7 @@ static const struct field service_keys[] = {
     {.name = "alarms",
      .type = FIELD_OWN,
      .offset = AT(alarms_text),
-     .read = section_text,
+     .read = section_hidden_text,
      .meaning = "by name: webhooks, mail servers and commands that alarms go to"},
     {.name = "roles",
      .type = FIELD_OWN,
@@ -229,6 +230,7 @@ static const struct field service_keys[] = {
      .type = FIELD_LIST,
      .max = WORDS_MOST,
      .offset = AT(four_eyes.actions),
+     .flags = FIELD_KNOWN_WORDS,
      .check = config_four_eyes_check,
      .meaning = "what begins only when two people have asked for it; default: nothing"},
     {.name = "four_eyes.within_s",
@@ -267,7 +269,7 @@ static const struct field service_keys[] = {
     {.name = "units",
      .type = FIELD_OWN,
      .offset = AT(units_text),
-     .read = section_text,
+     .read = section_hidden_text,
      .meaning = "by name: programs that pipelines ask about VMs and hosts"},
     {.name = "pipelines",
      .type = FIELD_OWN,
@@ -475,5 +477,19 @@ struct schema config_power_keys(struct arena *a)
             key->flags &= ~FIELD_REQUIRED; /* only if the method's section is given */
         }
     }
+    return (struct schema){.what = "", .fields = l.items, .n = l.n};
+}
+
+struct schema config_all_keys(struct arena *a)
+{
+    const struct schema power = config_power_keys(a);
+    struct key_list l = {0};
+
+    l.items = (struct field *)config_keys(NULL, a, &l.n);
+    l.cap = l.n;
+    for (size_t i = 0; i < power.n; i++)
+        (void)add_key(&l, &power.fields[i], a);
+    for (size_t i = 0; i < config_alarm_keys.n; i++)
+        (void)add_key(&l, &config_alarm_keys.fields[i], a);
     return (struct schema){.what = "", .fields = l.items, .n = l.n};
 }

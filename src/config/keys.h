@@ -16,6 +16,9 @@ const char *const *config_source_words(struct arena *a);
 /* The keys below power.hosts.NAME; offsets in struct config_power_host. */
 struct schema config_power_keys(struct arena *a);
 
+/* All keys of all kinds, to know what one can hold: the top level's, then those of hosts and alarms. */
+struct schema config_all_keys(struct arena *a);
+
 /* The keys below alarms.NAME; offsets in struct config_alarm. */
 extern const struct schema config_alarm_keys;
 

@@ -1,6 +1,8 @@
 /* section.c: lines, warnings and secrets of a section, for the checks. */
 #include "config/section.h"
 
+#include "config/harmless.h"
+
 #include "base/cleanup.h"
 #include "base/secret.h"
 #include "base/strbuf.h"
@@ -142,6 +144,17 @@ static void put_node(const struct node *n, struct strbuf *out)
         strbuf_puts(out, child->next ? ", " : "");
     }
     strbuf_puts(out, n->kind == NODE_MAP ? "}" : "]");
+}
+
+int section_hidden_text(const struct reader *r, const struct node *n, void *at)
+{
+    CLEANUP(strbuf_releasep) struct strbuf shown = {0};
+    struct hidden_text *ret = at;
+
+    strbuf_init(&shown, STRBUF_NO_LIMIT);
+    config_put_harmless(n, r->a, &shown);
+    ret->shown = node_is_null(n) ? NULL : arena_strdup(r->a, shown.text);
+    return section_text(r, n, &ret->all);
 }
 
 int section_text(const struct reader *r, const struct node *n, void *at)

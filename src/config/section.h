@@ -45,4 +45,7 @@ int section_files(const struct section *s, const struct schema *keys, const char
  * reload; *at is a const char *. */
 int section_text(const struct reader *r, const struct node *n, void *at);
 
+/* The same of sections that may hold secrets; *at is a struct hidden_text. */
+int section_hidden_text(const struct reader *r, const struct node *n, void *at);
+
 #endif

@@ -327,8 +327,8 @@ static void take_config(struct service *s, const char *by, struct arena a, struc
     }
     login_guards_forget(s->power->logins); /* a password may have been mended at its peer */
     startup_log_warnings(fresh, &s->power->config);
-    if (strcmp(s->config->units_text ? s->config->units_text : "",
-               fresh->units_text ? fresh->units_text : "") != 0)
+    if (strcmp(s->config->units_text.all ? s->config->units_text.all : "",
+               fresh->units_text.all ? fresh->units_text.all : "") != 0)
         unit_thread_configure(s->units, fresh->units, fresh->n_units);
     s->config = fresh;
     mqtt_commands_configure(s->commands, fresh);

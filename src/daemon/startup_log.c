@@ -86,8 +86,8 @@ void startup_log_reload(const struct config_change *changes, size_t n, bool powe
         strbuf_clear(&text);
         if (changes[i].secret)
             strbuf_printf(&text, "%s: %s changed%s", changes[i].key->name,
-                          strcmp(changes[i].key->name, "alarms") == 0 ? "a secret, or the path of a url, has"
-                                                                      : "the contents of the file have",
+                          changes[i].key->type == FIELD_OWN ? "what is not shown here has"
+                                                            : "the contents of the file have",
                           when);
         else
             strbuf_printf(&text, "%s: %s -> %s%s", changes[i].key->name,

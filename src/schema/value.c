@@ -304,6 +304,9 @@ static int read_texts(const struct reader *r, const struct node *list, const cha
 static int read_list(const struct reader *r, const struct node *n, const struct field *f,
                      const char *const **ret)
 {
+    if (n->kind == NODE_SCALAR &&
+        !node_is_null(n)) /* a command line, say, with a password: not to be quoted */
+        return reader_complain(r, n, "is no list, expected a list such as [ONE, TWO]");
     if (n->kind != NODE_LIST)
         return reader_refuse(r, n, "a list such as [ONE, TWO]");
     if (n->n > (size_t)f->max)

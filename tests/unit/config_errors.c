@@ -19,7 +19,7 @@ static const struct {
 } wrong[] = {
     /* the schedule of power management */
     {SIM "dpm:\n  windows: Mon 20:00 for 10h\n",
-     "f.yaml:4: dpm.windows is \"Mon 20:00 for 10h\", expected a list such as [ONE, TWO]"},
+     "f.yaml:4: dpm.windows is no list, expected a list such as [ONE, TWO]"},
     {SIM "dpm:\n  windows: [Mon 20:00]\n", "f.yaml:4: dpm.windows: \"Mon 20:00\" has no length"},
     {SIM "dpm:\n  windows:\n  - Mon 20:00 for 10h\n  - Mon..Foo 20:00 for 10h\n",
      "f.yaml:6: dpm.windows: \"Mon..Foo 20:00\": a day of the week is missing, expected a calendar "
@@ -283,7 +283,7 @@ static const struct {
     {SIM "power: {hosts: {h: {ipmi: {address: x, cipher_suite: 18}}}}\n",
      "f.yaml:3: power.hosts.h.ipmi.cipher_suite is \"18\", expected a whole number from 0 to 17"},
     {SIM "power: {hosts: {h: {ipmi: {address: x, workarounds: a}}}}\n",
-     "f.yaml:3: power.hosts.h.ipmi.workarounds is \"a\", expected a list such as [ONE, TWO]"},
+     "f.yaml:3: power.hosts.h.ipmi.workarounds is no list, expected a list such as [ONE, TWO]"},
     {SIM "power: {hosts: {h: {wol: {mac: '02:00:00:00:00:0g'}}}}\n",
      "f.yaml:3: power.hosts.h.wol.mac is \"02:00:00:00:00:0g\", expected an Ethernet address"},
     {SIM "power: {hosts: {h: {wol: {mac: '01:00:00:00:00:01'}}}}\n",
@@ -348,7 +348,7 @@ static const struct {
     {SIM "mqtt: {url: 'mqtts://u:secret@b'}\n", "f.yaml:3: mqtt.url has a user or a password in it"},
     {SIM "mqtt: {commands: [pause, status]}\n",
      "f.yaml:3: mqtt.commands has \"status\" in it, expected apply, reject, pause"},
-    {SIM "mqtt: {commands: pause}\n", "f.yaml:3: mqtt.commands is \"pause\", expected a list"},
+    {SIM "mqtt: {commands: pause}\n", "f.yaml:3: mqtt.commands is no list, expected a list"},
     {SIM "mqtt: {commands: [tokens]}\n", "f.yaml:3: mqtt.commands has \"tokens\" in it, expected apply"},
     {SIM "mqtt: {commands: [pause, [run]]}\n", "f.yaml:3: mqtt.commands"},
     {SIM "mqtt: {home_assistant: 'ha/#'}\n",
