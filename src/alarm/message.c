@@ -18,21 +18,14 @@ const char *alarm_line(const char *text, struct arena *a)
 
     strbuf_init(&line, STRBUF_NO_LIMIT);
     while (*s) {
-        size_t n = utf8_length(s);
-        /* C1 controls, and the line separators of Unicode (U+2028, U+2029), end lines for some readers;
-         * U+202A to U+202E and U+2066 to U+2069 turn the direction of what follows, which makes it read
-         * as something else */
-        bool control = *s < ' ' || *s == 0x7f || (n == 2 && s[0] == 0xc2 && s[1] < 0xa0) ||
-                       (n == 3 && s[0] == 0xe2 && s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xae) ||
-                       (n == 3 && s[0] == 0xe2 && s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
+        bool safe;
+        const size_t n = utf8_step(s, &safe);
 
-        if (control)
-            strbuf_puts(&line, " ");
-        else if (n == 0)
-            strbuf_puts(&line, UTF8_REPLACEMENT);
-        else
+        if (safe)
             strbuf_add(&line, s, n);
-        s += n > 0 ? n : 1;
+        else
+            strbuf_puts(&line, utf8_length(s) > 0 ? " " : UTF8_REPLACEMENT);
+        s += n;
     }
     return arena_strdup(a, line.text);
 }

@@ -2,12 +2,12 @@
  * invalid UTF-8. It does not read consoles. */
 #include "base/console_text.h"
 
-#include <stdint.h>
+#include "base/utf8.h"
+
 #include <string.h>
 
 #define ESC 0x1b
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-#define LINE_MAX_BYTES 4096u       /* a longer line is broken here */
+#define LINE_MAX_BYTES 4096u /* a longer line is broken here */
 
 struct cleaner {
     const unsigned char *at, *end;
@@ -50,10 +50,10 @@ static void write_bytes(struct cleaner *c, const void *bytes, size_t n)
 
 static void write_replacement(struct cleaner *c)
 {
-    size_t n = sizeof REPLACEMENT - 1;
+    size_t n = sizeof UTF8_REPLACEMENT - 1;
 
-    if (c->restarted || c->len < n || memcmp(c->line + c->len - n, REPLACEMENT, n) != 0)
-        write_bytes(c, REPLACEMENT, n);
+    if (c->restarted || c->len < n || memcmp(c->line + c->len - n, UTF8_REPLACEMENT, n) != 0)
+        write_bytes(c, UTF8_REPLACEMENT, n);
 }
 
 static void take_back(struct cleaner *c)
@@ -62,60 +62,20 @@ static void take_back(struct cleaner *c)
         continue;
 }
 
-/* The length in bytes of the UTF-8 character at p; 0: none. Overlong forms and surrogates are refused. */
-static size_t utf8_length(const unsigned char *p, size_t n, uint32_t *ret)
-{
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t least;
-    } forms[] = {{0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-
-    for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++) {
-        size_t len = f + 2;
-        if ((p[0] & forms[f].mask) != forms[f].lead)
-            continue;
-        if (n < len)
-            return 0;
-        uint32_t code = p[0] & (unsigned char)~forms[f].mask;
-        for (size_t i = 1; i < len; i++) {
-            if ((p[i] & 0xc0) != 0x80)
-                return 0;
-            code = code << 6 | (p[i] & 0x3f);
-        }
-        if (code < forms[f].least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-            return 0;
-        *ret = code;
-        return len;
-    }
-    return 0;
-}
-
-/* Invisible characters that change the text around them: C1 controls, direction marks and overrides, line
- * separators, interlinear marks, tags, noncharacters. */
-static bool misleads(uint32_t code)
-{
-    static const struct {
-        uint32_t first, last;
-    } ranges[] = {{0x80, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x200b, 0x200f}, {0x2028, 0x202e},
-                  {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe0fff}};
-
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        if (code >= ranges[i].first && code <= ranges[i].last)
-            return true;
-    }
-    return false;
-}
-
 static void take_character(struct cleaner *c)
 {
-    uint32_t code = 0;
-    size_t n = utf8_length(c->at, (size_t)(c->end - c->at), &code);
+    const size_t left = (size_t)(c->end - c->at);
+    unsigned char next[UTF8_BYTES_MAX + 1] = {0}; /* the data has no NUL behind it */
+    bool safe;
 
-    if (n == 0 || misleads(code))
-        write_replacement(c);
-    else
+    memcpy(next, c->at, left < UTF8_BYTES_MAX ? left : UTF8_BYTES_MAX);
+    const size_t n = utf8_step(next, &safe);
+
+    if (safe)
         write_bytes(c, c->at, n);
-    c->at += n ? n : 1;
+    else
+        write_replacement(c);
+    c->at += n;
 }
 
 /* Behind "ESC [": parameters 30h...3Fh, intermediates 20h...2Fh, a final byte 40h...7Eh (ECMA-48, 5.4). */

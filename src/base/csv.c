@@ -1,6 +1,8 @@
 /* csv.c: texts as fields of CSV, and back. */
 #include "base/csv.h"
 
+#include "base/utf8.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -23,14 +25,27 @@ static bool ends_with_blank(const char *text)
 void csv_put_text(struct strbuf *out, const char *text)
 {
     const bool mark = needs_mark(*text);
+    const char *plain = text;
+    bool safe = true;
 
-    if (!mark && text[strcspn(text, ",\"\r\n\t")] == '\0' && !ends_with_blank(text)) {
+    while (*plain && safe)
+        plain += utf8_step((const unsigned char *)plain, &safe);
+    if (safe && !mark && text[strcspn(text, ",\"\r\n\t")] == '\0' && !ends_with_blank(text)) {
         strbuf_puts(out, text);
         return;
     }
     strbuf_puts(out, mark ? "\"'" : "\"");
-    for (const char *c = text; *c; c++)
-        strbuf_add(out, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
+    for (const char *c = text; *c;) {
+        const size_t n = utf8_step((const unsigned char *)c, &safe);
+
+        if (*c == '"')
+            strbuf_puts(out, "\"\"");
+        else if (safe || strchr("\n\r\t", *c))
+            strbuf_add(out, c, n);
+        else
+            strbuf_puts(out, UTF8_REPLACEMENT);
+        c += n;
+    }
     strbuf_puts(out, "\"");
 }
 

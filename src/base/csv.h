@@ -2,7 +2,8 @@
  *
  * A text with a comma, a quote, a line break or a blank at its ends is quoted. One that a spreadsheet would
  * take for a formula, because it begins with = + - @, a tab or a carriage return, gets a ' before it, as it
- * would be typed there; so does one that begins with a '. Names come from other people's inventories. */
+ * would be typed there; so does one that begins with a '. Controls and other
+ * characters that mislead (utf8.h) become U+FFFD. Names come from other people's inventories. */
 #ifndef BALLAST_BASE_CSV_H
 #define BALLAST_BASE_CSV_H
 

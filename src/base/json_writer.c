@@ -55,18 +55,21 @@ static void put_string(struct strbuf *out, const char *text)
 
     strbuf_add(out, "\"", 1);
     while (*s) {
-        size_t n = utf8_length(s);
-        bool escape = *s < ' ' || *s == '"' || *s == '\\' || *s == 0x7f;
-        if (n > 0 && !escape) {
+        bool safe;
+        const size_t n = utf8_step(s, &safe);
+
+        if (safe && *s != '"' && *s != '\\') {
             s += n;
             continue;
         }
         strbuf_add(out, plain, (size_t)(s - plain));
-        if (escape)
+        if (*s < 0x80)
             put_escaped(out, *s);
-        else
+        else if (n == 1)
             strbuf_puts(out, UTF8_REPLACEMENT);
-        s++;
+        else
+            utf8_put_json(out, (const char *)s, n);
+        s += n;
         plain = s;
     }
     strbuf_add(out, plain, (size_t)(s - plain));

@@ -2,11 +2,13 @@
 #include "base/log.h"
 
 #include "base/rfc3339.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,10 +36,14 @@ void log_at(enum log_level level, const char *format, ...)
     va_start(ap, format);
     (void)vsnprintf(message, sizeof message, format, ap);
     va_end(ap);
-    /* one line a message, even with a peer's text in it */
-    for (char *c = message; *c; c++) {
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
+    /* one line a message, and no command to a terminal, even with a peer's text in it */
+    for (char *c = message; *c;) {
+        bool safe;
+        const size_t n = utf8_step((unsigned char *)c, &safe);
+
+        if (!safe)
+            memset(c, (unsigned char)*c < ' ' ? ' ' : '?', n);
+        c += n;
     }
     int len;
     if (getenv("JOURNAL_STREAM")) {

@@ -169,10 +169,9 @@ static enum exit_code fmt(const struct args *args, struct arena *a, struct strbu
         cli_error("%s", err.text);
         return EXIT_WRONG;
     }
-    if (args->options[OPT_WRITE].n == 0)
-        return EXIT_DONE;
+    const bool write = args->options[OPT_WRITE].n > 0;
     const bool same = out->len == len && memcmp(out->text, text, len) == 0;
-    enum exit_code code = same ? EXIT_DONE : cli_write_file(file, out);
+    enum exit_code code = write && same ? EXIT_DONE : cli_write_file(write ? file : "-", out);
 
     strbuf_clear(out);
     return code;

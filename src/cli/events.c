@@ -1,6 +1,7 @@
 /* ballast events: stored events, and with --follow new ones as they come. */
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "base/utf8.h"
 #include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/input.h"
@@ -79,7 +80,7 @@ static void show_json(struct showing *s, const json_t *ev)
 
     if (!s->lines)
         strbuf_puts(s->out, s->any ? ",\n  " : "[\n  ");
-    strbuf_puts(s->out, text ? text : "null");
+    utf8_put_json(s->out, text ? text : "null", strlen(text ? text : "null"));
     if (s->lines)
         strbuf_puts(s->out, "\n");
 }

@@ -80,7 +80,9 @@ static void show_pipeline(const struct pass *p, uint32_t pipeline, uint32_t want
         strbuf_puts(out, "\n");
         return;
     }
-    strbuf_printf(out, "; left to %s:\n", s->vms[vm].is.name);
+    strbuf_puts(out, "; left to ");
+    table_put_text(out, s->vms[vm].is.name);
+    strbuf_puts(out, ":\n");
     uint32_t n = fit_hosts_left(fit, FIT_PLACE, vm, all, &live, a, &left);
 
     for (uint32_t i = 0; i < n; i++)

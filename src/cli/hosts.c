@@ -248,7 +248,7 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
         const char *why = reply_text(h, "disconnected_why");
 
         if (why)
-            strbuf_printf(out, "%s is disconnected: %s\n", reply_text(h, "name"), why);
+            table_put_wrapped(out, arena_printf(a, "%s is disconnected: %s", reply_text(h, "name"), why), 0);
         put_real_use(h, a, out);
         put_pressure(h, a, out);
     }

@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "render/table.h"
 
 #include <errno.h>
@@ -52,13 +53,36 @@ void cli_error(const char *format, ...)
     (void)fprintf(stderr, "%s\n", line.text);
 }
 
-enum exit_code cli_write(const struct strbuf *out)
+static enum exit_code write_plain(const struct strbuf *out)
 {
     errno = 0;
     if (fwrite(out->text, 1, out->len, stdout) == out->len && fflush(stdout) == 0)
         return EXIT_DONE;
     cli_error("standard output: %s", strerror(errno ? errno : EIO));
     return EXIT_FAILED;
+}
+
+/* Names with controls must not command the terminal, whatever verb shows them; colours are ours. */
+static void put_shown(struct strbuf *shown, const struct strbuf *out)
+{
+    const char *const kept = cli_colours() ? "\n\r\t\033" : "\n\r\t";
+    size_t n;
+
+    for (const char *s = out->text, *end = s + out->len; s < end; s += n) {
+        bool safe;
+
+        n = utf8_step((const unsigned char *)s, &safe);
+        strbuf_add(shown, safe || (*s && strchr(kept, *s)) ? s : "?", safe ? n : 1);
+    }
+}
+
+enum exit_code cli_write(const struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf shown = {0};
+
+    strbuf_init(&shown, STRBUF_NO_LIMIT);
+    put_shown(&shown, out);
+    return write_plain(&shown);
 }
 
 static int write_all(int fd, const struct strbuf *text)
@@ -115,7 +139,7 @@ enum exit_code cli_write_file(const char *path, const struct strbuf *text)
     int r;
 
     if (strcmp(path, "-") == 0)
-        return cli_write(text);
+        return write_plain(text);
     bool there = stat(path, &old) == 0;
     CLEANUP(freep)
     char *resolved = there ? realpath(path, NULL) : NULL; /* the target of a link is replaced */

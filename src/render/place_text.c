@@ -117,8 +117,10 @@ void render_best_host_text(const struct plan *plan, uint32_t vm, uint32_t best, 
     const struct snapshot *s = plan->snap;
     bool stays = s->vms[vm].host == best;
 
-    strbuf_printf(out, "%s is best %s %s.\n", ref_vm_name(s, vm), stays ? "where it runs, at" : "at",
-                  ref_host_name(s, best));
+    table_put_text(out, ref_vm_name(s, vm));
+    strbuf_puts(out, stays ? " is best where it runs, at " : " is best at ");
+    table_put_text(out, ref_host_name(s, best));
+    strbuf_puts(out, ".\n");
     if (plan->n_recommendations == 0)
         return;
     strbuf_puts(out, "\n");

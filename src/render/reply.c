@@ -2,8 +2,11 @@
 #include "render/reply.h"
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 
 #include <ballast/units.h>
+
+#include <string.h>
 
 const char *reply_text(const json_t *object, const char *key)
 {
@@ -33,5 +36,6 @@ void reply_dump(const json_t *value, struct strbuf *out)
 {
     CLEANUP(freep) char *text = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
 
-    strbuf_printf(out, "%s\n", text ? text : "null");
+    utf8_put_json(out, text ? text : "null", strlen(text ? text : "null"));
+    strbuf_puts(out, "\n");
 }

@@ -1,5 +1,7 @@
-/* table.c: aligns text in columns and wraps long cells. Control characters become '?'. */
+/* table.c: aligns text in columns and wraps long cells. Controls and what else misleads become '?'. */
 #include "render/table.h"
+
+#include "base/utf8.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -61,40 +63,25 @@ void table_number(struct table *t, double value)
     table_cellf(t, "%.*f", decimals, value);
 }
 
-/* C0 controls, DEL, and the C1 controls, which are c2 80 ... c2 9f in UTF-8. */
-static size_t control_length(const unsigned char *s)
-{
-    if (s[0] < ' ' || s[0] == 0x7f)
-        return 1;
-    return s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f ? 2 : 0;
-}
-
 void table_put_text(struct strbuf *out, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        bool safe;
+        const size_t n = utf8_step(s, &safe);
 
-    while (*s) {
-        const unsigned char *plain = s;
-        while (*s && control_length(s) == 0)
-            s++;
-        strbuf_add(out, plain, (size_t)(s - plain));
-        if (*s) {
-            strbuf_add(out, "?", 1);
-            s += control_length(s);
-        }
+        strbuf_add(out, safe ? (const void *)s : "?", safe ? n : 1);
+        s += n;
     }
 }
 
-/* Characters: bytes that do not continue one, each control as the one that stands for it. */
+/* In characters. */
 static size_t width(const char *text)
 {
     size_t n = 0;
+    bool safe;
 
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        size_t control = control_length(s);
-        n += control > 0 || (*s & 0xc0) != 0x80;
-        s += control > 0 ? control : 1;
-    }
+    for (const unsigned char *s = (const unsigned char *)text; *s; n++)
+        s += utf8_step(s, &safe);
     return n;
 }
 

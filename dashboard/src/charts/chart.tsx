@@ -5,6 +5,7 @@ import { valueTicks, type TimeAxis } from './axes';
 import { range, read, tabulate, tell, type Curve, type Points } from './curves';
 import { cssColour, Figure } from './figure';
 import { shortNumber } from './format';
+import { visible } from './visible';
 
 const HEIGHT = 190;
 const HIDDEN = 'rgba(0,0,0,0)';
@@ -37,7 +38,7 @@ function seriesOf(c: Curve, edge: boolean): uPlot.Series {
   const dash = c.kind === 'dashed' ? DASHED : DASHES[c.style];
   const paths = linePaths(c.kind);
   return {
-    label: c.name,
+    label: visible(c.name),
     stroke: c.kind === 'bars' ? HIDDEN : colour,
     width: edge ? 0.8 : c.kind === 'dashed' ? 1.4 : 1.7,
     points: { show: c.points.v.length === 1 && c.kind !== 'bars' },

@@ -5,6 +5,7 @@ import type { TimeAxis } from './axes';
 import { cssColour, Figure } from './figure';
 import { figure } from './format';
 import { paint, readCell, tabulateGrid, tellGrid, type Grid } from './grid';
+import { visible } from './visible';
 
 const NAMED_MAX = 40; // lines with a name each
 const NAMED_PX = 14;
@@ -44,7 +45,7 @@ export function HeatMap(p: HeatMapProps) {
       data: [[p.axis.from, p.axis.to], [null, null]] as uPlot.AlignedData,
       range: [0, lines] as [number, number],
       rows: true,
-      ticks: named.map((i) => ({ at: lines - i - 0.5, label: shorten(grid.rows[i * grid.fold]?.name ?? '') })).reverse(),
+      ticks: named.map((i) => ({ at: lines - i - 0.5, label: shorten(visible(grid.rows[i * grid.fold]?.name ?? '')) })).reverse(),
       draw: (u: uPlot) => {
         const { left, top, width, height } = u.bbox;
         u.ctx.save();

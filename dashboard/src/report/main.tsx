@@ -1,6 +1,7 @@
 // The report of `ballast simulate --report`: draws the data that stands in the page.
 import { render } from 'preact';
 import 'uplot/dist/uPlot.min.css';
+import { visible } from '../charts/visible';
 import '../charts/charts.css';
 import './report.css';
 import { parseReport, type Report, type TableData } from './data';
@@ -96,6 +97,6 @@ const page = document.getElementById('page') as HTMLElement;
 if (typeof report === 'string') {
   render(<p>{report}</p>, page);
 } else {
-  document.title = `${report.title} - simulated by Ballast`;
+  document.title = `${visible(report.title)} - simulated by Ballast`;
   render(<Page report={report} />, page);
 }

@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
 import { setTimeZone } from '../charts/format';
+import '../charts/visible';
 import '../charts/charts.css';
 import './service.css';
 import { QueryCache } from './cache';

@@ -1,6 +1,7 @@
 // Which page is shown, as the address says; links to VMs, hosts and pools.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useReducer } from 'preact/hooks';
+import { visible } from '../charts/visible';
 import { address, readAddress, type Address } from './address';
 
 const changed = new Set<() => void>();
@@ -88,7 +89,7 @@ export const PoolLink = linkTo('pools');
 /** A page's heading, and the title of the window. */
 export function Title({ text, above }: { text: string; above?: ComponentChildren }) {
   useEffect(() => {
-    document.title = `${text} - Ballast`;
+    document.title = `${visible(text)} - Ballast`;
   }, [text]);
   return (
     <>

@@ -85,17 +85,24 @@ static void put_label(struct strbuf *out, const char *name, const char *value)
     strbuf_puts(out, name);
     strbuf_puts(out, "=\"");
     while (*s) {
-        size_t n = utf8_length(s);
+        bool safe;
+        const size_t n = utf8_step(s, &safe);
 
-        if (n == 0)
-            strbuf_puts(out, UTF8_REPLACEMENT);
-        else if (*s == '\n')
+        if (*s == '\n')
             strbuf_puts(out, "\\n");
         else if (*s == '"' || *s == '\\')
             strbuf_printf(out, "\\%c", *s);
-        else
+        else if (safe)
             strbuf_add(out, s, n);
-        s += n > 0 ? n : 1;
+        else if (*s < 0x80)
+            strbuf_printf(out, "\\\\u%04x", *s);
+        else if (n == 1 || n == UTF8_BYTES_MAX)
+            strbuf_puts(out, UTF8_REPLACEMENT);
+        else {
+            strbuf_puts(out, "\\"); /* written out, so that two names stay two */
+            utf8_put_json(out, (const char *)s, n);
+        }
+        s += n;
     }
     strbuf_puts(out, "\"");
 }
