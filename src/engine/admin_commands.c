@@ -118,6 +118,7 @@ int engine_resume(struct engine *e, const char *by, instant_s now, struct err *e
     if (!e->paused)
         return 0;
     set_paused(e, false, by, now);
+    xstrset(&e->restored, NULL);
     (void)snprintf(text, sizeof text, "resumed by %s: actions are started again", by);
     events_publish(e, &(struct event){.kind = EVENT_RESUMED, .time = now, .by = by, .text = text});
     engine_tick(e, now);
@@ -165,6 +166,7 @@ void engine_status(const struct engine *e, struct engine_status *ret)
         .paused = e->paused,
         .paused_since = e->paused_since,
         .paused_by = e->paused_by,
+        .restored = e->restored,
         .overlay_findings = e->now_seen ? &e->now_seen->overlay_findings : NULL,
         .unconfirmed = e->unconfirmed,
         .zone = cluster_demand_zone(e->knowledge->cluster),

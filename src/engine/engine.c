@@ -279,6 +279,7 @@ void engine_free(struct engine *e)
     free(e->passes);
     free(e->poll);
     free(e->paused_by);
+    free(e->restored);
     free(e->unconfirmed);
     free(e->cluster);
     free(e->source_name);

@@ -367,6 +367,7 @@ struct engine_status {
     bool paused;
     instant_s paused_since;
     const char *paused_by; /* NULL: not paused, or by a version that did not store it */
+    const char *restored;  /* the store is a copy or an older one: what is not known; NULL: it is not */
     const struct overlay_findings *overlay_findings; /* entries of the configuration that select nothing;
                                                         NULL: nothing was seen yet */
     const char *unconfirmed; /* the setting that waits for engine_confirm_setting(), a sentence; NULL: none */

@@ -33,6 +33,8 @@
 #define CLOCK_SLACK_S 5          /* what a clock may be corrected by between two processes */
 #define ENERGY_HOURS_KEPT_DAYS 8 /* what was drawn is kept by the hour for so long, then by the day */
 
+#define SERVICE "ballastd" /* who pauses where no person did */
+
 #define NOTE_PAUSED "frozen" /* since when; the key in stores of every version */
 #define NOTE_PAUSED_BY "frozen_by"
 #define NOTE_ROLL "maintenance_roll"
@@ -142,6 +144,7 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
 
         if ((r = put_note(e, NOTE_PAUSED, value, err)) < 0 ||
             (r = put_note(e, NOTE_PAUSED_BY, e->paused_by, err)) < 0 ||
+            (r = put_note(e, NOTE_RESTORED, e->restored, err)) < 0 ||
             (r = put_note(e, NOTE_ROLL, maintenance_roll_text(e, &a), err)) < 0 ||
             (r = put_note(e, NOTE_FOUR_EYES, four_eyes_text(e, &a), err)) < 0 ||
             (r = put_note(e, NOTE_RECLAIM, e->unconfirmed, err)) < 0 ||
@@ -370,6 +373,17 @@ static void recall_paused(struct engine *e, const struct stored *s, instant_s no
     xstrset(&e->paused_by, since ? ports_find_note(s, NOTE_PAUSED_BY) : NULL);
     if (since && rfc3339_parse(since, &e->paused_since) < 0)
         e->paused_since = now;
+    xstrset(&e->restored, ports_find_note(s, NOTE_RESTORED));
+    if (!e->restored)
+        return;
+    if (!e->paused) {
+        e->paused = true;
+        e->paused_since = now;
+        xstrset(&e->paused_by, SERVICE);
+        e->persist->notes_dirty = true;
+    }
+    events_publish(
+        e, &(struct event){.kind = EVENT_PAUSED, .time = now, .by = e->paused_by, .text = e->restored});
 }
 
 /* What stands in the store is of another source, where the same ids and names of tasks mean other things:
@@ -416,7 +430,8 @@ int persist_load(struct engine *e, instant_s now, struct err *err)
     const char *source = ports_find_note(&s, NOTE_SOURCE);
     bool same = !source || !e->source_name || strcmp(source, e->source_name) == 0;
 
-    e->persist->notes_dirty = e->source_name && (!source || !same);
+    if (e->source_name && (!source || !same))
+        e->persist->notes_dirty = true;
     reclaim_confirm_recall(e, ports_find_note(&s, NOTE_RECLAIM));
     if (same) {
         maintenance_roll_recall(e, ports_find_note(&s, NOTE_ROLL));

@@ -243,6 +243,9 @@ struct note {
     const char *key, *value;
 };
 
+/* The note of a store that is a copy, or older than what the service had: a sentence of what is not known. */
+#define NOTE_RESTORED "restored"
+
 enum record_kind {
     RECORD_ACTION,
     RECORD_MIGRATION,

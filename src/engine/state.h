@@ -15,6 +15,7 @@ struct engine {
     bool paused;
     instant_s paused_since;
     char *paused_by;
+    char *restored;    /* NOTE_RESTORED, until a person resumes; NULL: nothing is in doubt */
     char *unconfirmed; /* the setting that waits for a person (reclaim_confirm.h), a sentence; NULL: none */
     instant_s ticked;  /* the last tick: actions are looked at again a while after it, however many
                           calls come in between */

@@ -21,6 +21,10 @@ static sqlite3_stmt *prepared(struct store *s, const char *sql, uint64_t action)
 
 int store_put_console(struct store *s, const struct console_record *r, struct err *err)
 {
+    int code = store_check_transaction(s, err);
+
+    if (code < 0)
+        return code;
     sqlite3_stmt *st =
         prepared(s,
                  "INSERT INTO consoles (action, host, time, why, data) VALUES (?, ?, ?, ?, ?)"

@@ -175,6 +175,15 @@ int store_get_note(struct store *s, const char *key, struct arena *a, const char
     return 0;
 }
 
+int store_newest(struct store *s, instant_s *ret, struct err *err)
+{
+    return store_read_number(s,
+                             "SELECT max(coalesce((SELECT max(time) FROM events), 0),"
+                             " coalesce((SELECT max(time) FROM looks), 0),"
+                             " coalesce((SELECT time FROM passes ORDER BY id DESC LIMIT 1), 0))",
+                             ret, err);
+}
+
 int store_instance(struct store *s, struct arena *a, const char **ret, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;

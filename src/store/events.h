@@ -61,6 +61,9 @@ int store_prune_events(struct store *s, instant_s before, uint64_t sent, uint64_
 /* The value of a note; NULL: none with this key. */
 int store_get_note(struct store *s, const char *key, struct arena *a, const char **ret, struct err *err);
 
+/* The time of the newest event, look or pass; 0: there is none. */
+int store_newest(struct store *s, instant_s *ret, struct err *err);
+
 /* The store's random name, made at its creation. */
 int store_instance(struct store *s, struct arena *a, const char **ret, struct err *err);
 

@@ -2,6 +2,7 @@
 #ifndef BALLAST_STORE_INTERNAL_H
 #define BALLAST_STORE_INTERNAL_H
 
+#include "store/schema.h"
 #include "store/sqlite.h"
 
 #include <ballast/arena.h>
@@ -12,6 +13,7 @@
 /* Statements that are prepared once, when the store is opened. */
 enum statement {
     ST_BEGIN,
+    ST_COUNT_WRITE,
     ST_COMMIT,
     ST_SAVEPOINT,
     ST_RELEASE,
@@ -33,13 +35,20 @@ enum statement {
     ST_COUNT
 };
 
+enum store_file { FILE_DATABASE, FILE_LOG, FILE_INDEX, FILE_LOCK, store_file_count };
+
 struct store {
     sqlite3 *db;
-    char *path; /* of the database */
-    char *lock_path;
-    int lock_fd;          /* holds the lock while open */
-    dev_t device;         /* of the database file ... */
-    ino_t inode;          /* ... as it was opened */
+    char *path;  /* of the database */
+    int lock_fd; /* holds the lock while open; -1: no service has the store, its files are not watched */
+    struct watched_file {
+        char *path;
+        dev_t device; /* of the file that is open ... */
+        ino_t inode;  /* ... 0: it did not exist */
+        off_t size;   /* the most that it had: of database and log */
+    } files[store_file_count];
+    char name[24];        /* of the instance: who wrote the lock's file ... */
+    int64_t writes;       /* ... after so many transactions (recognise.c) */
     int64_t passes_bytes; /* limit of the passes' size */
     int64_t limit_bytes;  /* of the store; 0: none */
     bool upgraded;        /* when it was opened, from an older version */
@@ -64,12 +73,32 @@ static inline const char *store_column_text(sqlite3_stmt *st, int column, struct
 /* Formats "the store PATH could not DOING: ..." with the database's last error; -EIO. */
 int store_failed(const struct store *s, const char *doing, struct err *err);
 
-/* A full disk can make SQLite roll back a whole transaction. -EIO then: later puts of the same transaction
- * must not be stored alone. */
-int store_check_transaction(const struct store *s, struct err *err);
+/* Before each write. A full disk can make SQLite roll back a whole transaction. -EIO then: later puts of the
+ * same transaction must not be stored alone. Outside a transaction as store_check_files(). */
+int store_check_transaction(struct store *s, struct err *err);
 
-/* -EIO: the database or the lock was deleted or replaced, so what is written now would be lost. */
-int store_check_files(const struct store *s, struct err *err);
+/* store_ops' begin() and commit(). */
+int store_begin(struct store *s, struct err *err);
+int store_commit(struct store *s, struct err *err);
+
+/* files.c. Watches the files that are open now. */
+void store_watch_files(struct store *s);
+/* -EIO: a file was deleted, replaced or shortened, so that what is written now would be lost. Where the log
+ * or its index was deleted, the open one still has everything: outside a transaction it is written into the
+ * database, and the service goes on with new ones. */
+int store_check_files(struct store *s, struct err *err);
+/* A part of the database or of its log is gone: what is left of the log must not be written into the
+ * database, where it would be mixed with older pages. */
+bool store_was_shortened(struct store *s);
+
+/* recognise.c. Pauses the service where the store is a copy or older than the one that a service had open
+ * here last, which `former` tells: what it left in the lock's file. Watches from then on. */
+int store_recognise(struct store *s, const char *former, struct err *err);
+/* After a commit, in the lock's file: the next start must find at least so many transactions. */
+void store_write_witness(const struct store *s);
+
+/* Closes the connection, and opens another one. */
+int store_reconnect(struct store *s, struct err *err);
 
 /* Another connection to a store that a service may have open. *ret is closed by the caller, after an error,
  * too. */

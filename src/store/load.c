@@ -93,7 +93,10 @@ static int load_all(struct store *s, instant_s since, instant_s samples_since, s
         {{&table_hosts, sizeof *ret->hosts, " ORDER BY host"}, 0, &ret->hosts, &ret->n_hosts},
         {{&table_failures, sizeof *ret->failures, " ORDER BY vm, host"}, 0, &ret->failures, &ret->n_failures},
         {{&table_patterns, sizeof *ret->patterns, " ORDER BY time"}, 0, &ret->patterns, &ret->n_patterns},
-        {{&table_notes, sizeof *ret->notes, " ORDER BY key"}, 0, &ret->notes, &ret->n_notes},
+        {{&table_notes, sizeof *ret->notes, " WHERE key NOT GLOB '" NOTES_OWN "' ORDER BY key"},
+         0,
+         &ret->notes,
+         &ret->n_notes},
     };
     int r;
 

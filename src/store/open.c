@@ -65,13 +65,8 @@ static int refuse_second(const char *dir, int fd, struct err *err)
 }
 
 /* The lock lasts while the file is open, so a crash needs no cleaning up. */
-static int lock_directory(const char *dir, char **ret_path, int *ret_fd, struct err *err)
+static int lock_directory(const char *dir, const char *path, int *ret_fd, struct err *err)
 {
-    char *path = NULL;
-
-    if (asprintf(&path, "%s/lock", dir) < 0)
-        return err_set(err, -ENOMEM, "out of memory");
-    *ret_path = path;
     CLEANUP(closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
 
     if (fd < 0)
@@ -79,49 +74,36 @@ static int lock_directory(const char *dir, char **ret_path, int *ret_fd, struct 
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? refuse_second(dir, fd, err)
                                     : err_set(err, -errno, "%s cannot be locked: %s", path, strerror(errno));
-    /* for administrators only; the lock decides */
-    if (ftruncate(fd, 0) < 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0)
-        return err_set(err, -errno, "%s cannot be written: %s", path, strerror(errno));
     *ret_fd = fd;
     fd = -1;
     return 0;
 }
 
 /* SQLite would use the process's umask; its other files take this file's mode. */
-static int create_file(struct store *s, const char *path, struct err *err)
+static int create_file(const char *path, struct err *err)
 {
     CLEANUP(closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, FILE_MODE);
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return err_set(err, -errno, "the store %s cannot be opened: %s", path, strerror(errno));
-    s->device = st.st_dev;
-    s->inode = st.st_ino;
     return S_ISREG(st.st_mode) ? 0 : err_set(err, -EINVAL, "the store %s is not a regular file", path);
 }
 
-static bool is_file(const char *path, dev_t device, ino_t inode)
+static void disconnect(struct store *s)
 {
-    struct stat st;
-
-    return stat(path, &st) == 0 && st.st_dev == device && st.st_ino == inode;
-}
-
-int store_check_files(const struct store *s, struct err *err)
-{
-    static const char advice[] =
-        "was deleted or replaced while the service runs: what is stored now would be lost at "
-        "the next start, so nothing new is started. Put the file back, or restore a copy of "
-        "the store, and restart the service";
-    struct stat lock;
-
-    if (s->lock_fd < 0) /* in memory */
-        return 0;
-    if (!is_file(s->path, s->device, s->inode))
-        return err_set(err, -EIO, "the store %s %s", s->path, advice);
-    if (fstat(s->lock_fd, &lock) < 0 || !is_file(s->lock_path, lock.st_dev, lock.st_ino))
-        return err_set(err, -EIO, "the lock %s %s", s->lock_path, advice);
-    return 0;
+    for (int i = 0; i < ST_COUNT; i++) {
+        (void)sqlite3_finalize(s->st[i]);
+        s->st[i] = NULL;
+    }
+    for (int i = 0; i < record_kind_count; i++) {
+        (void)sqlite3_finalize(s->put[i]);
+        s->put[i] = NULL;
+    }
+    if (s->db && s->lock_fd >= 0 && store_was_shortened(s))
+        (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    (void)sqlite3_close(s->db);
+    s->db = NULL;
 }
 
 /* A database in memory has no write-ahead log: SQLite leaves that setting out. */
@@ -189,6 +171,11 @@ static int upgrade(struct store *s, const char *state_dir, struct err *err)
             return err_set(err, -ENOMEM, "out of memory");
         if ((r = store_backup(state_dir, former, true, err)) < 0)
             return r;
+        /* the copy opened and closed the database, which ends all locks that this process had on it: without
+         * them another process that copies the store would delete the log when it closes it */
+        disconnect(s);
+        if ((r = connect_to_write(s, err)) < 0)
+            return r;
     }
     s->upgraded = version > 0;
     return schema_migrate(s->db, s->path, err);
@@ -199,20 +186,42 @@ bool store_was_upgraded(const struct store *s)
     return s->upgraded;
 }
 
-static int open_database(struct store *s, const char *state_dir, struct err *err)
+static int name_files(struct store *s, const char *state_dir, struct err *err)
 {
-    int r;
+    static const char *const names[] = {"ballast.db", "ballast.db-wal", "ballast.db-shm", "lock"};
 
-    if (asprintf(&s->path, "%s/ballast.db", state_dir) < 0) {
-        s->path = NULL;
+    for (int i = 0; i < store_file_count; i++) {
+        if (asprintf(&s->files[i].path, "%s/%s", state_dir, names[i]) >= 0)
+            continue;
+        s->files[i].path = NULL;
         return err_set(err, -ENOMEM, "out of memory");
     }
-    if ((r = create_file(s, s->path, err)) < 0)
+    s->path = strdup(s->files[FILE_DATABASE].path);
+    return s->path ? 0 : err_set(err, -ENOMEM, "out of memory");
+}
+
+static int open_database(struct store *s, const char *state_dir, struct err *err)
+{
+    char former[64] = "";
+    int r;
+
+    if (pread(s->lock_fd, former, sizeof former - 1, 0) < 0)
+        return err_set(err, -errno, "%s cannot be read: %s", s->files[FILE_LOCK].path, strerror(errno));
+    if ((r = create_file(s->path, err)) < 0 || (r = connect_to_write(s, err)) < 0 ||
+        (r = upgrade(s, state_dir, err)) < 0 || (r = check_tables(s, err)) < 0 ||
+        (r = store_prepare(s, err)) < 0)
         return r;
-    if ((r = connect_to_write(s, err)) < 0 || (r = upgrade(s, state_dir, err)) < 0 ||
-        (r = check_tables(s, err)) < 0)
-        return r;
-    return store_prepare(s, err);
+    return store_recognise(s, former, err);
+}
+
+int store_reconnect(struct store *s, struct err *err)
+{
+    disconnect(s);
+    int r = connect_to_write(s, err);
+
+    if (r == 0 && (r = store_prepare(s, err)) == 0)
+        store_watch_files(s);
+    return r;
 }
 
 int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, struct err *err)
@@ -224,8 +233,8 @@ int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, str
         return err_set(err, -ENOMEM, "out of memory");
     s->lock_fd = -1;
     s->passes_bytes = passes_mb * 1024 * 1024;
-    if ((r = make_directory(state_dir, err)) < 0 ||
-        (r = lock_directory(state_dir, &s->lock_path, &s->lock_fd, err)) < 0 ||
+    if ((r = make_directory(state_dir, err)) < 0 || (r = name_files(s, state_dir, err)) < 0 ||
+        (r = lock_directory(state_dir, s->files[FILE_LOCK].path, &s->lock_fd, err)) < 0 ||
         (r = open_database(s, state_dir, err)) < 0) {
         store_close(s);
         return r;
@@ -296,15 +305,12 @@ void store_close(struct store *s)
 {
     if (!s)
         return;
-    for (int i = 0; i < ST_COUNT; i++)
-        (void)sqlite3_finalize(s->st[i]);
-    for (int i = 0; i < record_kind_count; i++)
-        (void)sqlite3_finalize(s->put[i]);
+    disconnect(s);
     series_write_free(s->series);
-    (void)sqlite3_close(s->db);
     if (s->lock_fd >= 0)
         (void)close(s->lock_fd);
-    free(s->lock_path);
+    for (int i = 0; i < store_file_count; i++)
+        free(s->files[i].path);
     free(s->path);
     free(s);
 }

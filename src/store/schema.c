@@ -248,7 +248,10 @@ static int name_instance(sqlite3 *db, const char *path, struct err *err)
 
 int schema_rename_instance(sqlite3 *db, const char *path, struct err *err)
 {
-    int r = run(db, path, "DELETE FROM instance", err);
+    int r = run(db, path,
+                "DELETE FROM instance;"
+                "INSERT OR REPLACE INTO notes (key, value) VALUES ('" NOTE_FILE "', 'copy')",
+                err);
 
     return r < 0 ? r : name_instance(db, path, err);
 }

@@ -20,7 +20,13 @@ int schema_migrate(sqlite3 *db, const char *path, struct err *err);
 /* The database is one of Ballast, and not of a newer version. -EIO: it is not. */
 int schema_check_owner(sqlite3 *db, const char *path, struct err *err);
 
-/* Gives the store another random name. */
+/* Notes of the store itself: the file that it is in, and how many transactions it has seen (recognise.c).
+ * NOTES_OWN matches their keys. */
+#define NOTES_OWN "store:*"
+#define NOTE_FILE "store:file"
+#define NOTE_WRITES "store:writes"
+
+/* Of a copy: gives it another random name, and notes that it is in no file that was ever opened. */
 int schema_rename_instance(sqlite3 *db, const char *path, struct err *err);
 
 #endif

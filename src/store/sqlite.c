@@ -69,6 +69,7 @@ int store_read_count(const struct store *s, sqlite3_stmt *st, uint64_t *ret, str
 /* Statements whose text depends on a table of columns are built in store_prepare(). */
 static const char *const fixed_sql[ST_COUNT] = {
     [ST_BEGIN] = "BEGIN IMMEDIATE",
+    [ST_COUNT_WRITE] = "INSERT OR REPLACE INTO notes (key, value) VALUES ('" NOTE_WRITES "', ?)",
     [ST_COMMIT] = "COMMIT",
     [ST_SAVEPOINT] = "SAVEPOINT group_of_puts",
     [ST_RELEASE] = "RELEASE group_of_puts",
@@ -182,9 +183,11 @@ static int run(struct store *s, sqlite3_stmt *st, int bound, const char *doing, 
     return r;
 }
 
-int store_check_transaction(const struct store *s, struct err *err)
+int store_check_transaction(struct store *s, struct err *err)
 {
-    if (!s->in_transaction || !sqlite3_get_autocommit(s->db))
+    if (!s->in_transaction)
+        return store_check_files(s, err);
+    if (!sqlite3_get_autocommit(s->db))
         return 0;
     return err_set(err, -EIO, "the store %s rolled the transaction back after an earlier error", s->path);
 }
@@ -219,16 +222,6 @@ static int group_end(struct store *s, int r, const char *doing, struct err *err)
 
 /* ---- the port ---- */
 
-static int begin(struct store *s, struct err *err)
-{
-    int r = store_check_files(s, err);
-
-    if (r == 0)
-        r = run(s, s->st[ST_BEGIN], SQLITE_OK, "begin to write", err);
-    s->in_transaction = r == 0;
-    return r;
-}
-
 static void rollback(struct store *s)
 {
     s->in_transaction = false;
@@ -237,16 +230,38 @@ static void rollback(struct store *s)
     series_write_forget(s);
 }
 
-static int commit(struct store *s, struct err *err)
+int store_begin(struct store *s, struct err *err)
+{
+    static const char doing[] = "begin to write";
+    int r = store_check_files(s, err);
+
+    if (r == 0)
+        r = run(s, s->st[ST_BEGIN], SQLITE_OK, doing, err);
+    s->in_transaction = r == 0;
+    if (r == 0 && s->lock_fd >= 0)
+        r = run(s, s->st[ST_COUNT_WRITE], sqlite3_bind_int64(s->st[ST_COUNT_WRITE], 1, s->writes + 1), doing,
+                err);
+    if (r < 0 && s->in_transaction)
+        rollback(s);
+    return r;
+}
+
+int store_commit(struct store *s, struct err *err)
 {
     int r = store_check_transaction(s, err);
 
+    if (r == 0)
+        r = store_check_files(s, err);
     if (r == 0)
         r = run(s, s->st[ST_COMMIT], SQLITE_OK, "write what was begun", err);
     if (r < 0)
         rollback(s);
     s->in_transaction = false;
-    return r;
+    if (r < 0)
+        return r;
+    s->writes++;
+    store_write_witness(s);
+    return store_check_files(s, err); /* what was written meanwhile to a deleted file is lost, or mended */
 }
 
 static int bind_packed(sqlite3_stmt *st, int place, const struct compressed *p)
@@ -347,8 +362,8 @@ static int prune(struct store *s, const struct retention *keep, struct err *err)
 
 const struct store_ops store_sqlite = {
     .load = store_load,
-    .begin = begin,
-    .commit = commit,
+    .begin = store_begin,
+    .commit = store_commit,
     .rollback = rollback,
     .put = put,
     .forget = forget,

@@ -14,52 +14,60 @@ static sqlite3_stmt *prepared(struct store *s, const char *sql)
     return sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) == SQLITE_OK ? st : NULL;
 }
 
-int store_put_token(struct store *s, const struct token_record *t, struct err *err)
+/* A transaction of its own: the next start notices when it is missing. The statement has some of the names.
+ */
+static int change(struct store *s, const char *sql, const struct token_record *t, const char *doing,
+                  struct err *err)
 {
-    sqlite3_stmt *st =
-        prepared(s, "INSERT INTO tokens"
-                    " (name, role, hash, created, created_by, expires, used, owner)"
-                    " VALUES (:name, :role, :hash, :created, :created_by, :expires, 0, :owner)");
+    int r = store_begin(s, err);
+
+    if (r < 0)
+        return r;
+    sqlite3_stmt *st = prepared(s, sql);
     int rc = SQLITE_ERROR;
 
     if (st && store_bind_text(st, ":name", t->name) == SQLITE_OK &&
         store_bind_text(st, ":role", role_name(t->role)) == SQLITE_OK &&
-        sqlite3_bind_blob(st, sqlite3_bind_parameter_index(st, ":hash"), t->hash, sizeof t->hash,
-                          SQLITE_STATIC) == SQLITE_OK &&
         store_bind_number(st, ":created", t->created) == SQLITE_OK &&
         store_bind_text(st, ":created_by", t->created_by) == SQLITE_OK &&
         store_bind_number(st, ":expires", t->expires) == SQLITE_OK &&
-        store_bind_text(st, ":owner", t->owner) == SQLITE_OK)
+        store_bind_number(st, ":used", t->used) == SQLITE_OK &&
+        store_bind_text(st, ":owner", t->owner) == SQLITE_OK &&
+        (sqlite3_bind_parameter_index(st, ":hash") == 0 ||
+         sqlite3_bind_blob(st, sqlite3_bind_parameter_index(st, ":hash"), t->hash, sizeof t->hash,
+                           SQLITE_STATIC) == SQLITE_OK))
         rc = sqlite3_step(st);
     (void)sqlite3_finalize(st);
     if (rc == SQLITE_CONSTRAINT)
-        return err_set(err, -EEXIST, "there is a token \"%s\" already", t->name);
-    return rc == SQLITE_DONE ? 0 : store_failed(s, "store a token", err);
+        r = err_set(err, -EEXIST, "there is a token \"%s\" already", t->name);
+    else if (rc != SQLITE_DONE)
+        r = store_failed(s, doing, err);
+    else if (sqlite3_changes(s->db) == 0)
+        r = err_set(err, -ENOENT, "there is no token \"%s\"; `ballast token list` lists them", t->name);
+    if (r == 0)
+        return store_commit(s, err);
+    store_sqlite.rollback(s);
+    return r;
 }
 
-/* A change of the token of this name. */
-static int change(struct store *s, const char *sql, const char *name, instant_s used, struct err *err)
+int store_put_token(struct store *s, const struct token_record *t, struct err *err)
 {
-    sqlite3_stmt *st = prepared(s, sql);
-    int rc = SQLITE_ERROR;
-
-    if (st && store_bind_text(st, ":name", name) == SQLITE_OK &&
-        store_bind_number(st, ":used", used) == SQLITE_OK)
-        rc = sqlite3_step(st);
-    (void)sqlite3_finalize(st);
-    if (rc == SQLITE_DONE && sqlite3_changes(s->db) == 0)
-        return err_set(err, -ENOENT, "there is no token \"%s\"; `ballast token list` lists them", name);
-    return rc == SQLITE_DONE ? 0 : store_failed(s, "change a token", err);
+    return change(s,
+                  "INSERT INTO tokens (name, role, hash, created, created_by, expires, used, owner)"
+                  " VALUES (:name, :role, :hash, :created, :created_by, :expires, 0, :owner)",
+                  t, "store a token", err);
 }
 
 int store_delete_token(struct store *s, const char *name, struct err *err)
 {
-    return change(s, "DELETE FROM tokens WHERE name = :name", name, 0, err);
+    return change(s, "DELETE FROM tokens WHERE name = :name", &(struct token_record){.name = name},
+                  "change a token", err);
 }
 
 int store_set_token_used(struct store *s, const char *name, instant_s used, struct err *err)
 {
-    return change(s, "UPDATE tokens SET used = :used WHERE name = :name", name, used, err);
+    return change(s, "UPDATE tokens SET used = :used WHERE name = :name",
+                  &(struct token_record){.name = name, .used = used}, "change a token", err);
 }
 
 /* A row that makes no sense gives no access. */

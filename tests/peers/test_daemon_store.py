@@ -74,6 +74,7 @@ def test_a_copy_is_restored():
         d.start()
         status = d.status()
         assert status["frozen"] and "uid" in status["frozen_by"]
+        assert any("the store is a copy, or older" in s and "tokens that were revoked" in s for s in status["configuration"]), status
         history = {a["id"]: a for a in d.json("history")}
         assert history[moved["id"]]["state"] == "done" and history[moved["id"]]["approved_by"] == status["frozen_by"]
         assert history[rejected["id"]]["state"] == "rejected"
@@ -82,9 +83,13 @@ def test_a_copy_is_restored():
         assert "rejected" in d.cli("apply", rejected["id"], code=1) or "paused" in d.cli("apply", rejected["id"], code=1)
         d.cli("resume")
         d.cli("run")
+        assert not d.status()["configuration"]
         for a in d.actions("recommended"):
             if a["id"] not in known:
                 assert not a["uid"].startswith(original), (a, original)
+        d.stop()
+        d.start()
+        assert not d.status()["frozen"]
         d.stop()
 
 
@@ -159,8 +164,78 @@ def test_files_deleted_under_it():
             wait_for("the fault", lambda: d.status()["store_error"], 30)
             d.stop()
             d.start()
-            assert d.status()["store_error"] is None
+            status = d.status()
+            assert status["store_error"] is None
+            # without the database it remembers nothing, and knows that
+            assert status["frozen"] is (name == "ballast.db") and len(status["configuration"]) == status["frozen"], status
             d.stop()
+
+
+def test_log_deleted_under_it():
+    """What was answered survives a kill."""
+    for name in ("ballast.db-wal", "ballast.db-shm"):
+        with Daemon(SIM, automation="manual", **EAGER).start() as d:
+            wait_for("a pass", lambda: d.status()["pass"])
+            (d.folder / "state" / name).unlink()
+            d.cli("pause")
+            assert d.status()["store_error"] is None and "nothing was lost" in d.log.read_text()
+            d.kill()
+            d.start()
+            assert d.status()["frozen"] and not d.status()["configuration"]
+            d.cli("resume")
+            d.stop()
+
+
+def test_shortened_under_it():
+    """The service says so at once, begins nothing, and starts paused: it has lost something."""
+    for name in ("ballast.db-wal", "ballast.db"):
+        for size in (0, 5000):
+            with Daemon(SIM, automation="manual", **EAGER).start() as d:
+                wait_for("recommendations", lambda: d.actions("recommended"))
+                file = d.folder / "state" / name
+                if name == "ballast.db":
+                    d.stop()  # which brings everything into it
+                    d.start()
+                    wait_for("recommendations", lambda: d.actions("recommended"))
+                assert file.stat().st_size > size
+                os.truncate(file, size)
+                assert "was shortened" in d.run("pause").stderr
+                assert "was shortened" in d.status()["store_error"]
+                d.run("resume")
+                chosen = next(a for a in d.actions("recommended") if not a["depends_on"])
+                assert "could not be stored" in d.cli("apply", f'{chosen["id"]}.{chosen["version"]}', code=1)
+                time.sleep(3)
+                assert not d.actions("starting", "running", "verifying", "done")
+                d.kill()
+                try:
+                    d.start()
+                except AssertionError as e:  # what is left of the database is none: it begins nothing at all
+                    assert name == "ballast.db" and str(e) == "ballastd ended with 1", e
+                    continue
+                status = d.status()
+                assert status["frozen"] and status["frozen_by"] == "ballastd" and "the store is a copy, or older" in status["configuration"][0], status
+                d.cli("resume")
+                d.stop()
+
+
+def test_copies_of_a_folder():
+    """Moved, it is the same store; copied, it is another one, wherever the copy is."""
+    with Daemon(SIM, automation="manual", **EAGER).start() as d:
+        wait_for("a pass", lambda: d.status()["pass"])
+        d.stop()
+        (d.folder / "state").rename(d.folder / "moved")
+        d.write(state_dir=str(d.folder / "moved"))
+        d.start()
+        assert not d.status()["frozen"]
+        d.stop()
+        shutil.copytree(d.folder / "moved", d.folder / "state")
+        (d.folder / "state").chmod(0o700)
+        d.write(state_dir=str(d.folder / "state"))
+        d.start()
+        said = " ".join(d.cli("status").split())
+        assert d.status()["frozen"] and "the store is a copy, or older than the one before it" in said, said
+        assert any(e["kind"] == "frozen" and e["data"]["by"] == "ballastd" for e in d.json("events", "--since", "0"))
+        d.stop()
 
 
 def test_too_small():
@@ -232,5 +307,6 @@ def test_a_setting_that_allows_more_since_an_upgrade():
 
 
 if __name__ == "__main__":
-    main(test_a_copy_is_restored, test_copies_while_it_writes, test_what_cannot_be_copied, test_files_deleted_under_it, test_too_small,
+    main(test_a_copy_is_restored, test_copies_while_it_writes, test_what_cannot_be_copied, test_files_deleted_under_it, test_log_deleted_under_it,
+         test_shortened_under_it, test_copies_of_a_folder, test_too_small,
          test_a_setting_that_allows_more_since_an_upgrade)

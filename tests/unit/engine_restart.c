@@ -447,6 +447,46 @@ static void test_back_off_survives(void **state)
     world_release();
 }
 
+/* A store that is a copy, or older than the one before: nothing begins until a person resumes, however often
+ * the service is killed before, also between its first looks. */
+static void test_restored_store(void **state)
+{
+    struct engine_status st;
+    struct world w;
+
+    (void)state;
+    begin_moves(&w, AUTOMATION_FULL);
+    (void)snprintf(w.restored_note, sizeof w.restored_note, "the store is a copy");
+    for (int i = 0; i < 3; i++) {
+        world_restart();
+        engine_status(w.engine, &st);
+        assert_true(st.paused && st.paused_since <= w.now);
+        assert_string_equal(st.paused_by, "ballastd");
+        assert_string_equal(st.restored, "the store is a copy");
+        if (i == 0)
+            continue;
+        world_run(200);
+        assert_int_equal(w.n_tasks, 0);
+    }
+    assert_int_equal(engine_resume(w.engine, "tester", w.now, NULL), 0);
+    world_restart();
+    engine_status(w.engine, &st);
+    assert_true(!st.paused && !st.restored && !w.restored_note[0]);
+    world_run(100);
+    assert_true(w.n_tasks > 0);
+
+    /* a person's pause in the copy stays that person's, and its end ends both */
+    assert_int_equal(engine_pause(w.engine, "tester", w.now, NULL), 0);
+    (void)snprintf(w.restored_note, sizeof w.restored_note, "the store is a copy");
+    world_restart();
+    engine_status(w.engine, &st);
+    assert_true(st.paused && st.restored);
+    assert_string_equal(st.paused_by, "tester");
+    assert_int_equal(engine_resume(w.engine, "tester", w.now, NULL), 0);
+    assert_true(!w.restored_note[0] && !w.paused_note[0]);
+    world_release();
+}
+
 /* A machine starts with a clock that is a year ahead, and sets it right after ten minutes: nothing was
  * deleted as too old. What is too old goes in the hours after that. */
 static void test_clock_ahead_at_the_start(void **state)
@@ -492,6 +532,7 @@ int main(void)
         cmocka_unit_test(test_cool_down_and_pause_survive),
         cmocka_unit_test(test_back_off_survives),
         cmocka_unit_test(test_unclear_end_survives),
+        cmocka_unit_test(test_restored_store),
         cmocka_unit_test(test_clock_ahead_at_the_start),
     };
 

@@ -37,11 +37,13 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
-    ret->notes = arena_array(a, struct note, 9 + WORLD_VMS);
+    ret->notes = arena_array(a, struct note, 10 + WORLD_VMS);
     if (W->paused_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->paused_by_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen_by", .value = W->paused_by_note};
+    if (W->restored_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = NOTE_RESTORED, .value = W->restored_note};
     if (W->source_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "source", .value = W->source_note};
     if (W->night_note[0])
@@ -229,6 +231,7 @@ static void put_note(const char *key, const char *value)
     } notes[] = {
         {"frozen", W->paused_note, sizeof W->paused_note},
         {"frozen_by", W->paused_by_note, sizeof W->paused_by_note},
+        {NOTE_RESTORED, W->restored_note, sizeof W->restored_note},
         {"source", W->source_note, sizeof W->source_note},
         {"maintenance_roll", W->roll_note, sizeof W->roll_note},
         {"mem_reclaim_unconfirmed", W->reclaim_note, sizeof W->reclaim_note},

@@ -251,6 +251,8 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
         jw_text(w, NULL, st.overlay_findings->items[i]);
     if (st.unconfirmed)
         jw_text(w, NULL, st.unconfirmed);
+    if (st.restored)
+        jw_text(w, NULL, st.restored);
     jw_end(w);
     jw_text(w, "store_error", st.store_error);
     put_failing_units(w, &st);
