@@ -29,6 +29,13 @@ static void take_service(const json_t *service, struct pve_ha_service *ret)
     (void)snprintf(ret->target, sizeof ret->target, "%s", pve_is_node_name(target) ? target : "");
 }
 
+int64_t pve_ha_clock(const json_t *manager)
+{
+    double now = peer_json_number(manager, "timestamp");
+
+    return now > 0 && now < 1e12 ? (int64_t)now : 0;
+}
+
 int pve_ha_look(struct pve *p, bool container, const char *id, const char *to, struct pve_ha_service *ret,
                 struct err *err)
 {
@@ -41,12 +48,11 @@ int pve_ha_look(struct pve *p, bool container, const char *id, const char *to, s
         return r;
     const json_t *manager = json_object_get(data, "manager_status");
     const char *node = peer_json_text(json_object_get(manager, "node_status"), to);
-    double now = peer_json_number(manager, "timestamp");
 
     (void)snprintf(sid, sizeof sid, "%s:%s", container ? "ct" : "vm", id);
     take_service(json_object_get(json_object_get(manager, "service_status"), sid), ret);
     (void)snprintf(ret->node_state, sizeof ret->node_state, "%s", node ? node : "");
-    ret->now_s = now > 0 && now < 1e12 ? (int64_t)now : 0;
+    ret->now_s = pve_ha_clock(manager);
     return 0;
 }
 

@@ -24,6 +24,9 @@ struct pve_ha_service {
     char node_state[32];       /* of the destination: "online", "maintenance", ...; "": not told */
 };
 
+/* The manager's clock at its last round, in seconds, by its status; 0: not told. */
+int64_t pve_ha_clock(const json_t *manager);
+
 int pve_ha_look(struct pve *p, bool container, const char *id, const char *to, struct pve_ha_service *ret,
                 struct err *err);
 

@@ -1,6 +1,6 @@
 /* pve_operations.h: the operations of the actuator: pve_migrate.c checks and begins migrations and starts of
  * guests, pve_start.c divides a start into these, pve_follow.c follows and cancels them, pve_power.c puts
- * nodes to standby and wakes them. */
+ * nodes to standby and wakes them, pve_activity.c tells what goes on there. */
 #ifndef BALLAST_ACTUATORS_PROXMOX_PVE_OPERATIONS_H
 #define BALLAST_ACTUATORS_PROXMOX_PVE_OPERATIONS_H
 
@@ -47,6 +47,11 @@ int pve_power_start(struct pve_acting *x, const struct operation *q, char ret_ta
                     struct err *err);
 int pve_power_poll(struct pve_acting *x, const struct operation *q, const char *task,
                    struct task_progress *ret, struct err *err);
+
+/* Whether no guest is on the node or on its way there, by a task or by HA: -EBUSY. The looks are in such an
+ * order that what begins meanwhile is seen, up to the last request: nothing comes but by HA's manager or by a
+ * task, and each task that is not in the first list of them is in the last, even if it has ended. */
+int pve_activity_check(struct pve *p, const char *node, struct err *err);
 
 /* Whether a refusal has the reason that the guest is locked, which is no failure of the move. */
 bool pve_is_lock(const char *reason);

@@ -13,14 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int get_list_of_node(struct pve *p, const char *node, const char *what, json_t **ret, struct err *err)
-{
-    char path[160];
-
-    (void)snprintf(path, sizeof path, "/nodes/%s/%s", node, what);
-    return pve_get_list(p, path, ret, err);
-}
-
 /* ---- votes ---- */
 
 /* The cluster at this moment. */
@@ -213,120 +205,6 @@ static int check_privileges(struct pve *p, const char *node, struct err *err)
     return 0;
 }
 
-static int check_rows(struct pve *p, const json_t *rows, const char *node, bool here, struct err *err)
-{
-    json_t *row;
-    size_t i;
-
-    json_array_foreach(rows, i, row)
-    {
-        const char *at = peer_json_text(row, "node"), *status = peer_json_text(row, "status");
-        bool off = status && strcmp(status, "stopped") == 0;
-
-        if ((here || !at || strcmp(at, node) == 0) && !peer_json_flag(row, "template") &&
-            (!off || peer_json_text(row, "lock")))
-            return err_set(err, -EBUSY, "%s: guest %.0f is on node %s still (%s)", pve_url(p),
-                           peer_json_number(row, "vmid"), node,
-                           off      ? "locked"
-                           : status ? status
-                                    : "unknown");
-    }
-    return 0;
-}
-
-/* The list of all guests is up to 10 s old; the node's own are of this moment. */
-static int check_guests(struct pve *p, const char *node, struct err *err)
-{
-    CLEANUP(json_decrefp) json_t *all = NULL;
-    CLEANUP(json_decrefp) json_t *vms = NULL;
-    CLEANUP(json_decrefp) json_t *containers = NULL;
-    int r = pve_get_list(p, "/cluster/resources?type=vm", &all, err);
-
-    if (r < 0 || (r = get_list_of_node(p, node, "qemu", &vms, err)) < 0 ||
-        (r = get_list_of_node(p, node, "lxc", &containers, err)) < 0)
-        return r;
-    if ((r = check_rows(p, all, node, false, err)) < 0 || (r = check_rows(p, vms, node, true, err)) < 0)
-        return r;
-    return check_rows(p, containers, node, true, err);
-}
-
-static int check_manager(struct pve *p, const char *node, struct err *err)
-{
-    CLEANUP(json_decrefp) json_t *data = NULL;
-    json_t *service;
-    const char *sid;
-    int r = pve_get_object(p, "/cluster/ha/status/manager_status", &data, err);
-
-    if (r < 0)
-        return r;
-    const json_t *manager = json_object_get(data, "manager_status");
-    if (!json_is_object(manager))
-        return err_set(err, -EPROTO, "%s: HA's manager tells no state, so node %s stays on", pve_url(p),
-                       node);
-    const char *master = peer_json_text(manager, "master_node");
-    if (master && strcmp(master, node) == 0)
-        return err_set(err, -EPERM, "%s: node %s is the one that manages HA, so it stays on", pve_url(p),
-                       node);
-    json_object_foreach(json_object_get(manager, "service_status"), sid, service)
-    {
-        const char *at = peer_json_text(service, "node"), *state = peer_json_text(service, "state");
-        const char *target = peer_json_text(service, "target");
-        const char *told = json_string_value(json_array_get(json_object_get(service, "cmd"), 1));
-        bool rests = state && (strcmp(state, "stopped") == 0 || strcmp(state, "ignored") == 0);
-
-        if ((at && strcmp(at, node) == 0 && !rests) || (target && strcmp(target, node) == 0) ||
-            (told && strcmp(told, node) == 0))
-            return err_set(err, -EBUSY, "%s: HA has %.60s on node %s (%.30s)", pve_url(p), sid, node,
-                           state ? state : "unknown");
-    }
-    return 0;
-}
-
-static int check_tasks(struct pve *p, const char *node, struct err *err)
-{
-    CLEANUP(json_decrefp) json_t *rows = NULL;
-    json_t *row;
-    size_t i;
-    int r = get_list_of_node(p, node, "tasks?source=active&limit=500", &rows, err);
-
-    if (r < 0)
-        return r;
-    json_array_foreach(rows, i, row)
-    {
-        const char *type = peer_json_text(row, "type");
-        if (!json_object_get(row, "endtime"))
-            return err_set(err, -EBUSY, "%s: a task runs on node %s (%.40s)", pve_url(p), node,
-                           type ? type : "unknown");
-    }
-    return 0;
-}
-
-/* A migration is a task of the node that the guest leaves. Where it leads to only its log says. */
-static int check_arrivals(struct pve *p, const char *node, struct err *err)
-{
-    CLEANUP(json_decrefp) json_t *rows = NULL;
-    json_t *row;
-    size_t i;
-    int r = pve_get_list(p, "/cluster/tasks", &rows, err);
-
-    if (r < 0)
-        return r;
-    json_array_foreach(rows, i, row)
-    {
-        const char *type = peer_json_text(row, "type"), *upid = peer_json_text(row, "upid");
-        struct pve_log log;
-
-        if (json_object_get(row, "endtime") || (type && !strstr(type, "migrat")))
-            continue;
-        pve_log_init(&log);
-        if (!upid || pve_log_read(p, upid, &log, NULL) < 0 || !log.to[0] || strcmp(log.to, node) == 0)
-            return err_set(err, -EBUSY, "%s: a guest is on its way to node %s%s (%.100s)", pve_url(p),
-                           log.to[0] ? "" : "an unknown node, perhaps to ", node,
-                           upid ? upid : "an unknown task");
-    }
-    return 0;
-}
-
 static int check_replication(struct pve *p, const char *node, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *rows = NULL;
@@ -387,7 +265,8 @@ static int check_ceph_there(struct pve *p, const char *node, bool unknown, struc
         *err = own;
         return err_widen(err, "whether node %s has Ceph is not known", node);
     }
-    if ((r = get_list_of_node(p, node, "disks/list?skipsmart=1", &disks, err)) < 0)
+    (void)snprintf(path, sizeof path, "/nodes/%s/disks/list?skipsmart=1", node);
+    if ((r = pve_get_list(p, path, &disks, err)) < 0)
         return unknown && r == -EOPNOTSUPP ? 0 : r;
     json_array_foreach(disks, i, disk)
     {
@@ -424,12 +303,11 @@ static int check_ceph(struct pve *p, const char *node, struct err *err)
     return 0;
 }
 
-/* Guests last: they change soonest. A controller wakes a node without its MAC address. */
+/* What changes soonest last. A controller wakes a node without its MAC address. */
 static int check_standby(struct pve_acting *x, const char *node, bool by_controller, struct err *err)
 {
     static int (*const checks[])(struct pve *, const char *, struct err *) = {
-        check_votes, check_ceph,     check_replication, check_mac,   check_privileges,
-        check_tasks, check_arrivals, check_manager,     check_guests};
+        check_votes, check_ceph, check_replication, check_mac, check_privileges, pve_activity_check};
 
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         if (by_controller && checks[i] == check_mac)

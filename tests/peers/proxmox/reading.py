@@ -1,4 +1,5 @@
 """reading.py: the answers to GET. Each function is given the request (server.Request) and gives what stands in "data"."""
+import collections
 import hashlib
 
 from . import errors, tasks
@@ -157,7 +158,13 @@ def mapping(kind):
 
 
 def cluster_tasks(q):
-    return [t.row() for t in reversed(q.cluster.tasks.values()) if t.user == q.user or q.may("Sys.Audit", f"/nodes/{t.node}")][:25]
+    """Of each node what runs, and the last 25 that have ended."""
+    rows, ended = [], collections.Counter()
+    for t in reversed(q.cluster.tasks.values()):
+        ended[t.node] += t.exit is not None
+        if (t.exit is None or ended[t.node] <= 25) and (t.user == q.user or q.may("Sys.Audit", f"/nodes/{t.node}")):
+            rows.append(t.row())
+    return rows
 
 
 # ---- HA ----

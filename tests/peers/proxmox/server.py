@@ -190,6 +190,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.hang_up()
         try:
             given = self.parameters(url.query)  # read in any case, so that the connection can go on
+            if own.before:
+                own.before(len(own.requests) - 1)
             if self.command != "GET":
                 own.changes.append((self.command, path, given))
             if self.struck(path, lambda: self.find(own, local, path, given)):
@@ -239,6 +241,7 @@ class Server:
     def __init__(self, cluster, nodes=None):
         self.cluster = cluster
         self.requests, self.changes, self.faults, self.twists, self.problems = [], [], [], [], []
+        self.before = None  # called before each request is carried out, with the number of those so far
         self.tells_message = True
         self.refusal_s = 0.05  # 3 s in earnest
         self.open, self.wake, self.tickets = set(), threading.Event(), {}
