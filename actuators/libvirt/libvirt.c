@@ -45,6 +45,8 @@ static bool migrates(const struct operation *q)
 
 static int check(struct actuator *x, const struct operation *q, struct err *err)
 {
+    if (q->kind == OPERATION_STANDBY && q->power.by_controller)
+        return idle_check(x->migrations, q->host, err);
     int r = check_request(q, err);
 
     if (r < 0)
@@ -257,7 +259,8 @@ static int bounded_apply_settings(struct actuator *x, const struct pool_settings
 
 const struct actuator_ops libvirt_actuator = {
     .kind = "libvirt",
-    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_MIGRATE_OFF | 1u << OPERATION_POWER_ON_VM,
+    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_MIGRATE_OFF | 1u << OPERATION_POWER_ON_VM |
+                  1u << OPERATION_STANDBY_CHECK,
     .create = create,
     .check = bounded_check,
     .start = bounded_start,

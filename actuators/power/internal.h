@@ -138,7 +138,7 @@ bool method_may_have_heard(int code);
 int power_inner_begin(struct power_change *j, struct err *err);
 int power_inner_follow(struct power_change *j, struct task_progress *ret, struct err *err);
 /* Whether the source's actuator has nothing against a standby by a controller (power_request.by_controller).
- * 0, also where its source knows no standby; errors as of check(), which may mean that it does not answer. */
+ * 0, also where it cannot tell; errors as of check(), which may mean that it does not answer. */
 int power_inner_allows(const struct power_change *j, struct err *err);
 
 /* ---- telling the hypervisor (tell.c) ---- */
@@ -152,6 +152,9 @@ void tell_prepare(struct power_change *j, struct outcome *out);
 /* The steps of PHASE_TELL and PHASE_TOLD. At the end of them: PHASE_ASK, and power_task.told. */
 void tell(struct power_change *j, struct outcome *out);
 void tell_follow(struct power_change *j, struct outcome *out);
+/* Right before a controller is asked: 0, also where the hypervisor was not told; -EPERM: the host is not in
+ * maintenance mode any more; errors as of start(). */
+int tell_holds(const struct power_change *j, struct err *err);
 /* PHASE_TOLD: cancels the hypervisor's task. */
 int tell_cancel(struct actuator *x, const struct operation *standby, const char *task, struct err *err);
 

@@ -373,11 +373,12 @@ int power_inner_follow(struct power_change *j, struct task_progress *ret, struct
 
 int power_inner_allows(const struct power_change *j, struct err *err)
 {
+    const unsigned knows = 1u << OPERATION_STANDBY | 1u << OPERATION_STANDBY_CHECK;
     const struct actuator_ops *inner = j->x->config->inner;
     struct operation q = *j->q;
 
     q.power.by_controller = true;
-    return inner && inner->operations & 1u << OPERATION_STANDBY ? inner->check(j->x->inner, &q, err) : 0;
+    return inner && inner->operations & knows ? inner->check(j->x->inner, &q, err) : 0;
 }
 
 instant_s power_time_limit_s(const struct power_change *j)

@@ -92,9 +92,11 @@ static int identify(const struct power_change *j, unsigned index, struct control
  * as off already is none that it needs. */
 static int ask_source(const struct power_change *j, unsigned index, struct err *err)
 {
-    int r = j->sequence[index] == POWER_HYPERVISOR ? 0 : power_inner_allows(j, err);
+    if (j->sequence[index] == POWER_HYPERVISOR)
+        return 0;
+    int r = power_inner_allows(j, err);
 
-    return r == -ESTALE ? 0 : r;
+    return r == 0 ? tell_holds(j, err) : r == -ESTALE ? 0 : r;
 }
 
 /* It has something against the shutdown, or does not answer: again, but not for long. */

@@ -123,6 +123,21 @@ void tell(struct power_change *j, struct outcome *out)
     }
 }
 
+/* Others may have ended it: it lets no VM run on the host, so without it one may. */
+int tell_holds(const struct power_change *j, struct err *err)
+{
+    struct operation q = entering(j);
+    char task[TASK_NAME_MAX] = "";
+
+    q.only_adopt = true;
+    int r = j->c.told ? j->x->config->inner->start(j->x->inner, &q, task, err) : -ESTALE;
+    if (r == -ESTALE)
+        return 0;
+    return r == 0 || r == -ESRCH
+               ? err_set(err, -EPERM, "others have ended the maintenance mode of host %s", j->host->name)
+               : r;
+}
+
 static void give_up(struct power_change *j, struct outcome *out)
 {
     const struct operation q = entering(j);

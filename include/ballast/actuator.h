@@ -77,7 +77,9 @@ enum maintenance_news {
 
 /* No operation, but a bit of actuator_ops.operations: OPERATION_MIGRATE knows operation.off. */
 #define OPERATION_MIGRATE_OFF (OPERATION_POWER_ON_VM + 1)
-#define OPERATIONS_ALL ((1u << (OPERATION_MIGRATE_OFF + 1)) - 1) /* actuator_ops.operations */
+/* Likewise: check() of a standby by a controller, where the peer itself may have no standby. */
+#define OPERATION_STANDBY_CHECK (OPERATION_MIGRATE_OFF + 1)
+#define OPERATIONS_ALL ((1u << (OPERATION_STANDBY_CHECK + 1)) - 1) /* actuator_ops.operations */
 
 static inline bool operation_is_of_vm(enum operation_kind kind)
 {

@@ -153,6 +153,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         place = path.path.rstrip("/") or "/"
         basic = "basic" if self.headers.get("Authorization") else ""
         bmc.requests.append((self.command, place, "token" if self.headers.get("X-Auth-Token") else basic))
+        if bmc.before:
+            bmc.before(self.command, place)
         for pattern in [p for p in bmc.events if re.fullmatch(p, f"{self.command} {place}")]:
             bmc.events.pop(pattern)()
         if bmc.delay_s:
@@ -267,6 +269,8 @@ class RedfishService:
         self.tasks = None              # resets are 202: "done", "failed", "critical", "forever", "forgotten", "resource"
         self.token_uses = 0            # a token is forgotten after so many requests; 0: never
         self.events = {}               # pattern: what is called, once, when such a request comes
+
+        self.before = None             # called with each request's method and path
 
         self.requests, self.resets = [], []
         self.connections = 0           # that were ever opened

@@ -8,10 +8,17 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+import ipmi_sim  # noqa: E402
+import vcsim  # noqa: E402
 from at_once import run_tests  # noqa: E402
-from probe import Probe  # noqa: E402
+from daemon import Daemon, wait_for  # noqa: E402
+from lab import Lab  # noqa: E402
+from probe import PowerProbe, Probe  # noqa: E402
 from proxmox import Cluster, Server, tasks  # noqa: E402
+from redfish_service import V1, RedfishService  # noqa: E402
+from test_libvirt_migrate import end_of, probe, start as start_move  # noqa: E402
 from test_proxmox_actuator import equal, given  # noqa: E402
+from udp_relay import UdpRelay  # noqa: E402
 
 
 def say(*words):
@@ -160,6 +167,138 @@ def test_proxmox():
             if most and through != list(range(len(requests) - most, len(requests))):
                 wrong.append((kind, through))
     assert not wrong, wrong
+
+
+# ---- controllers: the source is asked right before their method is called, as tests/unit/power_source.c shows; the method's own requests follow ----
+
+def test_redfish():
+    with RedfishService() as bmc, PowerProbe("redfish", url=bmc.url, username=bmc.username, password_file=bmc.password_file, ca_file=bmc.ca_file,
+                                             name="esx1", timeout_s=60) as p:
+        assert p("identify")["ok"]
+        first = len(bmc.requests)
+        told = p("same", "shut_down")
+        assert told["ok"] and bmc.resets, told
+        made = bmc.requests[first:]
+        say(f"Redfish: {len(made)} requests after the last look, {told['ms']} ms: {made}")
+        assert len(made) <= 3 and made[-1][1].endswith("ComputerSystem.Reset"), made
+
+
+def test_ipmi():
+    with ipmi_sim.Controllers(["esx1"]) as lab, UdpRelay(lab["esx1"].port) as relay:
+        c = lab["esx1"]
+        with PowerProbe("ipmi", address=relay.address, username=c.username, password_file=c.password_file, name="esx1", timeout_s=60,
+                        workarounds=",".join(ipmi_sim.WORKAROUNDS)) as p:
+            assert p("identify")["ok"]
+            first = relay.asked
+            told = p("same", "shut_down")
+            assert told["ok"] and [what for _, what, _ in c.commands()] == ["shutdown"], (told, c.commands())
+            say(f"IPMI: {relay.asked - first} packets after the last look, {told['ms']} ms")
+
+
+# ---- sources whose hosts a controller (Redfish) puts down: an event before each request that the controller gets, from the command on ----
+
+AFTER_S = 5  # in which a host is asked, if it will be
+
+
+def one_race(source, host, at, event, busy):
+    """(what the controller was asked from the command on, what ran on the host when it was asked to go down: None: it was not)"""
+    asked, then, happened = [], [], []
+    with RedfishService() as bmc, Daemon(source, interval_s=2, automation="full", cool_down_s=1) as d:
+        def before(command, place):
+            if happened == [] and len(asked) == at:
+                happened.append(time.monotonic())
+                event()
+            if not then:
+                asked.append(f"{command} {place}")
+            if place.endswith("ComputerSystem.Reset"):
+                then.append(busy())
+
+        d.write(power={"hosts": {host: {"methods": ["redfish"], "redfish": {"url": bmc.url, "username": bmc.username, "ca_file": bmc.ca_file,
+                                                                            "password_file": bmc.password_file}}}})
+        d.start()
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0, 60)
+        wait_for("the controller", lambda: d.run("confirm-controller", host).returncode == 0, 60)
+        bmc.before = before
+        d.cli("wake", host, "--verify")
+        wait_for("it was asked, or was not", lambda: then or (happened and time.monotonic() > happened[0] + AFTER_S), 120)
+        d.stop()
+        return asked, then[0] if then else None
+
+
+def each_race(name, source, host, event, busy, undo, most):
+    asked, then = one_race(source, host, None, None, busy)
+    equal(f"{name}: without an event", then, [])
+    undo()
+    n, through = len(asked), []
+    for at in range(n):
+        asked, then = one_race(source, host, at, event, busy)
+        undo()
+        if then:
+            through.append(asked[at:])
+    say(f"{name}: {len(through)} of {n} got through; the controller was still asked {through}")
+    assert len(through) <= most and all(len(left) <= most for left in through), through
+
+
+def test_vsphere():
+    """A person ends the maintenance mode that was to keep VMs away, and moves one there."""
+    with vcsim.Vcsim(hosts=3, vms=6, tls=False) as sim:
+        api = sim.client()
+        first = api.placement()
+        host = sorted(first.values())[0]
+        name = {ref: name for name, ref in api.hosts().items()}[host]
+        vm = next(vm for vm in first if first[vm] != host)
+        source = {"kind": "vsphere", "url": sim.url, "username": sim.username, "password_file": sim.password_file,
+                  "cluster": sorted(api.clusters())[0], "timeout_s": 30}
+
+        def is_told():
+            return api.get("HostSystem", host, "runtime.inMaintenanceMode")["runtime.inMaintenanceMode"].text == "true"
+
+        def person():
+            if is_told():
+                api.maintenance(host, enter=False)
+            api.relocate(vm, host)
+
+        def undo():
+            if is_told():
+                api.maintenance(host, enter=False)
+            for each, at in first.items():
+                api.relocate(each, at)
+
+        each_race("vSphere", source, name, person, lambda: [v for v, at in api.placement().items() if at == host], undo, 2)
+
+
+GUEST = """<domain type='qemu'><name>late</name><memory unit='MiB'>16</memory><os><type>hvm</type></os></domain>"""
+
+
+def test_libvirt():
+    """A guest is started on the host, or comes there; the host itself tells at once."""
+    with Lab(hosts=2, vms=2) as lab:
+        uuid = lab.virsh("hv2", "domuuid vm2").strip()
+        late = pathlib.Path(lab.dir.name) / "late.xml"
+        late.write_text(GUEST)
+        with probe(lab, bandwidth_mbs=2) as p:
+            def told():
+                return p("check", "standby", "uid", "hv2", "by_controller")
+
+            assert "1 VMs run on host hv2" in told()["text"]
+            assert end_of(p, start_move(p, uuid, "hv2", "hv1"))[0]["state"] == "succeeded"
+            assert told()["ok"]
+            say(f"libvirt: 1 request, {1000 * p.took_s:.1f} ms")
+            task = start_move(p, uuid, "hv1", "hv2")
+            p("poll", task)
+            began = time.monotonic()
+            wait_for("the destination has agreed", lambda: told().get("error") == "EBUSY", every=0.005)
+            say(f"libvirt: a migration in is seen {1000 * (time.monotonic() - began):.0f} ms after it was asked for")
+            assert "vm2" not in lab.virsh("hv2", "list --name --state-running"), "it has arrived already"
+            assert end_of(p, task)[0]["state"] == "succeeded"
+            assert end_of(p, start_move(p, uuid, "hv2", "hv1"))[0]["state"] == "succeeded"
+        source = {"kind": "libvirt", "host_timeout_s": 5, "hosts": {h: {"uri": lab.uri(h), "cpu_mhz": 8000, "mem_mb": 4096} for h in ("hv1", "hv2")}}
+
+        def undo():
+            for guest in lab.virsh("hv2", "list --name").split():
+                lab.virsh("hv2", f"destroy {guest}" if guest == "late" else f"reset {guest}")
+
+        each_race("libvirt", source, "hv2", lambda: lab.virsh("hv2", f"create {late}"), lambda: lab.virsh("hv2", "list --name").split(), undo, 2)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,15 @@ struct power_method {
     enum power_method_kind kind;
 };
 
+/* What happens right before each call of a method or of the source that an event may come before. */
+static void (*before_call)(const char *what);
+
+static void call(const char *what)
+{
+    if (before_call)
+        before_call(what);
+}
+
 static void note(const char *who, const char *what)
 {
     size_t n = strlen(asked);
@@ -59,6 +68,7 @@ static int answer(const struct power_method *m, const char *what, int code, enum
 {
     const struct fake *f = &fakes[m->kind];
 
+    call(what);
     note(words[m->kind], what);
     clock_is_ms += call_takes_ms;
     if (f->moves && (code == 0 || f->hears))
@@ -95,6 +105,7 @@ static int fake_cut(struct power_method *m, const struct controller_identity *on
 
 static int fake_chassis(struct power_method *m, enum chassis *ret, struct err *err)
 {
+    call("chassis");
     clock_is_ms += look_takes_ms;
     chassis_reads++;
     if (fakes[m->kind].chassis < 0)
@@ -115,6 +126,7 @@ static int fake_identify(struct power_method *m, struct controller_identity *ret
 {
     const struct fake *f = &fakes[m->kind];
 
+    call("identify");
     clock_is_ms += identify_takes_ms;
     if (f->identify < 0)
         return err_set(err, f->identify, "%s is deaf", words[m->kind]);
@@ -178,6 +190,7 @@ static int inner_create(const struct source_config *cfg, struct actuator **ret, 
 static int inner_check(struct actuator *x, const struct operation *q, struct err *err)
 {
     (void)x;
+    call("check");
     int r = inner.check == 0 && !q->power.by_controller ? inner.own : inner.check;
 
     clock_is_ms += inner.check_takes_ms;
@@ -206,6 +219,7 @@ static int inner_start(struct actuator *x, const struct operation *q, char ret[T
                        struct err *err)
 {
     (void)x;
+    call(q->only_adopt ? "adopt" : "enter");
     if (q->kind == OPERATION_ENTER_MAINTENANCE)
         return inner_enter(q, ret, err);
     note("hypervisor", "start");
@@ -220,6 +234,7 @@ static int inner_poll(struct actuator *x, const struct operation *q, const char 
                       struct task_progress *ret, struct err *err)
 {
     (void)x;
+    call("poll");
     assert_string_equal(task, q->kind == OPERATION_ENTER_MAINTENANCE ? "task 16" : "task 17");
     if (inner.poll < 0)
         return err_set(err, inner.poll, "the source is deaf");
@@ -282,6 +297,7 @@ static void begin(struct actuators_world *w, const char *order, enum operation_k
     inner.progress = (struct task_progress){.state = TASK_RUNNING, .percent = 10};
     inner.entering = (struct task_progress){.state = TASK_SUCCEEDED, .percent = 100};
     inner_ops.operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE;
+    before_call = NULL;
     asked[0] = '\0';
     os_hangs = false;
     look_takes_ms = call_takes_ms = identify_takes_ms = 0;
