@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/clients/admin_tokens.h"
+#include "daemon/clients/askers.h"
 #include "daemon/clients/decisions.h"
 #include "daemon/clients/http_clients.h"
 #include "daemon/clients/request_handler.h"
@@ -82,6 +83,7 @@ struct service {
     struct decisions *decisions;
     struct mqtt_commands *commands;
     struct admin_tokens tokens;
+    struct askers askers;
     struct shared_replies shared;
     struct wall_clock clock;
     bool restart; /* run the program again after the stop */
@@ -449,10 +451,13 @@ static int open_engine(struct service *s, struct err *err)
         .units = s->units,
         .event_sink_ops = &subscribers_sink,
         .event_sink = (struct event_sink *)&s->subscribers,
+        .people_ops = &askers_port,
+        .people = (struct people *)&s->askers,
     };
 
     int r = consoles_new(s->loop, s->store, s->power, &s->consoles, err);
 
+    s->askers = (struct askers){.store = s->store, .config = &s->config};
     s->subscribers =
         (struct subscribers){.journal = s->out.journal, .consoles = s->consoles, .metrics = &s->metrics};
     if (r == 0 && (r = engine_create(&settings, &ports, wall_clock_now(&s->clock), &s->engine, err)) == 0)

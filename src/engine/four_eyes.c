@@ -188,9 +188,29 @@ static void drop(struct engine *e, size_t i, instant_s now)
         show_first(e, id, now);
 }
 
+bool four_eyes_may_still(const struct engine *e, const char *by, instant_s asked, char *why, size_t size)
+{
+    static const char and[] = " and ";
+    const char *lost = NULL;
+
+    for (const char *end; by && e->port.people_ops && !lost; by = end ? end + strlen(and) : NULL) {
+        char one[FOUR_EYES_BY_MAX];
+
+        end = strstr(by, and);
+        (void)snprintf(one, sizeof one, "%.*s", end ? (int)(end - by) : (int)sizeof one - 1, by);
+        lost = e->port.people_ops->lost_right(e->port.people, one, asked);
+        if (lost)
+            (void)snprintf(why, size, "%s asked for it, and may not any more: %s", one, lost);
+    }
+    return !lost;
+}
+
 static bool counts(const struct engine *e, const struct first_request *f, instant_s now)
 {
-    if (!four_eyes_chosen(e, f->action) || now >= until(e, f) || f->since > now + CLOCK_SLACK_S)
+    char why[WHY_MAX];
+
+    if (!four_eyes_chosen(e, f->action) || now >= until(e, f) || f->since > now + CLOCK_SLACK_S ||
+        !four_eyes_may_still(e, f->by, f->since, why, sizeof why))
         return false;
     if (f->action != FOUR_EYES_APPROVE)
         return true;

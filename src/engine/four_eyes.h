@@ -8,9 +8,9 @@
  *     without regard to case (engine_set_person()).
  *   - A request that names no person is refused.
  *   - A first approval is for the destination that was read (action_record.version), and for no other.
- *   - A first request counts no more when its time is over, when its recommendation has ended, or when the
- *     configuration no longer chooses its action.
- * Actions that the engine approves by itself need no person. */
+ *   - A first request counts no more when its person may not ask any more, when its time is over, when its
+ * recommendation has ended, or when the configuration no longer chooses its action. Actions that the engine
+ * approves by itself need no person. */
 #ifndef BALLAST_ENGINE_FOUR_EYES_H
 #define BALLAST_ENGINE_FOUR_EYES_H
 
@@ -39,6 +39,10 @@ void four_eyes_free(struct four_eyes *f); /* NULL is fine */
  * already; -EPERM: the request names no person; -EUSERS: too many wait; -EIO: noted, but not stored. */
 int four_eyes_agree(struct engine *e, const struct four_eyes_request *q, const char *by, instant_s now,
                     char ret_by[FOUR_EYES_BY_MAX], struct err *err);
+
+/* Looks up again those who asked then, one or two people as in ret_by; the engine itself keeps its rights.
+ * False: why says who may not act any more. */
+bool four_eyes_may_still(const struct engine *e, const char *by, instant_s asked, char *why, size_t size);
 
 /* Whether the configuration chooses the action. */
 bool four_eyes_chosen(const struct engine *e, enum four_eyes_action action);

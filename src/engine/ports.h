@@ -472,6 +472,16 @@ struct event_sink_ops {
     void (*kept)(struct event_sink *o);
 };
 
+/* ---- people ---------------------------------------------------------------------------------- */
+
+struct people;
+
+struct people_ops {
+    /* Why the person or program that asked for an action then, as the engine was told (`by`), may not ask for
+     * it now; NULL: it may. */
+    const char *(*lost_right)(struct people *p, const char *by, instant_s asked);
+};
+
 struct engine_ports {
     const struct store_ops *store_ops;
     struct store *store;
@@ -483,6 +493,8 @@ struct engine_ports {
     struct event_sink *event_sink;
     const struct unit_port_ops *unit_ops; /* NULL: nothing asks units */
     struct unit_port *units;
+    const struct people_ops *people_ops; /* NULL: nobody loses a right */
+    struct people *people;
 };
 
 #endif

@@ -5,8 +5,9 @@ import os
 import pwd
 import signal
 import subprocess
+import time
 
-from daemon import BALLAST, CALL_S, SIM, main, wait_for
+from daemon import BALLAST, CALL_S, SIM, Daemon, main, wait_for
 from test_daemon_clients import as_user
 from test_http import AT, Api
 from test_replies import cluster
@@ -54,6 +55,55 @@ class TwoPeople(Api):
         seen = self.d.log.read_text().count("four_eyes.actions")
         self.d.process.send_signal(signal.SIGHUP)
         wait_for("the reload", lambda: self.d.log.read_text().count("four_eyes.actions") > seen, 10)
+
+
+def test_revoked_before_it_begins():
+    """What a token approved does not begin once it is revoked, nor for another token of its name, nor over a restart."""
+    api = TwoPeople([])
+    api.d.write(migrations_per_cluster=1, source={**api.d.settings["source"], "speed": 1})
+    with api:
+        begun, a = api.recommended()[:2]
+        for x in (begun, a):
+            assert api.approve("bob", x)[0] == 200
+        assert api.d.actions("approved"), "nothing waits for its turn"
+        api.d.cli("token", "revoke", "bob")
+        time.sleep(1)
+        api.d.cli("token", "create", "bob", "--role", "operator")
+        api.d.kill()
+        api.d.start()
+        wait_for("it is cancelled", lambda: [x for x in api.d.actions("cancelled") if x["id"] == a["id"]])
+        why = [x["why"] for x in api.d.actions("cancelled") if x["id"] == a["id"]][0]
+        assert "bob (token) asked for it, and may not any more: the token was revoked" in why, why
+        assert any("bob (token)" in e["data"]["text"] and "revoked" in e["data"]["text"] for e in json.loads(api.d.cli("events", "--format", "json"))), "no event"
+
+
+def test_lowered_before_it_begins():
+    """What a user approved does not begin once a reload has made a viewer of the user."""
+    with Daemon({**SIM, "speed": 1}, automation="manual", migration_threshold=5, migrations_per_cluster=1, roles={"users": {"nobody": "operator"}}) as d:
+        d.write(source={**SIM, "speed": 1, "file": str(d.folder / "cluster.json")})
+        (d.folder / "cluster.json").write_text(json.dumps(cluster()))
+        d.folder.chmod(0o755)
+        d.start()
+        wait_for("recommendations", lambda: len(d.actions("recommended")) > 1)
+        (d.folder / "run").chmod(0o755)
+        os.chmod(d.socket, 0o666)
+        ask = {"command": "apply", "ids": [a["id"] for a in d.actions("recommended")[:2]]}
+        with as_user(pwd.getpwnam("nobody").pw_uid, lambda: json.dumps(d.send(json.dumps(ask).encode() + b"\n"))) as said:
+            assert '"ok": true' in said or "true" in said, said
+        waits = [a["id"] for a in d.actions("approved")]
+        assert waits, "nothing waits for its turn"
+        d.write(roles={"users": {"nobody": "viewer"}})
+        d.process.send_signal(signal.SIGHUP)
+        wait_for("it is cancelled", lambda: [a for a in d.actions("cancelled") if a["id"] in waits and "its role is too low now" in a["why"]])
+
+
+def test_revoked_between_two():
+    """A first request of a token that is revoked counts no more; a lowered role likewise."""
+    with TwoPeople() as api:
+        a = api.recommended()[0]
+        assert api.approve("ann-desk", a)[0] == 409
+        api.d.cli("token", "revoke", "ann-desk")
+        api.refused("bob", f"recommendations/{a['id']}.{a['version']}/apply", "bob (token) is noted as the first")
 
 
 def test_two_tokens_and_a_kill_between():
@@ -162,4 +212,4 @@ def wrong(d, four_eyes):
 
 
 if __name__ == "__main__":
-    main(test_two_tokens_and_a_kill_between, test_one_person_in_many_ways, test_a_reload_switches_it)
+    main(test_two_tokens_and_a_kill_between, test_revoked_before_it_begins, test_lowered_before_it_begins, test_revoked_between_two, test_one_person_in_many_ways, test_a_reload_switches_it)

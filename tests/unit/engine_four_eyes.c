@@ -71,6 +71,70 @@ static void test_two_people(void **state)
     world_release();
 }
 
+/* Who asked first is looked up again when the second agrees. */
+static void test_first_has_lost_the_right(void **state)
+{
+    struct world w;
+    struct err err = {0};
+
+    (void)state;
+    begin_moves(&w, 1u << FOUR_EYES_APPROVE);
+    assert_int_equal(approve_as("ann", ids, 1, &err), -ENOKEY);
+    w.lost = "ann (test)";
+    assert_int_equal(approve_as("bob", ids, 1, &err), -ENOKEY);
+    assert_non_null(strstr(err.text, "bob (test) is noted as the first"));
+    assert_int_equal(count_first(), 1);
+    assert_int_equal(approve_as("cat", ids, 1, NULL), 0);
+    world_run(30);
+    assert_int_equal(world_state(1), ACTION_DONE);
+    world_release();
+}
+
+/* Either of two, or one: what they approved and has not begun does not begin. */
+static void test_approver_has_lost_the_right(void **state)
+{
+    static const char *const lost[] = {"ann (test)", "bob (test)", "cat (test)"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        struct world w;
+
+        begin_moves(&w, 1u << FOUR_EYES_APPROVE);
+        w.settings.policy.migrations_per_cluster = 1;
+        engine_configure(W->engine, &w.settings, w.now);
+        assert_int_equal(approve_as("cat", ids, 1, NULL), -ENOKEY);
+        assert_int_equal(approve_as("cat", &ids[1], 1, NULL), -ENOKEY);
+        assert_int_equal(approve_as("bob", ids, 1, NULL), 0);
+        assert_int_equal(approve_as("ann", &ids[1], 1, NULL), 0);
+        world_run(2);
+        assert_int_equal(world_state(2), ACTION_APPROVED);
+        w.lost = lost[i];
+        world_run(120);
+        assert_int_equal(world_state(1), ACTION_DONE); /* it had begun */
+        assert_int_equal(world_state(2), i == 1 ? ACTION_DONE : ACTION_CANCELLED);
+        if (i != 1) {
+            assert_non_null(strstr(world_action(2)->why, "may not any more: the token was revoked"));
+            assert_int_equal(world_action(2)->attempts, 0);
+        }
+        world_release();
+    }
+}
+
+/* What has begun goes on: a half-made migration would be worse. */
+static void test_begun_goes_on(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_moves(&w, 0);
+    assert_int_equal(approve_as("ann", ids, 1, NULL), 0);
+    world_run(2);
+    w.lost = "ann (test)";
+    world_run(60);
+    assert_int_equal(world_state(1), ACTION_DONE);
+    world_release();
+}
+
 /* However one person asks, it is one person. */
 static void test_one_person(void **state)
 {
@@ -414,6 +478,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_people),
+        cmocka_unit_test(test_first_has_lost_the_right),
+        cmocka_unit_test(test_approver_has_lost_the_right),
+        cmocka_unit_test(test_begun_goes_on),
         cmocka_unit_test(test_one_person),
         cmocka_unit_test(test_the_first_expires),
         cmocka_unit_test(test_another_destination),

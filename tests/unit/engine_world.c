@@ -4,11 +4,6 @@
 
 struct world *W;
 
-void w_host_id(int i, char ret[16])
-{
-    (void)snprintf(ret, 16, "h%d", i);
-}
-
 /* Counts a call; whether it has an effect. */
 bool w_alive(void)
 {
@@ -487,15 +482,17 @@ void world_begin_engine(void)
     static struct source source;
     static struct actuators actuators;
     static struct event_sink event_sink;
+    const struct event_sink_ops *sink = W->keeps ? &w_keeping_ops : &w_event_sink_ops;
     const struct engine_ports ports = {&w_store_ops,
                                        &store,
                                        &w_source_ops,
                                        &source,
                                        &w_actuators_ops,
                                        &actuators,
-                                       W->keeps ? &w_keeping_ops : &w_event_sink_ops,
+                                       sink,
                                        &event_sink,
-                                       W->units ? &w_unit_ops : NULL};
+                                       W->units ? &w_unit_ops : NULL,
+                                       .people_ops = &w_people_ops};
     struct err err = {0};
 
     assert_int_equal(engine_create(&W->settings, &ports, W->now, &W->engine, &err), 0);

@@ -134,6 +134,7 @@ struct world {
     char paused_note[40], paused_by_note[40], restored_note[256], source_note[80], roll_note[1024],
         reclaim_note[800], four_eyes_note[40000], four_eyes_shadow[40000], night_note[4096],
         last_night_note[4096];
+    const char *lost; /* who may not act any more; NULL: nobody */
     bool in_transaction, store_broken;
     instant_s kept_since; /* by the last pruning */
     int n_refused;        /* calls that a broken store has refused */
@@ -280,6 +281,7 @@ extern const struct store_ops w_store_ops;
 
 /* engine_world_units.c */
 extern const struct unit_port_ops w_unit_ops;
+extern const struct people_ops w_people_ops;
 void w_fill_units(struct inventory *inv,
                   struct arena *a); /* if there is one: a pipeline of each VM that asks */
 void w_answer_units(void);          /* what is asked, unless the unit is silent */

@@ -5,6 +5,11 @@
 #include "core/place/best.h"
 #include "core/place/place.h"
 
+void w_host_id(int i, char ret[16])
+{
+    (void)snprintf(ret, 16, "h%d", i);
+}
+
 static bool w_is_busy(const struct snapshot *s, uint32_t vm)
 {
     for (uint32_t i = 0; i < s->n_migrations; i++) {

@@ -56,3 +56,13 @@ void w_answer_units(void)
     W->units_asked = 0;
     engine_on_answers(W->engine, serial, &answers, W->now);
 }
+
+/* ---- people ---- */
+
+static const char *lost_right(struct people *p, const char *by, instant_s asked)
+{
+    (void)p, (void)asked;
+    return W->lost && strcmp(by, W->lost) == 0 ? "the token was revoked" : NULL;
+}
+
+const struct people_ops w_people_ops = {.lost_right = lost_right};

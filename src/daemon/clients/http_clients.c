@@ -16,7 +16,7 @@
 #include <sys/epoll.h>
 
 #define AT_ONCE_US INT64_C(20000) /* then timers and other clients are served */
-#define TICK_S 5
+#define TICK_S 1                  /* so soon a stream ends whose token has expired */
 #define EVENTS_AT_ONCE 500
 
 /* A request and its client. */

@@ -22,6 +22,7 @@
 #include "engine/evacuations.h"
 #include "engine/events.h"
 #include "engine/external_units.h"
+#include "engine/four_eyes.h"
 #include "engine/knowledge/cluster_demand.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/identities.h"
@@ -203,11 +204,26 @@ void action_approve(struct engine *e, struct action *x, const char *by, instant_
         proofs_approved(e, x, now);
 }
 
+/* False: who asked for it has lost the right since, and it is cancelled. A host that a test of wakes has put
+ * down is woken in any case. */
+static bool is_still_wanted(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_MAX];
+    const bool ends_test = x->r.kind == ACTION_POWER_ON && x->r.n_depends_on > 0;
+    const bool still = ends_test || four_eyes_may_still(e, x->r.approved_by, x->r.approved, why, sizeof why);
+
+    if (!still)
+        action_cancel(e, x, why, now);
+    return still;
+}
+
 /* approved -> starting. Stored first: from here on a restart must assume that the hypervisor was asked. */
 static void begin(struct engine *e, struct action *x, instant_s now)
 {
     const instant_s approved = x->r.approved;
 
+    if (!is_still_wanted(e, x, now))
+        return;
     x->r.attempts = 1;
     x->retries = 0;
     x->retry_at = 0;
@@ -297,6 +313,8 @@ static bool is_own_maintenance(const struct engine *e, const struct action *x)
 /* No hypervisor is asked: the mark is stored with the end of the action. */
 static void finish_own_maintenance(struct engine *e, struct action *x, instant_s now)
 {
+    if (!is_still_wanted(e, x, now))
+        return;
     x->r.started = now;
     own_maintenance_apply(e, x, now);
     finish(e, x, now);
