@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "net/http.h"
 #include "net/peer_json.h"
+#include "net/proxmox/guest_identity.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -71,6 +72,31 @@ static int is_due(const struct pve *p, const struct operation *q, const struct p
     return 0;
 }
 
+/* Whether the VMID is still that of the guest that was meant. What runs already is not asked: its beginning
+ * was. */
+static int is_meant(struct pve_acting *x, const struct operation *q, const struct pve_guest_state *g,
+                    struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *config = NULL;
+    char path[160], is[PVE_IDENTITY_MAX];
+
+    if (!q->identity || q->only_adopt)
+        return 0;
+    (void)snprintf(path, sizeof path, "/nodes/%s/%s/%s/config", g->node, pve_guest_folder(g->container),
+                   q->vm);
+    int r = pve_get_object(x->api, path, &config, err);
+
+    if (r < 0)
+        return r;
+    pve_guest_identity(config, is);
+    return strcmp(is, q->identity) == 0
+               ? 0
+               : err_set(
+                     err, -ESTALE,
+                     "%s: guest %s is another one than was meant: its VMID was used again (%s, not %.63s)",
+                     pve_url(x->api), q->vm, is[0] ? is : "without a UUID", q->identity);
+}
+
 static int look_at_guest(struct pve_acting *x, const struct operation *q, struct seen *ret, struct err *err)
 {
     int r = pve_guest_look(x->api, q->vm, q->from, &ret->guest, err);
@@ -83,7 +109,7 @@ static int look(struct pve_acting *x, const struct operation *q, struct seen *re
     int r = check_request(q, err);
 
     *ret = (struct seen){0};
-    if (r < 0 || (r = look_at_guest(x, q, ret, err)) < 0)
+    if (r < 0 || (r = look_at_guest(x, q, ret, err)) < 0 || (r = is_meant(x, q, &ret->guest, err)) < 0)
         return r;
     if (ret->guest.container && ret->guest.running && !x->settings->restart_containers)
         return err_set(err, -EPERM, "%s: container %s would have to be restarted (restart_containers)",

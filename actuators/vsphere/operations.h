@@ -19,6 +19,7 @@ struct entity {
     char name[MOREF_MAX]; /* for people; the moref when it has none */
     bool powered_on, standby, connected, in_maintenance, vsan;
     char host[MOREF_MAX]; /* of a VM */
+    char identity[64];    /* of a VM: its instanceUuid */
     struct vsphere_task task;
     char task_name[TASK_NAME_MAX]; /* "": no queued or running task of the work that was asked for */
 };

@@ -85,6 +85,7 @@ static int look_object(void *ctx, const struct vsphere_object *o, struct err *er
     if (!e->name[0])
         (void)snprintf(e->name, sizeof e->name, "%s", l->id);
     xml_line(vsphere_prop(o, "runtime.host"), e->host, sizeof e->host);
+    xml_line(vsphere_prop(o, "config.instanceUuid"), e->identity, sizeof e->identity);
     e->powered_on = xml_text_is(vsphere_prop(o, "runtime.powerState"), "poweredOn");
     e->standby = xml_text_is(vsphere_prop(o, "runtime.powerState"), "standBy") ||
                  xml_text_is(vsphere_prop(o, "runtime.standbyMode"), "in");
@@ -97,8 +98,8 @@ static int look_object(void *ctx, const struct vsphere_object *o, struct err *er
 int vsphere_entity_look(struct vsphere *v, const char *type, const char *id, enum vsphere_work work,
                         struct entity *ret, struct err *err)
 {
-    static const char *const vm_paths[] = {"name", "runtime.host", "runtime.powerState",
-                                           "runtime.connectionState", NULL};
+    static const char *const vm_paths[] = {
+        "name", "runtime.host", "runtime.powerState", "runtime.connectionState", "config.instanceUuid", NULL};
     static const char *const host_paths[] = {"name",
                                              "runtime.powerState",
                                              "runtime.standbyMode",
@@ -157,6 +158,9 @@ static int look(struct vsphere *v, const struct operation *q, struct entity *ret
 
 static int is_due(const struct vsphere *v, const struct operation *q, const struct entity *e, struct err *err)
 {
+    if (q->identity && e->identity[0] && strcmp(q->identity, e->identity) != 0)
+        return err_set(err, -ESTALE, "%s: VM %s is another one than was meant: it has %s for %s",
+                       vsphere_url(v), e->name, e->identity, q->identity);
     if (q->kind == OPERATION_MIGRATE)
         return migrate_is_due(v, q, e, err);
     return q->kind == OPERATION_POWER_ON_VM ? power_on_is_due(v, q, e, err)

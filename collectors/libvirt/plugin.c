@@ -20,7 +20,8 @@ static int open_shared(const struct source_config *cfg, void **ret, struct err *
 
     for (uint32_t i = 0; i < s->hosts.n; i++)
         hosts[i] = (struct libvirt_host){.name = list[i].name, .uri = list[i].uri};
-    int r = libvirt_connections_new(hosts, s->hosts.n, cfg->username, cfg->password, &c, err);
+    int r =
+        libvirt_connections_new(hosts, s->hosts.n, cfg->username, cfg->password, cfg->identities, &c, err);
 
     free(hosts);
     if (r < 0)

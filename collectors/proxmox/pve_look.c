@@ -19,6 +19,7 @@
 #define NODE_MOST_MS 10000 /* for a request that another node answers; a proxied one may hang for 30 s */
 #define HUNG_MOST_MS 1000  /* ... while it has not answered */
 #define PATH_MAX_BYTES 256
+#define COMPARE_MS 2000
 #define CONFIG_KEYS_MAX 512
 #define RETRY_MS (INT64_C(60) * 1000)
 #define RETRY_GUEST_MS                                                                                       \
@@ -135,9 +136,9 @@ static bool is_over(const struct pve_look *l)
 /* The parts of a guest's configuration that are read; a description or a start-up script may be long. */
 static json_t *reduce_config(json_t *data)
 {
-    static const char *const whole[] = {"cpu",      "sockets",  "cores",    "cpulimit", "hugepages",
-                                        "affinity", "balloon",  "rootfs",   "ostype",   "args",
-                                        "lock",     "efidisk0", "tpmstate0"};
+    static const char *const whole[] = {"cpu",      "sockets",  "cores",     "cpulimit", "hugepages",
+                                        "affinity", "balloon",  "rootfs",    "ostype",   "args",
+                                        "lock",     "efidisk0", "tpmstate0", "smbios1",  "vmgenid"};
     static const char *const families[] = {"net",     "scsi", "virtio",   "ide", "sata", "unused",
                                            "hostpci", "usb",  "virtiofs", "mp",  "dev"};
     json_t *kept = json_object(), *value;
@@ -431,8 +432,11 @@ static void consider_guest(struct pve_look *l, const struct pve_view *view, cons
     struct pve_guest_memory *m = pve_look_guest_memory(l, g->id);
     const struct pve_node *node = pve_find_node(view, g->node);
     uint64_t print = print_of(g);
-    bool changed = m->print != print;
+    /* a process that is younger: another guest may have been given the VMID between two looks */
+    bool changed = m->print != print || g->uptime < m->uptime;
     size_t before = *n;
+
+    m->uptime = g->uptime;
 
     m->print = print;
     consider(l, g, PVE_CONFIG, changed, list, n);
@@ -510,6 +514,14 @@ static int check_cluster(const struct pve_look *l, const struct pve_view *view, 
                    pve_url(l->api), view->cluster, l->cfg->cluster);
 }
 
+/* In each look one of the addresses that are asked only when others do not answer: by then it would be late
+ * to find that it is of another cluster. */
+static void compare_next(struct pve_look *l)
+{
+    if (l->cfg->identities && pve_compare_address(l->api, l->compare_next++, COMPARE_MS, NULL) == -ENOENT)
+        l->compare_next = 0;
+}
+
 int pve_look(struct pve_look *l, struct arena *a, struct pve_view *ret, struct err *err)
 {
     struct pve_view view = {0};
@@ -536,6 +548,7 @@ int pve_look(struct pve_look *l, struct arena *a, struct pve_view *ret, struct e
     ask_nodes(l, &view);
     ask_guests(l, &view, a);
     pve_read_votes(pve_cache_get(&l->cache, PVE_VOTES, net_now_ms(), PVE_FACTS_MS), &view);
+    compare_next(l);
     if (l->cfg->stop && atomic_load(l->cfg->stop))
         return err_set(err, -ECANCELED, "%s: cancelled, because the service stops", pve_url(l->api));
     l->now_ms = net_now_ms();

@@ -36,6 +36,7 @@ struct pve_node_memory {
 struct pve_guest_memory {
     uint64_t print;        /* of what would change with its configuration */
     double maxcpu, maxmem; /* as last told; 0: never */
+    double uptime;         /* of its process */
     bool on;               /* when its node was last seen */
     bool seen;
 };
@@ -47,6 +48,7 @@ struct pve_look {
     struct idmap nodes, guests; /* struct pve_node_memory, struct pve_guest_memory */
     size_t guests_before;       /* of the last look */
     bool has_qdevice;           /* a node knew one, at some time */
+    size_t compare_next;        /* the address whose cluster is compared in the next look */
     const char *answers;        /* the address of the last look */
     int64_t now_ms;             /* of this look */
     struct idmap slow_nodes;    /* those that have failed to answer in this look */

@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "net/peer_json.h"
 #include "net/proxmox/ceph.h"
+#include "net/proxmox/guest_identity.h"
 
 #include <errno.h>
 #include <math.h>
@@ -356,6 +357,14 @@ static enum vm_state state_of(const struct pve_guest *g, struct pve_guest_memory
     return on ? VM_ON : g->lock && strncmp(g->lock, "suspend", 7) == 0 ? VM_SUSPENDED : VM_OFF;
 }
 
+static const char *identity_of(const struct pve_map *m, const struct pve_guest *g)
+{
+    char is[PVE_IDENTITY_MAX];
+
+    pve_guest_identity(pve_look_of_guest(m->look, g, PVE_CONFIG, PVE_CONFIG_MS), is);
+    return is[0] ? arena_strdup(m->a, is) : NULL;
+}
+
 static void add_guest(struct pve_map *m, const struct pve_guest *g)
 {
     struct pve_guest_memory *memory = pve_look_guest_memory(m->look, g->id);
@@ -374,6 +383,7 @@ static void add_guest(struct pve_map *m, const struct pve_guest *g)
     v->is.id = g->id;
     v->is.name = g->name;
     v->host = g->node;
+    v->is.identity = identity_of(m, g);
     v->is.state = state_of(g, memory);
     if (g->tags)
         add_label(&v->is.labels, TAGS_LABEL, g->tags, m->a);
@@ -385,16 +395,6 @@ static void add_guest(struct pve_map *m, const struct pve_guest *g)
 }
 
 /* ---- the whole ---- */
-
-static void add_fault(struct inventory *inv, const char *text, struct arena *a)
-{
-    const char **items = arena_array(a, const char *, inv->source_faults.n + 1);
-
-    if (inv->source_faults.n > 0)
-        memcpy(items, inv->source_faults.items, inv->source_faults.n * sizeof *items);
-    items[inv->source_faults.n] = text;
-    inv->source_faults = (struct ids){.items = items, .n = inv->source_faults.n + 1};
-}
 
 /* The number of nodes that must be on for the quorum to outlive the failure of any one of them, or of the
  * QDevice, whichever nodes are on: those with the fewest votes are counted, and the largest vote is left out.
@@ -441,18 +441,24 @@ static void add_cluster(struct pve_map *m)
                                                  m->inv->conflicts.balancer ? ", ha-auto-rebalance=1" : "");
     m->inv->ha.hosts_on = hosts_on(m);
     if (m->look->has_qdevice && device && json_object_size(device) == 0)
-        add_fault(m->inv,
-                  arena_printf(m->a,
-                               "%s does not tell of the QDevice any more: its vote counts as lost. If the "
-                               "cluster has none now, restart Ballast.",
-                               pve_url(m->look->api)),
-                  m->a);
+        inventory_add_fault(
+            m->inv,
+            arena_printf(m->a,
+                         "%s does not tell of the QDevice any more: its vote counts as lost. If the "
+                         "cluster has none now, restart Ballast.",
+                         pve_url(m->look->api)),
+            m->a);
+    for (size_t i = 0; i < pve_addresses(m->look->api); i++) {
+        if (pve_wrong_address(m->look->api, i))
+            inventory_add_fault(m->inv, pve_wrong_address(m->look->api, i), m->a);
+    }
     if (!m->view->quorate)
-        add_fault(m->inv,
-                  arena_printf(
-                      m->a, "The cluster %s has no quorum, as %s sees it: nothing can be started or moved.",
-                      m->inv->cluster, pve_url(m->look->api)),
-                  m->a);
+        inventory_add_fault(
+            m->inv,
+            arena_printf(m->a,
+                         "The cluster %s has no quorum, as %s sees it: nothing can be started or moved.",
+                         m->inv->cluster, pve_url(m->look->api)),
+            m->a);
 }
 
 void pve_map(struct pve_look *l, const struct pve_view *view, struct arena *a, struct inventory *ret)

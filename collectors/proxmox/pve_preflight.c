@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define ADDRESS_MS 5000 /* for each of the other addresses */
+
 /* What a privilege is needed for: all reading, acting, standby and wake, or a part that can be missing. */
 enum need { ALWAYS, TO_ACT, TO_SWITCH, OF_USE };
 
@@ -115,6 +117,19 @@ static void add_failure(const struct pve_look *l, const struct err *err, struct 
     }
 }
 
+/* The others are asked only where one does not answer. */
+static void add_other_addresses(const struct pve_look *l, struct preflight *ret)
+{
+    for (size_t i = 0; i < pve_addresses(l->api); i++) {
+        struct err err = {0};
+
+        if (pve_compare_address(l->api, i, ADDRESS_MS, &err) == 0)
+            continue;
+        preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_PROBLEM, "%s", err.text);
+        preflight_advise(ret, "correct source.other_urls: addresses of nodes of this cluster");
+    }
+}
+
 /* How far configurations were read: what is not read yet stays where it is. */
 static void add_unread(const struct pve_look *l, const struct pve_view *view, struct preflight *ret)
 {
@@ -173,6 +188,7 @@ void pve_preflight(struct pve_look *l, const struct pve_view *view, const struct
     preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_OK, "%s can be reached, and its certificate is trusted",
                   pve_url(l->api));
     preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_OK, "the login of %s was accepted", l->cfg->username);
+    add_other_addresses(l, ret);
     preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_OK, "cluster %s: %zu nodes, %zu guests, %zu rules of HA",
                   inv->cluster, inv->n_hosts, inv->n_vms, inv->n_rules);
     add_nodes(l, view, ret);

@@ -62,7 +62,7 @@ struct vs_inventory_alloc {
 };
 
 struct vs_inventory_vm {
-    const char *id, *name, *host, *pool;
+    const char *id, *name, *identity, *host, *pool;
     enum vm_state state;
     bool state_known, template_, connected, migrating;
     double vcpus, mem_mb; /* UNKNOWN: its configuration could not be read */

@@ -288,6 +288,7 @@ static void map_vm(struct map *m, const struct vs_inventory_vm *v)
 
     map_vm_size(v, &to->is);
     to->is.id = v->id;
+    to->is.identity = v->identity;
     to->is.name = v->name ? v->name : v->id;
     to->is.state = v->state;
     to->is.kind = v->kind;

@@ -46,6 +46,7 @@ static const char *const vm_paths[] = {"name",
                                        "runtime.connectionState",
                                        "resourcePool",
                                        "config.template",
+                                       "config.instanceUuid",
                                        "config.hardware.numCPU",
                                        "config.hardware.memoryMB",
                                        "config.cpuAllocation",
@@ -372,6 +373,7 @@ static void read_vm(struct vs_inventory *s, const struct vsphere_object *o)
     *v = (struct vs_inventory_vm){
         .id = arena_strdup(s->arena, o->value),
         .name = name_of(s, o),
+        .identity = text(s, vsphere_prop(o, "config.instanceUuid")),
         .host = text(s, vsphere_prop(o, "runtime.host")),
         .pool = text(s, vsphere_prop(o, "resourcePool")),
         .state = xml_text_is(power, "poweredOn")   ? VM_ON

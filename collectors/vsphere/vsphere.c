@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/peer_identities.h"
 #include "collectors/vsphere/counters.h"
 #include "collectors/vsphere/find_cluster.h"
 #include "collectors/vsphere/vs_devices.h"
@@ -79,11 +80,25 @@ static void destroy(struct collector *c)
 static int choose_cluster(struct collector *c, bool id_leads_nowhere, struct err *err)
 {
     const char *wanted = c->cfg->cluster;
+    int r = 0;
 
-    if (!wanted || !find_cluster_is_id(wanted) || strlen(wanted) >= sizeof c->cluster || id_leads_nowhere)
-        return find_cluster(c->vsphere, wanted, c->cluster, err);
-    memcpy(c->cluster, wanted, strlen(wanted) + 1);
-    return 0;
+    if (wanted && find_cluster_is_id(wanted) && strlen(wanted) < sizeof c->cluster && !id_leads_nowhere)
+        memcpy(c->cluster, wanted, strlen(wanted) + 1);
+    else
+        r = find_cluster(c->vsphere, wanted, c->cluster, err);
+    if (r == 0 && (r = peer_identities_check(c->cfg->identities, "the cluster", c->cluster, err)) < 0)
+        c->cluster[0] = '\0';
+    return r;
+}
+
+/* Simulators of vCenter have all the same instanceUuid: the address tells them apart. */
+static void name_cluster(const struct collector *c)
+{
+    char address[HTTP_ADDRESS_MAX], name[HTTP_ADDRESS_MAX + CLUSTER_ID_MAX];
+
+    vsphere_address(c->vsphere, address);
+    (void)snprintf(name, sizeof name, "%s %s", address, c->cluster);
+    peer_identities_offer_name(c->cfg->identities, name);
 }
 
 static int read_cluster(struct collector *c, struct vs_inventory *s, struct err *err)
@@ -101,11 +116,14 @@ static int see(struct collector *c, struct vs_inventory *s, struct err *err)
 
     if (r == 0)
         r = read_cluster(c, s, err);
-    if (r != -ENOENT || !c->cluster[0])
-        return r;
-    c->cluster[0] = '\0'; /* the cluster is gone, or was created anew, with another id */
-    r = choose_cluster(c, true, err);
-    return r < 0 ? r : read_cluster(c, s, err);
+    if (r == -ENOENT && c->cluster[0]) {
+        c->cluster[0] = '\0'; /* the cluster is gone, or was created anew, with another id */
+        r = choose_cluster(c, true, err);
+        r = r < 0 ? r : read_cluster(c, s, err);
+    }
+    if (r == 0)
+        name_cluster(c);
+    return r;
 }
 
 /* The peer answered with a refusal, as opposed to a peer that could not be reached. */

@@ -57,11 +57,13 @@ struct power_request {
 
 struct operation {
     enum operation_kind kind;
-    const char *uid;     /* of the action; unique for ever */
-    const char *vm, *to; /* OPERATION_MIGRATE, OPERATION_POWER_ON_VM: ids as the collector gave them */
-    const char *from;    /* OPERATION_MIGRATE; a VM that does not run is started wherever it is registered */
-    bool off;            /* OPERATION_MIGRATE: the VM is off, and is only to be registered at `to` */
-    const char *host;    /* the others: its id */
+    const char *uid;      /* of the action; unique for ever */
+    const char *vm, *to;  /* OPERATION_MIGRATE, OPERATION_POWER_ON_VM: ids as the collector gave them */
+    const char *from;     /* OPERATION_MIGRATE; a VM that does not run is started wherever it is registered */
+    const char *identity; /* of the VM that is meant (vm_facts.identity): -ESTALE if the peer has another one
+                             by this id. NULL: not known */
+    bool off;             /* OPERATION_MIGRATE: the VM is off, and is only to be registered at `to` */
+    const char *host;     /* the others: its id */
     const char *host_name; /* the others: the host's name; NULL: not known, or not unique */
     bool only_adopt;       /* start(): adopt a running task, begin none; poll(): no further step */
     struct power_request power;

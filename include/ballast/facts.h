@@ -264,6 +264,8 @@ enum restart_priority {
 
 struct vm_facts {
     const char *id, *name;
+    const char *identity; /* what tells it from another VM that gets its id later, a UUID; NULL: not known, or
+                             its id does. For the engine: snapshots as JSON do not have it */
     enum vm_state state;
     enum vm_kind kind;
     enum automation automation; /* inherit, disabled, manual or automatic */

@@ -238,4 +238,7 @@ struct seen_answer *inventory_add_answer(struct inventory *inv, struct arena *a)
 struct expected *inventory_add_expected(struct inventory *inv, struct arena *a);
 struct quiet *inventory_add_quiet(struct inventory *inv, struct arena *a);
 
+/* One more of source_faults; copies the sentence. */
+void inventory_add_fault(struct inventory *inv, const char *text, struct arena *a);
+
 #endif

@@ -22,6 +22,8 @@ struct source_kind {
     const char *(*check)(const void *settings, struct arena *a, const char **ret_key);
 };
 
+struct peer_identities;
+
 struct source_config {
     const char *kind;
     const char *url;
@@ -40,6 +42,8 @@ struct source_config {
      * does not block, and the service decides how soon it looks again. NULL: changes need not be told. */
     void (*changed)(void *changed_ctx);
     void *changed_ctx;
+    struct peer_identities *identities; /* (base/peer_identities.h) that peers are compared with. NULL: they
+                                           are not */
     void *shared; /* what the plug-in's open() made (plugin.h); not owned. NULL: nothing */
 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRINGS_MAX 9
+#define STRINGS_MAX 10
 
 /* The job's strings, except those of its settings. */
 static size_t strings_of(struct job *j, const char **ret[STRINGS_MAX])
@@ -15,6 +15,7 @@ static size_t strings_of(struct job *j, const char **ret[STRINGS_MAX])
     struct operation *o = &j->operation;
     const char **of_operation[] = {&o->uid,
                                    &o->vm,
+                                   &o->identity,
                                    &o->from,
                                    &o->to,
                                    &o->host,

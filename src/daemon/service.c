@@ -13,6 +13,7 @@
 #include "daemon/clients/server.h"
 #include "daemon/events/event_outputs.h"
 #include "daemon/events/subscribers.h"
+#include "daemon/known_peers.h"
 #include "daemon/mqtt/mqtt_commands.h"
 #include "daemon/process.h"
 #include "daemon/source_lock.h"
@@ -60,6 +61,7 @@ struct service {
     const char *source_name; /* identifies the source across restarts */
     struct arena names;
     const struct plugin *plugin;
+    struct known_peers peers;
     int source_fd;             /* holds the source for this process */
     struct power_setup *power; /* now */
     struct consoles *consoles;
@@ -104,6 +106,7 @@ static struct request_handler request_handler_of(struct service *s)
                                     .tokens = &s->tokens,
                                     .decisions = s->decisions,
                                     .logins = s->power->logins,
+                                    .peers = &s->peers,
                                     .reload_by = s->waits.config ? s->waits.by : NULL,
                                     .reload_since = s->waits.since,
                                     .now = wall_clock_now(&s->clock)};
@@ -180,6 +183,7 @@ static void take_news(struct service *s, int64_t for_us)
         case NEWS_INVENTORY:
             metrics_on_collection(&s->metrics, n->took_us, false);
             engine_on_inventory(s->engine, n->serial, &n->collected, now);
+            known_peers_update(&s->peers, s->engine, now);
             request_handler_forget_shared(&s->shared);
             power_setup_compare(s->power, engine_snapshot(s->engine));
             break;
@@ -420,6 +424,9 @@ static int open_source(struct service *s, struct err *err)
     /* a source without a URL is no server that another process could use, too */
     if (s->plugin->actuator && c->source.url && (r = source_lock(s->source_name, &s->source_fd, err)) < 0)
         return r;
+    if ((r = known_peers_open(&s->peers, s->store, s->source_name, err)) < 0)
+        return r;
+    s->source_config.identities = s->peers.identities;
     s->source_config.stop = &s->stop;
     if (s->plugin->open && (r = s->plugin->open(&s->source_config, &s->source_config.shared, err)) < 0)
         return r;
@@ -593,6 +600,7 @@ static void stop_service(struct service *s)
         queue_release(&s->news, thread_results_free);
     if (s->plugin && s->plugin->close)
         s->plugin->close(s->source_config.shared);
+    known_peers_close(&s->peers);
     (void)sd_event_source_disable_unref(s->news_io);
     (void)sd_event_source_disable_unref(s->timer);
     (void)sd_event_source_disable_unref(s->sigterm);

@@ -233,6 +233,8 @@ static const char *approver(const struct engine *e, const struct snapshot *s, co
                                                : false;
     const char *person = asked_by(e, s, x, now);
 
+    may = may && (!e->held_back || x->r.kind == ACTION_POWER_ON);
+
     return person ? person : may ? APPROVED_BY_ENGINE : NULL;
 }
 

@@ -281,9 +281,22 @@ void engine_free(struct engine *e)
     free(e->paused_by);
     free(e->restored);
     free(e->unconfirmed);
+    free(e->held_back);
     free(e->cluster);
     free(e->source_name);
     free(e);
+}
+
+void engine_hold_back(struct engine *e, const char *why, instant_s now)
+{
+    if (!why == !e->held_back)
+        return;
+    xstrset(&e->held_back, why);
+    e->changes++;
+    e->passes->next = now;
+    source_poll_want(e, now);
+    action_queue_add_all(e->actions);
+    proceed(e, now);
 }
 
 void engine_configure(struct engine *e, const struct engine_settings *settings, instant_s now)

@@ -91,6 +91,11 @@ void engine_tell_reload_failed(struct engine *e, const char *why, const char *by
 /* Publishes that alarms do not reach a target, or reach it again. */
 void engine_tell_alarms(struct engine *e, bool failed, const char *target, const char *text, instant_s now);
 
+/* Something makes it doubtful whether this service should act: until it is over (NULL) the engine approves
+ * nothing by itself but wakes, and begins nothing else that it has approved; a person may. `why`: a sentence,
+ * a fault of each pass. */
+void engine_hold_back(struct engine *e, const char *why, instant_s now);
+
 /* ---- what happens ---------------------------------------------------------------------------- */
 
 /* Time has passed. To be called at engine_wakeup() at the latest; more often does no harm. */

@@ -168,6 +168,8 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
     c.n_waking = action_facts_wakes(e, a, &c.waking);
     knowledge_fill(e->knowledge, &c, inv, a);
     reclaim_confirm_fill(e, inv);
+    if (e->held_back)
+        inventory_add_fault(inv, e->held_back, a);
     action_facts_fill(e, inv, a);
     int r = snapshot_build(inv, a, &v->snap, err);
 

@@ -66,6 +66,7 @@ struct action_record {
     enum action_kind kind;
     unsigned priority;
     const char *vm, *from, *to; /* ids; NULL unless the kind has them */
+    const char *identity;       /* of the VM (vm_facts.identity): it is about this one; NULL: not known */
     const char *host;           /* id; NULL unless the kind has one */
     enum reason reason;
     const char *rule;           /* id or NULL */

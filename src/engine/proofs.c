@@ -387,7 +387,7 @@ bool proofs_recommendation(const struct engine *e, uint64_t pass, struct action_
 
 void proofs_approve(struct engine *e, instant_s now)
 {
-    for (size_t i = 0; e->proofs->host && e->proofs->automatic && i < e->actions->n; i++) {
+    for (size_t i = 0; e->proofs->host && e->proofs->automatic && !e->held_back && i < e->actions->n; i++) {
         struct action *x = e->actions->list[i];
 
         if (x->r.state != ACTION_RECOMMENDED || !proofs_is_proof(&x->r) ||

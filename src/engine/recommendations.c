@@ -36,6 +36,7 @@ struct action_record recommendation_record(const struct snapshot *s, const struc
         .kind = rec->action,
         .priority = rec->priority,
         .vm = vm_id(s, rec->vm),
+        .identity = rec->vm == IX_NONE ? NULL : s->vms[rec->vm].is.identity,
         .from = host_id(s, rec->from),
         .to = host_id(s, rec->to),
         .host = host_id(s, rec->host),
@@ -61,6 +62,12 @@ static bool is_proof(enum reason x, enum reason y)
     return x == REASON_WAKE_TEST || y == REASON_WAKE_TEST;
 }
 
+/* Of one id: another VM may have been given it. */
+static bool is_same_vm(const struct action_record *x, const struct action_record *y)
+{
+    return !x->identity || !y->identity || strcmp(x->identity, y->identity) == 0;
+}
+
 /* The unapproved recommendation of an earlier pass that this one repeats, or NULL. It is the same one if the
  * VM is to leave its host for the same reason, even to another host: of many hosts with about the same load,
  * each pass finds another one the best. A standby is another
@@ -72,6 +79,7 @@ static struct action *find_repeated(const struct engine *e, const struct action_
 
         if (x->r.state == ACTION_RECOMMENDED && x->r.pass != r->pass && x->r.kind == r->kind &&
             same_text(x->r.vm, r->vm) && same_text(x->r.from, r->from) && same_text(x->r.host, r->host) &&
+            is_same_vm(&x->r, r) &&
             (x->r.reason == r->reason || (same_text(x->r.to, r->to) && !is_proof(x->r.reason, r->reason))))
             return x;
     }
@@ -100,6 +108,8 @@ static void refresh(struct engine *e, struct action *x, const struct action_reco
         x->r.benefit[res] = r->benefit[res];
     }
     xalloc_set_text(&x->r.to, r->to);
+    if (r->identity)
+        xalloc_set_text(&x->r.identity, r->identity);
     xalloc_set_text(&x->r.rule, r->rule);
     xalloc_set_text(&x->r.text, r->text);
     action_changed(e, x);

@@ -17,6 +17,7 @@ struct engine {
     char *paused_by;
     char *restored;    /* NOTE_RESTORED, until a person resumes; NULL: nothing is in doubt */
     char *unconfirmed; /* the setting that waits for a person (reclaim_confirm.h), a sentence; NULL: none */
+    char *held_back;   /* why nothing but wakes is approved without a person, a sentence; NULL: it is */
     instant_s ticked;  /* the last tick: actions are looked at again a while after it, however many
                           calls come in between */
 

@@ -1,6 +1,8 @@
 /* inventory.c: inventories grow one object at a time. */
 #include <ballast/inventory.h>
 
+#include <string.h>
+
 /* Adds an object to the list; it begins with the value behind the list's name. */
 #define INVENTORY_ADD(inv, a, list, ...)                                                                     \
     ((inv)->list = arena_grow((a), (inv)->list, (inv)->n_##list, &(inv)->cap_##list, sizeof *(inv)->list),   \
@@ -96,4 +98,14 @@ struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *
     for (int r = 0; r < RES_COUNT; r++)
         h->alloc[r].limit = NO_LIMIT;
     return h;
+}
+
+void inventory_add_fault(struct inventory *inv, const char *text, struct arena *a)
+{
+    const char **items = arena_array(a, const char *, inv->source_faults.n + 1);
+
+    if (inv->source_faults.n > 0)
+        memcpy(items, inv->source_faults.items, inv->source_faults.n * sizeof *items);
+    items[inv->source_faults.n] = arena_strdup(a, text);
+    inv->source_faults = (struct ids){.items = items, .n = inv->source_faults.n + 1};
 }

@@ -494,6 +494,16 @@ int http_send(struct http_session *s, const struct http_request *q, struct http_
     return r;
 }
 
+void http_address(const struct http_session *s, char ret[HTTP_ADDRESS_MAX])
+{
+    const char *ip = NULL;
+    long port = 0;
+
+    (void)curl_easy_getinfo(s->easy, CURLINFO_PRIMARY_IP, &ip);
+    (void)curl_easy_getinfo(s->easy, CURLINFO_PRIMARY_PORT, &port);
+    (void)snprintf(ret, HTTP_ADDRESS_MAX, ip && ip[0] ? "%s:%ld" : "", ip, port);
+}
+
 const char *http_fingerprint(const struct http_session *s)
 {
     return s->certificate.fingerprint;

@@ -96,6 +96,10 @@ int http_send(struct http_session *s, const struct http_request *request, struct
  * was no answer yet, or not over TLS. */
 const char *http_fingerprint(const struct http_session *s);
 
+/* The address of the peer that answered last, "192.0.2.7:443"; "": there was no answer yet. */
+#define HTTP_ADDRESS_MAX 64
+void http_address(const struct http_session *s, char ret[HTTP_ADDRESS_MAX]);
+
 /* The path, with its query, that a reference means in the document at `base` (RFC 3986, section 5), and the
  * host that it names. The caller frees both. -EINVAL: it means none; -ENOMEM. */
 int http_resolve(const char *base, const char *reference, char **ret_host, char **ret_path);

@@ -2,6 +2,7 @@
  * the cluster. */
 #include "preflight/internal.h"
 
+#include "base/peer_identities.h"
 #include "core/pass.h"
 #include "model/snapshot_build.h"
 #include "overlay/overlay.h"
@@ -195,6 +196,7 @@ void preflight_source(void *part)
         preflight_advise(&p->found.list, "run this as the user of the service");
         return;
     }
+    cfg.identities = peer_identities_new(NULL); /* addresses are compared with each other */
     if (plugin->open)
         r = plugin->open(&cfg, &cfg.shared, &err);
     if (r == 0)
@@ -203,4 +205,5 @@ void preflight_source(void *part)
         preflight_add(&p->found.list, PREFLIGHT_SOURCE, PREFLIGHT_PROBLEM, "%s", err.text);
     if (plugin->close)
         plugin->close(cfg.shared);
+    peer_identities_free(cfg.identities);
 }

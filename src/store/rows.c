@@ -86,6 +86,7 @@ static const struct sql_column action_columns[] = {
     COLUMN(action_record, TEXT, "former_to", former_to),
     COLUMN(action_record, I64, "redirected", redirected),
     COLUMN(action_record, U32, "wake_method", wake_method),
+    COLUMN(action_record, TEXT, "identity", identity),
     RESULT_COLUMNS,
 };
 

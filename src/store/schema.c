@@ -204,6 +204,9 @@ static const char *const scripts[] = {
     /* Until now, mem_overcommit and mem_admission had no effect on free memory. A new store has no name yet.
      */
     "INSERT INTO notes (key, value) SELECT 'mem_reclaim_unconfirmed', 'upgraded' FROM instance;",
+
+    /* The VM that an action is about, told from another one with its id. */
+    "ALTER TABLE actions ADD COLUMN identity TEXT;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

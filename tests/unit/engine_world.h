@@ -102,6 +102,7 @@ struct world {
     const char *name_of[WORLD_HOSTS]; /* of this host; NULL: as all */
     const char *uuid_of[WORLD_HOSTS]; /* of the hardware; NULL: not known */
     const char *vm_name;              /* of every VM; NULL: its id */
+    const char *vm_identity;          /* the same; NULL: not known */
     const char *labels_unread;        /* what the source says of its labels */
     bool apart;                       /* a rule keeps vm00 and vm01 on different hosts */
     struct world_vm vms[WORLD_VMS];

@@ -26,6 +26,7 @@ void w_fill_rule(struct inventory *inv, struct arena *a)
 
 void w_fill_migration(struct seen_vm *v, bool off)
 {
+    v->is.identity = W->vm_identity;
     if (W->dirty_mb_s > 0)
         v->is.dirty_mb_s = W->dirty_mb_s;
     v->if_all_sleep = off;

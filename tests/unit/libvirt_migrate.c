@@ -318,7 +318,7 @@ static void test_a_stuck_host_is_asked_no_more(void **state)
     struct err err = {0};
 
     (void)state;
-    assert_int_equal(libvirt_connections_new(&host, 1, NULL, NULL, &conns, &err), 0);
+    assert_int_equal(libvirt_connections_new(&host, 1, NULL, NULL, NULL, &conns, &err), 0);
     assert_int_equal(migrations_new(conns, &settings, &m, &err), 0);
     for (int i = 0; i < MIGRATIONS_ASKING_MOST; i++)
         assert_int_equal(migrations_ask(m, 0, 1000 + i, &err), 0);

@@ -430,7 +430,10 @@ static int serve_request(const struct request_handler *s, struct request *q, str
     case REQUEST_TRUST:
         return reply_done(engine_trust(s->engine, q->host, c->who, s->now, err), out);
     case REQUEST_CONFIRM_SETTING:
-        return reply_done(engine_confirm_setting(s->engine, q->name, c->who, s->now, err), out);
+        return reply_done(strcmp(q->name, "source") == 0
+                              ? known_peers_confirm(s->peers, s->engine, c->who, s->now, err)
+                              : engine_confirm_setting(s->engine, q->name, c->who, s->now, err),
+                          out);
     case REQUEST_CONSOLE:
         return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
     case REQUEST_PLACE:

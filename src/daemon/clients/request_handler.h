@@ -7,6 +7,7 @@
 #include "daemon/clients/client.h"
 #include "daemon/clients/decisions.h"
 #include "daemon/events/event_outputs.h"
+#include "daemon/known_peers.h"
 #include "daemon/replies/metrics.h"
 #include "engine/engine.h"
 #include "http/http.h"
@@ -39,7 +40,8 @@ struct request_handler {
     struct admin_tokens *tokens;
     struct decisions *decisions;
     struct login_guards *logins; /* of the hosts' controllers */
-    const char *reload_by;       /* who asked for the reload that waits; NULL: none waits */
+    struct known_peers *peers;
+    const char *reload_by; /* who asked for the reload that waits; NULL: none waits */
     instant_s reload_since;
     instant_s now;
 };

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXTS 12
+#define TEXTS 13
 
 static void texts_of(struct action_record *r, const char **ret[TEXTS])
 {
-    const char **const texts[TEXTS] = {&r->uid,      &r->vm,   &r->from, &r->to,
-                                       &r->host,     &r->rule, &r->text, &r->approved_by,
-                                       &r->ended_by, &r->task, &r->why,  &r->former_to};
+    const char **const texts[TEXTS] = {&r->uid,  &r->vm,        &r->from,        &r->to,       &r->host,
+                                       &r->rule, &r->text,      &r->approved_by, &r->ended_by, &r->task,
+                                       &r->why,  &r->former_to, &r->identity};
 
     memcpy(ret, texts, sizeof texts);
 }

@@ -139,6 +139,7 @@ static void submit(struct engine *e, struct action *x, enum job_kind kind, insta
         .operation = {.uid = x->r.uid,
                       .kind = action_operation(x->r.kind),
                       .vm = x->r.vm,
+                      .identity = x->r.identity,
                       .from = x->r.from,
                       .to = x->r.to,
                       .off = x->r.reason == REASON_OFF_VM,

@@ -305,6 +305,10 @@ static bool may_still_sleep(const struct engine *e, const struct action *x, char
     uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
     struct err err = {0};
 
+    if (is_by_engine(x) && e->held_back) {
+        (void)snprintf(why, WHY_MAX, "%s", e->held_back);
+        return false;
+    }
     if (is_by_engine(x) && !power_preconditions_are_automatic(e, &e->now_seen->snap.hosts[ix].is)) {
         (void)snprintf(why, WHY_MAX, "the power of host %s is no longer managed automatically",
                        e->now_seen->snap.hosts[ix].is.name);

@@ -64,6 +64,13 @@ static bool vm_makes_sense(const struct engine *e, const struct action *x, char 
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
     bool starts = x->r.kind == ACTION_PLACE;
 
+    if (ix != IX_NONE && x->r.identity && s->vms[ix].is.identity &&
+        strcmp(x->r.identity, s->vms[ix].is.identity) != 0) {
+        (void)snprintf(why, WHY_MAX,
+                       "VM %s is another one than was meant: its id was used again (%.60s, not %.60s)", name,
+                       s->vms[ix].is.identity, x->r.identity);
+        return false;
+    }
     switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
     case AT_SOURCE:
         if (starts || s->vms[ix].is.state == (x->r.reason == REASON_OFF_VM ? VM_OFF : VM_ON))
@@ -112,6 +119,8 @@ static bool vm_may_move(const struct engine *e, const struct action *x, instant_
 
     if (immovable)
         (void)snprintf(why, WHY_MAX, "VM %s cannot be moved: %s", s->vms[ix].is.name, immovable);
+    else if (by_itself && e->held_back)
+        (void)snprintf(why, WHY_MAX, "%s", e->held_back);
     else if (by_itself && x->r.priority > PRIORITY_MANDATORY && preconditions_balance_waits(e, now))
         (void)snprintf(why, WHY_MAX, "the time for optional moves is over (balance.windows)");
     else

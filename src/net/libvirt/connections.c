@@ -3,7 +3,9 @@
 #include "net/libvirt/connections.h"
 
 #include "base/cleanup.h"
+#include "base/hardware_uuid.h"
 #include "base/log.h"
+#include "base/peer_identities.h"
 #include "base/thread.h"
 #include "base/xalloc.h"
 #include "net/http.h"
@@ -24,6 +26,7 @@
 #define WAKE_MS 200 /* how often a waiting caller looks at *stop */
 #define STUCK_MS ((int64_t)300 * 1000)
 #define STUCK_DOUBLINGS 6
+#define IDENTITY_MAX 320
 
 /* A connection that is open, or was. */
 struct link {
@@ -52,6 +55,8 @@ struct libvirt_connections {
     unsigned holders;
     bool closed;
     char *username, *password;
+    bool compares;                      /* hosts with what they were */
+    struct peer_identities *identities; /* NULL once the object is closed */
     struct libvirt_watch *watch;
     size_t n;
     struct slot slots[];
@@ -170,6 +175,43 @@ static int give_credentials(virConnectCredentialPtr cred, unsigned int n, void *
     return 0;
 }
 
+/* "UUID NAME", without what does not tell a machine from others: a new board has another UUID, a libvirt that
+ * finds none makes one up at each start, and a host may get another name. "": nothing does. */
+static void tell_apart(virConnectPtr conn, char ret[IDENTITY_MAX])
+{
+    CLEANUP(freep) char *capabilities = virConnectGetCapabilities(conn);
+    CLEANUP(freep) char *name = virConnectGetHostname(conn);
+    struct hardware_uuid u;
+    xml_doc *doc = NULL;
+    char uuid[64] = "";
+
+    if (capabilities && xml_parse(capabilities, strlen(capabilities), &doc, NULL) == 0)
+        xml_line(xml_child(xml_root(doc), "host/uuid"), uuid, sizeof uuid);
+    xml_free(doc);
+    if (hardware_uuid_parse(uuid, &u) < 0 || hardware_uuid_is_placeholder(&u))
+        uuid[0] = '\0';
+    if (!name || strncmp(name, "localhost", 9) == 0 || strpbrk(name, " \t\n"))
+        (void)snprintf(ret, IDENTITY_MAX, "%s", uuid);
+    else
+        (void)snprintf(ret, IDENTITY_MAX, "%s%s%.250s", uuid, uuid[0] ? " " : "", name);
+}
+
+/* Whether it is the host that it was. */
+static bool is_same(struct libvirt_connections *c, const struct slot *s, virConnectPtr conn, struct err *err)
+{
+    char is[IDENTITY_MAX];
+
+    if (c->compares)
+        tell_apart(conn, is);
+    (void)pthread_mutex_lock(&c->lock);
+    int r = peer_identities_check(c->identities, s->name, c->compares ? is : "", err);
+
+    if (r == 0 && c->compares)
+        peer_identities_offer_name(c->identities, is);
+    (void)pthread_mutex_unlock(&c->lock);
+    return r == 0;
+}
+
 static virConnectPtr open_one(struct libvirt_connections *c, const struct slot *s, struct err *err)
 {
     int types[] = {VIR_CRED_AUTHNAME, VIR_CRED_USERNAME, VIR_CRED_PASSPHRASE, VIR_CRED_NOECHOPROMPT};
@@ -183,6 +225,10 @@ static virConnectPtr open_one(struct libvirt_connections *c, const struct slot *
     }
     if (virConnectSetKeepAlive(conn, LIBVIRT_KEEPALIVE_S, LIBVIRT_KEEPALIVE_COUNT) != 0)
         log_debug("%s: no keepalive: a host that falls silent is noticed late", s->name);
+    if (!is_same(c, s, conn, err)) {
+        (void)virConnectClose(conn);
+        return NULL;
+    }
     return conn;
 }
 
@@ -408,7 +454,8 @@ void libvirt_connections_watch(struct libvirt_connections *c, void (*changed)(vo
 /* ---- the object ----------------------------------------------------------------------------------- */
 
 int libvirt_connections_new(const struct libvirt_host *hosts, size_t n, const char *username,
-                            const char *password, struct libvirt_connections **ret, struct err *err)
+                            const char *password, struct peer_identities *identities,
+                            struct libvirt_connections **ret, struct err *err)
 {
     struct libvirt_connections *c = xcalloc(1, sizeof *c + n * sizeof c->slots[0]);
 
@@ -421,6 +468,8 @@ int libvirt_connections_new(const struct libvirt_host *hosts, size_t n, const ch
     c->holders = 1;
     c->username = xstrdup(username);
     c->password = xstrdup(password);
+    c->identities = identities;
+    c->compares = identities != NULL;
     c->n = n;
     for (size_t i = 0; i < n; i++) {
         c->slots[i].name = xstrdup(hosts[i].name);
@@ -442,6 +491,7 @@ void libvirt_connections_close(struct libvirt_connections *c)
 {
     (void)pthread_mutex_lock(&c->lock);
     c->closed = true;
+    c->identities = NULL;
     for (size_t i = 0; i < c->n; i++)
         end_ssh(&c->slots[i]);
     (void)pthread_mutex_unlock(&c->lock);

@@ -28,9 +28,14 @@ struct libvirt_host {
 
 struct libvirt_connections;
 
-/* Copies all. username, password: for hosts that ask (SASL); NULL: none. Nothing is opened. -ENOMEM. */
+struct peer_identities;
+
+/* identities: the hosts are compared with what they were, by name, when a connection is opened: -EKEYREJECTED
+ * of those below; it outlives libvirt_connections_close(). NULL: they are not. Copies all else. username,
+ * password: for hosts that ask (SASL); NULL: none. Nothing is opened. -ENOMEM. */
 int libvirt_connections_new(const struct libvirt_host *hosts, size_t n, const char *username,
-                            const char *password, struct libvirt_connections **ret, struct err *err);
+                            const char *password, struct peer_identities *identities,
+                            struct libvirt_connections **ret, struct err *err);
 
 /* Another holder; the object lives until all have released it. NULL is fine. */
 struct libvirt_connections *libvirt_connections_hold(struct libvirt_connections *c);

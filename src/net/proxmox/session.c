@@ -3,10 +3,14 @@
 #include "net/proxmox/session.h"
 
 #include "base/cleanup.h"
+#include "base/peer_identities.h"
 #include "base/secret.h"
+#include "base/xalloc.h"
+#include "net/certificate.h"
 #include "net/http.h"
 #include "net/login_guard.h"
 #include "net/peer_json.h"
+#include "net/proxmox/answer.h"
 #include "net/proxmox/settings.h"
 
 #include <errno.h>
@@ -14,13 +18,13 @@
 #include <string.h>
 
 #define BASE "/api2/json"
-#define DEPTH_MAX 16u
 #define ANSWER_MAX ((size_t)32 * 1024 * 1024)
 #define TIMEOUT_DEFAULT_S 60
 #define TICKET_MAX 2048
 #define CSRF_MAX 256
 #define RENEW_MS (INT64_C(3600) * 1000) /* a ticket lives for two hours */
 #define ADDRESSES_MAX 64
+#define PEERS_TRIED 3       /* of an address behind which several nodes answer in turn */
 #define LOGIN_LEAST_MS 5000 /* a refusal takes 3 s, and must be seen lest the password is sent again */
 
 struct pve {
@@ -30,11 +34,15 @@ struct pve {
     size_t n_urls, at; /* at: the address that is asked */
     struct login_guard *guard, *own_guard;
     bool by_token;
-    char ticket[TICKET_MAX]; /* "": none */
-    char csrf[CSRF_MAX];     /* sent with the ticket, in requests that change something */
-    int64_t ticket_ms;       /* when it was given */
+    char ticket[TICKET_MAX];                    /* "": none */
+    char csrf[CSRF_MAX];                        /* sent with the ticket, in requests that change something */
+    char compared[CERTIFICATE_FINGERPRINT_MAX]; /* of the peer whose cluster was compared last; "": none */
+    size_t compared_at;                         /* its address */
+    bool doubted;                               /* the peer that answered last is another one than that */
+    char *wrong[ADDRESSES_MAX]; /* why nothing is asked of the address: it is of another cluster; NULL */
+    int64_t ticket_ms;          /* when it was given */
     int64_t deadline_ms;
-    unsigned requests;
+    unsigned requests, answers;
 };
 
 struct question {
@@ -42,6 +50,7 @@ struct question {
     const char *body;   /* NULL: none */
     const char *secret; /* of the token; NULL: none */
     bool login;
+    bool same_peer; /* as in struct http_request */
     int64_t at_most_ms;
 };
 
@@ -108,6 +117,8 @@ void pve_free(struct pve *p)
         return;
     http_session_free(p->http);
     login_guard_free(p->own_guard);
+    for (size_t i = 0; i < p->n_urls; i++)
+        free(p->wrong[i]);
     explicit_bzero(p->ticket, sizeof p->ticket); /* it cannot be ended at the peer: it expires */
     explicit_bzero(p->csrf, sizeof p->csrf);
     free(p);
@@ -142,80 +153,6 @@ size_t pve_turn(struct pve *p)
 }
 
 /* ---- one request ---- */
-
-void pve_escape(struct strbuf *b, const char *text)
-{
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-            strchr("-_.~", *c))
-            strbuf_add(b, c, 1);
-        else
-            strbuf_printf(b, "%%%02X", (unsigned)*c);
-    }
-}
-
-void pve_form_add(struct strbuf *form, const char *key, const char *value)
-{
-    if (form->len > 0)
-        strbuf_puts(form, "&");
-    strbuf_puts(form, key);
-    strbuf_puts(form, "=");
-    pve_escape(form, value);
-}
-
-/* A request that changes something may have been carried out if another node or a proxy has lost the answer.
- * A read that waited too long for a lock of the node is repeated later. */
-static int code_of(long status, bool changes, const char *reason)
-{
-    return changes && status >= 502                    ? -ECONNRESET
-           : status == 401                             ? -EACCES
-           : status == 403                             ? -EPERM
-           : status == 501                             ? -EOPNOTSUPP
-           : status >= 595                             ? -EHOSTDOWN
-           : !changes && strstr(reason, "got timeout") ? -EAGAIN
-                                                       : -EREMOTEIO;
-}
-
-/* The reason stands on the status line; which parameter was wrong, only in the body. */
-static int refused(const char *url, const struct http_answer *answer, bool changes, struct err *err)
-{
-    CLEANUP(json_decrefp) json_t *o = NULL;
-    const char *key = NULL;
-    char reason[HTTP_REASON_MAX];
-    json_t *value;
-
-    (void)snprintf(reason, sizeof reason, "%s", answer->reason);
-    for (char *c = reason; *c; c++)
-        *c = (signed char)*c < ' ' ? '?' : *c; /* what is no ASCII need not be UTF-8 */
-    if (answer->status == 400 &&
-        peer_json_read(answer->body.text, answer->body.len, DEPTH_MAX, &o, NULL) == 0) {
-        json_object_foreach(json_object_get(o, "errors"), key, value)
-        {
-            if (json_is_string(value))
-                return err_set(err, -EREMOTEIO, "%s: %s %s: %.200s (HTTP 400)", url, reason, key,
-                               json_string_value(value));
-        }
-    }
-    return err_set(err, code_of(answer->status, changes, reason), "%s: %s (HTTP %ld)", url,
-                   reason[0] ? reason : "refused without a reason", answer->status);
-}
-
-static int read_answer(const char *url, const struct http_answer *answer, bool changes, json_t **ret,
-                       struct err *err)
-{
-    json_t *o = NULL;
-
-    if (answer->status < 200 || answer->status > 299)
-        return refused(url, answer, changes, err);
-    int r = peer_json_read(answer->body.text ? answer->body.text : "", answer->body.len, DEPTH_MAX, &o, err);
-    if (r < 0)
-        return err_widen(err, "%s", url);
-    json_t *data = json_object_get(o, "data");
-    *ret = data ? json_incref(data) : NULL;
-    json_decref(o);
-    return data ? 0
-                : err_set(err, -EPROTO, "%s: the answer has no \"data\": no Proxmox VE answers there", url);
-}
 
 static int ask(struct pve *p, const struct question *q, json_t **ret, struct err *err)
 {
@@ -258,6 +195,7 @@ static int ask(struct pve *p, const struct question *q, json_t **ret, struct err
         .deadline_ms = until < p->deadline_ms ? until : p->deadline_ms,
         .answer_max = ANSWER_MAX,
         .once = changes, /* nor must a wrong password arrive twice */
+        .same_peer = q->same_peer,
     };
     p->requests++;
     int r = http_send(p->http, &request, &answer, err);
@@ -267,7 +205,9 @@ static int ask(struct pve *p, const struct question *q, json_t **ret, struct err
         explicit_bzero(csrf.text, csrf.len);
     if (r < 0)
         return r;
-    r = read_answer(url.text, &answer, changes && !q->login, ret, err);
+    p->answers++;
+    p->doubted = p->compared_at != p->at || strcmp(p->compared, http_fingerprint(p->http)) != 0;
+    r = pve_answer_read(url.text, &answer, changes && !q->login, ret, err);
     strbuf_release(&answer.body);
     return r;
 }
@@ -359,6 +299,117 @@ static int need_ticket(struct pve *p, const char *password, struct err *err)
     return r;
 }
 
+/* ---- whose cluster it is ---- */
+
+#define CERTIFICATES "/nodes/localhost/certificates/info"
+
+/* What a row of the list has under `key`, where it has this text under `name`; "": no row has. */
+static const char *text_of_row(const json_t *list, const char *name, const char *text, const char *key)
+{
+    json_t *row;
+    size_t i;
+
+    json_array_foreach(list, i, row)
+    {
+        const char *is = peer_json_text(row, name), *wanted = peer_json_text(row, key);
+
+        if (is && wanted && strcmp(is, text) == 0)
+            return wanted;
+    }
+    return "";
+}
+
+static bool is_refusal(int r)
+{
+    return r == -EPERM || r == -EOPNOTSUPP || r == -EREMOTEIO;
+}
+
+/* All nodes of a cluster have the certificate authority that its first node made, and tell it to every user.
+ * Where none is told, the cluster's name must do. */
+static int compare_cluster(struct pve *p, const struct question *q, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *certificates = NULL;
+    CLEANUP(json_decrefp) json_t *status = NULL;
+    const char *is, *peer = "cluster";
+    char address[HTTP_ADDRESS_MAX];
+    struct err why = {0};
+    struct question own = {
+        .method = "GET", .path = CERTIFICATES, .secret = q->secret, .at_most_ms = q->at_most_ms};
+    int r = ask(p, &own, &certificates, err);
+
+    if (r < 0 && !is_refusal(r))
+        return r;
+    is = text_of_row(certificates, "filename", "pve-root-ca.pem", "fingerprint");
+    if (!is[0]) {
+        own.path = "/cluster/status";
+        if ((r = ask(p, &own, &status, err)) < 0 && !is_refusal(r))
+            return r;
+        peer = "cluster name";
+        is = text_of_row(status, "type", "cluster", "name");
+    }
+    r = peer_identities_check(p->cfg->identities, peer, is, &why);
+    if (r < 0)
+        (void)err_widen(&why, "%s", pve_url(p));
+    xstrset(&p->wrong[p->at], r < 0 ? why.text : NULL);
+    if (r < 0)
+        return err_set(err, r, "%s", why.text);
+    http_address(p->http, address);
+    peer_identities_offer_name(p->cfg->identities, is[0] && !status ? is : address);
+    (void)snprintf(p->compared, sizeof p->compared, "%s", http_fingerprint(p->http));
+    p->compared_at = p->at;
+    p->doubted = false;
+    return 0;
+}
+
+static int read_compared(struct pve *p, const struct question *q, json_t **ret, struct err *err)
+{
+    const unsigned before = p->answers;
+    int r = ask(p, q, ret, err);
+
+    if (p->answers == before || !p->doubted)
+        return r;
+    int other = compare_cluster(p, q, r < 0 ? NULL : err);
+
+    if (other == 0 || (r < 0 && other != -EKEYREJECTED))
+        return r;
+    json_decref(*ret);
+    *ret = NULL;
+    return r < 0 ? err_set(err, other, "%s", p->wrong[p->at]) : other;
+}
+
+/* An answer counts once the peer's cluster was compared, and what changes something is sent only to a peer
+ * whose cluster was. */
+static int ask_compared(struct pve *p, const struct question *q, json_t **ret, struct err *err)
+{
+    struct question own = *q;
+    int r = -ESTALE;
+
+    if (!p->cfg->identities)
+        return ask(p, q, ret, err);
+    if (strcmp(q->method, "GET") == 0)
+        return read_compared(p, q, ret, err);
+    own.same_peer = true;
+    for (int tries = 0; r == -ESTALE && tries < PEERS_TRIED; tries++) {
+        const bool known = !p->doubted && p->compared_at == p->at && p->compared[0];
+
+        if (!known && (r = compare_cluster(p, q, err)) < 0)
+            return r;
+        r = ask(p, &own, ret, err);
+        p->doubted = p->doubted || r == -ESTALE;
+    }
+    return r == -ESTALE ? err_set(err, -EKEYREJECTED, "%s: another peer answers each time", pve_url(p)) : r;
+}
+
+size_t pve_addresses(const struct pve *p)
+{
+    return p->n_urls;
+}
+
+const char *pve_wrong_address(const struct pve *p, size_t at)
+{
+    return p->wrong[at];
+}
+
 /* ---- at whichever address answers ---- */
 
 static int ask_here(struct pve *p, const struct question *q, json_t **ret, struct err *err)
@@ -372,7 +423,7 @@ static int ask_here(struct pve *p, const struct question *q, json_t **ret, struc
         own.secret = p->by_token ? secret : NULL;
         r = p->by_token ? 0 : need_ticket(p, secret, err);
         if (r == 0)
-            r = ask(p, &own, ret, err);
+            r = ask_compared(p, &own, ret, err);
         else
             break;
         if (r != -EACCES || p->by_token)
@@ -472,16 +523,23 @@ int pve_post_everywhere(struct pve *p, const char *path, struct err *err)
     return n > 0 ? n : first.code;
 }
 
+int pve_compare_address(struct pve *p, size_t at, int64_t at_most_ms, struct err *err)
+{
+    CLEANUP(json_decrefp) json_t *certificates = NULL;
+    const size_t began = p->at;
+
+    if (at >= p->n_urls)
+        return err_set(err, -ENOENT, "there are %zu addresses", p->n_urls);
+    p->at = at;
+    int r = ask_here(p, &(struct question){.method = "GET", .path = CERTIFICATES, .at_most_ms = at_most_ms},
+                     &certificates, err);
+    p->at = began;
+    return is_refusal(r) ? 0 : r;
+}
+
 int pve_delete(struct pve *p, const char *path, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *nothing = NULL;
 
     return ask_in_turn(p, &(struct question){.method = "DELETE", .path = path}, &nothing, err);
-}
-
-bool pve_is_node_name(const char *text)
-{
-    size_t len = text ? strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") : 0;
-
-    return len > 0 && len < PVE_NODE_MAX && !text[len] && text[0] != '-';
 }

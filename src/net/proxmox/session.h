@@ -8,6 +8,9 @@
  * What failed is said on the status line of an answer ("500 VM is locked (backup)"), and is kept as the
  * reason.
  *
+ * Before an answer of a peer counts, or a request that changes something is sent to it, its cluster is
+ * compared with that of earlier peers (peer_identities.h); an address of another cluster is passed over.
+ *
  * Source: pve-http-server (PVE/APIServer/AnyEvent.pm), pve-docs (pveum.adoc), Proxmox VE 8.4 to 9.2. */
 #ifndef BALLAST_NET_PROXMOX_SESSION_H
 #define BALLAST_NET_PROXMOX_SESSION_H
@@ -38,6 +41,14 @@ const char *pve_url(const struct pve *p);
 /* From now on the next address is asked, though this one answers: it may be that of a node that is about to
  * go. The number of addresses. */
 size_t pve_turn(struct pve *p);
+
+/* Asks this one of the addresses (0: cfg->url) whose cluster it is. -ENOENT: there are no more;
+ * -EKEYREJECTED: of another one; and the errors of pve_get(). */
+int pve_compare_address(struct pve *p, size_t at, int64_t at_most_ms, struct err *err);
+size_t pve_addresses(const struct pve *p);
+/* Why nothing is asked of the address: it is of another cluster than that of cfg->identities. NULL: it is
+ * not, as far as is known. */
+const char *pve_wrong_address(const struct pve *p, size_t at);
 
 /* Asks for a path below /api2/json, and gives what the answer has as "data"; the caller releases it with
  * json_decref(). at_most_ms: for this request, which a node that hangs must not make longer; 0: what is left.

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/peer_identities.h"
 #include "base/secret.h"
 #include "net/login_guard.h"
 
@@ -147,6 +148,11 @@ int vsphere_sleep(const struct vsphere *v, int64_t ms, struct err *err)
     return 0;
 }
 
+void vsphere_address(const struct vsphere *v, char ret[HTTP_ADDRESS_MAX])
+{
+    http_address(v->http, ret);
+}
+
 void vsphere_expired(struct vsphere *v)
 {
     v->logged_in = false;
@@ -252,7 +258,7 @@ static int read_content(struct vsphere *v, struct err *err)
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_content c = {0};
-    char api_type[32];
+    char api_type[32], uuid[64];
 
     strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, "RetrieveServiceContent", "ServiceInstance", "ServiceInstance");
@@ -271,12 +277,16 @@ static int read_content(struct vsphere *v, struct err *err)
     xml_line(xml_child(n, "authorizationManager"), c.authorization_manager, sizeof c.authorization_manager);
     xml_line(xml_child(n, "about/apiVersion"), c.api_version, sizeof c.api_version);
     xml_line(xml_child(n, "about/apiType"), api_type, sizeof api_type);
+    xml_line(xml_child(n, "about/instanceUuid"), uuid, sizeof uuid);
     c.is_vcenter = strcmp(api_type, "VirtualCenter") == 0;
     if (!c.root_folder[0] || !c.property_collector[0] || !c.session_manager[0])
         return err_set(err, -EPROTO,
                        "%s: this is no vSphere API: it names no rootFolder, propertyCollector or "
                        "sessionManager",
                        v->cfg->url);
+    r = peer_identities_check(v->cfg->identities, "vCenter", uuid, err);
+    if (r < 0)
+        return err_widen(err, "%s", v->cfg->url);
     v->content = c;
     choose_version(v);
     return 0;

@@ -9,6 +9,7 @@
 #ifndef BALLAST_NET_VSPHERE_SESSION_H
 #define BALLAST_NET_VSPHERE_SESSION_H
 
+#include "net/http.h"
 #include "net/soap.h"
 
 #include <ballast/source.h>
@@ -36,6 +37,8 @@ int vsphere_new(const struct source_config *cfg, struct vsphere **ret, struct er
 void vsphere_free(struct vsphere *v); /* NULL is fine. Logs out, within 2 s */
 
 const char *vsphere_url(const struct vsphere *v);
+/* The address of the peer that answered last; as http_address(). */
+void vsphere_address(const struct vsphere *v, char ret[HTTP_ADDRESS_MAX]);
 /* Valid from the first successful call until the next login. */
 const struct vsphere_content *vsphere_content(const struct vsphere *v);
 

@@ -4,6 +4,7 @@ All sizes are bytes, all instants seconds of Cluster.clock, which a test may rep
 time; Cluster.lock keeps an answer in one piece.
 """
 import collections
+import os
 import threading
 import time
 import uuid
@@ -53,6 +54,8 @@ class Guest:
     def __init__(self, vmid, node, kind="qemu", cores=2, mem=4 * GIB, **more):
         self.vmid, self.node, self.kind, self.cores, self.mem = vmid, node, kind, cores, mem
         self.name = f"guest{vmid}"
+        self.uuid = uuid.uuid4()
+        self.age = 5000  # of its process, in seconds
         self.status = "running"
         self.cpu = 0.1  # a fraction of its cores
         self.used = mem // 4  # by the guest
@@ -123,6 +126,7 @@ class Account:
 class Cluster:
     def __init__(self, version="9.1", nodes=3, name="lab", **node):
         self.version, self.name = version, name
+        self.authority = ":".join(f"{byte:02X}" for byte in os.urandom(32))  # the fingerprint of its certificate
         self.lock = threading.RLock()
         self.clock = time.time
         self.nodes = {f"n{i}": Node(f"n{i}", i, version, **node) for i in range(1, nodes + 1)}

@@ -54,7 +54,7 @@ def _figures(q, g):
         return {"status": "unknown"}
     if g.status == "running":
         told = g.used if g.balloon or g.kind == "lxc" else g.host_used
-        row.update(cpu=g.cpu, mem=told, uptime=5000, netin=1, netout=2, diskread=3, diskwrite=4)
+        row.update(cpu=g.cpu, mem=told, uptime=g.age, netin=1, netout=2, diskread=3, diskwrite=4)
         if on.major() >= 9:
             row["memhost"] = g.host_used
     return row
@@ -265,6 +265,12 @@ def node_status(q):
             "pveversion": f"pve-manager/{version(q)['version']}/0a1b2c3d", "boot-info": {"mode": "efi", "secureboot": 0}}
 
 
+def certificates(q):
+    """A cluster whose nodes tell no authority has None."""
+    told = {"pve-root-ca.pem": q.cluster.authority, "pve-ssl.pem": q.server.fingerprint}
+    return [{"filename": name, "fingerprint": is_} for name, is_ in told.items() if is_]
+
+
 def node_config(q):
     return {"wakeonlan": q.node.wakeonlan, "digest": _digest(q.node.name)}
 
@@ -362,7 +368,7 @@ def guest_config(q):
     if g.kind == "qemu":
         told = {"name": g.name, "cores": g.cores, "sockets": 1, "memory": str(g.mem >> 20), "cpu": "x86-64-v2-AES", "ostype": "l26",
                 "scsihw": "virtio-scsi-single", "boot": "order=scsi0", "net0": f"virtio={mac},bridge={g.bridge}",
-                "scsi0": f"{g.storage}:vm-{g.vmid}-disk-0,size=32G"}
+                "scsi0": f"{g.storage}:vm-{g.vmid}-disk-0,size=32G", "smbios1": f"uuid={g.uuid}"}
     else:
         told = {"hostname": g.name, "cores": g.cores, "memory": g.mem >> 20, "swap": 512, "ostype": "debian", "arch": "amd64",
                 "net0": f"name=eth0,bridge={g.bridge},hwaddr={mac},ip=dhcp,type=veth", "rootfs": f"{g.storage}:vm-{g.vmid}-disk-0,size=8G"}

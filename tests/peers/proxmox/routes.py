@@ -54,6 +54,7 @@ ROUTES = [
     Route("POST", "/cluster/ha/resources/{sid}/migrate", writing.ha_migrate, "sid node", needs=("/", "Sys.Console")),
     Route("GET", "/nodes", reading.nodes),
     Route("GET", "/nodes/{node}/version", reading.version, "node"),
+    Route("GET", "/nodes/{node}/certificates/info", reading.certificates, "node"),
     Route("GET", "/nodes/{node}/status", reading.node_status, "node", needs=NODE),
     Route("POST", "/nodes/{node}/status", writing.node_command, "node command", needs=POWER),
     Route("POST", "/nodes/{node}/wakeonlan", writing.wake_on_lan, "node", needs=POWER, here=True),

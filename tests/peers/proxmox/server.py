@@ -80,7 +80,7 @@ class Request:
         """At the node and the guest that the path names."""
         c = self.cluster
         if route.on_node:
-            self.node = c.nodes.get(self.path["node"])
+            self.node = self.local if self.path["node"] == "localhost" else c.nodes.get(self.path["node"])
             if self.node is None:
                 raise errors.Failure(f"no such cluster node '{self.path['node']}'")
             if not self.node.online:
