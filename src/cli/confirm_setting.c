@@ -20,12 +20,13 @@ static enum exit_code verb_confirm_setting_run(const struct args *args, struct a
 const struct verb verb_confirm_setting = {
     .name = "confirm-setting",
     .summary = "Confirm a setting that waits for a person.",
-    .more = "After an upgrade from a version in which mem_overcommit above 1, or mem_admission reservation, "
-            "had no "
-            "effect on free memory, the service goes on as before until a person confirms the setting. "
-            "`ballast status` says which setting waits, and what it allows. The setting `source` waits where "
-            "another cluster, vCenter or host than before answers at the source's addresses: nothing is asked of "
-            "it until a person confirms that it is the right one.",
+    .more =
+        "After an upgrade from a version in which mem_overcommit above 1, or mem_admission reservation, "
+        "had no "
+        "effect on free memory, the service goes on as before until a person confirms the setting. "
+        "`ballast status` says which setting waits, and what it allows. The setting `source` waits where "
+        "another cluster, vCenter or host than before answers at the source's addresses: nothing is asked of "
+        "it until a person confirms that it is the right one.",
     .operands = "SETTING",
     .operands_min = 1,
     .operands_max = 1,

@@ -10,6 +10,7 @@
 #include "dialect/nova/nova.h"
 #include "model/named.h"
 #include "model/snapshot_json.h"
+#include "render/table.h"
 
 #include <string.h>
 
