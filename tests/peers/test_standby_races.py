@@ -18,6 +18,7 @@ from proxmox import Cluster, Server, tasks  # noqa: E402
 from redfish_service import V1, RedfishService  # noqa: E402
 from test_libvirt_migrate import end_of, probe, start as start_move  # noqa: E402
 from test_proxmox_actuator import equal, given  # noqa: E402
+from test_proxmox_power import source_of  # noqa: E402
 from udp_relay import UdpRelay  # noqa: E402
 
 
@@ -265,6 +266,23 @@ def test_vsphere():
                 api.relocate(each, at)
 
         each_race("vSphere", source, name, person, lambda: [v for v, at in api.placement().items() if at == host], undo, 2)
+
+
+def test_proxmox_by_a_controller():
+    """A guest has moved to the node."""
+    c = Cluster("9.1", nodes=5)
+    c.add(THERE, "n3")
+    with Server(c, nodes=["n1", "n2"]) as s:
+        def undo():
+            with c.lock:
+                c.guests[THERE].node = "n3"
+                c.tasks.clear()
+
+        def event():
+            with c.lock:
+                moved_in(c)
+
+        each_race("Proxmox VE by Redfish", source_of(s), "n5", event, lambda: [g.vmid for g in c.guests_of("n5")], undo, 2)
 
 
 GUEST = """<domain type='qemu'><name>late</name><memory unit='MiB'>16</memory><os><type>hvm</type></os></domain>"""

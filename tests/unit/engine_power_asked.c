@@ -32,6 +32,36 @@ static void test_an_admins_wish_stands(void **state)
     world_release();
 }
 
+/* Killed at any second of a standby, after the request: the next process has never read the host, and knows
+ * that it sleeps. */
+static void test_killed_and_never_read(void **state)
+{
+    unsigned on_the_way = 0;
+
+    (void)state;
+    for (int at = 1; at <= 40; at++) {
+        struct world w;
+        uint64_t id, ids[WAKE_ACTIONS];
+
+        begin_manual(&w);
+        world_run(60);
+        assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &id, NULL), 0);
+        world_run(at);
+        on_the_way += world_state(id) == ACTION_RUNNING || world_state(id) == ACTION_VERIFYING;
+        if (world_state(id) != ACTION_APPROVED && world_state(id) != ACTION_STARTING) {
+            w.host_state[2] = HOST_STANDBY;
+            w.unread[2] = true;
+            world_restart();
+            world_run(100);
+            assert_int_equal(engine_snapshot(w.engine)->hosts[2].is.state, HOST_STANDBY);
+            assert_int_equal(world_state(id), ACTION_DONE);
+            assert_int_equal(engine_wake(w.engine, "h2", false, "tester", w.now, ids, NULL), 0);
+        }
+        world_release();
+    }
+    assert_true(on_the_way > 0);
+}
+
 static void test_maintenance_and_standby(void **state)
 {
     struct world w;
@@ -343,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_admins_wish_stands),
+        cmocka_unit_test(test_killed_and_never_read),
         cmocka_unit_test(test_maintenance_and_standby),
         cmocka_unit_test(test_maintenance_during_a_wake),
         cmocka_unit_test(test_refusals),

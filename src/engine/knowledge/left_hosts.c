@@ -206,9 +206,10 @@ bool left_hosts_keep(const struct idmap *known, const struct snapshot *before, c
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host_facts *f = &s->hosts[i].is;
         struct known_host *k = idmap_get(known, f->id);
-        bool is_awake = hosts_is_up(f->state) || f->state == HOST_MAINTENANCE;
+        bool goes = f->state == HOST_ENTERING_STANDBY; /* this process may not see it arrive there */
+        bool is_awake = (hosts_is_up(f->state) && !goes) || f->state == HOST_MAINTENANCE;
 
-        if (f->state == HOST_STANDBY && !k->r.facts)
+        if ((f->state == HOST_STANDBY || goes) && !k->r.facts)
             set_facts(k, f, s);
         else if (k->r.facts && is_awake)
             set_facts(k, NULL, NULL);
