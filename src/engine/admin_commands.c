@@ -90,39 +90,36 @@ int admin_command_not_stored(const struct engine *e, const char *done, struct er
 
 /* ---- pause ----------------------------------------------------------------------------------- */
 
-static void set_paused(struct engine *e, bool paused, const char *by, instant_s now)
+static int set_paused(struct engine *e, bool paused, const char *by, instant_s now, struct err *err)
 {
+    const char *done = paused ? "paused" : "resumed";
+    char text[TEXT_MAX];
+
+    if (e->paused == paused)
+        return 0;
     e->paused = paused;
     e->paused_since = paused ? now : 0;
     xstrset(&e->paused_by, paused ? by : NULL);
+    if (!paused)
+        xstrset(&e->restored, NULL);
     e->persist->notes_dirty = true;
+    (void)snprintf(text, sizeof text, "%s by %s: %s", done, by,
+                   paused ? "nothing is started until `ballast resume`" : "actions are started again");
+    events_publish(
+        e,
+        &(struct event){.kind = paused ? EVENT_PAUSED : EVENT_RESUMED, .time = now, .by = by, .text = text});
+    engine_tick(e, now);
+    return e->persist->notes_dirty ? admin_command_not_stored(e, done, err) : 0;
 }
 
 int engine_pause(struct engine *e, const char *by, instant_s now, struct err *err)
 {
-    char text[TEXT_MAX];
-
-    if (e->paused)
-        return 0;
-    set_paused(e, true, by, now);
-    (void)snprintf(text, sizeof text, "paused by %s: nothing is started until `ballast resume`", by);
-    events_publish(e, &(struct event){.kind = EVENT_PAUSED, .time = now, .by = by, .text = text});
-    engine_tick(e, now);
-    return e->persist->notes_dirty ? admin_command_not_stored(e, "paused", err) : 0;
+    return set_paused(e, true, by, now, err);
 }
 
 int engine_resume(struct engine *e, const char *by, instant_s now, struct err *err)
 {
-    char text[TEXT_MAX];
-
-    if (!e->paused)
-        return 0;
-    set_paused(e, false, by, now);
-    xstrset(&e->restored, NULL);
-    (void)snprintf(text, sizeof text, "resumed by %s: actions are started again", by);
-    events_publish(e, &(struct event){.kind = EVENT_RESUMED, .time = now, .by = by, .text = text});
-    engine_tick(e, now);
-    return e->persist->notes_dirty ? admin_command_not_stored(e, "resumed", err) : 0;
+    return set_paused(e, false, by, now, err);
 }
 
 void engine_tell_change(struct engine *e, const char *text, const char *by, instant_s now)
@@ -181,6 +178,11 @@ void engine_status(const struct engine *e, struct engine_status *ret)
     ret->n_failing_units = unit_failures_list(e->knowledge->units, &ret->failing_units);
     for (size_t i = 0; i < e->actions->n; i++)
         ret->actions[e->actions->list[i]->r.state]++;
+}
+
+instant_s engine_pruned(const struct engine *e)
+{
+    return e->persist->pruned;
 }
 
 const struct snapshot *engine_snapshot(const struct engine *e)

@@ -413,6 +413,9 @@ struct engine_left_vm {
 /* By VM; in the arena or the engine's, valid as above. */
 size_t engine_left_vms(const struct engine *e, instant_s now, struct arena *a, struct engine_left_vm **ret);
 
+/* When the engine last dropped what is too old; 0: not yet, because the clock may be wrong. */
+instant_s engine_pruned(const struct engine *e);
+
 /* The newest inventory, frozen; NULL before the first. Its migrations and pending are as of that moment. */
 const struct snapshot *engine_snapshot(const struct engine *e);
 

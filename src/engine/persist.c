@@ -29,9 +29,10 @@
 #define RETRY_MAX_S 8            /* between two tries: without the store nothing begins */
 #define REMEMBERED_S (24 * 3600) /* how far back a restart reads at least */
 #define PRUNE_S 3600
-#define LOOK_GAP_PERIODS 3       /* what lies further apart leaves a gap */
-#define CLOCK_SLACK_S 5          /* what a clock may be corrected by between two processes */
-#define ENERGY_HOURS_KEPT_DAYS 8 /* what was drawn is kept by the hour for so long, then by the day */
+#define CLOCK_TRUSTED_S (24 * 3600) /* after a leap of the clock nothing is too old for so long */
+#define LOOK_GAP_PERIODS 3          /* what lies further apart leaves a gap */
+#define CLOCK_SLACK_S 5             /* what a clock may be corrected by between two processes */
+#define ENERGY_HOURS_KEPT_DAYS 8    /* what was drawn is kept by the hour for so long, then by the day */
 
 #define SERVICE "ballastd" /* who pauses where no person did */
 
@@ -260,7 +261,6 @@ void persist_prune(struct engine *e, instant_s now)
     struct err err = {0};
     const instant_s oldest = now - instant_later(e->settings.history_days * 24 * 3600, remembered_s(e));
     const struct retention keep = {
-        .samples_before = now - DEMAND_HISTORY_LENGTH_S,
         .ended_before = oldest,
         .learned_before = oldest,
         .hosts_before = oldest,
@@ -271,15 +271,17 @@ void persist_prune(struct engine *e, instant_s now)
         .energy_days_before = day_of(now - ENERGY_HOURS_KEPT_DAYS * ENERGY_DAY_S),
     };
 
-    const instant_s due = e->persist->next_prune; /* 0: not yet known */
-
-    if (now < due && now >= due - PRUNE_S)
-        return;
-    e->persist->next_prune = now + PRUNE_S;
+    struct persist *p = e->persist;
     /* A clock that has leapt, or that a machine starts with, may be ahead by years and set right soon: until
      * then all that is kept would be too old. */
-    if (now < due || now > due + PRUNE_S)
+    const bool leapt = now < p->next_prune - CLOCK_TRUSTED_S || now > p->next_prune + PRUNE_S;
+
+    if (now < p->next_prune && !leapt)
         return;
+    p->next_prune = now + (leapt ? CLOCK_TRUSTED_S : PRUNE_S);
+    if (leapt)
+        return;
+    p->pruned = now;
     knowledge_forget(e->knowledge, &keep, now);
     backoff_forget(e->actions, now - remembered_s(e));
     if (left_alone(e, now))
@@ -369,28 +371,22 @@ static void recall_paused(struct engine *e, const struct stored *s, instant_s no
 {
     const char *since = ports_find_note(s, NOTE_PAUSED);
 
-    e->paused = since != NULL;
-    xstrset(&e->paused_by, since ? ports_find_note(s, NOTE_PAUSED_BY) : NULL);
-    if (since && rfc3339_parse(since, &e->paused_since) < 0)
-        e->paused_since = now;
     xstrset(&e->restored, ports_find_note(s, NOTE_RESTORED));
-    if (!e->restored)
-        return;
-    if (!e->paused) {
-        e->paused = true;
+    e->paused = since || e->restored;
+    e->persist->notes_dirty = e->paused && !since;
+    xstrset(&e->paused_by, since ? ports_find_note(s, NOTE_PAUSED_BY) : e->restored ? SERVICE : NULL);
+    if (e->paused && (!since || rfc3339_parse(since, &e->paused_since) < 0))
         e->paused_since = now;
-        xstrset(&e->paused_by, SERVICE);
-        e->persist->notes_dirty = true;
-    }
-    events_publish(
-        e, &(struct event){.kind = EVENT_PAUSED, .time = now, .by = e->paused_by, .text = e->restored});
+    if (e->restored)
+        events_publish(
+            e, &(struct event){.kind = EVENT_PAUSED, .time = now, .by = e->paused_by, .text = e->restored});
 }
 
 /* What stands in the store is of another source, where the same ids and names of tasks mean other things:
  * nothing of it is carried on here, nor does it say anything about these VMs. */
 static void disown(struct engine *e, instant_s now)
 {
-    const struct retention keep = {.samples_before = now + 1,
+    const struct retention keep = {.samples_before = INT64_MAX,
                                    .learned_before = INT64_MAX,
                                    .hosts_before = INT64_MAX,
                                    .passes_kept = UINT32_MAX,
@@ -422,6 +418,9 @@ int persist_load(struct engine *e, instant_s now, struct err *err)
     e->actions->instance = xstrdup(s.instance);
     e->actions->last_id = s.last_action;
     e->passes->last = s.last_pass;
+    /* a long stop of the service looks the same, and can wait as well */
+    e->persist->next_prune =
+        now + (s.newest > 0 && now - s.newest > CLOCK_TRUSTED_S ? CLOCK_TRUSTED_S : PRUNE_S);
     for (size_t i = 0; i < s.n_actions; i++)
         recall_action(e, &s.actions[i], now);
     actions_link(e);

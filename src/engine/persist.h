@@ -17,6 +17,7 @@ struct persist {
     unsigned failures; /* in a row */
     instant_s retry_at;
     instant_s next_prune;
+    instant_s pruned;    /* what was too old then was dropped; 0: not yet */
     instant_s last_look; /* time of the last look that was stored; 0: none by this process */
 };
 

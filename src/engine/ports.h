@@ -308,6 +308,7 @@ struct records {
 /* What a restart begins with; strings and arrays are in the arena that load() was given. */
 struct stored {
     const char *instance; /* a random name that the store was given when it was created; part of every uid */
+    instant_s newest;     /* the time of its newest record; 0: not known */
     uint64_t last_action,
         last_pass;                 /* the highest ids given out so far, whatever was pruned since; 0: none */
     struct action_record *actions; /* by id: all that have not ended, and those that ended since `since` */
@@ -337,8 +338,9 @@ struct stored {
 /* The value of a note, or NULL. */
 const char *ports_find_note(const struct stored *s, const char *key);
 
+/* What is dropped; 0: nothing. Of what is old the oldest tenth at a time; INT64_MAX: all, at once. */
 struct retention {
-    instant_s samples_before;     /* samples older than this are dropped */
+    instant_s samples_before;     /* samples older than this are dropped, all at once; see put_look() */
     instant_s ended_before;       /* and actions and migrations that ended before this */
     instant_s learned_before;     /* and rates that were last learned before this */
     instant_s hosts_before;       /* and hosts last seen before this, unless we put them to standby */
@@ -384,8 +386,9 @@ struct store_ops {
     int (*list)(struct store *s, enum record_query query, int64_t of, struct arena *a, struct records *ret,
                 struct err *err);
 
-    /* Keeps the figures of a look, and thins those of earlier ones: a part of that work with each. Replaces a
-     * look at the same time. NULL: none are kept, so that none need to be taken. */
+    /* Drops samples of the oldest looks. Keeps the figures of a look, and thins those of earlier ones: a part
+     * of that work with each. Replaces a look at the same time. NULL: none are kept, so that none need to be
+     * taken. */
     int (*put_look)(struct store *s, const struct look *look, struct err *err);
 
     /* Whether what the host said on its console is kept with the action. NULL: nothing is. */

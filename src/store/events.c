@@ -4,10 +4,12 @@
 #include "store/internal.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 int store_put_event(struct store *s, const struct event_record *event, uint64_t *ret_id, struct err *err)
 {
@@ -126,19 +128,13 @@ int store_count_events(struct store *s, const struct event_query *q, uint64_t *r
 
 int store_event_range(struct store *s, uint64_t *ret_first, uint64_t *ret_last, struct err *err)
 {
-    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = store_prepare_one(s,
-                              "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0),"
-                              " (SELECT min(id) FROM events)",
-                              &st, "be read", err);
+    int64_t first = 0, last = 0;
+    int r = store_read_number(s, "SELECT seq FROM sqlite_sequence WHERE name = 'events'", &last, err);
 
-    if (r < 0)
+    if (r < 0 || (r = store_read_number(s, "SELECT min(id) FROM events", &first, err)) < 0)
         return r;
-    if (sqlite3_step(st) != SQLITE_ROW)
-        return store_failed(s, "be read", err);
-    *ret_last = (uint64_t)sqlite3_column_int64(st, 0);
-    *ret_first =
-        sqlite3_column_type(st, 1) == SQLITE_NULL ? *ret_last + 1 : (uint64_t)sqlite3_column_int64(st, 1);
+    *ret_last = (uint64_t)last;
+    *ret_first = first > 0 ? (uint64_t)first : *ret_last + 1;
     return 0;
 }
 
@@ -148,7 +144,10 @@ int store_prune_events(struct store *s, instant_s before, uint64_t sent, uint64_
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     int r = store_check_transaction(s, err);
 
-    if (r < 0 || (r = store_prepare_one(s, "DELETE FROM events WHERE id <= ?3 OR (time < ?1 AND id <= ?2)",
+    if (r < 0 || (r = store_prepare_one(s,
+                                        "DELETE FROM events WHERE id <= ?3 OR id IN"
+                                        " (SELECT id FROM events WHERE time < ?1 AND id <= ?2 ORDER BY id"
+                                        " LIMIT (SELECT count(*) / 10 + 1 FROM events))",
                                         &st, doing, err)) < 0)
         return r;
     if (sqlite3_bind_int64(st, 1, before) != SQLITE_OK ||
@@ -158,14 +157,15 @@ int store_prune_events(struct store *s, instant_s before, uint64_t sent, uint64_
     return 0;
 }
 
-int store_get_note(struct store *s, const char *key, struct arena *a, const char **ret, struct err *err)
+int store_read_text(const struct store *s, const char *sql, const char *key, struct arena *a,
+                    const char **ret, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = store_prepare_one(s, "SELECT value FROM notes WHERE key = ?", &st, "be read", err);
+    int r = store_prepare_one(s, sql, &st, "be read", err);
 
     if (r < 0)
         return r;
-    int rc = sqlite3_bind_text(st, 1, key, -1, SQLITE_STATIC);
+    int rc = store_bind_text(st, ":key", key);
 
     if (rc == SQLITE_OK)
         rc = sqlite3_step(st);
@@ -175,6 +175,51 @@ int store_get_note(struct store *s, const char *key, struct arena *a, const char
     return 0;
 }
 
+int store_get_note(struct store *s, const char *key, struct arena *a, const char **ret, struct err *err)
+{
+    return store_read_text(s, "SELECT value FROM notes WHERE key = :key", key, a, ret, err);
+}
+
+int store_instance(struct store *s, struct arena *a, const char **ret, struct err *err)
+{
+    int r = store_read_text(s, "SELECT name FROM instance", NULL, a, ret, err);
+
+    return r < 0 || *ret ? r : err_set(err, -EIO, "the store %s has no name", s->path);
+}
+
+int store_remember_command(struct store *s, const char *id, int64_t keep_s, int64_t most, struct err *err)
+{
+    /* begins again at a reboot: what is ahead of it is of the time before */
+    const long long now = clock_us(CLOCK_BOOTTIME) / 1000000;
+    int r = store_begin(s, err);
+
+    if (r < 0)
+        return r;
+    char *sql = sqlite3_mprintf("UPDATE notes SET value = %lld WHERE key GLOB '" NOTE_COMMAND "*'"
+                                " AND CAST(value AS INTEGER) > %lld;"
+                                "DELETE FROM notes WHERE key GLOB '" NOTE_COMMAND "*'"
+                                " AND CAST(value AS INTEGER) < %lld;"
+                                "INSERT INTO notes (key, value) SELECT '" NOTE_COMMAND "' || %Q, %lld WHERE"
+                                " (SELECT count(*) FROM notes WHERE key GLOB '" NOTE_COMMAND "*') < %lld",
+                                now, now, now - keep_s, id, now, (long long)most);
+    int rc = sql ? sqlite3_exec(s->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+    sqlite3_free(sql);
+    if (rc == SQLITE_OK && sqlite3_changes(s->db) > 0)
+        return store_commit(s, err);
+    if (rc == SQLITE_CONSTRAINT)
+        r = err_set(err, -EALREADY, "a command with the id \"%s\" came before: not carried out again", id);
+    else if (rc == SQLITE_OK)
+        r = err_set(err, -EUSERS,
+                    "not carried out: %lld commands have come within %lld s, and another id "
+                    "cannot be remembered",
+                    (long long)most, (long long)keep_s);
+    else
+        r = store_failed(s, "keep a command", err);
+    store_sqlite.rollback(s);
+    return r;
+}
+
 int store_newest(struct store *s, instant_s *ret, struct err *err)
 {
     return store_read_number(s,
@@ -182,19 +227,6 @@ int store_newest(struct store *s, instant_s *ret, struct err *err)
                              " coalesce((SELECT max(time) FROM looks), 0),"
                              " coalesce((SELECT time FROM passes ORDER BY id DESC LIMIT 1), 0))",
                              ret, err);
-}
-
-int store_instance(struct store *s, struct arena *a, const char **ret, struct err *err)
-{
-    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = store_prepare_one(s, "SELECT name FROM instance", &st, "read its name", err);
-
-    if (r < 0)
-        return r;
-    if (sqlite3_step(st) != SQLITE_ROW)
-        return store_failed(s, "read its name", err);
-    *ret = store_column_text(st, 0, a);
-    return 0;
 }
 
 int store_host_ids(struct store *s, struct arena *a, const char ***ret, size_t *ret_n, struct err *err)

@@ -55,11 +55,17 @@ int store_count_events(struct store *s, const struct event_query *q, uint64_t *r
 /* The lowest id in the table (last + 1: the table is empty), and the highest ever assigned (0: none). */
 int store_event_range(struct store *s, uint64_t *ret_first, uint64_t *ret_last, struct err *err);
 
-/* Deletes events older than `before` with ids up to `sent`, and all events with ids up to `floor`. */
+/* Deletes events older than `before` with ids up to `sent`, a tenth of all at a time, and all events with ids
+ * up to `floor`. */
 int store_prune_events(struct store *s, instant_s before, uint64_t sent, uint64_t floor, struct err *err);
 
 /* The value of a note; NULL: none with this key. */
 int store_get_note(struct store *s, const char *key, struct arena *a, const char **ret, struct err *err);
+
+/* Remembers the id of a command that came from outside, before it is carried out: for `keep_s` of the time
+ * that the machine runs, whatever its clock says, and longer after a reboot. -EALREADY: it is remembered
+ * already. -EUSERS: `most` are. */
+int store_remember_command(struct store *s, const char *id, int64_t keep_s, int64_t most, struct err *err);
 
 /* The time of the newest event, look or pass; 0: there is none. */
 int store_newest(struct store *s, instant_s *ret, struct err *err);

@@ -31,7 +31,7 @@ static off_t open_size(struct store *s, int which)
     return size;
 }
 
-static const struct watched_file *find_shortened(struct store *s)
+const struct watched_file *store_find_shortened(struct store *s)
 {
     static const int pointers[] = {
         [FILE_DATABASE] = SQLITE_FCNTL_FILE_POINTER, [FILE_LOG] = SQLITE_FCNTL_JOURNAL_POINTER};
@@ -47,11 +47,6 @@ static const struct watched_file *find_shortened(struct store *s)
     return NULL;
 }
 
-bool store_was_shortened(struct store *s)
-{
-    return find_shortened(s) != NULL;
-}
-
 static bool is_in_place(const struct watched_file *f)
 {
     struct stat st;
@@ -63,18 +58,15 @@ static bool is_in_place(const struct watched_file *f)
  * and the next one makes a new log and index. */
 static int mend(struct store *s, const struct watched_file *lost, struct err *err)
 {
-    int r = 0;
-
     if (sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK)
-        r = store_failed(s, "write its log into the database", err);
+        return store_failed(s, "write its log into the database", err);
+    int r = store_reconnect(s, err);
+
     if (r == 0)
-        r = store_reconnect(s, err);
-    if (r < 0)
-        return r;
-    log_warning("%s was deleted or replaced while the service runs; nothing was lost: the service has "
-                "written what was in it into the database, and goes on with a new one",
-                lost->path);
-    return 0;
+        log_warning("%s was deleted or replaced while the service runs; nothing was lost: the service has "
+                    "written what was in it into the database, and goes on with a new one",
+                    lost->path);
+    return r;
 }
 
 int store_check_files(struct store *s, struct err *err)
@@ -94,7 +86,7 @@ int store_check_files(struct store *s, struct err *err)
     }
     if (!s->st[ST_BEGIN]) /* the last try to mend it has failed */
         return store_reconnect(s, err);
-    if ((f = find_shortened(s)) != NULL)
+    if ((f = store_find_shortened(s)) != NULL)
         return err_set(err, -EIO,
                        "%s was shortened while the service runs: a part of what was stored is lost, and "
                        "what is stored now would be, so nothing new is started. To go on with what is "

@@ -52,6 +52,7 @@ struct store {
     int64_t passes_bytes; /* limit of the passes' size */
     int64_t limit_bytes;  /* of the store; 0: none */
     bool upgraded;        /* when it was opened, from an older version */
+    instant_s behind;     /* time of the first look of a clock that was set back far; 0: it was not */
     bool in_transaction;  /* between begin() and commit() */
     sqlite3_stmt *st[ST_COUNT];
     sqlite3_stmt *put[record_kind_count];
@@ -87,9 +88,9 @@ void store_watch_files(struct store *s);
  * or its index was deleted, the open one still has everything: outside a transaction it is written into the
  * database, and the service goes on with new ones. */
 int store_check_files(struct store *s, struct err *err);
-/* A part of the database or of its log is gone: what is left of the log must not be written into the
- * database, where it would be mixed with older pages. */
-bool store_was_shortened(struct store *s);
+/* The database or the log, of which a part is gone: what is left of the log must not be written into the
+ * database, where it would be mixed with older pages. NULL: neither. */
+const struct watched_file *store_find_shortened(struct store *s);
 
 /* recognise.c. Pauses the service where the store is a copy or older than the one that a service had open
  * here last, which `former` tells: what it left in the lock's file. Watches from then on. */
@@ -118,6 +119,10 @@ int store_prepare_one(const struct store *s, const char *sql, sqlite3_stmt **ret
 
 /* The one number of a statement without parameters; 0: NULL or no row. */
 int store_read_number(const struct store *s, const char *sql, int64_t *ret, struct err *err);
+
+/* The one text of a statement whose parameter, if any, is :key; NULL: NULL or no row. */
+int store_read_text(const struct store *s, const char *sql, const char *key, struct arena *a,
+                    const char **ret, struct err *err);
 
 /* Steps a `SELECT count(*)` whose parameters are bound. */
 int store_read_count(const struct store *s, sqlite3_stmt *st, uint64_t *ret, struct err *err);

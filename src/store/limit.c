@@ -1,9 +1,11 @@
 /* limit.c: holds the store within its limit, and says how large it is. */
 #include "store/limit.h"
 
+#include "engine/knowledge/demand_history.h"
 #include "store/series_rows.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <sys/statvfs.h>
 
 #define MIB ((uint64_t)1024 * 1024)
@@ -121,4 +123,40 @@ int store_limit_enforce(struct store *s, struct err *err)
             return r;
     }
     return 0;
+}
+
+/* ---- a clock that may be wrong ------------------------------------------------------------------ */
+
+int store_delete_old_samples(struct store *s, instant_s now, bool *ret_held, struct err *err)
+{
+    const instant_s hour_ago = now - DEMAND_HISTORY_LENGTH_S;
+    int64_t held = 0;
+    char sql[192];
+
+    (void)snprintf(sql, sizeof sql, "SELECT max(time) FROM looks WHERE time <= %" PRId64, hour_ago);
+    int r = store_read_number(s, sql, &held, err);
+
+    *ret_held = held >= now - LOOKS_KEPT_S;
+    if (r < 0 || !*ret_held)
+        return r;
+    (void)snprintf(sql, sizeof sql,
+                   "DELETE FROM samples WHERE time < %" PRId64 " AND time <= (SELECT min(time) FROM samples"
+                   " WHERE time > (SELECT min(time) FROM samples))",
+                   hour_ago);
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
+                                                                   : store_failed(s, "drop old samples", err);
+}
+
+int store_may_drop_future(struct store *s, instant_s now, bool *ret, struct err *err)
+{
+    int64_t within = 0;
+    char sql[160];
+
+    (void)snprintf(sql, sizeof sql, "SELECT sum(time > %" PRId64 ") * 10 <= count(*) FROM looks", now);
+    if (s->behind == 0 || now < s->behind)
+        s->behind = now;
+    int r = store_read_number(s, sql, &within, err);
+
+    *ret = within || now - s->behind >= DEMAND_HISTORY_LENGTH_S;
+    return r;
 }

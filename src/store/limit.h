@@ -25,4 +25,14 @@ const char *store_size_warning(const struct store_size *is, struct arena *a);
 /* Deletes what exceeds the limit, some with each call. Part of put_look(). */
 int store_limit_enforce(struct store *s, struct err *err);
 
+/* Of a look at `now`: deletes samples of the two oldest looks, if they are older than an hour, but not in the
+ * hour after a gap: a clock that is wrong for a moment makes everything old. *ret_held: it is not that hour.
+ */
+int store_delete_old_samples(struct store *s, instant_s now, bool *ret_held, struct err *err);
+
+/* Whether looks after `now` may be deleted, which tell that the clock was set back. A clock that is behind
+ * for a moment must not delete the past: more than a tenth of the looks stay until it has been behind for an
+ * hour, and looks are left out meanwhile. */
+int store_may_drop_future(struct store *s, instant_s now, bool *ret, struct err *err);
+
 #endif

@@ -64,8 +64,8 @@ struct part {
     size_t *n;
 };
 
-static int load_all(struct store *s, instant_s since, instant_s samples_since, struct arena *a,
-                    struct stored *ret, struct err *err)
+int store_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a, struct stored *ret,
+               struct err *err)
 {
     const struct part parts[] = {
         {{&table_actions, sizeof *ret->actions, " WHERE ended = 0 OR ended >= ? ORDER BY id"},
@@ -100,7 +100,8 @@ static int load_all(struct store *s, instant_s since, instant_s samples_since, s
     };
     int r;
 
-    if ((r = store_instance(s, a, &ret->instance, err)) < 0 ||
+    *ret = (struct stored){0};
+    if ((r = store_instance(s, a, &ret->instance, err)) < 0 || (r = store_newest(s, &ret->newest, err)) < 0 ||
         (r = store_read_number(s, "SELECT seq FROM sqlite_sequence WHERE name = 'actions'",
                                (int64_t *)&ret->last_action, err)) < 0 ||
         (r = store_read_number(s, "SELECT seq FROM sqlite_sequence WHERE name = 'passes'",
@@ -115,17 +116,6 @@ static int load_all(struct store *s, instant_s since, instant_s samples_since, s
         *parts[i].n = found.n;
     }
     return 0;
-}
-
-int store_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a, struct stored *ret,
-               struct err *err)
-{
-    struct stored all = {0};
-    int r = load_all(s, since, samples_since, a, &all, err);
-
-    if (r == 0)
-        *ret = all;
-    return r;
 }
 
 static int read_text(const struct store *s, sqlite3_stmt *st, int column, struct arena *a, const char **ret,

@@ -5,6 +5,7 @@
 #include "store/series_write.h"
 
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +101,7 @@ static void disconnect(struct store *s)
         (void)sqlite3_finalize(s->put[i]);
         s->put[i] = NULL;
     }
-    if (s->db && s->lock_fd >= 0 && store_was_shortened(s))
+    if (s->db && s->lock_fd >= 0 && store_find_shortened(s))
         (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     (void)sqlite3_close(s->db);
     s->db = NULL;
@@ -132,27 +133,20 @@ static int check_tables(struct store *s, struct err *err)
     };
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        const char *found = NULL;
         char sql[64];
-        sqlite3_stmt *st = NULL;
 
         (void)snprintf(sql, sizeof sql, "PRAGMA quick_check(%s)", tables[i]);
-        if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK || sqlite3_step(st) != SQLITE_ROW) {
-            int r = store_failed(s, "be checked", err);
+        int r = store_read_text(s, sql, NULL, &a, &found, err);
 
-            (void)sqlite3_finalize(st);
-            return r;
-        }
-        const char *found = (const char *)sqlite3_column_text(st, 0);
-        int r = 0;
-
-        if (!found || strcmp(found, "ok") != 0)
-            r = err_set(err, -EIO,
-                        "the store %s is damaged (%s: %.100s); restore it, or move it away to start with an "
-                        "empty one",
-                        s->path, tables[i], found ? found : "no answer");
-        (void)sqlite3_finalize(st);
         if (r < 0)
             return r;
+        if (!found || strcmp(found, "ok") != 0)
+            return err_set(err, -EIO,
+                           "the store %s is damaged (%s: %.100s); restore it, or move it away to start with "
+                           "an empty one",
+                           s->path, tables[i], found ? found : "no answer");
     }
     return 0;
 }
@@ -196,8 +190,8 @@ static int name_files(struct store *s, const char *state_dir, struct err *err)
         s->files[i].path = NULL;
         return err_set(err, -ENOMEM, "out of memory");
     }
-    s->path = strdup(s->files[FILE_DATABASE].path);
-    return s->path ? 0 : err_set(err, -ENOMEM, "out of memory");
+    s->path = xstrdup(s->files[FILE_DATABASE].path);
+    return 0;
 }
 
 static int open_database(struct store *s, const char *state_dir, struct err *err)
@@ -226,11 +220,9 @@ int store_reconnect(struct store *s, struct err *err)
 
 int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, struct err *err)
 {
-    struct store *s = calloc(1, sizeof *s);
+    struct store *s = xcalloc(1, sizeof *s);
     int r;
 
-    if (!s)
-        return err_set(err, -ENOMEM, "out of memory");
     s->lock_fd = -1;
     s->passes_bytes = passes_mb * 1024 * 1024;
     if ((r = make_directory(state_dir, err)) < 0 || (r = name_files(s, state_dir, err)) < 0 ||
@@ -245,13 +237,10 @@ int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, str
 
 int store_open_in_memory(struct store **ret, struct err *err)
 {
-    struct store *s = calloc(1, sizeof *s);
+    struct store *s = xcalloc(1, sizeof *s);
     int r;
 
-    if (!s || !(s->path = strdup(":memory:"))) {
-        free(s);
-        return err_set(err, -ENOMEM, "out of memory");
-    }
+    s->path = xstrdup(":memory:");
     s->lock_fd = -1;
     if ((r = connect_to_write(s, err)) < 0 || (r = schema_migrate(s->db, s->path, err)) < 0 ||
         (r = store_prepare(s, err)) < 0) {
@@ -271,12 +260,10 @@ static bool is_a_file(const char *path)
 
 int store_open_to_read(const char *path, struct store **ret, struct err *err)
 {
-    struct store *s = calloc(1, sizeof *s);
+    struct store *s = xcalloc(1, sizeof *s);
     int64_t older = 0;
     int r;
 
-    if (!s)
-        return err_set(err, -ENOMEM, "out of memory");
     s->lock_fd = -1;
     if (asprintf(&s->path, "%s%s", path, is_a_file(path) ? "" : "/ballast.db") < 0) {
         free(s);

@@ -25,6 +25,7 @@ int schema_check_owner(sqlite3 *db, const char *path, struct err *err);
 #define NOTES_OWN "store:*"
 #define NOTE_FILE "store:file"
 #define NOTE_WRITES "store:writes"
+#define NOTE_COMMAND "store:command/" /* store_remember_command() */
 
 /* Of a copy: gives it another random name, and notes that it is in no file that was ever opened. */
 int schema_rename_instance(sqlite3 *db, const char *path, struct err *err);

@@ -1,6 +1,4 @@
-/* series_write.c: keeps looks, thins those that are over, deletes what was thinned. Reading is
- * series_read.c's.
- */
+/* series_write.c: keeps looks, thins those that are over, deletes what was thinned. It reads no series. */
 #include "store/series_write.h"
 
 #include "base/cleanup.h"
@@ -523,15 +521,20 @@ int store_put_look(struct store *s, const struct look *seen, struct err *err)
     CLEANUP(arena_releasep) struct arena a = {0};
     uint32_t *numbers = arena_array(&a, uint32_t, seen->n);
     int r = store_check_transaction(s, err);
+    bool may = true;
 
     if (r == 0 && !s->series)
         r = read_writer(s, err);
     if (r == 0 && seen->time < s->series->newest)
+        r = store_may_drop_future(s, seen->time, &may, err);
+    if (r == 0 && may && seen->time < s->series->newest)
         r = drop_future(s, seen->time, err);
-    if (r < 0)
+    if (r < 0 || !may)
         return r;
+    s->behind = 0;
     struct look look = *seen;
     const instant_s newest = s->series->newest;
+    bool held = false;
 
     /* after a restart a look tells of a time of which the one before has told */
     if (newest < look.time && newest > look.time - look.covers_s)
@@ -543,6 +546,8 @@ int store_put_look(struct store *s, const struct look *seen, struct err *err)
         r = thin(s, err);
     }
     if (r == 0)
+        r = store_delete_old_samples(s, look.time, &held, err);
+    if (r == 0 && held)
         r = delete_looks(s, look.n, err);
     if (r == 0)
         r = store_limit_enforce(s, err);
@@ -568,14 +573,19 @@ static int drop_all(struct store *s, struct err *err)
 /* An object's number is given to another one only when no row of it is left. */
 int series_write_prune(struct store *s, instant_s before, struct err *err)
 {
-    const instant_s span = before < INT64_MAX ? series_span_of(before) : 0;
-    const int64_t key = series_key(span, 0, 0);
+    int64_t first = 0; /* four hours at a time: the clock may be wrong */
     int r;
 
     if (before == INT64_MAX) {
         series_write_forget(s);
         return drop_all(s, err);
     }
+    if ((r = store_read_number(s, "SELECT min(id) FROM mean_blocks", &first, err)) < 0)
+        return r;
+    first = (first >> SERIES_KEY_BITS) + SERIES_SPAN_S;
+    const instant_s span = series_span_of(first > SERIES_SPAN_S && first < before ? first : before);
+    const int64_t key = series_key(span, 0, 0);
+
     if ((r = run(s, "DELETE FROM mean_blocks WHERE id < ?", &key, 1, err)) < 0 ||
         (r = run(s, "DELETE FROM series_objects WHERE gone > 0 AND gone < ?", &span, 1, err)) < 0)
         return r;

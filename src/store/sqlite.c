@@ -66,6 +66,12 @@ int store_read_count(const struct store *s, sqlite3_stmt *st, uint64_t *ret, str
     return 0;
 }
 
+/* Deletes what is too old, the oldest first: a tenth of the rows at a time, because the clock that says so
+ * may be wrong. 9223372036854775807, of another source: all of them. */
+#define OLDEST(table, keys, by, old)                                                                         \
+    "DELETE FROM " table " WHERE (" keys ") IN (SELECT " keys " FROM " table " WHERE " old " ORDER BY " by   \
+    " LIMIT iif(?1 = 9223372036854775807, -1, (SELECT count(*) / 10 + 1 FROM " table ")))"
+
 /* Statements whose text depends on a table of columns are built in store_prepare(). */
 static const char *const fixed_sql[ST_COUNT] = {
     [ST_BEGIN] = "BEGIN IMMEDIATE",
@@ -81,15 +87,15 @@ static const char *const fixed_sql[ST_COUNT] = {
     [ST_FORGET_SETTING] = "DELETE FROM settings WHERE host = ? AND pool = ?",
     [ST_FORGET_FAILURE] = "DELETE FROM failures WHERE vm = ? AND host = ?",
     [ST_PRUNE_SAMPLES] = "DELETE FROM samples WHERE time < ?",
-    [ST_PRUNE_ACTIONS] = "DELETE FROM actions WHERE ended > 0 AND ended < ?",
-    [ST_PRUNE_MIGRATIONS] = "DELETE FROM migrations WHERE ended < ?",
-    [ST_PRUNE_RATES] = "DELETE FROM rates WHERE learned < ?",
-    [ST_PRUNE_DIRTIES] = "DELETE FROM dirty_rates WHERE learned < ?",
+    [ST_PRUNE_ACTIONS] = OLDEST("actions", "id", "ended", "ended > 0 AND ended < ?1"),
+    [ST_PRUNE_MIGRATIONS] = OLDEST("migrations", "id", "ended", "ended < ?1"),
+    [ST_PRUNE_RATES] = OLDEST("rates", "from_host, to_host", "learned", "learned < ?1"),
+    [ST_PRUNE_DIRTIES] = OLDEST("dirty_rates", "vm", "learned", "learned < ?1"),
     /* a host that Ballast put to standby or has in maintenance stays, unless all hosts are deleted */
-    [ST_PRUNE_HOSTS] = "DELETE FROM hosts WHERE seen < ?1"
-                       " AND ((put_down = 0 AND our_maintenance = 0 AND maintenance = 0)"
-                       " OR ?1 = 9223372036854775807)",
-    [ST_PRUNE_ENERGY] = "DELETE FROM energy WHERE time + length_s <= ?",
+    [ST_PRUNE_HOSTS] = OLDEST("hosts", "host", "seen",
+                              "seen < ?1 AND ((put_down = 0 AND our_maintenance = 0 AND maintenance = 0)"
+                              " OR ?1 = 9223372036854775807)"),
+    [ST_PRUNE_ENERGY] = OLDEST("energy", "time, host", "time", "time + length_s <= ?1"),
     /* a day with a sum and a later hour is summed again */
     [ST_ROLL_ENERGY] =
         "INSERT OR REPLACE INTO energy (time, host, length_s, until, span_s, host_s, unknown_s, measured_s,"
@@ -100,7 +106,7 @@ static const char *const fixed_sql[ST_COUNT] = {
         " WHERE time < ?1 AND time / 86400 IN"
         " (SELECT time / 86400 FROM energy WHERE time < ?1 AND length_s < 86400) GROUP BY host, time / 86400",
     [ST_DROP_ROLLED] = "DELETE FROM energy WHERE time < ? AND length_s < 86400",
-    [ST_PRUNE_PATTERNS] = "DELETE FROM patterns WHERE time < ?",
+    [ST_PRUNE_PATTERNS] = OLDEST("patterns", "time", "time", "time < ?1"),
     [ST_PRUNE_PASSES] =
         "DELETE FROM passes WHERE id <= (SELECT id FROM passes ORDER BY id DESC LIMIT 1 OFFSET ?)",
 };
@@ -337,21 +343,31 @@ static int forget(struct store *s, const struct record *record, struct err *err)
 static int prune(struct store *s, const struct retention *keep, struct err *err)
 {
     static const char doing[] = "drop what is old";
+    int64_t day = 0; /* the end of the oldest day that is kept by the hour */
+    int r = group_begin(s, doing, err);
+
+    if (r == 0)
+        r = store_read_number(
+            s, "SELECT min(time) / 86400 * 86400 + 86400 FROM energy WHERE length_s < 86400", &day, err);
+    if (r == 0 && day > keep->energy_days_before)
+        day = 0;
     const struct {
         enum statement which;
         int64_t bound;
     } steps[] = {
-        {ST_PRUNE_SAMPLES, keep->samples_before},   {ST_PRUNE_ACTIONS, keep->ended_before},
-        {ST_PRUNE_MIGRATIONS, keep->ended_before},  {ST_PRUNE_RATES, keep->learned_before},
-        {ST_PRUNE_DIRTIES, keep->learned_before},   {ST_PRUNE_HOSTS, keep->hosts_before},
-        {ST_PRUNE_PASSES, keep->passes_kept},       {ST_PRUNE_ENERGY, keep->energy_before},
-        {ST_ROLL_ENERGY, keep->energy_days_before}, {ST_DROP_ROLLED, keep->energy_days_before},
+        {ST_PRUNE_SAMPLES, keep->samples_before},
+        {ST_PRUNE_ACTIONS, keep->ended_before},
+        {ST_PRUNE_MIGRATIONS, keep->ended_before},
+        {ST_PRUNE_RATES, keep->learned_before},
+        {ST_PRUNE_DIRTIES, keep->learned_before},
+        {ST_PRUNE_HOSTS, keep->hosts_before},
+        {ST_PRUNE_PASSES, keep->passes_kept},
+        {ST_PRUNE_ENERGY, keep->energy_before},
+        {ST_ROLL_ENERGY, day},
+        {ST_DROP_ROLLED, day},
         {ST_PRUNE_PATTERNS, keep->patterns_before},
     };
-    int r = group_begin(s, doing, err);
 
-    if (r < 0)
-        return r;
     for (size_t i = 0; r == 0 && i < sizeof steps / sizeof *steps; i++)
         r = run(s, s->st[steps[i].which], sqlite3_bind_int64(s->st[steps[i].which], 1, steps[i].bound), doing,
                 err);

@@ -9,16 +9,6 @@
 
 static const char doing[] = "count its rows";
 
-/* The first column of the first row. */
-static int read_number(const struct store *s, const char *sql, uint64_t *ret, struct err *err)
-{
-    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-
-    if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
-        return store_failed(s, doing, err);
-    return store_read_count(s, st, ret, err);
-}
-
 static int list_tables(const struct store *s, struct arena *a, struct store_stats *ret, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
@@ -38,15 +28,15 @@ static int list_tables(const struct store *s, struct arena *a, struct store_stat
 
 int store_stats(struct store *s, struct arena *a, struct store_stats *ret, struct err *err)
 {
-    int r = read_number(s, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
-                        &ret->bytes, err);
+    int r = store_read_number(s, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+                              (int64_t *)&ret->bytes, err);
 
     if (r == 0)
         r = list_tables(s, a, ret, err);
     for (size_t i = 0; r == 0 && i < ret->n_tables; i++) {
         const char *sql = arena_printf(a, "SELECT count(*) FROM \"%s\"", ret->tables[i].name);
 
-        r = read_number(s, sql, &ret->tables[i].rows, err);
+        r = store_read_number(s, sql, (int64_t *)&ret->tables[i].rows, err);
     }
     return r;
 }

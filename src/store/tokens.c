@@ -1,32 +1,25 @@
 /* tokens.c: stores and lists the tokens of the API over HTTP. Making and checking them is http/token.c's. */
 #include "store/tokens.h"
 
+#include "base/cleanup.h"
 #include "store/internal.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* Used rarely, so the statements are prepared each time. */
-static sqlite3_stmt *prepared(struct store *s, const char *sql)
-{
-    sqlite3_stmt *st = NULL;
-
-    return sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) == SQLITE_OK ? st : NULL;
-}
 
 /* A transaction of its own: the next start notices when it is missing. The statement has some of the names.
  */
 static int change(struct store *s, const char *sql, const struct token_record *t, const char *doing,
                   struct err *err)
 {
+    sqlite3_stmt *st = NULL;
+    int rc = SQLITE_ERROR;
     int r = store_begin(s, err);
 
     if (r < 0)
         return r;
-    sqlite3_stmt *st = prepared(s, sql);
-    int rc = SQLITE_ERROR;
-
-    if (st && store_bind_text(st, ":name", t->name) == SQLITE_OK &&
+    if (store_prepare_one(s, sql, &st, doing, err) == 0 &&
+        store_bind_text(st, ":name", t->name) == SQLITE_OK &&
         store_bind_text(st, ":role", role_name(t->role)) == SQLITE_OK &&
         store_bind_number(st, ":created", t->created) == SQLITE_OK &&
         store_bind_text(st, ":created_by", t->created_by) == SQLITE_OK &&
@@ -91,19 +84,22 @@ static bool read_row(sqlite3_stmt *st, struct arena *a, struct token_record *ret
 int store_list_tokens(struct store *s, struct arena *a, struct token_record **ret, size_t *ret_n,
                       struct err *err)
 {
-    sqlite3_stmt *st =
-        prepared(s, "SELECT name, role, hash, created, created_by, expires, used, owner FROM tokens"
-                    " ORDER BY name");
-    struct token_record *list = NULL;
-    size_t n = 0, cap = 0;
-    int rc = SQLITE_ERROR;
+    static const char doing[] = "list the tokens";
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    int rc;
+    int r = store_prepare_one(s,
+                              "SELECT name, role, hash, created, created_by, expires, used, owner FROM tokens"
+                              " ORDER BY name",
+                              &st, doing, err);
+    size_t cap = 0;
 
-    while (st && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-        list = arena_grow(a, list, n, &cap, sizeof *list);
-        n += read_row(st, a, &list[n]);
+    *ret = NULL;
+    *ret_n = 0;
+    if (r < 0)
+        return r;
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        *ret = arena_grow(a, *ret, *ret_n, &cap, sizeof **ret);
+        *ret_n += read_row(st, a, &(*ret)[*ret_n]);
     }
-    (void)sqlite3_finalize(st);
-    *ret = list;
-    *ret_n = n;
-    return rc == SQLITE_DONE ? 0 : store_failed(s, "list the tokens", err);
+    return rc == SQLITE_DONE ? 0 : store_failed(s, doing, err);
 }

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """An admin sets the clock while ballastd runs: windows follow the new time of day, and nothing is lost."""
+import contextlib
 import datetime
 import os
+import sqlite3
+import time
 
 from daemon import Daemon, main, wait_for
 
@@ -69,6 +72,49 @@ def test_set():
         d.stop()
 
 
+def test_wrong_for_a_moment():
+    """Forty days ahead for ten seconds: nothing is taken for too old, in whatever table."""
+    d, clock = begin(history={"days": 30})
+    with d:
+        d.cli("pause")
+        d.cli("resume")
+        wait_for("a pass", lambda: d.status()["pass"])
+
+        def kept():
+            with contextlib.closing(sqlite3.connect(d.folder / "state" / "ballast.db", timeout=30)) as db:
+                return {table: {row[0] for row in db.execute(f"SELECT {key} FROM {table}")} for table, key in (
+                    ("events", "id"), ("actions", "id"), ("migrations", "id"), ("passes", "id"), ("hosts", "host"), ("samples", "time"),
+                    ("looks", "time"), ("energy", "time"), ("patterns", "time"))}
+
+        before = kept()
+        assert len(before["events"]) > 3 and before["samples"], before
+        for by in (40 * 24 * HOUR_S, 0):
+            restarts = d.log.read_text().count("restarting the service")
+            clock.set(by)
+            wait_for("the restart", lambda: d.log.read_text().count("restarting the service") > restarts, 30)
+            wait_for("a pass", lambda: status_or_none(d) and d.status()["pass"], 30)
+            time.sleep(5)
+        after = kept()
+        for table, rows in before.items():
+            assert rows <= after[table], (table, rows - after[table])
+        d.kill()
+        clock.set(40 * 24 * HOUR_S)  # and from the start, as of a machine without a battery
+        d.start()
+        wait_for("a pass", lambda: d.status()["pass"], 30)
+        clock.set(0)
+        time.sleep(5)
+        wait_for("a pass", lambda: status_or_none(d) and d.status()["pass"], 30)
+        assert before["events"] <= kept()["events"] and before["actions"] <= kept()["actions"]
+        d.stop()
+
+
+def status_or_none(d):
+    try:
+        return d.status()
+    except (OSError, TypeError):
+        return None
+
+
 def power_off_or_none(d):
     """While it begins anew nobody answers."""
     try:
@@ -106,4 +152,4 @@ def test_set_while_a_host_cannot_be_switched():
 
 
 if __name__ == "__main__":
-    main(test_set, test_set_while_the_configuration_is_wrong, test_set_while_a_host_cannot_be_switched)
+    main(test_set, test_wrong_for_a_moment, test_set_while_the_configuration_is_wrong, test_set_while_a_host_cannot_be_switched)

@@ -491,7 +491,7 @@ static void test_restored_store(void **state)
  * deleted as too old. What is too old goes in the hours after that. */
 static void test_clock_ahead_at_the_start(void **state)
 {
-    const instant_s year = 366 * 24 * 3600, month = 30 * 24 * 3600;
+    const instant_s year = 366 * 24 * 3600, month = 30 * 24 * 3600, day = 24 * 3600;
     struct world w;
 
     (void)state;
@@ -502,19 +502,34 @@ static void test_clock_ahead_at_the_start(void **state)
     world_restart();
     world_run(600);
     assert_int_equal(w.kept_since, 0);
+    assert_int_equal(engine_pruned(w.engine), 0); /* nor are events */
     w.now -= year;
-    world_run(3500);
+    world_run(day - 100);
     assert_int_equal(w.kept_since, 0);
     world_run(200);
     assert_in_range(w.kept_since, w.now - month - 200, w.now - month);
+    assert_in_range(engine_pruned(w.engine), w.now - 200, w.now);
     const instant_s before = w.kept_since;
 
     w.now += year; /* while it runs, too */
     world_run(600);
     assert_int_equal(w.kept_since, before);
     w.now -= year;
-    world_run(2 * 3600);
-    assert_in_range(w.kept_since, w.now - month - 3700, w.now - month);
+    world_run(day - 100);
+    assert_int_equal(w.kept_since, before);
+    world_run(200);
+    assert_in_range(w.kept_since, w.now - month - 200, w.now - month);
+
+    /* the newest record is from long ago: an hour after each start, a day after such a one */
+    for (int leaps = 0; leaps < 2; leaps++) {
+        w.kept_since = 0;
+        w.newest_record = w.now - (leaps ? 10 : 0) * day - 60;
+        world_restart();
+        world_run((leaps ? day : 3600) - 100);
+        assert_int_equal(w.kept_since, 0);
+        world_run(200);
+        assert_int_not_equal(w.kept_since, 0);
+    }
     world_release();
 }
 

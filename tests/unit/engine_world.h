@@ -138,7 +138,8 @@ struct world {
     const char *lost; /* who may not act any more; NULL: nobody */
     bool in_transaction, store_broken;
     instant_s kept_since; /* by the last pruning */
-    int n_refused;        /* calls that a broken store has refused */
+    instant_s newest_record;
+    int n_refused; /* calls that a broken store has refused */
     uint64_t last_pass;
 
     int n_pools;                             /* that are there */

@@ -37,6 +37,7 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
+    ret->newest = W->newest_record;
     ret->notes = arena_array(a, struct note, 10 + WORLD_VMS);
     if (W->paused_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};

@@ -2,6 +2,8 @@
 #include "store_place.h"
 
 #include "base/cleanup.h"
+#include "store/events.h"
+#include "store/internal.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -357,6 +359,69 @@ static void test_hosts(void **state)
     remove_all(p.dir);
 }
 
+static int64_t count_rows(struct store *s, const char *table)
+{
+    char sql[96];
+    int64_t n = -1;
+
+    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", table);
+    assert_int_equal(store_read_number(s, sql, &n, NULL), 0);
+    return n;
+}
+
+/* What is old goes by a tenth at a time, in whatever table: the clock that calls it old may be wrong. */
+static void test_a_tenth_at_a_time(void **state)
+{
+#define MANY "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) "
+    static const struct {
+        const char *table, *fill;
+    } tables[] = {
+        {"migrations", MANY "INSERT INTO migrations (action, vm, from_host, to_host, started, ended, ok)"
+                            " SELECT i, 'v', 'a', 'b', i, i, 1 FROM n"},
+        {"rates", MANY "INSERT INTO rates SELECT 'a', i, 1, 7 FROM n"},
+        {"dirty_rates", MANY "INSERT INTO dirty_rates SELECT i, 1, 7 FROM n"},
+        {"hosts", MANY "INSERT INTO hosts (host, on_since, standby_since, put_down, woke, wake_failed, seen)"
+                       " SELECT i, 0, 0, 0, 0, 0, 7 FROM n"},
+        {"patterns", MANY "INSERT INTO patterns (time, days, of_days, woken) SELECT i, 1, 1, 1 FROM n"},
+        {"energy",
+         MANY "INSERT INTO energy (time, host, length_s, until, span_s, host_s, unknown_s, measured_s,"
+              " asleep_s, used_wh, all_on_wh, wanted_mhz_s, wanted_mb_s, unmet_mhz_s, unmet_mb_s)"
+              " SELECT i * 86400, 'a', 86400, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM n"},
+        {"events", MANY "INSERT INTO events (time, kind, type, severity, data)"
+                        " SELECT i, 'action', 'action', 'info', '{}' FROM n"},
+        {"mean_blocks", MANY "INSERT INTO mean_blocks SELECT (i * 14400) << 24, 1, x'00' FROM n"},
+    };
+    const instant_s late = 4000000000;
+    const struct retention keep = {late, late, late, late, UINT32_MAX, late, late, late, late};
+    struct place p;
+    struct err err = {0};
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    for (size_t i = 0; i < ELEMENTS(tables); i++)
+        tamper(&p, tables[i].fill);
+    for (int round = 0; round < 220; round++) {
+        int64_t before[ELEMENTS(tables)], after;
+
+        for (size_t i = 0; i < ELEMENTS(tables); i++)
+            before[i] = count_rows(s, tables[i].table);
+        assert_int_equal(store_sqlite.prune(s, &keep, &err), 0);
+        assert_int_equal(store_prune_events(s, late, 1000, 0, &err), 0);
+        for (size_t i = 0; i < ELEMENTS(tables); i++) {
+            after = count_rows(s, tables[i].table);
+            if (after < before[i] - before[i] / 10 - 1 || (after == before[i] && after > 1))
+                fail_msg("%s: %lld of %lld are left", tables[i].table, (long long)after,
+                         (long long)before[i]);
+        }
+    }
+    for (size_t i = 0; i < ELEMENTS(tables); i++)
+        assert_in_range(count_rows(s, tables[i].table), 0, 1);
+    store_close(s);
+    remove_all(p.dir);
+}
+
 static void test_settings(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -502,6 +567,7 @@ int main(void)
         cmocka_unit_test(test_the_rest),
         cmocka_unit_test(test_what_was_learned),
         cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_a_tenth_at_a_time),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_transactions),
         cmocka_unit_test(test_many_samples),

@@ -201,8 +201,9 @@ static void test_prune(void **state)
         assert_true(first == 1 && last == 0);
         for (int k = 1; k <= 12; k++)
             (void)put(s, "action", 10 * k);
-        assert_int_equal(store_prune_events(s, prunings[i].before, prunings[i].sent, prunings[i].floor, &err),
-                         0);
+        for (int k = 0; k < 12; k++) /* a tenth at a time */
+            assert_int_equal(
+                store_prune_events(s, prunings[i].before, prunings[i].sent, prunings[i].floor, &err), 0);
         assert_string_equal(found(s, all, &a), prunings[i].left);
         assert_int_equal(store_event_range(s, &first, &last, &err), 0);
         assert_true(first == prunings[i].first && last == 12);
@@ -210,6 +211,38 @@ static void test_prune(void **state)
         store_close(s);
         remove_all(p.dir);
     }
+}
+
+/* A command is carried out once, whatever restarts and reboots come between. */
+static void test_commands(void **state)
+{
+    struct err err = {0};
+    struct place p;
+    char sql[160];
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    assert_int_equal(store_remember_command(s, "a", 900, 3, &err), 0);
+    assert_int_equal(store_remember_command(s, "a", 900, 3, &err), -EALREADY);
+    assert_non_null(strstr(err.text, "a command with the id \"a\" came before"));
+    store_close(s); /* a restart */
+    s = must_open(&p);
+    assert_int_equal(store_remember_command(s, "a", 900, 3, &err), -EALREADY);
+    tamper(&p, "UPDATE notes SET value = 4000000000 WHERE key = 'store:command/a'"); /* a reboot */
+    assert_int_equal(store_remember_command(s, "b*'", 900, 3, &err), 0);
+    assert_int_equal(store_remember_command(s, "a", 900, 3, &err), -EALREADY);
+    assert_int_equal(store_remember_command(s, "c", 900, 3, &err), 0);
+    /* none is forgotten for another one */
+    assert_int_equal(store_remember_command(s, "d", 900, 3, &err), -EUSERS);
+    assert_int_equal(store_remember_command(s, "a", 900, 3, &err), -EUSERS);
+    (void)snprintf(sql, sizeof sql, "UPDATE notes SET value = value - 901 WHERE key = 'store:command/a'");
+    tamper(&p, sql);
+    assert_int_equal(store_remember_command(s, "d", 900, 3, &err), 0);
+    assert_int_equal(store_remember_command(s, "b*'", 900, 4, &err), -EALREADY);
+    store_close(s);
+    remove_all(p.dir);
 }
 
 static void test_notes(void **state)
@@ -258,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queries),     cmocka_unit_test(test_hosts), cmocka_unit_test(test_whole),
         cmocka_unit_test(test_transaction), cmocka_unit_test(test_prune), cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_commands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

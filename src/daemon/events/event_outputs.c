@@ -21,8 +21,8 @@ void event_outputs_update(struct event_outputs *o, struct engine *e, const struc
     mqtt_feed_update(o->mqtt, e, journal_last(o->journal), now);
 
     const uint64_t mqtt = mqtt_feed_sent(o->mqtt), alarms = alarm_feed_sent(o->alarms);
-    const uint64_t gone =
-        journal_prune(o->journal, c->history_days, c->history_events, mqtt < alarms ? mqtt : alarms, now);
+    const uint64_t gone = journal_prune(o->journal, c->history_days, c->history_events,
+                                        mqtt < alarms ? mqtt : alarms, engine_pruned(e), now);
 
     mqtt_feed_skip(o->mqtt, gone);
     alarm_feed_skip(o->alarms, gone);

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TIDY_S 3600
 #define SLACK 16 /* the most events beyond the limit before the oldest are pruned, in one batch */
 #define DAY_S (24 * 3600)
 
@@ -30,7 +29,7 @@ struct event_sink {
     uint64_t lost;           /* waiting events that were dropped */
     uint64_t put;            /* number of the last event that keep() stored */
     uint64_t oldest, newest; /* numbers of stored events */
-    instant_s next_tidy;
+    instant_s pruned;        /* by the engine, when this was last pruned by age */
 };
 
 int journal_open(struct store *store, struct event_sink **ret, struct err *err)
@@ -198,17 +197,20 @@ static int prune_events(struct event_sink *o, instant_s before, uint64_t sent, u
     return store_event_range(o->store, &o->oldest, &newest, err);
 }
 
-uint64_t journal_prune(struct event_sink *o, int64_t days, int64_t most, uint64_t sent, instant_s now)
+uint64_t journal_prune(struct event_sink *o, int64_t days, int64_t most, uint64_t sent, instant_s pruned,
+                       instant_s now)
 {
     uint64_t n = o->newest + 1 - o->oldest;
     bool many = n > (uint64_t)(most + most / SLACK);
+    bool aged = pruned != o->pruned;
     struct err err = {0};
 
-    if ((!many && now < o->next_tidy) || o->first) /* waiting events are stored first */
+    if ((!many && !aged) || o->first) /* waiting events are stored first */
         return o->oldest - 1;
-    if (prune_events(o, now - days * DAY_S, sent, many ? o->newest - (uint64_t)most : 0, now, &err) < 0 &&
-        now >= o->next_tidy)
+    if (prune_events(o, aged ? now - days * DAY_S : 0, sent, many ? o->newest - (uint64_t)most : 0, now,
+                     &err) < 0 &&
+        aged)
         log_warning("%s", err.text);
-    o->next_tidy = now + TIDY_S;
+    o->pruned = pruned;
     return o->oldest - 1;
 }

@@ -21,9 +21,10 @@ extern const struct event_sink_ops journal_sink;
 /* The last stored event's number. */
 uint64_t journal_last(const struct event_sink *o);
 
-/* Prunes events, at intervals: those older than `days` that were sent (up to `sent`), and the oldest beyond
- * `most`, sent or not. Pruning unsent events is reported by an event. Returns the number up to which no event
- * is left. */
-uint64_t journal_prune(struct event_sink *o, int64_t days, int64_t most, uint64_t sent, instant_s now);
+/* Prunes events: those older than `days` that were sent (up to `sent`), each time that the engine has pruned
+ * what is too old (`pruned`), and the oldest beyond `most`, sent or not. Pruning unsent events is reported by
+ * an event. Returns the number up to which no event is left. */
+uint64_t journal_prune(struct event_sink *o, int64_t days, int64_t most, uint64_t sent, instant_s pruned,
+                       instant_s now);
 
 #endif
