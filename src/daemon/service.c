@@ -508,6 +508,7 @@ static int open_commands(struct service *s, struct err *err)
     const struct mqtt_commands_options options = {.loop = s->loop,
                                                   .clients = &s->clients,
                                                   .feed = s->out.mqtt,
+                                                  .store = s->store,
                                                   .config = s->config,
                                                   .serve = serve_request,
                                                   .gone = cancel_waiting,

@@ -182,6 +182,36 @@ def test_refused():
             d.stop()
 
 
+def test_comes_again_after_a_kill():
+    """What was carried out is not carried out again by the next process; nor what a broker sends again with a session."""
+    with Broker() as b:
+        b.start()
+        with b.listen(f"{TOP}/reply/#") as l, Daemon(SIM, **QUIET, mqtt=b.settings(commands=["pause", "resume"])) as d:
+            d.start()
+            listening(d)
+            c = Commander(b, l)
+            b.publish(f"{TOP}/cmd/pause", {"id": "once"})
+            assert c.answer("once")["reply"] == {"ok": True}
+            b.publish(f"{TOP}/cmd/resume", {"id": "then"})
+            assert c.answer("then")["reply"] == {"ok": True}
+            for end in (d.kill, d.stop):
+                end()
+                d.start()
+                listening(d)
+                had = len(l.seen())
+                b.publish(f"{TOP}/cmd/pause", {"id": "once"})
+                answers = wait_for("an answer", lambda: [a for a in map(payload, l.seen()[had:]) if a["id"] == "once"])
+                assert "a command with the id \"once\" came before" in answers[0]["reply"]["error"], answers
+                assert d.status()["frozen"] is False
+            # what cannot be remembered is not carried out
+            (d.folder / "state" / "lock").rename(d.folder / "lock")
+            b.publish(f"{TOP}/cmd/pause", {"id": "later"})
+            assert "was deleted or replaced" in c.answer("later")["reply"]["error"]
+            assert d.status()["frozen"] is False
+            (d.folder / "lock").rename(d.folder / "state" / "lock")
+            d.stop()
+
+
 def test_flood():
     """Too many, and too long ones: the service stays connected, and its main thread does not see them."""
     with Broker(tls=False, persistence=False) as b:
@@ -293,4 +323,4 @@ if __name__ == "__main__":
     if missing():
         print(f"needs {', '.join(missing())}")
         sys.exit(77)
-    main(test_each_command, test_answers, test_refused, test_flood, test_the_broker_decides_who, test_what_waited, test_reload)
+    main(test_each_command, test_answers, test_refused, test_comes_again_after_a_kill, test_flood, test_the_broker_decides_who, test_what_waited, test_reload)

@@ -9,6 +9,7 @@
 #include "daemon/mqtt/mqtt_thread.h"
 #include "daemon/process.h"
 #include "daemon/replies/reply.h"
+#include "store/events.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,21 +20,14 @@
 
 #define WHO "mqtt"
 #define AT_ONCE_US INT64_C(20000) /* then timers and other clients are served */
-/* No more come within COMMAND_REMEMBERED_S. */
+/* No more come within COMMAND_REMEMBERED_S, but where the service restarts meanwhile. */
 #define REMEMBERED_MAX ((COMMAND_REMEMBERED_S / COMMAND_WINDOW_S + 1) * COMMANDS_A_WINDOW)
 #define LOG_WINDOW_S 60
 #define LOGGED_REFUSALS 20 /* in a window */
 
-struct remembered {
-    time_t since; /* CLOCK_MONOTONIC; 0: none */
-    char id[COMMAND_ID_MAX + 1];
-};
-
 struct mqtt_commands {
     struct mqtt_commands_options is;
     sd_event_source *io;
-    struct remembered remembered[REMEMBERED_MAX]; /* a ring */
-    size_t next_remembered;
     time_t log_window;
     unsigned logged, unlogged; /* refusals */
 };
@@ -134,26 +128,6 @@ static bool is_enabled(const struct config *config, const char *word)
     return false;
 }
 
-/* Whether it came before; it is remembered from now on. */
-static bool came_before(struct mqtt_commands *m, const char *id)
-{
-    time_t now = clock_monotonic_s();
-
-    if (!*id)
-        return false;
-    for (size_t i = 0; i < REMEMBERED_MAX; i++) {
-        const struct remembered *r = &m->remembered[i];
-
-        if (r->since != 0 && now - r->since < COMMAND_REMEMBERED_S && strcmp(r->id, id) == 0)
-            return true;
-    }
-    struct remembered *r = &m->remembered[m->next_remembered++ % REMEMBERED_MAX];
-
-    r->since = now;
-    (void)snprintf(r->id, sizeof r->id, "%s", id);
-    return false;
-}
-
 static int check(struct mqtt_commands *m, struct mqtt_client *c, struct err *err)
 {
     int r = command_read(mqtt_feed_topics(m->is.feed), &c->from->message, (instant_s)time(NULL), &c->command,
@@ -165,10 +139,10 @@ static int check(struct mqtt_commands *m, struct mqtt_client *c, struct err *err
 
     if (!is_enabled(m->is.config, word))
         return err_set(err, -EPERM, "\"%s\" is not among mqtt.commands of the configuration", word);
-    if (came_before(m, c->command.id))
-        return err_set(err, -EALREADY, "a command with the id \"%s\" came before: not carried out again",
-                       c->command.id);
-    return 0;
+    /* durable before it is carried out: a crash in between loses the command, and never repeats it */
+    return c->command.id[0]
+               ? store_remember_command(m->is.store, c->command.id, COMMAND_REMEMBERED_S, REMEMBERED_MAX, err)
+               : 0;
 }
 
 static int on_received(sd_event_source *source, int fd, uint32_t revents, void *userdata)

@@ -3,8 +3,9 @@
  *
  * Nothing is carried out that mqtt.commands does not list. A message says nothing of its sender that could be
  * trusted: the broker's rules decide who may write to the topics, all that is done is recorded as done by
- * "mqtt", with the role of an operator. An "id" that came within the last COMMAND_REMEMBERED_S is refused: a
- * sender that got no confirmation from the broker sends its message again.
+ * "mqtt", with the role of an operator. An "id" that came within the last COMMAND_REMEMBERED_S is refused,
+ * also by the next process: a sender that got no confirmation from the broker sends its message again. What
+ * cannot be remembered is not carried out.
  *
  * Each command is answered once, and logged. */
 #ifndef BALLAST_DAEMON_MQTT_MQTT_COMMANDS_H
@@ -25,6 +26,7 @@ struct mqtt_commands_options {
     sd_event *loop;
     struct clients *clients; /* that wait */
     struct mqtt_feed *feed;
+    struct store *store;         /* remembers ids */
     const struct config *config; /* in force, until mqtt_commands_configure() */
     /* As serve_fn and gone_fn of server.h. */
     void (*serve)(void *ctx, struct client *c, struct request *q);
