@@ -69,6 +69,9 @@ void client_stream(struct client *c, struct strbuf *text)
 
 int client_may_stay(const struct client *c, enum client_stay why, struct err *err)
 {
+    /* viewers have a part of the places, and others find the rest free */
+    const bool viewer = c->role == ROLE_VIEWER && why == CLIENT_STAY_DECISION;
+    const unsigned part = viewer ? 2 : 1;
     unsigned all = 0;
     unsigned of_user = 0;
 
@@ -77,14 +80,14 @@ int client_may_stay(const struct client *c, enum client_stay why, struct err *er
     for (const struct client *x = c->all->waiting; x; x = x->next) {
         if (x->why != why)
             continue;
-        all++;
+        all += !viewer || x->role == ROLE_VIEWER;
         of_user += strcmp(x->who, c->who) == 0;
     }
-    if (of_user >= stays[why].of_user)
+    if (of_user >= stays[why].of_user / part)
         return err_set(err, -EUSERS,
                        "the service has too many clients: %u of %s %s already, the most for one user",
                        of_user, c->who, stays[why].doing);
-    if (all >= stays[why].all)
+    if (all >= stays[why].all / part)
         return err_set(err, -EUSERS, "the service has too many clients: %u %s already, the most at a time",
                        all, stays[why].doing);
     return 0;

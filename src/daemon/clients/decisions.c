@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "base/xalloc.h"
+#include "daemon/clients/apart.h"
 #include "daemon/events/subject.h"
 #include "daemon/queue.h"
 #include "decision/decision.h"
@@ -14,6 +15,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -26,11 +28,15 @@
 #define DECISION ((uint64_t)1 << 61)
 #define NICE 10 /* as HTTP's threads: a pass comes first */
 
+/* Viewers wait for each other only. */
+enum lane_of { LANE_OPERATORS, LANE_VIEWERS, lane_count };
+
 /* A question and its reply. Of one place at a time: the list of those that wait, the thread, the list of
  * those that are done. */
 struct question {
     struct queue_item item; /* first */
     struct question *next;
+    enum lane_of lane;
     uint64_t ticket; /* 0 in the thread's queue: the thread ends */
     struct request q;
     struct kept_snapshot last; /* none: pass */
@@ -39,18 +45,24 @@ struct question {
     struct err err;
 };
 
-struct decisions {
+struct lane {
     pthread_t thread;
-    bool runs; /* the thread */
-    struct queue asked, done;
+    bool runs;    /* the thread */
+    bool limited; /* in a process of its own (apart.h) */
+    struct queue asked, *done;
+    struct question *waiting; /* the oldest first */
+    uint64_t at_work;         /* the ticket that the thread has; 0: none */
+    atomic_bool unwanted;     /* at_work was cancelled */
+};
+
+struct decisions {
+    struct lane lanes[lane_count];
+    struct queue done;
     sd_event_source *io;
     void (*tell)(void *ctx);
     void *ctx;
     uint64_t last_ticket;
-    struct question *waiting;  /* the oldest first */
     struct question *finished; /* whose clients have not been answered yet */
-    uint64_t at_work;          /* the ticket that the thread has; 0: none */
-    bool unwanted;             /* at_work was cancelled */
 };
 
 static void question_free(struct question *j)
@@ -224,15 +236,22 @@ static int decide(const struct question *j, struct arena *a, struct strbuf *out,
     return 0;
 }
 
+static int answer(const void *question, struct strbuf *out, struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct question *j = question;
+
+    return (j->q.kind == REQUEST_SNAPSHOT ? put_pass : decide)(j, &a, out, err);
+}
+
 static void *decisions_main(void *arg)
 {
-    struct decisions *d = arg;
+    struct lane *l = arg;
 
     (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
     for (;;) {
         CLEANUP(strbuf_releasep) struct strbuf out = {0};
-        CLEANUP(arena_releasep) struct arena a = {0};
-        struct question *j = (struct question *)queue_pop(&d->asked);
+        struct question *j = (struct question *)queue_pop(&l->asked);
 
         if (!j)
             break;
@@ -241,9 +260,9 @@ static void *decisions_main(void *arg)
             break;
         }
         strbuf_init(&out, STRBUF_NO_LIMIT);
-        if ((j->q.kind == REQUEST_SNAPSHOT ? put_pass : decide)(j, &a, &out, &j->err) == 0)
+        if ((l->limited ? apart_run(answer, j, &l->unwanted, &out, &j->err) : answer(j, &out, &j->err)) == 0)
             j->reply = shared_text_new(&out);
-        queue_push(&d->done, &j->item);
+        queue_push(l->done, &j->item);
     }
     return NULL;
 }
@@ -251,16 +270,16 @@ static void *decisions_main(void *arg)
 /* ---- the main thread ------------------------------------------------------------------------- */
 
 /* One at a time, so that one that waits can still be taken back. */
-static void give_next(struct decisions *d)
+static void give_next(struct lane *l)
 {
-    struct question *j = d->waiting;
+    struct question *j = l->waiting;
 
-    if (!j || d->at_work != 0)
+    if (!j || l->at_work != 0)
         return;
-    d->waiting = j->next;
-    d->at_work = j->ticket;
-    d->unwanted = false;
-    queue_push(&d->asked, &j->item);
+    l->waiting = j->next;
+    l->at_work = j->ticket;
+    atomic_store(&l->unwanted, false);
+    queue_push(&l->asked, &j->item);
 }
 
 static int on_done(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -270,14 +289,16 @@ static int on_done(sd_event_source *source, int fd, uint32_t revents, void *user
 
     (void)source, (void)fd, (void)revents;
     while ((j = (struct question *)queue_pop(&d->done)) != NULL) {
-        d->at_work = 0;
-        if (d->unwanted) {
+        struct lane *l = &d->lanes[j->lane];
+
+        l->at_work = 0;
+        if (atomic_load(&l->unwanted)) {
             question_free(j);
         } else {
             j->next = d->finished;
             d->finished = j;
         }
-        give_next(d);
+        give_next(l);
     }
     d->tell(d->ctx);
     return 0;
@@ -291,21 +312,29 @@ int decisions_start(sd_event *loop, void (*done)(void *ctx), void *ctx, struct d
 
     d->tell = done;
     d->ctx = ctx;
-    d->asked.fd = d->done.fd = -1;
-    if ((r = queue_init(&d->asked, true)) < 0 || (r = queue_init(&d->done, false)) < 0 ||
+    d->done.fd = -1;
+    for (int i = 0; i < lane_count; i++)
+        d->lanes[i] = (struct lane){.limited = i == LANE_VIEWERS, .asked.fd = -1, .done = &d->done};
+    if ((r = queue_init(&d->done, false)) < 0 ||
         (r = sd_event_add_io(loop, &d->io, d->done.fd, EPOLLIN, on_done, d)) < 0)
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
-    if ((r = pthread_create(&d->thread, NULL, decisions_main, d)) != 0)
-        return err_set(err, -r, "no thread for decisions can be started: %s", strerror(r));
-    d->runs = true;
+    for (struct lane *l = d->lanes; l < d->lanes + lane_count; l++) {
+        if ((r = queue_init(&l->asked, true)) < 0)
+            return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
+        if ((r = pthread_create(&l->thread, NULL, decisions_main, l)) != 0)
+            return err_set(err, -r, "no thread for decisions can be started: %s", strerror(r));
+        l->runs = true;
+    }
     return 0;
 }
 
-uint64_t decisions_ask(struct decisions *d, const struct request *q, const struct kept_snapshot *last,
-                       struct stored_snapshot *pass)
+uint64_t decisions_ask(struct decisions *d, enum role role, const struct request *q,
+                       const struct kept_snapshot *last, struct stored_snapshot *pass)
 {
     struct question *j = xcalloc(1, sizeof *j);
-    struct question **end = &d->waiting;
+
+    j->lane = role == ROLE_VIEWER ? LANE_VIEWERS : LANE_OPERATORS;
+    struct question **end = &d->lanes[j->lane].waiting;
 
     j->ticket = ++d->last_ticket | DECISION;
     j->q = *q;
@@ -315,7 +344,7 @@ uint64_t decisions_ask(struct decisions *d, const struct request *q, const struc
     while (*end)
         end = &(*end)->next;
     *end = j;
-    give_next(d);
+    give_next(&d->lanes[j->lane]);
     return d->last_ticket | DECISION;
 }
 
@@ -355,13 +384,15 @@ int decisions_result(struct decisions *d, uint64_t ticket, struct shared_text **
 
 void decisions_cancel(struct decisions *d, uint64_t ticket)
 {
-    struct question *j;
+    struct question *j = d ? take(&d->finished, ticket) : NULL;
 
-    if (!d)
-        return;
-    if (d->at_work == ticket)
-        d->unwanted = true;
-    else if ((j = take(&d->waiting, ticket)) != NULL || (j = take(&d->finished, ticket)) != NULL)
+    for (int i = 0; d && i < lane_count && !j; i++) {
+        if (d->lanes[i].at_work == ticket)
+            atomic_store(&d->lanes[i].unwanted, true);
+        else
+            j = take(&d->lanes[i].waiting, ticket);
+    }
+    if (j)
         question_free(j);
 }
 
@@ -369,14 +400,19 @@ int decisions_stop(struct decisions *d, int64_t deadline_s)
 {
     const struct timespec until = {.tv_sec = deadline_s};
 
-    if (!d || !d->runs)
-        return 0;
-    struct question *end = xcalloc(1, sizeof *end);
+    for (int i = 0; d && i < lane_count; i++) {
+        struct lane *l = &d->lanes[i];
 
-    queue_push(&d->asked, &end->item);
-    if (pthread_timedjoin_np(d->thread, NULL, &until) != 0)
-        return -ETIMEDOUT;
-    d->runs = false;
+        if (!l->runs)
+            continue;
+        struct question *end = xcalloc(1, sizeof *end);
+
+        atomic_store(&l->unwanted, true);
+        queue_push(&l->asked, &end->item);
+        if (pthread_timedjoin_np(l->thread, NULL, &until) != 0)
+            return -ETIMEDOUT;
+        l->runs = false;
+    }
     return 0;
 }
 
@@ -393,11 +429,13 @@ void decisions_free(struct decisions *d)
     if (!d)
         return;
     (void)sd_event_source_disable_unref(d->io);
-    if (d->asked.fd >= 0)
-        queue_release(&d->asked, item_free);
+    for (int i = 0; i < lane_count; i++) {
+        if (d->lanes[i].asked.fd >= 0)
+            queue_release(&d->lanes[i].asked, item_free);
+        free_list(d->lanes[i].waiting);
+    }
     if (d->done.fd >= 0)
         queue_release(&d->done, item_free);
-    free_list(d->waiting);
     free_list(d->finished);
     free(d);
 }

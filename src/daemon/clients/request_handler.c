@@ -362,7 +362,7 @@ static int serve_decision(const struct request_handler *s, const struct request 
         (void)engine_keep_snapshot(s->engine, &last);
     if (r < 0)
         return r;
-    const uint64_t ticket = decisions_ask(s->decisions, q, &last, &pass);
+    const uint64_t ticket = decisions_ask(s->decisions, c->role, q, &last, &pass);
 
     if (plain)
         s->shared->plan_ticket = ticket;
