@@ -108,29 +108,6 @@ static int check_manager(struct pve *p, const char *node, int64_t *ret_now_s, st
     return check_wanted(p, wanted, services, node, err);
 }
 
-static int refuse_task(const struct pve *p, const char *node, const char *type, struct err *err)
-{
-    return err_set(err, -EBUSY, "%s: a task runs on node %s (%.40s)", pve_url(p), node,
-                   type ? type : "unknown");
-}
-
-static int check_own_tasks(struct pve *p, const char *node, struct err *err)
-{
-    CLEANUP(json_decrefp) json_t *rows = NULL;
-    json_t *row;
-    size_t i;
-    int r = get_list_of_node(p, node, "tasks?source=active&limit=500", &rows, err);
-
-    if (r < 0)
-        return r;
-    json_array_foreach(rows, i, row)
-    {
-        if (!json_object_get(row, "endtime"))
-            return refuse_task(p, node, peer_json_text(row, "type"), err);
-    }
-    return 0;
-}
-
 static bool has_task(const json_t *rows, const char *upid)
 {
     json_t *row;
@@ -158,9 +135,10 @@ static int check_arrival(struct pve *p, const char *node, const char *upid, stru
                          upid ? upid : "an unknown task");
 }
 
-/* The list of the cluster's tasks, of which the last to end are a part. Of those in an earlier list nothing
- * is to be feared any more; of others that have ended since, the consequences may not show yet. Without an
- * earlier list, what runs counts, and commands that HA's manager may not have read (pve_ha.h). */
+/* A list of the cluster's or the node's tasks, which those that ended last are part of. Of those in an
+ * earlier list nothing is to be feared any more; of others that have ended since, the consequences may not
+ * show yet. Without an earlier list, what runs counts, and commands that HA's manager may not have read
+ * (pve_ha.h). */
 static int check_tasks(struct pve *p, const char *node, const json_t *rows, const json_t *earlier,
                        int64_t manager_s, struct err *err)
 {
@@ -179,7 +157,8 @@ static int check_tasks(struct pve *p, const char *node, const json_t *rows, cons
         if (earlier ? has_task(earlier, upid) : ended && !queued)
             continue;
         if ((!at || strcmp(at, node) == 0) && !queued)
-            return refuse_task(p, node, type, err);
+            return err_set(err, -EBUSY, "%s: a task runs on node %s (%.40s)", pve_url(p), node,
+                           type ? type : "unknown");
         bool moves = !type || strstr(type, "migrat") || strstr(type, "bulk");
         if (moves && (r = check_arrival(p, node, upid, err)) < 0)
             return r;
@@ -190,11 +169,13 @@ static int check_tasks(struct pve *p, const char *node, const json_t *rows, cons
 int pve_activity_check(struct pve *p, const char *node, struct err *err)
 {
     CLEANUP(json_decrefp) json_t *earlier = NULL;
+    CLEANUP(json_decrefp) json_t *own = NULL;
     CLEANUP(json_decrefp) json_t *rows = NULL;
     int64_t manager_s = 0;
     int r = pve_get_list(p, "/cluster/tasks", &earlier, err);
 
-    if (r < 0 || (r = check_own_tasks(p, node, err)) < 0 || (r = check_guests(p, node, err)) < 0 ||
+    if (r < 0 || (r = get_list_of_node(p, node, "tasks?source=active&limit=500", &own, err)) < 0 ||
+        (r = check_tasks(p, node, own, NULL, 0, err)) < 0 || (r = check_guests(p, node, err)) < 0 ||
         (r = check_manager(p, node, &manager_s, err)) < 0 ||
         (r = check_tasks(p, node, earlier, NULL, manager_s, err)) < 0 ||
         (r = pve_get_list(p, "/cluster/tasks", &rows, err)) < 0)
