@@ -111,7 +111,8 @@
     X(REASON_ASKED, "asked", "an admin asked for it")                                                        \
     X(REASON_WAKE_TEST, "wake_test", "it is proven that the host wakes")                                     \
     X(REASON_READY_BY, "ready_by", "capacity must be back by dpm.ready_by")                                  \
-    X(REASON_EXPECTED_DEMAND, "expected_demand", "more hosts will be needed soon, as on earlier days")
+    X(REASON_EXPECTED_DEMAND, "expected_demand", "more hosts will be needed soon, as on earlier days")       \
+    X(REASON_VM_WENT_DOWN, "vm_went_down", "a VM that ran went down with the host")
 
 #define FAULT_CODES(X)                                                                                       \
     X(FAULT_OVERCOMMITTED, "overcommitted", "reservations exceed the capacity; they were scaled down")       \
@@ -459,6 +460,8 @@
     X(EVENT_PAUSED, "frozen", "paused: nothing is started until `ballast resume`")                           \
     X(EVENT_RESUMED, "thawed", "resumed: actions are started again")                                         \
     X(EVENT_WAKE_FAILED, "wake_failed", "a host that is needed did not wake: check the host")                \
+    X(EVENT_VM_WENT_DOWN, "vm_went_down",                                                                    \
+      "VMs that ran went down with a host that was put to standby: an emergency")                            \
     X(EVENT_STORE_FAILED, "storing_failed",                                                                  \
       "something could not be stored; nothing new is started until it can")                                  \
     X(EVENT_SETTINGS, "settings", "what pools or VMs have on the hosts was set")                             \

@@ -41,6 +41,7 @@ struct dpm_policy {
     bool bursts;               /* hosts that stay on must be able to serve the bursts of their VMs */
     bool may_sleep;            /* false: it has not been yet, hosts are only woken in this pass */
     bool proactive;            /* hosts are woken, and stay on, for what is expected of the next hours */
+    bool wake_for_vms;         /* a host with which a VM went down is woken at once */
     int64_t changes_max; /* hosts that are put to standby or woken at a time; 0: no limit; CHANGES_AUTO */
 };
 

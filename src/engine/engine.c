@@ -8,6 +8,7 @@
 #include "engine/actions/migration_timing.h"
 #include "engine/actions/move_result.h"
 #include "engine/actions/pool_updates.h"
+#include "engine/actions/power_outcome.h"
 #include "engine/actions/standby_maintenance.h"
 #include "engine/decide.h"
 #include "engine/early_pass.h"
@@ -107,6 +108,7 @@ void engine_take_observation(struct engine *e, struct observation *v, instant_s 
     action_queue_add_all(e->actions);
     action_states_advance(e, now); /* what has arrived is done, before anything new is decided */
     standby_maintenance_end(e, now);
+    power_outcome_look_again(e, now);
     action_queue_add_all(e->actions);
     decide_on(e, v->serial, now);
     maintenance_roll_step(e, now);

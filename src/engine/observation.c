@@ -7,6 +7,7 @@
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/vm_demand.h"
+#include "engine/knowledge/vm_stops.h"
 #include "engine/persist.h"
 #include "engine/reclaim_confirm.h"
 #include "engine/source_poll.h"
@@ -164,6 +165,7 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
         overlay_apply(e->settings.overlay, inv, a, &v->overlay_findings);
     else
         inv->labels_unread = NULL; /* no rule needs them */
+    vm_stops_settle(e->knowledge->stops, inv);
     action_facts_explain_lost_hosts(e, inv);
     c.n_waking = action_facts_wakes(e, a, &c.waking);
     knowledge_fill(e->knowledge, &c, inv, a);

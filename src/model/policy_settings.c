@@ -125,6 +125,8 @@ static const struct field settings[] = {
     INT("dpm.standby_s", dpm.standby_s, 0, 86400, "60", "seconds to put an evacuated host to standby"),
     BOOL("dpm.proactive", dpm.proactive, "true",
          "hosts are woken before a rise of demand that came at this time on the days before, and not put to standby shortly before it"),
+    BOOL("dpm.wake_for_vms", dpm.wake_for_vms, "true",
+         "a host that went to standby together with a VM that ran is woken at once, whatever dpm.automation is"),
     INT("dpm.changes_max", dpm.changes_max, 0, 1e6, "auto",
         "maximum number of hosts that are put to standby or woken at a time; 0: no limit; auto: a quarter of the hosts, at least 8"),
     FORMER("dpm.host_uptime_min_s"),

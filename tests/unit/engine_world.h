@@ -131,7 +131,7 @@ struct world {
     int n_known_shadow;
     struct demand_profile_record patterns[WORLD_PATTERNS]; /* stored; by number of the slot */
     char start_notes[WORLD_VMS][256];                      /* "start_keys/ID" */
-    char failing_units_note[256];
+    char failing_units_note[256], down_note[64];
     char paused_note[40], paused_by_note[40], restored_note[256], source_note[80], roll_note[1024],
         reclaim_note[800], four_eyes_note[40000], four_eyes_shadow[40000], night_note[4096],
         last_night_note[4096];

@@ -38,13 +38,15 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
     ret->newest = W->newest_record;
-    ret->notes = arena_array(a, struct note, 10 + WORLD_VMS);
+    ret->notes = arena_array(a, struct note, 11 + WORLD_VMS);
     if (W->paused_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->paused_by_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen_by", .value = W->paused_by_note};
     if (W->restored_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = NOTE_RESTORED, .value = W->restored_note};
+    if (W->down_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "went_down/vm00", .value = W->down_note};
     if (W->source_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "source", .value = W->source_note};
     if (W->night_note[0])
@@ -240,6 +242,7 @@ static void put_note(const char *key, const char *value)
         {"night", W->night_note, sizeof W->night_note},
         {"failing_units", W->failing_units_note, sizeof W->failing_units_note},
         {"last_night", W->last_night_note, sizeof W->last_night_note},
+        {"went_down/vm00", W->down_note, sizeof W->down_note},
     };
     size_t i = 0;
 

@@ -35,6 +35,7 @@ const REASONS: Record<string, string> = {
   wake_test: 'a wake is proven',
   ready_by: 'capacity must be back',
   expected_demand: 'more will be needed soon',
+  vm_went_down: 'a VM went down with it',
 };
 
 function before(now: number, hours: number): string {

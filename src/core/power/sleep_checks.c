@@ -99,6 +99,7 @@ static double wanted_s(const struct power *w, const struct woken *woken)
 {
     switch (woken->reason) {
     case REASON_HIGH_UTILIZATION:
+    case REASON_VM_WENT_DOWN:
     case REASON_SPARE_CAPACITY:
     case REASON_RULE:
     case REASON_HOST_OVERCOMMITTED:

@@ -65,7 +65,7 @@ void event_json_data(const struct event *ev, struct strbuf *out)
         put_fault(&w, ev);
     else if (ev->kind == EVENT_HOST || ev->kind == EVENT_HOST_LOST || ev->kind == EVENT_HOST_BACK)
         put_host(&w, ev);
-    else if (ev->kind == EVENT_METER_LOST || ev->kind == EVENT_METER_BACK ||
+    else if (ev->kind == EVENT_METER_LOST || ev->kind == EVENT_VM_WENT_DOWN || ev->kind == EVENT_METER_BACK ||
              (ev->kind == EVENT_MAINTENANCE_ROLL && ev->host))
         put_host_name(&w, ev);
     if (ev->kind == EVENT_PAUSED || ev->kind == EVENT_RESUMED || ev->kind == EVENT_RETRY ||

@@ -22,6 +22,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_GAP:
         return LOG_LEVEL_WARNING;
     case EVENT_STORE_FAILED:
+    case EVENT_VM_WENT_DOWN:
         return LOG_LEVEL_ERROR;
     case EVENT_SOURCE_BACK:
     case EVENT_PAUSED:

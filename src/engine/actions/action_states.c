@@ -108,12 +108,26 @@ static void fail(struct engine *e, struct action *x, int code, const char *why, 
     cancel_dependents(e, x, now);
 }
 
+/* The host is off, as an inventory or the hypervisor says, and a VM that ran is off with it. */
+static bool has_taken_vms_down(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_ALL];
+
+    if (x->r.kind != ACTION_POWER_OFF || !power_outcome_vms_went_down(e, x, now, why))
+        return false;
+    fail(e, x, -EBUSY, why, now);
+    power_outcome_wake_for_vms(e, x, now);
+    return true;
+}
+
 /* A host that is back is kept with what happened on the way. The test of a method that it was not woken by
  * has failed. */
 static void finish(struct engine *e, struct action *x, instant_s now)
 {
     char why[WHY_ALL] = "";
 
+    if (has_taken_vms_down(e, x, now))
+        return;
     if (x->r.kind != ACTION_POWER_ON)
         action_enter(e, x, ACTION_DONE, power_outcome_remaining_vms(e, x, why), now);
     else if (power_outcome_host_is_back(e, x, why))
@@ -569,6 +583,8 @@ static void step_verifying(struct engine *e, struct action *x, instant_s now)
         finish(e, x, now);
         return;
     }
+    if (at == NOT_SEEN && x->r.unclear == 0 && has_taken_vms_down(e, x, now))
+        return;
     if (must_look_again(e, x, at, now)) {
         x->inventory_after = e->now_seen->serial;
         x->retries++;

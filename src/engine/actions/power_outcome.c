@@ -12,8 +12,10 @@
 #include "engine/events.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/nights.h"
+#include "engine/knowledge/vm_stops.h"
 #include "engine/observation.h"
 #include "engine/recommendations.h"
+#include "engine/source_poll.h"
 #include "engine/state.h"
 #include "model/named.h"
 
@@ -21,6 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SEEN_PERIODS 3  /* between looks: what ran so shortly before a standby began had not been stopped */
 #define UNCERTAIN_S 300 /* a host that was asked to go and did not may be slow: no VMs for so long */
 
 bool power_outcome_vm_left_by_itself(const struct engine *e, const struct action *x)
@@ -223,6 +226,59 @@ const char *power_outcome_remaining_vms(const struct engine *e, const struct act
                    s->hosts[ix].is.name, n,
                    n == 1 ? " that is registered on it does" : "s that are registered on it do", names);
     return why;
+}
+
+bool power_outcome_vms_went_down(struct engine *e, const struct action *x, instant_s now, char why[WHY_ALL])
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const instant_s since = x->r.started - SEEN_PERIODS * source_poll_period_s(e);
+    uint32_t n = 0;
+    const char *names = e->now_seen && x->r.started != 0
+                            ? vm_stops_find(e->knowledge->stops, &e->now_seen->snap, x->r.host, since, &a, &n)
+                            : NULL;
+
+    if (!names)
+        return false;
+    (void)snprintf(why, WHY_ALL, "%u VM%s that ran went down with host %s: %s", n, n == 1 ? "" : "s",
+                   snapshot_host_name(&e->now_seen->snap, x->r.host), names);
+    events_publish(
+        e, &(struct event){
+               .kind = EVENT_VM_WENT_DOWN, .time = now, .pass = x->r.pass, .host = x->r.host, .text = why});
+    return true;
+}
+
+void power_outcome_wake_for_vms(struct engine *e, const struct action *down, instant_s now)
+{
+    const struct action_record r = {
+        .kind = ACTION_POWER_ON,
+        .state = ACTION_RECOMMENDED,
+        .priority = PRIORITY_MANDATORY,
+        .host = down->r.host,
+        .reason = REASON_VM_WENT_DOWN,
+        .text = "wakes the host at once, because VMs that ran went down with it",
+        .imbalance_after = UNKNOWN,
+        .created = now,
+        .seen = now,
+    };
+
+    hosts_put_down(e->knowledge->hosts, down->r.host, now); /* that it did, though it should not have */
+    if (e->settings.policy.dpm.wake_for_vms && hosts_can(e->knowledge->hosts, ACTION_POWER_ON, r.host))
+        action_approve(e, action_add(e, &r), APPROVED_BY_ENGINE, now);
+    source_poll_want(e, now);
+}
+
+void power_outcome_look_again(struct engine *e, instant_s now)
+{
+    const instant_s recent = now - 2 * source_poll_period_s(e);
+    char why[WHY_ALL];
+
+    for (size_t i = e->actions->n; i > 0; i--) {
+        const struct action *x = e->actions->list[i - 1];
+
+        if (x->r.kind == ACTION_POWER_OFF && x->r.state == ACTION_DONE && x->r.ended >= recent &&
+            !hosts_is_up(state_of(e, x->r.host)) && power_outcome_vms_went_down(e, x, now, why))
+            power_outcome_wake_for_vms(e, x, now);
+    }
 }
 
 /* ---- second thoughts ------------------------------------------------------------------------- */

@@ -34,4 +34,12 @@ bool power_outcome_withdraw_standbys(struct engine *e, const struct plan *plan, 
 /* The host of x is not put to standby: moves that were to empty it and have not begun are cancelled. */
 void power_outcome_keep_vms(struct engine *e, const struct action *x, instant_s now);
 
+/* Whether VMs that ran went down with the host that the action put to standby, as the newest inventory shows:
+ * with what to say of it, and an event. */
+bool power_outcome_vms_went_down(struct engine *e, const struct action *x, instant_s now, char why[WHY_ALL]);
+/* The same of standbys that have ended: what a source says of VMs may be older than what it says of hosts. */
+void power_outcome_look_again(struct engine *e, instant_s now);
+/* The host is woken at once, unless dpm.wake_for_vms forbids that. */
+void power_outcome_wake_for_vms(struct engine *e, const struct action *down, instant_s now);
+
 #endif

@@ -16,6 +16,7 @@
 #include "engine/knowledge/start_keys.h"
 #include "engine/knowledge/unit_failures.h"
 #include "engine/knowledge/vm_demand.h"
+#include "engine/knowledge/vm_stops.h"
 
 #include <stdlib.h>
 
@@ -38,6 +39,7 @@ static const struct piece {
     {offsetof(struct knowledge, nights), &nights_ops},
     {offsetof(struct knowledge, starts), &start_keys_ops},
     {offsetof(struct knowledge, units), &unit_failures_ops},
+    {offsetof(struct knowledge, stops), &vm_stops_ops},
 };
 
 #define EACH_PIECE(p)                                                                                        \

@@ -27,6 +27,7 @@ struct knowledge {
     struct nights *nights;
     struct start_keys *starts;
     struct unit_failures *units;
+    struct vm_stops *stops;
 };
 
 /* A wake of ours that has not ended. */
