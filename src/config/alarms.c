@@ -1,5 +1,5 @@
 /* alarms.c: the targets of alarms, each checked by its kind: a webhook, a mail server or a command. */
-#include "config/alarms.h"
+#include "config/sections.h"
 
 #include "config/keys.h"
 

@@ -1,16 +1,9 @@
 /* config.c: loads a file and checks the keys that depend on each other. */
 #include "config/config.h"
 
-#include "config/alarms.h"
-#include "config/former_keys.h"
-#include "config/http.h"
 #include "config/keys.h"
-#include "config/mqtt.h"
-#include "config/overlay.h"
-#include "config/power_hosts.h"
-#include "config/roles.h"
-#include "config/schedule.h"
 #include "config/section.h"
+#include "config/sections.h"
 #include "schema/yaml_tree.h"
 
 #include "base/cleanup.h"

@@ -1,10 +1,9 @@
 /* config_diff.c: the configuration as text, and its differences after a reload. */
 #include "config/config.h"
 
-#include "config/alarms.h"
 #include "config/keys.h"
-#include "config/power_hosts.h"
 #include "config/section.h"
+#include "config/sections.h"
 
 #include <string.h>
 

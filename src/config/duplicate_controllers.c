@@ -1,9 +1,8 @@
 /* duplicate_controllers.c: finds two hosts of `power:` with one controller, in any spelling of its
  * address. */
-#include "config/duplicate_controllers.h"
+#include "config/sections.h"
 
 #include "base/mac.h"
-#include "config/power_hosts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* former_keys.c: renames former keys in the tree, or takes them out, before any other reader. */
-#include "config/former_keys.h"
+#include "config/sections.h"
 
 #include <string.h>
 

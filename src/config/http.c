@@ -1,5 +1,5 @@
 /* http.c: checks the keys of `http:` that depend on each other. */
-#include "config/http.h"
+#include "config/sections.h"
 
 #include "base/listen_address.h"
 

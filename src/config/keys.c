@@ -1,9 +1,8 @@
 /* keys.c: the tables of keys. */
 #include "config/keys.h"
 
-#include "config/mqtt.h"
-#include "config/roles.h"
 #include "config/section.h"
+#include "config/sections.h"
 #include "plugins/power_method_keys.h"
 #include "plugins/source_kinds.h"
 #include "schema/reader.h"

@@ -1,5 +1,5 @@
 /* mqtt.c: checks the keys of `mqtt:` that depend on each other. */
-#include "config/mqtt.h"
+#include "config/sections.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,8 @@
 /* overlay.c: the sections `rules:`, `pools:`, `ha:`, `vms:` and `hosts:`; placement.c has `groups:` and
  * `units:`, `pipelines:`.
  */
-#include "config/overlay.h"
+#include "config/sections.h"
 
-#include "config/placement.h"
-#include "config/schedule.h"
 #include "config/selector.h"
 #include "model/attributes.h"
 #include "model/quantities.h"

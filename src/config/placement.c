@@ -1,5 +1,5 @@
 /* placement.c: the sections `groups:`, `units:` and `pipelines:`. */
-#include "config/placement.h"
+#include "config/sections.h"
 
 #include "config/selector.h"
 #include "model/inventory_check.h"

@@ -1,9 +1,7 @@
 /* power_hosts.c: the section `power:`: the defaults, then each host; the changes of a reload. */
-#include "config/power_hosts.h"
+#include "config/sections.h"
 
-#include "config/duplicate_controllers.h"
 #include "config/keys.h"
-#include "config/power_methods_check.h"
 #include "plugins/power_method_keys.h"
 
 #include "base/cleanup.h"

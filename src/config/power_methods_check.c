@@ -1,6 +1,6 @@
 /* power_methods_check.c: checks a host's power methods: combinations of keys that cannot work, and risky
  * ones. */
-#include "config/power_methods_check.h"
+#include "config/sections.h"
 
 #define CIPHER_SUITE_SAFE 3 /* lower cipher suites lack integrity, encryption or both */
 

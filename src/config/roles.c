@@ -1,6 +1,6 @@
 /* roles.c: the roles of users and groups at the Unix socket, and what takes two people. What each role may do
  * is request/request.h's. */
-#include "config/roles.h"
+#include "config/sections.h"
 
 #include <errno.h>
 #include <grp.h>

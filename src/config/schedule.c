@@ -1,5 +1,5 @@
 /* schedule.c: dpm.windows and dpm.ready_by, parsed by ../schedule. */
-#include "config/schedule.h"
+#include "config/sections.h"
 
 #include "schedule/schedule.h"
 #include "schedule/span.h"

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "config/config.h"
-#include "config/mqtt.h"
+#include "config/sections.h"
 #include "daemon/events/event_json.h"
 #include "mqtt/broker.h"
 #include "mqtt/cloudevent.h"
