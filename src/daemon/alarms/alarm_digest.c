@@ -2,7 +2,7 @@
 #include "daemon/alarms/alarm_digest.h"
 
 #include "base/cleanup.h"
-#include "daemon/replies/reply_summary.h"
+#include "daemon/replies/replies.h"
 #include "render/summary.h"
 #include "store/sqlite.h"
 

@@ -5,7 +5,7 @@
 #include "base/json_writer.h"
 #include "daemon/events/event_log.h"
 #include "daemon/replies/action_json.h"
-#include "daemon/replies/reply_page.h"
+#include "daemon/replies/replies.h"
 
 static void put_fault(struct json_writer *w, const struct event *ev)
 {

@@ -1,12 +1,11 @@
 /* reply_cluster.c: hosts, VMs and pools as JSON, in the order in which a person expects their names. */
-#include "daemon/replies/reply_cluster.h"
+#include "daemon/replies/replies.h"
 
 #include "base/cleanup.h"
 #include "base/natural.h"
 #include "base/wake_method.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
-#include "daemon/replies/reply_identity.h"
 #include "engine/look.h"
 
 #include <stdlib.h>

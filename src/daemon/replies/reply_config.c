@@ -1,5 +1,5 @@
 /* reply_config.c: what a reload would change, as JSON. It takes nothing over. */
-#include "daemon/replies/reply_config.h"
+#include "daemon/replies/replies.h"
 
 #include "base/cleanup.h"
 #include "base/json_writer.h"

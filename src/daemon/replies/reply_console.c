@@ -1,5 +1,5 @@
 /* reply_console.c: a captured console, cleaned, as JSON. */
-#include "daemon/replies/reply_console.h"
+#include "daemon/replies/replies.h"
 
 #include "base/cleanup.h"
 #include "base/console_text.h"

@@ -1,8 +1,7 @@
 /* reply_energy.c: the energy account as JSON. engine/knowledge/energy_account.h defines the figures. */
-#include "daemon/replies/reply_energy.h"
+#include "daemon/replies/replies.h"
 
 #include "base/order.h"
-#include "daemon/replies/reply_page.h"
 
 #include "base/cleanup.h"
 #include "base/natural.h"

@@ -1,5 +1,5 @@
 /* reply_forecast.c: expected and actual demand as JSON. */
-#include "daemon/replies/reply_forecast.h"
+#include "daemon/replies/replies.h"
 
 #include "base/cleanup.h"
 

@@ -1,5 +1,5 @@
 /* reply_identity.c: whether the controllers of a host are known to be its own, as JSON. */
-#include "daemon/replies/reply_identity.h"
+#include "daemon/replies/replies.h"
 
 static void put(struct json_writer *w, const struct engine_identity *is)
 {

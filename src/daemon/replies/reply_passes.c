@@ -1,8 +1,7 @@
 /* reply_passes.c: lists the passes that are kept. Making one again is decisions.c's. */
-#include "daemon/replies/reply_passes.h"
+#include "daemon/replies/replies.h"
 
 #include "base/cleanup.h"
-#include "daemon/replies/reply_page.h"
 #include "store/passes.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* reply_roll.c: the roll of maintenance as JSON. */
-#include "daemon/replies/reply_roll.h"
+#include "daemon/replies/replies.h"
 
 #include "model/named.h"
 

@@ -1,5 +1,5 @@
 /* reply_schedule.c: the schedule and the planned wakes as JSON. */
-#include "daemon/replies/reply_schedule.h"
+#include "daemon/replies/replies.h"
 
 #include "base/cleanup.h"
 #include "base/json_writer.h"

@@ -1,5 +1,5 @@
 /* reply_series.c: figures of the past as JSON. */
-#include "daemon/replies/reply_series.h"
+#include "daemon/replies/replies.h"
 
 #include "base/cleanup.h"
 #include "store/series.h"

@@ -1,11 +1,10 @@
 /* reply_summary.c: what happened since a time, in a few figures. It counts what is stored and decides
  * nothing. */
-#include "daemon/replies/reply_summary.h"
+#include "daemon/replies/replies.h"
 
 #include "base/cleanup.h"
 #include "base/idmap.h"
 #include "base/json_writer.h"
-#include "daemon/replies/reply_energy.h"
 #include "engine/actions/move_result.h"
 #include "engine/knowledge/energy_account.h"
 #include "engine/knowledge/nights.h"
