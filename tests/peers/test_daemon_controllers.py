@@ -198,7 +198,7 @@ def test_a_proof_is_of_one_method():
         proofs = lambda: {p["method"]: p for p in next(h for h in d.json("hosts") if h["id"] == "h2")["wake_proofs"]}
         faults = lambda: [f["text"] for f in d.status()["faults"] if f["code"] == "power_method"]
         wait_for("hosts", lambda: d.run("hosts").returncode == 0)
-        reload(d, "power.hosts: the contents of the file have changed")
+        reload(d, "power.hosts: what is not shown here has changed")
         d.cli("wake", "esx2")
         wait_for("awake", lambda: states(d)["h2"] == "on" and quiet(d), 120)
         assert proofs()["hypervisor"]["state"] == "proven" and proofs()["ipmi"]["state"] == "failed", proofs()
@@ -208,7 +208,7 @@ def test_a_proof_is_of_one_method():
         assert "ipmi (proven)" not in d.cli("hosts") and ("esx2", "power", 1) not in lab.asked
 
         file.write_text(password)
-        reload(d, "power.hosts: the contents of the file have changed")
+        reload(d, "power.hosts: what is not shown here has changed")
         d.cli("wake", "esx2", "--verify", "--method", "ipmi")
         wait_for("proven", lambda: proofs()["ipmi"]["state"] == "proven", 180)
         assert ("esx2", "power", 1) in lab.asked
@@ -247,7 +247,7 @@ def test_reload():
         files = {name: pathlib.Path(h["ipmi"]["password_file"]) for name, h in d.settings["power"]["hosts"].items()}
         password = files["esx2"].read_text()
         files["esx2"].write_text("wrong\n")
-        reload(d, "power.hosts: the contents of the file have changed")
+        reload(d, "power.hosts: what is not shown here has changed")
         assert "wrong" not in d.log.read_text()
         d.cli("wake", "esx2", "--verify")
         wait_for("refused", lambda: any("password" in (a["why"] or "") for a in d.json("history")), 60)
