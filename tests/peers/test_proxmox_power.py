@@ -505,6 +505,38 @@ def night(nodes, guests, sleep):
     print(f"{nodes} nodes, {guests} guests: {len(c.margins)} shutdowns, {len(c.wakes)} wakes, at least {min(m for _, m in c.margins)} votes to spare")
 
 
+def test_a_guest_goes_down_with_its_node():
+    """It comes after the last look, which nothing can prevent: an emergency, and the node is woken at once."""
+    if "BALLASTD" not in os.environ:
+        raise Skip("BALLASTD is not set: run this with meson test")
+    c = Cluster("9.1", nodes=5)
+    c.down_s, c.boot_s = 3, 2
+    for i in range(4):
+        c.add(100 + i, f"n{i + 1}", cpu=0.02, cores=2, mem=GIB, host_used=GIB // 2, used=GIB // 4)
+    with Server(c, nodes=["n1", "n2"]) as s:
+        with Daemon(source_of(s), interval_s=2, cool_down_s=1, automation="manual", dpm={"enabled": False, "boot_s": 5}) as d:
+            d.start()
+            wait_for("a pass", lambda: d.status()["pass"], 30)
+            d.cli("wake", "n5", "--verify")
+            wait_for("the proof", lambda: "n5" in c.wakes and states(d)["n5"] == "on" and not d.actions(*BUSY), 60)
+            before, wakes = len(c.margins), len(c.wakes)
+            d.cli("standby", "n5")
+            wait_for("the shutdown", lambda: len(c.margins) > before, 30)
+            with c.lock:
+                c.guests[102].node = "n5"
+            told = wait_for("an event", lambda: [e["data"] for e in d.json("events") if e["type"].endswith("vm_went_down")], 60)
+            assert told[0]["severity"] == "error" and "guest102" in told[0]["text"], told
+            wait_for("the wake", lambda: len(c.wakes) > wakes, 60)
+            wait_for("a fault", lambda: any("guest102 went down with host n5" in f["text"] for f in d.status()["faults"]), 30)
+            wait_for("n5 is back", lambda: states(d)["n5"] == "on", 60)
+            failed = [a for a in d.json("history") if a["action"] == "power_off" and a["state"] == "failed"]
+            assert len(failed) == 1 and "that ran went down with host n5" in failed[0]["why"], failed
+            c.guests[102].status = "running"
+            wait_for("the fault ends", lambda: not any("went down" in f["text"] for f in d.status()["faults"]), 60)
+            equal("events", len([e for e in d.json("events") if e["type"].endswith("vm_went_down")]), 1)
+            d.stop()
+
+
 def test_night():
     night(7, 84, 2)
 

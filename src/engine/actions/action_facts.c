@@ -41,7 +41,9 @@ static enum host_state lost_because_of_us(const struct engine *e, const char *ho
  * sleep, where the source shows them as lost, or by none. */
 static const struct idmap *busy_hosts(const struct inventory *inv, struct idmap *set)
 {
-    for (size_t i = 0; set->n == 0 && i < inv->n_vms; i++) {
+    if (set->n > 0)
+        return set;
+    for (size_t i = 0; i < inv->n_vms; i++) {
         const char *host = inv->vms[i].is.state == VM_ON ? inv->vms[i].host : NULL;
 
         if (host)
