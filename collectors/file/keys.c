@@ -2,11 +2,8 @@
 #include "collectors/file/file.h"
 
 static const struct field keys[] = {
-    {.name = "file",
-     .type = FIELD_PATH,
-     .offset = offsetof(struct file_settings, file),
-     .flags = FIELD_REQUIRED,
-     .meaning = "the snapshot to read"},
+    FIELD_OF(struct file_settings, file, FIELD_PATH, .flags = FIELD_REQUIRED,
+             .meaning = "the snapshot to read"),
 };
 
 const struct source_kind file_source = {

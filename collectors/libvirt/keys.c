@@ -25,34 +25,17 @@ static const char *check_migration_uri(const char *uri)
 }
 
 static const struct field host_keys[] = {
-    {.name = "uri",
-     .type = FIELD_TEXT,
-     .offset = offsetof(struct libvirt_host_settings, uri),
-     .check = check_uri,
-     .flags = FIELD_REQUIRED,
-     .meaning = "the URI of the host's libvirt: qemu+tls://HOST/system, qemu+ssh, qemu+unix or qemu+tcp"},
-    {.name = "peer_uri",
-     .type = FIELD_TEXT,
-     .offset = offsetof(struct libvirt_host_settings, peer_uri),
-     .check = check_uri,
-     .meaning = "the URI under which the other hosts reach its libvirt, if not the same"},
-    {.name = "migration_uri",
-     .type = FIELD_TEXT,
-     .offset = offsetof(struct libvirt_host_settings, migration_uri),
-     .check = check_migration_uri,
-     .meaning = "where other hosts send the memory of VMs to: tcp://ADDRESS"},
-    {.name = "cpu_mhz",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(struct libvirt_host_settings, cpu_mhz),
-     .min = 1,
-     .max = 1e9,
-     .meaning = "MHz of all its cores together, instead of what the host says"},
-    {.name = "mem_mb",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(struct libvirt_host_settings, mem_mb),
-     .min = 1,
-     .max = 1e9,
-     .meaning = "MiB of its memory, instead of what the host says"},
+    FIELD_OF(struct libvirt_host_settings, uri, FIELD_TEXT, .check = check_uri, .flags = FIELD_REQUIRED,
+             .meaning =
+                 "the URI of the host's libvirt: qemu+tls://HOST/system, qemu+ssh, qemu+unix or qemu+tcp"),
+    FIELD_OF(struct libvirt_host_settings, peer_uri, FIELD_TEXT, .check = check_uri,
+             .meaning = "the URI under which the other hosts reach its libvirt, if not the same"),
+    FIELD_OF(struct libvirt_host_settings, migration_uri, FIELD_TEXT, .check = check_migration_uri,
+             .meaning = "where other hosts send the memory of VMs to: tcp://ADDRESS"),
+    FIELD_OF(struct libvirt_host_settings, cpu_mhz, FIELD_NUMBER, .min = 1, .max = 1e9,
+             .meaning = "MHz of all its cores together, instead of what the host says"),
+    FIELD_OF(struct libvirt_host_settings, mem_mb, FIELD_NUMBER, .min = 1, .max = 1e9,
+             .meaning = "MiB of its memory, instead of what the host says"),
 };
 
 static const struct schema host_schema = {"host", host_keys, sizeof host_keys / sizeof *host_keys};
@@ -99,12 +82,8 @@ static const char *const copy_words[] = {
     }
 
 static const struct field migration_keys[] = {
-    {.name = "vms",
-     .type = FIELD_LIST,
-     .max = 1000,
-     .offset = offsetof(struct libvirt_migration_entry, vms),
-     .flags = FIELD_REQUIRED,
-     .meaning = "patterns of names or UUIDs of VMs"},
+    FIELD_OF(struct libvirt_migration_entry, vms, FIELD_LIST, .max = 1000, .flags = FIELD_REQUIRED,
+             .meaning = "patterns of names or UUIDs of VMs"),
     MIGRATION_KEYS(OF_SOME),
 };
 
@@ -123,40 +102,21 @@ static const char *const cpu_controls_words[] = {[LIBVIRT_CONTROLS_LIVE] = "live
                                                  NULL};
 
 static const struct field settings[] = {
-    {.name = "hosts",
-     .type = FIELD_OBJECTS,
-     .offset = offsetof(struct libvirt_settings, hosts),
-     .inner = &host_schema,
-     .size = sizeof(struct libvirt_host_settings),
-     .flags = FIELD_REQUIRED,
-     .meaning = "a section with the hosts: NAME: {uri: URI}"},
-    {.name = "shared_paths",
-     .type = FIELD_LIST,
-     .max = 32,
-     .offset = offsetof(struct libvirt_settings, shared_paths),
-     .meaning = "folders with disks of VMs that all hosts have in common"},
-    {.name = "host_timeout_s",
-     .type = FIELD_COUNT,
-     .offset = offsetof(struct libvirt_settings, host_timeout_s),
-     .min = 1,
-     .max = 600,
-     .fallback = "10",
-     .meaning = "seconds until a host that does not answer counts as disconnected"},
-    {.name = "cpu_controls",
-     .type = FIELD_WORD,
-     .offset = offsetof(struct libvirt_settings, cpu_controls),
-     .words = cpu_controls_words,
-     .fallback = "live",
-     .meaning =
-         "where pools and vms become weights and limits of CPU: live, in running VMs; persistent, in their "
-         "definitions, too; off, nowhere, and VMs get back what they had"},
+    FIELD_OF(struct libvirt_settings, hosts, FIELD_OBJECTS, .inner = &host_schema,
+             .size = sizeof(struct libvirt_host_settings), .flags = FIELD_REQUIRED,
+             .meaning = "a section with the hosts: NAME: {uri: URI}"),
+    FIELD_OF(struct libvirt_settings, shared_paths, FIELD_LIST, .max = 32,
+             .meaning = "folders with disks of VMs that all hosts have in common"),
+    FIELD_OF(struct libvirt_settings, host_timeout_s, FIELD_COUNT, .min = 1, .max = 600, .fallback = "10",
+             .meaning = "seconds until a host that does not answer counts as disconnected"),
+    FIELD_OF(
+        struct libvirt_settings, cpu_controls, FIELD_WORD, .words = cpu_controls_words, .fallback = "live",
+        .meaning = "where pools and vms become weights and limits of CPU: live, in running VMs; "
+                   "persistent, in their definitions, too; off, nowhere, and VMs get back what they had"),
     MIGRATION_KEYS(OF_ALL),
-    {.name = "migrations",
-     .type = FIELD_OBJECTS,
-     .offset = offsetof(struct libvirt_settings, migrations),
-     .inner = &migration_schema,
-     .size = sizeof(struct libvirt_migration_entry),
-     .meaning = "what some VMs have instead of migration: NAME: {vms: [PATTERN], ...}"},
+    FIELD_OF(struct libvirt_settings, migrations, FIELD_OBJECTS, .inner = &migration_schema,
+             .size = sizeof(struct libvirt_migration_entry),
+             .meaning = "what some VMs have instead of migration: NAME: {vms: [PATTERN], ...}"),
 };
 
 const struct source_kind libvirt_source = {

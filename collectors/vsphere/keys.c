@@ -20,12 +20,8 @@ static const struct field keys[] = {
 };
 
 static const struct field settings[] = {
-    {.name = "stats",
-     .type = FIELD_WORD,
-     .offset = offsetof(struct vsphere_settings, stats),
-     .words = stats_words,
-     .fallback = "auto",
-     .meaning = "demand from performance counters, from quick stats, or from what the vCenter has"},
+    FIELD_OF(struct vsphere_settings, stats, FIELD_WORD, .words = stats_words, .fallback = "auto",
+             .meaning = "demand from performance counters, from quick stats, or from what the vCenter has"),
 };
 
 const struct source_kind vsphere_source = {

@@ -101,6 +101,13 @@ struct schema {
 
 #define SCHEMA_OF(text, array) ((struct schema){(text), (array), sizeof(array) / sizeof(array)[0]})
 
+/* A field with the name of the member of its struct, and what else it has: "ipmi.address" for ipmi.address.
+ */
+#define FIELD_OF(object, member, of_type, ...)                                                               \
+    {                                                                                                        \
+        .name = #member, .type = (of_type), .offset = offsetof(object, member), __VA_ARGS__                  \
+    }
+
 /* The words of an enum, for a table: ENUM_WORDS(host_state, HOST_STATES) is host_state_words[]. */
 #define ENUM_WORD(e, word, meaning) word,
 #define ENUM_WORDS(name, LIST) static const char *const name##_words[] = {LIST(ENUM_WORD) NULL}

@@ -48,10 +48,7 @@ struct source_config {
 };
 
 /* A key of source_kind.keys, with what else its struct field has; and those that many kinds have. */
-#define SOURCE_KEY(key, of_type, ...)                                                                        \
-    {                                                                                                        \
-        .name = #key, .type = (of_type), .offset = offsetof(struct source_config, key), __VA_ARGS__          \
-    }
+#define SOURCE_KEY(key, of_type, ...) FIELD_OF(struct source_config, key, of_type, __VA_ARGS__)
 #define SOURCE_URL(schemes)                                                                                  \
     SOURCE_KEY(url, FIELD_URL, .words = (schemes), .flags = FIELD_REQUIRED, .meaning = "the URL of the API")
 #define SOURCE_PASSWORD_FILE(more)                                                                           \

@@ -6,26 +6,17 @@ static const struct field keys[] = {
 };
 
 static const struct field settings[] = {
-    {.name = "file",
-     .type = FIELD_PATH,
-     .offset = offsetof(struct fake_cluster_settings, file),
-     .meaning = "a snapshot to begin with; a built-in cluster if not given"},
-    {.name = "scenario",
-     .type = FIELD_PATH,
-     .offset = offsetof(struct fake_cluster_settings, scenario),
-     .meaning =
-         "instead of file: a scenario of ballast-simulate(5), whose loads change and whose faults happen"},
-    {.name = "folder",
-     .type = FIELD_PATH,
-     .offset = offsetof(struct fake_cluster_settings, folder),
-     .meaning = "a folder that keeps the state of the simulated cluster across restarts"},
-    {.name = "speed",
-     .type = FIELD_COUNT,
-     .offset = offsetof(struct fake_cluster_settings, speed),
-     .min = 1,
-     .max = 10000,
-     .fallback = "1",
-     .meaning = "how many times faster than real time migrations, boots and the loads of a scenario are"},
+    FIELD_OF(struct fake_cluster_settings, file, FIELD_PATH,
+             .meaning = "a snapshot to begin with; a built-in cluster if not given"),
+    FIELD_OF(
+        struct fake_cluster_settings, scenario, FIELD_PATH,
+        .meaning =
+            "instead of file: a scenario of ballast-simulate(5), whose loads change and whose faults happen"),
+    FIELD_OF(struct fake_cluster_settings, folder, FIELD_PATH,
+             .meaning = "a folder that keeps the state of the simulated cluster across restarts"),
+    FIELD_OF(struct fake_cluster_settings, speed, FIELD_COUNT, .min = 1, .max = 10000, .fallback = "1",
+             .meaning =
+                 "how many times faster than real time migrations, boots and the loads of a scenario are"),
 };
 
 const struct source_kind fake_cluster_source = {
