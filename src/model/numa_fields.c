@@ -1,7 +1,6 @@
 /* numa_fields.c: the tables of NUMA cells and devices, as those of snapshot_fields.c. */
 #include "model/numa.h"
-
-#include "schema/reader.h"
+#include "model/snapshot_field_macros.h"
 
 static const char *const page_words[] = {[NUMA_PAGES_BY_SIZE] = "", /* absent */
                                          [NUMA_PAGES_SMALL] = "small",
@@ -15,34 +14,6 @@ static const char *const affinity_words[] = {[DEVICE_PREFERRED] = "", /* absent 
                                              [DEVICE_SOCKET] = "socket",
                                              NULL};
 
-#define SCHEMA(name, text, array) const struct schema name = SCHEMA_OF(text, array)
-#define REQ FIELD_REQUIRED
-#define OPT (FIELD_NULLABLE | FIELD_OPTIONAL)
-
-/* S is the struct that holds the fields of the next table. */
-#define F(n, t, member, fl)                                                                                  \
-    {                                                                                                        \
-        .name = (n), .type = (t), .offset = offsetof(S, member), .flags = (fl)                               \
-    }
-#define W(n, member, list)                                                                                   \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_WORD, .offset = offsetof(S, member), .flags = OPT, .words = (list)        \
-    }
-#define ROWS(n, member, of, type_of_row, most, fl, text)                                                     \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_ROWS, .offset = offsetof(S, member), .inner = &(of),                      \
-        .size = sizeof(type_of_row), .max = (most), .flags = (fl), .meaning = (text)                         \
-    }
-#define COUNT_GIVEN(n, member)                                                                               \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_COUNT, .offset = offsetof(S, member), .flags = OPT,                       \
-        .given = offsetof(S, member##_given)                                                                 \
-    }
-#define NUMBER_GIVEN(n, member)                                                                              \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_NUMBER, .offset = offsetof(S, member), .flags = OPT,                      \
-        .given = offsetof(S, member##_given)                                                                 \
-    }
 /* clang-format off */
 #define S struct numa_pages
 static const struct field numa_pages_fields[] = {
@@ -56,12 +27,12 @@ static SCHEMA(numa_pages_schema, "pages of a NUMA cell", numa_pages_fields);
 #define S struct numa_cell
 static const struct field numa_cell_fields[] = {
     F("id", FIELD_COUNT, id, REQ),
-    COUNT_GIVEN("socket", socket),
+    GIVEN("socket", FIELD_COUNT, socket),
     F("cpus", FIELD_COUNT, cpus, REQ),
     F("dedicated", FIELD_COUNT, dedicated, OPT),
     F("mem_mb", FIELD_COUNT, mem_mb, REQ),
-    NUMBER_GIVEN("cpu_ratio", cpu_ratio),
-    NUMBER_GIVEN("mem_ratio", mem_ratio),
+    GIVEN("cpu_ratio", FIELD_NUMBER, cpu_ratio),
+    GIVEN("mem_ratio", FIELD_NUMBER, mem_ratio),
     F("cpus_used_elsewhere", FIELD_COUNT, cpus_used_elsewhere, OPT),
     F("dedicated_used_elsewhere", FIELD_COUNT, dedicated_used_elsewhere, OPT),
     F("mem_used_elsewhere_mb", FIELD_COUNT, mem_used_elsewhere_mb, OPT),
@@ -75,9 +46,9 @@ static const struct field vm_numa_cell_fields[] = {
     F("cpus", FIELD_COUNT, cpus, OPT),
     F("dedicated", FIELD_COUNT, dedicated, OPT),
     F("mem_mb", FIELD_COUNT, mem_mb, REQ),
-    W("pages", pages, page_words),
+    W("pages", pages, page_words, OPT),
     F("page_kb", FIELD_COUNT, page_kb, OPT),
-    COUNT_GIVEN("cell", cell),
+    GIVEN("cell", FIELD_COUNT, cell),
     F("fixed", FIELD_BOOL, fixed, OPT),
 };
 SCHEMA(vm_numa_cell_schema, "NUMA cell of a vm", vm_numa_cell_fields);
@@ -87,7 +58,7 @@ SCHEMA(vm_numa_cell_schema, "NUMA cell of a vm", vm_numa_cell_fields);
 static const struct field device_pool_fields[] = {
     F("id", FIELD_TEXT, id, OPT),
     F("count", FIELD_COUNT, count, REQ),
-    COUNT_GIVEN("cell", cell),
+    GIVEN("cell", FIELD_COUNT, cell),
     F("properties", FIELD_LABELS, properties, OPT),
     F("on_request", FIELD_IDS, on_request, OPT),
 };
@@ -106,7 +77,7 @@ static const struct field device_request_fields[] = {
     F("count", FIELD_COUNT, count, REQ),
     ROWS("any_of", any_of, device_spec_schema, struct device_spec, DEVICE_REQUESTS_MAX, REQ,
          "the alternatives"),
-    W("affinity", affinity, affinity_words),
+    W("affinity", affinity, affinity_words, OPT),
     F("pool", FIELD_TEXT, pool, OPT),
 };
 SCHEMA(device_request_schema, "device request of a vm", device_request_fields);

@@ -10,26 +10,11 @@
 #include <string.h>
 
 static const struct field quantity_fields[] = {
-    {.name = "total",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(struct host_quantity, total),
-     .max = QUANTITY_MAX,
-     .flags = FIELD_REQUIRED},
-    {.name = "reserved",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(struct host_quantity, reserved),
-     .max = QUANTITY_MAX,
-     .flags = FIELD_NULLABLE},
-    {.name = "ratio",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(struct host_quantity, ratio),
-     .max = QUANTITY_MAX,
-     .flags = FIELD_NULLABLE},
-    {.name = "used_elsewhere",
-     .type = FIELD_NUMBER,
-     .offset = offsetof(struct host_quantity, used_elsewhere),
-     .max = QUANTITY_MAX,
-     .flags = FIELD_NULLABLE},
+    FIELD_OF(struct host_quantity, total, FIELD_NUMBER, .max = QUANTITY_MAX, .flags = FIELD_REQUIRED),
+    FIELD_OF(struct host_quantity, reserved, FIELD_NUMBER, .max = QUANTITY_MAX, .flags = FIELD_NULLABLE),
+    FIELD_OF(struct host_quantity, ratio, FIELD_NUMBER, .max = QUANTITY_MAX, .flags = FIELD_NULLABLE),
+    FIELD_OF(struct host_quantity, used_elsewhere, FIELD_NUMBER, .max = QUANTITY_MAX,
+             .flags = FIELD_NULLABLE),
 };
 const struct schema quantities_schema = SCHEMA_OF("quantity of a host", quantity_fields);
 

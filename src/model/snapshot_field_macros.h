@@ -1,5 +1,5 @@
-/* snapshot_field_macros.h: how the tables of ballast-snapshot/1 are written. Only for snapshot_fields*.c: the
- * names are short. */
+/* snapshot_field_macros.h: how the tables of ballast-snapshot/1 are written. Only for snapshot_fields*.c and
+ * numa_fields.c: the names are short. */
 #ifndef BALLAST_MODEL_SNAPSHOT_FIELD_MACROS_H
 #define BALLAST_MODEL_SNAPSHOT_FIELD_MACROS_H
 
@@ -24,6 +24,12 @@ extern const char *const snapshot_origin_words[];
 #define W(n, member, list, fl)                                                                               \
     {                                                                                                        \
         .name = (n), .type = FIELD_WORD, .offset = offsetof(S, member), .flags = (fl), .words = (list)       \
+    }
+/* A field whose struct says in MEMBER_given whether it is there. */
+#define GIVEN(n, t, member)                                                                                  \
+    {                                                                                                        \
+        .name = (n), .type = (t), .offset = offsetof(S, member), .flags = OPT,                               \
+        .given = offsetof(S, member##_given)                                                                 \
     }
 #define O(n, schema)                                                                                         \
     {                                                                                                        \

@@ -40,10 +40,8 @@ static const struct field stage_fields[] = {
     {.name = "normalise", .type = FIELD_WORD, .offset = offsetof(S, normalise), .flags = OPT,
      .words = normalisation_words, .given = offsetof(S, normalise_given)},
     EXPRESSION(multiplier, expression_read_number),
-    {.name = "least", .type = FIELD_NUMBER, .offset = offsetof(S, least), .flags = OPT,
-     .given = offsetof(S, least_given)},
-    {.name = "most", .type = FIELD_NUMBER, .offset = offsetof(S, most), .flags = OPT,
-     .given = offsetof(S, most_given)},
+    GIVEN("least", FIELD_NUMBER, least),
+    GIVEN("most", FIELD_NUMBER, most),
     O_GIVEN("cut", cut_schema, cut.given),
     EXPRESSION(bucket, expression_read_number),
     O_GIVEN("pick", pick_schema, pick.given),
@@ -57,9 +55,8 @@ SCHEMA(snapshot_fields_stage, "stage", stage_fields);
 #define S struct seen_pipeline
 static const struct field pipeline_fields[] = {
     F("name", FIELD_TEXT, name, REQ),
-    {.name = "stages", .type = FIELD_ROWS, .offset = offsetof(S, stages), .inner = &snapshot_fields_stage,
-     .size = sizeof(struct stage_facts), .max = STAGES_MAX, .flags = REQ,
-     .meaning = "the stages, in the order in which they are asked"},
+    ROWS("stages", stages, snapshot_fields_stage, struct stage_facts, STAGES_MAX, REQ,
+         "the stages, in the order in which they are asked"),
     W("origin", origin, snapshot_origin_words, OPT),
 };
 SCHEMA(snapshot_fields_pipeline, "pipeline", pipeline_fields);
@@ -69,7 +66,7 @@ SCHEMA(snapshot_fields_pipeline, "pipeline", pipeline_fields);
 static const struct field answer_fields[] = {
     F("unit", FIELD_TEXT, unit, REQ),
     F("vms", FIELD_IDS, vms, REQ),
-    {.name = "hosts", .type = FIELD_IDS, .offset = offsetof(S, hosts), .given = offsetof(S, hosts_given), .flags = OPT},
+    GIVEN("hosts", FIELD_IDS, hosts),
     {.name = "scores", .type = FIELD_OWN, .offset = offsetof(S, scores), .given = offsetof(S, scores_given),
      .read = answer_scores_read, .write = answer_scores_write, .known = answer_scores_known, .flags = FIELD_OPTIONAL},
     {.name = "multipliers", .type = FIELD_OWN, .offset = offsetof(S, multipliers), .given = offsetof(S, multipliers_given),
