@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "base/xalloc.h"
 #include "net/http.h"
+#include "net/libvirt/connections.h"
 #include "net/libvirt/controls.h"
 
 #include <errno.h>
@@ -37,6 +38,30 @@ static int check_request(const struct operation *q, struct err *err)
                : err_set(err, -EINVAL, "the request names no VM, source or destination");
 }
 
+/* Whether no VM is active on the host: -EBUSY. One that is on its way there is, from the moment in which the
+ * host has agreed to take it. */
+static int check_idle(struct migrations *m, const char *host, struct err *err)
+{
+    size_t at = migrations_host(m, host);
+    virConnectPtr conn = NULL;
+
+    if (at == SIZE_MAX)
+        return err_set(err, -ENOENT, "host %s is not in source.hosts", host);
+    int r = migrations_ask(m, at, net_now_ms(), err);
+    if (r < 0)
+        return r;
+    if ((r = migrations_connect(m, at, net_now_ms() + MIGRATIONS_CONNECT_MS, &conn, err)) == 0) {
+        int n = virConnectNumOfDomains(conn);
+
+        r = n < 0   ? libvirt_connections_fail(err, host)
+            : n > 0 ? err_set(err, -EBUSY, "%d VMs run on host %s, or are on their way there", n, host)
+                    : 0;
+        migrations_disconnect(m, at, conn);
+    }
+    migrations_answered(m, at, net_now_ms());
+    return r;
+}
+
 /* Else its definition moves, and the VM is started or stays off. */
 static bool migrates(const struct operation *q)
 {
@@ -46,7 +71,7 @@ static bool migrates(const struct operation *q)
 static int check(struct actuator *x, const struct operation *q, struct err *err)
 {
     if (q->kind == OPERATION_STANDBY && q->power.by_controller)
-        return idle_check(x->migrations, q->host, err);
+        return check_idle(x->migrations, q->host, err);
     int r = check_request(q, err);
 
     if (r < 0)

@@ -20,10 +20,6 @@ int power_on_cancel(struct migrations *m, const struct task_name *t, struct err 
 /* Of either kind. */
 int follow_task(struct migrations *m, const struct task_name *t, struct task_progress *ret, struct err *err);
 
-/* Whether no VM is active on the host: -EBUSY. One that is on its way there is, from the moment in which the
- * host has agreed to take it. */
-int idle_check(struct migrations *m, const char *host, struct err *err);
-
 /* Sets the controls of VMs on a host, in running VMs; persistent: in their definitions, too. */
 int scheduler_apply(struct migrations *m, const struct pool_settings *q, bool persistent, struct err *err);
 
