@@ -2,7 +2,7 @@
 #include "sim/workload/workload.h"
 
 #include "base/name_define.h"
-#include "sim/workload/generators.h"
+#include "base/rng.h"
 
 #include <math.h>
 
@@ -11,6 +11,13 @@ NAME_DEFINE(workload_kind, WORKLOAD_KINDS)
 /* FNV-1a. */
 #define HASH_BASIS 0xcbf29ce484222325u
 #define HASH_PRIME 0x100000001b3u
+
+#define DAY_S 86400.0
+#define WORKDAYS 5 /* of a week that begins on Monday */
+#define WEEK 7
+#define PARTS 8                       /* stretches of a day or period, at most */
+#define BURSTS_MAX 255                /* in a cell of high_s + low_s; the mean is at most 11 */
+#define OWN_SHIFT (UINT64_C(1) << 62) /* no index of an event */
 
 uint64_t workload_seed(uint64_t seed, const char *name, const char *what)
 {
@@ -26,7 +33,8 @@ uint64_t workload_seed(uint64_t seed, const char *name, const char *what)
     return rng_next(&r) ^ hash;
 }
 
-struct rng workload_draw(uint64_t seed, uint64_t place)
+/* A stream of random numbers for one place (a phase, a step) of one seed, independent of its neighbours. */
+static struct rng draw(uint64_t seed, uint64_t place)
 {
     /* Both halves are mixed first, or neighbouring streams would be one stream, shifted by a draw. */
     struct rng of_seed = {.state = seed};
@@ -35,7 +43,13 @@ struct rng workload_draw(uint64_t seed, uint64_t place)
     return (struct rng){.state = rng_next(&of_seed) ^ rng_next(&of_place)};
 }
 
-struct workload_cell workload_cell_at(double t, double origin, double length)
+/* The interval between two multiples of a length, counted from an origin, that contains t. */
+struct cell {
+    double index;
+    double begin, end;
+};
+
+static struct cell cell_at(double t, double origin, double length)
 {
     double i = floor((t - origin) / length);
 
@@ -45,7 +59,7 @@ struct workload_cell workload_cell_at(double t, double origin, double length)
         i += 1;
     else if (origin + i * length > t)
         i -= 1;
-    return (struct workload_cell){.index = i, .begin = origin + i * length, .end = origin + (i + 1) * length};
+    return (struct cell){.index = i, .begin = origin + i * length, .end = origin + (i + 1) * length};
 }
 
 /* The phase at t: high for high_s, then low for low_s. */
@@ -59,7 +73,7 @@ static struct phase phase_at(const struct workload *w, double t)
 {
     if (w->low_s <= 0 && w->high_s <= 0)
         return (struct phase){.high = true, .begin = -w->phase_s, .end = INFINITY};
-    struct workload_cell period = workload_cell_at(t, -w->phase_s, w->high_s + w->low_s);
+    struct cell period = cell_at(t, -w->phase_s, w->high_s + w->low_s);
     double turn = period.begin + w->high_s;
     uint64_t index = (uint64_t)(int64_t)period.index * 2;
 
@@ -71,7 +85,7 @@ static struct phase phase_at(const struct workload *w, double t)
 static struct workload_value high_low_at(const struct workload *w, double t)
 {
     struct phase p = phase_at(w, t);
-    struct rng r = workload_draw(w->seed, p.index);
+    struct rng r = draw(w->seed, p.index);
 
     if (!p.high || w->n_levels == 0)
         return (struct workload_value){w->level, p.end};
@@ -81,11 +95,11 @@ static struct workload_value high_low_at(const struct workload *w, double t)
 static struct workload_value drawn_at(const struct workload *w, double t)
 {
     struct phase p = phase_at(w, t);
-    struct workload_cell step = workload_cell_at(t, p.begin, w->step_s);
+    struct cell step = cell_at(t, p.begin, w->step_s);
     double around = p.high ? w->high : w->low;
     double spread = p.high ? w->high_spread : w->low_spread;
-    struct rng of_phase = workload_draw(w->seed, p.index);
-    struct rng r = workload_draw(of_phase.state, (uint64_t)(int64_t)step.index);
+    struct rng of_phase = draw(w->seed, p.index);
+    struct rng r = draw(of_phase.state, (uint64_t)(int64_t)step.index);
     double value = w->kind == WORKLOAD_NORMAL ? rng_normal(&r, around, spread)
                                               : rng_range(&r, around - spread, around + spread);
 
@@ -105,7 +119,7 @@ static struct workload_value spike_at(const struct workload *w, double t)
  * with the line; the last one is cut at its end. */
 static struct workload_value line_at(double t, double begin, double end, double from, double to, double step)
 {
-    struct workload_cell c = workload_cell_at(t, begin, step);
+    struct cell c = cell_at(t, begin, step);
     double until = fmin(c.end, end);
     double middle = c.begin + (until - c.begin) / 2;
 
@@ -144,15 +158,15 @@ static struct workload_value trace_at(const struct workload *w, double t)
     if (!trace || trace->n == 0)
         return (struct workload_value){0, INFINITY};
     bool again = w->repeat && trace->length_s > 0;
-    struct workload_cell whole = {.begin = -w->phase_s, .end = INFINITY};
+    struct cell whole = {.begin = -w->phase_s, .end = INFINITY};
 
     if (again)
-        whole = workload_cell_at(t, -w->phase_s, trace->length_s);
+        whole = cell_at(t, -w->phase_s, trace->length_s);
     double origin = whole.begin;
     double end = whole.end;
     uint32_t i = sample_at(trace, t - origin);
 
-    /* As in workload_cell_at(): the reported times are origin + time, so they decide. */
+    /* As in cell_at(): the reported times are origin + time, so they decide. */
     if (i + 1 < trace->n && origin + trace->time_s[i + 1] <= t)
         i++;
     else if (i > 0 && t < origin + trace->time_s[i])
@@ -174,6 +188,219 @@ static struct workload_value trace_at(const struct workload *w, double t)
     return v;
 }
 
+/* ---- typical VMs -----------------------------------------------------------------------------
+ *
+ * Events (a burst, a surge, a job) are drawn from event_seed, so that a VM's CPU and memory have them at the
+ * same time; the noise around a level is drawn from the workload's own seed, anew every step_s. */
+
+/* A part of a workload whose mean is a level or a line. */
+struct stretch {
+    double begin, end;
+    double from, to;               /* the mean at either end */
+    double from_spread, to_spread; /* standard deviation of the noise */
+    uint64_t index;                /* no other stretch of the workload has it */
+};
+
+static struct stretch level(double begin, double end, double mean, double spread, uint64_t index)
+{
+    return (struct stretch){begin, end, mean, mean, spread, spread, index};
+}
+
+static struct stretch low(const struct workload *w, double begin, double end, uint64_t index)
+{
+    return level(begin, end, w->low, w->low_spread, index);
+}
+
+static struct stretch high(const struct workload *w, double begin, double end, uint64_t index)
+{
+    return level(begin, end, w->high, w->high_spread, index);
+}
+
+static struct stretch rise(const struct workload *w, double begin, double end, uint64_t index)
+{
+    return (struct stretch){begin, end, w->low, w->high, w->low_spread, w->high_spread, index};
+}
+
+static struct stretch fall(const struct workload *w, double begin, double end, uint64_t index)
+{
+    return (struct stretch){begin, end, w->high, w->low, w->high_spread, w->low_spread, index};
+}
+
+/* The value in a stretch: steps begin with it, and each has the mean of its middle and noise of its own. */
+static struct workload_value value_in(const struct workload *w, double t, struct stretch s)
+{
+    if (s.from == s.to && !(s.from_spread > 0) && !(s.to_spread > 0))
+        return (struct workload_value){s.from, s.end};
+    struct cell step = cell_at(t, s.begin, w->step_s);
+    double until = fmin(step.end, s.end);
+    double done = isfinite(s.end) ? (step.begin + (until - step.begin) / 2 - s.begin) / (s.end - s.begin) : 0;
+    struct rng of_stretch = draw(w->seed, s.index);
+    struct rng r = draw(of_stretch.state, (uint64_t)(int64_t)step.index);
+    double mean = s.from + (s.to - s.from) * done;
+
+    return (struct workload_value){rng_normal(&r, mean, s.from_spread + (s.to_spread - s.from_spread) * done),
+                                   until};
+}
+
+static uint64_t index_of(struct cell c, unsigned part)
+{
+    return (uint64_t)(int64_t)c.index * PARTS + part;
+}
+
+/* Low, a rise of rise_s from `up_s` on, high, a fall of rise_s from `down_s` on, low: within a cell. */
+static struct workload_value plateau_at(const struct workload *w, double t, struct cell c, double up_s,
+                                        double down_s)
+{
+    const double border[] = {fmin(up_s, c.end), fmin(up_s + w->rise_s, c.end), fmin(down_s, c.end),
+                             fmin(down_s + w->rise_s, c.end)};
+
+    if (t < border[0])
+        return value_in(w, t, low(w, c.begin, border[0], index_of(c, 0)));
+    if (t < border[1])
+        return value_in(w, t, rise(w, border[0], border[1], index_of(c, 1)));
+    if (t < border[2])
+        return value_in(w, t, high(w, border[1], border[2], index_of(c, 2)));
+    if (t < border[3])
+        return value_in(w, t, fall(w, border[2], border[3], index_of(c, 3)));
+    return value_in(w, t, low(w, border[3], c.end, index_of(c, 4)));
+}
+
+double workload_own_shift(const struct workload *w)
+{
+    struct rng r = draw(w->event_seed, OWN_SHIFT);
+    double u = rng_unit(&r);
+
+    return w->kind == WORKLOAD_OFFICE ? (2 * u - 1) * w->spread_s : u * w->spread_s;
+}
+
+/* ---- office ---------------------------------------------------------------------------------- */
+
+/* phase_s: how much later than from_s and until_s this VM is. */
+static struct workload_value office_at(const struct workload *w, double t)
+{
+    struct cell day = cell_at(t, w->phase_s - w->week_s, DAY_S);
+    double weekday = day.index - WEEK * floor(day.index / WEEK);
+
+    if (weekday >= WORKDAYS)
+        return value_in(w, t, low(w, day.begin, day.end, index_of(day, 0)));
+    return plateau_at(w, t, day, day.begin + w->from_s, day.begin + w->until_s);
+}
+
+/* ---- bursty ---------------------------------------------------------------------------------- */
+
+/* Exponentially distributed with mean 1, from comparisons alone (von Neumann 1951, "Various techniques used
+ * in connection with random digits"): no libm, so the same bits on every machine. A run of falling numbers is
+ * of odd length with probability exp(-first); else a whole unit passes. */
+static double exponential(struct rng *r)
+{
+    for (double whole = 0;; whole += 1) {
+        double first = rng_unit(r);
+        double last = first;
+        unsigned length = 1;
+
+        for (double next = rng_unit(r); next < last; next = rng_unit(r), length++)
+            last = next;
+        if (length % 2 == 1)
+            return whole + first;
+    }
+}
+
+/* The bursts that begin in a cell of high_s + low_s: with exponential gaps a cell does not know of the one
+ * before it, so the beginnings are drawn cell by cell. What matters to t: the last beginning at or before it,
+ * and the next one in the cell. */
+struct beginnings {
+    double last, next; /* -INFINITY, INFINITY: none */
+    uint64_t index;    /* of the last one */
+};
+
+static void look_at_cell(const struct workload *w, double t, struct cell c, struct beginnings *ret)
+{
+    struct rng r = draw(w->event_seed, (uint64_t)(int64_t)c.index);
+    double begin = c.begin;
+
+    for (unsigned i = 0; i < BURSTS_MAX; i++) {
+        begin += exponential(&r) * w->low_s;
+        if (begin >= c.end)
+            return;
+        if (begin > t) {
+            ret->next = begin;
+            return;
+        }
+        ret->last = begin;
+        ret->index = (uint64_t)(int64_t)c.index * (BURSTS_MAX + 1) + i;
+    }
+}
+
+/* The noise of the base has steps of the cell, so that it is the same in whatever order it is asked for. */
+static struct workload_value bursty_base(const struct workload *w, double t, struct cell c)
+{
+    return value_in(w, t, low(w, c.begin, c.end, (uint64_t)(int64_t)c.index * (BURSTS_MAX + 1) + BURSTS_MAX));
+}
+
+static struct workload_value bursty_at(const struct workload *w, double t)
+{
+    double length = w->high_s + w->low_s;
+    struct cell c = cell_at(t, 0, length);
+    struct cell before = {c.index - 1, (c.index - 1) * length, c.begin};
+    struct beginnings b = {.last = -INFINITY, .next = INFINITY};
+
+    look_at_cell(w, t, before, &b);
+    b.next = INFINITY;
+    look_at_cell(w, t, c, &b);
+    double border = fmin(b.next, c.end);
+
+    if (t < b.last + w->high_s) {
+        struct rng r = draw(w->seed, b.index);
+
+        return (struct workload_value){rng_normal(&r, w->high, w->high_spread),
+                                       fmin(b.last + w->high_s, border)};
+    }
+    struct workload_value v = bursty_base(w, t, c);
+
+    v.until_s = fmin(v.until_s, border);
+    return v;
+}
+
+/* ---- surge ----------------------------------------------------------------------------------- */
+
+/* phase_s: how much later than the others this VM rises. */
+static struct workload_value surge_at(const struct workload *w, double t)
+{
+    bool again = w->every_s > 0;
+    struct cell c = {.begin = w->from_s, .end = INFINITY};
+
+    if (t < w->from_s)
+        return value_in(w, t, low(w, 0, w->from_s, index_of((struct cell){.index = -1}, 0)));
+    if (again)
+        c = cell_at(t, w->from_s, w->every_s);
+    struct rng common = draw(w->common_seed, (uint64_t)(int64_t)c.index);
+    struct rng own = draw(w->event_seed, (uint64_t)(int64_t)c.index);
+
+    if (rng_unit(&own) >= w->part)
+        return value_in(w, t, low(w, c.begin, c.end, index_of(c, 0)));
+    double begin = c.begin + w->vary_s * rng_unit(&common) + w->phase_s;
+
+    return plateau_at(w, t, c, begin, begin + w->rise_s + w->high_s);
+}
+
+/* ---- batch ----------------------------------------------------------------------------------- */
+
+/* phase_s: how much later than from_s this VM's jobs begin. A job takes from half to one and a half high_s.
+ */
+static struct workload_value batch_at(const struct workload *w, double t)
+{
+    double midnight = -(w->week_s - DAY_S * floor(w->week_s / DAY_S)); /* of the day of t = 0 */
+    struct cell c = cell_at(t, midnight + w->from_s + w->phase_s, w->every_s);
+    struct rng own = draw(w->event_seed, (uint64_t)(int64_t)c.index);
+    double done = fmin(c.begin + w->high_s * (0.5 + rng_unit(&own)), c.end);
+
+    if (t < done)
+        return value_in(w, t, high(w, c.begin, done, index_of(c, 0)));
+    return value_in(w, t, low(w, done, c.end, index_of(c, 1)));
+}
+
+/* ---- the value ---- */
+
 static struct workload_value raw_at(const struct workload *w, double t)
 {
     switch (w->kind) {
@@ -191,13 +418,13 @@ static struct workload_value raw_at(const struct workload *w, double t)
     case WORKLOAD_TRACE:
         return trace_at(w, t);
     case WORKLOAD_OFFICE:
-        return generators_office_at(w, t);
+        return office_at(w, t);
     case WORKLOAD_BURSTY:
-        return generators_bursty_at(w, t);
+        return bursty_at(w, t);
     case WORKLOAD_SURGE:
-        return generators_surge_at(w, t);
+        return surge_at(w, t);
     case WORKLOAD_BATCH:
-        return generators_batch_at(w, t);
+        return batch_at(w, t);
     case workload_kind_count:
         break;
     }

@@ -59,7 +59,7 @@ struct workload {
     double from_s, until_s;
     const double *levels; /* WORKLOAD_HIGH_LOW */
     uint32_t n_levels;
-    /* generators.c: office, bursty, surge, batch */
+    /* office, bursty, surge, batch */
     double rise_s, spread_s, every_s, vary_s, part;
     double week_s;        /* seconds since Monday 00:00 UTC at t = 0 */
     uint64_t event_seed;  /* times of bursts, surges and jobs of this VM; the same for CPU and memory */
