@@ -14,7 +14,6 @@
 #include "net/proxmox/session.h"
 
 #define PVE_CLUSTER_REQUESTS 10 /* of a look, for the cluster */
-#define PVE_NODE_REQUESTS 2     /* of a look, for each node that is online */
 
 /* How old an answer may be and still be used. */
 #define PVE_PRESSURE_MS (INT64_C(180) * 1000)

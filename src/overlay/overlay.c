@@ -233,7 +233,9 @@ static void apply_hosts(struct application *p)
 
 /* ---- labels ---- */
 
-bool overlay_needs_labels(const struct overlay *o)
+/* Whether an entry selects by labels or tags, a filter reads them, or tags become rules: without labels the
+ * result lacks rules and settings. */
+static bool reads_labels(const struct overlay *o)
 {
     bool needs = o->proxlb_tags != PROXLB_OFF;
 
@@ -264,7 +266,7 @@ void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena 
                             .found = ret ? ret : &unread,
                             .found_vms = arena_array(a, const char *, inv->n_vms)};
 
-    bool needs_labels = overlay_needs_labels(o);
+    bool needs_labels = reads_labels(o);
 
     for (size_t i = 0; i < inv->n_pipelines; i++)
         needs_labels = needs_labels || pipeline_reads_labels(&inv->pipelines[i]);

@@ -116,10 +116,6 @@ struct overlay_findings {
     size_t n, cap;
 };
 
-/* Whether an entry selects by labels or tags, a filter reads them, or tags become rules: without labels the
- * result lacks rules and settings. overlay_apply() clears labels_unread of the inventory otherwise. */
-bool overlay_needs_labels(const struct overlay *o);
-
 /* Time windows are judged at inv->time. Rules, pools, groups and pipelines of the inventory whose origin is
  * not the source are replaced.
  * Everything is copied to the arena; the overlay may go afterwards. ret may be NULL. */

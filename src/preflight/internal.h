@@ -14,8 +14,6 @@ struct findings {
     struct preflight list;
 };
 
-void preflight_findings_init(struct findings *f);
-
 /* ---- the source ---- */
 
 struct source_part {

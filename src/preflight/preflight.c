@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void preflight_findings_init(struct findings *f)
+static void init_findings(struct findings *f)
 {
     *f = (struct findings){0};
     f->list.a = &f->arena;
@@ -75,7 +75,7 @@ static size_t begin_alarms(const struct config *c, struct parts *p, struct prefl
 {
     p->alarms = arena_array(&p->arena, struct alarm_part, c->n_alarms + 1);
     for (size_t i = 0; i < c->n_alarms; i++) {
-        preflight_findings_init(&p->alarms[i].found);
+        init_findings(&p->alarms[i].found);
         p->alarms[i].target = &c->alarms[i];
         tasks[i] = (struct preflight_task){
             .run = preflight_alarm, .ctx = &p->alarms[i], .most_s = PREFLIGHT_ALARM_MOST_S};
@@ -126,14 +126,14 @@ int preflight_run(const struct config *c, const struct preflight_pause *pauses, 
     n += preflight_relays_begin(p->controllers.hosts, p->controllers.n_hosts, &p->arena, &p->relays, own + n);
     const size_t source_ix = n;
     if (source_s > 0) {
-        preflight_findings_init(&p->source.found);
+        init_findings(&p->source.found);
         p->source.config = c;
         p->source.operations = own_operations(c);
         own[n++] = (struct preflight_task){.run = preflight_source, .ctx = &p->source, .most_s = source_s};
     }
     const size_t broker_ix = n;
     if (c->mqtt.url) {
-        preflight_findings_init(&p->broker.found);
+        init_findings(&p->broker.found);
         p->broker.config = c;
         own[n++] = (struct preflight_task){
             .run = preflight_broker, .ctx = &p->broker, .most_s = PREFLIGHT_BROKER_MOST_S};

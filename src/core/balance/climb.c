@@ -75,7 +75,9 @@ static void forget_what_pays(struct climb *c)
         c->pays_known[i] = false;
 }
 
-void climb_forget_rejections(struct climb *c)
+/* What checks rejected may pass from now on: for when anything that a check uses has changed by other means
+ * than climb_apply() - the minimum goodness excepted, which is a limit of gain. */
+static void forget_rejections(struct climb *c)
 {
     forget_what_pays(c); /* and with it the bounds, which cover only the units that could pay */
     bounds_forget_all(&c->bounds);
@@ -87,7 +89,7 @@ void climb_set_level(struct climb *c, int64_t level)
     move_score_set_level(&c->score, c->l, c->costs, level);
     memset(c->score.stats->rejected, 0,
            sizeof c->score.stats->rejected); /* why the last level goes no further */
-    climb_forget_rejections(c);
+    forget_rejections(c);
     c->last_gain = 0;
 }
 
@@ -555,7 +557,7 @@ struct move climb_step(struct climb *c)
     struct move best = {.unit = IX_NONE, .to_slot = IX_NONE, .gain = 0};
 
     if (!c->searched)
-        climb_forget_rejections(c);
+        forget_rejections(c);
     c->searched = true;
     move_score_refresh(&c->score, c->l, c->costs);
     destination_index_refresh(&c->destinations);

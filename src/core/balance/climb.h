@@ -7,8 +7,8 @@
  * In a full cluster most moves of much gain are rejected. So each unit has a limit: no move of it that passes
  * the checks gains more. A limit holds until the unit's host changes; when another host changes, only the
  * moves to that host are judged again. This needs checks that depend, beside the unit, on nothing but its
- * host, the destination and the weights of the imbalance. Where anything else that a check uses changes, call
- * climb_forget_rejections(). */
+ * host, the destination and the weights of the imbalance. Where anything else that a check uses changes,
+ * all limits are forgotten. */
 #ifndef BALLAST_CORE_CLIMB_H
 #define BALLAST_CORE_CLIMB_H
 
@@ -64,10 +64,6 @@ void climb_set_level(struct climb *c, int64_t level);
 
 /* Finds the best move; unit IX_NONE: none. Changes nothing but the bounds. */
 struct move climb_step(struct climb *c);
-
-/* What checks rejected may pass from now on: call this when anything that a check uses has changed by other
- * means than climb_apply() - the minimum goodness excepted, which is a limit of gain. */
-void climb_forget_rejections(struct climb *c);
 
 /* Makes the move. Its units do not move again: unit_held becomes CHECK_VM_MOVED. */
 void climb_apply(struct climb *c, const struct move *m);

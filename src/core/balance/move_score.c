@@ -29,7 +29,7 @@ void move_score_set_level(struct move_score *score, const struct layout *l, stru
                           int64_t level)
 {
     score->level = level;
-    migration_cost_set_ratio(costs, ratio_of_level[level]);
+    costs->ratio = ratio_of_level[level];
     score->goodness0 = l->policy->min_goodness ? move_score_average_gain(l) : 0;
     score->goodness = score->goodness0;
 }

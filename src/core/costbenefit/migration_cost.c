@@ -498,11 +498,6 @@ bool migration_cost_pays(const struct migration_cost *costs, const struct migrat
     return costs->ratio > 0 ? w->gain > costs->ratio * w->loss : w->gain >= 0;
 }
 
-void migration_cost_set_ratio(struct migration_cost *costs, double ratio)
-{
-    costs->ratio = ratio;
-}
-
 /* An upper bound of the benefit: the relief of the source, without any shortage on the destination. */
 static double most_to_gain(const struct migration_cost *costs, uint32_t unit, int r, double stable)
 {

@@ -114,9 +114,6 @@ void migration_cost_move(struct migration_cost *costs, uint32_t unit, uint32_t f
 /* Sets the weights of the imbalance. */
 void migration_cost_set_weights(struct migration_cost *costs, const double weight[RES_COUNT]);
 
-/* Sets how many times its cost a move must gain. */
-void migration_cost_set_ratio(struct migration_cost *costs, double ratio);
-
 void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
                           struct migration_worth *ret);
 

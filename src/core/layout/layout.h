@@ -218,9 +218,6 @@ int64_t layout_unit_takes(const struct layout *l, uint32_t unit, uint32_t counte
 int64_t layout_stage_used(const struct layout *l, const int64_t *used, uint32_t vm, uint32_t stage,
                           uint32_t slot, bool beside);
 
-/* What others than the unit take of the counter on the slot; over groups of hosts: in the fullest one. */
-int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t counter);
-
 /* Whether a limit keeps the unit off the slot: its own, or while moves_are_optional one that would then move
  * a VM away from there; with FIT_CORRECT, whether one wants it away. ret: the first one; may be NULL. */
 bool layout_quantity_refuses(const struct layout *l, enum fit_use use, uint32_t unit, uint32_t slot,

@@ -126,11 +126,6 @@ static int64_t used_beside(const struct layout *l, const int64_t *used, uint32_t
     return most;
 }
 
-int64_t layout_used_beside(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t counter)
-{
-    return used_beside(l, l->used, unit, slot, counter);
-}
-
 /* Whether the host is in a group over which the counter counts. */
 static bool is_counted(const struct fit *fit, uint32_t counter, uint32_t host)
 {
@@ -143,7 +138,7 @@ static bool is_counted(const struct fit *fit, uint32_t counter, uint32_t host)
 static bool is_within(const struct layout *l, uint32_t unit, uint32_t slot, struct layout_excess *x)
 {
     x->takes = layout_unit_takes(l, unit, x->counter);
-    x->used = layout_used_beside(l, unit, slot, x->counter);
+    x->used = used_beside(l, l->used, unit, slot, x->counter);
     x->limit = fit_limit(&l->rules->fit, x->vm, x->stage, l->slot_host[slot]);
     return x->limit != FIT_NOTHING && x->used + x->takes <= x->limit;
 }
@@ -313,7 +308,7 @@ static bool set_exceeds(const struct layout *l, uint32_t component, uint32_t vm,
 
             if (!fit_limits(fit, b, share, rules_fit_use(&l->snap->vms[vm])))
                 continue;
-            int64_t sum = layout_used_beside(l, l->vm_unit[vm], slot, share->counter);
+            int64_t sum = used_beside(l, l->used, l->vm_unit[vm], slot, share->counter);
             for (uint32_t w = l->set_first[component]; w != IX_NONE; w = l->unit_next[w])
                 sum += l->unit_slot[w] == slot ? 0 : layout_unit_takes(l, w, share->counter);
             if (sum > fit_limit(fit, vm, b->stage, l->slot_host[slot]))

@@ -24,7 +24,8 @@ static void add_host_of(const struct cloud *c, const json_t *id, struct words *h
         nova_words_add(hosts, host, c->a);
 }
 
-struct words hint_hosts(const struct cloud *c, const json_t *ids)
+/* The hosts on which any of these servers is. */
+static struct words hosts_of(const struct cloud *c, const json_t *ids)
 {
     struct words ret = {0};
     size_t i;
@@ -51,7 +52,7 @@ static const json_t *hint(const struct request *r, const char *name)
 int nova_filter_different_host(struct cloud *c, const struct request *r, json_t **ret)
 {
     const json_t *servers = hint(r, "different_host");
-    struct words hosts = hint_hosts(c, servers);
+    struct words hosts = hosts_of(c, servers);
 
     *ret = vm_texts_have(c, r, "hosts_to_avoid", json_string(HOST), servers && hosts.n > 0 ? &hosts : NULL,
                          true);
@@ -61,7 +62,7 @@ int nova_filter_different_host(struct cloud *c, const struct request *r, json_t 
 int nova_filter_same_host(struct cloud *c, const struct request *r, json_t **ret)
 {
     const json_t *servers = hint(r, "same_host");
-    struct words hosts = hint_hosts(c, servers);
+    struct words hosts = hosts_of(c, servers);
 
     *ret = vm_texts_have(c, r, "hosts_to_join", json_string(HOST), servers ? &hosts : NULL, false);
     return 0;
@@ -78,7 +79,8 @@ const char *hint_group_policy(const json_t *group)
     return json_is_string(policy) ? json_string_value(policy) : "";
 }
 
-int hint_group_limit(const struct cloud *c, const json_t *group, json_int_t *ret)
+/* The most members on one host. */
+static int group_limit(const struct cloud *c, const json_t *group, json_int_t *ret)
 {
     const char *text =
         nova_python_str(json_object_get(json_object_get(group, "rules"), "max_server_per_host"), c->a);
@@ -93,7 +95,7 @@ int hint_group_limit(const struct cloud *c, const json_t *group, json_int_t *ret
 /* Where members are, this server too: a move, too, is only to a host of one of them, as Nova has it. */
 int nova_filter_affinity(struct cloud *c, const struct request *r, json_t **ret)
 {
-    struct words hosts = hint_hosts(c, json_object_get(r->group, "members"));
+    struct words hosts = hosts_of(c, json_object_get(r->group, "members"));
     bool binds = r->group && strcmp(hint_group_policy(r->group), "affinity") == 0 && hosts.n > 0;
 
     *ret = vm_texts_have(c, r, "group_hosts", json_string(HOST), binds ? &hosts : NULL, false);
@@ -104,7 +106,7 @@ int nova_filter_affinity(struct cloud *c, const struct request *r, json_t **ret)
 int nova_filter_anti_affinity(struct cloud *c, const struct request *r, json_t **ret)
 {
     json_int_t limit;
-    int e = hint_group_limit(c, r->group, &limit);
+    int e = group_limit(c, r->group, &limit);
 
     if (e < 0)
         return e;

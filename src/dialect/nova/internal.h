@@ -291,14 +291,8 @@ filter_compile nova_filter_different_host, nova_filter_same_host, nova_filter_ci
     nova_filter_anti_affinity;
 filter_compile nova_filter_json;
 
-/* The hosts on which any of these servers is. */
-struct words hint_hosts(const struct cloud *c, const json_t *ids);
-
 /* "affinity", "anti-affinity" and so on; "": none. */
 const char *hint_group_policy(const json_t *group);
-
-/* The most members on one host. */
-int hint_group_limit(const struct cloud *c, const json_t *group, json_int_t *ret);
 
 /* ---- numa.c, pci.c, numa_hosts.c: NUMA cells and devices, which the snapshot has, and stages name ---- */
 
