@@ -1,52 +1,8 @@
-/* verbs.c: the table of verbs, in the order of `ballast --help`. */
+/* verbs.c: the table of verbs. */
 #include "cli/verbs.h"
 
-/* clang-format off */
-const struct verb *const verbs[] = {
-    &verb_plan,
-    &verb_place,
-    &verb_migrate,
-    &verb_what_if,
-    &verb_fit,
-    &verb_entitlements,
-    &verb_explain,
-    &verb_simulate,
-    &verb_backtest,
-    &verb_generate,
-    &verb_check_config,
-    &verb_status,
-    &verb_top,
-    &verb_hosts,
-    &verb_vms,
-    &verb_pools,
-    &verb_recommendations,
-    &verb_history,
-    &verb_passes,
-    &verb_run,
-    &verb_apply,
-    &verb_reject,
-    &verb_snapshot,
-    &verb_samples,
-    &verb_pause,
-    &verb_resume,
-    &verb_maintenance,
-    &verb_standby,
-    &verb_wake,
-    &verb_confirm_controller,
-    &verb_confirm_setting,
-    &verb_trust,
-    &verb_events,
-    &verb_schedule,
-    &verb_forecast,
-    &verb_console,
-    &verb_metrics,
-    &verb_check,
-    &verb_token,
-    &verb_alarm,
-    &verb_backup,
-    &verb_bugreport,
-    &verb_config,
-};
-/* clang-format on */
+#define ADDRESS(name) &verb_##name,
+
+const struct verb *const verbs[] = {VERB_LIST(ADDRESS)};
 
 const size_t n_verbs = COUNT_OF(verbs);

@@ -1,54 +1,59 @@
-/* verbs.h: every verb, each from a file of its own. */
+/* verbs.h: every verb, one on each line, in the order of `ballast --help`. */
 #ifndef BALLAST_CLI_VERBS_H
 #define BALLAST_CLI_VERBS_H
 
 #include "cli/verb.h"
 
-extern const struct verb verb_alarm;
-extern const struct verb verb_apply;
-extern const struct verb verb_bugreport;
-extern const struct verb verb_check;
-extern const struct verb verb_check_config;
-extern const struct verb verb_config;
-extern const struct verb verb_confirm_controller;
-extern const struct verb verb_confirm_setting;
-extern const struct verb verb_trust;
-extern const struct verb verb_entitlements;
-extern const struct verb verb_events;
-extern const struct verb verb_explain;
-extern const struct verb verb_fit;
-extern const struct verb verb_forecast;
-extern const struct verb verb_generate;
-extern const struct verb verb_history;
-extern const struct verb verb_hosts;
-extern const struct verb verb_maintenance;
-extern const struct verb verb_metrics;
-extern const struct verb verb_standby;
-extern const struct verb verb_wake;
-extern const struct verb verb_console;
-extern const struct verb verb_backup;
-extern const struct verb verb_schedule;
-extern const struct verb verb_pause;
-extern const struct verb verb_token;
-extern const struct verb verb_migrate;
-extern const struct verb verb_place;
-extern const struct verb verb_plan;
-extern const struct verb verb_pools;
-extern const struct verb verb_recommendations;
-extern const struct verb verb_reject;
-extern const struct verb verb_resume;
-extern const struct verb verb_run;
-extern const struct verb verb_passes;
-extern const struct verb verb_samples;
-extern const struct verb verb_simulate;
-extern const struct verb verb_backtest;
-extern const struct verb verb_snapshot;
-extern const struct verb verb_status;
-extern const struct verb verb_top;
-extern const struct verb verb_vms;
-extern const struct verb verb_what_if;
+/* clang-format off */
+#define VERB_LIST(X) \
+    X(plan) \
+    X(place) \
+    X(migrate) \
+    X(what_if) \
+    X(fit) \
+    X(entitlements) \
+    X(explain) \
+    X(simulate) \
+    X(backtest) \
+    X(generate) \
+    X(check_config) \
+    X(status) \
+    X(top) \
+    X(hosts) \
+    X(vms) \
+    X(pools) \
+    X(recommendations) \
+    X(history) \
+    X(passes) \
+    X(run) \
+    X(apply) \
+    X(reject) \
+    X(snapshot) \
+    X(samples) \
+    X(pause) \
+    X(resume) \
+    X(maintenance) \
+    X(standby) \
+    X(wake) \
+    X(confirm_controller) \
+    X(confirm_setting) \
+    X(trust) \
+    X(events) \
+    X(schedule) \
+    X(forecast) \
+    X(console) \
+    X(metrics) \
+    X(check) \
+    X(token) \
+    X(alarm) \
+    X(backup) \
+    X(bugreport) \
+    X(config)
+/* clang-format on */
 
-/* All verbs, in the order of the help. */
+#define VERB_DECLARE(name) extern const struct verb verb_##name;
+VERB_LIST(VERB_DECLARE)
+
 extern const struct verb *const verbs[];
 extern const size_t n_verbs;
 

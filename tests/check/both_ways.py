@@ -50,7 +50,7 @@ violations = []
 enum, fields = requests()
 literals, by_file = sent()
 routes = {enum[k] for k in re.findall(r'REQUEST_\w+', text_of('src/http/route.c').partition('const struct route routes[]')[2].partition('\n};')[0])}
-verbs = [v for v in re.findall(r'&verb_(\w+)', text_of('src/cli/verbs.c'))]
+verbs = re.findall(r'^    X\((\w+)\)', text_of('src/cli/verbs.h'), re.M)
 left_out = excepted()
 used = set()
 
