@@ -200,8 +200,7 @@ enum exit_code client_stream(const char *path, json_t *request, stream_fn each, 
 }
 
 enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,
-                           void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
-                           struct arena *a, struct strbuf *out)
+                           client_show_fn *show, struct arena *a, struct strbuf *out)
 {
     CLEANUP(json_decrefp) json_t *reply = NULL;
     CLEANUP(json_decrefp) json_t *again = json_incref(request);
@@ -227,31 +226,43 @@ const struct option_spec client_options[CLIENT_OPT_COUNT] = {
     [CLIENT_OPT_FORMAT] = OPTION_FORMAT,
 };
 
-enum exit_code client_ask(const struct args *args, json_t *request, const char *key,
-                          void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
+/* The index of an option that the verb has. */
+static size_t option_named(const struct verb *v, const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(v->options[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+enum exit_code client_ask(const struct args *args, json_t *request, const char *key, client_show_fn *show,
                           struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
-    enum exit_code code = cli_parse_format(args, CLIENT_OPT_FORMAT, &format);
+    enum exit_code code = cli_parse_format(args, option_named(args->verb, "format"), &format);
 
     if (code != EXIT_DONE) {
         json_decref(request);
         return code;
     }
-    return client_show(args_value(args, CLIENT_OPT_SOCKET, NULL), format, request, key, show, a, out);
+    return client_show(args_value(args, option_named(args->verb, "socket"), NULL), format, request, key, show,
+                       a, out);
 }
 
-static void show_done(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_nothing(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     (void)reply, (void)a, (void)out;
 }
 
-enum exit_code client_tell(const struct args *args, const char *command, const char *done, struct arena *a,
-                           struct strbuf *out)
+enum exit_code client_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    enum exit_code code = client_ask(args, json_pack("{s:s}", "command", command), NULL, show_done, a, out);
+    const struct client_request *r = args->verb->request;
+    json_t *request = json_pack("{s:s, s:s*}", "command", r->word, r->operand ? r->operand : "",
+                                r->operand ? args->operands[0] : NULL);
+    enum exit_code code = client_ask(args, request, r->member, r->done ? show_nothing : r->show, a, out);
 
-    if (code == EXIT_DONE && out->len == 0)
-        strbuf_printf(out, "%s\n", done);
+    if (code == EXIT_DONE && r->done && out->len == 0)
+        strbuf_printf(out, "%s\n", r->done);
     return code;
 }

@@ -33,24 +33,31 @@ enum exit_code client_stream(const char *socket, json_t *request, stream_fn each
 
 /* ---- verbs that show a reply ----------------------------------------------------------------- */
 
+typedef void client_show_fn(const json_t *reply, struct arena *a, struct strbuf *out);
+
 /* Sends the request and prints the reply's member `key` (NULL: all of it) as JSON, or as text by show(). What
  * the service wants confirmed is asked on a terminal. */
 enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,
-                           void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
-                           struct arena *a, struct strbuf *out);
+                           client_show_fn *show, struct arena *a, struct strbuf *out);
+
+/* client_show() with the options --socket and --format of the verb. */
+enum exit_code client_ask(const struct args *args, json_t *request, const char *key, client_show_fn *show,
+                          struct arena *a, struct strbuf *out);
+
+/* A verb with client_run() as its function: it sends this request, whose only field is the verb's operand. */
+struct client_request {
+    const char *word;
+    const char *operand; /* the field's name; NULL: the verb has no operand */
+    const char *member;  /* of the reply, printed as JSON; NULL: all of it */
+    const char *done;    /* the text that is printed, one line; NULL: show() prints it */
+    client_show_fn *show;
+};
+
+enum exit_code client_run(const struct args *args, struct arena *a, struct strbuf *out);
 
 /* ---- verbs with client_options only ---------------------------------------------------------- */
 
 enum { CLIENT_OPT_SOCKET, CLIENT_OPT_FORMAT, CLIENT_OPT_COUNT };
 extern const struct option_spec client_options[CLIENT_OPT_COUNT];
-
-/* client_show() with the options of the verb, which are client_options. */
-enum exit_code client_ask(const struct args *args, json_t *request, const char *key,
-                          void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
-                          struct arena *a, struct strbuf *out);
-
-/* Sends the command and prints `done`, one line. */
-enum exit_code client_tell(const struct args *args, const char *command, const char *done, struct arena *a,
-                           struct strbuf *out);
 
 #endif

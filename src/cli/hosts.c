@@ -266,16 +266,10 @@ static void show_wide(const json_t *reply, struct arena *a, struct strbuf *out)
 
 static enum exit_code verb_hosts_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
-
-    if (code != EXIT_DONE)
-        return code;
     if (args->n_operands > 0)
-        return client_show(args_value(args, OPT_SOCKET, NULL), format, day_request("host", args->operands[0]),
-                           "series", day_show, a, out);
-    return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "hosts"),
-                       "hosts", args->options[OPT_WIDE].n > 0 ? show_wide : show_hosts, a, out);
+        return client_ask(args, day_request("host", args->operands[0]), "series", day_show, a, out);
+    return client_ask(args, json_pack("{s:s}", "command", "hosts"), "hosts",
+                      args->options[OPT_WIDE].n > 0 ? show_wide : show_hosts, a, out);
 }
 
 const struct verb verb_hosts = {

@@ -58,7 +58,7 @@ static enum parsed check(const struct verb *v, const struct args *args, struct a
 
 enum parsed options_parse(const struct verb *v, int argc, char **argv, struct arena *a, struct args *ret)
 {
-    struct args args = {.options = arena_array(a, struct option_values, v->n_options)};
+    struct args args = {.verb = v, .options = arena_array(a, struct option_values, v->n_options)};
     const struct option *list = long_options(v, a);
     int c;
 

@@ -49,14 +49,10 @@ static enum exit_code verb_recommendations_run(const struct args *args, struct a
 {
     const char *vm = args_value(args, OPT_VM, NULL);
     const char *host = args_value(args, OPT_HOST, NULL);
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
-    if (code != EXIT_DONE)
-        return code;
-    return client_show(args_value(args, OPT_SOCKET, NULL), format,
-                       json_pack("{s:s, s:s*, s:s*}", "command", "recommendations", "vm", vm, "host", host),
-                       "recommendations", show_recommendations, a, out);
+    return client_ask(args,
+                      json_pack("{s:s, s:s*, s:s*}", "command", "recommendations", "vm", vm, "host", host),
+                      "recommendations", show_recommendations, a, out);
 }
 
 const struct verb verb_recommendations = {

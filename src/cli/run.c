@@ -40,14 +40,9 @@ static void show_run(const json_t *reply, struct arena *a, struct strbuf *out)
 
 static enum exit_code verb_run_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
-
-    if (code != EXIT_DONE)
-        return code;
-    return client_show(args_value(args, OPT_SOCKET, NULL), format,
-                       json_pack("{s:s, s:b}", "command", "run", "retry", args->options[OPT_RETRY].n > 0),
-                       NULL, show_run, a, out);
+    return client_ask(args,
+                      json_pack("{s:s, s:b}", "command", "run", "retry", args->options[OPT_RETRY].n > 0),
+                      NULL, show_run, a, out);
 }
 
 const struct verb verb_run = {

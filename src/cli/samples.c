@@ -40,17 +40,6 @@ static void show_samples(const json_t *reply, struct arena *a, struct strbuf *ou
     }
 }
 
-static enum exit_code verb_samples_run(const struct args *args, struct arena *a, struct strbuf *out)
-{
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
-
-    if (code != EXIT_DONE)
-        return code;
-    return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "samples"),
-                       "samples", show_samples, a, out);
-}
-
 const struct verb verb_samples = {
     .name = "samples",
     .summary = "Print the demand of each VM over the last hour, as input for simulate.",
@@ -58,5 +47,6 @@ const struct verb verb_samples = {
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
-    .run = verb_samples_run,
+    .run = client_run,
+    .request = &(const struct client_request){.word = "samples", .member = "samples", .show = show_samples},
 };

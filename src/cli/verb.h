@@ -1,7 +1,8 @@
 /* verb.h: a verb of the command: its name, its options, its function.
  *
- * A verb is one file with one const struct verb, and a line in verbs.c. Its options are a table, from which
- * parser and help are derived; the verb finds their values by the table's indices:
+ * A verb is one const struct verb, in a file of its own unless it only sends one request (requests.c), and a
+ * line in verbs.h. Its options are a table, from which parser and help are derived; the verb finds their
+ * values by the table's indices:
  *
  *     enum { OPT_SNAPSHOT, OPT_FORMAT };
  *     static const struct option_spec options[] = {
@@ -44,6 +45,7 @@ struct option_values {
 };
 
 struct args {
+    const struct verb *verb;
     struct option_values *options; /* by index of the verb's table */
     const char *const *operands;
     size_t n_operands;
@@ -66,6 +68,7 @@ struct verb {
     /* `a` is released afterwards. Standard output is added to `out`, which is written only for EXIT_DONE (or
      * EXIT_FAILED, see above). */
     enum exit_code (*run)(const struct args *args, struct arena *a, struct strbuf *out);
+    const struct client_request *request; /* of client_run(), else NULL (client.h) */
 };
 
 /* The last value of an option, or fallback. */

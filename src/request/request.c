@@ -412,7 +412,7 @@ const char *request_field(enum request_kind kind, size_t i, bool *ret_required)
     return NULL;
 }
 
-/* Former words: what older commands send, and `ballast` too (cli/pause.c). */
+/* Former words: what older commands send, and `ballast` too (cli/requests.c). */
 static const struct {
     const char *word;
     enum request_kind kind;

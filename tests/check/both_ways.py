@@ -21,13 +21,15 @@ def requests():
 
 
 GENERAL = ('client', 'input', 'output', 'options', 'verbs')  # which know no single request
-SENDS = (r'"command", "(\w+)"', r'\b(?:client|selection)_tell\(args, "(\w+)"', r'\[DECISION_\w+\] = "(\w+)"', r'former_name = "(\w+)"')
+SENDS = (r'"command", "(\w+)"', r'\b(?:client|selection)_tell\(args, "(\w+)"', r'\[DECISION_\w+\] = "(\w+)"', r'former_name = "(\w+)"', r'\.word = "(\w+)"')
 
 
 def sent():
     """{word: the string literals of the files that send it}, {file: the words that it sends}. A file sends what the files whose headers it
     includes send."""
     texts = {path.stem: text_of(path) for path in files('.c', under='src/cli') if path.stem != 'bugreport'}  # which sends nearly all
+    several = texts.pop('requests')  # a verb each, up to its end
+    texts.update({name: text for text, name in re.findall(r'((?:.*\n)*?const struct verb verb_(\w+) = {\n(?:.*\n)*?};\n)', several)})
     own = {name: {w for pattern in SENDS for w in re.findall(pattern, text)} for name, text in texts.items()}
     own = {name: {FORMER.get(w, w) for w in words} for name, words in own.items()}
     literals, by_file = {}, {}
