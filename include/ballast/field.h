@@ -101,12 +101,13 @@ struct schema {
 
 #define SCHEMA_OF(text, array) ((struct schema){(text), (array), sizeof(array) / sizeof(array)[0]})
 
-/* A field with the name of the member of its struct, and what else it has: "ipmi.address" for ipmi.address.
- */
-#define FIELD_OF(object, member, of_type, ...)                                                               \
+/* A field of a struct, and what else it has; and one with the name of its member: "ipmi.address" for
+ * ipmi.address. */
+#define FIELD_AT(key, object, member, of_type, ...)                                                          \
     {                                                                                                        \
-        .name = #member, .type = (of_type), .offset = offsetof(object, member), __VA_ARGS__                  \
+        .name = (key), .type = (of_type), .offset = offsetof(object, member), __VA_ARGS__                    \
     }
+#define FIELD_OF(object, member, of_type, ...) FIELD_AT(#member, object, member, of_type, __VA_ARGS__)
 
 /* The words of an enum, for a table: ENUM_WORDS(host_state, HOST_STATES) is host_state_words[]. */
 #define ENUM_WORD(e, word, meaning) word,

@@ -26,31 +26,18 @@ static const char *const rule_words[] = {[RULE_VM_AFFINE] = "affinity",
                                          NULL};
 
 #define AT(member) offsetof(struct overlay_rule, member)
+#define KEY(key, member, type, ...) FIELD_AT(key, struct overlay_rule, member, type, __VA_ARGS__)
 static const struct field rule_keys[] = {
-    {.name = "kind",
-     .type = FIELD_WORD,
-     .offset = AT(kind),
-     .words = rule_words,
-     .flags = FIELD_REQUIRED,
-     .meaning = "the kind of the rule"},
-    {.name = "vms",
-     .type = FIELD_OWN,
-     .offset = AT(vms),
-     .read = config_read_vms,
-     .flags = FIELD_REQUIRED,
-     .meaning = "the VMs that the rule is for"},
-    {.name = "hosts",
-     .type = FIELD_OWN,
-     .offset = AT(hosts),
-     .read = config_read_hosts,
-     .meaning = "the hosts of a rule between VMs and hosts"},
-    {.name = "mandatory",
-     .type = FIELD_BOOL,
-     .offset = AT(mandatory),
-     .fallback = "true",
-     .meaning = "false: a preferred rule"},
+    KEY("kind", kind, FIELD_WORD, .words = rule_words, .flags = FIELD_REQUIRED,
+        .meaning = "the kind of the rule"),
+    KEY("vms", vms, FIELD_OWN, .read = config_read_vms, .flags = FIELD_REQUIRED,
+        .meaning = "the VMs that the rule is for"),
+    KEY("hosts", hosts, FIELD_OWN, .read = config_read_hosts,
+        .meaning = "the hosts of a rule between VMs and hosts"),
+    KEY("mandatory", mandatory, FIELD_BOOL, .fallback = "true", .meaning = "false: a preferred rule"),
 };
 #undef AT
+#undef KEY
 
 static const struct schema rule_schema = SCHEMA_OF("rule", rule_keys);
 
@@ -142,18 +129,16 @@ static int check_alloc(const struct reader *r, const struct node *n,
 /* ---- pools ---- */
 
 #define AT(member) offsetof(struct overlay_pool, member)
+#define KEY(key, member, type, ...) FIELD_AT(key, struct overlay_pool, member, type, __VA_ARGS__)
 static const struct field pool_keys[] = {
-    {.name = "vms",
-     .type = FIELD_OWN,
-     .offset = AT(vms),
-     .read = config_read_vms,
-     .meaning = "the VMs that the pool holds"},
+    KEY("vms", vms, FIELD_OWN, .read = config_read_vms, .meaning = "the VMs that the pool holds"),
     ALLOC_FIELDS("cpu", AT(set[RES_CPU]), "MHz"),
     EXPANDABLE_FIELD("cpu", AT(set[RES_CPU])),
     ALLOC_FIELDS("mem", AT(set[RES_MEM]), "MiB"),
     EXPANDABLE_FIELD("mem", AT(set[RES_MEM])),
 };
 #undef AT
+#undef KEY
 
 static const struct schema pool_schema = SCHEMA_OF("pool", pool_keys);
 
@@ -271,97 +256,54 @@ static const char *const priority_words[] = {[PRIORITY_AS_SOURCE] = "",
                                              NULL};
 
 #define AT(member) offsetof(struct vms_entry, member)
+#define KEY(key, member, type, ...) FIELD_AT(key, struct vms_entry, member, type, __VA_ARGS__)
 static const struct field vms_keys[] = {
     CONDITION_FIELDS(0),
     CONDITION_FOLDER(0),
-    {.name = "priority",
-     .type = FIELD_WORD,
-     .offset = AT(is.priority),
-     .words = priority_words,
-     .meaning = "shares of CPU and memory by the VMs' sizes"},
+    KEY("priority", is.priority, FIELD_WORD, .words = priority_words,
+        .meaning = "shares of CPU and memory by the VMs' sizes"),
     ALLOC_FIELDS("cpu", AT(is.set[RES_CPU]), "MHz"),
     ALLOC_FIELDS("mem", AT(is.set[RES_MEM]), "MiB"),
-    {.name = "restart_priority",
-     .type = FIELD_WORD,
-     .offset = AT(is.restart_priority),
-     .words = restart_priority_words,
-     .meaning = "whose failover capacity is found first; disabled: the VMs need none"},
-    {.name = "automation",
-     .type = FIELD_WORD,
-     .offset = AT(is.automation),
-     .words = automation_words,
-     .given = AT(is.automation_given),
-     .meaning = "how far the service may move the VMs by itself"},
-    {.name = "pin",
-     .type = FIELD_OWN,
-     .offset = AT(is.pin),
-     .read = config_read_hosts,
-     .meaning = "the only hosts that the VMs may run on"},
-    {.name = "never_move",
-     .type = FIELD_TEXT,
-     .offset = AT(is.never_move),
-     .meaning = "why the VMs are never moved"},
-    {.name = "no_moves",
-     .type = FIELD_LIST,
-     .max = WINDOWS_MOST,
-     .offset = AT(no_moves),
-     .meaning = "when the VMs are not moved: calendar expressions with a duration"},
-    {.name = "owner",
-     .type = FIELD_TEXT,
-     .offset = AT(is.owner),
-     .check = config_check_name,
-     .meaning = "the project or customer that the VMs belong to"},
+    KEY("restart_priority", is.restart_priority, FIELD_WORD, .words = restart_priority_words,
+        .meaning = "whose failover capacity is found first; disabled: the VMs need none"),
+    KEY("automation", is.automation, FIELD_WORD, .words = automation_words, .given = AT(is.automation_given),
+        .meaning = "how far the service may move the VMs by itself"),
+    KEY("pin", is.pin, FIELD_OWN, .read = config_read_hosts,
+        .meaning = "the only hosts that the VMs may run on"),
+    KEY("never_move", is.never_move, FIELD_TEXT, .meaning = "why the VMs are never moved"),
+    KEY("no_moves", no_moves, FIELD_LIST, .max = WINDOWS_MOST,
+        .meaning = "when the VMs are not moved: calendar expressions with a duration"),
+    KEY("owner", is.owner, FIELD_TEXT, .check = config_check_name,
+        .meaning = "the project or customer that the VMs belong to"),
     ATTRIBUTES_FIELD("flavor", AT(is.flavor), "the VMs' flavour: extra specs, by name"),
     ATTRIBUTES_FIELD("image", AT(is.image), "properties of the VMs' image, by name"),
     ATTRIBUTES_FIELD("hints", AT(is.hints), "what was asked for when the VMs were made, by name"),
-    {.name = "groups",
-     .type = FIELD_IDS,
-     .offset = AT(is.groups),
-     .max = FACT_NAMES_MAX,
-     .check = config_check_name,
-     .meaning = "groups of VMs that the VMs are in, by name"},
+    KEY("groups", is.groups, FIELD_IDS, .max = FACT_NAMES_MAX, .check = config_check_name,
+        .meaning = "groups of VMs that the VMs are in, by name"),
 };
 #undef AT
+#undef KEY
 
 #define AT(member) offsetof(struct hosts_entry, member)
+#define KEY(key, member, type, ...) FIELD_AT(key, struct hosts_entry, member, type, __VA_ARGS__)
 static const struct field hosts_keys[] = {
     CONDITION_FIELDS(0),
-    {.name = "dpm",
-     .type = FIELD_WORD,
-     .offset = AT(is.dpm),
-     .words = automation_words,
-     .given = AT(is.dpm_given),
-     .meaning = "how far the service may put the hosts to standby and wake them by itself"},
-    {.name = "migrations_max",
-     .type = FIELD_COUNT,
-     .offset = AT(is.migrations_max),
-     .min = 1,
-     .max = 64,
-     .meaning = "live migrations in and out of a host at a time"},
-    {.name = "reserve.cpu_mhz",
-     .type = FIELD_NUMBER,
-     .offset = AT(is.reserve[RES_CPU]),
-     .max = SIZE_MOST,
-     .meaning = "MHz of CPU that a host needs itself at least"},
-    {.name = "reserve.mem_mb",
-     .type = FIELD_NUMBER,
-     .offset = AT(is.reserve[RES_MEM]),
-     .max = SIZE_MOST,
-     .meaning = "MiB of memory that a host needs itself at least"},
-    {.name = "traits",
-     .type = FIELD_IDS,
-     .offset = AT(is.traits),
-     .max = FACT_NAMES_MAX,
-     .check = config_check_name,
-     .meaning = "what the hosts can do, by name"},
+    KEY("dpm", is.dpm, FIELD_WORD, .words = automation_words, .given = AT(is.dpm_given),
+        .meaning = "how far the service may put the hosts to standby and wake them by itself"),
+    KEY("migrations_max", is.migrations_max, FIELD_COUNT, .min = 1, .max = 64,
+        .meaning = "live migrations in and out of a host at a time"),
+    KEY("reserve.cpu_mhz", is.reserve[RES_CPU], FIELD_NUMBER, .max = SIZE_MOST,
+        .meaning = "MHz of CPU that a host needs itself at least"),
+    KEY("reserve.mem_mb", is.reserve[RES_MEM], FIELD_NUMBER, .max = SIZE_MOST,
+        .meaning = "MiB of memory that a host needs itself at least"),
+    KEY("traits", is.traits, FIELD_IDS, .max = FACT_NAMES_MAX, .check = config_check_name,
+        .meaning = "what the hosts can do, by name"),
     ATTRIBUTES_FIELD("attributes", AT(is.attributes), "what filters read of the hosts, by name"),
-    {.name = "quantities",
-     .type = FIELD_OWN,
-     .offset = AT(is.quantities),
-     .read = quantities_read,
-     .meaning = "what the hosts have of things that pipelines count, by name"},
+    KEY("quantities", is.quantities, FIELD_OWN, .read = quantities_read,
+        .meaning = "what the hosts have of things that pipelines count, by name"),
 };
 #undef AT
+#undef KEY
 
 /* An entry with a condition and a setting. */
 static int read_entry(const struct section *s, const struct node *n, const struct schema *keys,
@@ -473,36 +415,19 @@ static const char *const ha_words[] = {[HA_NONE] = "none",
                                        NULL};
 
 #define AT(member) offsetof(struct overlay_ha, member)
+#define KEY(key, member, type, ...) FIELD_AT(key, struct overlay_ha, member, type, __VA_ARGS__)
 static const struct field ha_keys[] = {
-    {.name = "policy",
-     .type = FIELD_WORD,
-     .offset = AT(policy),
-     .words = ha_words,
-     .flags = FIELD_REQUIRED,
-     .meaning = "what is kept free for failures"},
-    {.name = "hosts",
-     .type = FIELD_COUNT,
-     .offset = AT(hosts),
-     .min = 1,
-     .max = 1000,
-     .meaning = "host_failures: how many hosts may fail at a time"},
-    {.name = "cpu_percent",
-     .type = FIELD_NUMBER,
-     .offset = AT(percent[RES_CPU]),
-     .max = 100,
-     .meaning = "percent: of the CPU"},
-    {.name = "mem_percent",
-     .type = FIELD_NUMBER,
-     .offset = AT(percent[RES_MEM]),
-     .max = 100,
-     .meaning = "percent: of the memory"},
-    {.name = "failover_hosts",
-     .type = FIELD_OWN,
-     .offset = AT(failover_hosts),
-     .read = config_read_hosts,
-     .meaning = "dedicated: the hosts that are kept empty"},
+    KEY("policy", policy, FIELD_WORD, .words = ha_words, .flags = FIELD_REQUIRED,
+        .meaning = "what is kept free for failures"),
+    KEY("hosts", hosts, FIELD_COUNT, .min = 1, .max = 1000,
+        .meaning = "host_failures: how many hosts may fail at a time"),
+    KEY("cpu_percent", percent[RES_CPU], FIELD_NUMBER, .max = 100, .meaning = "percent: of the CPU"),
+    KEY("mem_percent", percent[RES_MEM], FIELD_NUMBER, .max = 100, .meaning = "percent: of the memory"),
+    KEY("failover_hosts", failover_hosts, FIELD_OWN, .read = config_read_hosts,
+        .meaning = "dedicated: the hosts that are kept empty"),
 };
 #undef AT
+#undef KEY
 
 /* The policy to which the key belongs. */
 static enum ha_policy policy_of_key(const char *key)

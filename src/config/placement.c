@@ -28,26 +28,16 @@ static int check_key(const struct reader *r, const struct node *n, const char *s
 /* ---- groups ---- */
 
 #define AT(member) offsetof(struct overlay_group, member)
+#define KEY(key, member, type, ...) FIELD_AT(key, struct overlay_group, member, type, __VA_ARGS__)
 static const struct field group_keys[] = {
-    {.name = "kind",
-     .type = FIELD_TEXT,
-     .offset = AT(kind),
-     .check = config_check_name,
-     .flags = FIELD_REQUIRED,
-     .meaning = "the kind of the group, a text such as aggregate, zone or rack"},
-    {.name = "hosts",
-     .type = FIELD_OWN,
-     .offset = AT(hosts),
-     .read = config_read_hosts,
-     .flags = FIELD_REQUIRED,
-     .meaning = "the hosts that belong to it"},
-    {.name = "meta",
-     .type = FIELD_LABELS,
-     .offset = AT(meta),
-     .max = ATTRIBUTES_MAX,
-     .meaning = "texts by name, which filters read"},
+    KEY("kind", kind, FIELD_TEXT, .check = config_check_name, .flags = FIELD_REQUIRED,
+        .meaning = "the kind of the group, a text such as aggregate, zone or rack"),
+    KEY("hosts", hosts, FIELD_OWN, .read = config_read_hosts, .flags = FIELD_REQUIRED,
+        .meaning = "the hosts that belong to it"),
+    KEY("meta", meta, FIELD_LABELS, .max = ATTRIBUTES_MAX, .meaning = "texts by name, which filters read"),
 };
 #undef AT
+#undef KEY
 
 static const struct schema group_schema = SCHEMA_OF("group", group_keys);
 
@@ -79,22 +69,15 @@ int config_read_groups(const struct section *s, const struct node *n)
 /* ---- external units ---- */
 
 #define AT(member) offsetof(struct unit_config, member)
+#define KEY(key, member, type, ...) FIELD_AT(key, struct unit_config, member, type, __VA_ARGS__)
 static const struct field unit_keys[] = {
-    {.name = "command",
-     .type = FIELD_LIST,
-     .max = UNIT_WORDS_MOST,
-     .offset = AT(command),
-     .flags = FIELD_REQUIRED,
-     .meaning = "the program: path and arguments, without a shell"},
-    {.name = "timeout_s",
-     .type = FIELD_INT,
-     .offset = AT(timeout_s),
-     .min = 1,
-     .max = 60,
-     .fallback = "10",
-     .meaning = "seconds for its answer about all VMs, after which it is killed"},
+    KEY("command", command, FIELD_LIST, .max = UNIT_WORDS_MOST, .flags = FIELD_REQUIRED,
+        .meaning = "the program: path and arguments, without a shell"),
+    KEY("timeout_s", timeout_s, FIELD_INT, .min = 1, .max = 60, .fallback = "10",
+        .meaning = "seconds for its answer about all VMs, after which it is killed"),
 };
 #undef AT
+#undef KEY
 
 static const struct schema unit_schema = SCHEMA_OF("external unit", unit_keys);
 
@@ -136,22 +119,15 @@ static bool has_unit(const struct config *c, const char *name)
 /* ---- pipelines ---- */
 
 #define AT(member) offsetof(struct overlay_pipeline, member)
+#define KEY(key, member, type, ...) FIELD_AT(key, struct overlay_pipeline, member, type, __VA_ARGS__)
 static const struct field pipeline_keys[] = {
-    {.name = "vms",
-     .type = FIELD_OWN,
-     .offset = AT(vms),
-     .read = config_read_vms,
-     .meaning = "the VMs that are placed by it"},
-    {.name = "stages",
-     .type = FIELD_ROWS,
-     .offset = AT(is.stages),
-     .inner = &snapshot_fields_stage,
-     .size = sizeof(struct stage_facts),
-     .max = STAGES_MAX,
-     .flags = FIELD_REQUIRED,
-     .meaning = "the stages, in the order in which they are asked"},
+    KEY("vms", vms, FIELD_OWN, .read = config_read_vms, .meaning = "the VMs that are placed by it"),
+    KEY("stages", is.stages, FIELD_ROWS, .inner = &snapshot_fields_stage, .size = sizeof(struct stage_facts),
+        .max = STAGES_MAX, .flags = FIELD_REQUIRED,
+        .meaning = "the stages, in the order in which they are asked"),
 };
 #undef AT
+#undef KEY
 
 static const struct schema pipeline_schema = SCHEMA_OF("pipeline", pipeline_keys);
 
