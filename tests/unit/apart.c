@@ -43,7 +43,7 @@ static int take_memory(const void *ctx, struct strbuf *out, struct err *err)
     return 0;
 }
 
-static int hang(const void *ctx, struct strbuf *out, struct err *err)
+static _Noreturn int hang(const void *ctx, struct strbuf *out, struct err *err)
 {
     (void)ctx, (void)out, (void)err;
     for (;;)
