@@ -98,5 +98,22 @@ def test_events():
             d.stop()  # while connections are open and callbacks registered
 
 
+def test_exchanged_addresses():
+    """Each host answers at the other's address: neither is asked anything before a person says that it is right."""
+    with Lab(hosts=2, vms=2, options=["--no-service"]) as lab:
+        uris = {host: {"uri": lab.uri(host)} for host in ("hv1", "hv2")}
+        with Daemon({"kind": "libvirt", "hosts": uris}, interval_s=INTERVAL_S, automation="full") as d:
+            d.start()
+            wait_for("both are seen", lambda: {h["state"] for h in hosts(d).values()} == {"on"})
+            d.stop()
+            d.write(source={"kind": "libvirt", "hosts": {"hv1": uris["hv2"], "hv2": uris["hv1"]}})
+            d.start()
+            wait_for("the host is another one", lambda: "is another one than before" in d.cli("hosts") + d.cli("status"), 60)
+            assert not any(h["state"] == "on" for h in hosts(d).values()), hosts(d)
+            d.cli("confirm-setting", "source")
+            wait_for("both are seen again", lambda: {h["state"] for h in hosts(d).values()} == {"on"}, 60)
+            d.stop()
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))
