@@ -108,7 +108,7 @@ def test_exchanged_addresses():
             d.stop()
             d.write(source={"kind": "libvirt", "hosts": {"hv1": uris["hv2"], "hv2": uris["hv1"]}})
             d.start()
-            wait_for("the host is another one", lambda: "is another one than before" in d.cli("hosts") + d.cli("status"), 60)
+            wait_for("the hosts are others", lambda: "is another one than before" in str(d.status()["source"]), 60)
             assert not any(h["state"] == "on" for h in hosts(d).values()), hosts(d)
             d.cli("confirm-setting", "source")
             wait_for("both are seen again", lambda: {h["state"] for h in hosts(d).values()} == {"on"}, 60)
