@@ -4,7 +4,7 @@
  * An address may come to lead elsewhere: a name that was moved, a typing error in a second address, a copy of
  * a server. Each peer has a text that tells it from others: of Proxmox VE its cluster's certificate
  * authority, of a vCenter its instanceUuid, of a KVM host the UUID of its hardware and its name. The first
- * answer is learned and kept in the store; from then on whoever connects compares. */
+ * answer is learned and kept in the store; from then on each connection is compared. */
 #ifndef BALLAST_BASE_PEER_IDENTITIES_H
 #define BALLAST_BASE_PEER_IDENTITIES_H
 

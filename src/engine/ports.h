@@ -497,7 +497,7 @@ struct engine_ports {
     struct event_sink *event_sink;
     const struct unit_port_ops *unit_ops; /* NULL: nothing asks units */
     struct unit_port *units;
-    const struct people_ops *people_ops; /* NULL: nobody loses a right */
+    const struct people_ops *people_ops; /* NULL: no person loses a right */
     struct people *people;
 };
 

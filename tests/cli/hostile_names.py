@@ -66,7 +66,7 @@ def get(url, token):
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers={'Authorization': f'Bearer {token}'}), timeout=30) as r:
             return r.read().decode()
-    except urllib.error.HTTPError as e:  # what it refuses, it may quote
+    except urllib.error.HTTPError as e:  # a refusal may quote the request
         return e.read().decode()
 
 

@@ -13,7 +13,7 @@
 
 #define SECRET "Hunter2-hunter2"
 
-/* What somebody may write at a key, rightly or by mistake. */
+/* Values that a person may write at a key, rightly or by mistake. */
 static const char *const shapes[] = {
     SECRET,
     "\"" SECRET "\"",

@@ -1,4 +1,4 @@
-/* askers.h: whether somebody who asked for an action may still ask for it: the engine's port `people`.
+/* askers.h: whether the person who asked for an action may still ask for it: the engine's port `people`.
  *
  * Asked when an action begins, and when a second person agrees. A request is kept by the name of who asked:
  *   "ops (token)"      also of a browser's session: a token of this name that was there then, and is

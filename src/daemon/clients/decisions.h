@@ -1,10 +1,10 @@
 /* decisions.h: the thread that answers questions about a snapshot (../decision), and the questions that wait.
  *
  * A decision may take seconds, so it is made beside the main thread, at a lower priority, one after another;
- * those of viewers in a row of their own, each with a limit (apart.h), so that nobody else waits for them.
- * The thread gets the question and the engine's snapshot, which the engine keeps until the question is freed,
- * or the stored text of a past pass's; it decides and renders, and the finished reply comes back through a
- * queue. How many clients may wait is client.h's. Main thread only. */
+ * those of viewers in a row of their own, each with a limit (apart.h), so that operators do not wait for
+ * them. The thread gets the question and the engine's snapshot, which the engine keeps until the question is
+ * freed, or the stored text of a past pass's; it decides and renders, and the finished reply comes back
+ * through a queue. How many clients may wait is client.h's. Main thread only. */
 #ifndef BALLAST_DAEMON_CLIENTS_DECISIONS_H
 #define BALLAST_DAEMON_CLIENTS_DECISIONS_H
 

@@ -21,8 +21,8 @@
  * lists another entry, of the same name or hardware UUID: that one's sleep is over. */
 bool left_hosts_add(const struct idmap *known, struct inventory *inv, struct arena *a);
 
-/* Keeps what is known of each host that sleeps or is on its way there, until it is on again, and nobody wants
- * it down. before: NULL: nothing. */
+/* Keeps what is known of each host that sleeps or is on its way there, until it is on again, and is not to
+ * go down. before: NULL: nothing. */
 bool left_hosts_keep(const struct idmap *known, const struct snapshot *before, const struct snapshot *s);
 
 /* Fills in what follows from a record that was read back. */
