@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/actions/action_facts.h"
+#include "engine/actions/power_preconditions.h"
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/vm_demand.h"
@@ -133,6 +134,13 @@ static void fill_schedule(const struct engine *e, struct snapshot *s)
             s->schedule.ready[r] += s->hosts[i].capacity[r] * schedule->ready_percent / 100;
 }
 
+static bool sleeps_by_us(const struct engine *e, const char *host)
+{
+    const struct known_host *k = hosts_find(e->knowledge->hosts, host);
+
+    return (k && k->r.put_down != 0) || power_preconditions_standby_approved(e, host);
+}
+
 int observation_build(struct engine *e, struct collected *collected, uint64_t serial, instant_s now,
                       struct observation **ret, struct err *err)
 {
@@ -165,7 +173,7 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
         overlay_apply(e->settings.overlay, inv, a, &v->overlay_findings);
     else
         inv->labels_unread = NULL; /* no rule needs them */
-    vm_stops_settle(e->knowledge->stops, inv);
+    vm_stops_settle(e->knowledge->stops, inv, sleeps_by_us, e);
     action_facts_explain_lost_hosts(e, inv);
     c.n_waking = action_facts_wakes(e, a, &c.waking);
     knowledge_fill(e->knowledge, &c, inv, a);

@@ -129,13 +129,32 @@ static void test_was_off_before(void **state)
     world_release();
 }
 
+/* On a host that sleeps by no doing of ours a VM that runs is a contradiction, and nothing follows from it.
+ */
+static void test_not_ours(void **state)
+{
+    struct world w;
+    struct engine_status status;
+
+    (void)state;
+    init(&w);
+    arrives = -1;
+    w.host_state[3] = HOST_STANDBY;
+    w.vms[1].host = 3;
+    world_begin_engine();
+    world_run(5);
+    engine_status(w.engine, &status);
+    assert_int_equal(status.source, SOURCE_LOST);
+    assert_non_null(strstr(status.source_error, "is in standby though the VM is on"));
+    world_release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_woken_at_once),
-        cmocka_unit_test(test_a_setting_forbids_it),
-        cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_was_off_before),
+        cmocka_unit_test(test_woken_at_once), cmocka_unit_test(test_a_setting_forbids_it),
+        cmocka_unit_test(test_restart),       cmocka_unit_test(test_was_off_before),
+        cmocka_unit_test(test_not_ours),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

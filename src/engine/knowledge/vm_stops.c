@@ -115,14 +115,15 @@ const char *vm_stops_find(struct vm_stops *all, const struct snapshot *s, const 
     return q.n > NAMED_MAX ? arena_printf(a, "%s and %u more", q.names, q.n - NAMED_MAX) : q.names;
 }
 
-void vm_stops_settle(const struct vm_stops *all, struct inventory *inv)
+void vm_stops_settle(const struct vm_stops *all, struct inventory *inv,
+                     bool (*is_ours)(const struct engine *e, const char *host), const struct engine *e)
 {
     CLEANUP(idmap_releasep) struct idmap down = {0}; /* id -> the host */
 
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
-        if (f->id && (f->state == HOST_STANDBY || f->state == HOST_DISCONNECTED))
+        if (f->id && (f->state == HOST_DISCONNECTED || (f->state == HOST_STANDBY && is_ours(e, f->id))))
             *idmap_slot(&down, f->id) = f;
     }
     for (size_t i = 0; down.n > 0 && i < inv->n_vms; i++) {

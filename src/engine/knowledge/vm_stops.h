@@ -18,8 +18,9 @@ extern const struct knowledge_ops vm_stops_ops;
 const char *vm_stops_find(struct vm_stops *all, const struct snapshot *s, const char *host, instant_s since,
                           struct arena *a, uint32_t *ret_n);
 
-/* No VM runs on a host that sleeps, nor one that is known to have gone down with its host on one that is
- * lost, whatever the source still says of it: such a VM counts as off. */
-void vm_stops_settle(const struct vm_stops *all, struct inventory *inv);
+/* No VM runs on a host that sleeps because we put it down (is_ours), nor one that is known to have gone down
+ * with its host on one that is lost, whatever the source still says of it: such a VM counts as off. */
+void vm_stops_settle(const struct vm_stops *all, struct inventory *inv,
+                     bool (*is_ours)(const struct engine *e, const char *host), const struct engine *e);
 
 #endif
