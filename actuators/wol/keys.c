@@ -3,9 +3,9 @@
 
 #include "base/broadcast.h"
 #include "base/mac.h"
+#include "base/remote_address.h"
 
 #include <errno.h>
-#include <string.h>
 
 static const char *check_secureon(const char *text)
 {
@@ -26,7 +26,15 @@ static const char *check_broadcast(const char *text)
 
 static const char *check_relay(const char *text)
 {
-    return text[0] == '-' || !strchr(text, '@') ? "USER@HOST or USER@HOST:PORT" : NULL;
+    struct remote_address relay;
+    bool good = remote_address_parse(text, &relay) == 0 && relay.user[0];
+
+    return good ? NULL : "USER@HOST or USER@HOST:PORT, in letters and digits";
+}
+
+static const char *check_interface(const char *text)
+{
+    return remote_address_is_interface(text) ? NULL : "the name of an interface such as eth0";
 }
 
 static const struct field keys[] = {
@@ -35,7 +43,7 @@ static const struct field keys[] = {
     FIELD_OF(struct power_host, wol.secureon_file, FIELD_SECRET,
              .secret = offsetof(struct power_host, wol.secureon), .check = check_secureon,
              .meaning = "a file with the SecureOn password, six bytes written like a MAC address"),
-    FIELD_OF(struct power_host, wol.interface, FIELD_TEXT,
+    FIELD_OF(struct power_host, wol.interface, FIELD_TEXT, .check = check_interface,
              .meaning = "the interface to send raw Ethernet frames from"),
     FIELD_OF(
         struct power_host, wol.broadcast, FIELD_TEXT, .check = check_broadcast,

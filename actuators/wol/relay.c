@@ -2,14 +2,11 @@
 #include "actuators/wol/relay.h"
 
 #include "base/cleanup.h"
-#include "base/number.h"
 #include "base/program.h"
 #include "base/strbuf.h"
 #include "net/http.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,73 +50,6 @@ static const char raw_command[] = RELAY_SHELL(
 
 static const char look_command[] =
     "sh -c 'ip -json address show; ip -json -4 route get \"$1\" 2>/dev/null; :' look";
-
-/* ---- names ---- */
-
-/* Letters, digits and some others, and no dash in front, where it would be an option. */
-static bool plain(const char *s, const char *others)
-{
-    if (s[0] == '\0' || s[0] == '-')
-        return false;
-    for (; *s; s++) {
-        if (!isalnum((unsigned char)*s) && !strchr(others, *s))
-            return false;
-    }
-    return true;
-}
-
-int relay_check_interface(const char *name, struct err *err)
-{
-    if (plain(name, "._:-") && strlen(name) < IF_NAMESIZE)
-        return 0;
-    return err_set(err, -EINVAL, "interface is not the name of one");
-}
-
-static bool take_part(char to[RELAY_PART_MAX], const char *from, size_t len)
-{
-    if (len >= RELAY_PART_MAX)
-        return false;
-    memcpy(to, from, len);
-    to[len] = '\0';
-    return true;
-}
-
-/* What follows the host: nothing, or a colon and a port. */
-static bool read_port(const char *tail, unsigned *ret)
-{
-    double port = 0;
-
-    if (tail[0] == '\0')
-        return true;
-    if (tail[0] != ':' || !isdigit((unsigned char)tail[1]) ||
-        strspn(tail + 1, "0123456789") != strlen(tail + 1) || !number_parse(tail + 1, &port) || port < 1 ||
-        port > 65535)
-        return false;
-    *ret = (unsigned)port;
-    return true;
-}
-
-int relay_parse(const char *text, struct relay *ret, struct err *err)
-{
-    struct relay relay = {.port = 0};
-    const char *at = strrchr(text, '@');
-    const char *host = at ? at + 1 : text;
-    bool ok = !at || (take_part(relay.user, text, (size_t)(at - text)) && plain(relay.user, "._-"));
-
-    if (host[0] == '[') {
-        size_t len = strcspn(host, "]");
-        ok = ok && host[len] == ']' && take_part(relay.host, host + 1, len - 1) &&
-             plain(relay.host, ".:%-_") && read_port(host + len + 1, &relay.port);
-    } else {
-        size_t len = strcspn(host, ":");
-        ok = ok && take_part(relay.host, host, len) && plain(relay.host, "._-") &&
-             read_port(host + len, &relay.port);
-    }
-    if (!ok)
-        return err_set(err, -EINVAL, "relay is not USER@HOST or USER@HOST:PORT");
-    *ret = relay;
-    return 0;
-}
 
 /* ---- ssh ---- */
 

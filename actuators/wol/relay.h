@@ -9,28 +9,15 @@
 #define BALLAST_WOL_RELAY_H
 
 #include "actuators/wol/packet.h"
+#include "base/remote_address.h"
 #include "base/strbuf.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define RELAY_PART_MAX 256
-
-struct relay {
-    char user[RELAY_PART_MAX]; /* "": ssh's choice */
-    char host[RELAY_PART_MAX]; /* without brackets */
-    unsigned port;             /* 0: ssh's choice */
-};
-
-/* "user@host", "user@host:port", "user@[address]:port"; the user may be left out. -EINVAL. */
-int relay_parse(const char *text, struct relay *ret, struct err *err);
-
-/* -EINVAL: not an interface's name, or one that a shell would interpret. */
-int relay_check_interface(const char *name, struct err *err);
-
 /* The relay's request. */
 struct relay_errand {
-    const struct relay *relay;
+    const struct remote_address *relay;
     const char *key_file;    /* NULL: ssh's own choice */
     const char *address;     /* UDP: an IPv4 address. NULL: a raw frame on the interface */
     unsigned port;           /* UDP */

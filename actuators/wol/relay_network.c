@@ -109,13 +109,15 @@ int wol_judge_by_text(const struct power_host *host, const char *text, size_t le
 int wol_check_relay(const struct power_host *host, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf said = {0};
-    struct relay relay;
+    struct remote_address relay;
     char address[INET_ADDRSTRLEN];
 
     if (!host->wol.mac || !host->wol.relay)
         return 0;
-    int r = relay_parse(host->wol.relay, &relay, err);
+    int r = remote_address_parse(host->wol.relay, &relay);
 
+    if (r < 0)
+        (void)err_set(err, r, "relay is not USER@HOST or USER@HOST:PORT");
     if (r == 0)
         r = wol_address(host, address, err);
     if (r == 0) {

@@ -25,7 +25,7 @@
 struct power_method {
     const struct power_host *host;
     struct magic magic;
-    struct relay relay; /* where host->wol.relay is given */
+    struct remote_address relay; /* where host->wol.relay is given */
     bool raw;
     bool udp;
     char address[INET_ADDRSTRLEN]; /* of UDP */
@@ -43,12 +43,12 @@ static int read_config(const struct power_host *host, struct power_method *m, st
     m->port = host->wol.port ? host->wol.port : PORT_DISCARD;
     if (r == 0 && m->port > UINT16_MAX)
         r = err_set(err, -EINVAL, "port is larger than 65535");
-    if (r == 0 && host->wol.interface)
-        r = relay_check_interface(host->wol.interface, err);
+    if (r == 0 && host->wol.interface && !remote_address_is_interface(host->wol.interface))
+        r = err_set(err, -EINVAL, "interface is not the name of one");
     if (r == 0)
         r = wol_address(host, m->address, err);
-    if (r == 0 && host->wol.relay)
-        r = relay_parse(host->wol.relay, &m->relay, err);
+    if (r == 0 && host->wol.relay && remote_address_parse(host->wol.relay, &m->relay) < 0)
+        r = err_set(err, -EINVAL, "relay is not USER@HOST or USER@HOST:PORT");
     if (r == 0 && host->wol.relay_key && !host->wol.relay)
         r = err_set(err, -EINVAL, "relay_key is given, and no relay");
     return r;

@@ -1,27 +1,69 @@
 /* keys.c: the configuration keys of KVM hosts (`source: kind: libvirt`). */
 #include "collectors/libvirt/libvirt_settings.h"
 
+#include "base/remote_address.h"
 #include "net/libvirt/controls.h"
 #include "net/libvirt/migration_settings.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define URI_MAX 1024
+
+static bool begins_with_one_of(const char *text, const char *const *list)
+{
+    for (; *list; list++) {
+        if (strncmp(text, *list, strlen(*list)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* libvirt knows others that name a program: `command` is run in place of ssh, for a peer_uri by root at a
+ * host; `netcat` at the other end; `name` is a further URI there. */
+static bool is_harmless(const char *parameter)
+{
+    static const char *const known[] = {"keyfile=/",  "known_hosts=/", "known_hosts_verify=",
+                                        "mode=",      "no_sanity=",    "no_tty=",
+                                        "no_verify=", "pkipath=/",     "proxy=",
+                                        "socket=/",   "sshauth=",      "tls_priority=",
+                                        NULL};
+
+    return begins_with_one_of(parameter, known) && remote_address_is_plain_word(parameter, "=/%._-:,+@~!");
+}
 
 /* DRIVER+TRANSPORT://...; the driver "test" is a host that libvirt makes up, for trials. */
 static const char *check_uri(const char *uri)
 {
-    static const char *const begins[] = {"qemu+tls://", "qemu+ssh://", "qemu+unix://", "qemu+tcp://",
-                                         "test+tls://", "test+ssh://", "test+unix://", "test+tcp://"};
+    static const char *const begins[] = {"qemu+tls://",  "qemu+ssh://", "qemu+unix://",
+                                         "qemu+tcp://",  "test+tls://", "test+ssh://",
+                                         "test+unix://", "test+tcp://", NULL};
+    struct remote_address unused;
+    char text[URI_MAX], *rest = text;
 
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        if (strncmp(uri, begins[i], strlen(begins[i])) == 0)
-            return NULL;
+    if (!begins_with_one_of(uri, begins) || snprintf(text, sizeof text, "%s", uri) >= URI_MAX)
+        return "qemu+tls://HOST/system, or qemu+ssh, qemu+unix or qemu+tcp in place of qemu+tls";
+    char *address = strstr(strsep(&rest, "?"), "://") + strlen("://"), *path = address;
+
+    address = strsep(&path, "/");
+    if ((address[0] && remote_address_parse(address, &unused) < 0) ||
+        (path && path[0] && !remote_address_is_plain_word(path, "/._-")))
+        return "HOST, HOST:PORT or [ADDRESS]:PORT in it, USER@ before it, and a path of letters and digits";
+    while (rest) {
+        if (!is_harmless(strsep(&rest, "&")))
+            return "no parameters but keyfile, known_hosts, pkipath and socket, with paths from /, and "
+                   "known_hosts_verify, mode, no_sanity, no_tty, no_verify, proxy, sshauth, tls_priority";
     }
-    return "qemu+tls://HOST/system, or qemu+ssh, qemu+unix or qemu+tcp in place of qemu+tls";
+    return NULL;
 }
 
 static const char *check_migration_uri(const char *uri)
 {
-    return strncmp(uri, "tcp://", strlen("tcp://")) == 0 && uri[strlen("tcp://")] ? NULL : "tcp://ADDRESS";
+    struct remote_address at;
+    bool good = strncmp(uri, "tcp://", strlen("tcp://")) == 0 &&
+                remote_address_parse(uri + strlen("tcp://"), &at) == 0 && !at.user[0];
+
+    return good ? NULL : "tcp://ADDRESS or tcp://ADDRESS:PORT";
 }
 
 static const struct field host_keys[] = {

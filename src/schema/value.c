@@ -3,14 +3,15 @@
 
 #include "base/mac.h"
 #include "base/number.h"
+#include "base/remote_address.h"
 #include "base/rfc3339.h"
 
 #include <ballast/inventory.h>
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,32 +84,11 @@ static int read_path(const struct reader *r, const struct node *n, const char *e
 /* host, host:port or [address]:port; without userinfo. */
 static bool is_authority(const char *s, size_t len)
 {
-    size_t host = 0;
+    struct remote_address at;
+    char text[REMOTE_PART_MAX];
 
-    if (len && s[0] == '[') {
-        while (host < len && s[host] != ']')
-            host++;
-        if (host < 3 || host == len)
-            return false;
-        host++;
-    } else {
-        while (host < len && (isalnum((unsigned char)s[host]) || strchr("-._", s[host])))
-            host++;
-        if (host == 0)
-            return false;
-    }
-    if (host == len)
-        return true;
-    if (s[host] != ':' || len - host < 2 || len - host > 6)
-        return false;
-    unsigned port = 0;
-
-    for (size_t i = host + 1; i < len; i++) {
-        if (!isdigit((unsigned char)s[i]))
-            return false;
-        port = port * 10 + (unsigned)(s[i] - '0');
-    }
-    return port >= 1 && port <= 65535;
+    return snprintf(text, sizeof text, "%.*s", (int)len, s) < (int)sizeof text &&
+           remote_address_parse(text, &at) == 0 && !at.user[0];
 }
 
 static const char *url_forms(const struct reader *r, const char *const *schemes)

@@ -312,6 +312,27 @@ def test_ssh():
         check_hanging_ssh(lab, keys)
 
 
+def test_programs_in_uris():
+    """libvirt runs what a URI of ssh names as `command`, and sends what it names as `netcat`. Neither gets so far."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        ran, program = folder / "ran", folder / "program"
+        program.write_text(f"#!/bin/sh\ntouch {ran}\n")
+        program.chmod(0o755)
+        uri = f"qemu+ssh://127.0.0.1:1/system?command={program}"
+        subprocess.run(["virsh", "--connect", uri, "list"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+        assert ran.exists(), "libvirt runs no such program any more"
+        ran.unlink()
+        for hostile in (uri, uri.replace("command", "comm%61nd"), uri.replace("?", "?keyfile=/k&"), uri.replace("command", "netcat"),
+                        "qemu+ssh://-oProxyCommand=touch%20" + str(ran) + "/system", f"qemu+ssh://$(touch {ran})@127.0.0.1/system"):
+            for key in ("uri", "peer_uri"):
+                said = check_config(folder, {"h": hostile} if key == "uri" else {"h": f'qemu+tls://127.0.0.1:1/system", peer_uri: "{hostile}'})
+                assert f"source.hosts.h.{key} is " in said and "expected" in said, (hostile, said)
+                assert not ran.exists(), hostile
+        said = check_config(folder, {"h": "qemu+ssh://h/system\\n\\e[31mOK"})
+        assert "source.hosts.h.uri has a control character in it" in said and "\x1b" not in said, said
+
+
 # ---- users and passwords; sockets
 
 def serve_sasl(lab, host, password):

@@ -44,6 +44,95 @@ static void test_own_settings(void **state)
                      -EINVAL);
 }
 
+/* A URI of libvirt or a relay of Wake-on-LAN runs no program, gives ssh no option and a shell nothing to
+ * interpret. */
+static const struct {
+    const char *key, *value;
+    bool good;
+} addresses[] = {
+    {"uri", "qemu+ssh://h/system", true},
+    {"uri", "qemu+ssh://root@h.example:22/system?keyfile=/etc/my%20key&no_verify=1", true},
+    {"uri", "qemu+tls://[fd00::1]:16514/system?pkipath=/etc/pki", true},
+    {"uri", "qemu+ssh://root@[fe80::1%25eth0]/system", true},
+    {"uri", "qemu+tls:///system", true},
+    {"uri", "qemu+unix:///system?socket=/run/libvirt/libvirt-sock&mode=direct", true},
+    {"uri", "qemu+unix:///session", true},
+    {"uri", "test+unix:///etc/host.xml?socket=/run/s", true},
+    {"uri", "test+tls://h/default", true},
+    {"uri", "qemu+ssh://h/system?command=/tmp/x", false},
+    {"uri", "qemu+ssh://h/system?comm%61nd=/tmp/x", false},
+    {"uri", "qemu+ssh://h/system?keyfile=/k&command=/tmp/x", false},
+    {"uri", "qemu+ssh://h/system?keyfile=/k;command=/tmp/x", false},
+    {"uri", "qemu+ssh://h/system?netcat=/tmp/x", false},
+    {"uri", "qemu+unix:///system?command=/tmp/x", false},
+    {"uri", "qemu+tls://h/system?name=qemu%2bssh://x/?command=/tmp/x", false},
+    {"uri", "qemu+ssh://h/system?socket=-e/tmp/x", false},
+    {"uri", "qemu+ssh://h/system?socket=%2de/tmp/x", false},
+    {"uri", "qemu+ssh://h/system?keyfile=-oProxyCommand%3dreboot", false},
+    {"uri", "qemu+ssh://h/system?socket=/run/$(reboot)", false},
+    {"uri", "qemu+ssh://h/system#", false},
+    {"uri", "qemu+ssh://h/system?", false},
+    {"uri", "qemu+ssh://-oProxyCommand=reboot/system", false},
+    {"uri", "qemu+ssh://%2doProxyCommand=reboot/system", false},
+    {"uri", "qemu+ssh://-lroot@h/system", false},
+    {"uri", "qemu+ssh://a;reboot@h/system", false},
+    {"uri", "qemu+ssh://a%0areboot@h/system", false},
+    {"uri", "qemu+ssh://h`reboot`/system", false},
+    {"uri", "qemu+ssh://h:22x/system", false},
+    {"uri", "qemu+ssh://h:99999/system", false},
+    {"uri", "qemu+ssh://[fe80::1%25eth0;reboot]/system", false},
+    {"uri", "qemu+ssh://[fe80::1/system", false},
+    {"uri", "qemu+ssh://h/system\\nreboot", false},
+    {"uri", "qemu+ssh://h/$(reboot)", false},
+    {"uri", "qemu+ssh://h/-x", false},
+    {"uri", "qemu+ext://h/system?command=/tmp/x", false},
+    {"uri", "qemu+libssh://h/system", false},
+    {"peer_uri", "qemu+tls://h2.example/system", true},
+    {"peer_uri", "qemu+ssh://h2/system?command=/tmp/x", false},
+    {"migration_uri", "tcp://10.0.0.1", true},
+    {"migration_uri", "tcp://[fd00::1]:49152", true},
+    {"migration_uri", "tcp://-x", false},
+    {"migration_uri", "tcp://h,server=on", false},
+    {"migration_uri", "exec:reboot", false},
+    {"relay", "root@h:22", true},
+    {"relay", "root@[fe80::1%eth0]:22", true},
+    {"relay", "@h", false},
+    {"relay", "root@-oProxyCommand=reboot", false},
+    {"relay", "-lroot@h", false},
+    {"relay", "root@h;reboot", false},
+    {"relay", "root@h\\nreboot", false},
+    {"relay", "root$(reboot)@h", false},
+    {"interface", "bond0.12", true},
+    {"interface", "eth0;reboot", false},
+    {"interface", "-i", false},
+    {"broadcast", "10.0.0.255;reboot", false},
+    {"mac", "02:00:00:00:00:01;reboot", false},
+};
+
+static void test_hostile_addresses(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        const bool is_uri = strstr(addresses[i].key, "uri") != NULL;
+        const char *uri = strcmp(addresses[i].key, "uri") == 0 ? "" : "uri: qemu+tls://h/system, ";
+        const char *mac = strcmp(addresses[i].key, "mac") == 0 ? "" : "mac: '02:00:00:00:00:01', ";
+        const char *text =
+            is_uri ? arena_printf(&a, "cluster: a\nsource: {kind: libvirt, hosts: {h: {%s%s: \"%s\"}}}\n",
+                                  uri, addresses[i].key, addresses[i].value)
+                   : arena_printf(&a,
+                                  "cluster: a\nsource: {kind: sim}\n"
+                                  "power: {hosts: {h: {wol: {%s%s: \"%s\"}}}}\n",
+                                  mac, addresses[i].key, addresses[i].value);
+        struct config c;
+        struct err err = {0};
+        int r = config_from(text, CONFIG_FOR_POLICY, &a, &c, &err);
+
+        if (r != (addresses[i].good ? 0 : -EINVAL) || (r < 0 && !strstr(err.text, "expected")))
+            fail_msg("%s: %d %s", text, r, err.text);
+    }
+}
+
 /* What stands in other_urls, fingerprints and username is checked. */
 static void test_proxmox(void **state)
 {
@@ -145,8 +234,9 @@ static void test_migration_of_a_vm(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_settings), cmocka_unit_test(test_proxmox),
-                                       cmocka_unit_test(test_migrations),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_settings),
+                                       cmocka_unit_test(test_hostile_addresses),
+                                       cmocka_unit_test(test_proxmox), cmocka_unit_test(test_migrations),
                                        cmocka_unit_test(test_migration_of_a_vm)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

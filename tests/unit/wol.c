@@ -100,9 +100,8 @@ static void test_relays(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(relays); i++) {
-        struct relay relay = {.port = 0};
-        struct err err = {0};
-        int r = relay_parse(relays[i].text, &relay, &err);
+        struct remote_address relay = {.port = 0};
+        int r = remote_address_parse(relays[i].text, &relay);
         if (r != (relays[i].host ? 0 : -EINVAL))
             fail_msg("%s: %d", relays[i].text, r);
         if (r < 0)
