@@ -97,7 +97,10 @@ const struct verb verb_confirm_setting = {
         "effect on free memory, the service goes on as before until a person confirms the setting. "
         "`ballast status` says which setting waits, and what it allows. The setting `source` waits where "
         "another cluster, vCenter or host than before answers at the source's addresses: nothing is asked of "
-        "it until a person confirms that it is the right one.",
+        "it until a person confirms that it is the right one. It also waits where another service, or the "
+        "hypervisor's own balancing, was found to move the same VMs: the service approves nothing but wakes "
+        "by "
+        "itself until a person confirms that this has ended.",
     ONE_OPERAND("SETTING"),
     ONE_REQUEST(.word = "confirm_setting", .operand = "setting",
                 .done = "confirmed: the service uses the setting from now on"),

@@ -83,12 +83,15 @@ void known_peers_update(struct known_peers *k, struct engine *e, instant_s now)
 int known_peers_confirm(struct known_peers *k, struct engine *e, const char *by, instant_s now,
                         struct err *err)
 {
-    char text[160];
+    char text[200];
+    const bool other_peers = peer_identities_forget(k->identities);
+    const bool other_service = engine_confirm_alone(e);
 
-    if (!peer_identities_forget(k->identities))
+    if (!other_peers && !other_service)
         return err_set(err, -EINVAL, "source waits for no confirmation: it is the one that it was");
-    (void)snprintf(text, sizeof text, "%.60s confirmed that the source is the right one, as it answers now",
-                   by);
+    (void)snprintf(text, sizeof text, "%.60s confirmed that %s", by,
+                   other_peers ? "the source is the right one, as it answers now"
+                               : "no other service moves the VMs of this cluster");
     engine_tell_change(e, text, by, now);
     (void)engine_run(e, now, &(uint64_t){0}, NULL);
     return keep(k, err);

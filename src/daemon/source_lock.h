@@ -2,8 +2,8 @@
  *
  * Two services with state folders of their own would undo each other's moves. Each holds a name that the
  * kernel gives once in a network namespace (an abstract Unix socket), made of the source's kind, URL and
- * cluster, until it ends. It does not notice a service on another machine or in another network namespace,
- * nor a URL that is written differently. */
+ * cluster, until it ends. What notices a service on another machine is engine/other_service.h; a URL that
+ * is written differently, known_peers.h. */
 #ifndef BALLAST_DAEMON_SOURCE_LOCK_H
 #define BALLAST_DAEMON_SOURCE_LOCK_H
 

@@ -18,6 +18,7 @@
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/vm_demand.h"
 #include "engine/observation.h"
+#include "engine/other_service.h"
 #include "engine/persist.h"
 #include "engine/proofs.h"
 #include "engine/recommendations.h"
@@ -233,7 +234,7 @@ static const char *approver(const struct engine *e, const struct snapshot *s, co
                                                : false;
     const char *person = asked_by(e, s, x, now);
 
-    may = may && (!e->held_back || x->r.kind == ACTION_POWER_ON);
+    may = may && (!engine_held_back(e) || x->r.kind == ACTION_POWER_ON);
 
     return person ? person : may ? APPROVED_BY_ENGINE : NULL;
 }

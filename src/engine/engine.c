@@ -284,6 +284,7 @@ void engine_free(struct engine *e)
     free(e->restored);
     free(e->unconfirmed);
     free(e->held_back);
+    free(e->others_act);
     free(e->cluster);
     free(e->source_name);
     free(e);

@@ -96,6 +96,10 @@ void engine_tell_alarms(struct engine *e, bool failed, const char *target, const
  * a fault of each pass. */
 void engine_hold_back(struct engine *e, const char *why, instant_s now);
 
+/* A person says that no other service moves the VMs of this cluster (other_service.h). False: that was not in
+ * doubt. */
+bool engine_confirm_alone(struct engine *e);
+
 /* ---- what happens ---------------------------------------------------------------------------- */
 
 /* Time has passed. To be called at engine_wakeup() at the latest; more often does no harm. */

@@ -9,6 +9,7 @@
 #include "engine/knowledge/hosts.h"
 #include "engine/knowledge/vm_demand.h"
 #include "engine/knowledge/vm_stops.h"
+#include "engine/other_service.h"
 #include "engine/persist.h"
 #include "engine/reclaim_confirm.h"
 #include "engine/source_poll.h"
@@ -99,6 +100,7 @@ static size_t notice_moves(struct engine *e, const struct inventory *inv, struct
                                                 .ended = now,
                                                 .mem_mb = UNKNOWN,
                                                 .ok = true};
+        other_service_moved(e, &(*ret)[n - 1], now);
     }
     return n;
 }
@@ -178,8 +180,8 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
     c.n_waking = action_facts_wakes(e, a, &c.waking);
     knowledge_fill(e->knowledge, &c, inv, a);
     reclaim_confirm_fill(e, inv);
-    if (e->held_back)
-        inventory_add_fault(inv, e->held_back, a);
+    if (engine_held_back(e))
+        inventory_add_fault(inv, engine_held_back(e), a);
     action_facts_fill(e, inv, a);
     int r = snapshot_build(inv, a, &v->snap, err);
 

@@ -17,6 +17,7 @@
 #include "engine/look.h"
 #include "engine/maintenance_roll.h"
 #include "engine/observation.h"
+#include "engine/other_service.h"
 #include "engine/reclaim_confirm.h"
 #include "engine/retry.h"
 #include "engine/source_poll.h"
@@ -146,6 +147,7 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
         if ((r = put_note(e, NOTE_PAUSED, value, err)) < 0 ||
             (r = put_note(e, NOTE_PAUSED_BY, e->paused_by, err)) < 0 ||
             (r = put_note(e, NOTE_RESTORED, e->restored, err)) < 0 ||
+            (r = put_note(e, NOTE_OTHER_SERVICE, e->others_act, err)) < 0 ||
             (r = put_note(e, NOTE_ROLL, maintenance_roll_text(e, &a), err)) < 0 ||
             (r = put_note(e, NOTE_FOUR_EYES, four_eyes_text(e, &a), err)) < 0 ||
             (r = put_note(e, NOTE_RECLAIM, e->unconfirmed, err)) < 0 ||
@@ -433,6 +435,7 @@ int persist_load(struct engine *e, instant_s now, struct err *err)
         e->persist->notes_dirty = true;
     reclaim_confirm_recall(e, ports_find_note(&s, NOTE_RECLAIM));
     if (same) {
+        other_service_recall(e, ports_find_note(&s, NOTE_OTHER_SERVICE));
         maintenance_roll_recall(e, ports_find_note(&s, NOTE_ROLL));
         four_eyes_recall(e, ports_find_note(&s, NOTE_FOUR_EYES));
         knowledge_recall(e->knowledge, &s, now);

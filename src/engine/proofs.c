@@ -15,6 +15,7 @@
 #include "engine/knowledge/rejections.h"
 #include "engine/observation.h"
 #include "engine/obstacle.h"
+#include "engine/other_service.h"
 #include "engine/state.h"
 
 #include <math.h>
@@ -387,7 +388,8 @@ bool proofs_recommendation(const struct engine *e, uint64_t pass, struct action_
 
 void proofs_approve(struct engine *e, instant_s now)
 {
-    for (size_t i = 0; e->proofs->host && e->proofs->automatic && !e->held_back && i < e->actions->n; i++) {
+    for (size_t i = 0; e->proofs->host && e->proofs->automatic && !engine_held_back(e) && i < e->actions->n;
+         i++) {
         struct action *x = e->actions->list[i];
 
         if (x->r.state != ACTION_RECOMMENDED || !proofs_is_proof(&x->r) ||

@@ -18,8 +18,10 @@ struct engine {
     char *restored;    /* NOTE_RESTORED, until a person resumes; NULL: nothing is in doubt */
     char *unconfirmed; /* the setting that waits for a person (reclaim_confirm.h), a sentence; NULL: none */
     char *held_back;   /* why nothing but wakes is approved without a person, a sentence; NULL: it is */
-    instant_s ticked;  /* the last tick: actions are looked at again a while after it, however many
-                          calls come in between */
+    char *others_act;  /* the same, because others move its VMs (other_service.h) */
+    instant_s others_acted; /* when they last did what was ours; 0: not that is known */
+    instant_s ticked;       /* the last tick: actions are looked at again a while after it, however many
+                               calls come in between */
 
     struct source_poll *poll;          /* source_poll.h */
     struct passes *passes;             /* decide.h */

@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from at_once import run_tests  # noqa: E402
 from daemon import Daemon, wait_for  # noqa: E402
 from proxmox import Cluster, Server  # noqa: E402
+from segments import Segments, end_with_parent  # noqa: E402
 from test_proxmox_actuator import equal  # noqa: E402
 
 SETTINGS = {"interval_s": 5, "cool_down_s": 1, "migration_threshold": 4}
@@ -148,6 +149,65 @@ def test_two_services_on_one_cluster():
             first.stop()
             wait_for("moves", lambda: len(c.arrivals) > 0, 60)
             second.stop()
+
+
+@contextlib.contextmanager
+def on_another_machine(daemon, url):
+    """The service runs in a network namespace of its own, from which the cluster is reached by a relay."""
+    port, meeting = url.rsplit(":", 1)[1], str(daemon.folder / "relay")
+    machines = Segments("other")
+    outside = subprocess.Popen(["socat", f"UNIX-LISTEN:{meeting},fork", f"TCP:127.0.0.1:{port}"], preexec_fn=end_with_parent)
+    try:
+        machines.start("other", "socat", f"TCP-LISTEN:{port},bind=127.0.0.1,fork,reuseaddr", f"UNIX-CONNECT:{meeting}")
+        daemon.command = machines.inside("other", *daemon.command)
+        yield
+    finally:
+        outside.kill()
+        outside.wait()
+        machines.close()
+
+
+def test_two_services_on_two_machines():
+    """Neither sees more of the other than that it does, or undoes, its moves: with the second such move one of them acts no more by itself."""
+    c = uneven("lab")
+    with Server(c) as s:
+        with Daemon(source(s, s.ca_file, s.urls[0]), automation="full", **SETTINGS) as first, \
+                Daemon(source(s, s.ca_file, s.urls[0]), automation="full", **SETTINGS) as second:
+            def held():
+                return [d for d in (first, second) if any("moves the VMs of this cluster" in t for t in faults(d))]
+
+            def waits(d):
+                return [a for a in d.actions("recommended") if a["action"] == "migrate"]
+
+            def stirred(done, seconds):
+                """Until it is done, each ten seconds another node is the busy one."""
+                for n in range(round(seconds / 10)):
+                    with c.lock:
+                        for guest in c.guests.values():
+                            guest.cpu = 0.9 if guest.node == f"n{1 + n % 3}" else 0.1
+                    until = time.monotonic() + 10
+                    while time.monotonic() < until:
+                        if done():
+                            return True
+                        time.sleep(0.2)
+                return False
+
+            with on_another_machine(second, s.urls[0]):
+                first.start()
+                second.start()
+                assert stirred(held, 180), "neither has noticed"
+                one = held()[0]
+                assert stirred(lambda: waits(one), 120), "the one that holds back recommends nothing"
+                other = second if one is first else first
+                other.kill()
+                one.kill()  # it remembers
+                one.start()
+                before = len(changed(s))
+                assert stirred(lambda: waits(one), 120), "it recommends nothing after its restart"
+                time.sleep(12)
+                equal("moves that were asked for", len(changed(s)), before)
+                one.cli("confirm-setting", "source")
+                assert stirred(lambda: len(changed(s)) > before, 120), "it does not act again"
 
 
 if __name__ == "__main__":

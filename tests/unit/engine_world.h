@@ -133,7 +133,7 @@ struct world {
     char start_notes[WORLD_VMS][256];                      /* "start_keys/ID" */
     char failing_units_note[256], down_note[64];
     char paused_note[40], paused_by_note[40], restored_note[256], source_note[80], roll_note[1024],
-        reclaim_note[800], four_eyes_note[40000], four_eyes_shadow[40000], night_note[4096],
+        reclaim_note[800], others_note[800], four_eyes_note[40000], four_eyes_shadow[40000], night_note[4096],
         last_night_note[4096];
     const char *lost; /* a person who may not act any more; NULL: none */
     bool in_transaction, store_broken;

@@ -38,30 +38,26 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
     ret->newest = W->newest_record;
-    ret->notes = arena_array(a, struct note, 11 + WORLD_VMS);
-    if (W->paused_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
-    if (W->paused_by_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "frozen_by", .value = W->paused_by_note};
-    if (W->restored_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = NOTE_RESTORED, .value = W->restored_note};
-    if (W->down_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "went_down/vm00", .value = W->down_note};
-    if (W->source_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "source", .value = W->source_note};
-    if (W->night_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "night", .value = W->night_note};
-    if (W->last_night_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "last_night", .value = W->last_night_note};
-    if (W->four_eyes_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "four_eyes", .value = W->four_eyes_note};
-    if (W->reclaim_note[0])
-        ret->notes[ret->n_notes++] =
-            (struct note){.key = "mem_reclaim_unconfirmed", .value = W->reclaim_note};
-    if (W->roll_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "maintenance_roll", .value = W->roll_note};
-    if (W->failing_units_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "failing_units", .value = W->failing_units_note};
+    const struct note notes[] = {
+        {"frozen", W->paused_note},
+        {"frozen_by", W->paused_by_note},
+        {NOTE_RESTORED, W->restored_note},
+        {"went_down/vm00", W->down_note},
+        {"source", W->source_note},
+        {"night", W->night_note},
+        {"last_night", W->last_night_note},
+        {"four_eyes", W->four_eyes_note},
+        {"mem_reclaim_unconfirmed", W->reclaim_note},
+        {"other_service", W->others_note},
+        {"maintenance_roll", W->roll_note},
+        {"failing_units", W->failing_units_note},
+    };
+
+    ret->notes = arena_array(a, struct note, ELEMENTS(notes) + WORLD_VMS);
+    for (size_t i = 0; i < ELEMENTS(notes); i++) {
+        if (notes[i].value[0])
+            ret->notes[ret->n_notes++] = notes[i];
+    }
     for (int i = 0; i < WORLD_VMS; i++) {
         if (W->start_notes[i][0])
             ret->notes[ret->n_notes++] = (struct note){.key = arena_printf(a, "start_keys/%s", W->vms[i].id),
@@ -238,6 +234,7 @@ static void put_note(const char *key, const char *value)
         {"source", W->source_note, sizeof W->source_note},
         {"maintenance_roll", W->roll_note, sizeof W->roll_note},
         {"mem_reclaim_unconfirmed", W->reclaim_note, sizeof W->reclaim_note},
+        {"other_service", W->others_note, sizeof W->others_note},
         {"four_eyes", W->four_eyes_note, sizeof W->four_eyes_note},
         {"night", W->night_note, sizeof W->night_note},
         {"failing_units", W->failing_units_note, sizeof W->failing_units_note},

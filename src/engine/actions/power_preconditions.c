@@ -9,6 +9,7 @@
 #include "engine/decide.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
+#include "engine/other_service.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
 #include "model/named.h"
@@ -305,8 +306,8 @@ static bool may_still_sleep(const struct engine *e, const struct action *x, char
     uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
     struct err err = {0};
 
-    if (is_by_engine(x) && e->held_back) {
-        (void)snprintf(why, WHY_MAX, "%s", e->held_back);
+    if (is_by_engine(x) && engine_held_back(e)) {
+        (void)snprintf(why, WHY_MAX, "%s", engine_held_back(e));
         return false;
     }
     if (is_by_engine(x) && !power_preconditions_are_automatic(e, &e->now_seen->snap.hosts[ix].is)) {

@@ -12,6 +12,7 @@
 #include "engine/knowledge/failed_moves.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/observation.h"
+#include "engine/other_service.h"
 #include "engine/persist.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
@@ -119,8 +120,8 @@ static bool vm_may_move(const struct engine *e, const struct action *x, instant_
 
     if (immovable)
         (void)snprintf(why, WHY_MAX, "VM %s cannot be moved: %s", s->vms[ix].is.name, immovable);
-    else if (by_itself && e->held_back)
-        (void)snprintf(why, WHY_MAX, "%s", e->held_back);
+    else if (by_itself && engine_held_back(e))
+        (void)snprintf(why, WHY_MAX, "%s", engine_held_back(e));
     else if (by_itself && x->r.priority > PRIORITY_MANDATORY && preconditions_balance_waits(e, now))
         (void)snprintf(why, WHY_MAX, "the time for optional moves is over (balance.windows)");
     else
