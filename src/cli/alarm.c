@@ -16,8 +16,8 @@ static enum exit_code verb_alarm_run(const struct args *args, struct arena *a, s
         cli_error("ballast alarm: expected test TARGET");
         return EXIT_WRONG;
     }
-    return client_ask(args, json_pack("{s:s, s:s}", "command", "alarm_test", "target", args->operands[1]),
-                      NULL, show_answer, a, out);
+    return client_show(args, json_pack("{s:s, s:s}", "command", "alarm_test", "target", args->operands[1]),
+                       NULL, show_answer, a, out);
 }
 
 const struct verb verb_alarm = {

@@ -33,7 +33,7 @@ static const struct option_spec options[] = {
 };
 
 struct backtest_args {
-    enum cli_format format;
+    bool json;
     instant_s since;
     const char *store;               /* a folder, or a file */
     const struct schedule *schedule; /* NULL: not known */
@@ -70,10 +70,10 @@ static enum exit_code read_args(const struct args *args, struct arena *a, struct
     const struct option_values *sets = &args->options[OPT_SET];
     enum exit_code code;
 
+    ret->json = args->json;
     ret->keep = args_value(args, OPT_KEEP, NULL);
     ret->report = args_value(args, OPT_REPORT, NULL);
-    if ((code = cli_parse_format(args, OPT_FORMAT, &ret->format)) != EXIT_DONE ||
-        (code = cli_parse_time("since", args_value(args, OPT_SINCE, "7d"), &ret->since)) != EXIT_DONE)
+    if ((code = cli_parse_time("since", args_value(args, OPT_SINCE, "7d"), &ret->since)) != EXIT_DONE)
         return code;
     for (size_t i = 0; i < sets->n; i++) {
         if ((code = simulate_variant_add_override(&ret->sets, "set", sets->items[i], a)) != EXIT_DONE)
@@ -168,7 +168,7 @@ static enum exit_code put(const struct backtest_args *asked, const struct record
         if (code != EXIT_DONE || strcmp(asked->report, "-") == 0)
             return code;
     }
-    if (asked->format == FORMAT_JSON) {
+    if (asked->json) {
         backtest_json(r, &sets[0], b, notes, out);
         return EXIT_DONE;
     }

@@ -274,7 +274,7 @@ static enum exit_code verb_bugreport_run(const struct args *args, struct arena *
     const char *name = default_name(a);
     const char *file = args->n_operands > 0 ? args->operands[0] : arena_printf(a, "%s.tar.gz", name);
     const char *log = args_value(args, OPT_LOG, NULL);
-    struct report r = {.a = a, .socket = args_value(args, OPT_SOCKET, NULL)};
+    struct report r = {.a = a, .socket = args->socket};
     struct err err = {0};
 
     if (bundle_begin(file, name, a, &r.bundle, &err) < 0) {

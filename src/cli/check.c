@@ -279,9 +279,9 @@ static void put_json(const struct findings *f, struct strbuf *out)
 }
 
 /* st: the status; NULL: not known. */
-static void put_answer(const struct findings *f, const json_t *st, enum cli_format format, struct strbuf *out)
+static void put_answer(const struct findings *f, const json_t *st, bool json, struct strbuf *out)
 {
-    if (format == FORMAT_JSON)
+    if (json)
         put_json(f, out);
     else
         put_line(f, st, out);
@@ -295,9 +295,9 @@ static enum exit_code answer(enum severity severity, const struct strbuf *line)
     return written == EXIT_DONE ? (enum exit_code)severity : (enum exit_code)SEVERITY_UNKNOWN;
 }
 
-static enum exit_code read_options(const struct args *args, struct findings *f, enum cli_format *ret_format)
+static enum exit_code read_options(const struct args *args, struct findings *f)
 {
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, ret_format);
+    enum exit_code code = EXIT_DONE;
 
     for (int i = 0; i < FIGURE_COUNT; i++)
         f->limits[i] = (struct limits){UNKNOWN, UNKNOWN};
@@ -313,16 +313,14 @@ static enum exit_code verb_check_run(const struct args *args, struct arena *a, s
     CLEANUP(strbuf_releasep) struct strbuf line = {0};
     struct findings f = {.a = a};
     json_t *reply = NULL;
-    enum cli_format format = FORMAT_TEXT;
 
     (void)out;
     strbuf_init(&line, STRBUF_NO_LIMIT);
-    if (read_options(args, &f, &format) != EXIT_DONE)
+    if (read_options(args, &f) != EXIT_DONE)
         return (enum exit_code)SEVERITY_UNKNOWN;
-    if (client_call(args_value(args, OPT_SOCKET, NULL), json_pack("{s:s}", "command", "status"), &reply) !=
-        EXIT_DONE) {
+    if (client_call(args->socket, json_pack("{s:s}", "command", "status"), &reply) != EXIT_DONE) {
         add(&f, SEVERITY_UNKNOWN, "the service does not answer"); /* standard error says why */
-        put_answer(&f, NULL, format, &line);
+        put_answer(&f, NULL, args->json, &line);
         return answer(SEVERITY_UNKNOWN, &line);
     }
     const json_t *st = json_object_get(reply, "status");
@@ -332,7 +330,7 @@ static enum exit_code verb_check_run(const struct args *args, struct arena *a, s
                                                AGE_CRIT * reply_number(st, "interval_s")};
     read_figures(&f, st);
     judge(&f, st);
-    put_answer(&f, st, format, &line);
+    put_answer(&f, st, args->json, &line);
     json_decref(reply);
     return answer(f.worst, &line);
 }
@@ -348,5 +346,6 @@ const struct verb verb_check = {
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
+    .misused = (enum exit_code)SEVERITY_UNKNOWN,
     .run = verb_check_run,
 };

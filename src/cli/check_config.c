@@ -182,8 +182,8 @@ static size_t ask_service(const struct config *c, struct arena *a, struct prefli
     return n;
 }
 
-static enum exit_code connect_and_print(const char *path, const struct config *c, enum cli_format format,
-                                        struct arena *a, struct strbuf *out)
+static enum exit_code connect_and_print(const char *path, const struct config *c, bool json, struct arena *a,
+                                        struct strbuf *out)
 {
     struct preflight found = {.a = a};
     struct err err = {0};
@@ -203,7 +203,7 @@ static enum exit_code connect_and_print(const char *path, const struct config *c
     }
     enum exit_code code = count_problems(&found) == 0 ? EXIT_DONE : EXIT_FAILED;
 
-    if (format == FORMAT_JSON)
+    if (json)
         put_json(path, c, &found, out);
     else
         put_text(path, &found, out);
@@ -215,14 +215,9 @@ static enum exit_code connect_and_print(const char *path, const struct config *c
 static enum exit_code verb_check_config_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *path = args->operands[0];
-    enum cli_format format;
+    struct mistakes mistakes = {0};
     struct config config;
     struct err err = {0};
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
-
-    if (code != EXIT_DONE)
-        return code;
-    struct mistakes mistakes = {0};
     size_t len;
     char *text;
 
@@ -237,13 +232,13 @@ static enum exit_code verb_check_config_run(const struct args *args, struct aren
     for (size_t i = 0; i < config.n_warnings; i++)
         cli_error("warning: %s", config.warnings[i]);
     if (args->options[OPT_CONNECT].n > 0)
-        return connect_and_print(path, &config, format, a, out);
+        return connect_and_print(path, &config, args->json, a, out);
     struct err *packets;
     size_t n_packets = preflight_packets(&config, a, &packets);
 
     for (size_t i = 0; i < n_packets; i++)
         cli_error("warning: %s", packets[i].text);
-    if (format == FORMAT_JSON)
+    if (args->json)
         put_json(path, &config, NULL, out);
     else
         put_text(path, NULL, out);

@@ -199,22 +199,22 @@ enum exit_code client_stream(const char *path, json_t *request, stream_fn each, 
     return code != EXIT_DONE ? code : take_lines(path, fd, each, ctx);
 }
 
-enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,
-                           client_show_fn *show, struct arena *a, struct strbuf *out)
+enum exit_code client_show(const struct args *args, json_t *request, const char *key, client_show_fn *show,
+                           struct arena *a, struct strbuf *out)
 {
     CLEANUP(json_decrefp) json_t *reply = NULL;
     CLEANUP(json_decrefp) json_t *again = json_incref(request);
-    enum exit_code code = client_call(socket, request, &reply);
+    enum exit_code code = client_call(args->socket, request, &reply);
 
     if (code == EXIT_FAILED && reply && cli_can_ask() && cli_asked("Begin it all the same")) {
         json_decref(reply);
         reply = NULL;
         (void)json_object_set_new(again, "yes", json_true());
-        code = client_call(socket, json_incref(again), &reply);
+        code = client_call(args->socket, json_incref(again), &reply);
     }
     if (code != EXIT_DONE)
         return code;
-    if (format == FORMAT_JSON)
+    if (args->json)
         reply_dump(key ? json_object_get(reply, key) : reply, out);
     else
         show(reply, a, out);
@@ -226,30 +226,6 @@ const struct option_spec client_options[CLIENT_OPT_COUNT] = {
     [CLIENT_OPT_FORMAT] = OPTION_FORMAT,
 };
 
-/* The index of an option that the verb has. */
-static size_t option_named(const struct verb *v, const char *name)
-{
-    size_t i = 0;
-
-    while (strcmp(v->options[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-enum exit_code client_ask(const struct args *args, json_t *request, const char *key, client_show_fn *show,
-                          struct arena *a, struct strbuf *out)
-{
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, option_named(args->verb, "format"), &format);
-
-    if (code != EXIT_DONE) {
-        json_decref(request);
-        return code;
-    }
-    return client_show(args_value(args, option_named(args->verb, "socket"), NULL), format, request, key, show,
-                       a, out);
-}
-
 static void show_nothing(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     (void)reply, (void)a, (void)out;
@@ -260,7 +236,7 @@ enum exit_code client_run(const struct args *args, struct arena *a, struct strbu
     const struct client_request *r = args->verb->request;
     json_t *request = json_pack("{s:s, s:s*}", "command", r->word, r->operand ? r->operand : "",
                                 r->operand ? args->operands[0] : NULL);
-    enum exit_code code = client_ask(args, request, r->member, r->done ? show_nothing : r->show, a, out);
+    enum exit_code code = client_show(args, request, r->member, r->done ? show_nothing : r->show, a, out);
 
     if (code == EXIT_DONE && r->done && out->len == 0)
         strbuf_printf(out, "%s\n", r->done);

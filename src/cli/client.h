@@ -37,12 +37,8 @@ typedef void client_show_fn(const json_t *reply, struct arena *a, struct strbuf 
 
 /* Sends the request and prints the reply's member `key` (NULL: all of it) as JSON, or as text by show(). What
  * the service wants confirmed is asked on a terminal. */
-enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,
-                           client_show_fn *show, struct arena *a, struct strbuf *out);
-
-/* client_show() with the options --socket and --format of the verb. */
-enum exit_code client_ask(const struct args *args, json_t *request, const char *key, client_show_fn *show,
-                          struct arena *a, struct strbuf *out);
+enum exit_code client_show(const struct args *args, json_t *request, const char *key, client_show_fn *show,
+                           struct arena *a, struct strbuf *out);
 
 /* A verb with client_run() as its function: it sends this request, whose only field is the verb's operand. */
 struct client_request {

@@ -121,8 +121,7 @@ static enum exit_code make_request(const char *file, struct arena *a, json_t **r
     return EXIT_WRONG;
 }
 
-static enum exit_code diff(const struct args *args, enum cli_format format, struct arena *a,
-                           struct strbuf *out)
+static enum exit_code diff(const struct args *args, struct arena *a, struct strbuf *out)
 {
     json_t *request = NULL, *reply = NULL;
     enum exit_code code = make_request(args->n_operands > 1 ? args->operands[1] : NULL, a, &request);
@@ -131,15 +130,15 @@ static enum exit_code diff(const struct args *args, enum cli_format format, stru
         json_decref(request);
         return code;
     }
-    if ((code = client_call(args_value(args, OPT_SOCKET, NULL), request, &reply)) != EXIT_DONE)
+    if ((code = client_call(args->socket, request, &reply)) != EXIT_DONE)
         return code;
     const json_t *found = json_object_get(reply, "config_diff");
     const json_t *mistakes = json_object_get(found, "mistakes");
 
-    if (format == FORMAT_JSON)
+    if (args->json)
         reply_dump(found, out);
     if (json_array_size(mistakes) > 0) {
-        if (format == FORMAT_JSON)
+        if (args->json)
             (void)cli_write(out);
         print_each("", mistakes);
         cli_error("a reload would refuse %s: the service would go on with the configuration in force",
@@ -147,7 +146,7 @@ static enum exit_code diff(const struct args *args, enum cli_format format, stru
         code = EXIT_WRONG;
     } else {
         print_each("warning: ", json_object_get(found, "warnings"));
-        if (format == FORMAT_TEXT)
+        if (!args->json)
             show_diff(json_object_get(found, "changes"), out);
         code = json_array_size(json_object_get(found, "changes")) > 0 ? EXIT_FAILED : EXIT_DONE;
     }
@@ -183,11 +182,7 @@ static enum exit_code verb_config_run(const struct args *args, struct arena *a, 
 {
     const char *what = args->operands[0];
     const bool is_diff = strcmp(what, "diff") == 0;
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
-    if (code != EXIT_DONE)
-        return code;
     if (!is_diff && (strcmp(what, "fmt") != 0 || args->n_operands != 2)) {
         cli_error("ballast config: expected diff, diff FILE, or fmt FILE");
         return EXIT_WRONG;
@@ -196,7 +191,7 @@ static enum exit_code verb_config_run(const struct args *args, struct arena *a, 
         cli_error("--write: expected with `ballast config fmt` only");
         return EXIT_WRONG;
     }
-    return is_diff ? diff(args, format, a, out) : fmt(args, a, out);
+    return is_diff ? diff(args, a, out) : fmt(args, a, out);
 }
 
 const struct verb verb_config = {

@@ -36,8 +36,8 @@ static enum exit_code verb_console_run(const struct args *args, struct arena *a,
         cli_error("ballast console: \"%s\" is not the number of an action", word);
         return EXIT_WRONG;
     }
-    return client_ask(args, json_pack("{s:s, s:I}", "command", "console", "id", (json_int_t)id), "console",
-                      show_console, a, out);
+    return client_show(args, json_pack("{s:s, s:I}", "command", "console", "id", (json_int_t)id), "console",
+                       show_console, a, out);
 }
 
 const struct verb verb_console = {

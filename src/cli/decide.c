@@ -32,12 +32,11 @@ static void print_error(const char *verb, const char *field, const struct err *e
     cli_error("--%s: %s", option, err->text);
 }
 
-static enum exit_code decide_here(const char *verb, const struct cluster_paths *paths,
-                                  const struct decision_question *question, enum cli_format format,
-                                  struct arena *a, struct strbuf *out)
+static enum exit_code decide_here(const struct args *args, const struct cluster_paths *paths,
+                                  const struct decision_question *question, struct arena *a,
+                                  struct strbuf *out)
 {
-    const struct decision_output output = {.json = format == FORMAT_JSON ? out : NULL,
-                                           .text = format == FORMAT_TEXT ? out : NULL};
+    const struct decision_output output = {.json = args->json ? out : NULL, .text = args->json ? NULL : out};
     const char *field = NULL;
     struct policy policy;
     struct snapshot snap;
@@ -50,7 +49,7 @@ static enum exit_code decide_here(const char *verb, const struct cluster_paths *
 
     if (r == 0)
         return EXIT_DONE;
-    print_error(verb, field, &err, a);
+    print_error(args->verb->name, field, &err, a);
     return r == -EINVAL ? EXIT_WRONG : EXIT_FAILED;
 }
 
@@ -157,9 +156,8 @@ static enum exit_code check_sets(const struct decision_question *question, struc
     return EXIT_WRONG;
 }
 
-static enum exit_code decide_there(const char *socket, const struct decision_question *question,
-                                   unsigned long long pass, enum cli_format format, struct arena *a,
-                                   struct strbuf *out)
+static enum exit_code decide_there(const struct args *args, const struct decision_question *question,
+                                   unsigned long long pass, struct arena *a, struct strbuf *out)
 {
     const char *command = commands[question->kind];
     CLEANUP(json_decrefp) json_t *request = json_pack("{s:s}", "command", command);
@@ -172,25 +170,25 @@ static enum exit_code decide_there(const char *socket, const struct decision_que
         (void)json_object_set_new(request, "pass", json_integer((json_int_t)pass));
     if ((code = check_sets(question, a)) != EXIT_DONE ||
         (code = make_request(question, request, a)) != EXIT_DONE ||
-        (code = client_call(socket, json_incref(request), &reply)) != EXIT_DONE)
+        (code = client_call(args->socket, json_incref(request), &reply)) != EXIT_DONE)
         return code;
     json_array_foreach(json_object_get(reply, "warnings"), i, warning)
         cli_error("warning: --set: %s", json_string_value(warning));
-    const char *answer = reply_text(reply, format == FORMAT_JSON ? command : "text");
+    const char *answer = reply_text(reply, args->json ? command : "text");
 
     strbuf_puts(out, answer ? answer : "");
     return EXIT_DONE;
 }
 
-enum exit_code cli_decide(const char *verb, const struct cluster_paths *paths,
-                          const struct decision_question *question, unsigned long long pass,
-                          enum cli_format format, struct arena *a, struct strbuf *out)
+enum exit_code cli_decide(const struct args *args, const struct cluster_paths *paths,
+                          const struct decision_question *question, unsigned long long pass, struct arena *a,
+                          struct strbuf *out)
 {
     struct decision_question whole = *question;
 
     whole.sets = paths->sets->items;
     whole.n_sets = paths->sets->n;
     whole.configured = paths->config != NULL;
-    return paths->snapshot || paths->config ? decide_here(verb, paths, &whole, format, a, out)
-                                            : decide_there(paths->socket, &whole, pass, format, a, out);
+    return paths->snapshot || paths->config ? decide_here(args, paths, &whole, a, out)
+                                            : decide_there(args, &whole, pass, a, out);
 }

@@ -10,8 +10,8 @@
 
 /* Answers and prints. The question's settings are those of paths->sets. pass: of DECISION_PLAN, the past pass
  * of the service to be made again; 0: none. */
-enum exit_code cli_decide(const char *verb, const struct cluster_paths *paths,
-                          const struct decision_question *question, unsigned long long pass,
-                          enum cli_format format, struct arena *a, struct strbuf *out);
+enum exit_code cli_decide(const struct args *args, const struct cluster_paths *paths,
+                          const struct decision_question *question, unsigned long long pass, struct arena *a,
+                          struct strbuf *out);
 
 #endif

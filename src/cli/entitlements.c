@@ -38,18 +38,14 @@ static enum exit_code verb_entitlements_run(const struct args *args, struct aren
 {
     static const struct option_values no_settings = {0}; /* none changes what a VM is entitled to */
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args_value(args, OPT_SOCKET, NULL),
+                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &no_settings};
     struct decision_question question = {.kind = DECISION_ENTITLEMENTS,
                                          .wide = args->options[OPT_WIDE].n > 0};
-    enum cli_format format;
-    enum exit_code code;
+    enum exit_code code = wanted_resources(args_value(args, OPT_RESOURCE, NULL), question.resources);
 
-    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = wanted_resources(args_value(args, OPT_RESOURCE, NULL), question.resources)) != EXIT_DONE)
-        return code;
-    return cli_decide("entitlements", &paths, &question, 0, format, a, out);
+    return code == EXIT_DONE ? cli_decide(args, &paths, &question, 0, a, out) : code;
 }
 
 const struct verb verb_entitlements = {

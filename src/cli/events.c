@@ -33,7 +33,7 @@ static const struct option_spec options[] = {
 };
 
 struct showing {
-    enum cli_format format;
+    bool json;
     bool lines; /* JSON: one object a line, because the list is endless */
     bool any;
     int64_t last; /* id */
@@ -95,7 +95,7 @@ static void show(struct showing *s, const json_t *reply)
     s->earlier = reply_int(reply, "earlier");
     json_array_foreach(list, i, ev)
     {
-        if (s->format == FORMAT_JSON)
+        if (s->json)
             show_json(s, ev);
         else
             show_line(ev, s->out);
@@ -177,7 +177,7 @@ static enum exit_code show_all(const char *socket, json_t *request, bool whole, 
         json_decref(reply);
         (void)json_object_set_new(request, "after", json_integer(s->last));
     } while (whole && s->n == BATCH);
-    if (code == EXIT_DONE && s->format == FORMAT_JSON)
+    if (code == EXIT_DONE && s->json)
         strbuf_puts(s->out, s->any ? "\n]\n" : "[]\n");
     else if (code == EXIT_DONE && !s->any)
         strbuf_puts(s->out, "no such event\n");
@@ -194,7 +194,7 @@ static void say_earlier(const struct showing *s, struct arena *a)
     const char *text =
         arena_printf(a, "%lld earlier event%s not shown (--limit, --since)", n, n == 1 ? " is" : "s are");
 
-    if (s->format == FORMAT_JSON)
+    if (s->json)
         cli_error("%s", text);
     else
         strbuf_printf(s->out, "%s\n", text);
@@ -202,22 +202,17 @@ static void say_earlier(const struct showing *s, struct arena *a)
 
 static enum exit_code verb_events_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    const char *socket = args_value(args, OPT_SOCKET, NULL);
     bool follow = args->options[OPT_FOLLOW].n > 0;
-    struct showing s = {.lines = follow, .out = out};
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &s.format);
-    json_t *request;
+    struct showing s = {.json = args->json, .lines = follow, .out = out};
+    json_t *request = json_pack("{s:s}", "command", "events");
+    enum exit_code code = read_request(args, request);
 
-    if (code != EXIT_DONE)
-        return code;
-    request = json_pack("{s:s}", "command", "events");
-    code = read_request(args, request);
     if (code == EXIT_DONE && follow) {
         (void)json_object_set_new(request, "follow", json_true());
-        return client_stream(socket, request, show_now, &s);
+        return client_stream(args->socket, request, show_now, &s);
     }
     if (code == EXIT_DONE)
-        code = show_all(socket, request, args_value(args, OPT_SINCE, NULL) != NULL, &s);
+        code = show_all(args->socket, request, args_value(args, OPT_SINCE, NULL) != NULL, &s);
     if (code == EXIT_DONE)
         say_earlier(&s, a);
     json_decref(request);

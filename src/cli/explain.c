@@ -20,22 +20,18 @@ static const struct option_spec options[] = {
 static enum exit_code verb_explain_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args_value(args, OPT_SOCKET, NULL),
+                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET]};
     const struct decision_question question = {.kind = DECISION_EXPLAIN,
                                                .vm = args_value(args, OPT_VM, NULL),
                                                .host = args_value(args, OPT_HOST, NULL)};
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
-    if (code != EXIT_DONE)
-        return code;
     if (!question.vm && !question.host) {
         cli_error("ballast explain: give --vm or --host");
         return EXIT_WRONG;
     }
-    return cli_decide("explain", &paths, &question, 0, format, a, out);
+    return cli_decide(args, &paths, &question, 0, a, out);
 }
 
 const struct verb verb_explain = {

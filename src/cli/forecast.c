@@ -296,21 +296,17 @@ static enum exit_code verb_forecast_run(const struct args *args, struct arena *a
 {
     const char *hours = args_value(args, OPT_HOURS, NULL);
     bool all = args->options[OPT_ALL].n > 0;
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
+    const char *word = hours ? hours : HOURS_TEXT;
     char *end;
 
-    if (code != EXIT_DONE)
-        return code;
-    const char *word = hours ? hours : HOURS_TEXT;
     errno = 0;
     long long n = strtoll(word, &end, 10);
     if (errno != 0 || end == word || *end != '\0' || n < 1 || n > HOURS_MAX) {
         cli_error("--hours: \"%s\" is wrong, expected a whole number from 1 to %d", word, HOURS_MAX);
         return EXIT_WRONG;
     }
-    return client_show(args_value(args, OPT_SOCKET, NULL), format,
-                       json_pack("{s:s, s:I}", "command", "forecast", "hours", (json_int_t)n), "forecast",
+    return client_show(args, json_pack("{s:s, s:I}", "command", "forecast", "hours", (json_int_t)n),
+                       "forecast",
                        all     ? show_all
                        : hours ? show_past
                                : show_forecast,

@@ -22,11 +22,9 @@ static enum exit_code read_options(const struct args *args, struct generate_opti
     unsigned long long hosts;
     unsigned long long vms;
     unsigned long long seed;
-    enum cli_format format; /* checked, although the output is always JSON */
     enum exit_code code;
 
-    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = cli_parse_number("hosts", args_value(args, OPT_HOSTS, ""), GENERATE_HOSTS_MAX, &hosts)) !=
+    if ((code = cli_parse_number("hosts", args_value(args, OPT_HOSTS, ""), GENERATE_HOSTS_MAX, &hosts)) !=
             EXIT_DONE ||
         (code = cli_parse_number("vms", args_value(args, OPT_VMS, ""), GENERATE_VMS_MAX, &vms)) !=
             EXIT_DONE ||

@@ -230,7 +230,7 @@ static json_t *make_request(const struct args *args)
 }
 
 /* What the limit left out; JSON is a list, so that it has no place there. */
-static void say_more(const json_t *reply, enum cli_format format, struct arena *a, struct strbuf *out)
+static void say_more(const json_t *reply, bool json, struct arena *a, struct strbuf *out)
 {
     long long more = (long long)reply_int(reply, "more");
 
@@ -239,7 +239,7 @@ static void say_more(const json_t *reply, enum cli_format format, struct arena *
     const char *text = arena_printf(a, "%lld older action%s not shown (--limit, --vm, --host, --state)", more,
                                     more == 1 ? " is" : "s are");
 
-    if (format == FORMAT_JSON)
+    if (json)
         cli_error("%s", text);
     else
         strbuf_printf(out, "%s\n", text);
@@ -248,30 +248,28 @@ static void say_more(const json_t *reply, enum cli_format format, struct arena *
 static enum exit_code verb_history_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     CLEANUP(json_decrefp) json_t *reply = NULL;
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
     bool energy = args_value(args, OPT_ENERGY, NULL) != NULL;
+    enum exit_code code = check_options(args, energy);
 
-    if (code != EXIT_DONE || (code = check_options(args, energy)) != EXIT_DONE)
+    if (code != EXIT_DONE)
         return code;
     if (energy) {
-        const struct energy_question q = {.socket = args_value(args, OPT_SOCKET, NULL),
-                                          .since = args_value(args, OPT_SINCE, NULL),
+        const struct energy_question q = {.since = args_value(args, OPT_SINCE, NULL),
                                           .days = args_value(args, OPT_DAYS, NULL),
                                           .by = args_value(args, OPT_BY, NULL)};
-        return history_energy(&q, format, a, out);
+        return history_energy(args, &q, a, out);
     }
     json_t *request = make_request(args);
 
     if (!request)
         return EXIT_WRONG;
-    if ((code = client_call(args_value(args, OPT_SOCKET, NULL), request, &reply)) != EXIT_DONE)
+    if ((code = client_call(args->socket, request, &reply)) != EXIT_DONE)
         return code;
-    if (format == FORMAT_JSON)
+    if (args->json)
         reply_dump(json_object_get(reply, "history"), out);
     else
         show_history(reply, args, a, out);
-    say_more(reply, format, a, out);
+    say_more(reply, args->json, a, out);
     return EXIT_DONE;
 }
 

@@ -171,7 +171,7 @@ static enum exit_code check_by(const char *word)
     return EXIT_WRONG;
 }
 
-enum exit_code history_energy(const struct energy_question *q, enum cli_format format, struct arena *a,
+enum exit_code history_energy(const struct args *args, const struct energy_question *q, struct arena *a,
                               struct strbuf *out)
 {
     const char *by = q->by ? q->by : "day";
@@ -189,7 +189,7 @@ enum exit_code history_energy(const struct energy_question *q, enum cli_format f
     if (code != EXIT_DONE)
         return code;
     return client_show(
-        q->socket, format,
+        args,
         json_pack("{s:s, s:s, s:s}", "command", "energy", "since", rfc3339_format(from, since), "by", by),
         "energy", show_energy, a, out);
 }

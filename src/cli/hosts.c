@@ -267,9 +267,9 @@ static void show_wide(const json_t *reply, struct arena *a, struct strbuf *out)
 static enum exit_code verb_hosts_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     if (args->n_operands > 0)
-        return client_ask(args, day_request("host", args->operands[0]), "series", day_show, a, out);
-    return client_ask(args, json_pack("{s:s}", "command", "hosts"), "hosts",
-                      args->options[OPT_WIDE].n > 0 ? show_wide : show_hosts, a, out);
+        return client_show(args, day_request("host", args->operands[0]), "series", day_show, a, out);
+    return client_show(args, json_pack("{s:s}", "command", "hosts"), "hosts",
+                       args->options[OPT_WIDE].n > 0 ? show_wide : show_hosts, a, out);
 }
 
 const struct verb verb_hosts = {

@@ -94,7 +94,7 @@ static enum exit_code run_verb(const struct verb *v, int argc, char **argv, stru
     case PARSED_WRONG:
         break;
     }
-    return EXIT_WRONG;
+    return v->misused ? v->misused : EXIT_WRONG;
 }
 
 static enum exit_code run(int argc, char **argv, struct arena *a, struct strbuf *out)

@@ -39,7 +39,7 @@ static enum exit_code one_host(const struct args *args, const char *mode, struct
 
     if (args->options[ROLL_OPT_YES].n > 0)
         (void)json_object_set_new(request, "yes", json_true());
-    return client_ask(args, request, "actions", show_maintenance, a, out);
+    return client_show(args, request, "actions", show_maintenance, a, out);
 }
 
 static enum exit_code verb_maintenance_run(const struct args *args, struct arena *a, struct strbuf *out)

@@ -24,8 +24,7 @@ static const struct option_spec options[] = {
 };
 
 /* The service decides, with its own settings. */
-static enum exit_code ask_service(const struct args *args, enum cli_format format, struct arena *a,
-                                  struct strbuf *out)
+static enum exit_code ask_service(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const bool apply = args->options[OPT_APPLY].n > 0;
     json_t *request =
@@ -38,16 +37,16 @@ static enum exit_code ask_service(const struct args *args, enum cli_format forma
         json_decref(request);
         return EXIT_WRONG;
     }
-    if ((code = client_call(args_value(args, OPT_SOCKET, NULL), request, &reply)) != EXIT_DONE)
+    if ((code = client_call(args->socket, request, &reply)) != EXIT_DONE)
         return code;
     const json_t *actions = json_object_get(reply, "actions");
 
-    if (apply && format == FORMAT_JSON)
+    if (apply && args->json)
         reply_dump(actions, out);
     else if (json_array_size(actions) > 0)
         action_table_print(reply, actions, a, out);
     else
-        strbuf_puts(out, reply_text(reply, format == FORMAT_JSON ? "plan" : "text"));
+        strbuf_puts(out, reply_text(reply, args->json ? "plan" : "text"));
     json_decref(reply);
     return EXIT_DONE;
 }
@@ -55,11 +54,10 @@ static enum exit_code ask_service(const struct args *args, enum cli_format forma
 static enum exit_code verb_migrate_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args_value(args, OPT_SOCKET, NULL),
+                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET]};
     struct snapshot *s = arena_new(a, struct snapshot);
-    enum cli_format format;
     struct policy policy;
     struct best_host best;
     struct plan plan;
@@ -67,14 +65,12 @@ static enum exit_code verb_migrate_run(const struct args *args, struct arena *a,
     uint32_t vm;
     enum exit_code code;
 
-    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE)
-        return code;
     const char *other = args->options[OPT_SNAPSHOT].n > 0 ? "snapshot"
                         : args->options[OPT_CONFIG].n > 0 ? "config"
                         : args->options[OPT_SET].n > 0    ? "set"
                                                           : NULL;
     if (!other)
-        return ask_service(args, format, a, out);
+        return ask_service(args, a, out);
     if (args->options[OPT_APPLY].n > 0) {
         cli_error("ballast migrate: --apply has no meaning with --%s, see ballast migrate --help", other);
         return EXIT_WRONG;
@@ -91,7 +87,7 @@ static enum exit_code verb_migrate_run(const struct args *args, struct arena *a,
                   wording_text(s, best.why, a));
         return EXIT_FAILED;
     }
-    if (format == FORMAT_JSON)
+    if (args->json)
         render_plan_json(&plan, out);
     else
         render_best_host_text(&plan, vm, best.host, out);

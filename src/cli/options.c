@@ -56,6 +56,25 @@ static enum parsed check(const struct verb *v, const struct args *args, struct a
     return PARSED_RUN;
 }
 
+/* --socket and --format, for the verbs that have them. */
+static enum parsed read_common(const struct verb *v, struct args *args)
+{
+    for (size_t i = 0; i < v->n_options; i++) {
+        const char *word = args_value(args, i, NULL);
+
+        if (strcmp(v->options[i].name, "socket") == 0)
+            args->socket = word;
+        if (!word || strcmp(v->options[i].name, "format") != 0)
+            continue;
+        args->json = strcmp(word, "json") == 0;
+        if (!args->json && strcmp(word, "text") != 0) {
+            cli_error("--format: \"%s\" is not known, expected text or json", word);
+            return PARSED_WRONG;
+        }
+    }
+    return PARSED_RUN;
+}
+
 enum parsed options_parse(const struct verb *v, int argc, char **argv, struct arena *a, struct args *ret)
 {
     struct args args = {.verb = v, .options = arena_array(a, struct option_values, v->n_options)};
@@ -92,6 +111,8 @@ enum parsed options_parse(const struct verb *v, int argc, char **argv, struct ar
     args.operands = (const char *const *)argv + optind;
     args.n_operands = (size_t)(argc - optind);
     enum parsed parsed = check(v, &args, a);
+    if (parsed == PARSED_RUN)
+        parsed = read_common(v, &args);
     if (parsed == PARSED_RUN)
         *ret = args;
     return parsed;

@@ -152,18 +152,3 @@ enum exit_code cli_write_file(const char *path, const struct strbuf *text)
     cli_error("%s: cannot be written: %s", path, strerror(-r));
     return EXIT_FAILED;
 }
-
-enum exit_code cli_parse_format(const struct args *args, size_t option, enum cli_format *ret)
-{
-    const char *word = args_value(args, option, "text");
-
-    if (strcmp(word, "text") == 0)
-        *ret = FORMAT_TEXT;
-    else if (strcmp(word, "json") == 0)
-        *ret = FORMAT_JSON;
-    else {
-        cli_error("--format: \"%s\" is not known, expected text or json", word);
-        return EXIT_WRONG;
-    }
-    return EXIT_DONE;
-}

@@ -4,8 +4,6 @@
 
 #include "cli/verb.h"
 
-enum cli_format { FORMAT_TEXT, FORMAT_JSON };
-
 /* Whether standard output is a terminal with colours: not where NO_COLOR (no-color.org) is set, or TERM is
  * dumb. */
 bool cli_colours(void);
@@ -25,8 +23,5 @@ enum exit_code cli_write(const struct strbuf *out);
 /* Writes the whole file, or to standard output if the path is "-". An existing regular file is replaced by
  * rename once the new one is complete; a pipe or a terminal is written to directly. */
 enum exit_code cli_write_file(const char *path, const struct strbuf *text);
-
-/* The value of --format; "text" if it was not given. */
-enum exit_code cli_parse_format(const struct args *args, size_t option, enum cli_format *ret);
 
 #endif

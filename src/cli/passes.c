@@ -67,12 +67,10 @@ static enum exit_code verb_passes_run(const struct args *args, struct arena *a, 
     const char *limit = args_value(args, OPT_LIMIT, NULL);
     unsigned long long n = since ? LIMIT_MAX : LIMIT_DEFAULT;
     char time[RFC3339_MAX];
-    enum cli_format format;
     instant_s from = 0;
     enum exit_code code;
 
-    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (since && (code = cli_parse_time("since", since, &from)) != EXIT_DONE) ||
+    if ((since && (code = cli_parse_time("since", since, &from)) != EXIT_DONE) ||
         (limit && (code = cli_parse_number("limit", limit, LIMIT_MAX, &n)) != EXIT_DONE))
         return code;
     json_t *request = json_pack("{s:s, s:I}", "command", "passes", "limit", (json_int_t)n);
@@ -81,7 +79,7 @@ static enum exit_code verb_passes_run(const struct args *args, struct arena *a, 
         rfc3339_format(from, time);
         (void)json_object_set_new(request, "since", json_string(time));
     }
-    return client_show(args_value(args, OPT_SOCKET, NULL), format, request, "passes", show_passes, a, out);
+    return client_show(args, request, "passes", show_passes, a, out);
 }
 
 const struct verb verb_passes = {

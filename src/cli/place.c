@@ -174,7 +174,7 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
     const char *vms_path = args_value(args, OPT_VMS, NULL);
     struct snapshot *cluster = arena_new(a, struct snapshot);
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args_value(args, OPT_SOCKET, NULL),
+                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET],
                                         .adds_vms = vms_path != NULL};
@@ -255,8 +255,7 @@ static enum exit_code check_form(const struct args *args, const char *other)
     return EXIT_WRONG;
 }
 
-static enum exit_code place_in_snapshot(const struct args *args, enum cli_format format, struct arena *a,
-                                        struct strbuf *out)
+static enum exit_code place_in_snapshot(const struct args *args, struct arena *a, struct strbuf *out)
 {
     struct policy policy;
     struct vms_to_place vms;
@@ -278,7 +277,7 @@ static enum exit_code place_in_snapshot(const struct args *args, enum cli_format
         return r == -EINVAL ? EXIT_WRONG : EXIT_FAILED;
     }
     plan.stats.decide_us = cli_now_us() - began_us;
-    if (format == FORMAT_JSON)
+    if (args->json)
         render_plan_json(&plan, out);
     else
         render_place_text(&plan, vms.vms, vms.n, nova ? &words : NULL, out);
@@ -294,15 +293,12 @@ static enum exit_code verb_place_run(const struct args *args, struct arena *a, s
 {
     const char *other;
     bool at_service = is_for_service(args, &other);
-    enum cli_format format;
-    enum exit_code code;
+    enum exit_code code = check_form(args, other);
 
-    if ((code = check_form(args, other)) != EXIT_DONE ||
-        (code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE)
+    if (code != EXIT_DONE)
         return code;
-    return at_service ? place_service(args_value(args, OPT_SOCKET, NULL), args->operands, args->n_operands,
-                                      args->options[OPT_APPLY].n > 0, format, a, out)
-                      : place_in_snapshot(args, format, a, out);
+    return at_service ? place_service(args, args->options[OPT_APPLY].n > 0, a, out)
+                      : place_in_snapshot(args, a, out);
 }
 
 const struct verb verb_place = {

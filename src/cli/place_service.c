@@ -5,13 +5,15 @@
 #include "cli/client.h"
 
 /* The service accepts UTF-8 only. */
-static enum exit_code make_request(const char *const *vms, size_t n_vms, bool apply, json_t **ret)
+static enum exit_code make_request(const struct args *args, bool apply, json_t **ret)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < n_vms; i++) {
-        if (vms[i][0] == '\0' || json_array_append_new(list, json_string(vms[i])) < 0) {
-            cli_error("ballast place: \"%s\" is not the id or name of a VM", vms[i]);
+    for (size_t i = 0; i < args->n_operands; i++) {
+        const char *vm = args->operands[i];
+
+        if (*vm == '\0' || json_array_append_new(list, json_string(vm)) < 0) {
+            cli_error("ballast place: \"%s\" is not the id or name of a VM", vm);
             json_decref(list);
             return EXIT_WRONG;
         }
@@ -21,40 +23,39 @@ static enum exit_code make_request(const char *const *vms, size_t n_vms, bool ap
 }
 
 /* Prints the plan as `plan` does. */
-static void show_plan(const json_t *reply, enum cli_format format, struct strbuf *out)
+static void show_plan(const json_t *reply, bool json, struct strbuf *out)
 {
-    const char *text = reply_text(reply, format == FORMAT_JSON ? "plan" : "text");
+    const char *text = reply_text(reply, json ? "plan" : "text");
 
     strbuf_puts(out, text ? text : "");
 }
 
-static void show_begun(const json_t *reply, enum cli_format format, struct arena *a, struct strbuf *out)
+static void show_begun(const json_t *reply, bool json, struct arena *a, struct strbuf *out)
 {
     const json_t *actions = json_object_get(reply, "actions");
 
-    if (format == FORMAT_JSON)
+    if (json)
         reply_dump(actions, out);
     else
         action_table_print(reply, actions, a, out);
 }
 
-enum exit_code place_service(const char *socket, const char *const *vms, size_t n_vms, bool apply,
-                             enum cli_format format, struct arena *a, struct strbuf *out)
+enum exit_code place_service(const struct args *args, bool apply, struct arena *a, struct strbuf *out)
 {
     json_t *request = NULL;
     json_t *reply = NULL;
     enum exit_code code;
 
-    if ((code = make_request(vms, n_vms, apply, &request)) != EXIT_DONE ||
-        (code = client_call(socket, request, &reply)) != EXIT_DONE)
+    if ((code = make_request(args, apply, &request)) != EXIT_DONE ||
+        (code = client_call(args->socket, request, &reply)) != EXIT_DONE)
         return code;
     int64_t n = reply_int(reply, "vms");
     int64_t unplaced = reply_int(reply, "unplaced");
 
     if (apply && unplaced == 0)
-        show_begun(reply, format, a, out);
+        show_begun(reply, args->json, a, out);
     else
-        show_plan(reply, format, out);
+        show_plan(reply, args->json, out);
     json_decref(reply);
     if (unplaced == 0)
         return EXIT_DONE;

@@ -2,12 +2,11 @@
 #ifndef BALLAST_CLI_PLACE_SERVICE_H
 #define BALLAST_CLI_PLACE_SERVICE_H
 
-#include "cli/output.h"
+#include "cli/verb.h"
 
-/* Asks the service for hosts for these VMs (ids or names); with apply, powers them on. Prints the plan, or
- * with apply the started actions. If a VM has no host, nothing is started: the plan is printed, one line goes
- * to standard error, and the result is EXIT_FAILED. */
-enum exit_code place_service(const char *socket, const char *const *vms, size_t n_vms, bool apply,
-                             enum cli_format format, struct arena *a, struct strbuf *out);
+/* Asks the service for hosts for the operands, VMs by their ids or names; with apply, powers them on. Prints
+ * the plan, or with apply the started actions. If a VM has no host, nothing is started: the plan is printed,
+ * one line goes to standard error, and the result is EXIT_FAILED. */
+enum exit_code place_service(const struct args *args, bool apply, struct arena *a, struct strbuf *out);
 
 #endif

@@ -104,17 +104,15 @@ static enum exit_code verb_plan_run(const struct args *args, struct arena *a, st
 {
     struct option_values sets = {0};
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args_value(args, OPT_SOCKET, NULL),
+                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &sets};
     const struct decision_question question = {.kind = DECISION_PLAN};
     const char *pass = args_value(args, OPT_PASS, NULL);
     unsigned long long number = 0;
-    enum cli_format format;
     enum exit_code code;
 
-    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = add_settings(args, a, &sets)) != EXIT_DONE ||
+    if ((code = add_settings(args, a, &sets)) != EXIT_DONE ||
         (pass && (code = cli_parse_number("pass", pass, INT64_MAX, &number)) != EXIT_DONE))
         return code;
     if (pass && number == 0) {
@@ -125,7 +123,7 @@ static enum exit_code verb_plan_run(const struct args *args, struct arena *a, st
         cli_error("--pass has no meaning with --%s", paths.snapshot ? "snapshot" : "config");
         return EXIT_WRONG;
     }
-    return cli_decide("plan", &paths, &question, number, format, a, out);
+    return cli_decide(args, &paths, &question, number, a, out);
 }
 
 const struct verb verb_plan = {

@@ -44,8 +44,8 @@ static void show_pools(const json_t *reply, struct arena *a, struct strbuf *out)
 static enum exit_code verb_pools_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     if (args->n_operands > 0)
-        return client_ask(args, day_request("pool", args->operands[0]), "series", day_show, a, out);
-    return client_ask(args, json_pack("{s:s}", "command", "pools"), "pools", show_pools, a, out);
+        return client_show(args, day_request("pool", args->operands[0]), "series", day_show, a, out);
+    return client_show(args, json_pack("{s:s}", "command", "pools"), "pools", show_pools, a, out);
 }
 
 const struct verb verb_pools = {

@@ -50,9 +50,9 @@ static enum exit_code verb_recommendations_run(const struct args *args, struct a
     const char *vm = args_value(args, OPT_VM, NULL);
     const char *host = args_value(args, OPT_HOST, NULL);
 
-    return client_ask(args,
-                      json_pack("{s:s, s:s*, s:s*}", "command", "recommendations", "vm", vm, "host", host),
-                      "recommendations", show_recommendations, a, out);
+    return client_show(args,
+                       json_pack("{s:s, s:s*, s:s*}", "command", "recommendations", "vm", vm, "host", host),
+                       "recommendations", show_recommendations, a, out);
 }
 
 const struct verb verb_recommendations = {

@@ -286,16 +286,14 @@ static enum exit_code make_request(const struct args *args, json_t **ret)
 
 enum exit_code roll_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    struct driver d = {.socket = args_value(args, CLIENT_OPT_SOCKET, NULL),
-                       .command = args_value(args, ROLL_OPT_RUN, NULL),
-                       .a = a};
+    struct driver d = {.socket = args->socket, .command = args_value(args, ROLL_OPT_RUN, NULL), .a = a};
     json_t *request = NULL;
     enum exit_code code = make_request(args, &request);
 
     if (code != EXIT_DONE)
         return code;
     if (!d.command)
-        return client_ask(args, request, "roll", show_reply, a, out);
+        return client_show(args, request, "roll", show_reply, a, out);
     if ((code = call(&d, request, NULL)) == EXIT_DONE)
         code = drive(&d, out);
     wait_for_jobs(&d);
@@ -308,6 +306,6 @@ enum exit_code roll_stop(const struct args *args, struct arena *a, struct strbuf
         cli_error("ballast maintenance stop: no host is expected: it ends the whole roll");
         return EXIT_WRONG;
     }
-    return client_ask(args, json_pack("{s:s, s:s}", "command", "roll", "stop", ""), "roll", show_reply, a,
-                      out);
+    return client_show(args, json_pack("{s:s, s:s}", "command", "roll", "stop", ""), "roll", show_reply, a,
+                       out);
 }

@@ -40,9 +40,9 @@ static void show_run(const json_t *reply, struct arena *a, struct strbuf *out)
 
 static enum exit_code verb_run_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    return client_ask(args,
-                      json_pack("{s:s, s:b}", "command", "run", "retry", args->options[OPT_RETRY].n > 0),
-                      NULL, show_run, a, out);
+    return client_show(args,
+                       json_pack("{s:s, s:b}", "command", "run", "retry", args->options[OPT_RETRY].n > 0),
+                       NULL, show_run, a, out);
 }
 
 const struct verb verb_run = {

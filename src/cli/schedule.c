@@ -162,8 +162,8 @@ static void show_schedule(const json_t *reply, struct arena *a, struct strbuf *o
 }
 
 /* The schedule of a configuration file, in the form of the service's reply. */
-static enum exit_code show_config(const char *path, instant_s now, unsigned n, enum cli_format format,
-                                  struct arena *a, struct strbuf *out)
+static enum exit_code show_config(const char *path, instant_s now, unsigned n, bool json, struct arena *a,
+                                  struct strbuf *out)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
     struct config config;
@@ -182,7 +182,7 @@ static enum exit_code show_config(const char *path, instant_s now, unsigned n, e
     jw_end(&w);
     jw_end(&w);
     json_t *root = json_loads(text.text, 0, NULL);
-    if (format == FORMAT_JSON)
+    if (json)
         reply_dump(json_object_get(root, "schedule"), out);
     else
         show_schedule(root, a, out);
@@ -208,12 +208,9 @@ static enum exit_code verb_schedule_run(const struct args *args, struct arena *a
     const char *path = args_value(args, OPT_CONFIG, NULL);
     const char *at = args_value(args, OPT_AT, NULL);
     instant_s now = time(NULL);
-    enum cli_format format;
     unsigned n;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
+    enum exit_code code = read_next(args, &n);
 
-    if (code == EXIT_DONE)
-        code = read_next(args, &n);
     if (code != EXIT_DONE)
         return code;
     if (at && !path) {
@@ -223,9 +220,8 @@ static enum exit_code verb_schedule_run(const struct args *args, struct arena *a
     if (at && (code = cli_parse_time("at", at, &now)) != EXIT_DONE)
         return code;
     if (path)
-        return show_config(path, now, n, format, a, out);
-    return client_show(args_value(args, OPT_SOCKET, NULL), format,
-                       json_pack("{s:s, s:i}", "command", "schedule", "limit", (int)n), "schedule",
+        return show_config(path, now, n, args->json, a, out);
+    return client_show(args, json_pack("{s:s, s:i}", "command", "schedule", "limit", (int)n), "schedule",
                        show_schedule, a, out);
 }
 

@@ -270,7 +270,7 @@ static enum exit_code select_ids(const struct args *args, struct selection *s, s
     if (json_array_size(ids) > 0)
         return EXIT_DONE;
     if (s->host)
-        return refuse_host(s, args_value(args, SELECT_SOCKET, NULL));
+        return refuse_host(s, args->socket);
     cli_error("ballast %s: there is no %s recommendation; `ballast recommendations` lists them", s->command,
               args->options[SELECT_ALL].n > 0 ? "current" : "such");
     return EXIT_FAILED;
@@ -319,18 +319,17 @@ static bool confirmed(const struct selection *s, const json_t *ids, struct arena
 }
 
 /* Prints those that were decided on, and says of each of the others why it was not. */
-static enum exit_code tell(const char *socket, enum cli_format format, json_t *request, struct arena *a,
-                           struct strbuf *out)
+static enum exit_code tell(const struct args *args, json_t *request, struct arena *a, struct strbuf *out)
 {
     CLEANUP(json_decrefp) json_t *reply = NULL;
-    enum exit_code code = client_call(socket, request, &reply);
+    enum exit_code code = client_call(args->socket, request, &reply);
     const json_t *rest = json_object_get(reply, "left_out");
     const json_t *x;
     size_t i;
 
     if (code != EXIT_DONE)
         return code;
-    if (format == FORMAT_JSON)
+    if (args->json)
         reply_dump(json_object_get(reply, "actions"), out);
     else
         action_table_print(reply, json_object_get(reply, "actions"), a, out);
@@ -346,21 +345,19 @@ static enum exit_code tell(const char *socket, enum cli_format format, json_t *r
 enum exit_code selection_tell(const struct args *args, const char *command, struct arena *a,
                               struct strbuf *out)
 {
-    const char *socket = args_value(args, SELECT_SOCKET, NULL);
     CLEANUP(json_decrefp) json_t *reply = NULL;
     CLEANUP(json_decrefp) json_t *ids = json_array();
     struct selection s = {.command = command, .host = args_value(args, SELECT_HOST, NULL)};
     struct range group, priority;
-    enum cli_format format;
     enum exit_code code;
 
-    if ((code = cli_parse_format(args, SELECT_FORMAT, &format)) != EXIT_DONE ||
-        (code = check_form(args, command)) != EXIT_DONE ||
+    if ((code = check_form(args, command)) != EXIT_DONE ||
         (code = parse_option(args, SELECT_GROUP, "", &group, &s.group)) != EXIT_DONE ||
         (code = parse_option(args, SELECT_PRIORITY, "..", &priority, &s.priority)) != EXIT_DONE)
         return code;
     if (needs_list(args) &&
-        (code = client_call(socket, json_pack("{s:s}", "command", "recommendations"), &reply)) != EXIT_DONE)
+        (code = client_call(args->socket, json_pack("{s:s}", "command", "recommendations"), &reply)) !=
+            EXIT_DONE)
         return code;
     s.reply = reply;
     s.list = json_object_get(reply, "recommendations");
@@ -377,5 +374,5 @@ enum exit_code selection_tell(const struct args *args, const char *command, stru
         (void)json_object_set_new(request, "for", json_string(for_how_long));
     if (rejects && needs_list(args))
         (void)json_object_set_new(request, "selected", json_true());
-    return tell(socket, format, request, a, out);
+    return tell(args, request, a, out);
 }

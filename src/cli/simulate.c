@@ -37,7 +37,7 @@ static const struct option_spec options[] = {
 #define SEED_MAX (INT64_MAX - SEEDS_MAX) /* the last seed must fit into a JSON number */
 
 struct simulate_args {
-    enum cli_format format;
+    bool json;
     struct simulate_variant_options runs;
     const char *series, *report; /* NULL: not requested */
     const char *const *compared; /* two lists of overrides, or NULL */
@@ -74,6 +74,7 @@ static enum exit_code read_args(const struct args *args, struct arena *a, struct
 {
     enum exit_code code;
 
+    ret->json = args->json;
     ret->runs.file = args->operands[0];
     ret->runs.texts = arena_new(a, struct trace_texts);
     ret->runs.texts->a = a;
@@ -81,8 +82,7 @@ static enum exit_code read_args(const struct args *args, struct arena *a, struct
     ret->report = args_value(args, OPT_REPORT, NULL);
     ret->runs.series = ret->series || ret->report;
     ret->compared = args->options[OPT_COMPARE].n > 0 ? args->options[OPT_COMPARE].items : NULL;
-    if ((code = cli_parse_format(args, OPT_FORMAT, &ret->format)) != EXIT_DONE ||
-        (code = read_counts(args, ret)) != EXIT_DONE)
+    if ((code = read_counts(args, ret)) != EXIT_DONE)
         return code;
     if (is_stdout(ret->series) && is_stdout(ret->report)) {
         cli_error("ballast simulate: --series and --report cannot both go to standard output");
@@ -118,9 +118,9 @@ static enum exit_code put(const struct simulate_args *asked, const struct run_se
     if (code != EXIT_DONE || is_stdout(asked->series) || is_stdout(asked->report))
         return code;
     if (b)
-        (asked->format == FORMAT_JSON ? report_compare_json : report_compare_text)(a, b, out);
+        (asked->json ? report_compare_json : report_compare_text)(a, b, out);
     else
-        (asked->format == FORMAT_JSON ? report_json : report_text)(a, out);
+        (asked->json ? report_json : report_text)(a, out);
     return EXIT_DONE;
 }
 

@@ -18,19 +18,16 @@ static enum exit_code verb_snapshot_run(const struct args *args, struct arena *a
     json_t *request = json_pack("{s:s}", "command", "snapshot");
     json_t *reply = NULL;
     unsigned long long number = 0;
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
+    enum exit_code code = pass ? cli_parse_number("pass", pass, INT64_MAX, &number) : EXIT_DONE;
 
     (void)a;
-    if (code == EXIT_DONE && pass)
-        code = cli_parse_number("pass", pass, INT64_MAX, &number);
     if (code != EXIT_DONE) {
         json_decref(request);
         return code;
     }
     if (pass)
         (void)json_object_set_new(request, "pass", json_integer((json_int_t)number));
-    code = client_call(args_value(args, OPT_SOCKET, NULL), request, &reply);
+    code = client_call(args->socket, request, &reply);
     if (code != EXIT_DONE)
         return code;
     const char *text = reply_text(reply, "snapshot");

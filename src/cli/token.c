@@ -89,33 +89,27 @@ static enum exit_code make_create(const struct args *args, json_t **ret)
 
 static enum exit_code verb_token_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    const char *socket = args_value(args, OPT_SOCKET, NULL);
     const char *what = args->operands[0];
     const bool create = strcmp(what, "create") == 0;
-    enum cli_format format;
     json_t *request = NULL;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
-    if (code != EXIT_DONE)
-        return code;
     if (!create && (args->options[OPT_ROLE].n > 0 || args->options[OPT_OWNER].n > 0 ||
                     args->options[OPT_EXPIRES].n > 0)) {
         cli_error("--role, --owner and --expires: expected with `ballast token create` only");
         return EXIT_WRONG;
     }
     if (strcmp(what, "list") == 0 && args->n_operands == 1)
-        return client_show(socket, format, json_pack("{s:s}", "command", "tokens"), "tokens", show_tokens, a,
-                           out);
+        return client_show(args, json_pack("{s:s}", "command", "tokens"), "tokens", show_tokens, a, out);
     if (strcmp(what, "revoke") == 0 && args->n_operands == 2)
-        return client_show(socket, format,
+        return client_show(args,
                            json_pack("{s:s, s:s}", "command", "token_revoke", "name", args->operands[1]),
                            NULL, show_revoked, a, out);
     if (!create || args->n_operands != 2) {
         cli_error("ballast token: expected create NAME, list, or revoke NAME");
         return EXIT_WRONG;
     }
-    code = make_create(args, &request);
-    return code == EXIT_DONE ? client_show(socket, format, request, NULL, show_created, a, out) : code;
+    enum exit_code code = make_create(args, &request);
+    return code == EXIT_DONE ? client_show(args, request, NULL, show_created, a, out) : code;
 }
 
 const struct verb verb_token = {

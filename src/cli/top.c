@@ -173,7 +173,7 @@ static size_t put_actions(const json_t *reply, struct arena *a, struct strbuf *o
 static enum exit_code verb_top_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     static const char *const sorts[] = {"load", "cpu", "mem", "name"};
-    const char *socket = args_value(args, OPT_SOCKET, NULL);
+    const char *socket = args->socket;
     const char *sort = args_value(args, OPT_SORT, sorts[0]);
     CLEANUP(json_decrefp) json_t *status = NULL;
     CLEANUP(json_decrefp) json_t *hosts = NULL;

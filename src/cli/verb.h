@@ -49,7 +49,9 @@ struct args {
     struct option_values *options; /* by index of the verb's table */
     const char *const *operands;
     size_t n_operands;
-    bool watch; /* --watch was given */
+    bool watch;         /* --watch was given */
+    bool json;          /* --format json was given */
+    const char *socket; /* the value of --socket; NULL: not given */
 };
 
 struct verb {
@@ -62,9 +64,10 @@ struct verb {
     const struct option_spec *options;
     size_t n_options;
     bool needs_service;
-    bool can_watch;  /* has --watch */
-    bool watches;    /* on a terminal, without --watch too */
-    bool answers_no; /* the output is valid with EXIT_FAILED too: "it cannot be done" is an answer */
+    bool can_watch;         /* has --watch */
+    bool watches;           /* on a terminal, without --watch too */
+    bool answers_no;        /* the output is valid with EXIT_FAILED too: "it cannot be done" is an answer */
+    enum exit_code misused; /* the exit code of a wrong command line; 0: EXIT_WRONG */
     /* `a` is released afterwards. Standard output is added to `out`, which is written only for EXIT_DONE (or
      * EXIT_FAILED, see above). */
     enum exit_code (*run)(const struct args *args, struct arena *a, struct strbuf *out);

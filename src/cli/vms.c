@@ -64,8 +64,8 @@ static void show_vms(const json_t *reply, struct arena *a, struct strbuf *out)
 static enum exit_code verb_vms_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     if (args->n_operands == 0)
-        return client_ask(args, json_pack("{s:s}", "command", "vms"), "vms", show_vms, a, out);
-    return client_ask(args, day_request("vm", args->operands[0]), "series", day_show, a, out);
+        return client_show(args, json_pack("{s:s}", "command", "vms"), "vms", show_vms, a, out);
+    return client_show(args, day_request("vm", args->operands[0]), "series", day_show, a, out);
 }
 
 const struct verb verb_vms = {

@@ -23,19 +23,14 @@ static void show_wake(const json_t *reply, struct arena *a, struct strbuf *out)
 
 static enum exit_code verb_wake_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
-
     const char *method = args_value(args, OPT_METHOD, NULL);
     const bool verify = args->options[OPT_VERIFY].n > 0;
 
-    if (code != EXIT_DONE)
-        return code;
     if (method && !verify) {
         cli_error("ballast wake: --method is the method that --verify tests; give both");
         return EXIT_WRONG;
     }
-    return client_show(args_value(args, OPT_SOCKET, NULL), format,
+    return client_show(args,
                        json_pack("{s:s, s:s, s:b, s:s*}", "command", "wake", "host", args->operands[0],
                                  "verify", verify, "method", method),
                        "actions", show_wake, a, out);

@@ -59,21 +59,17 @@ static void list_changes(const struct args *args, struct arena *a, struct decisi
 static enum exit_code verb_what_if_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args_value(args, OPT_SOCKET, NULL),
+                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET]};
     struct decision_question question = {.kind = DECISION_WHAT_IF};
-    enum cli_format format;
-    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
-    if (code != EXIT_DONE)
-        return code;
     list_changes(args, a, &question);
     if (question.n_changes == 0) {
         cli_error("ballast what-if: give --host-off, --host-on, --maintenance or --demand");
         return EXIT_WRONG;
     }
-    return cli_decide("what-if", &paths, &question, 0, format, a, out);
+    return cli_decide(args, &paths, &question, 0, a, out);
 }
 
 const struct verb verb_what_if = {
