@@ -101,6 +101,9 @@ struct schema {
 
 #define SCHEMA_OF(text, array) ((struct schema){(text), (array), sizeof(array) / sizeof(array)[0]})
 
+/* The same for fields that stand nowhere else. */
+#define SCHEMA_WITH(text, ...) SCHEMA_OF(text, ((const struct field[]){__VA_ARGS__}))
+
 /* A field of a struct, and what else it has; and one with the name of its member: "ipmi.address" for
  * ipmi.address. */
 #define FIELD_AT(key, object, member, of_type, ...)                                                          \

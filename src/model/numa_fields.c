@@ -16,16 +16,15 @@ static const char *const affinity_words[] = {[DEVICE_PREFERRED] = "", /* absent 
 
 /* clang-format off */
 #define S struct numa_pages
-static const struct field numa_pages_fields[] = {
+static SCHEMA(numa_pages_schema, "pages of a NUMA cell",
     F("size_kb", FIELD_COUNT, size_kb, REQ),
     F("total", FIELD_COUNT, total, REQ),
     F("used_elsewhere", FIELD_COUNT, used_elsewhere, OPT),
-};
-static SCHEMA(numa_pages_schema, "pages of a NUMA cell", numa_pages_fields);
+);
 #undef S
 
 #define S struct numa_cell
-static const struct field numa_cell_fields[] = {
+SCHEMA(numa_cell_schema, "NUMA cell of a host",
     F("id", FIELD_COUNT, id, REQ),
     GIVEN("socket", FIELD_COUNT, socket),
     F("cpus", FIELD_COUNT, cpus, REQ),
@@ -37,12 +36,11 @@ static const struct field numa_cell_fields[] = {
     F("dedicated_used_elsewhere", FIELD_COUNT, dedicated_used_elsewhere, OPT),
     F("mem_used_elsewhere_mb", FIELD_COUNT, mem_used_elsewhere_mb, OPT),
     ROWS("pages", pages, numa_pages_schema, struct numa_pages, NUMA_PAGES_MAX, OPT, "the pages of each size"),
-};
-SCHEMA(numa_cell_schema, "NUMA cell of a host", numa_cell_fields);
+);
 #undef S
 
 #define S struct vm_numa_cell
-static const struct field vm_numa_cell_fields[] = {
+SCHEMA(vm_numa_cell_schema, "NUMA cell of a vm",
     F("cpus", FIELD_COUNT, cpus, OPT),
     F("dedicated", FIELD_COUNT, dedicated, OPT),
     F("mem_mb", FIELD_COUNT, mem_mb, REQ),
@@ -50,36 +48,32 @@ static const struct field vm_numa_cell_fields[] = {
     F("page_kb", FIELD_COUNT, page_kb, OPT),
     GIVEN("cell", FIELD_COUNT, cell),
     F("fixed", FIELD_BOOL, fixed, OPT),
-};
-SCHEMA(vm_numa_cell_schema, "NUMA cell of a vm", vm_numa_cell_fields);
+);
 #undef S
 
 #define S struct device_pool
-static const struct field device_pool_fields[] = {
+SCHEMA(device_pool_schema, "device pool of a host",
     F("id", FIELD_TEXT, id, OPT),
     F("count", FIELD_COUNT, count, REQ),
     GIVEN("cell", FIELD_COUNT, cell),
     F("properties", FIELD_LABELS, properties, OPT),
     F("on_request", FIELD_IDS, on_request, OPT),
-};
-SCHEMA(device_pool_schema, "device pool of a host", device_pool_fields);
+);
 #undef S
 
 #define S struct device_spec
-static const struct field device_spec_fields[] = {
+static SCHEMA(device_spec_schema, "alternative of a device request",
     F("properties", FIELD_LABELS, properties, OPT),
-};
-static SCHEMA(device_spec_schema, "alternative of a device request", device_spec_fields);
+);
 #undef S
 
 #define S struct device_request
-static const struct field device_request_fields[] = {
+SCHEMA(device_request_schema, "device request of a vm",
     F("count", FIELD_COUNT, count, REQ),
     ROWS("any_of", any_of, device_spec_schema, struct device_spec, DEVICE_REQUESTS_MAX, REQ,
          "the alternatives"),
     W("affinity", affinity, affinity_words, OPT),
     F("pool", FIELD_TEXT, pool, OPT),
-};
-SCHEMA(device_request_schema, "device request of a vm", device_request_fields);
+);
 #undef S
 /* clang-format on */

@@ -10,60 +10,39 @@
 /* A pool, a group or a pipeline is the source's or the configuration's. */
 extern const char *const snapshot_origin_words[];
 
-#define SCHEMA(name, text, array) const struct schema name = SCHEMA_OF(text, array)
+/* A schema of the fields that follow. */
+#define SCHEMA(name, text, ...) const struct schema name = SCHEMA_WITH(text, __VA_ARGS__)
 
 #define REQ FIELD_REQUIRED
 #define NUL FIELD_NULLABLE
 #define OPT (FIELD_NULLABLE | FIELD_OPTIONAL)
 
 /* S is the struct that holds the fields of the next table. */
-#define F(n, t, member, fl)                                                                                  \
-    {                                                                                                        \
-        .name = (n), .type = (t), .offset = offsetof(S, member), .flags = (fl)                               \
-    }
-#define W(n, member, list, fl)                                                                               \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_WORD, .offset = offsetof(S, member), .flags = (fl), .words = (list)       \
-    }
+#define F(n, t, member, fl) FIELD_AT(n, S, member, t, .flags = (fl))
+#define W(n, member, list, fl) FIELD_AT(n, S, member, FIELD_WORD, .flags = (fl), .words = (list))
 /* A field whose struct says in MEMBER_given whether it is there. */
-#define GIVEN(n, t, member)                                                                                  \
+#define GIVEN(n, t, member) FIELD_AT(n, S, member, t, .flags = OPT, .given = offsetof(S, member##_given))
+#define W_GIVEN(n, member, list)                                                                             \
+    FIELD_AT(n, S, member, FIELD_WORD, .flags = OPT, .words = (list), .given = offsetof(S, member##_given))
+/* Objects, whose fields are in the same struct. */
+#define O(n, schema, ...)                                                                                    \
     {                                                                                                        \
-        .name = (n), .type = (t), .offset = offsetof(S, member), .flags = OPT,                               \
-        .given = offsetof(S, member##_given)                                                                 \
+        .name = (n), .type = FIELD_OBJECT, .inner = &(schema), __VA_ARGS__                                   \
     }
-#define O(n, schema)                                                                                         \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_OBJECT, .inner = &(schema)                                                \
-    }
-#define O_OPT(n, schema)                                                                                     \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_OBJECT, .inner = &(schema), .flags = OPT                                  \
-    }
-#define O_GIVEN(n, schema, member)                                                                           \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_OBJECT, .inner = &(schema), .flags = OPT, .given = offsetof(S, member)    \
-    }
+#define O_REQ(n, schema) O(n, schema, .flags = REQ)
+#define O_OPT(n, schema) O(n, schema, .flags = OPT)
+#define O_GIVEN(n, schema, member) O(n, schema, .flags = OPT, .given = offsetof(S, member))
 #define OFFER(n, member)                                                                                     \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_IDS, .offset = offsetof(S, member.names), .flags = OPT,                   \
-        .given = offsetof(S, member.known)                                                                   \
-    }
+    FIELD_AT(n, S, member.names, FIELD_IDS, .flags = OPT, .given = offsetof(S, member.known))
 #define ATTRIBUTES(n, member)                                                                                \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_OWN, .offset = offsetof(S, member), .flags = OPT,                         \
-        .read = attributes_read, .write = attributes_write, .known = attributes_known,                       \
-        .copy = attributes_copy                                                                              \
-    }
+    FIELD_AT(n, S, member, FIELD_OWN, .flags = OPT, .read = attributes_read, .write = attributes_write,      \
+             .known = attributes_known, .copy = attributes_copy)
 #define EXPRESSION(member, reader)                                                                           \
-    {                                                                                                        \
-        .name = #member, .type = FIELD_OWN, .offset = offsetof(S, member), .flags = OPT, .read = (reader),   \
-        .write = expression_write, .known = expression_known, .copy = expression_copy                        \
-    }
+    FIELD_OF(S, member, FIELD_OWN, .flags = OPT, .read = (reader), .write = expression_write,                \
+             .known = expression_known, .copy = expression_copy)
 #define ROWS(n, member, of, type_of_row, most, fl, text)                                                     \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_ROWS, .offset = offsetof(S, member), .inner = &(of),                      \
-        .size = sizeof(type_of_row), .max = (most), .flags = (fl), .meaning = (text)                         \
-    }
+    FIELD_AT(n, S, member, FIELD_ROWS, .inner = &(of), .size = sizeof(type_of_row), .max = (most),           \
+             .flags = (fl), .meaning = (text))
 #define SKIPPED(n)                                                                                           \
     {                                                                                                        \
         .name = (n), .type = FIELD_SKIPPED                                                                   \

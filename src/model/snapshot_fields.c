@@ -43,7 +43,7 @@ static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor",
 
 /* clang-format off */
 #define S struct inventory
-static const struct field document_fields[] = {
+SCHEMA(snapshot_fields_document, "snapshot",
     SKIPPED("format"), SKIPPED("policy"),
     F("cluster", FIELD_TEXT, cluster, REQ),
     F("time", FIELD_INSTANT, time, REQ),
@@ -59,106 +59,88 @@ static const struct field document_fields[] = {
     F("source_faults", FIELD_IDS, source_faults, OPT),
     F("vm_controls", FIELD_BOOL, vm_controls, OPT),
     F("moves_off_vms", FIELD_BOOL, moves_off_vms, OPT),
-};
-SCHEMA(snapshot_fields_document, "snapshot", document_fields);
+);
 
-static const struct field ha_configured_fields[] = {
+static SCHEMA(ha_configured, "configured",
     W("policy", ha_configured.policy, ha_policy_words, REQ),
     F("hosts", FIELD_COUNT, ha_configured.hosts, OPT),
     F("cpu_percent", FIELD_NUMBER, ha_configured.percent[RES_CPU], FIELD_OPTIONAL),
     F("mem_percent", FIELD_NUMBER, ha_configured.percent[RES_MEM], FIELD_OPTIONAL),
     F("failover_hosts", FIELD_IDS, ha_configured.failover_hosts, OPT),
     F("conflicts", FIELD_IDS, ha_configured.conflicts, OPT),
-};
-static SCHEMA(ha_configured, "configured", ha_configured_fields);
+);
 
-static const struct field ha_fields[] = {
+SCHEMA(snapshot_fields_ha, "ha",
     W("policy", ha.policy, ha_policy_words, 0),
     F("hosts", FIELD_COUNT, ha.hosts, 0),
     F("hosts_on", FIELD_COUNT, ha.hosts_on, OPT),
     F("cpu_percent", FIELD_NUMBER, ha.percent[RES_CPU], 0),
     F("mem_percent", FIELD_NUMBER, ha.percent[RES_MEM], 0),
     F("failover_hosts", FIELD_IDS, ha_failover_hosts, NUL),
-    {.name = "configured", .type = FIELD_OBJECT, .inner = &ha_configured, .flags = OPT,
-     .given = offsetof(S, ha_configured.given)},
-};
-SCHEMA(snapshot_fields_ha, "ha", ha_fields);
+    O_GIVEN("configured", ha_configured, ha_configured.given),
+);
 
-static const struct field conflict_fields[] = {
+SCHEMA(snapshot_fields_conflicts, "conflicts",
     F("balancer", FIELD_BOOL, conflicts.balancer, OPT),
     F("power", FIELD_BOOL, conflicts.power, OPT),
-};
-SCHEMA(snapshot_fields_conflicts, "conflicts", conflict_fields);
+);
 
-static const struct field schedule_fields[] = {
+SCHEMA(snapshot_fields_schedule, "schedule",
     F("power_off", FIELD_BOOL, schedule.power_off, 0),
     F("power_off_changes", FIELD_INSTANT, schedule.power_off_changes, OPT),
     F("ready_by", FIELD_INSTANT, schedule.ready_by, OPT),
     F("ready_cpu_mhz", FIELD_NUMBER, schedule.ready[RES_CPU], 0),
     F("ready_mem_mb", FIELD_NUMBER, schedule.ready[RES_MEM], 0),
-};
-SCHEMA(snapshot_fields_schedule, "schedule", schedule_fields);
+);
 
-static const struct field balance_fields[] = {
+SCHEMA(snapshot_fields_balance, "balance",
     F("open", FIELD_BOOL, balance.open, 0),
     F("changes", FIELD_INSTANT, balance.changes, OPT),
-};
-SCHEMA(snapshot_fields_balance, "balance", balance_fields);
+);
 
-#define CORRELATION(name, w)                                                                                    \
-    static const struct field name##_fields[] = {                                                            \
+#define CORRELATION(name, w)                                                                                 \
+    static SCHEMA(name, "correlation over a window",                                                         \
         F("cpu", FIELD_NUMBER, correlation.of[w][RES_CPU], 0),                                               \
-        F("mem", FIELD_NUMBER, correlation.of[w][RES_MEM], 0),                                               \
-    };                                                                                                       \
-    static SCHEMA(name, "correlation over a window", name##_fields)
+        F("mem", FIELD_NUMBER, correlation.of[w][RES_MEM], 0))
 CORRELATION(correlation_5m, WINDOW_5M);
 CORRELATION(correlation_40m, WINDOW_40M);
 CORRELATION(correlation_60m, WINDOW_60M);
-static const struct field correlation_fields[] = {
-    O("5m", correlation_5m), O("40m", correlation_40m), O("60m", correlation_60m)};
-SCHEMA(snapshot_fields_correlation, "correlation", correlation_fields);
+SCHEMA(snapshot_fields_correlation, "correlation", O("5m", correlation_5m), O("40m", correlation_40m), O("60m", correlation_60m));
 #undef S
 
 /* Of one resource, or of both, in a window. */
 #define STATS(name, of, member)                                                                              \
-    static const struct field name##_fields[] = {                                                            \
+    static SCHEMA(name, of " of a window",                                                                   \
         F("mean", FIELD_NUMBER, member.mean, 0),                                                             \
         F("stddev", FIELD_NUMBER, member.stddev, 0),                                                         \
         F("min", FIELD_NUMBER, member.min, 0),                                                               \
-        F("max", FIELD_NUMBER, member.max, 0),                                                               \
-    };                                                                                                       \
-    static SCHEMA(name, of " of a window", name##_fields)
+        F("max", FIELD_NUMBER, member.max, 0))
 #define WINDOW(name, member)                                                                                 \
     STATS(name##_cpu, "cpu", member[RES_CPU]);                                                               \
     STATS(name##_mem, "mem", member[RES_MEM]);                                                               \
-    static const struct field name##_fields[] = {O("cpu", name##_cpu), O("mem", name##_mem)};                \
-    static SCHEMA(name, "window", name##_fields)
+    static SCHEMA(name, "window", O("cpu", name##_cpu), O("mem", name##_mem))
 
 #define S struct seen_host
-static const struct field woken_fields[] = {
+static SCHEMA(woken, "wake of a host",
     F("at", FIELD_INSTANT, is.woken.at, REQ),
     W("reason", is.woken.reason, reason_words, REQ),
-};
-static SCHEMA(woken, "wake of a host", woken_fields);
-static const struct field losses_fields[] = {
+);
+static SCHEMA(losses, "losses of a host",
     F("count", FIELD_COUNT, is.losses.n, REQ),
     F("last", FIELD_INSTANT, is.losses.last, REQ),
     F("distrusted_until", FIELD_INSTANT, is.losses.distrusted_until, OPT),
-};
-static SCHEMA(losses, "losses of a host", losses_fields);
+);
 WINDOW(own_5m, is.own.window[WINDOW_5M]);
 WINDOW(own_40m, is.own.window[WINDOW_40M]);
 WINDOW(own_60m, is.own.window[WINDOW_60M]);
-static const struct field own_windows_fields[] = {O_OPT("5m", own_5m), O_OPT("40m", own_40m), O_OPT("60m", own_60m)};
-static SCHEMA(own_windows, "windows", own_windows_fields);
-static const struct field own_fields[] = {
+static SCHEMA(own_windows, "windows", O_OPT("5m", own_5m), O_OPT("40m", own_40m), O_OPT("60m", own_60m));
+static SCHEMA(own, "own use of a host",
     F("at", FIELD_INSTANT, is.own.at, OPT),
     F("cpu_mhz", FIELD_NUMBER, is.own.now[RES_CPU], 0),
     F("mem_mb", FIELD_NUMBER, is.own.now[RES_MEM], 0),
     O_OPT("windows", own_windows),
-};
-static SCHEMA(own, "own use of a host", own_fields);
-static const struct field host_fields[] = {
+);
+SCHEMA(snapshot_fields_host, "host",
     F("id", FIELD_TEXT, is.id, REQ),
     F("name", FIELD_TEXT, is.name, NUL),
     W("state", is.state, host_state_words, REQ),
@@ -181,7 +163,7 @@ static const struct field host_fields[] = {
     F("standby_since", FIELD_INSTANT, is.standby_since, OPT),
     F("on_since", FIELD_INSTANT, is.on_since, OPT),
     O_OPT("woken", woken),
-    {.name = "wake_methods", .type = FIELD_FLAGS, .offset = offsetof(S, is.wake_methods), .words = wake_words, .flags = OPT},
+    FIELD_AT("wake_methods", S, is.wake_methods, FIELD_FLAGS, .words = wake_words, .flags = OPT),
     F("wake_verified", FIELD_BOOL, is.wake_verified, 0),
     F("wake_failed_at", FIELD_INSTANT, is.wake_failed_at, OPT),
     F("wake_failed_last", FIELD_INSTANT, is.wake_failed_last, OPT),
@@ -207,66 +189,53 @@ static const struct field host_fields[] = {
     F("left_inventory", FIELD_BOOL, is.left_inventory, OPT),
     F("traits", FIELD_IDS, is.traits, OPT),
     ATTRIBUTES("attributes", is.attributes),
-    {.name = "quantities", .type = FIELD_OWN, .offset = offsetof(S, is.quantities), .flags = OPT,
-     .read = quantities_read, .write = quantities_write, .known = quantities_known},
+    FIELD_AT("quantities", S, is.quantities, FIELD_OWN, .flags = OPT, .read = quantities_read,
+             .write = quantities_write, .known = quantities_known),
     ROWS("numa", is.numa, numa_cell_schema, struct numa_cell, NUMA_CELLS_MAX, OPT, "its NUMA cells"),
     ROWS("device_pools", is.device_pools, device_pool_schema, struct device_pool, DEVICE_POOLS_MAX, OPT,
          "its devices for VMs"),
-};
-SCHEMA(snapshot_fields_host, "host", host_fields);
+);
 #undef S
 
 #define S struct seen_vm
-static const struct field vm_cpu_fields[] = {
-    F("reservation", FIELD_NUMBER, is.alloc[RES_CPU].reservation, 0),
-    F("limit", FIELD_LIMIT, is.alloc[RES_CPU].limit, 0),
-    F("shares", FIELD_NUMBER, is.alloc[RES_CPU].shares, 0),
-    F("demand", FIELD_NUMBER, is.demand[RES_CPU], 0),
-    F("deviation", FIELD_NUMBER, is.deviation[RES_CPU], OPT),
-    F("rise", FIELD_NUMBER, is.rise[RES_CPU], OPT),
-};
-static const struct field vm_mem_fields[] = {
-    F("reservation", FIELD_NUMBER, is.alloc[RES_MEM].reservation, 0),
-    F("limit", FIELD_LIMIT, is.alloc[RES_MEM].limit, 0),
-    F("shares", FIELD_NUMBER, is.alloc[RES_MEM].shares, 0),
-    F("demand", FIELD_NUMBER, is.demand[RES_MEM], 0),
-    F("deviation", FIELD_NUMBER, is.deviation[RES_MEM], OPT),
-    F("rise", FIELD_NUMBER, is.rise[RES_MEM], OPT),
+#define VM_RESOURCE(r)                                                                                       \
+    F("reservation", FIELD_NUMBER, is.alloc[r].reservation, 0),                                              \
+    F("limit", FIELD_LIMIT, is.alloc[r].limit, 0),                                                           \
+    F("shares", FIELD_NUMBER, is.alloc[r].shares, 0),                                                        \
+    F("demand", FIELD_NUMBER, is.demand[r], 0),                                                              \
+    F("deviation", FIELD_NUMBER, is.deviation[r], OPT),                                                      \
+    F("rise", FIELD_NUMBER, is.rise[r], OPT)
+static SCHEMA(vm_cpu, "cpu of a vm", VM_RESOURCE(RES_CPU));
+static SCHEMA(vm_mem, "mem of a vm",
+    VM_RESOURCE(RES_MEM),
     F("consumed", FIELD_NUMBER, is.consumed_mb, 0),
     F("overhead", FIELD_NUMBER, is.overhead_mb, 0),
     F("no_reclaim", FIELD_BOOL, is.no_reclaim, OPT),
-};
-/* Reservation, limit and shares, a table of their own. */
-#define ALLOC(name, text, member, fl)                                                                        \
-    static const struct field name##_fields[] = {                                                            \
+);
+/* Reservation, limit and shares of one resource, and what else the table has. */
+#define ALLOC(name, text, member, fl, ...)                                                                   \
+    static SCHEMA(name, text,                                                                                \
         F("reservation", FIELD_NUMBER, member.reservation, fl),                                              \
         F("limit", FIELD_LIMIT, member.limit, fl),                                                           \
-        F("shares", FIELD_NUMBER, member.shares, fl),                                                        \
-    };                                                                                                       \
-    static SCHEMA(name, text, name##_fields)
+        F("shares", FIELD_NUMBER, member.shares, fl), __VA_ARGS__)
 ALLOC(vm_source_cpu, "source", is.source_alloc[RES_CPU], REQ);
 ALLOC(vm_source_mem, "source", is.source_alloc[RES_MEM], REQ);
-static const struct field vm_source_fields[] = {
+static SCHEMA(vm_source, "source of a vm",
     F("pool", FIELD_TEXT, source_pool, NUL),
-    {.name = "cpu", .type = FIELD_OBJECT, .inner = &vm_source_cpu, .flags = REQ},
-    {.name = "mem", .type = FIELD_OBJECT, .inner = &vm_source_mem, .flags = REQ},
-};
-static SCHEMA(vm_source, "source of a vm", vm_source_fields);
-static const struct field vm_set_fields[] = {
+    O_REQ("cpu", vm_source_cpu),
+    O_REQ("mem", vm_source_mem),
+);
+static SCHEMA(vm_set, "set of a vm",
     F("shares", FIELD_NUMBER, is.set.shares, REQ),
     F("limit", FIELD_LIMIT, is.set.limit, REQ),
-};
-static SCHEMA(vm_set, "set of a vm", vm_set_fields);
-static SCHEMA(vm_cpu, "cpu of a vm", vm_cpu_fields);
-static SCHEMA(vm_mem, "mem of a vm", vm_mem_fields);
+);
 
 WINDOW(window_5m, is.window[WINDOW_5M]);
 WINDOW(window_40m, is.window[WINDOW_40M]);
 WINDOW(window_60m, is.window[WINDOW_60M]);
-static const struct field windows_fields[] = {O("5m", window_5m), O("40m", window_40m), O("60m", window_60m)};
-static SCHEMA(windows, "windows", windows_fields);
+static SCHEMA(windows, "windows", O("5m", window_5m), O("40m", window_40m), O("60m", window_60m));
 
-static const struct field vm_fields[] = {
+SCHEMA(snapshot_fields_vm, "vm",
     F("id", FIELD_TEXT, is.id, REQ),
     F("name", FIELD_TEXT, is.name, NUL),
     F("host", FIELD_TEXT, host, NUL),
@@ -292,8 +261,7 @@ static const struct field vm_fields[] = {
     F("sample_bad", FIELD_TEXT, is.sample_bad, OPT),
     W("automation", is.automation, automation_words, 0),
     W("restart_priority", is.restart_priority, restart_priority_words, OPT),
-    {.name = "compatible_hosts", .type = FIELD_IDS, .offset = offsetof(struct seen_vm, compatible_hosts),
-     .flags = OPT, .given = offsetof(struct seen_vm, compatible_given)},
+    FIELD_AT("compatible_hosts", S, compatible_hosts, FIELD_IDS, .flags = OPT, .given = offsetof(S, compatible_given)),
     F("labels", FIELD_LABELS, is.labels, OPT),
     F("folder", FIELD_TEXT, is.folder, OPT),
     F("last_migrated", FIELD_INSTANT, is.last_migrated, OPT),
@@ -314,37 +282,21 @@ static const struct field vm_fields[] = {
     ROWS("numa", is.numa, vm_numa_cell_schema, struct vm_numa_cell, NUMA_CELLS_MAX, OPT, "its NUMA cells"),
     ROWS("device_requests", is.device_requests, device_request_schema, struct device_request,
          DEVICE_REQUESTS_MAX, OPT, "the devices that it needs"),
-};
-SCHEMA(snapshot_fields_vm, "vm", vm_fields);
+);
 #undef S
 
 #define S struct seen_pool
-#define POOL_ALLOC(name, r)                                                                                  \
-    static const struct field name##_fields[] = {                                                            \
-        F("reservation", FIELD_NUMBER, is.alloc[r].reservation, 0),                                          \
-        F("limit", FIELD_LIMIT, is.alloc[r].limit, 0),                                                       \
-        F("shares", FIELD_NUMBER, is.alloc[r].shares, 0),                                                    \
-        F("expandable", FIELD_BOOL, is.alloc[r].expandable, 0),                                              \
-    };                                                                                                       \
-    static SCHEMA(name, #name " of a pool", name##_fields)
-POOL_ALLOC(pool_cpu, RES_CPU);
-POOL_ALLOC(pool_mem, RES_MEM);
-#define POOL_SOURCE_ALLOC(name, r)                                                                           \
-    static const struct field name##_fields[] = {                                                            \
-        F("reservation", FIELD_NUMBER, is.source_alloc[r].reservation, REQ),                                 \
-        F("limit", FIELD_LIMIT, is.source_alloc[r].limit, REQ),                                              \
-        F("shares", FIELD_NUMBER, is.source_alloc[r].shares, REQ),                                           \
-        F("expandable", FIELD_BOOL, is.source_alloc[r].expandable, 0),                                       \
-    };                                                                                                       \
-    static SCHEMA(name, "source", name##_fields)
-POOL_SOURCE_ALLOC(pool_source_cpu, RES_CPU);
-POOL_SOURCE_ALLOC(pool_source_mem, RES_MEM);
-static const struct field pool_source_fields[] = {
-    {.name = "cpu", .type = FIELD_OBJECT, .inner = &pool_source_cpu, .flags = REQ},
-    {.name = "mem", .type = FIELD_OBJECT, .inner = &pool_source_mem, .flags = REQ},
-};
-static SCHEMA(pool_source, "source of a pool", pool_source_fields);
-static const struct field pool_fields[] = {
+#define POOL_ALLOC(name, text, member, fl)                                                                   \
+    ALLOC(name, text, member, fl, F("expandable", FIELD_BOOL, member.expandable, 0))
+POOL_ALLOC(pool_cpu, "pool_cpu of a pool", is.alloc[RES_CPU], 0);
+POOL_ALLOC(pool_mem, "pool_mem of a pool", is.alloc[RES_MEM], 0);
+POOL_ALLOC(pool_source_cpu, "source", is.source_alloc[RES_CPU], REQ);
+POOL_ALLOC(pool_source_mem, "source", is.source_alloc[RES_MEM], REQ);
+static SCHEMA(pool_source, "source of a pool",
+    O_REQ("cpu", pool_source_cpu),
+    O_REQ("mem", pool_source_mem),
+);
+SCHEMA(snapshot_fields_pool, "pool",
     F("id", FIELD_TEXT, is.id, REQ),
     F("name", FIELD_TEXT, is.name, NUL),
     F("parent", FIELD_TEXT, parent, NUL),
@@ -353,12 +305,11 @@ static const struct field pool_fields[] = {
     F("scalable_shares", FIELD_BOOL, is.scalable_shares, 0),
     W("origin", is.origin, snapshot_origin_words, OPT),
     O_GIVEN("source", pool_source, is.overridden),
-};
-SCHEMA(snapshot_fields_pool, "pool", pool_fields);
+);
 #undef S
 
 #define S struct seen_rule
-static const struct field rule_fields[] = {
+SCHEMA(snapshot_fields_rule, "rule",
     F("id", FIELD_TEXT, is.id, REQ),
     F("name", FIELD_TEXT, is.name, NUL),
     F("enabled", FIELD_BOOL, is.enabled, 0),
@@ -367,18 +318,16 @@ static const struct field rule_fields[] = {
     W("origin", is.origin, rule_origin_words, OPT),
     F("vms", FIELD_IDS, vms, REQ),
     F("hosts", FIELD_IDS, hosts, OPT),
-};
-SCHEMA(snapshot_fields_rule, "rule", rule_fields);
+);
 #undef S
 
 #define S struct seen_migration
-static const struct field migration_fields[] = {
+SCHEMA(snapshot_fields_migration, "migration",
     F("vm", FIELD_TEXT, vm, REQ),
     F("from", FIELD_TEXT, from, REQ),
     F("to", FIELD_TEXT, to, REQ),
     F("started", FIELD_INSTANT, started, OPT),
-};
-SCHEMA(snapshot_fields_migration, "migration", migration_fields);
+);
 #undef S
 
 /* The objects of a plan: the pass ignores some of their fields. */
@@ -386,47 +335,43 @@ SCHEMA(snapshot_fields_migration, "migration", migration_fields);
 #define ACTION_FIELDS                                                                                        \
     W("action", action, action_kind_words, REQ), F("vm", FIELD_TEXT, vm, OPT), F("from", FIELD_TEXT, from, OPT), \
         F("to", FIELD_TEXT, to, OPT), F("host", FIELD_TEXT, host, OPT)
-static const struct field pending_fields[] = {
+SCHEMA(snapshot_fields_pending, "pending recommendation",
     ACTION_FIELDS,
     SKIPPED("id"), SKIPPED("priority"), SKIPPED("reason"), SKIPPED("rule"), SKIPPED("text"), SKIPPED("depends_on"),
     SKIPPED("group"), SKIPPED("imbalance_after"), SKIPPED("cost"), SKIPPED("benefit"), SKIPPED("duration_s"),
     SKIPPED("alternatives"),
-};
-SCHEMA(snapshot_fields_pending, "pending recommendation", pending_fields);
+);
 
-static const struct field standing_fields[] = {
+SCHEMA(snapshot_fields_standing, "standing recommendation",
     ACTION_FIELDS,
     W("reason", reason, reason_words, REQ),
     F("group", FIELD_COUNT, group, 0),
     F("since", FIELD_INSTANT, since, REQ),
-};
-SCHEMA(snapshot_fields_standing, "standing recommendation", standing_fields);
+);
 #undef S
 
 #define S struct seen_migration_rate
-static const struct field migration_rate_fields[] = {
+SCHEMA(snapshot_fields_migration_rate, "migration rate",
     F("from", FIELD_TEXT, from, REQ),
     F("to", FIELD_TEXT, to, REQ),
     F("rate_mb_s", FIELD_NUMBER, rate_mb_s, REQ),
-};
-SCHEMA(snapshot_fields_migration_rate, "migration rate", migration_rate_fields);
+);
 #undef S
 
 /* As in a plan, so that the settings that a plan requests can be reported as applied. */
 #define S struct seen_setting
 ALLOC(setting_cpu, "setting_cpu of a host", alloc[RES_CPU], 0);
 ALLOC(setting_mem, "setting_mem of a host", alloc[RES_MEM], 0);
-static const struct field setting_fields[] = {
+SCHEMA(snapshot_fields_setting, "setting of a pool on a host",
     F("host", FIELD_TEXT, host, REQ),
     F("pool", FIELD_TEXT, pool, REQ),
     O("cpu", setting_cpu),
     O("mem", setting_mem),
-};
-SCHEMA(snapshot_fields_setting, "setting of a pool on a host", setting_fields);
+);
 #undef S
 
 #define S struct seen_avoid
-static const struct field avoid_fields[] = {
+SCHEMA(snapshot_fields_avoid, "avoided move",
     F("vm", FIELD_TEXT, vm, OPT),
     F("host", FIELD_TEXT, host, OPT),
     F("until", FIELD_INSTANT, until, REQ),
@@ -434,36 +379,33 @@ static const struct field avoid_fields[] = {
     F("mandatory", FIELD_BOOL, mandatory, OPT),
     F("reason", FIELD_TEXT, reason, OPT),
     F("rejected", FIELD_TEXT, rejected, OPT),
-};
-SCHEMA(snapshot_fields_avoid, "avoided move", avoid_fields);
+);
 #undef S
 
 #define S struct seen_group
-static const struct field group_fields[] = {
+SCHEMA(snapshot_fields_group, "group",
     F("id", FIELD_TEXT, is.id, REQ),
     F("name", FIELD_TEXT, is.name, NUL),
     F("kind", FIELD_TEXT, is.kind, REQ),
     F("hosts", FIELD_IDS, hosts, REQ),
     F("meta", FIELD_LABELS, is.meta, OPT),
     W("origin", is.origin, snapshot_origin_words, OPT),
-};
-SCHEMA(snapshot_fields_group, "group", group_fields);
+);
 #undef S
 
 #define S struct expected
-static const struct field expected_fields[] = {
+SCHEMA(snapshot_fields_expected, "expected demand",
     F("time", FIELD_INSTANT, time, REQ),
     F("cpu_mhz", FIELD_NUMBER, demand[RES_CPU], OPT),
     F("mem_mb", FIELD_NUMBER, demand[RES_MEM], OPT),
     F("days", FIELD_COUNT, days, REQ),
     F("of", FIELD_COUNT, of, OPT),
     W("alike", alike, alike_days_words, 0),
-};
-SCHEMA(snapshot_fields_expected, "expected demand", expected_fields);
+);
 #undef S
 
 #define S struct quiet
-static const struct field quiet_fields[] = {
+SCHEMA(snapshot_fields_quiet, "quiet time",
     F("cpu_mhz", FIELD_NUMBER, level[RES_CPU], OPT),
     F("mem_mb", FIELD_NUMBER, level[RES_MEM], OPT),
     F("lasts_s", FIELD_NUMBER, lasts_s, REQ),
@@ -472,7 +414,6 @@ static const struct field quiet_fields[] = {
     F("rise", FIELD_NUMBER, rise, 0),
     F("age_s", FIELD_NUMBER, age_s, OPT),
     F("enough_s", FIELD_NUMBER, enough_s, OPT),
-};
-SCHEMA(snapshot_fields_quiet, "quiet time", quiet_fields);
+);
 #undef S
 /* clang-format on */

@@ -42,58 +42,39 @@ static int read_value(const struct reader *r, const struct node *n, void *at)
 #define REQ FIELD_REQUIRED
 #define OPT FIELD_NULLABLE
 
-#define TEXT(n, member, fl)                                                                                  \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_TEXT, .offset = offsetof(S, member), .flags = (fl)                        \
-    }
-#define NUMBER(n, member, least, most, fl)                                                                   \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_NUMBER, .offset = offsetof(S, member), .min = (least), .max = (most),     \
-        .flags = (fl)                                                                                        \
-    }
-#define COUNT(n, member, least, most, fl)                                                                    \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_COUNT, .offset = offsetof(S, member), .min = (least), .max = (most),      \
-        .flags = (fl)                                                                                        \
-    }
-#define WORD(n, member, list, fl)                                                                            \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_WORD, .offset = offsetof(S, member), .words = (list), .flags = (fl)       \
-    }
-#define TRUTH(n, member)                                                                                     \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_BOOL, .offset = offsetof(S, member), .flags = OPT                         \
-    }
-#define ROWS(n, member, of, type_of_row, most)                                                               \
-    {                                                                                                        \
-        .name = (n), .type = FIELD_ROWS, .offset = offsetof(S, member), .inner = &(of),                      \
-        .size = sizeof(type_of_row), .max = (most), .flags = OPT                                             \
-    }
+#define TEXT(n, member, fl) FIELD_AT(n, S, member, FIELD_TEXT, .flags = (fl))
+#define NUMBER(n, member, least, most, fl, ...)                                                              \
+    FIELD_AT(n, S, member, FIELD_NUMBER, .min = (least), .max = (most), .flags = (fl), __VA_ARGS__)
+#define COUNT(n, member, least, most, fl, ...)                                                               \
+    FIELD_AT(n, S, member, FIELD_COUNT, .min = (least), .max = (most), .flags = (fl), __VA_ARGS__)
+#define WORD(n, member, list, fl, ...)                                                                       \
+    FIELD_AT(n, S, member, FIELD_WORD, .words = (list), .flags = (fl), __VA_ARGS__)
+#define TRUTH(n, member) FIELD_AT(n, S, member, FIELD_BOOL, .flags = OPT)
+#define ROWS(n, member, of, type_of_row, most, ...)                                                          \
+    FIELD_AT(n, S, member, FIELD_ROWS, .inner = &(of), .size = sizeof(type_of_row), .max = (most),           \
+             .flags = OPT, __VA_ARGS__)
 #define KEYS ROWS("keys", r.keys, key_schema, struct placement_key, PARTS_MAX)
 #define ID TEXT("id", r.id, REQ)
 #define OFFER TEXT("product_offer", product_offer, OPT)
-#define SCHEMA(name, text) static const struct schema name##_schema = SCHEMA_OF(text, name##_fields)
+#define SCHEMA(name, text, ...) static const struct schema name##_schema = SCHEMA_WITH(text, __VA_ARGS__)
 
 /* clang-format off */
 #define S struct placement_key
-static const struct field key_fields[] = {
+SCHEMA(key, "key",
     TEXT("name", name, REQ),
-    {.name = "value", .type = FIELD_OWN, .offset = offsetof(S, value), .read = read_value, .flags = OPT},
+    FIELD_OF(S, value, FIELD_OWN, .read = read_value, .flags = OPT),
     NUMBER("weight", weight, -WEIGHT_MAX, WEIGHT_MAX, OPT),
-    {.name = "owner", .type = FIELD_WORD, .offset = offsetof(S, owner), .words = owner_words, .flags = OPT,
-     .given = offsetof(S, owner_given)},
+    WORD("owner", owner, owner_words, OPT, .given = offsetof(S, owner_given)),
     TRUTH("sticky", sticky),
-};
-SCHEMA(key, "key");
+);
 #undef S
 
 #define S struct cluster
-static const struct field cluster_fields[] = {ID, KEYS, TRUTH("local_storage", local_storage)};
-SCHEMA(cluster, "cluster");
+SCHEMA(cluster, "cluster", ID, KEYS, TRUTH("local_storage", local_storage));
 #undef S
 
 #define S struct node_of_cloud
-static const struct field node_fields[] = {
+SCHEMA(node, "node",
     ID, KEYS,
     TEXT("name", name, OPT),
     TEXT("cluster", cluster, REQ),
@@ -104,40 +85,31 @@ static const struct field node_fields[] = {
     NUMBER("cpus", cpus, 1, 1e6, REQ),
     NUMBER("cpu_ratio", cpu_ratio, 0.1, 1000, OPT),
     NUMBER("load", load, 0, AMOUNT_MAX, REQ),
-};
-SCHEMA(node, "node");
+);
 #undef S
 
 #define S struct billing_entity
-static const struct field billing_entity_fields[] = {ID, KEYS, TRUTH("master", master)};
-SCHEMA(billing_entity, "billing entity");
+SCHEMA(billing_entity, "billing entity", ID, KEYS, TRUTH("master", master));
 #undef S
 
 #define S struct owned
-static const struct field customer_fields[] = {ID, KEYS, OFFER, TEXT("billing_entity", billing_entity, REQ)};
-SCHEMA(customer, "customer");
-static const struct field offer_fields[] = {ID, KEYS};
-SCHEMA(offer, "product offer");
-static const struct field image_fields[] = {ID, KEYS, OFFER};
-SCHEMA(image, "image");
-static const struct field vdc_fields[] = {ID, KEYS, OFFER, TEXT("customer", customer, REQ), TEXT("cluster", cluster, REQ)};
-SCHEMA(vdc, "VDC");
-static const struct field network_fields[] = {ID, KEYS, OFFER};
-SCHEMA(network, "network");
+SCHEMA(customer, "customer", ID, KEYS, OFFER, TEXT("billing_entity", billing_entity, REQ));
+SCHEMA(offer, "product offer", ID, KEYS);
+SCHEMA(image, "image", ID, KEYS, OFFER);
+SCHEMA(vdc, "VDC", ID, KEYS, OFFER, TEXT("customer", customer, REQ), TEXT("cluster", cluster, REQ));
+SCHEMA(network, "network", ID, KEYS, OFFER);
 #undef S
 
 #define S struct disk
-static const struct field disk_fields[] = {TEXT("id", r.id, OPT), KEYS, OFFER, TEXT("node", node, OPT)};
-SCHEMA(disk, "disk");
+SCHEMA(disk, "disk", TEXT("id", r.id, OPT), KEYS, OFFER, TEXT("node", node, OPT));
 #undef S
 
 #define S struct nic
-static const struct field nic_fields[] = {TEXT("id", r.id, OPT), KEYS, OFFER, TEXT("network", network, OPT)};
-SCHEMA(nic, "NIC");
+SCHEMA(nic, "NIC", TEXT("id", r.id, OPT), KEYS, OFFER, TEXT("network", network, OPT));
 #undef S
 
 #define S struct server
-static const struct field server_fields[] = {
+SCHEMA(server, "server",
     ID, KEYS, OFFER,
     TEXT("name", name, OPT),
     TEXT("vdc", vdc, REQ),
@@ -145,45 +117,34 @@ static const struct field server_fields[] = {
     NUMBER("ram_mb", ram_mb, 1, MB_MAX, REQ),
     COUNT("cpus", cpus, 1, 1e6, REQ),
     WORD("state", running, server_words, REQ),
-    {.name = "cpus_used", .type = FIELD_NUMBER, .offset = offsetof(S, cpus_used), .max = 1e6, .flags = OPT,
-     .given = offsetof(S, cpus_used_known)},
-    {.name = "ram_used_mb", .type = FIELD_NUMBER, .offset = offsetof(S, ram_used_mb), .max = MB_MAX, .flags = OPT,
-     .given = offsetof(S, ram_used_known)},
+    NUMBER("cpus_used", cpus_used, 0, 1e6, OPT, .given = offsetof(S, cpus_used_known)),
+    NUMBER("ram_used_mb", ram_used_mb, 0, MB_MAX, OPT, .given = offsetof(S, ram_used_known)),
     TEXT("node", node, OPT),
     ROWS("disks", disks, disk_schema, struct disk, PARTS_MAX),
     ROWS("nics", nics, nic_schema, struct nic, PARTS_MAX),
     ROWS("sticky_keys", sticky_keys, key_schema, struct placement_key, PARTS_MAX),
-    {.name = "started_keys", .type = FIELD_ROWS, .offset = offsetof(S, started_keys), .inner = &key_schema,
-     .size = sizeof(struct placement_key), .max = PARTS_MAX, .flags = OPT, .given = offsetof(S, started_known)},
-};
-SCHEMA(server, "server");
+    ROWS("started_keys", started_keys, key_schema, struct placement_key, PARTS_MAX, .given = offsetof(S, started_known)),
+);
 #undef S
 
 #define S struct cloud_settings
-static const struct field settings_fields[] = {
-    {.name = "ram_overhead_mb", .type = FIELD_NUMBER, .offset = offsetof(S, ram_overhead_mb), .max = MB_MAX,
-     .flags = OPT, .fallback = RAM_OVERHEAD_MB},
-    {.name = "ram_ratio", .type = FIELD_NUMBER, .offset = offsetof(S, ram_ratio), .min = 0.1, .max = RATIO_MAX,
-     .flags = OPT, .fallback = "1"},
-    {.name = "cpu_ratio", .type = FIELD_NUMBER, .offset = offsetof(S, cpu_ratio), .min = 0.1, .max = 1000,
-     .flags = OPT, .fallback = "1"},
-    {.name = "MSAV_STEPS", .type = FIELD_COUNT, .offset = offsetof(S, msav_steps), .min = 1, .max = STEPS_MAX,
-     .flags = OPT, .fallback = MSAV_STEPS},
-    {.name = "INITIAL_MSAV", .type = FIELD_NUMBER, .offset = offsetof(S, initial_msav), .min = -AMOUNT_MAX,
-     .max = AMOUNT_MAX, .flags = OPT, .fallback = INITIAL_MSAV},
-    {.name = "FINAL_MSAV", .type = FIELD_NUMBER, .offset = offsetof(S, final_msav), .min = -AMOUNT_MAX,
-     .max = AMOUNT_MAX, .flags = OPT, .fallback = FINAL_MSAV},
-    {.name = "seed", .type = FIELD_COUNT, .offset = offsetof(S, seed), .flags = OPT},
-};
-SCHEMA(settings, "settings");
+SCHEMA(settings, "settings",
+    NUMBER("ram_overhead_mb", ram_overhead_mb, 0, MB_MAX, OPT, .fallback = RAM_OVERHEAD_MB),
+    NUMBER("ram_ratio", ram_ratio, 0.1, RATIO_MAX, OPT, .fallback = "1"),
+    NUMBER("cpu_ratio", cpu_ratio, 0.1, 1000, OPT, .fallback = "1"),
+    COUNT("MSAV_STEPS", msav_steps, 1, STEPS_MAX, OPT, .fallback = MSAV_STEPS),
+    NUMBER("INITIAL_MSAV", initial_msav, -AMOUNT_MAX, AMOUNT_MAX, OPT, .fallback = INITIAL_MSAV),
+    NUMBER("FINAL_MSAV", final_msav, -AMOUNT_MAX, AMOUNT_MAX, OPT, .fallback = FINAL_MSAV),
+    COUNT("seed", seed, 0, 0, OPT),
+);
 #undef S
 
 #define S struct cloud
-static const struct field cloud_fields[] = {
+SCHEMA(cloud, "cloud",
     {.name = "dialect", .type = FIELD_SKIPPED},
     TEXT("name", name, OPT),
     TEXT("time", time, OPT),
-    {.name = "settings", .type = FIELD_OBJECT, .inner = &settings_schema, .offset = offsetof(S, settings), .flags = OPT},
+    FIELD_OF(S, settings, FIELD_OBJECT, .inner = &settings_schema, .flags = OPT),
     ROWS("clusters", lists[CLUSTERS], cluster_schema, struct cluster, LIST_MAX),
     ROWS("nodes", lists[NODES], node_schema, struct node_of_cloud, LIST_MAX),
     ROWS("billing_entities", lists[BILLING_ENTITIES], billing_entity_schema, struct billing_entity, LIST_MAX),
@@ -193,8 +154,7 @@ static const struct field cloud_fields[] = {
     ROWS("vdcs", lists[VDCS], vdc_schema, struct owned, LIST_MAX),
     ROWS("networks", lists[NETWORKS], network_schema, struct owned, LIST_MAX),
     ROWS("servers", lists[SERVERS], server_schema, struct server, LIST_MAX),
-};
-SCHEMA(cloud, "cloud");
+);
 #undef S
 /* clang-format on */
 
