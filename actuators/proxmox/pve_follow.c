@@ -269,12 +269,11 @@ int pve_follow_poll(struct pve_acting *x, const char *task, struct task_progress
 
 int pve_follow_cancel(struct pve_acting *x, const char *task, struct err *err)
 {
-    struct strbuf path;
+    struct strbuf path = STRBUF_EMPTY;
     struct pve_upid u;
 
     if (!pve_upid_read(task, &u))
         return err_set(err, -ENOTSUP, "what was requested from HA cannot be cancelled");
-    strbuf_init(&path, STRBUF_NO_LIMIT);
     strbuf_printf(&path, "/nodes/%s/tasks/", u.node);
     pve_escape(&path, task);
     int r = pve_delete(x->api, path.text, err);

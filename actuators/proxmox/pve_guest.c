@@ -202,7 +202,6 @@ static int task_path(const char *upid, const char *what, struct strbuf *path, st
 
     if (!pve_upid_read(upid, &u))
         return err_set(err, -EINVAL, "%.100s is no task of Proxmox VE", upid);
-    strbuf_init(path, STRBUF_NO_LIMIT);
     strbuf_printf(path, "/nodes/%s/tasks/", u.node);
     pve_escape(path, upid);
     strbuf_puts(path, what);
@@ -214,7 +213,7 @@ int pve_log_read(struct pve *p, const char *upid, struct pve_log *log, struct er
     int64_t first = log->lines;
 
     for (size_t n = LOG_ROWS; n == LOG_ROWS && log->lines - first < LOG_ROWS_MOST;) {
-        CLEANUP(strbuf_releasep) struct strbuf path = {0};
+        CLEANUP(strbuf_releasep) struct strbuf path = STRBUF_EMPTY;
         CLEANUP(json_decrefp) json_t *rows = NULL;
         json_t *row;
         size_t i;
@@ -242,7 +241,7 @@ static bool is_unknown_task(const char *text)
 
 int pve_task_look(struct pve *p, const char *upid, struct pve_task_state *ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf path = {0};
+    CLEANUP(strbuf_releasep) struct strbuf path = STRBUF_EMPTY;
     CLEANUP(json_decrefp) json_t *data = NULL;
     struct err own = {0};
     int r = task_path(upid, "/status", &path, err);

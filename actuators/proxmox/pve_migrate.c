@@ -387,12 +387,11 @@ static int classify(int r, struct err *err)
 static int begin(struct pve_acting *x, const struct operation *q, const struct seen *s,
                  char ret_task[TASK_NAME_MAX], struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf form = {0};
+    CLEANUP(strbuf_releasep) struct strbuf form = STRBUF_EMPTY;
     CLEANUP(json_decrefp) json_t *data = NULL;
     struct pve_upid upid;
     char path[160];
 
-    strbuf_init(&form, STRBUF_NO_LIMIT);
     if (!starts_here(q))
         fill_form(x, q, s, &form);
     (void)snprintf(path, sizeof path, "/nodes/%s/%s/%s/%s", q->from, pve_guest_folder(s->guest.container),

@@ -160,12 +160,11 @@ static bool is_basic(const struct redfish_session *t)
 static int ask(struct redfish_session *t, const struct question *q, struct http_answer *ret, struct err *err)
 {
     char token[TOKEN_MAX + 32], if_match[REDFISH_ETAG_MAX + 16];
-    CLEANUP(strbuf_releasep) struct strbuf url = {0};
+    CLEANUP(strbuf_releasep) struct strbuf url = STRBUF_EMPTY;
     const char *headers[6] = {"Accept: application/json", "OData-Version: 4.0"};
     size_t n = 2;
     bool basic = !t->token[0] && is_basic(t) && !q->no_secret;
 
-    strbuf_init(&url, STRBUF_NO_LIMIT);
     strbuf_printf(&url, "%s%s", t->base, q->path);
     if (q->body)
         headers[n++] = "Content-Type: application/json";

@@ -63,11 +63,10 @@ static bool is_id(const char *s)
 static int ask(struct actuator *x, const char *method, const char *kind, const char *id, const char *tail,
                char *ret, size_t size, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf url = {0};
+    CLEANUP(strbuf_releasep) struct strbuf url = STRBUF_EMPTY;
     unsigned timeout_s = x->cfg->timeout_s ? x->cfg->timeout_s : TIMEOUT_DEFAULT_S;
     struct http_answer answer;
 
-    strbuf_init(&url, STRBUF_NO_LIMIT);
     if (!is_id(id) || (tail && !is_id(tail)))
         return err_set(err, -EINVAL, "the request names no %s", kind);
     strbuf_printf(&url, "%s/%s/%s%s%s", x->cfg->url, kind, id, tail ? "/" : "", tail ? tail : "");

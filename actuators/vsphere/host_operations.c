@@ -79,10 +79,9 @@ static struct host_method method_of(enum operation_kind operation)
 int host_operation_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                          struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     struct host_method m = method_of(q->kind);
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, m.name, "HostSystem", q->host);
     strbuf_printf(&body, "<%s>%d</%s>", m.timeout, m.timeout_s, m.timeout);
     if (m.keeps_off_vms)

@@ -47,9 +47,8 @@ int migrate_can_arrive(struct vsphere *v, const struct operation *q, char ret_na
 static int relocate(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                     struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, "RelocateVM_Task", "VirtualMachine", q->vm);
     strbuf_puts(&body, "<spec>");
     vsphere_put_ref(&body, "host", "HostSystem", q->to);
@@ -62,9 +61,8 @@ static int relocate(struct vsphere *v, const struct operation *q, char ret_task[
 static int migrate(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                    struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, "MigrateVM_Task", "VirtualMachine", q->vm);
     vsphere_put_ref(&body, "host", "HostSystem", q->to);
     strbuf_puts(&body, "<priority>defaultPriority</priority>");
@@ -84,11 +82,10 @@ int migrate_begin(struct vsphere *v, const struct operation *q, char ret_task[TA
 int migrate_goes_there(struct vsphere *v, const struct operation *q, const struct entity *vm, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     const char *manager = vsphere_content(v)->event_manager;
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     if (!manager[0] || vm->task.chain == 0)
         return 0;
     vsphere_begin(&body, "QueryEvents", "EventManager", manager);

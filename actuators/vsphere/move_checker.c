@@ -24,10 +24,9 @@ static const struct {
 static int begin(struct vsphere *v, size_t method, const struct operation *q, char ret_task[TASK_NAME_MAX],
                  struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     const char *name = methods[method].name;
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, name, "VirtualMachineProvisioningChecker", vsphere_content(v)->provisioning_checker);
     vsphere_put_ref(&body, "vm", "VirtualMachine", q->vm);
     vsphere_put_ref(&body, "host", "HostSystem", q->to);
@@ -74,10 +73,9 @@ static size_t add_errors(const xml_node *result, size_t n, struct strbuf *to)
 static int judge(const struct vsphere *v, const xml_node *info, const char *vm_name, const char *host_name,
                  struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf reasons = {0};
+    CLEANUP(strbuf_releasep) struct strbuf reasons = STRBUF_EMPTY;
     size_t n = 0;
 
-    strbuf_init(&reasons, STRBUF_NO_LIMIT);
     for (const xml_node *r = xml_child(info, "result/CheckResult"); r; r = xml_again(r))
         n = add_errors(r, n, &reasons);
     if (n == 0)

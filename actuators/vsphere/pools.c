@@ -67,10 +67,9 @@ static void put_alloc(struct strbuf *b, const char *element, const struct alloc 
 
 static int update(struct vsphere *v, const struct pool_setting *s, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, "UpdateConfig", "ResourcePool", s->pool);
     strbuf_puts(&body, "<config>");
     put_alloc(&body, "cpuAllocation", &s->alloc[RES_CPU], s->nothing);

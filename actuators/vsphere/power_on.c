@@ -102,9 +102,8 @@ int power_on_is_ours(struct vsphere *v, const struct operation *q, const struct 
 int power_on_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                    struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, "PowerOnVM_Task", "VirtualMachine", q->vm);
     vsphere_put_ref(&body, "host", "HostSystem", q->to);
     vsphere_end(&body, "PowerOnVM_Task");

@@ -319,12 +319,11 @@ static int poll_task(struct actuator *x, const struct operation *q, const char *
 
 static int cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_task t;
 
     (void)q;
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_deadline_from_config(x->vsphere);
     int r = read_task(x->vsphere, task, &t, err);
     if (r < 0)

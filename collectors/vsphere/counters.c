@@ -281,10 +281,9 @@ static int collect_batch(void *ctx, struct vsphere *v, size_t i, struct err *err
     int r = -ENOENT;
 
     for (int tries = 0; r == -ENOENT && n > 0 && tries < GONE_MAX; tries++) {
-        CLEANUP(strbuf_releasep) struct strbuf body = {0};
+        CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
         CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 
-        strbuf_init(&body, STRBUF_NO_LIMIT);
         put_query(&body, v, all->c, all->samples, vms, n);
         r = vsphere_call(v, "QueryPerf", &body, &answer, err);
         if (r == 0)
@@ -418,11 +417,10 @@ void counters_collect_hosts(struct vsphere *v, const struct counters *c, unsigne
             up[n++] = &s->hosts[i];
     }
     for (size_t i = 0; i < n; i += BATCH) {
-        CLEANUP(strbuf_releasep) struct strbuf body = {0};
+        CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
         CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
         struct err err = {0};
 
-        strbuf_init(&body, STRBUF_NO_LIMIT);
         put_hosts_query(&body, v, c, samples, up + i, n - i < BATCH ? n - i : BATCH);
         if (vsphere_call(v, "QueryPerf", &body, &answer, &err) < 0)
             return;

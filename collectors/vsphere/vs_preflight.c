@@ -187,11 +187,10 @@ static void add_privilege(const struct vs_seen *s, size_t ix, const struct vs_en
                           const uint32_t *missing, unsigned operations, struct preflight *ret)
 {
     const struct vs_privilege *p = &vs_privileges[ix];
-    CLEANUP(strbuf_releasep) struct strbuf names = {0};
+    CLEANUP(strbuf_releasep) struct strbuf names = STRBUF_EMPTY;
     size_t all = 0;
     size_t lacking = 0;
 
-    strbuf_init(&names, STRBUF_NO_LIMIT);
     for (size_t i = 0; i < n; i++) {
         all += (entities[i].on & p->on) != 0;
         if (!(missing[i] & (1u << ix)))

@@ -98,11 +98,10 @@ static int ask_batch(struct vsphere *v, const char *session, const struct vs_ent
                      uint32_t *ret_missing, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     CLEANUP(idmap_releasep) struct idmap granted = {0};
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, "HasPrivilegeOnEntities", "AuthorizationManager",
                   vsphere_content(v)->authorization_manager);
     for (size_t i = 0; i < n; i++)

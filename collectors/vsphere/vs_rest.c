@@ -75,12 +75,11 @@ static int read_answer(const struct vs_rest *r, const char *url, const struct st
 
 static int ask(struct vs_rest *r, const struct question *q, json_t **ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf url = {0};
+    CLEANUP(strbuf_releasep) struct strbuf url = STRBUF_EMPTY;
     const char *headers[4] = {"Accept: application/json"};
     struct http_answer answer = {0};
     size_t n = 1;
 
-    strbuf_init(&url, STRBUF_NO_LIMIT);
     put_base(&url, r->cfg->url);
     strbuf_puts(&url, q->path);
     if (q->body)
@@ -189,11 +188,10 @@ static bool is_id(const char *id)
 
 int vs_rest_get(struct vs_rest *r, const char *object, const char *id, json_t **ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf path = {0};
+    CLEANUP(strbuf_releasep) struct strbuf path = STRBUF_EMPTY;
 
     if (!is_id(id))
         return err_set(err, -EPROTO, "%s: the id of a %s is malformed", r->cfg->url, object);
-    strbuf_init(&path, STRBUF_NO_LIMIT);
     strbuf_printf(&path, "%s%s/%s%s", r->place->tagging, object, r->place->id_prefix, id);
     return ask(r, &(struct question){.method = "GET", .path = path.text}, ret, err);
 }
@@ -201,12 +199,11 @@ int vs_rest_get(struct vs_rest *r, const char *object, const char *id, json_t **
 int vs_rest_post(struct vs_rest *r, const char *object, const char *action, const json_t *body, json_t **ret,
                  struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf path = {0};
+    CLEANUP(strbuf_releasep) struct strbuf path = STRBUF_EMPTY;
     CLEANUP(freep) char *text = json_dumps(body, JSON_COMPACT);
 
     if (!text)
         return err_set(err, -ENOMEM, "out of memory");
-    strbuf_init(&path, STRBUF_NO_LIMIT);
     strbuf_printf(&path, "%s%s?%s=%s", r->place->tagging, object, r->place->action, action);
     return ask(r, &(struct question){.method = "POST", .path = path.text, .body = text}, ret, err);
 }

@@ -148,12 +148,11 @@ static int talk_smtp(const struct config_alarm *t, const struct strbuf *mail, co
 static void send_mail(const struct config_alarm *t, const struct alarm_message *m, instant_s now,
                       const atomic_bool *stop, struct alarm_answer *ret)
 {
-    CLEANUP(strbuf_releasep) struct strbuf mail = {0};
+    CLEANUP(strbuf_releasep) struct strbuf mail = STRBUF_EMPTY;
     CLEANUP(arena_releasep) struct arena a = {0};
     struct smtp_reply reply;
     struct err err = {0};
 
-    strbuf_init(&mail, STRBUF_NO_LIMIT);
     alarm_mail(m, &(struct mail_route){.from = t->from, .to = t->to, .eol = "\r\n"}, now, &mail);
     int r = talk_smtp(t, &mail, stop, &reply, &err);
 
@@ -173,10 +172,9 @@ static void run_command(const struct config_alarm *t, const struct alarm_message
                         const atomic_bool *stop, struct alarm_answer *ret)
 {
     CLEANUP(program_result_release) struct program_result result = {0};
-    CLEANUP(strbuf_releasep) struct strbuf mail = {0};
+    CLEANUP(strbuf_releasep) struct strbuf mail = STRBUF_EMPTY;
     char line[PROGRAM_LINE_MAX] = "";
 
-    strbuf_init(&mail, STRBUF_NO_LIMIT);
     alarm_mail(m, &(struct mail_route){.from = t->from, .to = t->to, .eol = "\n"}, now, &mail);
     const struct program p = {.argv = t->command,
                               .input = mail.text,

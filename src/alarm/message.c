@@ -13,10 +13,9 @@
 
 const char *alarm_line(const char *text, struct arena *a)
 {
-    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    CLEANUP(strbuf_releasep) struct strbuf line = STRBUF_EMPTY;
     const unsigned char *s = (const unsigned char *)(text ? text : "");
 
-    strbuf_init(&line, STRBUF_NO_LIMIT);
     while (*s) {
         bool safe;
         const size_t n = utf8_step(s, &safe);
@@ -47,11 +46,9 @@ static const char *time_text(instant_s t, struct arena *a)
 static const char *envelope(const struct alarm_origin *o, const struct alarm_message *m, const char *type,
                             const char *data, struct arena *a)
 {
-    CLEANUP(strbuf_releasep) struct strbuf json = {0};
-    CLEANUP(strbuf_releasep) struct strbuf source = {0};
+    CLEANUP(strbuf_releasep) struct strbuf json = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf source = STRBUF_EMPTY;
 
-    strbuf_init(&json, STRBUF_NO_LIMIT);
-    strbuf_init(&source, STRBUF_NO_LIMIT);
     strbuf_puts(&source, "/ballast/");
     topic_level(o->cluster, &source);
     const struct cloudevent ce = {
@@ -62,11 +59,9 @@ static const char *envelope(const struct alarm_origin *o, const struct alarm_mes
 }
 
 /* The members that all messages have. */
-static void begin_data(struct json_writer *w, struct strbuf *out, const struct alarm_origin *o,
-                       const char *severity, const char *text)
+static void begin_data(struct json_writer *w, const struct alarm_origin *o, const char *severity,
+                       const char *text)
 {
-    strbuf_init(out, STRBUF_NO_LIMIT);
-    jw_init(w, out);
     jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
     jw_text(w, "cluster", o->cluster);
     jw_text(w, "target", o->target);
@@ -74,8 +69,10 @@ static void begin_data(struct json_writer *w, struct strbuf *out, const struct a
     jw_text(w, "text", text);
 }
 
-static const char *end_data(struct json_writer *w, struct strbuf *out)
+static const char *end_data(struct json_writer *w)
 {
+    struct strbuf *out = w->out;
+
     jw_end(w);
     if (out->len > 0 && out->text[out->len - 1] == '\n')
         out->text[--out->len] = '\0';
@@ -87,27 +84,26 @@ static const char *end_data(struct json_writer *w, struct strbuf *out)
 static const char *events_json(const struct alarm_origin *o, const struct alarm_batch *b,
                                const struct alarm_message *m, struct arena *a)
 {
-    CLEANUP(strbuf_releasep) struct strbuf data = {0};
-    struct json_writer w;
+    CLEANUP(strbuf_releasep) struct strbuf data = STRBUF_EMPTY;
+    struct json_writer w = {.out = &data};
 
-    begin_data(&w, &data, o, b->worst, m->subject);
+    begin_data(&w, o, b->worst, m->subject);
     jw_begin(&w, "events", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < b->n; i++)
         jw_raw(&w, NULL, b->listed[i].json);
     jw_end(&w);
     jw_int(&w, "more", (int64_t)b->more);
-    return envelope(o, m, "alarm", end_data(&w, &data), a);
+    return envelope(o, m, "alarm", end_data(&w), a);
 }
 
 void alarm_message_of_events(const struct alarm_origin *o, const struct alarm_batch *b, struct arena *a,
                              struct alarm_message *ret)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     const char *cluster = alarm_line(o->cluster, a);
     char since[RFC3339_MAX];
     uint64_t all = b->n + b->more;
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     *ret = (struct alarm_message){
         .id = arena_printf(a, "%.32s-%s-%" PRIu64, o->instance, o->target, b->upto),
         .time = b->listed[b->n - 1].time,
@@ -137,9 +133,9 @@ void alarm_message_of_events(const struct alarm_origin *o, const struct alarm_ba
 void alarm_message_of_digest(const struct alarm_origin *o, instant_s since, instant_s until, const char *text,
                              const char *summary, struct arena *a, struct alarm_message *ret)
 {
-    CLEANUP(strbuf_releasep) struct strbuf data = {0};
+    CLEANUP(strbuf_releasep) struct strbuf data = STRBUF_EMPTY;
     const char *cluster = alarm_line(o->cluster, a);
-    struct json_writer w;
+    struct json_writer w = {.out = &data};
 
     *ret = (struct alarm_message){
         .id = arena_printf(a, "%.32s-%s-digest-%" PRId64, o->instance, o->target, (int64_t)until),
@@ -148,17 +144,17 @@ void alarm_message_of_digest(const struct alarm_origin *o, instant_s since, inst
                                 time_text(until, a)),
         .text = arena_strdup(a, text),
     };
-    begin_data(&w, &data, o, "info", text);
+    begin_data(&w, o, "info", text);
     jw_raw(&w, "summary", summary);
-    ret->json = envelope(o, ret, "digest", end_data(&w, &data), a);
+    ret->json = envelope(o, ret, "digest", end_data(&w), a);
 }
 
 void alarm_message_of_test(const struct alarm_origin *o, instant_s now, const char *by, uint64_t number,
                            struct arena *a, struct alarm_message *ret)
 {
-    CLEANUP(strbuf_releasep) struct strbuf data = {0};
+    CLEANUP(strbuf_releasep) struct strbuf data = STRBUF_EMPTY;
     const char *cluster = alarm_line(o->cluster, a);
-    struct json_writer w;
+    struct json_writer w = {.out = &data};
 
     *ret = (struct alarm_message){
         .id = arena_printf(a, "%.32s-%s-test-%" PRId64 "-%" PRIu64, o->instance, o->target, (int64_t)now,
@@ -170,8 +166,8 @@ void alarm_message_of_test(const struct alarm_origin *o, instant_s now, const ch
                              "Alarms of the cluster %s arrive like this message.\n",
                              alarm_line(by, a), o->target, cluster),
     };
-    begin_data(&w, &data, o, "info", ret->subject);
-    ret->json = envelope(o, ret, "test", end_data(&w, &data), a);
+    begin_data(&w, o, "info", ret->subject);
+    ret->json = envelope(o, ret, "test", end_data(&w), a);
 }
 
 void alarm_message_copy(const struct alarm_message *from, struct alarm_message *ret, struct arena *a)

@@ -36,7 +36,7 @@ static int decode_secret(const char *secret, unsigned char key[SECRET_BYTES_MAX]
 int alarm_sign(const char *secret, const char *id, int64_t timestamp, const char *body, size_t len,
                char ret[ALARM_SIGNATURE_MAX])
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     unsigned char key[SECRET_BYTES_MAX], sum[EVP_MAX_MD_SIZE];
     unsigned char digits[48]; /* of 32 bytes */
     unsigned n = 0;
@@ -44,7 +44,6 @@ int alarm_sign(const char *secret, const char *id, int64_t timestamp, const char
 
     if (decode_secret(secret, key, &key_len) < 0)
         return -EINVAL;
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     strbuf_printf(&text, "%s.%" PRId64 ".", id, timestamp);
     strbuf_add(&text, body, len);
     const unsigned char *done =

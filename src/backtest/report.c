@@ -48,9 +48,8 @@ static void put_table(const struct row *rows, struct arena *a, struct strbuf *ou
                                             {.title = "REALLY", .right = true},
                                             {.title = "SIMULATED", .right = true},
                                             {.title = "DIFFERENCE", .right = true}};
-    struct table t;
+    struct table t = table_of(a, columns, sizeof columns / sizeof *columns);
 
-    table_init(&t, a, columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < ROWS; i++) {
         if (!applies(&rows[i]))
             continue;
@@ -91,13 +90,11 @@ void backtest_text(const struct recording *r, const struct simulation *s, const 
 void backtest_json(const struct recording *r, const struct run_set *a, const struct run_set *b,
                    const struct backtest_notes *notes, struct strbuf *out)
 {
-    struct strbuf inner = {0};
+    struct strbuf inner = STRBUF_EMPTY;
     struct row rows[ROWS];
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
     make_rows(r, &a->runs[0], rows);
-    strbuf_init(&inner, STRBUF_NO_LIMIT);
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "format", "ballast-backtest/1");
     jw_instant(&w, "from", r->from);

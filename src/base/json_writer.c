@@ -15,11 +15,6 @@
 #define WHOLE_MOST 1e15        /* whole numbers below it are exact, and readable without an exponent */
 #define FIGURE_WHOLE_MOST 1e11 /* with a decimal, twelve digits */
 
-void jw_init(struct json_writer *w, struct strbuf *out)
-{
-    *w = (struct json_writer){.out = out};
-}
-
 static void new_line(struct json_writer *w)
 {
     strbuf_puts(w->out, "\n");

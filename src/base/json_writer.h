@@ -5,6 +5,8 @@
  *
  * The prefix is jw_, because json_ is the prefix of jansson, which reads JSON.
  *
+ *     struct json_writer w = {.out = &text};
+ *
  *     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
  *     jw_text(&w, "id", h->id);
  *     jw_end(&w); */
@@ -32,8 +34,6 @@ struct json_writer {
         bool empty;
     } open[JW_DEPTH_MAX];
 };
-
-void jw_init(struct json_writer *w, struct strbuf *out);
 
 /* key is NULL within an array and for the outermost value. */
 void jw_begin(struct json_writer *w, const char *key, enum jw_container container, enum jw_layout layout);

@@ -14,7 +14,7 @@ static void reserve(struct strbuf *b, size_t more)
 
     while (cap - b->len <= more)
         cap *= 2;
-    char *bigger = realloc(b->text, cap);
+    char *bigger = realloc(b->cap ? b->text : NULL, cap);
     if (!bigger) {
         (void)fprintf(stderr, "out of memory: %zu bytes could not be had\n", cap);
         abort();
@@ -32,7 +32,8 @@ void strbuf_init(struct strbuf *b, size_t limit)
 
 void strbuf_release(struct strbuf *b)
 {
-    free(b->text);
+    if (b->cap)
+        free(b->text);
     *b = (struct strbuf){0};
 }
 
@@ -40,7 +41,7 @@ void strbuf_clear(struct strbuf *b)
 {
     b->len = 0;
     b->overflow = false;
-    if (b->text)
+    if (b->cap)
         b->text[0] = '\0';
 }
 

@@ -1,7 +1,10 @@
-/* strbuf.h: a string that grows up to a limit set by its owner.
+/* strbuf.h: a string that grows, without a limit or up to one that its owner sets.
  *
- * The text is always terminated, and never NULL after strbuf_init(). Beyond the limit further text is dropped
- * and `overflow` is set; a reader of peer data checks it, so that an answer of 200 MB is an error. */
+ *     CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+ *
+ * The text is always terminated, and never NULL after STRBUF_EMPTY or strbuf_init(). Beyond the limit further
+ * text is dropped and `overflow` is set; a reader of peer data checks it, so that an answer of 200 MB is an
+ * error. */
 #ifndef BALLAST_BASE_STRBUF_H
 #define BALLAST_BASE_STRBUF_H
 
@@ -15,6 +18,12 @@ struct strbuf {
 };
 
 #define STRBUF_NO_LIMIT ((size_t)-1 / 4)
+
+/* Empty, without a limit: cap 0, so that the text is nobody's to write to or to free. */
+#define STRBUF_EMPTY                                                                                         \
+    {                                                                                                        \
+        .text = "", .limit = STRBUF_NO_LIMIT                                                                 \
+    }
 
 void strbuf_init(struct strbuf *b, size_t limit);
 void strbuf_release(struct strbuf *b);

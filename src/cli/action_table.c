@@ -125,11 +125,10 @@ void action_table_put_subject(struct table *t, const json_t *action)
 
 void action_table_print(const json_t *reply, const json_t *list, struct arena *a, struct strbuf *out)
 {
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
     const json_t *x;
     size_t i;
 
-    table_init(&t, a, columns, COUNT_OF(columns));
     t.colours = cli_colours();
     t.domain = reply_text(reply, "host_domain");
     json_array_foreach(list, i, x)

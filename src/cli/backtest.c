@@ -106,9 +106,8 @@ static enum exit_code read_recording(const struct backtest_args *asked, struct a
 static enum exit_code keep_file(const char *dir, const char *name, const char *text, size_t len,
                                 struct arena *a)
 {
-    struct strbuf out = {0};
+    struct strbuf out = STRBUF_EMPTY;
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     strbuf_add(&out, text, len);
     enum exit_code code = cli_write_file(arena_printf(a, "%s/%s", dir, name), &out);
     strbuf_release(&out);
@@ -187,11 +186,10 @@ static enum exit_code verb_backtest_run(const struct args *args, struct arena *a
     struct recording rec;
     struct progress progress;
     struct run_set sets[2];
-    CLEANUP(strbuf_releasep) struct strbuf scenario = {0};
+    CLEANUP(strbuf_releasep) struct strbuf scenario = STRBUF_EMPTY;
     struct trace_texts texts = {.a = a};
     enum exit_code code;
 
-    strbuf_init(&scenario, STRBUF_NO_LIMIT);
     if ((code = read_args(args, a, &asked)) != EXIT_DONE ||
         (code = read_recording(&asked, a, &rec)) != EXIT_DONE)
         return code;

@@ -62,10 +62,9 @@ struct report {
 
 static void add(struct report *r, const char *name, const char *text, size_t len)
 {
-    CLEANUP(strbuf_releasep) struct strbuf masked = {0};
+    CLEANUP(strbuf_releasep) struct strbuf masked = STRBUF_EMPTY;
     struct err err = {0};
 
-    strbuf_init(&masked, STRBUF_NO_LIMIT);
     mask_secrets(text, len, &masked);
     r->bytes += masked.len;
     if (r->code == EXIT_DONE && bundle_add(r->bundle, name, masked.text, masked.len, &err) < 0) {
@@ -83,12 +82,11 @@ static void miss(struct report *r, const char *name, const char *why)
 
 static void add_versions(struct report *r)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     CLEANUP(fclosep) FILE *f = fopen("/etc/os-release", "re");
     struct utsname u;
     char line[256];
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     strbuf_printf(&text, "ballast " BALLAST_VERSION "\n%s\nsqlite %s\njansson %s\n", curl_version(),
                   sqlite3_libversion(), JANSSON_VERSION);
     if (uname(&u) == 0)
@@ -110,9 +108,8 @@ static void add_configuration(struct report *r, const char *path)
         miss(r, "configuration", err.text);
         return;
     }
-    CLEANUP(strbuf_releasep) struct strbuf shown = {0};
+    CLEANUP(strbuf_releasep) struct strbuf shown = STRBUF_EMPTY;
 
-    strbuf_init(&shown, STRBUF_NO_LIMIT);
     config_put_harmless(root, r->a, &shown);
     add(r, "configuration", shown.text, shown.len);
 }
@@ -179,9 +176,8 @@ static const struct {
 
 static void add_value(struct report *r, const char *name, const json_t *value)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     if (json_is_string(value))
         strbuf_puts(&text, json_string_value(value));
     else
@@ -274,14 +270,13 @@ static enum exit_code verb_bugreport_run(const struct args *args, struct arena *
     const char *name = default_name(a);
     const char *file = args->n_operands > 0 ? args->operands[0] : arena_printf(a, "%s.tar.gz", name);
     const char *log = args_value(args, OPT_LOG, NULL);
-    struct report r = {.a = a, .socket = args->socket};
+    struct report r = {.a = a, .socket = args->socket, .missing = STRBUF_EMPTY};
     struct err err = {0};
 
     if (bundle_begin(file, name, a, &r.bundle, &err) < 0) {
         cli_error("ballast bugreport: %s", err.text);
         return err.code == -EEXIST ? EXIT_WRONG : EXIT_FAILED;
     }
-    strbuf_init(&r.missing, STRBUF_NO_LIMIT);
     add(&r, "README", read_me, sizeof read_me - 1);
     add_versions(&r);
     add_configuration(&r, args_value(args, OPT_CONFIG, CONFIG_DEFAULT));

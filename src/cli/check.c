@@ -262,9 +262,8 @@ static void put_line(const struct findings *f, const json_t *st, struct strbuf *
 
 static void put_json(const struct findings *f, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "state", words[f->worst]);
     jw_begin(&w, "problems", JW_ARRAY, JW_LINES);
@@ -310,12 +309,11 @@ static enum exit_code read_options(const struct args *args, struct findings *f)
 
 static enum exit_code verb_check_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    CLEANUP(strbuf_releasep) struct strbuf line = STRBUF_EMPTY;
     struct findings f = {.a = a};
     json_t *reply = NULL;
 
     (void)out;
-    strbuf_init(&line, STRBUF_NO_LIMIT);
     if (read_options(args, &f) != EXIT_DONE)
         return (enum exit_code)SEVERITY_UNKNOWN;
     if (client_call(args->socket, json_pack("{s:s}", "command", "status"), &reply) != EXIT_DONE) {

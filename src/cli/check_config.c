@@ -86,9 +86,8 @@ static void put_items_json(const struct preflight *p, struct json_writer *w)
 /* p NULL: without --connect */
 static void put_json(const char *path, const struct config *c, const struct preflight *p, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "file", path);
     jw_bool(&w, "ok", !p || count_problems(p) == 0);

@@ -68,12 +68,11 @@ static enum exit_code send_line(const char *path, int fd, const char *line)
 /* Connects and sends the request, which it releases. */
 static enum exit_code send_request(const char *path, json_t *request, int *ret_fd)
 {
-    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    CLEANUP(strbuf_releasep) struct strbuf line = STRBUF_EMPTY;
     CLEANUP(freep) char *text = json_dumps(request, JSON_COMPACT);
     enum exit_code code = connect_to(path, ret_fd);
 
     json_decref(request);
-    strbuf_init(&line, STRBUF_NO_LIMIT);
     strbuf_printf(&line, "%s\n", text ? text : "");
     return code != EXIT_DONE ? code : send_line(path, *ret_fd, line.text);
 }

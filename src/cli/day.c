@@ -114,9 +114,8 @@ json_t *day_request(const char *kind, const char *name)
 void day_show(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *series = json_object_get(reply, "series");
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
 
-    table_init(&t, a, columns, COUNT_OF(columns));
     for (int period = 0; period < 2; period++) {
         const instant_s last_s = period == 0 ? HOUR_S : DAY_S;
 

@@ -105,11 +105,10 @@ static void put_past(const json_t *f, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(f, "past");
     const json_t *slot;
-    struct table t;
+    struct table t = table_of(a, past_columns, COUNT_OF(past_columns));
     size_t i;
 
     strbuf_puts(out, "Actual demand:\n");
-    table_init(&t, a, past_columns, COUNT_OF(past_columns));
     json_array_foreach(list, i, slot) put_past_slot(&t, f, slot, a);
     if (i == 0)
         strbuf_puts(out, "no data yet\n");
@@ -213,7 +212,7 @@ static void put_ahead(const json_t *f, bool all, struct arena *a, struct strbuf 
     const json_t *list = json_object_get(f, "ahead");
     struct stretch *rows = arena_array(a, struct stretch, json_array_size(list) + 1);
     const json_t *slot;
-    struct table t;
+    struct table t = table_of(a, ahead_columns, COUNT_OF(ahead_columns));
     size_t n;
 
     strbuf_puts(out, "Expected demand:\n");
@@ -238,7 +237,6 @@ static void put_ahead(const json_t *f, bool all, struct arena *a, struct strbuf 
     }
     if (!all)
         n = unite(rows, unite(rows, n, is_same_hour, a), looks_the_same, a);
-    table_init(&t, a, ahead_columns, COUNT_OF(ahead_columns));
     for (size_t i = 0; i < n; i++)
         put_stretch(&t, f, &rows[i], a);
     table_render(&t, "", out);

@@ -145,11 +145,10 @@ static bool is_filtered(const struct args *args)
 static void show_history(const json_t *reply, const struct args *args, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "history");
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
     const json_t *x;
     size_t i;
 
-    table_init(&t, a, columns, COUNT_OF(columns));
     t.colours = cli_colours();
     t.domain = reply_text(reply, "host_domain");
     json_array_foreach(list, i, x)

@@ -125,10 +125,9 @@ static void show_energy(const json_t *reply, struct arena *a, struct strbuf *out
 {
     const json_t *energy = json_object_get(reply, "energy");
     const json_t *row;
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
     size_t i;
 
-    table_init(&t, a, columns, COUNT_OF(columns));
     t.domain = reply_text(reply, "host_domain");
     json_array_foreach(json_object_get(energy, "rows"), i, row) put_row(&t, name_of(row, a), row);
     if (i == 0) {

@@ -218,11 +218,10 @@ static void put_pressure(const json_t *h, struct arena *a, struct strbuf *out)
 
 static void put_hosts(const json_t *reply, bool all, struct arena *a, struct strbuf *out)
 {
-    struct table t;
+    struct table t = table_of(a, all ? wide : narrow, all ? COUNT_OF(wide) : COUNT_OF(narrow));
     const json_t *h;
     size_t i;
 
-    table_init(&t, a, all ? wide : narrow, all ? COUNT_OF(wide) : COUNT_OF(narrow));
     t.colours = cli_colours();
     t.domain = reply_text(reply, "host_domain");
     if (all)

@@ -124,8 +124,7 @@ static enum exit_code run(int argc, char **argv, struct arena *a, struct strbuf 
 int main(int argc, char **argv)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     return (int)run(argc, argv, &a, &out);
 }

@@ -41,14 +41,13 @@ bool cli_asked(const char *question)
 
 void cli_error(const char *format, ...)
 {
-    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    CLEANUP(strbuf_releasep) struct strbuf line = STRBUF_EMPTY;
     char text[LINE_MAX_BYTES];
     va_list ap;
 
     va_start(ap, format);
     (void)vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    strbuf_init(&line, STRBUF_NO_LIMIT);
     table_put_text(&line, text);
     (void)fprintf(stderr, "%s\n", line.text);
 }
@@ -78,9 +77,8 @@ static void put_shown(struct strbuf *shown, const struct strbuf *out)
 
 enum exit_code cli_write(const struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf shown = {0};
+    CLEANUP(strbuf_releasep) struct strbuf shown = STRBUF_EMPTY;
 
-    strbuf_init(&shown, STRBUF_NO_LIMIT);
     put_shown(&shown, out);
     return write_plain(&shown);
 }

@@ -36,11 +36,10 @@ static void put_figure(struct table *t, double figure)
 
 static void show_passes(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
     const json_t *x;
     size_t i;
 
-    table_init(&t, a, columns, COUNT_OF(columns));
     json_array_foreach(json_object_get(reply, "passes"), i, x)
     {
         table_cellf(&t, "%lld", (long long)reply_int(x, "id"));

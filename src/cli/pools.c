@@ -17,11 +17,10 @@ static void show_pools(const json_t *reply, struct arena *a, struct strbuf *out)
         const char *key, *title;
     } resources[] = {{"cpu", "CPU MHz"}, {"mem", "memory MiB"}};
     static const char *const figures[] = {"reservation", "limit", "shares", "demand", "entitlement"};
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
     const json_t *p;
     size_t i;
 
-    table_init(&t, a, columns, COUNT_OF(columns));
     t.colours = cli_colours();
     json_array_foreach(json_object_get(reply, "pools"), i, p)
     {

@@ -36,12 +36,10 @@ static enum exit_code read_page(struct arena *a, struct strbuf *text, const char
 enum exit_code report_page_write(const char *path, const struct run_set *a, const struct run_set *b,
                                  struct arena *arena)
 {
-    CLEANUP(strbuf_releasep) struct strbuf built = {0};
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf built = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     const char *page;
 
-    strbuf_init(&built, STRBUF_NO_LIMIT);
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     enum exit_code code = read_page(arena, &built, &page);
     if (code != EXIT_DONE)
         return code;

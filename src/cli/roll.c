@@ -29,7 +29,7 @@ void roll_show(const json_t *roll, const char *domain, struct arena *a, struct s
     const char *ended = reply_text(roll, "ended");
     const char *waits = reply_text(roll, "waits");
     const json_t *h;
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
     size_t i;
 
     if (!json_is_object(roll))
@@ -45,7 +45,6 @@ void roll_show(const json_t *roll, const char *domain, struct arena *a, struct s
                                    : ended ? ended
                                            : ""),
                       0);
-    table_init(&t, a, columns, COUNT_OF(columns));
     t.domain = domain;
     json_array_foreach(json_object_get(roll, "hosts"), i, h)
     {
@@ -206,14 +205,12 @@ static bool tells_of(const char *waits, const char *name)
 /* Steps as they are taken, on standard error, since the output comes at the end. */
 static void say_progress(struct driver *d, const json_t *roll)
 {
-    CLEANUP(strbuf_releasep) struct strbuf now = {0};
-    CLEANUP(strbuf_releasep) struct strbuf lines = {0};
+    CLEANUP(strbuf_releasep) struct strbuf now = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf lines = STRBUF_EMPTY;
     const char *waits = reply_text(roll, "waits");
     const json_t *h;
     size_t i;
 
-    strbuf_init(&now, STRBUF_NO_LIMIT);
-    strbuf_init(&lines, STRBUF_NO_LIMIT);
     json_array_foreach(json_object_get(roll, "hosts"), i, h)
     {
         const char *name = reply_or_dash(h, "name");

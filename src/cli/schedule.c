@@ -108,12 +108,11 @@ static void show_next(const json_t *s, struct arena *a, struct strbuf *out)
     static const struct column columns[] = {{"LOCAL TIME", false}, {"UTC", false}, {"WHAT", false}};
     const json_t *list = json_object_get(s, "next");
     const json_t *event;
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
     size_t i;
 
     if (json_array_size(list) == 0)
         return;
-    table_init(&t, a, columns, COUNT_OF(columns));
     json_array_foreach(list, i, event)
     {
         table_cell(&t, short_local(reply_text(event, "local"), a));
@@ -130,12 +129,11 @@ static void show_wakes(const json_t *s, struct arena *a, struct strbuf *out)
         {"HOST", false}, {"WOKEN AT THE LATEST", false}, {"BOOTS IN", false}};
     const json_t *list = json_object_get(s, "wakes");
     const json_t *host;
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
     size_t i;
 
     if (json_array_size(list) == 0)
         return;
-    table_init(&t, a, columns, COUNT_OF(columns));
     json_array_foreach(list, i, host)
     {
         table_cell(&t, reply_text(host, "name"));
@@ -165,17 +163,15 @@ static void show_schedule(const json_t *reply, struct arena *a, struct strbuf *o
 static enum exit_code show_config(const char *path, instant_s now, unsigned n, bool json, struct arena *a,
                                   struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     struct config config;
-    struct json_writer w;
+    struct json_writer w = {.out = &text};
     struct err err = {0};
 
     if (config_load_for(path, CONFIG_FOR_POLICY, a, &config, &err) < 0) {
         cli_error("%s", err.text);
         return EXIT_WRONG;
     }
-    strbuf_init(&text, STRBUF_NO_LIMIT);
-    jw_init(&w, &text);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_begin(&w, "schedule", JW_OBJECT, JW_LINES);
     render_schedule_json(&config.schedule, config.policy.dpm.enabled, now, n, &w);

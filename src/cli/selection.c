@@ -296,7 +296,7 @@ static bool is_selected(const json_t *x, const json_t *ids, struct arena *a)
 /* Shows the selected ones on the terminal and asks. What is typed number by number is not asked for. */
 static bool confirmed(const struct selection *s, const json_t *ids, struct arena *a)
 {
-    CLEANUP(strbuf_releasep) struct strbuf shown = {0};
+    CLEANUP(strbuf_releasep) struct strbuf shown = STRBUF_EMPTY;
     CLEANUP(json_decrefp) json_t *chosen = json_array();
     json_t *x;
     size_t i;
@@ -308,7 +308,6 @@ static bool confirmed(const struct selection *s, const json_t *ids, struct arena
         if (is_selected(x, ids, a))
             (void)json_array_append(chosen, x);
     }
-    strbuf_init(&shown, STRBUF_NO_LIMIT);
     action_table_print(s->reply, chosen, a, &shown);
     (void)fprintf(stderr, "%s\n", shown.text);
     if (cli_asked(json_array_size(ids) == 1 ? "Approve it"

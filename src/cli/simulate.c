@@ -98,11 +98,10 @@ static enum exit_code read_args(const struct args *args, struct arena *a, struct
 
 static enum exit_code put_series(const char *path, const struct run_set *a, const struct run_set *b)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
 
     if (!path)
         return EXIT_DONE;
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     report_series_csv(a->runs, b ? b->runs : NULL, &text);
     return cli_write_file(path, &text);
 }

@@ -387,12 +387,11 @@ static void show_power(const json_t *st, struct strbuf *out)
 /* A reload that waits, and passwords that a controller has refused. */
 static void show_daemon(const json_t *st, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    CLEANUP(strbuf_releasep) struct strbuf line = STRBUF_EMPTY;
     const json_t *reload = json_object_get(st, "reload_waits");
     const json_t *login;
     size_t i;
 
-    strbuf_init(&line, STRBUF_NO_LIMIT);
     if (json_is_object(reload)) {
         strbuf_printf(&line,
                       "power.hosts of the reload by %s at %s is taken over once the power changes under way "
@@ -471,11 +470,10 @@ static void put_status(const json_t *st, const char *domain, struct arena *a, st
 
 static void show_status(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf lines = {0};
+    CLEANUP(strbuf_releasep) struct strbuf lines = STRBUF_EMPTY;
 
-    strbuf_init(&lines, STRBUF_NO_LIMIT);
     put_status(json_object_get(reply, "status"), reply_text(reply, "host_domain"), a, &lines);
-    put_wrapped(lines.text ? lines.text : "", a, out);
+    put_wrapped(lines.text, a, out);
 }
 
 /* A night in about ten lines; the service counts. */

@@ -27,14 +27,13 @@ static void show_tokens(const json_t *reply, struct arena *a, struct strbuf *out
                                             {"LAST USED", false}, {"CREATED BY", .below = true}};
     static const char *const members[] = {"name", "role", "owner", "expires", "used", "created_by"};
     const json_t *t;
-    struct table table;
+    struct table table = table_of(a, columns, COUNT_OF(columns));
     size_t i;
 
     if (json_array_size(json_object_get(reply, "tokens")) == 0) {
         strbuf_puts(out, "no tokens\n");
         return;
     }
-    table_init(&table, a, columns, COUNT_OF(columns));
     json_array_foreach(json_object_get(reply, "tokens"), i, t)
     {
         for (size_t k = 0; k < COUNT_OF(columns); k++) {

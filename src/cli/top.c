@@ -111,11 +111,10 @@ static void put_hosts(const json_t *reply, const char *sort, size_t most, struct
     const json_t *h;
     size_t n = json_array_size(list), i;
     struct row *rows = arena_array(a, struct row, n + 1);
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
 
     json_array_foreach(list, i, h) rows[i] = (struct row){h, key_of(h, sort), i};
     qsort(rows, n, sizeof *rows, by_key);
-    table_init(&t, a, columns, COUNT_OF(columns));
     t.colours = cli_colours();
     t.domain = reply_text(reply, "host_domain");
     for (i = 0; i < n && i < most; i++) {

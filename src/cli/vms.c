@@ -32,11 +32,10 @@ static void put_score(struct table *t, const json_t *vm)
 
 static void show_vms(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    struct table t;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
     const json_t *v;
     size_t i;
 
-    table_init(&t, a, columns, COUNT_OF(columns));
     t.colours = cli_colours();
     t.domain = reply_text(reply, "host_domain");
     json_array_foreach(json_object_get(reply, "vms"), i, v)

@@ -167,7 +167,7 @@ static void put_lines(struct strbuf *out, const char *text, size_t *rows, size_t
 
 static void draw(const char *verb, const char *error, const char *text)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     CLEANUP(arena_releasep) struct arena a = {0};
     size_t rows, columns;
     time_t now = time(NULL);
@@ -175,7 +175,6 @@ static void draw(const char *verb, const char *error, const char *text)
     char clock[16] = "";
 
     watch_size(&rows, &columns);
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     strbuf_puts(&out, SCREEN_HOME);
     put_lines(&out, error, &rows, columns);
     put_lines(&out, text, &rows, columns);
@@ -207,12 +206,11 @@ struct shown {
 static void run_in_child(const struct verb *v, const struct args *args, const struct attempt *t,
                          const struct screen *s)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     CLEANUP(arena_releasep) struct arena a = {0};
 
     (void)sigprocmask(SIG_UNBLOCK, &s->mask, NULL);
     (void)dup2(t->error, STDERR_FILENO);
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     enum exit_code code = v->run(args, &a, &out);
 
     for (size_t done = 0; code == EXIT_DONE && done < out.len;) {

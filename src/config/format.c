@@ -224,7 +224,7 @@ static void put_map(const struct text *t, const struct node *map, const char *pa
 int config_format(const char *file, const char *text, size_t len, struct arena *a, struct strbuf *out,
                   struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf moved = {0};
+    CLEANUP(strbuf_releasep) struct strbuf moved = STRBUF_EMPTY;
     struct node *before = NULL, *after = NULL;
     int r = yaml_tree_parse(file, text, len, a, &before, err);
 
@@ -236,7 +236,6 @@ int config_format(const char *file, const char *text, size_t len, struct arena *
     }
     const struct text t = lines_of(text, len, a);
 
-    strbuf_init(&moved, STRBUF_NO_LIMIT);
     put_map(&t, before, "", 0, t.n, &moved);
     if (yaml_tree_parse(file, moved.text, moved.len, a, &after, NULL) < 0 || !node_same(before, after))
         return err_set(err, -EINVAL, "%s: its lines cannot be moved without a change of their meaning", file);

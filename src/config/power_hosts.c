@@ -306,12 +306,11 @@ static void put_host(const struct config_power_host *h, const struct schema *key
 
 const char *config_power_text(const struct config_power_host *hosts, size_t n, struct arena *a)
 {
-    CLEANUP(strbuf_releasep) struct strbuf all = {0};
+    CLEANUP(strbuf_releasep) struct strbuf all = STRBUF_EMPTY;
     const struct schema keys = config_power_keys(a);
 
     if (n == 0)
         return NULL;
-    strbuf_init(&all, STRBUF_NO_LIMIT);
     for (size_t i = 0; i < n; i++) {
         strbuf_puts(&all, i ? ", " : "{");
         put_host(&hosts[i], &keys, a, &all);
@@ -355,9 +354,8 @@ static size_t count_changed(const struct config *c, const struct config *other, 
 void config_power_change_text(const struct config *old, const struct config *now, struct arena *a,
                               const char **ret_from, const char **ret_to)
 {
-    CLEANUP(strbuf_releasep) struct strbuf names = {0};
+    CLEANUP(strbuf_releasep) struct strbuf names = STRBUF_EMPTY;
 
-    strbuf_init(&names, STRBUF_NO_LIMIT);
     size_t n = count_changed(now, old, false, a, &names) + count_changed(old, now, true, a, &names);
 
     *ret_from = arena_printf(a, "%zu host%s", old->n_power_hosts, old->n_power_hosts == 1 ? "" : "s");

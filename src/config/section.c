@@ -148,10 +148,9 @@ static void put_node(const struct node *n, struct strbuf *out)
 
 int section_hidden_text(const struct reader *r, const struct node *n, void *at)
 {
-    CLEANUP(strbuf_releasep) struct strbuf shown = {0};
+    CLEANUP(strbuf_releasep) struct strbuf shown = STRBUF_EMPTY;
     struct hidden_text *ret = at;
 
-    strbuf_init(&shown, STRBUF_NO_LIMIT);
     config_put_harmless(n, r->a, &shown);
     ret->shown = node_is_null(n) ? NULL : arena_strdup(r->a, shown.text);
     return section_text(r, n, &ret->all);
@@ -159,9 +158,8 @@ int section_hidden_text(const struct reader *r, const struct node *n, void *at)
 
 int section_text(const struct reader *r, const struct node *n, void *at)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     put_node(n, &text);
     *(const char **)at = node_is_null(n) ? NULL : arena_strdup(r->a, text.text);
     return 0;

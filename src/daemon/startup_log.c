@@ -73,10 +73,8 @@ void startup_log_warnings(const struct config *c, const struct power_config *pow
 void startup_log_reload(const struct config_change *changes, size_t n, bool power_waits, struct engine *e,
                         const char *by, instant_s now)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     size_t later = 0;
-
-    strbuf_init(&text, STRBUF_NO_LIMIT);
 
     for (size_t i = 0; i < n; i++) {
         const enum config_effect effect = config_change_effect(&changes[i], power_waits);

@@ -321,11 +321,9 @@ static void approve_by_itself(struct engine *e, const struct observation *v, con
 
 int decide_store(struct engine *e, const struct plan *plan, uint64_t pass, const char *trigger, instant_s now)
 {
-    CLEANUP(strbuf_releasep) struct strbuf snapshot = {0};
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf snapshot = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
 
-    strbuf_init(&snapshot, STRBUF_NO_LIMIT);
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     bool kept = e->settings.passes_kept > 0;
 
     if (kept) { /* most of what a pass costs; not where passes are not kept */

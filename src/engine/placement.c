@@ -162,13 +162,12 @@ static int agree(struct engine *e, const struct place_request *q, instant_s now,
     CLEANUP(arena_releasep) struct arena a = {0};
     const struct snapshot *s = engine_snapshot(e);
     const char **ids = arena_array(&a, const char *, q->n_vms);
-    struct strbuf key;
+    struct strbuf key = STRBUF_EMPTY;
     uint32_t ix;
 
     for (size_t i = 0; i < q->n_vms; i++)
         ids[i] = s && find_vm(s, q->vms[i], &ix, NULL) == 0 ? s->vms[ix].is.id : q->vms[i];
     qsort(ids, q->n_vms, sizeof *ids, order_texts);
-    strbuf_init(&key, STRBUF_NO_LIMIT);
     for (size_t i = 0; i < q->n_vms; i++) {
         if (i == 0 || strcmp(ids[i], ids[i - 1]) != 0)
             strbuf_printf(&key, "%s\n", ids[i]);

@@ -79,7 +79,7 @@ static enum MHD_Result answer_problem_page(struct http_call *c, enum problem p, 
 
 enum MHD_Result answer_problem(struct http_call *c, enum problem p, const char *format, ...)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     char detail[DETAIL_MAX];
     va_list args;
 
@@ -88,7 +88,6 @@ enum MHD_Result answer_problem(struct http_call *c, enum problem p, const char *
     va_end(args);
     if (route_is_html(c->route) && !exchange_header(c, "Authorization"))
         return answer_problem_page(c, p, detail);
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     problem_write(p, detail, &out);
     struct MHD_Response *r = copied(out.text, out.len);
 
@@ -137,20 +136,18 @@ enum MHD_Result answer_html(struct http_call *c, unsigned status, const char *te
 
 enum MHD_Result answer_sign_in(struct http_call *c, unsigned status, const char *problem)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     status_page_write_sign_in(c->http->cluster, problem, &out);
     return answer_html(c, status, out.text);
 }
 
 static enum MHD_Result answer_problem_page(struct http_call *c, enum problem p, const char *detail)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
     if (p == PROBLEM_UNAUTHORIZED || p == PROBLEM_ATTEMPTS)
         return answer_sign_in(c, problem_status(p), detail);
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     status_page_write_problem(problem_title(p), detail, &out);
     return answer_html(c, problem_status(p), out.text);
 }
@@ -189,11 +186,10 @@ enum MHD_Result answer_options(struct http_call *c, unsigned methods)
 
 enum MHD_Result answer_wrong_method(struct http_call *c, unsigned methods)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     char list[64];
 
     list_methods(methods, list, sizeof list);
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     problem_write(PROBLEM_METHOD, list, &out);
     struct MHD_Response *r = copied(out.text, out.len);
 

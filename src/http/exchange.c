@@ -70,11 +70,9 @@ const char *exchange_bearer(const struct http_call *c)
 
 static enum MHD_Result answer_clusters(struct http_call *c)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
-    struct json_writer w;
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
+    struct json_writer w = {.out = &out};
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
-    jw_init(&w, &out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_begin(&w, "clusters", JW_ARRAY, JW_INLINE);

@@ -227,9 +227,8 @@ static void allow_descriptors(unsigned connections)
 
 static struct list_text *describe(void)
 {
-    struct strbuf text;
+    struct strbuf text = STRBUF_EMPTY;
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     strbuf_puts(&text, openapi_document);
     CLEANUP(shared_text_unrefp) struct shared_text *whole = shared_text_new(&text);
 

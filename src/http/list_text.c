@@ -210,12 +210,10 @@ uint64_t list_text_element(struct list_text *l, size_t i, struct iovec *ret)
 
 bool list_text_find(struct list_text *l, const char *id, struct iovec *ret)
 {
-    CLEANUP(strbuf_releasep) struct strbuf raw = {0};
-    struct json_writer w;
+    CLEANUP(strbuf_releasep) struct strbuf raw = STRBUF_EMPTY;
+    struct json_writer w = {.out = &raw};
 
     find_elements(l);
-    strbuf_init(&raw, STRBUF_NO_LIMIT);
-    jw_init(&w, &raw);
     jw_text(&w, NULL, id);
     size_t i = find_raw(l, "id", raw.text, raw.len);
 
@@ -302,9 +300,8 @@ struct shared_text *list_text_member(struct list_text *l)
         const json_t *member = json_object_get(root, l->member);
 
         if (json_is_string(member)) {
-            CLEANUP(strbuf_releasep) struct strbuf text = {0};
+            CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
 
-            strbuf_init(&text, STRBUF_NO_LIMIT);
             strbuf_add(&text, json_string_value(member), json_string_length(member));
             l->decoded = shared_text_new(&text);
         }

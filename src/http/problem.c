@@ -47,9 +47,8 @@ enum problem problem_of(const struct err *err)
 
 void problem_write(enum problem p, const char *detail, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_text(&w, "type", problems[p].uri);
     jw_text(&w, "title", problems[p].title);

@@ -36,12 +36,10 @@ void sign_in_add_cookie(const struct http_call *c, struct MHD_Response *r)
 /* Who asks, and the session; without one null. */
 static enum MHD_Result answer_session(struct http_call *c)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     const bool known = c->who[0] != '\0';
-    struct json_writer w;
+    struct json_writer w = {.out = &out};
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
-    jw_init(&w, &out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_text(&w, "who", known ? c->who : NULL);

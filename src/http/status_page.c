@@ -250,12 +250,11 @@ static void put_fault(struct strbuf *out, size_t *n, const char *what, const cha
 /* Receivers of events that cannot be reached. */
 static void put_unheard(const json_t *s, size_t *n, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     const json_t *broker = json_object_get(s, "mqtt");
     const json_t *target;
     size_t i;
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     if (json_is_object(broker) && !json_is_true(json_object_get(broker, "connected"))) {
         const char *since = text_of(broker, "since");
         const char *error = text_of(broker, "error");
@@ -281,11 +280,10 @@ static void put_unheard(const json_t *s, size_t *n, struct strbuf *out)
 
 static void put_failing_units(const json_t *s, size_t *n, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     const json_t *x;
     size_t i;
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     json_array_foreach(json_object_get(s, "failing_units"), i, x)
     {
         const char *error = text_of(x, "error");

@@ -43,7 +43,7 @@ static json_t *parsed(struct list_text *reply)
 
 static enum MHD_Result answer(struct http_call *c)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     CLEANUP(json_decrefp) json_t *status = parsed(c->shown[0]);
     CLEANUP(json_decrefp) json_t *hosts = parsed(c->shown[1]);
     CLEANUP(json_decrefp) json_t *recommendations = parsed(c->shown[2]);
@@ -56,7 +56,6 @@ static enum MHD_Result answer(struct http_call *c)
                                .recommendations = recommendations};
 
     (void)read_refresh(c, &page.refresh_s); /* was checked */
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     status_page_write(&page, &out);
     return answer_html(c, MHD_HTTP_OK, out.text);
 }

@@ -14,9 +14,8 @@
 void host_json_write(const struct host_facts *f, struct strbuf *out)
 {
     const struct seen_host seen = {.is = *f};
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     writer_object(&w, NULL, &snapshot_fields_host, &seen);
     if (out->len > 0 && out->text[out->len - 1] == '\n')
         out->text[--out->len] = '\0';

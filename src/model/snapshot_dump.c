@@ -135,10 +135,9 @@ static void dump_cluster(struct dump *d)
 
 void snapshot_dump(const struct snapshot *s, struct strbuf *out)
 {
-    struct dump d = {.s = s};
+    struct dump d = {.s = s, .w = {.out = out}};
 
     d.ids = arena_array(&d.scratch, const char *, (size_t)s->n_hosts + s->n_vms);
-    jw_init(&d.w, out);
     jw_begin(&d.w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&d.w, "format", SNAPSHOT_FORMAT);
     jw_text(&d.w, "cluster", s->cluster);

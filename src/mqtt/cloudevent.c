@@ -7,15 +7,12 @@
 
 void cloudevent_json(const struct cloudevent *ce, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf type = {0};
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
-    struct json_writer w;
+    CLEANUP(strbuf_releasep) struct strbuf type = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+    struct json_writer w = {.out = &text};
     char time[RFC3339_MAX];
 
-    strbuf_init(&type, STRBUF_NO_LIMIT);
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     strbuf_printf(&type, CLOUDEVENT_TYPE_PREFIX "%s", ce->type);
-    jw_init(&w, &text);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_text(&w, "specversion", "1.0");
     jw_text(&w, "id", ce->id);

@@ -20,10 +20,9 @@ static bool is_plain(const char *text, size_t len)
 /* What comes after .../cmd: "" or the word; NULL: another topic. */
 static const char *word_of(const struct topics *topics, const char *topic)
 {
-    CLEANUP(strbuf_releasep) struct strbuf base = {0};
+    CLEANUP(strbuf_releasep) struct strbuf base = STRBUF_EMPTY;
     const char *rest = topic;
 
-    strbuf_init(&base, STRBUF_NO_LIMIT);
     topic_commands(topics, &base);
     if (strncmp(topic, base.text, base.len) != 0)
         return NULL;
@@ -37,7 +36,7 @@ static const char *word_of(const struct topics *topics, const char *topic)
 static int read_reply_topic(const struct topics *topics, const struct command_message *m, struct command *ret,
                             struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf base = {0};
+    CLEANUP(strbuf_releasep) struct strbuf base = STRBUF_EMPTY;
     const char *topic = m->response_topic;
 
     if (m->correlation_len > COMMAND_CORRELATION_MAX)
@@ -45,7 +44,6 @@ static int read_reply_topic(const struct topics *topics, const struct command_me
                        COMMAND_CORRELATION_MAX);
     if (!topic)
         return 0;
-    strbuf_init(&base, STRBUF_NO_LIMIT);
     topic_reply(topics, &base);
     if (strncmp(topic, base.text, base.len) != 0 || (topic[base.len] != '\0' && topic[base.len] != '/') ||
         strpbrk(topic, "+#") || !is_plain(topic, strlen(topic)))

@@ -84,9 +84,8 @@ static void put_if(struct json_writer *w, const char *key, const char *text)
 static void put_component(struct json_writer *w, const struct component *c, const char *id, bool available,
                           const char *online)
 {
-    CLEANUP(strbuf_releasep) struct strbuf unique = {0};
+    CLEANUP(strbuf_releasep) struct strbuf unique = STRBUF_EMPTY;
 
-    strbuf_init(&unique, STRBUF_NO_LIMIT);
     strbuf_printf(&unique, "%s__%s", id, c->id);
     jw_text(w, "platform", c->platform);
     jw_text(w, "unique_id", unique.text);
@@ -139,12 +138,11 @@ static void put_pause(struct json_writer *w, const struct home_assistant *ha, co
 {
     const struct component *is = ha->pausable ? &pause_switch : &paused;
     const struct component *is_not = ha->pausable ? &paused : &pause_switch;
-    CLEANUP(strbuf_releasep) struct strbuf commands = {0};
+    CLEANUP(strbuf_releasep) struct strbuf commands = STRBUF_EMPTY;
 
     jw_begin(w, is->id, JW_OBJECT, JW_INLINE);
     put_component(w, is, id, true, online);
     if (ha->pausable) {
-        strbuf_init(&commands, STRBUF_NO_LIMIT);
         topic_commands(&ha->topics, &commands);
         jw_text(w, "command_topic", commands.text);
         /* adds a member to the payload; versions of Home Assistant that do not know the option send it as it
@@ -166,9 +164,8 @@ static void put_pause(struct json_writer *w, const struct home_assistant *ha, co
 static void put_device(struct json_writer *w, const struct home_assistant *ha, const char *host,
                        const char *name, const char *id)
 {
-    CLEANUP(strbuf_releasep) struct strbuf cluster = {0};
+    CLEANUP(strbuf_releasep) struct strbuf cluster = STRBUF_EMPTY;
 
-    strbuf_init(&cluster, STRBUF_NO_LIMIT);
     jw_begin(w, "device", JW_OBJECT, JW_INLINE);
     jw_begin(w, "identifiers", JW_ARRAY, JW_INLINE);
     jw_text(w, NULL, id);
@@ -192,23 +189,18 @@ static void put_device(struct json_writer *w, const struct home_assistant *ha, c
 void home_assistant_config(const struct home_assistant *ha, const char *host, const char *name,
                            struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
-    CLEANUP(strbuf_releasep) struct strbuf id = {0};
-    CLEANUP(strbuf_releasep) struct strbuf state = {0};
-    CLEANUP(strbuf_releasep) struct strbuf online = {0};
-    struct json_writer w;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf id = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf state = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf online = STRBUF_EMPTY;
+    struct json_writer w = {.out = &text};
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
-    strbuf_init(&id, STRBUF_NO_LIMIT);
-    strbuf_init(&state, STRBUF_NO_LIMIT);
-    strbuf_init(&online, STRBUF_NO_LIMIT);
     put_id(ha, host, &id);
     topic_online(&ha->topics, &online);
     if (host)
         topic_host(&ha->topics, host, &state);
     else
         topic_cluster(&ha->topics, &state);
-    jw_init(&w, &text);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     put_device(&w, ha, host, name, id.text);
     jw_text(&w, "state_topic", state.text);

@@ -121,7 +121,7 @@ static int status_error(const struct soap_endpoint *e, const struct http_answer 
 int soap_call(const struct soap_endpoint *e, const char *method, const struct strbuf *body,
               int64_t deadline_ms, struct soap_answer *ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf action = {0};
+    CLEANUP(strbuf_releasep) struct strbuf action = STRBUF_EMPTY;
     /* Allocated at full size: growing would leave copies of a password behind. */
     size_t len = strlen(ENVELOPE_BEGIN) + body->len + strlen(ENVELOPE_END);
     char *envelope = malloc(len + 1);
@@ -129,7 +129,6 @@ int soap_call(const struct soap_endpoint *e, const char *method, const struct st
     if (!envelope)
         return err_set(err, -ENOMEM, "out of memory");
     (void)snprintf(envelope, len + 1, "%s%s%s", ENVELOPE_BEGIN, body->text, ENVELOPE_END);
-    strbuf_init(&action, STRBUF_NO_LIMIT);
     strbuf_printf(&action, "SOAPAction: \"%s\"", e->action);
     const char *headers[] = {"Content-Type: text/xml; charset=utf-8", action.text, NULL};
     struct http_request request = {.method = "POST",

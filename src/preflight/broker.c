@@ -111,7 +111,7 @@ void preflight_broker(void *part)
     struct broker_part *p = part;
     const struct config_mqtt *m = &p->config->mqtt;
     const struct topics topics = {m->topic, p->config->cluster};
-    CLEANUP(strbuf_releasep) struct strbuf topic = {0};
+    CLEANUP(strbuf_releasep) struct strbuf topic = STRBUF_EMPTY;
     const struct broker_options options = {
         .host = m->host,
         .port = (int)m->port,
@@ -135,7 +135,6 @@ void preflight_broker(void *part)
         preflight_advise(&p->found.list, "run this as the user of the service");
         return;
     }
-    strbuf_init(&topic, STRBUF_NO_LIMIT);
     topic_check(&topics, &topic);
     int r = broker_connect(&options, &handlers, &t, &b, &err);
 

@@ -59,9 +59,8 @@ static void put_absent_vms(struct json_writer *w, const struct snapshot *s, int 
 void render_entitlements_json(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
                               struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "format", "ballast-entitlements/1");
     for (int r = 0; r < RES_COUNT; r++) {
@@ -169,17 +168,14 @@ void render_entitlements_text(const struct snapshot *snap, const struct divvy_tr
     bool first = true;
 
     for (int r = 0; r < RES_COUNT; r++) {
-        struct table t;
+        struct table t = wide ? table_of(&scratch, wide_columns, sizeof wide_columns / sizeof *wide_columns)
+                              : table_of(&scratch, columns, sizeof columns / sizeof *columns);
         if (!trees[r])
             continue;
         strbuf_printf(out, "%s%s\n\n", first ? "" : "\n", res_title[r]);
         first = false;
-        if (wide) {
-            table_init(&t, &scratch, wide_columns, sizeof wide_columns / sizeof *wide_columns);
+        if (wide)
             t.width = TABLE_WIDTH_ANY;
-        } else {
-            table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
-        }
         put_tree(snap, trees[r], wide, &scratch, &t);
         table_render(&t, "  ", out);
         if (trees[r]->overcommitted) {

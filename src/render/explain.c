@@ -24,9 +24,8 @@ static void put_amount(struct json_writer *w, const char *key, const double amou
 
 void render_explain_json(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "format", "ballast-explain/1");
     jw_text(&w, "vm", ref_vm_id(snap, e->vm));
@@ -127,11 +126,10 @@ static const char *text_of_all(const struct snapshot *snap, const struct candida
 {
     const struct finding **found = arena_array(a, const struct finding *, n);
     const char *domain = named_host_domain(snap);
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
     for (uint32_t i = 0; i < n; i++)
         found[i] = all[i]->found;
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     if (found[0])
         strbuf_puts(&out, wording_text_of_all(snap, found, n, a));
     else
@@ -175,7 +173,7 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
     };
     const struct vm *v = &snap->vms[e->vm];
     struct arena scratch = {0};
-    struct table t;
+    struct table t = table_of(&scratch, columns, sizeof columns / sizeof *columns);
 
     table_put_wrapped(out, e->summary ? wording_text(snap, e->summary, &scratch) : v->is.name, 0);
     if (e->n_left > 0)
@@ -183,7 +181,6 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
     const struct candidate **order = by_host_name(snap, e, &scratch);
     const struct candidate **alike = arena_array(&scratch, const struct candidate *, (size_t)e->n + 1);
     strbuf_puts(out, "\n");
-    table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
     t.domain = named_host_domain(snap);
     for (uint32_t n = e->n, n_alike; n > 0;) {
         n = take_alike(snap, order, n, alike, &n_alike, &scratch);
@@ -196,9 +193,8 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
 void render_explain_host_json(const struct snapshot *snap, const struct host_explanation *e,
                               const char *assumed, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "format", "ballast-explain/1");
     jw_text(&w, "vm", NULL);

@@ -271,9 +271,8 @@ static void put_plan(const struct plan *plan, const struct what_if *question, co
                      struct strbuf *out)
 {
     char time[RFC3339_MAX];
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "format", "ballast-plan/1");
     jw_text(&w, "cluster", plan->snap->cluster);

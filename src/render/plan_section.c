@@ -76,13 +76,12 @@ void plan_section_balance(const struct plan *plan, struct arena *a, struct strbu
     static const char *const phase_names[] = {"before", "after"};
     size_t n_phases = plan->n_recommendations > 0 ? 2 : 1;
     bool contended = false;
-    struct table t;
+    struct table t = table_of(a, columns, sizeof columns / sizeof *columns);
 
     strbuf_printf(out, "Imbalance %.4f now, %.4f after the plan; target %.4f (%sthreshold %lld)\n\n",
                   plan->before.imbalance, plan->after.imbalance, plan->after.target,
                   plan->policy.target == TARGET_AUTO ? "" : "as set; ",
                   (long long)plan->policy.migration_threshold);
-    table_init(&t, a, columns, sizeof columns / sizeof *columns);
     t.domain = named_host_domain(plan->snap);
     for (int r = 0; r < RES_COUNT; r++) {
         for (size_t p = 0; p < n_phases; p++) {
@@ -126,12 +125,11 @@ void plan_section_recommendations(const struct plan *plan, struct arena *a, stru
         {"", .below = true},
     };
     const struct snapshot *s = plan->snap;
-    struct table t;
+    struct table t = table_of(a, columns, sizeof columns / sizeof *columns);
 
     if (plan->n_recommendations == 0)
         return;
     strbuf_printf(out, "\n%s\n\n", render_count(a, plan->n_recommendations, "recommendation"));
-    table_init(&t, a, columns, sizeof columns / sizeof *columns);
     t.domain = named_host_domain(plan->snap);
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *r = &plan->recommendations[i];
@@ -169,7 +167,7 @@ static void put_alternatives(const struct plan *plan, const struct recommendatio
                              struct strbuf *out)
 {
     static const struct column columns[] = {{"HOST", .host = true}, {"IMBALANCE", true}, {"", .below = true}};
-    struct table t;
+    struct table t = table_of(a, columns, sizeof columns / sizeof *columns);
 
     strbuf_puts(out, "\n");
     table_put_wrapped(out,
@@ -177,7 +175,6 @@ static void put_alternatives(const struct plan *plan, const struct recommendatio
                                    r->vm != IX_NONE ? ref_vm_name(plan->snap, r->vm) : "the VM"),
                       0);
     strbuf_puts(out, "\n");
-    table_init(&t, a, columns, sizeof columns / sizeof *columns);
     t.domain = named_host_domain(plan->snap);
     for (uint32_t i = 0; i < r->n_alternatives; i++) {
         const struct alternative *alt = &r->alternatives[i];
@@ -213,7 +210,7 @@ void plan_section_settings(const struct plan *plan, struct arena *a, struct strb
         {"HOST", .host = true}, {"POOL", false}, {"RESOURCE", false},
         {"RESERVATION", true},  {"LIMIT", true}, {"SHARES", true},
     };
-    struct table t;
+    struct table t = table_of(a, columns, sizeof columns / sizeof *columns);
 
     if (plan->n_settings == 0)
         return;
@@ -223,7 +220,6 @@ void plan_section_settings(const struct plan *plan, struct arena *a, struct strb
 
     memcpy(list, plan->settings, plan->n_settings * sizeof *list);
     qsort_r(list, plan->n_settings, sizeof *list, compare_settings, (void *)plan->snap);
-    table_init(&t, a, columns, sizeof columns / sizeof *columns);
     t.domain = named_host_domain(plan->snap);
     for (uint32_t i = 0; i < plan->n_settings && i < SETTINGS_SHOWN_MAX; i++) {
         const struct host_setting *h = &list[i];
@@ -257,7 +253,7 @@ void plan_section_vm_settings(const struct plan *plan, struct arena *a, struct s
     static const struct column columns[] = {
         {"HOST", .host = true}, {"VM", false}, {"CPU LIMIT, MHz", true}, {"SHARES", true}, {"", false},
     };
-    struct table t;
+    struct table t = table_of(a, columns, sizeof columns / sizeof *columns);
 
     if (plan->n_vm_settings == 0)
         return;
@@ -267,7 +263,6 @@ void plan_section_vm_settings(const struct plan *plan, struct arena *a, struct s
 
     memcpy(list, plan->vm_settings, plan->n_vm_settings * sizeof *list);
     qsort_r(list, plan->n_vm_settings, sizeof *list, compare_vm_settings, (void *)plan->snap);
-    table_init(&t, a, columns, sizeof columns / sizeof *columns);
     t.domain = named_host_domain(plan->snap);
     for (uint32_t i = 0; i < plan->n_vm_settings && i < SETTINGS_SHOWN_MAX; i++) {
         table_cell(&t, ref_host_name(plan->snap, list[i].host));

@@ -79,7 +79,7 @@ static void put_unevenness(const struct plan *plan, struct arena *a, struct strb
 /* Why there is nothing, or not more. */
 static void put_reasons(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     bool none = plan->n_recommendations == 0;
     bool skipped = plan->end == CHECK_MANDATORY_ONLY || plan->end == CHECK_POWER_FIRST; /* balance */
 
@@ -97,7 +97,6 @@ static void put_reasons(const struct plan *plan, struct arena *a, struct strbuf 
     }
     if (plan->after.n_uneven == 0 && !none && skipped)
         return;
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     strbuf_puts(&text, none ? "Nothing is recommended" : "Nothing else is recommended");
     if (plan->policy.objective == OBJECTIVE_BALANCE)
         put_unevenness(plan, a, &text);

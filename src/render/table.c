@@ -13,11 +13,6 @@
 #define BELOW_INDENT_MAX 6
 #define NARROWEST 8 /* a column of text is not made narrower than this */
 
-void table_init(struct table *t, struct arena *a, const struct column *columns, size_t n_columns)
-{
-    *t = (struct table){.a = a, .columns = columns, .n_columns = n_columns, .width = TABLE_WIDTH};
-}
-
 const char *table_tone_sequence(enum tone tone)
 {
     static const char *const sequences[tone_count] = {

@@ -53,7 +53,11 @@ struct table {
     const char *domain; /* ".example.com", of host columns; NULL: none. The caller puts it in. */
 };
 
-void table_init(struct table *t, struct arena *a, const struct column *columns, size_t n_columns);
+/* Without rows. Rows and texts are in the arena. */
+static inline struct table table_of(struct arena *a, const struct column *columns, size_t n_columns)
+{
+    return (struct table){.a = a, .columns = columns, .n_columns = n_columns, .width = TABLE_WIDTH};
+}
 
 /* Adds a cell; after n_columns cells the next one begins a row. The text is not copied; NULL is shown as "-".
  */

@@ -55,9 +55,8 @@ int request_read_list(const struct request_field *f, const json_t *v, struct req
 /* Adds "KEY=VALUE" of a member. */
 static int add_member(struct request *r, const char *key, const json_t *value)
 {
-    CLEANUP(strbuf_releasep) struct strbuf word = {0};
+    CLEANUP(strbuf_releasep) struct strbuf word = STRBUF_EMPTY;
 
-    strbuf_init(&word, STRBUF_NO_LIMIT);
     if (json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value))
         strbuf_printf(&word, "%s=%s", key, json_string_value(value));
     else if (json_is_integer(value))

@@ -77,13 +77,12 @@ static int prepare_query(const struct store *s, const struct event_query *q, con
 int store_list_events(struct store *s, const struct event_query *q, struct arena *a,
                       struct event_record **ret, size_t *ret_n, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(strbuf_releasep) struct strbuf sql = STRBUF_EMPTY;
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     struct event_record *list = NULL;
     size_t n = 0, cap = 0;
     int rc, r;
 
-    strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_puts(&sql, q->newest ? "SELECT * FROM (" : "");
     strbuf_puts(&sql, "SELECT id, time, kind, type, severity, subject, vm, host, to_host, data");
     put_where(q, &sql);
@@ -114,11 +113,10 @@ int store_list_events(struct store *s, const struct event_query *q, struct arena
 
 int store_count_events(struct store *s, const struct event_query *q, uint64_t *ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(strbuf_releasep) struct strbuf sql = STRBUF_EMPTY;
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     int r;
 
-    strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_puts(&sql, "SELECT count(*)");
     put_where(q, &sql);
     if ((r = prepare_query(s, q, sql.text, &st, err)) < 0)

@@ -42,11 +42,10 @@ static int prepare_actions(const struct store *s, const struct action_query *q, 
 
 static int count_actions(const struct store *s, const struct action_query *q, uint64_t *ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(strbuf_releasep) struct strbuf sql = STRBUF_EMPTY;
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     int r;
 
-    strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_puts(&sql, "SELECT count(*)");
     put_where(q, &sql);
     if ((r = prepare_actions(s, q, sql.text, &st, err)) < 0)
@@ -57,14 +56,13 @@ static int count_actions(const struct store *s, const struct action_query *q, ui
 int store_list_actions(struct store *s, const struct action_query *q, struct arena *a,
                        struct action_record **ret, size_t *ret_n, uint64_t *ret_more, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(strbuf_releasep) struct strbuf sql = STRBUF_EMPTY;
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     struct action_record *list = NULL;
     size_t n = 0, cap = 0;
     uint64_t all = 0;
     int rc, r;
 
-    strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_puts(&sql, "SELECT ");
     row_column_names(&table_actions, &sql);
     put_where(q, &sql);
@@ -90,13 +88,12 @@ int store_list_actions(struct store *s, const struct action_query *q, struct are
 int store_each_end(struct store *s, instant_s since, void (*each)(void *ctx, const struct action_record *r),
                    void *ctx, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(strbuf_releasep) struct strbuf sql = STRBUF_EMPTY;
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     CLEANUP(arena_releasep) struct arena a = {0};
     const struct action_query q = {.since = since, .state = action_state_count};
     int rc, r;
 
-    strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_puts(&sql, "SELECT ");
     row_column_names(&table_action_ends, &sql);
     put_where(&q, &sql);

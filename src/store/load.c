@@ -20,9 +20,8 @@ struct query {
 static int prepare_query(const struct store *s, const struct query *q, int64_t of, sqlite3_stmt **ret,
                          struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(strbuf_releasep) struct strbuf sql = STRBUF_EMPTY;
 
-    strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_puts(&sql, "SELECT ");
     row_column_names(q->table, &sql);
     strbuf_printf(&sql, " FROM %s%s", q->table->name, q->tail);

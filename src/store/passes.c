@@ -16,10 +16,9 @@
 static int prepare_list(const struct store *s, const struct pass_query *q, const char *columns,
                         sqlite3_stmt **ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(strbuf_releasep) struct strbuf sql = STRBUF_EMPTY;
     int r;
 
-    strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_printf(&sql, "SELECT %s FROM passes WHERE time >= :since AND (:before = 0 OR id < :before)",
                   columns);
     if (q->limit > 0)
@@ -45,14 +44,13 @@ static int count_passes(const struct store *s, const struct pass_query *q, uint6
 int store_list_passes(struct store *s, const struct pass_query *q, struct arena *a, struct kept_pass **ret,
                       size_t *ret_n, uint64_t *ret_more, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf columns = {0};
+    CLEANUP(strbuf_releasep) struct strbuf columns = STRBUF_EMPTY;
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
     struct kept_pass *list = NULL;
     size_t n = 0, cap = 0;
     uint64_t all = 0;
     int rc, r;
 
-    strbuf_init(&columns, STRBUF_NO_LIMIT);
     row_column_names(&table_passes, &columns);
     strbuf_puts(&columns, ", snapshot_size IS NOT NULL");
     if ((r = prepare_list(s, q, columns.text, &st, err)) < 0)

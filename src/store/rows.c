@@ -275,9 +275,8 @@ static int bind_text(sqlite3_stmt *st, int i, const char *text)
 
 static int bind_needs(sqlite3_stmt *st, int i, const struct action_record *action)
 {
-    struct strbuf ids;
+    struct strbuf ids = STRBUF_EMPTY;
 
-    strbuf_init(&ids, STRBUF_NO_LIMIT);
     for (uint32_t k = 0; k < action->n_depends_on; k++)
         strbuf_printf(&ids, "%s%" PRIu64, k ? "," : "", action->depends_on[k]);
     int rc = sqlite3_bind_text(st, i, ids.text, -1, SQLITE_TRANSIENT);

@@ -147,11 +147,10 @@ static void put_in_place(const struct sql_table *t, struct strbuf *sql)
 
 static int prepare_put(struct store *s, enum record_kind kind, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    CLEANUP(strbuf_releasep) struct strbuf sql = STRBUF_EMPTY;
     const struct sql_table *t = kinds[kind].table;
     bool pass = kind == RECORD_PASS;
 
-    strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_printf(&sql, "INSERT %sINTO %s (", kind == RECORD_ACTION ? "" : "OR REPLACE ", t->name);
     row_column_names(t, &sql);
     strbuf_printf(&sql, "%s) VALUES (",

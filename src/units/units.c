@@ -134,7 +134,7 @@ static void give_up(const struct asking *x, struct question *q)
 /* The line of the next batch; done without one. */
 static void next_batch(const struct asking *x, struct question *q)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = &q->line};
 
     q->batch.vms = q->vms + q->next;
     q->batch.n = q->n - q->next < BATCH ? q->n - q->next : BATCH;
@@ -144,7 +144,6 @@ static void next_batch(const struct asking *x, struct question *q)
     q->lines = 0;
     q->done = q->batch.n == 0;
     strbuf_clear(&q->line);
-    jw_init(&w, &q->line);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_int(&w, "id", (int64_t)q->batch.id);
     jw_begin(&w, "vms", JW_ARRAY, JW_INLINE);

@@ -63,10 +63,9 @@ static int read_text(const char *text, size_t size, struct arena *a, struct expr
 
 static void write_text(const struct expression *x, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
     strbuf_init(out, STRBUF_NO_LIMIT);
-    jw_init(&w, out);
     expression_write(&w, NULL, x);
 }
 

@@ -10,11 +10,10 @@ static void test_table(void **state)
 {
     static const struct column columns[] = {{"NAME", false}, {"N", true}, {"LAST", false}};
     struct arena a = {0};
-    struct table t;
+    struct table t = table_of(&a, columns, ELEMENTS(columns));
     struct strbuf out;
 
     (void)state;
-    table_init(&t, &a, columns, ELEMENTS(columns));
     table_cell(&t, "\xc3\xa4\xc3\xb6\xc3\xbc");
     table_number(&t, 1.25);
     table_cell(&t, "");
@@ -35,11 +34,10 @@ static void test_table_below(void **state)
 {
     static const struct column columns[] = {{"ID", true}, {"VM", false}, {"", false, .below = true}};
     struct arena a = {0};
-    struct table t;
+    struct table t = table_of(&a, columns, ELEMENTS(columns));
     struct strbuf out;
 
     (void)state;
-    table_init(&t, &a, columns, ELEMENTS(columns));
     table_cell(&t, "1");
     table_cell(&t, "web");
     table_cell(&t, "");
@@ -76,11 +74,10 @@ static void test_table_fits(void **state)
         {"", .below = true},
     };
     struct arena a = {0};
-    struct table t;
+    struct table t = table_of(&a, columns, ELEMENTS(columns));
     struct strbuf out;
 
     (void)state;
-    table_init(&t, &a, columns, ELEMENTS(columns));
     t.domain = ".dc1.example.com";
     const char *const rows[] = {
         "1",
@@ -123,11 +120,10 @@ static void test_table_long_names(void **state)
 {
     static const struct column columns[] = {{"NAME", false}, {"ON", false}, {"N", true}};
     struct arena a = {0};
-    struct table t;
+    struct table t = table_of(&a, columns, ELEMENTS(columns));
     struct strbuf out;
 
     (void)state;
-    table_init(&t, &a, columns, ELEMENTS(columns));
     const char *const rows[] = {
         "short",
         "esx1",

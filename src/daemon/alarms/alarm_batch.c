@@ -23,7 +23,7 @@ static const char *text_of(const char *data, struct arena *a)
 /* As in a reply; of a long one only its severity and its sentence. */
 static const char *record_json(const struct event_record *r, const char *text, struct arena *a)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     struct event_record copy = *r;
 
     if (strlen(r->data) > EVENT_BYTES_MAX) {
@@ -34,7 +34,6 @@ static const char *record_json(const struct event_record *r, const char *text, s
         free(dump);
         json_decref(brief);
     }
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     event_json_record(&copy, &out);
     return arena_strndup(a, out.text, strcspn(out.text, "\n"));
 }

@@ -13,11 +13,9 @@ int alarm_digest(const struct engine *e, struct store *store, int64_t days, cons
                  instant_s since, instant_s until, struct arena *a, struct alarm_message *ret,
                  struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf reply = {0};
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf reply = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
 
-    strbuf_init(&reply, STRBUF_NO_LIMIT);
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     int r = reply_summary(e, &store_sqlite, store, since, days, until, &reply, err);
 
     if (r < 0)

@@ -66,7 +66,7 @@ int admin_tokens_list(struct admin_tokens *t, instant_s now, struct strbuf *out,
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct token_record *list = NULL;
-    struct json_writer w;
+    struct json_writer w = {.out = out};
     size_t n = 0;
 
     admin_tokens_store_use(t, now, true);
@@ -74,7 +74,6 @@ int admin_tokens_list(struct admin_tokens *t, instant_s now, struct strbuf *out,
 
     if (r < 0)
         return r;
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_begin(&w, "tokens", JW_ARRAY, JW_INLINE);
@@ -100,7 +99,7 @@ int admin_tokens_create(struct admin_tokens *t, const struct request *q, const c
     struct token_record record = {
         .name = q->name, .role = q->role, .created = now, .created_by = by, .expires = q->expires};
     char token[TOKEN_TEXT_SIZE], owner[PERSON_NAME_MAX];
-    struct json_writer w;
+    struct json_writer w = {.out = out};
     int r;
 
     if (!token_name_is_good(q->name))
@@ -122,7 +121,6 @@ int admin_tokens_create(struct admin_tokens *t, const struct request *q, const c
         return r;
     log_notice("the token \"%s\" with the role %s%s%s was made by %s", q->name, role_name(q->role),
                record.owner ? ", owned by " : "", record.owner ? record.owner : "", by);
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_text(&w, "name", q->name);

@@ -50,7 +50,7 @@ static bool write_all(const void *bytes, size_t n)
 /* The result is the error, then the answer. */
 static _Noreturn void child(apart_work *work, const void *ctx, int result, pid_t parent)
 {
-    struct strbuf out;
+    struct strbuf out = STRBUF_EMPTY;
     struct err err = {0};
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -61,7 +61,6 @@ static _Noreturn void child(apart_work *work, const void *ctx, int result, pid_t
     if (!limit(RLIMIT_CORE, 0) || !limit(RLIMIT_CPU, APART_CPU_S) ||
         !limit(RLIMIT_AS, memory_now() + APART_MEMORY_MB * MIB))
         _exit(1);
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     err.code = work(ctx, &out, &err);
     _exit(write_all(&err, sizeof err) && write_all(out.text, out.len) ? 0 : 1);
 }

@@ -165,9 +165,8 @@ static int find_snapshot(const struct question *j, struct arena *a, struct snaps
 static void put_reply(const struct request *q, const struct strbuf *json, const struct strbuf *text,
                       const struct decision_warnings *warnings, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_text(&w, request_kind_name(q->kind), json->text);
@@ -195,13 +194,12 @@ static int put_pass(const struct question *j, struct arena *a, struct strbuf *ou
 {
     const char *text = NULL;
     struct snapshot snap;
-    struct json_writer w;
+    struct json_writer w = {.out = out};
     int r = read_pass(j, a, &snap, err);
 
     if (r < 0)
         return r;
     (void)store_snapshot_text(&j->pass, a, &text); /* was read just now */
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_text(&w, "host_domain", named_host_domain(&snap));
@@ -213,8 +211,8 @@ static int put_pass(const struct question *j, struct arena *a, struct strbuf *ou
 
 static int decide(const struct question *j, struct arena *a, struct strbuf *out, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf json = {0};
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf json = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     const struct decision_question question = question_of(&j->q, a);
     struct decision_warnings warnings = {0};
     const char *field = NULL;
@@ -226,8 +224,6 @@ static int decide(const struct question *j, struct arena *a, struct strbuf *out,
         return r;
     if ((r = decision_change_settings(question.sets, question.n_sets, a, &policy, &warnings, err)) < 0)
         return name_field(&j->q, "set", err);
-    strbuf_init(&json, STRBUF_NO_LIMIT);
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     const struct decision_output output = {.json = &json, .text = &text};
 
     if ((r = decision_answer(&question, &snap, &policy, a, &output, &field, err)) < 0)
@@ -250,7 +246,7 @@ static void *decisions_main(void *arg)
 
     (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
     for (;;) {
-        CLEANUP(strbuf_releasep) struct strbuf out = {0};
+        CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
         struct question *j = (struct question *)queue_pop(&l->asked);
 
         if (!j)
@@ -259,7 +255,6 @@ static void *decisions_main(void *arg)
             question_free(j);
             break;
         }
-        strbuf_init(&out, STRBUF_NO_LIMIT);
         if ((l->limited ? apart_run(answer, j, &l->unwanted, &out, &j->err) : answer(j, &out, &j->err)) == 0)
             j->reply = shared_text_new(&out);
         queue_push(l->done, &j->item);

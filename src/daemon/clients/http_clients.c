@@ -225,9 +225,8 @@ void http_clients_update(struct http_clients *h, struct store *store, uint64_t n
         return; /* tried again at the next event; a stream that has missed some ends, and its client comes
                    back */
     for (size_t i = 0; i < n; i++) {
-        CLEANUP(strbuf_releasep) struct strbuf json = {0};
+        CLEANUP(strbuf_releasep) struct strbuf json = STRBUF_EMPTY;
 
-        strbuf_init(&json, STRBUF_NO_LIMIT);
         event_json_record(&list[i], &json);
         http_add_event(h->server, list[i].id, json.text);
         h->is.newest = list[i].id;

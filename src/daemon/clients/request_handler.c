@@ -199,12 +199,10 @@ static void write_metrics(const struct request_handler *s, struct strbuf *out)
 
 static void serve_metrics(const struct request_handler *s, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
-    struct json_writer w;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+    struct json_writer w = {.out = out};
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     write_metrics(s, &text);
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_text(&w, "metrics", text.text);
@@ -277,10 +275,9 @@ static int find_shared(const struct request_handler *s, enum request_kind kind, 
     request_handler_forget_older(s->shared, s->engine);
     if (!*text) {
         CLEANUP(freep) struct request *q = xcalloc(1, sizeof *q); /* too large for the stack */
-        CLEANUP(strbuf_releasep) struct strbuf out = {0};
+        CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
         q->kind = kind;
-        strbuf_init(&out, STRBUF_NO_LIMIT);
         if ((r = serve_view(s, q, &out, err)) < 0)
             return r;
         share(s->shared, kind, shared_text_new(&out));
@@ -382,7 +379,7 @@ static int answer_alarm_test(const struct request_handler *s, uint64_t ticket, s
 {
     struct alarm_tests *tests = alarm_feed_tests(s->out->alarms);
     struct err answer = {0};
-    struct json_writer w;
+    struct json_writer w = {.out = out};
     int r = alarm_tests_result(tests, ticket, &answer);
 
     if (r == -EINPROGRESS)
@@ -390,7 +387,6 @@ static int answer_alarm_test(const struct request_handler *s, uint64_t ticket, s
     alarm_tests_release(tests, ticket);
     if (r < 0)
         return err_set(err, r, "%s", answer.text);
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_text(&w, "answer", answer.text);
@@ -502,11 +498,10 @@ static int check_role(const struct client *c, const struct request *q, struct er
 
 void request_handler_serve(const struct request_handler *s, struct client *c, struct request *q)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     struct err err = {0};
     int r = check_role(c, q, &err);
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     engine_set_person(s->engine, c->person);
     if (r == 0)
         r = subject_resolve(s->engine, s->store, q, &err);
@@ -553,7 +548,7 @@ static void answer_decision(const struct request_handler *s, struct client *c, u
 
 void request_handler_answer_waiting(const struct request_handler *s, struct client *c, uint64_t ticket)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     struct err err = {0};
 
     if (event_stream_owns(ticket)) {
@@ -564,7 +559,6 @@ void request_handler_answer_waiting(const struct request_handler *s, struct clie
         answer_decision(s, c, ticket);
         return;
     }
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     int r = ticket & PLACEMENT         ? answer_place(s, ticket & ~PLACEMENT, &out, &err)
             : alarm_tests_owns(ticket) ? answer_alarm_test(s, ticket, &out, &err)
                                        : answer_run(s, ticket, &out, &err);

@@ -229,9 +229,8 @@ static void send_text(struct socket_client *c, struct shared_text *text)
 /* Small, so it has room. */
 static void send_error(struct client *is, const struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     reply_error(err, &out);
     CLEANUP(shared_text_unrefp) struct shared_text *text = shared_text_new(&out);
 

@@ -51,11 +51,9 @@ static void put_changes(struct json_writer *w, const struct event *ev)
 
 void event_json_data(const struct event *ev, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
-    struct json_writer w;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+    struct json_writer w = {.out = &text};
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
-    jw_init(&w, &text);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_text(&w, "severity", event_log_severity(ev));
     jw_text(&w, "text", ev->text);
@@ -88,11 +86,9 @@ void event_json_data(const struct event *ev, struct strbuf *out)
 
 void event_json_gap(const struct event *ev, uint64_t from, uint64_t n, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
-    struct json_writer w;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+    struct json_writer w = {.out = &text};
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
-    jw_init(&w, &text);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_text(&w, "severity", event_log_severity(ev));
     jw_text(&w, "text", ev->text);
@@ -153,18 +149,16 @@ static void put_record(struct json_writer *w, const struct event_record *e)
 
 void event_json_record(const struct event_record *e, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     put_record(&w, e);
 }
 
 void event_json_reply(const struct event_record *list, size_t n, uint64_t earlier, bool more,
                       struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_begin(&w, "events", JW_ARRAY, JW_INLINE);

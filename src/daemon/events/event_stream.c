@@ -138,7 +138,7 @@ int event_stream_serve(struct event_stream *f, const struct request *q, struct c
 void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     struct follower *x = *place_of(f, ticket);
     struct event_record *list = NULL;
     size_t n = 0;
@@ -167,7 +167,6 @@ void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket
         return;
     if (n == BATCH || list[n - 1].id > x->after)
         x->after = list[n - 1].id;
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     event_json_reply(list, n, 0, false, &out);
     client_stream(c, &out);
 }

@@ -86,13 +86,11 @@ uint64_t journal_last(const struct event_sink *o)
 
 static void journal_publish(struct event_sink *o, const struct event *ev)
 {
-    CLEANUP(strbuf_releasep) struct strbuf data = {0};
-    CLEANUP(strbuf_releasep) struct strbuf type = {0};
+    CLEANUP(strbuf_releasep) struct strbuf data = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf type = STRBUF_EMPTY;
     struct waiting *x = xcalloc(1, sizeof *x);
 
     event_log_write(ev);
-    strbuf_init(&data, STRBUF_NO_LIMIT);
-    strbuf_init(&type, STRBUF_NO_LIMIT);
     event_json_data(ev, &data);
     event_json_type(ev, &type);
     x->r = (struct event_record){
@@ -121,7 +119,7 @@ static void journal_publish(struct event_sink *o, const struct event *ev)
 static int put_gap(struct event_sink *o, uint64_t from, uint64_t n, const char *why, instant_s now,
                    struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf data = {0};
+    CLEANUP(strbuf_releasep) struct strbuf data = STRBUF_EMPTY;
     char text[160];
 
     (void)snprintf(text, sizeof text, "%" PRIu64 " event%s %s: %s", n, n == 1 ? "" : "s",
@@ -129,7 +127,6 @@ static int put_gap(struct event_sink *o, uint64_t from, uint64_t n, const char *
     const struct event ev = {.kind = EVENT_GAP, .time = now, .text = text};
 
     event_log_write(&ev);
-    strbuf_init(&data, STRBUF_NO_LIMIT);
     event_json_gap(&ev, from, n, &data);
     const struct event_record r = {.time = now,
                                    .kind = event_kind_name(EVENT_GAP),

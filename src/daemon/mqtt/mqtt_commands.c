@@ -45,15 +45,12 @@ struct mqtt_client {
 /* {"command": "pause", "id": "7", "reply": {...}} */
 static void send_answer(struct mqtt_client *c, const char *reply, bool accepted)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
-    CLEANUP(strbuf_releasep) struct strbuf topic = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf topic = STRBUF_EMPTY;
     const struct command_message *m = &c->from->message;
     const char *const word = c->command.word;
-    struct json_writer w;
+    struct json_writer w = {.out = &text};
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
-    strbuf_init(&topic, STRBUF_NO_LIMIT);
-    jw_init(&w, &text);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_text(&w, "command", word[0] ? word : NULL);
     jw_text(&w, "id", c->command.id[0] ? c->command.id : NULL);
@@ -106,9 +103,8 @@ static void log_refusal(struct mqtt_client *c, const struct err *err)
 static void refuse(struct client *is, const struct err *err)
 {
     struct mqtt_client *c = (struct mqtt_client *)is;
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     reply_error(err, &out);
     log_refusal(c, err);
     send_answer(c, out.text, false);

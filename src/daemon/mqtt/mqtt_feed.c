@@ -66,12 +66,10 @@ static void write_cloudevent(const struct mqtt_feed *t, const char *id, const ch
 
 static void queue_event(struct mqtt_feed *t, const struct event_record *r)
 {
-    CLEANUP(strbuf_releasep) struct strbuf topic = {0};
-    CLEANUP(strbuf_releasep) struct strbuf payload = {0};
+    CLEANUP(strbuf_releasep) struct strbuf topic = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf payload = STRBUF_EMPTY;
     char id[64];
 
-    strbuf_init(&topic, STRBUF_NO_LIMIT);
-    strbuf_init(&payload, STRBUF_NO_LIMIT);
     (void)snprintf(id, sizeof id, "%.32s-%" PRIu64, t->instance, r->id);
     topic_event(&t->topics, r->kind, &topic);
     write_cloudevent(t, id, r->type, r->subject, r->time, r->data, &payload);
@@ -83,10 +81,9 @@ static void queue_event(struct mqtt_feed *t, const struct event_record *r)
 static void queue_state(struct mqtt_feed *t, const char *topic, const char *type, const char *subject,
                         const char *data, instant_s now)
 {
-    CLEANUP(strbuf_releasep) struct strbuf payload = {0};
+    CLEANUP(strbuf_releasep) struct strbuf payload = STRBUF_EMPTY;
     char id[96];
 
-    strbuf_init(&payload, STRBUF_NO_LIMIT);
     (void)snprintf(id, sizeof id, "%.32s-state-%" PRId64 "-%" PRIu64, t->instance, t->began_us,
                    ++t->n_states);
     write_cloudevent(t, id, type, subject, now, data, &payload);
@@ -158,11 +155,9 @@ static int on_mqtt_report(sd_event_source *source, int fd, uint32_t revents, voi
 
 static void update_cluster_state(struct mqtt_feed *t, const struct engine *e, instant_s now)
 {
-    CLEANUP(strbuf_releasep) struct strbuf state = {0};
-    CLEANUP(strbuf_releasep) struct strbuf topic = {0};
+    CLEANUP(strbuf_releasep) struct strbuf state = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf topic = STRBUF_EMPTY;
 
-    strbuf_init(&state, STRBUF_NO_LIMIT);
-    strbuf_init(&topic, STRBUF_NO_LIMIT);
     states_of_cluster(e, &state);
     if (t->cluster && strcmp(t->cluster, state.text) == 0)
         return;
@@ -190,11 +185,9 @@ static struct retained_state *retained_of(struct mqtt_feed *t, const char *host)
 /* host NULL: of the cluster. name NULL: the device is gone. */
 static void queue_discovery(struct mqtt_feed *t, const char *host, const char *name)
 {
-    CLEANUP(strbuf_releasep) struct strbuf topic = {0};
-    CLEANUP(strbuf_releasep) struct strbuf payload = {0};
+    CLEANUP(strbuf_releasep) struct strbuf topic = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf payload = STRBUF_EMPTY;
 
-    strbuf_init(&topic, STRBUF_NO_LIMIT);
-    strbuf_init(&payload, STRBUF_NO_LIMIT);
     home_assistant_topic(&t->assistant, host, &topic);
     if (name)
         home_assistant_config(&t->assistant, host, name, &payload);
@@ -212,7 +205,7 @@ static void update_host_state(void *ctx, const char *host, const char *name, con
 {
     const struct host_states_update *at = ctx;
     struct retained_state *retained = retained_of(at->t, host);
-    CLEANUP(strbuf_releasep) struct strbuf topic = {0};
+    CLEANUP(strbuf_releasep) struct strbuf topic = STRBUF_EMPTY;
 
     retained->there = true;
     if (at->t->assistant.prefix && (!retained->name || strcmp(retained->name, name) != 0)) {
@@ -222,7 +215,6 @@ static void update_host_state(void *ctx, const char *host, const char *name, con
     if (retained->json && strcmp(retained->json, json) == 0)
         return;
     xstrset(&retained->json, json);
-    strbuf_init(&topic, STRBUF_NO_LIMIT);
     topic_host(&at->t->topics, host, &topic);
     queue_state(at->t, topic.text, "host.state", host, json, at->now);
 }
@@ -242,13 +234,12 @@ static bool clear_missing_host(const char *host, void *value, void *ctx)
     const struct host_states_update *const *at = ctx;
     struct mqtt_feed *t = (*at)->t;
     struct retained_state *retained = value;
-    CLEANUP(strbuf_releasep) struct strbuf topic = {0};
+    CLEANUP(strbuf_releasep) struct strbuf topic = STRBUF_EMPTY;
 
     if (retained->there) {
         retained->there = false;
         return true;
     }
-    strbuf_init(&topic, STRBUF_NO_LIMIT);
     topic_host(&t->topics, host, &topic);
     mqtt_thread_publish_state(t->thread, topic.text, "");
     if (t->assistant.prefix)
@@ -412,7 +403,7 @@ static int replace_discovery(struct mqtt_feed *t, struct err *err)
 static void set_options(struct mqtt_feed *t, const struct config *c)
 {
     const struct config_mqtt *m = &c->mqtt;
-    CLEANUP(strbuf_releasep) struct strbuf online = {0};
+    CLEANUP(strbuf_releasep) struct strbuf online = STRBUF_EMPTY;
 
     t->url = arena_strdup(&t->arena, m->url);
     t->topics = (struct topics){arena_strdup(&t->arena, m->topic), arena_strdup(&t->arena, c->cluster)};
@@ -421,7 +412,6 @@ static void set_options(struct mqtt_feed *t, const struct config *c)
     strbuf_init(&t->source, STRBUF_NO_LIMIT);
     strbuf_puts(&t->source, "/ballast/");
     topic_level(c->cluster, &t->source);
-    strbuf_init(&online, STRBUF_NO_LIMIT);
     topic_online(&t->topics, &online);
     t->options = (struct broker_options){
         .host = m->host,
@@ -451,9 +441,8 @@ static int start_feed(struct mqtt_feed *t, const struct config *c, sd_event *loo
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     if ((r = sd_event_add_io(loop, &t->io, t->reports.fd, EPOLLIN, on_mqtt_report, t)) < 0)
         return err_set(err, r, "cannot watch for reports of the MQTT thread: %s", strerror(-r));
-    CLEANUP(strbuf_releasep) struct strbuf topic = {0};
+    CLEANUP(strbuf_releasep) struct strbuf topic = STRBUF_EMPTY;
 
-    strbuf_init(&topic, STRBUF_NO_LIMIT);
     topic_commands(&t->topics, &topic);
     const struct mqtt_thread_options options = {
         .broker = &t->options,

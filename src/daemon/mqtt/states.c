@@ -73,13 +73,11 @@ static void put_pass(struct json_writer *w, const struct plan *plan, const struc
 
 void states_of_cluster(const struct engine *e, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     struct engine_status st;
-    struct json_writer w;
+    struct json_writer w = {.out = &text};
 
     engine_status(e, &st);
-    strbuf_init(&text, STRBUF_NO_LIMIT);
-    jw_init(&w, &text);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_text(&w, "cluster", st.cluster);
     jw_text(&w, "version", BALLAST_VERSION);
@@ -169,16 +167,15 @@ static void end_host_state(struct json_writer *w, struct strbuf *text, bool ours
 void states_of_hosts(const struct engine *e, states_each *each, void *ctx)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     const struct snapshot *s = engine_snapshot(e);
     struct asleep *asleep;
     size_t n_asleep = engine_asleep(e, &a, &asleep);
     double *demand[RES_COUNT];
-    struct json_writer w;
+    struct json_writer w = {.out = &text};
 
     if (!s)
         return;
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     for (int r = 0; r < RES_COUNT; r++) {
         demand[r] = arena_array(&a, double, s->n_vms);
         demand_estimate(s, (enum resource)r, demand[r]);
@@ -186,7 +183,6 @@ void states_of_hosts(const struct engine *e, states_each *each, void *ctx)
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const char *id = s->hosts[i].is.id;
 
-        jw_init(&w, &text);
         jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
         put_host(&w, e, &s->hosts[i], demand);
         end_host_state(&w, &text, is_ours(asleep, n_asleep, id), !s->hosts[i].is.left_inventory);
@@ -196,7 +192,6 @@ void states_of_hosts(const struct engine *e, states_each *each, void *ctx)
     for (size_t i = 0; i < n_asleep; i++) {
         if (snapshot_find_host(s, asleep[i].host) != IX_NONE)
             continue;
-        jw_init(&w, &text);
         jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
         put_missing(&w, &asleep[i]);
         end_host_state(&w, &text, asleep[i].ours, false);

@@ -415,9 +415,8 @@ static struct host_figures *figures_of_hosts(const struct engine *e, const struc
                                              const struct plan *plan, struct arena *a)
 {
     struct host_figures *list = arena_array(a, struct host_figures, (size_t)s->n_hosts + 1);
-    CLEANUP(strbuf_releasep) struct strbuf labels = {0};
+    CLEANUP(strbuf_releasep) struct strbuf labels = STRBUF_EMPTY;
 
-    strbuf_init(&labels, STRBUF_NO_LIMIT);
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host_facts *h = &s->hosts[i].is;
         struct host_figures *f = &list[i];
@@ -513,10 +512,9 @@ static void put_hosts(const struct text *t, const struct snapshot *s, const stru
                      "ballast_host_memory_unmet_demand_bytes", "ballast_host_memory_own_use_bytes",
                      ",resource=\"memory\"", BYTES_PER_MB},
     };
-    CLEANUP(strbuf_releasep) struct strbuf labels = {0};
+    CLEANUP(strbuf_releasep) struct strbuf labels = STRBUF_EMPTY;
     const uint32_t n = s->n_hosts;
 
-    strbuf_init(&labels, STRBUF_NO_LIMIT);
     head(t, load, "gauge",
          "What the host's VMs are entitled to, as a part of its capacity, at the last pass.");
     for (uint32_t i = 0; i < n; i++) {
@@ -555,14 +553,13 @@ void metrics_write(struct service_metrics *m, const struct engine *e, struct sto
                    const struct daemon_state *daemon, instant_s now, struct strbuf *out)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    CLEANUP(strbuf_releasep) struct strbuf cluster = {0};
+    CLEANUP(strbuf_releasep) struct strbuf cluster = STRBUF_EMPTY;
     const struct snapshot *s = engine_snapshot(e);
     const struct plan *plan = engine_plan(e);
     struct engine_status st;
 
     engine_status(e, &st);
     count_store(m, store, now);
-    strbuf_init(&cluster, STRBUF_NO_LIMIT);
     put_label(&cluster, "cluster", st.cluster);
     const struct text t = {.out = out, .cluster = cluster.text};
 

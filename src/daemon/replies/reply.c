@@ -23,16 +23,15 @@ static const char *const source_words[] = {
 
 static void open_reply(struct json_writer *w, struct strbuf *out)
 {
-    jw_init(w, out);
+    *w = (struct json_writer){.out = out};
     jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(w, "ok", true);
 }
 
 void reply_error(const struct err *err, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", false);
     jw_int(&w, "code", err->code == -EINVAL ? 2 : err->code == -EUSERS ? 3 : 1);
@@ -287,14 +286,13 @@ static int put_cluster(struct json_writer *w, const struct engine *e, enum reque
 /* The snapshot of the last pass, as text: a file to replay. Before the first pass, the present inventory. */
 static int put_snapshot(struct json_writer *w, const struct engine *e, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     const struct plan *plan = engine_plan(e);
     const struct snapshot *s;
     int r = reply_need_snapshot(e, &s, err);
 
     if (r < 0)
         return r;
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     snapshot_dump(plan ? plan->snap : s, &text);
     jw_text(w, "snapshot", text.text);
     return 0;
@@ -436,12 +434,10 @@ void reply_host_power(const struct engine *e, const char *host, const uint64_t *
 void reply_placement(const struct engine *e, const struct placement *p, struct strbuf *out)
 {
     const struct snapshot *s = p->plan->snap;
-    CLEANUP(strbuf_releasep) struct strbuf plan = {0};
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf plan = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     struct json_writer w;
 
-    strbuf_init(&plan, STRBUF_NO_LIMIT);
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     render_plan_json(p->plan, &plan);
     open_reply(&w, out);
     if (p->best != IX_NONE) {

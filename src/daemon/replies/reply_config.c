@@ -37,7 +37,7 @@ int reply_config_diff(const struct config *in_force, const struct engine *e, con
     const char *file = q->name[0] ? q->name : in_force->path;
     struct mistakes mistakes = {0};
     struct err why = {0};
-    struct json_writer w;
+    struct json_writer w = {.out = out};
     char *text = NULL;
     size_t len = q->text_len;
     int r = 0;
@@ -52,7 +52,6 @@ int reply_config_diff(const struct config *in_force, const struct engine *e, con
         mistakes.items = arena_grow(&a, mistakes.items, mistakes.n, &mistakes.cap, sizeof *mistakes.items);
         mistakes.items[mistakes.n++] = why.text;
     }
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_begin(&w, "config_diff", JW_OBJECT, JW_INLINE);

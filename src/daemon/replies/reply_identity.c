@@ -23,9 +23,8 @@ void reply_identity_put(struct json_writer *w, const struct engine *e, const cha
 
 void reply_identity(const struct engine_identity *is, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     put(&w, is);

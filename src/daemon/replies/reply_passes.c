@@ -27,14 +27,13 @@ int reply_passes(struct store *store, const struct request *q, struct strbuf *ou
     CLEANUP(arena_releasep) struct arena a = {0};
     const struct pass_query query = {.since = q->since, .before = q->before, .limit = q->limit};
     struct kept_pass *list = NULL;
-    struct json_writer w;
+    struct json_writer w = {.out = out};
     uint64_t more = 0;
     size_t n = 0;
     int r = store_list_passes(store, &query, &a, &list, &n, &more, err);
 
     if (r < 0)
         return r;
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_begin(&w, "passes", JW_ARRAY, JW_INLINE);

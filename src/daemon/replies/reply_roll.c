@@ -36,9 +36,8 @@ void reply_roll_put(struct json_writer *w, const struct engine *e)
 void reply_roll(const struct engine *e, struct strbuf *out)
 {
     const struct snapshot *s = engine_snapshot(e);
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_text(&w, "host_domain", s ? named_host_domain(s) : "");

@@ -54,9 +54,8 @@ static void put_wakes(struct json_writer *w, const struct plan *plan, const char
 void reply_schedule(const struct engine *e, const struct config *c, instant_s now, unsigned n,
                     struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     jw_begin(&w, "schedule", JW_OBJECT, JW_INLINE);

@@ -88,9 +88,8 @@ static bool is_particular(const struct night *x, const struct action_record *r, 
 
 static const char *general_form(struct night *x, const struct action_record *r, const char *text)
 {
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     while (*text) {
         size_t len = strcspn(text, " ");
 
@@ -465,12 +464,11 @@ static int put_summary(struct json_writer *w, const struct engine *e, const stru
 int reply_summary(const struct engine *e, const struct store_ops *ops, struct store *store, instant_s since,
                   int64_t days, instant_s now, struct strbuf *out, struct err *err)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
     instant_s kept = now - days * DAY_S;
 
     if (since >= now)
         return err_set(err, -EINVAL, "\"since\": expected a time in the past");
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     jw_bool(&w, "ok", true);
     int r = put_summary(&w, e, ops, store, since > kept ? since : kept, now, err);

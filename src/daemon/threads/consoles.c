@@ -257,12 +257,11 @@ static bool has_ended(enum action_state state)
 /* Logs the last lines, cleaned; the store has the rest. */
 static void log_last_lines(struct capture *x)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
     unsigned lines = 0;
 
     if (x->console)
         (void)read_output(x);
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     console_text_clean(x->kept, x->n, &text);
     if (text.len == 0) {
         log_warning("no console output from host %s%s%s", x->name, x->why.text[0] ? ": " : "", x->why.text);

@@ -71,9 +71,8 @@ static bool shares_uuid(const struct host_facts *f, const struct snapshot *s)
 /* s: in which it was read. */
 static void set_facts(struct known_host *k, const struct host_facts *f, const struct snapshot *s)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
 
-    strbuf_init(&text, STRBUF_NO_LIMIT);
     if (f) {
         struct host_facts kept = *f;
 

@@ -132,9 +132,8 @@ void night_record_write(const struct night_record *r, struct strbuf *out)
     CLEANUP(arena_releasep) struct arena a = {0};
     struct night_host **list;
     size_t n = night_record_hosts(r, &a, &list);
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
     writer_fields(&w, &night_schema, r);
     jw_begin(&w, "hosts", JW_ARRAY, JW_INLINE);

@@ -189,9 +189,8 @@ static void begin_next(struct nights *n, const struct snapshot *s)
 static void tell(struct nights *n, const struct knowledge_context *c, const struct snapshot *s)
 {
     const struct schedule *schedule = n->settings->schedule;
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     night_record_describe(&n->now, schedule ? schedule->zone : NULL, &out);
     xstrset(&n->now.text, out.text);
     xstrset(&n->last_text, out.text);
@@ -246,9 +245,8 @@ static int put_note(const struct store_ops *ops, struct store *s, const char *ke
 static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
 {
     const struct nights *n = piece;
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     night_record_write(&n->now, &out);
     int r = put_note(ops, s, NOTE_NIGHT, out.text, err);
 

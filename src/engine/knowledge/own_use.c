@@ -160,9 +160,8 @@ static int persist(const void *piece, const struct store_ops *ops, struct store 
 
         if (!seen || !seen->unsaved)
             continue;
-        CLEANUP(strbuf_releasep) struct strbuf id = {0};
+        CLEANUP(strbuf_releasep) struct strbuf id = STRBUF_EMPTY;
 
-        strbuf_init(&id, STRBUF_NO_LIMIT);
         strbuf_printf(&id, OF_HOST "%s", p->seen.entries[i].key);
         code = ops->put(store,
                         &(struct record){RECORD_SAMPLE,

@@ -156,17 +156,14 @@ size_t pve_turn(struct pve *p)
 
 static int ask(struct pve *p, const struct question *q, json_t **ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf url = {0};
-    CLEANUP(strbuf_releasep) struct strbuf login = {0};
-    CLEANUP(strbuf_releasep) struct strbuf csrf = {0};
+    CLEANUP(strbuf_releasep) struct strbuf url = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf login = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf csrf = STRBUF_EMPTY;
     const char *headers[5] = {"Accept: application/json"};
     struct http_answer answer = {0};
     const char *at = p->urls[p->at];
     size_t n = 1, len = strlen(at);
 
-    strbuf_init(&url, STRBUF_NO_LIMIT);
-    strbuf_init(&login, STRBUF_NO_LIMIT);
-    strbuf_init(&csrf, STRBUF_NO_LIMIT);
     strbuf_printf(&url, "%.*s" BASE "%s", (int)(len > 0 && at[len - 1] == '/' ? len - 1 : len), at, q->path);
     const bool changes = strcmp(q->method, "GET") != 0;
 
@@ -236,11 +233,10 @@ static int take_ticket(struct pve *p, const json_t *data, struct err *err)
 /* With a password, or with a ticket that is still valid in its place. */
 static int send_login(struct pve *p, const char *password, int64_t until_ms, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     CLEANUP(json_decrefp) json_t *data = NULL;
     const int64_t left_ms = until_ms - net_now_ms();
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     strbuf_puts(&body, "username=");
     pve_escape(&body, p->cfg->username);
     strbuf_puts(&body, "&password=");

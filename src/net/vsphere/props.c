@@ -144,13 +144,12 @@ static void put_token_call(struct strbuf *b, const struct vsphere *v, const char
 static int retrieve_once(struct vsphere *v, const struct vsphere_query *q,
                          const struct vsphere_reader *reader, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     const char *method = "RetrievePropertiesEx";
     char token[TOKEN_MAX] = "";
     size_t count = 0;
     int r;
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     reader->begin(reader->ctx);
     r = vsphere_login(v, err);
     if (r < 0)
@@ -208,14 +207,13 @@ static int keep_one(void *ctx, const struct vsphere_object *o, struct err *err)
 static int get_once(struct vsphere *v, const struct vsphere_query *q, struct arena *a,
                     struct soap_answer *ret_answer, struct vsphere_object *ret_object, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     struct soap_answer answer = {0};
     struct one one = {.arena = a};
     struct vsphere_reader reader = {.begin = forget_one, .object = keep_one, .ctx = &one};
     char token[TOKEN_MAX];
     size_t count = 0;
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     int r = vsphere_login(v, err);
     if (r < 0)
         return r;

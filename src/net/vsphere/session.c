@@ -255,12 +255,11 @@ static void choose_version(struct vsphere *v)
 
 static int read_content(struct vsphere *v, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_content c = {0};
     char api_type[32], uuid[64];
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, "RetrieveServiceContent", "ServiceInstance", "ServiceInstance");
     vsphere_end(&body, "RetrieveServiceContent");
     (void)snprintf(v->action, sizeof v->action, "%s", ACTION_OLDEST);
@@ -295,10 +294,9 @@ static int read_content(struct vsphere *v, struct err *err)
 static int send_login(void *ctx, const char *password, bool *ret_refused, struct err *err)
 {
     struct vsphere *v = ctx;
-    CLEANUP(strbuf_releasep) struct strbuf body = {0};
+    CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 
-    strbuf_init(&body, STRBUF_NO_LIMIT);
     http_forget(v->http);
     int r = read_content(v, err);
     if (r < 0)
@@ -385,10 +383,9 @@ void vsphere_free(struct vsphere *v)
     if (!v)
         return;
     if (v->logged_in && !v->joined) {
-        CLEANUP(strbuf_releasep) struct strbuf body = {0};
+        CLEANUP(strbuf_releasep) struct strbuf body = STRBUF_EMPTY;
         CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 
-        strbuf_init(&body, STRBUF_NO_LIMIT);
         vsphere_begin(&body, "Logout", "SessionManager", v->content.session_manager);
         vsphere_end(&body, "Logout");
         v->deadline_ms = net_now_ms() + LOGOUT_MS;

@@ -229,12 +229,11 @@ static struct filling refused_by(const struct sentence *w)
 {
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
     const struct expression *x = refusing_filter(w);
-    struct json_writer json;
+    struct json_writer json = {.out = &out};
 
     if (!x)
         return absent;
     strbuf_init(&out, SENTENCE_MAX / 2);
-    jw_init(&json, &out);
     expression_write_part(&json, NULL, x, w->f->refusal->node);
     return text_value(arena_printf(w->a, "%.*s", (int)strcspn(out.text, "\n"), out.text));
 }
@@ -242,14 +241,13 @@ static struct filling refused_by(const struct sentence *w)
 static const char *known_text(const struct sentence *w, const struct value *v)
 {
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
-    struct json_writer json;
+    struct json_writer json = {.out = &out};
 
     if (v->type == VALUE_ABSENT)
         return "absent";
     if (v->type == VALUE_TEXTS && v->texts.n == 0)
         return "empty";
     strbuf_init(&out, SENTENCE_MAX / 2);
-    jw_init(&json, &out);
     attributes_write_value(&json, NULL, v);
     return arena_printf(w->a, "%.*s", (int)strcspn(out.text, "\n"), out.text);
 }

@@ -92,10 +92,9 @@ static void add_metric(struct table *t, const struct metric_row *m, const struct
 static void put_metrics(const struct run_set *a, const struct run_set *b, struct arena *arena,
                         struct strbuf *out)
 {
-    struct table t;
+    struct table t = table_of(arena, columns, a->n > 1 ? N_COLUMNS : N_COLUMNS - 1);
     enum metric_group group = GROUP_COUNT;
 
-    table_init(&t, arena, columns, a->n > 1 ? N_COLUMNS : N_COLUMNS - 1);
     for (size_t i = 0; i < METRIC_COUNT; i++) {
         const struct metric_row *m = &metric_rows[i];
         if (!metric_applies(a, m) && !metric_applies(b, m))
@@ -119,7 +118,7 @@ static void put_pools(const struct run_set *a, const struct run_set *b, struct a
                       struct strbuf *out)
 {
     static const enum pool_figure compared[] = {POOL_GOT_CPU, POOL_HAPPINESS_MEAN, POOL_HAPPINESS_LEAST};
-    struct table t;
+    struct table t = table_of(arena, pool_columns, sizeof pool_columns / sizeof *pool_columns);
 
     if (a->runs[0].n_pools == 0 || a->runs[0].n_pools != b->runs[0].n_pools)
         return;
@@ -128,7 +127,6 @@ static void put_pools(const struct run_set *a, const struct run_set *b, struct a
                       "Pools, in percent: got is of what they wanted; entitled: of the CPU that they were "
                       "entitled to; at worst is that of their VMs at the worst time.",
                       0);
-    table_init(&t, arena, pool_columns, sizeof pool_columns / sizeof *pool_columns);
     for (uint32_t p = 0; p < a->runs[0].n_pools; p++) {
         for (int k = 0; k < 2; k++) {
             const struct run_set *set = k == 0 ? a : b;

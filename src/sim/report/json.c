@@ -116,9 +116,8 @@ static void put_policy(struct json_writer *w, const struct run_set *set)
 
 void report_json(const struct run_set *set, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "format", "ballast-simulation/1");
     put_scenario(&w, set);
@@ -157,9 +156,8 @@ static void put_difference(struct json_writer *w, const struct metric_row *m, co
 
 void report_compare_json(const struct run_set *a, const struct run_set *b, struct strbuf *out)
 {
-    struct json_writer w;
+    struct json_writer w = {.out = out};
 
-    jw_init(&w, out);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "format", "ballast-simulation-comparison/1");
     put_scenario(&w, a);

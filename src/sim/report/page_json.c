@@ -365,12 +365,11 @@ static void put_facts(struct series_writer *sw, size_t set)
 
 static void put_run(const struct page *p, size_t set, struct json_writer *w, double from_s, double to_s)
 {
-    CLEANUP(strbuf_releasep) struct strbuf list = {0};
+    CLEANUP(strbuf_releasep) struct strbuf list = STRBUF_EMPTY;
     const struct simulation *s = p->sets[set]->runs;
     double *t = arena_array(p->a, double, s->n_series);
     struct series_writer sw = {.p = p, .s = s, .w = w, .from_s = from_s, .to_s = to_s, .list = &list};
 
-    strbuf_init(&list, STRBUF_NO_LIMIT);
     for (size_t i = 0; i < s->n_series; i++)
         t[i] = s->series[i].t_s;
     downsample_init(&sw.kept, t, s->n_series, BUCKETS, p->a);
@@ -485,14 +484,12 @@ static void put_escaped(const char *json, struct strbuf *out)
 
 void page_json_put(const struct page *p, struct strbuf *out)
 {
-    CLEANUP(strbuf_releasep) struct strbuf json = {0};
-    struct json_writer w;
+    CLEANUP(strbuf_releasep) struct strbuf json = STRBUF_EMPTY;
+    struct json_writer w = {.out = &json};
     double from_s;
     double to_s;
 
-    strbuf_init(&json, STRBUF_NO_LIMIT);
     find_span(p, &from_s, &to_s);
-    jw_init(&w, &json);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_text(&w, "format", "ballast-report/1");
     put_texts(p, &w);

@@ -8,9 +8,8 @@
 
 static void put_name(struct strbuf *out, const char *prefix, const char *name)
 {
-    CLEANUP(strbuf_releasep) struct strbuf whole = {0};
+    CLEANUP(strbuf_releasep) struct strbuf whole = STRBUF_EMPTY;
 
-    strbuf_init(&whole, STRBUF_NO_LIMIT);
     strbuf_printf(&whole, "%s%s", prefix, name);
     strbuf_puts(out, ",");
     csv_put_text(out, whole.text);

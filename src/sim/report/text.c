@@ -43,13 +43,10 @@ static void add_title(struct table *t, enum metric_group group)
 
 static void put_metrics(const struct run_set *set, struct arena *a, struct strbuf *out)
 {
-    struct table t;
+    struct table t = set->n > 1 ? table_of(a, many_runs, sizeof many_runs / sizeof *many_runs)
+                                : table_of(a, one_run, sizeof one_run / sizeof *one_run);
     enum metric_group group = GROUP_COUNT;
 
-    if (set->n > 1)
-        table_init(&t, a, many_runs, sizeof many_runs / sizeof *many_runs);
-    else
-        table_init(&t, a, one_run, sizeof one_run / sizeof *one_run);
     for (size_t i = 0; i < METRIC_COUNT; i++) {
         const struct metric_row *m = &metric_rows[i];
         if (!metric_applies(set, m))
@@ -74,7 +71,7 @@ static void put_figure(struct table *t, const struct run_set *set, uint32_t pool
 
 static void put_pools(const struct run_set *set, struct arena *a, struct strbuf *out)
 {
-    struct table t;
+    struct table t = table_of(a, pool_columns, sizeof pool_columns / sizeof *pool_columns);
 
     if (set->runs[0].n_pools == 0)
         return;
@@ -84,7 +81,6 @@ static void put_pools(const struct run_set *set, struct arena *a, struct strbuf 
                       "what they wanted; entitled: of the CPU that they were entitled to; then the VMs that "
                       "got 95 % of it, and the mean of its VMs at the worst time.",
                       0);
-    table_init(&t, a, pool_columns, sizeof pool_columns / sizeof *pool_columns);
     for (uint32_t p = 0; p < set->runs[0].n_pools; p++) {
         static const enum pool_figure of_cpu[] = {POOL_HAPPINESS_MEAN, POOL_HAPPY_SHARE,
                                                   POOL_HAPPINESS_LEAST};
@@ -118,13 +114,12 @@ static const struct column shortfall_columns[] = {
 static void put_shortfalls(const struct run_set *set, struct arena *a, struct strbuf *out)
 {
     const struct simulation *s = &set->runs[0];
-    struct table t;
+    struct table t = table_of(a, shortfall_columns, sizeof shortfall_columns / sizeof *shortfall_columns);
 
     if (s->n_shortfalls == 0)
         return;
     strbuf_printf(out, "\nThe VMs that lacked most CPU%s, in GHz h and percent.\n",
                   set->n > 1 ? " in the first run" : "");
-    table_init(&t, a, shortfall_columns, sizeof shortfall_columns / sizeof *shortfall_columns);
     for (uint32_t i = 0; i < s->n_shortfalls; i++) {
         const struct vm_shortfall *v = &s->shortfalls[i];
         table_cell(&t, v->vm);
