@@ -9,6 +9,7 @@
 #include <ballast/inventory.h>
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
