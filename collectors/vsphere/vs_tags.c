@@ -192,7 +192,7 @@ static void note_success(struct vs_tags *t)
 static int read_all(struct vs_tags *t, struct vsphere *v, const struct object *objects, size_t n,
                     struct err *err)
 {
-    struct arena arena = {0};
+    CLEANUP(arena_releasep) struct arena arena = {0};
     struct idmap by_object = {0};
     int r = read_objects(t, v, objects, n, &arena, &by_object, err);
 
@@ -207,7 +207,6 @@ static int read_all(struct vs_tags *t, struct vsphere *v, const struct object *o
         by_object = old;
     }
     idmap_release(&by_object, NULL);
-    arena_release(&arena);
     return r;
 }
 

@@ -1,6 +1,7 @@
 /* report.c: how well a simulation with the settings in force agrees with what really happened. */
 #include "backtest/backtest.h"
 
+#include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "base/rfc3339.h"
 #include "render/table.h"
@@ -90,7 +91,7 @@ void backtest_text(const struct recording *r, const struct simulation *s, const 
 void backtest_json(const struct recording *r, const struct run_set *a, const struct run_set *b,
                    const struct backtest_notes *notes, struct strbuf *out)
 {
-    struct strbuf inner = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf inner = STRBUF_EMPTY;
     struct row rows[ROWS];
     struct json_writer w = {.out = out};
 
@@ -117,5 +118,4 @@ void backtest_json(const struct recording *r, const struct run_set *a, const str
     jw_raw(&w, "changed", b ? inner.text : "null");
     jw_end(&w);
     strbuf_puts(out, "\n");
-    strbuf_release(&inner);
 }

@@ -106,12 +106,10 @@ static enum exit_code read_recording(const struct backtest_args *asked, struct a
 static enum exit_code keep_file(const char *dir, const char *name, const char *text, size_t len,
                                 struct arena *a)
 {
-    struct strbuf out = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
 
     strbuf_add(&out, text, len);
-    enum exit_code code = cli_write_file(arena_printf(a, "%s/%s", dir, name), &out);
-    strbuf_release(&out);
-    return code;
+    return cli_write_file(arena_printf(a, "%s/%s", dir, name), &out);
 }
 
 static enum exit_code keep_files(const char *dir, const struct recording *r, const char *scenario,

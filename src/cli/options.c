@@ -1,6 +1,7 @@
 /* options.c: parses a verb's command line and prints its --help, both from the verb's table. */
 #include "cli/options.h"
 
+#include "base/cleanup.h"
 #include "cli/output.h"
 #include "render/table.h"
 
@@ -179,7 +180,7 @@ void options_help_line(const char *what, size_t width, const char *meaning, stru
 
 void options_help(const struct verb *v, struct strbuf *out)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     size_t width = strlen(v->can_watch ? "--watch" : "--help");
 
     put_usage(v, &scratch, out);
@@ -199,5 +200,4 @@ void options_help(const struct verb *v, struct strbuf *out)
         strbuf_puts(out, "\n");
         put_more(v->more, &scratch, out);
     }
-    arena_release(&scratch);
 }

@@ -408,7 +408,7 @@ static void disown(struct engine *e, instant_s now)
 
 int persist_load(struct engine *e, instant_s now, struct err *err)
 {
-    struct arena a = {0};
+    CLEANUP(arena_releasep) struct arena a = {0};
     struct stored s = {0};
     int r = e->port.store_ops->load(e->port.store, now - remembered_s(e), now - DEMAND_HISTORY_LENGTH_S, &a,
                                     &s, err);
@@ -444,6 +444,5 @@ int persist_load(struct engine *e, instant_s now, struct err *err)
         disown(e, now);
         knowledge_disown(e->knowledge, e, &s, now);
     }
-    arena_release(&a);
     return 0;
 }

@@ -162,7 +162,7 @@ static int agree(struct engine *e, const struct place_request *q, instant_s now,
     CLEANUP(arena_releasep) struct arena a = {0};
     const struct snapshot *s = engine_snapshot(e);
     const char **ids = arena_array(&a, const char *, q->n_vms);
-    struct strbuf key = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf key = STRBUF_EMPTY;
     uint32_t ix;
 
     for (size_t i = 0; i < q->n_vms; i++)
@@ -177,10 +177,7 @@ static int agree(struct engine *e, const struct place_request *q, instant_s now,
         .key = key.text,
         .what = wanted(q, s ? snapshot_vm_name(s, ids[0]) : ids[0], &a),
     };
-    int r = four_eyes_agree(e, &request, q->by, now, ret_by, err);
-
-    strbuf_release(&key);
-    return r;
+    return four_eyes_agree(e, &request, q->by, now, ret_by, err);
 }
 
 int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,

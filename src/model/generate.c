@@ -2,6 +2,8 @@
  * generate_spike.c. */
 #include "model/generate_parts.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -253,7 +255,7 @@ static void load_host(struct generation *g, uint32_t h, double cpu_load, double 
 {
     const uint32_t *vms = g->vms_of + g->first_of[h];
     uint32_t n = g->first_of[h + 1] - g->first_of[h];
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     double *cpu = arena_array(&scratch, double, n);
     double *cpu_cap = arena_array(&scratch, double, n);
     double *mem = arena_array(&scratch, double, n);
@@ -280,7 +282,6 @@ static void load_host(struct generation *g, uint32_t h, double cpu_load, double 
         };
         generate_use(g, &g->inv.vms[vms[i]].is, &use);
     }
-    arena_release(&scratch);
 }
 
 static double nth_of_spread(const struct spread *s, uint32_t nth, uint32_t n)

@@ -3,6 +3,8 @@
 
 #include "schema/reader.h"
 
+#include "base/cleanup.h"
+
 #include <string.h>
 
 #define ENTRY(k, member, t)                                                                                  \
@@ -151,12 +153,9 @@ bool policy_is_former_setting(const char *key)
 
 int policy_set(struct policy *p, const char *key, const char *value, struct err *err)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     const struct reader r = {.a = &scratch, .err = err};
-    int e = policy_is_former_setting(key) ? 0 : reader_set(&r, &policy_settings, key, value, p);
-
-    arena_release(&scratch);
-    return e;
+    return policy_is_former_setting(key) ? 0 : reader_set(&r, &policy_settings, key, value, p);
 }
 
 const char *policy_get(const struct policy *p, const struct field *setting, struct arena *a)

@@ -1,4 +1,5 @@
 /* entitlements.c: the entitlement tree as JSON and as text. */
+#include "base/cleanup.h"
 #include "base/natural.h"
 #include "render/refs.h"
 #include "render/render.h"
@@ -164,7 +165,7 @@ void render_entitlements_text(const struct snapshot *snap, const struct divvy_tr
         {"SHARES", true}, {"DIVVIED RES.", true}, {"DIVVIED LIMIT", true},
         {"DEMAND", true}, {"ENTITLED", true},     {"MET", true},
     };
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     bool first = true;
 
     for (int r = 0; r < RES_COUNT; r++) {
@@ -191,5 +192,4 @@ void render_entitlements_text(const struct snapshot *snap, const struct divvy_tr
                               2);
         }
     }
-    arena_release(&scratch);
 }

@@ -172,7 +172,7 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
         {"IMBALANCE", true},    {"", .below = true},
     };
     const struct vm *v = &snap->vms[e->vm];
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     struct table t = table_of(&scratch, columns, sizeof columns / sizeof *columns);
 
     table_put_wrapped(out, e->summary ? wording_text(snap, e->summary, &scratch) : v->is.name, 0);
@@ -187,7 +187,6 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
         put_candidates(snap, &t, alike, n_alike, &scratch);
     }
     table_render(&t, "  ", out);
-    arena_release(&scratch);
 }
 
 void render_explain_host_json(const struct snapshot *snap, const struct host_explanation *e,
@@ -271,7 +270,7 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
 {
     const struct host_facts *h = &snap->hosts[e->host].is;
     bool sleeps = h->state == HOST_STANDBY;
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
 
     const char *what;
 
@@ -293,5 +292,4 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
     if (e->check != POWER_OWN_USE) /* which says so itself */
         put_own_use(out, snap, &snap->hosts[e->host], &scratch);
     put_sentence(out, assumed);
-    arena_release(&scratch);
 }

@@ -1,4 +1,5 @@
 /* A finding's subjects and figures, for programs. */
+#include "base/cleanup.h"
 #include "render/refs.h"
 #include "render/render.h"
 
@@ -119,7 +120,7 @@ static void put_unit(struct json_writer *w, const struct snapshot *s, const stru
 static void put_refusal(struct json_writer *w, const struct snapshot *s, const struct refusal *r)
 {
     const struct expression *x = &s->stages[r->stage].is.filter;
-    struct arena a = {0};
+    CLEANUP(arena_releasep) struct arena a = {0};
 
     jw_begin(w, "filter", JW_OBJECT, JW_INLINE);
     expression_write_part(w, "expression", x, r->node);
@@ -133,7 +134,6 @@ static void put_refusal(struct json_writer *w, const struct snapshot *s, const s
     jw_end(w);
     jw_end(w);
     put_unit(w, s, r);
-    arena_release(&a);
 }
 
 void render_stages_left(struct json_writer *w, const struct snapshot *s, const struct stage_left *left,
@@ -152,10 +152,9 @@ void render_stages_left(struct json_writer *w, const struct snapshot *s, const s
 void render_sentence(struct json_writer *w, const char *key, const struct snapshot *snap,
                      const struct finding *f)
 {
-    struct arena a = {0};
+    CLEANUP(arena_releasep) struct arena a = {0};
 
     jw_text(w, key, wording_text(snap, f, &a));
-    arena_release(&a);
 }
 
 /* The members beside the sentence. */

@@ -1,4 +1,5 @@
 /* place_text.c: a placement as text. Its JSON is plan_json.c's. */
+#include "base/cleanup.h"
 #include "render/plan_section.h"
 #include "render/refs.h"
 #include "render/render.h"
@@ -30,13 +31,12 @@ static unsigned char *mark_placed(const struct plan *plan, struct arena *a)
 
 uint32_t render_unplaced_count(const struct plan *plan, const uint32_t *vms, uint32_t n)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     const unsigned char *placed = mark_placed(plan, &scratch);
     uint32_t unplaced = 0;
 
     for (uint32_t i = 0; i < n; i++)
         unplaced += !placed[vms[i]];
-    arena_release(&scratch);
     return unplaced;
 }
 
@@ -97,7 +97,7 @@ void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
                        const struct place_words *words, struct strbuf *out)
 {
     static const struct place_words power_on = {"powered on", "at"};
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     const char *answer = n == 0   ? "There is no VM to place."
                          : n == 1 ? one(plan, vms[0], words ? words : &power_on, &scratch)
                                   : several(plan, vms, n, &scratch);
@@ -109,7 +109,6 @@ void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
     plan_section_recommendations(plan, &scratch, out);
     plan_section_alternatives(plan, &scratch, out);
     plan_section_faults(plan, &scratch, out);
-    arena_release(&scratch);
 }
 
 void render_best_host_text(const struct plan *plan, uint32_t vm, uint32_t best, struct strbuf *out)

@@ -113,7 +113,7 @@ static void put_reasons(const struct plan *plan, struct arena *a, struct strbuf 
 
 void render_plan_text(const struct plan *plan, struct strbuf *out)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
 
     plan_section_heading(plan, &scratch, out);
     plan_section_balance(plan, &scratch, out);
@@ -125,5 +125,4 @@ void render_plan_text(const struct plan *plan, struct strbuf *out)
     plan_section_faults(plan, &scratch, out);
     plan_section_settings(plan, &scratch, out);
     plan_section_vm_settings(plan, &scratch, out);
-    arena_release(&scratch);
 }

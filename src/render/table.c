@@ -1,6 +1,7 @@
 /* table.c: aligns text in columns and wraps long cells. Controls and what else misleads become '?'. */
 #include "render/table.h"
 
+#include "base/cleanup.h"
 #include "base/utf8.h"
 
 #include <ctype.h>
@@ -258,7 +259,7 @@ static size_t unbroken(const char *text)
 /* at: where the line ends by now; 0: it has not begun. */
 static void put_wrapped(struct strbuf *out, const char *text, size_t at, size_t indent)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
 
     while (*text) {
         size_t n = unbroken(text);
@@ -276,7 +277,6 @@ static void put_wrapped(struct strbuf *out, const char *text, size_t at, size_t 
         text += strspn(text, " ");
     }
     strbuf_puts(out, "\n");
-    arena_release(&scratch);
 }
 
 void table_put_wrapped(struct strbuf *out, const char *text, size_t indent)

@@ -1,4 +1,5 @@
 /* what_if.c: the answer to a what-if question as JSON and as text. */
+#include "base/cleanup.h"
 #include "render/loads.h"
 #include "render/plan_section.h"
 #include "render/refs.h"
@@ -206,7 +207,7 @@ static const char *fullest(const struct answer *w, enum resource r)
 void render_what_if_text(const struct plan *plan, const struct what_if *question, const struct plan *now,
                          struct strbuf *out)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     const struct answer w = {
         .plan = plan, .question = question, .now = &now->before, .a = &scratch, .out = out};
 
@@ -247,5 +248,4 @@ void render_what_if_text(const struct plan *plan, const struct what_if *question
         0);
     strbuf_puts(out, "\n");
     render_plan_text(plan, out);
-    arena_release(&scratch);
 }

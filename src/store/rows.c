@@ -1,6 +1,8 @@
 /* rows.c: binds records to SQL statements and reads rows back, by a table of columns. */
 #include "store/rows.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -275,14 +277,11 @@ static int bind_text(sqlite3_stmt *st, int i, const char *text)
 
 static int bind_needs(sqlite3_stmt *st, int i, const struct action_record *action)
 {
-    struct strbuf ids = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf ids = STRBUF_EMPTY;
 
     for (uint32_t k = 0; k < action->n_depends_on; k++)
         strbuf_printf(&ids, "%s%" PRIu64, k ? "," : "", action->depends_on[k]);
-    int rc = sqlite3_bind_text(st, i, ids.text, -1, SQLITE_TRANSIENT);
-
-    strbuf_release(&ids);
-    return rc;
+    return sqlite3_bind_text(st, i, ids.text, -1, SQLITE_TRANSIENT);
 }
 
 int row_bind(sqlite3_stmt *st, const struct sql_table *t, const void *record)

@@ -1,6 +1,7 @@
 /* answer.c: reads a line of an external unit, and refuses what does not answer the question. */
 #include "units/answer.h"
 
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "model/answers.h"
 #include "schema/json_tree.h"
@@ -168,12 +169,11 @@ int answer_read(const char *line, size_t len, const struct snapshot *s, const st
                               .batch = batch,
                               .answered = arena_array(a, bool, batch->n),
                               .listed = arena_array(a, bool, s->n_hosts)};
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     struct node *tree;
     int result = json_tree_read(&source, NULL, &scratch, &tree, err);
 
     if (result == 0)
         result = read_line(&x, tree, ret, ret_n);
-    arena_release(&scratch);
     return result;
 }

@@ -1,6 +1,7 @@
 /* Places VMs one by one, fault-tolerant pairs together; keeps the best of several attempts. */
 #include "core/place/place.h"
 
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "core/pass.h"
 #include "core/place/attempt.h"
@@ -278,8 +279,8 @@ static void narrow_to_both(struct pass *p, uint32_t primary, uint32_t secondary)
 static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint32_t *ret_first,
                       uint32_t *ret_second)
 {
-    struct arena mine = {0};
-    struct arena theirs = {0};
+    CLEANUP(arena_releasep) struct arena mine = {0};
+    CLEANUP(arena_releasep) struct arena theirs = {0};
     struct options o;
     bool found = false;
 
@@ -300,8 +301,6 @@ static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint
         *ret_first = o.items[i].slot;
         *ret_second = found ? other.items[0].slot : IX_NONE;
     }
-    arena_release(&mine);
-    arena_release(&theirs);
     return found;
 }
 

@@ -5,6 +5,8 @@
  * move VMs, or wake a host. */
 #include "core/plan/plan.h"
 
+#include "base/cleanup.h"
+
 #include <string.h>
 
 /* Two sums of the same needs may differ in their last digits. */
@@ -13,18 +15,16 @@
 double plan_failover_lack(const struct layout *l)
 {
     struct failover_capacity found;
-    struct arena a = {0};
+    CLEANUP(arena_releasep) struct arena a = {0};
 
     failover_capacity_init(&found, l, &a);
-    double lack = failover_gaps_lack(&found);
-    arena_release(&a);
-    return lack;
+    return failover_gaps_lack(&found);
 }
 
 /* After the first n decisions. */
 static double lack_after(const struct pass *p, size_t n)
 {
-    struct arena a = {0};
+    CLEANUP(arena_releasep) struct arena a = {0};
     struct layout then;
 
     layout_init_bare(&then, p->snap, &p->policy, &p->rules, p->entitlement, &a);
@@ -33,9 +33,7 @@ static double lack_after(const struct pass *p, size_t n)
     for (size_t i = 0; i < n; i++)
         if (p->decisions[i].unit != IX_NONE)
             layout_move(&then, p->decisions[i].unit, p->decisions[i].to_slot);
-    double lack = plan_failover_lack(&then);
-    arena_release(&a);
-    return lack;
+    return plan_failover_lack(&then);
 }
 
 uint32_t plan_failover_broken_by(const struct pass *p, size_t first)

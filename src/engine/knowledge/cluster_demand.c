@@ -2,6 +2,7 @@
  * lets expect goes into the snapshot. */
 #include "engine/knowledge/cluster_demand.h"
 
+#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "core/demand/sample_guard.h"
 #include "core/power/sleep_worth.h"
@@ -108,14 +109,13 @@ static bool is_dirty(const void *piece)
 static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
 {
     const struct cluster_demand *d = piece;
-    struct arena a = {0};
+    CLEANUP(arena_releasep) struct arena a = {0};
     struct demand_profile_record *list;
     size_t n = demand_profile_unstored(d->profile, &a, &list);
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < n; i++)
         r = ops->put(s, &(struct record){RECORD_PATTERN, .pattern = &list[i]}, err);
-    arena_release(&a);
     return r;
 }
 

@@ -1,5 +1,6 @@
 #include "engine/knowledge/energy_account.h"
 
+#include "base/cleanup.h"
 #include "base/idmap.h"
 #include "base/xalloc.h"
 #include "engine/knowledge/host_power.h"
@@ -390,7 +391,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 {
     struct energy *x = piece;
     const instant_s longest_s = LONGEST_LOOKS * c->look_period_s + COLLECTION_S;
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     const struct energy_sample *samples = host_power_sample(x, c, s, &scratch);
 
     (void)a;
@@ -410,7 +411,6 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
     energy_account_add_samples(x, samples, s->n_hosts, s->time, longest_s);
     x->now.used_wh = account_of(x, CLUSTER)->total.used_wh;
     x->now.all_on_wh = account_of(x, CLUSTER)->total.all_on_wh;
-    arena_release(&scratch);
 }
 
 const struct knowledge_ops energy_ops = {

@@ -1,5 +1,6 @@
 /* compare.c: two policies side by side, as text. */
 #include "sim/report/compare.h"
+#include "base/cleanup.h"
 #include "render/table.h"
 #include "sim/report/pool_figures.h"
 
@@ -143,10 +144,9 @@ static void put_pools(const struct run_set *a, const struct run_set *b, struct a
 
 void report_compare_text(const struct run_set *a, const struct run_set *b, struct strbuf *out)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
 
     put_heading(a, b, &scratch, out);
     put_metrics(a, b, &scratch, out);
     put_pools(a, b, &scratch, out);
-    arena_release(&scratch);
 }

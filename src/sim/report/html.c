@@ -1,6 +1,8 @@
 /* html.c: the report page: the built page with the data in it, or plain tables where there is none. */
 #include "sim/report/page.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -98,7 +100,7 @@ static void put_plain(const struct page *p, struct strbuf *out)
 
 int report_html(const struct run_set *a, const struct run_set *b, const char *built_page, struct strbuf *out)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     const struct page p = {.sets = {a, b}, .n = b ? 2 : 1, .a = &scratch};
     const char *data = built_page ? strstr(built_page, DATA_BEGINS) : NULL;
 
@@ -111,6 +113,5 @@ int report_html(const struct run_set *a, const struct run_set *b, const char *bu
         strbuf_puts(out, data);
     } else
         put_plain(&p, out);
-    arena_release(&scratch);
     return 0;
 }

@@ -2,6 +2,7 @@
  * written is format.c's. */
 #include "sim/report/metric.h"
 
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "sim/report/format.h"
 
@@ -134,14 +135,12 @@ struct spread metric_spread_of(double *values, size_t n)
 
 struct spread metric_spread(const struct run_set *set, enum metric_id id)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     double *values = arena_array(&scratch, double, set->n);
 
     for (size_t i = 0; i < set->n; i++)
         values[i] = metric_of(&set->runs[i], id);
-    struct spread spread = metric_spread_of(values, set->n);
-    arena_release(&scratch);
-    return spread;
+    return metric_spread_of(values, set->n);
 }
 
 bool metric_has_power_model(const struct scenario *s)

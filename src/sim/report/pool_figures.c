@@ -1,6 +1,8 @@
 /* pool_figures.c: the figures of a pool. */
 #include "sim/report/pool_figures.h"
 
+#include "base/cleanup.h"
+
 #include <math.h>
 
 static const struct {
@@ -51,12 +53,10 @@ static double pool_figure(const struct pool_result *p, enum pool_figure f)
 
 struct spread pool_figures_spread(const struct run_set *set, uint32_t pool, enum pool_figure f)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
     double *values = arena_array(&scratch, double, set->n);
 
     for (size_t i = 0; i < set->n; i++)
         values[i] = pool_figure(&set->runs[i].pools[pool], f);
-    struct spread spread = metric_spread_of(values, set->n);
-    arena_release(&scratch);
-    return spread;
+    return metric_spread_of(values, set->n);
 }

@@ -1,4 +1,5 @@
 /* text.c: one run, or the median of several, as text. */
+#include "base/cleanup.h"
 #include "render/table.h"
 #include "sim/report/format.h"
 #include "sim/report/pool_figures.h"
@@ -133,11 +134,10 @@ static void put_shortfalls(const struct run_set *set, struct arena *a, struct st
 
 void report_text(const struct run_set *set, struct strbuf *out)
 {
-    struct arena scratch = {0};
+    CLEANUP(arena_releasep) struct arena scratch = {0};
 
     put_heading(set, &scratch, out);
     put_metrics(set, &scratch, out);
     put_pools(set, &scratch, out);
     put_shortfalls(set, &scratch, out);
-    arena_release(&scratch);
 }

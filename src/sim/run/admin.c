@@ -1,6 +1,7 @@
 /* admin.c: acts for the people of a scenario: powers VMs on, services hosts, changes settings. */
 #include "sim/run/admin.h"
 
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "base/xalloc.h"
 
@@ -91,7 +92,7 @@ static void put_off_asked(struct admin *ad, const struct service *v, double t_s)
 /* A VM with an approved start is not requested again until that start has failed. */
 static bool is_being_started(const struct service *v, const char *vm)
 {
-    struct arena a = {0};
+    CLEANUP(arena_releasep) struct arena a = {0};
     const struct action_record **list;
     size_t n = engine_actions(v->engine, &a, &list);
     bool found = false;
@@ -103,7 +104,6 @@ static bool is_being_started(const struct service *v, const char *vm)
                 (r->state == ACTION_APPROVED || r->state == ACTION_STARTING || r->state == ACTION_RUNNING ||
                  r->state == ACTION_VERIFYING);
     }
-    arena_release(&a);
     return found;
 }
 
