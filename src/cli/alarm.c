@@ -12,10 +12,8 @@ static void show_answer(const json_t *reply, struct arena *a, struct strbuf *out
 
 static enum exit_code verb_alarm_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    if (strcmp(args->operands[0], "test") != 0) {
-        cli_error("ballast alarm: expected test TARGET");
-        return EXIT_WRONG;
-    }
+    if (strcmp(args->operands[0], "test") != 0)
+        return cli_fail(EXIT_WRONG, "ballast alarm: expected test TARGET");
     return client_show(args, json_pack("{s:s, s:s}", "command", "alarm_test", "target", args->operands[1]),
                        NULL, show_answer, a, out);
 }

@@ -54,11 +54,9 @@ static enum exit_code read_config(const struct args *args, struct arena *a, stru
     ret->store = args_value(args, OPT_STORE, NULL);
     if (ret->store && !path)
         return EXIT_DONE;
-    if (config_load_for(path ? path : CONFIG_DEFAULT, CONFIG_FOR_POLICY, a, config, &err) < 0) {
-        cli_error("%s%s", err.text,
-                  err.code == -ENOENT && !path ? "; --config or --store names another" : "");
-        return EXIT_WRONG;
-    }
+    if (config_load_for(path ? path : CONFIG_DEFAULT, CONFIG_FOR_POLICY, a, config, &err) < 0)
+        return cli_fail(EXIT_WRONG, "%s%s", err.text,
+                        err.code == -ENOENT && !path ? "; --config or --store names another" : "");
     ret->schedule = &config->schedule;
     if (!ret->store)
         ret->store = config->state_dir;
@@ -98,9 +96,9 @@ static enum exit_code read_recording(const struct backtest_args *asked, struct a
     if (r == 0)
         return EXIT_DONE;
     /* all demand of a week is too much to ask of the service, which has decisions to make */
-    cli_error("ballast backtest: %s%s", err.text,
-              r == -EACCES ? "; else --store names a copy, which they can make by `ballast backup`" : "");
-    return EXIT_FAILED;
+    return cli_fail(EXIT_FAILED, "ballast backtest: %s%s", err.text,
+                    r == -EACCES ? "; else --store names a copy, which they can make by `ballast backup`"
+                                 : "");
 }
 
 static enum exit_code keep_file(const char *dir, const char *name, const char *text, size_t len,
@@ -117,10 +115,8 @@ static enum exit_code keep_files(const char *dir, const struct recording *r, con
 {
     enum exit_code code;
 
-    if (mkdir(dir, 0777) < 0 && errno != EEXIST) {
-        cli_error("--keep: %s: %s", dir, strerror(errno));
-        return EXIT_FAILED;
-    }
+    if (mkdir(dir, 0777) < 0 && errno != EEXIST)
+        return cli_fail(EXIT_FAILED, "--keep: %s: %s", dir, strerror(errno));
     if ((code = keep_file(dir, BACKTEST_SNAPSHOT, r->snapshot_text, strlen(r->snapshot_text), a)) !=
             EXIT_DONE ||
         (code = keep_file(dir, BACKTEST_SAMPLES, r->samples, r->samples_len, a)) != EXIT_DONE)

@@ -22,15 +22,13 @@ static enum exit_code verb_backup_run(const struct args *args, struct arena *a, 
     struct err err = {0};
 
     if (config_load_for(args_value(args, OPT_CONFIG, CONFIG_DEFAULT), CONFIG_FOR_POLICY, a, &config, &err) <
-        0) {
-        cli_error("%s%s", err.text,
-                  err.code == -ENOENT && args->options[OPT_CONFIG].n == 0 ? "; --config names another" : "");
-        return EXIT_WRONG;
-    }
-    if (store_backup(config.state_dir, file, args->options[OPT_FORCE].n > 0, &err) < 0) {
-        cli_error("ballast backup: %s", err.text);
-        return err.code == -EEXIST || err.code == -EINVAL ? EXIT_WRONG : EXIT_FAILED;
-    }
+        0)
+        return cli_fail(EXIT_WRONG, "%s%s", err.text,
+                        err.code == -ENOENT && args->options[OPT_CONFIG].n == 0 ? "; --config names another"
+                                                                                : "");
+    if (store_backup(config.state_dir, file, args->options[OPT_FORCE].n > 0, &err) < 0)
+        return cli_fail(err.code == -EEXIST || err.code == -EINVAL ? EXIT_WRONG : EXIT_FAILED,
+                        "ballast backup: %s", err.text);
     strbuf_printf(out, "%s: a copy of the store in %s\n", file, config.state_dir);
     return EXIT_DONE;
 }

@@ -273,10 +273,8 @@ static enum exit_code verb_bugreport_run(const struct args *args, struct arena *
     struct report r = {.a = a, .socket = args->socket, .missing = STRBUF_EMPTY};
     struct err err = {0};
 
-    if (bundle_begin(file, name, a, &r.bundle, &err) < 0) {
-        cli_error("ballast bugreport: %s", err.text);
-        return err.code == -EEXIST ? EXIT_WRONG : EXIT_FAILED;
-    }
+    if (bundle_begin(file, name, a, &r.bundle, &err) < 0)
+        return cli_fail(err.code == -EEXIST ? EXIT_WRONG : EXIT_FAILED, "ballast bugreport: %s", err.text);
     add(&r, "README", read_me, sizeof read_me - 1);
     add_versions(&r);
     add_configuration(&r, args_value(args, OPT_CONFIG, CONFIG_DEFAULT));

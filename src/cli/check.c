@@ -90,10 +90,10 @@ static enum exit_code read_limits(const struct args *args, enum figure figure, s
     if (read_limit(text, (size_t)(comma - text), a, &limits->warn) &&
         read_limit(crit, strlen(crit), a, &limits->crit))
         return EXIT_DONE;
-    cli_error(
+    return cli_fail(
+        EXIT_WRONG,
         "ballast check: --%s: expected two numbers such as 10,20, either of which may be missing: \"%s\"",
         options[option].name, text);
-    return EXIT_WRONG;
 }
 
 /* ---- what is wrong --------------------------------------------------------------------------- */

@@ -196,10 +196,8 @@ static enum exit_code connect_and_print(const char *path, const struct config *c
                   c->n_power_hosts == 1 ? "" : "s");
     size_t n_pauses = ask_service(c, a, &pauses);
 
-    if (preflight_run(c, pauses, n_pauses, &found, &abandoned, &err) < 0) {
-        cli_error("%s", err.text);
-        return EXIT_FAILED;
-    }
+    if (preflight_run(c, pauses, n_pauses, &found, &abandoned, &err) < 0)
+        return cli_fail(EXIT_FAILED, "%s", err.text);
     enum exit_code code = count_problems(&found) == 0 ? EXIT_DONE : EXIT_FAILED;
 
     if (json)

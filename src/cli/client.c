@@ -26,9 +26,8 @@ static enum exit_code unreachable(const char *path, const char *what, int code)
 {
     const char *hint = code == ENOENT || code == ECONNREFUSED ? "; is ballastd running?" : "";
 
-    cli_error("ballast: the service cannot be reached at %s: %s%s%s%s", path, what, code ? ": " : "",
-              code ? strerror(code) : "", hint);
-    return EXIT_UNREACHABLE;
+    return cli_fail(EXIT_UNREACHABLE, "ballast: the service cannot be reached at %s: %s%s%s%s", path, what,
+                    code ? ": " : "", code ? strerror(code) : "", hint);
 }
 
 static enum exit_code connect_to(const char *path, int *ret)

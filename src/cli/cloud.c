@@ -57,16 +57,13 @@ static enum exit_code add_json(const char *path, struct arena *a, json_t *cloud)
     json_t *value;
     enum exit_code code = EXIT_DONE;
 
-    if (!of) {
-        cli_error("%s: line %d: %s", path, where.line, where.text);
-        return EXIT_WRONG;
-    }
+    if (!of)
+        return cli_fail(EXIT_WRONG, "%s: line %d: %s", path, where.line, where.text);
     if (json_is_array(of) && strcmp(path, "-") != 0)
         return add_member(cloud, path, member_of(path, a), json_incref(of));
-    if (!json_is_object(of)) {
-        cli_error("%s: expected an object with hypervisors, aggregates, flavors and so on", path);
-        return EXIT_WRONG;
-    }
+    if (!json_is_object(of))
+        return cli_fail(EXIT_WRONG, "%s: expected an object with hypervisors, aggregates, flavors and so on",
+                        path);
     json_object_foreach(of, key, value)
     {
         if (code == EXIT_DONE)
@@ -82,14 +79,11 @@ static enum exit_code add_conf(const char *path, struct arena *a, json_t *cloud)
     size_t n = f ? fread(text, 1, CONF_BYTES_MAX, f) : 0;
     json_t *value;
 
-    if (!f || ferror(f)) {
-        cli_error("%s: %s", path, strerror(errno));
-        return EXIT_WRONG;
-    }
-    if (n == CONF_BYTES_MAX || memchr(text, '\0', n) || !(value = json_stringn(text, n))) {
-        cli_error("%s: expected a text in UTF-8 of less than %u bytes", path, CONF_BYTES_MAX);
-        return EXIT_WRONG;
-    }
+    if (!f || ferror(f))
+        return cli_fail(EXIT_WRONG, "%s: %s", path, strerror(errno));
+    if (n == CONF_BYTES_MAX || memchr(text, '\0', n) || !(value = json_stringn(text, n)))
+        return cli_fail(EXIT_WRONG, "%s: expected a text in UTF-8 of less than %u bytes", path,
+                        CONF_BYTES_MAX);
     return add_member(cloud, path, CONF_MEMBER, value);
 }
 
@@ -105,10 +99,8 @@ static enum exit_code add_folder(const char *path, struct arena *a, json_t *clou
     enum exit_code code = EXIT_DONE;
     bool any = false;
 
-    if (n < 0) {
-        cli_error("%s: %s", path, strerror(errno));
-        return EXIT_WRONG;
-    }
+    if (n < 0)
+        return cli_fail(EXIT_WRONG, "%s: %s", path, strerror(errno));
     for (int i = 0; i < n; i++) {
         const char *name = entries[i]->d_name;
         bool is = name[0] != '.' && (ends_with(name, ".json") || ends_with(name, ".conf"));
@@ -119,10 +111,8 @@ static enum exit_code add_folder(const char *path, struct arena *a, json_t *clou
         free(entries[i]);
     }
     free(entries);
-    if (code == EXIT_DONE && !any) {
-        cli_error("%s: has no *.json and no *.conf", path);
-        return EXIT_WRONG;
-    }
+    if (code == EXIT_DONE && !any)
+        return cli_fail(EXIT_WRONG, "%s: has no *.json and no *.conf", path);
     return code;
 }
 
@@ -149,15 +139,12 @@ enum exit_code cli_compile_cloud(cloud_compile *compile, const json_t *cloud, co
     struct inventory inv;
     CLEANUP(json_decrefp) json_t *made = NULL;
 
-    if (compile(cloud, a, &made, &err) < 0) {
-        cli_error("%s: %s", whose, err.text);
-        return EXIT_WRONG;
-    }
+    if (compile(cloud, a, &made, &err) < 0)
+        return cli_fail(EXIT_WRONG, "%s: %s", whose, err.text);
     CLEANUP(freep) char *text = json_dumps(made, JSON_COMPACT);
 
     if (snapshot_read_inventory(text, strlen(text), a, &inv, NULL, &err) == 0 &&
         snapshot_build(&inv, a, ret, &err) == 0)
         return EXIT_DONE;
-    cli_error("%s: compiled: %s", whose, err.text);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "%s: compiled: %s", whose, err.text);
 }

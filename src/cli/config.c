@@ -95,8 +95,8 @@ static enum exit_code make_request(const char *file, struct arena *a, json_t **r
 
     if (config_read_text(file, a, &text, &len, &err) < 0 || !whole) {
         free(whole);
-        cli_error("%s", err.code ? err.text : arena_printf(a, "%s: cannot be opened", file));
-        return EXIT_WRONG;
+        return cli_fail(EXIT_WRONG, "%s",
+                        err.code ? err.text : arena_printf(a, "%s: cannot be opened", file));
     }
     const char *sent = config_without_comments(text, len, a, &len);
     json_t *json = json_stringn(sent, len);
@@ -104,21 +104,19 @@ static enum exit_code make_request(const char *file, struct arena *a, json_t **r
     (void)json_object_set_new(*ret, "file", json_string(whole));
     (void)json_object_set_new(*ret, "text", json);
     free(whole);
-    if (!json) {
-        cli_error("%s: not text in UTF-8", file);
-        return EXIT_WRONG;
-    }
+    if (!json)
+        return cli_fail(EXIT_WRONG, "%s: not text in UTF-8", file);
     char *line = json_dumps(*ret, JSON_COMPACT);
     const bool fits = line && strlen(line) < CLIENT_REQUEST_MAX;
 
     free(line);
     if (fits)
         return EXIT_DONE;
-    cli_error(
+    return cli_fail(
+        EXIT_WRONG,
         "%s: larger than a request may be (%zu KiB, without comments); put it in the place of the service's "
         "own file and leave out FILE",
         file, CLIENT_REQUEST_MAX / 1024);
-    return EXIT_WRONG;
 }
 
 static enum exit_code diff(const struct args *args, struct arena *a, struct strbuf *out)
@@ -163,11 +161,8 @@ static enum exit_code fmt(const struct args *args, struct arena *a, struct strbu
     char *text;
     size_t len;
 
-    if (config_read_text(file, a, &text, &len, &err) < 0 ||
-        config_format(file, text, len, a, out, &err) < 0) {
-        cli_error("%s", err.text);
-        return EXIT_WRONG;
-    }
+    if (config_read_text(file, a, &text, &len, &err) < 0 || config_format(file, text, len, a, out, &err) < 0)
+        return cli_fail(EXIT_WRONG, "%s", err.text);
     const bool write = args->options[OPT_WRITE].n > 0;
     const bool same = out->len == len && memcmp(out->text, text, len) == 0;
     enum exit_code code = write && same ? EXIT_DONE : cli_write_file(write ? file : "-", out);
@@ -183,14 +178,10 @@ static enum exit_code verb_config_run(const struct args *args, struct arena *a, 
     const char *what = args->operands[0];
     const bool is_diff = strcmp(what, "diff") == 0;
 
-    if (!is_diff && (strcmp(what, "fmt") != 0 || args->n_operands != 2)) {
-        cli_error("ballast config: expected diff, diff FILE, or fmt FILE");
-        return EXIT_WRONG;
-    }
-    if (is_diff && args->options[OPT_WRITE].n > 0) {
-        cli_error("--write: expected with `ballast config fmt` only");
-        return EXIT_WRONG;
-    }
+    if (!is_diff && (strcmp(what, "fmt") != 0 || args->n_operands != 2))
+        return cli_fail(EXIT_WRONG, "ballast config: expected diff, diff FILE, or fmt FILE");
+    if (is_diff && args->options[OPT_WRITE].n > 0)
+        return cli_fail(EXIT_WRONG, "--write: expected with `ballast config fmt` only");
     return is_diff ? diff(args, a, out) : fmt(args, a, out);
 }
 

@@ -32,10 +32,8 @@ static enum exit_code verb_console_run(const struct args *args, struct arena *a,
     errno = 0;
     long long id = strtoll(word, &end, 10);
 
-    if (errno != 0 || end == word || *end != '\0' || id < 1) {
-        cli_error("ballast console: \"%s\" is not the number of an action", word);
-        return EXIT_WRONG;
-    }
+    if (errno != 0 || end == word || *end != '\0' || id < 1)
+        return cli_fail(EXIT_WRONG, "ballast console: \"%s\" is not the number of an action", word);
     return client_show(args, json_pack("{s:s, s:I}", "command", "console", "id", (json_int_t)id), "console",
                        show_console, a, out);
 }

@@ -60,8 +60,7 @@ static enum exit_code put_text(json_t *request, const char *field, const char *t
 {
     if (!text || json_object_set_new(request, field, json_string(text)) == 0)
         return EXIT_DONE;
-    cli_error("--%s: \"%s\" is not UTF-8", field, text);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "--%s: \"%s\" is not UTF-8", field, text);
 }
 
 /* "KEY=VALUE" as a member. The last one counts, as it does here. */
@@ -84,26 +83,19 @@ static enum exit_code put_demand(json_t *request, const char *text, struct arena
     json_t *demand = json_object_get(request, "demand");
     double mhz;
 
-    if (!equals) {
-        cli_error("--demand: \"%s\" has no =, expected VM=MHZ", text);
-        return EXIT_WRONG;
-    }
-    if (!number_parse(equals + 1, &mhz)) {
-        cli_error("--demand: \"%s\" is not a number, expected MHz, 0 or more", equals + 1);
-        return EXIT_WRONG;
-    }
+    if (!equals)
+        return cli_fail(EXIT_WRONG, "--demand: \"%s\" has no =, expected VM=MHZ", text);
+    if (!number_parse(equals + 1, &mhz))
+        return cli_fail(EXIT_WRONG, "--demand: \"%s\" is not a number, expected MHz, 0 or more", equals + 1);
     if (!demand)
         (void)json_object_set_new(request, "demand", demand = json_object());
     const char *vm = arena_strndup(a, text, (size_t)(equals - text));
 
-    if (json_object_get(demand, vm)) {
-        cli_error("--demand: \"%s\" is given twice", vm);
-        return EXIT_WRONG;
-    }
+    if (json_object_get(demand, vm))
+        return cli_fail(EXIT_WRONG, "--demand: \"%s\" is given twice", vm);
     if (*vm != '\0' && json_object_set_new(demand, vm, json_real(mhz)) == 0)
         return EXIT_DONE;
-    cli_error("--demand: \"%s\" is not the id or the name of a VM", vm);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "--demand: \"%s\" is not the id or the name of a VM", vm);
 }
 
 static enum exit_code put_change(json_t *request, const struct decision_change *c, struct arena *a)
@@ -117,8 +109,7 @@ static enum exit_code put_change(json_t *request, const struct decision_change *
         (void)json_object_set_new(request, field, list = json_array());
     if (*c->word != '\0' && json_array_append_new(list, json_string(c->word)) == 0)
         return EXIT_DONE;
-    cli_error("ballast what-if: \"%s\" is not the id or the name of a host", c->word);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "ballast what-if: \"%s\" is not the id or the name of a host", c->word);
 }
 
 static enum exit_code make_request(const struct decision_question *q, json_t *request, struct arena *a)
@@ -152,8 +143,7 @@ static enum exit_code check_sets(const struct decision_question *question, struc
     policy_default(&policy);
     if (decision_change_settings(question->sets, question->n_sets, a, &policy, NULL, &err) == 0)
         return EXIT_DONE;
-    cli_error("--set: %s", err.text);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "--set: %s", err.text);
 }
 
 static enum exit_code decide_there(const struct args *args, const struct decision_question *question,

@@ -30,8 +30,7 @@ static enum exit_code wanted_resources(const char *word, bool ret[RES_COUNT])
     }
     if (any)
         return EXIT_DONE;
-    cli_error("--resource: \"%s\" is not known, expected cpu or mem", word);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "--resource: \"%s\" is not known, expected cpu or mem", word);
 }
 
 static enum exit_code verb_entitlements_run(const struct args *args, struct arena *a, struct strbuf *out)

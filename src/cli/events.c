@@ -138,14 +138,11 @@ static enum exit_code read_request(const struct args *args, json_t *request)
     instant_s from;
     int64_t id, n;
 
-    if (!number_of(limit, &n) || n < 1 || n > BATCH) {
-        cli_error("--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit, BATCH);
-        return EXIT_WRONG;
-    }
-    if (since && args_value(args, OPT_LIMIT, NULL)) {
-        cli_error("ballast events: give --since or --limit, not both");
-        return EXIT_WRONG;
-    }
+    if (!number_of(limit, &n) || n < 1 || n > BATCH)
+        return cli_fail(EXIT_WRONG, "--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit,
+                        BATCH);
+    if (since && args_value(args, OPT_LIMIT, NULL))
+        return cli_fail(EXIT_WRONG, "ballast events: give --since or --limit, not both");
     if (since && number_of(since, &id))
         (void)json_object_set_new(request, "after", json_integer(id));
     else if (since && cli_parse_time("since", since, &from) != EXIT_DONE)

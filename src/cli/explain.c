@@ -27,10 +27,8 @@ static enum exit_code verb_explain_run(const struct args *args, struct arena *a,
                                                .vm = args_value(args, OPT_VM, NULL),
                                                .host = args_value(args, OPT_HOST, NULL)};
 
-    if (!question.vm && !question.host) {
-        cli_error("ballast explain: give --vm or --host");
-        return EXIT_WRONG;
-    }
+    if (!question.vm && !question.host)
+        return cli_fail(EXIT_WRONG, "ballast explain: give --vm or --host");
     return cli_decide(args, &paths, &question, 0, a, out);
 }
 

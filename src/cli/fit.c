@@ -118,14 +118,11 @@ static enum exit_code show_customer(const char *path, const struct dialect *dial
 {
     struct err err = {0};
 
-    if (!dialect->show_customer) {
-        cli_error("%s: a cloud of %s has no view of a customer", path, dialect->name);
-        return EXIT_WRONG;
-    }
+    if (!dialect->show_customer)
+        return cli_fail(EXIT_WRONG, "%s: a cloud of %s has no view of a customer", path, dialect->name);
     if (dialect->show_customer(cloud, customer, a, out, &err) == 0)
         return EXIT_DONE;
-    cli_error("%s: %s", path, err.text);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "%s: %s", path, err.text);
 }
 
 static enum exit_code show_left(const struct snapshot *s, const char *word, struct arena *a,
@@ -134,10 +131,8 @@ static enum exit_code show_left(const struct snapshot *s, const char *word, stru
     struct err err = {0};
     uint32_t vm = IX_NONE;
 
-    if (word && named_vm(s, word, &vm, &err) < 0) {
-        cli_error("ballast fit: --vm: %s", err.text);
-        return EXIT_WRONG;
-    }
+    if (word && named_vm(s, word, &vm, &err) < 0)
+        return cli_fail(EXIT_WRONG, "ballast fit: --vm: %s", err.text);
     show(s, vm, a, out);
     return EXIT_DONE;
 }
@@ -150,15 +145,11 @@ static enum exit_code verb_fit_run(const struct args *args, struct arena *a, str
     const char *vm = args_value(args, OPT_VM, NULL);
     struct snapshot s;
 
-    if (strcmp(what, "check") != 0 && strcmp(what, "show") != 0 && strcmp(what, "compile") != 0) {
-        cli_error("ballast fit: expected check FILE..., show FILE... or compile FILE...");
-        return EXIT_WRONG;
-    }
-    if ((customer || vm) && (strcmp(what, "show") != 0 || (customer && vm))) {
-        cli_error("ballast fit: --%s has no meaning %s, see ballast fit --help", customer ? "customer" : "vm",
-                  customer && vm ? "with --vm" : "without show");
-        return EXIT_WRONG;
-    }
+    if (strcmp(what, "check") != 0 && strcmp(what, "show") != 0 && strcmp(what, "compile") != 0)
+        return cli_fail(EXIT_WRONG, "ballast fit: expected check FILE..., show FILE... or compile FILE...");
+    if ((customer || vm) && (strcmp(what, "show") != 0 || (customer && vm)))
+        return cli_fail(EXIT_WRONG, "ballast fit: --%s has no meaning %s, see ballast fit --help",
+                        customer ? "customer" : "vm", customer && vm ? "with --vm" : "without show");
     CLEANUP(json_decrefp) json_t *cloud = NULL;
     enum exit_code code = cli_read_cloud(args->operands + 1, args->n_operands - 1, a, &cloud);
     const struct dialect *dialect = code == EXIT_DONE ? dialect_of(path, cloud) : NULL;

@@ -299,10 +299,9 @@ static enum exit_code verb_forecast_run(const struct args *args, struct arena *a
 
     errno = 0;
     long long n = strtoll(word, &end, 10);
-    if (errno != 0 || end == word || *end != '\0' || n < 1 || n > HOURS_MAX) {
-        cli_error("--hours: \"%s\" is wrong, expected a whole number from 1 to %d", word, HOURS_MAX);
-        return EXIT_WRONG;
-    }
+    if (errno != 0 || end == word || *end != '\0' || n < 1 || n > HOURS_MAX)
+        return cli_fail(EXIT_WRONG, "--hours: \"%s\" is wrong, expected a whole number from 1 to %d", word,
+                        HOURS_MAX);
     return client_show(args, json_pack("{s:s, s:I}", "command", "forecast", "hours", (json_int_t)n),
                        "forecast",
                        all     ? show_all

@@ -31,10 +31,9 @@ static enum exit_code read_options(const struct args *args, struct generate_opti
         (code = cli_parse_number("seed", args_value(args, OPT_SEED, "0"), UINT64_MAX, &seed)) != EXIT_DONE)
         return code;
     *ret = (struct generate_options){.hosts = (uint32_t)hosts, .vms = (uint32_t)vms, .seed = seed};
-    if (generate_shape_parse(shape, &ret->shape) < 0) {
-        cli_error("--shape: \"%s\" is not known, expected uniform, skewed, spike or pools", shape);
-        return EXIT_WRONG;
-    }
+    if (generate_shape_parse(shape, &ret->shape) < 0)
+        return cli_fail(EXIT_WRONG, "--shape: \"%s\" is not known, expected uniform, skewed, spike or pools",
+                        shape);
     return EXIT_DONE;
 }
 
@@ -48,14 +47,10 @@ static enum exit_code verb_generate_run(const struct args *args, struct arena *a
 
     if (code != EXIT_DONE)
         return code;
-    if (generate(&chosen, a, &inventory, &err) < 0) {
-        cli_error("ballast generate: %s", err.text);
-        return EXIT_WRONG;
-    }
-    if (snapshot_build(&inventory, a, &snap, &err) < 0) {
-        cli_error("ballast generate: %s", err.text);
-        return EXIT_FAILED;
-    }
+    if (generate(&chosen, a, &inventory, &err) < 0)
+        return cli_fail(EXIT_WRONG, "ballast generate: %s", err.text);
+    if (snapshot_build(&inventory, a, &snap, &err) < 0)
+        return cli_fail(EXIT_FAILED, "ballast generate: %s", err.text);
     snapshot_dump(&snap, out);
     return EXIT_DONE;
 }

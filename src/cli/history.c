@@ -181,9 +181,8 @@ static enum exit_code check_options(const struct args *args, bool energy)
     for (size_t i = 0; i < COUNT_OF(list); i++) {
         if (list[i].of_energy == energy || !args_value(args, (size_t)list[i].option, NULL))
             continue;
-        cli_error("ballast history: --%s is %s --energy, see ballast history --help",
-                  options[list[i].option].name, energy ? "not for" : "for");
-        return EXIT_WRONG;
+        return cli_fail(EXIT_WRONG, "ballast history: --%s is %s --energy, see ballast history --help",
+                        options[list[i].option].name, energy ? "not for" : "for");
     }
     return EXIT_DONE;
 }
@@ -200,8 +199,8 @@ static enum exit_code parse_limit(const struct args *args, long long *ret)
     *ret = strtoll(limit, &end, 10);
     if (errno == 0 && end != limit && *end == '\0' && *ret >= 1 && *ret <= LIMIT_MAX)
         return EXIT_DONE;
-    cli_error("--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit, LIMIT_MAX);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit,
+                    LIMIT_MAX);
 }
 
 /* NULL: an option is wrong, and a line says so. The service checks names and states. */

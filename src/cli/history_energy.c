@@ -148,10 +148,9 @@ static enum exit_code read_days(const char *text, instant_s *ret)
     errno = 0;
     long n = strtol(text, &end, 10);
 
-    if (errno != 0 || end == text || *end != '\0' || n < 1 || n > DAYS_MAX) {
-        cli_error("--days: \"%s\" is wrong, expected a whole number from 1 to %d", text, DAYS_MAX);
-        return EXIT_WRONG;
-    }
+    if (errno != 0 || end == text || *end != '\0' || n < 1 || n > DAYS_MAX)
+        return cli_fail(EXIT_WRONG, "--days: \"%s\" is wrong, expected a whole number from 1 to %d", text,
+                        DAYS_MAX);
     instant_s now = (instant_s)time(NULL);
 
     *ret = now - now % DAY_S - (n - 1) * DAY_S;
@@ -166,8 +165,7 @@ static enum exit_code check_by(const char *word)
         if (strcmp(word, words[i]) == 0)
             return EXIT_DONE;
     }
-    cli_error("--by: \"%s\" is wrong, expected day, hour or host", word);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "--by: \"%s\" is wrong, expected day, hour or host", word);
 }
 
 enum exit_code history_energy(const struct args *args, const struct energy_question *q, struct arena *a,
@@ -178,10 +176,8 @@ enum exit_code history_energy(const struct args *args, const struct energy_quest
     instant_s from = 0;
     enum exit_code code = check_by(by);
 
-    if (code == EXIT_DONE && q->since && q->days) {
-        cli_error("ballast history: give --since or --days, not both");
-        return EXIT_WRONG;
-    }
+    if (code == EXIT_DONE && q->since && q->days)
+        return cli_fail(EXIT_WRONG, "ballast history: give --since or --days, not both");
     if (code == EXIT_DONE)
         code = q->since ? cli_parse_time("since", q->since, &from)
                         : read_days(q->days ? q->days : DAYS_DEFAULT, &from);

@@ -35,10 +35,8 @@ static enum exit_code read_snapshot(const char *path, struct arena *a, struct sn
     struct unknown_fields unknown = {0};
     struct err err = {0};
 
-    if (snapshot_load(path, a, ret, &unknown, &err) < 0) {
-        cli_error("%s", err.text);
-        return EXIT_WRONG;
-    }
+    if (snapshot_load(path, a, ret, &unknown, &err) < 0)
+        return cli_fail(EXIT_WRONG, "%s", err.text);
     warn_of_unknown(path, &unknown, a);
     return EXIT_DONE;
 }
@@ -49,10 +47,8 @@ enum exit_code cli_read_vms(const char *path, const struct snapshot *cluster, st
     struct unknown_fields unknown = {0};
     struct err err = {0};
 
-    if (vms_json_load(path, cluster, a, ret, &unknown, &err) < 0) {
-        cli_error("%s", err.text);
-        return EXIT_WRONG;
-    }
+    if (vms_json_load(path, cluster, a, ret, &unknown, &err) < 0)
+        return cli_fail(EXIT_WRONG, "%s", err.text);
     warn_of_unknown(path, &unknown, a);
     for (int i = 0; i < VMS_IGNORED_COUNT; i++) {
         const char *text = vms_json_ignored_text(ret, (enum vms_ignored)i, a);
@@ -71,32 +67,26 @@ enum exit_code cli_find_vms(const char *const *words, size_t n, const struct sna
     for (size_t i = 0; i < n; i++) {
         uint32_t vm = IX_NONE;
 
-        if (named_vm(cluster, words[i], &vm, &err) < 0) {
-            cli_error("%s", err.text);
-            return EXIT_WRONG;
-        }
-        if (cluster->vms[vm].is.state == VM_ON) {
-            cli_error("\"%s\" runs already, expected a VM that is off or suspended", words[i]);
-            return EXIT_WRONG;
-        }
+        if (named_vm(cluster, words[i], &vm, &err) < 0)
+            return cli_fail(EXIT_WRONG, "%s", err.text);
+        if (cluster->vms[vm].is.state == VM_ON)
+            return cli_fail(EXIT_WRONG, "\"%s\" runs already, expected a VM that is off or suspended",
+                            words[i]);
         (void)json_array_append_new(list, json_pack("{s:s}", "id", cluster->vms[vm].is.id));
     }
     CLEANUP(freep) char *text = json_dumps(list, JSON_COMPACT);
 
     if (vms_read(text, strlen(text), cluster, a, ret, NULL, &err) == 0)
         return EXIT_DONE;
-    cli_error("%s", err.text);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "%s", err.text);
 }
 
 static enum exit_code load_config(const char *path, struct arena *a, struct config *ret)
 {
     struct err err = {0};
 
-    if (config_load_for(path, CONFIG_FOR_POLICY, a, ret, &err) < 0) {
-        cli_error("%s", err.text);
-        return EXIT_WRONG;
-    }
+    if (config_load_for(path, CONFIG_FOR_POLICY, a, ret, &err) < 0)
+        return cli_fail(EXIT_WRONG, "%s", err.text);
     for (size_t i = 0; i < ret->n_warnings; i++)
         cli_error("warning: %s", ret->warnings[i]);
     return EXIT_DONE;
@@ -109,10 +99,8 @@ static enum exit_code set_settings(const struct option_values *sets, bool warns,
     struct decision_warnings warnings = {0};
     struct err err = {0};
 
-    if (decision_change_settings(sets->items, sets->n, a, ret, &warnings, &err) < 0) {
-        cli_error("--set: %s", err.text);
-        return EXIT_WRONG;
-    }
+    if (decision_change_settings(sets->items, sets->n, a, ret, &warnings, &err) < 0)
+        return cli_fail(EXIT_WRONG, "--set: %s", err.text);
     for (size_t i = 0; warns && i < warnings.n; i++)
         cli_error("warning: --set: %s", warnings.items[i]);
     return EXIT_DONE;
@@ -132,8 +120,7 @@ static enum exit_code lay_over(const struct overlay *overlay, struct arena *a, s
         cli_error("warning: %s", found.items[i]);
     if (snapshot_build(&inv, a, s, &err) == 0)
         return EXIT_DONE;
-    cli_error("%s", err.text);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "%s", err.text);
 }
 
 /* The snapshot gets the answers of the configuration's external units. */
@@ -153,8 +140,7 @@ static enum exit_code ask_units(const struct config *c, struct arena *a, struct 
     units_free(units);
     if (snapshot_build_answers(&answers, a, s, &err) == 0)
         return EXIT_DONE;
-    cli_error("%s", err.text);
-    return EXIT_FAILED;
+    return cli_fail(EXIT_FAILED, "%s", err.text);
 }
 
 enum exit_code cli_ask_units(const char *config_path, struct arena *a, struct snapshot *s)
@@ -164,8 +150,7 @@ enum exit_code cli_ask_units(const char *config_path, struct arena *a, struct sn
 
     if (config_load_for(config_path, CONFIG_FOR_POLICY, a, &config, &err) == 0)
         return ask_units(&config, a, s);
-    cli_error("%s", err.text);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "%s", err.text);
 }
 
 /* The snapshot of the service's last pass; before the first pass, of its last inventory. */
@@ -183,10 +168,8 @@ static enum exit_code ask_snapshot(const char *socket, struct arena *a, struct s
     const char *text = reply_text(reply, "snapshot");
 
     if (snapshot_read_inventory(text ? text : "", text ? strlen(text) : 0, a, &inv, &unknown, &err) < 0 ||
-        snapshot_build(&inv, a, ret, &err) < 0) {
-        cli_error("%s: %s", whose, err.text);
-        return EXIT_FAILED;
-    }
+        snapshot_build(&inv, a, ret, &err) < 0)
+        return cli_fail(EXIT_FAILED, "%s: %s", whose, err.text);
     warn_of_unknown(whose, &unknown, a);
     return EXIT_DONE;
 }
@@ -197,10 +180,8 @@ enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena 
     struct config config = {0};
     enum exit_code code;
 
-    if (paths->snapshot && paths->socket) {
-        cli_error("--socket has no meaning with --snapshot");
-        return EXIT_WRONG;
-    }
+    if (paths->snapshot && paths->socket)
+        return cli_fail(EXIT_WRONG, "--socket has no meaning with --snapshot");
     policy_default(&config.policy);
     if (paths->config && (code = load_config(paths->config, a, &config)) != EXIT_DONE)
         return code;
@@ -233,10 +214,9 @@ enum exit_code cli_parse_number(const char *option, const char *text, unsigned l
 
     errno = 0;
     unsigned long long v = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || errno || v > most) {
-        cli_error("--%s: \"%s\" is wrong, expected a whole number from 0 to %llu", option, text, most);
-        return EXIT_WRONG;
-    }
+    if (!isdigit((unsigned char)*text) || *end || errno || v > most)
+        return cli_fail(EXIT_WRONG, "--%s: \"%s\" is wrong, expected a whole number from 0 to %llu", option,
+                        text, most);
     *ret = v;
     return EXIT_DONE;
 }
@@ -247,8 +227,7 @@ enum exit_code cli_parse_time(const char *option, const char *text, instant_s *r
 
     if (when_parse(text, (instant_s)time(NULL), ret, &err) == 0)
         return EXIT_DONE;
-    cli_error("--%s: %s", option, err.text);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "--%s: %s", option, err.text);
 }
 
 int64_t cli_now_us(void)

@@ -101,10 +101,8 @@ static enum exit_code run(int argc, char **argv, struct arena *a, struct strbuf 
 {
     const char *word = argc > 1 ? argv[1] : NULL;
 
-    if (!word) {
-        cli_error("ballast: no command, see ballast --help");
-        return EXIT_WRONG;
-    }
+    if (!word)
+        return cli_fail(EXIT_WRONG, "ballast: no command, see ballast --help");
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         put_help(out);
         return finish(EXIT_DONE, false, out);

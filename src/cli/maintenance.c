@@ -24,15 +24,13 @@ static void show_maintenance(const json_t *reply, struct arena *a, struct strbuf
 
 static enum exit_code one_host(const struct args *args, const char *mode, struct arena *a, struct strbuf *out)
 {
-    if (args->n_operands != 2) {
-        cli_error("ballast maintenance %s: expected one host, see ballast maintenance --help", mode);
-        return EXIT_WRONG;
-    }
+    if (args->n_operands != 2)
+        return cli_fail(EXIT_WRONG,
+                        "ballast maintenance %s: expected one host, see ballast maintenance --help", mode);
     for (size_t i = CLIENT_OPT_COUNT; i < ROLL_OPT_YES; i++) {
-        if (args->options[i].n > 0) {
-            cli_error("ballast maintenance %s: --%s is for roll only", mode, options[i].name);
-            return EXIT_WRONG;
-        }
+        if (args->options[i].n > 0)
+            return cli_fail(EXIT_WRONG, "ballast maintenance %s: --%s is for roll only", mode,
+                            options[i].name);
     }
     json_t *request =
         json_pack("{s:s, s:s, s:s}", "command", "maintenance", "mode", mode, "host", args->operands[1]);
@@ -48,16 +46,14 @@ static enum exit_code verb_maintenance_run(const struct args *args, struct arena
 
     if (strcmp(mode, "enter") == 0 || strcmp(mode, "exit") == 0)
         return one_host(args, mode, a, out);
-    if (args->options[ROLL_OPT_YES].n > 0) {
-        cli_error("ballast maintenance %s: --yes is for enter only", mode);
-        return EXIT_WRONG;
-    }
+    if (args->options[ROLL_OPT_YES].n > 0)
+        return cli_fail(EXIT_WRONG, "ballast maintenance %s: --yes is for enter only", mode);
     if (strcmp(mode, "roll") == 0)
         return roll_run(args, a, out);
     if (strcmp(mode, "stop") == 0)
         return roll_stop(args, a, out);
-    cli_error("ballast maintenance: \"%s\" is not known, expected enter, exit, roll or stop", mode);
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG,
+                    "ballast maintenance: \"%s\" is not known, expected enter, exit, roll or stop", mode);
 }
 
 const struct verb verb_maintenance = {

@@ -71,22 +71,18 @@ static enum exit_code verb_migrate_run(const struct args *args, struct arena *a,
                                                           : NULL;
     if (!other)
         return ask_service(args, a, out);
-    if (args->options[OPT_APPLY].n > 0) {
-        cli_error("ballast migrate: --apply has no meaning with --%s, see ballast migrate --help", other);
-        return EXIT_WRONG;
-    }
+    if (args->options[OPT_APPLY].n > 0)
+        return cli_fail(EXIT_WRONG,
+                        "ballast migrate: --apply has no meaning with --%s, see ballast migrate --help",
+                        other);
     if ((code = cli_read_cluster(&paths, a, &policy, s)) != EXIT_DONE)
         return code;
     if (named_vm(s, args->operands[0], &vm, &err) < 0 ||
-        best_host_find(s, &policy, vm, a, &best, &plan, &err) < 0) {
-        cli_error("ballast migrate: %s", err.text);
-        return EXIT_WRONG;
-    }
-    if (best.host == IX_NONE) {
-        cli_error("ballast migrate: no host may run %s. %s", s->vms[vm].is.name,
-                  wording_text(s, best.why, a));
-        return EXIT_FAILED;
-    }
+        best_host_find(s, &policy, vm, a, &best, &plan, &err) < 0)
+        return cli_fail(EXIT_WRONG, "ballast migrate: %s", err.text);
+    if (best.host == IX_NONE)
+        return cli_fail(EXIT_FAILED, "ballast migrate: no host may run %s. %s", s->vms[vm].is.name,
+                        wording_text(s, best.why, a));
     if (args->json)
         render_plan_json(&plan, out);
     else

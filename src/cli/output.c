@@ -39,17 +39,33 @@ bool cli_asked(const char *question)
            (strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0);
 }
 
-void cli_error(const char *format, ...)
+static void put_error(const char *format, va_list ap)
 {
     CLEANUP(strbuf_releasep) struct strbuf line = STRBUF_EMPTY;
     char text[LINE_MAX_BYTES];
+
+    (void)vsnprintf(text, sizeof text, format, ap);
+    table_put_text(&line, text);
+    (void)fprintf(stderr, "%s\n", line.text);
+}
+
+void cli_error(const char *format, ...)
+{
     va_list ap;
 
     va_start(ap, format);
-    (void)vsnprintf(text, sizeof text, format, ap);
+    put_error(format, ap);
     va_end(ap);
-    table_put_text(&line, text);
-    (void)fprintf(stderr, "%s\n", line.text);
+}
+
+enum exit_code cli_fail(enum exit_code code, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    put_error(format, ap);
+    va_end(ap);
+    return code;
 }
 
 static enum exit_code write_plain(const struct strbuf *out)

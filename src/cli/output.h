@@ -17,6 +17,9 @@ bool cli_asked(const char *question);
 /* Prints one line on standard error; control characters in the text are replaced. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same; returns the code, with which the verb ends. */
+enum exit_code cli_fail(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Writes all of it to standard output. EXIT_FAILED, with an error printed, if that fails. */
 enum exit_code cli_write(const struct strbuf *out);
 

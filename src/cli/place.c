@@ -88,12 +88,12 @@ static enum exit_code read_request(const struct args *args, struct arena *a, jso
 
     if (code != EXIT_DONE)
         return code;
-    if (!json_is_object(json_object_get(request, "server")) && !nova_find_move(request, &move)) {
-        cli_error("%s: /server: missing, expected the body of POST /servers, or server_id and the body of "
-                  "POST /servers/ID/action",
-                  path);
-        return EXIT_WRONG;
-    }
+    if (!json_is_object(json_object_get(request, "server")) && !nova_find_move(request, &move))
+        return cli_fail(
+            EXIT_WRONG,
+            "%s: /server: missing, expected the body of POST /servers, or server_id and the body of "
+            "POST /servers/ID/action",
+            path);
     if (paths->n > 0 && (code = cli_read_cloud(paths->items, paths->n, a, &cloud)) != EXIT_DONE)
         return code;
     if (cloud)
@@ -116,16 +116,14 @@ static enum exit_code find_instances(const struct args *args, json_t *cloud, str
     bool moves = nova_find_move(cloud, &move);
     enum exit_code code;
 
-    if (text && moves) {
-        cli_error("ballast place: --num-instances has no meaning for a request to %s a server", move.action);
-        return EXIT_WRONG;
-    }
+    if (text && moves)
+        return cli_fail(EXIT_WRONG,
+                        "ballast place: --num-instances has no meaning for a request to %s a server",
+                        move.action);
     if (text && (code = cli_parse_number("num-instances", text, INSTANCES_MAX, &n)) != EXIT_DONE)
         return code;
-    if (text && n == 0) {
-        cli_error("--num-instances: \"%s\" is wrong, expected at least 1", text);
-        return EXIT_WRONG;
-    }
+    if (text && n == 0)
+        return cli_fail(EXIT_WRONG, "--num-instances: \"%s\" is wrong, expected at least 1", text);
     if (n > 0)
         (void)json_object_set_new(server, "max_count", json_integer((json_int_t)n));
     if ((code = cli_compile_cloud(nova_compile, cloud, args_value(args, OPT_REQUEST, ""), a, cluster)) !=
@@ -180,10 +178,8 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
                                         .adds_vms = vms_path != NULL};
     enum exit_code code;
 
-    if (paths.snapshot && strcmp(paths.snapshot, "-") == 0 && vms_path && strcmp(vms_path, "-") == 0) {
-        cli_error("ballast place: --snapshot and --vms cannot both be standard input");
-        return EXIT_WRONG;
-    }
+    if (paths.snapshot && strcmp(paths.snapshot, "-") == 0 && vms_path && strcmp(vms_path, "-") == 0)
+        return cli_fail(EXIT_WRONG, "ballast place: --snapshot and --vms cannot both be standard input");
     if ((code = cli_read_cluster(&paths, a, ret_policy, cluster)) != EXIT_DONE)
         return code;
     if (!vms_path)
@@ -214,17 +210,15 @@ static enum exit_code check_pipeline(const struct args *args)
     const char *pipeline = args_value(args, OPT_PIPELINE, NULL);
 
     for (size_t i = 0; i < COUNT_OF(with); i++)
-        if (!pipeline && args->options[with[i]].n > 0) {
-            cli_error("ballast place: --%s has no meaning without --pipeline, see ballast place --help",
-                      options[with[i]].name);
-            return EXIT_WRONG;
-        }
+        if (!pipeline && args->options[with[i]].n > 0)
+            return cli_fail(EXIT_WRONG,
+                            "ballast place: --%s has no meaning without --pipeline, see ballast place --help",
+                            options[with[i]].name);
     for (size_t i = 0; i < COUNT_OF(without); i++)
-        if (pipeline && args->options[without[i]].n > 0) {
-            cli_error("ballast place: --%s has no meaning with --pipeline, see ballast place --help",
-                      options[without[i]].name);
-            return EXIT_WRONG;
-        }
+        if (pipeline && args->options[without[i]].n > 0)
+            return cli_fail(EXIT_WRONG,
+                            "ballast place: --%s has no meaning with --pipeline, see ballast place --help",
+                            options[without[i]].name);
     if (!pipeline)
         return EXIT_DONE;
     if (strcmp(pipeline, "nova") != 0)
@@ -272,10 +266,8 @@ static enum exit_code place_in_snapshot(const struct args *args, struct arena *a
     policy.thread_pool = threads;
     int64_t began_us = cli_now_us();
     int r = place_run(&vms.snap, &policy, vms.vms, vms.n, a, &plan, &err);
-    if (r < 0) {
-        cli_error("ballast place: %s", err.text);
-        return r == -EINVAL ? EXIT_WRONG : EXIT_FAILED;
-    }
+    if (r < 0)
+        return cli_fail(r == -EINVAL ? EXIT_WRONG : EXIT_FAILED, "ballast place: %s", err.text);
     plan.stats.decide_us = cli_now_us() - began_us;
     if (args->json)
         render_plan_json(&plan, out);
@@ -284,9 +276,8 @@ static enum exit_code place_in_snapshot(const struct args *args, struct arena *a
     uint32_t unplaced = render_unplaced_count(&plan, vms.vms, vms.n);
     if (unplaced == 0)
         return EXIT_DONE;
-    cli_error("ballast place: %u of %u VM%s cannot be placed, see the faults", unplaced, vms.n,
-              vms.n == 1 ? "" : "s");
-    return EXIT_FAILED;
+    return cli_fail(EXIT_FAILED, "ballast place: %u of %u VM%s cannot be placed, see the faults", unplaced,
+                    vms.n, vms.n == 1 ? "" : "s");
 }
 
 static enum exit_code verb_place_run(const struct args *args, struct arena *a, struct strbuf *out)

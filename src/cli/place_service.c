@@ -59,7 +59,7 @@ enum exit_code place_service(const struct args *args, bool apply, struct arena *
     json_decref(reply);
     if (unplaced == 0)
         return EXIT_DONE;
-    cli_error("ballast place: %lld of %lld VM%s cannot be placed, see the faults%s", (long long)unplaced,
-              (long long)n, n == 1 ? "" : "s", apply ? "; nothing was started" : "");
-    return EXIT_FAILED;
+    return cli_fail(EXIT_FAILED, "ballast place: %lld of %lld VM%s cannot be placed, see the faults%s",
+                    (long long)unplaced, (long long)n, n == 1 ? "" : "s",
+                    apply ? "; nothing was started" : "");
 }

@@ -71,10 +71,10 @@ static enum exit_code add_settings(const struct args *args, struct arena *a, str
     const struct option_values *sets = &args->options[OPT_SET];
     const char *part = slot;
 
-    if (objective && strcmp(objective, "room") == 0 && !slot && sets->n == 0) {
-        cli_error("--objective room: --slot is missing, expected the size of the VMs, as in --slot cpus=16");
-        return EXIT_WRONG;
-    }
+    if (objective && strcmp(objective, "room") == 0 && !slot && sets->n == 0)
+        return cli_fail(
+            EXIT_WRONG,
+            "--objective room: --slot is missing, expected the size of the VMs, as in --slot cpus=16");
     if (objective)
         add_value(ret, a, arena_printf(a, "objective=%s", objective));
     if (moves_max)
@@ -87,11 +87,10 @@ static enum exit_code add_settings(const struct args *args, struct arena *a, str
         size_t n = strcspn(part, ",");
         const char *setting = slot_setting(arena_strndup(a, part, n), a);
 
-        if (!setting) {
-            cli_error("--slot: \"%s\" is not known, expected cpus=N, mem_mb=MIB or numa=CELLS",
-                      arena_strndup(a, part, n));
-            return EXIT_WRONG;
-        }
+        if (!setting)
+            return cli_fail(EXIT_WRONG,
+                            "--slot: \"%s\" is not known, expected cpus=N, mem_mb=MIB or numa=CELLS",
+                            arena_strndup(a, part, n));
         add_value(ret, a, setting);
         part = part[n] ? part + n + 1 : NULL;
     }
@@ -115,14 +114,11 @@ static enum exit_code verb_plan_run(const struct args *args, struct arena *a, st
     if ((code = add_settings(args, a, &sets)) != EXIT_DONE ||
         (pass && (code = cli_parse_number("pass", pass, INT64_MAX, &number)) != EXIT_DONE))
         return code;
-    if (pass && number == 0) {
-        cli_error("--pass: passes are numbered from 1, `ballast passes` lists them");
-        return EXIT_WRONG;
-    }
-    if (pass && (paths.snapshot || paths.config)) {
-        cli_error("--pass has no meaning with --%s", paths.snapshot ? "snapshot" : "config");
-        return EXIT_WRONG;
-    }
+    if (pass && number == 0)
+        return cli_fail(EXIT_WRONG, "--pass: passes are numbered from 1, `ballast passes` lists them");
+    if (pass && (paths.snapshot || paths.config))
+        return cli_fail(EXIT_WRONG, "--pass has no meaning with --%s",
+                        paths.snapshot ? "snapshot" : "config");
     return cli_decide(args, &paths, &question, number, a, out);
 }
 

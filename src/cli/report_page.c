@@ -25,10 +25,9 @@ static enum exit_code read_page(struct arena *a, struct strbuf *text, const char
         return EXIT_DONE;
     while (f && text->len < PAGE_MAX && (n = fread(part, 1, sizeof part, f)) > 0)
         strbuf_add(text, part, n);
-    if (!f || ferror(f)) {
-        cli_error("%s: cannot be read: %s", r < 0 ? PAGE : path, strerror(r < 0 ? -r : errno));
-        return EXIT_FAILED;
-    }
+    if (!f || ferror(f))
+        return cli_fail(EXIT_FAILED, "%s: cannot be read: %s", r < 0 ? PAGE : path,
+                        strerror(r < 0 ? -r : errno));
     *ret_path = arena_printf(a, "%s", path);
     return EXIT_DONE;
 }
@@ -43,10 +42,9 @@ enum exit_code report_page_write(const char *path, const struct run_set *a, cons
     enum exit_code code = read_page(arena, &built, &page);
     if (code != EXIT_DONE)
         return code;
-    if (report_html(a, b, page ? built.text : NULL, &text) < 0) {
-        cli_error("%s is not the page of this version of ballast; install or build it again", page);
-        return EXIT_FAILED;
-    }
+    if (report_html(a, b, page ? built.text : NULL, &text) < 0)
+        return cli_fail(EXIT_FAILED,
+                        "%s is not the page of this version of ballast; install or build it again", page);
     if (!page)
         cli_error(
             "note: Ballast was built without its pages (dashboard/build), so the report has tables only");

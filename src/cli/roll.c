@@ -96,10 +96,9 @@ static enum exit_code start_job(struct driver *d, const char *host, const char *
 {
     pid_t pid = fork();
 
-    if (pid < 0) {
-        cli_error("ballast maintenance roll: no process for the command: %s", strerror(errno));
-        return EXIT_FAILED;
-    }
+    if (pid < 0)
+        return cli_fail(EXIT_FAILED, "ballast maintenance roll: no process for the command: %s",
+                        strerror(errno));
     if (pid == 0) {
         if (setenv("BALLAST_HOST", name, 1) == 0 && setenv("BALLAST_HOST_ID", host, 1) == 0)
             (void)execl("/bin/sh", "sh", "-c", d->command, (char *)NULL);
@@ -236,10 +235,10 @@ static enum exit_code drive(struct driver *d, struct strbuf *out)
 
         if (code != EXIT_DONE)
             return code;
-        if (!json_is_object(roll)) {
-            cli_error("ballast maintenance roll: no roll is in progress, expected the hosts to begin with");
-            return EXIT_WRONG;
-        }
+        if (!json_is_object(roll))
+            return cli_fail(
+                EXIT_WRONG,
+                "ballast maintenance roll: no roll is in progress, expected the hosts to begin with");
         say_progress(d, roll);
         if (reply_text(roll, "ended")) {
             roll_show(roll, reply_text(reply, "host_domain"), d->a, out);
@@ -259,14 +258,11 @@ static enum exit_code make_request(const struct args *args, json_t **ret)
     enum exit_code code =
         cli_parse_number("at-once", args_value(args, ROLL_OPT_AT_ONCE, "1"), AT_ONCE_MAX, &at_once);
 
-    if (code == EXIT_DONE && at_once == 0) {
-        cli_error("--at-once: \"0\" is wrong, expected a whole number from 1 to %d", AT_ONCE_MAX);
-        return EXIT_WRONG;
-    }
-    if (code == EXIT_DONE && args->n_operands == 1 && args->options[ROLL_OPT_AT_ONCE].n > 0) {
-        cli_error("--at-once: expected together with the hosts, at the begin of a roll");
-        return EXIT_WRONG;
-    }
+    if (code == EXIT_DONE && at_once == 0)
+        return cli_fail(EXIT_WRONG, "--at-once: \"0\" is wrong, expected a whole number from 1 to %d",
+                        AT_ONCE_MAX);
+    if (code == EXIT_DONE && args->n_operands == 1 && args->options[ROLL_OPT_AT_ONCE].n > 0)
+        return cli_fail(EXIT_WRONG, "--at-once: expected together with the hosts, at the begin of a roll");
     if (code != EXIT_DONE)
         return code;
     *ret = json_pack("{s:s}", "command", "roll");
@@ -299,10 +295,8 @@ enum exit_code roll_run(const struct args *args, struct arena *a, struct strbuf 
 
 enum exit_code roll_stop(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    if (args->n_operands > 1) {
-        cli_error("ballast maintenance stop: no host is expected: it ends the whole roll");
-        return EXIT_WRONG;
-    }
+    if (args->n_operands > 1)
+        return cli_fail(EXIT_WRONG, "ballast maintenance stop: no host is expected: it ends the whole roll");
     return client_show(args, json_pack("{s:s, s:s}", "command", "roll", "stop", ""), "roll", show_reply, a,
                        out);
 }

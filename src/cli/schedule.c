@@ -168,10 +168,8 @@ static enum exit_code show_config(const char *path, instant_s now, unsigned n, b
     struct json_writer w = {.out = &text};
     struct err err = {0};
 
-    if (config_load_for(path, CONFIG_FOR_POLICY, a, &config, &err) < 0) {
-        cli_error("%s", err.text);
-        return EXIT_WRONG;
-    }
+    if (config_load_for(path, CONFIG_FOR_POLICY, a, &config, &err) < 0)
+        return cli_fail(EXIT_WRONG, "%s", err.text);
     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
     jw_begin(&w, "schedule", JW_OBJECT, JW_LINES);
     render_schedule_json(&config.schedule, config.policy.dpm.enabled, now, n, &w);
@@ -191,10 +189,8 @@ static enum exit_code read_next(const struct args *args, unsigned *ret)
     const char *text = args_value(args, OPT_NEXT, NULL);
     double n = NEXT_DEFAULT;
 
-    if (text && (!number_parse(text, &n) || n < 1 || n > NEXT_MOST || n != floor(n))) {
-        cli_error("--next %s: expected a whole number from 1 to %d", text, NEXT_MOST);
-        return EXIT_WRONG;
-    }
+    if (text && (!number_parse(text, &n) || n < 1 || n > NEXT_MOST || n != floor(n)))
+        return cli_fail(EXIT_WRONG, "--next %s: expected a whole number from 1 to %d", text, NEXT_MOST);
     *ret = (unsigned)n;
     return EXIT_DONE;
 }
@@ -204,15 +200,13 @@ static enum exit_code verb_schedule_run(const struct args *args, struct arena *a
     const char *path = args_value(args, OPT_CONFIG, NULL);
     const char *at = args_value(args, OPT_AT, NULL);
     instant_s now = time(NULL);
-    unsigned n;
+    unsigned n = 0;
     enum exit_code code = read_next(args, &n);
 
     if (code != EXIT_DONE)
         return code;
-    if (at && !path) {
-        cli_error("ballast schedule: --at needs --config");
-        return EXIT_WRONG;
-    }
+    if (at && !path)
+        return cli_fail(EXIT_WRONG, "ballast schedule: --at needs --config");
     if (at && (code = cli_parse_time("at", at, &now)) != EXIT_DONE)
         return code;
     if (path)

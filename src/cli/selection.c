@@ -170,13 +170,12 @@ static enum exit_code add_operand(const struct selection *s, const char *text, s
         (void)json_array_append_new(ids, json_string(text));
         return EXIT_DONE;
     }
-    if (!parse_range(text, "-", &r)) {
-        cli_error(
+    if (!parse_range(text, "-", &r))
+        return cli_fail(
+            EXIT_WRONG,
             "ballast %s: \"%s\" is not the number of a recommendation such as 3 or 3.2, nor a range such "
             "as 3-9",
             s->command, text);
-        return EXIT_WRONG;
-    }
     if (r.first == r.last) {
         (void)json_array_append_new(ids, json_integer(r.first));
         return EXIT_DONE;
@@ -189,10 +188,11 @@ static enum exit_code add_operand(const struct selection *s, const char *text, s
     }
     if (json_array_size(ids) > before)
         return EXIT_DONE;
-    cli_error("ballast %s: there is no current recommendation with a number in %s; `ballast recommendations` "
-              "lists them",
-              s->command, text);
-    return EXIT_FAILED;
+    return cli_fail(
+        EXIT_FAILED,
+        "ballast %s: there is no current recommendation with a number in %s; `ballast recommendations` "
+        "lists them",
+        s->command, text);
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -208,10 +208,10 @@ static enum exit_code parse_option(const struct args *args, size_t option, const
     *ret = range;
     if (parse_range(text, separator, range))
         return EXIT_DONE;
-    cli_error("--%s: \"%s\" is wrong, expected %s", option == SELECT_PRIORITY ? "priority" : "group", text,
-              option == SELECT_PRIORITY ? "a priority such as 1, or a range such as 1..2"
-                                        : "the number of a group");
-    return EXIT_WRONG;
+    return cli_fail(EXIT_WRONG, "--%s: \"%s\" is wrong, expected %s",
+                    option == SELECT_PRIORITY ? "priority" : "group", text,
+                    option == SELECT_PRIORITY ? "a priority such as 1, or a range such as 1..2"
+                                              : "the number of a group");
 }
 
 static enum exit_code check_form(const struct args *args, const char *command)
@@ -253,9 +253,10 @@ static enum exit_code refuse_host(const struct selection *s, const char *socket)
 
     if (code != EXIT_DONE)
         return code;
-    cli_error("ballast %s: there is no such recommendation for host %s; `ballast recommendations` lists all",
-              s->command, s->host);
-    return EXIT_FAILED;
+    return cli_fail(
+        EXIT_FAILED,
+        "ballast %s: there is no such recommendation for host %s; `ballast recommendations` lists all",
+        s->command, s->host);
 }
 
 static enum exit_code select_ids(const struct args *args, struct selection *s, struct arena *a, json_t *ids)
@@ -271,9 +272,9 @@ static enum exit_code select_ids(const struct args *args, struct selection *s, s
         return EXIT_DONE;
     if (s->host)
         return refuse_host(s, args->socket);
-    cli_error("ballast %s: there is no %s recommendation; `ballast recommendations` lists them", s->command,
-              args->options[SELECT_ALL].n > 0 ? "current" : "such");
-    return EXIT_FAILED;
+    return cli_fail(EXIT_FAILED,
+                    "ballast %s: there is no %s recommendation; `ballast recommendations` lists them",
+                    s->command, args->options[SELECT_ALL].n > 0 ? "current" : "such");
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */

@@ -57,10 +57,8 @@ static enum exit_code read_counts(const struct args *args, struct simulate_args 
     }
     if ((code = cli_parse_number("seeds", args_value(args, OPT_SEEDS, "1"), SEEDS_MAX, &n)) != EXIT_DONE)
         return code;
-    if (n == 0) {
-        cli_error("--seeds: expected 1 or more");
-        return EXIT_WRONG;
-    }
+    if (n == 0)
+        return cli_fail(EXIT_WRONG, "--seeds: expected 1 or more");
     ret->runs.n_runs = (size_t)n;
     return EXIT_DONE;
 }
@@ -84,10 +82,9 @@ static enum exit_code read_args(const struct args *args, struct arena *a, struct
     ret->compared = args->options[OPT_COMPARE].n > 0 ? args->options[OPT_COMPARE].items : NULL;
     if ((code = read_counts(args, ret)) != EXIT_DONE)
         return code;
-    if (is_stdout(ret->series) && is_stdout(ret->report)) {
-        cli_error("ballast simulate: --series and --report cannot both go to standard output");
-        return EXIT_WRONG;
-    }
+    if (is_stdout(ret->series) && is_stdout(ret->report))
+        return cli_fail(EXIT_WRONG,
+                        "ballast simulate: --series and --report cannot both go to standard output");
     for (size_t i = 0; i < args->options[OPT_SET].n; i++) {
         code = simulate_variant_add_override(&ret->runs.common, "set", args->options[OPT_SET].items[i], a);
         if (code != EXIT_DONE)

@@ -12,11 +12,9 @@ enum exit_code simulate_variant_add_override(struct overrides *list, const char 
 {
     const char *equals = strchr(text, '=');
 
-    if (!equals || equals == text) {
-        cli_error("--%s: \"%s\" has no %s, expected KEY=VALUE", option, text,
-                  equals ? "key before its =" : "=");
-        return EXIT_WRONG;
-    }
+    if (!equals || equals == text)
+        return cli_fail(EXIT_WRONG, "--%s: \"%s\" has no %s, expected KEY=VALUE", option, text,
+                        equals ? "key before its =" : "=");
     list->items = arena_grow(a, list->items, list->n, &list->cap, sizeof *list->items);
     list->items[list->n++] = (struct scenario_override){
         .path = arena_strndup(a, text, (size_t)(equals - text)),
@@ -69,10 +67,8 @@ static enum exit_code read_scenario(const struct simulate_variant *variant, bool
     int r = text ? scenario_parse(file, text, strlen(text), &options, a, ret, &err)
                  : scenario_read(file, &options, a, ret, &err);
 
-    if (r < 0) {
-        cli_error("%s", err.text);
-        return EXIT_WRONG;
-    }
+    if (r < 0)
+        return cli_fail(EXIT_WRONG, "%s", err.text);
     return EXIT_DONE;
 }
 
@@ -127,10 +123,8 @@ static enum exit_code run_once(const struct simulate_variant *variant, size_t i,
         if (code != EXIT_DONE)
             return code;
     }
-    if (simulate(s, &options, a, ret, &err) < 0) {
-        cli_error("ballast simulate: %s", err.text);
-        return EXIT_FAILED;
-    }
+    if (simulate(s, &options, a, ret, &err) < 0)
+        return cli_fail(EXIT_FAILED, "ballast simulate: %s", err.text);
     return EXIT_DONE;
 }
 

@@ -68,19 +68,15 @@ static enum exit_code make_create(const struct args *args, json_t **ret)
     struct err err;
     int64_t s;
 
-    if (!role) {
-        cli_error("--role: missing, expected viewer, operator or admin");
-        return EXIT_WRONG;
-    }
+    if (!role)
+        return cli_fail(EXIT_WRONG, "--role: missing, expected viewer, operator or admin");
     *ret = json_pack("{s:s, s:s, s:s}", "command", "token_create", "name", args->operands[1], "role", role);
     if (owner)
         (void)json_object_set_new(*ret, "owner", json_string(owner));
     if (!span)
         return EXIT_DONE;
-    if (span_parse(span, &s, &err) < 0) {
-        cli_error("--expires: %s", err.text);
-        return EXIT_WRONG;
-    }
+    if (span_parse(span, &s, &err) < 0)
+        return cli_fail(EXIT_WRONG, "--expires: %s", err.text);
     (void)json_object_set_new(*ret, "expires",
                               json_string(rfc3339_format((instant_s)time(NULL) + s, expires)));
     return EXIT_DONE;
@@ -92,21 +88,18 @@ static enum exit_code verb_token_run(const struct args *args, struct arena *a, s
     const bool create = strcmp(what, "create") == 0;
     json_t *request = NULL;
 
-    if (!create && (args->options[OPT_ROLE].n > 0 || args->options[OPT_OWNER].n > 0 ||
-                    args->options[OPT_EXPIRES].n > 0)) {
-        cli_error("--role, --owner and --expires: expected with `ballast token create` only");
-        return EXIT_WRONG;
-    }
+    if (!create &&
+        (args->options[OPT_ROLE].n > 0 || args->options[OPT_OWNER].n > 0 || args->options[OPT_EXPIRES].n > 0))
+        return cli_fail(EXIT_WRONG,
+                        "--role, --owner and --expires: expected with `ballast token create` only");
     if (strcmp(what, "list") == 0 && args->n_operands == 1)
         return client_show(args, json_pack("{s:s}", "command", "tokens"), "tokens", show_tokens, a, out);
     if (strcmp(what, "revoke") == 0 && args->n_operands == 2)
         return client_show(args,
                            json_pack("{s:s, s:s}", "command", "token_revoke", "name", args->operands[1]),
                            NULL, show_revoked, a, out);
-    if (!create || args->n_operands != 2) {
-        cli_error("ballast token: expected create NAME, list, or revoke NAME");
-        return EXIT_WRONG;
-    }
+    if (!create || args->n_operands != 2)
+        return cli_fail(EXIT_WRONG, "ballast token: expected create NAME, list, or revoke NAME");
     enum exit_code code = make_create(args, &request);
     return code == EXIT_DONE ? client_show(args, request, NULL, show_created, a, out) : code;
 }

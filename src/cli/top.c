@@ -182,10 +182,8 @@ static enum exit_code verb_top_run(const struct args *args, struct arena *a, str
 
     while (known < COUNT_OF(sorts) && strcmp(sort, sorts[known]) != 0)
         known++;
-    if (known == COUNT_OF(sorts)) {
-        cli_error("--sort: \"%s\" is not known, expected load, cpu, mem or name", sort);
-        return EXIT_WRONG;
-    }
+    if (known == COUNT_OF(sorts))
+        return cli_fail(EXIT_WRONG, "--sort: \"%s\" is not known, expected load, cpu, mem or name", sort);
     if ((code = client_call(socket, json_pack("{s:s}", "command", "status"), &status)) != EXIT_DONE ||
         (code = client_call(socket, json_pack("{s:s}", "command", "hosts"), &hosts)) != EXIT_DONE ||
         (code = client_call(socket, json_pack("{s:s}", "command", "recommendations"), &actions)) != EXIT_DONE)

@@ -26,10 +26,8 @@ static enum exit_code verb_wake_run(const struct args *args, struct arena *a, st
     const char *method = args_value(args, OPT_METHOD, NULL);
     const bool verify = args->options[OPT_VERIFY].n > 0;
 
-    if (method && !verify) {
-        cli_error("ballast wake: --method is the method that --verify tests; give both");
-        return EXIT_WRONG;
-    }
+    if (method && !verify)
+        return cli_fail(EXIT_WRONG, "ballast wake: --method is the method that --verify tests; give both");
     return client_show(args,
                        json_pack("{s:s, s:s, s:b, s:s*}", "command", "wake", "host", args->operands[0],
                                  "verify", verify, "method", method),

@@ -309,14 +309,10 @@ enum exit_code watch_run(const struct verb *v, const struct args *args)
     enum waited waited;
     struct screen s;
 
-    if (!isatty(STDOUT_FILENO)) {
-        cli_error("ballast %s: --watch needs a terminal", v->name);
-        return EXIT_WRONG;
-    }
-    if (!shown || screen_begin(&s) < 0) {
-        cli_error("ballast %s: --watch: %s", v->name, strerror(errno));
-        return EXIT_FAILED;
-    }
+    if (!isatty(STDOUT_FILENO))
+        return cli_fail(EXIT_WRONG, "ballast %s: --watch needs a terminal", v->name);
+    if (!shown || screen_begin(&s) < 0)
+        return cli_fail(EXIT_FAILED, "ballast %s: --watch: %s", v->name, strerror(errno));
     strbuf_init(&shown->text, STRBUF_NO_LIMIT);
     while (show_once(v, args, &s, shown, &code)) {
         do {

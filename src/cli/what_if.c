@@ -65,10 +65,8 @@ static enum exit_code verb_what_if_run(const struct args *args, struct arena *a,
     struct decision_question question = {.kind = DECISION_WHAT_IF};
 
     list_changes(args, a, &question);
-    if (question.n_changes == 0) {
-        cli_error("ballast what-if: give --host-off, --host-on, --maintenance or --demand");
-        return EXIT_WRONG;
-    }
+    if (question.n_changes == 0)
+        return cli_fail(EXIT_WRONG, "ballast what-if: give --host-off, --host-on, --maintenance or --demand");
     return cli_decide(args, &paths, &question, 0, a, out);
 }
 
