@@ -41,7 +41,7 @@ static enum exit_code decide_here(const struct args *args, const struct cluster_
     struct policy policy;
     struct snapshot snap;
     struct err err = {0};
-    enum exit_code code = cli_read_cluster(paths, a, &policy, &snap);
+    enum exit_code code = cli_read_cluster(args, paths, a, &policy, &snap);
 
     if (code != EXIT_DONE)
         return code;

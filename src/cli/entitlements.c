@@ -8,9 +8,7 @@
 enum { OPT_SNAPSHOT, OPT_SOCKET, OPT_RESOURCE, OPT_CONFIG, OPT_WIDE, OPT_FORMAT };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] =
-        {"snapshot", "FILE", 0,
-         "snapshot of the cluster; - reads standard input; default: the last one of the service"},
+    [OPT_SNAPSHOT] = OPTION_SNAPSHOT,
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_RESOURCE] = {"resource", "cpu|mem", 0, "show only this resource"},
     [OPT_CONFIG] = {"config", "FILE", 0, "take pools and settings of VMs from this configuration"},
@@ -37,7 +35,6 @@ static enum exit_code verb_entitlements_run(const struct args *args, struct aren
 {
     static const struct option_values no_settings = {0}; /* none changes what a VM is entitled to */
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &no_settings};
     struct decision_question question = {.kind = DECISION_ENTITLEMENTS,

@@ -6,9 +6,7 @@
 enum { OPT_SNAPSHOT, OPT_SOCKET, OPT_VM, OPT_HOST, OPT_CONFIG, OPT_SET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] =
-        {"snapshot", "FILE", 0,
-         "snapshot of the cluster; - reads standard input; default: the last one of the service"},
+    [OPT_SNAPSHOT] = OPTION_SNAPSHOT,
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_VM] = {"vm", "VM", 0, "explain this VM (id or name)"},
     [OPT_HOST] = {"host", "HOST", 0, "with --vm: show only this destination; else explain this host"},
@@ -20,7 +18,6 @@ static const struct option_spec options[] = {
 static enum exit_code verb_explain_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET]};
     const struct decision_question question = {.kind = DECISION_EXPLAIN,

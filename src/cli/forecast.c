@@ -1,13 +1,12 @@
 /* ballast forecast: the expected demand of the next 24 hours, and past forecasts against actual demand. */
 #include "base/rfc3339.h"
 #include "cli/client.h"
+#include "cli/input.h"
 #include "cli/verbs.h"
 #include "render/table.h"
 #include "schedule/zone.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HOURS_MAX 840 /* the service's limit */
@@ -294,14 +293,11 @@ static enum exit_code verb_forecast_run(const struct args *args, struct arena *a
 {
     const char *hours = args_value(args, OPT_HOURS, NULL);
     bool all = args->options[OPT_ALL].n > 0;
-    const char *word = hours ? hours : HOURS_TEXT;
-    char *end;
+    unsigned long long n;
+    enum exit_code code = cli_parse_number("hours", hours ? hours : HOURS_TEXT, 1, HOURS_MAX, &n);
 
-    errno = 0;
-    long long n = strtoll(word, &end, 10);
-    if (errno != 0 || end == word || *end != '\0' || n < 1 || n > HOURS_MAX)
-        return cli_fail(EXIT_WRONG, "--hours: \"%s\" is wrong, expected a whole number from 1 to %d", word,
-                        HOURS_MAX);
+    if (code != EXIT_DONE)
+        return code;
     return client_show(args, json_pack("{s:s, s:I}", "command", "forecast", "hours", (json_int_t)n),
                        "forecast",
                        all     ? show_all

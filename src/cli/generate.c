@@ -24,11 +24,11 @@ static enum exit_code read_options(const struct args *args, struct generate_opti
     unsigned long long seed;
     enum exit_code code;
 
-    if ((code = cli_parse_number("hosts", args_value(args, OPT_HOSTS, ""), GENERATE_HOSTS_MAX, &hosts)) !=
+    if ((code = cli_parse_number("hosts", args_value(args, OPT_HOSTS, ""), 0, GENERATE_HOSTS_MAX, &hosts)) !=
             EXIT_DONE ||
-        (code = cli_parse_number("vms", args_value(args, OPT_VMS, ""), GENERATE_VMS_MAX, &vms)) !=
+        (code = cli_parse_number("vms", args_value(args, OPT_VMS, ""), 0, GENERATE_VMS_MAX, &vms)) !=
             EXIT_DONE ||
-        (code = cli_parse_number("seed", args_value(args, OPT_SEED, "0"), UINT64_MAX, &seed)) != EXIT_DONE)
+        (code = cli_parse_number("seed", args_value(args, OPT_SEED, "0"), 0, UINT64_MAX, &seed)) != EXIT_DONE)
         return code;
     *ret = (struct generate_options){.hosts = (uint32_t)hosts, .vms = (uint32_t)vms, .seed = seed};
     if (generate_shape_parse(shape, &ret->shape) < 0)

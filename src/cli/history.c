@@ -10,9 +10,7 @@
 #include "render/table.h"
 #include "schedule/when.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LIMIT_MAX 1000 /* the service's limit */
@@ -187,32 +185,18 @@ static enum exit_code check_options(const struct args *args, bool energy)
     return EXIT_DONE;
 }
 
-static enum exit_code parse_limit(const struct args *args, long long *ret)
-{
-    const char *limit = args_value(args, OPT_LIMIT, NULL);
-    char *end;
-
-    *ret = args_value(args, OPT_SINCE, NULL) ? LIMIT_MAX : LIMIT_DEFAULT;
-    if (!limit)
-        return EXIT_DONE;
-    errno = 0;
-    *ret = strtoll(limit, &end, 10);
-    if (errno == 0 && end != limit && *end == '\0' && *ret >= 1 && *ret <= LIMIT_MAX)
-        return EXIT_DONE;
-    return cli_fail(EXIT_WRONG, "--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit,
-                    LIMIT_MAX);
-}
-
 /* NULL: an option is wrong, and a line says so. The service checks names and states. */
 static json_t *make_request(const struct args *args)
 {
     static const int filters[] = {OPT_VM, OPT_HOST, OPT_STATE};
     const char *since = args_value(args, OPT_SINCE, NULL);
+    const char *limit = args_value(args, OPT_LIMIT, NULL);
+    unsigned long long n = since ? LIMIT_MAX : LIMIT_DEFAULT;
     char time[RFC3339_MAX];
     instant_s from;
-    long long n;
 
-    if (parse_limit(args, &n) != EXIT_DONE || (since && cli_parse_time("since", since, &from) != EXIT_DONE))
+    if ((limit && cli_parse_number("limit", limit, 1, LIMIT_MAX, &n) != EXIT_DONE) ||
+        (since && cli_parse_time("since", since, &from) != EXIT_DONE))
         return NULL;
     json_t *request = json_pack("{s:s, s:I}", "command", "history", "limit", (json_int_t)n);
 

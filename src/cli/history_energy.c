@@ -6,7 +6,6 @@
 #include "cli/input.h"
 #include "render/table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,18 +142,12 @@ static void show_energy(const json_t *reply, struct arena *a, struct strbuf *out
 /* Today and the days before it, in UTC. */
 static enum exit_code read_days(const char *text, instant_s *ret)
 {
-    char *end;
+    const instant_s now = (instant_s)time(NULL);
+    unsigned long long n = 1;
+    enum exit_code code = cli_parse_number("days", text, 1, DAYS_MAX, &n);
 
-    errno = 0;
-    long n = strtol(text, &end, 10);
-
-    if (errno != 0 || end == text || *end != '\0' || n < 1 || n > DAYS_MAX)
-        return cli_fail(EXIT_WRONG, "--days: \"%s\" is wrong, expected a whole number from 1 to %d", text,
-                        DAYS_MAX);
-    instant_s now = (instant_s)time(NULL);
-
-    *ret = now - now % DAY_S - (n - 1) * DAY_S;
-    return EXIT_DONE;
+    *ret = now - now % DAY_S - (instant_s)(n - 1) * DAY_S;
+    return code;
 }
 
 static enum exit_code check_by(const char *word)

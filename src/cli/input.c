@@ -174,13 +174,13 @@ static enum exit_code ask_snapshot(const char *socket, struct arena *a, struct s
     return EXIT_DONE;
 }
 
-enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena *a, struct policy *ret_policy,
-                                struct snapshot *ret)
+enum exit_code cli_read_cluster(const struct args *args, const struct cluster_paths *paths, struct arena *a,
+                                struct policy *ret_policy, struct snapshot *ret)
 {
     struct config config = {0};
     enum exit_code code;
 
-    if (paths->snapshot && paths->socket)
+    if (paths->snapshot && args->socket)
         return cli_fail(EXIT_WRONG, "--socket has no meaning with --snapshot");
     policy_default(&config.policy);
     if (paths->config && (code = load_config(paths->config, a, &config)) != EXIT_DONE)
@@ -189,7 +189,7 @@ enum exit_code cli_read_cluster(const struct cluster_paths *paths, struct arena 
     if ((code = set_settings(paths->sets, paths->config != NULL, a, ret_policy)) !=
             EXIT_DONE || /* before a long read */
         (code = paths->snapshot ? read_snapshot(paths->snapshot, a, ret)
-                                : ask_snapshot(paths->socket, a, ret)) != EXIT_DONE)
+                                : ask_snapshot(args->socket, a, ret)) != EXIT_DONE)
         return code;
     if (paths->config) {
         code = lay_over(&config.overlay, a, ret);
@@ -207,16 +207,16 @@ enum exit_code cli_change_settings(const struct option_values *sets, struct aren
     return set_settings(sets, true, a, ret);
 }
 
-enum exit_code cli_parse_number(const char *option, const char *text, unsigned long long most,
-                                unsigned long long *ret)
+enum exit_code cli_parse_number(const char *option, const char *text, unsigned long long least,
+                                unsigned long long most, unsigned long long *ret)
 {
     char *end;
 
     errno = 0;
     unsigned long long v = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || errno || v > most)
-        return cli_fail(EXIT_WRONG, "--%s: \"%s\" is wrong, expected a whole number from 0 to %llu", option,
-                        text, most);
+    if (!isdigit((unsigned char)*text) || *end || errno || v < least || v > most)
+        return cli_fail(EXIT_WRONG, "--%s: \"%s\" is wrong, expected a whole number from %llu to %llu",
+                        option, text, least, most);
     *ret = v;
     return EXIT_DONE;
 }

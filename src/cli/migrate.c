@@ -14,9 +14,7 @@ enum { OPT_BEST, OPT_APPLY, OPT_SNAPSHOT, OPT_CONFIG, OPT_SET, OPT_SOCKET, OPT_F
 static const struct option_spec options[] = {
     [OPT_BEST] = {"best", NULL, OPTION_REQUIRED, "to the best host, which may be the one where it runs"},
     [OPT_APPLY] = {"apply", NULL, 0, "migrate the VM there, with the service's settings"},
-    [OPT_SNAPSHOT] =
-        {"snapshot", "FILE", 0,
-         "snapshot of the cluster; - reads standard input; default: the last one of the service"},
+    [OPT_SNAPSHOT] = OPTION_SNAPSHOT,
     [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration, not from the snapshot"},
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_SOCKET] = OPTION_SOCKET,
@@ -54,7 +52,6 @@ static enum exit_code ask_service(const struct args *args, struct arena *a, stru
 static enum exit_code verb_migrate_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET]};
     struct snapshot *s = arena_new(a, struct snapshot);
@@ -75,7 +72,7 @@ static enum exit_code verb_migrate_run(const struct args *args, struct arena *a,
         return cli_fail(EXIT_WRONG,
                         "ballast migrate: --apply has no meaning with --%s, see ballast migrate --help",
                         other);
-    if ((code = cli_read_cluster(&paths, a, &policy, s)) != EXIT_DONE)
+    if ((code = cli_read_cluster(args, &paths, a, &policy, s)) != EXIT_DONE)
         return code;
     if (named_vm(s, args->operands[0], &vm, &err) < 0 ||
         best_host_find(s, &policy, vm, a, &best, &plan, &err) < 0)

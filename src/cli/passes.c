@@ -70,7 +70,7 @@ static enum exit_code verb_passes_run(const struct args *args, struct arena *a, 
     enum exit_code code;
 
     if ((since && (code = cli_parse_time("since", since, &from)) != EXIT_DONE) ||
-        (limit && (code = cli_parse_number("limit", limit, LIMIT_MAX, &n)) != EXIT_DONE))
+        (limit && (code = cli_parse_number("limit", limit, 0, LIMIT_MAX, &n)) != EXIT_DONE))
         return code;
     json_t *request = json_pack("{s:s, s:I}", "command", "passes", "limit", (json_int_t)n);
 

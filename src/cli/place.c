@@ -34,9 +34,7 @@ enum {
 };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] =
-        {"snapshot", "FILE", 0,
-         "snapshot of the cluster; - reads standard input; default: the last one of the service"},
+    [OPT_SNAPSHOT] = OPTION_SNAPSHOT,
     [OPT_VMS] = {"vms", "FILE", 0, "instead of VM...: the VMs as a JSON array; - reads standard input"},
     [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration, not from the snapshot"},
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
@@ -120,7 +118,7 @@ static enum exit_code find_instances(const struct args *args, json_t *cloud, str
         return cli_fail(EXIT_WRONG,
                         "ballast place: --num-instances has no meaning for a request to %s a server",
                         move.action);
-    if (text && (code = cli_parse_number("num-instances", text, INSTANCES_MAX, &n)) != EXIT_DONE)
+    if (text && (code = cli_parse_number("num-instances", text, 0, INSTANCES_MAX, &n)) != EXIT_DONE)
         return code;
     if (text && n == 0)
         return cli_fail(EXIT_WRONG, "--num-instances: \"%s\" is wrong, expected at least 1", text);
@@ -172,7 +170,6 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
     const char *vms_path = args_value(args, OPT_VMS, NULL);
     struct snapshot *cluster = arena_new(a, struct snapshot);
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET],
                                         .adds_vms = vms_path != NULL};
@@ -180,7 +177,7 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
 
     if (paths.snapshot && strcmp(paths.snapshot, "-") == 0 && vms_path && strcmp(vms_path, "-") == 0)
         return cli_fail(EXIT_WRONG, "ballast place: --snapshot and --vms cannot both be standard input");
-    if ((code = cli_read_cluster(&paths, a, ret_policy, cluster)) != EXIT_DONE)
+    if ((code = cli_read_cluster(args, &paths, a, ret_policy, cluster)) != EXIT_DONE)
         return code;
     if (!vms_path)
         return cli_find_vms(args->operands, args->n_operands, cluster, a, ret);

@@ -20,9 +20,7 @@ enum {
 };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] =
-        {"snapshot", "FILE", 0,
-         "snapshot of the cluster; - reads standard input; default: the last one of the service"},
+    [OPT_SNAPSHOT] = OPTION_SNAPSHOT,
     [OPT_PASS] =
         {"pass", "N", 0,
          "make this past pass of the service again, from its own snapshot and with its own settings"},
@@ -103,7 +101,6 @@ static enum exit_code verb_plan_run(const struct args *args, struct arena *a, st
 {
     struct option_values sets = {0};
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &sets};
     const struct decision_question question = {.kind = DECISION_PLAN};
@@ -112,7 +109,7 @@ static enum exit_code verb_plan_run(const struct args *args, struct arena *a, st
     enum exit_code code;
 
     if ((code = add_settings(args, a, &sets)) != EXIT_DONE ||
-        (pass && (code = cli_parse_number("pass", pass, INT64_MAX, &number)) != EXIT_DONE))
+        (pass && (code = cli_parse_number("pass", pass, 0, INT64_MAX, &number)) != EXIT_DONE))
         return code;
     if (pass && number == 0)
         return cli_fail(EXIT_WRONG, "--pass: passes are numbered from 1, `ballast passes` lists them");

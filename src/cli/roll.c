@@ -256,7 +256,7 @@ static enum exit_code make_request(const struct args *args, json_t **ret)
 {
     unsigned long long at_once = 1;
     enum exit_code code =
-        cli_parse_number("at-once", args_value(args, ROLL_OPT_AT_ONCE, "1"), AT_ONCE_MAX, &at_once);
+        cli_parse_number("at-once", args_value(args, ROLL_OPT_AT_ONCE, "1"), 0, AT_ONCE_MAX, &at_once);
 
     if (code == EXIT_DONE && at_once == 0)
         return cli_fail(EXIT_WRONG, "--at-once: \"0\" is wrong, expected a whole number from 1 to %d",

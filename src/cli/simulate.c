@@ -50,12 +50,12 @@ static enum exit_code read_counts(const struct args *args, struct simulate_args 
     enum exit_code code;
 
     if (seed) {
-        if ((code = cli_parse_number("seed", seed, SEED_MAX, &n)) != EXIT_DONE)
+        if ((code = cli_parse_number("seed", seed, 0, SEED_MAX, &n)) != EXIT_DONE)
             return code;
         ret->runs.seed_given = true;
         ret->runs.seed = n;
     }
-    if ((code = cli_parse_number("seeds", args_value(args, OPT_SEEDS, "1"), SEEDS_MAX, &n)) != EXIT_DONE)
+    if ((code = cli_parse_number("seeds", args_value(args, OPT_SEEDS, "1"), 0, SEEDS_MAX, &n)) != EXIT_DONE)
         return code;
     if (n == 0)
         return cli_fail(EXIT_WRONG, "--seeds: expected 1 or more");

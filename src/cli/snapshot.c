@@ -18,7 +18,7 @@ static enum exit_code verb_snapshot_run(const struct args *args, struct arena *a
     json_t *request = json_pack("{s:s}", "command", "snapshot");
     json_t *reply = NULL;
     unsigned long long number = 0;
-    enum exit_code code = pass ? cli_parse_number("pass", pass, INT64_MAX, &number) : EXIT_DONE;
+    enum exit_code code = pass ? cli_parse_number("pass", pass, 0, INT64_MAX, &number) : EXIT_DONE;
 
     (void)a;
     if (code != EXIT_DONE) {

@@ -16,9 +16,7 @@ enum {
 };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] =
-        {"snapshot", "FILE", 0,
-         "snapshot of the cluster; - reads standard input; default: the last one of the service"},
+    [OPT_SNAPSHOT] = OPTION_SNAPSHOT,
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_HOST_OFF] = {"host-off", "HOST", OPTION_REPEATS, "assume that this host is put to standby"},
     [OPT_HOST_ON] = {"host-on", "HOST", OPTION_REPEATS,
@@ -59,7 +57,6 @@ static void list_changes(const struct args *args, struct arena *a, struct decisi
 static enum exit_code verb_what_if_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const struct cluster_paths paths = {.snapshot = args_value(args, OPT_SNAPSHOT, NULL),
-                                        .socket = args->socket,
                                         .config = args_value(args, OPT_CONFIG, NULL),
                                         .sets = &args->options[OPT_SET]};
     struct decision_question question = {.kind = DECISION_WHAT_IF};
