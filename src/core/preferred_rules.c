@@ -128,17 +128,23 @@ static bool leave_out(const struct trials *t, uint32_t rule, uint32_t vm, const 
 {
     const struct span all = t->snap->rules[rule].vms;
     struct left_out *x = &t->left_out[rule];
-    bool *vms = arena_array(t->a, bool, all.n); /* a new one: copies of *x keep theirs */
-    uint32_t n = 0;
+    uint32_t before = x->n;
 
-    for (uint32_t i = 0; i < all.n; i++) {
-        vms[i] = (x->vms && x->vms[i]) || vm == IX_NONE || all.items[i] == vm;
-        n += vms[i];
-    }
-    if (n == x->n)
+    if (before == all.n)
         return false;
-    *x = (struct left_out){x->why ? x->why : why, vms, n};
-    return true;
+    if (!x->vms || vm == IX_NONE) { /* a new one: copies of *x keep theirs */
+        bool *vms = arena_array(t->a, bool, all.n);
+        if (x->vms)
+            memcpy(vms, x->vms, all.n * sizeof *vms);
+        x->vms = vms;
+    }
+    for (uint32_t i = 0; i < all.n; i++) {
+        x->n += !x->vms[i] && (vm == IX_NONE || all.items[i] == vm);
+        x->vms[i] = x->vms[i] || vm == IX_NONE || all.items[i] == vm;
+    }
+    if (x->n > before && !x->why)
+        x->why = why;
+    return x->n > before;
 }
 
 /* The snapshot in which the rules have only the VMs that follow them. */
@@ -198,9 +204,32 @@ static const struct finding *why_contradicts(const struct pass *p, const struct 
                                                       {SUBJECT_RULE, mine == c->rule ? c->other : c->rule}}});
 }
 
+/* What has been left out in this round for contradictions. */
+struct left_out_vms {
+    bool *vms, *sets; /* by VM; by component: all of its VMs */
+};
+
+/* The preferred rules that the VM breaks now no longer bind it. */
+static bool leave_out_broken(const struct trials *t, const struct pass *p, const struct rule_conflict *c,
+                             uint32_t vm, struct left_out_vms *done)
+{
+    const struct span of = rules_of(&p->rules, vm);
+    bool any = false;
+
+    for (uint32_t k = 0; k < of.n && !done->vms[vm]; k++) {
+        const struct rule *rule = &p->snap->rules[of.items[k]];
+        const struct finding *why = t->left_out[of.items[k]].why;
+        if (is_preferred(rule) && is_broken_by(p->snap, rule, vm))
+            any = leave_out(t, of.items[k], vm, why ? why : why_contradicts(p, c, of.items[k])) || any;
+    }
+    done->vms[vm] = true;
+    return any;
+}
+
 /* Preferred rules that contradict each other move none of their VMs: those that are broken now are left out
  * for them, and those that hold still bind them. Where that is not enough, the rule that is named. */
-static bool leave_out_conflict(const struct trials *t, const struct pass *p, const struct rule_conflict *c)
+static bool leave_out_conflict(const struct trials *t, const struct pass *p, const struct rule_conflict *c,
+                               struct left_out_vms *done)
 {
     const struct rule *rules = p->snap->rules;
     const uint32_t *set = p->rules.component;
@@ -211,22 +240,26 @@ static bool leave_out_conflict(const struct trials *t, const struct pass *p, con
 
     if (!is_preferred(&rules[named]))
         return false;
-    for (uint32_t i = 0; i < p->snap->n_rules && !with_mandatory; i++)
-        for (uint32_t k = 0; is_preferred(&rules[i]) && k < rules[i].vms.n; k++) {
-            uint32_t vm = rules[i].vms.items[k];
-            bool is_of = vm == c->vm || (c->with != IX_NONE && (set[vm] == set[c->vm] || vm == c->with));
-            if (is_of && is_broken_by(p->snap, &rules[i], vm))
-                any = leave_out(t, i, vm, why_contradicts(p, c, i)) || any;
-        }
+    if (!with_mandatory) {
+        any = leave_out_broken(t, p, c, c->vm, done);
+        any = (c->with != IX_NONE && leave_out_broken(t, p, c, c->with, done)) || any;
+    }
+    if (!with_mandatory && c->with != IX_NONE && !done->sets[set[c->vm]]) {
+        done->sets[set[c->vm]] = true;
+        for (uint32_t vm = 0; vm < p->snap->n_vms; vm++)
+            any = (set[vm] == set[c->vm] && leave_out_broken(t, p, c, vm, done)) || any;
+    }
     return any || leave_out(t, named, c->vm, why_contradicts(p, c, named));
 }
 
-/* The contradiction that the fault is about; NULL: none. */
-static const struct rule_conflict *conflict_of(const struct pass *p, const struct fault *f)
+/* The contradiction that the fault is about; NULL: none. next: begins at 0; the faults have their order. */
+static const struct rule_conflict *conflict_of(const struct pass *p, const struct fault *f, uint32_t *next)
 {
-    for (uint32_t i = 0; i < p->rules.n_conflicts && f->code == FAULT_RULE_CONFLICT; i++)
-        if (p->rules.conflicts[i].rule == f->rule && p->rules.conflicts[i].vm == f->vm)
-            return &p->rules.conflicts[i];
+    while (f->code == FAULT_RULE_CONFLICT && f->vm != IX_NONE && *next < p->rules.n_conflicts) {
+        const struct rule_conflict *c = &p->rules.conflicts[(*next)++];
+        if (c->rule == f->rule && c->vm == f->vm)
+            return c;
+    }
     return NULL;
 }
 
@@ -236,15 +269,18 @@ static const struct rule_conflict *conflict_of(const struct pass *p, const struc
 static bool choose_left_out_for(const struct trials *t, const struct pass *p, enum fault_code code,
                                 bool whole)
 {
+    const uint32_t n_vms = p->snap->n_vms;
+    struct left_out_vms done = {arena_array(t->a, bool, n_vms), arena_array(t->a, bool, n_vms)};
+    uint32_t next = 0;
     bool any = false;
 
     for (size_t i = 0; i < p->n_faults; i++) {
         const struct fault *f = &p->faults[i];
-        const struct rule_conflict *c = conflict_of(p, f);
+        const struct rule_conflict *c = conflict_of(p, f, &next);
         if (f->code != code || f->rule == IX_NONE)
             continue;
         if (c)
-            any = leave_out_conflict(t, p, c) || any;
+            any = leave_out_conflict(t, p, c, &done) || any;
         else if (is_preferred(&p->snap->rules[f->rule]))
             any = leave_out(t, f->rule, whole ? IX_NONE : f->vm, f->found) || any;
     }
@@ -307,9 +343,10 @@ static bool spare_overloaded(const struct trials *t, const struct pass *p, const
             if (vm == IX_NONE)
                 break;
             excess -= p->entitlement[r][vm];
-            for (uint32_t k = 0; k < t->snap->n_rules; k++)
-                if (is_preferred(&t->snap->rules[k]) && span_has(t->snap->rules[k].vms, vm))
-                    any = leave_out(t, k, vm, finding_keep(t->a, why)) || any;
+            const struct span of = rules_of(&bare->rules, vm); /* its snapshot has all VMs in the rules */
+            for (uint32_t k = 0; k < of.n; k++)
+                if (is_preferred(&t->snap->rules[of.items[k]]))
+                    any = leave_out(t, of.items[k], vm, finding_keep(t->a, why)) || any;
         }
     }
     return any;
@@ -321,9 +358,10 @@ static const struct finding *why_worse(const struct pass *p, const struct pass *
     for (size_t i = 0; i < p->n_faults; i++) {
         const struct fault *f = &p->faults[i];
         bool both = false;
-        for (size_t k = 0; k < bare->n_faults && !both; k++)
-            both = f->code == bare->faults[k].code && f->vm == bare->faults[k].vm &&
-                   f->host == bare->faults[k].host;
+        for (size_t k = 0; k < bare->n_faults && !both; k++) {
+            const struct fault *other = &bare->faults[(i + k) % bare->n_faults]; /* mostly the same ones */
+            both = f->code == other->code && f->vm == other->vm && f->host == other->host;
+        }
         if (!both)
             return f->found;
     }

@@ -2,6 +2,7 @@
 #ifndef BALLAST_OVERLAY_APPLICATION_H
 #define BALLAST_OVERLAY_APPLICATION_H
 
+#include "base/idmap.h"
 #include "overlay/overlay.h"
 
 struct application {
@@ -9,6 +10,7 @@ struct application {
     struct inventory *inv;
     struct arena *a;
     struct overlay_findings *found;
+    struct idmap rule_ids;  /* of all rules; the values say only that there is one */
     size_t *set_by;         /* by VM: the last entry of `vms` that sets reservation, limit or shares, + 1 */
     const char **found_vms; /* room for the ids of all VMs, for one selection at a time */
 };

@@ -54,22 +54,20 @@ struct ids application_select_hosts(struct application *p, const struct selector
 /* ---- rules ---- */
 
 /* The source's rules come first, in their order. */
-static void drop_former_rules(struct inventory *inv)
+static void drop_former_rules(struct application *p)
 {
+    struct inventory *inv = p->inv;
     size_t n = 0;
 
-    for (size_t i = 0; i < inv->n_rules; i++)
-        if (inv->rules[i].is.origin == RULE_OF_SOURCE)
-            inv->rules[n++] = inv->rules[i];
+    for (size_t i = 0; i < inv->n_rules; i++) {
+        const struct seen_rule *rule = &inv->rules[i];
+        if (rule->is.origin != RULE_OF_SOURCE)
+            continue;
+        if (rule->is.id)
+            *idmap_slot(&p->rule_ids, rule->is.id) = p;
+        inv->rules[n++] = *rule;
+    }
     inv->n_rules = n;
-}
-
-static bool id_is_taken(const struct inventory *inv, const char *id)
-{
-    for (size_t i = 0; i < inv->n_rules; i++)
-        if (inv->rules[i].is.id && strcmp(inv->rules[i].is.id, id) == 0)
-            return true;
-    return false;
 }
 
 struct seen_rule *application_add_rule(struct application *p, enum rule_kind kind, enum rule_origin origin,
@@ -77,8 +75,9 @@ struct seen_rule *application_add_rule(struct application *p, enum rule_kind kin
 {
     const char *id = arena_printf(p->a, "%s:%s", rule_origin_name(origin), name);
 
-    while (id_is_taken(p->inv, id)) /* a source may use any id */
+    while (idmap_get(&p->rule_ids, id)) /* a source may use any id */
         id = arena_printf(p->a, "%s'", id);
+    *idmap_slot(&p->rule_ids, id) = p;
     struct seen_rule *rule = inventory_add_rule(p->inv, p->a);
 
     rule_facts_default(&rule->is, kind);
@@ -272,7 +271,7 @@ void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena 
         needs_labels = needs_labels || pipeline_reads_labels(&inv->pipelines[i]);
     if (!needs_labels)
         inv->labels_unread = NULL;
-    drop_former_rules(inv);
+    drop_former_rules(&p);
     application_set_ha(&p);
     application_restore_source(&p);
     for (size_t i = 0; i < o->n_rules; i++)
@@ -284,4 +283,5 @@ void overlay_apply(const struct overlay *o, struct inventory *inv, struct arena 
     application_set_placement(&p);
     if (o->proxlb_tags != PROXLB_OFF)
         tags_apply(&p);
+    idmap_release(&p.rule_ids, NULL);
 }

@@ -108,8 +108,8 @@ bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot,
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
-        for (uint32_t j = rules->groups_from[vm]; j < rules->groups_from[vm + 1]; j++) {
-            uint32_t g = rules->groups_of[j];
+        for (uint32_t j = rules->groups.from[vm]; j < rules->groups.from[vm + 1]; j++) {
+            uint32_t g = rules->groups.of[j];
             if (l->apart[(size_t)g * l->n_slots + slot] == 0)
                 continue;
             if (!ret_vm)
@@ -260,12 +260,12 @@ bool layout_checks_are_local(const struct layout *l, uint32_t unit)
 /* Whether the lists of two VMs are equal: of_x[from[x]] ... */
 static bool same_groups(const struct rules *rules, uint32_t x, uint32_t y)
 {
-    uint32_t n = rules->groups_from[x + 1] - rules->groups_from[x];
+    uint32_t n = rules->groups.from[x + 1] - rules->groups.from[x];
 
-    if (n != rules->groups_from[y + 1] - rules->groups_from[y])
+    if (n != rules->groups.from[y + 1] - rules->groups.from[y])
         return false;
     for (uint32_t i = 0; i < n; i++)
-        if (rules->groups_of[rules->groups_from[x] + i] != rules->groups_of[rules->groups_from[y] + i])
+        if (rules->groups.of[rules->groups.from[x] + i] != rules->groups.of[rules->groups.from[y] + i])
             return false;
     return true;
 }

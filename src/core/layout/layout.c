@@ -409,8 +409,8 @@ static void count_apart(struct layout *l, uint32_t vm, uint32_t slot, int by)
         return;
     if (l->used)
         layout_count_shares(l, l->used, vm, slot, by);
-    for (uint32_t i = l->rules->groups_from[vm]; i < l->rules->groups_from[vm + 1]; i++) {
-        uint16_t *n = &l->apart[(size_t)l->rules->groups_of[i] * l->n_slots + slot];
+    for (uint32_t i = l->rules->groups.from[vm]; i < l->rules->groups.from[vm + 1]; i++) {
+        uint16_t *n = &l->apart[(size_t)l->rules->groups.of[i] * l->n_slots + slot];
         *n = (uint16_t)(*n + by);
     }
 }

@@ -12,8 +12,8 @@ static bool must_make_way(const struct layout *l, uint32_t unit, uint32_t slot)
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
-        for (uint32_t j = rules->groups_from[vm]; j < rules->groups_from[vm + 1]; j++) {
-            uint32_t g = rules->groups_of[j];
+        for (uint32_t j = rules->groups.from[vm]; j < rules->groups.from[vm + 1]; j++) {
+            uint32_t g = rules->groups.of[j];
             struct span vms = l->snap->rules[rules->group_rule[g]].vms;
             for (uint32_t k = 0; k < vms.n && l->apart[(size_t)g * l->n_slots + slot] > 1; k++) {
                 uint32_t other = l->vm_unit[vms.items[k]];
@@ -140,26 +140,33 @@ uint32_t affine_set_meeting_slot(struct layout *l, uint32_t component, unsigned 
     return best;
 }
 
-/* The affinity rule that joins the unit to another part of its set; a mandatory rule wins. */
+static bool is_elsewhere_in_part(const struct layout *l, const struct rule *rule, uint32_t unit)
+{
+    for (uint32_t k = 0; k < rule->vms.n; k++) {
+        uint32_t u = l->vm_unit[rule->vms.items[k]];
+        if (u != IX_NONE && l->unit_slot[u] != l->unit_slot[unit])
+            return true;
+    }
+    return false;
+}
+
+/* The affinity rule that joins the unit to another part of its set: a mandatory one if any, then the first.
+ */
 static uint32_t rule_that_joins(const struct pass *p, uint32_t unit)
 {
     const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
 
-    for (uint32_t i = 0; i < p->snap->n_rules; i++) {
-        const struct rule *rule = &p->snap->rules[i];
-        bool mine = false;
-        bool elsewhere = false;
-        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(&p->rules, rule))
-            continue;
-        for (uint32_t k = 0; k < rule->vms.n; k++) {
-            uint32_t u = l->vm_unit[rule->vms.items[k]];
-            mine = mine || u == unit;
-            elsewhere = elsewhere || (u != IX_NONE && l->unit_slot[u] != l->unit_slot[unit]);
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        const struct span of = rules_of(&p->rules, l->unit_vms[i]);
+        for (uint32_t k = 0; k < of.n; k++) {
+            const struct rule *rule = &p->snap->rules[of.items[k]];
+            bool better = best == IX_NONE || rule->is.mandatory > p->snap->rules[best].is.mandatory ||
+                          (rule->is.mandatory == p->snap->rules[best].is.mandatory && of.items[k] < best);
+            if (better && rule->is.kind == RULE_VM_AFFINE && rules_in_force(&p->rules, rule) &&
+                is_elsewhere_in_part(l, rule, unit))
+                best = of.items[k];
         }
-        if (mine && elsewhere &&
-            (best == IX_NONE || (rule->is.mandatory && !p->snap->rules[best].is.mandatory)))
-            best = i;
     }
     return best;
 }

@@ -96,9 +96,9 @@ static bool kept_apart(const struct rules *rules, uint32_t x, uint32_t y)
 {
     if (rules->snap->vms[x].ft_peer == y)
         return true;
-    for (uint32_t i = rules->groups_from[x]; i < rules->groups_from[x + 1]; i++)
-        for (uint32_t j = rules->groups_from[y]; j < rules->groups_from[y + 1]; j++)
-            if (rules->groups_of[i] == rules->groups_of[j])
+    for (uint32_t i = rules->groups.from[x]; i < rules->groups.from[x + 1]; i++)
+        for (uint32_t j = rules->groups.from[y]; j < rules->groups.from[y + 1]; j++)
+            if (rules->groups.of[i] == rules->groups.of[j])
                 return true;
     return false;
 }

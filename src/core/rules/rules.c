@@ -70,11 +70,13 @@ static uint32_t contrary_rule(const struct rules *r, uint32_t rule, uint32_t vm)
 {
     if (r->snap->rules[rule].is.kind == RULE_HOST_AFFINE && r->snap->rules[rule].hosts.n == 0)
         return IX_NONE; /* it contradicts all that name a host */
-    for (uint32_t i = 0; i < r->snap->n_rules; i++) {
-        const struct rule *o = &r->snap->rules[i];
-        if (i != rule && is_between_vm_and_host(o) && rules_in_force(r, o) && span_has(o->vms, vm) &&
+    const struct span mine = rules_of(r, vm);
+
+    for (uint32_t i = 0; i < mine.n; i++) {
+        const struct rule *o = &r->snap->rules[mine.items[i]];
+        if (mine.items[i] != rule && is_between_vm_and_host(o) && rules_in_force(r, o) &&
             !have_common_host(r->snap, o, &r->snap->rules[rule]))
-            return i;
+            return mine.items[i];
     }
     return IX_NONE;
 }
@@ -257,28 +259,41 @@ static bool is_group(const struct rules *r, const struct rule *rule)
     return rule->is.kind == RULE_VM_ANTI_AFFINE && rule->vms.n > 1 && rules_in_force(r, rule);
 }
 
+/* By VM: the positions in `list` of the rules that name it, ascending. */
+static struct rules_by_vm index_by_vm(const struct snapshot *s, const uint32_t *list, uint32_t n,
+                                      struct arena *a)
+{
+    uint32_t *from = arena_array(a, uint32_t, (size_t)s->n_vms + 1);
+    uint32_t *filled = arena_array(a, uint32_t, s->n_vms);
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < s->rules[list[i]].vms.n; j++)
+            from[s->rules[list[i]].vms.items[j] + 1]++;
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        from[i + 1] += from[i];
+    uint32_t *of = arena_array(a, uint32_t, from[s->n_vms]);
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct span vms = s->rules[list[i]].vms;
+        for (uint32_t j = 0; j < vms.n; j++)
+            of[from[vms.items[j]] + filled[vms.items[j]]++] = i;
+    }
+    return (struct rules_by_vm){from, of};
+}
+
 static void compile_groups(struct rules *r, struct arena *a)
 {
-    const struct snapshot *s = r->snap;
+    const uint32_t n_rules = r->snap->n_rules;
+    uint32_t *all = arena_array(a, uint32_t, n_rules);
 
-    r->group_rule = arena_array(a, uint32_t, s->n_rules);
-    r->groups_from = arena_array(a, uint32_t, (size_t)s->n_vms + 1);
-    for (uint32_t i = 0; i < s->n_rules; i++) {
-        if (!is_group(r, &s->rules[i]))
-            continue;
-        r->group_rule[r->n_groups++] = i;
-        for (uint32_t j = 0; j < s->rules[i].vms.n; j++)
-            r->groups_from[s->rules[i].vms.items[j] + 1]++;
+    r->group_rule = arena_array(a, uint32_t, n_rules);
+    for (uint32_t i = 0; i < n_rules; i++) {
+        all[i] = i;
+        if (is_group(r, &r->snap->rules[i]))
+            r->group_rule[r->n_groups++] = i;
     }
-    for (uint32_t i = 0; i < s->n_vms; i++)
-        r->groups_from[i + 1] += r->groups_from[i];
-    r->groups_of = arena_array(a, uint32_t, r->groups_from[s->n_vms]);
-    uint32_t *next = arena_array(a, uint32_t, s->n_vms);
-    for (uint32_t g = 0; g < r->n_groups; g++) {
-        struct span vms = s->rules[r->group_rule[g]].vms;
-        for (uint32_t j = 0; j < vms.n; j++)
-            r->groups_of[r->groups_from[vms.items[j]] + next[vms.items[j]]++] = g;
-    }
+    r->of_vm = index_by_vm(r->snap, all, n_rules, a);
+    r->groups = index_by_vm(r->snap, r->group_rule, r->n_groups, a);
 }
 
 /* VMs under both an affinity and an anti-affinity rule. */
@@ -319,50 +334,56 @@ void rules_compile(const struct snapshot *snap, unsigned which, struct arena *a,
     ret->restart = arena_array(a, const uint64_t *, snap->n_vms);
     ret->component = arena_array(a, uint32_t, snap->n_vms);
     ret->held = arena_array(a, bool, snap->n_vms);
+    compile_groups(ret, a);
     compile_hosts(ret, a);
     compile_components(ret);
-    compile_groups(ret, a);
     find_contradictions(ret, a);
     rules_find_impossible(ret, a);
 }
 
 uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host)
 {
+    const struct span mine = rules_of(rules, vm);
     uint32_t preferred = IX_NONE;
 
-    for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
-        const struct rule *rule = &rules->snap->rules[i];
-        if (!rules_in_force(rules, rule) || !span_has(rule->vms, vm))
-            continue;
-        bool keeps_off = is_between_vm_and_host(rule) && !rules_lets_run(rule, host);
+    for (uint32_t i = 0; i < mine.n; i++) {
+        const struct rule *rule = &rules->snap->rules[mine.items[i]];
+        bool keeps_off =
+            rules_in_force(rules, rule) && is_between_vm_and_host(rule) && !rules_lets_run(rule, host);
         if (keeps_off && rule->is.mandatory)
-            return i;
+            return mine.items[i];
         if (keeps_off && preferred == IX_NONE)
-            preferred = i;
+            preferred = mine.items[i];
     }
     return preferred;
 }
 
 uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32_t vm, uint32_t other)
 {
-    for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
-        const struct rule *rule = &rules->snap->rules[i];
-        if (rule->is.kind == kind && rules_in_force(rules, rule) && span_has(rule->vms, vm) &&
-            span_has(rule->vms, other))
-            return i;
+    struct span mine = rules_of(rules, vm), others = rules_of(rules, other);
+
+    for (uint32_t i = 0, k = 0; i < mine.n && k < others.n; i++) {
+        const struct rule *rule = &rules->snap->rules[mine.items[i]];
+        while (k < others.n && others.items[k] < mine.items[i])
+            k++;
+        if (k < others.n && others.items[k] == mine.items[i] && rule->is.kind == kind &&
+            rules_in_force(rules, rule))
+            return mine.items[i];
     }
     return IX_NONE;
 }
 
 uint32_t rules_find_bond(const struct rules *rules, uint32_t vm)
 {
-    for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
-        const struct rule *rule = &rules->snap->rules[i];
-        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(rules, rule) || !span_has(rule->vms, vm))
+    const struct span mine = rules_of(rules, vm);
+
+    for (uint32_t i = 0; i < mine.n; i++) {
+        const struct rule *rule = &rules->snap->rules[mine.items[i]];
+        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(rules, rule))
             continue;
         for (uint32_t j = 0; j < rule->vms.n; j++)
             if (rule->vms.items[j] != vm && rules->component[rule->vms.items[j]] == rules->component[vm])
-                return i;
+                return mine.items[i];
     }
     return IX_NONE;
 }

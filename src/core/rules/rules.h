@@ -26,6 +26,11 @@ struct rule_excess {
     uint32_t rule, vms, hosts;
 };
 
+/* By VM: of[from[vm] ... from[vm + 1]), ascending. */
+struct rules_by_vm {
+    const uint32_t *from, *of;
+};
+
 struct rules {
     const struct snapshot *snap;
     struct fit fit; /* what the VMs' pipelines leave */
@@ -38,7 +43,8 @@ struct rules {
     bool *held;               /* by VM: held by a conflict */
     uint32_t n_groups;        /* anti-affinity groups */
     uint32_t *group_rule;
-    uint32_t *groups_from, *groups_of; /* by VM: groups_of[groups_from[vm] ... groups_from[vm + 1]) */
+    struct rules_by_vm of_vm;  /* the rules that name it, in force or not */
+    struct rules_by_vm groups; /* the anti-affinity groups that it is in */
     struct rule_conflict *conflicts;
     uint32_t n_conflicts;
     size_t cap_conflicts;
@@ -49,6 +55,14 @@ struct rules {
 static inline bool bitmap_has(const uint64_t *bits, uint32_t i)
 {
     return (bits[i / 64] >> (i % 64)) & 1;
+}
+
+/* The rules that name the VM, in force or not. */
+static inline struct span rules_of(const struct rules *rules, uint32_t vm)
+{
+    const struct rules_by_vm *x = &rules->of_vm;
+
+    return (struct span){x->of + x->from[vm], x->from[vm + 1] - x->from[vm]};
 }
 
 /* Preferred rules count as mandatory (the first pass of §3.3.1). */
