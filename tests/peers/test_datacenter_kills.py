@@ -11,7 +11,7 @@ import time
 from daemon import at_once, wait_for
 from datacenter import Datacenter
 
-KILLS = 60 if os.environ.get("BALLAST_TEST_LONG") else 6
+KILLS = 100 if os.environ.get("BALLAST_TEST_LONG") else 6
 LOAD = "all: cpu 4 mem 24 dirty 2000"
 SLOWLY = "5\n  migration: {bandwidth_mbs: 4}"  # below source, after host_timeout_s: a migration takes some seconds
 PASSES = 4  # after a host has gone
