@@ -10,6 +10,7 @@
 A machine has no name in the system: it lives as long as the process that holds it, and that ends with the test, however the
 test ends. Root is needed; where it, a program or the right to make namespaces is missing, Skip is raised.
 """
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -155,3 +156,19 @@ class Segments:
 
     def __exit__(self, *_):
         self.close()
+
+
+@contextlib.contextmanager
+def on_another_machine(daemon, url):
+    """The service runs in a network namespace of its own, from which the cluster is reached by a relay."""
+    port, meeting = url.rsplit(":", 1)[1], str(daemon.folder / "relay")
+    machines = Segments("other")
+    outside = subprocess.Popen(["socat", f"UNIX-LISTEN:{meeting},fork", f"TCP:127.0.0.1:{port}"], preexec_fn=end_with_parent)
+    try:
+        machines.start("other", "socat", f"TCP-LISTEN:{port},bind=127.0.0.1,fork,reuseaddr", f"UNIX-CONNECT:{meeting}")
+        daemon.command = machines.inside("other", *daemon.command)
+        yield
+    finally:
+        outside.kill()
+        outside.wait()
+        machines.close()

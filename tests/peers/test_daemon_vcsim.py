@@ -13,6 +13,7 @@ import ipmi_sim
 import vcsim
 from daemon import BALLAST, BALLASTD, Daemon, wait_for
 from relay import Relay
+from segments import on_another_machine
 from at_once import run_tests  # noqa: E402
 
 HOST_MHZ = 2 * 2294
@@ -82,6 +83,29 @@ def test_full_automation_reaches_the_target():
         d.stop()
         # log-outs are quick, and nothing was left behind
         assert relay.counts["Login"] <= 6, relay.counts
+
+
+def test_two_services_on_two_machines():
+    """One of them notices the other by its moves, and acts no more by itself."""
+    settings = {**EAGER, "cool_down_s": 1, "automation": "full"}
+    with lab(slow_ms=1000, **settings) as (_, api, relay, d), Daemon(d.settings["source"], **settings) as second, \
+            on_another_machine(second, relay.url):
+        hosts = sorted(api.hosts().values())
+
+        def held():
+            return [x for x in (d, second) if any("moves the VMs of this cluster" in f["text"] for f in x.status()["faults"])]
+
+        d.start()
+        second.start()
+        for busy in hosts * 4:  # each 12 s another host
+            for vm, host in api.placement().items():
+                api.set_load(vm, cpu_mhz=HOT_MHZ if host == busy else COLD_MHZ, active_mb=8, consumed_mb=16)
+            until = time.monotonic() + 12
+            while time.monotonic() < until and not held():
+                time.sleep(0.3)
+            if held():
+                break
+        assert held(), "neither has noticed"
 
 
 def test_manual_waits_for_apply():

@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from at_once import run_tests  # noqa: E402
 from daemon import Daemon, wait_for  # noqa: E402
 from proxmox import Cluster, Server  # noqa: E402
-from segments import Segments, end_with_parent  # noqa: E402
+from segments import on_another_machine  # noqa: E402
 from test_proxmox_actuator import equal  # noqa: E402
 
 SETTINGS = {"interval_s": 5, "cool_down_s": 1, "migration_threshold": 4}
@@ -149,22 +149,6 @@ def test_two_services_on_one_cluster():
             first.stop()
             wait_for("moves", lambda: len(c.arrivals) > 0, 60)
             second.stop()
-
-
-@contextlib.contextmanager
-def on_another_machine(daemon, url):
-    """The service runs in a network namespace of its own, from which the cluster is reached by a relay."""
-    port, meeting = url.rsplit(":", 1)[1], str(daemon.folder / "relay")
-    machines = Segments("other")
-    outside = subprocess.Popen(["socat", f"UNIX-LISTEN:{meeting},fork", f"TCP:127.0.0.1:{port}"], preexec_fn=end_with_parent)
-    try:
-        machines.start("other", "socat", f"TCP-LISTEN:{port},bind=127.0.0.1,fork,reuseaddr", f"UNIX-CONNECT:{meeting}")
-        daemon.command = machines.inside("other", *daemon.command)
-        yield
-    finally:
-        outside.kill()
-        outside.wait()
-        machines.close()
 
 
 def test_two_services_on_two_machines():
