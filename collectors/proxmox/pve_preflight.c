@@ -111,9 +111,8 @@ static void add_failure(const struct pve_look *l, const struct err *err, struct 
         preflight_advise(ret, "correct source.cluster, or source.url");
         break;
     default:
-        preflight_advise(
-            ret, "check source.url and source.other_urls: https://HOST:8006, and that no firewall is in "
-                 "the way");
+        preflight_advise(ret, "check source.url and source.other_urls: https://HOST:8006%s",
+                         err->code == -ETIMEDOUT ? ", and that no firewall is in the way" : "");
     }
 }
 

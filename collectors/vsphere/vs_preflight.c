@@ -80,7 +80,9 @@ static void add_no_login(const struct vs_seen *s, struct preflight *ret)
         break;
     default:
         preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_PROBLEM, "%s", text);
-        preflight_advise(ret, "check source.url, and that no firewall is in the way");
+        preflight_advise(ret, s->err->code == -ETIMEDOUT
+                                  ? "check source.url, and that no firewall is in the way"
+                                  : "check source.url");
     }
     add_skipped(ret);
 }

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/service_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,8 +53,12 @@ int secret_read(const char *path, struct arena *a, const char **ret, bool *ret_e
     /* Without O_NONBLOCK, opening a FIFO would block the start. */
     CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     char buffer[SECRET_MAX + 3]; /* one byte after the newline, to detect a long password */
+    char advice[SERVICE_USER_ADVICE_MAX];
     struct stat st;
 
+    if (fd < 0 && errno == EACCES)
+        return err_set(err, -EACCES, "%s cannot be opened: %s; %s", path, strerror(EACCES),
+                       service_user_advice(path, advice));
     if (fd < 0)
         return err_set(err, -errno, "%s cannot be opened: %s", path, strerror(errno));
     if (fstat(fd, &st) < 0)

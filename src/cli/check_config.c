@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json_writer.h"
 #include "base/log.h"
+#include "base/service_user.h"
 #include "cli/client.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -28,6 +29,8 @@ static const struct option_spec options[] = {
                      "changes nothing"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
+
+static bool as_service; /* root became the user of the service */
 
 static const char *const verdict_texts[] = {[PREFLIGHT_OK] = "OK",
                                             [PREFLIGHT_NOTE] = "note",
@@ -115,7 +118,8 @@ static void put_text(const char *path, const struct preflight *p, struct strbuf 
 {
     const size_t problems = p ? count_problems(p) : 0;
 
-    strbuf_printf(out, p ? "%s: the file has no mistakes\n" : "%s: good\n", path);
+    strbuf_printf(out, p ? "%s: the file has no mistakes%s\n" : "%s: good%s\n", path,
+                  as_service ? ", as the service's user, " SERVICE_USER ", sees it" : "");
     for (int area = 0; p && area < PREFLIGHT_AREA_COUNT; area++) {
         bool any = false;
 
@@ -218,6 +222,11 @@ static enum exit_code verb_check_config_run(const struct args *args, struct aren
     size_t len;
     char *text;
 
+    as_service = geteuid() == 0 && service_user_of(path) == SERVICE_USER_OTHER;
+    if (as_service && service_user_become(&err) < 0) {
+        cli_error("%s", err.text);
+        return EXIT_FAILED;
+    }
     if (config_read_text(path, a, &text, &len, &err) < 0 ||
         config_parse_all(path, text, len, CONFIG_FOR_CHECK, a, &config, &mistakes, &err) < 0) {
         for (size_t i = 0; i < mistakes.n; i++)
@@ -248,7 +257,9 @@ const struct verb verb_check_config = {
     .more = "Each mistake is a line. Mistakes of single keys are listed first; when there are none, those of "
             "sections and of keys that depend on each other.\n"
             "With --connect, one line for each thing looked at: OK; note (good to know, the service works); "
-            "PROBLEM, with what to do; skipped. Run it as the user of the service. It changes nothing and "
+            "PROBLEM, with what to do; skipped. Run it as root, who looks at a file in /etc/ballast as the "
+            "user of "
+            "the packaged service, or as the user of the service. It changes nothing and "
             "may run beside the service. A refused password is not tried again, nor one that the running "
             "service was refused. Exit code 1: there are "
             "problems.",

@@ -7,6 +7,7 @@
 #include "schema/yaml_tree.h"
 
 #include "base/cleanup.h"
+#include "base/service_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -245,8 +246,12 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
 int config_read_text(const char *path, struct arena *a, char **ret, size_t *ret_len, struct err *err)
 {
     CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    char advice[SERVICE_USER_ADVICE_MAX];
     size_t len = 0;
 
+    if (fd < 0 && errno == EACCES)
+        return err_set(err, -EACCES, "%s: cannot be opened: %s; %s", path, strerror(EACCES),
+                       service_user_advice(path, advice));
     if (fd < 0)
         return err_set(err, -errno, "%s: cannot be opened: %s", path, strerror(errno));
     char *text = arena_array(a, char, CONFIG_SIZE_MAX + 1);

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/secret.h"
+#include "base/service_user.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ void section_warn(const struct section *s, unsigned line, const char *format, ..
 
 static bool is_forgiven(const struct section *s, int error, const char *key, const char *path)
 {
-    if (error != EACCES || s->use != CONFIG_FOR_CHECK)
+    if (error != EACCES || s->use != CONFIG_FOR_CHECK || service_user_of(s->reader.file) == SERVICE_USER_SELF)
         return false;
     section_warn(s, section_line(s, key), "%s%s: %s cannot be read by this user, so it was not checked",
                  s->prefix, key, path);
@@ -103,10 +104,14 @@ static int read_secret(const struct section *s, const struct field *f, const cha
 /* A missing file would otherwise fail at the first connection, without the line that names it. */
 static int check_readable(const struct section *s, const struct field *f, const char *path)
 {
+    char advice[SERVICE_USER_ADVICE_MAX];
     int error = access(path, R_OK) == 0 ? 0 : errno;
 
     if (error == 0 || is_forgiven(s, error, f->name, path))
         return 0;
+    if (error == EACCES)
+        return section_refuse(s, f->name, ": %s cannot be read: %s; %s", path, strerror(error),
+                              service_user_advice(path, advice));
     return section_refuse(s, f->name, ": %s cannot be read: %s, expected %.*s", path, strerror(error),
                           (int)strcspn(f->meaning, ";"), f->meaning);
 }

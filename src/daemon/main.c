@@ -1,6 +1,7 @@
 /* main.c: options and exit codes of ballastd. The service itself is service.c. */
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/service_user.h"
 #include "config/config.h"
 #include "daemon/service.h"
 #include "daemon/threads/power_setup.h"
@@ -9,6 +10,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define CONFIG_DEFAULT "/etc/ballast/ballast.yaml"
 #define EXIT_CANNOT 1
@@ -79,7 +81,9 @@ static int load_and_run(const char *path, enum mode mode, char *const argv[])
     struct err err = {0};
     enum config_use use = mode == MODE_CHECK ? CONFIG_FOR_CHECK : CONFIG_FOR_SERVICE;
 
-    if (config_load_for(path, use, &a, &config, &err) < 0) {
+    if ((mode == MODE_CHECK && geteuid() == 0 && service_user_of(path) == SERVICE_USER_OTHER &&
+         service_user_become(&err) < 0) ||
+        config_load_for(path, use, &a, &config, &err) < 0) {
         (void)fprintf(stderr, "%s\n", err.text);
         return EXIT_WRONG;
     }

@@ -306,7 +306,10 @@ static int why_not(const struct http_session *s, const struct http_request *q, C
 
     switch ((int)code) {
     case CURLE_COULDNT_RESOLVE_HOST:
-        return err_set(err, -EHOSTUNREACH, "%s: the host's name cannot be resolved", q->url);
+        return err_set(
+            err, -EHOSTUNREACH,
+            "%s: the host's name cannot be resolved; see whether `getent hosts` knows it on this machine",
+            q->url);
     case CURLE_COULDNT_CONNECT: {
         long os = 0;
         (void)curl_easy_getinfo(s->easy, CURLINFO_OS_ERRNO, &os);

@@ -130,7 +130,10 @@ static int why_not(CURL *e, const struct conversation *c, CURLcode code, struct 
 
     switch ((int)code) {
     case CURLE_COULDNT_RESOLVE_HOST:
-        return err_set(err, -EHOSTUNREACH, "%s: the host's name cannot be resolved", url);
+        return err_set(
+            err, -EHOSTUNREACH,
+            "%s: the host's name cannot be resolved; see whether `getent hosts` knows it on this machine",
+            url);
     case CURLE_COULDNT_CONNECT:
         (void)curl_easy_getinfo(e, CURLINFO_OS_ERRNO, &os);
         if (os == ECONNREFUSED)

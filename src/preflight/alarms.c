@@ -10,10 +10,14 @@ void preflight_alarm(void *part)
     struct preflight *found = &p->found.list;
     struct err err = {0};
 
-    if ((t->password_file && !t->password) || (t->secret_file && !t->secret)) {
+    const char *file = t->password_file && !t->password ? t->password_file
+                       : t->secret_file && !t->secret   ? t->secret_file
+                                                        : NULL;
+
+    if (file) {
         preflight_add(found, PREFLIGHT_ALARMS, PREFLIGHT_PROBLEM, "%s is not asked: %s cannot be read",
-                      t->name, t->password_file && !t->password ? t->password_file : t->secret_file);
-        preflight_advise(found, "run this as the user of the service");
+                      t->name, file);
+        preflight_advise_unread(found, file);
         return;
     }
     bool well = alarm_connect(t, &err) == 0;

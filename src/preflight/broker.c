@@ -132,7 +132,7 @@ void preflight_broker(void *part)
     if (m->password_file && !m->password) {
         preflight_add(&p->found.list, PREFLIGHT_BROKER, PREFLIGHT_PROBLEM,
                       "the broker is not asked: mqtt.password_file %s cannot be read", m->password_file);
-        preflight_advise(&p->found.list, "run this as the user of the service");
+        preflight_advise_unread(&p->found.list, m->password_file);
         return;
     }
     topic_check(&topics, &topic);

@@ -278,10 +278,9 @@ static void add_error(const struct probe *q, struct preflight *ret)
                          "power.hosts.%s.redfish.ca_file",
                          q->host->name);
     else if (unreachable(q->code))
-        preflight_advise(ret,
-                         "check that %s is the controller's address, that %s is switched on there, and that "
-                         "no firewall is in the way",
-                         address_of(q), q->kind == POWER_IPMI ? "IPMI over LAN" : "Redfish");
+        preflight_advise(ret, "check that %s is the controller's address, and that %s is switched on there%s",
+                         address_of(q), q->kind == POWER_IPMI ? "IPMI over LAN" : "Redfish",
+                         q->code == -ETIMEDOUT ? "; a firewall may drop the packets" : "");
 }
 
 /* Asked in vain, though the controller may have it. -EPERM: many refuse so what they do not know. */
@@ -371,7 +370,7 @@ static void add_probe(const struct probe *q, bool ended, const struct host *h, s
         preflight_add(ret, PREFLIGHT_CONTROLLERS, PREFLIGHT_PROBLEM,
                       "%s %s: not asked, because password_file %s cannot be read", name, words[q->kind],
                       password_file_of(q));
-        preflight_advise(ret, "run this as the user of the service");
+        preflight_advise_unread(ret, password_file_of(q));
     } else if (q->code < 0) {
         add_error(q, ret);
     } else {

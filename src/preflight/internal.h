@@ -88,6 +88,9 @@ void preflight_alarm(void *part); /* struct alarm_part */
 
 /* ---- without a peer ---- */
 
+/* For a password file that could not be read. */
+void preflight_advise_unread(struct preflight *ret, const char *file);
+
 /* Entries of `power.hosts`, and hosts without any. */
 void preflight_power_entries(const struct config *c, const struct controllers_part *p,
                              const struct snapshot *snap, struct preflight *ret);

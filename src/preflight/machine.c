@@ -3,6 +3,7 @@
 #include "preflight/internal.h"
 
 #include "base/cleanup.h"
+#include "base/service_user.h"
 #include "plugins/power_methods.h"
 #include "preflight/preflight.h"
 
@@ -30,6 +31,16 @@ static const char *user_name(struct arena *a)
     return arena_strdup(a, found->pw_name);
 }
 
+void preflight_advise_unread(struct preflight *ret, const char *file)
+{
+    char advice[SERVICE_USER_ADVICE_MAX];
+
+    preflight_advise(
+        ret,
+        "run this as root, who looks as the packaged service's user; if the service runs as this user: %s",
+        service_user_advice(file, advice));
+}
+
 /* The folder itself, or the nearest one above it that is there. */
 static void nearest_folder(char path[PATH_MAX])
 {
@@ -50,13 +61,17 @@ static void look_at_folder(const char *what, const char *folder, const char *use
     nearest_folder(path);
     const bool there = strcmp(path, folder) == 0;
 
-    if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) < 0) {
+    if (!there && service_user_gets(folder)) {
+        preflight_add(ret, PREFLIGHT_MACHINE, PREFLIGHT_OK, "%s %s: the service's unit makes the folder",
+                      what, folder);
+    } else if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) < 0) {
         preflight_add(ret, PREFLIGHT_MACHINE, PREFLIGHT_PROBLEM, "%s %s: %s may not write to %s: %s", what,
                       folder, user, path, strerror(errno));
-        preflight_advise(ret,
-                         "run this as the user of the service; if that is %s, make the folder and give it "
-                         "to this user (the unit in packaging/systemd does so)",
-                         user);
+        preflight_advise(
+            ret,
+            "make the folder and give it to %s, if the service runs as this user (the unit of the package "
+            "does so); else run this as the service's user",
+            user);
     } else if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) {
         preflight_add(ret, PREFLIGHT_MACHINE, PREFLIGHT_PROBLEM, "%s %s: %s is no folder", what, folder,
                       path);
@@ -129,10 +144,19 @@ void preflight_machine(const struct config *c, struct preflight *ret)
     const char *user = user_name(ret->a);
     char socket[PATH_MAX];
 
-    look_at_folder("state_dir", c->state_dir, user, ret);
-    look_at_files(c->state_dir, user, ret);
     (void)snprintf(socket, sizeof socket, "%s", c->socket);
-    look_at_folder("folder of the socket", dirname(socket), user, ret);
+    if (geteuid() != 0 && service_user_of(c->path) == SERVICE_USER_OTHER) {
+        preflight_add(
+            ret, PREFLIGHT_MACHINE, PREFLIGHT_NOTE,
+            "whether the service may write to its folders was not looked at: this ran as user %s, and "
+            "the service runs as " SERVICE_USER,
+            user);
+        preflight_advise(ret, "run it with sudo: it then looks as the user of the service");
+    } else {
+        look_at_folder("state_dir", c->state_dir, user, ret);
+        look_at_files(c->state_dir, user, ret);
+        look_at_folder("folder of the socket", dirname(socket), user, ret);
+    }
     if (geteuid() == 0) {
         preflight_add(ret, PREFLIGHT_MACHINE, PREFLIGHT_NOTE,
                       "this ran as root, which may write everywhere and read every password file");

@@ -193,7 +193,7 @@ void preflight_source(void *part)
     if (cfg.password_file && !cfg.password) {
         preflight_add(&p->found.list, PREFLIGHT_SOURCE, PREFLIGHT_PROBLEM,
                       "the source is not asked: source.password_file %s cannot be read", cfg.password_file);
-        preflight_advise(&p->found.list, "run this as the user of the service");
+        preflight_advise_unread(&p->found.list, cfg.password_file);
         return;
     }
     cfg.identities = peer_identities_new(NULL); /* addresses are compared with each other */

@@ -466,8 +466,57 @@ def test_other_user():
         equal(f"exit code: {done.stderr}", done.returncode, 1)
         problems = [i for i in json.loads(done.stdout)["checks"] if i["verdict"] == "problem"]
         equal("areas", sorted(i["area"] for i in problems), ["controllers", "machine", "machine", "source"])
-        equal("advice", ["run this as the user of the service" in i["advice"] for i in problems], [True] * 4)
+        equal("advice", [("make the folder" if i["area"] == "machine" else "run this as root") in i["advice"] for i in problems],
+              [True] * 4)
         equal("asked", sum(relay.counts.values()), 0)
+
+
+def test_as_the_packaged_service():
+    """Root looks as the service's user does, and the command that is printed mends it; a member of its group gets no false problem."""
+    if os.getuid() != 0:
+        raise Skip("only root can run it as another user")
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)
+        etc = pathlib.Path(place) / "etc"
+        (etc / "ballast").mkdir(parents=True)
+        for name in ("passwd", "group", "nsswitch.conf", "ld.so.cache", "localtime"):
+            if pathlib.Path("/etc", name).exists():
+                shutil.copy(pathlib.Path("/etc", name), etc)
+        for name, lines in (("passwd", "ballast:x:7001:7001::/:/bin/false\nalice:x:7002:7002::/:/bin/sh\n"), ("group", "ballast:x:7001:alice\n")):
+            (etc / name).write_text(re.sub("(?m)^(ballast|alice):.*\n", "", (etc / name).read_text()) + lines)
+        program = shutil.copy(BALLAST, place)
+        config, secret = etc / "ballast" / "ballast.yaml", etc / "ballast" / "broker.password"
+        config.write_text(yaml({"cluster": "test", "source": {"kind": "sim"}, "mqtt": {"url": "mqtt://127.0.0.1:9", "username": "ballast",
+                                                                                        "password_file": "/etc/ballast/broker.password"}}))
+        secret.write_text("hunter2\n")
+        os.chmod(etc / "ballast", 0o755)
+        os.chmod(config, 0o644)
+        os.chmod(secret, 0o600)
+
+        def run(*command, user=()):
+            return subprocess.run(["unshare", "--mount", "sh", "-c", f'mount --bind {etc} /etc && exec "$@"', "sh", *user, *command],
+                                  capture_output=True, text=True, timeout=CALL_S, check=False)
+
+        def check(*more, user=()):
+            return run(program, "check-config", "/etc/ballast/ballast.yaml", *more, user=user)
+
+        alice = ("setpriv", "--reuid=7002", "--regid=7002", "--groups=7001")
+        done = check()
+        equal("exit code", done.returncode, 2)
+        said = re.search("broker.password cannot be opened: Permission denied; `(.*)` lets user ballast read it", done.stderr)
+        assert said, done.stderr
+        equal("exit code as a member", check(user=alice).returncode, 0)
+        run("sh", "-c", said[1].replace("sudo ", ""))
+        equal("mode", oct(secret.stat().st_mode & 0o777), "0o640")
+        done = check()
+        assert done.returncode == 0 and "good, as the service's user, ballast, sees it" in done.stdout, (done.stdout, done.stderr)
+        for user, told in (((), "the service's unit makes the folder"), (alice, "this ran as user alice, and the service runs as ballast")):
+            done = check("--connect", "--format", "json", user=user)
+            machine = [i for i in json.loads(done.stdout)["checks"] if i["area"] == "machine"]
+            assert [i for i in machine if told in i["text"]], machine
+            equal("problems of this machine", [i for i in machine if i["verdict"] == "problem"], [])
+        os.chmod(etc / "ballast", 0o700)
+        assert "user ballast may not enter the folder /etc/ballast" in check().stderr
 
 
 def test_machine():

@@ -1,0 +1,31 @@
+/* service_user.h: the user that the packaged service runs as (packaging/systemd), and what lets a user read a
+ * file. A check by root says nothing of what that user may read and write. */
+#ifndef BALLAST_BASE_SERVICE_USER_H
+#define BALLAST_BASE_SERVICE_USER_H
+
+#include <ballast/err.h>
+
+#include <stdbool.h>
+
+#define SERVICE_USER "ballast"
+
+enum service_user {
+    SERVICE_USER_NONE,  /* the packaged service does not read the configuration of this path */
+    SERVICE_USER_SELF,  /* it does, and this process has its user */
+    SERVICE_USER_OTHER, /* it does, and this process has another user */
+};
+enum service_user service_user_of(const char *config_path);
+
+/* For root: this process becomes that user, for good. */
+int service_user_become(struct err *err);
+
+/* Whether the service's unit makes this folder, with its user as the owner, when it starts. */
+bool service_user_gets(const char *folder);
+
+#define SERVICE_USER_ADVICE_MAX 512
+
+/* The file cannot be read for want of permission: what lets the process's user read it. A part of a sentence.
+ */
+const char *service_user_advice(const char *path, char ret[SERVICE_USER_ADVICE_MAX]);
+
+#endif
