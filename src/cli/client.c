@@ -6,14 +6,18 @@
 #include <ballast/units.h>
 
 #include <errno.h>
+#include <grp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 /* A snapshot of a large cluster has some hundred megabytes of text; a larger reply is not the service's. */
 #define REPLY_BYTES_MAX ((size_t)2 * 1024 * 1024 * 1024)
 #define CHUNK_BYTES 65536
+#define HINT_MAX 256
 
 static const char *socket_path(const char *given)
 {
@@ -22,10 +26,33 @@ static const char *socket_path(const char *given)
     return path && *path ? path : SOCKET_DEFAULT;
 }
 
+/* Who may: the socket's group. */
+static void hint_at_group(const char *path, char ret[HINT_MAX])
+{
+    struct stat st;
+    char names[HINT_MAX * 64];
+    struct group entry;
+    struct group *group = NULL;
+
+    if (stat(path, &st) == 0)
+        (void)getgrgid_r(st.st_gid, &entry, names, sizeof names, &group);
+    (void)snprintf(
+        ret, HINT_MAX,
+        group && st.st_gid == 0
+            ? "; use sudo"
+            : "; use sudo, or become a member of the group %.64s; BALLAST_SOCKET or --socket names the "
+              "socket of another service",
+        group ? group->gr_name : "ballast");
+}
+
 static enum exit_code unreachable(const char *path, const char *what, int code)
 {
-    const char *hint = code == ENOENT || code == ECONNREFUSED ? "; is ballastd running?" : "";
+    char hint[HINT_MAX] = "";
 
+    if (code == EACCES || code == EPERM)
+        hint_at_group(path, hint);
+    else if (code == ENOENT || code == ECONNREFUSED)
+        (void)snprintf(hint, sizeof hint, "; is ballastd running?");
     return cli_fail(EXIT_UNREACHABLE, "ballast: the service cannot be reached at %s: %s%s%s%s", path, what,
                     code ? ": " : "", code ? strerror(code) : "", hint);
 }
@@ -99,6 +126,33 @@ static enum exit_code receive_line(const char *path, int fd, struct strbuf *ret)
     }
 }
 
+static const struct verb *asking;
+
+void client_begin(const struct verb *v)
+{
+    asking = v;
+}
+
+/* A field of the request as the person typed it: "vm": ... is --vm, or the verb's operand. */
+static void put_refusal(const char *error)
+{
+    const char *end = error[0] == '"' ? strstr(error, "\": ") : NULL;
+    const size_t len = end ? (size_t)(end - error) - 1 : 0;
+
+    for (size_t i = 0; end && asking && i < asking->n_options; i++) {
+        const char *name = asking->options[i].name;
+
+        if (strlen(name) == len && strncmp(name, error + 1, len) == 0) {
+            cli_error("--%s%s", name, end + 1);
+            return;
+        }
+    }
+    if (end && asking && asking->operands_max == 1)
+        cli_error("ballast: %s%s", asking->operands, end + 1);
+    else
+        cli_error("ballast: %s", error);
+}
+
 /* Maps the reply's `ok` and `code` to an exit code. An overloaded service counts as one that cannot be
  * reached. */
 static enum exit_code judge(const char *path, json_t *reply)
@@ -109,7 +163,7 @@ static enum exit_code judge(const char *path, json_t *reply)
 
     if (!error)
         return unreachable(path, "the peer is not ballastd", 0);
-    cli_error("ballast: %s", error);
+    put_refusal(error);
     long long code = reply_int(reply, "code");
 
     return code == EXIT_WRONG || code == EXIT_UNREACHABLE ? (enum exit_code)code : EXIT_FAILED;

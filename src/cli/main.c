@@ -1,5 +1,6 @@
 /* main.c: finds the verb, runs it, and writes its output. */
 #include "base/cleanup.h"
+#include "cli/client.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -59,7 +60,7 @@ static void list_verbs(bool needs_service, const char *title, struct strbuf *out
 static void put_help(struct strbuf *out)
 {
     strbuf_puts(out, "Usage: ballast COMMAND [OPTIONS]\n"
-                     "       ballast COMMAND --help\n"
+                     "       ballast help COMMAND\n"
                      "       ballast --version\n\n"
                      "Balances the load of a virtualization cluster and saves power: recommends live\n"
                      "migrations, standby and wake of hosts, and carries out what is approved.\n");
@@ -83,6 +84,7 @@ static enum exit_code run_verb(const struct verb *v, int argc, char **argv, stru
 {
     struct args args;
 
+    client_begin(v);
     switch (options_parse(v, argc, argv, a, &args)) {
     case PARSED_RUN:
         if (args.watch || (v->watches && isatty(STDOUT_FILENO)))
@@ -103,13 +105,21 @@ static enum exit_code run(int argc, char **argv, struct arena *a, struct strbuf 
 
     if (!word)
         return cli_fail(EXIT_WRONG, "ballast: no command, see ballast --help");
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (strcmp(word, "help") == 0 && argc == 2)) {
         put_help(out);
         return finish(EXIT_DONE, false, out);
     }
     if (strcmp(word, "--version") == 0) {
         strbuf_puts(out, "ballast " BALLAST_VERSION "\n");
         return finish(EXIT_DONE, false, out);
+    }
+    if (strcmp(word, "help") == 0 && argc > 2) { /* as `ballast VERB --help` */
+        static char help[] = "--help";
+
+        argv[1] = argv[2];
+        argv[2] = help;
+        argc = 3;
+        word = argv[1];
     }
     const struct verb *v = find_verb(word);
     if (!v) {

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "cli/output.h"
 #include "render/table.h"
+#include "schema/suggest.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -16,6 +17,25 @@ static enum parsed wrong(const struct verb *v, struct arena *a, const char *what
 {
     cli_error("%s", arena_printf(a, "ballast %s: %s, see ballast %s --help", v->name, what, v->name));
     return PARSED_WRONG;
+}
+
+static const char *spelling(const struct option_spec *o, struct arena *a)
+{
+    return o->metavar ? arena_printf(a, "--%s %s", o->name, o->metavar) : arena_printf(a, "--%s", o->name);
+}
+
+static enum parsed unknown(const struct verb *v, struct arena *a, const char *given)
+{
+    const char **names = arena_array(a, const char *, v->n_options);
+
+    for (size_t i = 0; i < v->n_options; i++)
+        names[i] = v->options[i].name;
+    const char *word = arena_strndup(a, given + strspn(given, "-"), strcspn(given + strspn(given, "-"), "="));
+    const char *near = suggest(word, names, v->n_options);
+
+    return wrong(v, a,
+                 near ? arena_printf(a, "unknown option %s, did you mean --%s?", given, near)
+                      : arena_printf(a, "unknown option %s", given));
 }
 
 static struct option *long_options(const struct verb *v, struct arena *a)
@@ -46,7 +66,7 @@ static enum parsed check(const struct verb *v, const struct args *args, struct a
     for (size_t i = 0; i < v->n_options; i++) {
         const struct option_spec *o = &v->options[i];
         if (o->flags & OPTION_REQUIRED && args->options[i].n == 0)
-            return wrong(v, a, arena_printf(a, "--%s %s is missing", o->name, o->metavar));
+            return wrong(v, a, arena_printf(a, "%s is missing", spelling(o, a)));
         if (!(o->flags & OPTION_REPEATS) && args->options[i].n > (o->flags & OPTION_PAIR ? 2 : 1))
             return wrong(v, a, arena_printf(a, "--%s is given twice", o->name));
     }
@@ -100,7 +120,7 @@ enum parsed options_parse(const struct verb *v, int argc, char **argv, struct ar
         if (c == '?' && optopt > VAL_WATCH)
             return wrong(v, a, arena_printf(a, "unknown option -%c", optopt));
         if (c == '?')
-            return wrong(v, a, arena_printf(a, "unknown option %s", given));
+            return unknown(v, a, given);
         const struct option_spec *o = &v->options[c - VAL_FIRST_OPTION];
         add_value(&args.options[c - VAL_FIRST_OPTION], a, optarg);
         if (!(o->flags & OPTION_PAIR))
@@ -117,11 +137,6 @@ enum parsed options_parse(const struct verb *v, int argc, char **argv, struct ar
     if (parsed == PARSED_RUN)
         *ret = args;
     return parsed;
-}
-
-static const char *spelling(const struct option_spec *o, struct arena *a)
-{
-    return o->metavar ? arena_printf(a, "--%s %s", o->name, o->metavar) : arena_printf(a, "--%s", o->name);
 }
 
 /* Options and operands are never broken across lines. */

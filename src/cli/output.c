@@ -46,7 +46,7 @@ static void put_error(const char *format, va_list ap)
 
     (void)vsnprintf(text, sizeof text, format, ap);
     table_put_text(&line, text);
-    (void)fprintf(stderr, "%s\n", line.text);
+    (void)fprintf(stderr, "%s%s\n", strncmp(text, "--", 2) == 0 ? "ballast: " : "", line.text);
 }
 
 void cli_error(const char *format, ...)

@@ -14,7 +14,8 @@ bool cli_can_ask(void);
 /* Asks "QUESTION? [y/N]"; whether the answer is yes. */
 bool cli_asked(const char *question);
 
-/* Prints one line on standard error; control characters in the text are replaced. */
+/* Prints one line on standard error, which begins with "ballast", or with the file that it is about; control
+ * characters in the text are replaced. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same; returns the code, with which the verb ends. */

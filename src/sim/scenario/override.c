@@ -1,6 +1,7 @@
 /* override.c: --set: replaces or adds values of the file before it is read. */
 #include "sim/scenario/override.h"
 
+#include "schema/suggest.h"
 #include "schema/yaml_tree.h"
 
 #include <ctype.h>
@@ -135,6 +136,15 @@ static int find_place(const struct reader *f, struct node *root, const char *pat
     return 0;
 }
 
+static const char *nearest_setting(const char *path, struct arena *a)
+{
+    const char **names = arena_array(a, const char *, policy_recorded.n);
+
+    for (size_t i = 0; i < policy_recorded.n; i++)
+        names[i] = policy_recorded.fields[i].name;
+    return suggest(path, names, policy_recorded.n);
+}
+
 static int apply_one(struct building *b, const struct schema *top, struct node *root, unsigned line)
 {
     const struct scenario_override *o = &b->options->overrides[line - OVERRIDE_LINES];
@@ -142,6 +152,7 @@ static int apply_one(struct building *b, const struct schema *top, struct node *
     const char *path = o->path;
     struct node *value = NULL;
     struct node *place = NULL;
+    const char *near;
     int r;
 
     if (path[0] == '\0' || path[0] == '.' || path[strlen(path) - 1] == '.' || strstr(path, ".."))
@@ -151,6 +162,9 @@ static int apply_one(struct building *b, const struct schema *top, struct node *
                                     VALUE_BYTES_MAX);
     if (!is_key(top, arena_strndup(f->a, path, strcspn(path, "."))) && is_key(&policy_recorded, path))
         path = arena_printf(f->a, "settings.%s", path);
+    else if (!is_key(top, arena_strndup(f->a, path, strcspn(path, "."))) &&
+             (near = nearest_setting(path, f->a)) != NULL)
+        return reader_complain_line(f, line, "this is not a known setting, did you mean \"%s\"?", near);
     const char *text = arena_printf(f->a, "v: %s", o->value);
 
     if ((r = yaml_tree_parse(reader_place(f, line), text, strlen(text), f->a, &value, f->err)) < 0)
