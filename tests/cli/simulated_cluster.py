@@ -74,7 +74,13 @@ def test_manual():
         wanted = {r['vm']: r['to'] for r in s.recommendations() if r['state'] == 'recommended'}
         done = s.ask('apply', *s.numbers())
         check('apply', done.returncode == 0, done.stderr)
+        listed = re.findall(r'(?m)^ *[0-9.]+ +\d +(\w+)', s.ask('recommendations', '--all').stdout)
+        check('what waits, then what runs, then what ended', listed == sorted(listed, key=lambda x: (x != 'recommended', x in ('done', 'failed'))), str(listed))
         check('the moves end', wait_until(lambda: over(s), 30))
+        text = s.ask('recommendations').stdout
+        check('what ended is counted', 'no recommendations' in text and f'{len(wanted)} ended within the last hour (--all)' in text, text)
+        check('and listed if asked for', s.ask('recommendations', '--all').stdout.count(' done ') == len(wanted))
+        check('by state', [len(s.ask_json('recommendations', '--state', x)) for x in ('done', 'recommended')] == [len(wanted), 0])
         check('all are done', set(states(s).values()) == {'done'}, str(states(s)))
         check('a pass now', s.ask('run').returncode == 0)
         where = s.hosts_of_vms()
