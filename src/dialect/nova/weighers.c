@@ -26,7 +26,8 @@ struct weigher {
     bool not_negative;         /* the option may not be */
     bool reversed;             /* more is worse, by a positive multiplier */
     bool from_0;               /* 0 is on the scale, and less counts as 0 */
-    weight_compile *compile;
+    weight_compile *compile;   /* NULL: the weight is consumed_now() of `counts` */
+    enum consumed counts;
 };
 
 /* A class that is listed again counts again. */
@@ -114,41 +115,6 @@ static int multiplier_of(struct cloud *c, const struct weigher *w, json_t **ret)
 }
 
 /* ---- what a host has left, or has ---- */
-
-static int weigh_ram(struct cloud *c, const struct request *r, json_t *stages, json_t **ret)
-{
-    (void)r;
-    *ret = consumed_now(c, CONSUMED_RAM, stages);
-    return 0;
-}
-
-static int weigh_cpu(struct cloud *c, const struct request *r, json_t *stages, json_t **ret)
-{
-    (void)r;
-    *ret = consumed_now(c, CONSUMED_VCPUS, stages);
-    return 0;
-}
-
-static int weigh_disk(struct cloud *c, const struct request *r, json_t *stages, json_t **ret)
-{
-    (void)r;
-    *ret = consumed_now(c, CONSUMED_DISK, stages);
-    return 0;
-}
-
-static int weigh_io_ops(struct cloud *c, const struct request *r, json_t *stages, json_t **ret)
-{
-    (void)r;
-    *ret = consumed_now(c, CONSUMED_IO_OPS, stages);
-    return 0;
-}
-
-static int weigh_num_instances(struct cloud *c, const struct request *r, json_t *stages, json_t **ret)
-{
-    (void)r;
-    *ret = consumed_now(c, CONSUMED_INSTANCES, stages);
-    return 0;
-}
 
 static int weigh_pci(struct cloud *c, const struct request *r, json_t *stages, json_t **ret)
 {
@@ -376,11 +342,11 @@ static int weigh_metrics(struct cloud *c, const struct request *r, json_t *stage
 /* ---- by name ---- */
 
 static const struct weigher weighers[] = {
-    {"ram", "RAMWeigher", "ram_weight_multiplier", 1, false, false, true, weigh_ram},
-    {"cpu", "CPUWeigher", "cpu_weight_multiplier", 1, false, false, true, weigh_cpu},
-    {"disk", "DiskWeigher", "disk_weight_multiplier", 1, false, false, true, weigh_disk},
+    {"ram", "RAMWeigher", "ram_weight_multiplier", 1, false, false, true, NULL, CONSUMED_RAM},
+    {"cpu", "CPUWeigher", "cpu_weight_multiplier", 1, false, false, true, NULL, CONSUMED_VCPUS},
+    {"disk", "DiskWeigher", "disk_weight_multiplier", 1, false, false, true, NULL, CONSUMED_DISK},
     {"metrics", "MetricsWeigher", "metrics_weight_multiplier", 1, false, false, false, weigh_metrics},
-    {"io_ops", "IoOpsWeigher", "io_ops_weight_multiplier", -1, false, false, true, weigh_io_ops},
+    {"io_ops", "IoOpsWeigher", "io_ops_weight_multiplier", -1, false, false, true, NULL, CONSUMED_IO_OPS},
     {"pci", "PCIWeigher", "pci_weight_multiplier", 1, true, false, false, weigh_pci},
     {"affinity", "ServerGroupSoftAffinityWeigher", "soft_affinity_weight_multiplier", 1, true, false, false,
      weigh_together},
@@ -392,8 +358,8 @@ static const struct weigher weighers[] = {
      weigh_cell},
     {"hypervisor_version", "HypervisorVersionWeigher", "hypervisor_version_weight_multiplier", 1, false,
      false, false, weigh_version},
-    {"num_instances", "NumInstancesWeigher", "num_instances_weight_multiplier", 0, false, false, false,
-     weigh_num_instances},
+    {"num_instances", "NumInstancesWeigher", "num_instances_weight_multiplier", 0, false, false, false, NULL,
+     CONSUMED_INSTANCES},
 };
 
 #define N_WEIGHERS (sizeof weighers / sizeof *weighers)
@@ -425,8 +391,13 @@ static int add_score(struct cloud *c, const struct weigher *w, const struct requ
     if (e < 0)
         return e;
     /* MetricsWeigher may refuse hosts all the same */
-    if ((json_is_real(multiplier) && fixed == 0 && w->compile != weigh_metrics) ||
-        (e = w->compile(c, r, stages, &weight)) < 0 || !weight) {
+    if (!json_is_real(multiplier) || fixed != 0 || w->compile == weigh_metrics) {
+        if (w->compile)
+            e = w->compile(c, r, stages, &weight);
+        else
+            weight = consumed_now(c, w->counts, stages);
+    }
+    if (e < 0 || !weight) {
         json_decref(multiplier);
         return e;
     }
