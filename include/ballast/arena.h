@@ -28,6 +28,9 @@ void arena_reserve(struct arena *a, size_t bytes);
 /* Zeroed, aligned for any type; n * size is checked for overflow. */
 void *arena_alloc(struct arena *a, size_t n, size_t size);
 
+/* A copy of an array; `from` may be NULL where n is 0. */
+void *arena_copy(struct arena *a, const void *from, size_t n, size_t size);
+
 /* A copy of the string; NULL gives NULL. */
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);

@@ -70,6 +70,15 @@ void *arena_alloc(struct arena *a, size_t n, size_t size)
     return p;
 }
 
+void *arena_copy(struct arena *a, const void *from, size_t n, size_t size)
+{
+    void *copy = arena_alloc(a, n, size);
+
+    if (n > 0)
+        memcpy(copy, from, n * size);
+    return copy;
+}
+
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
     if (!s)

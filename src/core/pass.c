@@ -173,11 +173,7 @@ static void choose_evacuation(struct pass *p, struct question *q)
 
 static bool *copy_held_back(const struct question *q, uint32_t n_units)
 {
-    if (!q->held_back)
-        return NULL;
-    bool *held_back = arena_array(q->a, bool, n_units);
-    memcpy(held_back, q->held_back, n_units * sizeof *held_back);
-    return held_back;
+    return q->held_back ? arena_copy(q->a, q->held_back, n_units, sizeof *q->held_back) : NULL;
 }
 
 /* Answers another question, too, and keeps its answer if that is better. */

@@ -399,8 +399,7 @@ static struct pass *spare_wakes(struct pass *p, struct trials *t, const struct s
     struct finding *why = arena_new(t->a, struct finding);
     struct pass *now = arena_new(t->a, struct pass);
 
-    more.left_out = arena_array(t->a, struct left_out, snap->n_rules);
-    memcpy(more.left_out, t->left_out, snap->n_rules * sizeof *more.left_out);
+    more.left_out = arena_copy(t->a, t->left_out, snap->n_rules, sizeof *more.left_out);
     *why = (struct finding){.code = FIND_RULE_WAKES};
     pass_prepare(now, snap, t->policy, 0, IX_NONE, t->a);
     for (uint32_t i = 0; i < snap->n_rules; i++)

@@ -198,17 +198,9 @@ int attributes_check(const struct place *at, const char *field, const struct att
 
 int attributes_sort(const struct place *at, const char *field, struct attributes *of, struct arena *a)
 {
-    if (of->n == 0) {
-        of->items = NULL;
-        return 0;
-    }
-    struct attribute *items = arena_array(a, struct attribute, of->n);
+    const void *items = of->items;
+    int r = inventory_check_sort(at, field, of->items, of->n, sizeof *of->items, a, &items);
 
-    memcpy(items, of->items, of->n * sizeof *items);
-    qsort(items, of->n, sizeof *items, order_texts);
-    for (uint32_t i = 1; i < of->n; i++)
-        if (strcmp(items[i - 1].name, items[i].name) == 0)
-            return inventory_check_refuse(at, field, "\"%s\" is given twice, expected once", items[i].name);
     of->items = items;
-    return 0;
+    return r;
 }

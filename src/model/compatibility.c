@@ -18,9 +18,8 @@ static int sort_names(const struct place *at, const char *field, struct ids *nam
         i++;
     if (i >= names->n)
         return 0;
-    const char **items = arena_array(a, const char *, names->n);
+    const char **items = arena_copy(a, names->items, names->n, sizeof *items);
 
-    memcpy(items, names->items, names->n * sizeof *items);
     qsort(items, names->n, sizeof *items, order_texts);
     for (i = 1; i < names->n; i++)
         if (strcmp(items[i - 1], items[i]) == 0)
@@ -250,9 +249,8 @@ static uint32_t class_of(struct compiler *c, const uint32_t *names, uint32_t n)
         if (x->n == n && memcmp(x->names, names, n * sizeof *names) == 0)
             return t->slots[at] - 1;
     }
-    uint32_t *kept = arena_array(c->a, uint32_t, n);
+    const uint32_t *kept = arena_copy(c->a, names, n, sizeof *names);
 
-    memcpy(kept, names, n * sizeof *names);
     c->classes = arena_grow(c->a, c->classes, c->n_classes, &c->cap_classes, sizeof *c->classes);
     c->classes[c->n_classes] = (struct needs_class){.names = kept, .n = n};
     table_put(t, hash_numbers(names, n), (uint32_t)c->n_classes);

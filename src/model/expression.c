@@ -304,10 +304,7 @@ static int read_of_type(const struct reader *r, const struct node *n, unsigned a
         return e;
     if (!(types & allowed))
         return reader_refuse(r, n, expected_of(allowed));
-    struct expression_node *nodes = arena_array(r->a, struct expression_node, x.n);
-
-    memcpy(nodes, x.nodes, x.n * sizeof *nodes);
-    *ret = (struct expression){.nodes = nodes, .n = x.n};
+    *ret = (struct expression){.nodes = arena_copy(r->a, x.nodes, x.n, sizeof *x.nodes), .n = x.n};
     return 0;
 }
 

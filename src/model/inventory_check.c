@@ -1,6 +1,7 @@
 /* inventory_check.c: what can be wrong with one object of an inventory by itself. */
 #include "model/inventory_check.h"
 
+#include "base/order.h"
 #include "model/attributes.h"
 #include "model/numa.h"
 #include "model/quantities.h"
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT_ABSURD 1000000u
@@ -30,6 +32,21 @@ int inventory_check_refuse(const struct place *at, const char *field, const char
     if (at->ix == NO_IX)
         return err_set(at->err, -EINVAL, "/%s/%s: %s", at->kind, field, text);
     return err_set(at->err, -EINVAL, "/%s/%zu/%s: %s", at->kind, at->ix, field, text);
+}
+
+int inventory_check_sort(const struct place *at, const char *field, const void *items, uint32_t n,
+                         size_t size, struct arena *a, const void **ret)
+{
+    char *sorted = n > 0 ? arena_copy(a, items, n, size) : NULL;
+
+    if (n > 0)
+        qsort(sorted, n, size, order_texts);
+    for (uint32_t i = 1; i < n; i++)
+        if (order_texts(sorted + (i - 1) * size, sorted + i * size) == 0)
+            return inventory_check_refuse(at, field, "\"%s\" is given twice, expected once",
+                                          *(const char *const *)(sorted + i * size));
+    *ret = sorted;
+    return 0;
 }
 
 static int check_size(const struct place *at, const char *field, double v)

@@ -21,6 +21,10 @@ struct place {
 int inventory_check_refuse(const struct place *at, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A copy of entries that begin with their names, in the order of these. Refused: a name twice. */
+int inventory_check_sort(const struct place *at, const char *field, const void *items, uint32_t n,
+                         size_t size, struct arena *a, const void **ret);
+
 /* Checks the fields of one object by themselves and together. snapshot_build.c checks references. */
 int inventory_check_setting(const struct seen_setting *h, size_t ix, struct err *err);
 int inventory_check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err);

@@ -195,17 +195,9 @@ int numa_check_vm(const struct place *at, const struct vm_facts *v)
 
 /* ---- order ---- */
 
-static void *copy_of(const struct objects *of, size_t size, struct arena *a)
-{
-    void *items = arena_alloc(a, of->n, size);
-
-    memcpy(items, of->items, of->n * size);
-    return items;
-}
-
 static int sort_pages(const struct place *at, struct objects *pages, struct arena *a)
 {
-    struct numa_pages *items = copy_of(pages, sizeof *items, a);
+    struct numa_pages *items = arena_copy(a, pages->items, pages->n, sizeof *items);
 
     qsort(items, pages->n, sizeof *items, order_indexes);
     for (uint32_t i = 1; i < pages->n; i++)
@@ -221,14 +213,14 @@ int numa_sort_host(const struct place *at, struct host_facts *h, struct arena *a
     int r = 0;
 
     if (h->numa.n > 0) {
-        struct numa_cell *cells = copy_of(&h->numa, sizeof *cells, a);
+        struct numa_cell *cells = arena_copy(a, h->numa.items, h->numa.n, sizeof *cells);
 
         for (uint32_t i = 0; r == 0 && i < h->numa.n; i++)
             r = cells[i].pages.n > 0 ? sort_pages(at, &cells[i].pages, a) : 0;
         h->numa.items = cells;
     }
     if (h->device_pools.n > 0) {
-        struct device_pool *pools = copy_of(&h->device_pools, sizeof *pools, a);
+        struct device_pool *pools = arena_copy(a, h->device_pools.items, h->device_pools.n, sizeof *pools);
 
         for (uint32_t i = 0; r == 0 && i < h->device_pools.n; i++)
             r = snapshot_build_sort_labels(at, "device_pools", &pools[i].properties, a);
@@ -243,10 +235,12 @@ int numa_sort_vm(const struct place *at, struct vm_facts *v, struct arena *a)
 
     if (v->device_requests.n == 0)
         return 0;
-    struct device_request *requests = copy_of(&v->device_requests, sizeof *requests, a);
+    struct device_request *requests =
+        arena_copy(a, v->device_requests.items, v->device_requests.n, sizeof *requests);
 
     for (uint32_t i = 0; r == 0 && i < v->device_requests.n; i++) {
-        struct device_spec *specs = copy_of(&requests[i].any_of, sizeof *specs, a);
+        struct device_spec *specs =
+            arena_copy(a, requests[i].any_of.items, requests[i].any_of.n, sizeof *specs);
 
         for (uint32_t k = 0; r == 0 && k < requests[i].any_of.n; k++)
             r = snapshot_build_sort_labels(at, "device_requests", &specs[k].properties, a);

@@ -22,19 +22,11 @@ static int by_id(const void *a, const void *b)
 
 int snapshot_build_sort_labels(const struct place *at, const char *field, struct labels *l, struct arena *a)
 {
-    if (l->n == 0) {
-        l->items = NULL;
-        return 0;
-    }
-    struct label *items = arena_array(a, struct label, l->n);
+    const void *items = l->items;
+    int r = inventory_check_sort(at, field, l->items, l->n, sizeof *l->items, a, &items);
 
-    memcpy(items, l->items, l->n * sizeof *items);
-    qsort(items, l->n, sizeof *items, order_texts);
-    for (uint32_t i = 1; i < l->n; i++)
-        if (strcmp(items[i - 1].key, items[i].key) == 0)
-            return inventory_check_refuse(at, field, "\"%s\" is given twice, expected once", items[i].key);
     l->items = items;
-    return 0;
+    return r;
 }
 
 static int resolve_hosts(const struct snapshot *s, const struct place *at, struct ids ids, struct arena *a,
@@ -104,12 +96,11 @@ int snapshot_build_find_pipeline(const struct snapshot *s, const struct place *a
 int snapshot_build_pipelines(const struct inventory *inv, struct arena *a, struct snapshot *s,
                              struct err *err)
 {
-    struct seen_pipeline *sorted = arena_array(a, struct seen_pipeline, inv->n_pipelines);
+    struct seen_pipeline *sorted = arena_copy(a, inv->pipelines, inv->n_pipelines, sizeof *sorted);
     uint32_t n_stages = 0;
 
     if (inv->n_pipelines == 0)
         return 0;
-    memcpy(sorted, inv->pipelines, inv->n_pipelines * sizeof *sorted);
     qsort(sorted, inv->n_pipelines, sizeof *sorted, order_texts);
     for (size_t i = 0; i < inv->n_pipelines; i++) {
         if (i > 0 && strcmp(sorted[i - 1].name, sorted[i].name) == 0)

@@ -24,11 +24,8 @@ static const struct {
 void what_if_init(struct what_if *w, const struct snapshot *base, struct arena *a)
 {
     *w = (struct what_if){.base = base, .snap = *base, .a = a};
-    w->snap.hosts = arena_array(a, struct host, base->n_hosts);
-    memcpy(w->snap.hosts, base->hosts, base->n_hosts * sizeof *base->hosts);
-    w->snap.vms = arena_array(a, struct vm, base->n_vms);
-    if (base->n_vms > 0)
-        memcpy(w->snap.vms, base->vms, base->n_vms * sizeof *base->vms);
+    w->snap.hosts = arena_copy(a, base->hosts, base->n_hosts, sizeof *base->hosts);
+    w->snap.vms = arena_copy(a, base->vms, base->n_vms, sizeof *base->vms);
 }
 
 static bool is_changed(const struct what_if *w, uint32_t host, uint32_t vm)

@@ -216,9 +216,8 @@ void plan_section_settings(const struct plan *plan, struct arena *a, struct strb
         return;
     strbuf_printf(out, "\n%u setting%s of pools on hosts to change\n\n", plan->n_settings,
                   plan->n_settings == 1 ? "" : "s");
-    struct host_setting *list = arena_array(a, struct host_setting, plan->n_settings);
+    struct host_setting *list = arena_copy(a, plan->settings, plan->n_settings, sizeof *list);
 
-    memcpy(list, plan->settings, plan->n_settings * sizeof *list);
     qsort_r(list, plan->n_settings, sizeof *list, compare_settings, (void *)plan->snap);
     t.domain = named_host_domain(plan->snap);
     for (uint32_t i = 0; i < plan->n_settings && i < SETTINGS_SHOWN_MAX; i++) {
@@ -259,9 +258,8 @@ void plan_section_vm_settings(const struct plan *plan, struct arena *a, struct s
         return;
     strbuf_printf(out, "\n%u setting%s of VMs on hosts to change\n\n", plan->n_vm_settings,
                   plan->n_vm_settings == 1 ? "" : "s");
-    struct vm_setting_due *list = arena_array(a, struct vm_setting_due, plan->n_vm_settings);
+    struct vm_setting_due *list = arena_copy(a, plan->vm_settings, plan->n_vm_settings, sizeof *list);
 
-    memcpy(list, plan->vm_settings, plan->n_vm_settings * sizeof *list);
     qsort_r(list, plan->n_vm_settings, sizeof *list, compare_vm_settings, (void *)plan->snap);
     t.domain = named_host_domain(plan->snap);
     for (uint32_t i = 0; i < plan->n_vm_settings && i < SETTINGS_SHOWN_MAX; i++) {

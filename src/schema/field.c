@@ -132,11 +132,7 @@ static const char *const *copy_list(const char *const *items, struct arena *a)
 
 static struct power_curve copy_curve(const struct power_curve *c, struct arena *a)
 {
-    double *watts = arena_array(a, double, c->n);
-
-    if (c->n > 0)
-        memcpy(watts, c->watts, c->n * sizeof *watts);
-    return (struct power_curve){watts, c->n};
+    return (struct power_curve){arena_copy(a, c->watts, c->n, sizeof *c->watts), c->n};
 }
 
 static struct objects copy_objects(const struct field *f, const struct objects *list, struct arena *a)
@@ -179,10 +175,8 @@ static void copy_object(const struct schema *schema, const void *from, void *to,
 
 static struct objects copy_rows(const struct field *f, const struct objects *list, struct arena *a)
 {
-    char *items = arena_alloc(a, list->n, f->size);
+    char *items = arena_copy(a, list->items, list->n, f->size); /* with members that no field is for */
 
-    if (list->n > 0) /* with members that no field is for */
-        memcpy(items, list->items, list->n * f->size);
     for (size_t i = 0; i < list->n; i++)
         copy_object(f->inner, (const char *)list->items + i * f->size, items + i * f->size, a);
     return (struct objects){.items = items, .n = list->n};

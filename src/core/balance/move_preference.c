@@ -83,20 +83,10 @@ struct move_preference *move_preference_new(const struct layout *l, double gain,
     p->frozen = fit_frozen_new(&l->rules->fit, hosts_on(l, a), &p->then, a);
     if (!p->frozen)
         return NULL;
-    double *load = arena_array(a, double, l->n_slots);
-
-    memcpy(load, l->norm[RES_CPU], l->n_slots * sizeof *load);
-    p->load = load;
-    double *idle = arena_array(a, double, l->n_slots);
-
-    memcpy(idle, l->mem_idle, l->n_slots * sizeof *idle);
-    p->idle = idle;
-    if (l->used) {
-        int64_t *used = arena_array(a, int64_t, l->n_used);
-
-        memcpy(used, l->used, l->n_used * sizeof *used);
-        p->used = used;
-    }
+    p->load = arena_copy(a, l->norm[RES_CPU], l->n_slots, sizeof *p->load);
+    p->idle = arena_copy(a, l->mem_idle, l->n_slots, sizeof *p->idle);
+    if (l->used)
+        p->used = arena_copy(a, l->used, l->n_used, sizeof *p->used);
     return p;
 }
 

@@ -121,9 +121,8 @@ static void mend(const struct snapshot *snap, uint32_t vm, struct vm_facts *f)
 static struct vm *copy_vms(const struct snapshot *snap, struct arena *a, struct guard *g)
 {
     struct snapshot *mended = arena_new(a, struct snapshot);
-    struct vm *vms = arena_array(a, struct vm, snap->n_vms);
+    struct vm *vms = arena_copy(a, snap->vms, snap->n_vms, sizeof *vms);
 
-    memcpy(vms, snap->vms, snap->n_vms * sizeof vms[0]);
     *mended = *snap;
     mended->vms = vms;
     g->snap = mended;

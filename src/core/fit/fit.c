@@ -61,9 +61,8 @@ static const struct expression *expression_of(const struct stage_facts *s, enum 
 
 static struct value sorted_texts(const struct value *v, struct arena *a)
 {
-    const char **items = arena_array(a, const char *, v->texts.n);
+    const char **items = arena_copy(a, v->texts.items, v->texts.n, sizeof *items);
 
-    memcpy(items, v->texts.items, v->texts.n * sizeof *items);
     qsort(items, v->texts.n, sizeof *items, order_texts);
     return (struct value){.type = VALUE_TEXTS, .texts = {items, v->texts.n}};
 }

@@ -266,11 +266,8 @@ static uint32_t hosts_of(struct fit_frozen *f, uint32_t vm)
     for (uint32_t i = 0; i < f->n_bitmaps; i++)
         if (memcmp(f->bitmaps[i], f->bits, bytes) == 0)
             return i;
-    uint64_t *hosts = arena_array(f->a, uint64_t, f->fit->words);
-
-    memcpy(hosts, f->bits, bytes);
     f->bitmaps = arena_grow(f->a, f->bitmaps, f->n_bitmaps, &f->cap_bitmaps, sizeof(*f->bitmaps));
-    f->bitmaps[f->n_bitmaps] = hosts;
+    f->bitmaps[f->n_bitmaps] = arena_copy(f->a, f->bits, 1, bytes);
     return f->n_bitmaps++;
 }
 

@@ -110,10 +110,8 @@ uint32_t fit_rows_number(struct fit_rows *r, const struct value *row, uint32_t n
     uint32_t known = find(r, row, n, hash);
     if (known != IX_NONE)
         return known;
-    struct value *kept = arena_array(a, struct value, n);
+    const struct value *kept = arena_copy(a, row, n, sizeof *kept);
 
-    if (n > 0)
-        memcpy(kept, row, n * sizeof *kept);
     r->keys = arena_grow(a, r->keys, r->n, &r->cap, sizeof *r->keys);
     r->keys[r->n] = (struct fit_row){.row = kept, .n = n, .hash = hash};
     put_slot(r, r->n);

@@ -47,10 +47,8 @@ void failover_live_init(struct failover_capacity *s)
     struct failover_live *v = arena_new(s->a, struct failover_live);
 
     s->live = v;
-    if (l->used) {
-        v->used = arena_array(s->a, int64_t, l->n_used);
-        memcpy(v->used, l->used, l->n_used * sizeof *v->used);
-    }
+    if (l->used)
+        v->used = arena_copy(s->a, l->used, l->n_used, sizeof *v->used);
     if (!l->cells)
         return;
     v->kept = arena_array(s->a, int64_t *, (size_t)l->n_slots + 1);

@@ -33,10 +33,7 @@ static int make_what_if(const struct snapshot *snap, const uint32_t *vms, uint32
     double mhz = core_mhz(snap);
 
     *ret = *starting_counted(snap, a);
-    struct vm *now = ret->vms;
-    ret->vms = arena_array(a, struct vm, snap->n_vms);
-    if (snap->n_vms > 0)
-        memcpy(ret->vms, now, snap->n_vms * sizeof now[0]);
+    ret->vms = arena_copy(a, ret->vms, snap->n_vms, sizeof *ret->vms);
     for (uint32_t i = 0; i < n_vms; i++) {
         if (vms[i] >= snap->n_vms)
             return err_set(err, -EINVAL, "there is no such VM in the snapshot");

@@ -59,10 +59,8 @@ const struct snapshot *starting_counted(const struct snapshot *snap, struct aren
         if (!ret) {
             ret = arena_new(a, struct snapshot);
             *ret = *snap;
-            ret->vms = arena_array(a, struct vm, snap->n_vms);
-            memcpy(ret->vms, snap->vms, snap->n_vms * sizeof snap->vms[0]);
-            ret->hosts = arena_array(a, struct host, snap->n_hosts);
-            memcpy(ret->hosts, snap->hosts, snap->n_hosts * sizeof snap->hosts[0]);
+            ret->vms = arena_copy(a, snap->vms, snap->n_vms, sizeof *ret->vms);
+            ret->hosts = arena_copy(a, snap->hosts, snap->n_hosts, sizeof *ret->hosts);
         }
         start(ret, &snap->pending[i], a);
     }

@@ -535,10 +535,8 @@ static void begin(struct ordering *o, uint32_t n)
     o->given_mb = arena_array(p->a, double, p->snap->n_hosts);
     o->group_of = arena_array(p->a, uint32_t, (size_t)p->n_move_groups + 1);
     o->departures = arena_array(p->a, struct departure, n);
-    if (o->now.used) {
-        o->used = arena_array(p->a, int64_t, o->now.n_used);
-        memcpy(o->used, o->now.used, o->now.n_used * sizeof *o->used);
-    }
+    if (o->now.used)
+        o->used = arena_copy(p->a, o->now.used, o->now.n_used, sizeof *o->used);
     for (uint32_t i = 0; i < slots; i++) {
         o->first_departure[i] = IX_NONE;
         o->taken[i][NEED_CPU_RESERVED] = o->now.reserved[RES_CPU][i];

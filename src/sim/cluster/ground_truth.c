@@ -9,16 +9,13 @@ static void true_hosts(const struct cluster *c, struct arena *a, struct snapshot
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         struct host *h = &s->hosts[i];
         const struct index_list *vms = &c->hosts[i].vms;
-        uint32_t *items = arena_array(a, uint32_t, vms->n);
 
         *h = *host_of(c, i);
         h->is.state = c->hosts[i].now.state;
         h->is.on_since = c->hosts[i].on_since;
         h->is.standby_since = c->hosts[i].standby_since;
         h->is.mem_free_mb = UNKNOWN; /* demand says what is wanted of it */
-        if (vms->n > 0)
-            memcpy(items, vms->items, vms->n * sizeof *items);
-        h->vms = (struct span){.items = items, .n = vms->n};
+        h->vms = (struct span){.items = arena_copy(a, vms->items, vms->n, sizeof *vms->items), .n = vms->n};
     }
 }
 

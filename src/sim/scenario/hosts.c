@@ -124,9 +124,8 @@ static double or_else(double v, double otherwise)
 /* The inventory reports the true values. */
 static void tell_power(struct arena *a, const struct host_model *m, struct host_facts *is)
 {
-    double *watts = arena_array(a, double, m->n_watts);
+    const double *watts = arena_copy(a, m->watts, m->n_watts, sizeof *watts);
 
-    memcpy(watts, m->watts, m->n_watts * sizeof *watts);
     host_facts_set_curve(is, &(struct power_curve){watts, m->n_watts});
     if (m->n_watts == 2) /* a line needs no curve */
         is->power_curve_w = (struct power_curve){0};
