@@ -5,6 +5,7 @@
 #include "backtest/happened.h"
 #include "base/cleanup.h"
 #include "base/idmap.h"
+#include "base/order.h"
 #include "base/rfc3339.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
@@ -199,8 +200,7 @@ static void keep_vms(struct demand *d)
 {
     struct recorded_vm *vms = arena_array(d->a, struct recorded_vm, d->n_seen);
 
-    if (d->n_seen > 0)
-        qsort(d->seen, d->n_seen, sizeof(struct seen *), by_id);
+    order_sort(d->seen, d->n_seen, sizeof(struct seen *), by_id);
     for (size_t i = 0; i < d->n_seen; i++)
         vms[i] = (struct recorded_vm){d->seen[i]->id, d->seen[i]->first, d->seen[i]->last};
     d->rec->vms = vms;

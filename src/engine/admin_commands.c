@@ -2,6 +2,7 @@
  */
 #include "engine/admin_commands.h"
 
+#include "base/order.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/decide.h"
@@ -21,7 +22,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TEXT_MAX 256
@@ -232,8 +232,7 @@ size_t engine_actions(const struct engine *e, struct arena *a, const struct acti
     *ret = arena_array(a, const struct action_record *, e->actions->n);
     for (size_t i = 0; i < e->actions->n; i++)
         (*ret)[i] = &e->actions->list[i]->r;
-    if (e->actions->n > 0)
-        qsort(*ret, e->actions->n, sizeof **ret, by_plan);
+    order_sort(*ret, e->actions->n, sizeof **ret, by_plan);
     return e->actions->n;
 }
 

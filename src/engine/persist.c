@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/instant.h"
+#include "base/order.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
@@ -125,8 +126,7 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
     const struct action_list *dirty = &e->actions->unstored;
     int r;
 
-    if (dirty->n > 0)
-        qsort(dirty->items, dirty->n, sizeof(struct action *), by_id);
+    order_sort(dirty->items, dirty->n, sizeof(struct action *), by_id);
     for (size_t i = 0; i < dirty->n; i++) {
         if ((r = ops->put(s, &(struct record){RECORD_ACTION, .action = &dirty->items[i]->r}, err)) < 0)
             return r;
@@ -324,8 +324,7 @@ static void recall_backoffs(struct engine *e, const struct stored *s, struct are
 
     for (size_t i = 0; i < s->n_actions; i++)
         ended[i] = &s->actions[i];
-    if (s->n_actions > 0)
-        qsort(ended, s->n_actions, sizeof(const struct action_record *), by_end);
+    order_sort(ended, s->n_actions, sizeof(const struct action_record *), by_end);
     for (size_t i = 0; i < s->n_actions; i++)
         recall_backoff(e, ended[i], now);
     /* migrations outlive their actions' rows if an admin trims those */

@@ -1,6 +1,7 @@
 /* recommendations.c: what a plan recommends, as actions with numbers that last. */
 #include "engine/recommendations.h"
 
+#include "base/order.h"
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/knowledge/knowledge.h"
@@ -9,7 +10,6 @@
 #include "engine/state.h"
 #include "render/wording/wording.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool same_text(const char *x, const char *y)
@@ -158,8 +158,7 @@ bool recommendation_needs(struct engine *e, struct action *x, const struct recom
         if (action_committed(y) && y->r.kind == ACTION_MIGRATE && x->r.to && same_text(y->r.from, x->r.to))
             ids[n++] = y->r.id;
     }
-    if (n > 0)
-        qsort(ids, n, sizeof *ids, by_number);
+    order_sort(ids, n, sizeof *ids, by_number);
     if (n != x->r.n_depends_on || (n > 0 && memcmp(ids, x->r.depends_on, n * sizeof *ids) != 0))
         action_set_depends(e, x, ids, n);
     return true;

@@ -39,8 +39,7 @@ int inventory_check_sort(const struct place *at, const char *field, const void *
 {
     char *sorted = n > 0 ? arena_copy(a, items, n, size) : NULL;
 
-    if (n > 0)
-        qsort(sorted, n, size, order_texts);
+    order_sort(sorted, n, size, order_texts);
     for (uint32_t i = 1; i < n; i++)
         if (order_texts(sorted + (i - 1) * size, sorted + i * size) == 0)
             return inventory_check_refuse(at, field, "\"%s\" is given twice, expected once",

@@ -61,8 +61,7 @@ static int index_init(struct building *f, const char *kind, const void *items, s
         const char *const *id = (const void *)((const char *)items + i * stride);
         x.sorted[i] = (struct entry){.id = *id, .seen = i};
     }
-    if (x.n > 0)
-        qsort(x.sorted, x.n, sizeof *x.sorted, by_id);
+    order_sort(x.sorted, x.n, sizeof *x.sorted, by_id);
     for (uint32_t i = 0; i < x.n; i++) {
         x.rank[x.sorted[i].seen] = i;
         if (i > 0 && strcmp(x.sorted[i].id, x.sorted[i - 1].id) == 0)
@@ -330,8 +329,7 @@ static int build_migrations(struct building *f)
             return inventory_check_refuse(
                 &at, "vm", "\"%s\" is being migrated already, expected one migration of a VM", seen->vm);
     }
-    if (s->n_migrations > 0)
-        qsort(s->migrations, s->n_migrations, sizeof *s->migrations, order_indexes);
+    order_sort(s->migrations, s->n_migrations, sizeof *s->migrations, order_indexes);
     return 0;
 }
 
@@ -404,8 +402,7 @@ static int build_pending(struct building *f)
         if (p->vm != IX_NONE)
             seen_at[p->vm] = other > 0 ? IX_NONE : i + 1;
     }
-    if (s->n_pending > 0)
-        qsort(s->pending, s->n_pending, sizeof *s->pending, pending_order);
+    order_sort(s->pending, s->n_pending, sizeof *s->pending, pending_order);
     return 0;
 }
 
@@ -442,8 +439,7 @@ static int build_migration_rates(struct building *f)
                                           seen->to);
         m->rate_mb_s = seen->rate_mb_s;
     }
-    if (s->n_migration_rates > 0)
-        qsort(s->migration_rates, s->n_migration_rates, sizeof *s->migration_rates, rate_order);
+    order_sort(s->migration_rates, s->n_migration_rates, sizeof *s->migration_rates, rate_order);
     for (uint32_t i = 1; i < s->n_migration_rates; i++) {
         if (rate_order(&s->migration_rates[i - 1], &s->migration_rates[i]) == 0)
             return err_set(
@@ -483,8 +479,7 @@ static int build_settings(struct building *f)
             return r;
         memcpy(h->alloc, seen->alloc, sizeof h->alloc);
     }
-    if (s->n_settings > 0)
-        qsort(s->settings, s->n_settings, sizeof *s->settings, setting_order);
+    order_sort(s->settings, s->n_settings, sizeof *s->settings, setting_order);
     for (uint32_t i = 1; i < s->n_settings; i++) {
         const struct host_setting *h = &s->settings[i];
         if (setting_order(h, h - 1) == 0)

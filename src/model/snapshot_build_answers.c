@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NAME_EXPECTED "missing, empty or too long, expected the name of a unit, of at most 255 bytes"
@@ -40,8 +39,7 @@ static int find_vms(const struct snapshot *s, const struct place *at, struct ids
         if (items[i] == IX_NONE)
             return unknown_id(at, "vms", i, ids.items[i]);
     }
-    if (ids.n > 0)
-        qsort(items, ids.n, sizeof *items, order_indexes);
+    order_sort(items, ids.n, sizeof *items, order_indexes);
     *ret = (struct span){items, ids.n};
     return 0;
 }

@@ -1,10 +1,10 @@
 /* snapshot_build_avoid.c: resolves what earlier passes left behind: recommendations that stand, in their
  * order, and what is avoided because it failed, sorted. */
+#include "base/order.h"
 #include "model/inventory_check.h"
 #include "model/snapshot_build.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* By all fields, so that the order of the source changes nothing. */
@@ -104,7 +104,6 @@ int snapshot_build_avoid(const struct inventory *inv, struct arena *a, struct sn
             (r = take_rejection(&at, seen, x)) < 0)
             return r;
     }
-    if (s->n_avoid > 0)
-        qsort(s->avoid, s->n_avoid, sizeof *s->avoid, avoid_order);
+    order_sort(s->avoid, s->n_avoid, sizeof *s->avoid, avoid_order);
     return build_all_standing(inv, a, s, err);
 }

@@ -1,12 +1,12 @@
 /* snapshot_build_forecast.c: checks the demand forecast of the next hours and sorts it by time; the same for
  * the expected quiet, by level. */
+#include "base/order.h"
 #include "model/inventory_check.h"
 #include "model/snapshot_build.h"
 
 #include "base/rfc3339.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 static int by_time(const void *a, const void *b)
 {
@@ -31,8 +31,7 @@ int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct
             return r;
         s->forecast[i] = inv->forecast[i];
     }
-    if (s->n_forecast > 0)
-        qsort(s->forecast, s->n_forecast, sizeof *s->forecast, by_time);
+    order_sort(s->forecast, s->n_forecast, sizeof *s->forecast, by_time);
     for (uint32_t i = 1; i < s->n_forecast; i++) {
         if (s->forecast[i].time == s->forecast[i - 1].time)
             return err_set(err, -EINVAL, "/forecast: %s is given twice, expected once",
@@ -67,8 +66,7 @@ int snapshot_build_quiet(const struct inventory *inv, struct arena *a, struct sn
             return r;
         s->quiet[i] = inv->quiet[i];
     }
-    if (s->n_quiet > 0)
-        qsort(s->quiet, s->n_quiet, sizeof *s->quiet, by_level);
+    order_sort(s->quiet, s->n_quiet, sizeof *s->quiet, by_level);
     for (uint32_t i = 1; i < s->n_quiet; i++)
         if (by_level(&s->quiet[i], &s->quiet[i - 1]) == 0)
             return err_set(err, -EINVAL, "/quiet: a level is given twice, expected once");

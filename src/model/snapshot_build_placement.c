@@ -43,8 +43,7 @@ static int resolve_hosts(const struct snapshot *s, const struct place *at, struc
         return inventory_check_refuse(
             at, field, "no object of /hosts has the id \"%s\", expected one that is there", ids.items[i]);
     }
-    if (ids.n > 0)
-        qsort(items, ids.n, sizeof *items, order_indexes);
+    order_sort(items, ids.n, sizeof *items, order_indexes);
     for (uint32_t i = 1; i < ids.n; i++)
         if (items[i - 1] == items[i])
             return inventory_check_refuse(at, "hosts", "\"%s\" is listed twice, expected once",

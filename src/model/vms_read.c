@@ -1,6 +1,7 @@
 /* vms_read.c: reads VMs to be powered on, and adds the new ones to the cluster. */
 #include "model/vms_json.h"
 
+#include "base/order.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_read.h"
 #include "model/snapshot_to_inventory.h"
@@ -156,8 +157,7 @@ static int check_twice(const struct vm_reader *v, const struct node *document)
 
     for (size_t i = 0; i < v->n; i++)
         sorted[i] = (struct listed){v->ids[i], i};
-    if (v->n > 0)
-        qsort(sorted, v->n, sizeof *sorted, by_id);
+    order_sort(sorted, v->n, sizeof *sorted, by_id);
     for (size_t i = 1; i < v->n; i++) {
         const struct node item = {.up = document, .ix = sorted[i].ix, .json = true};
         const struct node here = node_absent(&item, "id");

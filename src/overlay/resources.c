@@ -469,8 +469,7 @@ void application_set_pools(struct application *p)
     x.by_id = arena_array(p->a, struct indexed, x.n_source);
     for (size_t i = 0; i < x.n_source; i++)
         x.by_id[i] = (struct indexed){p->inv->pools[i].is.id ? p->inv->pools[i].is.id : "", i};
-    if (x.n_source > 0)
-        qsort(x.by_id, x.n_source, sizeof *x.by_id, order_texts);
+    order_sort(x.by_id, x.n_source, sizeof *x.by_id, order_texts);
     for (size_t i = 0; i < x.n_source; i++)
         x.up[i] = find_pool(&x, p->inv->pools[i].parent);
     for (size_t i = 0; i < p->o->n_pools; i++)

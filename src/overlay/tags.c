@@ -1,7 +1,8 @@
 /* tags.c: from ProxLB's tags to rules. */
 #include "overlay/tags.h"
 
-#include <stdlib.h>
+#include "base/order.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -47,8 +48,7 @@ static void collect(struct application *p, struct tags *ret)
             }
         }
     }
-    if (ret->n > 0)
-        qsort(ret->items, ret->n, sizeof *ret->items, by_tag);
+    order_sort(ret->items, ret->n, sizeof *ret->items, by_tag);
 }
 
 static bool begins_with(const char *tag, const char *prefix)

@@ -1,7 +1,8 @@
 /* Adds up the amounts that units take, and keeps the units of hosts sorted by size. */
 #include "core/balance/exchange_room.h"
 
-#include <stdlib.h>
+#include "base/order.h"
+
 #include <string.h>
 
 /* ---- room of a host ---- */
@@ -84,8 +85,7 @@ void exchange_room_sort(struct exchange_by_size *r, uint32_t slot)
         s->of[i] = list->items[i];
         s->units[i] = (struct exchange_unit){r->size[list->items[i]], list->items[i]};
     }
-    if (s->n > 0)
-        qsort(s->units, s->n, sizeof *s->units, by_size);
+    order_sort(s->units, s->n, sizeof *s->units, by_size);
 }
 
 double exchange_room_left(const struct exchange_by_size *r, uint32_t slot)

@@ -2,10 +2,10 @@
  * differences to those that are set. */
 #include "core/divvy/vm_controls.h"
 
+#include "base/order.h"
 #include "core/divvy/divvy.h"
 #include "core/divvy/pool_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define OFF 0.05 /* relative to the target */
@@ -327,7 +327,6 @@ void vm_controls(const struct snapshot *snap, double *const demand[RES_COUNT], s
         if (can && is_off(v, &targets[i]))
             (*ret)[n++] = (struct vm_setting_due){.vm = i, .host = v->host, .to = targets[i]};
     }
-    if (n > 0)
-        qsort(*ret, n, sizeof **ret, by_host);
+    order_sort(*ret, n, sizeof **ret, by_host);
     *ret_n = n;
 }

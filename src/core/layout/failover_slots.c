@@ -1,6 +1,8 @@
 /* Finds the failover slots of a layout: for each host that may fail, for each of its VMs. */
 #include "core/layout/failover_internal.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 struct want {
@@ -293,8 +295,7 @@ static struct ranked *rank_slots(const struct failover_capacity *s, uint32_t *re
             ranked[n].size = fmax(ranked[n].size, s->taken[r][i] * l->inverse[r][i]);
         n++;
     }
-    if (n > 0)
-        qsort(ranked, n, sizeof ranked[0], most_reserved_first);
+    order_sort(ranked, n, sizeof ranked[0], most_reserved_first);
     *ret_n = n;
     return ranked;
 }

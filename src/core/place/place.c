@@ -11,7 +11,6 @@
 #include "core/plan/prerequisite_moves.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the snapshot with the waiting VMs ---- */
@@ -391,8 +390,7 @@ static uint32_t list_waiting(const struct pass *p, struct sized *ret)
         uint32_t u = l->list[l->outside].items[i];
         ret[n++] = (struct sized){.size = size_of(l, u, largest), .index = u};
     }
-    if (n > 0)
-        qsort(ret, n, sizeof ret[0], order_largest);
+    order_sort(ret, n, sizeof ret[0], order_largest);
     return n;
 }
 

@@ -5,10 +5,9 @@
  * longest in standby wakes first. */
 #include "core/power/power.h"
 
+#include "base/order.h"
 #include "base/rng.h"
 #include "core/plan/host_wakes.h"
-
-#include <stdlib.h>
 
 #define MHZ_LEAST 1.0
 
@@ -116,8 +115,7 @@ static uint32_t finish(struct ranked *list, uint32_t n, int (*order)(const void 
                        uint32_t *ret)
 {
     fill_watts(list, n);
-    if (n > 0)
-        qsort(list, n, sizeof list[0], order);
+    order_sort(list, n, sizeof list[0], order);
     for (uint32_t i = 0; i < n; i++)
         ret[i] = list[i].slot;
     return n;

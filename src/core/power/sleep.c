@@ -6,7 +6,6 @@
 #include "core/power/proactive.h"
 #include "core/power/ready_by.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A smaller fall of a score is rounding. */
@@ -37,8 +36,7 @@ static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32
             weight += w->u.unit[u].mean[WINDOW_40M][r] * l->inverse[r][slot];
         list[n++] = (struct weighed){.vm = {weight, l->unit_first[u]}, .unit = u};
     }
-    if (n > 0)
-        qsort(list, n, sizeof list[0], order_largest);
+    order_sort(list, n, sizeof list[0], order_largest);
     *ret_n = n;
     return list;
 }

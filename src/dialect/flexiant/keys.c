@@ -4,7 +4,6 @@
 #include "base/order.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LEVELS 16
@@ -269,8 +268,7 @@ static const struct objects *keys_of(const struct cloud *c, enum cloud_kind kind
 
 static void sort(struct compiled_keys *keys)
 {
-    if (keys->n > 1)
-        qsort(keys->items, keys->n, sizeof *keys->items, order_texts);
+    order_sort(keys->items, keys->n, sizeof *keys->items, order_texts);
 }
 
 struct server_keys keys_compile(const struct cloud *c, const struct server *s)

@@ -125,8 +125,7 @@ static void expect(struct series *s, double age_s, double needs_s, struct quiet 
 {
     uint32_t first = 0;
 
-    if (s->n_ended > 0)
-        qsort(s->ended, s->n_ended, sizeof s->ended[0], order_numbers);
+    order_sort(s->ended, s->n_ended, sizeof s->ended[0], order_numbers);
     ret->lasts_s = BEYOND_PART * age_s;
     ret->age_s = age_s;
     ret->enough_s = enough_after(s, age_s, needs_s);

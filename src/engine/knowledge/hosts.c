@@ -394,8 +394,7 @@ size_t hosts_asleep(const struct hosts *h, const struct snapshot *s, struct aren
             .wake_failed = k->r.wake_failed,
         };
     }
-    if (n > 0)
-        qsort(list, n, sizeof *list, order_texts);
+    order_sort(list, n, sizeof *list, order_texts);
     *ret = list;
     return n;
 }

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/natural.h"
+#include "base/order.h"
 #include "base/xalloc.h"
 #include "schema/json_tree.h"
 #include "schema/reader.h"
@@ -121,8 +122,7 @@ size_t night_record_hosts(const struct night_record *r, struct arena *a, struct 
         if (r->hosts.entries[i].key)
             list[n++] = r->hosts.entries[i].value;
     }
-    if (n > 0)
-        qsort(list, n, sizeof *list, by_name);
+    order_sort(list, n, sizeof *list, by_name);
     *ret = list;
     return n;
 }

@@ -163,8 +163,7 @@ static void make_set(struct trace_rows *rows, enum trace_format format, const st
     struct trace_set set = {0};
     size_t cap = 0;
 
-    if (rows->n > 0)
-        qsort(rows->items, rows->n, sizeof *rows->items, by_vm_and_time);
+    order_sort(rows->items, rows->n, sizeof *rows->items, by_vm_and_time);
     for (size_t i = 0, end; i < rows->n; i = end) {
         for (end = i + 1; end < rows->n && strcmp(rows->items[end].vm, rows->items[i].vm) == 0;)
             end++;
@@ -405,8 +404,7 @@ static int check_names(const struct paths *p, struct arena *a, struct err *err)
 
     for (size_t i = 0; i < p->n; i++)
         names[i] = name_of(p->items[i], a);
-    if (p->n > 0)
-        qsort(names, p->n, sizeof *names, order_texts);
+    order_sort(names, p->n, sizeof *names, order_texts);
     for (size_t i = 1; i < p->n; i++) {
         if (strcmp(names[i - 1], names[i]) == 0)
             return err_set(err, -EINVAL, "%s: two files are of a VM called \"%s\", expected one", p->items[0],
