@@ -6,8 +6,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "daemon/alarms/alarm_batch.h"
-#include "daemon/alarms/alarm_digest.h"
+#include "daemon/alarms/alarm_contents.h"
 #include "daemon/alarms/alarm_news.h"
 #include "daemon/alarms/alarm_thread.h"
 #include "store/sqlite.h"
@@ -197,7 +196,7 @@ static bool scan(struct alarm_feed *f, struct target *t, uint64_t until, instant
     if (r < 0)
         return false;
     for (size_t i = 0; i < n && list[i].id <= until; i++) {
-        if (alarm_batch_take(&t->batch, &t->is, &list[i], &t->batch_of) && t->first_seen == 0)
+        if (alarm_contents_add(&t->batch, &t->is, &list[i], &t->batch_of) && t->first_seen == 0)
             t->first_seen = now;
         t->scanned = list[i].id;
     }
@@ -231,8 +230,8 @@ static void make_digest(struct alarm_feed *f, const struct config *c, const stru
 {
     const struct alarm_origin o = origin_of(f, c, t);
     struct err err = {0};
-    int r = alarm_digest(e, f->o.store, c->history_days, &o, t->at.digested, until, &t->message_of,
-                         &t->message, &err);
+    int r = alarm_contents_digest(e, f->o.store, c->history_days, &o, t->at.digested, until, &t->message_of,
+                                  &t->message, &err);
 
     if (r < 0) {
         log_warning("alarms: no digest for %s: %s", t->is.name, err.text);

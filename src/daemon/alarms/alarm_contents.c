@@ -1,10 +1,14 @@
-/* alarm_batch.c: gathers stored events for a message. */
-#include "daemon/alarms/alarm_batch.h"
+/* alarm_contents.c: gathers stored events for a message; a summary of a time as a message. */
+#include "daemon/alarms/alarm_contents.h"
 
 #include "alarm/selection.h"
 #include "base/cleanup.h"
 #include "daemon/events/event_json.h"
+#include "daemon/replies/replies.h"
+#include "render/summary.h"
+#include "store/sqlite.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +42,8 @@ static const char *record_json(const struct event_record *r, const char *text, s
     return arena_strndup(a, out.text, strcspn(out.text, "\n"));
 }
 
-bool alarm_batch_take(struct alarm_batch *b, const struct config_alarm *t, const struct event_record *r,
-                      struct arena *a)
+bool alarm_contents_add(struct alarm_batch *b, const struct config_alarm *t, const struct event_record *r,
+                        struct arena *a)
 {
     const struct alarm_candidate e = {r->kind, r->severity, r->vm, r->host, r->to_host, r->data};
 
@@ -59,4 +63,30 @@ bool alarm_batch_take(struct alarm_batch *b, const struct config_alarm *t, const
                                              .text = text,
                                              .json = record_json(r, text, a)};
     return true;
+}
+
+int alarm_contents_digest(const struct engine *e, struct store *store, int64_t days,
+                          const struct alarm_origin *o, instant_s since, instant_s until, struct arena *a,
+                          struct alarm_message *ret, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf reply = STRBUF_EMPTY;
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+
+    int r = reply_summary(e, &store_sqlite, store, since, days, until, &reply, err);
+
+    if (r < 0)
+        return r;
+    json_t *root = json_loadb(reply.text, reply.len, 0, NULL);
+    char *summary = json_dumps(json_object_get(root, "summary"), JSON_COMPACT);
+
+    if (!summary) {
+        json_decref(root);
+        return err_set(err, -EPROTO, "the summary cannot be read");
+    }
+    strbuf_printf(&text, "What happened in the cluster %s:\n\n", alarm_line(o->cluster, a));
+    summary_text(root, a, &text);
+    alarm_message_of_digest(o, since, until, text.text, summary, a, ret);
+    free(summary);
+    json_decref(root);
+    return 0;
 }
