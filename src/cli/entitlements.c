@@ -49,7 +49,8 @@ const struct verb verb_entitlements = {
     .summary = "Show the settings, demand and entitlement of every resource pool and VM.",
     .more = "CPU in MHz, memory in MiB. ENTITLED: what the pool or VM gets of the cluster by its "
             "reservation, limit and shares; MET: in percent of its demand. --wide adds the reservation and "
-            "the limit that were divvied to it. A limit of - means no limit.",
+            "the limit that were divvied to it. A limit of - means no limit. ballast-concepts(7) defines the "
+            "terms.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_entitlements_run,

@@ -39,7 +39,7 @@ const struct verb verb_explain = {
             "each. A shortage is its mean over the "
             "time for which today's load is expected to last. The checks are listed in "
             "names.md. --host without --vm names the check that keeps a host on, or keeps it in "
-            "standby. Settings: as for `ballast plan`.",
+            "standby. Settings: as for `ballast plan`. ballast-concepts(7) defines the terms.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_explain_run,

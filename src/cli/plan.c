@@ -129,7 +129,8 @@ const struct verb verb_plan = {
         "only make sense together. The same snapshot and settings give the same plan, except for "
         "its statistics. Settings (ballast.yaml(5)) are those of --config, else those in the "
         "snapshot (`ballast snapshot` writes them), else the defaults; --set overrides each. --pass: what "
-        "the service planned then, if --set changes nothing; `ballast passes` lists the passes.",
+        "the service planned then, if --set changes nothing; `ballast passes` lists the passes. "
+        "ballast-concepts(7) defines the terms.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_plan_run,

@@ -120,7 +120,7 @@ const struct verb verb_recommendations = {
     .summary = "List the current recommendations, what is carried out, and what ended.",
     .more = "`ballast apply ID` approves one; an ID is never used twice. PRIO: 1 is mandatory, 5 a "
             "slight improvement. AFTER: the imbalance once this action and those before it are done. "
-            "The states are listed in names.md.",
+            "The states are listed in names.md. ballast-concepts(7) defines the terms.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -10,7 +10,7 @@ import tempfile
 from tree import BUILD, ROOT, end, text_of
 
 PAGES = ('packaging/man/ballast.1.in', 'packaging/man/ballast.yaml.5.in', 'packaging/man/ballast-simulate.5', 'packaging/man/ballastd.8', 'packaging/man/ballast-power.7',
-         'packaging/man/ballast-vsphere.7', 'packaging/man/ballast-libvirt.7')
+         'packaging/man/ballast-vsphere.7', 'packaging/man/ballast-libvirt.7', 'packaging/man/ballast-concepts.7')
 text = text_of('README.md')
 shell = [('README.md', block) for block in re.findall(r'^```sh\n(.*?)^```', text, flags=re.S | re.M)]
 yaml = [('README.md', block) for block in re.findall(r'^```yaml\n(.*?)^```', text, flags=re.S | re.M)]
