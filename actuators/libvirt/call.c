@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
+#include <stdio.h>
 
 struct params {
     virTypedParameterPtr list;
@@ -86,7 +87,9 @@ static enum call_state migrate(const struct call *c, virConnectPtr conn, virConn
     enum call_state ret = CALL_DONE;
     virDomainPtr dom = virDomainLookupByUUIDString(conn, c->task.vm);
     virDomainPtr arrived = NULL;
+    char both[ERR_TEXT_MAX / 4]; /* libvirt passes errors of the destination on as the source's */
 
+    (void)snprintf(both, sizeof both, "%s to %s", c->from->name, c->to->name);
     if (!dom)
         return refused(conn, c->from->name, err);
     if (fill_params(c, &p) < 0) {
@@ -98,11 +101,11 @@ static enum call_state migrate(const struct call *c, virConnectPtr conn, virConn
         ret = refused(conn, c->from->name, err);
     } else if (!dest) {
         if (virDomainMigrateToURI3(dom, c->to->peer_uri, p.list, (unsigned)p.n, call_flags(c)) < 0)
-            ret = refused(conn, c->from->name, err);
+            ret = refused(conn, both, err);
     } else {
         arrived = virDomainMigrate3(dom, dest, p.list, (unsigned)p.n, call_flags(c));
         if (!arrived)
-            ret = refused(virConnectIsAlive(dest) == 1 ? conn : dest, c->from->name, err);
+            ret = refused(virConnectIsAlive(dest) == 1 ? conn : dest, both, err);
     }
     if (arrived)
         (void)virDomainFree(arrived);

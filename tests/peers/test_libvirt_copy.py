@@ -117,6 +117,67 @@ def check_service(lab, vm):
         d.stop()
 
 
+def make_small(lab, host, folder, mib):
+    """What is in the folder stays; there is room for so much."""
+    lab.inside(host, "sh", "-ec", f"mkdir -p {folder} /tmp/was; cp -a {folder}/. /tmp/was; mount -t tmpfs -o size={mib}m tmpfs {folder}; "
+               f"cp -a /tmp/was/. {folder}; rm -r /tmp/was")
+
+
+def check_full(lab, vm, expected, left):
+    """The migration fails with that reason; on the destination is nothing of it but the image that was there."""
+    with unbroken(lab, "vm1"), probe(lab, copy_storage="full") as p:
+        answer, _ = end_of(p, start(p, vm, "hv1", "hv2"))
+        assert answer["state"] == "failed" and answer["why"].startswith("hv1 to hv2: ") and expected in answer["why"], answer
+        assert is_only_on(lab, "vm1", "hv1", "hv2")
+    assert lab.inside("hv2", "ls", IMAGES).split() == left
+
+
+def check_full_service(lab, vm):
+    """The VM is wanted on the full host: one failed action with the reason, and no other while the host is avoided."""
+    source = {"kind": "libvirt", "migration": {"copy_storage": "full"},
+              "hosts": {host: {"uri": lab.uri(host), "cpu_mhz": 8000, "mem_mb": 4096} for host in ("hv1", "hv2")}}
+    rules = {"vm1-there": {"kind": "host-affinity", "vms": "vm1", "hosts": ["hv2"]}}
+    with unbroken(lab, "vm1"), Daemon(source, automation="full", interval_s=2, cool_down_s=1, rules=rules).start() as d:
+        def tried():
+            return [a for a in d.json("history", "--limit", 50) if a["vm"] == vm and a["started"]]
+
+        wait_for("its action has failed", tried)
+        seen = d.status()["pass"]["id"]
+        wait_for("more passes", lambda: d.status()["pass"]["id"] >= seen + 6)
+        assert [a["state"] for a in tried()] == ["failed"] and "No space left on device" in tried()[0]["why"], tried()
+        assert not d.actions("approved", "starting", "running", "verifying")
+        assert is_only_on(lab, "vm1", "hv1", "hv2")
+        d.stop()
+
+
+def test_full_destination():
+    """No room for the image, or for the rest of it while it is copied, or for libvirt's own files."""
+    with Lab(hosts=2, vms=1, options=["--no-service"]) as lab:
+        make_small(lab, "hv2", IMAGES, 4)
+        for host in ("hv1", "hv2"):
+            add_pool(lab, host)
+        add_disk(lab, "hv1", "vm1")
+        wait_for("the guest runs", lambda: lab.guests()["vm1"]["load"] and lab.guests()["vm1"]["up_s"] > 0)
+        vm = uuid_of(lab, "hv1", "vm1")
+        check_full(lab, vm, "No space left on device", [])
+        check_full_service(lab, vm)
+        lab.inside("hv2", "truncate", "--size", len(CONTENT), f"{IMAGES}/vm1.img")
+        check_full(lab, vm, "migration of disk vda failed: No space left on device", ["vm1.img"])
+        lab.inside("hv2", "sh", "-c", f"umount {IMAGES}; mkdir -p {IMAGES}")
+        lab.virsh("hv2", "pool-refresh local")
+        make_small(lab, "hv2", "/var/lib/libvirt/qemu", 1)
+        lab.inside("hv2", "sh", "-c", "cat /dev/zero > /var/lib/libvirt/qemu/full 2>/dev/null; true")
+        with unbroken(lab, "vm1"), probe(lab, copy_storage="full") as p:
+            image(lab, "hv2", "vm1").write_bytes(CONTENT)
+            answer, _ = end_of(p, start(p, vm, "hv1", "hv2"))
+            assert answer["state"] == "failed" and "hv1 to hv2: " in answer["why"], answer
+            assert is_only_on(lab, "vm1", "hv1", "hv2")
+            print(answer["why"], flush=True)
+        lab.inside("hv2", "rm", "/var/lib/libvirt/qemu/full")
+        with unbroken(lab, "vm1"), probe(lab, copy_storage="full") as p:
+            assert end_of(p, start(p, vm, "hv1", "hv2"))[0]["state"] == "succeeded" and is_only_on(lab, "vm1", "hv2", "hv1")
+
+
 def test_copy():
     with Lab(hosts=2, vms=2, options=["--no-service"]) as lab:
         for host in ("hv1", "hv2"):
