@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A task begins by the clock of its node. The tickets of Proxmox VE let nodes' clocks differ by so much. */
+#define CLOCKS_APART_S 300
+
 static int get_list_of_node(struct pve *p, const char *node, const char *what, json_t **ret, struct err *err)
 {
     char path[160];
@@ -151,8 +154,9 @@ static int check_tasks(struct pve *p, const char *node, const json_t *rows, cons
         const char *type = peer_json_text(row, "type"), *upid = peer_json_text(row, "upid");
         const char *at = peer_json_text(row, "node");
         bool ended = json_object_get(row, "endtime") != NULL;
-        bool queued = ended && type && strcmp(type, "hamigrate") == 0 && manager_s > 0 &&
-                      !(peer_json_number(row, "starttime") <= (double)(manager_s - PVE_HA_GRACE_S));
+        bool queued =
+            ended && type && strcmp(type, "hamigrate") == 0 && manager_s > 0 &&
+            !(peer_json_number(row, "starttime") <= (double)(manager_s - PVE_HA_GRACE_S - CLOCKS_APART_S));
 
         if (earlier ? has_task(earlier, upid) : ended && !queued)
             continue;

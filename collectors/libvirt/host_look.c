@@ -284,7 +284,7 @@ static void read_domain(const virDomainStatsRecord *rec, struct host_look *l, st
     d->name = arena_strdup(&l->arena, line);
     if (virDomainGetUUIDString(rec->dom, d->uuid) < 0)
         d->uuid[0] = '\0';
-    host_look_read_stats(rec->params, rec->nparams, l->at_ms, l->measured, &d->stats);
+    host_look_read_stats(rec->params, rec->nparams, l->at_ms, &d->stats);
     d->active = d->stats.state != VIR_DOMAIN_SHUTOFF;
     read_xml(rec->dom, l, d);
     host_look_read_disks(rec->params, rec->nparams, &d->xml);
@@ -344,6 +344,7 @@ static bool sample_all(struct host_look *l, const struct host_look *before)
         struct domain_look *d = &l->domains[i];
         const struct domain_look *then = is_sampled(d) ? host_look_find(before, d->uuid) : NULL;
 
+        host_look_mark_silent(then ? &then->stats : NULL, &d->stats);
         if (then && then->active)
             d->sample =
                 host_look_sample(&then->stats.counters, &d->stats, d->xml.vcpus, l->core_mhz, d->xml.mem_mb);
@@ -374,11 +375,13 @@ static int sample_rest(virConnectPtr conn, struct host_look *l, struct err *err)
 
         if (!d || !is_sampled(d))
             continue;
-        struct domain_counters first = d->stats.counters;
-        host_look_read_stats(list[i]->params, list[i]->nparams, l->at_ms, l->measured, &d->stats);
+        const struct domain_stats first = d->stats;
+        host_look_read_stats(list[i]->params, list[i]->nparams, l->at_ms, &d->stats);
+        host_look_mark_silent(&first, &d->stats);
         d->active = d->stats.state != VIR_DOMAIN_SHUTOFF;
         if (!d->sample.present)
-            d->sample = host_look_sample(&first, &d->stats, d->xml.vcpus, l->core_mhz, d->xml.mem_mb);
+            d->sample =
+                host_look_sample(&first.counters, &d->stats, d->xml.vcpus, l->core_mhz, d->xml.mem_mb);
     }
     virDomainStatsRecordListFree(list);
     return 0;

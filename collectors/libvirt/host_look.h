@@ -25,9 +25,11 @@ struct domain_counters {
 struct domain_stats {
     int state, reason; /* VIR_DOMAIN_*; the reason is of that state */
     struct domain_counters counters;
-    double rss_mb;        /* UNKNOWN */
-    double guest_used_mb; /* by the balloon driver; UNKNOWN: none, or it is silent */
-    double dirty_mb_s;    /* as measured last; UNKNOWN */
+    double rss_mb;          /* UNKNOWN */
+    double guest_used_mb;   /* by the balloon driver; UNKNOWN: none, or it is silent */
+    double guest_said_s;    /* when that was, by the host's clock, which may be wrong */
+    int64_t guest_heard_ms; /* when guest_said_s was read first */
+    double dirty_mb_s;      /* as measured last; UNKNOWN */
     bool dirty_running;
 };
 
@@ -113,8 +115,11 @@ void host_look_measure_dirty(virConnectPtr conn, struct host_look *look, const s
 /* ---- pure parts, for tests ---- */
 
 /* Reads the answer about one domain. */
-void host_look_read_stats(const virTypedParameter *params, int n, int64_t at_ms, int64_t now_s,
-                          struct domain_stats *ret);
+void host_look_read_stats(const virTypedParameter *params, int n, int64_t at_ms, struct domain_stats *ret);
+
+/* A guest whose figures stay the same ones for long is not believed. before: of the look before; NULL: none.
+ */
+void host_look_mark_silent(const struct domain_stats *before, struct domain_stats *now);
 
 /* Reads domain_disk.size_mb. */
 void host_look_read_disks(const virTypedParameter *params, int n, struct domain_xml *d);

@@ -7,10 +7,10 @@
 
 #define NS_PER_MS 1e6
 #define VCPUS_MOST 4096
-#define INTERVAL_LEAST_MS 500   /* below, a difference is mostly noise */
-#define INTERVAL_MOST_MS 3600e3 /* above, it says nothing of now */
-#define GUEST_SILENT_S 120      /* after this its balloon driver is not believed */
-#define TURBO_MOST 2.5          /* see cap_cpu() */
+#define INTERVAL_LEAST_MS 500                 /* below, a difference is mostly noise */
+#define INTERVAL_MOST_MS 3600e3               /* above, it says nothing of now */
+#define GUEST_SILENT_MS ((int64_t)120 * 1000) /* after this its balloon driver is not believed */
+#define TURBO_MOST 2.5                        /* see cap_cpu() */
 
 static double number_of(const virTypedParameter *p)
 {
@@ -88,23 +88,28 @@ void host_look_read_disks(const virTypedParameter *params, int n, struct domain_
     }
 }
 
-/* What the guest itself says that it uses. Its driver may have fallen silent. */
-static double guest_used(const virTypedParameter *params, int n, int64_t now_s)
+/* What the guest itself says that it uses. */
+static double guest_used(const virTypedParameter *params, int n)
 {
     double all = find(params, n, "balloon.available");
     double usable = find(params, n, "balloon.usable");
     double unused = find(params, n, "balloon.unused");
     double caches = find(params, n, "balloon.disk_caches");
-    double updated = find(params, n, "balloon.last-update");
     double left = !isnan(usable) ? usable : unused + (isnan(caches) ? 0 : caches);
 
-    if (!(updated > 0) || (double)now_s - updated > GUEST_SILENT_S || !(left <= all))
-        return UNKNOWN;
-    return (all - left) / KIB_PER_MIB;
+    return left <= all && find(params, n, "balloon.last-update") > 0 ? (all - left) / KIB_PER_MIB : UNKNOWN;
 }
 
-void host_look_read_stats(const virTypedParameter *params, int n, int64_t at_ms, int64_t now_s,
-                          struct domain_stats *ret)
+void host_look_mark_silent(const struct domain_stats *before, struct domain_stats *now)
+{
+    bool same = before && now->guest_said_s == before->guest_said_s;
+
+    now->guest_heard_ms = same ? before->guest_heard_ms : now->counters.at_ms;
+    if (now->counters.at_ms - now->guest_heard_ms > GUEST_SILENT_MS)
+        now->guest_used_mb = UNKNOWN;
+}
+
+void host_look_read_stats(const virTypedParameter *params, int n, int64_t at_ms, struct domain_stats *ret)
 {
     double state = find(params, n, "state.state");
     double reason = find(params, n, "state.reason");
@@ -118,7 +123,8 @@ void host_look_read_stats(const virTypedParameter *params, int n, int64_t at_ms,
                      .run_ms = sum(params, n, "time") / NS_PER_MS,
                      .delay_ms = sum(params, n, "delay") / NS_PER_MS},
         .rss_mb = find(params, n, "balloon.rss") / KIB_PER_MIB,
-        .guest_used_mb = guest_used(params, n, now_s),
+        .guest_used_mb = guest_used(params, n),
+        .guest_said_s = find(params, n, "balloon.last-update"),
         .dirty_mb_s = status == VIR_DOMAIN_DIRTYRATE_MEASURED
                           ? find(params, n, "dirtyrate.megabytes_per_second")
                           : UNKNOWN,

@@ -71,6 +71,17 @@ def ha_was_told(c):
     ended(list(c.tasks.values())[-1])
 
 
+def ha_was_told_by_a_slow_clock(c):
+    """That of the node whose task it is."""
+    c.nodes["n3"].clock_error = -290
+    ha_was_told(c)
+
+
+def ha_was_told_by_a_fast_clock(c):
+    c.nodes["n3"].clock_error = 290
+    ha_was_told(c)
+
+
 def ha_moves(c):
     """A command without a task, or HA's own will, that the manager has read: no node has begun it."""
     c.ha.max_workers = 0
@@ -107,6 +118,8 @@ def ha_queue(c):
 PROXMOX = [("start", start, (TASKS, OWN), 1), ("start that is over", started, (TASKS, GUESTS), 1),
            ("migration in", moves_in, (TASKS,), 1), ("migration in that is over", moved_in, (TASKS, GUESTS), 1),
            ("HA migration, unread", ha_migrates, (TASKS,), 1), ("HA migration, unread, its task over", ha_was_told, (TASKS,), 1),
+           ("HA migration, unread, its node's clock slow", ha_was_told_by_a_slow_clock, (TASKS,), 1),
+           ("HA migration, unread, its node's clock fast", ha_was_told_by_a_fast_clock, (TASKS,), 1),
            ("HA migration, read", ha_moves, (STATUS,), 2), ("HA migration, begun", ha_begins, (TASKS, STATUS), 1),
            ("HA start, unread", ha_starts, (TASKS, OWN, WANTED), 1), ("HA start, unread, its task over", ha_was_told_to_start, (TASKS, WANTED), 1),
            ("HA start without a task, unread", ha_is_set, (WANTED,), 3), ("HA migration without a task, unread", ha_queue, (), None)]

@@ -27,6 +27,7 @@ class Node:
         self.known = True  # False: online, but nothing was broadcast yet
         self.maintenance = False
         self.votes = 1
+        self.clock_error = 0  # seconds by which its tasks' times are wrong
         self.booted = None  # instant; None: long ago
         self.own_load = 0.01  # of the node itself, as a fraction of all threads
         self.own_mem = 2 * GIB

@@ -16,15 +16,18 @@ class Task:
     def __init__(self, cluster, node, kind, ident, user, seconds, end):
         """end(task) is called when it is over, and gives the exit status."""
         self.cluster, self.node, self.kind, self.ident, self.user = cluster, node, kind, str(ident), user
-        self.pid, self.pstart, self.started = random.randrange(1000, 1 << 22), random.randrange(1 << 24, 1 << 31), int(cluster.clock())
-        self.due, self.end = cluster.clock() + seconds, end
+        self.pid, self.pstart, self.started = random.randrange(1000, 1 << 22), random.randrange(1 << 24, 1 << 31), self.told_time()
+        self.began, self.due, self.end = cluster.clock(), cluster.clock() + seconds, end
         self.exit, self.ended = None, None
         self.log = []
         self.upid = f"UPID:{node}:{self.pid:08X}:{self.pstart:08X}:{self.started:08X}:{kind}:{ident}:{user}:"
         cluster.tasks[self.upid] = self
 
+    def told_time(self):
+        return int(self.cluster.clock() + self.cluster.nodes[self.node].clock_error)
+
     def finish(self, exit_status):
-        self.exit, self.ended = exit_status, int(self.cluster.clock())
+        self.exit, self.ended = exit_status, self.told_time()
         self.log.append("TASK OK" if exit_status == "OK" else f"TASK ERROR: {exit_status}")
 
     def status(self):
@@ -79,7 +82,7 @@ class Migration(Task):
                 continue
             self.left, self.written = self.written, 0
             if self.left <= DOWNTIME_S * rate:
-                self.due, self.seconds, seconds = now, now - self.started, 0
+                self.due, self.seconds, seconds = now, now - self.began, 0
         self.log.append(LOG_TIME + f"migration active, transferred {self.sent / GIB:.1f} GiB of {self.guest.host_used / GIB:.1f} GiB VM-state, "
                         f"{rate / GIB * 1024:.1f} MiB/s")
 
