@@ -289,7 +289,6 @@ void host_commands_stop_emptying(struct engine *e, struct action *x, const struc
     }
     action_set_ended_by(e, x, by);
     action_cancel(e, x, why, now);
-    power_outcome_keep_vms(e, x, now);
 }
 
 int host_commands_enter_maintenance(struct engine *e, const char *host, const char *by, instant_s now,

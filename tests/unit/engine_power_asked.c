@@ -32,6 +32,36 @@ static void test_an_admins_wish_stands(void **state)
     world_release();
 }
 
+/* The moves off it that wait for their turn are not begun any more; the one that has begun goes on. */
+static void test_standby_taken_back(void **state)
+{
+    struct world w;
+    uint64_t id, ids[WAKE_ACTIONS];
+
+    (void)state;
+    begin_manual(&w);
+    w.settings.policy.migrations_per_host = 1;
+    engine_configure(w.engine, &w.settings, w.now);
+    w.vms[2].host = w.vms[3].host = 2;
+    w.tasks_stick = true;
+    world_run(60);
+    for (int vm = 2; vm < 4; vm++)
+        w.script[w.n_script++] = (struct world_move){.vm = vm, .to = 0, .priority = 1, .evacuates = true};
+    assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &id, NULL), 0);
+    world_run(70);
+    assert_int_equal(w.starts[2], 1);
+    assert_int_equal(world_state(id + 2), ACTION_APPROVED);
+    w.n_script = 0;
+    assert_int_equal(engine_wake(w.engine, "h2", false, "tester", w.now, ids, NULL), 0);
+    assert_int_equal(world_state(id), ACTION_CANCELLED);
+    assert_int_equal(world_state(id + 1), ACTION_RUNNING);
+    assert_int_equal(world_state(id + 2), ACTION_CANCELLED);
+    assert_non_null(strstr(world_action(id + 2)->why, "host h2 is not put to standby"));
+    world_run(600);
+    assert_int_equal(w.starts[3], 0);
+    world_release();
+}
+
 /* Killed at any second of a standby, after the request: the next process has never read the host, and knows
  * that it sleeps. */
 static void test_killed_and_never_read(void **state)
@@ -373,6 +403,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_admins_wish_stands),
+        cmocka_unit_test(test_standby_taken_back),
         cmocka_unit_test(test_killed_and_never_read),
         cmocka_unit_test(test_maintenance_and_standby),
         cmocka_unit_test(test_maintenance_during_a_wake),

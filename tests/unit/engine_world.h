@@ -65,7 +65,7 @@ struct world_move {
     unsigned group;
     int from; /* the host that it starts on, from 1: where an earlier move of the VM ends; 0: where the VM is
                */
-    bool evacuates; /* because of maintenance, and not for the balance */
+    bool evacuates; /* because of maintenance or standby, and not for the balance */
     bool empties;   /* the host that the group puts to standby, which waits for all such moves */
     bool off_vm;    /* the VM is off; without a group: once its host enters standby */
     bool for_load;  /* ACTION_POWER_ON: because of high utilization */

@@ -126,8 +126,9 @@ static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *
                 : m->early                                  ? REASON_EXPECTED_DEMAND
                 : m->kind == ACTION_POWER_ON                ? REASON_SPARE_CAPACITY
                 : m->kind == ACTION_POWER_OFF || m->empties ? REASON_CONSOLIDATE
-                : m->evacuates                              ? REASON_MAINTENANCE
-                                                            : REASON_BALANCE_CPU;
+                : m->evacuates && s->hosts[r->from].is.state == HOST_ENTERING_STANDBY ? REASON_STANDBY
+                : m->evacuates                                                        ? REASON_MAINTENANCE
+                                                                                      : REASON_BALANCE_CPU;
     if (given && m->kind == ACTION_POWER_OFF)
         w_wait_for_moves(p, r, m, a);
     w_depend(r, m, given, a);
