@@ -80,7 +80,7 @@ const char *service_user_advice(const char *path, char ret[SERVICE_USER_ADVICE_M
                        found ? user.pw_name : "of this process", folder);
     else
         (void)snprintf(ret, SERVICE_USER_ADVICE_MAX,
-                       "`sudo chown root:%.40s %.200s && sudo chmod 0640 %.200s` lets user %.40s read it",
+                       "`sudo chown root:%.40s %.160s && sudo chmod 0640 %.160s` lets user %.40s read it",
                        its ? group.gr_name : "GROUP", path, path, found ? user.pw_name : "of this process");
     return ret;
 }

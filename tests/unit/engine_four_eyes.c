@@ -25,7 +25,7 @@ static int approve_as(const char *person, const uint64_t *list, size_t n, struct
 {
     char by[80];
 
-    (void)snprintf(by, sizeof by, "%s (test)", person ? person : "program");
+    (void)snprintf(by, sizeof by, "%.60s (test)", person ? person : "program");
     engine_set_person(W->engine, person);
     int r = engine_approve(W->engine, list, NULL, n, by, W->now, NULL, err);
 

@@ -84,7 +84,7 @@ static void test_passes(void **state)
     CLEANUP(arena_releasep) struct arena a = {0};
     struct place p;
     struct err err = {0};
-    struct pass_record pass;
+    struct pass_record pass = {0};
     struct records found;
 
     (void)state;
