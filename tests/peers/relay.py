@@ -15,7 +15,7 @@ class Relay:
     def __init__(self, url):
         self.target = urllib.parse.urlsplit(url)
         self.counts = collections.Counter()
-        self.relocations = collections.Counter()  # by VM
+        self.relocations = collections.Counter()  # by VM; without those that a forgotten session asked for, which the server refuses
         self.asked = []  # (VM, host) of every relocation, in order
         self.lock = threading.Lock()
         self.forgotten = set()  # session cookies that are not passed on
@@ -37,7 +37,7 @@ class Relay:
                     self.send_header("Content-Length", "0")
                     self.end_headers()
                     return
-                method = relay.note(body)
+                method = relay.note(body, self.headers.get("Cookie"))
                 try:
                     status, headers, text = relay.forward(self.path, dict(self.headers), body, self.command)
                 except OSError:
@@ -68,13 +68,13 @@ class Relay:
     def url(self):
         return f"http://127.0.0.1:{self.server.server_address[1]}{self.target.path}"
 
-    def note(self, body):
+    def note(self, body, cookie=None):
         method = re.search(rb"Body>\s*<(?:\w+:)?(\w+)", body)
         name = method.group(1).decode() if method else "?"
         with self.lock:
             self.counts[name] += 1
             vm = re.search(rb"RelocateVM_Task.*?<(?:\w+:)?_this[^>]*>([^<]+)<", body, re.S)
-            if vm:
+            if vm and cookie not in self.forgotten:
                 self.relocations[vm.group(1).decode()] += 1
                 host = re.search(rb'<(?:\w+:)?host type="HostSystem">([^<]+)<', body)
                 self.asked.append((vm.group(1).decode(), host.group(1).decode() if host else None))

@@ -374,8 +374,8 @@ class Expiring(Relay):
     armed = True
     under_way = at_once = 0
 
-    def note(self, body):
-        name = super().note(body)
+    def note(self, body, cookie=None):
+        name = super().note(body, cookie)
         if name == "QueryPerf" and self.armed:
             self.armed = False
             self.forget_sessions()
