@@ -138,6 +138,53 @@ static int check_arrival(struct pve *p, const char *node, const char *upid, stru
                          upid ? upid : "an unknown task");
 }
 
+static bool is_migration(const char *type)
+{
+    return strcmp(type, "qmigrate") == 0 || strcmp(type, "vzmigrate") == 0;
+}
+
+/* Whether the request to HA to migrate a guest, and each earlier one of the list, has led to a migration from
+ * the same node, and so was read. All of these have the time of one clock. */
+static bool has_begun(const json_t *rows, const json_t *request)
+{
+    const char *node = peer_json_text(request, "node"), *guest = peer_json_text(request, "id");
+    const double at = peer_json_number(request, "starttime");
+    double oldest = at;
+    size_t requests = 0, begun = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        json_t *row;
+        size_t i;
+
+        json_array_foreach(rows, i, row)
+        {
+            const char *type = peer_json_text(row, "type");
+            const char *its_node = peer_json_text(row, "node"), *its_guest = peer_json_text(row, "id");
+            double began = peer_json_number(row, "starttime");
+
+            if (!type || !node || !its_node || strcmp(its_node, node) != 0 || !guest || !its_guest ||
+                strcmp(its_guest, guest) != 0)
+                continue;
+            if (pass == 0 && strcmp(type, "hamigrate") == 0 && began <= at) {
+                requests++;
+                oldest = began < oldest ? began : oldest;
+            }
+            begun += pass == 1 && is_migration(type) && began >= oldest;
+        }
+    }
+    return requests > 0 && begun >= requests;
+}
+
+/* Whether HA's manager may not have read this request to migrate, which has ended. It is read within
+ * PVE_HA_GRACE_S; but the request has the time of its node, and the manager that of another one. */
+static bool may_be_unread(const json_t *rows, const json_t *request, int64_t manager_s)
+{
+    const double began = peer_json_number(request, "starttime");
+    const double read = (double)(manager_s - PVE_HA_GRACE_S);
+
+    return !(began <= read) || (!(began <= read - CLOCKS_APART_S) && !has_begun(rows, request));
+}
+
 /* A list of the cluster's or the node's tasks, which those that ended last are part of. Of those in an
  * earlier list nothing is to be feared any more; of others that have ended since, the consequences may not
  * show yet. Without an earlier list, what runs counts, and commands that HA's manager may not have read
@@ -154,9 +201,8 @@ static int check_tasks(struct pve *p, const char *node, const json_t *rows, cons
         const char *type = peer_json_text(row, "type"), *upid = peer_json_text(row, "upid");
         const char *at = peer_json_text(row, "node");
         bool ended = json_object_get(row, "endtime") != NULL;
-        bool queued =
-            ended && type && strcmp(type, "hamigrate") == 0 && manager_s > 0 &&
-            !(peer_json_number(row, "starttime") <= (double)(manager_s - PVE_HA_GRACE_S - CLOCKS_APART_S));
+        bool queued = ended && type && strcmp(type, "hamigrate") == 0 && manager_s > 0 &&
+                      may_be_unread(rows, row, manager_s);
 
         if (earlier ? has_task(earlier, upid) : ended && !queued)
             continue;
