@@ -66,19 +66,18 @@ static enum exit_code make_create(const struct args *args, json_t **ret)
     const char *owner = args_value(args, OPT_OWNER, NULL);
     char expires[RFC3339_MAX];
     struct err err;
-    int64_t s;
+    int64_t s = 0;
 
     if (!role)
         return cli_fail(EXIT_WRONG, "--role: missing, expected viewer, operator or admin");
+    if (span && span_parse(span, &s, &err) < 0)
+        return cli_fail(EXIT_WRONG, "--expires: %s", err.text);
     *ret = json_pack("{s:s, s:s, s:s}", "command", "token_create", "name", args->operands[1], "role", role);
     if (owner)
         (void)json_object_set_new(*ret, "owner", json_string(owner));
-    if (!span)
-        return EXIT_DONE;
-    if (span_parse(span, &s, &err) < 0)
-        return cli_fail(EXIT_WRONG, "--expires: %s", err.text);
-    (void)json_object_set_new(*ret, "expires",
-                              json_string(rfc3339_format((instant_s)time(NULL) + s, expires)));
+    if (span)
+        (void)json_object_set_new(*ret, "expires",
+                                  json_string(rfc3339_format((instant_s)time(NULL) + s, expires)));
     return EXIT_DONE;
 }
 

@@ -2,7 +2,7 @@
  *
  * A verb is one const struct verb, in a file of its own unless it only sends one request (requests.c), and a
  * line in verbs.h. Its options are a table, from which parser and help are derived; the verb finds their
- * values by the table's indices:
+ * values by the table's indices. Those of --socket and --format (text or json) are in struct args:
  *
  *     enum { OPT_SNAPSHOT, OPT_FORMAT };
  *     static const struct option_spec options[] = {
