@@ -412,10 +412,8 @@ int persist_load(struct engine *e, instant_s now, struct err *err)
     int r = e->port.store_ops->load(e->port.store, now - remembered_s(e), now - DEMAND_HISTORY_LENGTH_S, &a,
                                     &s, err);
 
-    if (r < 0) {
-        arena_release(&a);
+    if (r < 0)
         return err_widen(err, "the store cannot be read");
-    }
     e->actions->instance = xstrdup(s.instance);
     e->actions->last_id = s.last_action;
     e->passes->last = s.last_pass;
