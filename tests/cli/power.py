@@ -127,7 +127,7 @@ def test_proof():
         fits('wake --verify', text)
         check('the wake waits', re.search(r' approved +power_on +- +- +esx-h3 +-\n +Once 1 is done: an admin asked for a proof', text), text)
         check('it is proven', wait_until(lambda: re.search(r'^esx-h3 +on .* ipmi,wol \(proven\)$', s.ask('hosts').stdout, re.M), 40, every=1))
-        text = s.ask('recommendations').stdout
+        text = s.ask('recommendations', '--all').stdout
         check('what has begun waits for nothing', re.search(r' (running|verifying|done) +power_on +- +- +esx-h3 +-\n +an admin asked for a proof', text), text)
 
 

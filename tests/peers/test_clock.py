@@ -142,10 +142,10 @@ def test_set_while_a_host_cannot_be_switched():
     d, clock = begin()
     with d:
         good = d.config.read_text()
-        d.write(power={"hosts": {"h0": {"wol": {"mac": "02:00:00:00:00:01", "interface": "no-interface-has-such-a-name"}}}})
+        d.write(power={"hosts": {"h0": {"wol": {"mac": "02:00:00:00:00:01", "relay_key": str(d.config)}}}})
         clock.set(3 * HOUR_S)
         wait_for("it is said", lambda: "keeps the time from before" in d.log.read_text(), 30)
-        assert "interface is not the name" in d.log.read_text() and power_off(d) is False
+        assert "relay_key is given, and no relay" in d.log.read_text() and power_off(d) is False
         d.config.write_text(good)
         wait_for("the window", lambda: power_off_or_none(d) is True, 30)
         d.stop()

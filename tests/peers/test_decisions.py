@@ -508,24 +508,32 @@ def test_viewers_do_not_starve_operators():
         vm = json.loads(path.read_text())["vms"][0]["id"]
         clients = []
 
+        def times(threshold):
+            """How long root's requests take, by command."""
+            took = {}
+            for command in (("plan", "--set", f"migration_threshold={threshold}"), ("explain", "--vm", vm), ("pause",), ("resume",), ("plan",)):
+                began = time.monotonic()
+                done = api.d.run(*command)
+                took[command[0]] = max(took.get(command[0], 0), time.monotonic() - began)
+                assert done.returncode == 0, (command, done)
+            return took
+
         def flood():
             for token in tokens:
                 for _ in range(6):
                     c = api.connect()
                     c.request("POST", f"{AT}/what-if", heavy, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
                     clients.append(c)
+        alone = times(5)
         flood()
         time.sleep(1)  # viewers' decisions are being made
         slowest = {}
         for n in range(4):
             flood()
-            for command in (("plan", "--set", f"migration_threshold={n + 1}"), ("explain", "--vm", vm), ("pause",), ("resume",), ("plan",)):
-                began = time.monotonic()
-                done = api.d.run(*command)
-                slowest[command[0]] = max(slowest.get(command[0], 0), time.monotonic() - began)
-                assert done.returncode == 0, (command, done)
-        print(f"the slowest: {', '.join(f'{k} {v:.2f} s' for k, v in slowest.items())}")
-        assert max(slowest.values()) < 1, slowest
+            slowest = {k: max(v, slowest.get(k, 0)) for k, v in times(n + 1).items()}
+        print(f"the slowest: {', '.join(f'{k} {v:.2f} s, {alone[k]:.2f} s alone' for k, v in slowest.items())}")
+        # a machine that is busy with other work needs longer for all of them
+        assert all(v < max(1, 5 * alone[k]) for k, v in slowest.items()), (slowest, alone)
         for c in clients:  # all leave
             c.close()
         wait_for("what they asked for has ended", lambda: not children(api.d.process.pid), 2)
