@@ -142,10 +142,13 @@ def test_set_while_a_host_cannot_be_switched():
     d, clock = begin()
     with d:
         good = d.config.read_text()
-        d.write(power={"hosts": {"h0": {"wol": {"mac": "02:00:00:00:00:01", "relay_key": str(d.config)}}}})
+        secret = d.folder / "secret"
+        secret.write_text("secret\n")
+        secret.chmod(0o600)
+        d.write(power={"hosts": {"h0": {"ipmi": {"address": "127.0.0.1", "username": "a" * 17, "password_file": str(secret)}}}})
         clock.set(3 * HOUR_S)
         wait_for("it is said", lambda: "keeps the time from before" in d.log.read_text(), 30)
-        assert "relay_key is given, and no relay" in d.log.read_text() and power_off(d) is False
+        assert "a username has at most 16 bytes" in d.log.read_text() and power_off(d) is False
         d.config.write_text(good)
         wait_for("the window", lambda: power_off_or_none(d) is True, 30)
         d.stop()
