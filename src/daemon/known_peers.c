@@ -89,9 +89,10 @@ int known_peers_confirm(struct known_peers *k, struct engine *e, const char *by,
 
     if (!other_peers && !other_service)
         return err_set(err, -EINVAL, "source waits for no confirmation: it is the one that it was");
-    (void)snprintf(text, sizeof text, "%.60s confirmed that %s", by,
-                   other_peers ? "the source is the right one, as it answers now"
-                               : "no other service moves the VMs of this cluster");
+    (void)snprintf(text, sizeof text, "%.60s confirmed that %s%s%s", by,
+                   other_peers ? "the source is the right one, as it answers now" : "",
+                   other_peers && other_service ? ", and that " : "",
+                   other_service ? "no other service moves the VMs of this cluster" : "");
     engine_tell_change(e, text, by, now);
     (void)engine_run(e, now, &(uint64_t){0}, NULL);
     return keep(k, err);
