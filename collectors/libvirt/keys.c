@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define URI_MAX 1024
+#define MIGRATION_URI "tcp://ADDRESS or tcp://ADDRESS:PORT"
 
 static bool begins_with_one_of(const char *text, const char *const *list)
 {
@@ -23,12 +24,13 @@ static bool begins_with_one_of(const char *text, const char *const *list)
  * host; `netcat` at the other end; `name` is a further URI there. */
 static bool is_harmless(const char *parameter)
 {
-    static const char *const known[] = {"keyfile=/",  "known_hosts=/", "known_hosts_verify=",
-                                        "mode=",      "no_sanity=",    "no_tty=",
-                                        "no_verify=", "pkipath=/",     "proxy=",
-                                        "socket=/",   "sshauth=",      "tls_priority=",
-                                        NULL};
+    static const char *const known[] = {"authfile=/",    "keyfile=/",  "known_hosts=/", "known_hosts_verify=",
+                                        "mode=",         "no_sanity=", "no_tty=",       "no_verify=",
+                                        "pkipath=/",     "proxy=",     "socket=/",      "sshauth=",
+                                        "tls_priority=", NULL};
 
+    if (strncmp(parameter, "socket=", strlen("socket=")) == 0 && strchr(parameter, '%'))
+        return false; /* it is a word of the other end's shell */
     return begins_with_one_of(parameter, known) && remote_address_is_plain_word(parameter, "=/%._-:,+@~!");
 }
 
@@ -51,8 +53,9 @@ static const char *check_uri(const char *uri)
         return "HOST, HOST:PORT or [ADDRESS]:PORT in it, USER@ before it, and a path of letters and digits";
     while (rest) {
         if (!is_harmless(strsep(&rest, "&")))
-            return "no parameters but keyfile, known_hosts, pkipath and socket, with paths from /, and "
-                   "known_hosts_verify, mode, no_sanity, no_tty, no_verify, proxy, sshauth, tls_priority";
+            return "no parameters but authfile, keyfile, known_hosts, pkipath and socket, with paths from "
+                   "/, and known_hosts_verify, mode, no_sanity, no_tty, no_verify, proxy, sshauth, "
+                   "tls_priority";
     }
     return NULL;
 }
@@ -60,10 +63,15 @@ static const char *check_uri(const char *uri)
 static const char *check_migration_uri(const char *uri)
 {
     struct remote_address at;
-    bool good = strncmp(uri, "tcp://", strlen("tcp://")) == 0 &&
-                remote_address_parse(uri + strlen("tcp://"), &at) == 0 && !at.user[0];
+    char text[URI_MAX], *path = text;
 
-    return good ? NULL : "tcp://ADDRESS or tcp://ADDRESS:PORT";
+    if (strncmp(uri, "tcp://", strlen("tcp://")) != 0 ||
+        snprintf(text, sizeof text, "%s", uri + strlen("tcp://")) >= URI_MAX)
+        return MIGRATION_URI;
+    const char *address = strsep(&path, "/");
+    bool good = (!path || !path[0]) && remote_address_parse(address, &at) == 0 && !at.user[0];
+
+    return good ? NULL : MIGRATION_URI;
 }
 
 static const struct field host_keys[] = {

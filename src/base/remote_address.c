@@ -48,6 +48,24 @@ static bool read_port(const char *tail, unsigned *ret)
     return true;
 }
 
+/* An IPv6 address and, behind "%25" or "%", the zone. Users of URIs take escapes out before they look what
+ * the address is: a "%" that may begin another escape is refused. */
+static bool is_literal(const char *text)
+{
+    const size_t address = strspn(text, "0123456789abcdefABCDEF:.");
+    const char *zone = text + address;
+
+    if (address == 0 || zone[0] == '\0')
+        return address > 0;
+    if (strncmp(zone, "%25", 3) == 0)
+        zone += 3;
+    else if (zone[0] != '%' || (isxdigit((unsigned char)zone[1]) && isxdigit((unsigned char)zone[2])))
+        return false;
+    else
+        zone++;
+    return remote_address_is_interface(zone);
+}
+
 int remote_address_parse(const char *text, struct remote_address *ret)
 {
     struct remote_address is = {.port = 0};
@@ -58,8 +76,8 @@ int remote_address_parse(const char *text, struct remote_address *ret)
 
     if (host[0] == '[') {
         size_t len = strcspn(host, "]");
-        ok = ok && host[len] == ']' && take_part(is.host, host + 1, len - 1) &&
-             remote_address_is_plain_word(is.host, ".:%-_") && read_port(host + len + 1, &is.port);
+        ok = ok && host[len] == ']' && take_part(is.host, host + 1, len - 1) && is_literal(is.host) &&
+             read_port(host + len + 1, &is.port);
     } else {
         size_t len = strcspn(host, ":");
         ok = ok && take_part(is.host, host, len) && remote_address_is_plain_word(is.host, "._-") &&
