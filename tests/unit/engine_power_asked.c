@@ -35,29 +35,70 @@ static void test_an_admins_wish_stands(void **state)
 /* The moves off it that wait for their turn are not begun any more; the one that has begun goes on. */
 static void test_standby_taken_back(void **state)
 {
+    (void)state;
+    for (int by_wake = 0; by_wake <= 1; by_wake++) {
+        struct world w;
+        uint64_t id, ids[WAKE_ACTIONS];
+
+        begin_manual(&w);
+        w.settings.policy.migrations_per_host = 1;
+        engine_configure(w.engine, &w.settings, w.now);
+        w.vms[2].host = w.vms[3].host = 2;
+        w.tasks_stick = true;
+        world_run(60);
+        for (int vm = 2; vm < 4; vm++)
+            w.script[w.n_script++] = (struct world_move){.vm = vm, .to = 0, .priority = 1, .evacuates = true};
+        assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &id, NULL), 0);
+        world_run(70);
+        assert_int_equal(w.starts[2], 1);
+        assert_int_equal(world_state(id + 2), ACTION_APPROVED);
+        w.n_script = 0;
+        if (by_wake)
+            assert_int_equal(engine_wake(w.engine, "h2", false, "tester", w.now, ids, NULL), 0);
+        else
+            assert_int_equal(engine_reject(w.engine, &id, 1, false, 3600, "tester", w.now, NULL, NULL), 0);
+        assert_int_equal(world_state(id), by_wake ? ACTION_CANCELLED : ACTION_REJECTED);
+        assert_int_equal(world_state(id + 1), ACTION_RUNNING);
+        assert_int_equal(world_state(id + 2), ACTION_CANCELLED);
+        assert_non_null(strstr(world_action(id + 2)->why, "host h2 is not put to standby"));
+        world_run(600);
+        assert_int_equal(w.starts[3], 0);
+        world_release();
+    }
+}
+
+/* A move that the standby depends on fails; another VM that has come to the host waits for its turn. */
+static void test_standby_that_cannot_be(void **state)
+{
     struct world w;
-    uint64_t id, ids[WAKE_ACTIONS];
 
     (void)state;
-    begin_manual(&w);
+    world_init_standby(&w);
+    w.vms[3].host = 0;
+    w.script[1] = w.script[2];
+    w.n_script = 2;
     w.settings.policy.migrations_per_host = 1;
-    engine_configure(w.engine, &w.settings, w.now);
-    w.vms[2].host = w.vms[3].host = 2;
     w.tasks_stick = true;
+    world_begin_engine();
     world_run(60);
-    for (int vm = 2; vm < 4; vm++)
-        w.script[w.n_script++] = (struct world_move){.vm = vm, .to = 0, .priority = 1, .evacuates = true};
-    assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &id, NULL), 0);
-    world_run(70);
     assert_int_equal(w.starts[2], 1);
-    assert_int_equal(world_state(id + 2), ACTION_APPROVED);
+    w.vms[3].host = 2;
+    w.script[w.n_script++] = (struct world_move){.vm = 3, .to = 1, .priority = 1, .evacuates = true};
+    world_run(130);
+    const uint64_t last = w.n_actions;
+
+    assert_string_equal(world_action(last)->vm, "vm03");
+    assert_int_equal(world_action(last)->reason, REASON_STANDBY);
+    assert_int_equal(world_state(last), ACTION_APPROVED);
     w.n_script = 0;
-    assert_int_equal(engine_wake(w.engine, "h2", false, "tester", w.now, ids, NULL), 0);
-    assert_int_equal(world_state(id), ACTION_CANCELLED);
-    assert_int_equal(world_state(id + 1), ACTION_RUNNING);
-    assert_int_equal(world_state(id + 2), ACTION_CANCELLED);
-    assert_non_null(strstr(world_action(id + 2)->why, "host h2 is not put to standby"));
-    world_run(600);
+    w.tasks_fail = true;
+    w.tasks_stick = false;
+    for (int i = 0; i < w.n_tasks; i++)
+        w.tasks[i].stuck = false;
+    world_run(60);
+    assert_int_equal(w.downs[2], 0);
+    assert_int_equal(world_state(last), ACTION_CANCELLED);
+    assert_non_null(strstr(world_action(last)->why, "host h2 is not put to standby"));
     assert_int_equal(w.starts[3], 0);
     world_release();
 }
@@ -404,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_admins_wish_stands),
         cmocka_unit_test(test_standby_taken_back),
+        cmocka_unit_test(test_standby_that_cannot_be),
         cmocka_unit_test(test_killed_and_never_read),
         cmocka_unit_test(test_maintenance_and_standby),
         cmocka_unit_test(test_maintenance_during_a_wake),

@@ -80,13 +80,6 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
     }
 }
 
-static void end_with_dependents(struct engine *e, const struct action *ended, instant_s now)
-{
-    cancel_dependents(e, ended, now);
-    if (ended->r.kind == ACTION_POWER_OFF)
-        power_outcome_keep_vms(e, ended, now);
-}
-
 /* Whether an operation of another VM got on, or ended well, since this one began. One that is only queued
  * may never begin either. */
 static bool others_got_on(const struct engine *e, const struct action *x)
@@ -112,7 +105,7 @@ static void fail(struct engine *e, struct action *x, int code, const char *why, 
     action_enter(e, x, ACTION_FAILED, why, now);
     if (backoff_is_short(&x->r))
         evacuations_want_pass(e, now);
-    end_with_dependents(e, x, now);
+    cancel_dependents(e, x, now);
 }
 
 /* The host is off, as an inventory or the hypervisor says, and a VM that ran is off with it. */
@@ -146,7 +139,7 @@ static void finish(struct engine *e, struct action *x, instant_s now)
 void action_cancel(struct engine *e, struct action *x, const char *why, instant_s now)
 {
     action_enter(e, x, ACTION_CANCELLED, why, now);
-    end_with_dependents(e, x, now);
+    cancel_dependents(e, x, now);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */

@@ -195,11 +195,30 @@ static void wake_failed(struct engine *e, const struct action *x, instant_s now)
     decide_pass_at_once(e, now); /* another one in its place */
 }
 
+/* The host of x is not put to standby: moves that were to empty it and have not begun are cancelled. */
+static void keep_vms(struct engine *e, const struct action *x, instant_s now)
+{
+    char why[WHY_MAX];
+
+    (void)snprintf(why, sizeof why, "host %s is not put to standby",
+                   snapshot_host_name(engine_snapshot(e), x->r.host));
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *y = e->actions->list[i];
+
+        if (y->r.kind == ACTION_MIGRATE && y->r.state == ACTION_APPROVED && reason_is_standby(y->r.reason) &&
+            strcmp(y->r.from, x->r.host) == 0)
+            action_cancel(e, y, why, now);
+    }
+    decide_pass_at_once(e, now);
+}
+
 void power_outcome_apply(struct engine *e, const struct action *x, instant_s now)
 {
     nights_action_ended(e->knowledge->nights, engine_snapshot(e), &x->r);
     if (x->r.kind == ACTION_POWER_ON && (x->r.state == ACTION_DONE || x->is_back))
         hosts_wanted(e->knowledge->hosts, x->r.host, x->r.reason, x->r.approved);
+    if (x->r.kind == ACTION_POWER_OFF && x->r.approved != 0 && x->r.state != ACTION_DONE)
+        keep_vms(e, x, now);
     if (x->r.started == 0 && x->r.state != ACTION_FAILED) /* it was so already */
         return;
     if (x->r.kind == ACTION_POWER_ON && (x->r.state == ACTION_DONE || x->is_back))
@@ -341,20 +360,4 @@ bool power_outcome_withdraw_standbys(struct engine *e, const struct plan *plan, 
         }
     }
     return any;
-}
-
-void power_outcome_keep_vms(struct engine *e, const struct action *x, instant_s now)
-{
-    char why[WHY_MAX];
-
-    (void)snprintf(why, sizeof why, "host %s is not put to standby",
-                   snapshot_host_name(engine_snapshot(e), x->r.host));
-    for (size_t i = 0; i < e->actions->n; i++) {
-        struct action *y = e->actions->list[i];
-
-        if (y->r.kind == ACTION_MIGRATE && y->r.state == ACTION_APPROVED && reason_is_standby(y->r.reason) &&
-            strcmp(y->r.from, x->r.host) == 0)
-            action_cancel(e, y, why, now);
-    }
-    decide_pass_at_once(e, now);
 }

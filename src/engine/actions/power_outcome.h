@@ -24,15 +24,13 @@ const char *power_outcome_remaining_vms(const struct engine *e, const struct act
 /* ACTION_POWER_ON: an inventory shows the host on. why: what is to be kept of it; "": nothing. False: it was
  * to be woken by a certain method, and was not, or not by that alone. */
 bool power_outcome_host_is_back(struct engine *e, struct action *x, char why[WHY_ALL]);
-/* Records for the host that the action has ended. */
+/* Records for the host that the action has ended. A standby that was approved and is not done: moves that
+ * were to empty the host and have not begun are cancelled. */
 void power_outcome_apply(struct engine *e, const struct action *x, instant_s now);
 /* Where a new plan wants more hosts on: takes back what would put others to standby and has not begun, as
  * many as the plan would wake; with `more`, or where the hosts are too full and none could be woken, all. Not
  * what an admin asked for. True: something was, and the plan does not know it. */
 bool power_outcome_withdraw_standbys(struct engine *e, const struct plan *plan, bool more, instant_s now);
-
-/* The host of x is not put to standby: moves that were to empty it and have not begun are cancelled. */
-void power_outcome_keep_vms(struct engine *e, const struct action *x, instant_s now);
 
 /* Whether VMs that ran went down with the host that the action put to standby, as the newest inventory shows:
  * with what to say of it, and an event. */
