@@ -339,12 +339,15 @@ static bool is_sampled(const struct domain_look *d)
 static bool sample_all(struct host_look *l, const struct host_look *before)
 {
     bool missing = false;
+    double newest_said_s = 0;
 
+    for (size_t i = 0; i < l->n_domains; i++)
+        newest_said_s = fmax(newest_said_s, l->domains[i].stats.guest_said_s);
     for (size_t i = 0; i < l->n_domains; i++) {
         struct domain_look *d = &l->domains[i];
         const struct domain_look *then = is_sampled(d) ? host_look_find(before, d->uuid) : NULL;
 
-        host_look_mark_silent(then ? &then->stats : NULL, &d->stats);
+        host_look_mark_silent(then ? &then->stats : NULL, newest_said_s, &d->stats);
         if (then && then->active)
             d->sample =
                 host_look_sample(&then->stats.counters, &d->stats, d->xml.vcpus, l->core_mhz, d->xml.mem_mb);
@@ -377,7 +380,7 @@ static int sample_rest(virConnectPtr conn, struct host_look *l, struct err *err)
             continue;
         const struct domain_stats first = d->stats;
         host_look_read_stats(list[i]->params, list[i]->nparams, l->at_ms, &d->stats);
-        host_look_mark_silent(&first, &d->stats);
+        host_look_mark_silent(&first, first.guest_said_s, &d->stats);
         d->active = d->stats.state != VIR_DOMAIN_SHUTOFF;
         if (!d->sample.present)
             d->sample =

@@ -28,7 +28,7 @@ struct domain_stats {
     double rss_mb;          /* UNKNOWN */
     double guest_used_mb;   /* by the balloon driver; UNKNOWN: none, or it is silent */
     double guest_said_s;    /* when that was, by the host's clock, which may be wrong */
-    int64_t guest_heard_ms; /* when guest_said_s was read first */
+    int64_t guest_heard_ms; /* when guest_said_s was new */
     double dirty_mb_s;      /* as measured last; UNKNOWN */
     bool dirty_running;
 };
@@ -117,9 +117,9 @@ void host_look_measure_dirty(virConnectPtr conn, struct host_look *look, const s
 /* Reads the answer about one domain. */
 void host_look_read_stats(const virTypedParameter *params, int n, int64_t at_ms, struct domain_stats *ret);
 
-/* A guest whose figures stay the same ones for long is not believed. before: of the look before; NULL: none.
- */
-void host_look_mark_silent(const struct domain_stats *before, struct domain_stats *now);
+/* A guest whose figures stay the same ones for long is not believed. before: of the look before; NULL: none,
+ * then its figures are as much older as the host's newest ones (guest_said_s) say. */
+void host_look_mark_silent(const struct domain_stats *before, double newest_said_s, struct domain_stats *now);
 
 /* Reads domain_disk.size_mb. */
 void host_look_read_disks(const virTypedParameter *params, int n, struct domain_xml *d);

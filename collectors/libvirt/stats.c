@@ -100,11 +100,15 @@ static double guest_used(const virTypedParameter *params, int n)
     return left <= all && find(params, n, "balloon.last-update") > 0 ? (all - left) / KIB_PER_MIB : UNKNOWN;
 }
 
-void host_look_mark_silent(const struct domain_stats *before, struct domain_stats *now)
+void host_look_mark_silent(const struct domain_stats *before, double newest_said_s, struct domain_stats *now)
 {
-    bool same = before && now->guest_said_s == before->guest_said_s;
+    const double behind_ms = (newest_said_s - now->guest_said_s) * 1000;
 
-    now->guest_heard_ms = same ? before->guest_heard_ms : now->counters.at_ms;
+    now->guest_heard_ms = now->counters.at_ms;
+    if (before && now->guest_said_s == before->guest_said_s)
+        now->guest_heard_ms = before->guest_heard_ms;
+    else if (!before && behind_ms > 0)
+        now->guest_heard_ms -= (int64_t)fmin(behind_ms, 2.0 * GUEST_SILENT_MS);
     if (now->counters.at_ms - now->guest_heard_ms > GUEST_SILENT_MS)
         now->guest_used_mb = UNKNOWN;
 }

@@ -417,16 +417,28 @@ static void a_silent_balloon_driver_is_not_believed(void **state)
     struct domain_stats first, s;
 
     host_look_read_stats(list, ELEMENTS(list), 1000, &first);
-    host_look_mark_silent(NULL, &first);
+    host_look_mark_silent(NULL, 100, &first);
     assert_within(first.guest_used_mb, 500, 0);
     for (int64_t ms = 121000; ms <= 122000; ms += 1000) { /* the clock of the host does not count */
         host_look_read_stats(list, ELEMENTS(list), ms, &s);
-        host_look_mark_silent(&first, &s);
+        host_look_mark_silent(&first, 100, &s);
         assert_true(ms == 121000 ? s.guest_used_mb == 500 : isnan(s.guest_used_mb));
     }
+    /* looked at for the first time: as old as it is behind the guest of the same host that spoke last */
+    for (int behind = 120; behind <= 121; behind++) {
+        host_look_read_stats(list, ELEMENTS(list), 1000, &first);
+        host_look_mark_silent(NULL, 100 + behind, &first);
+        assert_true(behind == 120 ? first.guest_used_mb == 500 : isnan(first.guest_used_mb));
+    }
+    host_look_read_stats(list, ELEMENTS(list), 2000, &s); /* and it has not spoken since */
+    host_look_mark_silent(&first, 500, &s);
+    assert_true(isnan(s.guest_used_mb));
+    host_look_read_stats(list, ELEMENTS(list), 1000, &first);
+    host_look_mark_silent(NULL, 1e19, &first); /* a host may say anything */
+    assert_true(isnan(first.guest_used_mb));
     s.guest_said_s = 99; /* set back, and it speaks again */
     host_look_read_stats(list, ELEMENTS(list), 123000, &first);
-    host_look_mark_silent(&s, &first);
+    host_look_mark_silent(&s, 100, &first);
     assert_within(first.guest_used_mb, 500, 0);
 }
 
