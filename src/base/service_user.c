@@ -1,6 +1,8 @@
 /* service_user.c: by the account database of this machine. */
 #include "base/service_user.h"
 
+#include "base/remote_address.h"
+
 #include <errno.h>
 #include <grp.h>
 #include <libgen.h>
@@ -28,27 +30,60 @@ static bool find(struct passwd *ret, char buffer[ENTRY_MAX])
     return getpwnam_r(SERVICE_USER, ret, buffer, ENTRY_MAX, &found) == 0 && found;
 }
 
+/* The folder by its real path, and in it the last part of the path as it is given. */
+static bool resolve_folder(const char *path, char ret[PATH_MAX])
+{
+    char copy[PATH_MAX];
+    const char *last = strrchr(path, '/');
+
+    (void)snprintf(copy, sizeof copy, "%s", path);
+    if (!realpath(dirname(copy), ret))
+        return false;
+    const size_t len = strlen(ret);
+
+    return snprintf(ret + len, PATH_MAX - len, "/%s", last ? last + 1 : path) < (int)(PATH_MAX - len);
+}
+
 enum service_user service_user_of(const char *config_path)
 {
     char path[PATH_MAX];
     char buffer[ENTRY_MAX];
     struct passwd service;
+    bool its = (resolve_folder(config_path, path) && is_below(path, CONFIG_FOLDER)) ||
+               (realpath(config_path, path) && is_below(path, CONFIG_FOLDER));
 
-    if (!realpath(config_path, path) || !is_below(path, CONFIG_FOLDER) || !find(&service, buffer))
+    if (!its || !find(&service, buffer))
         return SERVICE_USER_NONE;
     return service.pw_uid == geteuid() ? SERVICE_USER_SELF : SERVICE_USER_OTHER;
 }
 
-int service_user_become(struct err *err)
+/* What systemd gives a unit's user; and nothing of root's session, by which ssh and libvirt would find keys.
+ */
+static void take_environment(const struct passwd *user)
+{
+    static const char *const of_sessions[] = {"XDG_CONFIG_HOME", "XDG_CACHE_HOME",  "XDG_DATA_HOME",
+                                              "XDG_STATE_HOME",  "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK"};
+
+    (void)setenv("HOME", user->pw_dir, 1);
+    (void)setenv("USER", user->pw_name, 1);
+    (void)setenv("LOGNAME", user->pw_name, 1);
+    for (size_t i = 0; i < sizeof of_sessions / sizeof of_sessions[0]; i++)
+        (void)unsetenv(of_sessions[i]);
+}
+
+int service_user_become(const char *config_path, char *ret, struct err *err)
 {
     char buffer[ENTRY_MAX];
     struct passwd to;
 
     if (!find(&to, buffer))
         return err_set(err, -ENOENT, "there is no user " SERVICE_USER);
+    if (!resolve_folder(config_path, ret))
+        return err_set(err, -errno, "%s cannot be found: %s", config_path, strerror(errno));
     if (initgroups(SERVICE_USER, to.pw_gid) < 0 || setresgid(to.pw_gid, to.pw_gid, to.pw_gid) < 0 ||
         setresuid(to.pw_uid, to.pw_uid, to.pw_uid) < 0)
         return err_set(err, -errno, "this cannot be looked at as user " SERVICE_USER ": %s", strerror(errno));
+    take_environment(&to);
     return 0;
 }
 
@@ -61,26 +96,50 @@ bool service_user_gets(const char *folder)
            (is_below(folder, "/var/lib/ballast") || is_below(folder, "/run/ballast"));
 }
 
+bool service_user_is_kept_from(const char *path)
+{
+    char real[PATH_MAX];
+
+    return realpath(path, real) &&
+           (is_below(real, "/home") || is_below(real, "/root") || is_below(real, "/run/user"));
+}
+
+/* A command can only be copied whole, and where no part of it means something else to a shell. */
+static bool put_command(const char *first, const char *group, const char *mode, const char *path,
+                        const char *what_for, const char *user, char ret[SERVICE_USER_ADVICE_MAX])
+{
+    return remote_address_is_plain_word(path, "/._-+:@,=") &&
+           snprintf(ret, SERVICE_USER_ADVICE_MAX, "`sudo %s%s %s && sudo chmod %s %s` lets user %s %s", first,
+                    group, path, mode, path, user, what_for) < SERVICE_USER_ADVICE_MAX;
+}
+
 const char *service_user_advice(const char *path, char ret[SERVICE_USER_ADVICE_MAX])
 {
-    char folder[PATH_MAX];
+    char real[PATH_MAX];
     char buffer[ENTRY_MAX];
-    struct passwd user = {.pw_name = ""};
+    struct passwd entry;
     struct passwd *found = NULL;
-    struct group group = {.gr_name = ""};
+    struct group group;
     struct group *its = NULL;
     char names[ENTRY_MAX];
+    const bool enters = realpath(path, real); /* else it ends with the first part that cannot be looked up */
+    const char *where = enters ? real : dirname(real);
 
-    (void)getpwuid_r(geteuid(), &user, buffer, sizeof buffer, &found);
+    (void)getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found);
     (void)getgrgid_r(getegid(), &group, names, sizeof names, &its);
-    (void)snprintf(folder, sizeof folder, "%s", path);
-    if (access(dirname(folder), X_OK) < 0)
+    const char *user = found ? entry.pw_name : "of this process";
+
+    if (enters && its && put_command("chown root:", its->gr_name, "0640", where, "read it", user, ret))
+        return ret;
+    if (!enters && its && is_below(where, CONFIG_FOLDER) &&
+        put_command("chgrp ", its->gr_name, "0750", where, "enter the folder", user, ret))
+        return ret;
+    if (enters)
         (void)snprintf(ret, SERVICE_USER_ADVICE_MAX,
-                       "user %.40s may not enter the folder %.120s; keep the file in " CONFIG_FOLDER,
-                       found ? user.pw_name : "of this process", folder);
+                       "let user %.40s read it, best by its group and mode 0640", user);
     else
         (void)snprintf(ret, SERVICE_USER_ADVICE_MAX,
-                       "`sudo chown root:%.40s %.160s && sudo chmod 0640 %.160s` lets user %.40s read it",
-                       its ? group.gr_name : "GROUP", path, path, found ? user.pw_name : "of this process");
+                       "user %.40s may not enter the folder %.200s; keep the file in " CONFIG_FOLDER, user,
+                       where);
     return ret;
 }

@@ -14,13 +14,18 @@ enum service_user {
     SERVICE_USER_SELF,  /* it does, and this process has its user */
     SERVICE_USER_OTHER, /* it does, and this process has another user */
 };
+/* By the path or by what it is a link to. */
 enum service_user service_user_of(const char *config_path);
 
-/* For root: this process becomes that user, for good. */
-int service_user_become(struct err *err);
+/* For root: this process becomes that user, for good, with the environment of one. ret: the configuration's
+ * path from the root, since that user may not be able to enter the working folder; PATH_MAX bytes. */
+int service_user_become(const char *config_path, char *ret, struct err *err);
 
 /* Whether the service's unit makes this folder, with its user as the owner, when it starts. */
 bool service_user_gets(const char *folder);
+
+/* Whether the service's unit keeps the file from it, whatever its mode is (ProtectHome). */
+bool service_user_is_kept_from(const char *path);
 
 #define SERVICE_USER_ADVICE_MAX 512
 

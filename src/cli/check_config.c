@@ -11,6 +11,7 @@
 #include "preflight/preflight.h"
 #include "render/table.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -223,9 +224,12 @@ static enum exit_code verb_check_config_run(const struct args *args, struct aren
     char *text;
 
     as_service = geteuid() == 0 && service_user_of(path) == SERVICE_USER_OTHER;
-    if (as_service && service_user_become(&err) < 0) {
-        cli_error("%s", err.text);
-        return EXIT_FAILED;
+    if (as_service) {
+        char *full = arena_array(a, char, PATH_MAX);
+
+        if (service_user_become(path, full, &err) < 0)
+            return cli_fail(EXIT_FAILED, "%s", err.text);
+        path = full;
     }
     if (config_read_text(path, a, &text, &len, &err) < 0 ||
         config_parse_all(path, text, len, CONFIG_FOR_CHECK, a, &config, &mistakes, &err) < 0) {

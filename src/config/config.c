@@ -219,6 +219,7 @@ int config_parse_all(const char *path, const char *text, size_t len, enum config
     if (r < 0)
         return r;
     s.root = root;
+    section_warn_if_kept_away(&s, 1, c.path);
     const struct node *kind = node_find(root, "source.kind");
 
     schema.fields = config_keys(kind ? node_text(kind) : NULL, a, &schema.n);

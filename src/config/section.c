@@ -76,6 +76,15 @@ static bool is_forgiven(const struct section *s, int error, const char *key, con
     return true;
 }
 
+void section_warn_if_kept_away(const struct section *s, unsigned line, const char *path)
+{
+    if (s->use == CONFIG_FOR_CHECK && service_user_of(s->reader.file) == SERVICE_USER_SELF &&
+        service_user_is_kept_from(path))
+        section_warn(s, line,
+                     "the service's unit hides %s from it (ProtectHome): keep the file in /etc/ballast",
+                     path);
+}
+
 static int read_secret(const struct section *s, const struct field *f, const char *path, const char **ret)
 {
     unsigned line = section_line(s, f->name);
@@ -127,6 +136,8 @@ int section_files(const struct section *s, const struct schema *keys, const char
             continue;
         const char *path = field_text(f, object, s->reader.a);
 
+        if (f->type == FIELD_SECRET || f->flags & FIELD_READABLE)
+            section_warn_if_kept_away(s, section_line(s, f->name), path);
         if (f->type == FIELD_SECRET)
             e = read_secret(s, f, path, (const char **)((char *)object + f->secret));
         else if (f->flags & FIELD_READABLE)

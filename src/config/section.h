@@ -36,6 +36,9 @@ int section_refuse(const struct section *s, const char *key, const char *format,
 void section_warn(const struct section *s, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A check as the packaged service's user: its unit keeps some files from it that this process can read. */
+void section_warn_if_kept_away(const struct section *s, unsigned line, const char *path);
+
 /* Reads the secrets from the files that the object's keys with this prefix ("mqtt.") name, and checks that
  * the other files are readable. If only the settings of a pass are needed, no file is opened. -EINVAL with
  * the line. */

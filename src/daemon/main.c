@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -80,10 +81,12 @@ static int load_and_run(const char *path, enum mode mode, char *const argv[])
     struct config config;
     struct err err = {0};
     enum config_use use = mode == MODE_CHECK ? CONFIG_FOR_CHECK : CONFIG_FOR_SERVICE;
+    const bool as_service =
+        mode == MODE_CHECK && geteuid() == 0 && service_user_of(path) == SERVICE_USER_OTHER;
+    char full[PATH_MAX];
 
-    if ((mode == MODE_CHECK && geteuid() == 0 && service_user_of(path) == SERVICE_USER_OTHER &&
-         service_user_become(&err) < 0) ||
-        config_load_for(path, use, &a, &config, &err) < 0) {
+    if ((as_service && service_user_become(path, full, &err) < 0) ||
+        config_load_for(as_service ? full : path, use, &a, &config, &err) < 0) {
         (void)fprintf(stderr, "%s\n", err.text);
         return EXIT_WRONG;
     }

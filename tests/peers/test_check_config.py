@@ -515,8 +515,48 @@ def test_as_the_packaged_service():
             machine = [i for i in json.loads(done.stdout)["checks"] if i["area"] == "machine"]
             assert [i for i in machine if told in i["text"]], machine
             equal("problems of this machine", [i for i in machine if i["verdict"] == "problem"], [])
+        # the folder itself is closed
         os.chmod(etc / "ballast", 0o700)
-        assert "user ballast may not enter the folder /etc/ballast" in check().stderr
+        said = re.search("`(.*)` lets user ballast enter the folder", check().stderr)
+        assert said, check().stderr
+        run("sh", "-c", said[1].replace("sudo ", ""))
+        equal("exit code", check().returncode, 0)
+        # links: to the folder, out of it, and to where the service's user may not go
+        os.chmod(config, 0o600)
+        (pathlib.Path(place) / "link.yaml").symlink_to("/etc/ballast/ballast.yaml")
+        done = run(program, "check-config", f"{place}/link.yaml")
+        assert "chown root:ballast /etc/ballast/ballast.yaml " in done.stderr, done.stderr
+        closed = pathlib.Path(place) / "closed"
+        closed.mkdir(mode=0o700)
+        os.rename(config, closed / "ballast.yaml")
+        config.symlink_to(closed / "ballast.yaml")
+        assert f"user ballast may not enter the folder {closed}; keep the file in /etc/ballast" in check().stderr, check().stderr
+        os.chmod(closed, 0o755)
+        assert f"chown root:ballast {closed}/ballast.yaml " in check().stderr, check().stderr
+        # no command that a shell would read otherwise, or that is cut
+        for name in ("it's", "a" * 200 + "/" + "b" * 200):
+            (closed / name).mkdir(parents=True)
+            shutil.copy(closed / "ballast.yaml", closed / name)
+            config.unlink()
+            config.symlink_to(closed / name / "ballast.yaml")
+            os.chmod(closed / name / "ballast.yaml", 0o600)
+            assert check().stderr.rstrip().endswith("let user ballast read it, best by its group and mode 0640"), check().stderr
+        # the unit hides homes, whatever their modes are; the working folder may be closed; programs get the environment of the unit's user
+        config.unlink()
+        config.write_text(yaml({"cluster": "test", "source": {"kind": "sim"}, "mqtt": {"url": "mqtt://127.0.0.1:9", "username": "ballast",
+                                                                                        "password_file": "/run/user/broker.password"},
+                                "power": {"hosts": {"h1": {"wol": {"mac": "02:00:00:00:00:01", "relay": "root@127.0.0.1"}}}}}))
+        os.chmod(config, 0o644)
+        (etc / "ssh").mkdir()
+        (etc / "ssh" / "fake").write_text("#!/bin/sh\nenv > /run/user/environment\nexit 255\n")
+        os.chmod(etc / "ssh" / "fake", 0o755)
+        home = "mount -t tmpfs tmpfs /run && mkdir -m 777 /run/user && install -m 644 /etc/ballast/broker.password /run/user && mount --bind /etc/ssh/fake /usr/bin/ssh"
+        done = run("sh", "-c", f"{home} && mkdir -m 700 /run/user/x && cd /run/user/x && SSH_AUTH_SOCK=/x XDG_CONFIG_HOME=/y HOME=/root "
+                               f"{program} check-config --connect ../../../etc/ballast/ballast.yaml; cat /run/user/environment")
+        assert re.search(r"warning: /etc/ballast/ballast.yaml:\d+: the service's unit hides /run/user/broker.password", done.stderr), done
+        environment = done.stdout.split("\n")
+        assert {"HOME=/", "USER=ballast", "LOGNAME=ballast"} <= set(environment), done
+        assert not [v for v in environment if v.startswith(("SSH_AUTH_SOCK=", "XDG_"))], environment
 
 
 def test_machine():
