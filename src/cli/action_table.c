@@ -77,7 +77,7 @@ static const char *why(const json_t *x, struct arena *a)
     return has_to_wait(x) ? arena_printf(a, "%s%s", conditions(x, a), text ? text : "") : text;
 }
 
-bool action_table_print_begun(const json_t *reply, const char *nothing, struct arena *a, struct strbuf *out)
+void action_table_print_begun(const json_t *reply, const char *nothing, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "actions");
 
@@ -85,30 +85,53 @@ bool action_table_print_begun(const json_t *reply, const char *nothing, struct a
         action_table_print(reply, list, a, out);
     else
         strbuf_printf(out, "nothing to do%s\n", nothing);
-    return json_array_size(list) > 0;
 }
 
 /* Names of VMs in a note; more are counted. */
-#define OFF_VMS_LISTED 3
+#define VMS_LISTED 3
+
+static const char *some_of(const json_t *list, struct arena *a)
+{
+    const size_t n = json_array_size(list);
+    const char *names = "";
+
+    for (size_t i = 0; i < n && i < VMS_LISTED; i++)
+        names =
+            arena_printf(a, "%s%s%s", names, i > 0 ? ", " : "", json_string_value(json_array_get(list, i)));
+    return n > VMS_LISTED ? arena_printf(a, "%s and %zu more", names, n - VMS_LISTED) : names;
+}
+
+void action_table_print_leaving(const json_t *reply, const char *undo, struct arena *a, struct strbuf *out)
+{
+    const json_t *list = json_object_get(reply, "leaving_vms");
+    const json_t *first = json_array_get(json_object_get(reply, "actions"), 0);
+    const size_t n = json_array_size(list);
+
+    if (n == 0)
+        return;
+    strbuf_puts(out, "\n");
+    table_put_wrapped(out,
+                      arena_printf(a,
+                                   "%zu VM%s moved away first (%s). This command approves %s, which `ballast "
+                                   "recommendations` lists once a pass has found where to. `ballast %s %s` "
+                                   "undoes it.",
+                                   n, n == 1 ? " is" : "s are", some_of(list, a),
+                                   n == 1 ? "this move" : "these moves", undo,
+                                   action_table_subject(first, a)),
+                      0);
+}
 
 void action_table_print_off_vms(const json_t *reply, const char *what, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "off_vms");
-    size_t n = json_array_size(list);
+    const size_t n = json_array_size(list);
 
     if (n == 0)
         return;
-    const char *names = "";
-
-    for (size_t i = 0; i < n && i < OFF_VMS_LISTED; i++)
-        names =
-            arena_printf(a, "%s%s%s", names, i > 0 ? ", " : "", json_string_value(json_array_get(list, i)));
-    if (n > OFF_VMS_LISTED)
-        names = arena_printf(a, "%s and %zu more", names, n - OFF_VMS_LISTED);
     strbuf_puts(out, "\n");
     table_put_wrapped(out,
                       arena_printf(a, "Note: %zu VM%s registered on the host, but %s not run (%s). %s", n,
-                                   n == 1 ? " is" : "s are", n == 1 ? "does" : "do", names, what),
+                                   n == 1 ? " is" : "s are", n == 1 ? "does" : "do", some_of(list, a), what),
                       0);
 }
 

@@ -22,9 +22,13 @@ void action_table_print(const json_t *reply, const json_t *list, struct arena *a
 void action_table_put_subject(struct table *t, const json_t *action);
 
 /* Prints the actions of a reply. If there are none it prints "nothing to do", followed by `nothing` (": the
- * host is on"), and returns false. */
-bool action_table_print_begun(const json_t *balance, const char *nothing, struct arena *a,
+ * host is on"). */
+void action_table_print_begun(const json_t *balance, const char *nothing, struct arena *a,
                               struct strbuf *out);
+
+/* Prints how many VMs leave the host of a command first (`leaving_vms` of a reply), which of them, and how to
+ * undo that: `undo` and the host's name. Nothing where there are none. */
+void action_table_print_leaving(const json_t *reply, const char *undo, struct arena *a, struct strbuf *out);
 
 /* Prints a note on the VMs of a host that do not run (`off_vms` of a reply); nothing where there are none.
  * `what`: what follows for them. */

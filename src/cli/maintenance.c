@@ -19,7 +19,8 @@ static const struct option_spec options[ROLL_OPT_COUNT] = {
 
 static void show_maintenance(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    (void)action_table_print_begun(reply, "", a, out);
+    action_table_print_begun(reply, "", a, out);
+    action_table_print_leaving(reply, "maintenance exit", a, out);
 }
 
 static enum exit_code one_host(const struct args *args, const char *mode, struct arena *a, struct strbuf *out)

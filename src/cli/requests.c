@@ -34,21 +34,11 @@ const struct verb verb_resume = {
     ONE_REQUEST(.word = "thaw", .done = "resumed: actions are started again"),
 };
 
-/* An approved standby waits until the host is empty. */
 static void show_standby(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    const json_t *action = json_array_get(json_object_get(reply, "actions"), 0);
-    const char *state = reply_text(action, "state");
-
-    bool begun = action_table_print_begun(reply, ": the host is in standby, or on its way there", a, out);
-
+    action_table_print_begun(reply, ": the host is in standby, or on its way there", a, out);
     action_table_print_off_vms(reply, "Those that stay cannot be started while it is in standby.", a, out);
-    if (!begun || !state || strcmp(state, "approved") != 0)
-        return;
-    strbuf_puts(out, "\nIts VMs are moved away first: `ballast recommendations` lists the moves, which\n"
-                     "this command approves.\n`ballast wake ");
-    table_put_text(out, action_table_subject(action, a));
-    strbuf_puts(out, "` undoes it.\n");
+    action_table_print_leaving(reply, "wake", a, out);
 }
 
 const struct verb verb_standby = {

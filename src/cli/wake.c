@@ -16,9 +16,10 @@ static const struct option_spec options[] = {
 
 static void show_wake(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    (void)action_table_print_begun(reply, ": the host is on or boots; --verify proves that it can be woken",
-                                   a, out);
+    action_table_print_begun(reply, ": the host is on or boots; --verify proves that it can be woken", a,
+                             out);
     action_table_print_off_vms(reply, "Such VMs stay off when the host is on.", a, out);
+    action_table_print_leaving(reply, "wake", a, out);
 }
 
 static enum exit_code verb_wake_run(const struct args *args, struct arena *a, struct strbuf *out)

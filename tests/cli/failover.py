@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Failover capacity as a user meets it: the policy of the configuration beside the source's, on a running service."""
 import json
+import re
 import signal
 import socket
 
@@ -80,8 +81,12 @@ def test_maintenance_gives_it_up():
         file.write_text(json.dumps(CLUSTER), encoding='utf-8')
         s.configure(f'kind: sim\n  speed: 20\n  file: {file}', ha='{policy: host_failures}')
         check('it starts', s.start(), s.log_text())
-        done = s.ask('maintenance', 'enter', 'esx4')
+        done = s.ask('maintenance', 'enter', 'esx1')
         check('where nothing is given up nothing is asked', done.returncode == 0, done.stderr)
+        leave = sorted(v['name'] for v in CLUSTER['vms'] if v['host'] == 'h1')
+        told = re.search(r'(\d+) VMs? (?:is|are) moved away first \((.*?)\)', ' '.join(done.stdout.split()))
+        check('how many moves it approves is said, and of which VMs', told and int(told[1]) == len(leave) and set(told[2].split(' and ')[0].split(', ')) <= set(leave)
+              and '`ballast maintenance exit esx1` undoes it' in ' '.join(done.stdout.split()), done.stdout)
         what_if = s.ask('what-if', '--maintenance', 'esx3')
         check('nor said', 'given up' not in what_if.stdout, what_if.stdout)
 

@@ -74,7 +74,7 @@ def test_night():
         done = s.ask('standby', 'pretend-4')
         fits('standby', done.stdout)
         check('it waits, and says for what', 'it waits for host pretend-4 to be empty' in done.stdout and
-              '`ballast recommendations` lists the moves' in done.stdout and '`ballast wake pretend-4` undoes it' in done.stdout, done.stdout)
+              '6 VMs are moved away first (' in done.stdout and '`ballast wake pretend-4` undoes it' in done.stdout, done.stdout)
         evacuation = lambda: [r for r in s.recommendations() if r['from'] == 'pretend-4' and r['reason'] == 'standby']
         check('the moves are there', wait_until(evacuation, 10))
         fits('recommendations', s.ask('recommendations').stdout)

@@ -47,7 +47,10 @@ def test_an_admin_asks():
         wait_for("hosts", lambda: d.run("hosts").returncode == 0)
         # what is not proven does not sleep; the proof is a cycle of its own
         assert "`ballast wake esx2 --verify`" in d.cli("standby", "esx2", code=1)
-        begun = d.json("wake", "h2", "--verify")
+        on_it = sum(host == "h2" for host in d.placement().values())
+        told = d.request({"command": "wake", "host": "h2", "verify": True})
+        begun = told["actions"]
+        assert on_it > 0 and len(told["leaving_vms"]) == on_it, (told, on_it)
         assert [a["action"] for a in begun] == ["power_off", "power_on"] and begun[1]["depends_on"] == [begun[0]["id"]]
         assert all(a["reason"] == "wake_test" for a in begun), begun
         wait_for("the proof", lambda: {begun[0]["id"], begun[1]["id"]} <= {a["id"] for a in d.actions("done")}, 60)

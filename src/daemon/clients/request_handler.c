@@ -85,7 +85,7 @@ static int serve_maintenance(const struct request_handler *s, const struct reque
         if (power[i] != 0)
             ids[n++] = power[i];
     }
-    reply_actions(s->engine, ids, n, NULL, out);
+    reply_host_command(s->engine, q->host, q->enter, ids, n, out);
     return 0;
 }
 
@@ -102,7 +102,7 @@ static int serve_power(const struct request_handler *s, const struct request *q,
         return r;
     while (n < WAKE_ACTIONS && ids[n] != 0)
         n++;
-    reply_host_power(s->engine, q->host, ids, n, out);
+    reply_host_command(s->engine, q->host, q->kind == REQUEST_STANDBY || q->verify, ids, n, out);
     return 0;
 }
 

@@ -392,42 +392,41 @@ void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, const 
 
     open_reply(&w, out);
     put_these(&w, e, ids, n);
-    if (rest)
-        jw_begin(&w, "left_out", JW_ARRAY, JW_INLINE);
-    for (size_t i = 0; rest && i < rest->n; i++) {
+    jw_begin(&w, "left_out", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < rest->n; i++) {
         jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
         jw_int(&w, "id", (int64_t)rest->list[i].id);
         jw_text(&w, "why", rest->list[i].why);
         jw_end(&w);
     }
-    if (rest)
-        jw_end(&w);
+    jw_end(&w);
     jw_end(&w);
 }
 
-/* The names of the VMs that are registered on the host and do not run: they stay there. */
-static void put_off_vms(struct json_writer *w, const struct snapshot *s, const char *host)
+static void put_vms(struct json_writer *w, const char *key, const struct snapshot *s, uint32_t host,
+                    bool running)
 {
-    uint32_t ix = IX_NONE;
-
-    jw_begin(w, "off_vms", JW_ARRAY, JW_INLINE);
-    if (s && named_host(s, host, &ix, NULL) == 0) {
-        for (uint32_t i = 0; i < s->n_vms; i++) {
-            if (s->vms[i].host == ix && s->vms[i].is.state != VM_ON)
-                jw_text(w, NULL, s->vms[i].is.name);
-        }
+    jw_begin(w, key, JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; host != IX_NONE && i < s->n_vms; i++) {
+        if (s->vms[i].host == host && (s->vms[i].is.state == VM_ON) == running)
+            jw_text(w, NULL, s->vms[i].is.name);
     }
     jw_end(w);
 }
 
-void reply_host_power(const struct engine *e, const char *host, const uint64_t *ids, size_t n,
-                      struct strbuf *out)
+void reply_host_command(const struct engine *e, const char *host, bool empties, const uint64_t *ids, size_t n,
+                        struct strbuf *out)
 {
+    const struct snapshot *s = engine_snapshot(e);
+    uint32_t ix = IX_NONE;
     struct json_writer w;
 
+    if (s)
+        (void)named_host(s, host, &ix, NULL);
     open_reply(&w, out);
     put_these(&w, e, ids, n);
-    put_off_vms(&w, engine_snapshot(e), host);
+    put_vms(&w, "leaving_vms", s, empties && n > 0 ? ix : IX_NONE, true);
+    put_vms(&w, "off_vms", s, ix, false);
     jw_end(&w);
 }
 

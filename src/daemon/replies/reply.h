@@ -29,12 +29,13 @@ void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct str
 /* A placement, or a migration to the best host: the plan as JSON and as text, and the started actions. */
 void reply_placement(const struct engine *e, const struct placement *p, struct strbuf *out);
 
-/* These actions in their present state; of recommendations that a person decided on, also those left out. */
+/* Recommendations that a person decided on, in their present state, and those left out. */
 void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, const struct left_outs *rest,
                    struct strbuf *out);
 
-/* The same after a standby or a wake of the host, with its VMs that do not run. */
-void reply_host_power(const struct engine *e, const char *host, const uint64_t *ids, size_t n,
-                      struct strbuf *out);
+/* The same after a command for a host, with the names of its VMs: those that run, if the host is emptied
+ * first, and those that do not run. */
+void reply_host_command(const struct engine *e, const char *host, bool empties, const uint64_t *ids, size_t n,
+                        struct strbuf *out);
 
 #endif
