@@ -266,6 +266,10 @@ static void note_happened(const struct recording *r, const struct policy *policy
         note(notes, a,
              "The simulation has no people who approve recommendations: automation=full shows what they "
              "would have come to.");
+    if (policy->dpm.automation != AUTOMATION_AUTOMATIC)
+        note(notes, a,
+             "The simulation has no people who approve standby: dpm.automation=automatic shows what it would "
+             "save.");
     if (r->power_by_people > 0)
         note(notes, a,
              arena_printf(a, "People put hosts to standby or woke them %u times: not repeated.",

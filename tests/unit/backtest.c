@@ -137,6 +137,22 @@ static void check_vms(const struct recording *r)
     assert_null(recording_find_vm(r, "nowhere"));
 }
 
+/* Where a person approves standby, the simulation has none, and says so. */
+static void check_manual(struct recording r, struct arena *a)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    struct policy policy = *r.snapshot->policy;
+    struct snapshot manual = *r.snapshot;
+    struct backtest_notes notes = {0};
+
+    policy.dpm.automation = AUTOMATION_MANUAL;
+    manual.policy = &policy;
+    r.snapshot = &manual;
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    backtest_scenario(&r, NULL, a, &text, &notes);
+    assert_true(has_note(&notes, "no people who approve standby: dpm.automation=automatic"));
+}
+
 static void test_days(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -165,6 +181,8 @@ static void test_days(void **state)
     struct simulation saving = again(&r, "dpm.enabled", "true", &a, &notes);
 
     assert_true(saving.metrics.kwh < 0.9 * same.metrics.kwh);
+    assert_false(has_note(&notes, "no people who approve standby"));
+    check_manual(r, &a);
     assert_true(saving.metrics.host_power_offs > 0);
 
     /* the last hours only, from the pass at that time */
