@@ -3,6 +3,7 @@
 
 summary.py [--passed N] [--failed WHAT]… LOG.json…
 summary.py --again LOG.json      only names the failed tests that are to run once more, alone
+summary.py --left LOG.json       only names the tests of standard input (meson test --list) that have not passed in it
 
 A test that reports its parts (the Test Anything Protocol: an area of scenarios) counts once for each part. A skipped test of
 suite peers (the real peer is not installed) is a failure if CI=true. Exit code 0 when none failed.
@@ -53,6 +54,12 @@ def to_run_again(log):
     return [name.split(' / ')[-1] for name in failed if suites(name) & WAITING]
 
 
+def left(log, listed):
+    last = {t['name']: t['result'] for t in read_log(log)}
+    names = [line.strip() for line in listed if ' / ' in line]
+    return dict.fromkeys(name.split(' / ')[-1] for name in names if last.get(name) not in ('OK', 'EXPECTEDFAIL', 'SKIP'))
+
+
 def runs(logs):
     """Each test's last run: (its log, the test). testlog-again-X.json has second runs of tests of testlog-run-X.json."""
     first = {}
@@ -60,7 +67,7 @@ def runs(logs):
         for test in read_log(log):
             key = (log.replace('testlog-again', 'testlog-run'), test['name'])
             if key in first and test['result'] == 'OK':
-                print('AGAIN', f'{test["name"]} ({log.split("/")[0]}): failed beside other tests, passed alone')
+                print('AGAIN', f'{test["name"]} ({log.split("/")[0]}): failed at first, passed when it was tried again')
             first[key] = test
     return [(log, test) for (log, _), test in first.items()]
 
@@ -70,10 +77,14 @@ def main():
     parser.add_argument('--passed', type=int, default=0)
     parser.add_argument('--failed', action='append', default=[])
     parser.add_argument('--again')
+    parser.add_argument('--left')
     parser.add_argument('logs', nargs='*')
     options = parser.parse_args()
     if options.again:
         print('\n'.join(to_run_again(options.again)))
+        return 0
+    if options.left:
+        print('\n'.join(left(options.left, sys.stdin)))
         return 0
     in_ci = os.environ.get('CI', '').lower() in ('true', '1', 'yes')
 
