@@ -23,6 +23,7 @@ static const char *advice_for_login(const char *uri)
 static void add_no_answer(const char *uri, const struct err *err, struct preflight *ret)
 {
     preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_PROBLEM, "%s", err->text);
+    preflight_about(ret, "source.hosts", NULL);
     switch (err->code) {
     case -EACCES:
         preflight_advise(ret, "%s", advice_for_login(uri));

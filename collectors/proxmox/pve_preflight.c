@@ -2,6 +2,7 @@
  * It asks for nothing itself. */
 #include "collectors/proxmox/pve_preflight.h"
 
+#include "net/http.h"
 #include "net/peer_json.h"
 #include "net/proxmox/settings.h"
 
@@ -97,6 +98,7 @@ static void add_failure(const struct pve_look *l, const struct err *err, struct 
     case -EACCES:
         preflight_advise(ret, "correct source.username (USER@REALM or USER@REALM!TOKEN) or the file of "
                               "source.password_file");
+        preflight_about(ret, "source.password_file", NULL);
         break;
     case -EPERM:
         preflight_advise(ret, "give %s the role of ballast-proxmox(7) on /, with propagation",
@@ -106,13 +108,17 @@ static void add_failure(const struct pve_look *l, const struct err *err, struct 
         preflight_advise(
             ret, "give /etc/pve/pve-root-ca.pem of a node as source.ca_file, or the fingerprints of the "
                  "nodes' certificates as source.fingerprints");
+        preflight_about(ret, "source.ca_file", NULL);
+        http_offer_certificate(pve_url(l->api), l->cfg->stop, ret);
         break;
     case -ENOENT:
         preflight_advise(ret, "correct source.cluster, or source.url");
+        preflight_about(ret, "source.cluster", NULL);
         break;
     default:
         preflight_advise(ret, "check source.url and source.other_urls: https://HOST:8006%s",
                          err->code == -ETIMEDOUT ? ", and that no firewall is in the way" : "");
+        preflight_about(ret, "source.url", NULL);
     }
 }
 
@@ -190,6 +196,7 @@ void pve_preflight(struct pve_look *l, const struct pve_view *view, const struct
     add_other_addresses(l, ret);
     preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_OK, "cluster %s: %zu nodes, %zu guests, %zu rules of HA",
                   inv->cluster, inv->n_hosts, inv->n_vms, inv->n_rules);
+    preflight_about(ret, "cluster", inv->cluster);
     add_nodes(l, view, ret);
     add_unread(l, view, ret);
     if (has && has->data) {

@@ -56,6 +56,7 @@ static void add_no_login(const struct vs_seen *s, struct preflight *ret)
         preflight_advise(ret,
                          "correct source.username or the file of source.password_file; it was tried once, "
                          "because directories lock accounts");
+        preflight_about(ret, "source.password_file", NULL);
         break;
     case -EPERM:
         add_reached(s, ret);
@@ -73,16 +74,20 @@ static void add_no_login(const struct vs_seen *s, struct preflight *ret)
                          "give the certificate of the vCenter's authority as source.ca_file (the vCenter "
                          "offers it at /certs/download.zip), and name the vCenter in source.url as its "
                          "certificate does");
+        preflight_about(ret, "source.ca_file", NULL);
+        http_offer_certificate(s->cfg->url, s->cfg->stop, ret);
         break;
     case -EPROTO:
         preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_PROBLEM, "%s", text);
         preflight_advise(ret, "check source.url: the path of a vCenter's API is /sdk");
+        preflight_about(ret, "source.url", NULL);
         break;
     default:
         preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_PROBLEM, "%s", text);
         preflight_advise(ret, s->err->code == -ETIMEDOUT
                                   ? "check source.url, and that no firewall is in the way"
                                   : "check source.url");
+        preflight_about(ret, "source.url", NULL);
     }
     add_skipped(ret);
 }
@@ -98,9 +103,11 @@ static void add_clusters(const struct vs_seen *s, struct preflight *ret)
     vsphere_deadline_from_config(s->vsphere);
     if (find_cluster_list(s->vsphere, ret->a, &list, &n, &err) < 0)
         return;
-    for (size_t i = 0; i < n && i < CLUSTERS_LISTED_MAX; i++)
+    for (size_t i = 0; i < n && i < CLUSTERS_LISTED_MAX; i++) {
         preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_NOTE, "there is a cluster %s (%s)", list[i].path,
                       list[i].id);
+        preflight_about(ret, "source.cluster", list[i].path);
+    }
     if (n > CLUSTERS_LISTED_MAX)
         preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_NOTE, "and %zu more", n - CLUSTERS_LISTED_MAX);
 }
@@ -111,6 +118,7 @@ static void add_no_cluster(const struct vs_seen *s, struct preflight *ret)
     if (s->cluster[0])
         return; /* it was found, and reading it failed */
     preflight_advise(ret, "write the path or the id of the right one as source.cluster");
+    preflight_about(ret, "source.cluster", NULL);
     add_clusters(s, ret);
 }
 
@@ -256,6 +264,7 @@ void vs_preflight(const struct vs_seen *s, unsigned operations, struct preflight
     }
     preflight_add(ret, PREFLIGHT_CLUSTER, PREFLIGHT_OK, "cluster %s (%s): %zu hosts, %zu VMs, %zu rules",
                   s->inv->cluster, s->cluster, s->inv->n_hosts, s->inv->n_vms, s->inv->n_rules);
+    preflight_about(ret, "cluster", s->inv->cluster);
     add_unread(s, ret);
     add_tags(s, ret);
     add_privileges(s, operations, ret);

@@ -35,6 +35,8 @@ struct preflight_item {
     enum preflight_verdict verdict;
     const char *text;
     const char *advice; /* what to do; NULL: nothing */
+    const char *key; /* of the configuration, that the item is about ("source.url"); NULL: of no single one */
+    const char *choice; /* a value that this key may have at this source; NULL: the item names none */
 };
 
 struct preflight {
@@ -48,5 +50,8 @@ void preflight_add(struct preflight *p, enum preflight_area area, enum preflight
 
 /* Sets what to do about the item that was added last. */
 void preflight_advise(struct preflight *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Sets what that item is about; choice: NULL, or copied. */
+void preflight_about(struct preflight *p, const char *key, const char *choice);
 
 #endif

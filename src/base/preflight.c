@@ -31,3 +31,11 @@ void preflight_advise(struct preflight *p, const char *format, ...)
     if (p->n > 0)
         p->items[p->n - 1].advice = arena_strdup(p->a, text);
 }
+
+void preflight_about(struct preflight *p, const char *key, const char *choice)
+{
+    struct preflight_item *last = &p->items[p->n - 1];
+
+    last->key = key;
+    last->choice = choice ? arena_strdup(p->a, choice) : NULL;
+}

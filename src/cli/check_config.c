@@ -15,8 +15,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define VERDICT_WIDTH 7
@@ -81,6 +79,8 @@ static void put_items_json(const struct preflight *p, struct json_writer *w)
             jw_text(w, "verdict", verdict_words[item->verdict]);
             jw_text(w, "text", item->text);
             jw_text(w, "advice", item->advice);
+            jw_text(w, "key", item->key);
+            jw_text(w, "choice", item->choice);
             jw_end(w);
         }
     }
@@ -150,17 +150,6 @@ static void end_at_once(enum exit_code code, const struct strbuf *out)
     _exit(written == EXIT_DONE ? (int)code : (int)written);
 }
 
-static bool service_runs(const char *path)
-{
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    CLEANUP(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0 || !path || strlen(path) >= sizeof to.sun_path)
-        return false;
-    (void)snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
-    return connect(fd, (const struct sockaddr *)&to, sizeof to) == 0;
-}
-
 /* The accounts that the service of this configuration, where it runs, was refused. */
 static size_t ask_service(const struct config *c, struct arena *a, struct preflight_pause **ret)
 {
@@ -169,7 +158,7 @@ static size_t ask_service(const struct config *c, struct arena *a, struct prefli
     size_t i, n = 0;
 
     *ret = NULL;
-    if (!service_runs(c->socket) ||
+    if (!client_reaches(c->socket) ||
         client_call(c->socket, json_pack("{s:s}", "command", "status"), &reply) != EXIT_DONE)
         return 0;
     const json_t *list = json_object_get(json_object_get(reply, "status"), "logins_paused");

@@ -57,6 +57,17 @@ static enum exit_code unreachable(const char *path, const char *what, int code)
                     code ? ": " : "", code ? strerror(code) : "", hint);
 }
 
+bool client_reaches(const char *path)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    CLEANUP(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || !path || strlen(path) >= sizeof to.sun_path)
+        return false;
+    (void)snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
+    return connect(fd, (const struct sockaddr *)&to, sizeof to) == 0;
+}
+
 static enum exit_code connect_to(const char *path, int *ret)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

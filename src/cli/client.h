@@ -25,6 +25,9 @@
 /* The verb that runs: what the service refuses is named as its options and operand are. */
 void client_begin(const struct verb *v);
 
+/* Whether something listens at this socket; says nothing. */
+bool client_reaches(const char *path);
+
 /* Sends the request, which it releases, and reads the reply; the caller releases *ret. path NULL:
  * BALLAST_SOCKET, or the default. EXIT_FAILED with a reply: the same request with "yes" is carried out. */
 enum exit_code client_call(const char *path, json_t *request, json_t **ret);

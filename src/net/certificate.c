@@ -51,6 +51,8 @@ int certificate_read(const char *pem, struct certificate *ret)
     if (!x || X509_digest(x, EVP_sha256(), digest, &n) != 1 || n != sizeof digest ||
         read_pin(x, ret->pin) < 0)
         return -EINVAL;
+    (void)X509_NAME_oneline(X509_get_subject_name(x), ret->subject, sizeof ret->subject);
+    (void)X509_NAME_oneline(X509_get_issuer_name(x), ret->issuer, sizeof ret->issuer);
     for (size_t i = 0; i < sizeof digest; i++)
         (void)snprintf(ret->fingerprint + 2 * i, 3, "%02x", (unsigned)digest[i]);
     return 0;

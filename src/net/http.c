@@ -361,19 +361,21 @@ static int why_not(const struct http_session *s, const struct http_request *q, C
     }
 }
 
-/* On a connection that was used before, libcurl does not tell the certificate again. */
-static void note_certificate(struct http_session *s)
+/* Of those that the peer sent, the last one, PEM, or its own; NULL: on a connection that was used before,
+ * libcurl does not tell them again. */
+static const char *sent_certificate(const struct http_session *s, bool last)
 {
     static const char prefix[] = "Cert:";
     struct curl_certinfo *chain = NULL;
 
     if (curl_easy_getinfo(s->easy, CURLINFO_CERTINFO, &chain) != CURLE_OK || !chain ||
         chain->num_of_certs < 1)
-        return;
-    for (const struct curl_slist *l = chain->certinfo[0]; l; l = l->next) { /* [0]: the peer's own */
+        return NULL;
+    for (const struct curl_slist *l = chain->certinfo[last ? chain->num_of_certs - 1 : 0]; l; l = l->next) {
         if (strncmp(l->data, prefix, sizeof prefix - 1) == 0)
-            (void)certificate_read(l->data + sizeof prefix - 1, &s->certificate);
+            return l->data + sizeof prefix - 1;
     }
+    return NULL;
 }
 
 static int send_one(struct http_session *s, const struct http_request *q, struct http_answer *ret,
@@ -402,7 +404,10 @@ static int send_one(struct http_session *s, const struct http_request *q, struct
         curl_off_t retry = 0;
 
         s->verified = s->verified || s->options.tls_verify;
-        note_certificate(s);
+        const char *own = sent_certificate(s, false);
+
+        if (own)
+            (void)certificate_read(own, &s->certificate);
         ret->body = body;
         (void)snprintf(ret->reason, sizeof ret->reason, "%s", s->reason);
         (void)curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &ret->status);
@@ -495,6 +500,29 @@ int http_send(struct http_session *s, const struct http_request *q, struct http_
     }
     free(url);
     return r;
+}
+
+void http_offer_certificate(const char *url, const atomic_bool *stop, struct preflight *ret)
+{
+    const struct http_options options = {.stop = stop};
+    const struct http_request request = {
+        .method = "GET", .url = url, .deadline_ms = net_now_ms() + CONNECT_MAX_MS, .connect_only = true};
+    struct http_answer answer = {.body = STRBUF_EMPTY};
+    struct http_session *s = NULL;
+    struct certificate c;
+
+    if (http_session_new(&options, &s, NULL) < 0)
+        return;
+    const char *sent = http_send(s, &request, &answer, NULL) == 0 ? sent_certificate(s, true) : NULL;
+
+    if (sent && certificate_read(sent, &c) == 0) {
+        preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_NOTE,
+                      "it sends the certificate %s, signed by %s, with the SHA-256 fingerprint %s", c.subject,
+                      c.issuer, c.fingerprint);
+        preflight_about(ret, "source.ca_file", sent);
+    }
+    strbuf_release(&answer.body);
+    http_session_free(s);
 }
 
 void http_address(const struct http_session *s, char ret[HTTP_ADDRESS_MAX])

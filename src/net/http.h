@@ -15,6 +15,7 @@
 #include "base/strbuf.h"
 
 #include <ballast/err.h>
+#include <ballast/preflight.h>
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -95,6 +96,10 @@ int http_send(struct http_session *s, const struct http_request *request, struct
 /* The SHA-256 fingerprint of the certificate of the peer that answered last, in hexadecimal digits; "": there
  * was no answer yet, or not over TLS. */
 const char *http_fingerprint(const struct http_session *s);
+
+/* For a peer that is not trusted: adds the last certificate that it sends, that of its authority or its own,
+ * as a choice for source.ca_file, with the fingerprint to compare. Asks the peer for nothing. */
+void http_offer_certificate(const char *url, const atomic_bool *stop, struct preflight *ret);
 
 /* The address of the peer that answered last, "192.0.2.7:443"; "": there was no answer yet. */
 #define HTTP_ADDRESS_MAX 64

@@ -19,6 +19,7 @@ static void take_findings(const struct preflight *from, struct preflight *to)
         preflight_add(to, from->items[i].area, from->items[i].verdict, "%s", from->items[i].text);
         if (from->items[i].advice)
             preflight_advise(to, "%s", from->items[i].advice);
+        preflight_about(to, from->items[i].key, from->items[i].choice);
     }
 }
 
