@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CONFIG_FOLDER "/etc/ballast"
@@ -85,6 +86,17 @@ int service_user_become(const char *config_path, char *ret, struct err *err)
         return err_set(err, -errno, "this cannot be looked at as user " SERVICE_USER ": %s", strerror(errno));
     take_environment(&to);
     return 0;
+}
+
+int service_user_give(const char *path)
+{
+    char buffer[ENTRY_MAX];
+    struct passwd to;
+    struct stat st;
+
+    if (service_user_of(path) == SERVICE_USER_NONE || !find(&to, buffer) || stat(path, &st) < 0)
+        return -ENOENT;
+    return chown(path, 0, to.pw_gid) < 0 || chmod(path, S_ISDIR(st.st_mode) ? 0750 : 0640) < 0 ? -errno : 0;
 }
 
 bool service_user_gets(const char *folder)

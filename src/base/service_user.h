@@ -21,6 +21,10 @@ enum service_user service_user_of(const char *config_path);
  * path from the root, since that user may not be able to enter the working folder; PATH_MAX bytes. */
 int service_user_become(const char *config_path, char *ret, struct err *err);
 
+/* For root: lets that user read a file below /etc/ballast, or what is in a folder there. -ENOENT: it is no
+ * such. */
+int service_user_give(const char *path);
+
 /* Whether the service's unit makes this folder, with its user as the owner, when it starts. */
 bool service_user_gets(const char *folder);
 

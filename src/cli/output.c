@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 4096
@@ -37,6 +39,47 @@ bool cli_asked(const char *question)
     (void)fflush(stderr);
     return fgets(answer, sizeof answer, stdin) &&
            (strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0);
+}
+
+static atomic_bool stopped;
+
+static void stop(int signal)
+{
+    (void)signal;
+    atomic_store(&stopped, true);
+}
+
+const atomic_bool *cli_hold_signals(void)
+{
+    const struct sigaction action = {.sa_handler = stop}; /* without SA_RESTART: reading ends */
+
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGHUP, &action, NULL);
+    return &stopped;
+}
+
+bool cli_answer(const char *prompt, bool hidden, char ret[CLI_ANSWER_MAX])
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+    struct termios shown = {0};
+    const bool dark = hidden && tcgetattr(STDIN_FILENO, &shown) == 0;
+    struct termios no_echo = shown;
+
+    no_echo.c_lflag &= ~(tcflag_t)ECHO;
+    table_put_text(&text, prompt);
+    (void)fprintf(stderr, "%s: ", text.text);
+    (void)fflush(stderr);
+    if (dark)
+        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &no_echo);
+    const bool any = !atomic_load(&stopped) && fgets(ret, CLI_ANSWER_MAX, stdin);
+
+    if (dark)
+        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
+    if (!any || dark || !isatty(STDIN_FILENO))
+        (void)fputc('\n', stderr);
+    ret[any ? strcspn(ret, "\n") : 0] = '\0';
+    return any;
 }
 
 static void put_error(const char *format, va_list ap)

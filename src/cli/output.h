@@ -4,6 +4,8 @@
 
 #include "cli/verb.h"
 
+#include <stdatomic.h>
+
 /* Whether standard output is a terminal with colours: not where NO_COLOR (no-color.org) is set, or TERM is
  * dumb. */
 bool cli_colours(void);
@@ -13,6 +15,15 @@ bool cli_can_ask(void);
 
 /* Asks "QUESTION? [y/N]"; whether the answer is yes. */
 bool cli_asked(const char *question);
+
+#define CLI_ANSWER_MAX 8192 /* bytes, with its end */
+
+/* Says the prompt, and reads a line of standard input; a terminal does not show a hidden one. false: the
+ * input has ended, or Ctrl-C came (cli_hold_signals()). */
+bool cli_answer(const char *prompt, bool hidden, char ret[CLI_ANSWER_MAX]);
+
+/* From now on Ctrl-C, SIGTERM and SIGHUP do not end the process, but make this true. */
+const atomic_bool *cli_hold_signals(void);
 
 /* Prints one line on standard error, which begins with "ballast", or with the file that it is about; control
  * characters in the text are replaced. */

@@ -2,6 +2,7 @@
 #include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/verbs.h"
+#include "render/table.h"
 
 enum { OPT_RETRY, OPT_SOCKET, OPT_FORMAT };
 
@@ -14,6 +15,7 @@ static const struct option_spec options[] = {
 static void show_run(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *pass = json_object_get(reply, "pass");
+    const bool uneven = json_array_size(json_object_get(pass, "uneven")) > 0;
     json_t *open = json_array();
     json_t *x;
     size_t i;
@@ -24,7 +26,9 @@ static void show_run(const json_t *reply, struct arena *a, struct strbuf *out)
         strbuf_printf(out, "%lld recommended, %.3f after them\n",
                       (long long)reply_int(pass, "recommendations"), reply_number(pass, "imbalance_after"));
     else
-        strbuf_puts(out, "no recommendations\n");
+        strbuf_printf(out, "no recommendations%s\n", uneven ? "" : ": the load is even enough");
+    if (uneven && reply_int(pass, "recommendations") == 0)
+        table_put_wrapped(out, reply_or_dash(json_object_get(pass, "end"), "text"), 4);
     /* ended actions are not news of this pass */
     json_array_foreach(json_object_get(reply, "recommendations"), i, x)
     {

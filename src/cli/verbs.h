@@ -16,6 +16,7 @@
     X(simulate) \
     X(backtest) \
     X(generate) \
+    X(setup) \
     X(check_config) \
     X(status) \
     X(top) \
