@@ -15,7 +15,6 @@
 #include "core/preferred_rules.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* Trials of hosts in the search for prerequisite moves: a fraction of a second. Clusters with fewer than a
  * few hundred hosts never reach the limit. */

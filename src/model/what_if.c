@@ -5,7 +5,6 @@
 #include "model/named.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* For each change of a host: the new state, and the states in which it is possible. */
 static const struct {

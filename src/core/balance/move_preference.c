@@ -2,7 +2,6 @@
 #include "core/balance/move_preference.h"
 
 #include <math.h>
-#include <string.h>
 
 static double load_then(const struct move_preference *p, uint32_t unit, uint32_t slot)
 {

@@ -4,8 +4,6 @@
 
 #include "core/demand/demand.h"
 
-#include <string.h>
-
 /* Tolerance: figures are whole MHz and MiB, and the measured interval is not exact. */
 #define HAIR 0.01
 

@@ -11,7 +11,6 @@
 #include "core/plan/prerequisite_moves.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* ---- the snapshot with the waiting VMs ---- */
 

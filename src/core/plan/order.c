@@ -11,8 +11,6 @@
 #include "core/plan/findings.h"
 #include "core/plan/plan.h"
 
-#include <string.h>
-
 /* Two sums of the same numbers may differ by this share, because their order of addition differs. */
 #define ROUNDING 1e-6
 

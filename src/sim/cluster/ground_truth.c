@@ -1,8 +1,6 @@
 /* ground_truth.c: the true cluster as a snapshot, for metrics: nothing estimated, nothing missing. */
 #include "sim/cluster/cluster_internal.h"
 
-#include <string.h>
-
 static void true_hosts(const struct cluster *c, struct arena *a, struct snapshot *s)
 {
     s->hosts = arena_array(a, struct host, s->n_hosts);
