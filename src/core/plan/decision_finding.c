@@ -18,6 +18,22 @@ static double reclaimed_mb(const struct pass *p, const struct decision *d)
     return d->worth.reclaimed_mb > 0 ? d->worth.reclaimed_mb / members : UNKNOWN;
 }
 
+/* The number of decisions before this one, if any of them changes the loads of its hosts; else UNKNOWN. */
+static double decisions_before(const struct pass *p, const struct decision *d)
+{
+    const size_t before = d == &p->next ? p->n_decisions : (size_t)(d - p->decisions);
+
+    for (size_t i = before; i-- > 0;) {
+        const struct decision *e = &p->decisions[i];
+
+        if (e->unit != IX_NONE &&
+            (e->to_slot == d->from_slot || e->to_slot == d->to_slot || e->from_slot == d->to_slot ||
+             (e->from_slot == d->from_slot && d->action == ACTION_MIGRATE)))
+            return (double)before;
+    }
+    return UNKNOWN;
+}
+
 static struct finding find_placement(const struct pass *p, const struct decision *d, uint32_t vm)
 {
     return (struct finding){.code = FIND_PLACEMENT,
@@ -27,6 +43,7 @@ static struct finding find_placement(const struct pass *p, const struct decision
                                         {FIGURE_MEM_MB, p->entitlement[RES_MEM][vm]},
                                         {FIGURE_CPU_LOAD_TO, d->load_to[RES_CPU]},
                                         {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]},
+                                        {FIGURE_MOVES, decisions_before(p, d)},
                                         {FIGURE_RECLAIMED, reclaimed_mb(p, d)}}};
 }
 
@@ -65,6 +82,7 @@ static struct finding find_move(const struct pass *p, const struct decision *d, 
                                         {FIGURE_MEM_LOAD, d->load_from[RES_MEM]},
                                         {FIGURE_CPU_LOAD_TO, d->load_to[RES_CPU]},
                                         {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]},
+                                        {FIGURE_MOVES, decisions_before(p, d)},
                                         {FIGURE_RECLAIMED, reclaimed_mb(p, d)}},
                             .because = d->because};
 }

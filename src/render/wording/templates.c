@@ -4,8 +4,9 @@
 
 const struct sentence_template wording_templates[] = {
     /* Recommendations. By how much the imbalance falls is a figure of its own. */
-    {FIND_MOVE, "", "{vm_with_share} moves from {from}{load_here} to {to}{load_there}{why_move}.{reclaims}"},
-    {FIND_PLACEMENT, "", "{vm_with_share} is powered on at {to}{load_there}.{reclaims}"},
+    {FIND_MOVE, "",
+     "{vm_with_share} moves from {from}{load_here} to {to}{load_there}{why_move}.{earlier}{reclaims}"},
+    {FIND_PLACEMENT, "", "{vm_with_share} is powered on at {to}{load_there}.{earlier}{reclaims}"},
     {FIND_ALTERNATIVE, "stage",
      "{host}{load_here} can run the VM as well; the bucket {stage} ranks it below {to}."},
     {FIND_ALTERNATIVE, "score",
@@ -724,6 +725,8 @@ const struct phrase wording_phrases[] = {
      ", because {from} is expected to rise above the target range soon"},
     {"why_move", "reason=room", ", to make room for {because}"},
     {"why_move", "", " ({reason.meaning})"},
+    {"earlier", "moves", " The loads count the moves before it."},
+    {"earlier", "", ""},
     {"reclaims", "reclaimed_mb",
      " For it the hypervisor must reclaim {reclaimed_mb} of consumed but idle memory on {to}."},
     {"reclaims", "", ""},
