@@ -12,7 +12,7 @@
  * one that an earlier process may have called (wake_continue()).
  *
  * Time in which a method had its turn and could not be asked does not count: the service was stopped, or
- * frozen. Waking is always safe, and a host that was sent no wake has not failed to wake. */
+ * paused. Waking is always safe, and a host that was sent no wake has not failed to wake. */
 #include "actuators/power/internal.h"
 
 #include <errno.h>

@@ -375,7 +375,7 @@ static void show_power(const json_t *st, struct strbuf *out)
         strbuf_printf(out, ", %lld NOT COUNTED (no power model, no meter)", (long long)unknown);
     strbuf_puts(out, "\n");
     double lack_mhz = reply_number(p, "unmet_mhz");
-    put_label(out, "");
+    put_label(out, "shortage");
     if (lack_mhz >= MHZ_PER_GHZ)
         strbuf_printf(out, "VMs lack %.1f GHz of CPU\n", lack_mhz / MHZ_PER_GHZ);
     else if (lack_mhz >= 1)
@@ -509,7 +509,7 @@ const struct verb verb_status = {
             "it took a fifth longer than the host's boot takes otherwise. Energy and what VMs lacked are "
             "stored by the hour, so the hour in which the time lies is counted whole; the time of the most "
             "is the beginning of its hour. Lines are cut at 80 columns; `ballast history --since TIME` and "
-            "`--format json` have all. Times are in UTC.",
+            "`--format json` have all. Times are in UTC. ballast-concepts(7) defines the terms.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

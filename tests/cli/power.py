@@ -87,7 +87,7 @@ def test_night():
         check('again', (again.returncode, again.stdout) == (0, 'nothing to do: the host is in standby, or on its way there\n'), again.stdout)
         fits('hosts', s.ask('hosts').stdout)
         fits('status', s.ask('status').stdout)
-        check('status', 'asleep       pretend-4, since ' in s.ask('status').stdout and re.search(r' W with all hosts on; .*metered\n +no VM lacks CPU\n', s.ask('status').stdout))
+        check('status', 'asleep       pretend-4, since ' in s.ask('status').stdout and re.search(r' W with all hosts on; .*metered\nshortage     no VM lacks CPU\n', s.ask('status').stdout))
 
         woken = s.ask('wake', 'pretend-4')
         check('wake', woken.returncode == 0 and 'power_on' in woken.stdout, woken.stderr)
