@@ -277,20 +277,20 @@ const struct verb verb_hosts = {
                "the last day.",
     .operands = "[HOST]",
     .operands_max = 1,
-    .more = "CPU and MEM: what the VMs on the host are entitled to, in percent of the host's capacity "
-            "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host. Each is proven once a "
-            "wake succeeded that no other method can have done, until its settings change (expired) or it "
-            "does not wake the host (FAILED; `ballast status` says why); or the method that is tried just "
-            "now (redfish now). `ballast wake HOST --verify` proves one. --wide adds power "
-            "draw, time since the host is on or in standby, boot time, the host's own power "
-            "management level, CONTROLLER: whether its controllers report its hardware UUID (matches), "
-            "another machine's (differs), nothing that could be compared (unknown), or were confirmed by a "
-            "person (confirmed), the UUID of its hardware, and what sets it apart. Below the table stand the "
-            "hosts "
-            "whose memory in use and that of their VMs differ by more than a tenth, with what the host uses "
-            "itself "
-            "beyond what is reserved for it, and when that was seen. With a host's id or name: the "
-            "figures of `ballast vms VM`, summed over the VMs on the host.",
+    .more =
+        "CPU and MEM: what the VMs on the host are entitled to, in percent of the host's capacity "
+        "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host. Each is proven once a "
+        "wake succeeded that no other method can have done, until its settings change (expired) or it "
+        "does not wake the host (FAILED; `ballast status` says why); or the method that is tried just "
+        "now (redfish now). `ballast wake HOST --verify` proves one. --wide adds power "
+        "draw, time since the host is on or in standby, boot time, the host's own power "
+        "management level, CONTROLLER: whether its controllers report its hardware UUID (matches), "
+        "another machine's (differs), nothing that could be compared (unknown), or were confirmed by a "
+        "person (confirmed), the UUID of its hardware, and what sets it apart. Below the table stand the "
+        "hosts whose memory in use and that of their VMs differ by more than a tenth, with what the host "
+        "uses itself beyond what is reserved for it, and when that was seen. With a host's id or name: the "
+        "figures of `ballast vms VM`, summed over the VMs on the host. ballast-concepts(7) defines the "
+        "terms.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

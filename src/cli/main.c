@@ -67,7 +67,8 @@ static void put_help(struct strbuf *out)
     list_verbs(false, "Commands that work without the service:", out);
     list_verbs(true, "Commands of the service:", out);
     strbuf_puts(out, "\nExit codes: 0 success; 1 failure; 2 wrong usage or input; 3 the service\n"
-                     "cannot be reached, or is overloaded.\n");
+                     "cannot be reached, or is overloaded.\n"
+                     "ballast-concepts(7) defines imbalance, entitlement and the other terms.\n");
 }
 
 /* A verb's output is printed only after it has succeeded. */

@@ -54,7 +54,8 @@ const struct verb verb_pools = {
     .operands = "[POOL]",
     .operands_max = 1,
     .more = "The root pool is not listed. A limit of - means no limit. With a pool's id or name: the figures "
-            "of `ballast vms VM`, summed over the VMs of the pool and of the pools below it.",
+            "of `ballast vms VM`, summed over the VMs of the pool and of the pools below it. "
+            "ballast-concepts(7) defines the terms.",
     .options = client_options,
     .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,

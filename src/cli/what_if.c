@@ -73,7 +73,8 @@ const struct verb verb_what_if = {
     .more = "HOST and VM are ids or names. Give one change or more; they are assumed together. Shown "
             "are the changes, whether each host can be emptied and which VMs cannot leave it, the "
             "load now and then, and the plan of an ordinary pass. The JSON is that plan with two more "
-            "members: what_if (the changes) and now (the state without them).",
+            "members: what_if (the changes) and now (the state without them). "
+            "ballast-concepts(7) defines the terms.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = verb_what_if_run,
