@@ -527,4 +527,8 @@ NAME_DECLARE(role, ROLES)
 NAME_DECLARE(four_eyes_action, FOUR_EYES_ACTIONS)
 NAME_DECLARE(event_kind, EVENTS)
 
+/* The word of an event as text shows it: paused for "frozen", resumed for "thawed", which programs read; any
+ * other as it is. */
+const char *names_event_shown(const char *word);
+
 #endif

@@ -8,6 +8,8 @@
 #include "mqtt/cloudevent.h"
 #include "mqtt/topic.h"
 
+#include <ballast/names.h>
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -118,8 +120,8 @@ void alarm_message_of_events(const struct alarm_origin *o, const struct alarm_ba
     for (size_t i = 0; i < b->n; i++) {
         const struct alarm_event *e = &b->listed[i];
 
-        strbuf_printf(&text, "%s  %s  %s\n    %s\n", time_text(e->time, a), e->severity, e->kind,
-                      alarm_line(e->text, a));
+        strbuf_printf(&text, "%s  %s  %s\n    %s\n", time_text(e->time, a), e->severity,
+                      names_event_shown(e->kind), alarm_line(e->text, a));
     }
     if (b->more > 0)
         strbuf_printf(&text, "\nand %" PRIu64 " more: `ballast events --since %s` lists them.\n", b->more,

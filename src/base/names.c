@@ -34,3 +34,10 @@ NAME_DEFINE(stage_needs, STAGE_NEEDS)
 NAME_DEFINE(role, ROLES)
 NAME_DEFINE(four_eyes_action, FOUR_EYES_ACTIONS)
 NAME_DEFINE(event_kind, EVENTS)
+
+const char *names_event_shown(const char *word)
+{
+    if (strcmp(word, event_kind_name(EVENT_PAUSED)) == 0)
+        return "paused";
+    return strcmp(word, event_kind_name(EVENT_RESUMED)) == 0 ? "resumed" : word;
+}

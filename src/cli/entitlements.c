@@ -18,19 +18,6 @@ static const struct option_spec options[] = {
 
 static const char *const res_word[RES_COUNT] = {[RES_CPU] = "cpu", [RES_MEM] = "mem"};
 
-static enum exit_code wanted_resources(const char *word, bool ret[RES_COUNT])
-{
-    bool any = false;
-
-    for (int r = 0; r < RES_COUNT; r++) {
-        ret[r] = !word || strcmp(word, res_word[r]) == 0;
-        any = any || ret[r];
-    }
-    if (any)
-        return EXIT_DONE;
-    return cli_fail(EXIT_WRONG, "--resource: \"%s\" is not known, expected cpu or mem", word);
-}
-
 static enum exit_code verb_entitlements_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     static const struct option_values no_settings = {0}; /* none changes what a VM is entitled to */
@@ -39,9 +26,11 @@ static enum exit_code verb_entitlements_run(const struct args *args, struct aren
                                         .sets = &no_settings};
     struct decision_question question = {.kind = DECISION_ENTITLEMENTS,
                                          .wide = args->options[OPT_WIDE].n > 0};
-    enum exit_code code = wanted_resources(args_value(args, OPT_RESOURCE, NULL), question.resources);
+    const char *word = args_value(args, OPT_RESOURCE, NULL);
 
-    return code == EXIT_DONE ? cli_decide(args, &paths, &question, 0, a, out) : code;
+    for (int r = 0; r < RES_COUNT; r++)
+        question.resources[r] = !word || strcmp(word, res_word[r]) == 0;
+    return cli_decide(args, &paths, &question, 0, a, out);
 }
 
 const struct verb verb_entitlements = {

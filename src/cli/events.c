@@ -9,8 +9,8 @@
 #include "render/table.h"
 #include "schedule/when.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <ballast/names.h>
+
 #include <string.h>
 
 #define BATCH 1000 /* the service's limit */
@@ -33,6 +33,7 @@ static const struct option_spec options[] = {
 };
 
 struct showing {
+    const struct args *args;
     bool json;
     bool lines; /* JSON: one object a line, because the list is endless */
     bool any;
@@ -70,7 +71,8 @@ static void show_line(const json_t *ev, struct strbuf *out)
     strbuf_puts(out, time ? time : "-");
     table_put_hanging(out,
                       arena_printf(&a, "%lld %s %s%s", (long long)reply_int(ev, "id"),
-                                   reply_or_dash(ev, "severity"), reply_or_dash(ev, "type"), what),
+                                   reply_or_dash(ev, "severity"),
+                                   names_event_shown(reply_or_dash(ev, "type")), what),
                       time ? strlen(time) : 1, EVENT_INDENT);
 }
 
@@ -118,16 +120,14 @@ static enum exit_code show_now(void *ctx, const json_t *reply)
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-static bool number_of(const char *text, int64_t *ret)
+/* The word that programs read, of one that text shows. */
+static const char *kind_word(const char *given)
 {
-    char *end;
-
-    errno = 0;
-    long long n = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || n < 0)
-        return false;
-    *ret = n;
-    return true;
+    for (unsigned k = 0; k < event_kind_count; k++) {
+        if (strcmp(names_event_shown(event_kind_name((enum event_kind)k)), given) == 0)
+            return event_kind_name((enum event_kind)k);
+    }
+    return given; /* the service knows it, or refuses it */
 }
 
 static enum exit_code read_request(const struct args *args, json_t *request)
@@ -136,38 +136,41 @@ static enum exit_code read_request(const struct args *args, json_t *request)
     const char *limit = args_value(args, OPT_LIMIT, SHOWN);
     char time[RFC3339_MAX];
     instant_s from;
-    int64_t id, n;
+    unsigned long long id, n;
 
-    if (!number_of(limit, &n) || n < 1 || n > BATCH)
-        return cli_fail(EXIT_WRONG, "--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit,
-                        BATCH);
+    if (cli_parse_number("limit", limit, 1, BATCH, &n) != EXIT_DONE)
+        return EXIT_WRONG;
     if (since && args_value(args, OPT_LIMIT, NULL))
         return cli_fail(EXIT_WRONG, "ballast events: give --since or --limit, not both");
-    if (since && number_of(since, &id))
-        (void)json_object_set_new(request, "after", json_integer(id));
-    else if (since && cli_parse_time("since", since, &from) != EXIT_DONE)
-        return EXIT_WRONG;
-    else if (since)
+    if (since && *since && since[strspn(since, "0123456789")] == '\0') {
+        if (cli_parse_number("since", since, 0, INT64_MAX, &id) != EXIT_DONE)
+            return EXIT_WRONG;
+        (void)json_object_set_new(request, "after", json_integer((json_int_t)id));
+    } else if (since) {
+        if (cli_parse_time("since", since, &from) != EXIT_DONE)
+            return EXIT_WRONG;
         (void)json_object_set_new(request, "since", json_string(rfc3339_format(from, time)));
+    }
     for (size_t i = OPT_VM; i <= OPT_KIND; i++) {
         const char *value = args_value(args, i, NULL);
 
         if (value)
-            (void)json_object_set_new(request, options[i].name, json_string(value));
+            (void)json_object_set_new(request, options[i].name,
+                                      json_string(i == OPT_KIND ? kind_word(value) : value));
     }
-    (void)json_object_set_new(request, "limit", json_integer(since ? BATCH : n));
+    (void)json_object_set_new(request, "limit", json_integer(since ? BATCH : (json_int_t)n));
     return EXIT_DONE;
 }
 
 /* Reads batch after batch, up to the newest event. */
-static enum exit_code show_all(const char *socket, json_t *request, bool whole, struct showing *s)
+static enum exit_code show_all(json_t *request, bool whole, struct showing *s)
 {
     enum exit_code code = EXIT_DONE;
 
     do {
         json_t *reply = NULL;
 
-        code = client_call(socket, json_incref(request), &reply);
+        code = client_call(s->args->socket, json_incref(request), &reply);
         if (code != EXIT_DONE)
             break;
         show(s, reply);
@@ -177,41 +180,26 @@ static enum exit_code show_all(const char *socket, json_t *request, bool whole, 
     if (code == EXIT_DONE && s->json)
         strbuf_puts(s->out, s->any ? "\n]\n" : "[]\n");
     else if (code == EXIT_DONE && !s->any)
-        strbuf_puts(s->out, "no such event\n");
+        cli_put_none(s->args, "event", "no event yet", s->out);
     return code;
-}
-
-/* What --limit left out; JSON is a list, so that it has no place there. */
-static void say_earlier(const struct showing *s, struct arena *a)
-{
-    long long n = (long long)s->earlier;
-
-    if (n == 0)
-        return;
-    const char *text =
-        arena_printf(a, "%lld earlier event%s not shown (--limit, --since)", n, n == 1 ? " is" : "s are");
-
-    if (s->json)
-        cli_error("%s", text);
-    else
-        strbuf_printf(s->out, "%s\n", text);
 }
 
 static enum exit_code verb_events_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     bool follow = args->options[OPT_FOLLOW].n > 0;
-    struct showing s = {.json = args->json, .lines = follow, .out = out};
+    struct showing s = {.args = args, .json = args->json, .lines = follow, .out = out};
     json_t *request = json_pack("{s:s}", "command", "events");
     enum exit_code code = read_request(args, request);
 
+    (void)a;
     if (code == EXIT_DONE && follow) {
         (void)json_object_set_new(request, "follow", json_true());
         return client_stream(args->socket, request, show_now, &s);
     }
     if (code == EXIT_DONE)
-        code = show_all(args->socket, request, args_value(args, OPT_SINCE, NULL) != NULL, &s);
+        code = show_all(request, args_value(args, OPT_SINCE, NULL) != NULL, &s);
     if (code == EXIT_DONE)
-        say_earlier(&s, a);
+        cli_put_more(args, (long long)s.earlier, "earlier event", "--limit, --since", out);
     json_decref(request);
     return code;
 }

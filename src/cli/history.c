@@ -133,13 +133,6 @@ static const char *outcome(const json_t *x, struct arena *a)
                             : "");
 }
 
-/* Whether a filter was given, which may have hidden actions. */
-static bool is_filtered(const struct args *args)
-{
-    return args_value(args, OPT_SINCE, NULL) || args_value(args, OPT_VM, NULL) ||
-           args_value(args, OPT_HOST, NULL) || args_value(args, OPT_STATE, NULL);
-}
-
 static void show_history(const json_t *reply, const struct args *args, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "history");
@@ -162,7 +155,7 @@ static void show_history(const json_t *reply, const struct args *args, struct ar
         table_cell(&t, found ? arena_printf(a, "%s %s", whole(sentence(x, a), a), found) : sentence(x, a));
     }
     if (i == 0)
-        strbuf_puts(out, is_filtered(args) ? "no such action has ended\n" : "no action has ended yet\n");
+        cli_put_none(args, "action that has ended", "no action has ended yet", out);
     else
         table_render(&t, "", out);
 }
@@ -211,22 +204,6 @@ static json_t *make_request(const struct args *args)
     return request;
 }
 
-/* What the limit left out; JSON is a list, so that it has no place there. */
-static void say_more(const json_t *reply, bool json, struct arena *a, struct strbuf *out)
-{
-    long long more = (long long)reply_int(reply, "more");
-
-    if (more == 0)
-        return;
-    const char *text = arena_printf(a, "%lld older action%s not shown (--limit, --vm, --host, --state)", more,
-                                    more == 1 ? " is" : "s are");
-
-    if (json)
-        cli_error("%s", text);
-    else
-        strbuf_printf(out, "%s\n", text);
-}
-
 static enum exit_code verb_history_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     CLEANUP(json_decrefp) json_t *reply = NULL;
@@ -251,7 +228,8 @@ static enum exit_code verb_history_run(const struct args *args, struct arena *a,
         reply_dump(json_object_get(reply, "history"), out);
     else
         show_history(reply, args, a, out);
-    say_more(reply, args->json, a, out);
+    cli_put_more(args, (long long)reply_int(reply, "more"), "older action", "--limit, --vm, --host, --state",
+                 out);
     return EXIT_DONE;
 }
 

@@ -129,10 +129,8 @@ static void show_energy(const json_t *reply, struct arena *a, struct strbuf *out
 
     t.domain = reply_text(reply, "host_domain");
     json_array_foreach(json_object_get(energy, "rows"), i, row) put_row(&t, name_of(row, a), row);
-    if (i == 0) {
-        strbuf_puts(out, "no energy data yet\n");
+    if (i == 0)
         return;
-    }
     put_row(&t, "total", json_object_get(energy, "total"));
     table_render(&t, "", out);
     strbuf_printf(out, "\n%s to %s\n", reply_or_dash(energy, "from"), reply_or_dash(energy, "until"));
@@ -150,34 +148,24 @@ static enum exit_code read_days(const char *text, instant_s *ret)
     return code;
 }
 
-static enum exit_code check_by(const char *word)
-{
-    static const char *const words[] = {"day", "hour", "host"};
-
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (strcmp(word, words[i]) == 0)
-            return EXIT_DONE;
-    }
-    return cli_fail(EXIT_WRONG, "--by: \"%s\" is wrong, expected day, hour or host", word);
-}
-
 enum exit_code history_energy(const struct args *args, const struct energy_question *q, struct arena *a,
                               struct strbuf *out)
 {
     const char *by = q->by ? q->by : "day";
     char since[RFC3339_MAX];
     instant_s from = 0;
-    enum exit_code code = check_by(by);
 
-    if (code == EXIT_DONE && q->since && q->days)
+    if (q->since && q->days)
         return cli_fail(EXIT_WRONG, "ballast history: give --since or --days, not both");
-    if (code == EXIT_DONE)
-        code = q->since ? cli_parse_time("since", q->since, &from)
-                        : read_days(q->days ? q->days : DAYS_DEFAULT, &from);
+    enum exit_code code = q->since ? cli_parse_time("since", q->since, &from)
+                                   : read_days(q->days ? q->days : DAYS_DEFAULT, &from);
     if (code != EXIT_DONE)
         return code;
-    return client_show(
+    code = client_show(
         args,
         json_pack("{s:s, s:s, s:s}", "command", "energy", "since", rfc3339_format(from, since), "by", by),
         "energy", show_energy, a, out);
+    if (code == EXIT_DONE && out->len == 0)
+        cli_put_none(args, "energy data", "no energy data yet", out);
+    return code;
 }

@@ -6,6 +6,7 @@
 #include "render/table.h"
 #include "schema/suggest.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <string.h>
 
@@ -61,6 +62,25 @@ static void add_value(struct option_values *values, struct arena *a, const char 
     values->items[values->n++] = value ? value : "";
 }
 
+/* Where the table lists the words, "cpu|mem", the value is one of them. */
+static enum parsed check_word(const struct option_spec *o, const char *value, struct arena *a)
+{
+    const char *words = "";
+
+    if (!o->metavar || !strchr(o->metavar, '|') || !islower((unsigned char)*o->metavar))
+        return PARSED_RUN;
+    for (const char *word = o->metavar; *word;) {
+        size_t n = strcspn(word, "|");
+
+        if (strlen(value) == n && strncmp(value, word, n) == 0)
+            return PARSED_RUN;
+        words = arena_printf(a, "%s%s%.*s", words, !*words ? "" : word[n] ? ", " : " or ", (int)n, word);
+        word += n + (word[n] == '|');
+    }
+    cli_error("--%s: \"%s\" is not known, expected %s", o->name, value, words);
+    return PARSED_WRONG;
+}
+
 static enum parsed check(const struct verb *v, const struct args *args, struct arena *a)
 {
     for (size_t i = 0; i < v->n_options; i++) {
@@ -69,6 +89,9 @@ static enum parsed check(const struct verb *v, const struct args *args, struct a
             return wrong(v, a, arena_printf(a, "%s is missing", spelling(o, a)));
         if (!(o->flags & OPTION_REPEATS) && args->options[i].n > (o->flags & OPTION_PAIR ? 2 : 1))
             return wrong(v, a, arena_printf(a, "--%s is given twice", o->name));
+        for (size_t k = 0; k < args->options[i].n; k++)
+            if (check_word(o, args->options[i].items[k], a) != PARSED_RUN)
+                return PARSED_WRONG;
     }
     if (args->n_operands < v->operands_min)
         return wrong(v, a, arena_printf(a, "%s is missing", v->operands));
@@ -78,22 +101,16 @@ static enum parsed check(const struct verb *v, const struct args *args, struct a
 }
 
 /* --socket and --format, for the verbs that have them. */
-static enum parsed read_common(const struct verb *v, struct args *args)
+static void read_common(const struct verb *v, struct args *args)
 {
     for (size_t i = 0; i < v->n_options; i++) {
         const char *word = args_value(args, i, NULL);
 
         if (strcmp(v->options[i].name, "socket") == 0)
             args->socket = word;
-        if (!word || strcmp(v->options[i].name, "format") != 0)
-            continue;
-        args->json = strcmp(word, "json") == 0;
-        if (!args->json && strcmp(word, "text") != 0) {
-            cli_error("--format: \"%s\" is not known, expected text or json", word);
-            return PARSED_WRONG;
-        }
+        else if (word && strcmp(v->options[i].name, "format") == 0)
+            args->json = strcmp(word, "json") == 0;
     }
-    return PARSED_RUN;
 }
 
 enum parsed options_parse(const struct verb *v, int argc, char **argv, struct arena *a, struct args *ret)
@@ -132,8 +149,7 @@ enum parsed options_parse(const struct verb *v, int argc, char **argv, struct ar
     args.operands = (const char *const *)argv + optind;
     args.n_operands = (size_t)(argc - optind);
     enum parsed parsed = check(v, &args, a);
-    if (parsed == PARSED_RUN)
-        parsed = read_common(v, &args);
+    read_common(v, &args);
     if (parsed == PARSED_RUN)
         *ret = args;
     return parsed;
@@ -209,7 +225,11 @@ void options_help(const struct verb *v, struct strbuf *out)
     for (size_t i = 0; i < v->n_options; i++)
         options_help_line(spelling(&v->options[i], &scratch), width, v->options[i].meaning, out);
     if (v->can_watch)
-        options_help_line("--watch", width, "on a terminal: show it again every two seconds, until q", out);
+        options_help_line(
+            "--watch", width,
+            "on a terminal: show it again every two seconds, until q; arrows, Page Up, Page Down, Home and "
+            "End scroll",
+            out);
     options_help_line("--help", width, "show this help", out);
     if (v->more) {
         strbuf_puts(out, "\n");

@@ -82,6 +82,38 @@ bool cli_answer(const char *prompt, bool hidden, char ret[CLI_ANSWER_MAX])
     return any;
 }
 
+void cli_put_none(const struct args *args, const char *what, const char *yet, struct strbuf *out)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < args->verb->n_options; i++) {
+        const struct option_spec *o = &args->verb->options[i];
+        const char *value = args_value(args, i, NULL);
+
+        if (!value || !o->metavar || strcmp(o->name, "socket") == 0 || strcmp(o->name, "format") == 0)
+            continue;
+        if (!any)
+            strbuf_printf(out, "no %s matches", what);
+        any = true;
+        strbuf_printf(out, " --%s ", o->name);
+        table_put_text(out, value);
+    }
+    strbuf_printf(out, "%s\n", any ? "" : yet);
+}
+
+void cli_put_more(const struct args *args, long long n, const char *what, const char *hints,
+                  struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
+
+    if (n > 0)
+        strbuf_printf(&text, "%lld %s%s not shown (%s)", n, what, n == 1 ? " is" : "s are", hints);
+    if (n > 0 && args->json)
+        cli_error("%s", text.text);
+    else if (n > 0)
+        strbuf_printf(out, "%s\n", text.text);
+}
+
 static void put_error(const char *format, va_list ap)
 {
     CLEANUP(strbuf_releasep) struct strbuf line = STRBUF_EMPTY;

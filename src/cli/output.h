@@ -32,6 +32,14 @@ void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same; returns the code, with which the verb ends. */
 enum exit_code cli_fail(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Why a list is empty: "no event matches --vm web-1", or without such options `yet`, a line. */
+void cli_put_none(const struct args *args, const char *what, const char *yet, struct strbuf *out);
+
+/* "3 older actions are not shown (--limit)"; on standard error where the output is JSON, a list without a
+ * place for it. what: of one; nothing for n 0. */
+void cli_put_more(const struct args *args, long long n, const char *what, const char *hints,
+                  struct strbuf *out);
+
 /* Writes all of it to standard output. EXIT_FAILED, with an error printed, if that fails. */
 enum exit_code cli_write(const struct strbuf *out);
 

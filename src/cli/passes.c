@@ -51,9 +51,7 @@ static void show_passes(const json_t *reply, struct arena *a, struct strbuf *out
         table_cellf(&t, "%lld", (long long)reply_int(x, "faults"));
         table_cellf(&t, "%.0f", (double)reply_int(x, "decide_us") / 1000);
     }
-    if (i == 0)
-        strbuf_puts(out, "no such pass is kept\n");
-    else
+    if (i > 0)
         table_render(&t, "", out);
     if (reply_int(reply, "more") > 0)
         strbuf_printf(out, "%lld older ones are not shown, see --limit and --since\n",
@@ -70,7 +68,7 @@ static enum exit_code verb_passes_run(const struct args *args, struct arena *a, 
     enum exit_code code;
 
     if ((since && (code = cli_parse_time("since", since, &from)) != EXIT_DONE) ||
-        (limit && (code = cli_parse_number("limit", limit, 0, LIMIT_MAX, &n)) != EXIT_DONE))
+        (limit && (code = cli_parse_number("limit", limit, 1, LIMIT_MAX, &n)) != EXIT_DONE))
         return code;
     json_t *request = json_pack("{s:s, s:I}", "command", "passes", "limit", (json_int_t)n);
 
@@ -78,7 +76,10 @@ static enum exit_code verb_passes_run(const struct args *args, struct arena *a, 
         rfc3339_format(from, time);
         (void)json_object_set_new(request, "since", json_string(time));
     }
-    return client_show(args, request, "passes", show_passes, a, out);
+    code = client_show(args, request, "passes", show_passes, a, out);
+    if (code == EXIT_DONE && out->len == 0)
+        cli_put_none(args, "pass that is kept", "no pass is kept yet", out);
+    return code;
 }
 
 const struct verb verb_passes = {
@@ -90,7 +91,7 @@ const struct verb verb_passes = {
         "overload (a host was short all at once), change (VMs or hosts came or went), or place (a "
         "placement of VMs, which is no pass). `ballast plan --pass N` makes a plan again, and with --set "
         "shows the plan of other settings. history.passes and history.passes_mb (ballast.yaml(5)) say how "
-        "many passes are kept.",
+        "many passes are kept. ballast-concepts(7) defines the terms.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -57,12 +57,13 @@ static json_t *sort_by_turn(const json_t *list, const char *wanted, size_t *ret_
     return sorted;
 }
 
-static void show(const json_t *reply, json_t *sorted, size_t hidden, struct arena *a, struct strbuf *out)
+static void show(const struct args *args, const json_t *reply, json_t *sorted, size_t hidden, struct arena *a,
+                 struct strbuf *out)
 {
     for (size_t i = 0; i < hidden; i++)
         (void)json_array_remove(sorted, json_array_size(sorted) - 1);
     if (json_array_size(sorted) == 0)
-        strbuf_puts(out, "no recommendations\n");
+        cli_put_none(args, "recommendation", "no recommendations", out);
     else
         action_table_print(reply, sorted, a, out);
     if (hidden > 0)
@@ -84,6 +85,8 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
+#define STATE_LISTED(e, word, meaning) " " word
+
 static enum exit_code verb_recommendations_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *vm = args_value(args, OPT_VM, NULL);
@@ -95,8 +98,7 @@ static enum exit_code verb_recommendations_run(const struct args *args, struct a
 
     if (state && action_state_parse(state, &known) < 0)
         return cli_fail(EXIT_WRONG,
-                        "--state: \"%s\" is not known, expected one of the column STATE, such as %s", state,
-                        action_state_name(ACTION_RECOMMENDED));
+                        "--state: \"%s\" is not known, expected one of" ACTION_STATES(STATE_LISTED), state);
     enum exit_code code = client_call(
         args->socket, json_pack("{s:s, s:s*, s:s*}", "command", "recommendations", "vm", vm, "host", host),
         &reply);
@@ -109,7 +111,7 @@ static enum exit_code verb_recommendations_run(const struct args *args, struct a
     if (args->json)
         reply_dump(state ? sorted : list, out);
     else
-        show(reply, sorted, state || args->options[OPT_ALL].n > 0 ? 0 : ended, a, out);
+        show(args, reply, sorted, state || args->options[OPT_ALL].n > 0 ? 0 : ended, a, out);
     json_decref(sorted);
     json_decref(reply);
     return EXIT_DONE;

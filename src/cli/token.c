@@ -14,7 +14,7 @@ enum { OPT_SOCKET, OPT_FORMAT, OPT_ROLE, OPT_OWNER, OPT_EXPIRES, OPT_COUNT };
 static const struct option_spec options[OPT_COUNT] = {
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
-    [OPT_ROLE] = {"role", "ROLE", 0, "create: viewer, operator or admin"},
+    [OPT_ROLE] = {"role", "viewer|operator|admin", 0, "create: what the token allows"},
     [OPT_OWNER] = {"owner", "NAME", 0, "create: the person who uses it, as `id -un` prints the name"},
     [OPT_EXPIRES] = {"expires", "SPAN", 0,
                      "create: how long it is valid, such as 90d; default: until revoked"},

@@ -33,7 +33,7 @@ enum exit_code {
 
 struct option_spec {
     const char *name;    /* without its dashes */
-    const char *metavar; /* NULL: no value */
+    const char *metavar; /* "FILE", or the words of which the value is one: "cpu|mem"; NULL: no value */
     unsigned flags;
     const char *meaning;
 };

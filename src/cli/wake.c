@@ -8,8 +8,7 @@ enum { OPT_VERIFY, OPT_METHOD, OPT_SOCKET, OPT_FORMAT };
 static const struct option_spec options[] = {
     [OPT_VERIFY] = {"verify", NULL, 0,
                     "put a host that is on to standby and wake it, to prove that it can be woken"},
-    [OPT_METHOD] = {"method", "METHOD", 0,
-                    "with --verify: test this one method: ipmi, redfish, wol or hypervisor"},
+    [OPT_METHOD] = {"method", "ipmi|redfish|wol|hypervisor", 0, "with --verify: test this method"},
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
 };

@@ -1,4 +1,4 @@
-/* decide.c: from a frozen snapshot to numbered recommendations, and what of them goes ahead by itself. */
+/* decide.c: from a snapshot to numbered recommendations, and what of them goes ahead by itself. */
 #include "engine/decide.h"
 
 #include "base/cleanup.h"

@@ -279,5 +279,6 @@ int route_request(const struct route *r, const struct route_values *v, const str
         return e;
     ret->vm_in_path = route_value(v, "{vm}") != NULL;
     ret->host_in_path = route_value(v, "{host}") != NULL;
+    ret->pool_in_path = route_value(v, "{pool}") != NULL;
     return 0;
 }

@@ -108,6 +108,7 @@ struct request {
     char host[REQUEST_NAME_MAX]; /* maintenance, standby, wake, trust, confirm_controller; explain; of history
                                     and events a filter */
     char vm[REQUEST_NAME_MAX];   /* explain; history, events: a filter, too; "": none */
+    bool pool_in_path;
     bool vm_in_path, host_in_path; /* an HTTP path names it: one that is not there is not found */
     enum action_state state;       /* history: a filter; action_state_count: none */
     bool selected;                 /* reject: not by numbers */

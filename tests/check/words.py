@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Names explain themselves: a function says by its prefix where it is, and words that mislead do not come back.
+"""Names explain themselves: a function says by its prefix where it is, and words that mislead do not come back; neither do they in
+what a person reads.
 
 words.py --list prints the functions with a wrong prefix alone, each with its file.
 """
@@ -172,12 +173,46 @@ def misleading():
     return wrong, n
 
 
+# ---- Paused, not frozen.
+#
+# JSON, MQTT and the store say "frozen" and "thawed", and older commands "freeze" and "thaw": programs read these. A person reads
+# paused and resumed: the words stand in no sentence, only alone, as what a program reads.
+
+FORMER = re.compile(r'\b(?:un)?(?:frozen|fr[eo]e?z(?:es?|ing)|thaw(?:s|ed|ing)?)\b', re.I)
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+COMMENT = re.compile(r'/\*.*?\*/', re.S)
+OF_PROGRAMS = {'.md': r'`[^`]*`|"frozen\w*"', '.yaml': r'`[^`]*`', '.man': r'(?m)^\.(?:Li|Cm) .*$', '.ts': r'[.\w]*frozen(?:_\w+)?\??:|\w\.frozen\w*|^\s*frozen\w*\b'}
+
+
+def sentences(path):
+    """What of the file a person reads and the words must not stand in."""
+    text = text_of(path)
+    if path.suffix in ('.c', '.h'):
+        return [literal for literal in LITERAL.findall(COMMENT.sub('', text)) if re.search(r'\s', literal) and 'value_json' not in literal]
+    kind = '.man' if re.search(r'\.[1-8](\.in)?$', path.name) else {'.tsx': '.ts'}.get(path.suffix, path.suffix)
+    return re.sub(OF_PROGRAMS[kind], '', text).splitlines()
+
+
+def former_words():
+    """(lines, number of files looked at)."""
+    wrong, n = [], 0
+    for path in files('.c', '.h', '.md', '.yaml', '.ts', '.tsx', *(f'.{section}' for section in range(1, 9)), '.in'):
+        if path.parts[0] not in ('src', 'include', 'collectors', 'actuators', 'packaging', 'conf', 'dashboard', 'README.md') or '.test.' in path.name:
+            continue
+        if path.suffix == '.in' and not re.search(r'\.[1-8]\.in$', path.name):
+            continue
+        n += 1
+        wrong += [f'{path}: "{found[0]}" in "{line.strip()[:80]}" (a person reads: paused, resumed)' for line in sentences(path) for found in FORMER.finditer(line)]
+    return wrong, n
+
+
 def main():
     functions, n_functions = wrong_prefixes()
     if sys.argv[1:] == ['--list']:
         end(functions, f'{n_functions} functions')
     names, n_files = misleading()
-    end(names + functions, f'{n_files} files, {n_functions} functions')
+    former, n_read = former_words()
+    end(names + functions + former, f'{n_files} files, {n_functions} functions, {n_read} files for people')
 
 
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every command with wrong arguments, taken from its own --help: one line, which begins with the program's name, or
-the file that it is about, and names the argument."""
+the file that it is about, and names the argument; and lists that have no rows."""
 import re
 
 from command import TOP, Service, check, end, run
@@ -76,6 +76,33 @@ def test_wrong_values():
             bad = OPERANDS.get(operands.strip('[]'))
             if bad and verb not in ('backup', 'bugreport'):
                 one_line(f'{verb} {bad}', s.ask(verb, *(['--best'] if verb == 'migrate' else []), bad), bad)
+
+
+def test_no_such_event():
+    """Text says paused and resumed, JSON the words that programs know; a list without rows says why."""
+    with Service() as s:
+        s.start()
+        check('no event of a kind', s.ask('events', '--kind', 'paused').stdout == 'no event matches --kind paused\n')
+        check('pause and resume', all(s.ask(verb).returncode == 0 for verb in ('pause', 'resume')))
+        for kind, former in (('paused', 'frozen'), ('resumed', 'thawed')):
+            for word in (kind, former):
+                text = s.ask('events', '--kind', word).stdout
+                check(f'events --kind {word}', f' notice {kind}: {kind} by ' in text and former not in text and text.count('\n') <= 3, text)
+                check('in JSON', [e['type'] for e in s.ask_json('events', '--kind', word)] == [former])
+        for arguments, line in ((('history',), 'no action has ended yet'), (('history', '--vm', 'app-01', '--limit', '3'), 'no action that has ended matches --vm app-01 --limit 3'),
+                                (('events', '--vm', 'app-01', '--kind', 'gap'), 'no event matches --vm app-01 --kind gap'), (('events', '--since', '99999'), 'no event matches --since 99999'),
+                                (('passes', '--since', '2100-01-01'), 'no pass that is kept matches --since 2100-01-01'),
+                                (('history', '--energy', '--since', '2100-01-01'), 'no energy data matches --since 2100-01-01'),
+                                (('recommendations', '--state', 'failed'), 'no recommendation matches --state failed')):
+            done = s.ask(*arguments)
+            check(f'{arguments}: nothing', done.returncode == 0 and done.stdout == f'{line}\n', done.stdout + done.stderr)
+        for arguments, line in ((('events', '--vm', 'none'), 'no VM has the id or name "none"'), (('history', '--host', 'none'), 'no host has the id or name "none"'),
+                                (('explain', '--vm', 'none'), 'no VM has the id or name "none"'), (('pools', 'none'), 'no pool has the id or name "none"; `ballast pools` lists them')):
+            done = s.ask(*arguments)
+            check(f'{arguments}: no such thing', done.returncode == 2 and line in done.stderr and not done.stdout, done.stdout + done.stderr)
+        for limit in ('0', '1001', ' 5', '5x', ''):
+            done = s.ask('events', '--limit', limit)
+            check(f'events --limit {limit}', done.returncode == 2 and f'--limit: "{limit}" is wrong, expected a whole number from 1 to 1000' in done.stderr, done.stderr)
 
 
 def test_help():

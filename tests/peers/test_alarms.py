@@ -371,7 +371,7 @@ def test_mail():
         assert mail["From"] == "ballast@example.com" and mail["To"] == "ops@example.com, oncall@example.com" and mail["Date"]
         assert mail["Message-ID"].endswith("@example.com>") and mail["Auto-Submitted"] == "auto-generated"
         text = mail.get_content()
-        assert "notice  frozen" in text and "Zürich ☃" in text, text
+        assert "notice  paused" in text and "Zürich ☃" in text, text
         said = d.cli("alarm", "test", "mail")
         assert "delivered: smtp://localhost" in said and "250" in said, said
         digest = wait_for("a digest", lambda: [m for m in s.box.mails if "digest" in read_mail(m[2])["Subject"]])[0]
@@ -424,7 +424,7 @@ def test_commands():
         d.start()
         talk(d)
         mail = read_mail(wait_for("a mail", lambda: list(out.glob("*.eml")))[0].read_bytes())
-        assert mail["To"] == "ops@example.com" and mail["Subject"].startswith("[test] 2 alarms") and "frozen" in mail.get_content()
+        assert mail["To"] == "ops@example.com" and mail["Subject"].startswith("[test] 2 alarms") and "paused" in mail.get_content() and "frozen" not in mail.get_content()
         wait_for("it fails", lambda: "exit code 75:  [31mno spool" in (of(d, "fails")["error"] or ""))
         wait_for("it is missing", lambda: "No such file" in (of(d, "gone")["error"] or ""))
         wait_for("it is killed", lambda: "was killed" in (of(d, "hangs")["error"] or ""), 90)

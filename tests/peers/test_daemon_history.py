@@ -56,7 +56,7 @@ def test_history_and_events_are_filtered():
             assert vm["id"] in [a["id"] for a in both], both
             cut = moves[len(moves) // 2]["ended"]
             assert d.json("history", "--since", cut) == [a for a in whole if a["ended"] >= cut]
-            assert wait_for("a second without an end", lambda: "no such action has ended" in d.cli("history", "--since", "now"), 10)
+            assert wait_for("a second without an end", lambda: "no action that has ended matches --since now" in d.cli("history", "--since", "now"), 10)
             # of many, the newest, and a word about the rest
             few = d.run("history", "--limit", "2", "--host", host["name"], "--format", "json")
             assert json.loads(few.stdout) == touched[:2]
@@ -75,7 +75,7 @@ def test_history_and_events_are_filtered():
             last = d.run("events", "--vm", vm["vm"], "--limit", "1", "--format", "json")
             assert len(json.loads(last.stdout)) == 1 and "earlier event" in last.stderr and "--limit, --since" in last.stderr, last
             assert last.stderr in d.cli("events", "--vm", vm["vm"], "--limit", "1")
-            assert "no such event" in d.cli("events", "--vm", vm["vm"], "--kind", "gap")
+            assert f"no event matches --vm {vm['vm']} --kind gap" in d.cli("events", "--vm", vm["vm"], "--kind", "gap")
             if not restarted:
                 d.kill()
                 d.start()
@@ -319,7 +319,7 @@ def test_series_of_one():
             assert f"The VMs of {of} got all CPU that they wanted and were entitled to." in verdict[0], verdict
             assert d.json(verb, name)["kind"] == verb[:-1]
         assert 'no host has the id or name "nowhere"' in d.cli("hosts", "nowhere", code=2)
-        assert 'no figures are stored of the pool "nowhere"' in d.cli("pools", "nowhere", code=1)
+        assert 'no pool has the id or name "nowhere"' in d.cli("pools", "nowhere", code=2)
         assert "twin" in d.cli("vms", "twin", code=2), "two VMs of this name"
         assert 'no VM has the id or name "nowhere"' in d.cli("vms", "nowhere", code=2)
         series = d.json("vms", "web")

@@ -91,6 +91,9 @@ int reply_series_put(struct json_writer *w, const struct engine *e, struct store
     if (r == -ENOENT && name_of(engine_snapshot(e), &query)) { /* a VM that is off was never looked at */
         found = (struct series){.step_s = query.step_s > 0 ? query.step_s : SERIES_STEP_LEAST_S};
         r = 0;
+    } else if (r == -ENOENT && query.kind == LOOK_POOL) {
+        r = err_set(err, q->pool_in_path ? -ENOENT : -EINVAL,
+                    "no pool has the id or name \"%s\"; `ballast pools` lists them", query.id);
     }
     if (r < 0 || (r = store_series_kept(store, &means_since, &looks_since, err)) < 0)
         return r;
