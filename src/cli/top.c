@@ -4,7 +4,6 @@
 #include "cli/client.h"
 #include "cli/tones.h"
 #include "cli/verbs.h"
-#include "cli/watch.h"
 #include "render/table.h"
 
 #include <math.h>
@@ -12,8 +11,7 @@
 #include <string.h>
 
 #define BAR_WIDTH 16
-#define HEAD_ROWS 6     /* above the hosts */
-#define ACTIONS_SHOWN 8 /* below them */
+#define ACTIONS_SHOWN 8
 
 enum { OPT_SOCKET, OPT_SORT };
 
@@ -105,7 +103,7 @@ static void put_load(struct table *t, double load, struct arena *a)
     table_tone(t, tone_of_load(load));
 }
 
-static void put_hosts(const json_t *reply, const char *sort, size_t most, struct arena *a, struct strbuf *out)
+static void put_hosts(const json_t *reply, const char *sort, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "hosts");
     const json_t *h;
@@ -117,7 +115,7 @@ static void put_hosts(const json_t *reply, const char *sort, size_t most, struct
     qsort(rows, n, sizeof *rows, by_key);
     t.colours = cli_colours();
     t.domain = reply_text(reply, "host_domain");
-    for (i = 0; i < n && i < most; i++) {
+    for (i = 0; i < n; i++) {
         double watts = reply_number(rows[i].host, "power_w");
 
         table_cell(&t, reply_text(rows[i].host, "name"));
@@ -129,8 +127,6 @@ static void put_hosts(const json_t *reply, const char *sort, size_t most, struct
         table_cell(&t, isnan(watts) ? NULL : arena_printf(a, "%.0f", watts));
     }
     table_render(&t, "", out);
-    if (n > most)
-        strbuf_printf(out, "and %zu more hosts\n", n - most);
 }
 
 /* ---- the actions ----------------------------------------------------------------------------- */
@@ -143,7 +139,7 @@ static bool is_under_way(const json_t *action)
                      strcmp(state, "verifying") == 0);
 }
 
-static size_t put_actions(const json_t *reply, struct arena *a, struct strbuf *out)
+static void put_actions(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *x;
     size_t i, n = 0;
@@ -164,44 +160,35 @@ static size_t put_actions(const json_t *reply, struct arena *a, struct strbuf *o
         strbuf_printf(out, "and %zu more\n", n - ACTIONS_SHOWN);
     if (n > 0)
         strbuf_puts(out, "\n");
-    return n > ACTIONS_SHOWN ? ACTIONS_SHOWN + 2 : n > 0 ? n + 1 : 0;
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
 static enum exit_code verb_top_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    static const char *const sorts[] = {"load", "cpu", "mem", "name"};
     const char *socket = args->socket;
-    const char *sort = args_value(args, OPT_SORT, sorts[0]);
+    const char *sort = args_value(args, OPT_SORT, "load");
     CLEANUP(json_decrefp) json_t *status = NULL;
     CLEANUP(json_decrefp) json_t *hosts = NULL;
     CLEANUP(json_decrefp) json_t *actions = NULL;
-    size_t rows, wide, known = 0;
     enum exit_code code;
 
-    while (known < COUNT_OF(sorts) && strcmp(sort, sorts[known]) != 0)
-        known++;
-    if (known == COUNT_OF(sorts))
-        return cli_fail(EXIT_WRONG, "--sort: \"%s\" is not known, expected load, cpu, mem or name", sort);
     if ((code = client_call(socket, json_pack("{s:s}", "command", "status"), &status)) != EXIT_DONE ||
         (code = client_call(socket, json_pack("{s:s}", "command", "hosts"), &hosts)) != EXIT_DONE ||
         (code = client_call(socket, json_pack("{s:s}", "command", "recommendations"), &actions)) != EXIT_DONE)
         return code;
-    watch_size(&rows, &wide);
     put_head(json_object_get(status, "status"), a, out);
-    size_t used = HEAD_ROWS + put_actions(actions, a, out);
-
-    put_hosts(hosts, sort, rows == SIZE_MAX ? SIZE_MAX : rows > used + 1 ? rows - used - 1 : 1, a, out);
+    put_actions(actions, a, out);
+    put_hosts(hosts, sort, a, out);
     return EXIT_DONE;
 }
 
 const struct verb verb_top = {
     .name = "top",
     .summary = "Show hosts by load, imbalance, actions and power on one screen, live.",
-    .more = "On a terminal it is drawn again every two seconds, until q; else it is printed once. CPU and "
-            "MEM are the "
-            "loads of `ballast hosts`.",
+    .more = "On a terminal it is drawn again every two seconds, until q, and scrolls (arrows, Page Up, Page "
+            "Down, Home, End); else it is printed once. CPU and MEM are the loads of `ballast hosts`. "
+            "ballast-concepts(7) defines the terms.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #define ROWS_FALLBACK 24
 #define COLUMNS_FALLBACK 80
 #define FOOT_ROWS 1
+#define KEYS_MAX 64
 #define ERROR_BYTES_MAX 4096
 
 /* Sequences of ECMA-48 and xterm that every terminal of today has. */
@@ -38,15 +40,57 @@ struct screen {
     bool keys;             /* standard input is one */
     int signals;           /* signalfd */
     sigset_t mask;
+    size_t rows, columns; /* for text */
+    size_t top;           /* lines of text above the first one shown */
+    size_t lines;         /* of text */
 };
 
-void watch_size(size_t *ret_rows, size_t *ret_columns)
+/* Keys that scroll, by the sequences of ECMA-48, xterm and the Linux console. */
+static const struct {
+    const char *sequence;
+    int lines, pages;
+} scrolls[] = {
+    {"\033[A", -1, 0},       {"\033OA", -1, 0},       {"\033[B", 1, 0},       {"\033OB", 1, 0},
+    {"\033[5~", 0, -1},      {"\033[6~", 0, 1},       {"\033[H", 0, INT_MIN}, {"\033OH", 0, INT_MIN},
+    {"\033[1~", 0, INT_MIN}, {"\033[7~", 0, INT_MIN}, {"\033[F", 0, INT_MAX}, {"\033OF", 0, INT_MAX},
+    {"\033[4~", 0, INT_MAX}, {"\033[8~", 0, INT_MAX},
+};
+
+static void screen_measure(struct screen *s)
 {
     struct winsize w = {0};
     bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_row > FOOT_ROWS && w.ws_col > 0;
 
-    *ret_rows = isatty(STDOUT_FILENO) ? (known ? w.ws_row : (size_t)ROWS_FALLBACK) - FOOT_ROWS : SIZE_MAX;
-    *ret_columns = known ? w.ws_col : (size_t)COLUMNS_FALLBACK;
+    s->rows = (known ? w.ws_row : (size_t)ROWS_FALLBACK) - FOOT_ROWS;
+    s->columns = known ? w.ws_col : (size_t)COLUMNS_FALLBACK;
+}
+
+static void screen_scroll(struct screen *s, int lines, int pages)
+{
+    const long long page = s->rows > 1 ? (long long)s->rows - 1 : 1; /* a line of the former page stays */
+    const long long most = s->lines > s->rows ? (long long)(s->lines - s->rows) : 0;
+    const long long to = (long long)s->top + lines + pages * page;
+
+    s->top = (size_t)(to < 0 ? 0 : to > most ? most : to);
+}
+
+/* false: one of the keys ends the watch. */
+static bool screen_take_keys(struct screen *s, const char *keys, size_t n)
+{
+    for (size_t i = 0, len = 1; i < n; i += len) {
+        len = keys[i] == '\033' ? n - i : 1; /* the rest of a sequence that is not known is no key */
+        if (keys[i] == 'q' || keys[i] == 'Q')
+            return false;
+        for (size_t k = 0; k < COUNT_OF(scrolls); k++) {
+            size_t of = strlen(scrolls[k].sequence);
+
+            if (n - i < of || strncmp(keys + i, scrolls[k].sequence, of) != 0)
+                continue;
+            screen_scroll(s, scrolls[k].lines, scrolls[k].pages);
+            len = of;
+        }
+    }
+    return true;
 }
 
 /* ---- the terminal ---------------------------------------------------------------------------- */
@@ -77,7 +121,7 @@ static void screen_leave(const struct screen *s)
 
 static int screen_begin(struct screen *s)
 {
-    *s = (struct screen){.keys = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &s->before) == 0};
+    *s = (struct screen){.keys = isatty(STDIN_FILENO)};
     if (s->keys && tcgetattr(STDIN_FILENO, &s->before) < 0)
         s->keys = false;
     (void)sigemptyset(&s->mask);
@@ -111,14 +155,15 @@ static enum waited screen_wait(struct screen *s, int child, int timeout_ms)
     struct pollfd fds[] = {
         {s->signals, POLLIN, 0}, {s->keys ? STDIN_FILENO : -1, POLLIN, 0}, {child, POLLIN, 0}};
     struct signalfd_siginfo signal;
-    char key;
+    char keys[KEYS_MAX];
 
     if (poll(fds, sizeof fds / sizeof *fds, timeout_ms) <= 0)
         return timeout_ms < 0 ? WAITED_DRAW : WAITED_TIME;
     if (fds[1].revents) {
-        if (read(STDIN_FILENO, &key, 1) != 1) /* the terminal is gone */
-            return WAITED_END;
-        return key == 'q' || key == 'Q' ? WAITED_END : WAITED_DRAW;
+        ssize_t n = read(STDIN_FILENO, keys, sizeof keys);
+
+        /* 0 or less: the terminal is gone */
+        return n > 0 && screen_take_keys(s, keys, (size_t)n) ? WAITED_DRAW : WAITED_END;
     }
     if (fds[2].revents)
         return WAITED_CHILD;
@@ -154,38 +199,57 @@ static void put_clipped(struct strbuf *out, const char *line, size_t len, size_t
     strbuf_puts(out, PLAIN LINE_REST "\n");
 }
 
-static void put_lines(struct strbuf *out, const char *text, size_t *rows, size_t columns)
+/* The lines but for the first `above`, as many as there are rows; returns how many there are in all. */
+static size_t put_lines(struct strbuf *out, const char *text, size_t above, size_t rows, size_t columns)
 {
-    while (text && *text && *rows > 0) {
+    size_t n = 0;
+
+    for (; text && *text; n++) {
         size_t len = strcspn(text, "\n");
 
-        put_clipped(out, text, len, columns);
+        if (n >= above && n - above < rows)
+            put_clipped(out, text, len, columns);
         text += len + (text[len] == '\n');
-        (*rows)--;
     }
+    return n;
 }
 
-static void draw(const char *verb, const char *error, const char *text)
+/* "12 more below, 3 above; " */
+static const char *not_shown(const struct screen *s, struct arena *a)
+{
+    size_t below = s->lines > s->top + s->rows ? s->lines - s->top - s->rows : 0;
+    const char *text = below > 0 ? arena_printf(a, "%zu more below", below) : "";
+
+    if (s->top > 0)
+        text =
+            arena_printf(a, "%s%s%zu %sabove", text, below > 0 ? ", " : "", s->top, below > 0 ? "" : "more ");
+    return *text ? arena_printf(a, "%s; ", text) : "";
+}
+
+static void draw(struct screen *s, const char *verb, const char *error, const char *text)
 {
     CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     CLEANUP(arena_releasep) struct arena a = {0};
-    size_t rows, columns;
     time_t now = time(NULL);
     struct tm tm;
     char clock[16] = "";
 
-    watch_size(&rows, &columns);
+    screen_measure(s);
     strbuf_puts(&out, SCREEN_HOME);
-    put_lines(&out, error, &rows, columns);
-    put_lines(&out, text, &rows, columns);
-    for (; rows > 0; rows--)
+    size_t errors = put_lines(&out, error, 0, s->rows, s->columns);
+
+    s->rows -= errors < s->rows ? errors : s->rows;
+    s->lines = put_lines(NULL, text, SIZE_MAX, 0, 0);
+    screen_scroll(s, 0, 0); /* the text may have become shorter, or the terminal higher */
+    (void)put_lines(&out, text, s->top, s->rows, s->columns);
+    for (size_t i = s->lines; i < s->rows; i++)
         strbuf_puts(&out, LINE_REST "\n");
     if (localtime_r(&now, &tm))
         (void)strftime(clock, sizeof clock, "%H:%M:%S", &tm);
     strbuf_puts(&out, REVERSE);
-    const char *foot = arena_printf(&a, "ballast %s, %s, every %d s%s; q ends", verb, clock, EVERY_MS / 1000,
-                                    *error ? ", NOT CURRENT" : "");
-    strbuf_printf(&out, "%.*s" PLAIN LINE_REST SCREEN_REST, (int)columns, foot);
+    const char *foot = arena_printf(&a, "%sballast %s, %s, every %d s%s; q ends", not_shown(s, &a), verb,
+                                    clock, EVERY_MS / 1000, *error ? ", NOT CURRENT" : "");
+    strbuf_printf(&out, "%.*s" PLAIN LINE_REST SCREEN_REST, (int)s->columns, foot);
     say(out.text);
 }
 
@@ -290,7 +354,7 @@ static bool show_once(const struct verb *v, const struct args *args, struct scre
         *ret_code = EXIT_FAILED;
     } else {
         while ((waited = screen_wait(s, t.pidfd, -1)) == WAITED_DRAW)
-            draw(v->name, shown->error, shown->text.text);
+            draw(s, v->name, shown->error, shown->text.text);
         if (waited == WAITED_CHILD)
             *ret_code = attempt_take(&t, shown);
     }
@@ -316,7 +380,7 @@ enum exit_code watch_run(const struct verb *v, const struct args *args)
     strbuf_init(&shown->text, STRBUF_NO_LIMIT);
     while (show_once(v, args, &s, shown, &code)) {
         do {
-            draw(v->name, shown->error, shown->text.text);
+            draw(&s, v->name, shown->error, shown->text.text);
             waited = screen_wait(&s, -1, EVERY_MS);
         } while (waited == WAITED_DRAW);
         if (waited == WAITED_END)

@@ -1,12 +1,9 @@
-/* watch.h: shows a verb's output on the whole terminal, again every two seconds, until q or Ctrl-C. */
+/* watch.h: shows a verb's output on the whole terminal, again every two seconds, until q or Ctrl-C.
+ * Arrows, Page Up, Page Down, Home and End scroll. */
 #ifndef BALLAST_CLI_WATCH_H
 #define BALLAST_CLI_WATCH_H
 
 #include "cli/verb.h"
-
-/* The terminal's lines and columns, those of the text that a watch leaves free for a verb; without a terminal
- * no limit of lines, and 80 columns. */
-void watch_size(size_t *ret_rows, size_t *ret_columns);
 
 /* EXIT_WRONG with an error if standard output is no terminal. Errors of the verb are shown above its last
  * output, and it is tried again; wrong usage ends the watch. */

@@ -19,7 +19,7 @@ CLUSTER = json.loads(SNAPSHOT.read_text(encoding='utf-8'))
 HOSTS = {h['id']: h for h in CLUSTER['hosts']}
 RESOURCES = {'cpu': 'cpu_mhz', 'mem': 'mem_mb'}
 BLOCK = re.compile(r'^\.Bd -literal.*?\n(.*?)^\.Ed\n', re.S | re.M)
-LINKING = ('plan', 'recommendations', 'explain', 'entitlements')
+LINKING = ('plan', 'recommendations', 'explain', 'entitlements', 'status', 'top', 'what-if', 'passes', 'hosts', 'pools')
 
 
 def near(x, y):
@@ -198,6 +198,7 @@ def test_links():
         check(f'{page.name} leads to the page', '.Xr ballast-concepts 7' in page.read_text(encoding='utf-8').split('.Sh SEE ALSO')[1])
     for verb in LINKING:
         check(f'ballast {verb} --help leads to the page', 'ballast-concepts(7)' in ' '.join(run(verb, '--help').stdout.split()))
+    check('ballast --help leads to the page', 'ballast-concepts(7)' in run('--help').stdout)
     check('README.md leads to the page', '`ballast-concepts`(7)' in (TOP / 'README.md').read_text(encoding='utf-8'))
     if shutil.which('groff'):
         printed = subprocess.run(['groff', '-mdoc', '-Tps', PAGES / 'ballast-concepts.7'], capture_output=True, check=True).stdout

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`ballast top`, --watch and colours, as a person at a terminal sees them."""
+"""`ballast top`, --watch, how they scroll, and colours, as a person at a terminal sees them."""
 import fcntl
 import os
 import pty
@@ -86,7 +86,7 @@ def test_top():
             check('top: it is drawn again', t.shows(names[0]))
             t.forget()
             fcntl.ioctl(t.terminal, termios.TIOCSWINSZ, struct.pack('HHHH', 10, 40, 0, 0))
-            check('top: a smaller terminal', t.shows('more hosts') and t.shows('\x1b[J') and len(last_screen(t.text)) == 10 and
+            check('top: a smaller terminal', t.shows('more below') and t.shows('\x1b[J') and len(last_screen(t.text)) == 10 and
                   all(len(line) <= 40 for line in last_screen(t.text)), last_screen(t.text))
             t.type('x')
             check('top: another key does not end it', t.shows('\x1b[J') and t.process.poll() is None)
@@ -112,7 +112,81 @@ def test_top():
         wrong = run('top', '--sort', 'colour', socket=s.socket)
         check('top: --sort of another word', wrong.returncode == 2 and 'expected load, cpu, mem or name' in wrong.stderr, wrong.stderr)
         with Terminal(s.socket, 'top', '--sort', 'colour') as t:
-            check('top: the same on a terminal', t.ends() == 2 and t.restored() and 'expected load' in t.text.split(LEAVE)[-1], t.text)
+            check('top: the same on a terminal', t.ends() == 2 and ENTER not in t.text and 'expected load' in t.text, t.text)
+
+
+UP, DOWN, PAGE_UP, PAGE_DOWN, HOME, END = '\x1b[A', '\x1b[B', '\x1b[5~', '\x1b[6~', '\x1b[H', '\x1b[F'
+APPLICATION = {UP: '\x1bOA', DOWN: '\x1bOB', HOME: '\x1bOH', END: '\x1bOF'}  # what these keys send in the other mode
+
+
+class Scrolled:
+    """A watch on a terminal, and the text that it has to show: what is on the screen is a part of it, and the rest is counted."""
+
+    def __init__(self, terminal, text):
+        self.t, self.text = terminal, text
+        self.top = 0
+
+    def resize(self, rows, columns):
+        self.t.rows, self.t.columns = rows, columns
+        self.t.forget()
+        fcntl.ioctl(self.t.terminal, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+        self.expect(f'{rows} rows, {columns} columns', self.top)
+
+    def press(self, keys, top):
+        self.t.forget()
+        self.t.type(keys)
+        self.expect(repr(keys), top)
+
+    def expect(self, what, top):
+        """The screen of this terminal with that line of the text at its top, or as far down as there is text."""
+        rows = self.t.rows - 1
+        self.top = max(0, min(top, len(self.text) - rows))
+        shown = [line[:self.t.columns].rstrip() for line in self.text[self.top:self.top + rows]]
+        below = max(0, len(self.text) - self.top - rows)
+        counts = ', '.join(([f'{below} more below'] if below else []) + ([f'{self.top} {"" if below else "more "}above'] if self.top else []))
+        foot = (f'{counts}; ballast' if counts else 'ballast')[:self.t.columns]
+
+        def is_there():
+            self.t.read()
+            screen = last_screen(self.t.text)
+            return '\x1b[J' in self.t.text.split('\x1b[H')[-1] and [line.rstrip() for line in screen[:len(shown)]] == shown and \
+                len(screen) == self.t.rows and screen[-1].startswith(foot)
+        check(f'{what}: lines {self.top} to {self.top + rows} of {len(self.text)}', wait_until(is_there, 15), f'{foot} {last_screen(self.t.text)}')
+
+
+def test_scrolling():
+    with Service(source='kind: sim\n  speed: 1') as s:
+        check('the service starts', s.start())
+        text = run('vms', socket=s.socket).stdout.splitlines()
+        check('the list is longer than the terminal', len(text) > 40, len(text))
+        with Terminal(s.socket, 'vms', '--watch', rows=12, columns=60) as t:
+            shown = Scrolled(t, text)
+            shown.expect('at first', 0)
+            shown.press(DOWN, 1)
+            shown.press(DOWN + DOWN + DOWN, 4)
+            shown.press(APPLICATION[UP], 3)
+            shown.press(PAGE_DOWN, 13)  # a line of the page before stays
+            shown.press('\x1b[1;5B', 13)  # another key
+            shown.press(PAGE_UP, 3)
+            shown.press(PAGE_UP, 0)
+            shown.press(UP, 0)
+            shown.press(END, len(text))
+            shown.press(DOWN + PAGE_DOWN, len(text))
+            shown.resize(30, 100)
+            shown.resize(7, 30)
+            shown.press(APPLICATION[HOME], 0)
+            shown.press(APPLICATION[END], len(text))
+            shown.resize(len(text) + 5, 80)
+            check('all of it: nothing is counted', shown.top == 0 and 'above' not in last_screen(t.text)[-1])
+            shown.resize(9, 80)
+            shown.press(PAGE_DOWN, 7)
+            t.forget()
+            check('it stays there when it is drawn again', t.shows('\x1b[J'))
+            shown.expect('drawn again', 7)
+            s.stop()
+            check('the error takes a line', t.shows('NOT CURRENT') and 'more below' in last_screen(t.text)[-1], last_screen(t.text))
+            t.type('q')
+            check('q ends it', t.ends() == 0 and t.restored())
 
 
 def test_watch():
