@@ -207,11 +207,12 @@ int config_parse_all(const char *path, const char *text, size_t len, enum config
     struct config c = {.path = arena_strdup(a, path)};
     struct notes notes = {0};
     struct node *root = NULL;
-    struct section s = {.reader = {.file = c.path, .a = a, .err = err, .mistakes = mistakes},
-                        .prefix = "",
-                        .use = use,
-                        .config = &c,
-                        .notes = &notes};
+    struct section s = {
+        .reader = {.file = c.path, .example = section_example, .a = a, .err = err, .mistakes = mistakes},
+        .prefix = "",
+        .use = use,
+        .config = &c,
+        .notes = &notes};
     struct schema schema = {.what = ""};
 
     int r = yaml_tree_parse(c.path, text, len, a, &root, err);

@@ -2,6 +2,7 @@
 #include "config/section.h"
 
 #include "config/harmless.h"
+#include "config/key_order.h"
 
 #include "base/cleanup.h"
 #include "base/secret.h"
@@ -9,10 +10,13 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define MISSING "is missing"
 
 struct section section_at(const struct section *like, const char *prefix, const struct node *root)
 {
@@ -39,6 +43,31 @@ bool section_has(const struct section *s, const char *path)
     return s->root && node_find(s->root, path);
 }
 
+static size_t levels(const char *path)
+{
+    size_t n = 1;
+
+    for (; *path; path++)
+        n += *path == '.';
+    return n;
+}
+
+/* A name in the middle of the path may have dots in it, "power.hosts.esx1.example.ipmi"; a last one may not,
+ * or it would be any key below. */
+const char *section_example(const char *path)
+{
+    const struct key_example *best = NULL;
+
+    for (const struct key_example *x = config_key_examples; x->path; x++) {
+        bool whole = x->path[strlen(x->path) - 1] == '*' && levels(x->path) != levels(path);
+
+        if (!whole && fnmatch(x->path, path, FNM_NOESCAPE) == 0 &&
+            (!best || strlen(x->path) > strlen(best->path)))
+            best = x;
+    }
+    return best ? best->value : NULL;
+}
+
 int section_refuse(const struct section *s, const char *key, const char *format, ...)
 {
     char text[ERR_TEXT_MAX];
@@ -47,8 +76,11 @@ int section_refuse(const struct section *s, const char *key, const char *format,
     va_start(ap, format);
     (void)vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
-    return reader_complain_line(&s->reader, section_line(s, key), "%s%s%s%s", s->prefix, key,
-                                text[0] == ':' ? "" : " ", text);
+    const char *path = arena_printf(s->reader.a, "%s%s", s->prefix, key);
+    bool missing = strncmp(text, MISSING, strlen(MISSING)) == 0; /* else the key fits no other, or its file */
+
+    return reader_complain_line(&s->reader, section_line(s, key), "%s%s%s%s", path, text[0] == ':' ? "" : " ",
+                                text, missing ? reader_example(&s->reader, path) : "");
 }
 
 void section_warn(const struct section *s, unsigned line, const char *format, ...)

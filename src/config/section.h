@@ -29,6 +29,9 @@ unsigned section_line(const struct section *s, const char *path);
 /* Whether the key was given. */
 bool section_has(const struct section *s, const char *path);
 
+/* What may be written as the value of the key at the path of a node; NULL: not known. */
+const char *section_example(const char *path);
+
 /* -EINVAL with "FILE:LINE: KEY ...", the line of section_line(). */
 int section_refuse(const struct section *s, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

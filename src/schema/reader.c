@@ -33,6 +33,13 @@ int reader_complain_line(const struct reader *r, unsigned line, const char *form
     return err_set(r->err, -EINVAL, "%s: %s", reader_place(r, line), text);
 }
 
+const char *reader_example(const struct reader *r, const char *path)
+{
+    const char *example = r->example ? r->example(path) : NULL;
+
+    return example ? arena_printf(r->a, ", for example %s", example) : "";
+}
+
 int reader_complain(const struct reader *r, const struct node *n, const char *format, ...)
 {
     char path[NODE_PATH_MAX], text[ERR_TEXT_MAX];
@@ -44,8 +51,8 @@ int reader_complain(const struct reader *r, const struct node *n, const char *fo
     (void)node_path(n, path);
     if (n->json)
         return err_set(r->err, -EINVAL, "%s: %s", path, text);
-    return reader_complain_line(r, n->line, "%s%s%s", path, path[0] && !strchr(":.", text[0]) ? " " : "",
-                                text);
+    return reader_complain_line(r, n->line, "%s%s%s%s", path, path[0] && !strchr(":.", text[0]) ? " " : "",
+                                text, reader_example(r, path));
 }
 
 int reader_refuse(const struct reader *r, const struct node *n, const char *expected)

@@ -37,9 +37,10 @@ struct mistakes {
 struct reader {
     const char *file; /* YAML; for errors, and the base of relative paths; NULL: there is none */
     const char *(*place)(const struct reader *r, unsigned line); /* NULL: "FILE:LINE" */
-    const void *context;                                         /* for the fields' own readers */
-    struct unknown_fields *unknown; /* JSON; NULL: unknown fields are not noted */
-    struct mistakes *mistakes;      /* not NULL: reading goes on after a wrong key, and lists it here */
+    const char *(*example)(const char *path); /* YAML: what may be written there; NULL: errors give none */
+    const void *context;                      /* for the fields' own readers */
+    struct unknown_fields *unknown;           /* JSON; NULL: unknown fields are not noted */
+    struct mistakes *mistakes; /* not NULL: reading goes on after a wrong key, and lists it here */
     struct arena *a;
     struct err *err;
 };
@@ -68,6 +69,9 @@ const char *reader_words(const struct reader *r, const char *const *words);
 
 /* "FILE:LINE". */
 const char *reader_place(const struct reader *r, unsigned line);
+
+/* ", for example 300", as an error of the key ends; "" where none is known. */
+const char *reader_example(const struct reader *r, const char *path);
 
 /* Errors of a value. All return -EINVAL. */
 int reader_refuse(const struct reader *r, const struct node *n, const char *expected);

@@ -287,9 +287,9 @@ static int read_list(const struct reader *r, const struct node *n, const struct 
 {
     if (n->kind == NODE_SCALAR &&
         !node_is_null(n)) /* a command line, say, with a password: not to be quoted */
-        return reader_complain(r, n, "is no list, expected a list such as [ONE, TWO]");
+        return reader_complain(r, n, "is no list, expected a list");
     if (n->kind != NODE_LIST)
-        return reader_refuse(r, n, "a list such as [ONE, TWO]");
+        return reader_refuse(r, n, "a list");
     if (n->n > (size_t)f->max)
         return reader_complain(r, n, "is too long, expected at most %.12g words", f->max);
     int e = read_texts(r, n, ret);

@@ -18,8 +18,7 @@ static const struct {
     const char *sentence; /* what it begins with */
 } wrong[] = {
     /* the schedule of power management */
-    {SIM "dpm:\n  windows: Mon 20:00 for 10h\n",
-     "f.yaml:4: dpm.windows is no list, expected a list such as [ONE, TWO]"},
+    {SIM "dpm:\n  windows: Mon 20:00 for 10h\n", "f.yaml:4: dpm.windows is no list, expected a list"},
     {SIM "dpm:\n  windows: [Mon 20:00]\n", "f.yaml:4: dpm.windows: \"Mon 20:00\" has no length"},
     {SIM "dpm:\n  windows:\n  - Mon 20:00 for 10h\n  - Mon..Foo 20:00 for 10h\n",
      "f.yaml:6: dpm.windows: \"Mon..Foo 20:00\": a day of the week is missing, expected a calendar "
@@ -283,7 +282,7 @@ static const struct {
     {SIM "power: {hosts: {h: {ipmi: {address: x, cipher_suite: 18}}}}\n",
      "f.yaml:3: power.hosts.h.ipmi.cipher_suite is \"18\", expected a whole number from 0 to 17"},
     {SIM "power: {hosts: {h: {ipmi: {address: x, workarounds: a}}}}\n",
-     "f.yaml:3: power.hosts.h.ipmi.workarounds is no list, expected a list such as [ONE, TWO]"},
+     "f.yaml:3: power.hosts.h.ipmi.workarounds is no list, expected a list"},
     {SIM "power: {hosts: {h: {wol: {mac: '02:00:00:00:00:0g'}}}}\n",
      "f.yaml:3: power.hosts.h.wol.mac is \"02:00:00:00:00:0g\", expected an Ethernet address"},
     {SIM "power: {hosts: {h: {wol: {mac: '01:00:00:00:00:01'}}}}\n",
