@@ -26,7 +26,7 @@ from at_once import Skip, outcome  # noqa: E402
 from container import Container  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-NEEDED = ["dpkg-buildpackage", "lintian", "mmdebstrap", "git", "dh", "umoci"]
+NEEDED = ["dpkg-buildpackage", "lintian", "mmdebstrap", "git", "dh", "umoci", "promtool"]
 SOURCES = ["/etc/apt/sources.list", "/etc/apt/sources.list.d/debian.sources"]
 PACKAGES = ["ballast", "ballastd"]
 USER = "ballast"
@@ -66,6 +66,17 @@ def renumbered(deb, version, folder, change):
     out = folder / f"{deb.name.split('_')[0]}_{version}.deb"
     run("dpkg-deb", "--root-owner-group", "-b", root, out)
     return out
+
+
+def check_contents(debs, folder):
+    """What others import is installed as it is in the tree, not compressed, and where its README says."""
+    tree = folder / "contents"
+    run("dpkg-deb", "-x", debs["ballast"], tree)
+    installed = {SOURCE / "conf/examples": "usr/share/doc/ballast/examples", SOURCE / "conf/grafana": "usr/share/ballast/grafana"}
+    for source, place in installed.items():
+        for file in (f for f in source.rglob("*") if f.is_file()):
+            assert (tree / place / file.relative_to(source)).read_bytes() == file.read_bytes(), (file, place)
+    run("promtool", "check", "rules", tree / "usr/share/ballast/prometheus/ballast.rules.yml")
 
 
 def service_to_come(folder):
@@ -353,6 +364,7 @@ def test_packages():
             elif folder == place / "debs":
                 run(SOURCE / "packaging/deb", folder, timeout=1200)
             debs = packages_in(folder)
+            check_contents(debs, place)
             container = pool.submit(use_container, folder, place)
             if not released:  # packaging/release has asked lintian; between releases the changelog's newest entry is UNRELEASED
                 run("lintian", "--fail-on", "error,warning", "--suppress-tags", "unreleased-changes", next(folder.glob("*.changes")))

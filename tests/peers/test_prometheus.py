@@ -5,6 +5,7 @@ import contextlib
 import csv
 import http.server
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -54,6 +55,38 @@ def test_rules():
     assert set(alerts) == tested, f"never raised by {RULES_TEST.name}: {set(alerts) - tested}"
 
 
+def data_sources(part):
+    """Each data source that a part of the dashboard names, at any depth."""
+    if isinstance(part, dict):
+        yield from [part["datasource"]] if "datasource" in part else []
+        part = list(part.values())
+    for inner in part if isinstance(part, list) else []:
+        yield from data_sources(inner)
+
+
+def test_dashboard():
+    """It can be imported by a file and by hand: a data source or a variable that only one Grafana has would leave panels empty."""
+    assert not [key for key in DASHBOARD if key.startswith("__")], "a file has no questions"
+    variables = {v["name"]: v for v in DASHBOARD["templating"]["list"]}
+    assert variables["datasource"]["type"] == "datasource" and variables["datasource"]["query"] == "prometheus"
+    found = list(data_sources(DASHBOARD))
+    assert len(found) > 2 * len(DASHBOARD["panels"]) and all(s == {"type": "prometheus", "uid": "${datasource}"} for s in found), found
+    named = set(re.findall(r"\$\{?(\w+)", json.dumps(DASHBOARD)))
+    assert named == set(variables), named
+    ids = [p["id"] for p in DASHBOARD["panels"]]
+    assert len(ids) == len(set(ids)) and all(p.get("targets") for p in DASHBOARD["panels"])
+
+
+def test_installed():
+    """The paths that the files and their README name are those where the files are installed, in a prefix /usr."""
+    done = subprocess.run(["meson", "introspect", "--installed", os.environ["BALLAST_BUILD_DIR"]], capture_output=True, text=True, timeout=120, check=True)
+    installed = {pathlib.Path(source).name: pathlib.PurePath(place) for source, place in json.loads(done.stdout).items()}
+    for file, text in (("ballast.rules.yml", "conf/prometheus/README.md"), ("ballast.json", "conf/prometheus/README.md"), ("dashboards.yml", "conf/prometheus/README.md"),
+                       ("ballast.json", "conf/grafana/dashboards.yml")):
+        folder = installed[file].parent.relative_to(installed[file].parents[3])
+        assert f"/usr/{folder}" in (TOP / text).read_text(encoding="utf-8"), (file, text, folder)
+
+
 def test_names():
     """Each metric that rules and dashboard name is one that a service has."""
     with Daemon(SIM, interval_s=5, mqtt={"url": f"mqtt://127.0.0.1:{ports.take()}"}, alarms={"none": {"command": ["/bin/true"]}}) as d:
@@ -84,7 +117,7 @@ def scrape_config(target, token_file):
     """What conf/prometheus/README.md tells to write, with this address and this token."""
     text = (TOP / "conf/prometheus/README.md").read_text(encoding="utf-8")
     job = textwrap.dedent(re.search(r"\n\n((?:    .*\n)*    scrape_configs:\n(?:    .*\n)+)", text)[1])
-    for there, here in (("ballast.example:8443", target), ("/etc/prometheus/ballast.token", str(token_file)), ("scheme: https", "scheme: http")):
+    for there, here in (("/usr/share/ballast/prometheus/ballast.rules.yml", str(RULES)), ("ballast.example:8443", target), ("/etc/prometheus/ballast.token", str(token_file)), ("scheme: https", "scheme: http")):
         assert there in job, (there, job)
         job = job.replace(there, here)
     assert "ca_file" in job, job  # there is no TLS here
@@ -99,7 +132,7 @@ def prometheus(target, token):
         config = pathlib.Path(folder) / "prometheus.yml"
         token_file = pathlib.Path(folder) / "token"
         token_file.write_text(token, encoding="utf-8")
-        config.write_text("global: {scrape_interval: 1s, evaluation_interval: 1s}\n" f"rule_files: [{RULES}]\n" + scrape_config(target, token_file),
+        config.write_text("global: {scrape_interval: 1s, evaluation_interval: 1s}\n" + scrape_config(target, token_file),
                           encoding="utf-8")
         promtool("check", "config", config)
         with open(pathlib.Path(folder) / "log", "w", encoding="utf-8") as log:
@@ -236,4 +269,4 @@ def test_import():
 
 
 if __name__ == "__main__":
-    main(test_rules, test_names, test_server, test_import)
+    main(test_rules, test_dashboard, test_installed, test_names, test_server, test_import)
