@@ -554,9 +554,9 @@ static void test_everything_is_documented(void **state)
 
 static void test_examples(void **state)
 {
-    static const char *const examples[] = {"manual-vsphere.yaml",   "libvirt.yaml",     "full-vsphere.yaml",
-                                           "simulated.yaml",        "replay-file.yaml", "night.yaml",
-                                           "night-and-weekend.yaml"};
+    static const char *const examples[] = {"manual-vsphere.yaml",    "libvirt.yaml",     "full-vsphere.yaml",
+                                           "simulated.yaml",         "replay-file.yaml", "night.yaml",
+                                           "night-and-weekend.yaml", "proxmox.yaml"};
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(examples); i++) {
