@@ -192,6 +192,19 @@ def check_units(root):
         assert not wrong, wrong
 
 
+def fetch(root, folder):
+    """apt finds the packages of a release in its repository, and what they need in Debian."""
+    repository, source = root.folder / "tmp/apt", root.folder / "etc/apt/sources.list.d/ballast.list"
+    repository.mkdir()
+    run("tar", "-C", repository, "-xf", next(folder.glob("*.apt.tar")))
+    source.write_text("deb [trusted=yes] file:/tmp/apt bookworm main\n")
+    root.run("apt-get", "update", "-o", "Dir::Etc::sourcelist=/etc/apt/sources.list.d/ballast.list", "-o", "Dir::Etc::sourceparts=-", "-o", "APT::Get::List-Cleanup=0")
+    told = root.run("apt-get", "install", "--simulate", "--no-install-recommends", "ballastd")
+    assert re.search(r"^Inst ballastd .*Ballast:", told, re.M), told
+    root.run("apt-get", "install", "-y", "--download-only", "--no-install-recommends", "ballastd")
+    source.unlink()
+
+
 def use(root, former, newer, must_upgrade):
     run("mount", "-t", "proc", "proc", root.folder / "proc")  # systemd-tmpfiles needs it
     before = root.files()
@@ -311,7 +324,8 @@ def release(folder, out):
     run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=out)
     summed = {line.split("  ", 1)[1] for line in (out / "SHA256SUMS").read_text().splitlines()}
     assert summed == {f.name for f in out.iterdir()} - {"SHA256SUMS"}
-    for pattern in ("ballast_*.deb", "ballastd_*.deb", "*.dsc", "*.changes", f"ballast_{version}.orig.tar.xz", f"ballast-{version}.oci.tar"):
+    for pattern in ("ballast_*.deb", "ballastd_*.deb", "*.dsc", "*.changes", f"ballast_{version}.orig.tar.xz", f"ballast-{version}.oci.tar",
+                    f"ballast-{version}.apt.tar"):
         assert list(out.glob(pattern)), (pattern, summed)
     names = run("tar", "-tf", out / f"ballast_{version}.orig.tar.xz").split()
     for part in ("meson.build", "dashboard/package-lock.json", "dashboard/src/service/faults.tsx", "dashboard/dist/report.html"):
@@ -370,6 +384,8 @@ def test_packages():
                 run("lintian", "--fail-on", "error,warning", "--suppress-tags", "unreleased-changes", next(folder.glob("*.changes")))
             check_release(place)
             fresh.result()
+            if released:
+                fetch(root, folder)
             if sys.argv[1:]:
                 use(root, packages_in(former), debs, must_upgrade=False)
             else:
