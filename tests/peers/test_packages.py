@@ -23,10 +23,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from at_once import Skip, outcome  # noqa: E402
-from container import Container  # noqa: E402
+from container import COMPOSE, Container, after  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-NEEDED = ["dpkg-buildpackage", "lintian", "mmdebstrap", "git", "dh", "umoci", "promtool"]
+NEEDED = ["dpkg-buildpackage", "lintian", "mmdebstrap", "git", "dh", "umoci", "podman", "podman-compose", "runc", "promtool"]
 SOURCES = ["/etc/apt/sources.list", "/etc/apt/sources.list.d/debian.sources"]
 PACKAGES = ["ballast", "ballastd"]
 USER = "ballast"
@@ -255,21 +255,41 @@ def use(root, former, newer, must_upgrade):
     assert not left, f"left behind: {left}"
 
 
+def check_compose(services, listens, folder):
+    """Each file that a container mounts is in the tree, or README.md says how it is made; Prometheus takes its file; names and ports are those of the
+    other containers."""
+    made = {COMPOSE / "ballast", COMPOSE / "ballast/api.pem", COMPOSE / "secrets/ballast.token"}
+    steps = (COMPOSE / "README.md").read_text()
+    assert all(str(path.relative_to(COMPOSE)) in steps for path in made)
+    mounts = {name: dict(v.split(":")[1::-1] for v in after("-v", arguments)) for name, arguments in services.items()}
+    files = {path: pathlib.Path(source).resolve() for of in mounts.values() for path, source in of.items() if source.startswith("/")}
+    assert all(source in made or source.exists() for source in files.values()), files
+
+    scrape = (COMPOSE / "prometheus.yml").read_text()
+    assert f"targets: [\"ballast:{listens}\"]" in scrape and f"listen: 0.0.0.0:{listens}" in steps
+    for path, source in files.items():
+        if source in made:
+            source = folder / source.name
+            source.touch()
+        scrape = scrape.replace(path, str(source))
+    (folder / "prometheus.yml").write_text(scrape)
+    assert "SUCCESS" in run("promtool", "check", "config", folder / "prometheus.yml") and str(SOURCE) in scrape
+    assert "url: http://prometheus:9090" in (COMPOSE / "grafana.yml").read_text() and "prometheus" in services
+    provided = re.search(r"path: (\S+)", (SOURCE / "conf/grafana/dashboards.yml").read_text())[1]
+    assert files[provided] == SOURCE / "conf/grafana", files
+
+
 def use_container(debs, folder):
     """The image's service keeps its state in a volume, ends by SIGTERM, and is reached over the network only as its configuration says."""
     released = list(debs.glob("*.oci.tar"))
-    if released:
-        (folder / "images").mkdir()
-        run("tar", "-C", folder / "images", "-xf", released[0])
-    else:
+    if not released:
         run(SOURCE / "packaging/oci", debs, folder / "images", *apt_sources(), timeout=1200)
-    tag = run("umoci", "ls", "--layout", folder / "images").strip()
-    volume, configuration = folder / "volume", folder / "configuration"
-    with contextlib.closing(Container(f"{folder}/images:{tag}", folder)) as c:
-        volume.mkdir(mode=0o700)
-        os.chown(volume, *c.user)
-        c.start(volume)
-        assert 0 not in c.user and c.within("id", "-un").strip() == USER
+    image = f"oci-archive:{released[0]}" if released else f"oci:{folder}/images"
+    configuration = folder / "configuration"
+    with contextlib.closing(Container(image, folder)) as c:
+        c.start()
+        assert c.user == "10001:10001" and c.within("id", "-un").strip() == USER
+        assert c.within("touch", "/etc/x", code=1) == "", "the root is read-only"
         assert not c.listens()
         rejected = wait_for("a recommendation", lambda: json.loads(c.ballast("recommendations")))[0]
         c.ballast("reject", str(rejected["id"]))
@@ -280,7 +300,7 @@ def use_container(debs, folder):
         configuration.mkdir()
         run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=ballast",
             "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", configuration / "api.key", "-out", configuration / "api.pem")
-        os.chown(configuration / "api.key", 0, c.user[1])
+        os.chown(configuration / "api.key", 0, 10001)
         (configuration / "api.key").chmod(0o640)
         (configuration / "ballast.yaml").write_text("""cluster: mine
 source:
@@ -290,8 +310,10 @@ http:
   cert_file: /etc/ballast/api.pem
   key_file: /etc/ballast/api.key
 """)
-        c.start(volume, configuration)
+        c.start(configuration)
         assert c.listens() == {8480}
+        (folder / "compose").mkdir()
+        check_compose(c.services, 8480, folder / "compose")
         assert json.loads(c.ballast("status"))["frozen"]
         token = json.loads(c.ballast("token", "create", "grafana", "--role", "viewer"))["token"]
         answer = run("nsenter", f"--target={c.pid}", "--net", "curl", "-sS", "--max-time", "60", "--cacert", configuration / "api.pem",
