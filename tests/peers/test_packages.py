@@ -26,7 +26,7 @@ from at_once import Skip, outcome  # noqa: E402
 from container import COMPOSE, Container, after  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-NEEDED = ["dpkg-buildpackage", "lintian", "mmdebstrap", "git", "dh", "umoci", "podman", "podman-compose", "runc", "promtool"]
+NEEDED = ["dpkg-buildpackage", "lintian", "mmdebstrap", "git", "dh", "rpmbuild", "umoci", "podman", "podman-compose", "runc", "promtool"]
 SOURCES = ["/etc/apt/sources.list", "/etc/apt/sources.list.d/debian.sources"]
 PACKAGES = ["ballast", "ballastd"]
 USER = "ballast"
@@ -347,7 +347,7 @@ def release(folder, out):
     summed = {line.split("  ", 1)[1] for line in (out / "SHA256SUMS").read_text().splitlines()}
     assert summed == {f.name for f in out.iterdir()} - {"SHA256SUMS"}
     for pattern in ("ballast_*.deb", "ballastd_*.deb", "*.dsc", "*.changes", f"ballast_{version}.orig.tar.xz", f"ballast-{version}.oci.tar",
-                    f"ballast-{version}.apt.tar"):
+                    f"ballast-{version}.apt.tar", f"ballast-{version}-1.src.rpm"):
         assert list(out.glob(pattern)), (pattern, summed)
     names = run("tar", "-tf", out / f"ballast_{version}.orig.tar.xz").split()
     for part in ("meson.build", "dashboard/package-lock.json", "dashboard/src/service/faults.tsx", "dashboard/dist/report.html"):
