@@ -109,7 +109,7 @@ def settings(path):
     with open(path, encoding='utf-8') as file:
         lines = file.read().split('\n\n', 1)[1].splitlines()  # what comes first is about the file
     for line in lines:
-        title = re.match(r'# ---- (.*?) -+$', line)
+        title = re.match(r'( *)# ---- (.*?) -+$', line)
         if example:
             if line.startswith('#'):
                 example.append(line[1:])
@@ -118,7 +118,7 @@ def settings(path):
             example = []
         key = KEY.match(line)
         if title:
-            out += ['.El'] * listed + [f'.Ss {title[1][0].upper()}{title[1][1:]}']
+            out += ['.El'] * listed + [f'.Ss {title[2] if title[1] else title[2][0].upper() + title[2][1:]}']
             listed = described = False
         elif key:
             above = [*above[:len(key['indent']) // 2], NAMES.get(key['key'], key['key'])]

@@ -1,4 +1,5 @@
-/* ballast config: what a reload would change in the running service; a configuration file in order. */
+/* ballast config: what a reload would change in the running service; a configuration file in order; the keys
+ * of a kind of source. */
 #include "config/config.h"
 #include "cli/client.h"
 #include "cli/output.h"
@@ -9,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_SOCKET, OPT_FORMAT, OPT_WRITE, OPT_COUNT };
+#define KINDS "vsphere|libvirt|proxmox|sim|file"
+
+enum { OPT_SOCKET, OPT_FORMAT, OPT_WRITE, OPT_KIND, OPT_COUNT };
 
 static const struct option_spec options[OPT_COUNT] = {
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
     [OPT_WRITE] = {"write", NULL, 0, "fmt: replace the file, instead of standard output"},
+    [OPT_KIND] = {"kind", KINDS, 0, "show: the keys below `source:` of this kind"},
 };
 
 /* ---- diff ------------------------------------------------------------------------------------ */
@@ -171,23 +175,77 @@ static enum exit_code fmt(const struct args *args, struct arena *a, struct strbu
     return code;
 }
 
+/* ---- show ------------------------------------------------------------------------------------ */
+
+static const char *meaning_of(const struct field *key, struct arena *a)
+{
+    const char *words = "";
+
+    if (key->type != FIELD_LIST && key->max > 0)
+        return arena_printf(a, "%s (%.12g to %.12g)", key->meaning, key->min, key->max);
+    for (size_t i = 0; key->words && key->words[i]; i++)
+        words = arena_printf(a, "%s%s%s", words, i > 0 ? ", " : "", key->words[i]);
+    return words[0] ? arena_printf(a, "%s (%s)", key->meaning, words) : key->meaning;
+}
+
+/* Those of a section's entries follow it: "source.hosts.NAME.uri". */
+static void add_keys(const char *above, const struct schema *keys, struct table *t, json_t *list)
+{
+    for (size_t i = 0; i < keys->n; i++) {
+        const struct field *key = &keys->fields[i];
+        const char *name = arena_printf(t->a, "%s.%s", above, key->name), *meaning = meaning_of(key, t->a);
+        const bool required = key->flags & FIELD_REQUIRED;
+
+        table_cell(t, name);
+        table_cell(t, required ? "required" : key->fallback);
+        table_cell(t, meaning);
+        (void)json_array_append_new(list, json_pack("{s:s,s:s?,s:b,s:s}", "key", name, "default",
+                                                    key->fallback, "required", required, "meaning", meaning));
+        if (key->inner)
+            add_keys(arena_printf(t->a, "%s.NAME", name), key->inner, t, list);
+    }
+}
+
+static enum exit_code show(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    static const struct column columns[] = {{"KEY"}, {"DEFAULT"}, {"", .below = true}};
+    const struct option_values *word = &args->options[OPT_KIND];
+    const struct source_kind *kind = word->n > 0 ? config_source_kind(word->items[0]) : NULL;
+    struct table t = table_of(a, columns, COUNT_OF(columns));
+
+    if (!kind)
+        return cli_fail(EXIT_WRONG, "--kind: \"%s\", expected " KINDS, word->n > 0 ? word->items[0] : "");
+    json_t *list = json_array();
+
+    add_keys("source", &kind->keys, &t, list);
+    add_keys("source", &kind->settings, &t, list);
+    if (args->json)
+        reply_dump(list, out);
+    else
+        table_render(&t, "", out);
+    json_decref(list);
+    return EXIT_DONE;
+}
+
 /* ---- the verb -------------------------------------------------------------------------------- */
 
 static enum exit_code verb_config_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *what = args->operands[0];
-    const bool is_diff = strcmp(what, "diff") == 0;
+    const size_t n = args->n_operands, writes = args->options[OPT_WRITE].n, kinds = args->options[OPT_KIND].n;
 
-    if (!is_diff && (strcmp(what, "fmt") != 0 || args->n_operands != 2))
-        return cli_fail(EXIT_WRONG, "ballast config: expected diff, diff FILE, or fmt FILE");
-    if (is_diff && args->options[OPT_WRITE].n > 0)
-        return cli_fail(EXIT_WRONG, "--write: expected with `ballast config fmt` only");
-    return is_diff ? diff(args, a, out) : fmt(args, a, out);
+    if (strcmp(what, "fmt") == 0 && n == 2 && kinds == 0)
+        return fmt(args, a, out);
+    if (strcmp(what, "show") == 0 && n == 1 && writes == 0)
+        return show(args, a, out);
+    if (strcmp(what, "diff") == 0 && writes == 0 && kinds == 0)
+        return diff(args, a, out);
+    return cli_fail(EXIT_WRONG, "ballast config: expected diff [FILE], fmt FILE, or show --kind KIND");
 }
 
 const struct verb verb_config = {
     .name = "config",
-    .summary = "Show what a reload of the configuration would change; put a file in order.",
+    .summary = "Show what a reload would change, or the keys of a kind of source; put a file in order.",
     .more = "`diff` has the service read FILE (default: its own file) as a reload does, and shows each key "
             "with its value now and then, and when it would take effect. Nothing changes. Values are "
             "settings; passwords are never shown. Exit codes: 0 no difference, 1 differences, 2 a reload "
@@ -195,8 +253,10 @@ const struct verb verb_config = {
             "\n"
             "`fmt` moves the keys of FILE into the order of the ballast.yaml that comes with Ballast, with "
             "the comments above them, and changes no line. It needs no service and checks no values "
-            "(`ballast check-config` does).",
-    .operands = "diff [FILE]|fmt FILE",
+            "(`ballast check-config` does).\n"
+            "\n"
+            "`show` lists the keys below `source:` that a kind has of its own. It needs no service.",
+    .operands = "diff [FILE]|fmt FILE|show",
     .operands_min = 1,
     .operands_max = 2,
     .options = options,

@@ -172,6 +172,9 @@ struct config {
  * name: then the key of the given kind; NULL: of any kind. */
 const struct field *config_keys(const char *kind, struct arena *a, size_t *ret_n);
 
+/* The kind with this word; NULL: there is none. */
+const struct source_kind *config_source_kind(const char *word);
+
 /* The purpose of reading a file. */
 enum config_use {
     CONFIG_FOR_SERVICE, /* checks everything: required keys are present, secrets are readable */

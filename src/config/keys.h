@@ -4,9 +4,6 @@
 
 #include "config/config.h"
 
-/* The kind with this word; NULL: there is none. */
-const struct source_kind *config_source_kind(const char *word);
-
 /* The offset of the kind's own settings in config.source_settings. */
 size_t config_source_settings_at(const struct source_kind *kind);
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""`ballast config diff` against what a reload then does; `ballast config fmt` on files of all shapes; all mistakes of a file in one run."""
+"""`ballast config diff` against what a reload then does; `ballast config fmt` on files of all shapes; `ballast config show`; all mistakes of a file in one run."""
 import json
 import os
 import pathlib
+import re
 import socket
 import stat
 import subprocess
@@ -139,8 +140,39 @@ def fmt():
         for example in (TOP / 'conf/examples').glob('*.yaml'):
             done = run('config', 'fmt', example)
             check(f'{example.name}: every line is there', sorted(done.stdout.splitlines()) == sorted(example.read_text().splitlines()), done.stderr)
-        for wrong in (['fmt'], ['fmt', 'a', 'b'], ['x'], ['diff', 'x', '--write']):
-            check(f'config {wrong}', run('config', *wrong).returncode == 2)
+        for wrong in (['fmt'], ['fmt', 'a', 'b'], ['x'], ['diff', 'x', '--write'], ['show'], ['show', '--kind', 'x'], ['show', 'a', '--kind', 'sim'],
+                      ['fmt', file, '--kind', 'sim'], ['diff', '--kind', 'sim']):
+            done = run('config', *wrong)
+            check(f'config {wrong}', done.returncode == 2 and 'expected' in done.stderr and not done.stdout, done)
+
+
+def shown_keys():
+    """`config show` has each key that a source of the kind takes, and no other."""
+    with tempfile.TemporaryDirectory(dir=SHORT) as folder:
+        file = pathlib.Path(folder) / 'f.yaml'
+        file.write_text('cluster: c\nsource: {kind: none}\n', encoding='utf-8')
+        kinds = re.findall(r'\w+', run('check-config', file).stderr.partition('expected ')[2].replace(' or ', ' '))
+        check('its kinds are those of the program', run('config', 'show').stderr.split()[-1] == '|'.join(kinds), kinds)
+        for kind in kinds:
+            text, keys = (run('config', 'show', '--kind', kind, '--format', f).stdout for f in ('text', 'json'))
+            keys = {k.pop('key'): k for k in json.loads(keys)}
+            check(f'{kind}: the text has them, too', [line.split()[0] for line in text.splitlines()[1:] if line[0] != ' '] == list(keys), text)
+            check(f'{kind}: each has a meaning', all(len(k['meaning']) > 8 for k in keys.values()), keys)
+            file.write_text(f'cluster: c\nsource:\n  kind: {kind}\n', encoding='utf-8')
+            missing = re.findall(r': (source\.\w+) is missing', run('check-config', file).stderr)
+            required = [n for n, k in keys.items() if k['required'] and '.NAME.' not in n]
+            check(f'{kind}: what is required', missing == required[:1], missing)
+            section = in_manual(kind)
+            check(f'{kind}: its section of ballast.yaml', {n.split('.')[1] for n in keys} == section, section ^ {n.split('.')[1] for n in keys})
+
+
+def in_manual(kind):
+    """The keys below `source:` in the section of the kind in conf/ballast.yaml, and those that this section names of the section before all."""
+    source = (TOP / 'conf/ballast.yaml').read_text(encoding='utf-8').partition('\nsource:\n')[2].partition('\n# ----')[0]
+    sections = dict(re.findall(r'^  # ---- (\w+):.*\n((?:(?!  # ----).*\n)+)', source, re.M))
+    words = re.findall(r'^#?  (\w+):', sections[kind], re.M)
+    named = re.search(r'^  # Also: (.*)\.$', sections[kind], re.M)
+    return {*words, *(named[1].split(', ') if named else ())}
 
 
 def run_bytes(file):
@@ -172,5 +204,6 @@ def mistakes():
 
 of_a_service()
 fmt()
+shown_keys()
 mistakes()
 end()

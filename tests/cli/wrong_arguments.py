@@ -16,7 +16,7 @@ WRONG = {'N': 'abc', 'M': 'abc', 'S': 'abc', 'FILE': NOWHERE, 'DIR': None, 'PATH
 NEEDS = {'migrate': ['--best', 'app-01'], 'generate': ['--hosts', '4', '--vms', '8'], 'place': ['app-01'], 'what-if': ['--host-off', 'pretend-1'],
          'explain': ['--host', 'pretend-1'], 'fit': ['check', '{file}'], 'simulate': ['{example}'], 'backtest': ['--config', '{config}'],
          'backup': ['{folder}/backup'], 'reject': ['--all'], 'maintenance': ['roll', 'pretend-1'], 'wake': ['pretend-1'], 'token': ['create', 'ann', '--role', 'viewer'],
-         'apply': ['--all'], 'check-config': ['{config}'], 'standby': ['pretend-1']}
+         'apply': ['--all'], 'config': ['show'], 'check-config': ['{config}'], 'standby': ['pretend-1']}
 ANSWERS = {('bugreport', 'config'), ('bugreport', 'log'), ('simulate', 'series'), ('simulate', 'report'), ('backtest', 'report'), ('maintenance', 'run')}
 OPERANDS = {'VM': 'no-such-vm', 'HOST': 'no-such-host', 'POOL': 'no-such-pool', 'SCENARIO': NOWHERE, 'FILE': NOWHERE, 'ACTION': 'abc', 'SETTING': 'nothing',
             'ID|ID-ID...': 'abc', 'HOST...': 'no-such-host', 'VM...': 'no-such-vm'}
