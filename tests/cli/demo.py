@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the README's first command exactly as written: it shows what the README promises, waits with the dashboard until Enter, and leaves no
-file or process. Then the second one, whose loads change by themselves; and the first once more as a script does, with --no-wait."""
+"""The README's second command, whose loads change by themselves; the first as a script does, with --no-wait; and the first exactly as written: it
+shows what the README promises, waits with the dashboard until Enter, and leaves no file, no folder and no process. What is built is kept in between."""
 import glob
 import json
 import os
@@ -62,14 +62,23 @@ def check_story(name, text):
     check(f'{name}: no colour without a terminal', '\x1b' not in text)
 
 
+def built():
+    """What a demo builds in the tree, if it is there."""
+    return [name for name in ('build-demo', 'dashboard/node_modules', 'dashboard/dist') if (TOP / name).exists()]
+
+
 with tempfile.TemporaryDirectory(dir=SHORT) as folder:
-    check_story('demo', look(folder, 'demo'))
-    look(folder, 'live', '--live')
-    done = subprocess.run(['./packaging/demo', '--no-wait'], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600,
+    before = built()
+    look(folder, 'live', '--live', '--keep')
+    check('--keep: the build stays', (TOP / 'build-demo/src/cli/ballast').exists())
+    done = subprocess.run(['./packaging/demo', '--no-wait', '--keep'], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600,
                           check=False, env={**os.environ, 'TMPDIR': folder})
     check('--no-wait: exit code 0', done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:])
     check('--no-wait: nothing asks for Enter, and no address is given that is gone', 'Enter' not in done.stdout and 'http://' not in done.stdout)
     check_story('--no-wait', done.stdout)
+    check('--keep: it says so', 'what was built: build-demo' in done.stdout, done.stdout[-300:])
+    check_story('demo', look(folder, 'demo'))
+    check('what it built is removed, and nothing else', built() == before, f'{before} {built()}')
     check('leaves no files', not os.listdir(folder), str(os.listdir(folder)))
     running = []
     for path in glob.glob('/proc/[0-9]*/cmdline'):
