@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every command and option in the top README and the manual pages exists; their configurations are accepted."""
+"""Every command and option in the top README and the manual pages exists, and the examples that they name; their configurations are accepted."""
 import os
 import pathlib
 import re
@@ -56,6 +56,9 @@ for page, block in configurations:
 for link in re.findall(r'\]\(([^)#:]+)\)', text):
     if not (ROOT / link).exists():
         violations.append(f'README.md: links to {link}, which is not there')
+for page, line in lines:  # the examples of the tree are installed as they are
+    examples = re.findall(r'(?:conf/examples|EXAMPLES|doc/ballast/examples)/([\w./-]+)', line)
+    violations += [f'{page}: there is no example {name}' for name in examples if not (ROOT / 'conf/examples' / name).exists()]
 for command in ('./packaging/demo', './tests/run'):
     if ('README.md', command) not in lines:
         violations.append(f'README.md: does not give the command {command}')
