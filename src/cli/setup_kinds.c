@@ -7,7 +7,15 @@
 
 const char *setup_kinds_quote(const char *typed, struct arena *a)
 {
-    return arena_printf(a, "'%s'", typed);
+    char *quoted = arena_array(a, char, 2 * strlen(typed) + 3), *at = quoted;
+
+    *at++ = '\'';
+    for (; *typed; *at++ = *typed++) {
+        if (*typed == '\'')
+            *at++ = '\'';
+    }
+    *at = '\'';
+    return quoted;
 }
 
 /* The next of the words; NULL: there is none. */

@@ -151,7 +151,7 @@ def shown_keys():
     with tempfile.TemporaryDirectory(dir=SHORT) as folder:
         file = pathlib.Path(folder) / 'f.yaml'
         file.write_text('cluster: c\nsource: {kind: none}\n', encoding='utf-8')
-        kinds = re.findall(r'\w+', run('check-config', file).stderr.partition('expected ')[2].replace(' or ', ' '))
+        kinds = re.findall(r'\w+', run('check-config', file).stderr.partition('expected ')[2].partition(', for example')[0].replace(' or ', ' '))
         check('its kinds are those of the program', run('config', 'show').stderr.split()[-1] == '|'.join(kinds), kinds)
         for kind in kinds:
             text, keys = (run('config', 'show', '--kind', kind, '--format', f).stdout for f in ('text', 'json'))

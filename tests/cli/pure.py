@@ -268,7 +268,7 @@ def test_check_config():
     with tempfile.NamedTemporaryFile('w', suffix='.yaml') as f:
         f.write('cluster: c\nsource: {kind: none}\n')
         f.flush()
-        known = set(re.findall(r'\w+', run('check-config', f.name).stderr.partition('expected ')[2])) - {'or'}
+        known = set(re.findall(r'\w+', run('check-config', f.name).stderr.partition('expected ')[2].partition(', for example')[0])) - {'or'}
     check('an example of each kind', kinds == known and 'proxmox' in known, f'{kinds} {known}')
     with tempfile.NamedTemporaryFile('w', suffix='.yaml') as f:
         f.write('cluster: c\nintervall_s: 300\n')

@@ -256,7 +256,7 @@ def test_terminal():
     with Vcsim(hosts=2, vms=4, tls=False, delay_ms=3000) as sim:
         for ctrl_c in ("at the password", "in the check"):
             with short_folder() as folder, Setup(folder, terminal=True) as s:
-                s.answer(("kind of the source", "vsphere"), ("URL of the API", sim.url), ("user to log in as", "ballast@vsphere.local"))
+                s.answer(("kind of the source", "vsphere"), ("URL of the API", sim.url), ("user to log in as", "o'hara@vsphere.local"))
                 s.asks(SECRET)
                 wait_for("no echo", lambda: not termios.tcgetattr(s.terminal)[3] & termios.ECHO)
                 if ctrl_c == "in the check":
