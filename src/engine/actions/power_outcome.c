@@ -206,10 +206,11 @@ static void keep_vms(struct engine *e, const struct action *x, instant_s now)
         struct action *y = e->actions->list[i];
 
         if (y->r.kind == ACTION_MIGRATE && y->r.state == ACTION_APPROVED && reason_is_standby(y->r.reason) &&
-            strcmp(y->r.from, x->r.host) == 0)
+            strcmp(y->r.from, x->r.host) == 0) {
             action_cancel(e, y, why, now);
+            decide_pass_at_once(e, now);
+        }
     }
-    decide_pass_at_once(e, now);
 }
 
 void power_outcome_apply(struct engine *e, const struct action *x, instant_s now)
