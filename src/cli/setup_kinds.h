@@ -27,7 +27,7 @@ extern const struct setup_kind {
     struct setup_question questions[SETUP_QUESTIONS_MAX];
 } setup_kinds[];
 
-/* In quotes; a text with such quotes is no YAML then, which is found when it is read. */
+/* As a quoted text of YAML. */
 const char *setup_kinds_quote(const char *typed, struct arena *a);
 
 #endif

@@ -33,7 +33,7 @@ void reply_placement(const struct engine *e, const struct placement *p, struct s
 void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, const struct left_outs *rest,
                    struct strbuf *out);
 
-/* The same after a command for a host, with the names of its VMs: those that run, if the host is emptied
+/* The actions of a command for a host, and the names of its VMs: those that run, if the host is emptied
  * first, and those that do not run. */
 void reply_host_command(const struct engine *e, const char *host, bool empties, const uint64_t *ids, size_t n,
                         struct strbuf *out);
