@@ -382,7 +382,8 @@ static void follow_vms(struct invariants *inv, const struct tick *t)
             inv->out_s[i] = t->t_s;
 }
 
-/* One that sleeps and is not left alone because it did not wake when it was asked to. */
+/* One that sleeps and is not left alone because it did not wake when it was asked to, or was lost so often
+ * that no VM comes to it for balance. */
 static bool some_could_wake(const struct invariants *inv, const struct tick *t, struct arena *a)
 {
     struct asleep *list;
@@ -391,8 +392,11 @@ static bool some_could_wake(const struct invariants *inv, const struct tick *t, 
     for (size_t i = 0; i < n; i++) {
         uint32_t host = snapshot_find_host(&inv->scenario->initial, list[i].host);
 
+        uint32_t seen = t->seen ? snapshot_find_host(t->seen, list[i].host) : IX_NONE;
+
         if (cluster_host(t->cluster, host)->state == HOST_STANDBY &&
-            t->now - list[i].wake_failed > LEFT_ALONE_S)
+            t->now - list[i].wake_failed > LEFT_ALONE_S &&
+            (seen == IX_NONE || !host_is_distrusted(t->seen, seen)))
             return true;
     }
     return false;
