@@ -120,17 +120,24 @@ static enum exit_code show_now(void *ctx, const json_t *reply)
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* The word that programs read, of one that text shows. */
-static const char *kind_word(const char *given)
+/* The word that programs read, of one that text shows. NULL: it is none, and a line has been printed. */
+static const char *kind_word(const char *given, struct arena *a)
 {
+    const char *all = "";
+
     for (unsigned k = 0; k < event_kind_count; k++) {
-        if (strcmp(names_event_shown(event_kind_name((enum event_kind)k)), given) == 0)
-            return event_kind_name((enum event_kind)k);
+        const char *word = event_kind_name((enum event_kind)k), *shown = names_event_shown(word);
+
+        if (strcmp(shown, given) == 0 || strcmp(word, given) == 0)
+            return word;
+        all = arena_printf(a, "%s%s%s", all, k > 0 ? ", " : "", shown);
     }
-    return given; /* the service knows it, or refuses it */
+    (void)cli_fail(EXIT_WRONG, "ballast events: --kind: \"%s\" is no kind of event, expected one of %s",
+                   given, all);
+    return NULL;
 }
 
-static enum exit_code read_request(const struct args *args, json_t *request)
+static enum exit_code read_request(const struct args *args, struct arena *a, json_t *request)
 {
     const char *since = args_value(args, OPT_SINCE, NULL);
     const char *limit = args_value(args, OPT_LIMIT, SHOWN);
@@ -154,9 +161,10 @@ static enum exit_code read_request(const struct args *args, json_t *request)
     for (size_t i = OPT_VM; i <= OPT_KIND; i++) {
         const char *value = args_value(args, i, NULL);
 
+        if (value && i == OPT_KIND && !(value = kind_word(value, a)))
+            return EXIT_WRONG;
         if (value)
-            (void)json_object_set_new(request, options[i].name,
-                                      json_string(i == OPT_KIND ? kind_word(value) : value));
+            (void)json_object_set_new(request, options[i].name, json_string(value));
     }
     (void)json_object_set_new(request, "limit", json_integer(since ? BATCH : (json_int_t)n));
     return EXIT_DONE;
@@ -189,9 +197,8 @@ static enum exit_code verb_events_run(const struct args *args, struct arena *a, 
     bool follow = args->options[OPT_FOLLOW].n > 0;
     struct showing s = {.args = args, .json = args->json, .lines = follow, .out = out};
     json_t *request = json_pack("{s:s}", "command", "events");
-    enum exit_code code = read_request(args, request);
+    enum exit_code code = read_request(args, a, request);
 
-    (void)a;
     if (code == EXIT_DONE && follow) {
         (void)json_object_set_new(request, "follow", json_true());
         return client_stream(args->socket, request, show_now, &s);

@@ -171,7 +171,8 @@ const char *named_off_vms(const struct snapshot *s, uint32_t host, const bool *w
     for (uint32_t i = 0; i < s->n_vms; i++) {
         const struct vm *v = &s->vms[i];
 
-        if (v->host != host || v->is.state == VM_ON || (without && without[i]) || ++n > OFF_VMS_NAMED)
+        if (v->host != host || v->is.state == VM_ON || v->is.kind == VM_AGENT || (without && without[i]) ||
+            ++n > OFF_VMS_NAMED)
             continue;
         names = names ? arena_printf(a, "%s, %s", names, v->is.name) : v->is.name;
     }

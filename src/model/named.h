@@ -25,7 +25,7 @@ const char *named_vm_label(const struct snapshot *s, const char *id, struct aren
 const char *named_host_word(const struct snapshot *s, uint32_t host);
 
 /* The VMs that are registered on the host and do not run, as "a, b and 3 more"; *ret_n is their number. NULL:
- * there are none. */
+ * there are none. Without the host's agents, which run when it does. */
 const char *named_off_vms(const struct snapshot *s, uint32_t host, const bool *without, uint32_t *ret_n,
                           struct arena *a);
 

@@ -43,18 +43,23 @@ def asleep(d):
 
 
 def test_an_admin_asks():
-    with daemon(cluster(proven=False), automation="full") as d:
+    snapshot = cluster(proven=False)
+    snapshot["vms"].append({"id": "agent", "name": "agent", "host": "h2", "state": "on", "kind": "agent", "vcpus": 1, "mem_mb": 128})
+    snapshot["hosts"][2]["agents_required"] = ["agent"]
+    with daemon(snapshot, automation="full") as d:
         wait_for("hosts", lambda: d.run("hosts").returncode == 0)
         # what is not proven does not sleep; the proof is a cycle of its own
         assert "`ballast wake esx2 --verify`" in d.cli("standby", "esx2", code=1)
-        on_it = sum(host == "h2" for host in d.placement().values())
+        on_it = {f"web{vm[1:]}" for vm, host in d.placement().items() if host == "h2" and vm != "agent"}
         told = d.request({"command": "wake", "host": "h2", "verify": True})
         begun = told["actions"]
-        assert on_it > 0 and len(told["leaving_vms"]) == on_it, (told, on_it)
+        assert on_it and set(told["leaving_vms"]) == on_it, (told, on_it)  # the agent stays with its host
         assert [a["action"] for a in begun] == ["power_off", "power_on"] and begun[1]["depends_on"] == [begun[0]["id"]]
         assert all(a["reason"] == "wake_test" for a in begun), begun
         wait_for("the proof", lambda: {begun[0]["id"], begun[1]["id"]} <= {a["id"] for a in d.actions("done")}, 60)
-        assert states(d)["h2"] == "on" and "h2" not in d.placement().values()
+        assert not next(a for a in d.actions("done") if a["action"] == "power_off")["why"], "an agent runs when its host does"
+        wait_for("the agent", lambda: next(v for v in d.json("vms") if v["id"] == "agent")["state"] == "on", 30)
+        assert states(d)["h2"] == "on" and not any(host == "h2" for vm, host in d.placement().items() if vm != "agent")
         # now it does, and that outlives a death
         assert "power_off" in d.cli("standby", "h2")
         wait_for("asleep", lambda: states(d)["h2"] == "standby", 60)

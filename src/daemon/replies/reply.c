@@ -403,12 +403,14 @@ void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, const 
     jw_end(&w);
 }
 
+/* Without the host's agents, which stay with it and run when it does. */
 static void put_vms(struct json_writer *w, const char *key, const struct snapshot *s, uint32_t host,
                     bool running)
 {
     jw_begin(w, key, JW_ARRAY, JW_INLINE);
     for (uint32_t i = 0; host != IX_NONE && i < s->n_vms; i++) {
-        if (s->vms[i].host == host && (s->vms[i].is.state == VM_ON) == running)
+        if (s->vms[i].host == host && (s->vms[i].is.state == VM_ON) == running &&
+            s->vms[i].is.kind != VM_AGENT)
             jw_text(w, NULL, s->vms[i].is.name);
     }
     jw_end(w);

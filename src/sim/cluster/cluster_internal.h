@@ -278,6 +278,9 @@ void cluster_on_presence(struct cluster *c, uint32_t vm);
 void cluster_vm_start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint32_t task);
 void cluster_vm_start_fail(struct cluster *c, uint32_t vm, int code, const char *why);
 void cluster_on_start(struct cluster *c, uint32_t vm);
+uint32_t cluster_guests(const struct cluster *c, uint32_t host); /* VMs that run there, but its agents */
+void cluster_agents_stop(struct cluster *c, uint32_t host);
+void cluster_agents_start(struct cluster *c, uint32_t host);
 
 /* per_host_pools.c: the pools' settings on hosts */
 void per_host_pools_init(struct cluster *c);

@@ -149,7 +149,8 @@ void power_maintenance_check(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
 
-    if (h->now.dead || h->now.state != HOST_ENTERING_MAINTENANCE || h->vms.n > 0 || h->arrives.n > 0)
+    if (h->now.dead || h->now.state != HOST_ENTERING_MAINTENANCE || cluster_guests(c, host) > 0 ||
+        h->arrives.n > 0)
         return;
     enter(c, host, HOST_MAINTENANCE);
     task_succeed(c, h->task);
@@ -170,6 +171,7 @@ static void end_wake(struct cluster *c, uint32_t host)
     become_on(c, host);
     if (h->was_serviced)
         enter(c, host, HOST_MAINTENANCE);
+    cluster_agents_start(c, host);
     task_succeed(c, h->task);
 }
 
@@ -179,6 +181,7 @@ static void end_standby(struct cluster *c, uint32_t host)
 
     h->totals.power_offs++;
     h->standby_since = instant(c);
+    cluster_agents_stop(c, host);
     enter(c, host, HOST_STANDBY);
     h->asleep_since_s = c->now_s;
     task_succeed(c, h->task);

@@ -197,7 +197,7 @@ static int check_host(struct cluster *c, const struct operation *q, struct err *
         return err_set(err, -ESTALE, "the host %s is in state %s, not in %s", q->host,
                        host_state_name(h->now.dead ? HOST_DISCONNECTED : h->now.state),
                        host_state_name(needed[q->kind]));
-    if (q->kind == OPERATION_STANDBY && h->vms.n > 0)
+    if (q->kind == OPERATION_STANDBY && cluster_guests(c, host) > 0)
         return err_set(err, -EBUSY, "the host %s still runs VMs", q->host);
     if (q->kind == OPERATION_STANDBY && h->arrives.n > 0)
         return err_set(err, -EBUSY, "a VM is on its way to the host %s", q->host);

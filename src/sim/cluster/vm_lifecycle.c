@@ -177,6 +177,42 @@ void cluster_vm_start_fail(struct cluster *c, uint32_t vm, int code, const char 
     task_fail(c, v->start_task, code, why);
 }
 
+/* ---- agents: they stay with their host, and run while it does ---- */
+
+uint32_t cluster_guests(const struct cluster *c, uint32_t host)
+{
+    const struct index_list *l = &c->hosts[host].vms;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < l->n; i++)
+        n += vm_of(c, l->items[i])->is.kind != VM_AGENT;
+    return n;
+}
+
+void cluster_agents_stop(struct cluster *c, uint32_t host)
+{
+    const struct index_list *l = &c->hosts[host].vms;
+
+    while (l->n > 0) { /* nothing else runs there: task_check_operation() */
+        uint32_t vm = l->items[l->n - 1];
+
+        cluster_displace_vm(c, vm);
+        demand_end(c, vm);
+        c->vms[vm].state = VM_OFF;
+    }
+}
+
+void cluster_agents_start(struct cluster *c, uint32_t host)
+{
+    for (uint32_t i = 0; i < c->initial->n_vms; i++) {
+        const struct vm_sim *v = &c->vms[i];
+
+        if (vm_of(c, i)->is.kind == VM_AGENT && v->present && v->home == host && v->now.host == IX_NONE &&
+            v->starting == IX_NONE)
+            cluster_vm_start_begin(c, i, host, TASK_NONE);
+    }
+}
+
 /* ---- arrival and departure ---- */
 
 void cluster_vm_leave(struct cluster *c, uint32_t vm)
