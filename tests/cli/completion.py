@@ -50,7 +50,7 @@ def without_a_service(shell):
                             (('hosts', '--format', ''), ['text', 'json']), (('hosts', '--form'), ['--format']),
                             (('maintenance', 'e'), ['enter', 'exit']), (('generate', '--shape', 's'), ['skewed', 'spike']), (('help', 'wa'), ['wake']),
                             (('recommendations', '--state', 're'), ['recommended', 'rejected']), (('apply', ''), []), (('vms', ''), []), (('pools', ''), []),
-                            (('history', '--state', ''), []), (('events', '--kind', ''), []), (('explain', '--vm', ''), []), (('token', 'revoke', ''), ['create', 'list', 'revoke']), (('no-command', ''), []), (('wake', ''), []),
+                            (('history', '--state', ''), []), (('explain', '--vm', ''), []), (('token', 'revoke', ''), ['create', 'list', 'revoke']), (('no-command', ''), []), (('wake', ''), []),
                             (('check-config', str(TOP / 'LICEN')), [str(TOP / 'LICENSE')]),
                             (('plan', '--snapshot', str(TOP / 'LICEN')), [str(TOP / 'LICENSE')])):
         check(f'{shell} {words}', offered(*words, shell=shell) == expected, offered(*words, shell=shell))
@@ -89,7 +89,7 @@ def with_a_service(shell):
             names = sorted(x['name'] for x in s.ask_json(verb))
             check(f'{shell} {words}', names and offered(*words, socket=s.socket, shell=shell) == names, offered(*words, socket=s.socket, shell=shell))
         kinds = offered('events', '--kind', '', socket=s.socket, shell=shell)
-        check('kinds of events', {'action', 'host', 'pass_done', 'wake_failed'} <= set(kinds) and len(kinds) > 25, kinds)
+        check('kinds of events', {'action', 'host', 'pass_done', 'wake_failed', 'paused'} <= set(kinds) and len(kinds) > 25, kinds)
         states = offered('history', '--state', '', socket=s.socket, shell=shell)
         check('states', states == ['done', 'failed', 'cancelled', 'rejected', 'expired'], states)
         s.ask('run')
