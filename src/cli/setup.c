@@ -386,14 +386,20 @@ static void start(const struct setup *s, const char *path)
 {
     const char *unit =
         strcmp(s->stem, "ballast") == 0 ? "ballastd" : arena_printf(s->a, "ballastd@%s", s->stem);
-    const char *const argv[] = {"/usr/bin/env", "systemctl", "restart", unit, NULL};
-    struct program_result result = {0};
+    static const char *const steps[] = {"enable", "restart"}; /* the package enables its own unit only */
+    bool done = s->packaged && access("/run/systemd/system", F_OK) == 0;
 
-    if (!s->packaged || access("/run/systemd/system", F_OK) < 0)
+    if (!done)
         cli_error("start the service: ballastd --config %s", path);
-    else if (run(s, argv, &result) < 0 || result.status != 0)
-        cli_error("`systemctl restart %s` has failed; `journalctl -u %s` says why", unit, unit);
-    program_result_release(&result);
+    for (size_t i = 0; done && i < COUNT_OF(steps); i++) {
+        const char *const argv[] = {"/usr/bin/env", "systemctl", steps[i], unit, NULL};
+        struct program_result result = {0};
+
+        done = run(s, argv, &result) == 0 && result.status == 0;
+        if (!done)
+            cli_error("`systemctl %s %s` has failed; `journalctl -u %s` says why", steps[i], unit, unit);
+        program_result_release(&result);
+    }
 }
 
 /* A pass, as soon as the service answers. */

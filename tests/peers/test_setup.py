@@ -337,6 +337,7 @@ mount --bind "$1/lib" /var/lib
 cat > "$1/bin/systemctl" <<END
 #!/bin/sh
 echo "\\$*" >> $1/asked
+[ "\\$1" = restart ] || exit 0
 install -d -o 64123 -g 64123 -m 0755 /run/ballast
 install -d -o 64123 -g 64123 -m 0700 /var/lib/ballast
 setpriv --reuid 64123 --regid 64123 --clear-groups $BALLASTD --config /etc/ballast/ballast.yaml </dev/null >/dev/null 2>&1 &
@@ -365,7 +366,7 @@ def test_packaged():
                 with contextlib.suppress(OSError, ValueError):
                     os.kill(int((root / "pid").read_text()), signal.SIGKILL)
             assert REASON in shown and "was not looked at" not in shown, shown
-            assert (root / "asked").read_text() == "restart ballastd\n"
+            assert (root / "asked").read_text() == "enable ballastd\nrestart ballastd\n"
             for name in ("ballast.yaml", "ballast.password", "ballast-ca.pem"):
                 s.has_file(name, 0o640)
                 assert ((s.folder / name).stat().st_uid, (s.folder / name).stat().st_gid) == (0, 64123), name
