@@ -1,14 +1,16 @@
 /* preflight.c: connection, login and figures of each host as items for an admin. It asks no host itself. */
 #include "collectors/libvirt/preflight.h"
 
+#include "net/libvirt/refusals.h"
+
 #include <errno.h>
 #include <string.h>
 
 #define VMS_LISTED_MOST 3
 
-static const char *advice_for_login(const char *uri)
+static const char *advice_for_login(const char *uri, bool about_user)
 {
-    if (strstr(uri, "+tls://"))
+    if (!about_user && strstr(uri, "+tls://"))
         return "this machine's certificates are /etc/pki/CA/cacert.pem, /etc/pki/libvirt/clientcert.pem and "
                "/etc/pki/libvirt/private/clientkey.pem, or cacert.pem, clientcert.pem and clientkey.pem in "
                "the "
@@ -23,10 +25,12 @@ static const char *advice_for_login(const char *uri)
 static void add_no_answer(const char *uri, const struct err *err, struct preflight *ret)
 {
     preflight_add(ret, PREFLIGHT_SOURCE, PREFLIGHT_PROBLEM, "%s", err->text);
-    preflight_about(ret, "source.hosts", NULL);
+    bool about_user = err->code == -EACCES && libvirt_refusals_is_about_user(err->text);
+
+    preflight_about(ret, about_user ? "source.password_file" : "source.hosts", NULL);
     switch (err->code) {
     case -EACCES:
-        preflight_advise(ret, "%s", advice_for_login(uri));
+        preflight_advise(ret, "%s", advice_for_login(uri, about_user));
         break;
     case -ETIMEDOUT:
         preflight_advise(

@@ -329,7 +329,9 @@ static bool blame(struct setup *s, const json_t *item)
 
         if (strcmp(reply_or_dash(item, "key"), x->question->key) != 0)
             continue;
-        x[-1].done = x[-1].done && !(x->typed && x->question->flags & SETUP_WITH_FORMER);
+        bool former = x->typed || x[-1].question->flags & SETUP_LATER; /* it was given, or none was */
+
+        x[-1].done = x[-1].done && !(former && x->question->flags & SETUP_WITH_FORMER);
         x->done = false;
         return true;
     }

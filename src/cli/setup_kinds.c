@@ -70,7 +70,9 @@ const struct setup_kind setup_kinds[] = {
     {"vsphere", {OVER_HTTPS("https://vcenter.example/sdk", "ballast@vsphere.local")}},
     {"libvirt",
      {{"source.hosts", "qemu+tls://hv1.example/system qemu+tls://hv2.example/system", .value = hosts},
-      {"source.shared_paths", "/mnt/images", SETUP_OPTIONAL, list}}},
+      {"source.shared_paths", "/mnt/images", SETUP_OPTIONAL, list},
+      {"source.username", "ballast", SETUP_LATER},
+      {"source.password_file", .flags = SETUP_LATER | SETUP_WITH_FORMER}}},
     {"proxmox", {OVER_HTTPS("https://pve1.example:8006", "ballast@pve!ballast")}},
     {NULL},
 };

@@ -9,8 +9,9 @@
 #define SETUP_QUESTIONS_MAX 6
 
 #define SETUP_OPTIONAL (1u << 0)
-#define SETUP_LATER (1u << 1)       /* asked only where a check finds that it is needed */
-#define SETUP_WITH_FORMER (1u << 2) /* where it is wrong, the one before may be: both are asked again */
+#define SETUP_LATER (1u << 1) /* asked only where a check finds that it is needed */
+#define SETUP_WITH_FORMER                                                                                    \
+    (1u << 2) /* where it is missing or wrong, the one before may be, too: both are asked */
 
 struct setup_question {
     const char *key;     /* of the configuration; NULL: no more */

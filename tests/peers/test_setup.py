@@ -248,6 +248,21 @@ def test_libvirt():
         s.configures("cluster: 'kvm-a'", "kind: 'libvirt'")
 
 
+def test_libvirt_password():
+    """A host that asks for a user: both are asked for, and again where the host refuses them."""
+    with Lab(hosts=1, vms=1, options=["--no-service"]) as lab, short_folder() as folder, Setup(folder) as s:
+        lab.serve_sasl("hv1", "right")
+        s.answer(("kind of the source", "libvirt"), ("URI of the host's libvirt", lab.uri("hv1")), ("folders with disks", ""))
+        s.asks("PROBLEM", "it asks for a user and a password")
+        s.answer(("the user for hosts that ask for one", "ballast"), (SECRET, "wrong"))
+        s.asks("PROBLEM", "it refuses the user ballast or the password")
+        s.answer(("the user for hosts that ask for one (SASL) [Enter: ballast]", ""), (SECRET, "right"))
+        s.asks("PROBLEM", "IS NOT ENCRYPTED")  # as the lab is
+        s.answer((MEND, "go on"), (NAME, "kvm-a"))
+        s.serves()
+        s.configures("username: 'ballast'", "password_file: 'b.password'")
+
+
 # ---- what it leaves -----------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,8 @@
 #define PATH_BYTES_MAX 1024
 
 #define PEER_CERTIFICATE "Failed to verify peer's certificate"
+#define ASKS "it asks for a user and a password"
+#define REFUSES "it refuses the user"
 
 /* The first that fits. `sentence` NULL: libvirt's own text says it well. */
 static const struct sign {
@@ -31,8 +33,7 @@ static const struct sign {
     {"Unable to read TLS confirmation",
      "it does not accept the certificate of this machine, which must be signed by the host's CA and, where "
      "the host has a tls_allowed_dn_list, be in that list"},
-    {"Failed to collect auth credentials",
-     "it asks for a user and a password: set source.username and source.password_file"},
+    {"Failed to collect auth credentials", ASKS ": set source.username and source.password_file"},
     {"Host key verification failed",
      "ssh does not know its host key, or knows another one: see known_hosts of the service's user and "
      "/etc/ssh/ssh_known_hosts"},
@@ -47,8 +48,7 @@ bool libvirt_refusals_explain(const char *text, const char *username, char *ret,
     const char *login = "authentication failed: authentication failed";
 
     if (strcmp(text, login) == 0) {
-        (void)snprintf(ret, size, "it refuses the user %.64s or the password",
-                       username ? username : "(none)");
+        (void)snprintf(ret, size, REFUSES " %.64s or the password", username ? username : "(none)");
         return true;
     }
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
@@ -63,6 +63,11 @@ bool libvirt_refusals_explain(const char *text, const char *username, char *ret,
     }
     (void)snprintf(ret, size, "%s", text);
     return false;
+}
+
+bool libvirt_refusals_is_about_user(const char *error)
+{
+    return strstr(error, ": " ASKS) || strstr(error, ": " REFUSES);
 }
 
 /* ---- the host's certificate ----------------------------------------------------------------------- */

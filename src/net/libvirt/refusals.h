@@ -1,5 +1,4 @@
-/* refusals.h: why a host refuses the connection, as one sentence that says what to mend. Inside of
- * net/libvirt. */
+/* refusals.h: why a host refuses the connection, as one sentence that says what to mend. */
 #ifndef BALLAST_NET_LIBVIRT_REFUSALS_H
 #define BALLAST_NET_LIBVIRT_REFUSALS_H
 
@@ -12,6 +11,10 @@
  * none. Where libvirt keeps to itself what is wrong with the host's certificate, it is fetched once more:
  * some seconds at most. Returns what libvirt_connections_fail() would, and -EACCES for all refusals. */
 int libvirt_refusals_fail(struct err *err, const char *host, const char *uri, const char *username);
+
+/* Whether the error of libvirt_refusals_fail() says that source.username or its password is missing or wrong.
+ */
+bool libvirt_refusals_is_about_user(const char *error);
 
 /* ---- pure part, for tests ---- */
 
