@@ -110,10 +110,14 @@ bool service_user_gets(const char *folder)
 
 bool service_user_is_kept_from(const char *path)
 {
+    /* ProtectHome, PrivateTmp */
+    static const char *const hidden[] = {"/home", "/root", "/run/user", "/tmp", "/var/tmp"};
     char real[PATH_MAX];
+    bool is = false;
 
-    return realpath(path, real) &&
-           (is_below(real, "/home") || is_below(real, "/root") || is_below(real, "/run/user"));
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0] && realpath(path, real); i++)
+        is = is || is_below(real, hidden[i]);
+    return is;
 }
 
 /* A command can only be copied whole, and where no part of it means something else to a shell. */

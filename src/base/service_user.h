@@ -28,7 +28,7 @@ int service_user_give(const char *path);
 /* Whether the service's unit makes this folder, with its user as the owner, when it starts. */
 bool service_user_gets(const char *folder);
 
-/* Whether the service's unit keeps the file from it, whatever its mode is (ProtectHome). */
+/* Whether the service's unit keeps the file from it, whatever its mode is (ProtectHome, PrivateTmp). */
 bool service_user_is_kept_from(const char *path);
 
 #define SERVICE_USER_ADVICE_MAX 512

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SERVICE_S 5
 #define VERDICT_WIDTH 7
 #define TEXT_AT (2 + VERDICT_WIDTH + 2) /* column of an item's sentence */
 
@@ -158,6 +159,7 @@ static size_t ask_service(const struct config *c, struct arena *a, struct prefli
     size_t i, n = 0;
 
     *ret = NULL;
+    client_limit(SERVICE_S); /* it may hang */
     if (!client_reaches(c->socket) ||
         client_call(c->socket, json_pack("{s:s}", "command", "status"), &reply) != EXIT_DONE)
         return 0;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 /* A snapshot of a large cluster has some hundred megabytes of text; a larger reply is not the service's. */
@@ -68,8 +69,16 @@ bool client_reaches(const char *path)
     return connect(fd, (const struct sockaddr *)&to, sizeof to) == 0;
 }
 
+static int limit_s; /* 0: none */
+
+void client_limit(int seconds)
+{
+    limit_s = seconds;
+}
+
 static enum exit_code connect_to(const char *path, int *ret)
 {
+    const struct timeval limit = {.tv_sec = limit_s};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
     if (strlen(path) >= sizeof address.sun_path)
@@ -79,6 +88,8 @@ static enum exit_code connect_to(const char *path, int *ret)
 
     if (fd < 0)
         return unreachable(path, "no socket", errno);
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     if (connect(fd, (const struct sockaddr *)&address, sizeof address) < 0) {
         int code = errno;
 
@@ -125,6 +136,8 @@ static enum exit_code receive_line(const char *path, int fd, struct strbuf *ret)
         n = recv(fd, chunk, CHUNK_BYTES, 0);
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && errno == EAGAIN)
+            return unreachable(path, "no answer in time", 0);
         if (n < 0)
             return unreachable(path, "reading the reply", errno);
         if (n == 0)
@@ -236,6 +249,8 @@ static enum exit_code take_lines(const char *path, int fd, stream_fn each, void 
 
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && errno == EAGAIN)
+            return unreachable(path, "no answer in time", 0);
         if (n < 0)
             return unreachable(path, "reading the reply", errno);
         if (n == 0)

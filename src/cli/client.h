@@ -25,6 +25,9 @@
 /* The verb that runs: what the service refuses is named as its options and operand are. */
 void client_begin(const struct verb *v);
 
+/* From now on a request waits so long for the service; 0: for ever, as from the beginning. */
+void client_limit(int seconds);
+
 /* Whether something listens at this socket; says nothing. */
 bool client_reaches(const char *path);
 

@@ -49,14 +49,25 @@ static void stop(int signal)
     atomic_store(&stopped, true);
 }
 
+static void handle(void (*handler)(int))
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    const struct sigaction action = {.sa_handler = handler}; /* without SA_RESTART: reading ends */
+
+    for (size_t i = 0; i < COUNT_OF(ends); i++)
+        (void)sigaction(ends[i], &action, NULL);
+    (void)signal(SIGTSTP, handler == SIG_DFL ? SIG_DFL : SIG_IGN); /* the shell would show a password */
+}
+
 const atomic_bool *cli_hold_signals(void)
 {
-    const struct sigaction action = {.sa_handler = stop}; /* without SA_RESTART: reading ends */
-
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    (void)sigaction(SIGHUP, &action, NULL);
+    handle(stop);
     return &stopped;
+}
+
+void cli_release_signals(void)
+{
+    handle(SIG_DFL);
 }
 
 bool cli_answer(const char *prompt, bool hidden, char ret[CLI_ANSWER_MAX])
@@ -68,7 +79,7 @@ bool cli_answer(const char *prompt, bool hidden, char ret[CLI_ANSWER_MAX])
 
     no_echo.c_lflag &= ~(tcflag_t)ECHO;
     table_put_text(&text, prompt);
-    (void)fprintf(stderr, "%s: ", text.text);
+    (void)fprintf(stderr, "%s%s", text.len > 0 ? text.text : "", text.len > 0 ? ": " : "");
     (void)fflush(stderr);
     if (dark)
         (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &no_echo);

@@ -106,16 +106,7 @@ static void put_config(const struct setup *s, struct strbuf *out)
 static int write_file(const struct setup *s, const char *folder, const char *name, const struct strbuf *text)
 {
     const char *path = arena_printf(s->a, "%s/%s", folder, name);
-    const char *copy = arena_printf(s->a, "%s.before-%lld", path, (long long)time(NULL));
 
-    if (folder != s->stage && access(path, F_OK) == 0) {
-        if (linkat(AT_FDCWD, path, AT_FDCWD, copy, AT_SYMLINK_FOLLOW) < 0) {
-            cli_error("%s: no copy can be kept as %s: %s; nothing of it was changed", path, copy,
-                      strerror(errno));
-            return -errno;
-        }
-        cli_error("kept as %s: what %s was", copy, name);
-    }
     if (cli_write_file(path, text) != EXIT_DONE)
         return -EIO;
     (void)service_user_give(path);
@@ -143,21 +134,66 @@ static int write_files(const struct setup *s, const char *folder)
     return r < 0 ? r : write_file(s, folder, s->name, &text);
 }
 
+/* Where the file is there. What others could read they cannot read any more: the next may be a secret. */
+static int keep_copy(const struct setup *s, const char *name)
+{
+    const char *path = arena_printf(s->a, "%s/%s", s->folder, name);
+    const char *copy = arena_printf(s->a, "%s.before-%lld", path, (long long)time(NULL));
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return 0;
+    if (linkat(AT_FDCWD, path, AT_FDCWD, copy, AT_SYMLINK_FOLLOW) < 0) {
+        cli_error("%s: no copy can be kept as %s: %s; nothing was changed", path, copy, strerror(errno));
+        return -errno;
+    }
+    if (strcmp(name, s->name) != 0)
+        (void)chmod(path, st.st_mode & 0770);
+    cli_error("kept as %s: what %s was", copy, name);
+    return 0;
+}
+
+/* All copies before the first file is another. */
+static int replace_files(const struct setup *s)
+{
+    int r = keep_copy(s, s->name);
+
+    for (size_t i = KIND; i < s->n && r == 0; i++) {
+        const struct answer *x = &s->answers[i];
+
+        r = x->typed && file_of(s, x) ? keep_copy(s, file_of(s, x)) : 0;
+    }
+    return r < 0 ? r : write_files(s, s->folder);
+}
+
 /* Without a question where there is none, or that of the package, whatever its comments. */
 static bool may_replace(const struct setup *s, const char *path)
 {
     struct config now, packaged;
     struct config_change *changes;
-    char line[CLI_ANSWER_MAX];
 
     if (access(path, F_OK) < 0 ||
         (config_load_for(path, CONFIG_FOR_POLICY, s->a, &now, NULL) == 0 &&
          config_parse("", PACKAGED, strlen(PACKAGED), CONFIG_FOR_POLICY, s->a, &packaged, NULL) == 0 &&
          config_changes(&packaged, &now, s->a, &changes) == 0))
         return true;
-    return cli_answer(arena_printf(s->a, "%s is there; replace it, and keep a copy? yes or no", path), false,
-                      line) &&
-           strcmp(line, "yes") == 0;
+    return cli_asked(arena_printf(s->a, "%s is there; replace it, and keep a copy", path));
+}
+
+/* The units read /etc/ballast/NAME.yaml, and NAME is that of an instance. */
+static bool check_place(const struct setup *s)
+{
+    const size_t letters =
+        strspn(s->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+
+    if (letters == 0 || strcmp(s->name + letters, ".yaml") != 0)
+        cli_error("--config: %s: expected NAME.yaml, NAME of letters, digits, - and _", s->name);
+    else if (s->packaged && strcmp(s->folder, dirname(arena_strdup(s->a, CONFIG_DEFAULT))) != 0)
+        cli_error("--config: %s: the service reads the files in /etc/ballast, and no folder below it",
+                  s->folder);
+    else
+        return true;
+    return false;
 }
 
 static bool make_stage(struct setup *s)
@@ -171,7 +207,6 @@ static bool make_stage(struct setup *s)
         return false;
     }
     s->stage = stage;
-    s->packaged = service_user_of(stage) != SERVICE_USER_NONE;
     (void)umask(077);
     (void)service_user_give(stage);
     return true;
@@ -202,6 +237,9 @@ static bool add_questions(struct setup *s)
         k++;
     for (const struct setup_question *q = k->questions; k->kind && q->key; q++)
         add_question(s, q);
+    if (!k->kind)
+        cli_error("source.kind is \"%s\"; `ballast setup` asks for vsphere, libvirt or proxmox",
+                  s->answers[KIND].typed);
     return k->kind != NULL;
 }
 
@@ -248,10 +286,38 @@ static bool is_accepted(const struct setup *s)
     return false;
 }
 
+/* A certificate that is pasted goes on to an empty line. */
+static const char *read_pem(const struct setup *s, const char *text)
+{
+    const char *prompt = "the rest of it, then an empty line";
+    char line[CLI_ANSWER_MAX];
+
+    for (; cli_answer(prompt, false, line) && line[0]; prompt = "")
+        text = arena_printf(s->a, "%s\n%s", text, line);
+    return text;
+}
+
+/* The answer in the line, as it is kept; NULL: none. */
+static const char *take(const struct setup *s, const struct answer *x, const char *line)
+{
+    char *end;
+    const json_t *item = offer(s, x->question->key, strtoul(line, &end, 10));
+
+    if (item && *end == '\0')
+        return arena_strdup(s->a, reply_text(item, "choice"));
+    if (!line[0])
+        return x->typed ? x->typed : x->question->flags & SETUP_OPTIONAL ? "" : NULL;
+    if (strncmp(line, PEM_BEGIN, strlen(PEM_BEGIN)) == 0)
+        return read_pem(s, line);
+    return x->field->type == FIELD_PATH && line[0] != '/' ? arena_printf(s->a, "%s/%s", s->folder, line)
+                                                          : arena_strdup(s->a, line);
+}
+
 static bool ask(struct setup *s, struct answer *x)
 {
+    const char *former = x->typed;
     const json_t *item;
-    char line[CLI_ANSWER_MAX], *end;
+    char line[CLI_ANSWER_MAX];
 
     for (size_t i = 1; !x->done && x != &s->answers[NAME] && (item = offer(s, x->question->key, i)) != NULL;
          i++)
@@ -259,13 +325,10 @@ static bool ask(struct setup *s, struct answer *x)
     while (!x->done) {
         if (!cli_answer(prompt_of(s, x), x->field->type == FIELD_SECRET, line))
             return false;
-        item = offer(s, x->question->key, strtoul(line, &end, 10));
-        if (item && *end == '\0')
-            x->typed = arena_strdup(s->a, reply_text(item, "choice"));
-        else if (line[0] || !x->typed)
-            x->typed = arena_strdup(s->a, line);
-        x->done = (x->typed[0] || x->question->flags & SETUP_OPTIONAL) && is_accepted(s) &&
-                  (x != &s->answers[KIND] || add_questions(s));
+        x->typed = take(s, x, line);
+        x->done = x->typed && is_accepted(s) && (x != &s->answers[KIND] || add_questions(s));
+        if (!x->done)
+            x->typed = former;
     }
     return true;
 }
@@ -291,6 +354,32 @@ static int run(const struct setup *s, const char *const *argv, struct program_re
     return program_run(&p, ret);
 }
 
+/* A finding that is no item of a list of checks: a line that begins with the file's name, or a text. The key
+ * is one that it names. */
+static void add_check(struct setup *s, const char *verdict, const char *text)
+{
+    const char *file = arena_printf(s->a, "%s/", s->stage), *key = NULL;
+    json_t *item = json_object();
+
+    text = text && *text ? text : "it ended without a word";
+    for (size_t i = KIND; i < s->n; i++)
+        key = strstr(text, s->answers[i].question->key) ? s->answers[i].question->key : key;
+    text += strncmp(text, file, strlen(file)) == 0 ? strlen(file) : 0;
+    (void)json_object_set_new(item, "verdict", json_string(verdict));
+    (void)json_object_set_new(item, "text", json_string_nocheck(text));
+    (void)json_object_set_new(item, "key", key ? json_string(key) : NULL);
+    (void)json_array_append_new(s->checks, item);
+}
+
+static const char *last_line(struct strbuf *text)
+{
+    while (text->len > 0 && text->text[text->len - 1] == '\n')
+        text->text[--text->len] = '\0';
+    const char *newline = text->len > 0 ? strrchr(text->text, '\n') : NULL;
+
+    return newline ? newline + 1 : text->text;
+}
+
 /* `ballast check-config --connect`, a process of its own, which becomes the service's user. */
 static void check(struct setup *s)
 {
@@ -302,23 +391,22 @@ static void check(struct setup *s)
                                 arena_printf(s->a, "%s/%s", s->stage, s->name),
                                 NULL};
     struct program_result result = {0};
-    char last[PROGRAM_LINE_MAX];
-    const char *key = NULL;
+    const json_t *warning;
+    size_t i;
 
     cli_error("checking; this may take a minute");
     int r = run(s, argv, &result);
     json_t *reply = r == 0 ? json_loadb(result.output.text, result.output.len, 0, NULL) : NULL;
+    json_t *checks = json_object_get(reply, "checks");
 
     json_decref(s->checks);
-    s->checks = json_incref(json_object_get(reply, "checks"));
+    s->checks = checks ? json_incref(checks) : json_array();
+    json_array_foreach(json_object_get(reply, "warnings"), i, warning)
+        add_check(s, "warning", json_string_value(warning));
+    if (!checks) /* a mistake of the file */
+        add_check(s, "problem", r < 0 ? strerror(-r) : last_line(&result.errors));
     json_decref(reply);
-    program_last_line(&result.errors, last);
     program_result_release(&result);
-    for (size_t i = KIND; i < s->n && !s->checks; i++)
-        key = strstr(last, s->answers[i].question->key) ? s->answers[i].question->key : key;
-    if (!s->checks) /* a mistake of the file */
-        s->checks = json_pack("[{s:s, s:s, s:s*}]", "verdict", "problem", "text", r < 0 ? strerror(-r) : last,
-                              "key", key);
 }
 
 /* The answers that the item is about are to be given again; false: there are none. */
@@ -349,12 +437,13 @@ static int judge(struct setup *s)
     json_array_foreach(s->checks, i, item)
     {
         const char *advice = reply_text(item, "advice");
+        const bool problem = strcmp(reply_or_dash(item, "verdict"), "problem") == 0;
 
-        if (strcmp(reply_or_dash(item, "verdict"), "problem") != 0)
+        if (!problem && strcmp(reply_or_dash(item, "verdict"), "warning") != 0)
             continue;
-        cli_error("PROBLEM: %s%s%s", reply_or_dash(item, "text"), advice ? "; to do: " : "",
-                  advice ? advice : "");
-        if (blame(s, item))
+        cli_error("%s: %s%s%s", problem ? "PROBLEM" : "WARNING", reply_or_dash(item, "text"),
+                  advice ? "; to do: " : "", advice ? advice : "");
+        if (problem && blame(s, item))
             again = true;
         else
             elsewhere = true;
@@ -384,15 +473,22 @@ static bool ask_and_check(struct setup *s)
 
 /* ---- the service ----------------------------------------------------------------------------- */
 
-static void start(const struct setup *s, const char *path)
+/* Returns whether it starts, or a person is to start it. */
+static bool start(const struct setup *s, const char *path, const char *socket)
 {
+    static const char *const steps[] = {"enable", "restart"}; /* the package enables its own unit only */
     const char *unit =
         strcmp(s->stem, "ballast") == 0 ? "ballastd" : arena_printf(s->a, "ballastd@%s", s->stem);
-    static const char *const steps[] = {"enable", "restart"}; /* the package enables its own unit only */
-    bool done = s->packaged && access("/run/systemd/system", F_OK) == 0;
+    bool done = true;
 
-    if (!done)
-        cli_error("start the service: ballastd --config %s", path);
+    if (!s->packaged || access("/run/systemd/system", F_OK) < 0) {
+        const bool runs = client_reaches(socket);
+
+        cli_error(runs ? "restart the service, which still has its former configuration: ballastd --config %s"
+                       : "start the service, in another terminal: ballastd --config %s",
+                  path);
+        return !runs;
+    }
     for (size_t i = 0; done && i < COUNT_OF(steps); i++) {
         const char *const argv[] = {"/usr/bin/env", "systemctl", steps[i], unit, NULL};
         struct program_result result = {0};
@@ -402,6 +498,7 @@ static void start(const struct setup *s, const char *path)
             cli_error("`systemctl %s %s` has failed; `journalctl -u %s` says why", steps[i], unit, unit);
         program_result_release(&result);
     }
+    return done;
 }
 
 /* A pass, as soon as the service answers. */
@@ -410,10 +507,13 @@ static enum exit_code show_pass(const struct setup *s, const char *socket, struc
     const struct args args = {.socket = socket,
                               .options = arena_array(s->a, struct option_values, verb_run.n_options)};
 
-    for (int i = 0; !client_reaches(socket) && !atomic_load(s->stop) && i < WAIT_S; i++)
+    cli_release_signals(); /* nothing is left to be cleaned up */
+    cli_error("waiting for the service and its first pass; Ctrl-C only ends the waiting");
+    for (int i = 0; !client_reaches(socket) && i < WAIT_S; i++)
         (void)sleep(1);
-    strbuf_printf(out, "For the command: BALLAST_SOCKET=%s\nNothing moves before `ballast apply`.\n\n",
-                  socket);
+    if (strcmp(socket, SOCKET_DEFAULT) != 0)
+        cli_error("for the command: export BALLAST_SOCKET=%s", socket);
+    cli_error("nothing moves before `ballast apply`");
     return verb_run.run(&args, s->a, out);
 }
 
@@ -436,19 +536,23 @@ static enum exit_code verb_setup_run(const struct args *args, struct arena *a, s
         return cli_fail(EXIT_WRONG, "--config: %s: %s", path, strerror(errno));
     s.folder = folder;
     s.stem = arena_strndup(a, s.name, strcspn(s.name, "."));
+    s.packaged = service_user_of(arena_printf(a, "%s/%s", folder, s.name)) != SERVICE_USER_NONE;
+    path = arena_printf(a, "%s/%s", folder, s.name);
+    if (!check_place(&s))
+        return EXIT_WRONG;
+    if (!may_replace(&s, path))
+        return cli_fail(EXIT_FAILED, "ballast setup: nothing was written");
     if (!make_stage(&s))
         return EXIT_FAILED;
-    path = arena_printf(a, "%s/%s", folder, s.name);
-    const bool good = may_replace(&s, path) && ask_and_check(&s);
+    const bool good = ask_and_check(&s);
 
     remove_stage(&s);
     json_decref(s.checks);
     if (!good)
         return cli_fail(EXIT_FAILED, "ballast setup: an answer is missing, and nothing was written");
-    if (write_files(&s, folder) < 0 || config_load_for(path, CONFIG_FOR_POLICY, a, &c, NULL) < 0)
+    if (replace_files(&s) < 0 || config_load_for(path, CONFIG_FOR_POLICY, a, &c, NULL) < 0)
         return EXIT_FAILED;
-    start(&s, path);
-    return show_pass(&s, c.socket, out);
+    return start(&s, path, c.socket) ? show_pass(&s, c.socket, out) : EXIT_FAILED;
 }
 
 const struct verb verb_setup = {
@@ -459,8 +563,8 @@ const struct verb verb_setup = {
         "--connect` does. What is wrong is said, and asked again; an unknown certificate is shown with its "
         "fingerprint, and clusters are listed. Then it writes FILE, and beside it files with the password "
         "and "
-        "the certificate, for the service's group to read, and starts the service. Nothing is written "
-        "before. "
+        "the certificate, for the service's group to read, and starts the service. Nothing else is "
+        "written before. "
         "`automation` is `manual`: nothing moves before you approve it.\n"
         "\n"
         "Without a terminal each line of standard input is an answer. Without root: name a FILE in a folder "

@@ -42,15 +42,15 @@ static const char *hosts(const char *typed, struct arena *a)
 {
     const char *all = "", *uri;
 
-    for (int i = 1; (uri = next_word(&typed, a)) != NULL; i++) {
+    for (int i = 1; (uri = next_word(&typed, a)) != NULL;) {
         const char *host = strstr(uri, "://") ? strstr(uri, "://") + strlen("://") : uri;
         const char *user = memchr(host, '@', strcspn(host, "/?"));
 
         host = user ? user + 1 : host;
         const char *name = arena_strndup(a, host, strcspn(host, ".:/?"));
 
-        if (!*name || strchr("0123456789[", *name) || strstr(all, arena_printf(a, "'%s': ", name)))
-            name = arena_printf(a, "host%d", i);
+        while (!*name || strchr("0123456789[", *name) || strstr(all, arena_printf(a, "'%s': ", name)))
+            name = arena_printf(a, "host%d", i++);
         all = arena_printf(a, "%s%s'%s': {uri: %s}", all, *all ? ", " : "", name, setup_kinds_quote(uri, a));
     }
     return arena_printf(a, "{%s}", all);

@@ -128,6 +128,7 @@ static int screen_begin(struct screen *s)
     (void)sigaddset(&s->mask, SIGINT);
     (void)sigaddset(&s->mask, SIGTERM);
     (void)sigaddset(&s->mask, SIGHUP);
+    (void)sigaddset(&s->mask, SIGQUIT);
     (void)sigaddset(&s->mask, SIGTSTP);
     (void)sigaddset(&s->mask, SIGWINCH);
     (void)sigprocmask(SIG_BLOCK, &s->mask, NULL);

@@ -112,9 +112,10 @@ void section_warn_if_kept_away(const struct section *s, unsigned line, const cha
 {
     if (s->use == CONFIG_FOR_CHECK && service_user_of(s->reader.file) == SERVICE_USER_SELF &&
         service_user_is_kept_from(path))
-        section_warn(s, line,
-                     "the service's unit hides %s from it (ProtectHome): keep the file in /etc/ballast",
-                     path);
+        section_warn(
+            s, line,
+            "the service's unit hides %s from it (ProtectHome, PrivateTmp): keep the file in /etc/ballast",
+            path);
 }
 
 static int read_secret(const struct section *s, const struct field *f, const char *path, const char **ret)

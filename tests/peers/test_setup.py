@@ -109,7 +109,7 @@ class Setup:
 
     def serves(self):
         """Starts the service that it asks for, and gives what it shows then."""
-        self.asks("start the service: ballastd --config ")
+        self.asks("start the service, in another terminal: ballastd --config ")
         assert not list(self.folder.glob(".setup-*")), "the folder of unfinished files is left"
         self.service = subprocess.Popen([BALLASTD, "--config", str(self.config)], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return self.ends(0)
@@ -165,7 +165,7 @@ def test_vsphere():
         s.answer(("the cluster", "2"), (NAME + " [Enter: DC0_C1]", ""))
         sent.unlink()
         shown = s.serves()
-        assert "recommended" in shown and REASON in shown and "Nothing moves" in shown, shown
+        assert "recommended" in shown and REASON in shown and "nothing moves" in shown, shown
         s.has_file("b.password", 0o600, sim.password)
         s.has_file("b-ca.pem", 0o600, "BEGIN CERTIFICATE")
         s.has_file("b.yaml", 0o600)
@@ -240,6 +240,8 @@ def test_libvirt():
         s.asks("expected qemu+tls://HOST/system")
         s.answer(("URI of the host's libvirt", lab.uri("hv1") + " qemu+tls://127.0.0.1:1/system"), ("folders with disks", ""))
         s.asks("PROBLEM", "CA certificate", "to do: this machine's certificates are")
+        s.answer(("URI of the host's libvirt", "qemu+tls://host2.invalid/system qemu+tls://127.0.0.1:1/system"))  # no name is given twice
+        s.asks("PROBLEM", "PROBLEM")
         s.answer(("URI of the host's libvirt", uris))
         s.asks("PROBLEM", "IS NOT ENCRYPTED")  # as the lab is
         s.answer((MEND, "go on"), (NAME, "kvm-a"))
@@ -267,9 +269,9 @@ def test_libvirt_password():
 
 
 def test_terminal():
-    """The password is not shown, and Ctrl-C at a question and in a check leaves nothing."""
+    """The password is not shown, and Ctrl-C, or Ctrl-\\, at a question and in a check leaves nothing."""
     with Vcsim(hosts=2, vms=4, tls=False, delay_ms=3000) as sim:
-        for ctrl_c in ("at the password", "in the check"):
+        for key, ctrl_c in ((b"\x03", "at the password"), (b"\x03", "in the check"), (b"\x1c", "in the check")):
             with short_folder() as folder, Setup(folder, terminal=True) as s:
                 s.answer(("kind of the source", "vsphere"), ("URL of the API", sim.url), ("user to log in as", "o'hara@vsphere.local"))
                 s.asks(SECRET)
@@ -279,8 +281,9 @@ def test_terminal():
                     s.asks("checking")
                     wait_for("the files that are checked", lambda: list(pathlib.Path(folder).glob(".setup-*/b.yaml")))
                 else:
+                    os.write(s.writes, b"\x1a")  # Ctrl-Z, after which a shell would show what is typed
                     os.write(s.writes, b"half-typed")
-                os.write(s.writes, b"\x03")
+                os.write(s.writes, key)
                 assert NOTHING in s.ends(1), s.text
                 assert sim.password not in s.text and "half-typed" not in s.text, s.text
                 assert not list(pathlib.Path(folder).iterdir()), list(pathlib.Path(folder).iterdir())
@@ -324,6 +327,61 @@ def test_existing():
         with Setup(folder) as s:
             s.answer(("kind of the source", "proxmox"))
             assert "replace" not in s.text
+
+
+def test_names():
+    """A file that no unit reads, or that would be its own password, is not begun."""
+    with short_folder() as folder:
+        for name in ("prod.a.yaml", "b.password", ".yaml", "b.yml", "b", "a b.yaml"):
+            with Setup(folder, name) as s:
+                assert "expected NAME.yaml" in s.ends(2), name
+        assert not list(pathlib.Path(folder).iterdir())
+
+
+def test_certificates():
+    """One that is pasted, one beside the configuration, and a path that is as long as it may be and not there."""
+    c = crowded()
+    with Server(c) as server:
+        for certificate in ("pasted", "beside"):
+            with short_folder() as folder, Setup(folder) as s:
+                chain = pathlib.Path(server.ca_file).read_text()
+                s.answer(("kind of the source", "proxmox"), ("URL of the API", server.urls[0]), ("user", server.token),
+                         (SECRET, c.accounts[server.token].secret), (CHOICE, "/srv/x" + "ä" * 100 + ".pem"))
+                s.asks("PROBLEM: b.yaml:", "cannot be read: No such file or directory")
+                s.answer(("URL of the API", ""))
+                if certificate == "pasted":
+                    s.answer(("PEM certificates", chain + chain))
+                else:
+                    (s.folder / "my.pem").write_text(chain)
+                    s.answer(("PEM certificates", "my.pem"))
+                s.answer((NAME, ""))
+                s.asks("start the service")
+                if certificate == "pasted":
+                    s.has_file("b-ca.pem", 0o600, (chain + chain).strip())
+                else:
+                    s.configures(f"ca_file: '{s.folder}/my.pem'")
+
+
+def test_weak_places():
+    """A password goes into no file that all may read, nor over plain HTTP unsaid; a service that runs already is not taken for the new one."""
+    c = crowded()
+    with Server(c) as server, short_folder() as folder:
+        (pathlib.Path(folder) / "b.password").write_text("former\n")
+        (pathlib.Path(folder) / "b.password").chmod(0o644)
+        with Setup(folder) as s:
+            proxmox_answers(s, server, c)
+            s.serves()
+            s.has_file("b.password", 0o640)
+            with Setup(folder) as again:
+                again.answer(("b.yaml is there; replace it", "y"))
+                proxmox_answers(again, server, c)
+                again.asks("kept as", "restart the service, which still has its former configuration: ballastd --config")
+                again.ends(1)
+    with Vcsim(hosts=2, vms=4, tls=False) as sim, short_folder() as folder, Setup(folder) as s:
+        s.answer(("kind of the source", "sim"), ("asks for vsphere, libvirt or proxmox\nthe kind of the source", "vsphere"), ("URL of the API", sim.url),
+                 ("user", sim.username), (SECRET, sim.password))
+        s.asks("WARNING: ", "clear")
+        s.answer((MEND, "go on"), (NAME, ""))
 
 
 def test_not_allowed():
