@@ -62,6 +62,11 @@ _ballast_offer() {
     [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
 }
 
+_ballast_files() {
+    compopt -o filenames 2>/dev/null # for these only: a host may be called as a folder is
+    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$1")
+}
+
 _ballast() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]} usage operand
 
@@ -74,7 +79,7 @@ _ballast() {
     # --format text|json: the values of the option before
     if [[ $before == --* && $usage =~ (^|[[:space:]\[])"$before "([A-Za-z_|=,.-]+) ]]; then
         case ${BASH_REMATCH[2]} in
-        FILE | PATH | DIR) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+        FILE | PATH | DIR) _ballast_files "$word" ;;
         *) _ballast_offer "$word" < <(_ballast_values "${BASH_REMATCH[2]}" "$verb" "$before") ;;
         esac
         return
@@ -85,10 +90,10 @@ _ballast() {
     fi
     for operand in $(_ballast_operands <<<"$usage"); do
         case $operand in
-        FILE* | SCENARIO) mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$word") ;;
+        FILE* | SCENARIO) _ballast_files "$word" ;;
         *) _ballast_offer "$word" < <(_ballast_values "$operand" "$verb") ;;
         esac
     done
 }
 
-complete -o filenames -F _ballast ballast
+complete -F _ballast ballast

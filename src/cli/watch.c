@@ -2,6 +2,7 @@
 #include "cli/watch.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "cli/output.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define EVERY_MS 2000
+#define LATE_MS 6000
 #define ROWS_FALLBACK 24
 #define COLUMNS_FALLBACK 80
 #define FOOT_ROWS 1
@@ -227,29 +229,36 @@ static const char *not_shown(const struct screen *s, struct arena *a)
     return *text ? arena_printf(a, "%s; ", text) : "";
 }
 
-static void draw(struct screen *s, const char *verb, const char *error, const char *text)
+/* The last of what the watch shows. */
+struct shown {
+    struct strbuf text;
+    time_t read; /* when the text was */
+    char error[ERROR_BYTES_MAX];
+};
+
+static void draw(struct screen *s, const char *verb, const struct shown *shown)
 {
     CLEANUP(strbuf_releasep) struct strbuf out = STRBUF_EMPTY;
     CLEANUP(arena_releasep) struct arena a = {0};
-    time_t now = time(NULL);
+    const bool late = (time(NULL) - shown->read) * 1000 > LATE_MS;
     struct tm tm;
-    char clock[16] = "";
+    char clock[16] = "nothing yet";
 
     screen_measure(s);
     strbuf_puts(&out, SCREEN_HOME);
-    size_t errors = put_lines(&out, error, 0, s->rows, s->columns);
+    size_t errors = put_lines(&out, shown->error, 0, s->rows, s->columns);
 
     s->rows -= errors < s->rows ? errors : s->rows;
-    s->lines = put_lines(NULL, text, SIZE_MAX, 0, 0);
+    s->lines = put_lines(NULL, shown->text.text, SIZE_MAX, 0, 0);
     screen_scroll(s, 0, 0); /* the text may have become shorter, or the terminal higher */
-    (void)put_lines(&out, text, s->top, s->rows, s->columns);
+    (void)put_lines(&out, shown->text.text, s->top, s->rows, s->columns);
     for (size_t i = s->lines; i < s->rows; i++)
         strbuf_puts(&out, LINE_REST "\n");
-    if (localtime_r(&now, &tm))
+    if (shown->read != 0 && localtime_r(&shown->read, &tm))
         (void)strftime(clock, sizeof clock, "%H:%M:%S", &tm);
     strbuf_puts(&out, REVERSE);
     const char *foot = arena_printf(&a, "%sballast %s, %s, every %d s%s; q ends", not_shown(s, &a), verb,
-                                    clock, EVERY_MS / 1000, *error ? ", NOT CURRENT" : "");
+                                    clock, EVERY_MS / 1000, shown->error[0] || late ? ", NOT CURRENT" : "");
     strbuf_printf(&out, "%.*s" PLAIN LINE_REST SCREEN_REST, (int)s->columns, foot);
     say(out.text);
 }
@@ -260,12 +269,6 @@ static void draw(struct screen *s, const char *verb, const char *error, const ch
 struct attempt {
     pid_t pid;
     int pidfd, out, error; /* files in memory */
-};
-
-/* The last of what the watch shows. */
-struct shown {
-    struct strbuf text;
-    char error[ERROR_BYTES_MAX];
 };
 
 static void run_in_child(const struct verb *v, const struct args *args, const struct attempt *t,
@@ -337,8 +340,10 @@ static enum exit_code attempt_take(struct attempt *t, struct shown *ret)
     t->pid = -1;
     enum exit_code code = WIFEXITED(status) ? (enum exit_code)WEXITSTATUS(status) : EXIT_FAILED;
 
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE) {
         read_output(t->out, &ret->text);
+        ret->read = time(NULL);
+    }
     return code;
 }
 
@@ -354,8 +359,8 @@ static bool show_once(const struct verb *v, const struct args *args, struct scre
         (void)snprintf(shown->error, sizeof shown->error, "ballast %s: %s\n", v->name, strerror(errno));
         *ret_code = EXIT_FAILED;
     } else {
-        while ((waited = screen_wait(s, t.pidfd, -1)) == WAITED_DRAW)
-            draw(s, v->name, shown->error, shown->text.text);
+        while ((waited = screen_wait(s, t.pidfd, EVERY_MS)) == WAITED_DRAW || waited == WAITED_TIME)
+            draw(s, v->name, shown);
         if (waited == WAITED_CHILD)
             *ret_code = attempt_take(&t, shown);
     }
@@ -380,9 +385,13 @@ enum exit_code watch_run(const struct verb *v, const struct args *args)
         return cli_fail(EXIT_FAILED, "ballast %s: --watch: %s", v->name, strerror(errno));
     strbuf_init(&shown->text, STRBUF_NO_LIMIT);
     while (show_once(v, args, &s, shown, &code)) {
+        const int64_t next = clock_us(CLOCK_MONOTONIC) / 1000 + EVERY_MS;
+
         do {
-            draw(&s, v->name, shown->error, shown->text.text);
-            waited = screen_wait(&s, -1, EVERY_MS);
+            const int64_t left = next - clock_us(CLOCK_MONOTONIC) / 1000;
+
+            draw(&s, v->name, shown);
+            waited = screen_wait(&s, -1, left > 0 ? (int)left : 0);
         } while (waited == WAITED_DRAW);
         if (waited == WAITED_END)
             break;

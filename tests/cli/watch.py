@@ -199,7 +199,12 @@ def test_watch():
         with Terminal(s.socket, 'status', '--watch') as t:
             check('--watch: it shows', t.shows('automation'))
             s.send(signal.SIGSTOP)  # it accepts and never answers
-            time.sleep(3)
+            check('--watch: what is old is said to be so', t.shows('NOT CURRENT', 30))
+            foot = last_screen(t.read())[-1]
+            time.sleep(1.2)
+            t.forget()
+            t.type('\x1b[A')
+            check('--watch: the time is that of the figures', t.shows('\x1b[J') and last_screen(t.text)[-1] == foot, f'{foot} {last_screen(t.text)[-1]}')
             t.forget()
             t.type('q')
             check('--watch: q ends it while the service does not answer', t.ends() == 0 and t.restored(), t.text)
