@@ -16,7 +16,7 @@ static const char *advice_for_login(const char *uri, bool about_user)
                "the "
                "folder of pkipath= in the URI";
     if (strstr(uri, "+ssh://"))
-        return "try `ssh -o BatchMode=yes HOST true` as the user of the service";
+        return "try `sudo -u ballast ssh -o BatchMode=yes HOST true`, ballast being the user of the service";
     if (strstr(uri, "+unix://"))
         return "the user of the service needs the group of the socket, usually libvirt";
     return "check source.username and source.password_file";
