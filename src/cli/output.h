@@ -18,8 +18,8 @@ bool cli_asked(const char *question);
 
 #define CLI_ANSWER_MAX 8192 /* bytes, with its end */
 
-/* Says the prompt, if it is not empty, and reads a line of standard input; a terminal does not show a hidden one. false: the
- * input has ended, or Ctrl-C came (cli_hold_signals()). */
+/* Says the prompt, if it is not empty, and reads a line of standard input; a terminal does not show a hidden
+ * one. false: the input has ended, or Ctrl-C came (cli_hold_signals()). */
 bool cli_answer(const char *prompt, bool hidden, char ret[CLI_ANSWER_MAX]);
 
 /* From now on Ctrl-C and what else ends a process does not, but makes this true; Ctrl-Z does nothing. */

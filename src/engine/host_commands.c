@@ -379,11 +379,8 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
         return 0;
     }
     if (x && up && x->r.reason == REASON_WAKE_TEST)
-        return err_set(
-            err, -EBUSY,
-            "host %s is put to standby for a test, and woken again: ask once it is back, or end the "
-            "test by `ballast wake`",
-            h->name);
+        return err_set(err, -EBUSY, "host %s is tested, and wakes again: ask then, or `ballast wake` it",
+                       h->name);
     if (x || h->state == HOST_STANDBY ||
         (h->state == HOST_ENTERING_STANDBY && !power_outcome_host_off_uncertain(e, h->id, now)))
         return 0;

@@ -370,7 +370,8 @@ static void test_verify(void **state)
     assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &down, &err), -EPERM);
     assert_int_equal(engine_wake(w.engine, "h2", true, "tester", w.now, ids, NULL), 0);
     assert_true(ids[0] != 0 && ids[1] != 0);
-    assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &down, NULL), -EBUSY); /* it would wake */
+    assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &down, NULL),
+                     -EBUSY); /* it would wake */
     world_run(2000);
     assert_int_equal(world_state(ids[0]), ACTION_APPROVED); /* it waits as long as it takes */
     assert_int_equal(world_state(ids[1]), ACTION_APPROVED);
