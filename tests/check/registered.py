@@ -6,7 +6,7 @@ import re
 from tree import ROOT, end, files, text_of
 
 violations, n = [], 0
-for folder, suffix in (('unit', '.c'), ('property', '.c'), ('fuzz', '.c'), ('sim', '.c'), ('cli', '.py'), ('peers', '.py')):
+for folder, suffix in (('unit', '.c'), ('property', '.c'), ('fuzz', '.c'), ('sim', '.c'), ('cli', '.py'), ('ovirt', '.py'), ('peers', '.py')):
     build = f'tests/{folder}/meson.build'
     if not (ROOT / build).exists():
         continue
