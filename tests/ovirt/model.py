@@ -6,7 +6,7 @@ import sys
 from affinity import enforcement
 from balances import balance, first_move, power_step
 from cluster import load
-from policies import built_in, mistakes
+from policies import built_in, mistakes, with_engine_names
 from quantities import effective_load, load_of, max_scheduling_memory, shared_cpus
 from scheduling import Call, schedule
 
@@ -16,7 +16,7 @@ def policy_of(question):
     if isinstance(policy, str):
         policy = built_in()[policy]
     policy = {'filters': [], 'weights': [], 'balance': 'None', **policy,
-              'parameters': {**policy.get('parameters', {}), **question.get('parameters', {})}}  # a cluster's override the policy's
+              'parameters': {**with_engine_names(policy.get('parameters', {})), **with_engine_names(question.get('parameters', {}))}}  # a cluster's override the policy's
     wrong = mistakes(policy)
     if wrong:
         raise ValueError('/policy: ' + '; '.join(wrong))

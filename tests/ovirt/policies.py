@@ -131,6 +131,13 @@ def built_in():
     return {policy['name']: policy for policy in policies}
 
 
+def with_engine_names(parameters):
+    """Parameters by the engine's names; the design page has others for two of them."""
+    names = {'HighCpuUtilization': 'HighUtilization', 'LowCpuUtilization': 'LowUtilization'}
+    renamed = {names[name]: value for name, value in parameters.items() if name in names}
+    return {**renamed, **{name: value for name, value in parameters.items() if name not in names}}
+
+
 def units_of(policy):
     yield from (('filter', entry['unit']) for entry in policy['filters'])
     yield from (('weight', entry['unit']) for entry in policy['weights'])

@@ -98,6 +98,9 @@ def check_policies():
                      else 'OptimalForEvenDistribution', 'parameters': {name: value}}
             assert not mistakes(plain), mistakes(plain)
     assert set(VALUES) == set(PATTERNS)
+    own = policy_of({'policy': {**policies['power_saving'], 'parameters': {'HighCpuUtilization': '70', 'LowUtilization': '5'}},
+                     'parameters': {'LowCpuUtilization': '9'}})
+    assert own['parameters'] == {'HighUtilization': '70', 'LowUtilization': '9'}
     for change, words in (({'parameters': {'HighUtilization': '49'}}, 'HighUtilization: 49'), ({'parameters': {'HeSparesCount': 'x'}}, 'HeSparesCount: x'),
                           ({'parameters': {'LowUtilization': '20'}}, 'LowUtilization: no unit'), ({'balance': 'Nothing'}, 'no such balance'),
                           ({'filters': [{'unit': 'CPU'}, {'unit': 'CPU'}]}, 'twice'), ({'weights': [{'unit': 'HA', 'factor': -1}]}, 'factor -1'),
