@@ -1,231 +1,28 @@
-/* ballast setup: asks, has `check-config --connect` judge the answers, writes them, starts the service. What
- * is asked of each kind of source stands in setup_kinds.c. */
+/* setup.c: ballast setup: asks, has `check-config --connect` judge the answers, writes them, starts the
+ * service. What is asked of each kind of source stands in setup_kinds.c. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/program.h"
 #include "base/service_user.h"
 #include "cli/client.h"
-#include "cli/setup_kinds.h"
+#include "cli/setup_files.h"
 #include "cli/verbs.h"
-#include "config/config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
+#include <unistd.h>
 
-#define CONFIG_DEFAULT "/etc/ballast/ballast.yaml"
-#define PACKAGED                                                                                             \
-    "cluster: simulated\nautomation: manual\nsource: {kind: sim}\n" /* what the package installs */
-#define PEM_BEGIN "-----BEGIN "
 #define WAIT_S 240 /* for a check, and for the start of the service */
 #define OUTPUT_MAX ((size_t)16 * 1024 * 1024)
-
-struct answer {
-    const struct setup_question *question;
-    const struct field *field;
-    const char *typed; /* the last answer; NULL: none */
-    bool done;         /* not to be asked (again) */
-};
-
-enum { NAME, KIND }; /* of the cluster, of the source: the first answers */
-
-struct setup {
-    struct arena *a;
-    const atomic_bool *stop;
-    const char *folder, *name, *stem; /* of the file; stem: the name without its ending */
-    const char *stage;                /* a folder in it, for files that are not finished */
-    bool packaged;                    /* the packaged service reads the file */
-    struct answer answers[KIND + 1 + SETUP_QUESTIONS_MAX];
-    size_t n;
-    json_t *checks; /* the items of the last check; NULL: none */
-};
-
-/* ---- the files ------------------------------------------------------------------------------- */
-
-static const struct field *field_of(const struct setup *s, const char *key)
-{
-    size_t n;
-    const struct field *keys = config_keys(s->answers[KIND].typed, s->a, &n);
-
-    while (n > 1 && strcmp(keys[n - 1].name, key) != 0)
-        n--;
-    return &keys[n - 1];
-}
-
-/* The name of the file that the answer is kept in; NULL: it stands in the configuration. */
-static const char *file_of(const struct setup *s, const struct answer *x)
-{
-    if (x->field->type == FIELD_SECRET)
-        return arena_printf(s->a, "%s.password", s->stem);
-    return strncmp(x->typed, PEM_BEGIN, strlen(PEM_BEGIN)) == 0 ? arena_printf(s->a, "%s-ca.pem", s->stem)
-                                                                : NULL;
-}
-
-static void put_key(const struct setup *s, const char *key, const char *value, struct strbuf *out)
-{
-    const char *below = strchr(key, '.');
-
-    strbuf_printf(out, "\n%s# %s\n", below ? "  " : "", field_of(s, key)->meaning);
-    strbuf_printf(out, "%s%s: %s\n", below ? "  " : "", below ? below + 1 : key, value);
-}
-
-static void put_config(const struct setup *s, struct strbuf *out)
-{
-    const char *state = s->packaged ? "/var/lib/ballast" : s->folder;
-    const char *run = s->packaged ? "/run/ballast" : s->folder;
-
-    strbuf_puts(out,
-                "# The configuration of ballastd, by `ballast setup`. ballast.yaml(5) lists every setting;\n"
-                "# `ballast check-config --connect FILE` checks this file and what it names.\n");
-    put_key(s, "cluster",
-            setup_kinds_quote(s->answers[NAME].typed ? s->answers[NAME].typed : "unnamed", s->a), out);
-    put_key(s, "automation", "manual", out);
-    if (!s->packaged || strcmp(s->stem, "ballast") != 0) {
-        put_key(s, "state_dir", setup_kinds_quote(arena_printf(s->a, "%s/%s", state, s->stem), s->a), out);
-        put_key(s, "socket", setup_kinds_quote(arena_printf(s->a, "%s/%s/ballastd.sock", run, s->stem), s->a),
-                out);
-    }
-    strbuf_puts(out, "\nsource:");
-    for (size_t i = KIND; i < s->n; i++) {
-        const struct answer *x = &s->answers[i];
-
-        if (!x->typed || !x->typed[0])
-            continue;
-        const char *file = file_of(s, x);
-
-        put_key(s, x->question->key,
-                (x->question->value ? x->question->value : setup_kinds_quote)(file ? file : x->typed, s->a),
-                out);
-    }
-}
-
-static int write_file(const struct setup *s, const char *folder, const char *name, const struct strbuf *text)
-{
-    const char *path = arena_printf(s->a, "%s/%s", folder, name);
-
-    if (cli_write_file(path, text) != EXIT_DONE)
-        return -EIO;
-    (void)service_user_give(path);
-    if (folder != s->stage)
-        cli_error("written: %s", path);
-    return 0;
-}
-
-/* The configuration last: what it names is there by then. */
-static int write_files(const struct setup *s, const char *folder)
-{
-    CLEANUP(strbuf_releasep) struct strbuf text = STRBUF_EMPTY;
-    int r = 0;
-
-    for (size_t i = KIND; i < s->n && r == 0; i++) {
-        const struct answer *x = &s->answers[i];
-
-        if (!x->typed || !file_of(s, x))
-            continue;
-        strbuf_printf(&text, "%s\n", x->typed);
-        r = write_file(s, folder, file_of(s, x), &text);
-        strbuf_clear(&text);
-    }
-    put_config(s, &text);
-    return r < 0 ? r : write_file(s, folder, s->name, &text);
-}
-
-/* Where the file is there. What others could read they cannot read any more: the next may be a secret. */
-static int keep_copy(const struct setup *s, const char *name)
-{
-    const char *path = arena_printf(s->a, "%s/%s", s->folder, name);
-    const char *copy = arena_printf(s->a, "%s.before-%lld", path, (long long)time(NULL));
-    struct stat st;
-
-    if (stat(path, &st) < 0)
-        return 0;
-    if (linkat(AT_FDCWD, path, AT_FDCWD, copy, AT_SYMLINK_FOLLOW) < 0) {
-        cli_error("%s: no copy can be kept as %s: %s; nothing was changed", path, copy, strerror(errno));
-        return -errno;
-    }
-    if (strcmp(name, s->name) != 0)
-        (void)chmod(path, st.st_mode & 0770);
-    cli_error("kept as %s: what %s was", copy, name);
-    return 0;
-}
-
-/* All copies before the first file is another. */
-static int replace_files(const struct setup *s)
-{
-    int r = keep_copy(s, s->name);
-
-    for (size_t i = KIND; i < s->n && r == 0; i++) {
-        const struct answer *x = &s->answers[i];
-
-        r = x->typed && file_of(s, x) ? keep_copy(s, file_of(s, x)) : 0;
-    }
-    return r < 0 ? r : write_files(s, s->folder);
-}
-
-/* Without a question where there is none, or that of the package, whatever its comments. */
-static bool may_replace(const struct setup *s, const char *path)
-{
-    struct config now, packaged;
-    struct config_change *changes;
-
-    if (access(path, F_OK) < 0 ||
-        (config_load_for(path, CONFIG_FOR_POLICY, s->a, &now, NULL) == 0 &&
-         config_parse("", PACKAGED, strlen(PACKAGED), CONFIG_FOR_POLICY, s->a, &packaged, NULL) == 0 &&
-         config_changes(&packaged, &now, s->a, &changes) == 0))
-        return true;
-    return cli_asked(arena_printf(s->a, "%s is there; replace it, and keep a copy", path));
-}
-
-/* The units read /etc/ballast/NAME.yaml, and NAME is that of an instance. */
-static bool check_place(const struct setup *s)
-{
-    const size_t letters =
-        strspn(s->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-
-    if (letters == 0 || strcmp(s->name + letters, ".yaml") != 0)
-        cli_error("--config: %s: expected NAME.yaml, NAME of letters, digits, - and _", s->name);
-    else if (s->packaged && strcmp(s->folder, dirname(arena_strdup(s->a, CONFIG_DEFAULT))) != 0)
-        cli_error("--config: %s: the service reads the files in /etc/ballast, and no folder below it",
-                  s->folder);
-    else
-        return true;
-    return false;
-}
-
-static bool make_stage(struct setup *s)
-{
-    char *stage = arena_printf(s->a, "%s/.setup-XXXXXX", s->folder);
-
-    if (!mkdtemp(stage)) {
-        cli_error(
-            "%s: no file can be made there: %s; use sudo, or name a file in another folder with --config",
-            s->folder, strerror(errno));
-        return false;
-    }
-    s->stage = stage;
-    (void)umask(077);
-    (void)service_user_give(stage);
-    return true;
-}
-
-static void remove_stage(const struct setup *s)
-{
-    (void)unlink(arena_printf(s->a, "%s/%s.password", s->stage, s->stem));
-    (void)unlink(arena_printf(s->a, "%s/%s-ca.pem", s->stage, s->stem));
-    (void)unlink(arena_printf(s->a, "%s/%s", s->stage, s->name));
-    (void)rmdir(s->stage);
-}
 
 /* ---- the questions --------------------------------------------------------------------------- */
 
 static void add_question(struct setup *s, const struct setup_question *q)
 {
-    s->answers[s->n++] =
-        (struct answer){.question = q, .field = field_of(s, q->key), .done = (q->flags & SETUP_LATER) != 0};
+    s->answers[s->n++] = (struct answer){
+        .question = q, .field = setup_file_key(s, q->key), .done = (q->flags & SETUP_LATER) != 0};
 }
 
 /* The others follow from the kind. */
@@ -265,7 +62,7 @@ static const char *prompt_of(const struct setup *s, const struct answer *x)
     what = x->field->type == FIELD_SECRET ? "the password, or the secret of the token (it is not shown)"
                                           : arena_strndup(s->a, what, strcspn(what, ";"));
     if (x->typed)
-        return arena_printf(s->a, "%s [Enter: %s]", what, file_of(s, x) ? "as before" : x->typed);
+        return arena_printf(s->a, "%s [Enter: %s]", what, setup_file_of(s, x) ? "as before" : x->typed);
     if (offer(s, q->key, 1))
         return arena_printf(s->a, "%s; the number of a line above, or another", what);
     return arena_printf(s->a, "%s%s%s%s", what, q->example ? ", such as " : "", q->example ? q->example : "",
@@ -279,7 +76,7 @@ static bool is_accepted(const struct setup *s)
     struct config unused;
     struct err err = {0};
 
-    put_config(s, &text);
+    setup_file_put_config(s, &text);
     if (config_parse(s->name, text.text, text.len, CONFIG_FOR_POLICY, s->a, &unused, &err) == 0)
         return true;
     cli_error("%s", err.text);
@@ -462,7 +259,7 @@ static bool ask_and_check(struct setup *s)
     add_question(s, &setup_name);
     add_question(s, &setup_source_kind);
     do {
-        if (!ask_all(s) || write_files(s, s->stage) < 0)
+        if (!ask_all(s) || setup_file_write_stage(s) < 0)
             return false;
         check(s);
     } while ((r = judge(s)) == -EAGAIN);
@@ -538,19 +335,19 @@ static enum exit_code verb_setup_run(const struct args *args, struct arena *a, s
     s.stem = arena_strndup(a, s.name, strcspn(s.name, "."));
     s.packaged = service_user_of(arena_printf(a, "%s/%s", folder, s.name)) != SERVICE_USER_NONE;
     path = arena_printf(a, "%s/%s", folder, s.name);
-    if (!check_place(&s))
+    if (!setup_file_check_place(&s))
         return EXIT_WRONG;
-    if (!may_replace(&s, path))
+    if (!setup_file_may_replace(&s, path))
         return cli_fail(EXIT_FAILED, "ballast setup: nothing was written");
-    if (!make_stage(&s))
+    if (!setup_file_make_stage(&s))
         return EXIT_FAILED;
     const bool good = ask_and_check(&s);
 
-    remove_stage(&s);
+    setup_file_remove_stage(&s);
     json_decref(s.checks);
     if (!good)
         return cli_fail(EXIT_FAILED, "ballast setup: an answer is missing, and nothing was written");
-    if (replace_files(&s) < 0 || config_load_for(path, CONFIG_FOR_POLICY, a, &c, NULL) < 0)
+    if (setup_file_replace(&s) < 0 || config_load_for(path, CONFIG_FOR_POLICY, a, &c, NULL) < 0)
         return EXIT_FAILED;
     return start(&s, path, c.socket) ? show_pass(&s, c.socket, out) : EXIT_FAILED;
 }
